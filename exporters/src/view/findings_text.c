@@ -39,11 +39,13 @@ static void put_answer(ppi_page *page, const ppi_findings *findings) {
   ppi_page_strong(page, head);
   ppi_page_text(page, "   ");
   ppi_page_wrapped(page, findings->answer, indent);
+  const char *todo = findings->answer_next;
   while (said < end && !said->in_answer) said++;
-  if (said == end) return;
+  if (!*todo && said < end) todo = said->next;
+  if (!*todo) return;
   ppi_page_repeat(page, ' ', indent);
   ppi_page_text(page, next);
-  ppi_page_wrapped(page, said->next, indent + strlen(next));
+  ppi_page_wrapped(page, todo, indent + strlen(next));
 }
 
 static void put_all(ppi_page *page, const ppi_findings *findings) {
@@ -112,10 +114,32 @@ static void put_finding_json(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, "]}");
 }
 
+static void put_limit(ppi_page *page, const ppi_limit *limit) {
+  ppi_page_format(page, ",\n\"limit\":{\"claim\":\"%s\"",
+                  ppi_limit_claim_name(limit->claim));
+  put_member(page, "verdict", limit->verdict ? limit->verdict : "");
+  ppi_page_text(page, ",\"names\":[");
+  for (size_t i = 0; i < limit->num_names; i++) {
+    ppi_page_text(page, i ? "," : "");
+    ppi_page_json(page, limit->names[i]);
+  }
+  ppi_page_text(page, "],\"utilization\":");
+  ppi_page_short(page, limit->utilization);
+  ppi_page_text(page, ",\"demand\":");
+  ppi_page_short(page, limit->demand_ns);
+  ppi_page_text(page, ",\"bound\":");
+  ppi_page_short(page, limit->bound);
+  put_member(page, "next_limit", limit->next_limit);
+  put_member(page, "sentence", limit->sentence);
+  put_member(page, "next", limit->next);
+  ppi_page_text(page, "}");
+}
+
 void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings *findings, size_t most) {
   ppi_page_text(page, "\"answer\":");
   ppi_page_json(page, findings->answer);
+  put_limit(page, &figures->limit);
   ppi_page_text(page, ",\n\"findings\":[");
   for (size_t i = 0; i < findings->num && i < most; i++) {
     ppi_page_text(page, i ? ",\n" : "\n");

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "report/figures/sum.h"
+#include "report/limit/limit.h"
 #include "report/run/checkpoint.h"
 #include "report/run/events.h"
 #include "report/run/finish.h"
@@ -16,18 +17,24 @@
 struct pprof_report {
   pprof_sink sink;
   ppi_report_details details;
-  ppi_run *run;         // from begin to finish
-  ppi_figures figures;  // of the runs that have finished
-  bool finished;        // any run
+  ppi_run *run;           // from begin to finish
+  ppi_limit_calls calls;  // the same time, with details.answer
+  ppi_figures figures;    // of the runs that have finished
+  bool finished;          // any run
 };
 
 static ppi_run *run_of(pprof_sink *sink) {
   return ((pprof_report *)(void *)sink)->run;
 }
 
+static ppi_table_fill *fill_of(pprof_sink *sink) {
+  return &((pprof_report *)(void *)sink)->calls.fill;
+}
+
 static void drop_run(pprof_report *report) {
   if (!report->run) return;
   ppi_run_clear(report->run);
+  ppi_limit_calls_clear(&report->calls);
   ppi_free(report->run);
   report->run = NULL;
 }
@@ -41,6 +48,9 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   report->run->interference.most_early = ppi_early_most(report->details.warmup);
   report->run->accounts.warmup = report->details.warmup;
   report->run->accounts.one_way = report->details.one_way;
+  ppi_limit_calls_begin(&report->calls);
+  const char *flows = pprof_run_info_text(info, "flows");
+  report->calls.are_links = flows && strcmp(flows, "links") == 0;
   pprof_status status = ppi_run_begin(report->run, info);
   // A session finishes it all the same.
   if (status != PPROF_STATUS_OK) drop_run(report);
@@ -58,20 +68,29 @@ static pprof_status define(pprof_sink *sink,
                            const pprof_definition *definition) {
   ppi_run *run = run_of(sink);
   if (!run) return PPROF_STATUS_BUSY;
-  return settle(sink, ppi_run_define(run, definition));
+  pprof_status status = ppi_run_define(run, definition);
+  if (status == PPROF_STATUS_OK && run->details.answer)
+    status = ppi_table_fill_define(fill_of(sink), definition);
+  return settle(sink, status);
 }
 
 static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
   ppi_run *run = run_of(sink);
   if (!run) return PPROF_STATUS_BUSY;
-  return settle(sink, ppi_run_events(run, batch));
+  pprof_status status = ppi_run_events(run, batch);
+  if (status == PPROF_STATUS_OK && run->details.answer)
+    status = ppi_table_fill_events(fill_of(sink), batch);
+  return settle(sink, status);
 }
 
 static pprof_status take_checkpoint(pprof_sink *sink,
                                     const pprof_checkpoint *checkpoint) {
   ppi_run *run = run_of(sink);
   if (!run) return PPROF_STATUS_BUSY;
-  return settle(sink, ppi_run_checkpoint(run, checkpoint));
+  pprof_status status = ppi_run_checkpoint(run, checkpoint);
+  if (status == PPROF_STATUS_OK && run->details.answer)
+    status = ppi_table_fill_checkpoint(fill_of(sink), checkpoint);
+  return settle(sink, status);
 }
 
 static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
@@ -106,6 +125,10 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   if (!report->run) return PPROF_STATUS_BUSY;
   ppi_figures figures = {.details = report->details};
   pprof_status status = ppi_run_finish(report->run, totals, &figures);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_table_fill_finish(&report->calls.fill);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_limit_find(&report->calls, &figures.limit);
   drop_run(report);
   if (status == PPROF_STATUS_OK) return add_run(report, &figures);
   ppi_figures_clear(&figures);

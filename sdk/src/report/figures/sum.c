@@ -265,7 +265,21 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
   return status;
 }
 
+// Of several runs the verdict that says most; of like ones that of more units.
+static void add_limit(ppi_limit *into, const ppi_limit *from) {
+  static const int says[PPI_NUM_CLAIMS] = {[PPI_CLAIM_KEEPS_UP] = 1,
+                                           [PPI_CLAIM_BALANCED] = 2,
+                                           [PPI_CLAIM_PART] = 2,
+                                           [PPI_CLAIM_UNRECORDED] = 3,
+                                           [PPI_CLAIM_LIMIT] = 4};
+  bool is_more = says[from->claim] != says[into->claim]
+                     ? says[from->claim] > says[into->claim]
+                     : from->units > into->units;
+  if (is_more) *into = *from;
+}
+
 pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
+  add_limit(&into->limit, &from->limit);
   add_totals(into, from);
   add_scalars(into, from);
   pprof_status status = ppi_figures_join(into, from);

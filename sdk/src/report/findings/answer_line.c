@@ -198,6 +198,11 @@ void ppi_answer_line(ppi_search *search) {
   if (search->impossible.is_any) {
     keep_all(search->out);
     PPI_SAY(search->out->answer, "%s", search->impossible.text);
+  const ppi_limit *limit = &search->figures->limit;
+  if (limit->claim != PPI_CLAIM_NONE) {
+    PPI_SAY(search->out->answer, "%s", limit->sentence);
+    PPI_SAY(search->out->answer_next, "%s", limit->next);
+    keep_all(search->out);
     return;
   }
   if (!search->answer->num_units && search->figures->runs_unopened &&

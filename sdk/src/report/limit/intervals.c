@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Intervals of time in order, and values by rank.
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/limit/model.h"
+
+bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns) {
+  if (from_ns >= to_ns) return true;
+  ppi_interval *grown =
+      ppi_grow(to->items, &to->capacity, to->num + 1, sizeof *grown);
+  if (!grown) return false;
+  to->items = grown;
+  grown[to->num++] = (ppi_interval){from_ns, to_ns};
+  return true;
+}
+
+static int compare_intervals(const void *left, const void *right) {
+  const ppi_interval *a = left, *b = right;
+  return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
+}
+
+bool ppi_intervals_unite(ppi_intervals *all) {
+  size_t num = 0;
+  if (all->num > 1)
+    qsort(all->items, all->num, sizeof *all->items, compare_intervals);
+  for (size_t i = 0; i < all->num; i++) {
+    ppi_interval *last = num ? &all->items[num - 1] : NULL;
+    if (last && all->items[i].from_ns <= last->to_ns)
+      last->to_ns = PPI_MAX(last->to_ns, all->items[i].to_ns);
+    else
+      all->items[num++] = all->items[i];
+  }
+  all->num = num;
+  ppi_free(all->before_ns);
+  all->before_ns = ppi_alloc((num + 1) * sizeof *all->before_ns);
+  if (!all->before_ns) return false;
+  for (size_t i = 0; i < num; i++)
+    all->before_ns[i + 1] =
+        all->before_ns[i] + all->items[i].to_ns - all->items[i].from_ns;
+  return true;
+}
+
+uint64_t ppi_intervals_measure(const ppi_intervals *all, uint64_t time_ns) {
+  size_t low = 0, high = all->num;  // the first that ends behind it
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (all->items[middle].to_ns > time_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  if (!all->num) return 0;
+  uint64_t before_ns = all->before_ns[low];
+  if (low < all->num && all->items[low].from_ns < time_ns)
+    before_ns += time_ns - all->items[low].from_ns;
+  return before_ns;
+}
+
+void ppi_intervals_clear(ppi_intervals *all) {
+  ppi_free(all->items);
+  ppi_free(all->before_ns);
+  *all = (ppi_intervals){0};
+}
+
+int ppi_compare_u64(const void *left, const void *right) {
+  const uint64_t *a = left, *b = right;
+  return (*a > *b) - (*a < *b);
+}
+
+uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part) {
+  if (!num) return 0;
+  size_t at = (size_t)(part * (double)num);
+  return sorted[PPI_MIN(at, num - 1)];
+}

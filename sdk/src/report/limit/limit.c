@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules in their order; the first that holds is the verdict.
+#include "report/limit/limit.h"
+
+#include "base/base.h"
+#include "report/findings/words.h"
+#include "report/limit/search.h"
+
+static const ppi_limit_rule rules[] = {
+    ppi_limit_processors, ppi_limit_interpreter, ppi_limit_long_pauses,
+    ppi_limit_moves,      ppi_limit_takes_turns, ppi_limit_balanced,
+    ppi_limit_saturated,  ppi_limit_congested,   ppi_limit_closed_line,
+    ppi_limit_too_few,    ppi_limit_pauses,      ppi_limit_replica,
+    ppi_limit_idle,       ppi_limit_in_line,     ppi_limit_nearly,
+    ppi_limit_slower,     ppi_limit_keeps_up,    ppi_limit_parts};
+enum { NUM_RULES = sizeof rules / sizeof *rules };
+
+static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
+  ppi_limit_model *model = search->model;
+  if (!ppi_model_prepare(model, calls) || !ppi_model_find_units(model, calls))
+    return false;
+  if (!model->num_units) return true;
+  if (!ppi_model_find_window(model)) return false;
+  if (!model->time_ns || !model->num_counted) return true;
+  ppi_limit_silence(search);
+  if (search->failed || !ppi_model_find_waits(model) ||
+      !ppi_model_find_stations(model))
+    return false;
+  return ppi_blame_find(model, &search->blame);
+}
+
+static void say_more(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  const char *unit = ppi_limit_unit_name(model);
+  if (model->num_apart)
+    PPI_MORE(out,
+             "%zu of %zu %ss and what lies between them took %s; they are "
+             "not counted.",
+             model->num_apart, model->num_units, unit,
+             ppi_words_time((double)model->apart_ns).text);
+  double all_ns = (double)(model->time_ns + model->pause_ns);
+  bool says_pause = out->claim == PPI_CLAIM_UNRECORDED && !out->num_names;
+  if (!says_pause && (double)model->pause_ns >= 0.03 * all_ns)
+    PPI_MORE(out, "Everything stands still %zu times, %s in all (%s).",
+             model->pauses.num, ppi_words_time((double)model->pause_ns).text,
+             ppi_words_percent((double)model->pause_ns, all_ns).text);
+}
+
+static void ask_rules(ppi_limit_search *search) {
+  ppi_limit_find_arrivals(search);
+  if (!search->failed) ppi_limit_find_congestion(search);
+  for (size_t i = 0; i < NUM_RULES && !search->failed; i++)
+    if (rules[i](search)) break;
+  search->out->units = (double)search->model->num_counted;
+  if (search->out->claim != PPI_CLAIM_NONE) say_more(search);
+}
+
+pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out) {
+  ppi_limit_model model = {0};
+  ppi_limit_search search = {
+      .model = &model, .out = out, .congested = PPI_NONE};
+  *out = (ppi_limit){0};
+  if (!calls->num) return PPROF_STATUS_OK;
+  search.failed = !find_model(&search, calls);
+  if (!search.failed && model.num_counted) ask_rules(&search);
+  ppi_blame_clear(&search.blame);
+  ppi_model_clear(&model);
+  return search.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}

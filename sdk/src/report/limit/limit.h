@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What limits a run. docs/findings.md has the model and its sources.
+#ifndef PPI_LIMIT_FIND_H_
+#define PPI_LIMIT_FIND_H_
+
+#include "report/figures/limit.h"
+#include "report/limit/limit_calls.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_limit_find looks at all calls of a finished run, and uses them up.
+//
+// Errors: NO_MEMORY.
+// Cost:   sorting the calls; the rest grows as they do, or is bounded.
+pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_FIND_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calls of a run that the limit model looks at: all of them, or of a long
+// run stretches of time that are spread over it evenly. Sink thread.
+#ifndef PPI_LIMIT_CALLS_H_
+#define PPI_LIMIT_CALLS_H_
+
+#include "report/table/table_fill.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// More calls than that are thinned out.
+#define PPI_LIMIT_CALLS ((size_t)131072)
+#define PPI_NO_CALL UINT32_MAX
+
+enum {
+  PPI_CALL_DEVICE = 1,   // on a stream; `row` is the stream's id
+  PPI_CALL_LOOSE = 2,    // on no row: it wanders between threads
+  PPI_CALL_STEP = 4,     // a step of the run
+  PPI_CALL_REQUEST = 8,  // a request from arrival to end
+  PPI_CALL_CUT = 16,
+  PPI_CALL_NAMED = 32  // device work under a name of its own
+};
+
+typedef struct ppi_limit_call {
+  uint64_t start_ns, end_ns;
+  uint64_t submit_ns;  // of device work
+  uint64_t work_ns;    // of device work: its time without gaps
+  uint64_t cpu_ns, queued_ns;
+  uint32_t name, row;
+  uint32_t parent;      // the call around it, or that submitted it
+  uint32_t flags;       // PPI_CALL_...
+  uint32_t first, num;  // of the run's flows, later of its units
+  uint32_t host;        // of device work: the thread that submitted it
+  bool has_cpu, has_queued;
+} ppi_limit_call;
+
+// A stretch of time whose calls are all there.
+typedef struct ppi_limit_chunk {
+  uint64_t from_ns, to_ns;
+  size_t first, num;
+} ppi_limit_chunk;
+
+// All zero is the empty one.
+typedef struct ppi_limit_calls {
+  ppi_table_fill fill;
+  ppi_limit_call *items;
+  size_t num, capacity;
+  uint64_t *flows;
+  size_t num_flows, flows_capacity;
+  ppi_limit_chunk *chunks;
+  size_t num_chunks, chunks_capacity;
+  uint64_t stride;      // one chunk in so many is kept; 0: all
+  uint64_t skip_to_ns;  // until then nothing is
+  bool are_links;       // flows join ranges, and are no requests
+  uint32_t *places;     // of the table that is being read: calls of its rows
+  size_t places_capacity;
+} ppi_limit_calls;
+
+// ppi_limit_calls_begin comes first.
+void ppi_limit_calls_begin(ppi_limit_calls *calls);
+void ppi_limit_calls_clear(ppi_limit_calls *calls);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_CALLS_H_

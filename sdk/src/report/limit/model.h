@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The limit model: rows that serve units, grouped into stations, over a steady
+// window. Its parts fill it in the order of this file. docs/findings.md has
+// definitions and sources.
+#ifndef PPI_LIMIT_MODEL_H_
+#define PPI_LIMIT_MODEL_H_
+
+#include "report/limit/limit_calls.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_NONE UINT32_MAX
+
+typedef struct ppi_interval {
+  uint64_t from_ns, to_ns;
+} ppi_interval;
+
+// Disjoint intervals in order, with the time before each.
+typedef struct ppi_intervals {
+  ppi_interval *items;
+  uint64_t *before_ns;
+  size_t num, capacity;
+} ppi_intervals;
+
+typedef enum ppi_waits {
+  PPI_WAITS_NOT,
+  PPI_WAITS_DEVICE,  // for work that it submitted, or its request
+  PPI_WAITS_THREAD   // for another thread
+} ppi_waits;
+
+typedef struct ppi_limit_name {
+  const char *text;
+  uint32_t category;
+  uint64_t time_ns;  // of all its calls
+  size_t num;
+  ppi_waits waits;
+  uint32_t waits_for;  // a name; PPI_NONE: arrivals, or a device
+  double eps_ns;       // how late its calls end after what they wait for
+  uint64_t median_ns;
+  size_t first;  // of `by_name`
+} ppi_limit_name;
+
+// A thread or a stream.
+typedef struct ppi_limit_row {
+  const char *name;
+  uint32_t id;      // of the thread or stream
+  uint32_t device;  // of a stream
+  bool is_device;
+  uint32_t station;  // PPI_NONE: none
+  uint32_t *outer;   // calls that lie in no other, by begin
+  size_t num_outer;
+  uint64_t occupied_ns, working_ns, taken_ns;  // in the window
+  uint64_t cpu_ns;
+  bool is_relevant;
+} ppi_limit_row;
+
+// A part of the demand at a station.
+typedef struct ppi_limit_stage {
+  uint32_t name;
+  uint64_t working_ns;  // in the window
+  size_t calls;
+} ppi_limit_stage;
+
+typedef enum ppi_station_kind {
+  PPI_STATION_THREADS,
+  PPI_STATION_DEVICE,
+  PPI_STATION_ONE_AT_A_TIME
+} ppi_station_kind;
+
+// Rows that serve the same stages; or a name that only so many are in at a
+// time.
+typedef struct ppi_station {
+  ppi_station_kind kind;
+  uint32_t servers;
+  uint32_t *rows;  // of `servers`; none for one at a time
+  size_t num_rows;
+  uint32_t name;    // of one at a time
+  uint32_t device;  // of a device
+  uint64_t occupied_ns, working_ns, taken_ns;
+  ppi_limit_stage *stages;  // by time, greatest first
+  size_t num_stages, stages_capacity;
+  bool is_relevant;
+  double use;  // working time by servers and window: U
+  // How many rows are taken, over time: borders with the number behind them.
+  uint64_t *borders_ns;
+  uint32_t *taken;
+  size_t num_borders;
+} ppi_station;
+
+typedef enum ppi_unit_kind {
+  PPI_UNIT_NONE,
+  PPI_UNIT_REQUEST,
+  PPI_UNIT_STEP,
+  PPI_UNIT_ITERATION
+} ppi_unit_kind;
+
+typedef struct ppi_limit_unit {
+  uint64_t start_ns, end_ns;
+  size_t first, num;  // of `unit_calls`: outermost and loose calls, by begin
+  bool is_apart;      // an outlier, or outside of the window
+} ppi_limit_unit;
+
+typedef struct ppi_limit_model {
+  ppi_limit_call *calls;  // by begin
+  size_t num_calls;
+  uint32_t *units_of;  // units that a call serves: [first, first + num)
+  ppi_limit_name *names;
+  size_t num_names;
+  uint32_t *by_name;  // calls, name by name, by begin
+  ppi_limit_row *rows;
+  size_t num_rows;
+  const ppi_table_ids *ids;
+  bool are_links;
+  uint64_t span_ns;
+  // Units.
+  ppi_unit_kind unit_kind;
+  ppi_limit_unit *units;          // by begin
+  size_t num_units, num_counted;  // counted: in the window, not apart
+  uint32_t *unit_calls;
+  uint32_t *next_call;  // of each call the next one of its unit
+  size_t num_apart;
+  uint64_t apart_ns;
+  uint32_t loop_thread;  // a row that goes round; PPI_NONE
+  uint32_t begins_loop;  // the name that begins an iteration
+  // The window: [from_ns, to_ns) without what is left out.
+  uint64_t from_ns, to_ns, time_ns;
+  ppi_intervals left_out;
+  ppi_intervals pauses;
+  uint64_t pause_ns;
+  ppi_interval *waits;   // of each call: its own waiting, or none
+  uint64_t *working_ns;  // in the window, of outermost calls
+  ppi_station *stations;
+  size_t num_stations, stations_capacity;
+  double cpu;     // processors that all rows compute on; < 0: not known
+  double queued;  // part of their time that rows wait for a processor
+} ppi_limit_model;
+
+static inline const ppi_limit_name *ppi_model_name(const ppi_limit_model *model,
+                                                   uint32_t name) {
+  return &model->names[name];
+}
+
+// Parts, in their order. All answer false when out of memory.
+bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls);
+bool ppi_model_find_units(ppi_limit_model *model, const ppi_limit_calls *calls);
+bool ppi_model_find_window(ppi_limit_model *model);
+bool ppi_model_find_waits(ppi_limit_model *model);
+bool ppi_model_find_stations(ppi_limit_model *model);
+void ppi_model_clear(ppi_limit_model *model);
+
+// The window's time in [from_ns, to_ns).
+uint64_t ppi_model_within(const ppi_limit_model *model, uint64_t from_ns,
+                          uint64_t to_ns);
+static inline uint64_t ppi_call_within(const ppi_limit_model *model,
+                                       const ppi_limit_call *call) {
+  return ppi_model_within(model, call->start_ns, call->end_ns);
+}
+
+// ppi_interval_add adds one behind all; ppi_intervals_measure is their time
+// before `time_ns`.
+bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns);
+bool ppi_intervals_unite(ppi_intervals *intervals);
+uint64_t ppi_intervals_measure(const ppi_intervals *intervals,
+                               uint64_t time_ns);
+void ppi_intervals_clear(ppi_intervals *intervals);
+
+int ppi_compare_u64(const void *left, const void *right);
+// The value at `part` of sorted values; 0 of none.
+uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_MODEL_H_

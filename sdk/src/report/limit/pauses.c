@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moments in which everything stands still, though there is work.
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/findings/words.h"
+#include "report/limit/search.h"
+
+typedef struct silence {
+  uint64_t *events, *gaps;
+  size_t num;
+  uint64_t least_ns;
+} silence;
+
+// Begins and ends of all calls on rows, in order.
+static bool list_events(const ppi_limit_model *model, silence *out) {
+  out->events = ppi_alloc((2 * model->num_calls + 1) * sizeof *out->events);
+  out->gaps = ppi_alloc((2 * model->num_calls + 1) * sizeof *out->gaps);
+  if (!out->events || !out->gaps) return false;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->flags & (PPI_CALL_STEP | PPI_CALL_LOOSE)) continue;
+    if (call->start_ns >= model->from_ns && call->start_ns <= model->to_ns)
+      out->events[out->num++] = call->start_ns;
+    if (call->end_ns >= model->from_ns && call->end_ns <= model->to_ns)
+      out->events[out->num++] = call->end_ns;
+  }
+  if (out->num > 1)
+    qsort(out->events, out->num, sizeof *out->events, ppi_compare_u64);
+  return true;
+}
+
+static uint64_t median_call(const ppi_limit_model *model, uint64_t *room) {
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->flags & (PPI_CALL_STEP | PPI_CALL_LOOSE)) continue;
+    room[num++] = call->end_ns - call->start_ns;
+  }
+  if (num > 1) qsort(room, num, sizeof *room, ppi_compare_u64);
+  return ppi_quantile_of(room, num, 0.5);
+}
+
+static void find_least(const ppi_limit_model *model, silence *out) {
+  uint64_t median_ns = median_call(model, out->gaps);
+  for (size_t i = 0; i + 1 < out->num; i++)
+    out->gaps[i] = out->events[i + 1] - out->events[i];
+  if (out->num > 2)
+    qsort(out->gaps, out->num - 1, sizeof *out->gaps, ppi_compare_u64);
+  uint64_t usual_ns = ppi_quantile_of(out->gaps, out->num - 1, 0.9);
+  out->least_ns =
+      PPI_MAX((uint64_t)4000000, PPI_MAX(5 * median_ns, 3 * usual_ns));
+}
+
+static uint64_t third_quarter(const ppi_limit_model *model, uint32_t name,
+                              uint64_t *room) {
+  const ppi_limit_name *of = &model->names[name];
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[of->first + i]];
+    room[i] = call->end_ns - call->start_ns;
+  }
+  qsort(room, of->num, sizeof *room, ppi_compare_u64);
+  return ppi_quantile_of(room, of->num, 0.75);
+}
+
+// A request that has waited for half of the silence before `call`.
+static bool has_waited(const ppi_limit_model *model, uint32_t index,
+                       uint64_t from_ns, uint64_t to_ns) {
+  const ppi_limit_call *call = &model->calls[index];
+  if (model->unit_kind != PPI_UNIT_REQUEST || !call->num) return false;
+  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
+  uint64_t ready_ns = unit->start_ns;
+  for (size_t i = 0; i < unit->num; i++) {
+    uint32_t at = model->unit_calls[unit->first + i];
+    if (at == index) break;
+    ready_ns = PPI_MAX(ready_ns, model->calls[at].end_ns);
+  }
+  return ready_ns < call->start_ns &&
+         PPI_MAX(ready_ns, from_ns) + (to_ns - from_ns) / 2 <= to_ns;
+}
+
+// The row's first call that begins at `time_ns` or later.
+static uint32_t first_behind(const ppi_limit_model *model,
+                             const ppi_limit_row *row, uint64_t time_ns) {
+  size_t low = 0, high = row->num_outer;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[row->outer[middle]].start_ns >= time_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low < row->num_outer ? row->outer[low] : PPI_NO_CALL;
+}
+
+// Rows that have work in the silence: a call that is open all along and far
+// longer than usual, or a request that begins right behind it.
+static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
+                             uint64_t to_ns, uint64_t *room) {
+  uint64_t slack_ns = PPI_MAX((uint64_t)1000000, (to_ns - from_ns) * 3 / 100);
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    uint32_t last;
+    if (!row->num_outer) continue;
+    if (ppi_row_is_taken(model, row, from_ns, &last)) {
+      const ppi_limit_call *call = &model->calls[last];
+      bool is_open = call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE);
+      if (is_open && call->end_ns - call->start_ns >=
+                         3 * third_quarter(model, call->name, room))
+        num++;
+      continue;
+    }
+    uint32_t first = first_behind(model, row, to_ns);
+    num += first != PPI_NO_CALL &&
+           model->calls[first].start_ns <= to_ns + slack_ns &&
+           has_waited(model, first, from_ns, to_ns);
+  }
+  return num;
+}
+
+// Arrivals that stop and then come at once: more than usual, in a time as long
+// as the silence.
+static bool arrivals_stop(const ppi_limit_model *model, uint64_t from_ns,
+                          uint64_t to_ns) {
+  uint64_t length_ns = to_ns - from_ns;
+  size_t num = 0;
+  if (model->unit_kind != PPI_UNIT_REQUEST || !model->span_ns) return false;
+  for (size_t i = 0; i < model->num_units; i++)
+    num += model->units[i].start_ns >= to_ns &&
+           model->units[i].start_ns <= to_ns + length_ns;
+  double usual =
+      (double)model->num_units * (double)length_ns / (double)model->span_ns;
+  return num >= 3 && 2 * (double)num >= 3 * usual;
+}
+
+static bool find_pauses(ppi_limit_search *search, silence *of) {
+  ppi_limit_model *model = search->model;
+  for (size_t i = 0; i + 1 < of->num; i++) {
+    uint64_t from_ns = of->events[i], to_ns = of->events[i + 1];
+    if (to_ns - from_ns <= of->least_ns) continue;
+    if (rows_with_work(model, from_ns, to_ns, of->gaps) +
+            arrivals_stop(model, from_ns, to_ns) <
+        2)
+      continue;
+    if (!ppi_intervals_add(&model->pauses, from_ns, to_ns)) return false;
+  }
+  return true;
+}
+
+// The pauses are no part of any busy time.
+static bool leave_out(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->pauses.num; i++) {
+    const ppi_interval *pause = &model->pauses.items[i];
+    model->pause_ns += pause->to_ns - pause->from_ns;
+    if (!ppi_intervals_add(&model->left_out, pause->from_ns, pause->to_ns))
+      return false;
+  }
+  return ppi_intervals_unite(&model->pauses) &&
+         ppi_intervals_unite(&model->left_out);
+}
+
+uint64_t ppi_limit_silence(ppi_limit_search *search) {
+  ppi_limit_model *model = search->model;
+  silence of = {0};
+  bool is_done = list_events(model, &of);
+  if (is_done && of.num > 2) {
+    find_least(model, &of);
+    is_done = find_pauses(search, &of);
+  }
+  ppi_free(of.events);
+  ppi_free(of.gaps);
+  // So many are how it works.
+  if (5 * model->pauses.num >= model->num_units) model->pauses.num = 0;
+  is_done = is_done && leave_out(model);
+  if (is_done)
+    model->time_ns = ppi_model_within(model, model->from_ns, model->to_ns);
+  search->failed |= !is_done;
+  return model->pause_ns;
+}
+
+static double pause_part(const ppi_limit_model *model) {
+  uint64_t all_ns = model->time_ns + model->pause_ns;
+  return all_ns ? (double)model->pause_ns / (double)all_ns : 0;
+}
+
+static void say_pauses(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  double num = (double)model->pauses.num;
+  out->claim = PPI_CLAIM_UNRECORDED;
+  out->verdict = "pause";
+  PPI_SAY(out->sentence,
+          "Everything stands still %zu times, %s each, %s of the time, and "
+          "nothing recorded explains it: a collector, a stopped process, a "
+          "lock that all need.",
+          model->pauses.num, ppi_words_time((double)model->pause_ns / num).text,
+          ppi_words_percent(pause_part(model), 1).text);
+  PPI_SAY(out->next,
+          "find out what stops it; the first time is %s after the start.",
+          ppi_words_time((double)model->pauses.items[0].from_ns).text);
+}
+
+// What it costs is more than what the limit would bring.
+bool ppi_limit_long_pauses(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  double part = pause_part(model);
+  uint32_t top = ppi_limit_busiest(model), next;
+  if (part < 0.03 || top == PPI_NONE) return false;
+  double costs = part / (1 - part);
+  if (costs <= ppi_limit_gain(model, top, &next)) return false;
+  say_pauses(search);
+  return true;
+}
+
+// With nothing saturated: part of the latency, or of the waiting that each
+// pause leaves behind (L pauses a second, each of length l: L l^2 / 2 (1 - U)).
+bool ppi_limit_pauses(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  if (!model->pauses.num || !model->time_ns || !blame->num_units) {
+    if (!model->pauses.num || pause_part(model) < 0.03) return false;
+    say_pauses(search);
+    return true;
+  }
+  double use = 0, line_ns = blame->pause_ns;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    if (model->stations[i].is_relevant)
+      use = PPI_MAX(use, model->stations[i].use);
+    line_ns += blame->line_ns[i];
+  }
+  double length_ns = (double)model->pause_ns / (double)model->pauses.num;
+  double rate = (double)model->pauses.num / (double)model->time_ns;
+  double behind_ns =
+      rate * length_ns * length_ns / (2 * PPI_MAX(1 - use, 0.01));
+  double waits_ns = line_ns / (double)blame->num_units;
+  bool is_much = blame->pause_ns >= 0.2 * blame->latency_ns ||
+                 (waits_ns > 0 && behind_ns >= 0.3 * waits_ns &&
+                  line_ns >= 0.2 * blame->latency_ns);
+  if (is_much) say_pauses(search);
+  return is_much;
+}

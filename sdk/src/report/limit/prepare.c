@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls in the order of time, under their stages' names, on their rows.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "report/limit/model.h"
+
+// ---- one time without the stretches that were left out ----
+
+static void close_gaps(ppi_limit_calls *calls) {
+  uint64_t shift_ns = 0, end_ns = 0;
+  for (size_t i = 0; i < calls->num_chunks; i++) {
+    ppi_limit_chunk *chunk = &calls->chunks[i];
+    if (i) shift_ns += chunk->from_ns - PPI_MIN(chunk->from_ns, end_ns);
+    end_ns = chunk->to_ns;
+    for (size_t k = chunk->first; k < chunk->first + chunk->num; k++) {
+      ppi_limit_call *call = &calls->items[k];
+      call->start_ns -= PPI_MIN(call->start_ns, shift_ns);
+      call->end_ns -= PPI_MIN(call->end_ns, shift_ns);
+      call->submit_ns -= PPI_MIN(call->submit_ns, shift_ns);
+    }
+  }
+}
+
+static void find_span(ppi_limit_model *model) {
+  uint64_t from_ns = UINT64_MAX, to_ns = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    from_ns = PPI_MIN(from_ns, model->calls[i].start_ns);
+    to_ns = PPI_MAX(to_ns, model->calls[i].end_ns);
+  }
+  model->span_ns = to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+// ---- containers: ranges around a thread's whole life are no calls ----
+
+enum { LEAST_INSIDE = 5, CONTAINER = 1 << 16, MERGED = 1 << 17 };
+
+static bool drop_containers(ppi_limit_model *model) {
+  uint32_t *inside = ppi_alloc((model->num_calls + 1) * sizeof *inside);
+  if (!inside) return false;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->parent != PPI_NO_CALL && !(call->flags & PPI_CALL_DEVICE))
+      inside[call->parent]++;
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[i];
+    const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
+    bool is_long = 2 * (call->end_ns - call->start_ns) >= model->span_ns;
+    if (call->parent != PPI_NO_CALL &&
+        model->calls[call->parent].flags & (CONTAINER | PPI_CALL_STEP))
+      call->parent = model->calls[call->parent].parent;
+    if (is_long && !call->num && !(call->flags & others) &&
+        inside[i] >= LEAST_INSIDE)
+      call->flags |= CONTAINER;
+  }
+  ppi_free(inside);
+  return true;
+}
+
+// ---- what calls inherit ----
+
+static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
+  while (model->calls[at].parent != PPI_NO_CALL) at = model->calls[at].parent;
+  return at;
+}
+
+// Requests of the range around; kernels get the name of their stage, and those
+// of one call that follow each other on a stream are one call of it.
+static bool inherit(ppi_limit_model *model) {
+  uint32_t *last = NULL;  // by stream: its last call
+  size_t num_last = 0, capacity = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[i];
+    if (call->parent == PPI_NO_CALL) continue;
+    const ppi_limit_call *around = &model->calls[call->parent];
+    if (!call->num) {
+      call->first = around->first;
+      call->num = around->num;
+    }
+    if (!(call->flags & PPI_CALL_DEVICE) || call->flags & PPI_CALL_NAMED)
+      continue;
+    uint32_t *grown =
+        ppi_grow(last, &capacity, (size_t)call->row + 1, sizeof *grown);
+    if (!grown) {
+      ppi_free(last);
+      return false;
+    }
+    last = grown;
+    for (; num_last <= call->row; num_last++) last[num_last] = PPI_NO_CALL;
+    call->parent = outermost(model, call->parent);
+    call->name = model->calls[call->parent].name;
+    ppi_limit_call *before =
+        last[call->row] == PPI_NO_CALL ? NULL : &model->calls[last[call->row]];
+    bool follows = before && before->parent == call->parent &&
+                   before->end_ns <= call->start_ns;
+    if (!follows) {
+      last[call->row] = (uint32_t)i;
+      continue;
+    }
+    before->end_ns = call->end_ns;
+    before->work_ns += call->work_ns;
+    call->flags |= MERGED;
+  }
+  ppi_free(last);
+  return true;
+}
+
+// ---- order ----
+
+typedef struct place {
+  ppi_limit_call call;
+  uint32_t was;
+} place;
+
+static uint64_t start_of(const void *item) {
+  return ((const place *)item)->call.start_ns;
+}
+
+static int compare_places(const void *left, const void *right) {
+  const place *a = left, *b = right;
+  if (a->call.start_ns != b->call.start_ns)
+    return a->call.start_ns < b->call.start_ns ? -1 : 1;
+  if (a->call.end_ns != b->call.end_ns)
+    return a->call.end_ns > b->call.end_ns ? -1 : 1;
+  return (a->was > b->was) - (a->was < b->was);
+}
+
+// What is dropped is gone; parents are where they stand now.
+static bool put_in_order(ppi_limit_model *model) {
+  place *places = ppi_alloc((model->num_calls + 1) * sizeof *places);
+  uint32_t *now = ppi_alloc((model->num_calls + 1) * sizeof *now);
+  size_t num = 0;
+  for (size_t i = 0; places && now && i < model->num_calls; i++) {
+    now[i] = PPI_NO_CALL;
+    if (model->calls[i].flags & (CONTAINER | MERGED)) continue;
+    places[num++] = (place){model->calls[i], (uint32_t)i};
+  }
+  if (places && now) {
+    ppi_sort(places, num, sizeof *places, start_of, compare_places);
+    for (size_t i = 0; i < num; i++) now[places[i].was] = (uint32_t)i;
+    for (size_t i = 0; i < num; i++) {
+      model->calls[i] = places[i].call;
+      uint32_t parent = places[i].call.parent;
+      model->calls[i].parent = parent == PPI_NO_CALL ? parent : now[parent];
+    }
+    model->num_calls = num;
+  }
+  bool is_done = places && now;
+  ppi_free(places);
+  ppi_free(now);
+  return is_done;
+}
+
+// ---- names ----
+
+static bool list_names(ppi_limit_model *model) {
+  model->num_names = model->ids->num_names;
+  model->names = ppi_alloc((model->num_names + 1) * sizeof *model->names);
+  model->by_name = ppi_alloc((model->num_calls + 1) * sizeof(uint32_t));
+  if (!model->names || !model->by_name) return false;
+  for (size_t i = 0; i < model->num_names; i++) {
+    model->names[i].text = model->ids->names[i].text;
+    model->names[i].category = model->ids->names[i].category;
+    model->names[i].waits_for = PPI_NONE;
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->flags & PPI_CALL_DEVICE) continue;
+    model->names[call->name].num++;
+    model->names[call->name].time_ns += call->end_ns - call->start_ns;
+  }
+  size_t first = 0;
+  for (size_t i = 0; i < model->num_names; i++) {
+    model->names[i].first = first;
+    first += model->names[i].num;
+    model->names[i].num = 0;
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    if (model->calls[i].flags & PPI_CALL_DEVICE) continue;
+    ppi_limit_name *name = &model->names[model->calls[i].name];
+    model->by_name[name->first + name->num++] = (uint32_t)i;
+  }
+  return true;
+}
+
+static bool find_medians(ppi_limit_model *model) {
+  uint64_t *lengths = ppi_alloc((model->num_calls + 1) * sizeof *lengths);
+  if (!lengths) return false;
+  for (size_t i = 0; i < model->num_names; i++) {
+    ppi_limit_name *name = &model->names[i];
+    for (size_t k = 0; k < name->num; k++) {
+      const ppi_limit_call *call =
+          &model->calls[model->by_name[name->first + k]];
+      lengths[k] = call->end_ns - call->start_ns;
+    }
+    if (name->num) qsort(lengths, name->num, sizeof *lengths, ppi_compare_u64);
+    name->median_ns = ppi_quantile_of(lengths, name->num, 0.5);
+  }
+  ppi_free(lengths);
+  return true;
+}
+
+// ---- rows ----
+
+static void list_rows(ppi_limit_model *model) {
+  const ppi_table_ids *ids = model->ids;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    ppi_limit_row *row = &model->rows[i];
+    row->station = PPI_NONE;
+    row->is_device = i >= ids->num_threads;
+    if (row->is_device) {
+      row->id = (uint32_t)(i - ids->num_threads);
+      row->device = ppi_table_ids_device(ids, row->id);
+      row->name = ppi_table_ids_device_name(ids, row->device);
+    } else {
+      row->id = (uint32_t)i;
+      row->name = ids->threads[i].name;
+    }
+    if (!row->name) row->name = "";
+  }
+}
+
+// A call that lies in no other; steps and what wanders are on no row.
+static bool is_outer(const ppi_limit_call *call) {
+  if (call->flags & (PPI_CALL_LOOSE | PPI_CALL_STEP)) return false;
+  return call->flags & PPI_CALL_DEVICE || call->parent == PPI_NO_CALL;
+}
+
+static bool fill_rows(ppi_limit_model *model) {
+  size_t num_threads = model->ids->num_threads, num_streams = 0;
+  for (size_t i = 0; i < model->num_calls; i++)
+    if (model->calls[i].flags & PPI_CALL_DEVICE)
+      num_streams = PPI_MAX(num_streams, (size_t)model->calls[i].row + 1);
+  model->num_rows = num_threads + num_streams;
+  model->rows = ppi_alloc((model->num_rows + 1) * sizeof *model->rows);
+  if (!model->rows) return false;
+  list_rows(model);
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[i];
+    if (call->flags & PPI_CALL_DEVICE) call->row += (uint32_t)num_threads;
+    if (is_outer(call)) model->rows[call->row].num_outer++;
+  }
+  for (size_t i = 0; i < model->num_rows; i++) {
+    ppi_limit_row *row = &model->rows[i];
+    row->outer = ppi_alloc((row->num_outer + 1) * sizeof *row->outer);
+    if (!row->outer) return false;
+    row->num_outer = 0;
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_row *row = &model->rows[model->calls[i].row];
+    if (is_outer(&model->calls[i])) row->outer[row->num_outer++] = (uint32_t)i;
+  }
+  return true;
+}
+
+bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
+  model->calls = calls->items;
+  model->num_calls = calls->num;
+  model->ids = &calls->fill.ids;
+  model->are_links = calls->are_links;
+  model->loop_thread = model->begins_loop = PPI_NONE;
+  for (size_t i = 0; i < calls->num; i++)
+    calls->items[i].name =
+        ppi_table_ids_folded(model->ids, calls->items[i].name);
+  close_gaps(calls);
+  find_span(model);
+  return drop_containers(model) && inherit(model) && put_in_order(model) &&
+         list_names(model) && find_medians(model) && fill_rows(model);
+}
+
+void ppi_model_clear(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_rows && model->rows; i++)
+    ppi_free(model->rows[i].outer);
+  for (size_t i = 0; i < model->num_stations; i++) {
+    ppi_free(model->stations[i].rows);
+    ppi_free(model->stations[i].stages);
+    ppi_free(model->stations[i].borders_ns);
+    ppi_free(model->stations[i].taken);
+  }
+  ppi_free(model->units_of);
+  ppi_free(model->names);
+  ppi_free(model->by_name);
+  ppi_free(model->rows);
+  ppi_free(model->units);
+  ppi_free(model->unit_calls);
+  ppi_free(model->next_call);
+  ppi_free(model->waits);
+  ppi_free(model->working_ns);
+  ppi_free(model->stations);
+  ppi_intervals_clear(&model->left_out);
+  ppi_intervals_clear(&model->pauses);
+}

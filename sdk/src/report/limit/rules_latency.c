@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs in which nothing is saturated: how requests come, replicas, idle time
+// before stages, and runs that keep up.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/findings/words.h"
+#include "report/limit/search.h"
+
+// ---- how requests come ----
+
+static size_t begins_after_ends(const ppi_limit_model *model,
+                                const uint64_t *ends, uint64_t eps_ns) {
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_units; i++) {
+    uint64_t start_ns = model->units[i].start_ns;
+    size_t low = 0, high = model->num_units;
+    while (low < high) {
+      size_t middle = (low + high) / 2;
+      if (ends[middle] > start_ns)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    num += low && ends[low - 1] + eps_ns >= start_ns;
+  }
+  return num;
+}
+
+static void find_closed(ppi_limit_search *search, const uint64_t *ends) {
+  static const uint64_t slacks_ns[] = {60000, 150000, 400000, 1000000, 2500000};
+  const ppi_limit_model *model = search->model;
+  double latency_ns = 0, num = (double)model->num_units;
+  for (size_t i = 0; i < model->num_units; i++)
+    latency_ns += (double)(model->units[i].end_ns - model->units[i].start_ns);
+  for (size_t i = 0; i < sizeof slacks_ns / sizeof *slacks_ns; i++) {
+    double eps = (double)slacks_ns[i];
+    if (eps > 0.1 * latency_ns / num) return;
+    double part = (double)begins_after_ends(model, ends, slacks_ns[i]) / num;
+    double chance = 1 - exp(-eps * num / (double)PPI_MAX(model->span_ns, 1));
+    if (part < 0.7 || part - chance < 0.3) continue;
+    search->is_closed = true;
+    search->closed_ns = slacks_ns[i];
+    return;
+  }
+}
+
+typedef struct border {
+  uint64_t time_ns;
+  int change;
+} border;
+
+static int compare_borders(const void *left, const void *right) {
+  const border *a = left, *b = right;
+  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  return b->change - a->change;
+}
+
+// The greatest number under way at a time, and for how long; one less counts
+// as that above 4.
+static void find_under_way(ppi_limit_search *search, border *borders) {
+  const ppi_limit_model *model = search->model;
+  enum { MOST = 4096 };
+  uint64_t *ns = ppi_alloc(MOST * sizeof *ns), last_ns = 0, all_ns = 0;
+  size_t open = 0, most = 0;
+  if (!ns) return;
+  for (size_t i = 0; i < model->num_units; i++) {
+    borders[2 * i] = (border){model->units[i].start_ns, 1};
+    borders[2 * i + 1] = (border){model->units[i].end_ns, -1};
+  }
+  qsort(borders, 2 * model->num_units, sizeof *borders, compare_borders);
+  for (size_t i = 0; i < 2 * model->num_units; i++) {
+    uint64_t within_ns = ppi_model_within(model, last_ns, borders[i].time_ns);
+    ns[PPI_MIN(open, (size_t)MOST - 1)] += within_ns;
+    all_ns += within_ns;
+    last_ns = borders[i].time_ns;
+    open += (size_t)(long)borders[i].change;
+  }
+  for (size_t i = 0; i < MOST; i++)
+    if (200 * ns[i] > all_ns) most = i;
+  uint64_t full_ns = ns[most] + (most > 4 ? ns[most - 1] : 0);
+  search->under_way = (double)most;
+  search->full_part = all_ns ? (double)full_ns / (double)all_ns : 0;
+  ppi_free(ns);
+}
+
+void ppi_limit_find_arrivals(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  if (model->unit_kind != PPI_UNIT_REQUEST || !model->num_units) return;
+  uint64_t *ends = ppi_alloc((model->num_units + 1) * sizeof *ends);
+  border *borders = ppi_alloc((2 * model->num_units + 1) * sizeof *borders);
+  search->failed |= !ends || !borders;
+  if (!search->failed) {
+    for (size_t i = 0; i < model->num_units; i++)
+      ends[i] = model->units[i].end_ns;
+    qsort(ends, model->num_units, sizeof *ends, ppi_compare_u64);
+    find_closed(search, ends);
+    find_under_way(search, borders);
+  }
+  ppi_free(ends);
+  ppi_free(borders);
+}
+
+// ---- too few under way ----
+
+static double greatest_use(const ppi_limit_model *model, uint32_t *out_at) {
+  double use = 0;
+  *out_at = PPI_NONE;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (!station->is_relevant || !station->num_stages ||
+        station->kind == PPI_STATION_ONE_AT_A_TIME || station->use <= use)
+      continue;
+    use = station->use;
+    *out_at = (uint32_t)i;
+  }
+  return use;
+}
+
+// The name with the most time of requests, on threads, a device or elsewhere.
+static const char *greatest_part(const ppi_limit_search *search, double *out_ns,
+                                 bool *out_elsewhere) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  uint32_t own = ppi_limit_greatest(blame->own_ns, model->num_names);
+  uint32_t away = ppi_limit_greatest(blame->elsewhere_ns, model->num_names);
+  uint32_t device = ppi_limit_greatest(blame->device_ns, model->num_stations);
+  const char *name = "";
+  *out_ns = 0;
+  *out_elsewhere = false;
+  if (own != PPI_NONE) {
+    name = model->names[own].text;
+    *out_ns = blame->own_ns[own];
+  }
+  if (away != PPI_NONE && blame->elsewhere_ns[away] > *out_ns) {
+    name = model->names[away].text;
+    *out_ns = blame->elsewhere_ns[away];
+    *out_elsewhere = true;
+  }
+  if (device != PPI_NONE && blame->device_ns[device] > *out_ns &&
+      model->stations[device].num_stages) {
+    name = model->names[model->stations[device].stages[0].name].text;
+    *out_ns = blame->device_ns[device];
+    *out_elsewhere = false;
+  }
+  return name;
+}
+
+bool ppi_limit_too_few(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  uint32_t at;
+  bool is_elsewhere;
+  double part_ns, use = greatest_use(model, &at);
+  if (!search->is_closed || search->full_part < 0.6 || !blame->num_units)
+    return false;
+  const char *name = greatest_part(search, &part_ns, &is_elsewhere);
+  ppi_limit *out = search->out;
+  double units = (double)blame->num_units;
+  out->claim = PPI_CLAIM_PART;
+  out->verdict = "concurrency";
+  out->utilization = use;
+  out->demand_ns = part_ns / units;
+  ppi_limit_add_name(out, name);
+  PPI_SAY(out->sentence,
+          "At most %.0f requests are under way, and nothing is busy for more "
+          "than %s. %s has the most of each: %s of %s.",
+          search->under_way, ppi_words_percent(use, 1).text,
+          ppi_words_name(name).text, ppi_words_time(part_ns / units).text,
+          ppi_words_time(blame->latency_ns / units).text);
+  PPI_SAY(out->next, "let more be under way%s.",
+          is_elsewhere ? ", if what serves them can take more" : "");
+  return true;
+}
+
+// ---- a slow replica ----
+
+typedef struct row_times {
+  uint64_t quarter_ns, median_ns, upper_ns;
+  size_t num;
+} row_times;
+
+static row_times times_of(const ppi_limit_model *model, uint32_t row,
+                          uint32_t name, uint64_t *room) {
+  const ppi_limit_row *of = &model->rows[row];
+  size_t num = 0;
+  for (size_t i = 0; i < of->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[of->outer[i]];
+    if (call->name == name) room[num++] = call->end_ns - call->start_ns;
+  }
+  if (num > 1) qsort(room, num, sizeof *room, ppi_compare_u64);
+  return (row_times){ppi_quantile_of(room, num, 0.25),
+                     ppi_quantile_of(room, num, 0.5),
+                     ppi_quantile_of(room, num, 0.75), num};
+}
+
+static bool is_slow(const row_times *all, size_t num, size_t at) {
+  uint64_t others_ns = 0, upper_ns = 0;
+  for (size_t i = 0; i < num; i++) {
+    if (all[i].num < 12) return false;
+    if (i == at) continue;
+    others_ns = PPI_MAX(others_ns, all[i].median_ns);
+    upper_ns = PPI_MAX(upper_ns, all[i].upper_ns);
+  }
+  return others_ns && all[at].median_ns >= 2 * others_ns &&
+         all[at].quarter_ns > upper_ns;
+}
+
+static uint64_t others_median(const row_times *all, size_t num, size_t at) {
+  uint64_t ns = 0;
+  for (size_t i = 0; i < num; i++)
+    if (i != at) ns = PPI_MAX(ns, all[i].median_ns);
+  return ns;
+}
+
+static bool say_replica(ppi_limit_search *search, const ppi_station *station,
+                        const row_times *times, size_t at) {
+  const ppi_limit_model *model = search->model;
+  const char *stage = model->names[station->stages[0].name].text;
+  const char *row = model->rows[station->rows[at]].name;
+  ppi_limit *out = search->out;
+  out->claim = PPI_CLAIM_PART;
+  out->verdict = "replica";
+  out->utilization = station->use;
+  ppi_limit_add_name(out, stage);
+  ppi_limit_add_name(out, row);
+  PPI_SAY(
+      out->sentence, "%s is slow: %s takes %s a call there, %s elsewhere.",
+      ppi_words_name(*row ? row : stage).text, ppi_words_name(stage).text,
+      ppi_words_time((double)times[at].median_ns).text,
+      ppi_words_time((double)others_median(times, station->num_rows, at)).text);
+  PPI_SAY(out->next, "find out what differs there, or take it out.");
+  return true;
+}
+
+bool ppi_limit_replica(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  uint64_t *room = ppi_alloc((model->num_calls + 1) * sizeof *room);
+  row_times *times = ppi_alloc((model->num_rows + 1) * sizeof *times);
+  bool found = false;
+  search->failed |= !room || !times;
+  for (size_t i = 0; i < model->num_stations && room && times && !found; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->kind != PPI_STATION_THREADS || station->num_rows < 2 ||
+        !station->is_relevant || !station->num_stages)
+      continue;
+    uint32_t name = station->stages[0].name;
+    if (blame->own_ns[name] + blame->line_ns[i] < 0.2 * blame->latency_ns)
+      continue;
+    for (size_t k = 0; k < station->num_rows; k++)
+      times[k] = times_of(model, station->rows[k], name, room);
+    for (size_t k = 0; k < station->num_rows && !found; k++)
+      found = is_slow(times, station->num_rows, k) &&
+              say_replica(search, station, times, k);
+  }
+  ppi_free(room);
+  ppi_free(times);
+  return found;
+}
+
+// ---- idle before a stage ----
+
+// Whether the idle times before the stage are alike, as a timer has them.
+static bool is_timer(const ppi_blame *blame, uint32_t name, uint64_t *out_low,
+                     uint64_t *out_high) {
+  uint64_t *values = ppi_alloc((blame->num_idles + 1) * sizeof *values);
+  size_t num = 0;
+  if (!values) return false;
+  for (size_t i = 0; i < blame->num_idles; i++)
+    if (blame->idle_names[i] == name) values[num++] = blame->idles[i];
+  if (num > 1) qsort(values, num, sizeof *values, ppi_compare_u64);
+  *out_low = ppi_quantile_of(values, num, 0.1);
+  *out_high = ppi_quantile_of(values, num, 0.9);
+  ppi_free(values);
+  return num >= 5 && 10 * *out_high <= 13 * *out_low;
+}
+
+static void say_batch(ppi_limit_search *search, uint32_t name) {
+  const ppi_blame *blame = &search->blame;
+  ppi_words text = ppi_words_name(search->model->names[name].text);
+  double units = (double)blame->num_units, ns = blame->batch_ns[name];
+  search->out->verdict = "batch timer";
+  PPI_SAY(search->out->sentence,
+          "%s of %s a request (%s) the thread of %s waits to fill a batch.",
+          ppi_words_time(ns / units).text,
+          ppi_words_time(blame->latency_ns / units).text,
+          ppi_words_percent(ns, blame->latency_ns).text, text.text);
+  PPI_SAY(search->out->next, "a shorter timer for batches of %s.", text.text);
+}
+
+static void say_idle(ppi_limit_search *search, uint32_t name) {
+  const ppi_blame *blame = &search->blame;
+  ppi_words text = ppi_words_name(search->model->names[name].text);
+  double units = (double)blame->num_units, ns = blame->idle_ns[name];
+  uint64_t low_ns, high_ns;
+  bool times = is_timer(blame, name, &low_ns, &high_ns);
+  char why[96] = "something that is not recorded";
+  if (times)
+    PPI_SAY(why, "always %s to %s, as a timer has it",
+            ppi_words_time((double)low_ns).text,
+            ppi_words_time((double)high_ns).text);
+  search->out->verdict = times ? "timer" : "idle";
+  PPI_SAY(search->out->sentence,
+          "%s of %s a request (%s) pass before %s while its thread is idle: "
+          "%s.",
+          ppi_words_time(ns / units).text,
+          ppi_words_time(blame->latency_ns / units).text,
+          ppi_words_percent(ns, blame->latency_ns).text, text.text, why);
+  PPI_SAY(search->out->next, "mark or record what %s waits for.", text.text);
+}
+
+bool ppi_limit_idle(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  uint32_t idle = ppi_limit_greatest(blame->idle_ns, model->num_names);
+  uint32_t batch = ppi_limit_greatest(blame->batch_ns, model->num_names);
+  double idle_ns = idle == PPI_NONE ? 0 : blame->idle_ns[idle];
+  double batch_ns = batch == PPI_NONE ? 0 : blame->batch_ns[batch];
+  if (PPI_MAX(idle_ns, batch_ns) < 0.25 * blame->latency_ns ||
+      !blame->num_units)
+    return false;
+  search->out->claim = PPI_CLAIM_UNRECORDED;
+  if (batch_ns >= idle_ns)
+    say_batch(search, batch);
+  else
+    say_idle(search, idle);
+  ppi_limit_add_name(search->out,
+                     model->names[batch_ns >= idle_ns ? batch : idle].text);
+  return true;
+}
+
+// ---- nothing of all that ----
+
+// No line is long by itself: the stage that has most of the time and of the
+// waiting is named.
+static bool say_waits(ppi_limit_search *search, double waits_ns) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  uint32_t best = PPI_NONE;
+  double most_ns = 0, units = (double)blame->num_units;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (!station->num_stages || blame->line_ns[i] <= 0) continue;
+    double ns = blame->line_ns[i] + blame->device_ns[i] +
+                blame->own_ns[station->stages[0].name];
+    if (ns <= most_ns) continue;
+    most_ns = ns;
+    best = (uint32_t)i;
+  }
+  if (best == PPI_NONE) return false;
+  ppi_limit *out = search->out;
+  const ppi_station *station = &model->stations[best];
+  const char *stage = model->names[station->stages[0].name].text;
+  out->claim = PPI_CLAIM_PART;
+  out->verdict = "in line";
+  out->utilization = station->use;
+  ppi_limit_add_name(out, stage);
+  PPI_SAY(out->sentence,
+          "Arrivals set the rate, and requests stand in line %s of their time, "
+          "most for %s: with the line it has %s of %s. It is busy %s.",
+          ppi_words_percent(waits_ns, blame->latency_ns).text,
+          ppi_words_name(stage).text, ppi_words_time(most_ns / units).text,
+          ppi_words_time(blame->latency_ns / units).text,
+          ppi_words_percent(station->use, 1).text);
+  PPI_SAY(out->next, "make %s cheaper, or give it more servers.",
+          ppi_words_name(stage).text);
+  return true;
+}
+
+bool ppi_limit_keeps_up(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  if (model->unit_kind != PPI_UNIT_REQUEST || !blame->num_units) return false;
+  uint32_t at;
+  bool is_elsewhere;
+  double part_ns, use = greatest_use(model, &at), waits_ns = 0;
+  double units = (double)blame->num_units;
+  const char *name = greatest_part(search, &part_ns, &is_elsewhere);
+  ppi_limit *out = search->out;
+  for (size_t i = 0; i < model->num_stations; i++)
+    waits_ns += blame->line_ns[i];
+  if (waits_ns >= 0.2 * blame->latency_ns) return say_waits(search, waits_ns);
+  out->claim = PPI_CLAIM_KEEPS_UP;
+  out->verdict = "keeps up";
+  out->utilization = use;
+  out->demand_ns = part_ns / units;
+  ppi_limit_add_name(out, name);
+  const char *busiest =
+      at == PPI_NONE ? name
+                     : model->names[model->stations[at].stages[0].name].text;
+  PPI_SAY(out->sentence,
+          "Keeps up: no stage is busy for more than %s (%s), requests wait %s "
+          "of their time; arrivals set the rate. Of %s %s has the most: %s.",
+          ppi_words_percent(use, 1).text, ppi_words_name(busiest).text,
+          ppi_words_percent(waits_ns, blame->latency_ns).text,
+          ppi_words_time(blame->latency_ns / units).text,
+          ppi_words_name(name).text, ppi_words_time(part_ns / units).text);
+  PPI_SAY(out->next, "nothing for the rate; for the latency make %s shorter.",
+          ppi_words_name(name).text);
+  return true;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests that stand in line though nothing is saturated, and why.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/findings/words.h"
+#include "report/limit/replay.h"
+#include "report/limit/search.h"
+
+// ---- what the waiting comes from ----
+
+// The same replay with some calls shorter.
+typedef struct what_if {
+  const ppi_replay *replay;
+  uint64_t *services;  // of each job
+  uint64_t median_ns;
+} what_if;
+
+static uint64_t service_of(const void *context, size_t job) {
+  return ((const what_if *)context)->services[job];
+}
+
+static void restore(what_if *with) {
+  for (size_t i = 0; i < with->replay->num; i++)
+    with->services[i] = with->replay->jobs[i].service_ns;
+}
+
+static uint64_t median_of(const what_if *with, size_t from, size_t to) {
+  size_t num = to - from;
+  uint64_t *values = ppi_alloc((num + 1) * sizeof *values), median_ns;
+  if (!values) return 0;
+  for (size_t i = 0; i < num; i++)
+    values[i] = with->replay->jobs[from + i].service_ns;
+  if (num > 1) qsort(values, num, sizeof *values, ppi_compare_u64);
+  median_ns = ppi_quantile_of(values, num, 0.5);
+  ppi_free(values);
+  return median_ns;
+}
+
+// First calls of each row that took ten usual ones.
+static uint64_t cap_cold(what_if *with, const ppi_limit_model *model,
+                         uint32_t *out_name) {
+  uint8_t *seen = ppi_alloc(model->num_rows + 1);
+  uint64_t most_ns = 0;
+  for (size_t i = 0; seen && i < with->replay->num; i++) {
+    const ppi_replay_job *job = &with->replay->jobs[i];
+    bool is_first = !seen[job->row];
+    seen[job->row] = 1;
+    if (!is_first || job->service_ns < 10 * with->median_ns) continue;
+    with->services[i] = with->median_ns;
+    if (job->service_ns > most_ns) *out_name = job->name;
+    most_ns = PPI_MAX(most_ns, job->service_ns);
+  }
+  ppi_free(seen);
+  return most_ns;
+}
+
+static void cap_drift(what_if *with) {
+  uint64_t early_ns = median_of(with, 0, with->replay->num / 5);
+  for (size_t i = 0; i < with->replay->num; i++)
+    with->services[i] =
+        PPI_MIN(with->replay->jobs[i].service_ns, early_ns * 13 / 10);
+}
+
+static size_t cap_long(what_if *with) {
+  size_t num = 0;
+  for (size_t i = 0; i < with->replay->num; i++) {
+    if (with->services[i] <= 4 * with->median_ns) continue;
+    with->services[i] = with->median_ns;
+    num++;
+  }
+  return num;
+}
+
+// ---- verdicts ----
+
+static void start_saying(ppi_limit_search *search, uint32_t at,
+                         const char *verdict) {
+  const ppi_station *station = &search->model->stations[at];
+  search->out->claim = PPI_CLAIM_LIMIT;
+  search->out->verdict = verdict;
+  search->out->utilization = station->use;
+  if (station->num_stages)
+    ppi_limit_add_name(search->out,
+                       search->model->names[station->stages[0].name].text);
+}
+
+static void say_cold(ppi_limit_search *search, uint32_t at, uint32_t name,
+                     uint64_t cold_ns, const what_if *with, double part) {
+  ppi_limit *out = search->out;
+  ppi_words text = ppi_words_name(search->model->names[name].text);
+  start_saying(search, at, "cold");
+  PPI_SAY(out->sentence,
+          "The first call of %s took %s, %s usual ones; requests behind it "
+          "waited: %s of all waiting.",
+          text.text, ppi_words_time((double)cold_ns).text,
+          ppi_words_number((double)cold_ns / (double)with->median_ns).text,
+          ppi_words_percent(part, 1).text);
+  PPI_SAY(out->next, "load %s and warm it up before the first request.",
+          text.text);
+}
+
+static void say_slower(ppi_limit_search *search, uint32_t at, double first_ns,
+                       double last_ns) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  const ppi_station *station = &model->stations[at];
+  ppi_words text = ppi_words_name(model->names[station->stages[0].name].text);
+  start_saying(search, at, "drift");
+  PPI_SAY(out->sentence,
+          "%s gets slower: %s a call at first, %s at the end. Its %s %s busy "
+          "%s on average.",
+          text.text, ppi_words_time(first_ns).text,
+          ppi_words_time(last_ns).text,
+          station->servers == 1 ? "thread" : "threads",
+          station->servers == 1 ? "is" : "are",
+          ppi_words_percent(station->use, 1).text);
+  PPI_SAY(out->next, "find out what grows in %s.", text.text);
+}
+
+static void say_long(ppi_limit_search *search, uint32_t at, size_t num,
+                     const what_if *with, double part) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  ppi_words text =
+      ppi_words_name(model->names[model->stations[at].stages[0].name].text);
+  start_saying(search, at, "long calls");
+  PPI_SAY(out->sentence,
+          "%zu of %zu calls of %s, over %s (usually %s), keep the others "
+          "waiting: %s of all waiting for it.",
+          num, with->replay->num, text.text,
+          ppi_words_time(4.0 * (double)with->median_ns).text,
+          ppi_words_time((double)with->median_ns).text,
+          ppi_words_percent(part, 1).text);
+  PPI_SAY(out->next,
+          "find out what these calls share, or give them a thread of their "
+          "own.");
+}
+
+static void say_line(ppi_limit_search *search, uint32_t at) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  const ppi_station *station = &model->stations[at];
+  ppi_limit *out = search->out;
+  const char *stage = model->names[station->stages[0].name].text;
+  double units = (double)blame->num_units;
+  start_saying(search, at, "bursts");
+  if (station->kind == PPI_STATION_DEVICE)
+    ppi_limit_add_name(out, model->rows[station->rows[0]].name);
+  PPI_SAY(out->sentence,
+          "Requests stand in line for %s %s of %s (%s), though it is busy only "
+          "%s of the time: they come in bursts.",
+          ppi_words_name(stage).text,
+          ppi_words_time(blame->line_ns[at] / units).text,
+          ppi_words_time(blame->latency_ns / units).text,
+          ppi_words_percent(blame->line_ns[at], blame->latency_ns).text,
+          ppi_words_percent(station->use, 1).text);
+  PPI_SAY(out->next, "smoother arrivals, or more threads for %s.",
+          ppi_words_name(stage).text);
+}
+
+static bool say_why(ppi_limit_search *search, uint32_t at, what_if *with) {
+  const ppi_replay *replay = with->replay;
+  restore(with);
+  double was_ns = ppi_replay_waited(replay);
+  double all_ns = ppi_replay_run(replay, service_of, with);
+  uint32_t name = PPI_NONE;
+  if (all_ns < 0.5 * was_ns || all_ns > 2 * was_ns) return false;
+  uint64_t cold_ns = cap_cold(with, search->model, &name);
+  double less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
+  if (name != PPI_NONE && less >= 0.6) {
+    say_cold(search, at, name, cold_ns, with, less);
+    return true;
+  }
+  cap_drift(with);
+  less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
+  double first_ns = (double)median_of(with, 0, replay->num / 5);
+  double last_ns =
+      (double)median_of(with, replay->num - replay->num / 5, replay->num);
+  if (less >= 0.5 && last_ns >= 1.3 * first_ns) {
+    say_slower(search, at, first_ns, last_ns);
+    return true;
+  }
+  restore(with);
+  size_t num = cap_long(with);
+  less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
+  if (less < 0.6 || 100 * num > 15 * replay->num) return false;
+  say_long(search, at, num, with, less);
+  return true;
+}
+
+bool ppi_limit_in_line(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  uint32_t at = ppi_limit_greatest(blame->line_ns, model->num_stations);
+  if (at == PPI_NONE || blame->line_ns[at] < 0.3 * blame->latency_ns ||
+      !model->stations[at].num_stages)
+    return false;
+  ppi_replay replay;
+  what_if with = {.replay = &replay};
+  bool is_done = ppi_replay_prepare(model, at, &replay);
+  with.services = ppi_alloc((replay.num + 1) * sizeof *with.services);
+  is_done = is_done && with.services;
+  search->failed |= !is_done;
+  if (is_done) {
+    with.median_ns = PPI_MAX(median_of(&with, 0, replay.num), 1);
+    if (replay.num < 20 || !say_why(search, at, &with)) say_line(search, at);
+  }
+  ppi_replay_clear(&replay);
+  ppi_free(with.services);
+  return is_done;
+}
+
+// ---- a stage that gets slower ----
+
+// Medians by fifths of a stage's calls; false: too few.
+static bool medians_by_fifth(const ppi_limit_model *model, uint32_t name,
+                             double *out) {
+  enum { FIFTHS = 5 };
+  const ppi_limit_name *of = &model->names[name];
+  uint64_t *values = ppi_alloc((of->num + 1) * sizeof *values);
+  if (!values || of->num < 50) {
+    ppi_free(values);
+    return false;
+  }
+  for (size_t s = 0; s < FIFTHS; s++) {
+    size_t from = of->num * s / FIFTHS, to = of->num * (s + 1) / FIFTHS;
+    for (size_t i = from; i < to; i++) {
+      const ppi_limit_call *call = &model->calls[model->by_name[of->first + i]];
+      values[i - from] = call->end_ns - call->start_ns;
+    }
+    qsort(values, to - from, sizeof *values, ppi_compare_u64);
+    out[s] = (double)ppi_quantile_of(values, to - from, 0.5);
+  }
+  ppi_free(values);
+  return true;
+}
+
+// How busy the station is in the last eighth of the window.
+static double late_use(const ppi_limit_model *model,
+                       const ppi_station *station) {
+  uint64_t from_ns = model->to_ns - (model->to_ns - model->from_ns) / 8;
+  uint64_t all_ns = ppi_model_within(model, from_ns, model->to_ns), ns = 0;
+  for (size_t i = 0; i < station->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[station->rows[i]];
+    for (size_t k = 0; k < row->num_outer; k++) {
+      const ppi_limit_call *call = &model->calls[row->outer[k]];
+      if (call->end_ns > from_ns)
+        ns += ppi_model_within(model, PPI_MAX(call->start_ns, from_ns),
+                               call->end_ns);
+    }
+  }
+  return all_ns ? (double)ns / ((double)all_ns * (double)station->servers) : 0;
+}
+
+bool ppi_limit_slower(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    double medians[5];
+    if (!station->is_relevant || !station->num_stages ||
+        !medians_by_fifth(model, station->stages[0].name, medians))
+      continue;
+    bool rises = medians[4] >= 1.6 * medians[0];
+    for (size_t k = 1; k < 5; k++) rises &= medians[k] >= 0.93 * medians[k - 1];
+    if (!rises || late_use(model, station) < 0.8) continue;
+    say_slower(search, (uint32_t)i, medians[0], medians[4]);
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps and iterations in which nothing is saturated: the parts of a round of
+// the thread that goes round, each wait under what it waits for.
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/findings/words.h"
+#include "report/limit/search.h"
+
+typedef struct parts {
+  double *own_ns;     // by name
+  double *waits_ns;   // by name of what it waits for
+  double *device_ns;  // by name: it waits for a device in it
+  double gap_ns, all_ns;
+} parts;
+
+static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
+  while (model->calls[at].parent != PPI_NO_CALL) at = model->calls[at].parent;
+  return at;
+}
+
+static bool is_inner_wait(const ppi_limit_model *model, uint32_t at) {
+  for (at = model->calls[at].parent; at != PPI_NO_CALL;
+       at = model->calls[at].parent)
+    if (model->waits[at].to_ns > model->waits[at].from_ns) return true;
+  return false;
+}
+
+static void add_waits(const ppi_limit_model *model, parts *to) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
+    if (call->flags & others || call->row != model->loop_thread) continue;
+    if (is_inner_wait(model, (uint32_t)i)) continue;
+    double ns = (double)ppi_model_within(model, model->waits[i].from_ns,
+                                         model->waits[i].to_ns);
+    const ppi_limit_name *name = &model->names[call->name];
+    uint32_t stage = model->calls[outermost(model, (uint32_t)i)].name;
+    if (name->waits == PPI_WAITS_DEVICE)
+      to->device_ns[stage] += ns;
+    else if (name->waits_for != PPI_NONE)
+      to->waits_ns[name->waits_for] += ns;
+    else
+      to->gap_ns += ns;
+  }
+}
+
+// The stage of another relevant thread whose end ends a gap; PPI_NONE: none.
+static uint32_t ends_gap(const ppi_limit_model *model, uint64_t to_ns) {
+  const uint64_t eps_ns = 150000;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    uint32_t last;
+    if (row->is_device || !row->is_relevant || i == model->loop_thread ||
+        !row->num_outer)
+      continue;
+    bool is_taken = ppi_row_is_taken(
+        model, row, to_ns > eps_ns ? to_ns - eps_ns : 0, &last);
+    if (is_taken && model->calls[last].end_ns <= to_ns)
+      return model->calls[last].name;
+  }
+  return PPI_NONE;
+}
+
+static void add_calls(const ppi_limit_model *model, parts *to) {
+  const ppi_limit_row *row = &model->rows[model->loop_thread];
+  for (size_t i = 0; i < row->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    to->own_ns[call->name] += (double)model->working_ns[row->outer[i]];
+    if (!i) continue;
+    const ppi_limit_call *before = &model->calls[row->outer[i - 1]];
+    double ns = (double)ppi_model_within(model, before->end_ns, call->start_ns);
+    uint32_t by = ns > 0 ? ends_gap(model, call->start_ns) : PPI_NONE;
+    if (by == PPI_NONE)
+      to->gap_ns += ns;
+    else
+      to->waits_ns[by] += ns;
+  }
+}
+
+static void put_devices(const ppi_limit_model *model, char *to, size_t size) {
+  double use = 0;
+  const char *name = NULL;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->kind != PPI_STATION_DEVICE || station->use < use) continue;
+    use = station->use;
+    name = model->rows[station->rows[0]].name;
+  }
+  *to = 0;
+  if (name)
+    ppi_words_put(to, size, "; %s is busy %s, as nothing runs beside it",
+                  ppi_words_name(name).text, ppi_words_percent(use, 1).text);
+}
+
+static void say_part(ppi_limit_search *search, uint32_t name, double ns,
+                     const char *how, double all_ns) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  ppi_words text = ppi_words_name(model->names[name].text);
+  double units = (double)PPI_MAX(model->num_counted, 1);
+  char devices[160];
+  put_devices(model, devices, sizeof devices);
+  out->claim = PPI_CLAIM_PART;
+  out->verdict = "nothing overlaps";
+  out->demand_ns = ns / units;
+  ppi_limit_add_name(out, model->names[name].text);
+  PPI_SAY(out->sentence, "%s is the greatest part of %s %s%s: %s of %s (%s)%s.",
+          text.text, model->unit_kind == PPI_UNIT_ITERATION ? "an" : "a",
+          ppi_limit_unit_name(model), how, ppi_words_time(ns / units).text,
+          ppi_words_time(all_ns / units).text,
+          ppi_words_percent(ns, all_ns).text, devices);
+  PPI_SAY(out->next, "make %s cheaper, or run it ahead in another thread.",
+          text.text);
+}
+
+static void say_gap(ppi_limit_search *search, double ns, double all_ns) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  double units = (double)PPI_MAX(model->num_counted, 1);
+  out->claim = PPI_CLAIM_UNRECORDED;
+  out->verdict = "gap";
+  PPI_SAY(out->sentence,
+          "%s of each %s (%s) lie between its stages, and nothing recorded "
+          "explains it.",
+          ppi_words_time(ns / units).text, ppi_limit_unit_name(model),
+          ppi_words_percent(ns, all_ns).text);
+  PPI_SAY(out->next, "mark what happens there.");
+}
+
+static bool say_greatest(ppi_limit_search *search, const parts *of) {
+  const ppi_limit_model *model = search->model;
+  uint32_t own = ppi_limit_greatest(of->own_ns, model->num_names);
+  uint32_t waits = ppi_limit_greatest(of->waits_ns, model->num_names);
+  uint32_t device = ppi_limit_greatest(of->device_ns, model->num_names);
+  double own_ns = own == PPI_NONE ? 0 : of->own_ns[own];
+  double waits_ns = waits == PPI_NONE ? 0 : of->waits_ns[waits];
+  double device_ns = device == PPI_NONE ? 0 : of->device_ns[device];
+  double most_ns = PPI_MAX(own_ns, PPI_MAX(waits_ns, device_ns));
+  if (of->gap_ns >= 0.4 * of->all_ns && of->gap_ns > most_ns)
+    say_gap(search, of->gap_ns, of->all_ns);
+  else if (most_ns <= 0)
+    return false;
+  else if (own_ns >= most_ns)
+    say_part(search, own, own_ns, "", of->all_ns);
+  else if (device_ns >= most_ns)
+    say_part(search, device, device_ns, ", as it waits for the device there",
+             of->all_ns);
+  else
+    say_part(search, waits, waits_ns, ", as its thread waits for it",
+             of->all_ns);
+  return true;
+}
+
+bool ppi_limit_parts(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  bool is_round = model->unit_kind == PPI_UNIT_STEP ||
+                  model->unit_kind == PPI_UNIT_ITERATION;
+  if (!is_round || model->loop_thread == PPI_NONE || !model->num_counted)
+    return false;
+  size_t size = (model->num_names + 1) * sizeof(double);
+  parts of = {.own_ns = ppi_alloc(size),
+              .waits_ns = ppi_alloc(size),
+              .device_ns = ppi_alloc(size),
+              .all_ns = (double)model->time_ns};
+  bool found = false;
+  search->failed |= !of.own_ns || !of.waits_ns || !of.device_ns;
+  if (!search->failed) {
+    add_calls(model, &of);
+    add_waits(model, &of);
+    found = say_greatest(search, &of);
+  }
+  ppi_free(of.own_ns);
+  ppi_free(of.waits_ns);
+  ppi_free(of.device_ns);
+  return found;
+}

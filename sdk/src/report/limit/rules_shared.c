@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that share what is not recorded: a lock, connections, an interpreter,
+// processors. Markers show that they take turns, not for what.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/findings/words.h"
+#include "report/limit/search.h"
+
+// ---- processors and the interpreter ----
+
+// How many rows are occupied for `part` of the time, and all their time.
+static size_t occupied_rows(const ppi_limit_model *model, double part,
+                            double *out_mean, double *out_most_cpu) {
+  size_t num = 0, all = 0;
+  double ns = 0;
+  *out_most_cpu = 0;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    if (row->is_device || !row->is_relevant || !model->time_ns) continue;
+    double share = (double)row->occupied_ns / (double)model->time_ns;
+    num += share >= part;
+    all++;
+    ns += share;
+    *out_most_cpu =
+        PPI_MAX(*out_most_cpu, (double)row->cpu_ns / (double)model->time_ns);
+  }
+  *out_mean = all ? ns / (double)all : 0;
+  return num;
+}
+
+// The stage that computes most, and its part of all.
+static uint32_t greatest_computing(const ppi_limit_model *model,
+                                   double *out_part) {
+  double *ns = ppi_alloc((model->num_names + 1) * sizeof *ns), all = 0;
+  *out_part = 0;
+  if (!ns) return PPI_NONE;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
+    if (call->flags & others || call->parent != PPI_NO_CALL) continue;
+    ns[call->name] += (double)call->cpu_ns;
+    all += (double)call->cpu_ns;
+  }
+  uint32_t best = ppi_limit_greatest(ns, model->num_names);
+  if (best != PPI_NONE && all > 0) *out_part = ns[best] / all;
+  ppi_free(ns);
+  return best;
+}
+
+bool ppi_limit_processors(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  double mean, most, part;
+  occupied_rows(model, 0.7, &mean, &most);
+  if (model->cpu < 1.3 || model->queued < 0.2 || mean < 0.7) return false;
+  ppi_limit *out = search->out;
+  uint32_t name = greatest_computing(model, &part);
+  out->claim = PPI_CLAIM_LIMIT;
+  out->verdict = "processors";
+  if (name != PPI_NONE) ppi_limit_add_name(out, model->names[name].text);
+  ppi_limit_add_name(out, "processors");
+  out->utilization = 1;
+  PPI_SAY(out->sentence,
+          "The processors are the limit: %s of them compute all the time, and "
+          "threads wait for one %s of theirs. %s computes most (%s).",
+          ppi_words_number(model->cpu).text,
+          ppi_words_percent(model->queued, 1).text,
+          name == PPI_NONE ? "" : ppi_words_name(model->names[name].text).text,
+          ppi_words_percent(part, 1).text);
+  PPI_SAY(
+      out->next,
+      "make %s cheaper, or give it more processors; more threads bring "
+      "nothing.",
+      name == PPI_NONE ? "it" : ppi_words_name(model->names[name].text).text);
+  return true;
+}
+
+bool ppi_limit_interpreter(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  double mean, most, part;
+  size_t num = occupied_rows(model, 0.8, &mean, &most);
+  if (model->cpu < 0.88 || model->cpu > 1.08 || num < 2 ||
+      most > 0.7 * model->cpu)
+    return false;
+  ppi_limit *out = search->out;
+  uint32_t at = greatest_computing(model, &part);
+  if (at == PPI_NONE) return false;
+  ppi_words name = ppi_words_name(model->names[at].text);
+  out->claim = PPI_CLAIM_LIMIT;
+  out->verdict = "interpreter";
+  ppi_limit_add_name(out, model->names[at].text);
+  out->utilization = model->cpu;
+  PPI_SAY(out->sentence,
+          "One processor at a time: %zu threads are occupied, together they "
+          "compute %s, and hardly wait for one, as an interpreter's lock has "
+          "it. The greatest part is %s (%s).",
+          num, ppi_words_number(model->cpu).text, name.text,
+          ppi_words_percent(part, 1).text);
+  PPI_SAY(out->next,
+          "make %s cheaper, or move it to processes; more threads bring "
+          "nothing.",
+          name.text);
+  return true;
+}
+
+// ---- turns: ends of several threads keep a distance ----
+
+// Ends of the greatest stage's calls on one row, in the window, from its begin.
+typedef struct row_ends {
+  uint64_t *ends;
+  size_t num;
+} row_ends;
+
+typedef struct ends {
+  row_ends *rows;
+  size_t num_rows, num;
+  uint64_t length_ns;
+  uint64_t *all;  // room for all, and for gaps
+} ends;
+
+static bool is_saturated_group(const ppi_limit_model *model, size_t at) {
+  const ppi_station *station = &model->stations[at];
+  return station->kind == PPI_STATION_THREADS && station->is_relevant &&
+         station->num_stages && station->servers >= 3 &&
+         station->use >= ppi_saturated;
+}
+
+static bool list_ends(const ppi_limit_model *model, ends *out) {
+  out->rows = ppi_alloc((model->num_rows + 1) * sizeof *out->rows);
+  out->all = ppi_alloc((model->num_calls + 1) * sizeof *out->all);
+  out->length_ns = model->to_ns - model->from_ns;
+  if (!out->rows || !out->all) return false;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    if (row->station == PPI_NONE || !is_saturated_group(model, row->station))
+      continue;
+    row_ends *to = &out->rows[out->num_rows++];
+    to->ends = ppi_alloc((row->num_outer + 1) * sizeof *to->ends);
+    if (!to->ends) return false;
+    const ppi_station *station = &model->stations[row->station];
+    for (size_t k = 0; k < row->num_outer; k++) {
+      const ppi_limit_call *call = &model->calls[row->outer[k]];
+      uint64_t end_ns = call->end_ns;
+      if (call->name != station->stages[0].name || end_ns < model->from_ns ||
+          end_ns >= model->to_ns)
+        continue;
+      to->ends[to->num++] = end_ns - model->from_ns;
+    }
+    out->num += to->num;
+  }
+  return true;
+}
+
+// The tenth percentile of the gaps by their mean, each row's ends shifted in a
+// circle by a multiple of the golden section.
+static double distance(const ends *of, double shift) {
+  size_t num = 0;
+  for (size_t i = 0; i < of->num_rows; i++) {
+    double turn = shift * (double)(i + 1) * 0.6180339887498949;
+    uint64_t by_ns = (uint64_t)((turn - floor(turn)) * (double)of->length_ns);
+    for (size_t k = 0; k < of->rows[i].num; k++)
+      of->all[num++] = (of->rows[i].ends[k] + by_ns) % of->length_ns;
+  }
+  if (num < 20) return 0;
+  qsort(of->all, num, sizeof *of->all, ppi_compare_u64);
+  double mean = (double)(of->all[num - 1] - of->all[0]) / (double)(num - 1);
+  for (size_t i = 0; i + 1 < num; i++) of->all[i] = of->all[i + 1] - of->all[i];
+  qsort(of->all, num - 1, sizeof *of->all, ppi_compare_u64);
+  double tenth = (double)ppi_quantile_of(of->all, num - 1, 0.1);
+  return mean > 0 ? tenth / mean : 0;
+}
+
+static void say_turns(ppi_limit_search *search, const ends *of, double tenth) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  char list[160] = "";
+  size_t len = 0, threads = 0, num = 0;
+  double every_ns = (double)of->length_ns / (double)PPI_MAX(of->num, 1);
+  out->claim = PPI_CLAIM_UNRECORDED;
+  out->verdict = "shared";
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (!is_saturated_group(model, i)) continue;
+    threads += station->servers;
+    out->utilization = PPI_MAX(out->utilization, station->use);
+    for (size_t k = 0; k < station->num_stages && len < sizeof list; k++) {
+      if (10 * station->stages[k].working_ns < station->working_ns) break;
+      const char *name = model->names[station->stages[k].name].text;
+      ppi_limit_add_name(out, name);
+      ppi_words_put(list + len, sizeof list - len, "%s%s", num++ ? ", " : "",
+                    ppi_words_name(name).text);
+      len += strlen(list + len);
+    }
+  }
+  PPI_SAY(out->sentence,
+          "%s go one at a time: their %zu threads are all occupied, and yet "
+          "one ends every %s, hardly two within %s. They share something that "
+          "is not recorded: a lock, a connection, an interpreter.",
+          list, threads, ppi_words_time(every_ns).text,
+          ppi_words_time(tenth * every_ns).text);
+  PPI_SAY(out->next, "record what they wait for; more threads bring nothing.");
+}
+
+static bool keeps_distance(ppi_limit_search *search) {
+  enum { RUNS = 40 };
+  ends of = {0};
+  bool found = false;
+  search->failed |= !list_ends(search->model, &of);
+  if (!search->failed && of.num_rows >= 3 && of.length_ns) {
+    double own = distance(&of, 0), most = 0;
+    for (int i = 1; i <= RUNS && own >= 0.25; i++)
+      most = PPI_MAX(most, distance(&of, i));
+    bool is_regular = own >= 0.9 && own > most;
+    found = own >= 0.25 && (own >= 1.4 * most || is_regular);
+    if (found) say_turns(search, &of, own);
+  }
+  for (size_t i = 0; i < of.num_rows; i++) ppi_free(of.rows[i].ends);
+  ppi_free(of.rows);
+  ppi_free(of.all);
+  return found;
+}
+
+// ---- congestion: calls are longer, the more threads are in a stage ----
+
+typedef struct border {
+  uint64_t time_ns;
+  int change;
+} border;
+
+static int compare_borders(const void *left, const void *right) {
+  const border *a = left, *b = right;
+  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  return a->change - b->change;
+}
+
+static bool is_pooled(const ppi_limit_model *model,
+                      const ppi_limit_call *call) {
+  const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
+  if (call->flags & others || call->parent != PPI_NO_CALL) return false;
+  uint32_t at = model->rows[call->row].station;
+  return at != PPI_NONE && model->stations[at].servers >= 2 &&
+         model->stations[at].is_relevant;
+}
+
+// How many threads are in stage `name`, or in any, at the begin of each call of
+// pooled rows, itself left out.
+static bool count_others(const ppi_limit_model *model, uint32_t name,
+                         border *borders, uint32_t *others) {
+  size_t num = 0, at = 0;
+  long open = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_pooled(model, call) || (name != PPI_NONE && call->name != name))
+      continue;
+    borders[num++] = (border){call->start_ns, 1};
+    borders[num++] = (border){call->end_ns, -1};
+  }
+  if (!num) return false;
+  qsort(borders, num, sizeof *borders, compare_borders);
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_pooled(model, call)) continue;
+    while (at < num && borders[at].time_ns < call->start_ns)
+      open += borders[at++].change;
+    size_t behind = at;
+    long until = open;
+    while (behind < num && borders[behind].time_ns == call->start_ns &&
+           borders[behind].change < 0)
+      until += borders[behind++].change;
+    others[i] = until > 0 ? (uint32_t)until : 0;
+  }
+  return true;
+}
+
+typedef struct slope {
+  double b, error, mean_others, mean_length;
+  size_t num;
+} slope;
+
+// Least squares of length by others, in eight stretches of time each less its
+// mean.
+static slope fit(const ppi_limit_model *model, uint32_t name,
+                 const uint32_t *others) {
+  enum { STRETCHES = 8 };
+  const ppi_limit_name *of = &model->names[name];
+  double xx = 0, xy = 0, yy = 0, sum_x = 0, sum_y = 0;
+  size_t all = 0, degrees = 0;
+  for (size_t s = 0; s < STRETCHES; s++) {
+    size_t from = of->num * s / STRETCHES, to = of->num * (s + 1) / STRETCHES;
+    double x = 0, y = 0, sxx = 0, sxy = 0, syy = 0;
+    size_t num = 0;
+    for (size_t i = from; i < to; i++) {
+      uint32_t at = model->by_name[of->first + i];
+      const ppi_limit_call *call = &model->calls[at];
+      if (!is_pooled(model, call) || call->start_ns < model->from_ns ||
+          call->end_ns > model->to_ns)
+        continue;
+      double length = (double)(call->end_ns - call->start_ns);
+      double in = (double)others[at];
+      num++;
+      x += in;
+      y += length;
+      sxx += in * in;
+      sxy += in * length;
+      syy += length * length;
+    }
+    if (num < 3) continue;
+    xx += sxx - x * x / (double)num;
+    xy += sxy - x * y / (double)num;
+    yy += syy - y * y / (double)num;
+    sum_x += x;
+    sum_y += y;
+    all += num;
+    degrees += num - 1;
+  }
+  slope out = {.num = all};
+  if (all < 40 || xx <= 0) return out;
+  out.b = xy / xx;
+  out.error = sqrt(PPI_MAX(yy - out.b * xy, 0) / (double)(degrees - 1) / xx);
+  out.mean_others = sum_x / (double)all;
+  out.mean_length = sum_y / (double)all;
+  return out;
+}
+
+static void look_at_stage(ppi_limit_search *search, uint32_t name,
+                          const uint32_t *others, double *best_part) {
+  slope found = fit(search->model, name, others);
+  if (found.num < 40 || found.b <= 4 * found.error || found.mean_length <= 0)
+    return;
+  double part = found.b * found.mean_others / found.mean_length;
+  if (part >= 0.2 && part > *best_part) *best_part = part;
+}
+
+// Every stage of pooled rows, against each of them and all.
+void ppi_limit_find_congestion(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  enum { MOST_STAGES = 24 };
+  uint32_t stages[MOST_STAGES];
+  double parts[MOST_STAGES] = {0}, most_ns = 0;
+  size_t num = 0;
+  border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
+  uint32_t *others = ppi_alloc((model->num_calls + 1) * sizeof *others);
+  search->failed |= !borders || !others;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->kind != PPI_STATION_THREADS || station->servers < 2 ||
+        !station->is_relevant)
+      continue;
+    for (size_t k = 0; k < station->num_stages && num < MOST_STAGES; k++)
+      stages[num++] = station->stages[k].name;
+  }
+  for (size_t k = 0; k <= num && num && !search->failed; k++) {
+    if (!count_others(model, k < num ? stages[k] : PPI_NONE, borders, others))
+      continue;
+    for (size_t i = 0; i < num; i++)
+      look_at_stage(search, stages[i], others, &parts[i]);
+  }
+  for (size_t i = 0; i < num; i++) {
+    double ns = PPI_MIN(parts[i], 1.0) * search->blame.own_ns[stages[i]];
+    search->congested_ns += ns;
+    if (ns <= most_ns) continue;
+    most_ns = ns;
+    search->congested = stages[i];
+    search->congested_part = PPI_MIN(parts[i], 1.0);
+  }
+  ppi_free(borders);
+  ppi_free(others);
+}
+
+static void say_congested(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_limit_name *name = &model->names[search->congested];
+  ppi_limit *out = search->out;
+  double mean_ns = (double)name->time_ns / (double)PPI_MAX(name->num, 1);
+  out->claim = PPI_CLAIM_UNRECORDED;
+  out->verdict = "shared";
+  ppi_limit_add_name(out, name->text);
+  PPI_SAY(out->sentence,
+          "%s takes longer the more threads are in it: %s a call, %s of that "
+          "by the others. They share something that is not recorded: a lock, "
+          "connections, an interpreter%s.",
+          ppi_words_name(name->text).text, ppi_words_time(mean_ns).text,
+          ppi_words_percent(search->congested_part, 1).text,
+          model->cpu < 0 ? ", processors" : "");
+  PPI_SAY(out->next, "record what it waits for%s; more threads bring nothing.",
+          model->cpu < 0 ? ", and CPU use" : "");
+}
+
+// A saturated group whose threads lose their time to each other.
+bool ppi_limit_takes_turns(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  uint32_t top = ppi_limit_busiest(model);
+  if (top != PPI_NONE && model->stations[top].kind == PPI_STATION_ONE_AT_A_TIME)
+    return false;
+  if (keeps_distance(search)) return true;
+  if (search->congested_ns <= 0) return false;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    if (!is_saturated_group(model, i)) continue;
+    for (size_t k = 0; k < model->stations[i].num_stages; k++) {
+      if (model->stations[i].stages[k].name != search->congested) continue;
+      say_congested(search);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ppi_limit_congested(ppi_limit_search *search) {
+  const ppi_blame *blame = &search->blame;
+  double line_ns = 0;
+  for (size_t i = 0; i < search->model->num_stations; i++)
+    line_ns += blame->line_ns[i];
+  if (search->congested_ns <= 0 ||
+      search->congested_ns < 0.25 * blame->latency_ns ||
+      search->congested_ns < 0.7 * line_ns)
+    return false;
+  say_congested(search);
+  return true;
+}

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows as servers: how long each is occupied and works, which serve the same
+// stages, and what only so many threads are in at a time.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/limit/model.h"
+
+static const double alike = 0.5, overlaps = 1.05, one_time_occupied = 0.8;
+
+// ---- time of rows ----
+
+static bool waits(const ppi_limit_model *model, uint32_t call) {
+  return model->waits[call].to_ns > model->waits[call].from_ns;
+}
+
+// Of waits that lie in one another the outermost one counts.
+static bool is_top_wait(const ppi_limit_model *model, uint32_t at) {
+  if (!waits(model, at)) return false;
+  for (at = model->calls[at].parent; at != PPI_NO_CALL;
+       at = model->calls[at].parent)
+    if (waits(model, at)) return false;
+  return true;
+}
+
+static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
+  while (model->calls[at].parent != PPI_NO_CALL) at = model->calls[at].parent;
+  return at;
+}
+
+static bool is_on_thread(const ppi_limit_call *call) {
+  return !(call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP));
+}
+
+static void measure_device_row(const ppi_limit_model *model,
+                               ppi_limit_row *row) {
+  for (size_t i = 0; i < row->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    uint64_t length_ns = call->end_ns - call->start_ns;
+    uint64_t within_ns = ppi_call_within(model, call);
+    row->occupied_ns += within_ns;
+    if (length_ns)
+      row->working_ns += (uint64_t)((double)within_ns * (double)call->work_ns /
+                                    (double)length_ns);
+  }
+  row->taken_ns = row->occupied_ns;
+}
+
+static void measure_rows(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_rows; i++) {
+    ppi_limit_row *row = &model->rows[i];
+    if (row->is_device) {
+      measure_device_row(model, row);
+      continue;
+    }
+    for (size_t k = 0; k < row->num_outer; k++)
+      row->occupied_ns += ppi_call_within(model, &model->calls[row->outer[k]]);
+    row->working_ns = row->taken_ns = row->occupied_ns;
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_on_thread(call) || !is_top_wait(model, (uint32_t)i)) continue;
+    uint64_t ns =
+        ppi_model_within(model, model->waits[i].from_ns, model->waits[i].to_ns);
+    ppi_limit_row *row = &model->rows[call->row];
+    row->working_ns -= PPI_MIN(ns, row->working_ns);
+    if (!call->num) row->taken_ns -= PPI_MIN(ns, row->taken_ns);
+  }
+}
+
+// What each stage works on each row, waits left out.
+static uint64_t *stage_times(const ppi_limit_model *model) {
+  uint64_t *times = ppi_alloc((model->num_calls + 1) * sizeof *times);
+  if (!times) return NULL;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    bool is_outer = call->flags & PPI_CALL_DEVICE ||
+                    (is_on_thread(call) && call->parent == PPI_NO_CALL);
+    if (is_outer) times[i] = ppi_call_within(model, call);
+    if (call->flags & PPI_CALL_DEVICE && call->end_ns > call->start_ns)
+      times[i] = (uint64_t)((double)times[i] * (double)call->work_ns /
+                            (double)(call->end_ns - call->start_ns));
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    if (!is_on_thread(&model->calls[i]) || !is_top_wait(model, (uint32_t)i))
+      continue;
+    uint64_t ns =
+        ppi_model_within(model, model->waits[i].from_ns, model->waits[i].to_ns);
+    uint32_t outer = outermost(model, (uint32_t)i);
+    times[outer] -= PPI_MIN(ns, times[outer]);
+  }
+  return times;
+}
+
+// ---- stations ----
+
+static ppi_station *add_station(ppi_limit_model *model, ppi_station_kind kind) {
+  ppi_station *grown = ppi_grow(model->stations, &model->stations_capacity,
+                                model->num_stations + 1, sizeof *grown);
+  if (!grown) return NULL;
+  model->stations = grown;
+  ppi_station *station = &grown[model->num_stations++];
+  *station = (ppi_station){.kind = kind, .name = PPI_NONE, .device = PPI_NONE};
+  return station;
+}
+
+static bool add_row(ppi_limit_model *model, uint32_t at, uint32_t row) {
+  ppi_station *station = &model->stations[at];
+  uint32_t *grown = ppi_realloc(
+      station->rows, (station->num_rows + 1) * sizeof *station->rows);
+  if (!grown) return false;
+  station->rows = grown;
+  grown[station->num_rows++] = row;
+  station->servers = (uint32_t)station->num_rows;
+  model->rows[row].station = at;
+  return true;
+}
+
+static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
+  for (size_t i = 0; i < station->num_stages; i++) {
+    if (station->stages[i].name != name) continue;
+    station->stages[i].working_ns += ns;
+    station->stages[i].calls += ns > 0;
+    return true;
+  }
+  ppi_limit_stage *grown = ppi_grow(station->stages, &station->stages_capacity,
+                                    station->num_stages + 1, sizeof *grown);
+  if (!grown) return false;
+  station->stages = grown;
+  grown[station->num_stages++] = (ppi_limit_stage){name, ns, ns > 0};
+  return true;
+}
+
+static bool add_stages(const ppi_limit_model *model, const ppi_limit_row *row,
+                       const uint64_t *times, ppi_station *station) {
+  for (size_t i = 0; i < row->num_outer; i++)
+    if (!add_stage(station, model->calls[row->outer[i]].name,
+                   times[row->outer[i]]))
+      return false;
+  return true;
+}
+
+// Half of the time of both, at least, is that of the same stages.
+static bool serve_alike(const ppi_station *a, const ppi_station *b) {
+  double a_ns = 0, b_ns = 0, same = 0;
+  for (size_t i = 0; i < a->num_stages; i++)
+    a_ns += (double)a->stages[i].working_ns;
+  for (size_t i = 0; i < b->num_stages; i++)
+    b_ns += (double)b->stages[i].working_ns;
+  if (a_ns <= 0 || b_ns <= 0) return false;
+  for (size_t i = 0; i < a->num_stages; i++)
+    for (size_t k = 0; k < b->num_stages; k++)
+      if (a->stages[i].name == b->stages[k].name)
+        same += PPI_MIN((double)a->stages[i].working_ns / a_ns,
+                        (double)b->stages[k].working_ns / b_ns);
+  return same >= alike;
+}
+
+// The first row of a station stands for it.
+static bool group_thread(ppi_limit_model *model, uint32_t at,
+                         const uint64_t *times, ppi_station *firsts) {
+  ppi_station own = {0};
+  ppi_limit_row *row = &model->rows[at];
+  if (!add_stages(model, row, times, &own)) {
+    ppi_free(own.stages);
+    return false;
+  }
+  uint32_t found = PPI_NONE;
+  for (size_t i = 0; i < model->num_stations && found == PPI_NONE; i++)
+    if (serve_alike(&firsts[i], &own)) found = (uint32_t)i;
+  if (found == PPI_NONE) {
+    if (!add_station(model, PPI_STATION_THREADS)) return false;
+    found = (uint32_t)model->num_stations - 1;
+    firsts[found] = own;
+  } else {
+    ppi_free(own.stages);
+  }
+  return add_row(model, found, at) &&
+         add_stages(model, row, times, &model->stations[found]);
+}
+
+static bool group_threads(ppi_limit_model *model, const uint64_t *times) {
+  ppi_station *firsts = ppi_alloc((model->num_rows + 1) * sizeof *firsts);
+  bool is_done = firsts != NULL;
+  for (size_t i = 0; i < model->num_rows && is_done; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    if (!row->is_device && row->occupied_ns)
+      is_done = group_thread(model, (uint32_t)i, times, firsts);
+  }
+  for (size_t i = 0; firsts && i < model->num_stations; i++)
+    ppi_free(firsts[i].stages);
+  ppi_free(firsts);
+  return is_done;
+}
+
+// ---- devices ----
+
+static uint64_t device_union(const ppi_limit_model *model, uint32_t device) {
+  uint64_t until_ns = 0, ns = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!(call->flags & PPI_CALL_DEVICE) ||
+        model->rows[call->row].device != device)
+      continue;
+    uint64_t from_ns = PPI_MAX(call->start_ns, until_ns);
+    if (call->end_ns > from_ns) {
+      ns += ppi_model_within(model, from_ns, call->end_ns);
+      until_ns = call->end_ns;
+    }
+  }
+  return ns;
+}
+
+// Streams that never overlap are one server, the device; else each is one.
+static bool add_device_rows(ppi_limit_model *model, uint32_t device,
+                            const uint64_t *times) {
+  uint64_t sum_ns = 0, union_ns = device_union(model, device);
+  for (size_t i = 0; i < model->num_rows; i++)
+    if (model->rows[i].is_device && model->rows[i].device == device)
+      sum_ns += model->rows[i].occupied_ns;
+  bool is_one = (double)sum_ns <= overlaps * (double)union_ns;
+  uint32_t at = PPI_NONE;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    if (!row->is_device || row->device != device || !row->occupied_ns) continue;
+    if (at == PPI_NONE || !is_one) {
+      ppi_station *station = add_station(model, PPI_STATION_DEVICE);
+      if (!station) return false;
+      station->device = device;
+      at = (uint32_t)model->num_stations - 1;
+    }
+    if (!add_row(model, at, (uint32_t)i) ||
+        !add_stages(model, row, times, &model->stations[at]))
+      return false;
+    model->stations[at].servers = 1;
+  }
+  return true;
+}
+
+static bool add_devices(ppi_limit_model *model, const uint64_t *times) {
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    if (row->is_device && row->occupied_ns && row->station == PPI_NONE &&
+        !add_device_rows(model, row->device, times))
+      return false;
+  }
+  return true;
+}
+
+// ---- one at a time ----
+
+typedef struct border {
+  uint64_t time_ns;
+  int change;
+} border;
+
+static int compare_borders(const void *left, const void *right) {
+  const border *a = left, *b = right;
+  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  return a->change - b->change;
+}
+
+// So many of a name's calls overlap, but for a twohundredth of the time.
+static uint32_t most_at_once(const ppi_limit_model *model, border *borders,
+                             size_t num) {
+  enum { MOST = 256 };
+  uint64_t ns[MOST] = {0}, before_ns = 0, above_ns = 0;
+  size_t open = 0;
+  qsort(borders, num, sizeof *borders, compare_borders);
+  for (size_t i = 0; i < num; i++) {
+    ns[PPI_MIN(open, (size_t)MOST - 1)] +=
+        ppi_model_within(model, before_ns, borders[i].time_ns);
+    before_ns = borders[i].time_ns;
+    open += (size_t)(long)borders[i].change;
+  }
+  uint32_t most = MOST - 1;
+  while (most > 0) {
+    above_ns += ns[most];
+    if (200 * above_ns > model->time_ns) break;
+    most--;
+  }
+  return most;
+}
+
+// The rows that a name is on, and how long these are occupied.
+static size_t rows_of(const ppi_limit_model *model, const ppi_limit_name *name,
+                      uint8_t *seen, uint64_t *out_occupied_ns) {
+  size_t num = 0;
+  memset(seen, 0, model->num_rows);
+  *out_occupied_ns = 0;
+  for (size_t i = 0; i < name->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    if (!is_on_thread(call) || seen[call->row]) continue;
+    seen[call->row] = 1;
+    num++;
+    *out_occupied_ns += model->rows[call->row].occupied_ns;
+  }
+  return num;
+}
+
+static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
+                              border *borders, uint8_t *seen) {
+  const ppi_limit_name *name = &model->names[at];
+  uint64_t occupied_ns, ns = 0;
+  size_t rows = rows_of(model, name, seen, &occupied_ns), num = 0;
+  double busy = (double)occupied_ns /
+                ((double)PPI_MAX(rows, 1) * (double)PPI_MAX(model->time_ns, 1));
+  if (rows < 2 || busy < one_time_occupied || name->waits != PPI_WAITS_NOT)
+    return true;
+  for (size_t i = 0; i < name->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    if (!is_on_thread(call)) continue;
+    borders[num++] = (border){call->start_ns, 1};
+    borders[num++] = (border){call->end_ns, -1};
+    ns += ppi_call_within(model, call);
+  }
+  uint32_t most = most_at_once(model, borders, num);
+  if (!most || most >= rows) return true;
+  ppi_station *station = add_station(model, PPI_STATION_ONE_AT_A_TIME);
+  if (!station || !add_stage(station, at, ns)) return false;
+  station->name = at;
+  station->servers = most;
+  station->occupied_ns = station->working_ns = station->taken_ns = ns;
+  station->is_relevant = true;
+  return true;
+}
+
+static bool find_one_at_a_time(ppi_limit_model *model) {
+  border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
+  uint8_t *seen = ppi_alloc(model->num_rows + 1);
+  bool is_done = borders && seen;
+  for (size_t i = 0; i < model->num_names && is_done; i++)
+    if (model->names[i].num)
+      is_done = add_one_at_a_time(model, (uint32_t)i, borders, seen);
+  ppi_free(borders);
+  ppi_free(seen);
+  return is_done;
+}
+
+// ---- relevance ----
+
+static bool serves_units(const ppi_limit_model *model,
+                         const ppi_limit_row *row) {
+  size_t num = 0;
+  for (size_t i = 0; i < row->num_outer; i++)
+    num += model->calls[row->outer[i]].num > 0;
+  return num > 0 && 5 * num >= row->num_outer;
+}
+
+// Whether ends of the row's calls end the gaps of the thread that goes round.
+static bool ends_gaps(const ppi_limit_model *model, const ppi_limit_row *row) {
+  const uint64_t eps_ns = 150000;
+  const ppi_limit_row *loop = &model->rows[model->loop_thread];
+  uint64_t all_ns = 0, ended_ns = 0;
+  size_t at = 0;
+  for (size_t i = 1; i < loop->num_outer; i++) {
+    const ppi_limit_call *before = &model->calls[loop->outer[i - 1]];
+    const ppi_limit_call *behind = &model->calls[loop->outer[i]];
+    if (behind->start_ns < before->end_ns + eps_ns) continue;
+    uint64_t gap_ns = behind->start_ns - before->end_ns;
+    all_ns += gap_ns;
+    while (at < row->num_outer &&
+           model->calls[row->outer[at]].end_ns + eps_ns < behind->start_ns)
+      at++;
+    if (at < row->num_outer &&
+        model->calls[row->outer[at]].end_ns <= behind->start_ns)
+      ended_ns += gap_ns;
+  }
+  return all_ns && 2 * ended_ns >= all_ns;
+}
+
+// Whether waits of the thread that goes round wait for a name on the row.
+static bool ends_waits(const ppi_limit_model *model, uint32_t row) {
+  for (size_t i = 0; i < model->num_names; i++) {
+    const ppi_limit_name *name = &model->names[i];
+    if (name->waits != PPI_WAITS_THREAD || name->waits_for == PPI_NONE)
+      continue;
+    bool is_of_loop = false;
+    for (size_t k = 0; k < name->num && !is_of_loop; k++)
+      is_of_loop = model->calls[model->by_name[name->first + k]].row ==
+                   model->loop_thread;
+    const ppi_limit_name *other = &model->names[name->waits_for];
+    for (size_t k = 0; k < other->num && is_of_loop; k++)
+      if (model->calls[model->by_name[other->first + k]].row == row)
+        return true;
+  }
+  return false;
+}
+
+static void find_relevant(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_rows; i++) {
+    ppi_limit_row *row = &model->rows[i];
+    if (row->is_device)
+      row->is_relevant = row->occupied_ns > 0;
+    else if (model->unit_kind == PPI_UNIT_REQUEST)
+      row->is_relevant = serves_units(model, row);
+    else if (model->loop_thread != PPI_NONE)
+      row->is_relevant = i == model->loop_thread || ends_gaps(model, row) ||
+                         ends_waits(model, (uint32_t)i);
+    if (row->is_relevant && row->station != PPI_NONE)
+      model->stations[row->station].is_relevant = true;
+  }
+}
+
+// ---- how many rows are taken ----
+
+static bool is_of_station(const ppi_limit_model *model,
+                          const ppi_limit_call *call, uint32_t at) {
+  return model->rows[call->row].station == at;
+}
+
+static size_t list_borders(const ppi_limit_model *model, uint32_t at,
+                           border *borders) {
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->flags & (PPI_CALL_LOOSE | PPI_CALL_STEP)) continue;
+    if (!is_of_station(model, call, at)) continue;
+    if (call->flags & PPI_CALL_DEVICE || call->parent == PPI_NO_CALL) {
+      borders[num++] = (border){call->start_ns, 1};
+      borders[num++] = (border){call->end_ns, -1};
+    }
+    if (call->flags & PPI_CALL_DEVICE || call->num ||
+        !is_top_wait(model, (uint32_t)i))
+      continue;
+    borders[num++] = (border){model->waits[i].from_ns, -1};
+    borders[num++] = (border){model->waits[i].to_ns, 1};
+  }
+  qsort(borders, num, sizeof *borders, compare_borders);
+  return num;
+}
+
+static bool find_taken(ppi_limit_model *model) {
+  border *borders = ppi_alloc((4 * model->num_calls + 1) * sizeof *borders);
+  bool is_done = borders != NULL;
+  for (size_t i = 0; i < model->num_stations && is_done; i++) {
+    ppi_station *station = &model->stations[i];
+    if (station->kind == PPI_STATION_ONE_AT_A_TIME) continue;
+    size_t num = list_borders(model, (uint32_t)i, borders);
+    station->borders_ns = ppi_alloc((num + 1) * sizeof(uint64_t));
+    station->taken = ppi_alloc((num + 1) * sizeof(uint32_t));
+    is_done = station->borders_ns && station->taken;
+    long taken = 0;
+    for (size_t k = 0; k < num && is_done; k++) {
+      taken += borders[k].change;
+      size_t last = station->num_borders;
+      if (!last || station->borders_ns[last - 1] != borders[k].time_ns)
+        last = ++station->num_borders;
+      station->borders_ns[last - 1] = borders[k].time_ns;
+      station->taken[last - 1] = taken > 0 ? (uint32_t)taken : 0;
+    }
+  }
+  ppi_free(borders);
+  return is_done;
+}
+
+// ---- all ----
+
+static int compare_stages(const void *left, const void *right) {
+  const ppi_limit_stage *a = left, *b = right;
+  if (a->working_ns != b->working_ns)
+    return a->working_ns > b->working_ns ? -1 : 1;
+  return (a->name > b->name) - (a->name < b->name);
+}
+
+static void sum_stations(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_stations; i++) {
+    ppi_station *station = &model->stations[i];
+    for (size_t k = 0; k < station->num_rows; k++) {
+      const ppi_limit_row *row = &model->rows[station->rows[k]];
+      station->occupied_ns += row->occupied_ns;
+      station->working_ns += row->working_ns;
+      station->taken_ns += row->taken_ns;
+    }
+    if (station->num_stages > 1)
+      qsort(station->stages, station->num_stages, sizeof *station->stages,
+            compare_stages);
+    double servers_ns = (double)station->servers * (double)model->time_ns;
+    if (servers_ns > 0) station->use = (double)station->working_ns / servers_ns;
+  }
+}
+
+// Computing rows, where the processor time of most calls is known.
+static void find_cpu(ppi_limit_model *model) {
+  uint64_t cpu_ns = 0, queued_ns = 0, length_ns = 0;
+  size_t num = 0, known = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_on_thread(call) || call->parent != PPI_NO_CALL) continue;
+    double part = call->end_ns > call->start_ns
+                      ? (double)ppi_call_within(model, call) /
+                            (double)(call->end_ns - call->start_ns)
+                      : 0;
+    num++;
+    known += call->has_cpu;
+    length_ns += ppi_call_within(model, call);
+    cpu_ns += (uint64_t)(part * (double)call->cpu_ns);
+    queued_ns += (uint64_t)(part * (double)call->queued_ns);
+    model->rows[call->row].cpu_ns += (uint64_t)(part * (double)call->cpu_ns);
+  }
+  model->cpu = model->queued = -1;
+  if (!num || 10 * known < 9 * num || !model->time_ns) return;
+  model->cpu = (double)cpu_ns / (double)model->time_ns;
+  model->queued = length_ns ? (double)queued_ns / (double)length_ns : 0;
+}
+
+bool ppi_model_find_stations(ppi_limit_model *model) {
+  measure_rows(model);
+  uint64_t *times = model->working_ns = stage_times(model);
+  bool is_done = times && group_threads(model, times) &&
+                 add_devices(model, times) && find_one_at_a_time(model);
+  if (!is_done) return false;
+  find_relevant(model);
+  sum_stations(model);
+  find_cpu(model);
+  return find_taken(model);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run is made of: requests, or else steps, or else iterations that are
+// found by the pattern of outermost calls on one thread.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "report/limit/model.h"
+
+enum { LEAST_UNITS = 5 };
+
+// ---- requests ----
+
+static bool serves_requests(const ppi_limit_call *call) {
+  return call->num && !(call->flags & PPI_CALL_STEP);
+}
+
+// The numbers of a call's requests stand where its flows stood.
+static bool number_requests(ppi_limit_model *model,
+                            const ppi_limit_calls *calls) {
+  ppi_map map = {0};
+  size_t capacity = 0;
+  bool is_done = true;
+  model->units_of = ppi_alloc((calls->num_flows + 1) * sizeof(uint32_t));
+  if (!model->units_of) return false;
+  for (size_t i = 0; i < model->num_calls && is_done; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    for (size_t k = 0; k < call->num && serves_requests(call); k++) {
+      ppi_map_key key = {0, calls->flows[call->first + k]};
+      size_t unit = ppi_map_number(&map, key);
+      ppi_limit_unit *grown =
+          ppi_grow(model->units, &capacity, map.num, sizeof *grown);
+      is_done = unit != SIZE_MAX && grown;
+      if (!is_done) break;
+      model->units = grown;
+      if (unit == model->num_units)
+        grown[model->num_units++] =
+            (ppi_limit_unit){UINT64_MAX, 0, 0, 0, false};
+      model->units_of[call->first + k] = (uint32_t)unit;
+    }
+  }
+  ppi_map_clear(&map);
+  return is_done;
+}
+
+// Of nested calls that serve it the outermost one is the request's.
+static bool is_of_requests(const ppi_limit_model *model,
+                           const ppi_limit_call *call) {
+  if (!serves_requests(call) || call->flags & PPI_CALL_REQUEST) return false;
+  if (call->flags & PPI_CALL_DEVICE || call->parent == PPI_NO_CALL) return true;
+  return !model->calls[call->parent].num;
+}
+
+// A call that wanders and lasts as long as the request is the request itself.
+static bool is_whole(const ppi_limit_model *model, const ppi_limit_call *call) {
+  if (!(call->flags & PPI_CALL_LOOSE) || call->num != 1) return false;
+  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
+  return call->start_ns == unit->start_ns && call->end_ns >= unit->end_ns;
+}
+
+static void bound_requests(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!serves_requests(call)) continue;
+    for (size_t k = 0; k < call->num; k++) {
+      ppi_limit_unit *unit = &model->units[model->units_of[call->first + k]];
+      unit->start_ns = PPI_MIN(unit->start_ns, call->start_ns);
+      unit->end_ns = PPI_MAX(unit->end_ns, call->end_ns);
+      unit->is_apart |= (call->flags & PPI_CALL_CUT) != 0;
+    }
+  }
+}
+
+static bool list_calls(ppi_limit_model *model) {
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_of_requests(model, call) || is_whole(model, call)) continue;
+    for (size_t k = 0; k < call->num; k++)
+      model->units[model->units_of[call->first + k]].num++;
+    num += call->num;
+  }
+  model->unit_calls = ppi_alloc((num + 1) * sizeof(uint32_t));
+  if (!model->unit_calls) return false;
+  num = 0;
+  for (size_t i = 0; i < model->num_units; i++) {
+    model->units[i].first = num;
+    num += model->units[i].num;
+    model->units[i].num = 0;
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_of_requests(model, call) || is_whole(model, call)) continue;
+    for (size_t k = 0; k < call->num; k++) {
+      ppi_limit_unit *unit = &model->units[model->units_of[call->first + k]];
+      model->unit_calls[unit->first + unit->num++] = (uint32_t)i;
+    }
+  }
+  return true;
+}
+
+// Of a call that serves several, its next one is that of the last of them.
+static bool chain_calls(ppi_limit_model *model) {
+  model->next_call = ppi_alloc((model->num_calls + 1) * sizeof(uint32_t));
+  if (!model->next_call) return false;
+  for (size_t i = 0; i < model->num_calls; i++)
+    model->next_call[i] = PPI_NO_CALL;
+  for (size_t u = 0; u < model->num_units; u++) {
+    const ppi_limit_unit *unit = &model->units[u];
+    const uint32_t *of = model->unit_calls + unit->first;
+    for (size_t i = 0; i + 1 < unit->num; i++) {
+      const ppi_limit_call *call = &model->calls[of[i]];
+      for (size_t k = i + 1; k < unit->num; k++) {
+        if (model->calls[of[k]].start_ns < call->end_ns ||
+            model->calls[of[k]].flags & PPI_CALL_DEVICE)
+          continue;
+        model->next_call[of[i]] = of[k];
+        break;
+      }
+    }
+  }
+  return true;
+}
+
+static bool find_requests(ppi_limit_model *model,
+                          const ppi_limit_calls *calls) {
+  if (model->are_links || !number_requests(model, calls))
+    return model->are_links;
+  if (model->num_units < LEAST_UNITS) {
+    model->num_units = 0;
+    return true;
+  }
+  model->unit_kind = PPI_UNIT_REQUEST;
+  bound_requests(model);
+  return list_calls(model) && chain_calls(model);
+}
+
+// ---- steps ----
+
+static bool add_unit(ppi_limit_model *model, size_t *capacity,
+                     uint64_t start_ns, uint64_t end_ns) {
+  ppi_limit_unit *grown =
+      ppi_grow(model->units, capacity, model->num_units + 1, sizeof *grown);
+  if (!grown) return false;
+  model->units = grown;
+  grown[model->num_units++] = (ppi_limit_unit){start_ns, end_ns, 0, 0, false};
+  return true;
+}
+
+static bool find_steps(ppi_limit_model *model) {
+  size_t capacity = 0;
+  ppi_free(model->units);
+  model->units = NULL;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!(call->flags & PPI_CALL_STEP) || call->flags & PPI_CALL_CUT) continue;
+    if (!add_unit(model, &capacity, call->start_ns, call->end_ns)) return false;
+  }
+  if (model->num_units < LEAST_UNITS)
+    model->num_units = 0;
+  else
+    model->unit_kind = PPI_UNIT_STEP;
+  return true;
+}
+
+// ---- iterations ----
+
+// Outermost calls of one name on one thread.
+typedef struct tally {
+  uint64_t first_ns, time_ns;
+  size_t num;
+  bool is_pattern;
+} tally;
+
+static void count_names(const ppi_limit_model *model, const ppi_limit_row *row,
+                        tally *tallies) {
+  memset(tallies, 0, model->num_names * sizeof *tallies);
+  for (size_t i = 0; i < row->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    tally *to = &tallies[call->name];
+    if (!to->num++) to->first_ns = call->start_ns;
+    to->time_ns += call->end_ns - call->start_ns;
+  }
+}
+
+static bool is_near(size_t num, size_t count) {
+  return 10 * num >= 9 * count && 10 * num <= 11 * count;
+}
+
+// Marks the names that come as often as each other and take the most time.
+// Answers their time; `out_num` is how many they are.
+static uint64_t find_pattern(const ppi_limit_model *model, tally *tallies,
+                             size_t *out_num) {
+  uint64_t most_ns = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < model->num_names; i++) {
+    uint64_t time_ns = 0;
+    if (tallies[i].num < LEAST_UNITS) continue;
+    for (size_t k = 0; k < model->num_names; k++)
+      if (is_near(tallies[k].num, tallies[i].num))
+        time_ns += tallies[k].time_ns;
+    if (time_ns <= most_ns) continue;
+    most_ns = time_ns;
+    count = tallies[i].num;
+  }
+  *out_num = 0;
+  for (size_t i = 0; i < model->num_names && count; i++) {
+    tallies[i].is_pattern = is_near(tallies[i].num, count);
+    *out_num += tallies[i].is_pattern;
+  }
+  return most_ns;
+}
+
+static uint32_t first_of_pattern(const ppi_limit_model *model,
+                                 const tally *tallies) {
+  uint32_t first = PPI_NONE;
+  for (size_t i = 0; i < model->num_names; i++)
+    if (tallies[i].is_pattern &&
+        (first == PPI_NONE || tallies[i].first_ns < tallies[first].first_ns))
+      first = (uint32_t)i;
+  return first;
+}
+
+// Calls outside of the pattern are left out of the window's time.
+static bool cut_iterations(ppi_limit_model *model, const tally *tallies) {
+  const ppi_limit_row *row = &model->rows[model->loop_thread];
+  size_t capacity = 0;
+  uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+  ppi_free(model->units);
+  model->units = NULL;
+  for (size_t i = 0; i < row->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    if (call->name == model->begins_loop) {
+      if (begin_ns != UINT64_MAX &&
+          !add_unit(model, &capacity, begin_ns, call->start_ns))
+        return false;
+      begin_ns = call->start_ns;
+    }
+    if (tallies[call->name].is_pattern) {
+      end_ns = PPI_MAX(end_ns, call->end_ns);
+    } else if (begin_ns != UINT64_MAX) {
+      if (!ppi_intervals_add(&model->left_out, call->start_ns, call->end_ns))
+        return false;
+      model->num_apart++;
+      model->apart_ns += call->end_ns - call->start_ns;
+    }
+  }
+  return begin_ns == UINT64_MAX ||
+         add_unit(model, &capacity, begin_ns, PPI_MAX(end_ns, begin_ns));
+}
+
+static bool find_iterations(ppi_limit_model *model) {
+  tally *tallies = ppi_alloc((model->num_names + 1) * sizeof *tallies);
+  uint64_t best_ns = 0;
+  bool best_is_several = false;
+  if (!tallies) return false;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    size_t num;
+    if (model->rows[i].is_device) continue;
+    count_names(model, &model->rows[i], tallies);
+    uint64_t time_ns = find_pattern(model, tallies, &num);
+    bool is_several = num > 1;
+    bool is_better =
+        is_several != best_is_several ? is_several : time_ns > best_ns;
+    if (!time_ns || !is_better) continue;
+    best_ns = time_ns;
+    best_is_several = is_several;
+    model->loop_thread = (uint32_t)i;
+  }
+  bool is_done = true;
+  if (model->loop_thread != PPI_NONE) {
+    size_t num;
+    count_names(model, &model->rows[model->loop_thread], tallies);
+    find_pattern(model, tallies, &num);
+    model->begins_loop = first_of_pattern(model, tallies);
+    is_done = cut_iterations(model, tallies);
+    model->unit_kind = PPI_UNIT_ITERATION;
+  }
+  ppi_free(tallies);
+  return is_done;
+}
+
+// ---- the thread that goes round ----
+
+// How much of the steps a row's calls cover; little where they do not end where
+// steps end.
+static double goes_round(const ppi_limit_model *model,
+                         const ppi_limit_row *row) {
+  size_t at = 0, num_ends = 0;
+  uint64_t covered_ns = 0, all_ns = 0;
+  for (size_t u = 0; u < model->num_units; u++) {
+    const ppi_limit_unit *unit = &model->units[u];
+    uint64_t length_ns = unit->end_ns - unit->start_ns;
+    uint64_t eps_ns = PPI_MAX((uint64_t)150000, length_ns / 100);
+    bool has_end = false;
+    all_ns += length_ns;
+    for (; at < row->num_outer; at++) {
+      const ppi_limit_call *call = &model->calls[row->outer[at]];
+      if (call->start_ns >= unit->end_ns) break;
+      uint64_t from_ns = PPI_MAX(call->start_ns, unit->start_ns);
+      uint64_t to_ns = PPI_MIN(call->end_ns, unit->end_ns);
+      if (to_ns > from_ns) covered_ns += to_ns - from_ns;
+      has_end |= call->end_ns + eps_ns >= unit->end_ns &&
+                 call->end_ns <= unit->end_ns + eps_ns;
+      if (call->end_ns > unit->end_ns) break;
+    }
+    num_ends += has_end;
+  }
+  double share = all_ns ? (double)covered_ns / (double)all_ns : 0;
+  return 2 * num_ends >= model->num_units ? share : share / 1000;
+}
+
+static void find_loop_thread(ppi_limit_model *model) {
+  double best = 0;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    if (model->rows[i].is_device) continue;
+    double share = goes_round(model, &model->rows[i]);
+    if (share <= best) continue;
+    best = share;
+    model->loop_thread = (uint32_t)i;
+  }
+}
+
+// ---- all ----
+
+static int compare_units(const void *left, const void *right) {
+  const ppi_limit_unit *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+bool ppi_model_find_units(ppi_limit_model *model,
+                          const ppi_limit_calls *calls) {
+  if (!find_requests(model, calls)) return false;
+  if (model->unit_kind == PPI_UNIT_REQUEST) return true;
+  if (!find_steps(model)) return false;
+  if (model->unit_kind == PPI_UNIT_STEP) {
+    qsort(model->units, model->num_units, sizeof *model->units, compare_units);
+    find_loop_thread(model);
+    return true;
+  }
+  return find_iterations(model);
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranges that wait: by the moments at which they end, over all calls of a name.
+// Wait states by their end: Böhme et al. 2010.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/limit/model.h"
+
+enum { SAMPLES = 400, MOST_NAMES = 96, MOST_ROWS = 64, LEAST_CALLS = 5 };
+static const double waiting_part = 0.6;
+
+// ---- a sample of a name's calls ----
+
+typedef struct sample {
+  uint32_t calls[SAMPLES];
+  size_t num;
+} sample;
+
+// Of all rows, or of one.
+static void take_sample(const ppi_limit_model *model,
+                        const ppi_limit_name *name, uint32_t row, sample *out) {
+  size_t stride = name->num / SAMPLES + 1;
+  out->num = 0;
+  if (row != PPI_NONE) stride = stride / 4 + 1;
+  for (size_t i = 0; i < name->num && out->num < SAMPLES; i += stride) {
+    uint32_t call = model->by_name[name->first + i];
+    if (row == PPI_NONE || model->calls[call].row == row)
+      out->calls[out->num++] = call;
+  }
+}
+
+static double weight_of(const ppi_limit_name *name,
+                        const ppi_limit_call *call) {
+  uint64_t length_ns = call->end_ns - call->start_ns;
+  return (double)PPI_MIN(length_ns, 4 * name->median_ns + 1);
+}
+
+// ---- for a device ----
+
+// Device work by thread, in the order of its ends.
+typedef struct device_ends {
+  uint32_t *calls;
+  size_t *first;  // by thread
+} device_ends;
+
+typedef struct sorted_end {
+  uint64_t end_ns;
+  uint32_t thread, call;
+} sorted_end;
+
+static int compare_ends(const void *left, const void *right) {
+  const sorted_end *a = left, *b = right;
+  if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
+  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+static bool list_device_ends(const ppi_limit_model *model, device_ends *out) {
+  size_t num = 0;
+  sorted_end *ends = ppi_alloc((model->num_calls + 1) * sizeof *ends);
+  out->calls = ppi_alloc((model->num_calls + 1) * sizeof *out->calls);
+  out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
+  bool is_done = ends && out->calls && out->first;
+  for (size_t i = 0; is_done && i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->flags & PPI_CALL_DEVICE)
+      ends[num++] = (sorted_end){call->end_ns, call->host, (uint32_t)i};
+  }
+  if (is_done && num > 1) qsort(ends, num, sizeof *ends, compare_ends);
+  size_t thread = 0;
+  for (size_t i = 0; is_done && i < num; i++) {
+    while (thread <= ends[i].thread) out->first[thread++] = i;
+    out->calls[i] = ends[i].call;
+  }
+  for (; is_done && thread < model->num_rows + 2; thread++)
+    out->first[thread] = num;
+  ppi_free(ends);
+  return is_done;
+}
+
+// The last device work that ends at most `slack_ns` before the call does.
+static uint32_t last_work(const ppi_limit_model *model, const device_ends *ends,
+                          const ppi_limit_call *call, uint64_t slack_ns) {
+  size_t low = ends->first[call->row], high = ends->first[call->row + 1];
+  size_t first = low;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[ends->calls[middle]].end_ns > call->end_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  if (low == first) return PPI_NO_CALL;
+  uint32_t last = ends->calls[low - 1];
+  return model->calls[last].end_ns + slack_ns >= call->end_ns ? last
+                                                              : PPI_NO_CALL;
+}
+
+// Of the request that it serves.
+static uint32_t last_of_unit(const ppi_limit_model *model,
+                             const ppi_limit_call *call, uint64_t slack_ns) {
+  uint32_t last = PPI_NO_CALL;
+  if (model->unit_kind != PPI_UNIT_REQUEST || !call->num) return last;
+  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
+  for (size_t i = 0; i < unit->num; i++) {
+    uint32_t at = model->unit_calls[unit->first + i];
+    const ppi_limit_call *work = &model->calls[at];
+    bool ends_with = work->flags & PPI_CALL_DEVICE &&
+                     work->end_ns <= call->end_ns &&
+                     work->end_ns + slack_ns >= call->end_ns;
+    if (ends_with &&
+        (last == PPI_NO_CALL || work->end_ns > model->calls[last].end_ns))
+      last = at;
+  }
+  return last;
+}
+
+static ppi_interval device_wait(const ppi_limit_model *model,
+                                const device_ends *ends,
+                                const ppi_limit_call *call) {
+  uint64_t slack_ns =
+      PPI_MAX((uint64_t)150000, (call->end_ns - call->start_ns) / 10);
+  uint32_t last = last_work(model, ends, call, slack_ns);
+  if (last == PPI_NO_CALL) last = last_of_unit(model, call, slack_ns);
+  if (last == PPI_NO_CALL) return (ppi_interval){0, 0};
+  const ppi_limit_call *work = &model->calls[last];
+  uint64_t from_ns = PPI_MAX(call->start_ns, work->submit_ns);
+  if (from_ns >= work->end_ns) return (ppi_interval){0, 0};
+  return (ppi_interval){from_ns, work->end_ns};
+}
+
+static bool waits_for_device(const ppi_limit_model *model,
+                             const device_ends *ends,
+                             const ppi_limit_name *name) {
+  sample calls;
+  double waits_ns = 0, all_ns = 0;
+  take_sample(model, name, PPI_NONE, &calls);
+  for (size_t i = 0; i < calls.num; i++) {
+    const ppi_limit_call *call = &model->calls[calls.calls[i]];
+    ppi_interval wait = device_wait(model, ends, call);
+    double weight = weight_of(name, call);
+    double length_ns = (double)(call->end_ns - call->start_ns);
+    all_ns += weight;
+    if (length_ns > 0)
+      waits_ns += weight * (double)(wait.to_ns - wait.from_ns) / length_ns;
+  }
+  return all_ns > 0 && waits_ns >= waiting_part * all_ns;
+}
+
+// ---- for another thread ----
+
+typedef struct moment {
+  uint64_t time_ns;
+  uint32_t row;
+} moment;
+
+// What a call may wait for: begins or ends of a name's calls, or arrivals.
+typedef struct moments {
+  moment *items;
+  size_t num;
+  uint32_t name;  // PPI_NONE: arrivals
+} moments;
+
+static int compare_moments(const void *left, const void *right) {
+  const moment *a = left, *b = right;
+  return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+static bool fill_moments(const ppi_limit_model *model, uint32_t name, bool ends,
+                         moments *out) {
+  const ppi_limit_name *of = &model->names[name];
+  out->items = ppi_alloc((of->num + 1) * sizeof *out->items);
+  out->name = name;
+  out->num = 0;
+  if (!out->items) return false;
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[of->first + i]];
+    if (call->flags & (PPI_CALL_LOOSE | PPI_CALL_STEP)) continue;
+    out->items[out->num++] =
+        (moment){ends ? call->end_ns : call->start_ns, call->row};
+  }
+  if (out->num > 1)
+    qsort(out->items, out->num, sizeof *out->items, compare_moments);
+  return true;
+}
+
+static bool fill_arrivals(const ppi_limit_model *model, moments *out) {
+  out->items = ppi_alloc((model->num_units + 1) * sizeof *out->items);
+  out->name = PPI_NONE;
+  out->num = 0;
+  if (!out->items) return false;
+  for (size_t i = 0;
+       i < model->num_units && model->unit_kind == PPI_UNIT_REQUEST; i++)
+    out->items[out->num++] = (moment){model->units[i].start_ns, PPI_NONE};
+  if (out->num > 1)
+    qsort(out->items, out->num, sizeof *out->items, compare_moments);
+  return true;
+}
+
+// Whether one of another row lies in [from_ns, to_ns].
+static bool has_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
+                       uint32_t row) {
+  enum { MOST_LOOKS = 16 };
+  size_t low = 0, high = of->num;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (of->items[middle].time_ns >= from_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  for (size_t i = low; i < of->num && i < low + MOST_LOOKS; i++) {
+    if (of->items[i].time_ns > to_ns) return false;
+    if (of->items[i].row != row) return true;
+  }
+  return false;
+}
+
+typedef struct coincidence {
+  double before, after, begins;  // parts of the calls' time
+  double long_part;              // of the name's time in calls that count
+} coincidence;
+
+static coincidence coincide(const ppi_limit_model *model,
+                            const ppi_limit_name *name, const sample *calls,
+                            const moments *of, uint64_t eps_ns) {
+  const uint64_t least_ns = 1000;
+  coincidence out = {0};
+  double counted = 0, all = 0;
+  for (size_t i = 0; i < calls->num; i++) {
+    const ppi_limit_call *call = &model->calls[calls->calls[i]];
+    uint64_t start_ns = call->start_ns, end_ns = call->end_ns;
+    double weight = weight_of(name, call);
+    all += weight;
+    if (end_ns - start_ns <= 2 * eps_ns) continue;
+    counted += weight;
+    if (has_moment(of, end_ns - eps_ns + 1, end_ns - least_ns, call->row))
+      out.before += weight;
+    if (has_moment(of, end_ns + least_ns, end_ns + eps_ns, call->row))
+      out.after += weight;
+    uint64_t from_ns = start_ns > eps_ns ? start_ns - eps_ns : 0;
+    uint64_t to_ns = start_ns > least_ns ? start_ns - least_ns : 0;
+    if (has_moment(of, from_ns, to_ns, call->row)) out.begins += weight;
+  }
+  if (counted > 0) {
+    out.before /= counted;
+    out.after /= counted;
+    out.begins /= counted;
+  }
+  out.long_part = all > 0 ? counted / all : 0;
+  return out;
+}
+
+static bool explains(const ppi_limit_model *model, const coincidence *found,
+                     const moments *of, uint64_t eps_ns) {
+  double rate = (double)of->num / (double)PPI_MAX(model->span_ns, 1);
+  double chance = 1 - exp(-(double)eps_ns * rate);
+  return found->long_part >= 0.6 && found->before >= waiting_part &&
+         found->after <= 0.35 * found->before && chance <= 0.5 &&
+         found->before - chance >= 0.4 && found->begins < 0.5 * found->before;
+}
+
+// The least slack that explains the ends; false: none does.
+static bool is_explained(const ppi_limit_model *model,
+                         const ppi_limit_name *name, const sample *calls,
+                         const moments *of, double *out_eps_ns) {
+  static const uint64_t slacks_ns[] = {60000, 150000, 400000, 1000000, 2500000};
+  enum { NUM_SLACKS = sizeof slacks_ns / sizeof *slacks_ns };
+  double mean_ns = (double)name->time_ns / (double)PPI_MAX(name->num, 1);
+  size_t num = 0;
+  while (num < NUM_SLACKS && (double)slacks_ns[num] <= 0.15 * mean_ns) num++;
+  if (!num || of->num < LEAST_CALLS) return false;
+  if (coincide(model, name, calls, of, slacks_ns[num - 1]).before <
+      waiting_part)
+    return false;
+  for (size_t i = 0; i < num; i++) {
+    coincidence found = coincide(model, name, calls, of, slacks_ns[i]);
+    if (!explains(model, &found, of, slacks_ns[i])) continue;
+    *out_eps_ns = (double)slacks_ns[i];
+    return true;
+  }
+  return false;
+}
+
+// A name on a row, and what its calls there wait for.
+typedef struct waiter {
+  uint64_t time_ns;
+  uint32_t name, row;
+  bool waits;
+  uint32_t waits_for;
+  double eps_ns;
+} waiter;
+
+static void look_for(const ppi_limit_model *model, waiter *who,
+                     const sample *calls, const moments *of) {
+  double eps_ns;
+  if (of->name == who->name) return;
+  if (!is_explained(model, &model->names[who->name], calls, of, &eps_ns))
+    return;
+  if (who->waits && who->eps_ns <= eps_ns) return;
+  who->waits = true;
+  who->waits_for = of->name;
+  who->eps_ns = eps_ns;
+}
+
+// ---- all ----
+
+static int compare_waiters(const void *left, const void *right) {
+  const waiter *a = left, *b = right;
+  if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
+  if (a->name != b->name) return a->name < b->name ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+// Names with the most time, MOST_NAMES of them.
+static size_t rank_names(const ppi_limit_model *model, waiter *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_names; i++) {
+    const ppi_limit_name *name = &model->names[i];
+    if (name->num < LEAST_CALLS ||
+        name->category == PPROF_CATEGORY_PROFILE_STEP)
+      continue;
+    out[num++] = (waiter){.time_ns = name->time_ns, .name = (uint32_t)i};
+  }
+  if (num > 1) qsort(out, num, sizeof *out, compare_waiters);
+  return PPI_MIN(num, (size_t)MOST_NAMES);
+}
+
+// The rows of a name, those with the most of its time.
+static size_t rank_rows(const ppi_limit_model *model, uint32_t at,
+                        uint64_t *times, waiter *out) {
+  const ppi_limit_name *name = &model->names[at];
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_rows; i++) times[i] = 0;
+  for (size_t i = 0; i < name->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    times[call->row] += call->end_ns - call->start_ns;
+  }
+  for (size_t i = 0; i < model->num_rows; i++)
+    if (times[i])
+      out[num++] =
+          (waiter){.time_ns = times[i], .name = at, .row = (uint32_t)i};
+  if (num > 1) qsort(out, num, sizeof *out, compare_waiters);
+  return num;
+}
+
+// Each row of a name by itself: each may wait for another thread. The name
+// waits, where rows with most of its time do.
+static bool judge(ppi_limit_model *model, uint32_t at, const moments *all,
+                  size_t num_moments, waiter *rows, uint64_t *times) {
+  ppi_limit_name *name = &model->names[at];
+  size_t num = rank_rows(model, at, times, rows);
+  uint64_t waits_ns = 0, seen_ns = 0, most_ns = 0;
+  for (size_t i = 0; i < PPI_MIN(num, (size_t)MOST_ROWS); i++) {
+    sample calls;
+    take_sample(model, name, rows[i].row, &calls);
+    if (calls.num < LEAST_CALLS) continue;
+    for (size_t k = 0; k < num_moments; k++)
+      look_for(model, &rows[i], &calls, &all[k]);
+    seen_ns += rows[i].time_ns;
+    if (!rows[i].waits) continue;
+    waits_ns += rows[i].time_ns;
+    if (rows[i].time_ns <= most_ns) continue;
+    most_ns = rows[i].time_ns;
+    name->waits_for = rows[i].waits_for;
+    name->eps_ns = rows[i].eps_ns;
+  }
+  if (seen_ns && (double)waits_ns >= waiting_part * (double)seen_ns)
+    name->waits = PPI_WAITS_THREAD;
+  else
+    name->waits_for = PPI_NONE;
+  return true;
+}
+
+static bool look_at_threads(ppi_limit_model *model, const waiter *names,
+                            size_t num) {
+  moments *all = ppi_alloc((2 * num + 1) * sizeof *all);
+  waiter *rows = ppi_alloc((model->num_rows + 1) * sizeof *rows);
+  uint64_t *times = ppi_alloc((model->num_rows + 1) * sizeof *times);
+  bool is_done = all && rows && times;
+  for (size_t k = 0; is_done && k < 2 * num; k++)
+    is_done = fill_moments(model, names[k / 2].name, k % 2, &all[k]);
+  is_done = is_done && fill_arrivals(model, &all[2 * num]);
+  for (size_t i = 0; i < num && is_done; i++)
+    if (model->names[names[i].name].waits != PPI_WAITS_DEVICE)
+      is_done = judge(model, names[i].name, all, 2 * num + 1, rows, times);
+  for (size_t k = 0; all && k <= 2 * num; k++) ppi_free(all[k].items);
+  ppi_free(all);
+  ppi_free(rows);
+  ppi_free(times);
+  return is_done;
+}
+
+static void mark_waits(ppi_limit_model *model, const device_ends *ends) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->flags & (PPI_CALL_DEVICE | PPI_CALL_STEP)) continue;
+    ppi_waits waits = model->names[call->name].waits;
+    if (waits == PPI_WAITS_DEVICE)
+      model->waits[i] = device_wait(model, ends, call);
+    else if (waits == PPI_WAITS_THREAD)
+      model->waits[i] = (ppi_interval){call->start_ns, call->end_ns};
+  }
+}
+
+bool ppi_model_find_waits(ppi_limit_model *model) {
+  device_ends ends = {0};
+  waiter *names = ppi_alloc((model->num_names + 1) * sizeof *names);
+  model->waits = ppi_alloc((model->num_calls + 1) * sizeof *model->waits);
+  bool is_done = names && model->waits && list_device_ends(model, &ends);
+  size_t num = is_done ? rank_names(model, names) : 0;
+  for (size_t i = 0; i < num; i++) {
+    ppi_limit_name *name = &model->names[names[i].name];
+    if (waits_for_device(model, &ends, name)) name->waits = PPI_WAITS_DEVICE;
+  }
+  is_done = is_done && look_at_threads(model, names, num);
+  if (is_done) mark_waits(model, &ends);
+  ppi_free(ends.calls);
+  ppi_free(ends.first);
+  ppi_free(names);
+  return is_done;
+}

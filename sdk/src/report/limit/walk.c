@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk back over a request, and what each piece of a gap waits for.
+#include "report/limit/walk.h"
+
+#include "base/base.h"
+#include "base/mem.h"
+
+enum { MOST_UNITS = 400, MOST_PIECES = 20000, MOST_HOPS = 8 };
+static const uint64_t hand_over_ns = 150000;
+
+typedef struct walk {
+  const ppi_limit_model *model;
+  ppi_blame *blame;
+  const ppi_limit_unit *unit;
+  bool failed;
+} walk;
+
+// ---- rows and stations at a time ----
+
+bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
+                      uint64_t time_ns, uint32_t *out_last) {
+  size_t low = 0, high = row->num_outer;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[row->outer[middle]].start_ns > time_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  *out_last = low ? row->outer[low - 1] : PPI_NO_CALL;
+  return low && model->calls[row->outer[low - 1]].end_ns > time_ns;
+}
+
+uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
+                           uint64_t *out_until_ns) {
+  size_t low = 0, high = station->num_borders;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (station->borders_ns[middle] > time_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  *out_until_ns =
+      low < station->num_borders ? station->borders_ns[low] : UINT64_MAX;
+  return low ? station->taken[low - 1] : 0;
+}
+
+static bool is_pause(const ppi_limit_model *model, uint64_t time_ns) {
+  return ppi_intervals_measure(&model->pauses, time_ns + 1) >
+         ppi_intervals_measure(&model->pauses, time_ns);
+}
+
+// ---- a gap ----
+
+typedef enum piece_kind { PIECE_LINE, PIECE_IDLE } piece_kind;
+
+// The station that a request before station `at` waits for at a time: `at`
+// where all its rows are taken; else where a free row's last output goes, as
+// long as that has not been taken.
+static piece_kind who_holds(const ppi_limit_model *model, uint32_t at,
+                            uint64_t time_ns, uint32_t *out_station) {
+  for (int hops = 0; hops < MOST_HOPS; hops++) {
+    const ppi_station *station = &model->stations[at];
+    uint64_t until_ns;
+    uint32_t next = PPI_NONE;
+    bool is_free = false;
+    *out_station = at;
+    if (ppi_station_taken(station, time_ns, &until_ns) >= station->servers)
+      return PIECE_LINE;
+    for (size_t i = 0; i < station->num_rows && !is_free; i++) {
+      uint32_t last;
+      const ppi_limit_row *row = &model->rows[station->rows[i]];
+      if (ppi_row_is_taken(model, row, time_ns, &last)) continue;
+      uint32_t behind = last == PPI_NO_CALL || !model->next_call
+                            ? PPI_NO_CALL
+                            : model->next_call[last];
+      bool is_blocked = behind != PPI_NO_CALL &&
+                        model->calls[behind].start_ns > time_ns &&
+                        !(model->calls[behind].flags & PPI_CALL_LOOSE);
+      if (is_blocked)
+        next = model->rows[model->calls[behind].row].station;
+      else
+        is_free = true;
+    }
+    if (is_free || next == PPI_NONE || next == at) return PIECE_IDLE;
+    at = next;
+  }
+  return PIECE_IDLE;
+}
+
+// Of the station's rows, of those it hands to, and so on, the next change.
+static uint64_t next_change(const ppi_limit_model *model, uint64_t time_ns,
+                            uint64_t to_ns) {
+  uint64_t next_ns = to_ns;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    uint64_t until_ns;
+    if (!model->stations[i].num_borders) continue;
+    ppi_station_taken(&model->stations[i], time_ns, &until_ns);
+    next_ns = PPI_MIN(next_ns, until_ns);
+  }
+  return PPI_MAX(next_ns, time_ns + 1);
+}
+
+static bool serves_several(const ppi_limit_model *model, uint32_t name) {
+  const ppi_limit_name *of = &model->names[name];
+  size_t num = 0;
+  for (size_t i = 0; i < of->num; i++)
+    num += model->calls[model->by_name[of->first + i]].num > 1;
+  return num && 10 * num >= of->num;
+}
+
+static void keep_idle(walk *at, uint32_t name, uint64_t ns) {
+  ppi_blame *to = at->blame;
+  uint64_t *idles = ppi_grow(to->idles, &to->idles_capacity, to->num_idles + 1,
+                             sizeof *idles);
+  if (idles) to->idles = idles;
+  uint32_t *names = ppi_grow(to->idle_names, &to->idle_names_capacity,
+                             to->num_idles + 1, sizeof *names);
+  if (names) to->idle_names = names;
+  at->failed |= !idles || !names;
+  if (at->failed) return;
+  idles[to->num_idles] = ns;
+  names[to->num_idles++] = name;
+}
+
+static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
+  if (!ns) return;
+  if (ns <= hand_over_ns) {
+    at->blame->hand_over_ns += (double)ns;
+    return;
+  }
+  bool fills = serves_several(at->model, name);
+  (fills ? at->blame->batch_ns : at->blame->idle_ns)[name] += (double)ns;
+  keep_idle(at, name, ns);
+}
+
+// What the request waits for before `call` begins.
+static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
+                      const ppi_limit_call *call) {
+  const ppi_limit_model *model = at->model;
+  uint32_t station = model->rows[call->row].station;
+  uint64_t idle_ns = 0;
+  size_t pieces = 0;
+  if (from_ns >= to_ns) return;
+  if (call->flags & PPI_CALL_LOOSE || station == PPI_NONE) {
+    blame_idle(at, call->name, to_ns - from_ns);
+    return;
+  }
+  for (uint64_t time_ns = from_ns; time_ns < to_ns; pieces++) {
+    uint64_t next_ns =
+        pieces < MOST_PIECES ? next_change(model, time_ns, to_ns) : to_ns;
+    uint32_t held = station;
+    uint64_t ns = next_ns - time_ns;
+    if (is_pause(model, time_ns))
+      at->blame->pause_ns += (double)ns;
+    else if (who_holds(model, station, time_ns, &held) == PIECE_LINE)
+      at->blame->line_ns[held] += (double)ns;
+    else
+      idle_ns += ns;
+    time_ns = next_ns;
+  }
+  blame_idle(at, call->name, idle_ns);
+}
+
+// ---- inside a call ----
+
+static uint64_t overlap(uint64_t a_from, uint64_t a_to, uint64_t b_from,
+                        uint64_t b_to) {
+  uint64_t from = PPI_MAX(a_from, b_from), to = PPI_MIN(a_to, b_to);
+  return to > from ? to - from : 0;
+}
+
+static void blame_device(walk *at, const ppi_limit_call *work, uint64_t from_ns,
+                         uint64_t to_ns, uint64_t *left_ns) {
+  uint32_t station = at->model->rows[work->row].station;
+  uint64_t ns = overlap(work->start_ns, work->end_ns, from_ns, to_ns);
+  uint64_t line_ns = overlap(work->submit_ns, work->start_ns, from_ns, to_ns);
+  ns = PPI_MIN(ns, *left_ns);
+  *left_ns -= ns;
+  line_ns = PPI_MIN(line_ns, *left_ns);
+  *left_ns -= line_ns;
+  if (station == PPI_NONE) return;
+  at->blame->device_ns[station] += (double)ns;
+  at->blame->line_ns[station] += (double)line_ns;
+}
+
+static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
+  const ppi_limit_model *model = at->model;
+  const ppi_limit_call *call = &model->calls[index];
+  uint64_t from_ns = call->start_ns, left_ns = to_ns - from_ns;
+  uint64_t waits_ns = overlap(model->waits[index].from_ns,
+                              model->waits[index].to_ns, from_ns, to_ns);
+  for (size_t i = 0; i < at->unit->num; i++) {
+    const ppi_limit_call *work =
+        &model->calls[model->unit_calls[at->unit->first + i]];
+    if (work->flags & PPI_CALL_DEVICE && work->start_ns < to_ns &&
+        work->end_ns > from_ns)
+      blame_device(at, work, from_ns, to_ns, &left_ns);
+  }
+  if (model->names[call->name].waits == PPI_WAITS_THREAD) {
+    waits_ns = PPI_MIN(waits_ns, left_ns);
+    at->blame->waits_ns += (double)waits_ns;
+    if (model->names[call->name].waits_for != PPI_NONE)
+      at->blame->own_ns[model->names[call->name].waits_for] += (double)waits_ns;
+    left_ns -= waits_ns;
+  }
+  at->blame->own_ns[call->name] += (double)left_ns;
+}
+
+// A call that wanders and ends where another begins is its queue, if that one's
+// rows are taken for half of the time.
+static bool is_queue(const ppi_limit_model *model, const ppi_limit_call *call,
+                     uint64_t to_ns, const ppi_limit_call *behind) {
+  if (!behind || behind->flags & (PPI_CALL_LOOSE | PPI_CALL_DEVICE))
+    return false;
+  uint32_t at = model->rows[behind->row].station;
+  if (at == PPI_NONE || behind->start_ns > to_ns + hand_over_ns) return false;
+  const ppi_station *station = &model->stations[at];
+  uint64_t taken_ns = 0;
+  for (uint64_t time_ns = call->start_ns, until_ns; time_ns < to_ns;
+       time_ns = until_ns) {
+    bool is_taken =
+        ppi_station_taken(station, time_ns, &until_ns) >= station->servers;
+    until_ns = PPI_MIN(until_ns, to_ns);
+    if (is_taken) taken_ns += until_ns - time_ns;
+  }
+  return 2 * taken_ns >= to_ns - call->start_ns;
+}
+
+// ---- back over a request ----
+
+// Of its calls that begin before `time_ns` the one that ends last.
+static uint32_t last_before(const walk *at, uint64_t time_ns) {
+  uint32_t last = PPI_NO_CALL;
+  for (size_t i = 0; i < at->unit->num; i++) {
+    uint32_t index = at->model->unit_calls[at->unit->first + i];
+    const ppi_limit_call *call = &at->model->calls[index];
+    if (call->start_ns >= time_ns) break;
+    if (last == PPI_NO_CALL || call->end_ns > at->model->calls[last].end_ns)
+      last = index;
+  }
+  return last;
+}
+
+static void blame_call(walk *at, uint32_t index, uint64_t to_ns,
+                       const ppi_limit_call *behind) {
+  const ppi_limit_call *call = &at->model->calls[index];
+  if (call->flags & PPI_CALL_DEVICE) {
+    uint64_t left_ns = to_ns - PPI_MIN(call->submit_ns, call->start_ns);
+    blame_device(at, call, 0, to_ns, &left_ns);
+  } else if (!(call->flags & PPI_CALL_LOOSE)) {
+    blame_inside(at, index, to_ns);
+  } else if (is_queue(at->model, call, to_ns, behind)) {
+    blame_gap(at, call->start_ns, to_ns, behind);
+  } else {
+    at->blame->elsewhere_ns[call->name] += (double)(to_ns - call->start_ns);
+  }
+}
+
+static void walk_unit(walk *at) {
+  const ppi_limit_call *behind = NULL;
+  uint64_t time_ns = at->unit->end_ns;
+  at->blame->num_units++;
+  at->blame->latency_ns += (double)(at->unit->end_ns - at->unit->start_ns);
+  for (;;) {
+    uint32_t index = last_before(at, time_ns);
+    if (index == PPI_NO_CALL) break;
+    const ppi_limit_call *call = &at->model->calls[index];
+    uint64_t end_ns = PPI_MIN(call->end_ns, time_ns);
+    if (behind) blame_gap(at, end_ns, time_ns, behind);
+    blame_call(at, index, end_ns, behind);
+    time_ns = call->flags & PPI_CALL_DEVICE
+                  ? PPI_MIN(call->submit_ns, call->start_ns)
+                  : call->start_ns;
+    behind = call;
+  }
+  if (behind && time_ns > at->unit->start_ns)
+    blame_gap(at, at->unit->start_ns, time_ns, behind);
+}
+
+bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
+  size_t names = (model->num_names + 1) * sizeof(double);
+  size_t stations = (model->num_stations + 1) * sizeof(double);
+  *out = (ppi_blame){.own_ns = ppi_alloc(names),
+                     .device_ns = ppi_alloc(stations),
+                     .line_ns = ppi_alloc(stations),
+                     .batch_ns = ppi_alloc(names),
+                     .idle_ns = ppi_alloc(names),
+                     .elsewhere_ns = ppi_alloc(names)};
+  if (!out->own_ns || !out->device_ns || !out->line_ns || !out->batch_ns ||
+      !out->idle_ns || !out->elsewhere_ns)
+    return false;
+  if (model->unit_kind != PPI_UNIT_REQUEST) return true;
+  size_t stride = model->num_counted / MOST_UNITS + 1, seen = 0;
+  walk at = {.model = model, .blame = out};
+  for (size_t i = 0; i < model->num_units && !at.failed; i++) {
+    if (model->units[i].is_apart || seen++ % stride) continue;
+    at.unit = &model->units[i];
+    walk_unit(&at);
+  }
+  return !at.failed;
+}
+
+void ppi_blame_clear(ppi_blame *blame) {
+  ppi_free(blame->own_ns);
+  ppi_free(blame->device_ns);
+  ppi_free(blame->line_ns);
+  ppi_free(blame->batch_ns);
+  ppi_free(blame->idle_ns);
+  ppi_free(blame->elsewhere_ns);
+  ppi_free(blame->idles);
+  ppi_free(blame->idle_names);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the time of requests goes: each moment belongs to what is served
+// meanwhile by the server that the request needs.
+#ifndef PPI_LIMIT_WALK_H_
+#define PPI_LIMIT_WALK_H_
+
+#include "report/limit/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Sums over the requests that were looked at.
+typedef struct ppi_blame {
+  size_t num_units;
+  double latency_ns;
+  double *own_ns;        // by name: in calls of it, on threads
+  double *device_ns;     // by station: on a device
+  double *line_ns;       // by station: in line for it
+  double *batch_ns;      // by name: a batch of it fills
+  double *idle_ns;       // by name: its rows are free, and nothing is recorded
+  double *elsewhere_ns;  // by name: calls on no row
+  double hand_over_ns, pause_ns, waits_ns;
+  // Each idle stretch of the name with the most.
+  uint64_t *idles;
+  uint32_t *idle_names;
+  size_t num_idles, idles_capacity, idle_names_capacity;
+} ppi_blame;
+
+// False: out of memory.
+bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out);
+void ppi_blame_clear(ppi_blame *blame);
+
+// Whether `row` is in a call at `time_ns`, and its last call that has begun.
+bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
+                      uint64_t time_ns, uint32_t *out_last);
+// How many rows of a station are taken at `time_ns`; `out_until_ns` is when
+// that changes.
+uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
+                           uint64_t *out_until_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_WALK_H_

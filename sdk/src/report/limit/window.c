@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The steady part of a run: without start and drain, without outliers.
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/limit/model.h"
+
+enum { FEW_UNITS = 20 };
+
+static uint64_t *sorted_units(const ppi_limit_model *model, bool by_length) {
+  uint64_t *values = ppi_alloc((model->num_units + 1) * sizeof *values);
+  if (!values) return NULL;
+  for (size_t i = 0; i < model->num_units; i++) {
+    const ppi_limit_unit *unit = &model->units[i];
+    values[i] = by_length ? unit->end_ns - unit->start_ns : unit->end_ns;
+  }
+  if (model->num_units)
+    qsort(values, model->num_units, sizeof *values, ppi_compare_u64);
+  return values;
+}
+
+// Few steps that take many times what others do are no part of an average.
+static bool leave_out_outliers(ppi_limit_model *model) {
+  uint64_t *lengths = sorted_units(model, true);
+  if (!lengths) return false;
+  uint64_t most_ns =
+      PPI_MAX(10 * ppi_quantile_of(lengths, model->num_units, 0.5),
+              4 * ppi_quantile_of(lengths, model->num_units, 0.9));
+  uint64_t outer_ns = 0, all_ns = 0;
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_units; i++) {
+    all_ns += lengths[i];
+    if (lengths[i] <= most_ns) continue;
+    outer_ns += lengths[i];
+    num++;
+  }
+  ppi_free(lengths);
+  if (!num || 50 * num > model->num_units || 20 * outer_ns < all_ns)
+    return true;
+  for (size_t i = 0; i < model->num_units; i++) {
+    ppi_limit_unit *unit = &model->units[i];
+    if (unit->end_ns - unit->start_ns <= most_ns) continue;
+    unit->is_apart = true;
+    model->num_apart++;
+    model->apart_ns += unit->end_ns - unit->start_ns;
+    if (!ppi_intervals_add(&model->left_out, unit->start_ns, unit->end_ns))
+      return false;
+  }
+  return true;
+}
+
+static bool choose_ends(ppi_limit_model *model) {
+  uint64_t *ends = sorted_units(model, false);
+  size_t num = model->num_units;
+  if (!ends) return false;
+  model->from_ns = UINT64_MAX;
+  for (size_t i = 0; i < num; i++)
+    model->from_ns = PPI_MIN(model->from_ns, model->units[i].start_ns);
+  model->to_ns = num ? ends[num - 1] : 0;
+  if (num >= FEW_UNITS) {
+    model->from_ns = ends[num / 20];
+    model->to_ns = ends[num - 1 - num / 20];
+  }
+  ppi_free(ends);
+  return true;
+}
+
+static void count_units(ppi_limit_model *model) {
+  model->num_counted = 0;
+  for (size_t i = 0; i < model->num_units; i++) {
+    ppi_limit_unit *unit = &model->units[i];
+    unit->is_apart |=
+        unit->end_ns <= model->from_ns || unit->end_ns > model->to_ns;
+    model->num_counted += !unit->is_apart;
+  }
+}
+
+uint64_t ppi_model_within(const ppi_limit_model *model, uint64_t from_ns,
+                          uint64_t to_ns) {
+  from_ns = PPI_MAX(from_ns, model->from_ns);
+  to_ns = PPI_MIN(to_ns, model->to_ns);
+  if (from_ns >= to_ns) return 0;
+  return to_ns - from_ns -
+         (ppi_intervals_measure(&model->left_out, to_ns) -
+          ppi_intervals_measure(&model->left_out, from_ns));
+}
+
+bool ppi_model_find_window(ppi_limit_model *model) {
+  bool are_rounds = model->unit_kind == PPI_UNIT_STEP ||
+                    model->unit_kind == PPI_UNIT_ITERATION;
+  if (are_rounds && !leave_out_outliers(model)) return false;
+  if (!choose_ends(model) || !ppi_intervals_unite(&model->left_out))
+    return false;
+  count_units(model);
+  model->time_ns = ppi_model_within(model, model->from_ns, model->to_ns);
+  return true;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A range table: the ranges of a run between two whole checkpoints, as columns.
+// Whoever looks back reads tables; ranges are paired, nested and named here,
+// and nowhere else. The thread that delivers.
+#ifndef PPI_RANGE_TABLE_H_
+#define PPI_RANGE_TABLE_H_
+
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_NO_RANGE UINT32_MAX
+
+enum {
+  PPI_RANGE_OPEN = 1,     // it ends in a later table, which has it again
+  PPI_RANGE_LOOSE = 2,    // no part of the nesting of its row
+  PPI_RANGE_CUT = 4,      // an edge of a window ended it, or its process
+  PPI_RANGE_STEP = 8,     // a step of the run
+  PPI_RANGE_REQUEST = 16  // the request in its flows, from arrival to end
+};
+
+// The work of a device range. All times 0: unknown.
+typedef struct ppi_range_device {
+  uint64_t start_ns, end_ns, error_ns;
+  uint32_t stream, device;  // ids of the run
+  bool is_paired;           // the host range of its name around it is the call
+} ppi_range_device;
+
+// The requests that ranges serve: numbers [first, first + num) of `flows`.
+typedef struct ppi_range_flows {
+  uint32_t first, num;
+} ppi_range_flows;
+
+// Rows are sorted by thread, then begin, outer ranges before those in them.
+// Parents come before their children.
+typedef struct ppi_range_table {
+  size_t num;
+  const uint64_t *start_ns, *end_ns;
+  const uint32_t *name;    // of ppi_table_ids
+  const uint32_t *thread;  // of ppi_table_ids
+  const uint32_t *parent;  // a row; PPI_NO_RANGE: none
+  const uint32_t *flags;
+  const uint32_t *served;     // of `flow_lists`; list 0 is empty
+  const uint32_t *on_device;  // of `devices`; PPI_NO_RANGE: a host range
+  const uint32_t *used;       // of `cpus`; PPI_NO_RANGE: not known
+  const ppi_range_flows *flow_lists;
+  const uint64_t *flows;
+  const ppi_range_device *devices;
+  const pprof_cpu_use *cpus;
+  uint64_t from_ns, to_ns;  // what begins in between is in this table
+} ppi_range_table;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RANGE_TABLE_H_

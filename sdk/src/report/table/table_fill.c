@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events become rows that wait until a checkpoint says that all is there.
+#include "report/table/table_fill.h"
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/table/table_nest.h"
+
+pprof_status ppi_table_fill_define(ppi_table_fill *fill,
+                                   const pprof_definition *definition) {
+  return ppi_table_ids_define(&fill->ids, definition);
+}
+
+// ---- what a row refers to ----
+
+static bool same_flows(const ppi_table_fill *fill, const pprof_event *event) {
+  if (fill->num_lists < 2) return false;
+  const ppi_range_flows *last = &fill->flow_lists[fill->num_lists - 1];
+  if (last->num != event->num_flows) return false;
+  for (size_t i = 0; i < event->num_flows; i++)
+    if (fill->flows[last->first + i] != event->flows[i]) return false;
+  return true;
+}
+
+// One list for ranges that follow each other; list 0 is empty.
+static bool add_flows(ppi_table_fill *fill, const pprof_event *event,
+                      uint32_t *out) {
+  *out = 0;
+  if (!event->num_flows) return true;
+  if (!same_flows(fill, event)) {
+    size_t need = fill->num_flows + event->num_flows;
+    uint64_t *flows =
+        ppi_grow(fill->flows, &fill->flows_capacity, need, sizeof *flows);
+    if (flows) fill->flows = flows;
+    ppi_range_flows *lists = ppi_grow(fill->flow_lists, &fill->lists_capacity,
+                                      fill->num_lists + 2, sizeof *lists);
+    if (lists) fill->flow_lists = lists;
+    if (!flows || !lists) return false;
+    if (!fill->num_lists) lists[fill->num_lists++] = (ppi_range_flows){0, 0};
+    lists[fill->num_lists++] = (ppi_range_flows){(uint32_t)fill->num_flows,
+                                                 (uint32_t)event->num_flows};
+    for (size_t i = 0; i < event->num_flows; i++)
+      flows[fill->num_flows++] = event->flows[i];
+  }
+  *out = (uint32_t)fill->num_lists - 1;
+  return true;
+}
+
+static bool add_device(ppi_table_fill *fill, const pprof_event *event,
+                       uint32_t *out) {
+  *out = PPI_NO_RANGE;
+  if (event->kind != PPROF_KIND_DEVICE_RANGE) return true;
+  ppi_range_device *grown = ppi_grow(fill->devices, &fill->devices_capacity,
+                                     fill->num_devices + 1, sizeof *grown);
+  if (!grown) return false;
+  fill->devices = grown;
+  bool is_timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME);
+  grown[fill->num_devices] = (ppi_range_device){
+      .start_ns = is_timed ? event->device_start_ns : 0,
+      .end_ns =
+          is_timed ? PPI_MAX(event->device_start_ns, event->device_end_ns) : 0,
+      .error_ns = event->device_error_ns,
+      .stream = event->stream,
+      .device = ppi_table_ids_device(&fill->ids, event->stream),
+      .is_paired = (event->flags & PPROF_FLAG_PAIRED) != 0};
+  *out = (uint32_t)fill->num_devices++;
+  return true;
+}
+
+static bool add_cpu(ppi_table_fill *fill, const pprof_event *event,
+                    uint32_t *out) {
+  *out = PPI_NO_RANGE;
+  if (!event->cpu || !event->cpu->known) return true;
+  pprof_cpu_use *grown = ppi_grow(fill->cpus, &fill->cpus_capacity,
+                                  fill->num_cpus + 1, sizeof *grown);
+  if (!grown) return false;
+  fill->cpus = grown;
+  grown[fill->num_cpus] = *event->cpu;
+  *out = (uint32_t)fill->num_cpus++;
+  return true;
+}
+
+// ---- rows ----
+
+static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
+                         size_t name) {
+  uint32_t flags = 0;
+  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_RANGE_LOOSE;
+  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_RANGE_CUT;
+  if (event->flags & PPROF_FLAG_REQUEST) flags |= PPI_RANGE_REQUEST;
+  if (fill->ids.names[name].category == PPROF_CATEGORY_PROFILE_STEP)
+    flags |= PPI_RANGE_STEP;
+  return flags;
+}
+
+static pprof_status add_row(ppi_table_fill *fill, const pprof_event *event,
+                            uint32_t more_flags) {
+  size_t name = ppi_table_ids_name(&fill->ids, event->site);
+  size_t thread = ppi_table_ids_thread(&fill->ids, event->lane);
+  ppi_table_row row = {.start_ns = event->start_ns,
+                       .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                       .name = (uint32_t)name,
+                       .thread = (uint32_t)thread,
+                       .depth = event->depth};
+  ppi_table_row *grown = ppi_grow(fill->rows, &fill->rows_capacity,
+                                  fill->num_rows + 1, sizeof *grown);
+  if (grown) fill->rows = grown;
+  if (!grown || name == SIZE_MAX || thread == SIZE_MAX ||
+      !add_flows(fill, event, &row.served) ||
+      !add_device(fill, event, &row.on_device) ||
+      !add_cpu(fill, event, &row.used))
+    return PPROF_STATUS_NO_MEMORY;
+  row.flags = flags_of(fill, event, name) | more_flags;
+  grown[fill->num_rows++] = row;
+  return PPROF_STATUS_OK;
+}
+
+static bool is_range(const pprof_event *event) {
+  return event->kind == PPROF_KIND_RANGE ||
+         event->kind == PPROF_KIND_DEVICE_RANGE;
+}
+
+pprof_status ppi_table_fill_events(ppi_table_fill *fill,
+                                   const pprof_batch *batch) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (fill->skips) return status;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    if (event->site >= PPI_MAX_ID || event->lane >= PPI_MAX_ID)
+      return PPROF_STATUS_CORRUPT;
+    if (is_range(event)) status = add_row(fill, event, 0);
+  }
+  return status;
+}
+
+// ---- tables ----
+
+// Rows that begin behind the table wait for the next one, with what they refer
+// to: the lists start anew once nothing waits.
+static void forget(ppi_table_fill *fill, size_t told) {
+  for (size_t i = told; i < fill->num_rows; i++)
+    fill->rows[i - told] = fill->rows[i];
+  fill->num_rows -= told;
+  if (fill->num_rows) return;
+  fill->num_lists = fill->num_flows = 0;
+  fill->num_devices = fill->num_cpus = 0;
+}
+
+static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
+  size_t told = 0;
+  pprof_status status = ppi_table_nest(fill, until_ns, &told);
+  if (status != PPROF_STATUS_OK) return status;
+  forget(fill, told);
+  fill->told_ns = until_ns;
+  return status;
+}
+
+// Pending device work belongs to the ranges that submitted it, so these wait
+// for it, unless that takes too much memory.
+static uint64_t horizon_of(const ppi_table_fill *fill,
+                           const pprof_checkpoint *checkpoint) {
+  uint64_t horizon_ns = checkpoint->time_ns;
+  if (fill->num_rows >= PPI_TABLE_ROWS) return horizon_ns;
+  for (size_t i = 0; i < checkpoint->num_open; i++)
+    if (checkpoint->open[i].kind == PPROF_KIND_DEVICE_RANGE)
+      horizon_ns = PPI_MIN(horizon_ns, checkpoint->open[i].start_ns);
+  return horizon_ns;
+}
+
+pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
+                                       const pprof_checkpoint *checkpoint) {
+  pprof_status status = PPROF_STATUS_OK;
+  // One that does not advance may be incomplete, and promises nothing new.
+  if (checkpoint->time_ns <= fill->checkpoint_ns) return status;
+  fill->checkpoint_ns = checkpoint->time_ns;
+  uint64_t until_ns = horizon_of(fill, checkpoint);
+  if (until_ns <= fill->told_ns) return status;
+  for (size_t i = 0; i < checkpoint->num_open && !fill->skips; i++) {
+    pprof_event open = checkpoint->open[i];
+    if (open.site >= PPI_MAX_ID || open.lane >= PPI_MAX_ID)
+      return PPROF_STATUS_CORRUPT;
+    if (open.kind != PPROF_KIND_RANGE || open.start_ns >= until_ns) continue;
+    open.end_ns = PPI_MAX(open.end_ns, until_ns);
+    status = add_row(fill, &open, PPI_RANGE_OPEN);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return tell(fill, until_ns);
+}
+
+pprof_status ppi_table_fill_finish(ppi_table_fill *fill) {
+  return tell(fill, UINT64_MAX);
+}
+
+void ppi_table_fill_clear(ppi_table_fill *fill) {
+  ppi_table_ids_clear(&fill->ids);
+  ppi_free(fill->rows);
+  ppi_free(fill->flow_lists);
+  ppi_free(fill->flows);
+  ppi_free(fill->devices);
+  ppi_free(fill->cpus);
+}

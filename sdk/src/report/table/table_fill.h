@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fills range tables from events as a sink gets them, and hands each table to
+// one reader. The thread that delivers.
+#ifndef PPI_TABLE_FILL_H_
+#define PPI_TABLE_FILL_H_
+
+#include "event/event.h"
+#include "report/table/range_table.h"
+#include "report/table/table_ids.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A table is handed over at the latest with so many rows, or it holds what a
+// device's pending work holds back.
+#define PPI_TABLE_ROWS ((size_t)262144)
+
+// A range that waits for its table.
+typedef struct ppi_table_row {
+  uint64_t start_ns, end_ns;
+  uint32_t name, thread, flags, served, on_device, used;
+  uint32_t depth, parent;
+} ppi_table_row;
+
+// Takes a table, borrowed for the call.
+typedef pprof_status (*ppi_table_reader)(void *context,
+                                         const ppi_range_table *table,
+                                         const ppi_table_ids *ids);
+
+// All zero but the first two is the empty one.
+typedef struct ppi_table_fill {
+  ppi_table_reader reader;
+  void *context;
+  bool skips;  // the reader's choice: ranges of the next table are not kept
+  ppi_table_ids ids;
+  ppi_table_row *rows;
+  size_t num_rows, rows_capacity;
+  ppi_range_flows *flow_lists;
+  size_t num_lists, lists_capacity;
+  uint64_t *flows;
+  size_t num_flows, flows_capacity;
+  ppi_range_device *devices;
+  size_t num_devices, devices_capacity;
+  pprof_cpu_use *cpus;
+  size_t num_cpus, cpus_capacity;
+  uint64_t told_ns;        // what begins before it has been in a table
+  uint64_t checkpoint_ns;  // the last one that promised something
+} ppi_table_fill;
+
+pprof_status ppi_table_fill_define(ppi_table_fill *fill,
+                                   const pprof_definition *definition);
+pprof_status ppi_table_fill_events(ppi_table_fill *fill,
+                                   const pprof_batch *batch);
+pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
+                                       const pprof_checkpoint *checkpoint);
+// ppi_table_fill_finish hands over what is left.
+pprof_status ppi_table_fill_finish(ppi_table_fill *fill);
+void ppi_table_fill_clear(ppi_table_fill *fill);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_TABLE_FILL_H_

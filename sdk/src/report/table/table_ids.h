@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names and threads of a run by numbers that stay, whatever ids are defined
+// again: an id that gets another meaning gets another number.
+#ifndef PPI_TABLE_IDS_H_
+#define PPI_TABLE_IDS_H_
+
+#include "base/map.h"
+#include "event/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_table_name {
+  char *text;
+  uint32_t category;
+  uint32_t folds_into;  // a site's id; 0: none
+} ppi_table_name;
+
+typedef struct ppi_table_thread {
+  uint64_t number;  // of the operating system; 0: not a thread
+  char *name;       // the latest
+} ppi_table_thread;
+
+typedef struct ppi_table_list {
+  uint32_t *items;  // numbers + 1, by id; 0: not defined
+  size_t num, capacity;
+} ppi_table_list;
+
+// All zero is the empty one.
+typedef struct ppi_table_ids {
+  ppi_table_name *names;
+  size_t num_names, names_capacity;
+  ppi_table_thread *threads;
+  size_t num_threads, threads_capacity;
+  ppi_map known_names, known_threads;
+  ppi_table_list sites, lanes, streams;
+  char **devices;  // names, by id
+  size_t num_devices, devices_capacity;
+} ppi_table_ids;
+
+pprof_status ppi_table_ids_define(ppi_table_ids *ids,
+                                  const pprof_definition *definition);
+// The number of what an event's site or lane means now; one that was not
+// defined gets a name that says so. SIZE_MAX: out of memory.
+size_t ppi_table_ids_name(ppi_table_ids *ids, uint32_t site);
+size_t ppi_table_ids_thread(ppi_table_ids *ids, uint32_t lane);
+// The name that `name` folds into, by all definitions so far; or itself.
+uint32_t ppi_table_ids_folded(const ppi_table_ids *ids, uint32_t name);
+uint32_t ppi_table_ids_device(const ppi_table_ids *ids, uint32_t stream);
+// NULL: no device is defined by that id.
+const char *ppi_table_ids_device_name(const ppi_table_ids *ids,
+                                      uint32_t device);
+void ppi_table_ids_clear(ppi_table_ids *ids);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_TABLE_IDS_H_
