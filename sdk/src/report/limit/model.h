@@ -167,6 +167,14 @@ uint64_t ppi_intervals_measure(const ppi_intervals *intervals,
                                uint64_t time_ns);
 void ppi_intervals_clear(ppi_intervals *intervals);
 
+// Whether item `index` of `num` is one of a sample of `most`: spread evenly,
+// and in step with nothing that repeats.
+static inline bool ppi_is_sampled(size_t index, size_t num, size_t most) {
+  double turn = (double)index * 0.6180339887498949;
+  turn -= (double)(size_t)turn;
+  return num <= most || turn * (double)num < (double)most;
+}
+
 int ppi_compare_u64(const void *left, const void *right);
 // The value at `part` of sorted values; 0 of none.
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);

@@ -81,18 +81,13 @@ static bool has_waited(const ppi_limit_model *model, uint32_t index,
          PPI_MAX(ready_ns, from_ns) + (to_ns - from_ns) / 2 <= to_ns;
 }
 
-// The row's first call that begins at `time_ns` or later.
-static uint32_t first_behind(const ppi_limit_model *model,
-                             const ppi_limit_row *row, uint64_t time_ns) {
-  size_t low = 0, high = row->num_outer;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (model->calls[row->outer[middle]].start_ns >= time_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low < row->num_outer ? row->outer[low] : PPI_NO_CALL;
+// Whether the output of a row's last call has not been taken.
+static bool is_blocked(const ppi_limit_model *model, uint32_t last,
+                       uint64_t to_ns) {
+  if (last == PPI_NO_CALL || !model->next_call) return false;
+  uint32_t next = model->next_call[last];
+  return next != PPI_NO_CALL && model->calls[next].start_ns >= to_ns &&
+         model->calls[next].row != model->calls[last].row;
 }
 
 // Rows that have work in the silence: a call that is open all along and far
@@ -113,27 +108,26 @@ static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
         num++;
       continue;
     }
-    uint32_t first = first_behind(model, row, to_ns);
-    num += first != PPI_NO_CALL &&
-           model->calls[first].start_ns <= to_ns + slack_ns &&
-           has_waited(model, first, from_ns, to_ns);
+    size_t at = ppi_row_place(model, row, to_ns);
+    if (is_blocked(model, last, to_ns) || at == row->num_outer) continue;
+    num += model->calls[row->outer[at]].start_ns <= to_ns + slack_ns &&
+           has_waited(model, row->outer[at], from_ns, to_ns);
   }
   return num;
 }
 
-// Arrivals that stop and then come at once: more than usual, in a time as long
-// as the silence.
+// Arrivals that stop and then come at once.
 static bool arrivals_stop(const ppi_limit_model *model, uint64_t from_ns,
                           uint64_t to_ns) {
-  uint64_t length_ns = to_ns - from_ns;
+  uint64_t slack_ns = PPI_MAX((uint64_t)1000000, (to_ns - from_ns) * 3 / 100);
   size_t num = 0;
   if (model->unit_kind != PPI_UNIT_REQUEST || !model->span_ns) return false;
   for (size_t i = 0; i < model->num_units; i++)
     num += model->units[i].start_ns >= to_ns &&
-           model->units[i].start_ns <= to_ns + length_ns;
-  double usual =
-      (double)model->num_units * (double)length_ns / (double)model->span_ns;
-  return num >= 3 && 2 * (double)num >= 3 * usual;
+           model->units[i].start_ns <= to_ns + slack_ns;
+  double usual = (double)model->num_units * (double)(to_ns - from_ns) /
+                 (double)model->span_ns;
+  return num >= 3 && 2 * (double)num >= usual;
 }
 
 static bool find_pauses(ppi_limit_search *search, silence *of) {

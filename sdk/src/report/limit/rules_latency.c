@@ -335,8 +335,7 @@ bool ppi_limit_idle(ppi_limit_search *search) {
 
 // ---- nothing of all that ----
 
-// No line is long by itself: the stage that has most of the time and of the
-// waiting is named.
+// No line is long by itself: the busiest stage is named.
 static bool say_waits(ppi_limit_search *search, double waits_ns) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
@@ -345,10 +344,9 @@ static bool say_waits(ppi_limit_search *search, double waits_ns) {
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
     if (!station->num_stages || blame->line_ns[i] <= 0) continue;
-    double ns = blame->line_ns[i] + blame->device_ns[i] +
-                blame->own_ns[station->stages[0].name];
-    if (ns <= most_ns) continue;
-    most_ns = ns;
+    if (best != PPI_NONE && station->use <= model->stations[best].use) continue;
+    most_ns = blame->line_ns[i] + blame->device_ns[i] +
+              blame->own_ns[station->stages[0].name];
     best = (uint32_t)i;
   }
   if (best == PPI_NONE) return false;
@@ -361,11 +359,12 @@ static bool say_waits(ppi_limit_search *search, double waits_ns) {
   ppi_limit_add_name(out, stage);
   PPI_SAY(out->sentence,
           "Arrivals set the rate, and requests stand in line %s of their time, "
-          "most for %s: with the line it has %s of %s. It is busy %s.",
+          "though the busiest, %s, is busy only %s. With its line it has %s of "
+          "%s.",
           ppi_words_percent(waits_ns, blame->latency_ns).text,
-          ppi_words_name(stage).text, ppi_words_time(most_ns / units).text,
-          ppi_words_time(blame->latency_ns / units).text,
-          ppi_words_percent(station->use, 1).text);
+          ppi_words_name(stage).text, ppi_words_percent(station->use, 1).text,
+          ppi_words_time(most_ns / units).text,
+          ppi_words_time(blame->latency_ns / units).text);
   PPI_SAY(out->next, "make %s cheaper, or give it more servers.",
           ppi_words_name(stage).text);
   return true;

@@ -140,24 +140,32 @@ static void say_long(ppi_limit_search *search, uint32_t at, size_t num,
           "own.");
 }
 
+// Of stations in a row the busiest one drains a burst last, wherever requests
+// wait.
 static void say_line(ppi_limit_search *search, uint32_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
-  const ppi_station *station = &model->stations[at];
   ppi_limit *out = search->out;
+  double units = (double)blame->num_units, line_ns = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    line_ns += blame->line_ns[i];
+    if (station->is_relevant && station->num_stages &&
+        station->use > model->stations[at].use)
+      at = (uint32_t)i;
+  }
+  const ppi_station *station = &model->stations[at];
   const char *stage = model->names[station->stages[0].name].text;
-  double units = (double)blame->num_units;
   start_saying(search, at, "bursts");
   if (station->kind == PPI_STATION_DEVICE)
     ppi_limit_add_name(out, model->rows[station->rows[0]].name);
   PPI_SAY(out->sentence,
-          "Requests stand in line for %s %s of %s (%s), though it is busy only "
-          "%s of the time: they come in bursts.",
-          ppi_words_name(stage).text,
-          ppi_words_time(blame->line_ns[at] / units).text,
+          "Requests stand in line %s of %s (%s), though the busiest stage, %s, "
+          "is busy only %s of the time: they come in bursts.",
+          ppi_words_time(line_ns / units).text,
           ppi_words_time(blame->latency_ns / units).text,
-          ppi_words_percent(blame->line_ns[at], blame->latency_ns).text,
-          ppi_words_percent(station->use, 1).text);
+          ppi_words_percent(line_ns, blame->latency_ns).text,
+          ppi_words_name(stage).text, ppi_words_percent(station->use, 1).text);
   PPI_SAY(out->next, "smoother arrivals, or more threads for %s.",
           ppi_words_name(stage).text);
 }

@@ -10,7 +10,7 @@
 typedef struct parts {
   double *own_ns;     // by name
   double *waits_ns;   // by name of what it waits for
-  double *device_ns;  // by name: it waits for a device in it
+  double *device_ns;  // by name of the device's work that it waits for
   double gap_ns, all_ns;
 } parts;
 
@@ -26,6 +26,29 @@ static bool is_inner_wait(const ppi_limit_model *model, uint32_t at) {
   return false;
 }
 
+// A wait for a device is that of the work that goes on meanwhile, or of the
+// stage in which it waits.
+static void add_device(const ppi_limit_model *model, size_t at, double ns,
+                       uint32_t stage, parts *to) {
+  const ppi_interval *wait = &model->waits[at];
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    if (!row->is_device || !row->num_outer) continue;
+    for (size_t k = ppi_row_place(model, row, wait->from_ns);
+         k < row->num_outer && ns > 0; k++) {
+      const ppi_limit_call *work = &model->calls[row->outer[k]];
+      if (work->start_ns >= wait->to_ns) break;
+      double part = (double)ppi_model_within(
+          model, PPI_MAX(work->start_ns, wait->from_ns),
+          PPI_MIN(work->end_ns, wait->to_ns));
+      part = PPI_MIN(part, ns);
+      to->device_ns[work->name] += part;
+      ns -= part;
+    }
+  }
+  to->device_ns[stage] += ns;
+}
+
 static void add_waits(const ppi_limit_model *model, parts *to) {
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
@@ -37,7 +60,7 @@ static void add_waits(const ppi_limit_model *model, parts *to) {
     const ppi_limit_name *name = &model->names[call->name];
     uint32_t stage = model->calls[outermost(model, (uint32_t)i)].name;
     if (name->waits == PPI_WAITS_DEVICE)
-      to->device_ns[stage] += ns;
+      add_device(model, i, ns, stage, to);
     else if (name->waits_for != PPI_NONE)
       to->waits_ns[name->waits_for] += ns;
     else
@@ -144,8 +167,7 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
   else if (own_ns >= most_ns)
     say_part(search, own, own_ns, "", of->all_ns);
   else if (device_ns >= most_ns)
-    say_part(search, device, device_ns, ", as it waits for the device there",
-             of->all_ns);
+    say_part(search, device, device_ns, ", on the device", of->all_ns);
   else
     say_part(search, waits, waits_ns, ", as its thread waits for it",
              of->all_ns);

@@ -107,11 +107,11 @@ bool ppi_limit_interpreter(ppi_limit_search *search) {
   return true;
 }
 
-// ---- turns: ends of several threads keep a distance ----
+// ---- turns: calls end in the order in which they began ----
 
 // Ends of the greatest stage's calls on one row, in the window, from its begin.
 typedef struct row_ends {
-  uint64_t *ends;
+  uint64_t *ends, *lengths;
   size_t num;
 } row_ends;
 
@@ -140,7 +140,8 @@ static bool list_ends(const ppi_limit_model *model, ends *out) {
       continue;
     row_ends *to = &out->rows[out->num_rows++];
     to->ends = ppi_alloc((row->num_outer + 1) * sizeof *to->ends);
-    if (!to->ends) return false;
+    to->lengths = ppi_alloc((row->num_outer + 1) * sizeof *to->lengths);
+    if (!to->ends || !to->lengths) return false;
     const ppi_station *station = &model->stations[row->station];
     for (size_t k = 0; k < row->num_outer; k++) {
       const ppi_limit_call *call = &model->calls[row->outer[k]];
@@ -148,6 +149,7 @@ static bool list_ends(const ppi_limit_model *model, ends *out) {
       if (call->name != station->stages[0].name || end_ns < model->from_ns ||
           end_ns >= model->to_ns)
         continue;
+      to->lengths[to->num] = end_ns - call->start_ns;
       to->ends[to->num++] = end_ns - model->from_ns;
     }
     out->num += to->num;
@@ -155,26 +157,54 @@ static bool list_ends(const ppi_limit_model *model, ends *out) {
   return true;
 }
 
-// The tenth percentile of the gaps by their mean, each row's ends shifted in a
-// circle by a multiple of the golden section.
-static double distance(const ends *of, double shift) {
-  size_t num = 0;
-  for (size_t i = 0; i < of->num_rows; i++) {
-    double turn = shift * (double)(i + 1) * 0.6180339887498949;
-    uint64_t by_ns = (uint64_t)((turn - floor(turn)) * (double)of->length_ns);
-    for (size_t k = 0; k < of->rows[i].num; k++)
-      of->all[num++] = (of->rows[i].ends[k] + by_ns) % of->length_ns;
-  }
-  if (num < 20) return 0;
-  qsort(of->all, num, sizeof *of->all, ppi_compare_u64);
-  double mean = (double)(of->all[num - 1] - of->all[0]) / (double)(num - 1);
-  for (size_t i = 0; i + 1 < num; i++) of->all[i] = of->all[i + 1] - of->all[i];
-  qsort(of->all, num - 1, sizeof *of->all, ppi_compare_u64);
-  double tenth = (double)ppi_quantile_of(of->all, num - 1, 0.1);
-  return mean > 0 ? tenth / mean : 0;
+static uint64_t turned(const ends *of, size_t row, double shift) {
+  double turn = shift * (double)(row + 1) * 0.6180339887498949;
+  return (uint64_t)((turn - floor(turn)) * (double)of->length_ns);
 }
 
-static void say_turns(ppi_limit_search *search, const ends *of, double tenth) {
+static size_t ends_before(const uint64_t *sorted, size_t num,
+                          uint64_t time_ns) {
+  size_t low = 0, high = num;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (sorted[middle] >= time_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+// How the number of ends within a call varies: variance by mean. Those that
+// stand in one line for a hidden server see as many as stood before them.
+static double overtakes(const ends *of, double shift) {
+  size_t num = 0;
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < of->num_rows; i++)
+    for (size_t k = 0; k < of->rows[i].num; k++)
+      of->all[num++] =
+          (of->rows[i].ends[k] + turned(of, i, shift)) % of->length_ns;
+  qsort(of->all, num, sizeof *of->all, ppi_compare_u64);
+  for (size_t i = 0; i < of->num_rows; i++) {
+    for (size_t k = 0; k < of->rows[i].num; k++) {
+      uint64_t end_ns =
+          (of->rows[i].ends[k] + turned(of, i, shift)) % of->length_ns;
+      uint64_t length_ns = PPI_MIN(of->rows[i].lengths[k], of->length_ns);
+      size_t ends = ends_before(of->all, num, end_ns);
+      size_t inside = end_ns >= length_ns
+                          ? ends - ends_before(of->all, num, end_ns - length_ns)
+                          : ends + num -
+                                ends_before(of->all, num,
+                                            end_ns + of->length_ns - length_ns);
+      sum += (double)inside;
+      squares += (double)inside * (double)inside;
+    }
+  }
+  double mean = sum / (double)num;
+  return mean > 0 ? (squares / (double)num - mean * mean) / mean : 0;
+}
+
+static void say_turns(ppi_limit_search *search, const ends *of) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   char list[160] = "";
@@ -196,29 +226,32 @@ static void say_turns(ppi_limit_search *search, const ends *of, double tenth) {
       len += strlen(list + len);
     }
   }
-  PPI_SAY(out->sentence,
-          "%s go one at a time: their %zu threads are all occupied, and yet "
-          "one ends every %s, hardly two within %s. They share something that "
-          "is not recorded: a lock, a connection, an interpreter.",
-          list, threads, ppi_words_time(every_ns).text,
-          ppi_words_time(tenth * every_ns).text);
+  PPI_SAY(
+      out->sentence,
+      "%s: %zu threads are all occupied, but they take turns: one ends every "
+      "%s, in the order in which they began. They share something that is "
+      "not recorded: a lock, a connection, an interpreter.",
+      list, threads, ppi_words_time(every_ns).text);
   PPI_SAY(out->next, "record what they wait for; more threads bring nothing.");
 }
 
-static bool keeps_distance(ppi_limit_search *search) {
+// Against the same rows, each shifted in a circle, so that they know nothing of
+// each other.
+static bool take_turns(ppi_limit_search *search) {
   enum { RUNS = 40 };
   ends of = {0};
   bool found = false;
   search->failed |= !list_ends(search->model, &of);
-  if (!search->failed && of.num_rows >= 3 && of.length_ns) {
-    double own = distance(&of, 0), most = 0;
-    for (int i = 1; i <= RUNS && own >= 0.25; i++)
-      most = PPI_MAX(most, distance(&of, i));
-    bool is_regular = own >= 0.9 && own > most;
-    found = own >= 0.25 && (own >= 1.4 * most || is_regular);
-    if (found) say_turns(search, &of, own);
+  if (!search->failed && of.num_rows >= 3 && of.num >= 40 && of.length_ns) {
+    double least = overtakes(&of, 1);
+    for (int i = 2; i <= RUNS; i++) least = PPI_MIN(least, overtakes(&of, i));
+    found = overtakes(&of, 0) <= 0.75 * least;
+    if (found) say_turns(search, &of);
   }
-  for (size_t i = 0; i < of.num_rows; i++) ppi_free(of.rows[i].ends);
+  for (size_t i = 0; i < of.num_rows; i++) {
+    ppi_free(of.rows[i].ends);
+    ppi_free(of.rows[i].lengths);
+  }
   ppi_free(of.rows);
   ppi_free(of.all);
   return found;
@@ -396,7 +429,7 @@ bool ppi_limit_takes_turns(ppi_limit_search *search) {
   uint32_t top = ppi_limit_busiest(model);
   if (top != PPI_NONE && model->stations[top].kind == PPI_STATION_ONE_AT_A_TIME)
     return false;
-  if (keeps_distance(search)) return true;
+  if (take_turns(search)) return true;
   if (search->congested_ns <= 0) return false;
   for (size_t i = 0; i < model->num_stations; i++) {
     if (!is_saturated_group(model, i)) continue;

@@ -22,11 +22,11 @@ typedef struct sample {
 // Of all rows, or of one.
 static void take_sample(const ppi_limit_model *model,
                         const ppi_limit_name *name, uint32_t row, sample *out) {
-  size_t stride = name->num / SAMPLES + 1;
+  size_t most = row == PPI_NONE ? SAMPLES : 4 * SAMPLES;
   out->num = 0;
-  if (row != PPI_NONE) stride = stride / 4 + 1;
-  for (size_t i = 0; i < name->num && out->num < SAMPLES; i += stride) {
+  for (size_t i = 0; i < name->num && out->num < SAMPLES; i++) {
     uint32_t call = model->by_name[name->first + i];
+    if (!ppi_is_sampled(i, name->num, most)) continue;
     if (row == PPI_NONE || model->calls[call].row == row)
       out->calls[out->num++] = call;
   }

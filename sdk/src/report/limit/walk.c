@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-enum { MOST_UNITS = 400, MOST_PIECES = 20000, MOST_HOPS = 8 };
+enum { MOST_UNITS = 1000, MOST_PIECES = 20000, MOST_HOPS = 8 };
 static const uint64_t hand_over_ns = 150000;
 
 typedef struct walk {
@@ -18,18 +18,27 @@ typedef struct walk {
 
 // ---- rows and stations at a time ----
 
-bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
-                      uint64_t time_ns, uint32_t *out_last) {
+size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
+                     uint64_t time_ns) {
   size_t low = 0, high = row->num_outer;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (model->calls[row->outer[middle]].start_ns > time_ns)
+    if (model->calls[row->outer[middle]].end_ns > time_ns)
       high = middle;
     else
       low = middle + 1;
   }
-  *out_last = low ? row->outer[low - 1] : PPI_NO_CALL;
-  return low && model->calls[row->outer[low - 1]].end_ns > time_ns;
+  return low;
+}
+
+bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
+                      uint64_t time_ns, uint32_t *out_last) {
+  size_t at = ppi_row_place(model, row, time_ns);
+  bool is_taken =
+      at < row->num_outer && model->calls[row->outer[at]].start_ns <= time_ns;
+  if (!is_taken) at--;
+  *out_last = at < row->num_outer ? row->outer[at] : PPI_NO_CALL;
+  return is_taken;
 }
 
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
@@ -293,10 +302,12 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
       !out->idle_ns || !out->elsewhere_ns)
     return false;
   if (model->unit_kind != PPI_UNIT_REQUEST) return true;
-  size_t stride = model->num_counted / MOST_UNITS + 1, seen = 0;
+  size_t seen = 0;
   walk at = {.model = model, .blame = out};
   for (size_t i = 0; i < model->num_units && !at.failed; i++) {
-    if (model->units[i].is_apart || seen++ % stride) continue;
+    if (model->units[i].is_apart ||
+        !ppi_is_sampled(seen++, model->num_counted, MOST_UNITS))
+      continue;
     at.unit = &model->units[i];
     walk_unit(&at);
   }

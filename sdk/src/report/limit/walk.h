@@ -32,6 +32,9 @@ typedef struct ppi_blame {
 bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out);
 void ppi_blame_clear(ppi_blame *blame);
 
+// The place of the row's call in which `time_ns` lies, or of the next one.
+size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
+                     uint64_t time_ns);
 // Whether `row` is in a call at `time_ns`, and its last call that has begun.
 bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
                       uint64_t time_ns, uint32_t *out_last);
