@@ -9,7 +9,9 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-enum { CHUNKS = 32 };
+// A chunk has so many calls at least, where there are more, and of one table no
+// more than so many are taken.
+enum { LEAST = PPI_LIMIT_CALLS / 16, MOST = PPI_LIMIT_CALLS / 4, DEPTHS = 16 };
 
 static uint32_t flags_of(const ppi_range_table *table, size_t row,
                          const ppi_table_ids *ids) {
@@ -116,8 +118,7 @@ static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
                                    const ppi_range_table *table) {
   size_t num = calls->num_chunks;
   ppi_limit_chunk *last = num ? &calls->chunks[num - 1] : NULL;
-  bool is_next = last && last->to_ns == table->from_ns &&
-                 last->num < PPI_LIMIT_CALLS / CHUNKS;
+  bool is_next = last && last->to_ns == table->from_ns && last->num < LEAST;
   if (is_next) return last;
   ppi_limit_chunk *grown =
       ppi_grow(calls->chunks, &calls->chunks_capacity, num + 1, sizeof *grown);
@@ -128,30 +129,67 @@ static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
   return &grown[num];
 }
 
-// The first part of a table that is larger than a chunk is to be.
-static uint64_t end_of_part(const ppi_limit_calls *calls,
-                            const ppi_range_table *table) {
-  const size_t most = PPI_LIMIT_CALLS / 4;
-  if (table->num <= most && calls->num + table->num <= 2 * PPI_LIMIT_CALLS)
-    return table->to_ns;
+// ---- a table ----
+
+// What of a large table is taken: outer ranges first, all time if possible.
+typedef struct choice {
+  uint32_t depth;  // ranges inside so many others, or fewer
+  uint64_t to_ns;
+} choice;
+
+// Depths are at `places` of the rows until calls are.
+static choice choose(const ppi_range_table *table, uint32_t *depths) {
+  size_t nums[DEPTHS] = {0}, num = 0;
   uint64_t last_ns = table->from_ns;
-  for (size_t i = 0; i < table->num; i++)
+  choice out = {0, table->to_ns};
+  for (size_t i = 0; i < table->num; i++) {
+    uint32_t around = table->parent[i];
+    bool is_host = table->on_device[i] == PPI_NO_RANGE;
+    depths[i] = around == PPI_NO_RANGE || !is_host ? 0 : depths[around] + 1;
+    nums[PPI_MIN(depths[i], (uint32_t)DEPTHS - 1)]++;
     last_ns = PPI_MAX(last_ns, table->start_ns[i]);
-  double part = (double)most / (double)table->num;
-  return table->from_ns + (uint64_t)((double)(last_ns - table->from_ns) * part);
+  }
+  num = nums[0];
+  while (out.depth + 1 < DEPTHS && num + nums[out.depth + 1] <= MOST)
+    num += nums[++out.depth];
+  if (out.depth + 1 == DEPTHS) out.depth = UINT32_MAX;
+  if (num <= MOST) return out;
+  double part = (double)MOST / (double)num;
+  out.to_ns =
+      table->from_ns + (uint64_t)(part * (double)(last_ns - table->from_ns));
+  return out;
+}
+
+static pprof_status take_rows(ppi_limit_calls *calls,
+                              const ppi_range_table *table,
+                              const ppi_table_ids *ids, choice of) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < table->num && status == PPROF_STATUS_OK; i++) {
+    bool is_taken = calls->places[i] <= of.depth &&
+                    table->start_ns[i] < of.to_ns && is_wanted(table, i);
+    uint32_t around = table->parent[i];
+    if (is_taken) {
+      calls->places[i] = (uint32_t)calls->num;
+      status = add_call(calls, table, i, ids);
+    } else {
+      calls->places[i] =
+          around == PPI_NO_RANGE ? PPI_NO_CALL : calls->places[around];
+    }
+  }
+  return status;
 }
 
 // What the next table would add is not wanted until the time that is skipped
 // for each chunk is over.
-static void decide_next(ppi_limit_calls *calls, uint64_t to_ns) {
-  ppi_limit_chunk *last = &calls->chunks[calls->num_chunks - 1];
+static void decide_next(ppi_limit_calls *calls, const ppi_range_table *table) {
   while (calls->num > PPI_LIMIT_CALLS && calls->num_chunks > 1) thin_out(calls);
-  last = &calls->chunks[calls->num_chunks - 1];
-  bool is_full = last->num >= PPI_LIMIT_CALLS / CHUNKS;
-  if (calls->stride && is_full && to_ns != UINT64_MAX)
-    calls->skip_to_ns =
-        to_ns + (calls->stride - 1) * (last->to_ns - last->from_ns);
-  calls->fill.skips = to_ns < calls->skip_to_ns;
+  if (table->to_ns == UINT64_MAX) return;
+  const ppi_limit_chunk *last = &calls->chunks[calls->num_chunks - 1];
+  uint64_t stride = PPI_MAX(calls->stride, 1);
+  uint64_t chunk_ns = table->to_ns - last->from_ns;
+  if (last->num >= LEAST)
+    calls->skip_to_ns = table->to_ns + (stride - 1) * chunk_ns;
+  calls->fill.skips = table->to_ns < calls->skip_to_ns;
 }
 
 static pprof_status read_table(void *context, const ppi_range_table *table,
@@ -161,28 +199,23 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
     calls->fill.skips = table->to_ns < calls->skip_to_ns;
     return PPROF_STATUS_OK;
   }
-  uint64_t to_ns = end_of_part(calls, table);
   ppi_limit_chunk *chunk = open_chunk(calls, table);
   uint32_t *places = ppi_grow(calls->places, &calls->places_capacity,
                               table->num + 1, sizeof *places);
   if (!chunk || !places) return PPROF_STATUS_NO_MEMORY;
   calls->places = places;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < table->num && status == PPROF_STATUS_OK; i++) {
-    places[i] = PPI_NO_CALL;
-    if (table->start_ns[i] >= to_ns || !is_wanted(table, i)) continue;
-    places[i] = (uint32_t)calls->num;
-    status = add_call(calls, table, i, ids);
-  }
-  chunk->to_ns = to_ns;
+  choice of = choose(table, places);
+  pprof_status status = take_rows(calls, table, ids, of);
+  chunk->to_ns = of.to_ns;
   chunk->num = calls->num - chunk->first;
-  decide_next(calls, table->to_ns);
+  if (status == PPROF_STATUS_OK) decide_next(calls, table);
   return status;
 }
 
 void ppi_limit_calls_begin(ppi_limit_calls *calls) {
   calls->fill.reader = read_table;
   calls->fill.context = calls;
+  calls->fill.most_rows = PPI_LIMIT_CALLS;
 }
 
 void ppi_limit_calls_clear(ppi_limit_calls *calls) {

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // More calls than that are thinned out.
-#define PPI_LIMIT_CALLS ((size_t)131072)
+#define PPI_LIMIT_CALLS 65536
 #define PPI_NO_CALL UINT32_MAX
 
 enum {

@@ -2,7 +2,6 @@
 //
 // A server that is always busy sets the rate: utilization law, forced flow
 // (Denning, Buzen 1978); bounds (Lazowska et al. 1984).
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

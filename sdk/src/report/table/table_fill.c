@@ -121,16 +121,28 @@ static bool is_range(const pprof_event *event) {
          event->kind == PPROF_KIND_DEVICE_RANGE;
 }
 
+// Batches of all threads come in turns, so a table that is cut here has all
+// that ended so much earlier.
+static void note_reach(ppi_table_fill *fill, const pprof_batch *batch) {
+  const pprof_event *first = pprof_batch_at(batch, 0);
+  const pprof_event *last = pprof_batch_at(batch, batch->num_events - 1);
+  fill->last_ns = PPI_MAX(fill->last_ns, last->end_ns);
+  if (last->end_ns > first->end_ns)
+    fill->batch_ns = PPI_MAX(fill->batch_ns, last->end_ns - first->end_ns);
+  fill->is_full = fill->most_rows && fill->num_rows >= fill->most_rows;
+}
+
 pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                                    const pprof_batch *batch) {
   pprof_status status = PPROF_STATUS_OK;
-  if (fill->skips) return status;
+  if (fill->skips || fill->is_full || !batch->num_events) return status;
   for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
     if (event->site >= PPI_MAX_ID || event->lane >= PPI_MAX_ID)
       return PPROF_STATUS_CORRUPT;
     if (is_range(event)) status = add_row(fill, event, 0);
   }
+  note_reach(fill, batch);
   return status;
 }
 
@@ -149,9 +161,13 @@ static void forget(ppi_table_fill *fill, size_t told) {
 
 static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
   size_t told = 0;
-  pprof_status status = ppi_table_nest(fill, until_ns, &told);
+  uint64_t all_ns = until_ns;
+  if (fill->is_full)
+    all_ns = fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns);
+  pprof_status status = ppi_table_nest(fill, PPI_MIN(all_ns, until_ns), &told);
   if (status != PPROF_STATUS_OK) return status;
-  forget(fill, told);
+  forget(fill, fill->is_full ? fill->num_rows : told);
+  fill->is_full = false;
   fill->told_ns = until_ns;
   return status;
 }

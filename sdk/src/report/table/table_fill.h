@@ -13,8 +13,7 @@
 extern "C" {
 #endif
 
-// A table is handed over at the latest with so many rows, or it holds what a
-// device's pending work holds back.
+// Above that a table does not wait for what a device has pending.
 #define PPI_TABLE_ROWS ((size_t)262144)
 
 // A range that waits for its table.
@@ -34,6 +33,7 @@ typedef struct ppi_table_fill {
   ppi_table_reader reader;
   void *context;
   bool skips;  // the reader's choice: ranges of the next table are not kept
+  size_t most_rows;  // of a table, what comes then is left out; 0: no bound
   ppi_table_ids ids;
   ppi_table_row *rows;
   size_t num_rows, rows_capacity;
@@ -46,6 +46,9 @@ typedef struct ppi_table_fill {
   pprof_cpu_use *cpus;
   size_t num_cpus, cpus_capacity;
   uint64_t told_ns;        // what begins before it has been in a table
+  uint64_t last_ns;        // the latest end so far
+  uint64_t batch_ns;       // what the longest batch reaches over
+  bool is_full;            // ranges of this table are left out
   uint64_t checkpoint_ns;  // the last one that promised something
 } ppi_table_fill;
 

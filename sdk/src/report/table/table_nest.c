@@ -25,14 +25,29 @@ static int compare_rows(const void *left, const void *right) {
   return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
 }
 
-static int compare_in_thread(const void *left, const void *right) {
-  const ppi_table_row *a = left, *b = right;
-  if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
-  return compare_rows(left, right);
+static uint64_t start_of(const void *item) {
+  return ((const ppi_table_row *)item)->start_ns;
 }
 
-static uint64_t thread_of(const void *item) {
-  return ((const ppi_table_row *)item)->thread;
+// Rows in the order of time become threads in a row: each keeps its order.
+static bool gather_threads(ppi_table_fill *fill, size_t num) {
+  size_t threads = fill->ids.num_threads;
+  size_t *places = ppi_alloc((threads + 1) * sizeof *places);
+  ppi_table_row *rows = ppi_alloc(fill->rows_capacity * sizeof *rows);
+  if (!places || !rows) {
+    ppi_free(places);
+    ppi_free(rows);
+    return false;
+  }
+  for (size_t i = 0; i < num; i++) places[fill->rows[i].thread + 1]++;
+  for (size_t i = 0; i < threads; i++) places[i + 1] += places[i];
+  for (size_t i = 0; i < num; i++)
+    rows[places[fill->rows[i].thread]++] = fill->rows[i];
+  for (size_t i = num; i < fill->num_rows; i++) rows[i] = fill->rows[i];
+  ppi_free(places);
+  ppi_free(fill->rows);
+  fill->rows = rows;
+  return true;
 }
 
 // Those that begin before `until_ns` come first, in any order.
@@ -134,7 +149,8 @@ pprof_status ppi_table_nest(ppi_table_fill *fill, uint64_t until_ns,
                             size_t *out_told) {
   size_t num = divide(fill, until_ns);
   *out_told = num;
-  ppi_sort(fill->rows, num, sizeof *fill->rows, thread_of, compare_in_thread);
+  ppi_sort(fill->rows, num, sizeof *fill->rows, start_of, compare_rows);
+  if (num && !gather_threads(fill, num)) return PPROF_STATUS_NO_MEMORY;
   find_parents(fill->rows, num);
   return hand_over(fill, num, until_ns);
 }
