@@ -201,6 +201,11 @@ void ppi_answer_line(ppi_search *search) {
   const ppi_limit *limit = &search->figures->limit;
   if (limit->claim != PPI_CLAIM_NONE) {
     PPI_SAY(search->out->answer, "%s", limit->sentence);
+    for (size_t i = 0; i < limit->num_more; i++) {
+      size_t len = strlen(search->out->answer);
+      ppi_words_put(search->out->answer + len,
+                    sizeof search->out->answer - len, " %s", limit->more[i]);
+    }
     PPI_SAY(search->out->answer_next, "%s", limit->next);
     keep_all(search->out);
     return;

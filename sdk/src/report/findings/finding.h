@@ -38,7 +38,7 @@ typedef struct ppi_findings {
   ppi_finding *items;
   size_t num, capacity;
   // One sentence: which stage, how much, why. "": no time was recorded.
-  char answer[512];
+  char answer[1024];
   char answer_next[256];  // what to do then; "": what a finding in it says
   // Where `num` is 0: why nothing stands out.
   char nothing[160];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Intervals of time in order, and values by rank.
+#include "report/limit/intervals.h"
+
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/model.h"
 
 bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns) {
   if (from_ns >= to_ns) return true;

@@ -5,7 +5,18 @@
 
 #include "base/base.h"
 #include "report/findings/words.h"
-#include "report/limit/search.h"
+#include "report/limit/pauses.h"
+#include "report/limit/prepare.h"
+#include "report/limit/rules_latency.h"
+#include "report/limit/rules_line.h"
+#include "report/limit/rules_parts.h"
+#include "report/limit/rules_saturated.h"
+#include "report/limit/rules_shared.h"
+#include "report/limit/say.h"
+#include "report/limit/stations.h"
+#include "report/limit/units.h"
+#include "report/limit/waits.h"
+#include "report/limit/window.h"
 
 static const ppi_limit_rule rules[] = {
     ppi_limit_processors, ppi_limit_interpreter, ppi_limit_long_pauses,
@@ -23,7 +34,7 @@ static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
   if (!model->num_units) return true;
   if (!ppi_model_find_window(model)) return false;
   if (!model->time_ns || !model->num_counted) return true;
-  ppi_limit_silence(search);
+  ppi_limit_find_pauses(search);
   if (search->failed || !ppi_model_find_waits(model) ||
       !ppi_model_find_stations(model))
     return false;
@@ -35,17 +46,19 @@ static void say_more(ppi_limit_search *search) {
   ppi_limit *out = search->out;
   const char *unit = ppi_limit_unit_name(model);
   if (model->num_apart)
-    PPI_MORE(out,
-             "%zu of %zu %ss and what lies between them took %s; they are "
-             "not counted.",
-             model->num_apart, model->num_units, unit,
-             ppi_words_time((double)model->apart_ns).text);
+    PPI_LIMIT_SAY_MORE(
+        out,
+        "%zu of %zu %ss and what lies between them took %s; they are "
+        "not counted.",
+        model->num_apart, model->num_units, unit,
+        ppi_words_time((double)model->apart_ns).text);
   double all_ns = (double)(model->time_ns + model->pause_ns);
   bool says_pause = out->claim == PPI_CLAIM_UNRECORDED && !out->num_names;
   if (!says_pause && (double)model->pause_ns >= 0.03 * all_ns)
-    PPI_MORE(out, "Everything stands still %zu times, %s in all (%s).",
-             model->pauses.num, ppi_words_time((double)model->pause_ns).text,
-             ppi_words_percent((double)model->pause_ns, all_ns).text);
+    PPI_LIMIT_SAY_MORE(
+        out, "Everything stands still %zu times, %s in all (%s).",
+        model->pauses.num, ppi_words_time((double)model->pause_ns).text,
+        ppi_words_percent((double)model->pause_ns, all_ns).text);
 }
 
 static void ask_rules(ppi_limit_search *search) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The limit model: rows that serve units, grouped into stations, over a steady
-// window. Its parts fill it in the order of this file. docs/findings.md has
+// window. Its parts fill it: prepare, units, window,
+// pauses, waits, stations. docs/findings.md has
 // definitions and sources.
 #ifndef PPI_LIMIT_MODEL_H_
 #define PPI_LIMIT_MODEL_H_
 
+#include "report/limit/intervals.h"
 #include "report/limit/limit_calls.h"
 
 #ifdef __cplusplus
@@ -13,17 +15,6 @@ extern "C" {
 #endif
 
 #define PPI_NONE UINT32_MAX
-
-typedef struct ppi_interval {
-  uint64_t from_ns, to_ns;
-} ppi_interval;
-
-// Disjoint intervals in order, with the time before each.
-typedef struct ppi_intervals {
-  ppi_interval *items;
-  uint64_t *before_ns;
-  size_t num, capacity;
-} ppi_intervals;
 
 typedef enum ppi_waits {
   PPI_WAITS_NOT,
@@ -142,42 +133,6 @@ static inline const ppi_limit_name *ppi_model_name(const ppi_limit_model *model,
                                                    uint32_t name) {
   return &model->names[name];
 }
-
-// Parts, in their order. All answer false when out of memory.
-bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls);
-bool ppi_model_find_units(ppi_limit_model *model, const ppi_limit_calls *calls);
-bool ppi_model_find_window(ppi_limit_model *model);
-bool ppi_model_find_waits(ppi_limit_model *model);
-bool ppi_model_find_stations(ppi_limit_model *model);
-void ppi_model_clear(ppi_limit_model *model);
-
-// The window's time in [from_ns, to_ns).
-uint64_t ppi_model_within(const ppi_limit_model *model, uint64_t from_ns,
-                          uint64_t to_ns);
-static inline uint64_t ppi_call_within(const ppi_limit_model *model,
-                                       const ppi_limit_call *call) {
-  return ppi_model_within(model, call->start_ns, call->end_ns);
-}
-
-// ppi_interval_add adds one behind all; ppi_intervals_measure is their time
-// before `time_ns`.
-bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns);
-bool ppi_intervals_unite(ppi_intervals *intervals);
-uint64_t ppi_intervals_measure(const ppi_intervals *intervals,
-                               uint64_t time_ns);
-void ppi_intervals_clear(ppi_intervals *intervals);
-
-// Whether item `index` of `num` is one of a sample of `most`: spread evenly,
-// and in step with nothing that repeats.
-static inline bool ppi_is_sampled(size_t index, size_t num, size_t most) {
-  double turn = (double)index * 0.6180339887498949;
-  turn -= (double)(size_t)turn;
-  return num <= most || turn * (double)num < (double)most;
-}
-
-int ppi_compare_u64(const void *left, const void *right);
-// The value at `part` of sorted values; 0 of none.
-uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);
 
 #ifdef __cplusplus
 }

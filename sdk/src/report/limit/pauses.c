@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Moments in which everything stands still, though there is work.
+#include "report/limit/pauses.h"
+
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
-#include "report/limit/search.h"
+#include "report/limit/rules_saturated.h"
+#include "report/limit/walk.h"
+#include "report/limit/window.h"
 
 typedef struct silence {
   uint64_t *events, *gaps;
@@ -156,7 +160,7 @@ static bool leave_out(ppi_limit_model *model) {
          ppi_intervals_unite(&model->left_out);
 }
 
-uint64_t ppi_limit_silence(ppi_limit_search *search) {
+void ppi_limit_find_pauses(ppi_limit_search *search) {
   ppi_limit_model *model = search->model;
   silence of = {0};
   bool is_done = list_events(model, &of);
@@ -172,7 +176,6 @@ uint64_t ppi_limit_silence(ppi_limit_search *search) {
   if (is_done)
     model->time_ns = ppi_model_within(model, model->from_ns, model->to_ns);
   search->failed |= !is_done;
-  return model->pause_ns;
 }
 
 static double pause_part(const ppi_limit_model *model) {

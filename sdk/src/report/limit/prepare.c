@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls in the order of time, under their stages' names, on their rows.
+#include "report/limit/prepare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "report/limit/model.h"
 
 // ---- one time without the stretches that were left out ----
 

@@ -2,13 +2,16 @@
 //
 // Runs in which nothing is saturated: how requests come, replicas, idle time
 // before stages, and runs that keep up.
+#include "report/limit/rules_latency.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
-#include "report/limit/search.h"
+#include "report/limit/say.h"
+#include "report/limit/window.h"
 
 // ---- how requests come ----
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Requests that stand in line though nothing is saturated, and why.
+#include "report/limit/rules_line.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,8 @@
 #include "base/mem.h"
 #include "report/findings/words.h"
 #include "report/limit/replay.h"
-#include "report/limit/search.h"
+#include "report/limit/say.h"
+#include "report/limit/window.h"
 
 // ---- what the waiting comes from ----
 

@@ -2,6 +2,8 @@
 //
 // Threads that share what is not recorded: a lock, connections, an interpreter,
 // processors. Markers show that they take turns, not for what.
+#include "report/limit/rules_shared.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,9 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
-#include "report/limit/search.h"
+#include "report/limit/rules_saturated.h"
+#include "report/limit/say.h"
+#include "report/limit/window.h"
 
 // ---- processors and the interpreter ----
 
@@ -314,48 +318,59 @@ typedef struct slope {
   size_t num;
 } slope;
 
+// Sums of one stretch of time.
+typedef struct sums {
+  double num, x, y, xx, xy, yy;
+} sums;
+
+static sums sum_calls(const ppi_limit_model *model, const ppi_limit_name *of,
+                      const uint32_t *others, size_t from, size_t to) {
+  sums out = {0};
+  for (size_t i = from; i < to; i++) {
+    uint32_t at = model->by_name[of->first + i];
+    const ppi_limit_call *call = &model->calls[at];
+    if (!is_pooled(model, call) || call->start_ns < model->from_ns ||
+        call->end_ns > model->to_ns)
+      continue;
+    double length = (double)(call->end_ns - call->start_ns);
+    double in = (double)others[at];
+    out.num++;
+    out.x += in;
+    out.y += length;
+    out.xx += in * in;
+    out.xy += in * length;
+    out.yy += length * length;
+  }
+  return out;
+}
+
 // Least squares of length by others, in eight stretches of time each less its
 // mean.
 static slope fit(const ppi_limit_model *model, uint32_t name,
                  const uint32_t *others) {
-  enum { STRETCHES = 8 };
+  enum { STRETCHES = 8, FEW = 3, LEAST_FITTED = 40 };
   const ppi_limit_name *of = &model->names[name];
-  double xx = 0, xy = 0, yy = 0, sum_x = 0, sum_y = 0;
-  size_t all = 0, degrees = 0;
+  sums all = {0};
+  double degrees = 0;
   for (size_t s = 0; s < STRETCHES; s++) {
-    size_t from = of->num * s / STRETCHES, to = of->num * (s + 1) / STRETCHES;
-    double x = 0, y = 0, sxx = 0, sxy = 0, syy = 0;
-    size_t num = 0;
-    for (size_t i = from; i < to; i++) {
-      uint32_t at = model->by_name[of->first + i];
-      const ppi_limit_call *call = &model->calls[at];
-      if (!is_pooled(model, call) || call->start_ns < model->from_ns ||
-          call->end_ns > model->to_ns)
-        continue;
-      double length = (double)(call->end_ns - call->start_ns);
-      double in = (double)others[at];
-      num++;
-      x += in;
-      y += length;
-      sxx += in * in;
-      sxy += in * length;
-      syy += length * length;
-    }
-    if (num < 3) continue;
-    xx += sxx - x * x / (double)num;
-    xy += sxy - x * y / (double)num;
-    yy += syy - y * y / (double)num;
-    sum_x += x;
-    sum_y += y;
-    all += num;
-    degrees += num - 1;
+    sums part = sum_calls(model, of, others, of->num * s / STRETCHES,
+                          of->num * (s + 1) / STRETCHES);
+    if (part.num < FEW) continue;
+    all.xx += part.xx - part.x * part.x / part.num;
+    all.xy += part.xy - part.x * part.y / part.num;
+    all.yy += part.yy - part.y * part.y / part.num;
+    all.x += part.x;
+    all.y += part.y;
+    all.num += part.num;
+    degrees += part.num - 1;
   }
-  slope out = {.num = all};
-  if (all < 40 || xx <= 0) return out;
-  out.b = xy / xx;
-  out.error = sqrt(PPI_MAX(yy - out.b * xy, 0) / (double)(degrees - 1) / xx);
-  out.mean_others = sum_x / (double)all;
-  out.mean_length = sum_y / (double)all;
+  slope out = {.num = (size_t)all.num};
+  if (all.num < LEAST_FITTED || all.xx <= 0) return out;
+  out.b = all.xy / all.xx;
+  out.error =
+      sqrt(PPI_MAX(all.yy - out.b * all.xy, 0) / (degrees - 1) / all.xx);
+  out.mean_others = all.x / all.num;
+  out.mean_length = all.y / all.num;
   return out;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Words that several rules need.
+#include "report/limit/say.h"
+
 #include <string.h>
 
 #include "report/findings/words.h"
-#include "report/limit/search.h"
 
 void ppi_limit_add_name(ppi_limit *out, const char *name) {
   if (out->num_names == PPI_LIMIT_NAMES || !*name) return;
@@ -20,18 +21,6 @@ const char *ppi_limit_unit_name(const ppi_limit_model *model) {
                                       [PPI_UNIT_STEP] = "step",
                                       [PPI_UNIT_ITERATION] = "iteration"};
   return names[model->unit_kind];
-}
-
-const char *ppi_limit_servers(const ppi_limit_model *model, uint32_t station,
-                              char *to, size_t size) {
-  const ppi_station *of = &model->stations[station];
-  if (of->kind == PPI_STATION_DEVICE)
-    ppi_words_put(to, size, "%s", model->rows[of->rows[0]].name);
-  else if (of->servers == 1)
-    ppi_words_put(to, size, "its thread");
-  else
-    ppi_words_put(to, size, "its %u threads", (unsigned)of->servers);
-  return to;
 }
 
 uint32_t ppi_limit_greatest(const double *values, size_t num) {

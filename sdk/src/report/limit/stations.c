@@ -2,12 +2,14 @@
 //
 // Rows as servers: how long each is occupied and works, which serve the same
 // stages, and what only so many threads are in at a time.
+#include "report/limit/stations.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/model.h"
+#include "report/limit/window.h"
 
 static const double alike = 0.5, overlaps = 1.05, one_time_occupied = 0.8;
 

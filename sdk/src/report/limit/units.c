@@ -2,13 +2,14 @@
 //
 // What a run is made of: requests, or else steps, or else iterations that are
 // found by the pattern of outermost calls on one thread.
+#include "report/limit/units.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "report/limit/model.h"
 
 enum { LEAST_UNITS = 5 };
 

@@ -2,12 +2,13 @@
 //
 // Ranges that wait: by the moments at which they end, over all calls of a name.
 // Wait states by their end: Böhme et al. 2010.
+#include "report/limit/waits.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/model.h"
 
 enum { SAMPLES = 400, MOST_NAMES = 96, MOST_ROWS = 64, LEAST_CALLS = 5 };
 static const double waiting_part = 0.6;

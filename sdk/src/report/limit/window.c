@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steady part of a run: without start and drain, without outliers.
+#include "report/limit/window.h"
+
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/model.h"
 
 enum { FEW_UNITS = 20 };
 

@@ -5,7 +5,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/table/table_nest.h"
 
 pprof_status ppi_table_fill_define(ppi_table_fill *fill,
                                    const pprof_definition *definition) {
@@ -148,6 +147,61 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
 
 // ---- tables ----
 
+typedef struct columns {
+  uint64_t *start_ns, *end_ns;
+  uint32_t *name, *thread, *parent, *flags, *served, *on_device, *used;
+  void *memory;
+} columns;
+
+static bool make_columns(const ppi_table_row *rows, size_t num, columns *out) {
+  char *memory =
+      ppi_alloc((num + 1) * (2 * sizeof(uint64_t) + 7 * sizeof(uint32_t)));
+  if (!memory) return false;
+  uint64_t *longs = (uint64_t *)(void *)memory;
+  uint32_t *words = (uint32_t *)(void *)(longs + 2 * num);
+  *out = (columns){longs,           longs + num,     words,
+                   words + num,     words + 2 * num, words + 3 * num,
+                   words + 4 * num, words + 5 * num, words + 6 * num,
+                   memory};
+  for (size_t i = 0; i < num; i++) {
+    out->start_ns[i] = rows[i].start_ns;
+    out->end_ns[i] = rows[i].end_ns;
+    out->name[i] = rows[i].name;
+    out->thread[i] = rows[i].thread;
+    out->parent[i] = rows[i].parent;
+    out->flags[i] = rows[i].flags;
+    out->served[i] = rows[i].served;
+    out->on_device[i] = rows[i].on_device;
+    out->used[i] = rows[i].used;
+  }
+  return true;
+}
+
+static pprof_status hand_over(ppi_table_fill *fill, size_t num,
+                              uint64_t until_ns) {
+  columns by;
+  if (!make_columns(fill->rows, num, &by)) return PPROF_STATUS_NO_MEMORY;
+  const ppi_range_table table = {.num = num,
+                                 .start_ns = by.start_ns,
+                                 .end_ns = by.end_ns,
+                                 .name = by.name,
+                                 .thread = by.thread,
+                                 .parent = by.parent,
+                                 .flags = by.flags,
+                                 .served = by.served,
+                                 .on_device = by.on_device,
+                                 .used = by.used,
+                                 .flow_lists = fill->flow_lists,
+                                 .flows = fill->flows,
+                                 .devices = fill->devices,
+                                 .cpus = fill->cpus,
+                                 .from_ns = fill->told_ns,
+                                 .to_ns = until_ns};
+  pprof_status status = fill->reader(fill->context, &table, &fill->ids);
+  ppi_free(by.memory);
+  return status;
+}
+
 // Rows that begin behind the table wait for the next one, with what they refer
 // to: the lists start anew once nothing waits.
 static void forget(ppi_table_fill *fill, size_t told) {
@@ -164,7 +218,14 @@ static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
   uint64_t all_ns = until_ns;
   if (fill->is_full)
     all_ns = fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns);
-  pprof_status status = ppi_table_nest(fill, PPI_MIN(all_ns, until_ns), &told);
+  all_ns = PPI_MIN(all_ns, until_ns);
+  pprof_status status =
+      ppi_table_order(&fill->rows, fill->num_rows,
+                      (uint32_t)fill->ids.num_threads, all_ns, &told);
+  if (status != PPROF_STATUS_OK) return status;
+  fill->rows_capacity = fill->num_rows + 1;
+  ppi_table_nest(fill->rows, told);
+  status = hand_over(fill, told, all_ns);
   if (status != PPROF_STATUS_OK) return status;
   forget(fill, fill->is_full ? fill->num_rows : told);
   fill->is_full = false;

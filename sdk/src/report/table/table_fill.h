@@ -8,6 +8,7 @@
 #include "event/event.h"
 #include "report/table/range_table.h"
 #include "report/table/table_ids.h"
+#include "report/table/table_nest.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,13 +16,6 @@ extern "C" {
 
 // Above that a table does not wait for what a device has pending.
 #define PPI_TABLE_ROWS ((size_t)262144)
-
-// A range that waits for its table.
-typedef struct ppi_table_row {
-  uint64_t start_ns, end_ns;
-  uint32_t name, thread, flags, served, on_device, used;
-  uint32_t depth, parent;
-} ppi_table_row;
 
 // Takes a table, borrowed for the call.
 typedef pprof_status (*ppi_table_reader)(void *context,

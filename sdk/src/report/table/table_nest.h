@@ -4,16 +4,29 @@
 #ifndef PPI_TABLE_NEST_H_
 #define PPI_TABLE_NEST_H_
 
-#include "report/table/table_fill.h"
+#include "report/table/range_table.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ppi_table_nest hands the rows that begin before `until_ns` to the reader, as
-// one table. `out_told` of them come first in `fill->rows` then.
-pprof_status ppi_table_nest(ppi_table_fill *fill, uint64_t until_ns,
-                            size_t *out_told);
+// A range that waits for its table.
+typedef struct ppi_table_row {
+  uint64_t start_ns, end_ns;
+  uint32_t name, thread, flags, served, on_device, used;
+  uint32_t depth, parent;
+} ppi_table_row;
+
+// ppi_table_order puts the rows that begin before `until_ns` first, thread by
+// thread and in the order of time, into memory of its own, which replaces
+// `*rows`; the others come behind them. `out_num` is how many come first.
+//
+// Errors: NO_MEMORY, with the rows as they were.
+pprof_status ppi_table_order(ppi_table_row **rows, size_t num,
+                             uint32_t num_threads, uint64_t until_ns,
+                             size_t *out_num);
+// ppi_table_nest finds the range around each of ordered rows.
+void ppi_table_nest(ppi_table_row *rows, size_t num);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Intervals of time in order, and values by rank.
+#ifndef PPI_LIMIT_INTERVALS_H_
+#define PPI_LIMIT_INTERVALS_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_interval {
+  uint64_t from_ns, to_ns;
+} ppi_interval;
+
+// Disjoint intervals in order, with the time before each.
+typedef struct ppi_intervals {
+  ppi_interval *items;
+  uint64_t *before_ns;
+  size_t num, capacity;
+} ppi_intervals;
+
+// ppi_interval_add adds one behind all; ppi_intervals_measure is their time
+// before `time_ns`.
+bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns);
+bool ppi_intervals_unite(ppi_intervals *intervals);
+uint64_t ppi_intervals_measure(const ppi_intervals *intervals,
+                               uint64_t time_ns);
+void ppi_intervals_clear(ppi_intervals *intervals);
+
+// Whether item `index` of `num` is one of a sample of `most`: spread evenly,
+// and in step with nothing that repeats.
+static inline bool ppi_is_sampled(size_t index, size_t num, size_t most) {
+  double turn = (double)index * 0.6180339887498949;
+  turn -= (double)(size_t)turn;
+  return num <= most || turn * (double)num < (double)most;
+}
+
+int ppi_compare_u64(const void *left, const void *right);
+// The value at `part` of sorted values; 0 of none.
+uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_INTERVALS_H_

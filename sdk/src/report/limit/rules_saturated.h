@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A server that is always busy sets the rate.
+#ifndef PPI_LIMIT_RULES_SATURATED_H_
+#define PPI_LIMIT_RULES_SATURATED_H_
+
+#include "report/limit/search.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_limit_busiest answers the station that limits, if any is saturated.
+uint32_t ppi_limit_busiest(const ppi_limit_model *model);
+// What halving the greatest stage of `station` brings: 1 is twice the rate.
+double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
+                      uint32_t *out_next);
+// Rules.
+bool ppi_limit_moves(ppi_limit_search *search);
+bool ppi_limit_balanced(ppi_limit_search *search);
+bool ppi_limit_saturated(ppi_limit_search *search);
+bool ppi_limit_closed_line(ppi_limit_search *search);
+bool ppi_limit_nearly(ppi_limit_search *search);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_RULES_SATURATED_H_

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Words that several rules need.
+#ifndef PPI_LIMIT_SAY_H_
+#define PPI_LIMIT_SAY_H_
+
+#include "report/findings/words.h"
+#include "report/limit/search.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Adds a name that the verdict is about; stages come first.
+void ppi_limit_add_name(ppi_limit *out, const char *name);
+// Adds a sentence beside the verdict, while there is room.
+#define PPI_LIMIT_SAY_MORE(out, ...)                                     \
+  do {                                                                   \
+    if ((out)->num_more < PPI_LIMIT_MORE)                                \
+      ppi_words_put((out)->more[(out)->num_more++], sizeof *(out)->more, \
+                    __VA_ARGS__);                                        \
+  } while (0)
+// "request", "step", ...
+const char *ppi_limit_unit_name(const ppi_limit_model *model);
+// The greatest of values; PPI_NONE: all are 0.
+uint32_t ppi_limit_greatest(const double *values, size_t num);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_SAY_H_

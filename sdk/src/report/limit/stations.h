@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows as servers.
+#ifndef PPI_LIMIT_STATIONS_H_
+#define PPI_LIMIT_STATIONS_H_
+
+#include "report/limit/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// False: out of memory.
+bool ppi_model_find_stations(ppi_limit_model *model);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_STATIONS_H_

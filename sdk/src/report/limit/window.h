@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The steady part of a run.
+#ifndef PPI_LIMIT_WINDOW_H_
+#define PPI_LIMIT_WINDOW_H_
+
+#include "report/limit/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// False: out of memory.
+bool ppi_model_find_window(ppi_limit_model *model);
+// The window's time in [from_ns, to_ns).
+uint64_t ppi_model_within(const ppi_limit_model *model, uint64_t from_ns,
+                          uint64_t to_ns);
+static inline uint64_t ppi_call_within(const ppi_limit_model *model,
+                                       const ppi_limit_call *call) {
+  return ppi_model_within(model, call->start_ns, call->end_ns);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIMIT_WINDOW_H_
