@@ -265,7 +265,8 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
   return status;
 }
 
-// Of several runs the verdict that says most; of like ones that of more units.
+// Of several runs the verdict that says most; of like ones the busier one, then
+// that of more units.
 static void add_limit(ppi_limit *into, const ppi_limit *from) {
   static const int says[PPI_NUM_CLAIMS] = {[PPI_CLAIM_KEEPS_UP] = 1,
                                            [PPI_CLAIM_BALANCED] = 2,
@@ -274,6 +275,8 @@ static void add_limit(ppi_limit *into, const ppi_limit *from) {
                                            [PPI_CLAIM_LIMIT] = 4};
   bool is_more = says[from->claim] != says[into->claim]
                      ? says[from->claim] > says[into->claim]
+                 : from->utilization != into->utilization
+                     ? from->utilization > into->utilization
                      : from->units > into->units;
   if (is_more) *into = *from;
 }

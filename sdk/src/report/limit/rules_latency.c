@@ -338,41 +338,6 @@ bool ppi_limit_idle(ppi_limit_search *search) {
 
 // ---- nothing of all that ----
 
-// No line is long by itself: the busiest stage is named.
-static bool say_waits(ppi_limit_search *search, double waits_ns) {
-  const ppi_limit_model *model = search->model;
-  const ppi_blame *blame = &search->blame;
-  uint32_t best = PPI_NONE;
-  double most_ns = 0, units = (double)blame->num_units;
-  for (size_t i = 0; i < model->num_stations; i++) {
-    const ppi_station *station = &model->stations[i];
-    if (!station->num_stages || blame->line_ns[i] <= 0) continue;
-    if (best != PPI_NONE && station->use <= model->stations[best].use) continue;
-    most_ns = blame->line_ns[i] + blame->device_ns[i] +
-              blame->own_ns[station->stages[0].name];
-    best = (uint32_t)i;
-  }
-  if (best == PPI_NONE) return false;
-  ppi_limit *out = search->out;
-  const ppi_station *station = &model->stations[best];
-  const char *stage = model->names[station->stages[0].name].text;
-  out->claim = PPI_CLAIM_PART;
-  out->verdict = "in line";
-  out->utilization = station->use;
-  ppi_limit_add_name(out, stage);
-  PPI_SAY(out->sentence,
-          "Arrivals set the rate, and requests stand in line %s of their time, "
-          "though the busiest, %s, is busy only %s. With its line it has %s of "
-          "%s.",
-          ppi_words_percent(waits_ns, blame->latency_ns).text,
-          ppi_words_name(stage).text, ppi_words_percent(station->use, 1).text,
-          ppi_words_time(most_ns / units).text,
-          ppi_words_time(blame->latency_ns / units).text);
-  PPI_SAY(out->next, "make %s cheaper, or give it more servers.",
-          ppi_words_name(stage).text);
-  return true;
-}
-
 bool ppi_limit_keeps_up(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
@@ -385,7 +350,6 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
   ppi_limit *out = search->out;
   for (size_t i = 0; i < model->num_stations; i++)
     waits_ns += blame->line_ns[i];
-  if (waits_ns >= 0.2 * blame->latency_ns) return say_waits(search, waits_ns);
   out->claim = PPI_CLAIM_KEEPS_UP;
   out->verdict = "keeps up";
   out->utilization = use;

@@ -143,16 +143,22 @@ static void say_long(ppi_limit_search *search, uint32_t at, size_t num,
           "own.");
 }
 
+static double all_lines(const ppi_limit_search *search) {
+  double ns = 0;
+  for (size_t i = 0; i < search->model->num_stations; i++)
+    ns += search->blame.line_ns[i];
+  return ns;
+}
+
 // Of stations in a row the busiest one drains a burst last, wherever requests
 // wait.
 static void say_line(ppi_limit_search *search, uint32_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
   ppi_limit *out = search->out;
-  double units = (double)blame->num_units, line_ns = 0;
+  double units = (double)blame->num_units, line_ns = all_lines(search);
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
-    line_ns += blame->line_ns[i];
     if (station->is_relevant && station->num_stages &&
         station->use > model->stations[at].use)
       at = (uint32_t)i;
@@ -164,7 +170,7 @@ static void say_line(ppi_limit_search *search, uint32_t at) {
     ppi_limit_add_name(out, model->rows[station->rows[0]].name);
   PPI_SAY(out->sentence,
           "Requests stand in line %s of %s (%s), though the busiest stage, %s, "
-          "is busy only %s of the time: they come in bursts.",
+          "is busy only %s of the time: they come unevenly.",
           ppi_words_time(line_ns / units).text,
           ppi_words_time(blame->latency_ns / units).text,
           ppi_words_percent(line_ns, blame->latency_ns).text,
@@ -207,8 +213,8 @@ bool ppi_limit_in_line(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
   uint32_t at = ppi_limit_greatest(blame->line_ns, model->num_stations);
-  if (at == PPI_NONE || blame->line_ns[at] < 0.3 * blame->latency_ns ||
-      !model->stations[at].num_stages)
+  if (at == PPI_NONE || !model->stations[at].num_stages ||
+      all_lines(search) < 0.2 * blame->latency_ns)
     return false;
   ppi_replay replay;
   what_if with = {.replay = &replay};
