@@ -89,7 +89,7 @@ TEST_F(HppTest, NamesOfEveryKindAreCopiedAndMeanTheSame) {
   Stop();
   EXPECT_EQ(0u, Only("from a string").event.depth);
   ASSERT_EQ(2u, live.recording.Named("a view").size());
-  EXPECT_EQ(3u, Only("").event.depth);
+  EXPECT_EQ(3u, Only("(no name)").event.depth);
   EXPECT_EQ(4u, Only("<null>").event.depth);
 }
 

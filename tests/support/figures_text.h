@@ -56,6 +56,24 @@ inline void PutPath(std::ostream &out, const ppi_report_path &row) {
       << " " << row.wall_ns << " " << row.device_ns << " " << row.use;
 }
 
+inline void PutPlaces(std::ostream &out, const ppi_figures &figures) {
+  for (size_t i = 0; i < figures.num_memory; i++) {
+    const ppi_report_memory &row = figures.memory[i];
+    out << "\nmemory " << row.place << "/" << row.is_reserved << "/" << row.name
+        << " " << row.allocations << " " << row.frees << " "
+        << row.allocated_bytes << " " << row.freed_bytes;
+  }
+  for (size_t i = 0; i < figures.num_places; i++) {
+    const ppi_report_place &row = figures.places[i];
+    out << "\nplace " << row.name << " " << row.is_known[0] << row.is_known[1]
+        << " " << row.peak_bytes[0] << " " << row.peak_bytes[1];
+    for (const ppi_growth &growth : row.growth)
+      out << " " << growth.num_levels << " " << growth.num_lows << " "
+          << growth.low_bytes << " " << growth.bytes << " "
+          << growth.least_bytes;
+  }
+}
+
 inline void PutRows(std::ostream &out, const ppi_figures &figures) {
   for (size_t i = 0; i < figures.num_names; i++) {
     const ppi_report_name &row = figures.names[i];
@@ -96,21 +114,7 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
     out << "\nwork " << figures.devices[i].name << " "
         << figures.devices[i].work << " " << figures.devices[i].num_inside
         << " " << figures.devices[i].num_outside;
-  for (size_t i = 0; i < figures.num_memory; i++) {
-    const ppi_report_memory &row = figures.memory[i];
-    out << "\nmemory " << row.place << "/" << row.is_reserved << "/" << row.name
-        << " " << row.allocations << " " << row.frees << " "
-        << row.allocated_bytes << " " << row.freed_bytes;
-  }
-  for (size_t i = 0; i < figures.num_places; i++) {
-    const ppi_report_place &row = figures.places[i];
-    out << "\nplace " << row.name << " " << row.is_known[0] << row.is_known[1]
-        << " " << row.peak_bytes[0] << " " << row.peak_bytes[1];
-    for (const ppi_growth &growth : row.growth)
-      out << " " << growth.num_levels << " " << growth.num_lows << " "
-          << growth.low_bytes << " " << growth.bytes << " "
-          << growth.least_bytes;
-  }
+  PutPlaces(out, figures);
 }
 
 inline std::string FiguresText(const ppi_figures &figures) {

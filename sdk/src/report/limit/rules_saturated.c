@@ -253,6 +253,7 @@ bool ppi_limit_nearly(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   uint32_t best = PPI_NONE;
   double line_ns = 0;
+  if (!search->blame.num_units) return false;
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
     if (!station->is_relevant) continue;
