@@ -192,22 +192,28 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
          strncmp(line, device.text, strlen(device.text)) == 0;
 }
 
+// What the model of servers says comes before all rules.
+static void put_limit(ppi_findings *out, const ppi_limit *limit) {
+  PPI_SAY(out->answer, "%s", limit->sentence);
+  for (size_t i = 0; i < limit->num_more; i++) {
+    size_t len = strlen(out->answer);
+    ppi_words_put(out->answer + len, sizeof out->answer - len, " %s",
+                  limit->more[i]);
+  }
+  PPI_SAY(out->answer_next, "%s", limit->next);
+}
+
 void ppi_answer_line(ppi_search *search) {
   const ppi_costly costly = ppi_part_costly(search->answer);
   const char *line = search->out->answer;
   if (search->impossible.is_any) {
     keep_all(search->out);
     PPI_SAY(search->out->answer, "%s", search->impossible.text);
-  const ppi_limit *limit = &search->figures->limit;
-  if (limit->claim != PPI_CLAIM_NONE) {
-    PPI_SAY(search->out->answer, "%s", limit->sentence);
-    for (size_t i = 0; i < limit->num_more; i++) {
-      size_t len = strlen(search->out->answer);
-      ppi_words_put(search->out->answer + len,
-                    sizeof search->out->answer - len, " %s", limit->more[i]);
-    }
-    PPI_SAY(search->out->answer_next, "%s", limit->next);
+    return;
+  }
+  if (search->figures->limit.claim != PPI_CLAIM_NONE) {
     keep_all(search->out);
+    put_limit(search->out, &search->figures->limit);
     return;
   }
   if (!search->answer->num_units && search->figures->runs_unopened &&
