@@ -57,6 +57,7 @@ OURS = {
         "at->host", "at->pid", "at->rank", "row->text",
         "ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, row->parent) ->text"},
     "tools/verb/costs.c": {"item->text"},
+    "exporters/src/view/answer_line.c": {"text"},
     "tools/launch/needs.c": {"text"},
     "tools/verb/verb_search_batch.c": {"text"},
 }

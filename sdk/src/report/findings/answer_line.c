@@ -192,7 +192,7 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
          strncmp(line, device.text, strlen(device.text)) == 0;
 }
 
-// What the model of servers says comes before all rules.
+// What the model of servers says comes before all parts.
 static void put_limit(ppi_findings *out, const ppi_limit *limit) {
   PPI_SAY(out->answer, "%s", limit->sentence);
   for (size_t i = 0; i < limit->num_more; i++) {
@@ -211,7 +211,7 @@ void ppi_answer_line(ppi_search *search) {
     PPI_SAY(search->out->answer, "%s", search->impossible.text);
     return;
   }
-  if (search->figures->limit.claim != PPI_CLAIM_NONE) {
+  if (!*line && search->figures->limit.claim != PPI_CLAIM_NONE) {
     keep_all(search->out);
     put_limit(search->out, &search->figures->limit);
     return;

@@ -22,6 +22,7 @@
 typedef struct rule {
   ppi_finding_rule known;
   void (*look)(ppi_search *search);
+  bool is_of_limit;  // the model of servers says it better, where it says so
 } rule;
 
 // clang-format off
@@ -44,7 +45,7 @@ static const rule rules[] = {
     {{"identity", 1, "", "one device is a defect of the profiler"},
      ppi_rule_identity},
     {{"device-bound", 90, "%", "the rest is less than what a queue needs"},
-     ppi_rule_device_bound},
+     ppi_rule_device_bound, true},
     {{"host-bound", 20, "%", "a fifth of the device's time is worth a change"},
      ppi_rule_host_bound},
     {{"copies", 15, "%", "less is what most programs need"},
@@ -56,13 +57,13 @@ static const rule rules[] = {
     {{"memory-grows", 10, "%", "less is what caches do that fill late"},
      ppi_rule_memory_grows},
     {{"dominates", 50, "%", "half of the time is more than all else"},
-     ppi_rule_dominates},
+     ppi_rule_dominates, true},
     {{"queueing", 20, "%", "a fifth of the latency is worth a change"},
-     ppi_rule_queueing},
+     ppi_rule_queueing, true},
     {{"waiting", 20, "%", "a fifth of the time is worth a change"},
-     ppi_rule_waiting},
+     ppi_rule_waiting, true},
     {{"input-bound", 20, "%", "a fifth of the time is worth a change"},
-     ppi_rule_input_bound},
+     ppi_rule_input_bound, true},
     {{"uneven", 3, "", "a call in 100 of thrice the time shapes the latency"},
      ppi_rule_uneven},
     {{"first-call", 10, "", "less is what a cold cache takes"},
@@ -122,7 +123,9 @@ static int compare_findings(const void *left, const void *right) {
 }
 
 static void look(ppi_search *search, const ppi_findings_options *options) {
+  bool has_limit = search->figures->limit.claim != PPI_CLAIM_NONE;
   for (size_t i = 0; i < NUM_RULES && !search->failed; i++) {
+    if (has_limit && rules[i].is_of_limit) continue;
     bool is_set = options && options->is_set[i];
     search->id = rules[i].known.id;
     search->threshold =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges that wait: by the moments at which they end, over all calls of a name.
-// Wait states by their end: Böhme et al. 2010.
+// Ranges that wait: those that communicate, for other ranks; and by the moments
+// at which they end, over all calls of a name. Wait states by their end: Böhme
+// et al. 2010.
 #include "report/limit/waits.h"
 
 #include <math.h>
@@ -385,7 +386,7 @@ static bool look_at_threads(ppi_limit_model *model, const waiter *names,
     is_done = fill_moments(model, names[k / 2].name, k % 2, &all[k]);
   is_done = is_done && fill_arrivals(model, &all[2 * num]);
   for (size_t i = 0; i < num && is_done; i++)
-    if (model->names[names[i].name].waits != PPI_WAITS_DEVICE)
+    if (model->names[names[i].name].waits == PPI_WAITS_NOT)
       is_done = judge(model, names[i].name, all, 2 * num + 1, rows, times);
   for (size_t k = 0; all && k <= 2 * num; k++) ppi_free(all[k].items);
   ppi_free(all);
@@ -414,7 +415,10 @@ bool ppi_model_find_waits(ppi_limit_model *model) {
   size_t num = is_done ? rank_names(model, names) : 0;
   for (size_t i = 0; i < num; i++) {
     ppi_limit_name *name = &model->names[names[i].name];
-    if (waits_for_device(model, &ends, name)) name->waits = PPI_WAITS_DEVICE;
+    if (name->category == PPROF_CATEGORY_COMMUNICATION)
+      name->waits = PPI_WAITS_THREAD;
+    else if (waits_for_device(model, &ends, name))
+      name->waits = PPI_WAITS_DEVICE;
   }
   is_done = is_done && look_at_threads(model, names, num);
   if (is_done) mark_waits(model, &ends);
