@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "base/descriptor.h"
 #include "file/program.h"
 #include "view/view.h"
 #include "view/wrapped.h"
@@ -111,7 +112,10 @@ static void put_date(ppi_page *page, const ppi_figures *figures,
     ended_ns = PPI_MAX(ended_ns, input->began_ns + input->wall_ns);
   }
   const time_t began_s = (time_t)(began_ns / second);
-  if (!ended_ns || !localtime_r(&began_s, &parts) ||
+  unsigned standing = ppi_fd_stand_in();  // it may read the zone's file
+  const struct tm *is_known = localtime_r(&began_s, &parts);
+  ppi_fd_stand_down(standing);
+  if (!ended_ns || !is_known ||
       !strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts))
     return;
   ppi_page_text(page, text);

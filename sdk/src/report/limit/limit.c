@@ -19,12 +19,13 @@
 #include "report/limit/window.h"
 
 static const ppi_limit_rule rules[] = {
-    ppi_limit_processors, ppi_limit_interpreter, ppi_limit_long_pauses,
-    ppi_limit_moves,      ppi_limit_takes_turns, ppi_limit_balanced,
-    ppi_limit_saturated,  ppi_limit_congested,   ppi_limit_closed_line,
-    ppi_limit_too_few,    ppi_limit_pauses,      ppi_limit_replica,
-    ppi_limit_idle,       ppi_limit_in_line,     ppi_limit_nearly,
-    ppi_limit_slower,     ppi_limit_keeps_up,    ppi_limit_parts};
+    ppi_limit_processors,  ppi_limit_interpreter, ppi_limit_long_pauses,
+    ppi_limit_moves,       ppi_limit_takes_turns, ppi_limit_balanced,
+    ppi_limit_saturated,   ppi_limit_in_turn,     ppi_limit_congested,
+    ppi_limit_closed_line, ppi_limit_too_few,     ppi_limit_pauses,
+    ppi_limit_replica,     ppi_limit_idle,        ppi_limit_in_line,
+    ppi_limit_nearly,      ppi_limit_slower,      ppi_limit_keeps_up,
+    ppi_limit_parts};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
 static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
@@ -45,13 +46,15 @@ static void say_more(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   const char *unit = ppi_limit_unit_name(model);
+  if (model->num_other && 50 * model->other_ns >= model->time_ns)
+    PPI_LIMIT_SAY_MORE(out, "%zu other calls between %ss took %s.",
+                       model->num_other, unit,
+                       ppi_words_time((double)model->other_ns).text);
   if (model->num_apart)
-    PPI_LIMIT_SAY_MORE(
-        out,
-        "%zu of %zu %ss and what lies between them took %s; they are "
-        "not counted.",
-        model->num_apart, model->num_units, unit,
-        ppi_words_time((double)model->apart_ns).text);
+    PPI_LIMIT_SAY_MORE(out,
+                       "%zu of %zu %ss took %s in all and are not counted.",
+                       model->num_apart, model->num_units, unit,
+                       ppi_words_time((double)model->apart_ns).text);
   double all_ns = (double)(model->time_ns + model->pause_ns);
   bool says_pause = out->claim == PPI_CLAIM_UNRECORDED && !out->num_names;
   if (!says_pause && (double)model->pause_ns >= 0.03 * all_ns)

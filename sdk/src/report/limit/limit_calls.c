@@ -75,7 +75,7 @@ static pprof_status add_call(ppi_limit_calls *calls,
     call.parent = calls->places[table->parent[row]];
   if (call.flags & PPI_CALL_DEVICE) {
     const ppi_range_device *device = &table->devices[table->on_device[row]];
-    call.submit_ns = call.start_ns;
+    call.submit_ns = call.last_submit_ns = call.start_ns;
     call.start_ns = device->start_ns;
     call.end_ns = device->end_ns;
     call.row = device->stream;

@@ -26,8 +26,9 @@ enum {
 
 typedef struct ppi_limit_call {
   uint64_t start_ns, end_ns;
-  uint64_t submit_ns;  // of device work
-  uint64_t work_ns;    // of device work: its time without gaps
+  uint64_t submit_ns;       // of device work
+  uint64_t last_submit_ns;  // of the last of several that are one call
+  uint64_t work_ns;         // of device work: its time without gaps
   uint64_t cpu_ns, queued_ns;
   uint32_t name, row;
   uint32_t parent;      // the call around it, or that submitted it

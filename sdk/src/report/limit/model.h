@@ -112,8 +112,12 @@ typedef struct ppi_limit_model {
   size_t num_units, num_counted;  // counted: in the window, not apart
   uint32_t *unit_calls;
   uint32_t *next_call;  // of each call the next one of its unit
-  size_t num_apart;
+  size_t num_apart;     // units that are outliers
   uint64_t apart_ns;
+  size_t num_other;  // calls between iterations that are in no pattern
+  uint64_t other_ns;
+  uint64_t *in_turn_ns;  // of each station: what its rows wait for their own
+                         // device work
   uint32_t loop_thread;  // a row that goes round; PPI_NONE
   uint32_t begins_loop;  // the name that begins an iteration
   // The window: [from_ns, to_ns) without what is left out.

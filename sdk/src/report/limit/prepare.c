@@ -23,6 +23,7 @@ static void close_gaps(ppi_limit_calls *calls) {
       call->start_ns -= PPI_MIN(call->start_ns, shift_ns);
       call->end_ns -= PPI_MIN(call->end_ns, shift_ns);
       call->submit_ns -= PPI_MIN(call->submit_ns, shift_ns);
+      call->last_submit_ns -= PPI_MIN(call->last_submit_ns, shift_ns);
     }
   }
 }
@@ -104,6 +105,7 @@ static bool inherit(ppi_limit_model *model) {
       continue;
     }
     before->end_ns = call->end_ns;
+    before->last_submit_ns = call->submit_ns;
     before->work_ns += call->work_ns;
     call->flags |= MERGED;
   }
@@ -291,6 +293,7 @@ void ppi_model_clear(ppi_limit_model *model) {
   ppi_free(model->unit_calls);
   ppi_free(model->next_call);
   ppi_free(model->waits);
+  ppi_free(model->in_turn_ns);
   ppi_free(model->working_ns);
   ppi_free(model->stations);
   ppi_intervals_clear(&model->left_out);

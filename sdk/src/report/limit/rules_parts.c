@@ -130,7 +130,7 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   out->verdict = "nothing overlaps";
   out->demand_ns = ns / units;
   ppi_limit_add_name(out, model->names[name].text);
-  PPI_SAY(out->sentence, "%s is the greatest part of %s %s%s: %s of %s (%s)%s.",
+  PPI_SAY(out->sentence, "%s is the greatest part of %s%s: %s of %s (%s)%s.",
           text.text, model->unit_kind == PPI_UNIT_ITERATION ? "an" : "a",
           ppi_limit_unit_name(model), how, ppi_words_time(ns / units).text,
           ppi_words_time(all_ns / units).text,

@@ -81,8 +81,12 @@ static void put_bound(ppi_limit_search *search, uint32_t station, char *to,
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   out->bound = ppi_limit_gain(model, station, &next);
-  ppi_words_put(out->next_limit, sizeof out->next_limit, "%s",
-                name_of(model, next));
+  bool is_other =
+      next != station &&
+      strcmp(name_of(model, next),
+             model->names[model->stations[station].stages[0].name].text) == 0;
+  ppi_words_put(out->next_limit, sizeof out->next_limit, "%s%s",
+                is_other ? "the thread of " : "", name_of(model, next));
   const ppi_station *top = &model->stations[station];
   bool is_same = next == station;
   ppi_words_put(to, size, "Half of %s: at most %s more, then %s%s limits.",
@@ -125,16 +129,16 @@ static void put_threads(ppi_limit_search *search, const ppi_station *station,
     PPI_SAY(threads, "%u threads", (unsigned)station->servers);
   if (runs_one_stage(station))
     PPI_SAY(out->sentence,
-            "%s is the limit: its %s %s busy %s of the time, %s a %s. %s",
+            "%s is the limit: its %s %s busy %s of the time, %s %s. %s",
             name.text, threads, station->servers == 1 ? "is" : "are", use.text,
-            time.text, ppi_limit_unit_name(model), bound);
+            time.text, ppi_limit_a_unit(model), bound);
   else
     PPI_SAY(out->sentence,
             "The %s that run%s %s %s the limit: busy %s. The greatest part is "
-            "%s, %s a %s. %s",
+            "%s, %s %s. %s",
             threads, station->servers == 1 ? "s" : "", stages,
             station->servers == 1 ? "is" : "are", use.text, name.text,
-            time.text, ppi_limit_unit_name(model), bound);
+            time.text, ppi_limit_a_unit(model), bound);
   PPI_SAY(out->next, "make %s cheaper, or give it more threads.", name.text);
 }
 
@@ -144,11 +148,10 @@ static void put_device(ppi_limit_search *search, const ppi_station *station,
   ppi_limit *out = search->out;
   ppi_words name = ppi_words_name(model->names[station->stages[0].name].text);
   PPI_SAY(out->sentence,
-          "%s is the limit: busy %s. The greatest part is %s, %s a %s. %s",
+          "%s is the limit: busy %s. The greatest part is %s, %s %s. %s",
           ppi_words_name(model->rows[station->rows[0]].name).text,
           ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text, name.text,
-          ppi_words_time(out->demand_ns).text, ppi_limit_unit_name(model),
-          bound);
+          ppi_words_time(out->demand_ns).text, ppi_limit_a_unit(model), bound);
   PPI_SAY(out->next,
           "make %s cheaper on the device; faster host code brings nothing.",
           name.text);
@@ -234,6 +237,59 @@ bool ppi_limit_saturated(ppi_limit_search *search) {
   uint32_t top = ppi_limit_busiest(search->model);
   if (top == PPI_NONE || !search->model->stations[top].num_stages) return false;
   say_limit(search, top);
+  return true;
+}
+
+static double turn_use(const ppi_limit_model *model, size_t at) {
+  const ppi_station *station = &model->stations[at];
+  double servers_ns = (double)station->servers * (double)model->time_ns;
+  double ns = (double)station->working_ns + (double)model->in_turn_ns[at];
+  return servers_ns > 0 ? ns / servers_ns : 0;
+}
+
+static void say_turn(ppi_limit_search *search, size_t at) {
+  const ppi_limit_model *model = search->model;
+  const ppi_station *station = &model->stations[at];
+  ppi_limit *out = search->out;
+  const char *stage = model->names[station->stages[0].name].text;
+  double units = (double)PPI_MAX(model->num_counted, 1);
+  double ns =
+      (double)station->stages[0].working_ns + (double)model->in_turn_ns[at];
+  out->claim = PPI_CLAIM_LIMIT;
+  out->verdict = "in turn";
+  out->utilization = turn_use(model, at);
+  out->demand_ns = ns / units;
+  ppi_limit_add_name(out, stage);
+  PPI_SAY(out->sentence,
+          "%s is the limit: its thread is taken %s of the time, %s %s, by "
+          "launches and device work in turn: it waits for the device %s of "
+          "that.",
+          ppi_words_name(stage).text,
+          ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
+          ppi_words_time(out->demand_ns).text, ppi_limit_a_unit(model),
+          ppi_words_percent((double)model->in_turn_ns[at], ns).text);
+  PPI_SAY(out->next,
+          "let %s launch ahead of what it waits for, or give it more threads "
+          "and streams.",
+          ppi_words_name(stage).text);
+}
+
+// A thread that waits for its own device work is taken, though neither it nor
+// the device is busy all the time.
+bool ppi_limit_in_turn(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  size_t best = SIZE_MAX;
+  if (!search->blame.num_units) return false;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (!station->is_relevant || !station->num_stages ||
+        station->kind != PPI_STATION_THREADS || !model->in_turn_ns[i])
+      continue;
+    if (best == SIZE_MAX || turn_use(model, i) > turn_use(model, best))
+      best = i;
+  }
+  if (best == SIZE_MAX || turn_use(model, best) < ppi_saturated) return false;
+  say_turn(search, best);
   return true;
 }
 

@@ -19,6 +19,7 @@ double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
 bool ppi_limit_moves(ppi_limit_search *search);
 bool ppi_limit_balanced(ppi_limit_search *search);
 bool ppi_limit_saturated(ppi_limit_search *search);
+bool ppi_limit_in_turn(ppi_limit_search *search);
 bool ppi_limit_closed_line(ppi_limit_search *search);
 bool ppi_limit_nearly(ppi_limit_search *search);
 

@@ -23,6 +23,14 @@ const char *ppi_limit_unit_name(const ppi_limit_model *model) {
   return names[model->unit_kind];
 }
 
+const char *ppi_limit_a_unit(const ppi_limit_model *model) {
+  static const char *const names[] = {[PPI_UNIT_NONE] = "a run",
+                                      [PPI_UNIT_REQUEST] = "a request",
+                                      [PPI_UNIT_STEP] = "a step",
+                                      [PPI_UNIT_ITERATION] = "an iteration"};
+  return names[model->unit_kind];
+}
+
 uint32_t ppi_limit_greatest(const double *values, size_t num) {
   uint32_t best = PPI_NONE;
   for (size_t i = 0; i < num; i++)

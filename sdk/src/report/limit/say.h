@@ -20,8 +20,9 @@ void ppi_limit_add_name(ppi_limit *out, const char *name);
       ppi_words_put((out)->more[(out)->num_more++], sizeof *(out)->more, \
                     __VA_ARGS__);                                        \
   } while (0)
-// "request", "step", ...
+// "request", "step", ...; and "a request", "an iteration".
 const char *ppi_limit_unit_name(const ppi_limit_model *model);
+const char *ppi_limit_a_unit(const ppi_limit_model *model);
 // The greatest of values; PPI_NONE: all are 0.
 uint32_t ppi_limit_greatest(const double *values, size_t num);
 

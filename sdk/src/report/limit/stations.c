@@ -485,6 +485,25 @@ static void sum_stations(ppi_limit_model *model) {
   }
 }
 
+// Threads that launch and then wait for what they have launched: nobody else
+// has the device meanwhile, and the thread takes nothing else.
+static bool find_in_turn(ppi_limit_model *model) {
+  model->in_turn_ns =
+      ppi_alloc((model->num_stations + 1) * sizeof *model->in_turn_ns);
+  if (!model->in_turn_ns) return false;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_on_thread(call) || !is_top_wait(model, (uint32_t)i) ||
+        model->names[call->name].waits != PPI_WAITS_DEVICE)
+      continue;
+    uint32_t station = model->rows[call->row].station;
+    if (station != PPI_NONE)
+      model->in_turn_ns[station] += ppi_model_within(
+          model, model->waits[i].from_ns, model->waits[i].to_ns);
+  }
+  return true;
+}
+
 // Computing rows, where the processor time of most calls is known.
 static void find_cpu(ppi_limit_model *model) {
   uint64_t cpu_ns = 0, queued_ns = 0, length_ns = 0;
@@ -518,5 +537,5 @@ bool ppi_model_find_stations(ppi_limit_model *model) {
   find_relevant(model);
   sum_stations(model);
   find_cpu(model);
-  return find_taken(model);
+  return find_in_turn(model) && find_taken(model);
 }

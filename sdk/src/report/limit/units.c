@@ -173,7 +173,7 @@ static bool find_steps(ppi_limit_model *model) {
 typedef struct tally {
   uint64_t first_ns, time_ns;
   size_t num;
-  bool is_pattern;
+  bool is_pattern, is_stage;
 } tally;
 
 static void count_names(const ppi_limit_model *model, const ppi_limit_row *row,
@@ -191,28 +191,43 @@ static bool is_near(size_t num, size_t count) {
   return 10 * num >= 9 * count && 10 * num <= 11 * count;
 }
 
-// Marks the names that come as often as each other and take the most time.
-// Answers their time; `out_num` is how many they are.
-static uint64_t find_pattern(const ppi_limit_model *model, tally *tallies,
-                             size_t *out_num) {
+// The most time of names that come as often as each other, those that are
+// several first. Answers their time and how often they come.
+static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
+                           size_t *out_num, size_t *out_count) {
   uint64_t most_ns = 0;
-  size_t count = 0;
+  *out_num = *out_count = 0;
   for (size_t i = 0; i < model->num_names; i++) {
     uint64_t time_ns = 0;
+    size_t num = 0;
     if (tallies[i].num < LEAST_UNITS) continue;
-    for (size_t k = 0; k < model->num_names; k++)
-      if (is_near(tallies[k].num, tallies[i].num))
-        time_ns += tallies[k].time_ns;
-    if (time_ns <= most_ns) continue;
+    for (size_t k = 0; k < model->num_names; k++) {
+      if (!is_near(tallies[k].num, tallies[i].num)) continue;
+      time_ns += tallies[k].time_ns;
+      num++;
+    }
+    bool is_better = (num > 1) != (*out_num > 1) ? num > 1 : time_ns > most_ns;
+    if (!is_better) continue;
     most_ns = time_ns;
-    count = tallies[i].num;
-  }
-  *out_num = 0;
-  for (size_t i = 0; i < model->num_names && count; i++) {
-    tallies[i].is_pattern = is_near(tallies[i].num, count);
-    *out_num += tallies[i].is_pattern;
+    *out_num = num;
+    *out_count = tallies[i].num;
   }
   return most_ns;
+}
+
+// Marks the names of the pattern, and those that come seldom but again and
+// again: they are stages of some iterations.
+static uint64_t find_pattern(const ppi_limit_model *model, tally *tallies,
+                             size_t *out_num) {
+  enum { LEAST_AGAIN = 3 };
+  size_t count;
+  uint64_t time_ns = find_count(model, tallies, out_num, &count);
+  for (size_t i = 0; i < model->num_names && count; i++) {
+    tallies[i].is_pattern = is_near(tallies[i].num, count);
+    tallies[i].is_stage =
+        tallies[i].is_pattern || tallies[i].num >= LEAST_AGAIN;
+  }
+  return time_ns;
 }
 
 static uint32_t first_of_pattern(const ppi_limit_model *model,
@@ -240,13 +255,12 @@ static bool cut_iterations(ppi_limit_model *model, const tally *tallies) {
         return false;
       begin_ns = call->start_ns;
     }
-    if (tallies[call->name].is_pattern) {
-      end_ns = PPI_MAX(end_ns, call->end_ns);
-    } else if (begin_ns != UINT64_MAX) {
+    if (tallies[call->name].is_pattern) end_ns = PPI_MAX(end_ns, call->end_ns);
+    if (!tallies[call->name].is_stage && begin_ns != UINT64_MAX) {
       if (!ppi_intervals_add(&model->left_out, call->start_ns, call->end_ns))
         return false;
-      model->num_apart++;
-      model->apart_ns += call->end_ns - call->start_ns;
+      model->num_other++;
+      model->other_ns += call->end_ns - call->start_ns;
     }
   }
   return begin_ns == UINT64_MAX ||

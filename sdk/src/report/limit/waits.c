@@ -128,7 +128,7 @@ static ppi_interval device_wait(const ppi_limit_model *model,
   if (last == PPI_NO_CALL) last = last_of_unit(model, call, slack_ns);
   if (last == PPI_NO_CALL) return (ppi_interval){0, 0};
   const ppi_limit_call *work = &model->calls[last];
-  uint64_t from_ns = PPI_MAX(call->start_ns, work->submit_ns);
+  uint64_t from_ns = PPI_MAX(call->start_ns, work->last_submit_ns);
   if (from_ns >= work->end_ns) return (ppi_interval){0, 0};
   return (ppi_interval){from_ns, work->end_ns};
 }
