@@ -19,6 +19,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -72,8 +73,9 @@ def same_in_text(tool, paths, limit):
 def simulated(args):
     """Traces of other versions of the generator go: they are many."""
     os.makedirs(args.out, exist_ok=True)
-    for old in set(os.listdir(args.out)) - {truth.sources(), "real"}:
-        shutil.rmtree(os.path.join(args.out, old))
+    for old in os.listdir(args.out):
+        if re.fullmatch("[0-9a-f]{16}", old) and old != truth.sources():
+            shutil.rmtree(os.path.join(args.out, old), ignore_errors=True)
     folder = os.path.join(args.out, truth.sources())
     os.makedirs(folder, exist_ok=True)
     every = sorted(variants.ALL)

@@ -15,7 +15,7 @@ import truth
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 LEAST = 0.1  # of the rate: less is noise of a machine that others use
-TRIES, SECONDS = 2, 300
+TRIES, SECONDS = 3, 300
 WORK = re.compile(r"([~@!#%]?)([\d.]+)")
 CACHE, MEMORY = truth.HIDDEN + "cache", truth.HIDDEN + "free memory"
 
