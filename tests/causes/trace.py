@@ -21,10 +21,11 @@ def depths(ranges):
     rows, found = {}, {}
     for index, (row, _, begin, end, _, _, place) in enumerate(ranges):
         if place is not True:
-            rows.setdefault(row, []).append((begin, -end, index))
+            rows.setdefault(row, []).append((begin, -end, -index))
     for members in rows.values():
         stack = []
         for begin, end, index in sorted(members):
+            index = -index  # of equal ranges the outer one ends last
             while stack and stack[-1] <= begin:
                 stack.pop()
             found[index] = len(stack)

@@ -4,6 +4,7 @@
 #include "report/limit/limit.h"
 
 #include "base/base.h"
+#include "base/mem.h"
 #include "report/findings/words.h"
 #include "report/limit/pauses.h"
 #include "report/limit/prepare.h"
@@ -42,6 +43,39 @@ static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
   return ppi_blame_find(model, &search->blame);
 }
 
+// The stage that outliers spend most of their time in, on the thread that goes
+// round; PPI_NONE: none.
+static uint32_t stage_of_outliers(const ppi_limit_model *model,
+                                  double *times_ns) {
+  if (model->loop_thread == PPI_NONE) return PPI_NONE;
+  const ppi_limit_row *row = &model->rows[model->loop_thread];
+  for (size_t i = 0; i < row->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    times_ns[call->name] +=
+        (double)(ppi_intervals_measure(&model->left_out, call->end_ns) -
+                 ppi_intervals_measure(&model->left_out, call->start_ns));
+  }
+  return ppi_limit_greatest(times_ns, model->num_names);
+}
+
+// An outlier is told as one, and is no part of an average.
+static void say_outliers(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  double *times_ns = ppi_alloc((model->num_names + 1) * sizeof *times_ns);
+  char where[64] = "";
+  search->failed |= !times_ns;
+  if (!times_ns) return;
+  uint32_t stage = stage_of_outliers(model, times_ns);
+  if (stage != PPI_NONE)
+    PPI_SAY(where, ", most of it in %s",
+            ppi_words_name(model->names[stage].text).text);
+  ppi_free(times_ns);
+  PPI_LIMIT_SAY_MORE(search->out, "%zu of %zu %ss took %s%s: not counted here.",
+                     model->num_apart, model->num_units,
+                     ppi_limit_unit_name(model),
+                     ppi_words_time((double)model->apart_ns).text, where);
+}
+
 static void say_more(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
@@ -50,11 +84,7 @@ static void say_more(ppi_limit_search *search) {
     PPI_LIMIT_SAY_MORE(out, "%zu other calls between %ss took %s.",
                        model->num_other, unit,
                        ppi_words_time((double)model->other_ns).text);
-  if (model->num_apart)
-    PPI_LIMIT_SAY_MORE(out,
-                       "%zu of %zu %ss took %s in all and are not counted.",
-                       model->num_apart, model->num_units, unit,
-                       ppi_words_time((double)model->apart_ns).text);
+  if (model->num_apart) say_outliers(search);
   double all_ns = (double)(model->time_ns + model->pause_ns);
   bool says_pause = out->claim == PPI_CLAIM_UNRECORDED && !out->num_names;
   if (!says_pause && (double)model->pause_ns >= 0.03 * all_ns)

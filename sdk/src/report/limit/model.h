@@ -43,6 +43,8 @@ typedef struct ppi_limit_row {
   uint32_t station;  // PPI_NONE: none
   uint32_t *outer;   // calls that lie in no other, by begin
   size_t num_outer;
+  uint32_t *parts;  // calls that are stages: outermost ones, and those in some
+  size_t num_parts;
   uint64_t occupied_ns, working_ns, taken_ns;  // in the window
   uint64_t cpu_ns;
   bool is_relevant;
@@ -126,7 +128,7 @@ typedef struct ppi_limit_model {
   ppi_intervals pauses;
   uint64_t pause_ns;
   ppi_interval *waits;   // of each call: its own waiting, or none
-  uint64_t *working_ns;  // in the window, of outermost calls
+  uint64_t *working_ns;  // in the window, of the parts of rows
   ppi_station *stations;
   size_t num_stations, stations_capacity;
   double cpu;     // processors that all rows compute on; < 0: not known

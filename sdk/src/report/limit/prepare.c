@@ -277,8 +277,10 @@ bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
 }
 
 void ppi_model_clear(ppi_limit_model *model) {
-  for (size_t i = 0; i < model->num_rows && model->rows; i++)
+  for (size_t i = 0; i < model->num_rows && model->rows; i++) {
     ppi_free(model->rows[i].outer);
+    ppi_free(model->rows[i].parts);
+  }
   for (size_t i = 0; i < model->num_stations; i++) {
     ppi_free(model->stations[i].rows);
     ppi_free(model->stations[i].stages);

@@ -89,10 +89,11 @@ static uint32_t ends_gap(const ppi_limit_model *model, uint64_t to_ns) {
 
 static void add_calls(const ppi_limit_model *model, parts *to) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
-  for (size_t i = 0; i < row->num_outer; i++) {
+  for (size_t i = 0; i < row->num_parts; i++)
+    to->own_ns[model->calls[row->parts[i]].name] +=
+        (double)model->working_ns[row->parts[i]];
+  for (size_t i = 1; i < row->num_outer; i++) {
     const ppi_limit_call *call = &model->calls[row->outer[i]];
-    to->own_ns[call->name] += (double)model->working_ns[row->outer[i]];
-    if (!i) continue;
     const ppi_limit_call *before = &model->calls[row->outer[i - 1]];
     double ns = (double)ppi_model_within(model, before->end_ns, call->start_ns);
     uint32_t by = ns > 0 ? ends_gap(model, call->start_ns) : PPI_NONE;
@@ -131,9 +132,8 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   out->demand_ns = ns / units;
   ppi_limit_add_name(out, model->names[name].text);
   PPI_SAY(out->sentence, "%s is the greatest part of %s%s: %s of %s (%s)%s.",
-          text.text, model->unit_kind == PPI_UNIT_ITERATION ? "an" : "a",
-          ppi_limit_unit_name(model), how, ppi_words_time(ns / units).text,
-          ppi_words_time(all_ns / units).text,
+          text.text, ppi_limit_a_unit(model), how,
+          ppi_words_time(ns / units).text, ppi_words_time(all_ns / units).text,
           ppi_words_percent(ns, all_ns).text, devices);
   PPI_SAY(out->next, "make %s cheaper, or run it ahead in another thread.",
           text.text);

@@ -397,8 +397,8 @@ static part_uses *uses_by_part(const ppi_limit_model *model) {
     const ppi_limit_row *row = &model->rows[i];
     if (row->station == PPI_NONE) continue;
     const ppi_station *station = &model->stations[row->station];
-    for (size_t k = 0; k < row->num_outer; k++)
-      add_use(model, row->outer[k], &uses[row->station], station->servers);
+    for (size_t k = 0; k < row->num_parts; k++)
+      add_use(model, row->parts[k], &uses[row->station], station->servers);
   }
   return uses;
 }

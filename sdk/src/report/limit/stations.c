@@ -9,33 +9,12 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/limit/stages.h"
 #include "report/limit/window.h"
 
 static const double alike = 0.5, overlaps = 1.05, one_time_occupied = 0.8;
 
 // ---- time of rows ----
-
-static bool waits(const ppi_limit_model *model, uint32_t call) {
-  return model->waits[call].to_ns > model->waits[call].from_ns;
-}
-
-// Of waits that lie in one another the outermost one counts.
-static bool is_top_wait(const ppi_limit_model *model, uint32_t at) {
-  if (!waits(model, at)) return false;
-  for (at = model->calls[at].parent; at != PPI_NO_CALL;
-       at = model->calls[at].parent)
-    if (waits(model, at)) return false;
-  return true;
-}
-
-static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
-  while (model->calls[at].parent != PPI_NO_CALL) at = model->calls[at].parent;
-  return at;
-}
-
-static bool is_on_thread(const ppi_limit_call *call) {
-  return !(call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP));
-}
 
 static void measure_device_row(const ppi_limit_model *model,
                                ppi_limit_row *row) {
@@ -64,37 +43,15 @@ static void measure_rows(ppi_limit_model *model) {
   }
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!is_on_thread(call) || !is_top_wait(model, (uint32_t)i)) continue;
+    if (!ppi_call_is_on_thread(call) ||
+        !ppi_call_is_top_wait(model, (uint32_t)i))
+      continue;
     uint64_t ns =
         ppi_model_within(model, model->waits[i].from_ns, model->waits[i].to_ns);
     ppi_limit_row *row = &model->rows[call->row];
     row->working_ns -= PPI_MIN(ns, row->working_ns);
     if (!call->num) row->taken_ns -= PPI_MIN(ns, row->taken_ns);
   }
-}
-
-// What each stage works on each row, waits left out.
-static uint64_t *stage_times(const ppi_limit_model *model) {
-  uint64_t *times = ppi_alloc((model->num_calls + 1) * sizeof *times);
-  if (!times) return NULL;
-  for (size_t i = 0; i < model->num_calls; i++) {
-    const ppi_limit_call *call = &model->calls[i];
-    bool is_outer = call->flags & PPI_CALL_DEVICE ||
-                    (is_on_thread(call) && call->parent == PPI_NO_CALL);
-    if (is_outer) times[i] = ppi_call_within(model, call);
-    if (call->flags & PPI_CALL_DEVICE && call->end_ns > call->start_ns)
-      times[i] = (uint64_t)((double)times[i] * (double)call->work_ns /
-                            (double)(call->end_ns - call->start_ns));
-  }
-  for (size_t i = 0; i < model->num_calls; i++) {
-    if (!is_on_thread(&model->calls[i]) || !is_top_wait(model, (uint32_t)i))
-      continue;
-    uint64_t ns =
-        ppi_model_within(model, model->waits[i].from_ns, model->waits[i].to_ns);
-    uint32_t outer = outermost(model, (uint32_t)i);
-    times[outer] -= PPI_MIN(ns, times[outer]);
-  }
-  return times;
 }
 
 // ---- stations ----
@@ -138,9 +95,9 @@ static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
 
 static bool add_stages(const ppi_limit_model *model, const ppi_limit_row *row,
                        const uint64_t *times, ppi_station *station) {
-  for (size_t i = 0; i < row->num_outer; i++)
-    if (!add_stage(station, model->calls[row->outer[i]].name,
-                   times[row->outer[i]]))
+  for (size_t i = 0; i < row->num_parts; i++)
+    if (!add_stage(station, model->calls[row->parts[i]].name,
+                   times[row->parts[i]]))
       return false;
   return true;
 }
@@ -295,7 +252,7 @@ static size_t rows_of(const ppi_limit_model *model, const ppi_limit_name *name,
   *out_occupied_ns = 0;
   for (size_t i = 0; i < name->num; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
-    if (!is_on_thread(call) || seen[call->row]) continue;
+    if (!ppi_call_is_on_thread(call) || seen[call->row]) continue;
     seen[call->row] = 1;
     num++;
     *out_occupied_ns += model->rows[call->row].occupied_ns;
@@ -314,7 +271,7 @@ static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
     return true;
   for (size_t i = 0; i < name->num; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
-    if (!is_on_thread(call)) continue;
+    if (!ppi_call_is_on_thread(call)) continue;
     borders[num++] = (border){call->start_ns, 1};
     borders[num++] = (border){call->end_ns, -1};
     ns += ppi_call_within(model, call);
@@ -426,7 +383,7 @@ static size_t list_borders(const ppi_limit_model *model, uint32_t at,
       borders[num++] = (border){call->end_ns, -1};
     }
     if (call->flags & PPI_CALL_DEVICE || call->num ||
-        !is_top_wait(model, (uint32_t)i))
+        !ppi_call_is_top_wait(model, (uint32_t)i))
       continue;
     borders[num++] = (border){model->waits[i].from_ns, -1};
     borders[num++] = (border){model->waits[i].to_ns, 1};
@@ -493,7 +450,8 @@ static bool find_in_turn(ppi_limit_model *model) {
   if (!model->in_turn_ns) return false;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!is_on_thread(call) || !is_top_wait(model, (uint32_t)i) ||
+    if (!ppi_call_is_on_thread(call) ||
+        !ppi_call_is_top_wait(model, (uint32_t)i) ||
         model->names[call->name].waits != PPI_WAITS_DEVICE)
       continue;
     uint32_t station = model->rows[call->row].station;
@@ -510,7 +468,9 @@ static void find_cpu(ppi_limit_model *model) {
   size_t num = 0, known = 0;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!is_on_thread(call) || call->parent != PPI_NO_CALL) continue;
+    if (!ppi_call_is_on_thread(call) || call->parent != PPI_NO_CALL ||
+        !model->rows[call->row].is_relevant)
+      continue;
     double part = call->end_ns > call->start_ns
                       ? (double)ppi_call_within(model, call) /
                             (double)(call->end_ns - call->start_ns)
@@ -530,9 +490,10 @@ static void find_cpu(ppi_limit_model *model) {
 
 bool ppi_model_find_stations(ppi_limit_model *model) {
   measure_rows(model);
-  uint64_t *times = model->working_ns = stage_times(model);
-  bool is_done = times && group_threads(model, times) &&
-                 add_devices(model, times) && find_one_at_a_time(model);
+  bool is_done = ppi_model_find_stages(model);
+  const uint64_t *times = model->working_ns;
+  is_done = is_done && group_threads(model, times) &&
+            add_devices(model, times) && find_one_at_a_time(model);
   if (!is_done) return false;
   find_relevant(model);
   sum_stations(model);

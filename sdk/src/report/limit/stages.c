@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stages are outermost calls; where the calls in one take most of its time,
+// these are, and what is left of it is its own.
+#include "report/limit/stages.h"
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/limit/window.h"
+
+static bool waits(const ppi_limit_model *model, uint32_t call) {
+  return model->waits[call].to_ns > model->waits[call].from_ns;
+}
+
+bool ppi_call_is_top_wait(const ppi_limit_model *model, uint32_t at) {
+  if (!waits(model, at)) return false;
+  for (at = model->calls[at].parent; at != PPI_NO_CALL;
+       at = model->calls[at].parent)
+    if (waits(model, at)) return false;
+  return true;
+}
+
+// A call that may be a stage of the outermost call that it lies in.
+static bool may_be_part(const ppi_limit_model *model,
+                        const ppi_limit_call *call) {
+  if (!ppi_call_is_on_thread(call) || call->parent == PPI_NO_CALL) return false;
+  const ppi_limit_name *name = &model->names[call->name];
+  return model->calls[call->parent].parent == PPI_NO_CALL &&
+         model->calls[call->parent].name != call->name &&
+         name->category != PPROF_CATEGORY_RUNTIME &&
+         name->waits == PPI_WAITS_NOT;
+}
+
+// By name: what the parts of its outermost calls take.
+static double *inner_times(const ppi_limit_model *model) {
+  double *ns = ppi_alloc((model->num_names + 1) * sizeof *ns);
+  for (size_t i = 0; ns && i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (may_be_part(model, call))
+      ns[model->calls[call->parent].name] +=
+          (double)(call->end_ns - call->start_ns);
+  }
+  return ns;
+}
+
+static bool is_divided(const ppi_limit_model *model, const double *inner_ns,
+                       uint32_t call) {
+  const ppi_limit_name *name = &model->names[model->calls[call].name];
+  return name->waits == PPI_WAITS_NOT &&
+         2 * inner_ns[model->calls[call].name] >= (double)name->time_ns;
+}
+
+static bool is_part(const ppi_limit_model *model, const double *inner_ns,
+                    uint32_t at) {
+  const ppi_limit_call *call = &model->calls[at];
+  if (call->flags & PPI_CALL_DEVICE) return true;
+  if (!ppi_call_is_on_thread(call)) return false;
+  if (call->parent == PPI_NO_CALL) return true;
+  return may_be_part(model, call) && is_divided(model, inner_ns, call->parent);
+}
+
+// The part that a call's time belongs to.
+static uint32_t part_around(const ppi_limit_model *model,
+                            const double *inner_ns, uint32_t at) {
+  while (!is_part(model, inner_ns, at)) at = model->calls[at].parent;
+  return at;
+}
+
+static bool list_parts(ppi_limit_model *model, const double *inner_ns) {
+  for (size_t i = 0; i < model->num_calls; i++)
+    if (is_part(model, inner_ns, (uint32_t)i))
+      model->rows[model->calls[i].row].num_parts++;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    ppi_limit_row *row = &model->rows[i];
+    row->parts = ppi_alloc((row->num_parts + 1) * sizeof *row->parts);
+    if (!row->parts) return false;
+    row->num_parts = 0;
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_row *row = &model->rows[model->calls[i].row];
+    if (is_part(model, inner_ns, (uint32_t)i))
+      row->parts[row->num_parts++] = (uint32_t)i;
+  }
+  return true;
+}
+
+static void take(uint64_t *from_ns, uint64_t ns) {
+  *from_ns -= PPI_MIN(ns, *from_ns);
+}
+
+static void measure_parts(ppi_limit_model *model, const double *inner_ns) {
+  uint64_t *times = model->working_ns;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_part(model, inner_ns, (uint32_t)i)) continue;
+    times[i] = ppi_call_within(model, call);
+    if (call->flags & PPI_CALL_DEVICE && call->end_ns > call->start_ns)
+      times[i] = (uint64_t)((double)times[i] * (double)call->work_ns /
+                            (double)(call->end_ns - call->start_ns));
+    else if (!(call->flags & PPI_CALL_DEVICE) && call->parent != PPI_NO_CALL)
+      take(&times[call->parent], times[i]);
+  }
+  for (size_t i = 0; i < model->num_calls; i++) {
+    uint32_t at = (uint32_t)i;
+    if (!ppi_call_is_on_thread(&model->calls[i]) ||
+        !ppi_call_is_top_wait(model, at))
+      continue;
+    take(&times[part_around(model, inner_ns, at)],
+         ppi_model_within(model, model->waits[i].from_ns,
+                          model->waits[i].to_ns));
+  }
+}
+
+bool ppi_model_find_stages(ppi_limit_model *model) {
+  double *inner_ns = inner_times(model);
+  model->working_ns =
+      ppi_alloc((model->num_calls + 1) * sizeof *model->working_ns);
+  bool is_done = inner_ns && model->working_ns && list_parts(model, inner_ns);
+  if (is_done) measure_parts(model, inner_ns);
+  ppi_free(inner_ns);
+  return is_done;
+}
