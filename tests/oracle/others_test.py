@@ -347,7 +347,7 @@ class OthersTest(Case):
         good = {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
         bad = {"ph": "X", "name": "a", "pid": 1, "tid": 1, "dur": 5}
         self.assertIn("Answer 2 of 3 events had nothing usable", self.answer([good, bad, bad]))
-        self.assertIn("Answer: no time was recorded. 1 of 1 events had nothing usable",
+        self.assertIn("Answer: nothing could be used of what the trace has; the notes say why",
                       self.answer([bad]))
 
     # ---- recursion ----

@@ -84,9 +84,9 @@ static pprof_status add_call(ppi_limit_calls *calls,
   take_cpu(table, row, &call);
   ppi_limit_call *grown =
       ppi_grow(calls->items, &calls->capacity, calls->num + 1, sizeof *grown);
-  if (!grown || !add_flows(calls, table, row, &call))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
   calls->items = grown;
+  if (!add_flows(calls, table, row, &call)) return PPROF_STATUS_NO_MEMORY;
   grown[calls->num++] = call;
   return PPROF_STATUS_OK;
 }
@@ -202,8 +202,8 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
   ppi_limit_chunk *chunk = open_chunk(calls, table);
   uint32_t *places = ppi_grow(calls->places, &calls->places_capacity,
                               table->num + 1, sizeof *places);
+  if (places) calls->places = places;
   if (!chunk || !places) return PPROF_STATUS_NO_MEMORY;
-  calls->places = places;
   choice of = choose(table, places);
   pprof_status status = take_rows(calls, table, ids, of);
   chunk->to_ns = of.to_ns;

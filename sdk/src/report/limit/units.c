@@ -34,9 +34,9 @@ static bool number_requests(ppi_limit_model *model,
       size_t unit = ppi_map_number(&map, key);
       ppi_limit_unit *grown =
           ppi_grow(model->units, &capacity, map.num, sizeof *grown);
+      if (grown) model->units = grown;
       is_done = unit != SIZE_MAX && grown;
       if (!is_done) break;
-      model->units = grown;
       if (unit == model->num_units)
         grown[model->num_units++] =
             (ppi_limit_unit){UINT64_MAX, 0, 0, 0, false};
