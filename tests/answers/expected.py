@@ -20,15 +20,12 @@ NUMBER = r"(-?[\d.]+)"
 PAIR = rf"{NUMBER} / {NUMBER}"
 
 FIRST_ANSWER = {
-    "loader": Expected(
-        r"Answer (?:unpack, inside load,|load) takes .* a step .*; it computes", r" \d input-bound "),
-    "trainer": Expected(r"Answer sort takes .* a step .*; it computes", r" \d host-bound "),
-    "service": Expected(
-        r"Answer .* a request .* lie between stages, most in line before rank begins",
-        r" \d queueing ", r" \d few-requests "),
-    "pipeline": Expected(
-        r"Answer cpu:0 is the limit: busy .* The greatest part is \w+\.\w+|"
-        r"Answer .* a request .* is queueing for cpu:0", r" \d queueing ", r" \d few-requests "),
+    "loader": Expected(r"Answer (?:The thread that runs )?unpack\b.* limit"),
+    "trainer": Expected(r"Answer (?:The thread that runs )?sort\b.*(?:limit|greatest part)",
+                        r" \d host-bound "),
+    "service": Expected(r"Answer rank is the limit", r" \d few-requests "),
+    "pipeline": Expected(r"Answer .*(?:cpu:0|detector|classifier|processors)",
+                         r" \d few-requests "),
 }
 
 PRACTICES = {
@@ -88,7 +85,7 @@ PRACTICES = {
     "workflow": Expected(
         rf"Reader Ratio: \S+ \| ips \| {NUMBER} .*Reader Ratio: \S+ \| ips \| {NUMBER} .*Compare-+ .*"
         rf"ProfileStep host p50 \S+ / \S+ {PAIR} ",
-        r" \d input-bound ", r"Next: read ahead: more loader workers",
+        r"Answer (?:The thread that runs )?unpack\b.* limit",
         cell="ips {0} before, {1} after; a step {2} ms, then {3}"),
 }
 
