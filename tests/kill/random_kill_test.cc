@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two hundred deaths at random points, while four threads and two device
+// A hundred deaths at random points, while four threads and two device
 // streams record: each time recover must find what the child's shared memory
 // says was accepted, once. PPROF_TEST_LONG=1 makes ten thousand of them.
 #include <gtest/gtest.h>
@@ -156,7 +156,7 @@ class RandomKillTest : public testing::Test {
 
   void Run(int num_points, Death death, Before before, bool hog) {
     num_points = static_cast<int>(
-        Rounds(num_points / 5, static_cast<uint64_t>(num_points) * 10));
+        Rounds(num_points / 10, static_cast<uint64_t>(num_points) * 10));
     for (int i = 0; i < num_points && !HasFailure(); i++) {
       const auto after_us = static_cast<uint32_t>(random_() % 3000);
       // In the smaller one some records are lost, and there is less to check.
@@ -191,7 +191,7 @@ class RandomKillTest : public testing::Test {
 
   std::string folder_, spools_, log_;
   Memory *memory_ = nullptr;
-  std::mt19937_64 random_{11};
+  std::mt19937_64 random_{pprof_test::SampleSeed()};
   std::vector<uint64_t> in_flight_, in_memory_, in_log_;
   uint64_t found_ = 0, lost_ = 0;
 };

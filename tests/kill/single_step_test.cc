@@ -24,6 +24,7 @@
 #include "recover/salvage.h"
 #include "script.h"
 #include "session/choice_session.h"
+#include "tests/support/long_run.h"
 
 namespace {
 
@@ -164,11 +165,12 @@ TEST(SingleStepTest, KillAtEveryInstructionLosesAndDoublesNothing) {
   for (size_t i = 0; i <= Script().size(); i++)
     around.push_back(kill_test::StatesAround(i));
   size_t points = 0, in_flight = 0, failures = 0;
+  const pprof_test::Sample sample(5, 1);
   while (StepOnce(child, 0) && failures < 3) {
-    points++;
     const size_t line = shared->done;
     const bool inside = shared->begun > line;
     in_flight += inside;
+    if (points++ % sample.stride != sample.first) continue;
     const Records found = Recover(shared->spool);
     const std::vector<Records> &allowed = around[line];
     const size_t num = inside ? allowed.size() : 1;

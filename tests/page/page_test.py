@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""page_test.py TOOL MAKE_PAGE_LOG: the page of `pprof-report html` in a browser without a network.
+"""page_test.py TOOL MAKE_PAGE_LOG [TEST...]: the page of `pprof-report html` in a browser without a network.
 
 Its figures are those of -f json, names act on nothing, keys reach everything."""
 import base64
@@ -522,4 +522,4 @@ class ReachTest(PageCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests that have a long version, which `./dev test --long` runs, and for
-// those that look at what a process holds.
+// For tests that have a long version, which `./dev test --long` runs, or that
+// try a sample of what they could, and for those that look at what a process
+// holds.
 #ifndef PPT_LONG_RUN_H_
 #define PPT_LONG_RUN_H_
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -33,6 +35,26 @@ inline uint64_t Rounds(uint64_t brief, uint64_t full) {
   if (IsLongRun()) return full;
   return kIsSanitized ? (brief + 9) / 10 : brief;
 }
+
+// Short runs try a sample of the points, which changes every day. A log says
+// how to repeat its day.
+inline uint64_t SampleSeed() {
+  static const uint64_t seed = [] {
+    const char *asked = getenv("PPROF_TEST_SEED");
+    const uint64_t found =
+        asked ? strtoull(asked, nullptr, 10) : (uint64_t)time(nullptr) / 86400;
+    printf("sample of the day: --test_env=PPROF_TEST_SEED=%lu\n", found);
+    return found;
+  }();
+  return seed;
+}
+
+// Every n-th point is tried, from the `first` on.
+struct Sample {
+  Sample(uint64_t brief, uint64_t full)
+      : stride(IsLongRun() ? full : brief), first(SampleSeed() % stride) {}
+  uint64_t stride, first;
+};
 
 inline uint64_t NumEntries(const char *path) {
   uint64_t num = 0;
