@@ -53,7 +53,7 @@ typedef struct fake_cuda_controls {
   // What was called: by name, or all (NULL).
   uint64_t (*num_calls)(const char *function);
   uint64_t (*num_calls_of_children)(void);  // forked ones
-  uint64_t (*num_collectors)(void);  // threads that stay in relaxed mode
+  uint64_t (*num_collectors)(void);         // threads that stay in relaxed mode
   uint64_t (*num_live_events)(void);
   // The first call that was wrong, or "".
   const char *(*first_violation)(void);

@@ -429,13 +429,13 @@ pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error) {
 // ---- files of others ----
 
 static bool has_tables(ppi_db *db) {
-  sqlite3_stmt *row =
+  sqlite3_stmt *found =
       ppi_db_prepare(db,
                      "SELECT 1 FROM main.sqlite_master"
                      " WHERE type = 'table' AND name = 'host_range'");
-  bool found = row && ppi_db_next(db, row);
-  ppi_db_finalize(db, row);
-  return found;
+  bool has_any = found && ppi_db_next(db, found);
+  ppi_db_finalize(db, found);
+  return has_any;
 }
 
 void ppi_sql_add_views(ppi_db *db) {

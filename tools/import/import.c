@@ -204,7 +204,6 @@ static void take_left_out(trace_reading *reading) {
 
 static size_t next_block(trace_reading *reading, const char **out) {
   ppi_source *source = &reading->source;
-  ppi_importer *importer = reading->importer;
   if (reading->spans) return next_spans(reading, out);
   if (!reading->nsys) return next_text(reading, out);
   size_t len = ppi_nsys_next(reading->nsys, out);

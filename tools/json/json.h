@@ -58,7 +58,8 @@ ppi_json_state ppi_json_write(ppi_json *json, const char *bytes, size_t len,
                               size_t *out_used);
 // NaN, Infinity and -Infinity, which JSON does not have, are taken for null.
 uint64_t ppi_json_num_not_finite(const ppi_json *json);
-// Control characters in strings, which JSON wants escaped, stand for themselves.
+// Control characters in strings, which JSON wants escaped, stand for
+// themselves.
 uint64_t ppi_json_num_raw_controls(const ppi_json *json);
 // ppi_json_error says what was wrong after PPI_JSON_BAD.
 const char *ppi_json_error(const ppi_json *json);

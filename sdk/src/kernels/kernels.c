@@ -18,6 +18,7 @@
 #include "mark/recorder.h"
 #include "names/collectives.h"
 #include "names/name_hash.h"
+#include "names/names_fold.h"
 
 #define LOOKS_PER_S 50u
 // After so long nobody waits for work of a call any more; of a graph's launch,

@@ -72,12 +72,12 @@ static char folded(char c) {
 
 static bool fits(const char *name, size_t len, size_t at, size_t pattern) {
   const char *text = patterns[pattern].text;
-  place place = patterns[pattern].place;
+  place where = patterns[pattern].place;
   size_t i = 0;
   for (; text[i]; i++)
     if (at + i == len || folded(name[at + i]) != text[i]) return false;
-  if (place != ANYWHERE && at > 0 && is_letter(name[at - 1])) return false;
-  return place != WORD || at + i == len || !is_letter(name[at + i]);
+  if (where != ANYWHERE && at > 0 && is_letter(name[at - 1])) return false;
+  return where != WORD || at + i == len || !is_letter(name[at + i]);
 }
 
 // Inductor names a kernel by the operators that it computes beside, such as

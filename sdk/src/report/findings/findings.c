@@ -22,7 +22,6 @@
 typedef struct rule {
   ppi_finding_rule known;
   void (*look)(ppi_search *search);
-  bool is_of_limit;  // the model of servers says it better, where it says so
 } rule;
 
 // clang-format off
@@ -45,7 +44,7 @@ static const rule rules[] = {
     {{"identity", 1, "", "one device is a defect of the profiler"},
      ppi_rule_identity},
     {{"device-bound", 90, "%", "the rest is less than what a queue needs"},
-     ppi_rule_device_bound, true},
+     ppi_rule_device_bound},
     {{"host-bound", 20, "%", "a fifth of the device's time is worth a change"},
      ppi_rule_host_bound},
     {{"copies", 15, "%", "less is what most programs need"},
@@ -57,13 +56,13 @@ static const rule rules[] = {
     {{"memory-grows", 10, "%", "less is what caches do that fill late"},
      ppi_rule_memory_grows},
     {{"dominates", 50, "%", "half of the time is more than all else"},
-     ppi_rule_dominates, true},
+     ppi_rule_dominates},
     {{"queueing", 20, "%", "a fifth of the latency is worth a change"},
-     ppi_rule_queueing, true},
+     ppi_rule_queueing},
     {{"waiting", 20, "%", "a fifth of the time is worth a change"},
-     ppi_rule_waiting, true},
+     ppi_rule_waiting},
     {{"input-bound", 20, "%", "a fifth of the time is worth a change"},
-     ppi_rule_input_bound, true},
+     ppi_rule_input_bound},
     {{"uneven", 3, "", "a call in 100 of thrice the time shapes the latency"},
      ppi_rule_uneven},
     {{"first-call", 10, "", "less is what a cold cache takes"},
@@ -122,10 +121,19 @@ static int compare_findings(const void *left, const void *right) {
   return order ? order : strcmp(a->text, b->text);
 }
 
+// What the model of servers says better, where it has a verdict.
+static bool is_of_limit(const char *id) {
+  static const char *const ids[] = {"device-bound", "dominates", "queueing",
+                                    "waiting", "input-bound"};
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+    if (strcmp(ids[i], id) == 0) return true;
+  return false;
+}
+
 static void look(ppi_search *search, const ppi_findings_options *options) {
   bool has_limit = search->figures->limit.claim != PPI_CLAIM_NONE;
   for (size_t i = 0; i < NUM_RULES && !search->failed; i++) {
-    if (has_limit && rules[i].is_of_limit) continue;
+    if (has_limit && is_of_limit(rules[i].known.id)) continue;
     bool is_set = options && options->is_set[i];
     search->id = rules[i].known.id;
     search->threshold =

@@ -194,12 +194,13 @@ static double overtakes(const ends *of, double shift) {
       uint64_t end_ns =
           (of->rows[i].ends[k] + turned(of, i, shift)) % of->length_ns;
       uint64_t length_ns = PPI_MIN(of->rows[i].lengths[k], of->length_ns);
-      size_t ends = ends_before(of->all, num, end_ns);
-      size_t inside = end_ns >= length_ns
-                          ? ends - ends_before(of->all, num, end_ns - length_ns)
-                          : ends + num -
-                                ends_before(of->all, num,
-                                            end_ns + of->length_ns - length_ns);
+      size_t until = ends_before(of->all, num, end_ns);
+      size_t inside =
+          end_ns >= length_ns
+              ? until - ends_before(of->all, num, end_ns - length_ns)
+              : until + num -
+                    ends_before(of->all, num,
+                                end_ns + of->length_ns - length_ns);
       sum += (double)inside;
       squares += (double)inside * (double)inside;
     }
