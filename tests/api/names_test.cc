@@ -29,7 +29,8 @@ TEST(NamesTest, DynamicNameIsItsContentNotItsAddress) {
   pprof_pop();
   ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
   ASSERT_EQ(7u, live.recording.events.size());
-  const char *expected[] = {"one", "two", "one", "two", "", "two", "two"};
+  const char *expected[] = {"one",       "two", "one", "two",
+                            "(no name)", "two", "two"};
   for (size_t i = 0; i < 7; i++)
     EXPECT_EQ(expected[i], live.recording.events[i].name) << i;
   auto site = [&](size_t i) { return live.recording.events[i].event.site; };
