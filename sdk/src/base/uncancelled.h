@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-#define PPI_UNCANCELLED                                             \
-  int ppi_cancel_state __attribute__((cleanup(ppi_cancel_again))) = \
+#define PPI_UNCANCELLED                                                     \
+  int ppi_cancel_state __attribute__((unused, cleanup(ppi_cancel_again))) = \
       ppi_cancel_later()
 
 static inline int ppi_cancel_later(void) {

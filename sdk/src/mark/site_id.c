@@ -83,11 +83,10 @@ static uint32_t folding_id(const pprof_site *site, bool stays, uint32_t epoch) {
 // A name that is given at run time may have a category chosen for it.
 static pprof_site chosen_of(const pprof_site *site) {
   // Without `state_`, which other threads write meanwhile.
-  pprof_site chosen = {
-      .name = site->name,
-      .category = site->category,
-      .color = site->color,
-      .reserved_ = {site->reserved_[0], site->reserved_[1]}};
+  pprof_site chosen = {.name = site->name,
+                       .category = site->category,
+                       .color = site->color,
+                       .reserved_ = {site->reserved_[0], site->reserved_[1]}};
   if (site->reserved_[0] && site->name)
     chosen.category =
         ppi_names_category(ppi_recorder_in_force.names, site->name,
