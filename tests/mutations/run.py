@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py [NAME...]: whether CI's tests catch each change of mutations.txt.
 
-Each change is made to what is committed, in a tree of its own, and the steps of
-.ci/run that test run until one fails. What is known stays in out/mutations/NAME,
+Each change is made to what is committed, in a tree of its own. The test that its
+row names runs first, then the steps of .ci/run that test, until one fails. What is known stays in out/mutations/NAME,
 with what Bazel printed beside it, and is left out the next time: remove the file to
 try it again. The last line is `N passed, N failed`; a mutation that no test catches
 fails.
@@ -27,16 +27,16 @@ STEPS = (
 
 
 def mutations():
-    """{name: (file, old text, new text)}, in the file's order."""
+    """{name: (file, test, old text, new text)}, in the file's order."""
     found = {}
     with open(LIST, encoding="utf-8") as file:
         text = re.sub(r"^#.*\n", "", file.read(), flags=re.M)
     for block in text.strip().split("\n\n"):
         head, *lines = block.split("\n")
-        name, path = head.split()
+        name, path, test = head.split()
         sides = ["".join(line[2:] + "\n" for line in lines if line[0] == side)
                  for side in "-+"]
-        found[name] = (path, *sides)
+        found[name] = (path, test, *sides)
     return found
 
 
@@ -68,22 +68,31 @@ def apply(path, old, new):
         file.write(text.replace(old, new))
 
 
-def failed_test(log):
-    """The tests that failed in the first step with such; None: nothing failed."""
+def failed_tests(log, config, *arguments):
+    """The tests that fail, as one text; empty: none."""
+    done = subprocess.run(
+        ["bazel", "test", "--noshow_progress", "--config=ci", f"--config={config}",
+         "--build_tests_only", "--notest_keep_going", "--test_output=errors",
+         "--test_summary=short", *arguments],
+        cwd=TREE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, check=False)
+    with open(log, "w", encoding="utf-8") as out:
+        out.write(done.stdout)
+    failed = re.findall(r"^(//\S+) +(?:FAILED|TIMEOUT).*", done.stdout, re.M)
+    if done.returncode and not failed:
+        sys.exit(f"{config} did not build; see {log}")
+    return ", ".join(failed)
+
+
+def caught_by(log, test):
+    """Which test fails first, with its configuration; None: nothing fails."""
+    failed = failed_tests(log, "ci", test)
+    if failed:
+        return f"ci: {failed}"
     for config, tags in STEPS:
-        done = subprocess.run(
-            ["bazel", "test", "--noshow_progress", "--config=ci", f"--config={config}",
-             "--build_tests_only", f"--test_tag_filters={tags}", "--notest_keep_going",
-             "--test_output=errors", "--test_summary=short", "//..."],
-            cwd=TREE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, check=False)
-        with open(log, "w", encoding="utf-8") as out:
-            out.write(done.stdout)
-        failed = re.findall(r"^(//\S+) +(?:FAILED|TIMEOUT).*", done.stdout, re.M)
+        failed = failed_tests(log, config, f"--test_tag_filters={tags}", "//...")
         if failed:
-            return f"{config}: {', '.join(failed)}"
-        if done.returncode:
-            sys.exit(f"{config} did not build; see {log}")
+            return f"{config}: {failed}"
     return None
 
 
@@ -94,8 +103,9 @@ def main(names):
     for name in names or known:
         result = os.path.join(OUT, name)
         if not os.path.exists(result):
-            apply(*known[name])
-            caught = failed_test(f"{result}.log")
+            path, test, old, new = known[name]
+            apply(path, old, new)
+            caught = caught_by(f"{result}.log", test)
             git("checkout", "--quiet", "--force", "--", ".", cwd=TREE)
             with open(result, "w", encoding="utf-8") as out:
                 out.write(f"caught by {caught}\n" if caught else "not caught\n")
