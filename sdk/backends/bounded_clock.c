@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Bounds how far a device's clock is from the host's.
 #include "bounded_clock.h"
 
 #define DRIFT_PER_MS 200

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the output's width, colours and characters.
 #include "cli/look.h"
 
 #include <stdlib.h>

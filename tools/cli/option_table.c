@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Lists the options of all verbs, one row each.
 #include "cli/option_table.h"
 
 #include "cli/options.h"

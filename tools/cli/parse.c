@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads the command line by the table of options.
 #include "cli/parse.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Compares clocks of hosts by the ends of their collectives.
 #include "clocks/clocks.h"
 
 #include <stddef.h>

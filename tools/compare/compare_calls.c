@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps a stage's calls in eight bytes each.
 #include "compare/compare_calls.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes the comparison as a page.
 #include "compare/compare_html.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Estimates the ratio of a figure in B to that in A, with its error.
 #include "compare/compare_ratio.h"
 
 #include <float.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes the cells that both tables of a comparison have.
 #include "compare/compare_text.h"
 
 #include <math.h>

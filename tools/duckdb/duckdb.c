@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Loads DuckDB's library when it is first needed.
 #include "duckdb/duckdb.h"
 
 #include <dlfcn.h>

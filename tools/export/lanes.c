@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Places overlapping ranges on rows without overlap.
 #include "export/lanes.h"
 
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps definitions of several runs for the formats.
 #include "export/names.h"
 
 #include <stdlib.h>

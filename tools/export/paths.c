@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes sums by path from a report.
 #include "export/paths.h"
 
 #include "report/figures/path_rows.h"

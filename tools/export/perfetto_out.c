@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Encodes packets of a Perfetto trace and writes them compressed.
 #include "export/perfetto_out.h"
 
 #include <zlib.h>

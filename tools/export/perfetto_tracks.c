@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Defines tracks and names of a Perfetto trace when first used.
 #include "export/perfetto_tracks.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Holds the schema of docs/sql.md.
 #include "export/sql_schema.h"
 
 #define WORK "items DOUBLE, bytes DOUBLE, flops DOUBLE, params DOUBLE,"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Lists the formats of `export`, one row each.
 #include "export/table.h"
 
 #include <string.h>

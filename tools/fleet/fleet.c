@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the whole runs in a folder and makes views over them.
 #include "fleet/fleet.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds which times of a trace have one clock.
 #include "import/clocks.h"
 
 #include "base/base.h"

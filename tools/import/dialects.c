@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Recognizes who wrote a Chrome trace.
 #include "import/dialects.h"
 
 const ppi_dialect *ppi_dialect_of(uint32_t bits) {

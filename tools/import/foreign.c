@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Recognizes files of other tools that hold no trace.
 #include "import/foreign.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads the SQLite file of `nsys export`.
 #include "import/nsys.h"
 
 #include <ctype.h>

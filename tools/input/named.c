@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Lists the names in a log that may still grow.
 #include "input/named.h"
 
 #include <limits.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds Python packages that a preset needs.
 #include "launch/needs.h"
 
 #include <errno.h>

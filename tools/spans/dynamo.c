@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads Dynamo's request trace.
 #include "spans/dynamo.h"
 
 #include <stddef.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads JSON as values with the keys that lead to them.
 #include "spans/json_path.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads OpenTelemetry's spans.
 #include "spans/otlp.h"
 
 #include <stddef.h>

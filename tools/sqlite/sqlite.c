@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Loads the system's SQLite when it is first needed.
 #include "sqlite/sqlite.h"
 
 #include <dlfcn.h>

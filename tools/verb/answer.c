@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Prints a query's rows as CSV, JSON or a table.
 #include "verb/answer.h"
 
 #include <string.h>

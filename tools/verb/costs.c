@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads models' costs from options or the run's configuration.
 #include "verb/costs.h"
 
 #include <limits.h>

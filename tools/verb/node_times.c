@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads how long a model's nodes took from a trace.
 #include "verb/node_times.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads the runs of all inputs into one sink.
 #include "verb/read_runs.h"
 
 #include "input/input.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads what a served request must keep.
 #include "verb/slo.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads thresholds of findings from one option.
 #include "verb/thresholds.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes the `args` of a trace event.
 #include "chrome/chrome_args.h"
 
 #include <string.h>

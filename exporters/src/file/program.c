@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Shortens a command line to the name of its program.
 #include "file/program.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads a log for the second time and fills the page's bins.
 #include "html/detail.h"
 
 #include "base/base.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes the page of one log.
 #include "html/html_log.h"
 
 #include "event/tee.h"

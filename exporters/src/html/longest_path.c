@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes the longest path through one request.
 #include "html/longest_path.h"
 
 #include <stdlib.h>

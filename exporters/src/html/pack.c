@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes numbers as bytes of seven bits, and bytes as compressed text.
 #include "html/pack.h"
 
 #include <zlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Plans what the page draws from the two readings of each log.
 #include "html/picture.h"
 
 #include <string.h>

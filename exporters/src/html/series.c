@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds spans to sums over equal bins of time.
 #include "html/series.h"
 
 #include <math.h>

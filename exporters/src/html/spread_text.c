@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes distributions of stages for the page.
 #include "html/spread_text.h"
 
 #include <stdlib.h>

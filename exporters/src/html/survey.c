@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads a log for the first time: row lengths, slowest calls, the time span.
 #include "html/survey.h"
 
 #include "base/base.h"

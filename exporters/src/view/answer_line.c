@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes the line of what ran: how many units, at which rate, how long.
 #include "view/answer_line.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Makes the key that a finding keeps from run to run.
 #include "view/finding_key.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes findings as lines and as JSON.
 #include "view/findings_text.h"
 
 #include <string.h>

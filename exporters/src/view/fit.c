@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Fits texts into columns of a given width.
 #include "view/fit.h"
 
 #define CUT "\u2026"

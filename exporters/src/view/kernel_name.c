@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Shortens C++ names of kernels.
 #include "view/kernel_name.h"
 
 #include <ctype.h>

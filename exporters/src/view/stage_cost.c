@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Joins a stage with its cost in a model and its device's peak.
 #include "view/stage_cost.h"
 
 #include <string.h>

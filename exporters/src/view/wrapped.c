@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Breaks sentences at the width of the page.
 #include "view/wrapped.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Makes descriptors that a program which closes all others does not lose.
 #include "base/descriptor.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Counts the processors that this process may use.
 #include "base/processors.h"
 
 #include <sched.h>

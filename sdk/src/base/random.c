@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Makes numbers that no other process has.
 #include "base/random.h"
 
 #include <linux/random.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Starts the library's own threads.
 #include "base/start_thread.h"
 
 #include <signal.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Waits on a condition until a time of CLOCK_MONOTONIC.
 #include "base/wait.h"
 
 #include <sys/syscall.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the shape of a name: the name without its numbers.
 #include "event/fold.h"
 
 #include <string.h>

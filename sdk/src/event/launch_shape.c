@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes and reads the launch attributes of a kernel.
 #include "event/launch_shape.h"
 
 #include <stdarg.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Records calls of a device's API as ranges of their threads.
 #include "kernels/api_call.h"
 
 #include "mark/attach.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Remembers in which ranges the nodes of a graph were captured.
 #include "kernels/captured.h"
 
 #include <pthread.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Turns kernels on for a while, in a session that runs without them.
 #include "kernels/demand.h"
 
 #include "base/base.h"

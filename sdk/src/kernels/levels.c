@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the memory that the program has taken, by place.
 #include "kernels/levels.h"
 
 #include "base/base.h"

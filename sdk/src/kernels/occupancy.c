@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Computes how many warps a launch can fill.
 #include "kernels/occupancy.h"
 
 #define WARP 32u

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Defines each launch shape and each place of capture once.
 #include "kernels/shapes.h"
 
 #include "base/mem.h"

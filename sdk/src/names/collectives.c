@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Recognizes communication by the names of kernels and operators.
 #include "names/collectives.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Takes and gives back memory of definitions in the spool.
 #include "names/names_area.h"
 
 #include "spool/chunks.h"

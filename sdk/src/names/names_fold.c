@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Folds names that differ only in numbers into one site.
 #include "names/names_fold.h"
 
 #include <string.h>

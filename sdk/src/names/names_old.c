@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Takes ids back from names that were unused for longest.
 #include "names/names_old.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Cuts the endings that known programs append to names.
 #include "names/tails.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds names in a copy of a dead process's definitions.
 #include "recover/forensics_names.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Passes closed blocks from the log's sink to its I/O thread.
 #include "log/write/log_ring.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Lists when devices begin and end work, last first.
 #include "report/answer/device_borders.h"
 
 #include "base/base.h"

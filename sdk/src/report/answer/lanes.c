@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps nested host ranges of each lane until a walk has passed them.
 #include "report/answer/lanes.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds a device's busy and idle time to bins over the run.
 #include "report/figures/course.h"
 
 #include <string.h>

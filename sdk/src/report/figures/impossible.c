@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds figures that cannot be true.
 #include "report/figures/impossible.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds up iterations that serve requests, and slow requests' time.
 #include "report/figures/iterations.h"
 
 #include "base/base.h"

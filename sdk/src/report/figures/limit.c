@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Names the claims of a verdict.
 #include "report/figures/limit.h"
 
 const char *ppi_limit_claim_name(ppi_limit_claim claim) {

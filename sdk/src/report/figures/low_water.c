@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the lowest levels of memory over time.
 
 #include "report/figures/low_water.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps range and sum of the numbers in folded names.
 #include "report/figures/numbers.h"
 
 #include <string.h>

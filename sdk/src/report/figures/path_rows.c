@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sorts, adds and merges the rows of the tree.
 #include "report/figures/path_rows.h"
 
 #include <string.h>

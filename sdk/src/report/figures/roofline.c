@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Places a stage under the roof of its device.
 #include "report/figures/roofline.h"
 
 static double quotient(double part, double of) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds up how the requests of one class were served.
 #include "report/figures/serving.h"
 
 #include "base/base.h"

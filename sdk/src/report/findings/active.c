@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Computes what a device did while units were in flight.
 #include "report/findings/active.h"
 
 #include <stdlib.h>

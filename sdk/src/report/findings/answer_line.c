@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Makes the sentence of the answer.
 #include "report/findings/answer_line.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds where a stage spends its time, below its first level.
 #include "report/findings/deep.h"
 
 #include <string.h>

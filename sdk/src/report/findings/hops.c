@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Computes the gap in front of each stage of a request.
 #include "report/findings/hops.h"
 
 #include <stdlib.h>

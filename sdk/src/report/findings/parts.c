@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads shares of stages and devices from the additive table.
 #include "report/findings/parts.h"
 
 #include <string.h>

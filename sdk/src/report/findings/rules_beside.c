@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds stages that slow each other down on one device.
 
 #include "report/findings/rules_beside.h"
 

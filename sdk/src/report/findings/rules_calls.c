@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds uneven calls, slow first calls, and what blocks a stage.
 #include "report/findings/rules_calls.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds devices that are busy, idle, or busy with copies.
 #include "report/findings/rules_device.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds what the recording missed and what it cost.
 #include "report/findings/rules_limits.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds memory that grows.
 
 #include "report/findings/rules_memory.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the part of a unit's time that dominates.
 #include "report/findings/rules_parts.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the rank that others wait for.
 #include "report/findings/rules_ranks.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the tail of requests.
 #include "report/findings/rules_requests.h"
 
 #include "report/findings/tail.h"

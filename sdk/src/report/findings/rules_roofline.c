@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds stages far below their device's roof.
 #include "report/findings/rules_roofline.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds findings and their values for the rules.
 #include "report/findings/search.h"
 
 #include "base/base.h"

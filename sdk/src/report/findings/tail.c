@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Computes what the slowest requests have more of.
 #include "report/findings/tail.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Replays one station with its recorded arrivals.
 #include "report/limit/replay.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the ranges in which kernels of graphs were captured.
 #include "report/parts/captures.h"
 
 #include <string.h>

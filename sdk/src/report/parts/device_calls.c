@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds kernels to the calls that launched them.
 #include "report/parts/device_calls.h"
 
 #include <stdlib.h>

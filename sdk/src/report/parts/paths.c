@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Builds the tree of names while a sweep meets ranges.
 #include "report/parts/paths.h"
 
 #include <stdio.h>

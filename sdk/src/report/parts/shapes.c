@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds up kernels by name and launch shape.
 #include "report/parts/shapes.h"
 
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds up stated work, counters, messages and memory.
 #include "report/run/amounts.h"
 
 #include <string.h>

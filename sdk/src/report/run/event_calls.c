@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds up what was launched in a device range of the program.
 #include "report/run/event_calls.h"
 
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the stack of open ranges while a sweep passes.
 #include "report/run/frames.h"
 
 #include "base/base.h"

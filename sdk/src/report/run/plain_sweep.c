@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sweeps one lane that has nothing but nested calls.
 #include "report/run/plain_sweep.h"
 
 #include "report/run/event_counts.h"

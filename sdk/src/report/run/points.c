@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Counts a thread's points under the ranges around them.
 #include "report/run/points.h"
 
 #include "base/base.h"
