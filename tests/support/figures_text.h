@@ -30,10 +30,9 @@ inline std::ostream &operator<<(std::ostream &out,
 
 inline std::ostream &operator<<(std::ostream &out, const ppi_device_use &use) {
   return out << use.kernels << "+" << use.copies << "/" << use.launches << "/"
-             << use.by_wait << "/" << use.by_wait << "/" << use.copied_bytes
-             << "/" << use.copy_ns << "/" << use.busy_ns << "/" << use.spans
-             << use.span_times << use.host_ns << "/"
-             << use.gap_ns[PPI_GAP_NOT_LAUNCHED] << "/"
+             << use.by_wait << "/" << use.copied_bytes << "/" << use.copy_ns
+             << "/" << use.busy_ns << "/" << use.spans << use.span_times
+             << use.host_ns << "/" << use.gap_ns[PPI_GAP_NOT_LAUNCHED] << "/"
              << use.gap_ns[PPI_GAP_LAUNCH] << "/" << use.gap_ns[PPI_GAP_QUEUED]
              << " " << use.delays;
 }

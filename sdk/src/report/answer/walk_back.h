@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ppi_moments_walk tells, where nothing is to be told of but host ranges
-// that lie in one another on their lanes, and what devices did for them: back
-// from the last end, so that each comes after those around it, without a list
-// in the order of time.
+// The walk of ppi_moments_walk for host ranges that nest on their lanes, and
+// their device work. It goes back from the last end, so that a range comes after
+// those around it, and sorts nothing.
 #ifndef PPI_WALK_BACK_H_
 #define PPI_WALK_BACK_H_
 
