@@ -86,7 +86,7 @@ def failed_tests(log, config, *arguments):
 
 def caught_by(log, test):
     """Which test fails first, with its configuration; None: nothing fails."""
-    failed = failed_tests(log, "ci", test)
+    failed = failed_tests(log, "ci", *test.split(","))
     if failed:
         return f"ci: {failed}"
     for config, tags in STEPS:
