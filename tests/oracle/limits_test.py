@@ -7,6 +7,7 @@ limits_test.py PPROF_REPORT. Truth is by simulating each program again with each
 import os
 
 import case
+import traces
 
 DATA = os.path.join(case.DATA, "..", "limits")
 
@@ -58,6 +59,36 @@ class LimitsTest(case.Case):
             with self.subTest(run=run):
                 self.assertIn("Answer " + " ".join(limit["sentence"].split()), said)
                 self.assertIn("Next: " + limit["next"], said)
+
+    def test_idle_time_of_a_device_is_charged_to_what_the_host_does(self):
+        # Rounds of 8 ms on one thread: data 3 ms; forward 5 ms, which launches three kernels, and
+        # waits for the first one. The device is idle for 0.8 ms after that wait, for 0.8 ms until
+        # the third launch, for 3 ms of data and 0.2 ms of forward before its first launch and
+        # after its last kernel; that one takes 0.1 ms to start.
+        trace, us = traces.KinetoTrace(), 1000
+        for at in range(0, 40 * 8000 * us, 8000 * us):
+            def host(name, start, end, category="user_annotation"):
+                trace.host(name, category, at + start * us, at + end * us)
+
+            def launch(start, begin, end):
+                number = trace.call(at + start * us, at + (start + 1) * us)
+                trace.device("gemm", at + begin * us, at + end * us, number)
+            host("data", 0, 3000)
+            host("forward", 3000, 8000)
+            launch(3100, 3200, 3400)
+            host("cudaStreamSynchronize", 3150, 3410, "cuda_runtime")
+            launch(4100, 4200, 4400)
+            launch(5100, 5200, 7900)
+        limit = case.Report(self.written(trace)).json["limit"]
+        found = {(gap["kind"], gap["name"]): gap["time"] / us for gap in limit["gaps"]}
+        want = {("stage", "data"): 3000, ("after wait", "forward"): 800,
+                ("launching", "forward"): 800, ("stage", "forward"): 200,
+                ("starting", "forward"): 100}
+        self.assertEqual(set(want), set(found))
+        for key, time in want.items():
+            self.assertAlmostEqual(time, found[key], delta=0.02 * time, msg=key)
+        self.assertAlmostEqual(1, limit["stops"], delta=0.02)
+        self.assertAlmostEqual(4900 / 8000, sum(gap["part"] for gap in limit["gaps"]), delta=0.01)
 
 
 if __name__ == "__main__":

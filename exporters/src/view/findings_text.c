@@ -116,6 +116,25 @@ static void put_finding_json(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, "]}");
 }
 
+static void put_gaps(ppi_page *page, const ppi_limit *limit) {
+  put_member(page, "idle_device", limit->idle_device);
+  ppi_page_text(page, ",\"stops\":");
+  ppi_page_short(page, limit->stops);
+  ppi_page_text(page, ",\"gaps\":[");
+  for (size_t i = 0; i < limit->num_gaps; i++) {
+    const ppi_limit_gap *gap = &limit->gaps[i];
+    ppi_page_format(page, "%s{\"kind\":\"%s\"", i ? "," : "",
+                    ppi_gap_kind_name(gap->kind));
+    put_member(page, "name", gap->name);
+    ppi_page_text(page, ",\"time\":");
+    ppi_page_short(page, gap->ns);
+    ppi_page_text(page, ",\"part\":");
+    ppi_page_short(page, gap->part);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "]");
+}
+
 static void put_limit(ppi_page *page, const ppi_limit *limit) {
   ppi_page_format(page, ",\n\"limit\":{\"claim\":\"%s\"",
                   ppi_limit_claim_name(limit->claim));
@@ -134,6 +153,7 @@ static void put_limit(ppi_page *page, const ppi_limit *limit) {
   put_member(page, "next_limit", limit->next_limit);
   put_member(page, "sentence", limit->sentence);
   put_member(page, "next", limit->next);
+  put_gaps(page, limit);
   ppi_page_text(page, "}");
 }
 

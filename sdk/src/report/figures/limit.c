@@ -13,3 +13,16 @@ const char *ppi_limit_claim_name(ppi_limit_claim claim) {
       [PPI_CLAIM_PART] = "part"};
   return names[claim];
 }
+
+const char *ppi_gap_kind_name(ppi_gap_kind kind) {
+  static const char *const names[PPI_NUM_GAP_KINDS] = {
+      [PPI_GAP_LAUNCHING] = "launching",
+      [PPI_GAP_AFTER_WAIT] = "after wait",
+      [PPI_GAP_STAGE] = "stage",
+      [PPI_GAP_WAITING] = "waiting",
+      [PPI_GAP_STARTING] = "starting",
+      [PPI_GAP_NO_REQUEST] = "no request",
+      [PPI_GAP_NOTHING] = "nothing recorded",
+      [PPI_GAP_OTHERS] = "others"};
+  return names[kind];
+}

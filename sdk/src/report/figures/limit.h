@@ -22,7 +22,29 @@ typedef enum ppi_limit_claim {
 } ppi_limit_claim;
 const char *ppi_limit_claim_name(ppi_limit_claim claim);
 
-enum { PPI_LIMIT_NAMES = 4, PPI_LIMIT_MORE = 3 };
+enum { PPI_LIMIT_NAMES = 4, PPI_LIMIT_MORE = 3, PPI_LIMIT_GAPS = 8 };
+
+// What the thread that launched a device's next work did while the device was
+// idle.
+typedef enum ppi_gap_kind {
+  PPI_GAP_LAUNCHING,   // in one stage, between two launches
+  PPI_GAP_AFTER_WAIT,  // the same, behind a wait for the device
+  PPI_GAP_STAGE,
+  PPI_GAP_WAITING,     // for what another thread does
+  PPI_GAP_STARTING,    // launched, and not begun
+  PPI_GAP_NO_REQUEST,  // none had come
+  PPI_GAP_NOTHING,     // nothing is recorded
+  PPI_GAP_OTHERS,      // all that are not listed
+  PPI_NUM_GAP_KINDS
+} ppi_gap_kind;
+const char *ppi_gap_kind_name(ppi_gap_kind kind);
+
+typedef struct ppi_limit_gap {
+  ppi_gap_kind kind;
+  char name[96];  // of the stage; "": none
+  double ns;      // for each unit
+  double part;    // of the time
+} ppi_limit_gap;
 
 typedef struct ppi_limit {
   ppi_limit_claim claim;
@@ -38,6 +60,11 @@ typedef struct ppi_limit {
   char next[256];
   char more[PPI_LIMIT_MORE][256];  // sentences beside it
   size_t num_more;
+  // The device that is idle least, and by what; idle time is their sum.
+  char idle_device[96];
+  ppi_limit_gap gaps[PPI_LIMIT_GAPS];  // the greatest first, others last
+  size_t num_gaps;
+  double stops;  // a unit: waits for the device in which it ran empty
   double units;  // that were counted; verdicts of several runs go by it
 } ppi_limit;
 

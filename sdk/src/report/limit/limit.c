@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/ledger.h"
 #include "report/limit/pauses.h"
 #include "report/limit/prepare.h"
 #include "report/limit/rules_latency.h"
@@ -100,7 +101,10 @@ static void ask_rules(ppi_limit_search *search) {
   for (size_t i = 0; i < NUM_RULES && !search->failed; i++)
     if (rules[i](search)) break;
   search->out->units = (double)search->model->num_counted;
-  if (search->out->claim != PPI_CLAIM_NONE) say_more(search);
+  if (search->out->claim == PPI_CLAIM_NONE || search->failed) return;
+  ppi_limit_find_gaps(search);
+  say_more(search);
+  if (!search->failed) ppi_limit_say_gaps(search);
 }
 
 pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out) {

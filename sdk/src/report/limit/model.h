@@ -96,13 +96,22 @@ typedef struct ppi_limit_unit {
   bool is_apart;      // an outlier, or outside of the window
 } ppi_limit_unit;
 
+// Device work before that of one call becomes one.
+typedef struct ppi_limit_work {
+  uint64_t start_ns, end_ns, submit_ns;
+  uint32_t call;    // that it is a part of
+  uint32_t around;  // the innermost call that submitted it
+} ppi_limit_work;
+
 typedef struct ppi_limit_model {
   ppi_limit_call *calls;  // by begin
   size_t num_calls;
   uint32_t *units_of;  // units that a call serves: [first, first + num)
   ppi_limit_name *names;
   size_t num_names;
-  uint32_t *by_name;  // calls, name by name, by begin
+  uint32_t *by_name;      // calls, name by name, by begin
+  ppi_limit_work *works;  // by begin
+  size_t num_works, works_capacity;
   ppi_limit_row *rows;
   size_t num_rows;
   const ppi_table_ids *ids;

@@ -71,46 +71,74 @@ static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
   return at;
 }
 
-// Requests of the range around; kernels get the name of their stage, and those
-// of one call that follow each other on a stream are one call of it.
-static bool inherit(ppi_limit_model *model) {
-  uint32_t *last = NULL;  // by stream: its last call
-  size_t num_last = 0, capacity = 0;
-  for (size_t i = 0; i < model->num_calls; i++) {
-    ppi_limit_call *call = &model->calls[i];
-    if (call->parent == PPI_NO_CALL) continue;
-    const ppi_limit_call *around = &model->calls[call->parent];
-    if (!call->num) {
-      call->first = around->first;
-      call->num = around->num;
-    }
-    if (!(call->flags & PPI_CALL_DEVICE) || call->flags & PPI_CALL_NAMED)
-      continue;
-    uint32_t *grown =
-        ppi_grow(last, &capacity, (size_t)call->row + 1, sizeof *grown);
-    if (!grown) {
-      ppi_free(last);
-      return false;
-    }
-    last = grown;
-    for (; num_last <= call->row; num_last++) last[num_last] = PPI_NO_CALL;
-    call->parent = outermost(model, call->parent);
-    call->name = model->calls[call->parent].name;
-    ppi_limit_call *before =
-        last[call->row] == PPI_NO_CALL ? NULL : &model->calls[last[call->row]];
-    bool follows = before && before->parent == call->parent &&
-                   before->end_ns <= call->start_ns;
-    if (!follows) {
-      last[call->row] = (uint32_t)i;
-      continue;
-    }
-    before->end_ns = call->end_ns;
-    before->last_submit_ns = call->submit_ns;
-    before->work_ns += call->work_ns;
-    call->flags |= MERGED;
-  }
-  ppi_free(last);
+static bool add_work(ppi_limit_model *model, uint32_t at, uint32_t part_of,
+                     uint32_t around) {
+  const ppi_limit_call *call = &model->calls[at];
+  ppi_limit_work *grown = ppi_grow(model->works, &model->works_capacity,
+                                   model->num_works + 1, sizeof *grown);
+  if (!grown) return false;
+  model->works = grown;
+  grown[model->num_works++] = (ppi_limit_work){
+      call->start_ns, call->end_ns, call->submit_ns, part_of, around};
   return true;
+}
+
+// By stream: its last call.
+typedef struct last_calls {
+  uint32_t *items;
+  size_t num, capacity;
+} last_calls;
+
+static uint32_t *last_of(last_calls *last, uint32_t row) {
+  uint32_t *grown =
+      ppi_grow(last->items, &last->capacity, (size_t)row + 1, sizeof *grown);
+  if (!grown) return NULL;
+  last->items = grown;
+  for (; last->num <= row; last->num++) grown[last->num] = PPI_NO_CALL;
+  return &grown[row];
+}
+
+// Kernels get the name of their stage, and those of one call that follow each
+// other on a stream are one call of it.
+static bool take_kernel(ppi_limit_model *model, last_calls *last, uint32_t at) {
+  ppi_limit_call *call = &model->calls[at];
+  uint32_t around = call->parent, *known = last_of(last, call->row);
+  if (!known) return false;
+  call->parent = outermost(model, around);
+  call->name = model->calls[call->parent].name;
+  ppi_limit_call *before = *known == PPI_NO_CALL ? NULL : &model->calls[*known];
+  bool follows = before && before->parent == call->parent &&
+                 before->end_ns <= call->start_ns;
+  if (!follows) {
+    *known = at;
+    return add_work(model, at, at, around);
+  }
+  before->end_ns = call->end_ns;
+  before->last_submit_ns = call->submit_ns;
+  before->work_ns += call->work_ns;
+  call->flags |= MERGED;
+  return add_work(model, at, *known, around);
+}
+
+// Requests are those of the range around.
+static bool inherit(ppi_limit_model *model) {
+  last_calls last = {0};
+  bool is_done = true;
+  for (size_t i = 0; i < model->num_calls && is_done; i++) {
+    ppi_limit_call *call = &model->calls[i];
+    bool is_device = call->flags & PPI_CALL_DEVICE;
+    bool has_parent = call->parent != PPI_NO_CALL;
+    if (has_parent && !call->num) {
+      call->first = model->calls[call->parent].first;
+      call->num = model->calls[call->parent].num;
+    }
+    if (is_device && has_parent && !(call->flags & PPI_CALL_NAMED))
+      is_done = take_kernel(model, &last, (uint32_t)i);
+    else if (is_device)
+      is_done = add_work(model, (uint32_t)i, (uint32_t)i, call->parent);
+  }
+  ppi_free(last.items);
+  return is_done;
 }
 
 // ---- order ----
@@ -133,6 +161,27 @@ static int compare_places(const void *left, const void *right) {
   return (a->was > b->was) - (a->was < b->was);
 }
 
+static int compare_works(const void *left, const void *right) {
+  const ppi_limit_work *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  return (a->call > b->call) - (a->call < b->call);
+}
+
+static uint64_t start_of_work(const void *item) {
+  return ((const ppi_limit_work *)item)->start_ns;
+}
+
+static void order_works(ppi_limit_model *model, const uint32_t *now) {
+  for (size_t i = 0; i < model->num_works; i++) {
+    ppi_limit_work *work = &model->works[i];
+    work->call = now[work->call];
+    if (work->around != PPI_NO_CALL) work->around = now[work->around];
+  }
+  ppi_sort(model->works, model->num_works, sizeof *model->works, start_of_work,
+           compare_works);
+}
+
 // What is dropped is gone; parents are where they stand now.
 static bool put_in_order(ppi_limit_model *model) {
   place *places = ppi_alloc((model->num_calls + 1) * sizeof *places);
@@ -152,6 +201,7 @@ static bool put_in_order(ppi_limit_model *model) {
       model->calls[i].parent = parent == PPI_NO_CALL ? parent : now[parent];
     }
     model->num_calls = num;
+    order_works(model, now);
   }
   bool is_done = places && now;
   ppi_free(places);
@@ -288,6 +338,7 @@ void ppi_model_clear(ppi_limit_model *model) {
     ppi_free(model->stations[i].taken);
   }
   ppi_free(model->units_of);
+  ppi_free(model->works);
   ppi_free(model->names);
   ppi_free(model->by_name);
   ppi_free(model->rows);

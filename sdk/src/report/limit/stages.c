@@ -59,17 +59,19 @@ static bool is_part(const ppi_limit_model *model, const double *inner_ns,
   return may_be_part(model, call) && is_divided(model, inner_ns, call->parent);
 }
 
-// The part that a call's time belongs to.
-static uint32_t part_around(const ppi_limit_model *model,
-                            const double *inner_ns, uint32_t at) {
-  while (!is_part(model, inner_ns, at)) at = model->calls[at].parent;
+uint32_t ppi_call_part(const ppi_limit_model *model, uint32_t at) {
+  while (!(model->calls[at].flags & PPI_CALL_PART))
+    at = model->calls[at].parent;
   return at;
 }
 
 static bool list_parts(ppi_limit_model *model, const double *inner_ns) {
-  for (size_t i = 0; i < model->num_calls; i++)
-    if (is_part(model, inner_ns, (uint32_t)i))
-      model->rows[model->calls[i].row].num_parts++;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[i];
+    if (!is_part(model, inner_ns, (uint32_t)i)) continue;
+    call->flags |= PPI_CALL_PART;
+    model->rows[call->row].num_parts++;
+  }
   for (size_t i = 0; i < model->num_rows; i++) {
     ppi_limit_row *row = &model->rows[i];
     row->parts = ppi_alloc((row->num_parts + 1) * sizeof *row->parts);
@@ -78,7 +80,7 @@ static bool list_parts(ppi_limit_model *model, const double *inner_ns) {
   }
   for (size_t i = 0; i < model->num_calls; i++) {
     ppi_limit_row *row = &model->rows[model->calls[i].row];
-    if (is_part(model, inner_ns, (uint32_t)i))
+    if (model->calls[i].flags & PPI_CALL_PART)
       row->parts[row->num_parts++] = (uint32_t)i;
   }
   return true;
@@ -88,11 +90,11 @@ static void take(uint64_t *from_ns, uint64_t ns) {
   *from_ns -= PPI_MIN(ns, *from_ns);
 }
 
-static void measure_parts(ppi_limit_model *model, const double *inner_ns) {
+static void measure_parts(ppi_limit_model *model) {
   uint64_t *times = model->working_ns;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!is_part(model, inner_ns, (uint32_t)i)) continue;
+    if (!(call->flags & PPI_CALL_PART)) continue;
     times[i] = ppi_call_within(model, call);
     if (call->flags & PPI_CALL_DEVICE && call->end_ns > call->start_ns)
       times[i] = (uint64_t)((double)times[i] * (double)call->work_ns /
@@ -105,7 +107,7 @@ static void measure_parts(ppi_limit_model *model, const double *inner_ns) {
     if (!ppi_call_is_on_thread(&model->calls[i]) ||
         !ppi_call_is_top_wait(model, at))
       continue;
-    take(&times[part_around(model, inner_ns, at)],
+    take(&times[ppi_call_part(model, at)],
          ppi_model_within(model, model->waits[i].from_ns,
                           model->waits[i].to_ns));
   }
@@ -116,7 +118,7 @@ bool ppi_model_find_stages(ppi_limit_model *model) {
   model->working_ns =
       ppi_alloc((model->num_calls + 1) * sizeof *model->working_ns);
   bool is_done = inner_ns && model->working_ns && list_parts(model, inner_ns);
-  if (is_done) measure_parts(model, inner_ns);
+  if (is_done) measure_parts(model);
   ppi_free(inner_ns);
   return is_done;
 }

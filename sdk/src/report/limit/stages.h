@@ -18,6 +18,9 @@ static inline bool ppi_call_is_on_thread(const ppi_limit_call *call) {
   return !(call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP));
 }
 
+// The part that the time of a thread's call belongs to.
+uint32_t ppi_call_part(const ppi_limit_model *model, uint32_t call);
+
 // Of waits that lie in one another the outermost one counts.
 bool ppi_call_is_top_wait(const ppi_limit_model *model, uint32_t call);
 

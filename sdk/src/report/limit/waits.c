@@ -44,13 +44,13 @@ static double weight_of(const ppi_limit_name *name,
 
 // Device work by thread, in the order of its ends.
 typedef struct device_ends {
-  uint32_t *calls;
+  uint32_t *works;
   size_t *first;  // by thread
 } device_ends;
 
 typedef struct sorted_end {
   uint64_t end_ns;
-  uint32_t thread, call;
+  uint32_t thread, work;
 } sorted_end;
 
 static int compare_ends(const void *left, const void *right) {
@@ -60,21 +60,20 @@ static int compare_ends(const void *left, const void *right) {
 }
 
 static bool list_device_ends(const ppi_limit_model *model, device_ends *out) {
-  size_t num = 0;
-  sorted_end *ends = ppi_alloc((model->num_calls + 1) * sizeof *ends);
-  out->calls = ppi_alloc((model->num_calls + 1) * sizeof *out->calls);
+  size_t num = model->num_works, thread = 0;
+  sorted_end *ends = ppi_alloc((num + 1) * sizeof *ends);
+  out->works = ppi_alloc((num + 1) * sizeof *out->works);
   out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
-  bool is_done = ends && out->calls && out->first;
-  for (size_t i = 0; is_done && i < model->num_calls; i++) {
-    const ppi_limit_call *call = &model->calls[i];
-    if (call->flags & PPI_CALL_DEVICE)
-      ends[num++] = (sorted_end){call->end_ns, call->host, (uint32_t)i};
+  bool is_done = ends && out->works && out->first;
+  for (size_t i = 0; is_done && i < num; i++) {
+    const ppi_limit_work *work = &model->works[i];
+    ends[i] =
+        (sorted_end){work->end_ns, model->calls[work->call].host, (uint32_t)i};
   }
   if (is_done && num > 1) qsort(ends, num, sizeof *ends, compare_ends);
-  size_t thread = 0;
   for (size_t i = 0; is_done && i < num; i++) {
     while (thread <= ends[i].thread) out->first[thread++] = i;
-    out->calls[i] = ends[i].call;
+    out->works[i] = ends[i].work;
   }
   for (; is_done && thread < model->num_rows + 2; thread++)
     out->first[thread] = num;
@@ -82,22 +81,32 @@ static bool list_device_ends(const ppi_limit_model *model, device_ends *out) {
   return is_done;
 }
 
-// The last device work that ends at most `slack_ns` before the call does.
-static uint32_t last_work(const ppi_limit_model *model, const device_ends *ends,
-                          const ppi_limit_call *call, uint64_t slack_ns) {
+// From the submission to the end; empty where the work ends before it.
+static ppi_interval wait_for(const ppi_limit_call *call, uint64_t submit_ns,
+                             uint64_t end_ns) {
+  uint64_t from_ns = PPI_MAX(call->start_ns, submit_ns);
+  return from_ns < end_ns ? (ppi_interval){from_ns, end_ns}
+                          : (ppi_interval){0, 0};
+}
+
+// For the last device work that ends at most `slack_ns` before the call does.
+static bool last_work(const ppi_limit_model *model, const device_ends *ends,
+                      const ppi_limit_call *call, uint64_t slack_ns,
+                      ppi_interval *out) {
   size_t low = ends->first[call->row], high = ends->first[call->row + 1];
   size_t first = low;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (model->calls[ends->calls[middle]].end_ns > call->end_ns)
+    if (model->works[ends->works[middle]].end_ns > call->end_ns)
       high = middle;
     else
       low = middle + 1;
   }
-  if (low == first) return PPI_NO_CALL;
-  uint32_t last = ends->calls[low - 1];
-  return model->calls[last].end_ns + slack_ns >= call->end_ns ? last
-                                                              : PPI_NO_CALL;
+  if (low == first) return false;
+  const ppi_limit_work *last = &model->works[ends->works[low - 1]];
+  if (last->end_ns + slack_ns < call->end_ns) return false;
+  *out = wait_for(call, last->submit_ns, last->end_ns);
+  return true;
 }
 
 // Of the request that it serves.
@@ -124,13 +133,12 @@ static ppi_interval device_wait(const ppi_limit_model *model,
                                 const ppi_limit_call *call) {
   uint64_t slack_ns =
       PPI_MAX((uint64_t)150000, (call->end_ns - call->start_ns) / 10);
-  uint32_t last = last_work(model, ends, call, slack_ns);
-  if (last == PPI_NO_CALL) last = last_of_unit(model, call, slack_ns);
-  if (last == PPI_NO_CALL) return (ppi_interval){0, 0};
+  ppi_interval wait = {0, 0};
+  if (last_work(model, ends, call, slack_ns, &wait)) return wait;
+  uint32_t last = last_of_unit(model, call, slack_ns);
+  if (last == PPI_NO_CALL) return wait;
   const ppi_limit_call *work = &model->calls[last];
-  uint64_t from_ns = PPI_MAX(call->start_ns, work->last_submit_ns);
-  if (from_ns >= work->end_ns) return (ppi_interval){0, 0};
-  return (ppi_interval){from_ns, work->end_ns};
+  return wait_for(call, work->last_submit_ns, work->end_ns);
 }
 
 static bool waits_for_device(const ppi_limit_model *model,
@@ -422,7 +430,7 @@ bool ppi_model_find_waits(ppi_limit_model *model) {
   }
   is_done = is_done && look_at_threads(model, names, num);
   if (is_done) mark_waits(model, &ends);
-  ppi_free(ends.calls);
+  ppi_free(ends.works);
   ppi_free(ends.first);
   ppi_free(names);
   return is_done;
