@@ -30,7 +30,7 @@ function loadData() {
   return data;
 }
 
-// "queueing for opencl:0" and "between stages" are no stages: time in which
+// "in line for gpu:0" and "between stages" are no stages: time in which
 // nothing works for the unit.
 function isWaiting(row) {
   return row.calls === null && row.calls_avg === null;

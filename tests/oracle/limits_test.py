@@ -60,6 +60,21 @@ class LimitsTest(case.Case):
                 self.assertIn("Answer " + " ".join(limit["sentence"].split()), said)
                 self.assertIn("Next: " + limit["next"], said)
 
+    def test_servers_and_blame_are_those_of_the_program(self):
+        # `embed` takes 8 ms of each 8 ms, the other four stages 1 ms, one thread each; queues of
+        # four: requests wait for embed alone, or for a thread that waits for it.
+        limit = case.Report(os.path.join(DATA, "chain_second.json.gz")).json["limit"]
+        use = {server["name"]: server["utilization"] for server in limit["servers"]}
+        self.assertEqual({"fetch", "embed", "search", "rerank", "generate"}, set(use))
+        self.assertGreater(use.pop("embed"), 0.98)
+        self.assertLess(max(use.values()), 0.2)
+        waits = [row for row in limit["blame"] if row["kind"] in ("in line for", "held up by")]
+        of_embed = sum(row["time"] for row in waits if row["name"] == "embed")
+        self.assertGreater(of_embed, 0.9 * sum(row["time"] for row in waits))
+        rows = case.Report(os.path.join(DATA, "chain_second.json.gz")).rows("answer")
+        shown = {row[0] for row in rows}
+        self.assertTrue({"in line for embed", "held up by embed"} <= shown, shown)
+
     def test_idle_time_of_a_device_is_charged_to_what_the_host_does(self):
         # Rounds of 8 ms on one thread: data 3 ms; forward 5 ms, which launches three kernels, and
         # waits for the first one. The device is idle for 0.8 ms after that wait, for 0.8 ms until

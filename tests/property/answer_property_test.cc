@@ -13,6 +13,7 @@
 
 #include "answer_oracle.h"
 #include "event_feed.h"
+#include "findings_runs.h"
 #include "pprof/report.h"
 #include "report/answer/account.h"
 #include "report/report.h"
@@ -259,7 +260,9 @@ struct Row {
 using Rows = std::map<std::string, Row>;
 
 const char *NameOf(ppi_where where) {
-  const char *const names[] = {"device", "queue", "host", "waiting", "between"};
+  const char *const names[] = {"device",  "queue",     "host",  "waiting",
+                               "between", "line",      "held",  "batch",
+                               "idle",    "hand-over", "paused"};
   return names[where];
 }
 
@@ -471,6 +474,63 @@ TEST(AnswerPropertyTest, NoPartOfARunThatWasKilledIsGreaterThanIt) {
         ASSERT_LE(row.second.ns, answer.total_ns) << "seed " << seed;
     }
   }
+}
+
+// ---- what lies between stages ----
+
+// Requests one after the other through stages of one thread each, whose queues
+// have `places`: a thread that cannot hand on takes nothing.
+void MakeLine(EventFeed *feed, Random *random, size_t num_requests) {
+  const size_t num_stages = 2 + Pick(random, 3), places = 1 + Pick(random, 4);
+  std::vector<std::vector<uint64_t>> begins(num_stages), ends(num_stages);
+  std::vector<uint64_t> usual;
+  for (uint32_t k = 0; k < num_stages; k++) {
+    feed->Lane(k + 1, 100 + k, "worker");
+    usual.push_back(500000 + Pick(random, 4000000));
+  }
+  uint64_t arrives = 1000, every = 1 + Pick(random, 4000000);
+  for (size_t i = 0; i < num_requests; i++) {
+    uint64_t ready = arrives;
+    for (uint32_t k = 0; k < num_stages; k++) {
+      uint64_t begin = i ? std::max(ready, ends[k][i - 1]) : ready;
+      if (k + 1 < num_stages && i >= places + 1)
+        begin = std::max(begin, begins[k + 1][i - places - 1]);
+      begin += 1 + Pick(random, 20000);
+      ready = begin + usual[k] / 2 + Pick(random, usual[k]);
+      begins[k].push_back(begin);
+      ends[k].push_back(ready);
+      OfRequest(&feed->Range(k + 1, "stage " + std::to_string(k),
+                             PPROF_CATEGORY_USER_DEFINED, begin, ready),
+                i + 1);
+    }
+    OfRequest(&feed->Range(0, "request", PPROF_CATEGORY_USER_DEFINED, arrives,
+                           ready + 1000),
+              i + 1)
+        .flags |= PPROF_FLAG_ASYNC;
+    arrives += Pick(random, 2 * every);
+  }
+  feed->AddWindow(0, ends.back().back() + 1000000);
+}
+
+TEST(AnswerPropertyTest, WhatLiesBetweenStagesIsDividedWithoutARest) {
+  std::map<std::string, size_t> kinds;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    Random random(seed);
+    EventFeed feed;
+    MakeLine(&feed, &random, 10 + Pick(&random, 90));
+    Report plain(&feed, nullptr, 0), checked(&feed, &random, 5);
+    Rows rows = RowsOf(plain.Of(PPI_BASE_REQUEST));
+    ASSERT_EQ(Text(rows), Text(RowsOf(checked.Of(PPI_BASE_REQUEST))))
+        << "seed " << seed;
+    for (const auto &row : rows)
+      for (const char *kind : {" line ", " held ", " hand-over ", " between "})
+        if (row.second.ns && row.first.find(kind) != std::string::npos)
+          kinds[kind]++;
+  }
+  EXPECT_GT(kinds[" line "], 60u);
+  EXPECT_GT(kinds[" held "], 20u);
+  EXPECT_GT(kinds[" hand-over "], 40u);
+  EXPECT_EQ(kinds[" between "], 0u);
 }
 
 }  // namespace

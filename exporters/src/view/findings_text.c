@@ -116,20 +116,71 @@ static void put_finding_json(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, "]}");
 }
 
+static void put_number(ppi_page *page, const char *name, double number) {
+  ppi_page_format(page, ",\"%s\":", name);
+  ppi_page_short(page, number);
+}
+
+// Begins a row of a list.
+static void put_kind(ppi_page *page, size_t at, const char *kind,
+                     const char *name) {
+  ppi_page_format(page, "%s{\"kind\":\"%s\"", at ? ",\n" : "\n", kind);
+  put_member(page, "name", name);
+}
+
+static void put_stages(ppi_page *page, const ppi_limit *limit, size_t server) {
+  bool any = false;
+  ppi_page_text(page, ",\"stages\":[");
+  for (size_t i = 0; i < limit->num_demands; i++) {
+    const ppi_limit_demand *demand = &limit->demands[i];
+    if (demand->server != server) continue;
+    ppi_page_text(page, any ? ",{\"name\":" : "{\"name\":");
+    ppi_page_json(page, demand->name);
+    put_number(page, "utilization", demand->utilization);
+    put_number(page, "demand", demand->demand_ns);
+    ppi_page_text(page, "}");
+    any = true;
+  }
+  ppi_page_text(page, "]}");
+}
+
+static void put_servers(ppi_page *page, const ppi_limit *limit) {
+  ppi_page_text(page, ",\"servers\":[");
+  for (size_t i = 0; i < limit->num_servers; i++) {
+    const ppi_limit_server *server = &limit->servers[i];
+    put_kind(page, i, ppi_server_kind_name(server->kind), server->name);
+    ppi_page_format(page, ",\"num\":%u", (unsigned)server->num);
+    put_number(page, "utilization", server->utilization);
+    put_number(page, "occupied", server->occupied);
+    put_number(page, "demand", server->demand_ns);
+    put_number(page, "in_line", server->line_ns);
+    put_stages(page, limit, i);
+  }
+  ppi_page_text(page, "]");
+}
+
+static void put_blame(ppi_page *page, const ppi_limit *limit) {
+  ppi_page_text(page, ",\"blame\":[");
+  for (size_t i = 0; i < limit->num_blames; i++) {
+    const ppi_limit_blame *blame = &limit->blames[i];
+    put_kind(page, i, ppi_blame_kind_name(blame->kind), blame->name);
+    put_number(page, "time", blame->ns);
+    put_number(page, "usual", blame->usual_ns);
+    put_number(page, "slow", blame->slow_ns);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "]");
+}
+
 static void put_gaps(ppi_page *page, const ppi_limit *limit) {
   put_member(page, "idle_device", limit->idle_device);
-  ppi_page_text(page, ",\"stops\":");
-  ppi_page_short(page, limit->stops);
+  put_number(page, "stops", limit->stops);
   ppi_page_text(page, ",\"gaps\":[");
   for (size_t i = 0; i < limit->num_gaps; i++) {
     const ppi_limit_gap *gap = &limit->gaps[i];
-    ppi_page_format(page, "%s{\"kind\":\"%s\"", i ? "," : "",
-                    ppi_gap_kind_name(gap->kind));
-    put_member(page, "name", gap->name);
-    ppi_page_text(page, ",\"time\":");
-    ppi_page_short(page, gap->ns);
-    ppi_page_text(page, ",\"part\":");
-    ppi_page_short(page, gap->part);
+    put_kind(page, i, ppi_gap_kind_name(gap->kind), gap->name);
+    put_number(page, "time", gap->ns);
+    put_number(page, "part", gap->part);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
@@ -144,15 +195,15 @@ static void put_limit(ppi_page *page, const ppi_limit *limit) {
     ppi_page_text(page, i ? "," : "");
     ppi_page_json(page, limit->names[i]);
   }
-  ppi_page_text(page, "],\"utilization\":");
-  ppi_page_short(page, limit->utilization);
-  ppi_page_text(page, ",\"demand\":");
-  ppi_page_short(page, limit->demand_ns);
-  ppi_page_text(page, ",\"bound\":");
-  ppi_page_short(page, limit->bound);
+  ppi_page_text(page, "]");
+  put_number(page, "utilization", limit->utilization);
+  put_number(page, "demand", limit->demand_ns);
+  put_number(page, "bound", limit->bound);
   put_member(page, "next_limit", limit->next_limit);
   put_member(page, "sentence", limit->sentence);
   put_member(page, "next", limit->next);
+  put_servers(page, limit);
+  put_blame(page, limit);
   put_gaps(page, limit);
   ppi_page_text(page, "}");
 }

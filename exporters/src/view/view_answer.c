@@ -92,10 +92,21 @@ static ordered_row *order_rows(const ppi_answer *answer) {
 
 static const char *name_of(ppi_view *view, const ppi_answer_row *row,
                            ppi_base_kind base) {
+  // Before the stage's name, and behind it.
+  static const char *const waits[PPI_NUM_WHERES][2] = {
+      [PPI_WHERE_LINE] = {"in line for ", ""},
+      [PPI_WHERE_HELD] = {"held up by ", ""},
+      [PPI_WHERE_BATCH] = {"batch of ", " fills"},
+      [PPI_WHERE_IDLE] = {"idle before ", ""},
+      [PPI_WHERE_HAND_OVER] = {"hand-over", ""},
+      [PPI_WHERE_PAUSED] = {"paused", ""}};
   if (row->where == PPI_WHERE_QUEUE)
-    return ppi_view_text(view, "queueing for %s", row->device);
+    return ppi_view_text(view, "in line for %s", row->device);
   if (row->where == PPI_WHERE_BETWEEN)
     return base == PPI_BASE_WALL ? "outside of stages" : "between stages";
+  const char *const *words = waits[row->where];
+  if (words[0])
+    return ppi_view_text(view, "%s%s%s", words[0], row->name, words[1]);
   return ppi_view_text(view, "%s", *row->child ? row->child : row->name);
 }
 
@@ -109,6 +120,13 @@ static const char *where_of(const ppi_answer_row *row) {
     case PPI_WHERE_WAITING:
       return "waiting for others";
     case PPI_WHERE_BETWEEN:
+    case PPI_WHERE_LINE:
+    case PPI_WHERE_HELD:
+    case PPI_WHERE_BATCH:
+    case PPI_WHERE_IDLE:
+    case PPI_WHERE_HAND_OVER:
+    case PPI_WHERE_PAUSED:
+    case PPI_NUM_WHERES:
       break;
   }
   return "";

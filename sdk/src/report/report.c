@@ -128,7 +128,8 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   if (status == PPROF_STATUS_OK)
     status = ppi_table_fill_finish(&report->calls.fill);
   if (status == PPROF_STATUS_OK)
-    status = ppi_limit_find(&report->calls, &figures.limit);
+    status = ppi_limit_find(&report->calls, &figures.limit,
+                            &figures.answers[PPI_BASE_REQUEST]);
   drop_run(report);
   if (status == PPROF_STATUS_OK) return add_run(report, &figures);
   ppi_figures_clear(&figures);

@@ -109,6 +109,12 @@ const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
                  compare_items);
 }
 
+void ppi_answer_drop_row(ppi_answer *answer, size_t at) {
+  clear_row(&answer->rows[at]);
+  memmove(answer->rows + at, answer->rows + at + 1,
+          (--answer->num_rows - at) * sizeof *answer->rows);
+}
+
 uint64_t ppi_answer_quantile(const ppi_answer *answer,
                              const ppi_answer_row *row, unsigned percent) {
   uint64_t rank = ppi_rank_of(answer->num_units, percent * PPI_RANK_PERCENT);

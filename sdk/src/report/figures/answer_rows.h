@@ -25,7 +25,15 @@ typedef enum ppi_where {
   PPI_WHERE_QUEUE,       // work is submitted to a device that serves others
   PPI_WHERE_HOST,        // a thread works for it
   PPI_WHERE_WAITING,     // threads wait for others, and nothing works for it
-  PPI_WHERE_BETWEEN      // none of these
+  PPI_WHERE_BETWEEN,     // none of these
+  // The same of requests, divided by what they wait for; `name` is the stage.
+  PPI_WHERE_LINE,       // its servers are taken
+  PPI_WHERE_HELD,       // behind a stage that cannot hand on its output
+  PPI_WHERE_BATCH,      // its batch fills
+  PPI_WHERE_IDLE,       // its server is free, and nothing is recorded
+  PPI_WHERE_HAND_OVER,  // from thread to thread; no stage
+  PPI_WHERE_PAUSED,     // everything stands still; no stage
+  PPI_NUM_WHERES
 } ppi_where;
 
 // Rows without a child add up; those with one are a part of the row of the same
@@ -67,6 +75,8 @@ void ppi_answer_sort(ppi_answer *answer);
 // ppi_answer_row_find: NULL where there is none. Of a sorted answer.
 const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
                                           const ppi_answer_row *key);
+// ppi_answer_drop_row leaves the others in order.
+void ppi_answer_drop_row(ppi_answer *answer, size_t at);
 // ppi_answer_quantile is that of nearest rank over all units: those that have
 // nothing of the row count as 0.
 uint64_t ppi_answer_quantile(const ppi_answer *answer,

@@ -26,3 +26,65 @@ const char *ppi_gap_kind_name(ppi_gap_kind kind) {
       [PPI_GAP_OTHERS] = "others"};
   return names[kind];
 }
+
+const char *ppi_blame_kind_name(ppi_blame_kind kind) {
+  static const char *const names[PPI_NUM_BLAME_KINDS] = {
+      [PPI_BLAME_WORK] = "work",        [PPI_BLAME_LINE] = "in line for",
+      [PPI_BLAME_HELD] = "held up by",  [PPI_BLAME_BATCH] = "batch fills",
+      [PPI_BLAME_IDLE] = "idle before", [PPI_BLAME_HAND_OVER] = "hand-over",
+      [PPI_BLAME_PAUSED] = "paused",    [PPI_BLAME_OTHERS] = "others"};
+  return names[kind];
+}
+
+const char *ppi_server_kind_name(ppi_server_kind kind) {
+  static const char *const names[PPI_NUM_SERVER_KINDS] = {
+      [PPI_SERVER_THREADS] = "threads",
+      [PPI_SERVER_DEVICE] = "device",
+      [PPI_SERVER_ONE_AT_A_TIME] = "one at a time"};
+  return names[kind];
+}
+
+// What is taken of a server, less what factors save.
+static double use_with(const ppi_limit *limit, uint32_t server,
+                       const double *factors) {
+  double use = limit->servers[server].utilization;
+  for (size_t k = 0; k < limit->num_demands; k++)
+    if (limit->demands[k].server == server)
+      use -= (1 - factors[k]) * limit->demands[k].utilization;
+  return use;
+}
+
+// The time of a unit that stands in no line, less what factors save. A range
+// that few are in at a time is a part of its thread's stage.
+static double round_with(const ppi_limit *limit, const double *factors) {
+  double ns = limit->round_ns;
+  for (size_t k = 0; k < limit->num_demands; k++)
+    if (limit->servers[limit->demands[k].server].kind !=
+        PPI_SERVER_ONE_AT_A_TIME)
+      ns -= (1 - factors[k]) * limit->demands[k].demand_ns;
+  return ns;
+}
+
+double ppi_limit_bound(const ppi_limit *limit, const double *factors,
+                       uint32_t *out_server) {
+  double before = 0, after = 0;
+  *out_server = PPI_LIMIT_SERVERS;
+  for (uint32_t i = 0; i < limit->num_servers; i++) {
+    double use = use_with(limit, i, factors);
+    if (limit->servers[i].utilization > before)
+      before = limit->servers[i].utilization;
+    if (use <= after) continue;
+    after = use;
+    *out_server = i;
+  }
+  double gain = after > 0 ? before / after - 1 : 0;
+  if (limit->under_way <= 0 || limit->every_ns <= 0) return gain;
+  // From the rate as it is: what is not saturated may rise to it.
+  double rate = after > 0 ? 1 / after - 1 : gain;
+  double round_ns = round_with(limit, factors);
+  double turns =
+      round_ns > 0 ? limit->under_way * limit->every_ns / round_ns - 1 : rate;
+  if (turns >= rate) return rate;
+  *out_server = PPI_LIMIT_SERVERS;
+  return turns;
+}

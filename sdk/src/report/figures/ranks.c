@@ -115,7 +115,7 @@ void ppi_ranks_clear(ppi_ranks *ranks) {
 static bool has_stages(const ppi_report_input *input) {
   for (int base = 0; base < PPI_NUM_BASES; base++)
     for (size_t i = 0; i < input->answers[base].num_rows; i++)
-      if (input->answers[base].rows[i].where != PPI_WHERE_BETWEEN) return true;
+      if (input->answers[base].rows[i].where < PPI_WHERE_BETWEEN) return true;
   return false;
 }
 

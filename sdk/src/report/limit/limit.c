@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/blame.h"
 #include "report/limit/ledger.h"
 #include "report/limit/pauses.h"
 #include "report/limit/prepare.h"
@@ -15,6 +16,7 @@
 #include "report/limit/rules_saturated.h"
 #include "report/limit/rules_shared.h"
 #include "report/limit/say.h"
+#include "report/limit/servers.h"
 #include "report/limit/stations.h"
 #include "report/limit/units.h"
 #include "report/limit/waits.h"
@@ -98,6 +100,7 @@ static void say_more(ppi_limit_search *search) {
 static void ask_rules(ppi_limit_search *search) {
   ppi_limit_find_arrivals(search);
   if (!search->failed) ppi_limit_find_congestion(search);
+  if (!search->failed) ppi_limit_list_servers(search);
   for (size_t i = 0; i < NUM_RULES && !search->failed; i++)
     if (rules[i](search)) break;
   search->out->units = (double)search->model->num_counted;
@@ -107,7 +110,8 @@ static void ask_rules(ppi_limit_search *search) {
   if (!search->failed) ppi_limit_say_gaps(search);
 }
 
-pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out) {
+pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out,
+                            ppi_answer *requests) {
   ppi_limit_model model = {0};
   ppi_limit_search search = {
       .model = &model, .out = out, .congested = PPI_NONE};
@@ -115,6 +119,8 @@ pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out) {
   if (!calls->num) return PPROF_STATUS_OK;
   search.failed = !find_model(&search, calls);
   if (!search.failed && model.num_counted) ask_rules(&search);
+  if (!search.failed && out->claim != PPI_CLAIM_NONE)
+    ppi_blame_show(&search, requests);
   ppi_blame_clear(&search.blame);
   ppi_model_clear(&model);
   return search.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;

@@ -4,6 +4,7 @@
 #ifndef PPI_LIMIT_FIND_H_
 #define PPI_LIMIT_FIND_H_
 
+#include "report/figures/answer_rows.h"
 #include "report/figures/limit.h"
 #include "report/limit/limit_calls.h"
 
@@ -11,11 +12,13 @@
 extern "C" {
 #endif
 
-// ppi_limit_find looks at all calls of a finished run, and uses them up.
+// ppi_limit_find looks at all calls of a finished run, and uses them up. Where
+// there is a verdict, what lies between the stages of `requests` is divided.
 //
 // Errors: NO_MEMORY.
 // Cost:   sorting the calls; the rest grows as they do, or is bounded.
-pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out);
+pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out,
+                            ppi_answer *requests);
 
 #ifdef __cplusplus
 }

@@ -69,7 +69,8 @@ static double unit_demand(const ppi_limit_model *model,
              : 0;
 }
 
-static const char *name_of(const ppi_limit_model *model, uint32_t station) {
+const char *ppi_limit_station_name(const ppi_limit_model *model,
+                                   uint32_t station) {
   const ppi_station *of = &model->stations[station];
   if (of->kind == PPI_STATION_DEVICE) return model->rows[of->rows[0]].name;
   return of->num_stages ? model->names[of->stages[0].name].text : "";
@@ -83,10 +84,11 @@ static void put_bound(ppi_limit_search *search, uint32_t station, char *to,
   out->bound = ppi_limit_gain(model, station, &next);
   bool is_other =
       next != station &&
-      strcmp(name_of(model, next),
+      strcmp(ppi_limit_station_name(model, next),
              model->names[model->stations[station].stages[0].name].text) == 0;
   ppi_words_put(out->next_limit, sizeof out->next_limit, "%s%s",
-                is_other ? "the thread of " : "", name_of(model, next));
+                is_other ? "the thread of " : "",
+                ppi_limit_station_name(model, next));
   const ppi_station *top = &model->stations[station];
   bool is_same = next == station;
   ppi_words_put(to, size, "Half of %s: at most %s more, then %s%s limits.",
@@ -219,10 +221,11 @@ bool ppi_limit_balanced(ppi_limit_search *search) {
     if (!station->is_relevant || !station->num_stages ||
         station->use + 0.03 < model->stations[top].use)
       continue;
-    ppi_limit_add_name(out, name_of(model, (uint32_t)i));
-    ppi_words_put(list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
-                  ppi_words_name(name_of(model, (uint32_t)i)).text,
-                  ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text);
+    ppi_limit_add_name(out, ppi_limit_station_name(model, (uint32_t)i));
+    ppi_words_put(
+        list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
+        ppi_words_name(ppi_limit_station_name(model, (uint32_t)i)).text,
+        ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text);
     len += strlen(list + len);
   }
   PPI_SAY(out->sentence,
@@ -379,14 +382,15 @@ static void say_moves(ppi_limit_search *search, uint32_t a, uint32_t b,
       (double)(model->to_ns - model->from_ns) / PARTS * (double)at;
   out->claim = PPI_CLAIM_LIMIT;
   out->verdict = "moves";
-  ppi_limit_add_name(out, name_of(model, a));
-  ppi_limit_add_name(out, name_of(model, b));
+  ppi_limit_add_name(out, ppi_limit_station_name(model, a));
+  ppi_limit_add_name(out, ppi_limit_station_name(model, b));
   out->utilization = uses[b].uses[PARTS - 1];
   PPI_SAY(out->sentence,
           "The limit moves: first %s (busy %s), after %s %s (busy %s).",
-          ppi_words_name(name_of(model, a)).text,
+          ppi_words_name(ppi_limit_station_name(model, a)).text,
           ppi_words_percent(PPI_MIN(uses[a].uses[0], 1.0), 1).text,
-          ppi_words_time(after_ns).text, ppi_words_name(name_of(model, b)).text,
+          ppi_words_time(after_ns).text,
+          ppi_words_name(ppi_limit_station_name(model, b)).text,
           ppi_words_percent(PPI_MIN(uses[b].uses[PARTS - 1], 1.0), 1).text);
   PPI_SAY(out->next, "look at the two parts of the run separately.");
 }

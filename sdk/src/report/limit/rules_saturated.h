@@ -15,6 +15,9 @@ uint32_t ppi_limit_busiest(const ppi_limit_model *model);
 // What halving the greatest stage of `station` brings: 1 is twice the rate.
 double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
                       uint32_t *out_next);
+// Its greatest stage; of a device its name.
+const char *ppi_limit_station_name(const ppi_limit_model *model,
+                                   uint32_t station);
 // Rules.
 bool ppi_limit_moves(ppi_limit_search *search);
 bool ppi_limit_balanced(ppi_limit_search *search);

@@ -13,8 +13,21 @@ typedef struct walk {
   const ppi_limit_model *model;
   ppi_blame *blame;
   const ppi_limit_unit *unit;
+  bool is_gap;  // between two calls of the unit
   bool failed;
 } walk;
+
+static void add_piece(walk *at, ppi_blame_kind kind, uint32_t of, uint64_t ns) {
+  ppi_blame *to = at->blame;
+  if (!ns) return;
+  ppi_blame_piece *grown = ppi_grow(to->pieces, &to->pieces_capacity,
+                                    to->num_pieces + 1, sizeof *grown);
+  at->failed |= !grown;
+  if (!grown) return;
+  to->pieces = grown;
+  grown[to->num_pieces++] =
+      (ppi_blame_piece){ns, (uint32_t)to->num_units - 1, of, kind, at->is_gap};
+}
 
 // ---- rows and stations at a time ----
 
@@ -138,9 +151,11 @@ static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
   if (!ns) return;
   if (ns <= hand_over_ns) {
     at->blame->hand_over_ns += (double)ns;
+    add_piece(at, PPI_BLAME_HAND_OVER, PPI_NONE, ns);
     return;
   }
   bool fills = serves_several(at->model, name);
+  add_piece(at, fills ? PPI_BLAME_BATCH : PPI_BLAME_IDLE, name, ns);
   (fills ? at->blame->batch_ns : at->blame->idle_ns)[name] += (double)ns;
   keep_idle(at, name, ns);
 }
@@ -162,12 +177,16 @@ static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
         pieces < MOST_PIECES ? next_change(model, time_ns, to_ns) : to_ns;
     uint32_t held = station;
     uint64_t ns = next_ns - time_ns;
-    if (is_pause(model, time_ns))
+    if (is_pause(model, time_ns)) {
       at->blame->pause_ns += (double)ns;
-    else if (who_holds(model, station, time_ns, &held) == PIECE_LINE)
+      add_piece(at, PPI_BLAME_PAUSED, PPI_NONE, ns);
+    } else if (who_holds(model, station, time_ns, &held) == PIECE_LINE) {
       at->blame->line_ns[held] += (double)ns;
-    else
+      add_piece(at, held == station ? PPI_BLAME_LINE : PPI_BLAME_HELD, held,
+                ns);
+    } else {
       idle_ns += ns;
+    }
     time_ns = next_ns;
   }
   blame_idle(at, call->name, idle_ns);
@@ -193,6 +212,8 @@ static void blame_device(walk *at, const ppi_limit_call *work, uint64_t from_ns,
   if (station == PPI_NONE) return;
   at->blame->device_ns[station] += (double)ns;
   at->blame->line_ns[station] += (double)line_ns;
+  add_piece(at, PPI_BLAME_WORK, work->name, ns);
+  add_piece(at, PPI_BLAME_LINE, station, line_ns);
 }
 
 static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
@@ -211,11 +232,14 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
   if (model->names[call->name].waits == PPI_WAITS_THREAD) {
     waits_ns = PPI_MIN(waits_ns, left_ns);
     at->blame->waits_ns += (double)waits_ns;
-    if (model->names[call->name].waits_for != PPI_NONE)
-      at->blame->own_ns[model->names[call->name].waits_for] += (double)waits_ns;
+    uint32_t other = model->names[call->name].waits_for;
+    if (other != PPI_NONE) at->blame->own_ns[other] += (double)waits_ns;
+    add_piece(at, PPI_BLAME_WORK, other == PPI_NONE ? call->name : other,
+              waits_ns);
     left_ns -= waits_ns;
   }
   at->blame->own_ns[call->name] += (double)left_ns;
+  add_piece(at, PPI_BLAME_WORK, call->name, left_ns);
 }
 
 // A call that wanders and ends where another begins is its queue, if that one's
@@ -265,20 +289,29 @@ static void blame_call(walk *at, uint32_t index, uint64_t to_ns,
     blame_gap(at, call->start_ns, to_ns, behind);
   } else {
     at->blame->elsewhere_ns[call->name] += (double)(to_ns - call->start_ns);
+    add_piece(at, PPI_BLAME_WORK, call->name, to_ns - call->start_ns);
   }
+}
+
+static void blame_between(walk *at, uint64_t from_ns, uint64_t to_ns,
+                          const ppi_limit_call *behind) {
+  at->is_gap = true;
+  blame_gap(at, from_ns, to_ns, behind);
+  at->is_gap = false;
 }
 
 static void walk_unit(walk *at) {
   const ppi_limit_call *behind = NULL;
   uint64_t time_ns = at->unit->end_ns;
-  at->blame->num_units++;
+  at->blame->latencies[at->blame->num_units++] =
+      at->unit->end_ns - at->unit->start_ns;
   at->blame->latency_ns += (double)(at->unit->end_ns - at->unit->start_ns);
   for (;;) {
     uint32_t index = last_before(at, time_ns);
     if (index == PPI_NO_CALL) break;
     const ppi_limit_call *call = &at->model->calls[index];
     uint64_t end_ns = PPI_MIN(call->end_ns, time_ns);
-    if (behind) blame_gap(at, end_ns, time_ns, behind);
+    if (behind) blame_between(at, end_ns, time_ns, behind);
     blame_call(at, index, end_ns, behind);
     time_ns = call->flags & PPI_CALL_DEVICE
                   ? PPI_MIN(call->submit_ns, call->start_ns)
@@ -286,20 +319,22 @@ static void walk_unit(walk *at) {
     behind = call;
   }
   if (behind && time_ns > at->unit->start_ns)
-    blame_gap(at, at->unit->start_ns, time_ns, behind);
+    blame_between(at, at->unit->start_ns, time_ns, behind);
 }
 
 bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
   size_t names = (model->num_names + 1) * sizeof(double);
   size_t stations = (model->num_stations + 1) * sizeof(double);
-  *out = (ppi_blame){.own_ns = ppi_alloc(names),
-                     .device_ns = ppi_alloc(stations),
-                     .line_ns = ppi_alloc(stations),
-                     .batch_ns = ppi_alloc(names),
-                     .idle_ns = ppi_alloc(names),
-                     .elsewhere_ns = ppi_alloc(names)};
+  *out = (ppi_blame){
+      .own_ns = ppi_alloc(names),
+      .device_ns = ppi_alloc(stations),
+      .line_ns = ppi_alloc(stations),
+      .batch_ns = ppi_alloc(names),
+      .idle_ns = ppi_alloc(names),
+      .elsewhere_ns = ppi_alloc(names),
+      .latencies = ppi_alloc((model->num_units + 1) * sizeof(uint64_t))};
   if (!out->own_ns || !out->device_ns || !out->line_ns || !out->batch_ns ||
-      !out->idle_ns || !out->elsewhere_ns)
+      !out->idle_ns || !out->elsewhere_ns || !out->latencies)
     return false;
   if (model->unit_kind != PPI_UNIT_REQUEST) return true;
   size_t seen = 0;
@@ -321,6 +356,8 @@ void ppi_blame_clear(ppi_blame *blame) {
   ppi_free(blame->batch_ns);
   ppi_free(blame->idle_ns);
   ppi_free(blame->elsewhere_ns);
+  ppi_free(blame->pieces);
+  ppi_free(blame->latencies);
   ppi_free(blame->idles);
   ppi_free(blame->idle_names);
 }

@@ -5,11 +5,21 @@
 #ifndef PPI_LIMIT_WALK_H_
 #define PPI_LIMIT_WALK_H_
 
+#include "report/figures/limit.h"
 #include "report/limit/model.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// A piece of a request's time.
+typedef struct ppi_blame_piece {
+  uint64_t ns;
+  uint32_t unit;  // of those that were looked at
+  uint32_t of;    // a name; of a line a station; else PPI_NONE
+  ppi_blame_kind kind;
+  bool is_gap;  // no range of the request is open, nor work of it submitted
+} ppi_blame_piece;
 
 // Sums over the requests that were looked at.
 typedef struct ppi_blame {
@@ -17,11 +27,14 @@ typedef struct ppi_blame {
   double latency_ns;
   double *own_ns;        // by name: in calls of it, on threads
   double *device_ns;     // by station: on a device
-  double *line_ns;       // by station: in line for it
+  double *line_ns;       // by station: in line for it, or held up by it
   double *batch_ns;      // by name: a batch of it fills
   double *idle_ns;       // by name: its rows are free, and nothing is recorded
   double *elsewhere_ns;  // by name: calls on no row
   double hand_over_ns, pause_ns, waits_ns;
+  ppi_blame_piece *pieces;
+  size_t num_pieces, pieces_capacity;
+  uint64_t *latencies;  // of each request that was looked at
   // Each idle stretch of the name with the most.
   uint64_t *idles;
   uint32_t *idle_names;
