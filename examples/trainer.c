@@ -2,8 +2,8 @@
 //
 // A device that waits for the host: each step the host sorts a batch, then has
 // the device multiply it, and waits for that before it begins the next one. The
-// device is a stream of the cpu backend. For docs/first-answer.md and
-// docs/whatif.md: trainer [SAMPLES [TIMES]] sorts so many, and multiplies so
+// device is a stream of the cpu backend. For docs/first-answer.md:
+// trainer [SAMPLES [TIMES]] sorts so many, and multiplies so
 // often.
 #include <stdint.h>
 #include <stdio.h>

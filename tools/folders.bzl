@@ -20,5 +20,4 @@ TOOLS = [
     "//tools/spans",
     "//tools/sqlite",
     "//tools/verb",
-    "//tools/whatif",
 ]

@@ -132,10 +132,12 @@ static const struct ppi_tool_verb verbs[] = {
          PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) |
          PPI_TAKES(RAW),
      0, true, true, ppi_tool_search_batch, NULL},
-    {"whatif", "LOG", "predict throughput and p99 with faster or slower stages",
-     "The run is replayed with other durations: what each thread and stream "
-     "waited for,\nit waits for again. Without --scale a ranking: what a tenth "
-     "less of each stage\ngains. See docs/whatif.md.\n",
+    {"whatif", "LOG",
+     "what a faster stage brings at most, and what limits then",
+     "Bounds by the laws of queues, from the utilization of each thread, "
+     "stream "
+     "and lock.\nWithout --scale what half of each stage brings. See "
+     "docs/whatif.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(WHATIF) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(TRACES) | PPI_TAKES(RAW),
      PPI_READS_RUNS, true, false, ppi_tool_whatif, NULL},

@@ -140,7 +140,7 @@ class NamesTest(unittest.TestCase):
                 ["--by", "thread"], ["--style", "paddle", "--op-detail"],
                 ["--style", "torch"], ["--style", "nsys"], ["-f", "csv"],
                 ["-f", "json"], ["-f", "markdown"], ["--view", "stages"],
-                ["trace", "-o", "-"], ["whatif"], ["html", "-o", "-"],
+                ["trace", "-o", "-"], ["html", "-o", "-"],
                 ["export", "folded", "-o", "-"], ["export", "otlp", "-o", "-"],
                 ["export", "speedscope", "-o", "-"],
                 ["sql"]]:

@@ -250,11 +250,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"scale", 0, PPI_OPTION_TEXTS, FIELD(whatif.scales), FOR(WHATIF),
      "STAGE=FACTOR,...", NULL,
      "how long stages take, such as detect=0.5 (half); * and ? stand for"
-     " anything; may come again [each stage in turn, with a tenth less]"},
-    {"by", 0, PPI_OPTION_CHOICE, FIELD(tables.by), FOR(WHATIF), "request|step",
-     NULL, "what figures are of [request, or else step]"},
-    {"warmup", 0, PPI_OPTION_NUMBER, FIELD(warmup), FOR(WHATIF), "N", NULL,
-     "so many requests or steps at first have no part in the figures [1]"},
+     " anything; may come again [each stage in turn, with half]"},
     {"top", 0, PPI_OPTION_NUMBER, FIELD(tables.top), FOR(WHATIF), "N", NULL,
      "so many stages; 0 is all [0]"},
     {"listen", 0, PPI_OPTION_TEXT, FIELD(metrics.listen), FOR(METRICS),

@@ -1,58 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `whatif`: a run once more with stages that take longer or shorter; without
-// --scale each stage in turn with a tenth less.
-#include <limits.h>
+// `whatif`: what a run may do at most with stages that take longer or shorter,
+// by the laws of its servers; without --scale each stage in turn with half.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/output.h"
+#include "cli/rows.h"
 #include "cli/suggest.h"
 #include "names/glob.h"
-#include "verb/read_runs.h"
+#include "print/report_print.h"
+#include "verb/reports.h"
 #include "verb/verbs.h"
-#include "whatif/whatif_causes.h"
-#include "whatif/whatif_print.h"
 
-enum { MOST_RANKED = 64, MOST_NAME = 256 };
-static const double ranked_factor = 0.9;
+enum { MOST_NAME = 256 };
 
-struct whatif {
-  const struct ppi_tool_options *options;
-  ppi_whatif_log log;
-  ppi_whatif_graph graph;
-  ppi_whatif_replay replay;
-  double *scales;  // by id of a stage; below 0: not asked for
+// clang-format off
+#define COLUMNS(each) \
+  each(STAGE, "stage", NULL) \
+  each(KIND, "kind", NULL) \
+  each(SERVER, "server", NULL) \
+  each(NUM, "servers", NULL) \
+  each(BUSY, "busy", "%") \
+  each(DEMAND, "time", "ns") \
+  each(FACTOR, "factor", NULL) \
+  each(GAIN, "gain_at_most", "%") \
+  each(NEXT, "then_limits", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const ppi_table_column table_columns[] = {
+    {"Stage", 10, STAGE, 1},      {"Server", 10, SERVER, 1},
+    {"Kind", 7, KIND, 1},         {"Servers", 7, NUM, 1},
+    {"Busy(%)", 7, BUSY, 1},      {"Time", 6, DEMAND, 1},
+    {"Factor", 6, FACTOR, 1},     {"Gain at most(%)", 15, GAIN, 1},
+    {"Then limits", 11, NEXT, 1},
 };
+static const size_t brief[] = {STAGE, SERVER, BUSY, DEMAND, FACTOR, GAIN, NEXT};
+static const ppi_view_kind kind = {.name = "whatif",
+                                   .title = "What If",
+                                   PPI_VIEW_LAYOUT(columns, table_columns),
+                                   PPI_VIEW_BRIEF(brief),
+                                   .has_time_unit = true,
+                                   .end = PPI_TABLE_END_NOTE};
+
+typedef struct row {
+  size_t demand;
+  double factor, gain;
+  uint32_t next;
+} row;
+
+typedef struct whatif {
+  const struct ppi_tool_options *options;
+  const ppi_limit *limit;
+  double factors[PPI_LIMIT_DEMANDS];
+  bool is_asked[PPI_LIMIT_DEMANDS];
+  row rows[PPI_LIMIT_DEMANDS];
+  size_t num_rows;
+} whatif;
+
+static bool is_on_device(const ppi_limit *limit, size_t demand) {
+  return limit->servers[limit->demands[demand].server].kind ==
+         PPI_SERVER_DEVICE;
+}
 
 // ---- --scale ----
 
 // "host:NAME", "device:NAME" or "NAME": that is the device's side of a name
 // that has one.
-static bool fits(const ppi_whatif_log *log, const ppi_whatif_stage *stage,
-                 const char *name) {
+static bool fits(const ppi_limit *limit, size_t demand, const char *pattern) {
   static const char host[] = "host:", device[] = "device:";
-  if (strncmp(name, host, sizeof host - 1) == 0)
-    return !stage->on_device &&
-           ppi_glob_match(name + sizeof host - 1, stage->name);
-  if (strncmp(name, device, sizeof device - 1) == 0)
-    return stage->on_device &&
-           ppi_glob_match(name + sizeof device - 1, stage->name);
-  if (!ppi_glob_match(name, stage->name)) return false;
-  for (size_t i = 0; i < log->num_stages && !stage->on_device; i++)
-    if (log->stages[i].on_device &&
-        strcmp(log->stages[i].name, stage->name) == 0)
+  const char *name = limit->demands[demand].name;
+  bool on_device = is_on_device(limit, demand);
+  if (strncmp(pattern, host, sizeof host - 1) == 0)
+    return !on_device && ppi_glob_match(pattern + sizeof host - 1, name);
+  if (strncmp(pattern, device, sizeof device - 1) == 0)
+    return on_device && ppi_glob_match(pattern + sizeof device - 1, name);
+  if (!ppi_glob_match(pattern, name)) return false;
+  for (size_t i = 0; i < limit->num_demands && !on_device; i++)
+    if (is_on_device(limit, i) && strcmp(limit->demands[i].name, name) == 0)
       return false;
   return true;
 }
 
-static int refuse_stage(const ppi_whatif_log *log, const char *name) {
+static int refuse_stage(const ppi_limit *limit, const char *name) {
   struct ppi_tool_guess guess = {.wrong = name, .wrong_len = strlen(name)};
-  for (size_t i = 0; i < log->num_stages; i++)
-    ppi_tool_guess_offer(&guess, log->stages[i].name,
-                         strlen(log->stages[i].name));
+  for (size_t i = 0; i < limit->num_demands; i++)
+    ppi_tool_guess_offer(&guess, limit->demands[i].name,
+                         strlen(limit->demands[i].name));
   if (guess.best)
     ppi_tool_say("'--scale': no stage is called '%s' (did you mean '%.*s'?)",
                  name, (int)guess.best_len, guess.best);
@@ -62,7 +97,7 @@ static int refuse_stage(const ppi_whatif_log *log, const char *name) {
 }
 
 // `text` is "STAGE=FACTOR", `len` long.
-static int take_scale(struct whatif *all, const char *text, size_t len) {
+static int take_scale(whatif *all, const char *text, size_t len) {
   char name[MOST_NAME], *end = NULL;
   size_t at = len, found = 0;
   while (at && text[at - 1] != '=') at--;
@@ -75,15 +110,16 @@ static int take_scale(struct whatif *all, const char *text, size_t len) {
   }
   memcpy(name, text, at - 1);
   name[at - 1] = '\0';
-  for (size_t i = 0; i < all->log.num_stages; i++)
-    if (fits(&all->log, &all->log.stages[i], name)) {
-      all->scales[i + 1] = factor;
-      found++;
-    }
-  return found ? PPI_EXIT_DONE : refuse_stage(&all->log, name);
+  for (size_t i = 0; i < all->limit->num_demands; i++) {
+    if (!fits(all->limit, i, name)) continue;
+    all->factors[i] = factor;
+    all->is_asked[i] = true;
+    found++;
+  }
+  return found ? PPI_EXIT_DONE : refuse_stage(all->limit, name);
 }
 
-static int take_scales(struct whatif *all) {
+static int take_scales(whatif *all) {
   const struct ppi_tool_list *list = &all->options->whatif.scales;
   int code = PPI_EXIT_DONE;
   for (int i = 0; i < list->num && code == PPI_EXIT_DONE; i++)
@@ -96,156 +132,121 @@ static int take_scales(struct whatif *all) {
   return code;
 }
 
-// ---- replays ----
+// ---- rows ----
 
-static void reset_scales(struct whatif *all) {
-  for (size_t i = 0; i <= all->log.num_stages; i++) all->scales[i] = -1;
+static void predict(whatif *all) {
+  uint32_t next;
+  double gain = ppi_limit_bound(all->limit, all->factors, &next);
+  for (size_t i = 0; i < all->limit->num_demands; i++)
+    if (all->is_asked[i])
+      all->rows[all->num_rows++] = (row){i, all->factors[i], gain, next};
 }
 
-static int by_time(const void *left, const void *right) {
-  const ppi_whatif_stage *a = *(const ppi_whatif_stage *const *)left;
-  const ppi_whatif_stage *b = *(const ppi_whatif_stage *const *)right;
-  if (a->total_ns != b->total_ns) return a->total_ns > b->total_ns ? -1 : 1;
-  return (a > b) - (a < b);
-}
-
-static size_t list_stages(const struct whatif *all,
-                          const ppi_whatif_stage **out) {
-  size_t num = 0;
-  for (size_t i = 0; i < all->log.num_stages; i++)
-    if (all->log.stages[i].total_ns && !all->graph.is_wait[i + 1])
-      out[num++] = &all->log.stages[i];
-  qsort(out, num, sizeof(const ppi_whatif_stage *), by_time);
-  return num;
-}
-
-static const ppi_whatif_answers *sorted_by;
 static int by_gain(const void *left, const void *right) {
-  const ppi_whatif_answer *a = left, *b = right;
-  double of_a = ppi_whatif_gain(sorted_by, &a->result);
-  double of_b = ppi_whatif_gain(sorted_by, &b->result);
-  if (of_a > of_b || of_a < of_b) return of_a > of_b ? -1 : 1;
-  of_a = a->result.p99.value;
-  of_b = b->result.p99.value;
-  if (of_a > of_b || of_a < of_b) return of_a < of_b ? -1 : 1;
-  return (a->stage > b->stage) - (a->stage < b->stage);
+  const row *a = left, *b = right;
+  if (a->gain < b->gain || a->gain > b->gain) return a->gain > b->gain ? -1 : 1;
+  return (a->demand > b->demand) - (a->demand < b->demand);
 }
 
-static int rank(struct whatif *all, ppi_whatif_answers *answers) {
-  ppi_whatif_answer items[MOST_RANKED];
-  const ppi_whatif_stage **stages =
-      ppi_alloc((all->log.num_stages + 1) * sizeof *stages);
-  if (!stages) return PPI_EXIT_INPUT;
-  size_t num = list_stages(all, stages);
+// Half of a stage wherever it is served, on one side.
+static void rank(whatif *all) {
+  const ppi_limit *limit = all->limit;
   long top = all->options->tables.top;
-  answers->items = items;
-  answers->is_ranking = true;
-  for (size_t i = 0; i < num && i < MOST_RANKED; i++) {
-    uint32_t id = (uint32_t)(stages[i] - all->log.stages) + 1;
-    ppi_whatif_answer *item = &items[answers->num++];
-    *item = (ppi_whatif_answer){.stage = id, .factor = ranked_factor};
-    all->scales[id] = ranked_factor;
-    ppi_whatif_replay_run(&all->replay, all->scales, false, &item->result);
-    all->scales[id] = -1;
+  for (size_t i = 0; i < limit->num_demands; i++) {
+    row *to = &all->rows[all->num_rows++];
+    *to = (row){.demand = i, .factor = 0.5};
+    for (size_t k = 0; k < limit->num_demands; k++)
+      if (strcmp(limit->demands[k].name, limit->demands[i].name) == 0 &&
+          is_on_device(limit, k) == is_on_device(limit, i))
+        all->factors[k] = to->factor;
+    to->gain = ppi_limit_bound(limit, all->factors, &to->next);
+    for (size_t k = 0; k < limit->num_demands; k++) all->factors[k] = 1;
   }
-  ppi_free(stages);
-  answers->num_unranked = num - answers->num;
-  sorted_by = answers;
-  qsort(items, answers->num, sizeof *items, by_gain);
-  if (top > 0 && (size_t)top < answers->num) answers->num = (size_t)top;
-  return ppi_whatif_print(all->options, answers);
+  qsort(all->rows, all->num_rows, sizeof *all->rows, by_gain);
+  if (top > 0 && (size_t)top < all->num_rows) all->num_rows = (size_t)top;
 }
 
-static int predict(struct whatif *all, ppi_whatif_answers *answers) {
-  ppi_whatif_answer item = {.stage = 0};
-  int code = take_scales(all);
-  if (code != PPI_EXIT_DONE) return code;
-  ppi_whatif_replay_run(&all->replay, all->scales, true, &item.result);
-  answers->items = &item;
-  answers->num = 1;
-  return ppi_whatif_print(all->options, answers);
+static bool put_row(const whatif *all, const row *of, ppi_view *view) {
+  const ppi_limit_demand *demand = &all->limit->demands[of->demand];
+  const ppi_limit_server *server = &all->limit->servers[demand->server];
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[STAGE] = ppi_cell_text(demand->name);
+  cells[SERVER] = ppi_cell_text(server->name);
+  cells[KIND] = ppi_cell_text(ppi_server_kind_name(server->kind));
+  cells[NUM] = ppi_cell_count(server->num);
+  cells[BUSY] = ppi_cell_decimal(100 * server->utilization);
+  cells[DEMAND] = ppi_cell_time((uint64_t)(demand->demand_ns + 0.5));
+  cells[FACTOR] = ppi_cell_decimal(of->factor);
+  // To the hundredth that tables show: no -0.00.
+  cells[GAIN] = ppi_cell_decimal(fabs(of->gain) < 5e-5 ? 0 : 100 * of->gain);
+  cells[NEXT] = ppi_cell_text(of->next < all->limit->num_servers
+                                  ? all->limit->servers[of->next].name
+                                  : "its own time");
+  return true;
 }
 
-static bool unit_of(const struct whatif *all, size_t num_warm,
-                    ppi_whatif_unit *out) {
-  const char *by = all->options->tables.by;
-  bool has_requests = all->graph.num_requests > num_warm + 1;
-  bool has_steps = all->log.num_steps > num_warm + 1;
-  *out = PPI_WHATIF_RUN;
-  if (by && strcmp(by, "step") == 0) has_requests = false;
-  if (by && strcmp(by, "request") == 0) has_steps = false;
-  if (has_steps) *out = PPI_WHATIF_STEPS;
-  if (has_requests) *out = PPI_WHATIF_REQUESTS;
-  if (!by || *out != PPI_WHATIF_RUN) return true;
-  ppi_tool_say("'--by %s': there are no %ss, or none but the first %zu", by, by,
-               num_warm + 1);
-  return false;
-}
-
-static int replay(struct whatif *all) {
-  size_t num_warm = all->options->warmup > 0 ? (size_t)all->options->warmup : 0;
-  if (all->options->warmup == LONG_MIN) num_warm = 1;
-  ppi_whatif_answers answers = {.graph = &all->graph, .num_warm = num_warm};
-  if (!unit_of(all, num_warm, &answers.unit)) return PPI_EXIT_INPUT;
-  if (!ppi_whatif_replay_open(&all->replay, &all->graph, answers.unit,
-                              num_warm)) {
-    ppi_tool_say("%s", pprof_status_string(PPROF_STATUS_NO_MEMORY));
-    return PPI_EXIT_INPUT;
+static void put_notes(const whatif *all, ppi_page *notes) {
+  if (!all->limit->num_servers) {
+    ppi_page_text(notes,
+                  "Fewer than five requests, steps or iterations say nothing: "
+                  "record more of the run\n");
+    return;
   }
-  reset_scales(all);
-  ppi_whatif_replay_run(&all->replay, all->scales, true, &answers.recorded);
-  return all->options->whatif.scales.num ? predict(all, &answers)
-                                         : rank(all, &answers);
+  ppi_page_visible(notes, all->limit->sentence);
+  ppi_page_text(notes, "\n");
+  if (all->limit->claim == PPI_CLAIM_KEEPS_UP)
+    ppi_page_text(
+        notes, "Arrivals set the rate: gains are of what the run could do\n");
+  ppi_page_text(notes,
+                "Busy is the server's, time the stage's for each request, step "
+                "or iteration\n"
+                "A gain is a bound: the rate rises by no more "
+                "(docs/whatif.md)\n");
 }
 
-// ---- the log ----
-
-static int refuse_log(const struct whatif *all) {
-  const char *path = all->options->inputs[0];
-  if (all->log.num_runs > 1)
-    ppi_tool_say(
-        "whatif takes one run, and there are %zu: what processes wait "
-        "for of each other is in no log",
-        all->log.num_runs);
-  else if (all->log.too_many)
-    ppi_tool_say(
-        "%s has more than %d ranges: record a window, see "
-        "docs/capture.md",
-        path, PPI_WHATIF_MOST_RANGES);
-  else if (!all->log.num_stages)
-    ppi_tool_say("%s has no ranges: there is nothing to replay", path);
-  else
-    return PPI_EXIT_DONE;
-  return PPI_EXIT_INPUT;
+static int print(const whatif *all) {
+  ppi_report_format format = ppi_report_format_of(all->options->format);
+  ppi_view view = {.kind = &kind};
+  ppi_page page = {.is_raw = all->options->raw};
+  bool filled = true;
+  put_notes(all, &view.note);
+  for (size_t i = 0; i < all->num_rows && filled; i++)
+    filled = put_row(all, &all->rows[i], &view);
+  filled = filled && !view.note.failed;
+  if (format == PPI_FORMAT_JSON)
+    ppi_page_text(&page, "{\"schema\":\"pprof.whatif/2\",\n");
+  ppi_print_view(&page, &view, format, PPI_TIME_MS);
+  if (format == PPI_FORMAT_JSON) {
+    ppi_tool_rows_lines(&page, "notes", &view.note);
+    ppi_page_text(&page, "}\n");
+  }
+  page.failed |= !filled;
+  ppi_view_clear(&view);
+  return ppi_tool_output_page(all->options, &page, PPI_EXIT_DONE);
 }
 
-static int answer(struct whatif *all) {
-  int code = refuse_log(all);
+static int answer(whatif *all) {
+  for (size_t i = 0; i < PPI_LIMIT_DEMANDS; i++) all->factors[i] = 1;
+  int code = all->limit->num_servers ? take_scales(all) : PPI_EXIT_DONE;
   if (code != PPI_EXIT_DONE) return code;
-  ppi_whatif_log_settle(&all->log);
-  all->scales = ppi_alloc((all->log.num_stages + 1) * sizeof *all->scales);
-  bool made = ppi_whatif_graph_make(&all->graph, &all->log) && all->scales;
-  if (made)
-    code = replay(all);
+  if (all->options->whatif.scales.num)
+    predict(all);
   else
-    ppi_tool_say("%s", pprof_status_string(PPROF_STATUS_NO_MEMORY));
-  ppi_whatif_replay_close(&all->replay);
-  ppi_whatif_graph_clear(&all->graph);
-  ppi_free(all->scales);
-  return made ? code : PPI_EXIT_INPUT;
+    rank(all);
+  return print(all);
 }
 
 int ppi_tool_whatif(const struct ppi_tool_options *options) {
-  struct whatif all = {.options = options};
+  const ppi_report_details details = {
+      .answer = true, .requests = true, .warmup = -1};
+  whatif all = {.options = options};
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
-  ppi_whatif_log_init(&all.log);
-  code = ppi_tool_read_runs(options, &all.log.base, "replayed");
-  // A damaged log is replayed as far as it goes.
-  if (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED) {
-    int answered = answer(&all);
-    if (answered > code) code = answered;
-  }
-  ppi_whatif_log_clear(&all.log);
-  return code;
+  pprof_report *report = ppi_tool_reports_read(options, &details, NULL, &code);
+  if (!report) return code;
+  all.limit = &ppi_report_figures(report)->limit;
+  int answered = answer(&all);
+  pprof_report_destroy(report);
+  return answered > code ? answered : code;
 }

@@ -8,3 +8,5 @@ awk 'BEGIN {
   }
 }' >trace.json
 "$TOOL" whatif trace.json
+"$TOOL" whatif --top 1 -f csv trace.json
+"$TOOL" whatif -f markdown --scale 'l*=2' trace.json

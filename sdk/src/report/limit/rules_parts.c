@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
 #include "report/limit/window.h"
 
@@ -119,22 +120,43 @@ static void put_devices(const ppi_limit_model *model, char *to, size_t size) {
                   ppi_words_name(name).text, ppi_words_percent(use, 1).text);
 }
 
+// The station that does most of a stage's work; PPI_NONE: none.
+static uint32_t serves(const ppi_limit_model *model, uint32_t name) {
+  uint32_t found = PPI_NONE;
+  uint64_t most_ns = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    for (size_t k = 0; k < station->num_stages && station->is_relevant; k++) {
+      if (station->stages[k].name != name ||
+          station->stages[k].working_ns <= most_ns)
+        continue;
+      most_ns = station->stages[k].working_ns;
+      found = (uint32_t)i;
+    }
+  }
+  return found;
+}
+
 static void say_part(ppi_limit_search *search, uint32_t name, double ns,
                      const char *how, double all_ns) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   ppi_words text = ppi_words_name(model->names[name].text);
   double units = (double)PPI_MAX(model->num_counted, 1);
-  char devices[160];
+  char devices[160], bound[160] = "";
+  uint32_t station = serves(model, name);
   put_devices(model, devices, sizeof devices);
+  if (station != PPI_NONE)
+    ppi_limit_put_bound(search, station, model->names[name].text, bound,
+                        sizeof bound);
   out->claim = PPI_CLAIM_PART;
   out->verdict = "nothing overlaps";
   out->demand_ns = ns / units;
   ppi_limit_add_name(out, model->names[name].text);
-  PPI_SAY(out->sentence, "%s is the greatest part of %s%s: %s of %s (%s)%s.",
+  PPI_SAY(out->sentence, "%s is the greatest part of %s%s: %s of %s (%s)%s. %s",
           text.text, ppi_limit_a_unit(model), how,
           ppi_words_time(ns / units).text, ppi_words_time(all_ns / units).text,
-          ppi_words_percent(ns, all_ns).text, devices);
+          ppi_words_percent(ns, all_ns).text, devices, bound);
   PPI_SAY(out->next, "make %s cheaper, or run it ahead in another thread.",
           text.text);
 }

@@ -76,25 +76,47 @@ const char *ppi_limit_station_name(const ppi_limit_model *model,
   return of->num_stages ? model->names[of->stages[0].name].text : "";
 }
 
-static void put_bound(ppi_limit_search *search, uint32_t station, char *to,
-                      size_t size) {
-  uint32_t next;
-  const ppi_limit_model *model = search->model;
+// The server that stands for a station; PPI_LIMIT_SERVERS: none does.
+static uint32_t server_of(const ppi_limit_search *search, uint32_t station) {
+  const ppi_limit *out = search->out;
+  uint32_t at = 0;
+  while (at < out->num_servers && search->servers[at] != station) at++;
+  return at < out->num_servers ? at : PPI_LIMIT_SERVERS;
+}
+
+// What limits then; "": a unit takes its time.
+static void name_next(ppi_limit_search *search, const char *stage,
+                      uint32_t server, uint32_t next) {
   ppi_limit *out = search->out;
-  out->bound = ppi_limit_gain(model, station, &next);
-  bool is_other =
-      next != station &&
-      strcmp(ppi_limit_station_name(model, next),
-             model->names[model->stations[station].stages[0].name].text) == 0;
-  ppi_words_put(out->next_limit, sizeof out->next_limit, "%s%s",
-                is_other ? "the thread of " : "",
-                ppi_limit_station_name(model, next));
-  const ppi_station *top = &model->stations[station];
-  bool is_same = next == station;
-  ppi_words_put(to, size, "Half of %s: at most %s more, then %s%s limits.",
-                ppi_words_name(model->names[top->stages[0].name].text).text,
-                ppi_words_percent(out->bound, 1).text, is_same ? "still " : "",
-                ppi_words_name(out->next_limit).text);
+  const char *name = next < out->num_servers ? out->servers[next].name : "";
+  bool is_other = next != server && strcmp(name, stage) == 0;
+  PPI_SAY(out->next_limit, "%s%s", is_other ? "the thread of " : "", name);
+}
+
+void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
+                         const char *stage, char *to, size_t size) {
+  ppi_limit *out = search->out;
+  double factors[PPI_LIMIT_DEMANDS];
+  char known[sizeof out->demands->name];  // cut as names of demands are
+  uint32_t next, server = server_of(search, station);
+  PPI_SAY(known, "%s", stage);
+  for (size_t i = 0; i < PPI_LIMIT_DEMANDS; i++) {
+    const ppi_limit_demand *demand = &out->demands[i];
+    bool is_it = i < out->num_demands && demand->server == server &&
+                 strcmp(demand->name, known) == 0;
+    factors[i] = is_it ? 0.5 : 1;
+  }
+  out->bound = ppi_limit_bound(out, factors, &next);
+  name_next(search, stage, server, next);
+  ppi_words name = ppi_words_name(stage);
+  ppi_words gain = ppi_words_percent(out->bound, 1);
+  if (*out->next_limit)
+    ppi_words_put(to, size, "Half of %s: at most %s more, then %s%s limits.",
+                  name.text, gain.text, next == server ? "still " : "",
+                  ppi_words_name(out->next_limit).text);
+  else
+    ppi_words_put(to, size, "Half of %s: at most %s more.", name.text,
+                  gain.text);
 }
 
 static bool runs_one_stage(const ppi_station *station) {
@@ -187,7 +209,8 @@ static void say_limit(ppi_limit_search *search, uint32_t at) {
   ppi_limit_add_name(out, model->names[station->stages[0].name].text);
   if (station->kind != PPI_STATION_ONE_AT_A_TIME)
     ppi_limit_add_name(out, model->rows[station->rows[0]].name);
-  put_bound(search, at, bound, sizeof bound);
+  ppi_limit_put_bound(search, at, model->names[station->stages[0].name].text,
+                      bound, sizeof bound);
   if (station->kind == PPI_STATION_THREADS)
     put_threads(search, station, bound);
   else if (station->kind == PPI_STATION_DEVICE)

@@ -18,6 +18,9 @@ double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
 // Its greatest stage; of a device its name.
 const char *ppi_limit_station_name(const ppi_limit_model *model,
                                    uint32_t station);
+// "Half of `stage`, which `station` serves: at most ... more, then ... limits."
+void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
+                         const char *stage, char *to, size_t size);
 // Rules.
 bool ppi_limit_moves(ppi_limit_search *search);
 bool ppi_limit_balanced(ppi_limit_search *search);

@@ -24,6 +24,7 @@ typedef struct ppi_limit_search {
   double congested_ns;    // of all requests: what calls lose to each other
   uint32_t congested;     // the stage that loses most
   double congested_part;  // of its calls
+  uint32_t servers[PPI_LIMIT_SERVERS];  // stations of the verdict's servers
 } ppi_limit_search;
 
 typedef bool (*ppi_limit_rule)(ppi_limit_search *search);

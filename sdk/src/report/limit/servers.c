@@ -85,6 +85,7 @@ void ppi_limit_list_servers(ppi_limit_search *search) {
     if (model->stations[i].is_relevant) found[num++] = &model->stations[i];
   if (num > 1) qsort(found, num, sizeof *found, compare_stations);
   for (size_t i = 0; i < num && i < PPI_LIMIT_SERVERS; i++) {
+    search->servers[i] = (uint32_t)(found[i] - model->stations);
     put_server(search, found[i], &out->servers[i]);
     put_demands(model, found[i], out);
     out->num_servers++;
