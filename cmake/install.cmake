@@ -9,7 +9,7 @@ install(TARGETS pprof_static EXPORT pprof_static
 install(EXPORT pprof_shared NAMESPACE pprof:: DESTINATION "${package_folder}")
 install(EXPORT pprof_static NAMESPACE pprof:: DESTINATION "${package_folder}")
 if(PPROF_BUILD_NVTX)
-  install(TARGETS pprof_nvtx LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS pprof_nvtx pprof_waits LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 if(PPROF_BUILD_TOOLS)
   install(TARGETS pprof-report RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

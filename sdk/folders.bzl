@@ -25,5 +25,6 @@ SDK = [
     "//sdk/src/session/collect",
     "//sdk/src/session/state",
     "//sdk/src/spool",
+    "//sdk/src/waits",
     "//sdk/src/window",
 ]

@@ -17,7 +17,8 @@ rm -rf "$stage/pprof/__pycache__"
 mkdir "$stage/pprof/lib" "$stage/pprof/bin"
 installed=$work/$arch/installed
 install -m 755 "$installed/lib/libpprof.so" "$stage/pprof/lib/libpprof.so.0"
-install -m 755 "$installed/lib/libpprof_nvtx.so" "$stage/pprof/lib"
+install -m 755 "$installed/lib/libpprof_nvtx.so" \
+  "$installed/lib/libpprof_waits.so" "$stage/pprof/lib"
 install -m 755 "$installed/bin/pprof-report" "$stage/pprof/bin"
 
 # What is inside decides where it runs, not this machine.

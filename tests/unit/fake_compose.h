@@ -130,6 +130,7 @@ inline void FakeSettings(ppi_compose_calls &calls) {
     return Say(are_on ? "kernels:on" : "kernels:off");
   };
   calls.set_nvtx = [](const ppi_nvtx_options *asked) { nvtx = *asked; };
+  calls.set_waits = [](bool, bool) {};
   calls.live_create = [](const ppi_live_options *, ppi_live **out) {
     *out = nullptr;
     return PPROF_STATUS_OK;

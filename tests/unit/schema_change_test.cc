@@ -72,6 +72,8 @@ const Change changes[] = {
     {"include", "include: [a]", true},
     {"exclude", "exclude: [a]", true},
     {"cpu", "cpu: [a]", true},
+    {"waits", "waits: on", false},
+    {"waits.io", "waits: {io: on}", false},
     {"names.fold", "names: {fold: off}", false},
     {"names.keep", "names: {keep: [a]}", false},
     {"names.shapes", "names: {shapes: [a]}", false},
@@ -139,7 +141,7 @@ TEST_F(SchemaTest, OnlySomeKeysChangeWhileASessionRuns) {
     SetUp();
     auto before = std::make_unique<ppi_config>(config());
     // Of maps that may be missing, a key changes where they are there.
-    for (const std::string map : {"flight_recorder", "cost", "run"}) {
+    for (const std::string map : {"flight_recorder", "cost", "run", "waits"}) {
       if (std::string(change.path).rfind(map + ".", 0) != 0) continue;
       ASSERT_EQ(PPROF_STATUS_OK, Apply(map + ": {}"));
       *before = config();

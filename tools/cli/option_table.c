@@ -70,6 +70,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"kernels", 0, PPI_OPTION_FLAG, FIELD(run.kernels), FOR(RUN), NULL, NULL,
      "record each kernel and copy of CUDA, too, under the stage that launched"
      " it; no other tool can have CUPTI meanwhile, see docs/kernels.md"},
+    {"waits", 0, PPI_OPTION_FLAG, FIELD(run.waits), FOR(RUN), NULL, NULL,
+     "record what threads wait for and who ends it, see docs/waits.md"},
     {"library", 0, PPI_OPTION_TEXT, FIELD(run.library), FOR(LIBRARY), "FILE",
      NULL, "libpprof_nvtx.so [the one installed with this tool]"},
     {"view", 0, PPI_OPTION_VIEWS, FIELD(tables.view), FOR(TABLES), "VIEW,...",

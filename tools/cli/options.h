@@ -80,7 +80,7 @@ struct ppi_table_options {
 
 struct ppi_run_options {
   const char *config, *preset, *library, *logs;
-  bool kernels;
+  bool kernels, waits;
 };
 
 struct ppi_search_options {

@@ -73,6 +73,18 @@ static bool lead_to_libpprof(const char *library) {
   return true;  // where the loader looks by itself
 }
 
+bool ppi_tool_find_waits(const char *injection, char out[PATH_MAX]) {
+  static const char *const places[] = {"libpprof_waits.so",
+                                       "../waits/libpprof_waits.so"};
+  char folder[PATH_MAX], path[PATH_MAX];
+  strcpy(folder, injection);
+  const char *beside = dirname(folder);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (join(path, beside, places[i]) && realpath(path, out)) return true;
+  ppi_tool_say("libpprof_waits.so is not in %s; install it there", beside);
+  return false;
+}
+
 bool ppi_tool_set_injection(const char *library) {
   // Who runs it says where the logs are, and that pprof's own markers record,
   // too.

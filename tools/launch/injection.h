@@ -15,6 +15,10 @@
 bool ppi_tool_find_injection(const char *given, bool is_optional,
                              char out[PATH_MAX]);
 
+// ppi_tool_find_waits finds libpprof_waits.so beside `injection`, or where both
+// were built. False after a message.
+bool ppi_tool_find_waits(const char *injection, char out[PATH_MAX]);
+
 // ppi_tool_set_injection lets what this process starts load `library`. False:
 // out of memory.
 bool ppi_tool_set_injection(const char *library);

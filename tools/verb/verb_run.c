@@ -178,6 +178,16 @@ static bool set_kernels(const struct run *run) {
           setenv(CUDA_INJECTION, run->library, 1) == 0);
 }
 
+// In front of the C library, also in a program that marks by NVTX alone.
+static int set_waits(const struct run *run) {
+  char library[PATH_MAX];
+  if (!run->options->run.waits && !run->settings.waits) return PPI_EXIT_DONE;
+  if (!ppi_tool_find_waits(run->library, library)) return PPI_EXIT_USAGE;
+  bool done = (run->settings.waits || append("PPROF_SET", ";", "waits=on")) &&
+              append("LD_PRELOAD", ":", library);
+  return done ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
+}
+
 // What is set already stays.
 static bool set_environment(const ppi_config_globs *variables) {
   bool done = true;
@@ -349,6 +359,7 @@ static int prepare(struct run *run) {
     ppi_environment_unknown(say_text);
     code = set_variables(run);
   }
+  if (code == PPI_EXIT_DONE) code = set_waits(run);
   return code;
 }
 

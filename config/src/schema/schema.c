@@ -220,9 +220,15 @@ static pprof_status read_rules(const ppi_walk *at, const ppi_yaml_node *node,
 
 static pprof_status read_nested(const ppi_walk *at, const ppi_yaml_node *node,
                                 const ppi_key *key, void *base) {
+  uint64_t *given = (uint64_t *)(void *)((char *)base + key->offset);
+  if (key->minimum && ppi_walk_is_plain(node) &&
+      ppi_parse_bool(node->text, given))
+    return PPROF_STATUS_OK;
   if (node->kind != PPI_YAML_MAP)
-    return ppi_walk_fail_type(at, node, key->path, "a mapping");
-  if (key->offset) *(uint64_t *)(void *)((char *)base + key->offset) = 1;
+    return ppi_walk_fail_type(
+        at, node, key->path,
+        key->minimum ? "on, off or a mapping" : "a mapping");
+  if (key->offset) *given = 1;
   char prefix[MAX_PATH];
   snprintf(prefix, sizeof prefix, "%s.", key->path);
   return ppi_walk_map(at, node, prefix, base);

@@ -27,7 +27,7 @@ static const char *type_words(const ppi_key *key) {
     case PPI_KEY_STEPS:
       return "[a, b]";
     case PPI_KEY_MAP:
-      return "mapping";
+      return key->minimum ? "on, off or mapping" : "mapping";
     case PPI_KEY_WINDOWS:
       return "mapping or list";
     case PPI_KEY_EXPORTS:

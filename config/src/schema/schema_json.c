@@ -153,10 +153,24 @@ static void put_exports(json *to) {
   close_brace(to);
 }
 
+#define BOOLEANS "[true, false, \"on\", \"off\", \"yes\", \"no\"]"
+
 static void put_map(json *to, const ppi_key *key) {
   char prefix[64];
   snprintf(prefix, sizeof prefix, "%s.", key->path);
+  if (!key->minimum) {
+    put_object(to, prefix, -1);
+    return;
+  }
+  put_raw(to, "oneOf", "[{\"enum\": " BOOLEANS "},");
+  to->depth++;
+  new_line(to);
+  open_brace(to, NULL);
   put_object(to, prefix, -1);
+  close_brace(to);
+  to->depth--;
+  new_line(to);
+  fputc(']', to->out);
 }
 
 static void put_type(json *to, const ppi_key *key) {
@@ -167,7 +181,7 @@ static void put_type(json *to, const ppi_key *key) {
       put_number(to, "maximum", key->maximum);
       break;
     case PPI_KEY_BOOL:
-      put_raw(to, "enum", "[true, false, \"on\", \"off\", \"yes\", \"no\"]");
+      put_raw(to, "enum", BOOLEANS);
       break;
     case PPI_KEY_SIZE:
     case PPI_KEY_DURATION:

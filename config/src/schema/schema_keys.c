@@ -162,6 +162,14 @@ const ppi_key ppi_keys[] = {
      "Names of ranges that also tell user and system time, context switches,"
      " page faults and the time in the run queue. Costs eight system calls a"
      " range. At most 64.", RELOADS},
+    {"waits", PPI_KEY_MAP, NULL, 1, 0, NULL, AT(waits),
+     "on: waits of threads for each other are ranges, see waits.md; or a mapping."
+     " The program links or preloads libpprof_waits.so: `pprof-report run"
+     " --waits`.", FIXED},
+    {"waits.io", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(idle_waits),
+     "Whether waits for what comes from outside are, too, with category Idle:"
+     " `poll`, `epoll_wait`, `select`, `accept`, `read` of pipes and sockets.",
+     FIXED},
     {"names", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "Names that differ in numbers alone are one row, once there are more than"
      " 32 of them: `decode step 481` is `decode step {}`.", FIXED},

@@ -126,7 +126,8 @@ typedef struct ppi_config {
   uint64_t num_windows;
   ppi_config_globs include, exclude;
   ppi_config_globs cpu;  // names whose CPU use is measured
-  uint64_t fold;         // ppi_folds
+  uint64_t waits, idle_waits;
+  uint64_t fold;  // ppi_folds
   uint64_t full_names;
   ppi_config_globs keep, shapes;
   uint64_t num_categorised;  // names by glob that have a category of their own
@@ -187,8 +188,10 @@ typedef enum ppi_key_type {
 typedef struct ppi_key {
   const char *path;  // "devices.mode"; "[]" stands for an item of a list
   ppi_key_type type;
-  const char *fallback;        // as it would be written; NULL: none
-  uint64_t minimum, maximum;   // of a path: 1, 1 when it may hold %w
+  const char *fallback;  // as it would be written; NULL: none
+  // Of a path: 1, 1 when it may hold %w. Of a map: 1 when `on` and `off` are
+  // values, too.
+  uint64_t minimum, maximum;
   const char *const *choices;  // ends with NULL
   // In ppi_config, or in the item of its list; of a map: where it is noted that
   // it was given, 0: nowhere.

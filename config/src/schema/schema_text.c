@@ -209,7 +209,8 @@ static bool is_empty(const ppi_config *config, const ppi_key *key) {
 static bool is_absent(const ppi_config *config, const ppi_key *key) {
   return (!config->flight.given &&
           strncmp(key->path, "flight_recorder.", 16) == 0) ||
-         (!config->run.given && strncmp(key->path, "run.", 4) == 0);
+         (!config->run.given && strncmp(key->path, "run.", 4) == 0) ||
+         (!config->waits && strncmp(key->path, "waits.", 6) == 0);
 }
 
 static void put_line(const writer *to, const ppi_key *key) {

@@ -11,6 +11,7 @@
 #include "rocm.h"
 #include "session/choice_session.h"
 #include "session/collect/window_session.h"
+#include "waits/waits.h"
 
 static void open_backends(uint64_t backends) {
   static const pprof_backend *(*const get[])(void) = {
@@ -54,6 +55,7 @@ static const ppi_compose_calls real_calls = {
     .session_end_kernels = ppi_session_end_kernels,
     .session_kernels_traced = ppi_session_kernels_traced,
     .set_nvtx = ppi_nvtx_set_options,
+    .set_waits = ppi_waits_set,
     .session_set_info = ppi_session_set_info,
     .session_add_sink = pprof_session_add_sink,
     .session_add_window_maker = ppi_session_add_window_maker,

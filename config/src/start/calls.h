@@ -48,6 +48,7 @@ typedef struct ppi_compose_calls {
   pprof_status (*session_set_graph_nodes)(pprof_session *session,
                                           bool external);
   void (*set_nvtx)(const ppi_nvtx_options *options);
+  void (*set_waits)(bool on, bool idle);
   pprof_status (*session_set_info)(pprof_session *session, const char *key,
                                    const char *value);
   pprof_status (*session_add_sink)(pprof_session *session, pprof_sink *sink);

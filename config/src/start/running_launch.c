@@ -83,7 +83,10 @@ static pprof_status set_up_session(ppi_running *run, pprof_error *error) {
     status = ppi_running_calls->session_set_device_calls(run->session,
                                                          config->calls == 1);
   if (status == PPROF_STATUS_OK) status = set_config_text(run);
-  if (status == PPROF_STATUS_OK) ppi_running_calls->set_nvtx(&config->nvtx);
+  if (status == PPROF_STATUS_OK) {
+    ppi_running_calls->set_nvtx(&config->nvtx);
+    ppi_running_calls->set_waits(config->waits == 1, config->idle_waits == 1);
+  }
   return ppi_running_plain_failure(error, status, "cannot set up the session");
 }
 

@@ -68,6 +68,7 @@ enum {
   PPROF_CATEGORY_KERNEL,
   PPROF_CATEGORY_MEMCPY,
   PPROF_CATEGORY_MEMSET,
+  PPROF_CATEGORY_WAIT,  // of a thread for another one, as `waits` records it
   PPROF_CATEGORY_FIRST_REGISTERED = 64
 };
 
@@ -297,6 +298,18 @@ PPROF_API void pprof_request_end(pprof_request request);
 //
 // Owns: nothing; `name` is copied, 63 bytes at most.
 PPROF_API void pprof_thread_name(const char *name);
+
+// pprof_name_object names what threads wait for, where `waits` is recorded: a
+// mutex, a condition variable, a semaphore, by its address. The latest name
+// counts; the object that later lies there has it, too.
+//
+// Owns: nothing; `name` is copied, 118 bytes at most.
+//
+// Example:
+//   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+//   pprof_name_object(&lock, "cache");
+PPROF_API void pprof_name_object(const volatile void *address,
+                                 const char *name);
 
 // For inline code only: 0 = nothing records. It changes whenever a site's
 // decision may change (start, stop, edge of a capture window).

@@ -81,6 +81,11 @@ static inline void pprof_request_end(pprof_request request) {
 static inline void pprof_thread_name(const char *name) {
   (void)name;
 }
+static inline void pprof_name_object(const volatile void *address,
+                                     const char *name) {
+  (void)address;
+  (void)name;
+}
 
 // A declaration, as without PPROF_DISABLE: good in the same places, and it
 // makes neither code nor data.

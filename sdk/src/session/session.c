@@ -25,6 +25,7 @@
 #include "session/state/current.h"
 #include "session/state/session_state.h"
 #include "spool/chunks.h"
+#include "waits/waits.h"
 #include "window/window_queue.h"
 #include "window/window_sinks.h"
 
@@ -45,6 +46,7 @@ static void in_forked_child(void) {
   ppi_device_in_forked_child();
   ppi_spool_in_forked_child();
   ppi_inject_in_forked_child();
+  ppi_waits_in_forked_child();
   ppi_emit_in_forked_child();
   ppi_device_set_attach_hook(NULL);
   if (session) {

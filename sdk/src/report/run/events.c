@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/recorded_wait.h"
 #include "report/parts/threads.h"
 #include "report/run/amounts.h"
 #include "report/run/answers.h"
@@ -197,7 +198,8 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
   if (status != PPROF_STATUS_OK) return status;
   if (PPI_UNLIKELY(event->cpu != NULL))
     ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
-  if (PPI_UNLIKELY(event->numbers != NULL))
+  if (PPI_UNLIKELY(event->numbers != NULL) &&
+      !ppi_wait_numbers(event, site->category))
     ppi_numbers_add(&site->numbers, event->numbers, 1);
   const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                         PPI_TRAIT_COMMUNICATION |

@@ -26,6 +26,7 @@
 #include "session/state/cursor.h"
 #include "session/state/edges.h"
 #include "spool/chunks.h"
+#include "waits/waits.h"
 #include "window/window_sinks.h"
 
 // While nothing is recorded, and for a time that is only just not there yet.
@@ -530,6 +531,8 @@ static void note_rest(pprof_session *session) {
   if (ppi_inject_foreign_note())
     ppi_texts_add(&session->notes.all, "nvtx deferred",
                   ppi_inject_foreign_note());
+  const char *waits = ppi_waits_note();
+  if (waits) ppi_texts_add(&session->notes.all, "short waits", waits);
   const char *streams = ppi_inject_streams_note();
   if (streams) ppi_texts_add(&session->notes.all, "nvtx streams", streams);
 }

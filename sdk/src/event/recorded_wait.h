@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a range of category Wait says by its numbers: docs/log-format.md.
+#ifndef PPI_RECORDED_WAIT_H_
+#define PPI_RECORDED_WAIT_H_
+
+#include <string.h>
+
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_wait_kind {
+  PPI_WAIT_MUTEX = 1,
+  PPI_WAIT_RWLOCK,
+  PPI_WAIT_CONDITION,
+  PPI_WAIT_SEMAPHORE,
+  PPI_WAIT_JOIN,
+  PPI_WAIT_BARRIER,
+  PPI_WAIT_FUTEX,
+  PPI_WAIT_IDLE,  // for what comes from outside; its category is Idle
+  PPI_NUM_WAIT_KINDS
+} ppi_wait_kind;
+
+// The places of the numbers. BY: the OS thread that ended the wait, of an open
+// one the thread that it waits for; IN: the site of that thread's innermost
+// range; each 0: unknown. HOW: the kind, and whether its time was up.
+enum {
+  PPI_WAIT_OBJECT,
+  PPI_WAIT_BY,
+  PPI_WAIT_IN,
+  PPI_WAIT_HOW,
+  PPI_WAIT_NUMBERS
+};
+#define PPI_WAIT_TIMED_OUT 256u
+#define PPI_WAIT_KIND(how) ((uint32_t)(how)&255u)
+
+// The site is called so, and then as its object.
+#define PPI_WAIT_PREFIX "wait for "
+static inline const char *ppi_wait_object(const char *site) {
+  const size_t len = sizeof PPI_WAIT_PREFIX - 1;
+  return strncmp(site, PPI_WAIT_PREFIX, len) == 0 ? site + len : site;
+}
+
+// The numbers of a wait; NULL: it is none. `category` is that of its site.
+static inline const uint64_t *ppi_wait_numbers(const pprof_event *event,
+                                               uint32_t category) {
+  bool is_wait = category == PPROF_CATEGORY_WAIT && event->numbers &&
+                 event->numbers->num == PPI_WAIT_NUMBERS;
+  return is_wait ? event->numbers->values : NULL;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RECORDED_WAIT_H_

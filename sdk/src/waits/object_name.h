@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an object without a name is called: as its symbol, else by the place
+// that waits for it. Reads what the loader has mapped, without its locks.
+#ifndef PPI_OBJECT_NAME_H_
+#define PPI_OBJECT_NAME_H_
+
+#include "event/recorded_wait.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_object_names_begin finds out how the loader is asked. It may take the
+// loader's locks.
+void ppi_object_names_begin(void);
+// ppi_object_describe writes the name; true: it is an interpreter's lock. One
+// thread at a time.
+bool ppi_object_describe(uintptr_t address, ppi_wait_kind kind,
+                         const void *caller, char *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_OBJECT_NAME_H_

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A wait is a range on the thread's own stack, with numbers. On waiting threads
+// and on those that end waits.
+#include "waits/waits.h"
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/clock.h"
+#include "base/thread_id.h"
+#include "inject/inject.h"
+#include "mark/attach.h"
+#include "mark/frame.h"
+#include "mark/mark.h"
+#include "mark/site_id.h"
+#include "waits/object_name.h"
+#include "waits/objects.h"
+
+#define SHORTEST_PER_SECOND 1000000u  // a microsecond
+#define RELEASES 0xfffu               // the number's part of a release
+
+const pprof_wait_table_ *pprof_wait_get_table_(void) {
+  return &ppi_wait_table;
+}
+
+// A lane is not made here, which may be inside of an allocator.
+static ppi_lane *enter(ppi_thread **out_thread) {
+  ppi_thread *thread = ppi_thread_self;
+  if (ppi_is_off() || !thread || ppi_is_inside(thread) ||
+      !ppi_thread_lane(thread, 0) ||
+      thread->stacks[0].serial != ppi_recorder_in_force.serial)
+    return NULL;
+  return ppi_enter(out_thread, PPI_ADDS);
+}
+
+static void leave(ppi_thread *thread) {
+  ppi_stack_refresh(&thread->stacks[0]);
+  ppi_leave(thread);
+}
+
+static void set_numbers(pprof_numbers *out, const uint64_t *values) {
+  *out = (pprof_numbers){sizeof *out, PPI_WAIT_NUMBERS, PPROF_NAME_FOLDED, {0}};
+  memcpy(out->values, values, sizeof out->values);
+}
+
+// An unwanted name opens nothing.
+static bool push(ppi_thread *thread, ppi_lane *lane, pprof_site *site,
+                 pprof_wait_ *wait) {
+  uint32_t id = ppi_site_id(site, lane->stack_epoch);
+  if (id == 0 || id == PPROF_SITE_EXCLUDED_) return false;
+  if (!(id & PPI_SITE_APART)) id |= PPI_SITE_APART | PPI_SITE_UNWATCHED;
+  set_numbers(&thread->names.numbers, wait->numbers);
+  wait->token.depth = ppi_mark_push_slow(&ppi_recorder_in_force.spool, lane,
+                                         id | PPI_SITE_NUMBERS);
+  wait->token.lane = lane;
+  wait->token.epoch = lane->stack_epoch;
+  return wait->token.depth != PPI_NO_FRAME;
+}
+
+bool pprof_wait_begin_(pprof_wait_ *wait, const volatile void *object,
+                       ppi_wait_kind kind, const void *caller) {
+  ppi_thread *thread = ppi_thread_self;
+  if (ppi_is_off() || !thread || thread->busy || pprof_inject_is_own_(caller))
+    return false;
+  ppi_lane *lane = enter(&thread);
+  if (!lane) return false;
+  wait->object = ppi_object_take((uintptr_t)object, kind, caller);
+  bool begins = false;
+  if (wait->object != PPI_WAIT_UNKNOWN) {
+    ppi_object *known = ppi_object_at(wait->object);
+    wait->releases = (uint32_t)known->release & RELEASES;
+    wait->numbers[PPI_WAIT_OBJECT] = (uintptr_t)object;
+    wait->numbers[PPI_WAIT_BY] = known->holder;
+    wait->numbers[PPI_WAIT_IN] = 0;
+    wait->numbers[PPI_WAIT_HOW] = kind;
+    begins = push(thread, lane, &known->site, wait);
+    if (!begins) ppi_object_give(wait->object);
+  }
+  leave(thread);
+  return begins;
+}
+
+// The wait's numbers while it is the innermost range; NULL: it is not, or has
+// no room for any.
+static pprof_numbers *numbers_of(const ppi_lane *lane,
+                                 const pprof_wait_ *wait) {
+  uint32_t depth = wait->token.depth;
+  if (lane != wait->token.lane || lane->stack_epoch != wait->token.epoch ||
+      PPI_DEPTH(lane->commit) != depth + 1 || depth >= lane->num_frames ||
+      !(ppi_lane_frames(lane)[depth].flags & PPI_FRAME_NUMBERS))
+    return NULL;
+  return &ppi_lane_numbers(lane)[depth];
+}
+
+static void change(pprof_wait_ *wait, size_t which, uint64_t value) {
+  wait->numbers[which] = value;
+}
+
+void pprof_wait_holder_(pprof_wait_ *wait, uint32_t tid) {
+  ppi_thread *thread;
+  if (wait->numbers[PPI_WAIT_BY] == tid) return;
+  change(wait, PPI_WAIT_BY, tid);
+  ppi_lane *lane = enter(&thread);
+  if (!lane) return;
+  pprof_numbers *numbers = numbers_of(lane, wait);
+  if (numbers)
+    __atomic_store_n(&numbers->values[PPI_WAIT_BY], tid, __ATOMIC_RELAXED);
+  ppi_leave(thread);
+}
+
+// Who released the object last, if anybody did since the wait began.
+static void find_waker(pprof_wait_ *wait, const ppi_object *object,
+                       bool timed_out) {
+  uint64_t release = __atomic_load_n(&object->release, __ATOMIC_ACQUIRE);
+  bool is_new = (release & RELEASES) != wait->releases;
+  if (timed_out) {
+    wait->numbers[PPI_WAIT_HOW] |= PPI_WAIT_TIMED_OUT;
+  } else if (is_new) {
+    change(wait, PPI_WAIT_BY, release >> 32);
+    change(wait, PPI_WAIT_IN, release >> 12 & PPI_SITE_NUMBER);
+  }
+}
+
+// A wait of less than a microsecond is counted, not recorded. With more than
+// numbers it ends as any range.
+static bool is_dropped(ppi_lane *lane, const pprof_wait_ *wait,
+                       ppi_object *object) {
+  const ppi_frame *frame = ppi_lane_frames(lane) + wait->token.depth;
+  uint64_t ticks = ppi_clock_ticks() - frame->start;
+  if (ticks >= ppi_clock_state.ticks_per_second / SHORTEST_PER_SECOND ||
+      frame->flags != PPI_FRAME_NUMBERS)
+    return false;
+  __atomic_fetch_add(&object->num_short, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&object->short_ticks, ticks, __ATOMIC_RELAXED);
+  ppi_lane_commit(lane, PPI_HEAD(lane->commit), wait->token.depth);
+  return true;
+}
+
+static bool finish(pprof_wait_ *wait, ppi_object *object, bool timed_out) {
+  ppi_thread *thread;
+  ppi_lane *lane = enter(&thread);
+  if (!lane) return false;
+  bool is_done = false;
+  pprof_numbers *numbers = numbers_of(lane, wait);
+  if (numbers) {
+    find_waker(wait, object, timed_out);
+    if (object->is_interpreter && !timed_out)
+      __atomic_store_n(&object->holder, thread->tid, __ATOMIC_RELAXED);
+    is_done = is_dropped(lane, wait, object);
+    set_numbers(numbers, wait->numbers);
+  }
+  leave(thread);
+  return is_done;
+}
+
+void pprof_wait_end_(pprof_wait_ *wait, bool timed_out) {
+  ppi_object *object = ppi_object_at(wait->object);
+  if (!finish(wait, object, timed_out)) pprof_scope_pop_(&wait->token);
+  ppi_object_give(wait->object);
+}
+
+// The calling thread and its innermost range.
+static uint64_t self_now(void) {
+  ppi_thread *thread;
+  ppi_lane *lane = enter(&thread);
+  if (!lane) return (uint64_t)ppi_thread_id() << 32;
+  uint32_t depth = PPI_DEPTH(lane->commit);
+  uint64_t site = 0;
+  if (depth && depth <= lane->num_frames)
+    site = ppi_lane_frames(lane)[depth - 1].site & PPI_SITE_NUMBER;
+  uint64_t self = (uint64_t)thread->tid << 32 | site << 12;
+  ppi_leave(thread);
+  return self;
+}
+
+// Two at once may count as one: a wait that began between them has a waker.
+void pprof_wait_release_(uint32_t at) {
+  uint64_t *release = &ppi_object_at(at)->release;
+  uint64_t before = __atomic_load_n(release, __ATOMIC_RELAXED);
+  __atomic_store_n(release, self_now() | ((before + 1) & RELEASES),
+                   __ATOMIC_RELEASE);
+}
+
+void ppi_waits_set(bool on, bool idle) {
+  if (on) ppi_object_names_begin();
+  __atomic_store_n(&ppi_wait_table.idle, idle, __ATOMIC_RELAXED);
+  __atomic_store_n(&ppi_wait_table.on, on, __ATOMIC_RELAXED);
+}
+
+void ppi_waits_in_forked_child(void) {
+  ppi_objects_in_forked_child();
+}
+
+const char *ppi_waits_note(void) {
+  static char text[160];
+  uint64_t num = 0, ticks = 0;
+  for (uint32_t i = 0; i < PPI_WAIT_OBJECTS; i++) {
+    ppi_object *object = ppi_object_at(i);
+    num += __atomic_exchange_n(&object->num_short, 0, __ATOMIC_RELAXED);
+    ticks += __atomic_exchange_n(&object->short_ticks, 0, __ATOMIC_RELAXED);
+  }
+  if (!num) return NULL;
+  snprintf(text, sizeof text,
+           "%llu waits were shorter than 1 us, %.3f ms in all: they are no "
+           "ranges",
+           (unsigned long long)num,
+           (double)ticks * 1e3 / (double)ppi_clock_state.ticks_per_second);
+  return text;
+}

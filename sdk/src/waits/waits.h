@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What libpprof_waits.so, which stands in front of the C library's locks, uses
+// of libpprof.so. Exported for that library of ours only. Any thread, signal
+// handlers and allocators included: no call here allocates or waits.
+#ifndef PPI_WAITS_H_
+#define PPI_WAITS_H_
+
+#include "event/recorded_wait.h"
+#include "pprof/mark.h"
+#include "waits/wait_table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+PPROF_API const pprof_wait_table_ *pprof_wait_get_table_(void);
+
+typedef struct pprof_wait_ {
+  pprof_scope_token token;
+  uint32_t object;  // of the table
+  uint32_t releases;
+  uint64_t numbers[PPI_WAIT_NUMBERS];
+} pprof_wait_;
+
+// pprof_wait_begin_ opens a range for the calling thread's wait. `caller` is
+// where the program calls.
+//
+// Result: false: it is not recorded. Only threads that have marked are.
+PPROF_API bool pprof_wait_begin_(pprof_wait_ *wait, const volatile void *object,
+                                 ppi_wait_kind kind, const void *caller);
+// pprof_wait_holder_ says which thread it waits for at the moment.
+PPROF_API void pprof_wait_holder_(pprof_wait_ *wait, uint32_t tid);
+PPROF_API void pprof_wait_end_(pprof_wait_ *wait, bool timed_out);
+// pprof_wait_release_ says that the calling thread is about to end the waits
+// for object `at` of the table.
+PPROF_API void pprof_wait_release_(uint32_t at);
+
+// ppi_waits_set is in force from then on.
+void ppi_waits_set(bool on, bool idle);
+// ppi_waits_note says how many waits were too short to be ranges; NULL: none.
+// One thread at a time, until its next call.
+const char *ppi_waits_note(void);
+void ppi_waits_in_forked_child(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WAITS_H_

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mutexes and read-write locks. Without contention a lock is a trylock; with
+// it, a lock that looks up every tenth of a second who has it, so that a hang
+// shows the holder.
+#include "real.h"
+
+#define LOOK_NS 100000000
+
+static struct timespec next_look(void) {
+  struct timespec at;
+  clock_gettime(CLOCK_REALTIME, &at);
+  at.tv_nsec += LOOK_NS;
+  if (at.tv_nsec >= 1000000000) {
+    at.tv_nsec -= 1000000000;
+    at.tv_sec++;
+  }
+  return at;
+}
+
+#ifdef __GLIBC__
+static uint32_t owner_of(const pthread_mutex_t *mutex) {
+  return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+}
+static uint32_t writer_of(const pthread_rwlock_t *lock) {
+  return (uint32_t)__atomic_load_n(&lock->__data.__cur_writer,
+                                   __ATOMIC_RELAXED);
+}
+#else
+#define owner_of(mutex) 0
+#define writer_of(lock) 0
+#endif
+
+// What `timed` answers but that its time is up; `plain` where nothing records.
+#define LOCK(lock, kind, holder, plain, timed)         \
+  do {                                                 \
+    PPI_WAITING(waiting, lock, kind);                  \
+    if (!waiting.is_open) return plain(lock);          \
+    for (;;) {                                         \
+      struct timespec until = next_look();             \
+      pprof_wait_holder_(&waiting.wait, holder(lock)); \
+      int ended = timed(lock, &until);                 \
+      if (ended != ETIMEDOUT) return ended;            \
+    }                                                  \
+  } while (0)
+
+PPI_EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  const ppi_reals *real = ppi_real();
+  if (!ppi_records(real)) return real->pthread_mutex_lock(mutex);
+  int result = real->pthread_mutex_trylock(mutex);
+  if (PPI_LIKELY(result != EBUSY)) return result;
+  LOCK(mutex, PPI_WAIT_MUTEX, owner_of, real->pthread_mutex_lock,
+       real->pthread_mutex_timedlock);
+}
+
+PPI_EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex,
+                                         ppi_deadline until) {
+  const ppi_reals *real = ppi_real();
+  if (!ppi_records(real)) return real->pthread_mutex_timedlock(mutex, until);
+  int result = real->pthread_mutex_trylock(mutex);
+  if (PPI_LIKELY(result != EBUSY)) return result;
+  PPI_WAITING(waiting, mutex, PPI_WAIT_MUTEX);
+  if (waiting.is_open) pprof_wait_holder_(&waiting.wait, owner_of(mutex));
+  result = real->pthread_mutex_timedlock(mutex, until);
+  waiting.timed_out = result == ETIMEDOUT;
+  return result;
+}
+
+PPI_EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex,
+                                         clockid_t clock, ppi_deadline until) {
+  const ppi_reals *real = ppi_real();
+  if (!ppi_records(real))
+    return real->pthread_mutex_clocklock(mutex, clock, until);
+  int result = real->pthread_mutex_trylock(mutex);
+  if (PPI_LIKELY(result != EBUSY)) return result;
+  PPI_WAITING(waiting, mutex, PPI_WAIT_MUTEX);
+  if (waiting.is_open) pprof_wait_holder_(&waiting.wait, owner_of(mutex));
+  result = real->pthread_mutex_clocklock(mutex, clock, until);
+  waiting.timed_out = result == ETIMEDOUT;
+  return result;
+}
+
+PPI_EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+  const ppi_reals *real = ppi_real();
+  if (ppi_records(real)) ppi_release(real, mutex);
+  return real->pthread_mutex_unlock(mutex);
+}
+
+PPI_EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+  const ppi_reals *real = ppi_real();
+  if (!ppi_records(real)) return real->pthread_rwlock_rdlock(lock);
+  int result = real->pthread_rwlock_tryrdlock(lock);
+  if (PPI_LIKELY(result != EBUSY)) return result;
+  LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_rdlock,
+       real->pthread_rwlock_timedrdlock);
+}
+
+PPI_EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+  const ppi_reals *real = ppi_real();
+  if (!ppi_records(real)) return real->pthread_rwlock_wrlock(lock);
+  int result = real->pthread_rwlock_trywrlock(lock);
+  if (PPI_LIKELY(result != EBUSY)) return result;
+  LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_wrlock,
+       real->pthread_rwlock_timedwrlock);
+}
+
+PPI_EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+  const ppi_reals *real = ppi_real();
+  if (ppi_records(real)) ppi_release(real, lock);
+  return real->pthread_rwlock_unlock(lock);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "real.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+// Until libpprof.so's is known, which may be while that is being looked for.
+static const pprof_wait_table_ nothing;
+ppi_reals ppi_reals_found = {.table = &nothing};
+
+// The next library's: another tool's interceptor, where there is one.
+static void find(void *out, const char *name, const char *version) {
+  void *symbol = NULL;
+  if (*version) symbol = dlvsym(RTLD_NEXT, name, version);
+  if (!symbol) symbol = dlsym(RTLD_NEXT, name);
+  memcpy(out, &symbol, sizeof symbol);
+}
+
+// Several threads find the same.
+void ppi_reals_find(void) {
+  ppi_reals *real = &ppi_reals_found;
+#define FIND(name, version, parameters) find(&real->name, #name, version);
+  PPI_REALS(FIND)
+#undef FIND
+  find(&real->read, "read", "");
+  find(&real->syscall, "syscall", "");
+  real->table = pprof_wait_get_table_();
+  __atomic_store_n(&real->ready, 1, __ATOMIC_RELEASE);
+}
+
+__attribute__((constructor)) static void begin(void) {
+  (void)ppi_real();
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C library's functions that this library stands in front of. Found at the
+// first call: other libraries' constructors take locks before ours runs.
+#ifndef PPI_REAL_H_
+#define PPI_REAL_H_
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "waits/waits.h"
+
+#define PPI_EXPORTED __attribute__((visibility("default")))
+#define PPI_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define PPI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+typedef const struct timespec *ppi_deadline;
+
+// Name, version of a symbol that has an older one with another layout ("": any
+// will do), parameters. All answer an int.
+#define PPI_REALS(each)                                                        \
+  each(pthread_mutex_lock, "", (pthread_mutex_t *)) each(                      \
+      pthread_mutex_trylock, "",                                               \
+      (pthread_mutex_t *)) each(pthread_mutex_timedlock, "",                   \
+                                (pthread_mutex_t *, ppi_deadline))             \
+      each(pthread_mutex_clocklock, "",                                        \
+           (pthread_mutex_t *, clockid_t,                                      \
+            ppi_deadline)) each(pthread_mutex_unlock, "", (pthread_mutex_t *)) \
+          each(pthread_rwlock_rdlock, "", (pthread_rwlock_t *)) each(          \
+              pthread_rwlock_tryrdlock, "",                                    \
+              (pthread_rwlock_t *)) each(pthread_rwlock_timedrdlock, "",       \
+                                         (pthread_rwlock_t *, ppi_deadline))   \
+              each(pthread_rwlock_wrlock, "", (pthread_rwlock_t *)) each(      \
+                  pthread_rwlock_trywrlock, "",                                \
+                  (pthread_rwlock_t *)) each(pthread_rwlock_timedwrlock, "",   \
+                                             (pthread_rwlock_t *,              \
+                                              ppi_deadline))                   \
+                  each(pthread_rwlock_unlock, "", (pthread_rwlock_t *)) each(  \
+                      pthread_cond_wait, "GLIBC_2.3.2",                        \
+                      (pthread_cond_t *,                                       \
+                       pthread_mutex_t *)) each(pthread_cond_timedwait,        \
+                                                "GLIBC_2.3.2",                 \
+                                                (pthread_cond_t *,             \
+                                                 pthread_mutex_t *,            \
+                                                 ppi_deadline))                \
+                      each(pthread_cond_clockwait, "",                         \
+                           (pthread_cond_t *, pthread_mutex_t *, clockid_t,    \
+                            ppi_deadline)) each(pthread_cond_signal,           \
+                                                "GLIBC_2.3.2",                 \
+                                                (pthread_cond_t *))            \
+                          each(pthread_cond_broadcast, "GLIBC_2.3.2",          \
+                               (pthread_cond_t *)) each(sem_wait, "",          \
+                                                        (sem_t *))             \
+                              each(sem_trywait, "", (sem_t *)) each(           \
+                                  sem_timedwait, "",                           \
+                                  (sem_t *,                                    \
+                                   ppi_deadline)) each(sem_clockwait, "",      \
+                                                       (sem_t *, clockid_t,    \
+                                                        ppi_deadline))         \
+                                  each(sem_post, "", (sem_t *)) each(          \
+                                      pthread_join, "", (pthread_t, void **))  \
+                                      each(pthread_barrier_wait, "",           \
+                                           (pthread_barrier_t *))              \
+                                          each(poll, "",                       \
+                                               (struct pollfd *, nfds_t, int)) \
+                                              each(epoll_wait, "",             \
+                                                   (int, struct epoll_event *, \
+                                                    int, int))                 \
+                                                  each(select, "",             \
+                                                       (int, fd_set *,         \
+                                                        fd_set *, fd_set *,    \
+                                                        struct timeval *))     \
+                                                      each(accept, "",         \
+                                                           (int,               \
+                                                            struct sockaddr *, \
+                                                            socklen_t *))
+
+#define PPI_MEMBER(name, version, parameters) int(*name) parameters;
+typedef struct ppi_reals {
+  PPI_REALS(PPI_MEMBER)
+  ssize_t (*read)(int, void *, size_t);
+  long (*syscall)(long, ...);
+  const pprof_wait_table_ *table;  // never NULL
+  uint32_t ready;                  // atomic
+} ppi_reals;
+extern ppi_reals ppi_reals_found;
+void ppi_reals_find(void);
+
+static inline const ppi_reals *ppi_real(void) {
+  if (PPI_UNLIKELY(!__atomic_load_n(&ppi_reals_found.ready, __ATOMIC_ACQUIRE)))
+    ppi_reals_find();
+  return &ppi_reals_found;
+}
+static inline bool ppi_records(const ppi_reals *real) {
+  return PPI_UNLIKELY(__atomic_load_n(&real->table->on, __ATOMIC_RELAXED));
+}
+
+// Before the call that ends waits for the object.
+static inline void ppi_release(const ppi_reals *real,
+                               const volatile void *object) {
+  uint32_t at = ppi_wait_find(real->table, object);
+  if (PPI_UNLIKELY(at != PPI_WAIT_UNKNOWN)) pprof_wait_release_(at);
+}
+
+// A wait that ends with its block, also where the thread is cancelled in it.
+typedef struct ppi_waiting {
+  pprof_wait_ wait;
+  bool is_open, timed_out;
+} ppi_waiting;
+static inline void ppi_end_waiting(ppi_waiting *waiting) {
+  int error = errno;
+  if (waiting->is_open) pprof_wait_end_(&waiting->wait, waiting->timed_out);
+  errno = error;
+}
+static inline void ppi_begin_waiting(ppi_waiting *waiting,
+                                     const volatile void *object,
+                                     ppi_wait_kind kind, const void *caller) {
+  int error = errno;
+  waiting->timed_out = false;
+  waiting->is_open = pprof_wait_begin_(&waiting->wait, object, kind, caller);
+  errno = error;
+}
+#define PPI_WAITING(name, object, kind)                       \
+  __attribute__((cleanup(ppi_end_waiting))) ppi_waiting name; \
+  ppi_begin_waiting(&name, object, kind, __builtin_return_address(0))
+
+#endif  // PPI_REAL_H_

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// planted NAME: one small program of a table, each with waits that are known,
+// or that look alike and are none. waits_test.py runs them under `run --waits`
+// and has what each must say. No result depends on how fast a thread is: who
+// must wait is known to wait before whoever ends the wait goes on.
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pprof/pprof.h"
+#include "pprof/pprof.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Works, by the clock.
+void Spin(int microseconds) {
+  auto end = Clock::now() + std::chrono::microseconds(microseconds);
+  while (Clock::now() < end) {
+  }
+}
+
+// Slow work that needs no processor, such as a request to a database.
+void Ask(int microseconds) {
+  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
+
+void Run(int num, const std::function<void(int)> &work) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < num; i++)
+    threads.emplace_back([i, &work] {
+      pprof_thread_name(("worker " + std::to_string(i)).c_str());
+      work(i);
+    });
+  for (std::thread &thread : threads) thread.join();
+}
+
+// ---- locks ----
+
+// Eight workers share a cache under one mutex that is held over slow work; one
+// request in a hundred misses.
+void Serve(bool holds_over_miss) {
+  static std::mutex cache;
+  static std::atomic<int> next{0};
+  pprof_name_object(&cache, "cache");
+  Run(8, [&](int) {
+    for (int n; (n = next++) < 1600;) {
+      PPROF_SCOPE("request");
+      pprof_flow(n + 1);
+      {
+        PPROF_SCOPE("lookup");
+        std::unique_lock<std::mutex> lock(cache);
+        if (n % 100 == 99) {
+          if (!holds_over_miss) lock.unlock();
+          PPROF_SCOPE("refill");
+          Ask(20000);
+        }
+      }
+      PPROF_SCOPE("answer");
+      Ask(500);
+    }
+  });
+}
+void Convoy() {
+  Serve(true);
+}
+void NoConvoy() {
+  Serve(false);
+}
+
+// Readers wait for a writer, and not for each other.
+void Share(bool writes) {
+  static std::shared_timed_mutex table;
+  pprof_name_object(&table, "table");
+  Run(4, [&](int i) {
+    for (int n = 0; n < 60; n++) {
+      if (writes && i == 0) {
+        std::unique_lock<std::shared_timed_mutex> lock(table);
+        PPROF_SCOPE("write table");
+        Ask(2000);
+      } else {
+        std::shared_lock<std::shared_timed_mutex> lock(table);
+        PPROF_SCOPE("read table");
+        Ask(500);
+      }
+    }
+  });
+}
+void Writers() {
+  Share(true);
+}
+void Readers() {
+  Share(false);
+}
+
+// Two locks in turn; `own`: each thread has its own two.
+void TakeTurns(bool own) {
+  static std::mutex locks[8][2];
+  pprof_name_object(&locks[0][0], "first");
+  pprof_name_object(&locks[0][1], "second");
+  Run(4, [&](int i) {
+    for (int n = 0; n < 50; n++) {
+      PPROF_SCOPE("round");
+      for (int k = 0; k < 2; k++) {
+        std::lock_guard<std::mutex> lock(locks[own ? i : 0][k]);
+        PPROF_SCOPE("part");
+        Ask(300 + 700 * k);
+      }
+    }
+  });
+}
+void TwoLocks() {
+  TakeTurns(false);
+}
+void OwnLocks() {
+  TakeTurns(true);
+}
+
+// ---- queues ----
+
+struct Queue {
+  std::mutex mutex;
+  std::condition_variable not_empty, not_full;
+  std::deque<int> items;
+  size_t most;
+
+  Queue(const std::string &name, size_t room) : most(room) {
+    pprof_name_object(&not_empty, (name + ", not empty").c_str());
+    pprof_name_object(&not_full, (name + ", not full").c_str());
+  }
+  void Put(int item) {
+    std::unique_lock<std::mutex> lock(mutex);
+    not_full.wait(lock, [&] { return items.size() < most; });
+    items.push_back(item);
+    not_empty.notify_one();
+  }
+  int Take() {
+    std::unique_lock<std::mutex> lock(mutex);
+    not_empty.wait(lock, [&] { return !items.empty(); });
+    int item = items.front();
+    items.pop_front();
+    not_full.notify_one();
+    return item;
+  }
+};
+
+// A queue of two before a slow consumer, or one that has room for all.
+void Produce(size_t room, int consume_us) {
+  static Queue *queue = new Queue("queue", room);
+  Run(2, [&](int i) {
+    for (int n = 0; n < 100; n++) {
+      if (i == 0) {
+        PPROF_SCOPE("produce");
+        Spin(100);
+        queue->Put(n);
+      } else {
+        int item = queue->Take();
+        PPROF_SCOPE("consume");
+        if (item >= 0) Ask(consume_us);
+      }
+    }
+  });
+}
+void BoundedQueue() {
+  Produce(2, 2000);
+}
+void RoomyQueue() {
+  Produce(1000, 2000);
+}
+
+// The signal comes when nobody waits: only the time ends the wait.
+void Signal(bool looks_first) {
+  static std::mutex mutex;
+  static std::condition_variable ready;
+  static bool is_ready = false;
+  pprof_name_object(&ready, "ready");
+  Run(1, [&](int) {
+    for (int n = 0; n < 20; n++) {
+      PPROF_SCOPE("round");
+      is_ready = true;
+      ready.notify_one();
+      std::unique_lock<std::mutex> lock(mutex);
+      if (looks_first && is_ready) continue;
+      ready.wait_for(lock, std::chrono::milliseconds(5));
+    }
+  });
+}
+void LostWakeUp() {
+  Signal(false);
+}
+void KeptWakeUp() {
+  Signal(true);
+}
+
+// ---- others ----
+
+void Allow(int num) {
+  static sem_t slots;
+  sem_init(&slots, 0, (unsigned)num);
+  pprof_name_object(&slots, "connections");
+  Run(6, [&](int) {
+    for (int n = 0; n < 30; n++) {
+      PPROF_SCOPE("query");
+      sem_wait(&slots);
+      {
+        PPROF_SCOPE("connection");
+        Ask(1000);
+      }
+      sem_post(&slots);
+    }
+  });
+}
+void TwoConnections() {
+  Allow(2);
+}
+void SixConnections() {
+  Allow(6);
+}
+
+void Meet(int late_us) {
+  static pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, 4);
+  pprof_name_object(&barrier, "layer");
+  Run(4, [&](int i) {
+    for (int n = 0; n < 20; n++) {
+      {
+        PPROF_SCOPE("compute");
+        Ask(i == 3 ? late_us : 500);
+      }
+      PPROF_SCOPE("meet");
+      pthread_barrier_wait(&barrier);
+    }
+  });
+}
+void LateThread() {
+  Meet(5000);
+}
+void EvenThreads() {
+  Meet(500);
+}
+
+// The task's end is a futex of libstdc++.
+void Async(bool asks_early) {
+  for (int n = 0; n < 10; n++) {
+    PPROF_SCOPE("main");
+    std::future<int> task = std::async(std::launch::async, [] {
+      PPROF_SCOPE("task");
+      Ask(3000);
+      return 1;
+    });
+    if (!asks_early) Ask(9000);
+    PPROF_SCOPE("get");
+    task.get();
+  }
+}
+void AsyncWait() {
+  Async(true);
+}
+void AsyncDone() {
+  Async(false);
+}
+
+// Requests wait for one of too few threads.
+void Pool(int num_threads) {
+  static Queue *done = new Queue("done", 1000);
+  static Queue *tasks = new Queue("tasks", 1000);
+  Run(num_threads + 1, [&](int i) {
+    if (i > 0) {
+      while (tasks->Take() >= 0) {
+        PPROF_SCOPE("task");
+        Ask(2000);
+        done->Put(0);
+      }
+      return;
+    }
+    for (int n = 0; n < 40; n++) {
+      PPROF_SCOPE("submit and wait");
+      for (int k = 0; k < 4; k++) tasks->Put(k);
+      for (int k = 0; k < 4; k++) done->Take();
+    }
+    for (int k = 0; k < num_threads; k++) tasks->Put(-1);
+  });
+}
+void SmallPool() {
+  Pool(1);
+}
+void LargePool() {
+  Pool(4);
+}
+
+// What has a low priority holds the lock that the important one needs.
+void Invert(bool shares) {
+  static std::mutex locks[2];
+  pprof_name_object(&locks[0], "state");
+  Run(2, [&](int i) {
+    static std::atomic<bool> is_held{false};
+    static std::atomic<int> num_done{0};
+    if (i == 1) setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+    for (int n = 0; n < 30; n++) {
+      pprof::scope around(i == 1 ? "background" : "important");
+      while (i == 0 && !is_held) std::this_thread::yield();
+      {
+        std::lock_guard<std::mutex> lock(locks[shares ? 0 : i]);
+        is_held = i == 1;
+        if (i == 1) Spin(3000);
+      }
+      if (i == 0) num_done++;
+      while (i == 1 && num_done <= n) std::this_thread::yield();
+    }
+  });
+}
+void Inversion() {
+  Invert(true);
+}
+void NoInversion() {
+  Invert(false);
+}
+
+// ---- ends ----
+
+// Each has one lock and waits for the other's. `cross` false: no cycle, but a
+// holder that does not give its lock back.
+std::mutex left_lock, right_lock;
+std::atomic<int> num_locked{0};
+void Hang(bool cross) {
+  pprof_name_object(&left_lock, "left");
+  pprof_name_object(&right_lock, "right");
+  Run(2, [&](int i) {
+    PPROF_SCOPE_CAT("transfer", PPROF_CATEGORY_USER_DEFINED);
+    std::mutex &own = i ? right_lock : left_lock;
+    std::lock_guard<std::mutex> lock(own);
+    for (num_locked++; num_locked < 2;) std::this_thread::yield();
+    if (i == 0) {
+      PPROF_SCOPE("take both");
+      std::lock_guard<std::mutex> other(right_lock);
+    } else if (cross) {
+      PPROF_SCOPE("take both");
+      std::lock_guard<std::mutex> other(left_lock);
+    } else {
+      PPROF_SCOPE("long work");
+      for (;;) Ask(10000);
+    }
+  });
+}
+void Deadlock() {
+  Hang(true);
+}
+void LongHolder() {
+  Hang(false);
+}
+
+// Another thread holds the lock at the fork: the child waits for ever, and is
+// killed by its parent. With `held` false the child takes it at once.
+void Fork(bool held) {
+  static std::mutex lock;
+  static std::atomic<bool> is_locked{false}, may_go{false};
+  pprof_name_object(&lock, "held over fork");
+  std::thread holder([&] {
+    PPROF_SCOPE("holder");
+    if (held) lock.lock();
+    is_locked = true;
+    while (!may_go) std::this_thread::yield();
+    if (held) lock.unlock();
+  });
+  while (!is_locked) std::this_thread::yield();
+  {
+    PPROF_SCOPE("parent");
+    pid_t child = fork();
+    if (child == 0) {
+      PPROF_SCOPE("child");
+      alarm(1);
+      lock.lock();
+      lock.unlock();
+      pprof_stop(nullptr);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  may_go = true;
+  holder.join();
+}
+void ForkHeld() {
+  Fork(true);
+}
+void ForkFree() {
+  Fork(false);
+}
+
+// A thread that is cancelled in a wait ends its range.
+void Cancel() {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+  pprof_name_object(&never, "never");
+  pthread_t thread;
+  static std::atomic<bool> waits{false};
+  pthread_create(
+      &thread, nullptr,
+      [](void *) -> void * {
+        PPROF_SCOPE("cancelled");
+        pthread_mutex_lock(&mutex);
+        waits = true;
+        for (;;) pthread_cond_wait(&never, &mutex);
+        return nullptr;
+      },
+      nullptr);
+  while (!waits) std::this_thread::yield();
+  Ask(20000);
+  pthread_cancel(thread);
+  pthread_join(thread, nullptr);
+}
+
+struct Program {
+  const char *name;
+  void (*run)();
+};
+const Program programs[] = {
+    {"convoy", Convoy},
+    {"no_convoy", NoConvoy},
+    {"writers", Writers},
+    {"readers", Readers},
+    {"two_locks", TwoLocks},
+    {"own_locks", OwnLocks},
+    {"bounded_queue", BoundedQueue},
+    {"roomy_queue", RoomyQueue},
+    {"lost_wake_up", LostWakeUp},
+    {"kept_wake_up", KeptWakeUp},
+    {"two_connections", TwoConnections},
+    {"six_connections", SixConnections},
+    {"late_thread", LateThread},
+    {"even_threads", EvenThreads},
+    {"async_wait", AsyncWait},
+    {"async_done", AsyncDone},
+    {"small_pool", SmallPool},
+    {"large_pool", LargePool},
+    {"inversion", Inversion},
+    {"no_inversion", NoInversion},
+    {"deadlock", Deadlock},
+    {"long_holder", LongHolder},
+    {"fork_held", ForkHeld},
+    {"fork_free", ForkFree},
+    {"cancel", Cancel},
+};
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  for (const Program &program : programs) {
+    if (argc != 2 || strcmp(argv[1], program.name) != 0) continue;
+    program.run();
+    return 0;
+  }
+  return 2;
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""waits_test.py TOOL PLANTED LIBRARY READER: the programs of planted.cc under `run --waits`.
+
+Each has waits that are known, and a counter-case that looks alike and has none of them.
+"""
+import collections
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL, PLANTED, LIBRARY, READER = map(os.path.abspath, sys.argv[1:5])
+sys.path.insert(0, os.path.dirname(READER))
+import pplog  # noqa: E402
+
+SITE, CATEGORY, LANE = 1, 2, 3
+MUTEX, RWLOCK, CONDITION, SEMAPHORE, JOIN, BARRIER, FUTEX = range(1, 8)
+TIMED_OUT = 256
+Wait = collections.namedtuple("Wait", "start end kind timed_out lane within")
+
+# program: (what is waited for longest, its kind, the range in which most of that time's waits
+# are ended or held, share of the time that must have it), then a counter-case and the least
+# factor by which its waits for the same object are shorter.
+PLANTED_WAITS = {
+    "convoy": ("cache", MUTEX, "refill", 0.5, "no_convoy", 10),
+    "writers": ("table", RWLOCK, "write table", 0.5, "readers", 10),
+    "two_locks": ("second", MUTEX, "part", 0.9, "own_locks", 10),
+    "bounded_queue": ("queue, not full", CONDITION, None, 0.9, "roomy_queue", 10),
+    "two_connections": ("connections", SEMAPHORE, "connection", 0.9, "six_connections", 10),
+    "late_thread": ("layer", BARRIER, "compute", 0.5, "even_threads", 2),
+    "small_pool": ("done, not empty", CONDITION, "task", 0.5, "large_pool", 1.5),
+    "async_wait": ("the end of a thread at std::thread::join", JOIN, None, 0, "async_done", 10),
+    "lost_wake_up": ("ready", CONDITION, None, 0, "kept_wake_up", 10),
+    "inversion": ("state", MUTEX, "background", 0.9, "no_inversion", 10),
+}
+
+
+def read_log(path):
+    """{object: [Wait]} of a log, and its other ranges as (lane, start, end, depth, name)."""
+    sites, categories, lanes = {}, {}, {}
+    waits, ranges = collections.defaultdict(list), []
+    for item in pplog.read(path):
+        if item[0] == "define":
+            _, kind, number, parent, _, tid, name = item
+            if kind == SITE:
+                sites[number] = (name.decode(), parent)
+            elif kind == CATEGORY:
+                categories[number] = name.decode()
+            elif kind == LANE:
+                lanes[tid] = number
+        for event in item[2] if item[0] == "batch" else []:
+            name, category = sites[event["site"]]
+            if categories[category] == "Wait":
+                _, by, within, how = event["numbers"]
+                assert name.startswith("wait for "), name
+                waits[name[len("wait for "):]].append(
+                    Wait(event["start"], event["end"], how % TIMED_OUT, how >= TIMED_OUT,
+                         lanes.get(by) if by else None, sites[within][0] if within else None))
+            elif event["kind"] == 1:
+                ranges.append((event["lane"], event["start"], event["end"], event["depth"], name))
+    return waits, ranges
+
+
+def innermost(ranges, lane, start, end):
+    """{name: ns} of what a thread is in."""
+    times, inside = collections.Counter(), []
+    for its_lane, begin, until, depth, name in ranges:
+        if its_lane == lane and begin < end and until > start:
+            inside.append((max(begin, start), min(until, end), depth, name))
+    borders = sorted({start, end} | {at for one in inside for at in one[:2]})
+    for begin, until in zip(borders, borders[1:]):
+        around = [one for one in inside if one[0] <= begin and one[1] >= until]
+        if around:
+            times[max(around, key=lambda one: one[2])[3]] += until - begin
+    return times
+
+
+def holders(waits, ranges):
+    """{name: ns}: from one end of a wait to the next, whoever ended it was in these ranges; and
+    how long somebody waited."""
+    times, total, before = collections.Counter(), 0, 0
+    waits = sorted(waits, key=lambda wait: wait.end)
+    for i, wait in enumerate(waits):
+        start = max(before, min(other.start for other in waits[i:]))
+        times += innermost(ranges, wait.lane, start, wait.end)
+        total += wait.end - start
+        before = wait.end
+    return times, total
+
+
+class WaitsTest(unittest.TestCase):
+    def setUp(self):
+        home = tempfile.TemporaryDirectory()
+        self.addCleanup(home.cleanup)
+        self.home = home.name
+        self.env = {name: value for name, value in os.environ.items()
+                    if not name.startswith("PPROF") and name != "LD_PRELOAD"}
+        self.env["XDG_RUNTIME_DIR"] = home.name
+
+    def record(self, program, *options):
+        """The path of the folder of its logs."""
+        logs = os.path.join(self.home, program)
+        done = subprocess.run([TOOL, "run", *options, "--library", LIBRARY, "--logs", logs,
+                               PLANTED, program], env=self.env, cwd=self.home,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=60, check=False)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return logs
+
+    def log(self, program):
+        logs = self.record(program, "--waits")
+        names = [name for name in os.listdir(logs) if name.endswith(".pplog")]
+        self.assertEqual(1, len(names))
+        return read_log(os.path.join(logs, names[0]))
+
+    def test_what_a_time_ends_is_ended_by_nobody(self):
+        waits, _ = self.log("lost_wake_up")
+        self.assertEqual(20, len(waits["ready"]))
+        for wait in waits["ready"]:
+            self.assertTrue(wait.timed_out)
+            self.assertIsNone(wait.lane)
+
+    def test_a_cancelled_wait_ends(self):
+        waits, ranges = self.log("cancel")
+        self.assertEqual(1, len(waits["never"]))
+        self.assertIn("cancelled", {name for *_, name in ranges})
+
+    def test_nothing_is_preloaded_without_being_asked_for(self):
+        logs = self.record("convoy")
+        waits, ranges = read_log(os.path.join(logs, os.listdir(logs)[0]))
+        self.assertEqual({}, waits)
+        self.assertGreater(len(ranges), 1600)
+
+    def test_a_forked_child_waits_for_what_its_parent_held(self):
+        for program, num in [("fork_held", 1), ("fork_free", 0)]:
+            with self.subTest(program):
+                logs = self.record(program, "--waits")
+                names = sorted(name for name in os.listdir(logs) if name.endswith(".pplog"))
+                self.assertEqual(2, len(names))
+                found = [read_log(os.path.join(logs, name)) for name in names]
+                child, = [one for one in found if "child" in {name for *_, name in one[1]}]
+                self.assertEqual(num, len(child[0]["held over fork"]))
+
+    def test_planted_waits_are_named(self):
+        for program, (thing, kind, where, share, counter, factor) in PLANTED_WAITS.items():
+            with self.subTest(program):
+                waits, ranges = self.log(program)
+                sums = {name: sum(wait.end - wait.start for wait in some)
+                        for name, some in waits.items()}
+                self.assertEqual({kind}, {wait.kind for wait in waits[thing]})
+                self.assertEqual(thing, max((name for name in sums
+                                             if kind == JOIN or waits[name][0].kind != JOIN),
+                                            key=sums.get), sums)
+                if where:
+                    held, total = holders(waits[thing], ranges)
+                    self.assertGreaterEqual(held[where], share * total, (held, total))
+                others, _ = self.log(counter)
+                time = sum(wait.end - wait.start for wait in others[thing])
+                self.assertLess(time * factor, sums[thing])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
