@@ -6,9 +6,11 @@ Each has waits that are known, and a counter-case that looks alike and has none 
 """
 import collections
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TOOL, PLANTED, LIBRARY, READER = map(os.path.abspath, sys.argv[1:5])
@@ -99,21 +101,57 @@ class WaitsTest(unittest.TestCase):
                     if not name.startswith("PPROF") and name != "LD_PRELOAD"}
         self.env["XDG_RUNTIME_DIR"] = home.name
 
+    def start(self, program, *options):
+        """The process, and the path of the folder of its logs."""
+        logs = os.path.join(self.home, program)
+        return subprocess.Popen([TOOL, "run", *options, "--library", LIBRARY, "--logs", logs,
+                                 PLANTED, program], env=self.env, cwd=self.home,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), logs
+
     def record(self, program, *options):
         """The path of the folder of its logs."""
-        logs = os.path.join(self.home, program)
-        done = subprocess.run([TOOL, "run", *options, "--library", LIBRARY, "--logs", logs,
-                               PLANTED, program], env=self.env, cwd=self.home,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=60, check=False)
-        self.assertEqual(0, done.returncode, done.stderr)
+        run, logs = self.start(program, *options)
+        with run:
+            _, said = run.communicate(timeout=60)
+        self.assertEqual(0, run.returncode, said)
         return logs
+
+    def stuck(self, run, text, *options):
+        """The command's process once `stuck` says `text` of it, and all that it says."""
+        said, ends = "", time.monotonic() + 60
+        while text not in said:
+            self.assertLess(time.monotonic(), ends, said)
+            with open("/proc/%d/task/%d/children" % (run.pid, run.pid), encoding="ascii") as file:
+                child = (file.read().split() or [None])[0]
+            if child:
+                said = subprocess.run([TOOL, "stuck", *options, child], env=self.env,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                      timeout=60, check=False).stdout
+        return int(child), said
 
     def log(self, program):
         logs = self.record(program, "--waits")
         names = [name for name in os.listdir(logs) if name.endswith(".pplog")]
         self.assertEqual(1, len(names))
         return read_log(os.path.join(logs, names[0]))
+
+    def test_a_hang_names_who_waits_for_whom(self):
+        circle = ("'worker 0' waits for 'right', held by thread 'worker 1'",
+                  "'worker 1' waits for 'left', held by thread 'worker 0'")
+        for program, words in [
+                ("deadlock", ("Deadlock: thread ", *circle)),
+                ("long_holder", (circle[0] + " in 'long work' for ",))]:
+            with self.subTest(program):
+                run, logs = self.start(program, "--waits")
+                with run:
+                    child, said = self.stuck(run, words[0], "--least", "1ms")
+                    for text in words:
+                        self.assertIn(text, said)
+                    self.assertEqual(program == "deadlock", "Deadlock" in said)
+                    os.kill(child, signal.SIGKILL)
+                    run.communicate(timeout=60)
+                waits, _ = read_log(os.path.join(logs, os.listdir(logs)[0]))
+                self.assertIn("right", waits)
 
     def test_what_a_time_ends_is_ended_by_nobody(self):
         waits, _ = self.log("lost_wake_up")

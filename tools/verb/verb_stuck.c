@@ -21,6 +21,7 @@
 #include "recover/forensics_log.h"
 #include "recover/forensics_names.h"
 #include "spool/spool_folders.h"
+#include "verb/stuck_waits.h"
 #include "verb/verbs.h"
 
 enum {
@@ -44,13 +45,14 @@ enum {
   CELL_FLOW,
   CELL_DEVICE,
   CELL_STREAM,
+  CELL_HELD_BY,
   NUM_CELLS
 };
 static const ppi_column columns[NUM_CELLS] = {
-    {"thread", NULL}, {"tid", NULL},   {"state", NULL}, {"name", NULL},
-    {"open", "ns"},   {"p50", "ns"},   {"p99", "ns"},   {"max", "ns"},
-    {"calls", NULL},  {"times", NULL}, {"stuck", NULL}, {"flow", NULL},
-    {"device", NULL}, {"stream", NULL}};
+    {"thread", NULL}, {"tid", NULL},    {"state", NULL},  {"name", NULL},
+    {"open", "ns"},   {"p50", "ns"},    {"p99", "ns"},    {"max", "ns"},
+    {"calls", NULL},  {"times", NULL},  {"stuck", NULL},  {"flow", NULL},
+    {"device", NULL}, {"stream", NULL}, {"held_by", NULL}};
 static const ppi_table_column table_columns[] = {
     {"Thread", 8, CELL_THREAD, 1}, {"State", 5, CELL_STATE, 1},
     {"Name", 10, CELL_NAME, 1},    {"Open for", 8, CELL_FOR, 1},
@@ -203,21 +205,12 @@ static bool add_row(struct look *look, const ppi_forensics *found,
       text_cell(name_of(found, PPROF_DEFINITION_DEVICE, item->device));
   cells[CELL_STREAM] =
       text_cell(name_of(found, PPROF_DEFINITION_STREAM, item->stream));
+  cells[CELL_HELD_BY] = text_cell(
+      name_of(found, PPROF_DEFINITION_LANE, ppi_stuck_holder(found, item)));
   return true;
 }
 
 // ---- words ----
-
-static void put_time(ppi_page *page, uint64_t ns) {
-  static const struct {
-    double unit;
-    const char *name;
-  } units[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}};
-  size_t i = 0;
-  while (i < 3 && (double)ns < units[i].unit) i++;
-  ppi_page_fixed(page, (double)ns / units[i].unit, i < 3);
-  ppi_page_text(page, units[i].name);
-}
 
 static void put_name(ppi_page *page, const char *name) {
   ppi_page_text(page, "'");
@@ -251,12 +244,12 @@ static void put_suspect(const ppi_forensics *found,
   put_where(found, item, notes);
   put_name(notes, name_of(found, PPROF_DEFINITION_SITE, item->site));
   ppi_page_text(notes, " for ");
-  put_time(notes, open_for(found, item));
+  ppi_stuck_put_time(notes, open_for(found, item));
   ppi_page_format(notes, "; of %" PRIu64 " calls before half took at most ",
                   usual->num);
-  put_time(notes, usual->p50_ns);
+  ppi_stuck_put_time(notes, usual->p50_ns);
   ppi_page_text(notes, ", none more than ");
-  put_time(notes, usual->max_ns);
+  ppi_stuck_put_time(notes, usual->max_ns);
   if (item->flow) ppi_page_format(notes, "; request %" PRIu64, item->flow);
   ppi_page_text(notes, "\n");
 }
@@ -360,6 +353,8 @@ static void show(struct look *look, const char *path,
     if (is_open(&found->items[i]))
       good = add_row(look, found, &usual, i, &view);
   put_suspects(look, found, &usual, &view.note);
+  look->num_stuck += ppi_stuck_deadlocks(found, &view.note);
+  ppi_stuck_put_waits(found, look->least_ns, &view.note);
   if (look->num_stuck == before)
     ppi_page_text(&view.note, "Nothing is open for unusually long\n");
   if (!look->json) put_head(path, found, look->page);

@@ -15,6 +15,7 @@
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "mark/thread.h"
+#include "recover/forensics_wait.h"
 #include "recover/salvage_check.h"
 #include "spool/lane.h"
 #include "spool/spool_read.h"
@@ -184,7 +185,8 @@ static void list_finished(look *self, ppi_open_item *item, uint64_t offset) {
   add_item(self, item);
 }
 
-static void list_lane(look *self, const lane_copy *copy, copied how) {
+static void list_lane(look *self, const lane_copy *copy, uint64_t offset,
+                      copied how) {
   const ppi_lane *lane = &copy->lane;
   uint32_t open = ppi_lane_num_open(lane, lane->commit);
   ppi_open_item item = {.lane = lane->id, .tid = lane->tid};
@@ -198,6 +200,7 @@ static void list_lane(look *self, const lane_copy *copy, copied how) {
     item.depth = i;
     item.flow = frame->num_flows ? frame->flow : 0;
     item.start_ns = ppi_scale_ns(&self->scale, frame->start);
+    item.waits_for = ppi_forensics_waits_for(self->fd, lane, frame, offset, i);
     add_item(self, &item);
     any = true;
   }
@@ -262,7 +265,7 @@ static void look_at_lanes(look *self) {
     name_lane(self, lane, offset);
     note_last_record(self, lane);
     size_t before = self->out->num_items;
-    list_lane(self, self->lane, how);
+    list_lane(self, self->lane, offset, how);
     if (self->out->num_items == before) continue;
     ppi_open_item last = {
         .kind = PPI_OPEN_LANE_LAST, .lane = lane->id, .tid = lane->tid};

@@ -35,7 +35,8 @@ typedef struct ppi_open_item {
   uint32_t site;            // 0: none
   uint32_t stream, device;  // ids of definitions; 0: none
   uint32_t depth;
-  uint64_t flow;  // the first one; 0: none
+  uint64_t flow;       // the first one; 0: none
+  uint32_t waits_for;  // of a wait: the OS thread that it waits for; 0: unknown
   // Of the run. FINISHED and LANE_LAST have the device's own times, the others
   // only a start.
   uint64_t start_ns, end_ns;
