@@ -18,7 +18,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 import pprof  # noqa: E402  (found by the line above)
-from pprof import _markers  # noqa: E402
+from pprof import _hook_calls, _markers, hooks  # noqa: E402
 
 try:
     import torch
@@ -51,6 +51,13 @@ def decorated():
     pass
 
 
+def hooked(name):
+    """A function as a row of a data file has it marked."""
+    return _hook_calls.wrap(lambda size: None, hooks.Rule(name=name, category=None, words=[],
+                                                          by=None))
+
+
+HOOKED, HOOKED_FIELD = hooked("hooked"), hooked("hooked {size}")
 REUSED = pprof.range("reused")
 serial = 0
 
@@ -103,6 +110,16 @@ def loop_decorated(turns):
         decorated()
 
 
+def loop_hooked(turns):
+    for _ in turns:
+        HOOKED(1)
+
+
+def loop_hooked_field(turns):
+    for _ in turns:
+        HOOKED_FIELD(1)
+
+
 def loop_plain(turns):
     for _ in turns:
         plain()
@@ -147,10 +164,12 @@ def loop_nvtx(turns):
 
 
 OFF = {BASE: loop_empty, "range, off": loop_range, "function": loop_plain,
-       "decorated, off": loop_decorated, "mark, off": loop_mark}
+       "decorated, off": loop_decorated, "mark, off": loop_mark,
+       "hooked, off": loop_hooked}
 ON = {BASE + ", again": loop_empty, RANGE: loop_range, "range with a category": loop_category,
       "range, reused": loop_reused, "decorated": loop_decorated, "range, 64 names": loop_names,
       "range, new names": loop_new_names, "range in a generator": loop_resting,
+      "hooked": loop_hooked, "hooked, a field": loop_hooked_field,
       "mark": loop_mark, "count": loop_count, "device range, no device": loop_device}
 if torch is not None:
     OFF[TORCH] = loop_record_function

@@ -15,18 +15,18 @@ in_order() {
   for file; do
     name=$(basename "$file")
     echo "${name%.*} $file"
-  done | sort | sed 's/^[0-9]*_//'
+  done | sort | sed 's/^[0-9][0-9]*_//'
 }
 
 echo '// Made by embed.sh.'
 echo "#include \"$header\""
 in_order "$@" | while read -r name file; do
-  echo "static const char text_$name[] = {"
+  echo "static const char text_$(echo "$name" | tr - _)[] = {"
   od -An -v -tx1 <"$file" | sed 's/ *\(..\)/0x\1,/g'
   echo "0};"
 done
 echo "const ppi_carried $array[] = {"
 in_order "$@" | while read -r name file; do
-  echo "{\"$name\", text_$name},"
+  echo "{\"$name\", text_$(echo "$name" | tr - _)},"
 done
 echo '{0, 0}};'

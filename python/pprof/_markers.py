@@ -219,7 +219,7 @@ class _Decorator:
         def call(*args, **kwargs):
             if not _epoch.value:
                 return function(*args, **kwargs)
-            with another():
+            with another(args, kwargs):
                 return function(*args, **kwargs)
         return call
 
@@ -227,7 +227,9 @@ class _Decorator:
 def _wrap_coroutine(function, another):
     @functools.wraps(function)
     async def call(*args, **kwargs):
-        with another():
+        if not _epoch.value:
+            return await function(*args, **kwargs)
+        with another(args, kwargs):
             return await function(*args, **kwargs)
     return call
 
@@ -235,7 +237,9 @@ def _wrap_coroutine(function, another):
 def _wrap_generator(function, another):
     @functools.wraps(function)
     def call(*args, **kwargs):
-        with another():
+        if not _epoch.value:
+            return (yield from function(*args, **kwargs))
+        with another(args, kwargs):
             return (yield from function(*args, **kwargs))
     return call
 
@@ -243,7 +247,7 @@ def _wrap_generator(function, another):
 def _wrap_async_generator(function, another):
     @functools.wraps(function)
     async def call(*args, **kwargs):
-        with another():
+        with another(args, kwargs):
             inner = function(*args, **kwargs)
             step = inner.__anext__
             while True:
@@ -273,7 +277,7 @@ class Range(_Decorator):
         # open in a frame that rests must not keep it alive.
         self._open = []
 
-    def _another(self):
+    def _another(self, args=(), kwargs=None):
         return Range(self._name, self._category)
 
     def __enter__(self):
@@ -407,7 +411,7 @@ class DeviceRange(_Decorator):
         self._stream = stream if stream is None else _known_stream(stream)
         self._open = []  # (id of the frame, (number of the range, handle of the stream))
 
-    def _another(self):
+    def _another(self, args=(), kwargs=None):
         another = DeviceRange(self._name, None, self._category)
         another._stream = self._stream
         return another

@@ -53,7 +53,7 @@ def _call_start(path, text, kernels, code):
     raise_status(status, error)
 
 
-def _measure_markers():
+def measure_markers():
     """Hands the library what Python takes of a marker, once in a process; before the start."""
     global _is_measured
     if not _is_measured and not is_disabled():
@@ -102,7 +102,7 @@ def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window
     steps = as_schedule(schedule)
     _not_in_callback()
     with _lock:
-        _measure_markers()
+        measure_markers()
         _markers._epoch = _c.epoch
         code = InCode(steps, on_window, window_log)
         try:
@@ -195,7 +195,7 @@ def _start_child(config):
     folder, path, text, kernels, steps = config
     try:
         with _variable("PPROF_SET", of_child(folder, path, text)):
-            _measure_markers()
+            measure_markers()
             _in_code = InCode(steps and Schedule(*steps), None, None)
             _call_start(path, text, kernels, _in_code)
     except Exception as error:

@@ -30,13 +30,15 @@ class Package(Case):
         with zipfile.ZipFile(self.path(wheel)) as archive:
             archive.extractall(target)
         modules = [name for name in os.listdir(os.path.join(PACKAGE, "pprof"))
-                   if name.endswith((".py", ".pyi", ".typed"))]
+                   if name.endswith((".py", ".pyi", ".typed")) or name in ("hook_files", "site")]
         self.assertEqual(sorted(os.listdir(os.path.join(target, "pprof"))), sorted(modules))
         printed = self.run_ok("""
             import pprof
             pprof.start()
             with pprof.range("installed"):
                 pass
+            import pprof.hooks
+            pprof.hooks.install("torch")
             print(pprof.__version__, pprof.__file__)
         """, PYTHONPATH=target)
         version, path = printed.split()
@@ -45,8 +47,9 @@ class Package(Case):
         self.assertEqual(self.logs()[0].select("name"), ["installed"])
 
     def test_sources_are_of_one_licence_and_need_only_python(self):
-        allowed = {"asyncio", "atexit", "contextlib", "ctypes", "functools", "inspect", "json",
-                   "operator", "os", "re", "sys", "threading", "time", "warnings"}
+        allowed = {"asyncio", "atexit", "contextlib", "ctypes", "contextvars", "functools",
+                   "importlib", "importlib.machinery", "importlib.util", "inspect", "itertools",
+                   "json", "operator", "os", "re", "sys", "threading", "time", "types", "warnings"}
         for folder, _, names in os.walk(os.path.join(PACKAGE, "pprof")):
             for name in names:
                 if not name.endswith(".py"):

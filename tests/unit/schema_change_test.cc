@@ -108,6 +108,7 @@ const Change changes[] = {
     {"run.environment", "run: {environment: [A=1]}", false},
     {"run.packages", "run: {packages: [a]}", false},
     {"run.hints", "run: {hints: [a]}", false},
+    {"run.hooks", "run: {hooks: [a]}", false},
     {"nvtx.device", "nvtx: {device: default}", false},
     {"nvtx.domains", "nvtx: {domains: {a: memory}}", false},
     {"nvtx.streams", "nvtx: {streams: {a: own}}", false},

@@ -63,6 +63,13 @@ const struct ppi_tool_option ppi_option_rows[] = {
      " names.categories"},
     {"preset", 0, PPI_OPTION_TEXT, FIELD(run.preset), FOR(RUN), "NAME", NULL,
      "a configuration for a server that marks: docs/serving.md#presets"},
+    {"hooks", 0, PPI_OPTION_TEXTS, FIELD(run.hooks), FOR(RUN), "FILE|NAME",
+     NULL,
+     "mark functions of Python packages from outside, may come again: torch,"
+     " transformers, vllm, sglang, ray-serve, litserve, asgi, concurrent, or a"
+     " file: docs/hooks.md [torch and asgi where the program marks nothing]"},
+    {"no-hooks", 0, PPI_OPTION_FLAG, FIELD(run.no_hooks), FOR(RUN), NULL, NULL,
+     "mark nothing from outside"},
     {"logs", 0, PPI_OPTION_TEXT, FIELD(run.logs), FOR(RUN), "FOLDER", NULL,
      "new or empty folder for the logs [pprof.CMD.PID]"},
     {"html", 0, PPI_OPTION_TEXT, FIELD(html), FOR(PAGE), "FILE", NULL,

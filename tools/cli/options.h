@@ -78,9 +78,16 @@ struct ppi_table_options {
   bool thread_sep, op_detail, tree, flat, open_kernels, verbose, compact;
 };
 
+// The values of an option that may come again.
+struct ppi_tool_list {
+  const char *items[32];
+  int num;
+};
+
 struct ppi_run_options {
   const char *config, *preset, *library, *logs;
-  bool kernels, waits;
+  struct ppi_tool_list hooks;
+  bool kernels, waits, no_hooks;
 };
 
 struct ppi_search_options {
@@ -120,12 +127,6 @@ struct ppi_export_options {
 struct ppi_fleet_options {
   const char *view;
   const char *print_sql;  // for which engine
-};
-
-// The values of an option that may come again.
-struct ppi_tool_list {
-  const char *items[32];
-  int num;
 };
 
 struct ppi_whatif_options {

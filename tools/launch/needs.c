@@ -4,18 +4,13 @@
 #include "launch/needs.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/say.h"
 #include "launch/interpreter.h"
-
-#define PATH_NAME "PYTHONPATH"
+#include "launch/python_path.h"
 
 static const ppi_carried *stand_in_of(const char *package) {
   const ppi_carried *file = ppi_stand_ins;
@@ -23,40 +18,12 @@ static const ppi_carried *stand_in_of(const char *package) {
   return file->name ? file : NULL;
 }
 
-static bool join(char out[PATH_MAX], const char *folder, const char *name) {
-  int len = snprintf(out, PATH_MAX, "%s/%s", folder, name);
-  if (len > 0 && len < PATH_MAX) return true;
-  errno = ENAMETOOLONG;
-  return false;
-}
-
-static bool write_text(const char *path, const char *text) {
-  FILE *file = fopen(path, "wxe");
-  bool done = file && fputs(text, file) >= 0;
-  if (file && fclose(file) != 0) done = false;
-  return done || errno == EEXIST;
-}
-
-// Behind what is in it, once.
-static bool add_to_path(const char *folder) {
-  const char *before = secure_getenv(PATH_NAME);
-  bool has_any = before && before[0];
-  char *both = NULL;
-  if (has_any && strstr(before, folder)) return true;
-  if (asprintf(&both, "%s%s%s", has_any ? before : "", has_any ? ":" : "",
-               folder) < 0)
-    return false;
-  bool done = setenv(PATH_NAME, both, 1) == 0;
-  free(both);
-  return done;
-}
-
 static bool bring(const ppi_carried *file, const char *folder) {
-  char python[PATH_MAX], name[64], path[PATH_MAX];
+  char python[PATH_MAX], name[64];
   snprintf(name, sizeof name, "%s.py", file->name);
-  bool done = join(python, folder, "python") && join(path, python, name) &&
-              (mkdir(python, 0700) == 0 || errno == EEXIST) &&
-              write_text(path, file->text) && add_to_path(python);
+  bool done = ppi_tool_python_write(folder, name, file->text) &&
+              ppi_tool_python_join(python, folder, "") &&
+              ppi_tool_python_add(python, false);
   if (!done)
     ppi_tool_say(
         "%s: a stand-in for the Python package %s cannot be put there:"
@@ -115,18 +82,4 @@ bool ppi_tool_needs_meet(ppi_config_run *run, char *const *command,
     if (stands_in) remove_package(run, i);
   }
   return true;
-}
-
-static int remove_one(const char *path, const struct stat *stat_, int type,
-                      struct FTW *ftw) {
-  (void)stat_;
-  (void)type;
-  (void)ftw;
-  return remove(path);
-}
-
-void ppi_tool_needs_drop(const char *folder) {
-  char python[PATH_MAX];
-  if (join(python, folder, "python") && access(python, F_OK) == 0)
-    nftw(python, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }

@@ -16,13 +16,11 @@ extern const ppi_carried ppi_stand_ins[];
 
 // ppi_tool_needs_meet is for before a switch is set. Where the command's Python
 // lacks a package that `run` names, and there is a stand-in for it, PYTHONPATH
-// gets the folder "python" in `folder`; also where that Python is not known,
+// gets the folder ".python" in `folder`; also where that Python is not known,
 // as the stand-in becomes the package where there is one. A package that a
 // stand-in is for leaves `run`. False after a message: a package is to be
 // installed.
 bool ppi_tool_needs_meet(ppi_config_run *run, char *const *command,
                          const char *folder);
-// ppi_tool_needs_drop removes that folder.
-void ppi_tool_needs_drop(const char *folder);
 
 #endif  // PPI_TOOL_NEEDS_H_

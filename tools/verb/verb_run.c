@@ -14,9 +14,11 @@
 #include "cli/output.h"
 #include "input/named.h"
 #include "launch/child.h"
+#include "launch/hooks.h"
 #include "launch/injection.h"
 #include "launch/needs.h"
 #include "launch/preset.h"
+#include "launch/python_path.h"
 #include "launch/unmarked.h"
 #include "log/recover/log_recover.h"
 #include "names/glob.h"
@@ -33,6 +35,7 @@ struct run {
   char preset[PATH_MAX];  // the file of it; "": none
   ppi_config settings;
   bool folder_is_new;
+  bool still_runs;  // a process that the command has left
   const char **logs;
   int num_logs;
 };
@@ -211,7 +214,8 @@ static int set_variables(struct run *run) {
        !may_set(run, CUDA_INJECTION, run->library, "unset that other tool's")))
     return PPI_EXIT_USAGE;
   if (!ppi_tool_needs_meet(&run->settings.run,
-                           (char *const *)run->options->inputs, run->folder))
+                           (char *const *)run->options->inputs, run->folder) ||
+      !ppi_tool_hooks_set(&run->options->run, &run->settings.run, run->folder))
     return PPI_EXIT_USAGE;
   bool done = set_output(run) && set_kernels(run) &&
               set_environment(&run->settings.run.environment) &&
@@ -249,7 +253,7 @@ static void look_for_names(void *user, pid_t child) {
 
 // A log whose process was killed is made whole; one whose process still runs is
 // read as far as it goes. Answers the path to read; NULL: nothing was in it.
-static char *settle_log(const char *path) {
+static char *settle_log(struct run *run, const char *path) {
   ppi_recover_result result;
   pprof_error error = {""};
   size_t len = strlen(path);
@@ -257,6 +261,7 @@ static char *settle_log(const char *path) {
   pprof_status status = ppi_recover(path, NULL, &result, &error);
   if (status == PPROF_STATUS_OK)
     return result.was_nothing ? NULL : strdup(result.path);
+  run->still_runs |= status == PPROF_STATUS_BUSY;
   if (status == PPROF_STATUS_BUSY)
     ppi_tool_say("%s: its process still runs; as far as it goes", path);
   else
@@ -276,7 +281,7 @@ static int find_logs(struct run *run) {
   for (int i = 0; i < num; i++) {
     char path[PATH_MAX];
     if (run->logs && join(path, run->folder, entries[i]->d_name)) {
-      run->logs[run->num_logs] = settle_log(path);
+      run->logs[run->num_logs] = settle_log(run, path);
       if (run->logs[run->num_logs]) run->num_logs++;
     }
     free(entries[i]);
@@ -298,7 +303,7 @@ static void say_nothing_recorded(const struct run *run) {
 // Where nothing but the preset is in it.
 static void drop_folder(const struct run *run) {
   if (run->preset[0]) unlink(run->preset);
-  ppi_tool_needs_drop(run->folder);
+  ppi_tool_python_drop(run->folder);
   if (run->folder_is_new) rmdir(run->folder);
 }
 
@@ -328,6 +333,8 @@ static int report(struct run *run) {
     if (written > code) code = written;
   }
   if (!any) say_nothing_recorded(run);
+  ppi_tool_hooks_say(run->folder, any);
+  if (!run->still_runs) ppi_tool_python_drop(run->folder);
   if (run->num_logs)
     ppi_tool_say("%d log%s in %s", run->num_logs, run->num_logs == 1 ? "" : "s",
                  run->folder);

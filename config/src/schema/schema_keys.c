@@ -293,6 +293,9 @@ const ppi_key ppi_keys[] = {
     {"run.hints", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.hints),
      "Further reasons: `NAME=value: text` where a process has that variable,"
      " `text` where no other is found. At most 64.", FIXED},
+    {"run.hooks", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.hooks),
+     "As `--hooks`: functions of Python packages that are marked from outside,"
+     " see hooks.md: `[torch, own.hooks]`. At most 64.", FIXED},
     {"devices", PPI_KEY_MAP, NULL, 0, 0, NULL, 0, "Timing of device work.",
      FIXED},
     {"devices.mode", PPI_KEY_CHOICE, "events", 0, 0, device_modes,

@@ -105,6 +105,7 @@ typedef struct ppi_config_run {
   uint64_t given;
   ppi_config_globs environment;      // NAME=value
   ppi_config_globs packages, hints;  // why nothing may be marked
+  ppi_config_globs hooks;
 } ppi_config_run;
 
 // The backends that a configuration may name, with bits in this order:

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What hooks.py puts in the place of functions: markers whose name has fields of the arguments,
+and the adapters that a row names by `by=`."""
+import contextvars
+import functools
+import importlib
+import inspect
+import itertools
+import os
+import re
+import threading
+
+from . import _markers
+from ._markers import Range, _Decorator, _byref, _c, _site
+from ._session import measure_markers
+
+_push, _pop, _range_begin, _range_end = (_c.scope_push_, _c.scope_pop_, _c.range_begin,
+                                         _c.range_end)
+_flow, _range_flow, _step = _c.flow, _c.range_flow, _c.step
+measure_markers()  # the session may begin with a marker, without a start
+_FIELD = re.compile(r"\{(#?)([^{}#.]+)((?:\.[^{}.]+)*)\}")
+_numbers = itertools.count(1)
+_request = contextvars.ContextVar("pprof_request", default=0)  # that this task or thread serves
+
+
+# ---- names ----
+
+def _getter(match, names):
+    """What a field stands for: a function of the arguments. LookupError: there is none."""
+    counts, first, rest = match[1], match[2], match[3].split(".")[1:]
+    place = int(first) if first.isdigit() else names.index(first) if first in names else None
+    if place is None:
+        raise LookupError(first)
+
+    def get(args, kwargs):
+        try:
+            value = kwargs[first] if first in kwargs else args[place]
+            for name in rest:
+                value = value[name] if isinstance(value, dict) else getattr(value, name)
+            return len(value) if counts else value
+        except Exception:
+            return "?"
+    return get
+
+
+def _namer(text, function):
+    """A function of (args, kwargs) that makes the name; None: it has no fields."""
+    fields = list(_FIELD.finditer(text))
+    if not fields:
+        return None
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # one of C
+        names = []
+    getters = [_getter(field, names) for field in fields]
+    pattern = _FIELD.sub("%s", text.replace("%", "%%"))
+    return lambda args, kwargs: pattern % tuple([get(args, kwargs) for get in getters])
+
+
+# ---- calls ----
+
+class _Opened:
+    """A range that may end anywhere, and serves the request of its task."""
+    __slots__ = ("_number",)
+
+    def __init__(self, site, request=0):
+        self._number = _range_begin(site)
+        request = request or _request.get()
+        if request:
+            _range_flow(self._number, request)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        _range_end(self._number)
+
+
+class _Hooked(_Decorator):
+    """As a Range decorates, with names of the arguments."""
+    __slots__ = ("_name", "_category", "_namer", "_begins")
+
+    def __init__(self, name, category, function, begins=False):
+        self._name, self._category = name, category
+        self._namer, self._begins = _namer(name, function), begins
+
+    def _site_of(self, args, kwargs):
+        if self._begins:
+            _turn()
+        namer = self._namer
+        return _site(namer(args, kwargs) if namer else self._name, self._category)
+
+    def _another(self, args=(), kwargs=None):
+        return _Opened(self._site_of(args, kwargs))
+
+    def _wrap_function(self, function):
+        site_of, name, category = self._site_of, self._name, self._category
+        is_plain = not self._namer and not self._begins
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if not _markers._epoch.value:
+                return function(*args, **kwargs)
+            token = _byref(_push(_site(name, category) if is_plain else site_of(args, kwargs)))
+            request = _request.get()
+            if request:
+                _flow(request)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _pop(token)
+        return call
+
+
+_turned = False
+
+
+def _turn():
+    """A row's function begins a step: the one before has ended."""
+    global _turned
+    if _turned:
+        _step(0)
+    _turned = True
+
+
+def marked(function, rule):
+    """The function with the rule's range around each call."""
+    return _Hooked(rule.name, rule.category, function, "step" in rule.words)(function)
+
+
+def outermost(function, rule):
+    """As `marked`, of nested calls on a thread the outermost alone; all are plain functions."""
+    inner, local = marked(function, rule), threading.local()
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if not _markers._epoch.value or getattr(local, "is_inside", False):
+            return function(*args, **kwargs)
+        local.is_inside = True
+        try:
+            return inner(*args, **kwargs)
+        finally:
+            local.is_inside = False
+    return call
+
+
+def once(function, remove):
+    """Calls `remove` before the first call."""
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if remove is not None:
+            remove()
+        return function(*args, **kwargs)
+    return call
+
+
+def wrap(function, rule):
+    """What stands in the place of `function` by `rule`. LookupError, ImportError, AttributeError,
+    TypeError: it cannot be done."""
+    rows = getattr(function, "__pprof_rows__", ())
+    if rule.name in rows:  # by the environment's hooks and by the program's
+        return function
+    module, _, name = (rule.by or "").rpartition(":")
+    if module:
+        adapter = getattr(importlib.import_module(module), name)
+    else:
+        adapter = _ADAPTERS[name or ("top" if "top" in rule.words else "")]
+    wrapper = adapter(function, rule)
+    wrapper.__pprof_rows__ = (*rows, rule.name)
+    return wrapper
+
+
+# ---- adapters ----
+
+def _torch_module(function, rule):
+    """Modules call modules; a compiler that traces them must not find a marker."""
+    import torch
+    outer = outermost(function, rule)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if torch.compiler.is_dynamo_compiling():
+            return function(*args, **kwargs)
+        return outer(*args, **kwargs)
+    return call
+
+
+def _torch_optimizer(function, rule):
+    """`function` makes the `step` of each class of optimizers."""
+    @functools.wraps(function)
+    def hook(step):
+        return marked(function(step), rule)
+    return hook
+
+
+def _number_of(headers):
+    """The lower half of a W3C traceparent's id, else a number that no other process gives."""
+    for name, value in headers:
+        if name == b"traceparent":
+            try:
+                return int(value.split(b"-")[1][16:], 16) or _next_number()
+            except (IndexError, ValueError):
+                break
+    return _next_number()
+
+
+def _next_number():
+    return os.getpid() << 32 | next(_numbers) & 0xffffffff
+
+
+def _scope_of(args):
+    for arg in args:
+        scope = arg if isinstance(arg, dict) else getattr(arg, "scope", None)
+        if isinstance(scope, dict) and "type" in scope:
+            return scope
+    return {}
+
+
+def _asgi(function, rule):
+    """A server's or an application's call for each connection: of HTTP each is a request."""
+    @functools.wraps(function)
+    async def call(*args, **kwargs):
+        scope = _scope_of(args) if _markers._epoch.value and not _request.get() else {}
+        if scope.get("type") != "http":
+            return await function(*args, **kwargs)
+        number = _number_of(scope.get("headers", ()))
+        token = _request.set(number)
+        try:
+            name = "%s %s" % (rule.name, scope.get("method", ""))
+            with _Opened(_site(name, rule.category), number):
+                return await function(*args, **kwargs)
+        finally:
+            _request.reset(token)
+    return call
+
+
+def _pool_submit(function, rule):
+    """A pool's `submit`: what waits in its queue, and each task, serve the request of the task
+    that submits them."""
+    @functools.wraps(function)
+    def submit(self, task, /, *args, **kwargs):
+        if not _markers._epoch.value:
+            return function(self, task, *args, **kwargs)
+        name = getattr(task, "__qualname__", type(task).__name__)
+        context, queued = contextvars.copy_context(), _Opened(_site("pool: queued", None))
+        marker = Range("pool: " + name, rule.category)
+
+        def run():
+            queued.__exit__(None, None, None)
+            with marker:
+                request = context.get(_request, 0)
+                if request:
+                    _flow(request)
+                return _with_request(request, task, args, kwargs)
+        return function(self, run)
+    return submit
+
+
+def _with_request(request, task, args, kwargs):
+    token = _request.set(request)
+    try:
+        return task(*args, **kwargs)
+    finally:
+        _request.reset(token)
+
+
+_ADAPTERS = {"": marked, "top": outermost, "asgi": _asgi, "pool": _pool_submit, "torch_module": _torch_module,
+             "torch_optimizer": _torch_optimizer}

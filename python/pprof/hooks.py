@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marks functions of packages that are not changed: an import hook that data files lead.
+
+    pprof.hooks.install("torch", "own.hooks")
+
+A row of a data file is columns with two blanks or more between them: module, function, name,
+category, words. docs/hooks.md explains them. Data files are code: install those that you trust.
+
+site/sitecustomize.py loads this file by itself. The rest of the package is loaded with the first
+module that has a row.
+"""
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import types
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_SITE = os.path.join(_HERE, "site")
+_NAMES, _NOTES = "PPROF_HOOKS", "PPROF_HOOKS_NOTES"
+_AUTO = ("torch", "asgi")  # for a program that marks nothing itself
+_MARKS = "pprof"  # who imports it marks
+_WORDS = ("step", "sub", "top", "marks")
+
+
+class Rule(types.SimpleNamespace):
+    """A row: of `file`, `module`, `function`, `name`, `category` (None: none), `words`, `by`."""
+
+
+def _path_of(name):
+    is_path = os.sep in name or name.endswith(".hooks")
+    return name if is_path else os.path.join(_HERE, "hook_files", name + ".hooks")
+
+
+def _rule_of(file, place, line):
+    columns = re.split(r"\s{2,}|\t", line.strip())
+    columns += ["", "", "", ""][len(columns) - 1:]
+    module, function, name, category = columns[:4]
+    words = " ".join(columns[4:]).split()
+    by = [word[3:] for word in words if word.startswith("by=")]
+    wrong = [word for word in words if word not in _WORDS and not word.startswith("by=")]
+    if not function or wrong:
+        raise ValueError("%s: %s; columns are module, function, name, category, words, with two "
+                         "blanks between them" % (place, "'%s' is no word of a row" % wrong[0]
+                                                  if wrong else "a row needs a function"))
+    return Rule(file=file, module=module, function=function,
+                name=function if name in ("", "=") else name,
+                category=None if category in ("", "-") else category,
+                words=words, by=by[0] if by else None)
+
+
+def read(name):
+    """The rules of a data file: one of the package by its name, or a path. OSError, ValueError."""
+    path = _path_of(name)
+    file = os.path.basename(path).rsplit(".", 1)[0]
+    with open(path, encoding="utf-8") as lines:
+        return [_rule_of(file, "%s:%d" % (path, number), line)
+                for number, line in enumerate(lines, 1)
+                if line.strip() and not line.startswith("#")]
+
+
+def _note(kind, file, words):
+    """Hands `pprof-report run` what it says at its end; elsewhere a warning says what is missing."""
+    path = os.environ.get(_NOTES)
+    if path:
+        try:
+            with open(path, "a", encoding="utf-8") as notes:
+                notes.write("%s %s %s\n" % (kind, file, words))
+        except OSError:
+            pass
+    elif kind == "missing":
+        import warnings
+        warnings.warn("pprof: hooks %s: not found in this version: %s" % (file, words),
+                      RuntimeWarning, stacklevel=2)
+
+
+def _package():
+    """The package that this file is of; `sitecustomize` has loaded this file without it."""
+    if __package__ not in sys.modules:
+        library = os.environ.get("NVTX_INJECTION64_PATH")
+        if library:
+            import ctypes
+            ctypes.CDLL(library)  # the library of the run becomes the one of this process
+        spec = importlib.util.spec_from_file_location(
+            __package__, os.path.join(_HERE, "__init__.py"), submodule_search_locations=[_HERE])
+        sys.modules[__package__] = package = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(package)
+        except BaseException:
+            del sys.modules[__package__]
+            raise
+    return importlib.import_module("._hook_calls", __package__)
+
+
+# ---- functions ----
+
+def _owner_of(module, function):
+    """(what has the attribute, its name, the attribute as it is stored)."""
+    *path, name = function.split(".")
+    owner = module
+    for part in path:
+        owner = getattr(owner, part)
+    found = getattr(owner, name)
+    return owner, name, getattr(owner, "__dict__", {}).get(name, found)
+
+
+def _wrapped(stored, rule, calls):
+    if isinstance(stored, (staticmethod, classmethod)):
+        return type(stored)(calls.wrap(stored.__func__, rule))
+    return calls.wrap(stored, rule)
+
+
+def _wrap_in_subclasses(owner, rules, calls):
+    """Each class that is made of `owner` from now on gets the rules' functions wrapped."""
+    before = owner.__dict__.get("__init_subclass__")
+
+    def init_subclass(cls, **options):
+        if before is None:
+            super(owner, cls).__init_subclass__(**options)
+        else:
+            before.__get__(None, cls)(**options)
+        for rule in rules:
+            name = rule.function.rsplit(".", 1)[1]
+            if name in cls.__dict__:
+                setattr(cls, name, _wrapped(cls.__dict__[name], rule, calls))
+    owner.__init_subclass__ = classmethod(init_subclass)
+
+
+class _Finder:
+    """Stands first in sys.meta_path, and has a module's rules applied when it was loaded."""
+
+    def __init__(self, rules, is_auto):
+        self.rules, self.is_auto = {}, is_auto
+        self.patched = []  # (owner, name, what was there)
+        self.finding, self.noted = set(), set()
+        for rule in rules:
+            self.rules.setdefault(rule.module, []).append(rule)
+        self.roots = {name.partition(".")[0] for name in self.rules}
+
+    def find_spec(self, name, path=None, target=None):
+        if self.is_auto and name == _MARKS:
+            self.remove()
+            return None
+        if name in self.finding or (name not in self.rules and name not in self.roots):
+            return None
+        self.finding.add(name)
+        try:
+            spec = _find_by_others(self, name, path, target)
+        finally:
+            self.finding.discard(name)
+        if spec is not None and spec.loader is not None:
+            self._watch(spec.loader, name)
+        return spec
+
+    def _watch(self, loader, name):
+        run = getattr(loader, "exec_module", None)
+
+        def exec_module(module):
+            try:
+                del loader.exec_module
+            except AttributeError:
+                pass
+            run(module)
+            self.apply(name, module)
+        try:
+            loader.exec_module = exec_module
+        except (AttributeError, TypeError):  # it takes none: the module stays as it is
+            pass
+
+    def apply(self, name, module):
+        """A program goes on without what cannot be wrapped."""
+        if name in self.roots:
+            self._note_missing_modules(name, getattr(module, "__path__", ()))
+        rules = self.rules.pop(name, ())
+        if not rules:
+            return
+        try:
+            calls = _package()
+        except Exception as error:
+            _note("failed", rules[0].file, error)
+            return
+        for file in sorted({rule.file for rule in rules} - self.noted):
+            self.noted.add(file)
+            _note("auto" if self.is_auto else "used", file, name)
+        missing = [rule for rule in rules if not self._patch(module, rule, calls)]
+        for rule in missing:
+            _note("missing", rule.file, "%s.%s" % (rule.module, rule.function))
+        self._patch_subclasses(module, [rule for rule in rules if rule not in missing], calls)
+
+    def _patch(self, module, rule, calls):
+        try:
+            owner, name, stored = _owner_of(module, rule.function)
+            if "marks" in rule.words:
+                replaced = calls.once(stored, self.remove if self.is_auto else None)
+            else:
+                replaced = _wrapped(stored, rule, calls)
+            setattr(owner, name, replaced)
+        except (AttributeError, TypeError, LookupError, ImportError):
+            return "marks" in rule.words
+        self.patched.append((owner, name, stored, replaced))
+        return True
+
+    def _patch_subclasses(self, module, rules, calls):
+        classes = {}
+        for rule in rules:
+            if "sub" in rule.words:
+                classes.setdefault(_owner_of(module, rule.function)[0], []).append(rule)
+        for owner, of_class in classes.items():
+            _wrap_in_subclasses(owner, of_class, calls)
+
+    def _note_missing_modules(self, root, folders):
+        for name in sorted(self.rules):
+            if name.partition(".")[0] != root or name == root:
+                continue
+            parts = name.split(".")[1:]
+            if not any(_has_module(os.path.join(folder, *parts[:-1]), parts[-1])
+                       for folder in folders):
+                for rule in self.rules.pop(name):
+                    if "marks" not in rule.words:
+                        _note("missing", rule.file, "%s.%s" % (rule.module, rule.function))
+
+    def remove(self):
+        """From now on nothing is marked by this finder's rules."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        self.rules = {}
+        for owner, name, stored, replaced in reversed(self.patched):
+            if getattr(owner, "__dict__", {}).get(name) is replaced:
+                setattr(owner, name, stored)
+        for file in sorted(_AUTO) if self.patched and self.is_auto else ():
+            _note("left", file, "")
+        self.patched = []
+
+
+def _has_module(folder, name):
+    try:
+        return any(entry == name or entry.startswith(name + ".") for entry in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _find_by_others(finder, name, path, target):
+    for other in sys.meta_path:
+        find = getattr(other, "find_spec", None)
+        if other is finder or find is None:
+            continue
+        spec = find(name, path, target)
+        if spec is not None:
+            return spec
+    return None
+
+
+# ---- installing ----
+
+def _install(names, is_auto=False):
+    finder = _Finder([rule for name in names for rule in read(name)], is_auto)
+    if is_auto and _MARKS in sys.modules:
+        return
+    sys.meta_path.insert(0, finder)
+    for name in sorted(set(finder.rules) | finder.roots):
+        if name in sys.modules:
+            finder.apply(name, sys.modules[name])
+
+
+def install(*names, children=True):
+    """From now on the functions that these data files name are marked: names of the package's own
+    files (torch, transformers, vllm, sglang, ray-serve, litserve, asgi, concurrent), or paths.
+    Modules that are loaded already are covered; functions that others have copied from them are
+    not. With `children`, Python programs that this one starts install the same.
+
+    Raises OSError or ValueError where a file cannot be read. What a version lacks is a
+    RuntimeWarning."""
+    _install(names)
+    if children:
+        listed = os.environ.get(_NAMES, "").split(os.pathsep)
+        paths = [os.path.abspath(_path_of(name)) for name in names]
+        os.environ[_NAMES] = os.pathsep.join(
+            [name for name in listed if name and name not in paths] + paths)
+        python = os.environ.get("PYTHONPATH", "")
+        if _SITE not in python.split(os.pathsep):
+            os.environ["PYTHONPATH"] = _SITE + (os.pathsep + python if python else "")
+
+
+def install_listed():
+    """Installs what the environment lists; "auto": what a program has that marks nothing itself."""
+    names = [name for name in os.environ.get(_NAMES, "").split(os.pathsep) if name]
+    for name in names:
+        try:
+            _install(_AUTO if name == "auto" else [name], name == "auto")
+        except (OSError, ValueError) as error:
+            _note("failed", os.path.basename(name), error)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installs the hooks that PPROF_HOOKS lists, then runs the sitecustomize that this one hides."""
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+
+def _install():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    package = os.path.dirname(folder)
+    # A name of its own: the program's own pprof, or another package of that name, stays its own.
+    spec = importlib.util.spec_from_file_location("_pprof_hooked.hooks",
+                                                  os.path.join(package, "hooks.py"))
+    hooks = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = hooks
+    spec.loader.exec_module(hooks)
+    hooks.install_listed()
+
+
+def _run_hidden():
+    here = os.path.dirname(os.path.abspath(__file__))
+    path = [folder for folder in sys.path if os.path.abspath(folder or ".") != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
+    if spec is not None and spec.loader is not None:
+        sys.modules["sitecustomize"] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+
+
+if os.environ.get("PPROF_HOOKS"):
+    try:
+        _install()
+    except Exception as error:  # the program runs without
+        sys.stderr.write("pprof: the hooks are left out: %s\n" % error)
+_run_hidden()

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that data files name are marked from outside, by pprof.hooks.install and by
+`pprof-report run --hooks`; nothing of the packages is changed, and nothing of a program fails."""
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+from python_case import Case, LIBRARY, PACKAGE, REPORT, SECONDS, main
+
+NVTX = os.path.join(os.path.dirname(LIBRARY), "sdk", "nvtx", "libpprof_nvtx.so")
+MODULE = """
+    class Engine:
+        def __init__(self, size=0):
+            self.size = size
+        def turn(self, items, *, mode="fast"):
+            return self.inner(len(items))
+        def inner(self, number):
+            return number
+        @staticmethod
+        def fixed(x):
+            return x
+        @classmethod
+        def made(cls, x):
+            return cls(x)
+        async def later(self, x):
+            return x
+        def each(self, n):
+            yield from range(n)
+        async def stream(self, n):
+            for i in range(n):
+                yield i
+        def predict(self, x):
+            return x
+        def deep(self, n):
+            return n and self.deep(n - 1)
+        def fails(self):
+            raise KeyError("x")
+        def wait(self):
+            pass
+
+    def work(x):
+        return x
+"""
+RULES = """\
+# a comment
+engine  Engine.turn    turn {#items} {mode} {self.size}  Forward
+engine  Engine.fixed   fixed {x}
+engine  Engine.made    made  Preprocess
+engine  Engine.later
+engine  Engine.each    =  Dataloader
+engine  Engine.stream  stream
+engine  Engine.predict  predict  Inference  sub
+engine  Engine.deep    deep  -  top
+engine  Engine.fails   fails
+engine  Engine.wait    wait  Idle
+engine  work           work
+"""
+
+
+class Hooks(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("engine.py", MODULE)
+        self.write("own.hooks", RULES)
+
+    def write(self, name, text):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent(text))
+
+    def run_tool(self, source, *options, status=0, **changes):
+        """What `run` says of this program; its logs are in the folder "logs"."""
+        lib = self.path("lib")
+        if not os.path.exists(lib):
+            os.mkdir(lib)
+            shutil.copy(LIBRARY, os.path.join(lib, "libpprof.so.0"))
+            shutil.copy(NVTX, lib)
+        shutil.rmtree(self.path("logs"), ignore_errors=True)
+        self.write("program.py", source)
+        changes = {"PPROF_LIBRARY": None, "PPROF_OUTPUT": None, "PYTHONPATH": None, **changes}
+        done = subprocess.run(
+            [REPORT, "run", "--library", os.path.join(lib, "libpprof_nvtx.so"), "--logs", "logs",
+             *options, "--", sys.executable, "program.py"], cwd=self.folder, text=True,
+            env=self.environment(**changes), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, timeout=SECONDS, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout, done.stderr
+
+    def recorded(self):
+        return [pair for log in self.logs("logs/*.pplog") for pair in log.select("name", "category")]
+
+    def test_all_kinds_of_functions(self):
+        log = self.log_of("""
+            import asyncio, pprof, pprof.hooks
+            pprof.hooks.install("own.hooks")
+            import engine
+            from engine import work
+            class Own(engine.Engine):
+                def predict(self, x):
+                    return x + 1
+            async def main(e):
+                return await e.later(2), [x async for x in e.stream(2)]
+            def use():
+                e = Own(7)
+                try:
+                    e.fails()
+                except KeyError:
+                    pass
+                return (e.turn([1, 2], mode="slow"), e.turn([]), e.fixed(5), type(e.made(1)),
+                        asyncio.run(main(e)), list(e.each(3)), e.predict(1), e.deep(2), work(3),
+                        asyncio.iscoroutinefunction(e.later), e.wait())
+            before = use()
+            pprof.start()
+            print(use() == before, before[:2], before[4:])
+            pprof.stop()
+        """)
+        self.assertEqual(self.printed, "True (2, 0) ((2, [0, 1]), [0, 1, 2], 2, 0, 3, True, None)\n")
+        self.assertEqual(log.select("name", "category"), [
+            ("fails", "UserDefined"), ("turn 2 slow 7", "Forward"), ("turn 0 ? 7", "Forward"),
+            ("fixed 5", "UserDefined"), ("made", "Preprocess"), ("Engine.later", "UserDefined"),
+            ("stream", "UserDefined"), ("Engine.each", "Dataloader"), ("predict", "Inference"),
+            ("deep", "UserDefined"), ("work", "UserDefined"), ("wait", "Idle")])
+
+    def test_a_row_begins_a_step(self):
+        self.write("steps.hooks", "engine  work  turn  -  step\n")
+        log = self.log_of("""
+            import pprof, pprof.hooks
+            pprof.start()
+            pprof.hooks.install("steps.hooks")
+            import engine
+            for _ in range(3):
+                engine.work(1)
+        """)
+        turns, steps = ([event for event in log.events if (event["category"] == "ProfileStep") is of]
+                        for of in (False, True))
+        self.assertEqual([event["name"] for event in turns], ["turn"] * 3)
+        # The first one ends where the second turn begins.
+        self.assertEqual(len(steps), 3)
+        for turn, before, step in zip(turns[1:], steps, steps[1:]):
+            self.assertTrue(before["end"] <= turn["start"] <= turn["end"] <= step["end"])
+
+    def test_what_a_version_lacks(self):
+        self.write("other.hooks", "engine  Engine.gone\nengine  work  work {nothing}\n"
+                                  "package.module  f\npackage.sub.there  f\n")
+        self.write("package/__init__.py", "")
+        self.write("package/sub/there.py", "def f(): pass\n")
+        done = self.start("""
+            import warnings
+            warnings.simplefilter("always")
+            import engine, pprof.hooks
+            pprof.hooks.install("other.hooks")
+            import package.sub.there
+            print(engine.work(4))
+        """)
+        self.assertEqual((done.returncode, done.stdout), (0, "4\n"))
+        for name in "engine.Engine.gone", "engine.work", "package.module.f":
+            self.assertIn("pprof: hooks other: not found in this version: %s\n" % name, done.stderr)
+        self.assertNotIn("there", done.stderr)
+
+    def test_wrong_rows(self):
+        for text, words in (("engine  work  n  -  never\n", "'never' is no word of a row"),
+                            ("engine\n", "a row needs a function")):
+            self.write("own.hooks", text)
+            self.assertIn("own.hooks:1: " + words, self.run_ok("""
+                import pprof.hooks
+                try:
+                    pprof.hooks.install("own.hooks")
+                except ValueError as error:
+                    print(error)
+            """))
+
+    def test_files_of_the_package_are_readable(self):
+        self.assertEqual(self.run_ok("""
+            import os, pprof, pprof.hooks
+            folder = os.path.join(os.path.dirname(pprof.__file__), "hook_files")
+            for name in sorted(os.listdir(folder)):
+                print(name[:-6], len(pprof.hooks.read(name[:-6])) > 2)
+        """).split(), sum(([name, "True"] for name in (
+            "asgi", "concurrent", "litserve", "ray-serve", "sglang", "torch", "transformers",
+            "vllm")), []))
+
+    CHILDREN = """
+        import multiprocessing, os, subprocess, sys
+        import engine
+        def child(name):
+            engine.work(1)
+        if __name__ == "__main__":
+            engine.work(0)
+            for way in "fork", "spawn":
+                process = multiprocessing.get_context(way).Process(target=child, args=(way,))
+                process.start()
+                process.join()
+            subprocess.run([sys.executable, "-c", "import engine; engine.work(2)"], check=True)
+    """
+
+    def test_run_marks_children_of_all_kinds(self):
+        _, said = self.run_tool(self.CHILDREN, "--hooks", "own.hooks")
+        self.assertEqual(self.recorded(), [("work", "UserDefined")] * 4, said)
+        self.assertIn("4 logs in", said)
+        self.assertFalse(os.path.exists(self.path("logs/.python")))
+
+    def test_install_marks_children_of_all_kinds(self):
+        self.run_ok(self.CHILDREN.replace("import engine\n", """
+        import pprof, pprof.hooks
+        pprof.hooks.install("own.hooks")
+        import engine
+        if __name__ == "__main__":
+            pprof.start()
+""", 1), PPROF_ENABLE="1")
+        self.assertEqual(self.names(self.logs()), ["work"] * 4)
+
+    def test_a_configuration_names_them(self):
+        self.write("run.yaml", "run: {hooks: [own.hooks]}\n")
+        _, said = self.run_tool("import engine; engine.work(1)", "--config", "run.yaml")
+        self.assertEqual(self.recorded(), [("work", "UserDefined")], said)
+
+    def test_run_says_what_is_missing(self):
+        self.write("own.hooks", RULES + "engine  Engine.gone\nengine  Engine.lost\n")
+        _, said = self.run_tool("import engine; engine.work(1)", "--hooks", "own.hooks", "--hooks",
+                                "vllm")
+        self.assertIn("pprof-report: hooks own: not found in this version: engine.Engine.gone, "
+                      "engine.Engine.lost\n", said)
+        self.assertIn("pprof-report: hooks vllm: no Python process of this run has loaded their "
+                      "modules", said)
+        _, said = self.run_tool("", "--hooks", "vlm", status=2)
+        self.assertIn("there is no hooks file 'vlm' (did you mean 'vllm'?)", said)
+        _, said = self.run_tool("", "--hooks", "none.hooks", status=2)
+        self.assertIn("none.hooks: No such file or directory", said)
+
+    def application(self):
+        """What stands for Starlette, and a request to it."""
+        self.write("starlette/__init__.py", "")
+        self.write("starlette/applications.py", """
+            class Starlette:
+                async def __call__(self, scope, receive, send):
+                    from starlette.routing import Route
+                    await Route("/items/{item}").handle(scope, receive, send)
+        """)
+        self.write("starlette/routing.py", """
+            class Route:
+                def __init__(self, path):
+                    self.path = path
+                async def handle(self, scope, receive, send):
+                    pass
+        """)
+        return """
+            import asyncio
+            from starlette.applications import Starlette
+            for i in range(3):
+                trace = b"00-%032x-%016x-01" % (7 << 64 | 5, 9)
+                headers = [(b"traceparent", trace)] if i else []
+                scope = {"type": "http", "method": "GET", "headers": headers}
+                asyncio.run(Starlette()(scope, None, None))
+            asyncio.run(Starlette()({"type": "lifespan"}, None, None))
+        """
+
+    def test_a_program_that_marks_nothing(self):
+        source = self.application()
+        line = ("pprof-report: the program marks nothing: stages come from the hooks asgi; leave "
+                "them out with --no-hooks\n")
+        _, said = self.run_tool(source)
+        self.assertIn(line, said)
+        log, = self.logs("logs/*.pplog")
+        flows = [event["flows"] for event in log.events]
+        self.assertEqual(log.select("name"), ["http GET", "GET /items/{item}"] * 3 +
+                         ["? /items/{item}"])
+        self.assertEqual(flows[0], flows[1])
+        self.assertEqual(flows[2:6], [[5]] * 4)
+        self.assertNotEqual(flows[0], flows[2])
+
+        _, said = self.run_tool(source, "--no-hooks")
+        self.assertIn("nothing was recorded", said)
+
+    def test_a_program_that_marks_keeps_its_own_marks(self):
+        source = textwrap.dedent(self.application())
+        for mine in ("import pprof\n", source + "import pprof\n"):
+            _, said = self.run_tool(mine + source + "pprof.mark('mine')\n",
+                                    PYTHONPATH=PACKAGE, PPROF_LIBRARY=LIBRARY)
+            self.assertIn(("mine", "UserDefined"), self.recorded())
+            self.assertNotIn("the program marks nothing", said)
+            if mine == "import pprof\n":
+                self.assertEqual(self.recorded(), [("mine", "UserDefined")])
+
+    def test_the_programs_own_sitecustomize_runs(self):
+        self.write("site/sitecustomize.py", "import builtins; builtins.mine = 'mine'\n")
+        said, _ = self.run_tool("print(mine)", PYTHONPATH=self.path("site"))
+        self.assertEqual(said, "mine\n")
+
+    def test_pools(self):
+        self.run_tool("""
+            from concurrent.futures import ThreadPoolExecutor
+            def task(x):
+                return x
+            with ThreadPoolExecutor(1) as pool:
+                print(sum(pool.map(task, [1, 2])))
+        """, "--hooks", "concurrent")
+        self.assertEqual(sorted(self.recorded()), sorted(
+            [("pool: queued", "UserDefined"), ("pool: task", "CpuTask")] * 2))
+
+
+if __name__ == "__main__":
+    main()
