@@ -250,6 +250,13 @@ class PresetTest(Case):
         self.assertIn("something is marked, but none of the names that the configuration has "
                       "categories for so far: ", line)
 
+    def test_another_category_is_marked(self):
+        """By markers that the configuration does not know: somebody marks what is wanted."""
+        done = self.run_tool("vllm", "sh", "-c", '"$0" torch; ' + LOOKED, PATHS["calls"],
+                             PPROF_SET="names={categories: {\"aten::*\": operator}}")
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("so far", done.stderr)
+
     def test_all_is_well(self):
         """Names that lie in the memory of a process that runs, and those of one that has ended."""
         waiting = "mkfifo hold; " + WAITING.format("sglang").replace("<&3", "<hold").replace(

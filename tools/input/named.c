@@ -30,7 +30,8 @@ static pprof_status find_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
   struct name_finder *finder = (struct name_finder *)sink;
   if (definition->kind != PPROF_DEFINITION_SITE ||
-      !finder->fits(finder->user, pprof_definition_name(definition)))
+      !finder->fits(finder->user, pprof_definition_name(definition),
+                    pprof_definition_parent(definition)))
     return PPROF_STATUS_OK;
   finder->found = true;
   return PPROF_STATUS_UNAVAILABLE;
@@ -47,7 +48,8 @@ static bool spool_has(const struct name_finder *finder) {
                           &in.names, in.names.header->names_end, &cursor)))
       found = record->kind == PPROF_DEFINITION_SITE &&
               finder->fits(finder->user,
-                           ppi_definition_text(record->kind, record->name));
+                           ppi_definition_text(record->kind, record->name),
+                           record->parent);
   ppi_forensics_clear(&in);
   return found;
 }

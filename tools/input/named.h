@@ -5,8 +5,10 @@
 #define PPI_TOOL_NAMED_H_
 
 #include <stdbool.h>
+#include <stdint.h>
 
-typedef bool (*ppi_tool_name_fits)(const void *user, const char *name);
+typedef bool (*ppi_tool_name_fits)(const void *user, const char *name,
+                                   uint32_t category);
 
 // ppi_tool_has_name looks through the names of ranges, marks and counters, of a
 // log that is being written those in its spool, too. What cannot be read has

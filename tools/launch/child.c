@@ -155,20 +155,32 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+// Answers the time of the next one; NULL: none.
+static const uint64_t *look_now(const ppi_tool_look *look, pid_t pid,
+                                uint64_t began, const uint64_t *next) {
+  uint64_t passed_ns = now_ns() - began;
+  bool is_last = passed_ns < *next || !next[1];
+  if (!look->look(look->user, pid, is_last) || is_last) return NULL;
+  set_timer(*++next > passed_ns ? *next - passed_ns : 1000);
+  return next;
+}
+
 // Whatever else is ours is waited for, too: as process number 1 we inherit all
 // that is left without a parent.
 static int wait_for(pid_t pid, uint64_t limit_ns, const ppi_tool_look *look,
                     bool *out_timed_out) {
   const uint64_t grace_ns = 5000000000u;
-  uint64_t end = limit_ns ? now_ns() + limit_ns : UINT64_MAX;
+  const uint64_t began = now_ns();
+  const uint64_t *next = look ? look->after_ns : NULL;
+  uint64_t end = limit_ns ? began + limit_ns : UINT64_MAX;
   int status;
   *out_timed_out = false;
-  if (limit_ns || look) set_timer(limit_ns ? limit_ns : look->after_ns);
+  if (limit_ns || look) set_timer(limit_ns ? limit_ns : *next);
   for (;;) {
-    if (look && alarmed) {
+    if (next && alarmed) {
       clear_timer();
-      look->look(look->user, pid);
-      look = NULL;
+      alarmed = 0;
+      next = look_now(look, pid, began, next);
     }
     pid_t ended = waitpid(-1, &status, 0);
     if (ended == pid) break;

@@ -9,11 +9,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// What is done once while a command runs: after so long, or as soon as somebody
-// sends us SIGALRM.
+// What is done while a command runs: after each of these times, until it
+// answers false. `is_last`: of the times it is the last one, or somebody sends
+// us SIGALRM.
 typedef struct ppi_tool_look {
-  uint64_t after_ns;
-  void (*look)(void *user, pid_t child);
+  const uint64_t *after_ns;  // rising; 0 behind the last one
+  bool (*look)(void *user, pid_t child, bool is_last);
   void *user;
 } ppi_tool_look;
 

@@ -83,6 +83,16 @@ bool ppi_tool_hooks_set(const struct ppi_run_options *options,
   return done;
 }
 
+void ppi_tool_hooks_list(char *out, size_t size) {
+  size_t len = 0;
+  *out = 0;
+  for (const ppi_carried *file = ppi_hook_files; file->name; file++) {
+    int added =
+        snprintf(out + len, size - len, "%s%s", len ? ", " : "", file->name);
+    if (added > 0 && (size_t)added < size - len) len += (size_t)added;
+  }
+}
+
 // ---- what became of them ----
 
 enum { MOST_SHOWN = 6, MOST_FILES = 32 };

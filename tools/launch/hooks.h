@@ -6,6 +6,7 @@
 #define PPI_TOOL_HOOKS_H_
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "cli/carried.h"
 #include "cli/options.h"
@@ -20,6 +21,8 @@ extern const ppi_carried ppi_hook_modules[], ppi_hook_files[];
 // message.
 bool ppi_tool_hooks_set(const struct ppi_run_options *options,
                         const ppi_config_run *run, const char *folder);
+// ppi_tool_hooks_list writes the names of the files that the tool brings.
+void ppi_tool_hooks_list(char *out, size_t size);
 // ppi_tool_hooks_say says which were used by themselves, and what the packages
 // lack; `any`: something was recorded.
 void ppi_tool_hooks_say(const char *folder, bool any);

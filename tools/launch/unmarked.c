@@ -13,7 +13,7 @@
 #include "cli/say.h"
 #include "launch/injection.h"
 
-enum { MOST_BYTES = 1 << 22, MOST_PARENTS = 64 };
+enum { MOST_BYTES = 1 << 22, MOST_PARENTS = 64, MOST_PORTS = 512 };
 
 typedef struct facts {
   const ppi_config_run *run;
@@ -23,6 +23,9 @@ typedef struct facts {
   // Of those that descend from the command but lack its variables, one.
   pid_t lost;
   char lost_name[32];
+  unsigned long ports[MOST_PORTS];  // that listen: inodes of their sockets
+  size_t num_ports;
+  bool serves;
   bool has_hint[PPI_CONFIG_MAX_GLOBS], has_package[PPI_CONFIG_MAX_GLOBS];
 } facts;
 
@@ -120,6 +123,42 @@ static void note_lost(facts *into, long pid) {
   free(name);
 }
 
+// Sockets of TCP that listen, in the command's network.
+static void note_ports(facts *into) {
+  static const char *const names[] = {"net/tcp", "net/tcp6"};
+  enum { LISTENS = 10 };
+  for (size_t i = 0; i < 2; i++) {
+    size_t len;
+    char *text = read_file(into->child, names[i], &len), *next = NULL;
+    for (char *line = text ? strtok_r(text, "\n", &next) : NULL; line;
+         line = strtok_r(NULL, "\n", &next)) {
+      unsigned state = 0;
+      unsigned long inode = 0;
+      if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s %*s %*s %lu", &state,
+                 &inode) == 2 &&
+          state == LISTENS && into->num_ports < MOST_PORTS)
+        into->ports[into->num_ports++] = inode;
+    }
+    free(text);
+  }
+}
+
+static void note_sockets(facts *into, long pid) {
+  char path[64], target[64];
+  unsigned long inode;
+  snprintf(path, sizeof path, "/proc/%ld/fd", pid);
+  DIR *open_files = into->num_ports ? opendir(path) : NULL;
+  for (struct dirent *one; open_files && (one = readdir(open_files));) {
+    ssize_t len =
+        readlinkat(dirfd(open_files), one->d_name, target, sizeof target - 1);
+    target[len > 0 ? len : 0] = 0;
+    if (sscanf(target, "socket:[%lu]", &inode) != 1) continue;
+    for (size_t i = 0; i < into->num_ports; i++)
+      into->serves |= into->ports[i] == inode;
+  }
+  if (open_files) closedir(open_files);
+}
+
 // Nothing is mapped where it has ended, and nothing told of another user's.
 static void note_ours(facts *into, long pid, const char *environment,
                       size_t len, bool has_variables) {
@@ -129,6 +168,7 @@ static void note_ours(facts *into, long pid, const char *environment,
     into->num_processes++;
     note_environment(into, environment, len);
     note_packages(into, maps);
+    note_sockets(into, pid);
     if (!has_variables) note_lost(into, pid);
   }
   free(maps);
@@ -209,13 +249,15 @@ static const char *reason_of(const facts *known, char *out, size_t size) {
   return NULL;
 }
 
-void ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child,
-                           bool others) {
+bool ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child, bool others,
+                           bool must) {
   char text[512], output[PPI_CONFIG_MAX_TEXT];
   const char *value = secure_getenv("PPROF_OUTPUT");
   facts known = {.run = run, .child = child, .output = output};
   snprintf(output, sizeof output, "PPROF_OUTPUT=%s", value ? value : "");
+  note_ports(&known);
   note_processes(&known);
+  if (!known.serves && !must) return false;
   const char *reason = reason_of(&known, text, sizeof text);
   const char *hint = reason ? NULL : hint_of(&known, false);
   if (!reason) reason = missing_package(&known, text, sizeof text);
@@ -228,4 +270,5 @@ void ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child,
                           " calls them otherwise"
                         : "no process has called NVTX yet",
                hint ? "; " : "", hint ? hint : "");
+  return true;
 }

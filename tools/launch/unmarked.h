@@ -13,7 +13,9 @@
 // ppi_tool_unmarked_say prints one line with the first reason that applies to
 // the processes that `child` has started, and to others that have this run's
 // variables. `others`: something is marked, but nothing that has a name of the
-// configuration's.
-void ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child, bool others);
+// configuration's. False, and nothing is printed: none of them listens at a
+// port of TCP, and it is not `must`.
+bool ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child, bool others,
+                           bool must);
 
 #endif  // PPI_TOOL_UNMARKED_H_

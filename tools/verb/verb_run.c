@@ -27,7 +27,6 @@
 #include "verb/verbs.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
-#define LOOK_AFTER_NS 10000000000u
 
 struct run {
   const struct ppi_tool_options *options;
@@ -227,14 +226,21 @@ static int set_variables(struct run *run) {
 
 // ---- is anything marked? ----
 
-static bool is_wanted_name(const void *user, const char *name) {
+// Whatever has one of the tables' categories is wanted, too.
+static bool is_wanted_name(const void *user, const char *name,
+                           uint32_t category) {
   const ppi_config *settings = user;
+  if (category > PPROF_CATEGORY_PROFILE_STEP &&
+      category < PPROF_CATEGORY_FIRST_REGISTERED)
+    return true;
   for (uint64_t i = 0; i < settings->num_categorised; i++)
     if (ppi_glob_match(settings->categorised[i].from, name)) return true;
   return false;
 }
 
-static void look_for_names(void *user, pid_t child) {
+// A server that loads a model has nothing to mark yet: until the last look only
+// one that serves gets the line.
+static bool look_for_names(void *user, pid_t child, bool is_last) {
   const struct run *run = user;
   struct dirent **entries;
   char path[PATH_MAX];
@@ -246,7 +252,8 @@ static void look_for_names(void *user, pid_t child) {
     free(entries[i]);
   }
   if (num >= 0) free(entries);
-  if (!found) ppi_tool_unmarked_say(&run->settings.run, child, num > 0);
+  return !found &&
+         !ppi_tool_unmarked_say(&run->settings.run, child, num > 0, is_last);
 }
 
 // ---- what it left ----
@@ -291,13 +298,22 @@ static int find_logs(struct run *run) {
 }
 
 static void say_nothing_recorded(const struct run *run) {
+  char names[256];
+  ppi_tool_hooks_list(names, sizeof names);
   ppi_tool_say(
-      "%s: nothing was recorded: neither it nor a child %s. Mark its stages"
-      " with NVTX (nvtxRangePush, torch.cuda.nvtx.range) or with pprof's own"
-      " markers; PPROF_LOG_LEVEL=info tells what each process did",
+      "%s: nothing was recorded: neither it nor a child %s;"
+      " PPROF_LOG_LEVEL=info shows what each process did. Do one of these:",
       run->options->inputs[0],
       run->num_logs ? "marked anything while it was recorded"
                     : "called a marker");
+  ppi_tool_say(
+      "  record a trace with viztracer or torch.profiler, and give it to"
+      " pprof-report");
+  ppi_tool_say("  mark packages from outside: --hooks takes %s, or a file",
+               names);
+  ppi_tool_say(
+      "  mark its stages: `import pprof`, `with pprof.range(\"load\"):`,"
+      " `pprof.step()`; or NVTX (nvtxRangePush, torch.cuda.nvtx.range)");
 }
 
 // Where nothing but the preset is in it.
@@ -372,7 +388,9 @@ static int prepare(struct run *run) {
 
 static int run_command(struct run *run) {
   bool started = false;
-  const ppi_tool_look look = {LOOK_AFTER_NS, look_for_names, run};
+  static const uint64_t times_ns[] = {10000000000u, 60000000000u, 300000000000u,
+                                      0};
+  const ppi_tool_look look = {times_ns, look_for_names, run};
   int code = prepare(run);
   // Names that are stored as hashes fit nothing.
   bool looks = run->settings.run.given && !run->settings.hash_names;

@@ -281,8 +281,8 @@ const ppi_key ppi_keys[] = {
      "As `--peak`: what the devices can do, `[bf16=989T, bytes=3.35T]`, at most"
      " 16.", FIXED},
     {"run", PPI_KEY_MAP, NULL, 0, 0, NULL, AT(run.given),
-     "How `pprof-report run` runs a command, see serving.md. Ten seconds after"
-     " its start it says so where nothing has a name of `names.categories`.",
+     "How `pprof-report run` runs a command, see serving.md. While the command"
+     " runs, one line says so where nothing with a category was marked.",
      FIXED},
     {"run.environment", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.environment),
      "Variables that it sets where they are not set: `[SWITCH=1]`. At most 64.",
