@@ -112,11 +112,11 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_READS_LOGS | PPI_READS_FOLDERS | PPI_READS_TOLD, true, false,
      ppi_tool_merge, NULL},
     {"compare", "A B...", "tell whether a change made stages faster or slower",
-     "A is the base. Each input is a log; one of several runs (see merge) also "
-     "shows\nhow far runs differ. Of more than two inputs the best of each "
-     "stage is found.\nslower: the change is surely above the threshold, "
-     "even after the correction for the\nnumber of stages; see "
-     "docs/compare.md.\n",
+     "A is the base. Each input is a log, or a folder: each log in it is a "
+     "run. Two\nanswers: whether these runs differ, and whether the programs "
+     "do, for which each side\nneeds several runs or --history. Of more than "
+     "two inputs the best of each stage is\nfound. See docs/compare.md.\n"
+     "  pprof-report compare before/ after/\n",
      PPI_TAKES(ALL) | PPI_TAKES(COMPARE) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(PAGE) |
          PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) | PPI_TAKES(RAW),

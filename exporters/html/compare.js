@@ -90,6 +90,12 @@ function inputColour(at) {
   return PALETTE[at % PALETTE.length];
 }
 
+// The verdict about the programs, or what would decide.
+function programsCell(row) {
+  return el(`td.verdict.${row.programs}`, null, row.programs_reason ||
+    VERDICTS[row.programs] || row.programs);
+}
+
 function pairLine(row, tools) {
   const spreads = spreadsOf(tools.spreads, row);
   return ofStage(el("tr", {"data-compare": row.name},
@@ -103,20 +109,22 @@ function pairLine(row, tools) {
     el("td.number", {title: row.detectable}, row.detectable === null ? "–"
       : `${three(row.detectable)} %`),
     el("td.plot", null, spreads.length
-      ? overlaid(row, spreads, tools.axis, tools.names) : null)), row.name);
+      ? overlaid(row, spreads, tools.axis, tools.names) : null),
+    programsCell(row)), row.name);
 }
 
 const PAIR_MEANS = {change: "of B against A", A: "of the base", B: "of the other",
   "could see": "the smallest change that these samples could have shown"};
 
 function pairBand(rows, tools) {
-  const heads = ["stage", "verdict", "", "change", "A", "B", "could see", ""];
+  const heads = ["stage", "these runs", "", "change", "A", "B", "could see", "",
+    "the programs"];
   const {most} = tools.scale;
   return band("compare", "Did it get faster?",
     el("div.scroll", {tabindex: "0", role: "group", "aria-label": "changes"},
       el("table.pairs", null, el("caption.unseen", null, "Changes by stage"),
         el("thead", null, el("tr", null, heads.map((name, at) => (name
-          ? el(at > 2 ? "th.number" : "th", {scope: "col",
+          ? el(at > 2 && at < 8 ? "th.number" : "th", {scope: "col",
             title: PAIR_MEANS[name]}, name)
           : el("td", null, at === 2 ? el("div.ends", {"aria-hidden": "true"},
             el("span", null, `−${three(most)} % faster`), el("span", null, "0"),
@@ -140,7 +148,7 @@ function rankingBand(rows, tools) {
       el("caption", null, stageName(group[0].name), ` ${group[0].side}, ` +
         group[0].metric),
       el("thead", null, el("tr", null, el("th", {scope: "col"}, "run"),
-        el("td"), ["time", "of the best", "first call", "verdict"].map(name =>
+        el("td"), ["time", "of the best", "first call", "these runs", "the programs"].map(name =>
           el("th.number", {scope: "col"}, name)))),
       el("tbody", null, group.map(row => el("tr", null,
         el("th", {scope: "row"}, row.input),
@@ -152,7 +160,7 @@ function rankingBand(rows, tools) {
           : `${three(row.best)} %`),
         el("td.number", {title: row.first}, time(row.first)),
         el(`td.number.verdict.${row.verdict}`, {title: row.reason},
-          VERDICTS[row.verdict] || row.verdict)))));
+          VERDICTS[row.verdict] || row.verdict), programsCell(row)))));
   };
   return band("compare", "Which is best?", groups.map(table));
 }

@@ -202,6 +202,13 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"fail-on", 0, PPI_OPTION_TEXT, FIELD(compare.fail_on), FOR(COMPARE),
      "VERDICT,...", NULL,
      "exit 1 on faster, slower, same, ambiguous, or none [slower]"},
+    {"runs-differ", 0, PPI_OPTION_FLAG, FIELD(compare.runs_differ),
+     FOR(COMPARE), NULL, NULL,
+     "--fail-on is about these runs [about the programs]"},
+    {"history", 0, PPI_OPTION_TEXT, FIELD(compare.history), FOR(COMPARE),
+     "FOLDER", NULL,
+     "logs that say how far runs of one program differ: each folder in it, and"
+     " itself, is one program"},
     {"warmup", 0, PPI_OPTION_NUMBER, FIELD(warmup), FOR(COMPARE), "N", NULL,
      "first calls of each stage and run that are not compared [1]"},
     {"stage", 0, PPI_OPTION_TEXT, FIELD(stage), FOR(STAGES), "NAME,...", NULL,

@@ -113,7 +113,8 @@ struct ppi_serve_options {
 };
 
 struct ppi_compare_options {
-  const char *fail_on, *metric;
+  const char *fail_on, *metric, *history;
+  bool runs_differ;
 };
 
 struct ppi_export_options {

@@ -27,11 +27,6 @@ static const double shortest = 4, largest_share = 10;
 // so many calls is the less likely the longer it does.
 static const double prior_of_none = 0.1, usual_length = 64;
 
-// Where the worst is asked for, a model counts by its likelihood beside the
-// best one's, over this. More finds smaller changes, and takes drifts below the
-// noise for changes: at 5 in up to 15 of 100 pairs, at 2 in up to 6.
-static const double doubt = 1.5;
-
 static double share_of(double length, double height) {
   return height * tanh(0.5 / length);
 }
@@ -64,7 +59,8 @@ static const slow_model *models(void) {
 
 size_t ppi_num_models(size_t longest) {
   slow_model some[PPI_MAX_MODELS];
-  return fill_models(2 * (double)longest, some);
+  return fill_models(PPI_MAX((double)longest / PPI_RUN_LENGTHS, shortest),
+                     some);
 }
 
 // The variances of the cosines of a run of n values, the slowest first; in
@@ -221,38 +217,13 @@ static size_t add_run(const run_points *run, size_t num_models,
   return num;
 }
 
-// Of means about the first of them: of all values, and how they spread.
-typedef struct run_means {
-  double first, sum, squares, weighed;
-  size_t num, n;
-} run_means;
-
-static void add_mean(run_means *means, const run_points *run) {
-  if (means->num == 0) means->first = run->mean;
-  double off = run->mean - means->first;
-  means->sum += off;
-  means->squares += off * off;
-  means->weighed += off * (double)run->n;
-  means->num++;
-  means->n += run->n;
-}
-
-// The variance of the runs' own means about that of all; 0 of a single run.
-static double variance_between(const run_means *means) {
-  if (means->num < 2) return 0;
-  double num = (double)means->num, mean = means->weighed / (double)means->n;
-  double sum = means->squares - mean * (2 * means->sum - num * mean);
-  return PPI_MAX(sum, 0.0) / (num - 1);
-}
-
 // Answers how many cosines there are; `*out_within` is the variance of values
 // about the mean of their run, 0 where all are alike.
 static size_t add_runs(const ppi_series *series, size_t num_models,
                        ppi_dependence *out, double *out_within) {
   const ppi_runs *runs = &series->runs;
   length_models length;
-  run_means means = {.num = 0};
-  size_t begin = 0, num = 0;
+  size_t begin = 0, num = 0, n = ppi_runs_count(runs);
   length.n = 0;
   *out_within = 0;
   for (size_t i = 0; i < runs->num_runs; begin = runs->ends[i++]) {
@@ -260,21 +231,18 @@ static size_t add_runs(const ppi_series *series, size_t num_models,
     if (runs->ends[i] == begin) continue;
     fill_points(series, begin, runs->ends[i] - begin, &run);
     *out_within += run.squares;
-    add_mean(&means, &run);
     num += add_run(&run, num_models, &length, out);
   }
-  out->between = variance_between(&means);
-  if (means.n) *out_within /= (double)means.n;
+  if (n) *out_within /= (double)n;
   return *out_within > 0 ? num : 0;
 }
 
 // The error of the mean of all runs, where one value has a variance of `each`
-// and a noise of `noise` times that. Runs that differ by more than their own
-// errors explain have a spread of their own, which counts once a run.
+// and a noise of `noise` times that.
 static void join_runs(const ppi_runs *runs, size_t model, double each,
                       double noise, ppi_dependence *out) {
-  size_t begin = 0, n = ppi_runs_count(runs), num = 0, known = 0;
-  double own = 0, all = 0, weights = 0, time = 0, alone = 0;
+  size_t begin = 0, n = ppi_runs_count(runs), known = 0;
+  double all = 0, time = 0, alone = 0;
   for (size_t i = 0; i < runs->num_runs; begin = runs->ends[i++]) {
     size_t len = runs->ends[i] - begin;
     if (len == 0) continue;
@@ -282,18 +250,10 @@ static void join_runs(const ppi_runs *runs, size_t model, double each,
     if (len != known) variances_of(model, len, 0, &alone);
     known = len;
     double times = PPI_MAX(noise * alone, 1.0);
-    own += times * each / (double)len;
     all += weight * weight * times * each / (double)len;
-    weights += weight * weight;
     time += weight * times;
-    num++;
   }
-  double spread = out->between - own / (double)num;
-  spread = num > 1 ? PPI_MAX(spread, 0.0) * weights : 0;
-  double parts = all * all / out->degrees[model];
-  if (spread > 0) parts += spread * spread / (double)(num - 1);
-  out->variances[model] = all + spread;
-  if (parts > 0) out->degrees[model] = (all + spread) * (all + spread) / parts;
+  out->variances[model] = all;
   out->times[model] = time;
 }
 
@@ -331,7 +291,6 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
     double both = of_a + of_b;
     double parts = of_a * of_a / a->degrees[m] + of_b * of_b / b->degrees[m];
     out->weights[m] = weight;
-    out->fits[m] = fit;
     out->errors[m] = sqrt(both);
     out->students[m] = ppi_student_of(parts > 0 ? both * both / parts : 1e6);
     out_times[0] += weight * a->times[m];
@@ -343,38 +302,27 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
   out_times[1] /= sum;
 }
 
-// P(error > distance), or something that is above `most` if that is.
-static double tail_to(const ppi_mixture *mixture, ppi_mixture_kind kind,
-                      double distance, double most) {
-  double usual = 0, worst = 0;
-  for (size_t i = 0; i < mixture->num && PPI_MAX(usual, worst) <= most; i++) {
-    if (mixture->fits[i] < 1e-9) continue;
-    double tail = ppi_student_tail_of(&mixture->students[i],
-                                      distance / mixture->errors[i]);
-    usual += mixture->weights[i] * tail;
-    if (kind == PPI_MIXTURE_WORST)
-      worst = PPI_MAX(worst, mixture->fits[i] / doubt * tail);
-  }
-  return PPI_MAX(usual, worst);
+double ppi_mixture_tail(const ppi_mixture *mixture, double distance) {
+  double tail = 0;
+  for (size_t i = 0; i < mixture->num; i++)
+    if (mixture->weights[i] > 1e-9)
+      tail += mixture->weights[i] *
+              ppi_student_tail_of(&mixture->students[i],
+                                  distance / mixture->errors[i]);
+  return tail;
 }
 
-double ppi_mixture_tail(const ppi_mixture *mixture, ppi_mixture_kind kind,
-                        double distance) {
-  return tail_to(mixture, kind, distance, INFINITY);
-}
-
-double ppi_mixture_reach(const ppi_mixture *mixture, ppi_mixture_kind kind,
-                         double p) {
+double ppi_mixture_reach(const ppi_mixture *mixture, double p) {
   double low = 0, high = 0;
   for (size_t i = 0; i < mixture->num; i++)
     high += mixture->weights[i] * mixture->errors[i];
-  while (tail_to(mixture, kind, high, p) > p && high < 1e12) {
+  while (ppi_mixture_tail(mixture, high) > p && high < 1e12) {
     low = high;
     high *= 2;
   }
   for (int i = 0; i < 12; i++) {
     double middle = (low + high) / 2;
-    if (tail_to(mixture, kind, middle, p) > p)
+    if (ppi_mixture_tail(mixture, middle) > p)
       low = middle;
     else
       high = middle;

@@ -16,6 +16,9 @@ extern "C" {
 // A model is independent noise, and for all but the first a second part that
 // forgets slowly: how slowly, and how much of it there is.
 enum { PPI_MAX_MODELS = 200 };
+// A level that stays for more than a run's length over this is the run's own:
+// by it two runs do differ.
+enum { PPI_RUN_LENGTHS = 4 };
 
 // What each call adds to a figure: its time, over that of an average call; or,
 // where `mean` is 0, whether it lies below a level, half where it lies on it.
@@ -30,7 +33,6 @@ typedef struct ppi_series {
 typedef struct ppi_dependence {
   double fits[PPI_MAX_MODELS];
   double variances[PPI_MAX_MODELS], degrees[PPI_MAX_MODELS];
-  double between;                // the variance of the runs' means
   double times[PPI_MAX_MODELS];  // n over the independent values worth as much
 } ppi_dependence;
 
@@ -38,7 +40,7 @@ typedef struct ppi_dependence {
 // values.
 size_t ppi_num_models(size_t longest);
 // `each` is the variance of the values, were they independent; the mean is
-// never taken for surer than that, nor than runs differ.
+// never taken for surer than that.
 void ppi_dependence_of(const ppi_series *series, size_t num_models, double each,
                        ppi_dependence *out);
 // ppi_variance_within is the variance of values about the mean of their run.
@@ -48,18 +50,9 @@ double ppi_variance_within(const ppi_series *series);
 typedef struct ppi_mixture {
   size_t num;
   double weights[PPI_MAX_MODELS];  // 1 together
-  double fits[PPI_MAX_MODELS];     // likelihoods, the best one's being 1
   double errors[PPI_MAX_MODELS];
   ppi_student students[PPI_MAX_MODELS];
 } ppi_mixture;
-
-// All models, each by its weight; or, where that is more, the worst one, by how
-// well it fits beside the best: what drifts by less than the noise may fit no
-// better than no drift at all, and is what false alarms are made of.
-typedef enum ppi_mixture_kind {
-  PPI_MIXTURE_USUAL,
-  PPI_MIXTURE_WORST
-} ppi_mixture_kind;
 
 // Both sides have one dependence, as nothing else is known under "nothing
 // changed". `out_times` gets the dependence of each, over all models.
@@ -67,10 +60,8 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
                     ppi_mixture *out, double out_times[2]);
 // ppi_mixture_tail is P(error > distance); ppi_mixture_reach the distance whose
 // tail is `p`.
-double ppi_mixture_tail(const ppi_mixture *mixture, ppi_mixture_kind kind,
-                        double distance);
-double ppi_mixture_reach(const ppi_mixture *mixture, ppi_mixture_kind kind,
-                         double p);
+double ppi_mixture_tail(const ppi_mixture *mixture, double distance);
+double ppi_mixture_reach(const ppi_mixture *mixture, double p);
 
 #ifdef __cplusplus
 }

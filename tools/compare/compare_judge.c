@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slower means that the change is above the margin, surely even after the
-// correction for the number of comparisons. Same means that both bounds, each
-// of which is wrong once in twenty, lie within the margin. Everything else is
-// ambiguous.
+// Of runs, slower means that the change is surely above the margin, even after
+// the correction for the number of comparisons. Same means that both bounds,
+// each of which is wrong once in twenty, lie within the margin. Everything else
+// is ambiguous.
 #include "compare/compare_judge.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "compare/compare_programs.h"
 #include "compare/compare_ratio.h"
 
 static const char *const verdict_names[PPI_NUM_VERDICTS] = {
@@ -25,8 +26,8 @@ const char *ppi_verdict_name(ppi_verdict verdict) {
 
 static void refuse_few(ppi_comparison *comparison, char side, double have,
                        const char *what) {
-  if (comparison->reason[0]) return;
-  snprintf(comparison->reason, sizeof comparison->reason,
+  if (comparison->runs.reason[0]) return;
+  snprintf(comparison->runs.reason, sizeof comparison->runs.reason,
            "%c has %.0f %s, %s needs %zu", side, floor(have), what,
            ppi_metric_name(comparison->metric),
            ppi_metric_need(comparison->metric));
@@ -39,18 +40,19 @@ static bool has_enough(ppi_comparison *comparison) {
     const ppi_estimate *estimate = &comparison->estimates[i];
     char side = "AB"[i];
     if (!comparison->stages[i])
-      snprintf(comparison->reason, sizeof comparison->reason, "only in %c",
-               "BA"[i]);
+      snprintf(comparison->runs.reason, sizeof comparison->runs.reason,
+               "only in %c", "BA"[i]);
     else if (estimate->n < need)
       refuse_few(comparison, side, (double)estimate->n, "samples");
-    else if (estimate->value <= 0 && !comparison->reason[0])
-      snprintf(comparison->reason, sizeof comparison->reason,
+    else if (estimate->value <= 0 && !comparison->runs.reason[0])
+      snprintf(comparison->runs.reason, sizeof comparison->runs.reason,
                "takes no time in %c", side);
-    else if (estimate->independent < (double)need)
+    else if (ppi_metric_share(comparison->metric) > 0.5 &&
+             estimate->independent < (double)need)
       refuse_few(comparison, side, estimate->independent,
-                 "surely independent samples");
+                 "independent samples");
   }
-  return comparison->reason[0] == 0;
+  return comparison->runs.reason[0] == 0;
 }
 
 // All that needs no look at the order of the calls; the values of those that
@@ -84,95 +86,113 @@ static double span_of(const ppi_ratio *ratio, double distance) {
 }
 
 static bool is_same(const ppi_comparison *comparison, const ppi_ratio *ratio) {
-  double reach = ppi_ratio_reach(ratio, PPI_MIXTURE_USUAL, PPI_COMPARE_ALPHA);
+  double reach = ppi_ratio_reach(ratio, PPI_COMPARE_ALPHA);
   return ppi_ratio_at(ratio, -reach) * (1 + comparison->margin) >= 1 &&
          ppi_ratio_at(ratio, reach) <= 1 + comparison->margin;
 }
 
-// What could be told, as one of `num_tests`; a verdict but for p.
-static void tell(ppi_comparison *comparison, const ppi_ratio *ratio,
-                 size_t num_tests) {
+// The answer as one of `num_tests`; a verdict but for p.
+static void fill_answer(const ppi_comparison *comparison,
+                        const ppi_ratio *ratio, size_t num_tests,
+                        ppi_decision *out) {
   double alpha = PPI_COMPARE_ALARM / 2 / (double)num_tests;
-  double reach = ppi_ratio_reach(ratio, PPI_MIXTURE_WORST, alpha) +
-                 ppi_ratio_reach(ratio, PPI_MIXTURE_WORST, 0.1);
-  comparison->detectable = (1 + comparison->margin) * span_of(ratio, reach) - 1;
-  reach = ppi_ratio_reach(ratio, PPI_MIXTURE_USUAL, PPI_COMPARE_ALPHA / 2);
-  comparison->ratio = ppi_ratio_at(ratio, 0);
-  comparison->low = ppi_ratio_at(ratio, -reach);
-  comparison->high = ppi_ratio_at(ratio, reach);
+  double reach = ppi_ratio_reach(ratio, alpha) + ppi_ratio_reach(ratio, 0.1);
+  out->detectable = (1 + comparison->margin) * span_of(ratio, reach) - 1;
+  reach = ppi_ratio_reach(ratio, PPI_COMPARE_ALPHA / 2);
+  out->ratio = ppi_ratio_at(ratio, 0);
+  out->low = ppi_ratio_at(ratio, -reach);
+  out->high = ppi_ratio_at(ratio, reach);
   // The correction makes p at most so many times what it is.
-  if (comparison->p * (double)num_tests >= PPI_COMPARE_ALARM &&
+  if (out->p * (double)num_tests >= PPI_COMPARE_ALARM &&
       is_same(comparison, ratio))
-    comparison->verdict = PPI_VERDICT_SAME;
+    out->verdict = PPI_VERDICT_SAME;
+}
+
+// Runs of a few calls say nothing of noise within: together they are one.
+static ppi_runs runs_of(const ppi_compare_stage *stage, ppi_metric metric) {
+  if (stage->num_values >= stage->num_runs * ppi_metric_need(metric))
+    return ppi_compare_stage_runs(stage);
+  return (ppi_runs){stage->values, &stage->num_values, 1};
 }
 
 // The interval, and how likely the data is if the change were within the
 // margin.
 static bool test(ppi_comparison *comparison, size_t num_tests) {
-  const ppi_runs a = ppi_compare_stage_runs(comparison->stages[0]);
-  const ppi_runs b = ppi_compare_stage_runs(comparison->stages[1]);
+  const ppi_runs a = runs_of(comparison->stages[0], comparison->metric);
+  const ppi_runs b = runs_of(comparison->stages[1], comparison->metric);
+  ppi_decision *out = &comparison->runs;
   ppi_ratio ratio = {.num_mixtures = 0};
   bool ok = ppi_ratio_open(&ratio, &a, &b, comparison->metric);
   if (ok) {
     double p_rank = ppi_ratio_p(&ratio, 0);
-    comparison->p = ppi_ratio_p(&ratio, comparison->margin);
+    out->p = ppi_ratio_p(&ratio, comparison->margin);
     for (int i = 0; i < 2; i++) {
       const ppi_ratio_side *side = &ratio.sides[i];
       comparison->estimates[i] =
           (ppi_estimate){side->n, side->independent, side->value};
     }
-    comparison->is_tested = has_enough(comparison);
-    if (comparison->is_tested) {
-      comparison->p_rank = p_rank;
-      tell(comparison, &ratio, num_tests);
+    out->is_tested = has_enough(comparison);
+    if (out->is_tested) {
+      out->p_rank = p_rank;
+      fill_answer(comparison, &ratio, num_tests, out);
     } else {
-      comparison->p = 1;
+      out->p = 1;
     }
   }
   ppi_ratio_close(&ratio);
   return ok;
 }
 
-static void decide(ppi_comparison *comparison) {
-  if (comparison->p < PPI_COMPARE_ALARM)
-    comparison->verdict =
-        comparison->ratio > 1 ? PPI_VERDICT_SLOWER : PPI_VERDICT_FASTER;
-  else if (comparison->verdict == PPI_VERDICT_SAME)
+static void decide(ppi_decision *runs) {
+  if (runs->p < PPI_COMPARE_ALARM)
+    runs->verdict = runs->ratio > 1 ? PPI_VERDICT_SLOWER : PPI_VERDICT_FASTER;
+  else if (runs->verdict == PPI_VERDICT_SAME)
     return;
-  else if (comparison->detectable > PPI_COMPARE_HUGE)
-    snprintf(comparison->reason, sizeof comparison->reason,
-             "too noisy to tell any change");
+  else if (runs->detectable > PPI_COMPARE_HUGE)
+    snprintf(runs->reason, sizeof runs->reason, "too noisy to tell any change");
   else
-    snprintf(comparison->reason, sizeof comparison->reason,
-             "cannot tell changes below %.3g %%", 100 * comparison->detectable);
+    snprintf(runs->reason, sizeof runs->reason,
+             "changes below %.3g %% need longer runs", 100 * runs->detectable);
 }
 
 static void correct(ppi_comparison *comparisons, size_t num, double *p,
                     size_t *scratch) {
-  size_t num_tests = 0;
+  size_t num_runs = 0, num_programs = 0;
   for (size_t i = 0; i < num; i++)
-    if (comparisons[i].is_read) p[num_tests++] = comparisons[i].p;
-  ppi_holm(p, num_tests, scratch);
+    if (comparisons[i].is_read) p[num_runs++] = comparisons[i].runs.p;
+  ppi_holm(p, num_runs, scratch);
   for (size_t i = 0, at = 0; i < num; i++) {
     if (!comparisons[i].is_read) continue;
-    comparisons[i].p = p[at++];
-    if (comparisons[i].is_tested) decide(&comparisons[i]);
+    comparisons[i].runs.p = p[at++];
+    if (comparisons[i].runs.is_tested) decide(&comparisons[i].runs);
+  }
+  for (size_t i = 0; i < num; i++)
+    if (comparisons[i].programs.is_tested)
+      p[num_programs++] = comparisons[i].programs.p;
+  ppi_holm(p, num_programs, scratch);
+  for (size_t i = 0, at = 0; i < num; i++) {
+    if (comparisons[i].programs.is_tested) comparisons[i].programs.p = p[at++];
+    ppi_programs_decide(&comparisons[i]);
   }
 }
 
 bool ppi_judge(ppi_comparison *comparisons, size_t num) {
   double *p = ppi_alloc((num + 1) * sizeof *p);
-  size_t *scratch = ppi_alloc((num + 1) * sizeof *scratch), num_tests = 0;
+  size_t *scratch = ppi_alloc((num + 1) * sizeof *scratch);
+  size_t num_runs = 0, num_programs = 0;
   bool ok = p && scratch;
   for (size_t i = 0; ok && i < num; i++) {
-    comparisons[i].verdict = PPI_VERDICT_AMBIGUOUS;
-    comparisons[i].reason[0] = '\0';
-    comparisons[i].is_tested = false;
+    comparisons[i].runs = comparisons[i].programs =
+        (ppi_decision){.verdict = PPI_VERDICT_AMBIGUOUS};
     ok = estimate(&comparisons[i]);
-    num_tests += comparisons[i].is_read;
+    num_runs += comparisons[i].is_read;
+    num_programs += ppi_programs_can_test(&comparisons[i]);
   }
-  for (size_t i = 0; ok && i < num; i++)
-    if (comparisons[i].is_read) ok = test(&comparisons[i], num_tests);
+  for (size_t i = 0; ok && i < num; i++) {
+    if (comparisons[i].is_read) ok = test(&comparisons[i], num_runs);
+    if (ok && ppi_programs_can_test(&comparisons[i]))
+      ok = ppi_programs_test(&comparisons[i], num_programs);
+  }
   if (ok) correct(comparisons, num, p, scratch);
   ppi_free(p);
   ppi_free(scratch);

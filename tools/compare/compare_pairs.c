@@ -27,18 +27,51 @@ enum {
   DATA_DETECTABLE,
   DATA_VERDICT,
   DATA_REASON,
+  DATA_RUNS,
+  DATA_PROGRAMS_CHANGE = DATA_RUNS + 2,
+  DATA_PROGRAMS_LOW,
+  DATA_PROGRAMS_HIGH,
+  DATA_PROGRAMS_P,
+  DATA_PROGRAMS_DETECTABLE,
+  DATA_MORE_RUNS,
+  DATA_PROGRAMS,
+  DATA_PROGRAMS_REASON,
   NUM_DATA
 };
 
 static const ppi_column data_columns[NUM_DATA] = {
-    {"name", NULL},       {"category", NULL},  {"side", NULL},
-    {"metric", NULL},     {"calls_a", NULL},   {"calls_b", NULL},
-    {"samples_a", NULL},  {"samples_b", NULL}, {"a", "ns"},
-    {"b", "ns"},          {"first_a", "ns"},   {"first_b", "ns"},
-    {"ratio", NULL},      {"change", "%"},     {"change_low", "%"},
-    {"change_high", "%"}, {"p", NULL},         {"p_rank", NULL},
-    {"threshold", "%"},   {"detectable", "%"}, {"verdict", NULL},
+    {"name", NULL},
+    {"category", NULL},
+    {"side", NULL},
+    {"metric", NULL},
+    {"calls_a", NULL},
+    {"calls_b", NULL},
+    {"samples_a", NULL},
+    {"samples_b", NULL},
+    {"a", "ns"},
+    {"b", "ns"},
+    {"first_a", "ns"},
+    {"first_b", "ns"},
+    {"ratio", NULL},
+    {"change", "%"},
+    {"change_low", "%"},
+    {"change_high", "%"},
+    {"p", NULL},
+    {"p_rank", NULL},
+    {"threshold", "%"},
+    {"detectable", "%"},
+    {"verdict", NULL},
     {"reason", NULL},
+    {"runs_a", NULL},
+    {"runs_b", NULL},
+    {"programs_change", "%"},
+    {"programs_low", "%"},
+    {"programs_high", "%"},
+    {"programs_p", NULL},
+    {"programs_detectable", "%"},
+    {"more_runs", NULL},
+    {"programs", NULL},
+    {"programs_reason", NULL},
 };
 
 enum {
@@ -49,9 +82,9 @@ enum {
   CELL_TIMES = CELL_CALLS + 2,
   CELL_CHANGE = CELL_TIMES + 2,
   CELL_INTERVAL,
-  CELL_P,
   CELL_DETECTABLE,
   CELL_VERDICT,
+  CELL_PROGRAMS,
   CELL_BAR,
   NUM_CELLS
 };
@@ -60,17 +93,18 @@ static const ppi_column cell_columns[NUM_CELLS] = {
     [CELL_NAME] = {"name", NULL},           [CELL_SIDE] = {"side", NULL},
     [CELL_METRIC] = {"metric", NULL},       [CELL_TIMES] = {"a", "ns"},
     [CELL_TIMES + 1] = {"b", "ns"},         [CELL_CHANGE] = {"change", "%"},
-    [CELL_INTERVAL] = {"interval", "95 %"}, [CELL_VERDICT] = {"verdict", NULL}};
+    [CELL_INTERVAL] = {"interval", "95 %"}, [CELL_VERDICT] = {"runs", NULL},
+    [CELL_PROGRAMS] = {"programs", NULL}};
 static const size_t brief[] = {CELL_NAME,     CELL_SIDE,      CELL_METRIC,
                                CELL_TIMES,    CELL_TIMES + 1, CELL_CHANGE,
-                               CELL_INTERVAL, CELL_VERDICT};
+                               CELL_INTERVAL, CELL_VERDICT,   CELL_PROGRAMS};
 
 static const ppi_table_column table_columns[] = {
     {"Name", 10, CELL_NAME, 1},           {"Side", 6, CELL_SIDE, 1},
     {"Metric", 6, CELL_METRIC, 1},        {"Calls A / B", 10, CELL_CALLS, 2},
     {"A / B", 10, CELL_TIMES, 2},         {"Change(%)", 9, CELL_CHANGE, 1},
-    {"95 % of it", 9, CELL_INTERVAL, 1},  {"p", 6, CELL_P, 1},
-    {"Sees(%)", 7, CELL_DETECTABLE, 1},   {"Verdict", 9, CELL_VERDICT, 1},
+    {"95 % of it", 9, CELL_INTERVAL, 1},  {"Sees(%)", 7, CELL_DETECTABLE, 1},
+    {"Runs", 9, CELL_VERDICT, 1},         {"Programs", 9, CELL_PROGRAMS, 1},
     {"Faster | Slower", 10, CELL_BAR, 1},
 };
 
@@ -99,6 +133,28 @@ static const char *short_percent(ppi_view *view, const char *sign,
   return ppi_view_text(view, "%s%.2f", sign, 100 * share);
 }
 
+static void fill_runs(ppi_cell *cells, const ppi_decision *runs) {
+  if (!runs->is_tested) return;
+  cells[DATA_RATIO] = ppi_cell_decimal(runs->ratio);
+  cells[DATA_CHANGE] = percent(runs->ratio - 1);
+  cells[DATA_LOW] = percent(runs->low - 1);
+  cells[DATA_HIGH] = percent(runs->high - 1);
+  cells[DATA_P] = ppi_cell_decimal(runs->p);
+  cells[DATA_P_RANK] = ppi_cell_decimal(runs->p_rank);
+  cells[DATA_DETECTABLE] = percent(runs->detectable);
+}
+
+static void fill_programs(ppi_cell *cells, const ppi_decision *programs) {
+  if (!programs->is_tested) return;
+  cells[DATA_PROGRAMS_CHANGE] = percent(programs->ratio - 1);
+  cells[DATA_PROGRAMS_LOW] = percent(programs->low - 1);
+  cells[DATA_PROGRAMS_HIGH] = percent(programs->high - 1);
+  cells[DATA_PROGRAMS_P] = ppi_cell_decimal(programs->p);
+  cells[DATA_PROGRAMS_DETECTABLE] = percent(programs->detectable);
+  if (programs->verdict == PPI_VERDICT_AMBIGUOUS && programs->more_runs)
+    cells[DATA_MORE_RUNS] = ppi_cell_count(programs->more_runs);
+}
+
 static void fill_data(ppi_cell *cells, const ppi_comparison *comparison) {
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
   cells[DATA_NAME] = ppi_cell_text(stage->name);
@@ -106,35 +162,40 @@ static void fill_data(ppi_cell *cells, const ppi_comparison *comparison) {
   cells[DATA_SIDE] = ppi_cell_text(ppi_compare_side(stage));
   cells[DATA_METRIC] = ppi_cell_text(ppi_metric_name(comparison->metric));
   cells[DATA_THRESHOLD] = percent(comparison->margin);
-  cells[DATA_VERDICT] = ppi_cell_text(ppi_verdict_name(comparison->verdict));
-  cells[DATA_REASON] = ppi_compare_text(comparison->reason);
+  cells[DATA_VERDICT] =
+      ppi_cell_text(ppi_verdict_name(comparison->runs.verdict));
+  cells[DATA_REASON] = ppi_compare_text(comparison->runs.reason);
+  cells[DATA_PROGRAMS] =
+      ppi_cell_text(ppi_verdict_name(comparison->programs.verdict));
+  cells[DATA_PROGRAMS_REASON] = ppi_compare_text(comparison->programs.reason);
   for (int i = 0; i < 2; i++) {
     const ppi_compare_stage *own = comparison->stages[i];
     cells[DATA_CALLS + i] = ppi_cell_count(own ? own->calls : 0);
     cells[DATA_SAMPLES + i] = ppi_cell_count(own ? own->num_values : 0);
     cells[DATA_TIMES + i] = ppi_compare_time(comparison, i);
     cells[DATA_FIRST + i] = ppi_compare_first(own);
+    cells[DATA_RUNS + i] = ppi_cell_count(own ? own->num_runs : 0);
   }
-  if (!comparison->is_tested) return;
-  cells[DATA_RATIO] = ppi_cell_decimal(comparison->ratio);
-  cells[DATA_CHANGE] = percent(comparison->ratio - 1);
-  cells[DATA_LOW] = percent(comparison->low - 1);
-  cells[DATA_HIGH] = percent(comparison->high - 1);
-  cells[DATA_P] = ppi_cell_decimal(comparison->p);
-  cells[DATA_P_RANK] = ppi_cell_decimal(comparison->p_rank);
-  cells[DATA_DETECTABLE] = percent(comparison->detectable);
+  fill_runs(cells, &comparison->runs);
+  fill_programs(cells, &comparison->programs);
 }
 
 // Bars: the interval as a line through the change, on one scale for all rows.
 enum { BAR_HALF = 12, BAR_WIDTH = 2 * BAR_HALF + 1 };
 
+// That about the programs, where there are runs enough for one.
+static const ppi_decision *answer_of(const ppi_comparison *comparison) {
+  return comparison->programs.is_tested ? &comparison->programs
+                                        : &comparison->runs;
+}
+
 static double widest_of(const ppi_compare_result *result) {
   double widest = 0.001, limit = log(2);
   for (size_t i = 0; i < result->num_comparisons; i++) {
-    const ppi_comparison *comparison = &result->comparisons[i];
-    if (!comparison->is_tested) continue;
-    widest = PPI_MAX(widest, PPI_MAX(fabs(log(comparison->low)),
-                                     fabs(log(comparison->high))));
+    const ppi_decision *answer = answer_of(&result->comparisons[i]);
+    if (!answer->is_tested) continue;
+    widest = PPI_MAX(widest,
+                     PPI_MAX(fabs(log(answer->low)), fabs(log(answer->high))));
   }
   return PPI_MIN(widest, limit);
 }
@@ -144,18 +205,18 @@ static int place_of(double ratio, double widest) {
   return (int)PPI_MIN(PPI_MAX(place, 0.0), BAR_WIDTH - 1.0);
 }
 
-static const char *bar_of(ppi_view *view, const ppi_comparison *comparison,
+static const char *bar_of(ppi_view *view, const ppi_decision *answer,
                           double widest) {
   char bar[BAR_WIDTH + 1];
-  int low = place_of(comparison->low, widest);
-  int high = place_of(comparison->high, widest);
+  int low = place_of(answer->low, widest);
+  int high = place_of(answer->high, widest);
   memset(bar, ' ', BAR_WIDTH);
   bar[BAR_WIDTH] = '\0';
   bar[BAR_HALF] = '|';
   memset(bar + low, '-', (size_t)(high - low + 1));
-  if (log(comparison->low) < -widest * 1.001) bar[0] = '<';
-  if (log(comparison->high) > widest * 1.001) bar[BAR_WIDTH - 1] = '>';
-  bar[place_of(comparison->ratio, widest)] = 'o';
+  if (log(answer->low) < -widest * 1.001) bar[0] = '<';
+  if (log(answer->high) > widest * 1.001) bar[BAR_WIDTH - 1] = '>';
+  bar[place_of(answer->ratio, widest)] = 'o';
   return ppi_view_text(view, "%s", bar);
 }
 
@@ -165,16 +226,14 @@ static const char *bound(ppi_view *view, double ratio) {
 }
 
 static void fill_tested(ppi_view *view, ppi_cell *cells,
-                        const ppi_comparison *comparison, double widest) {
-  cells[CELL_CHANGE] = ppi_compare_text(
-      ppi_view_text(view, "%+.2f", 100 * (comparison->ratio - 1)));
-  cells[CELL_INTERVAL] = ppi_compare_text(
-      ppi_view_text(view, "%s..%s", bound(view, comparison->low),
-                    bound(view, comparison->high)));
-  cells[CELL_P] = ppi_compare_p(view, comparison);
+                        const ppi_decision *answer, double widest) {
+  cells[CELL_CHANGE] =
+      ppi_compare_text(ppi_view_text(view, "%+.2f", 100 * (answer->ratio - 1)));
+  cells[CELL_INTERVAL] = ppi_compare_text(ppi_view_text(
+      view, "%s..%s", bound(view, answer->low), bound(view, answer->high)));
   cells[CELL_DETECTABLE] =
-      ppi_compare_text(short_percent(view, "", comparison->detectable));
-  cells[CELL_BAR] = ppi_compare_text(bar_of(view, comparison, widest));
+      ppi_compare_text(short_percent(view, "", answer->detectable));
+  cells[CELL_BAR] = ppi_compare_text(bar_of(view, answer, widest));
 }
 
 static void fill_table(ppi_view *view, ppi_cell *cells,
@@ -183,33 +242,80 @@ static void fill_table(ppi_view *view, ppi_cell *cells,
   cells[CELL_NAME] = ppi_compare_name(view, stage);
   cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(stage));
   cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(comparison->metric));
-  cells[CELL_VERDICT] = ppi_cell_text(ppi_verdict_name(comparison->verdict));
-  cells[CELL_BAR] = ppi_compare_text(comparison->reason);
+  cells[CELL_VERDICT] =
+      ppi_cell_text(ppi_verdict_name(comparison->runs.verdict));
+  cells[CELL_PROGRAMS] = ppi_compare_programs(&comparison->programs);
+  cells[CELL_BAR] = ppi_compare_text(comparison->runs.reason);
   for (int i = 0; i < 2; i++) {
     const ppi_compare_stage *own = comparison->stages[i];
     if (own) cells[CELL_CALLS + i] = ppi_cell_count(own->calls);
     cells[CELL_TIMES + i] = ppi_compare_time(comparison, i);
   }
-  if (comparison->is_tested) fill_tested(view, cells, comparison, widest);
+  const ppi_decision *answer = answer_of(comparison);
+  if (answer->is_tested) fill_tested(view, cells, answer, widest);
+}
+
+// The first of the rows, whose stage takes most time, in which the runs differ.
+static const ppi_comparison *first_change(const ppi_compare_result *result,
+                                          size_t *out_num) {
+  const ppi_comparison *first = NULL;
+  *out_num = 0;
+  for (size_t i = 0; i < result->num_comparisons; i++) {
+    const ppi_decision *runs = &result->comparisons[i].runs;
+    if (runs->verdict > PPI_VERDICT_SLOWER) continue;
+    if (!first) first = &result->comparisons[i];
+    ++*out_num;
+  }
+  return first;
+}
+
+static void put_change(const ppi_comparison *comparison, ppi_page *note) {
+  ppi_page_visible(note, ppi_compare_stage_of(comparison)->name);
+  ppi_page_format(note, " %s %+.1f %% (%.4g -> %.4g ms)",
+                  ppi_metric_name(comparison->metric),
+                  100 * (comparison->runs.ratio - 1),
+                  comparison->estimates[0].value / 1e6,
+                  comparison->estimates[1].value / 1e6);
+}
+
+// Both questions, each with its answer.
+static void put_answers(const ppi_compare_result *result, ppi_page *note) {
+  size_t num, num_programs = 0, num_tested = 0;
+  const ppi_comparison *first = first_change(result, &num);
+  for (size_t i = 0; i < result->num_comparisons; i++) {
+    num_tested += result->comparisons[i].programs.is_tested;
+    num_programs +=
+        result->comparisons[i].programs.verdict <= PPI_VERDICT_SLOWER;
+  }
+  if (first) {
+    ppi_page_format(note, "The runs surely differ in %zu of %zu rows: ", num,
+                    result->num_comparisons);
+    put_change(first, note);
+    ppi_page_text(note, num > 1 ? " and others\n" : "\n");
+  } else {
+    ppi_page_text(note, "No row shows surely that the runs differ\n");
+  }
+  if (num_tested)
+    ppi_page_format(note, "The programs surely differ in %zu of %zu rows\n",
+                    num_programs, result->num_comparisons);
+  else
+    ppi_page_text(note, PPI_COMPARE_ONE_RUN);
 }
 
 // `widest`: that of the bars; 0: there are none.
 static void put_notes(const ppi_compare_result *result, double widest,
                       ppi_page *note) {
-  bool has_bars = widest > 0;
-  size_t num_tests = 0;
-  for (size_t i = 0; i < result->num_comparisons; i++)
-    num_tests += result->comparisons[i].is_read;
   ppi_page_bytes(note, result->notes->bytes, result->notes->len);
+  put_answers(result, note);
   ppi_page_format(note,
-                  "Change is B against A. %s corrected for %zu "
-                  "comparison%s (Holm), the\ninterval is each row's own.%s",
-                  has_bars ? "p and Verdict are" : "Verdict is", num_tests,
-                  num_tests == 1 ? "" : "s", has_bars ? "" : "\n");
-  if (has_bars)
+                  "Change is B against A: of the programs where there are runs "
+                  "enough, else of the runs.\nRuns and Programs are corrected "
+                  "for %zu rows (Holm), the interval is each row's own.\n",
+                  result->num_comparisons);
+  if (widest > 0)
     ppi_page_format(note,
-                    " Sees: the smallest change that 9 of 10 such\n"
-                    "measurements would have found. Bars reach to %.1f %%.\n",
+                    "Sees: the smallest change that 9 of 10 such measurements "
+                    "would have found. Bars\nreach to %.1f %%.\n",
                     100 * expm1(widest));
 }
 
@@ -228,10 +334,10 @@ bool ppi_compare_pairs(const ppi_compare_result *result,
     else
       fill_data(cells, comparison);
     // There is no room for a column of it.
-    if (is_for_people && !is_table && comparison->reason[0])
-      cells[CELL_VERDICT] = ppi_compare_text(
-          ppi_view_text(out, "%s: %s", ppi_verdict_name(comparison->verdict),
-                        comparison->reason));
+    if (is_for_people && !is_table && comparison->runs.reason[0])
+      cells[CELL_VERDICT] = ppi_compare_text(ppi_view_text(
+          out, "%s: %s", ppi_verdict_name(comparison->runs.verdict),
+          comparison->runs.reason));
   }
   if (is_for_people)
     put_notes(result, is_table ? widest : 0, &out->note);

@@ -19,25 +19,30 @@ enum {
   CELL_P,
   CELL_VERDICT,
   CELL_REASON,
+  CELL_PROGRAMS_P,
+  CELL_PROGRAMS,
+  CELL_PROGRAMS_REASON,
   NUM_CELLS
 };
 
 static const ppi_column columns[NUM_CELLS] = {
-    {"name", NULL},    {"category", NULL}, {"side", NULL},  {"metric", NULL},
-    {"rank", NULL},    {"input", NULL},    {"calls", NULL}, {"samples", NULL},
-    {"time", "ns"},    {"best", "%"},      {"first", "ns"}, {"p", NULL},
-    {"verdict", NULL}, {"reason", NULL}};
+    {"name", NULL},     {"category", NULL},       {"side", NULL},
+    {"metric", NULL},   {"rank", NULL},           {"input", NULL},
+    {"calls", NULL},    {"samples", NULL},        {"time", "ns"},
+    {"best", "%"},      {"first", "ns"},          {"p", NULL},
+    {"verdict", NULL},  {"reason", NULL},         {"programs_p", NULL},
+    {"programs", NULL}, {"programs_reason", NULL}};
 
-static const size_t brief[] = {CELL_NAME,  CELL_SIDE,   CELL_METRIC,
-                               CELL_RANK,  CELL_INPUT,  CELL_TIME,
-                               CELL_SHARE, CELL_VERDICT};
+static const size_t brief[] = {CELL_NAME,  CELL_SIDE,    CELL_METRIC,
+                               CELL_RANK,  CELL_INPUT,   CELL_TIME,
+                               CELL_SHARE, CELL_VERDICT, CELL_PROGRAMS};
 static const ppi_table_column table_columns[] = {
     {"Name", 10, CELL_NAME, 1},        {"Side", 6, CELL_SIDE, 1},
     {"Metric", 6, CELL_METRIC, 1},     {"Rank", 4, CELL_RANK, 1},
     {"Input", 10, CELL_INPUT, 1},      {"Calls", 5, CELL_CALLS, 1},
     {"Time", 8, CELL_TIME, 1},         {"Best(%)", 9, CELL_SHARE, 1},
-    {"First call", 10, CELL_FIRST, 1}, {"p", 6, CELL_P, 1},
-    {"Verdict", 9, CELL_VERDICT, 1},   {"Why", 3, CELL_REASON, 1},
+    {"First call", 10, CELL_FIRST, 1}, {"Runs", 9, CELL_VERDICT, 1},
+    {"Programs", 9, CELL_PROGRAMS, 1}, {"Why", 3, CELL_REASON, 1},
 };
 
 static const ppi_view_kind kind = {.name = "ranking",
@@ -69,7 +74,7 @@ static bool add_row(ppi_view *view, const ppi_compare_result *result,
 
 static void fill_best(ppi_view *view, const ppi_comparison *comparison) {
   ppi_cell *cells = view->cells + (view->num_rows - 1) * NUM_CELLS;
-  cells[CELL_VERDICT] = ppi_cell_text("best");
+  cells[CELL_VERDICT] = cells[CELL_PROGRAMS] = ppi_cell_text("best");
   if (comparison->estimates[0].n == 0) return;
   cells[CELL_RANK] = ppi_cell_count(1);
   cells[CELL_SHARE] = ppi_cell_decimal(100);
@@ -80,13 +85,19 @@ static void fill_other(ppi_view *view, const ppi_comparison *comparison,
   ppi_cell *cells = view->cells + (view->num_rows - 1) * NUM_CELLS;
   const ppi_estimate *best = &comparison->estimates[0];
   const ppi_estimate *own = &comparison->estimates[1];
-  cells[CELL_VERDICT] = ppi_cell_text(ppi_verdict_name(comparison->verdict));
+  const ppi_decision *runs = &comparison->runs;
+  const ppi_decision *programs = &comparison->programs;
+  cells[CELL_VERDICT] = ppi_cell_text(ppi_verdict_name(runs->verdict));
   cells[CELL_REASON] = comparison->stages[1]
-                           ? ppi_compare_text(comparison->reason)
+                           ? ppi_compare_text(runs->reason)
                            : ppi_cell_text("not in this input");
-  if (comparison->is_tested)
-    cells[CELL_P] = as_table ? ppi_compare_p(view, comparison)
-                             : ppi_cell_decimal(comparison->p);
+  cells[CELL_PROGRAMS] =
+      as_table ? ppi_compare_programs(programs)
+               : ppi_cell_text(ppi_verdict_name(programs->verdict));
+  cells[CELL_PROGRAMS_REASON] = ppi_compare_text(programs->reason);
+  if (runs->is_tested) cells[CELL_P] = ppi_cell_decimal(runs->p);
+  if (programs->is_tested)
+    cells[CELL_PROGRAMS_P] = ppi_cell_decimal(programs->p);
   if (own->n == 0) return;
   cells[CELL_RANK] = ppi_cell_count(rank);
   if (own->value > 0)
@@ -104,9 +115,11 @@ static bool begins_group(const ppi_compare_result *result, size_t i) {
 bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
                          ppi_view *out) {
   size_t rank = 1;
+  bool any_tested = false;
   *out = (ppi_view){.kind = &kind};
   for (size_t i = 0; i < result->num_comparisons; i++) {
     const ppi_comparison *comparison = &result->comparisons[i];
+    any_tested |= comparison->programs.is_tested;
     if (begins_group(result, i)) {
       rank = 1;
       if (!add_row(out, result, comparison, 0, as_table)) return false;
@@ -116,6 +129,7 @@ bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
     fill_other(out, comparison, ++rank, as_table);
   }
   ppi_page_bytes(&out->note, result->notes->bytes, result->notes->len);
+  if (!any_tested) ppi_page_text(&out->note, PPI_COMPARE_ONE_RUN);
   if (as_table)
     ppi_page_text(&out->note,
                   "Best(%): the best one's time / this one's. In Why, A is the "

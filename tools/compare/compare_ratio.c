@@ -202,15 +202,13 @@ double ppi_ratio_p(ppi_ratio *ratio, double margin) {
     add_mixture(ratio, shares);
   }
   for (size_t i = 0; i < ratio->num_mixtures; i++)
-    tail = PPI_MAX(tail, ppi_mixture_tail(&ratio->mixtures[i],
-                                          PPI_MIXTURE_WORST, distance));
+    tail = PPI_MAX(tail, ppi_mixture_tail(&ratio->mixtures[i], distance));
   return PPI_MIN(2 * tail, 1.0);
 }
 
-double ppi_ratio_reach(const ppi_ratio *ratio, ppi_mixture_kind kind,
-                       double p) {
+double ppi_ratio_reach(const ppi_ratio *ratio, double p) {
   double reach = 0;
   for (size_t i = 0; i < ratio->num_mixtures; i++)
-    reach = PPI_MAX(reach, ppi_mixture_reach(&ratio->mixtures[i], kind, p));
+    reach = PPI_MAX(reach, ppi_mixture_reach(&ratio->mixtures[i], p));
   return reach;
 }

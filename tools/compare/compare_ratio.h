@@ -43,13 +43,13 @@ typedef struct ppi_ratio {
 bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
                     ppi_metric metric);
 void ppi_ratio_close(ppi_ratio *ratio);
-// ppi_ratio_p is how likely so great a change is at the worst, to either side,
+// ppi_ratio_p is how likely so great a change is, to either side,
 // where the real one is within the margin. It adds what is seen from where the
 // sides would agree; all calls after it know that too.
 double ppi_ratio_p(ppi_ratio *ratio, double margin);
 // ppi_ratio_reach is the distance beyond which an error lies with a chance of
 // `p` on each side; ppi_ratio_at is the ratio at a distance from the one seen.
-double ppi_ratio_reach(const ppi_ratio *ratio, ppi_mixture_kind kind, double p);
+double ppi_ratio_reach(const ppi_ratio *ratio, double p);
 double ppi_ratio_at(const ppi_ratio *ratio, double distance);
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -141,6 +142,9 @@ static pprof_status samples_begin(pprof_sink *sink,
     const char *text = pprof_run_info_text(info, keys[i]);
     ok &= !text || set_text(fields[i], text);
   }
+  const char *started = pprof_run_info_text(info, "time_base_realtime_ns");
+  if (samples->num_runs == 0 && started)
+    samples->started_ns = strtoull(started, NULL, 10);
   for (unsigned i = 0; i < PPI_NUM_PROVENANCE; i++) {
     const char *text = pprof_run_info_text(info, place_keys[i]);
     if (!text || !text[0]) continue;

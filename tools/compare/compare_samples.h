@@ -65,6 +65,7 @@ typedef struct ppi_samples {
   char *places[PPI_NUM_PROVENANCE];
   ppi_map configs;          // which texts of CONFIG have come
   char *uuid, *host, *pid;  // of the first run
+  uint64_t started_ns;      // since 1970; 0: unknown
   size_t num_runs;
   // Of the run being read.
   struct ppi_site_stages *sites;  // by id

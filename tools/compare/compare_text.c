@@ -32,10 +32,10 @@ ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side) {
   return ppi_cell_time((uint64_t)llround(estimate->value));
 }
 
-ppi_cell ppi_compare_p(ppi_view *view, const ppi_comparison *comparison) {
-  if (comparison->p < 0.0005)
-    return ppi_compare_text(ppi_view_text(view, "<0.001"));
-  return ppi_compare_text(ppi_view_text(view, "%.3f", comparison->p));
+ppi_cell ppi_compare_programs(const ppi_decision *programs) {
+  return ppi_cell_text(programs->reason[0]
+                           ? programs->reason
+                           : ppi_verdict_name(programs->verdict));
 }
 
 ppi_cell ppi_compare_first(const ppi_compare_stage *stage) {

@@ -8,6 +8,10 @@
 #include "compare/compare_judge.h"
 #include "print/report_print.h"
 
+#define PPI_COMPARE_ONE_RUN                                                   \
+  "Whether the programs differ, one run each cannot say: `pprof-report try` " \
+  "runs both in\nturns; else give three runs a side, each side as a folder\n"
+
 // All of it is borrowed.
 typedef struct ppi_compare_result {
   const ppi_samples *inputs;
@@ -24,7 +28,8 @@ typedef struct ppi_compare_result {
 ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage);
 const char *ppi_compare_side(const ppi_compare_stage *stage);
 ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side);
-ppi_cell ppi_compare_p(ppi_view *view, const ppi_comparison *comparison);
+// The verdict, or in place of "ambiguous" what would decide.
+ppi_cell ppi_compare_programs(const ppi_decision *programs);
 // The first call of the first run, where it is no sample.
 ppi_cell ppi_compare_first(const ppi_compare_stage *stage);
 ppi_cell ppi_compare_text(const char *text);  // none when NULL or ""

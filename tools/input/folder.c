@@ -13,18 +13,26 @@
 
 #include "base/mem.h"
 
-static struct {
-  const char **paths;
-  size_t num, capacity;
-} inputs;
+static ppi_tool_paths inputs;
 
-static bool add(const char *path) {
-  const char **paths =
-      ppi_grow(inputs.paths, &inputs.capacity, inputs.num + 1, sizeof(*paths));
-  if (!paths || !path) return false;
-  inputs.paths = paths;
-  paths[inputs.num++] = path;
+static bool add(ppi_tool_paths *paths, const char *path) {
+  char **grown =
+      ppi_grow(paths->items, &paths->capacity, paths->num + 1, sizeof *grown);
+  if (!grown || !path) return false;
+  paths->items = grown;
+  grown[paths->num++] = (char *)path;
   return true;
+}
+
+void ppi_tool_paths_clear(ppi_tool_paths *paths) {
+  for (size_t i = 0; i < paths->num; i++) free(paths->items[i]);
+  ppi_free(paths->items);
+  *paths = (ppi_tool_paths){0};
+}
+
+bool ppi_tool_is_folder(const char *path) {
+  struct stat found;
+  return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 static int no_memory(void) {
@@ -42,11 +50,12 @@ static int is_log(const struct dirent *entry) {
                                      ends_in(entry->d_name, ".pplog.gz"));
 }
 
-static bool add_in(const char *folder, const char *name) {
+// The caller frees it; NULL when out of memory.
+static char *path_in(const char *folder, const char *name) {
   char *path;
   size_t len = strlen(folder);
   const char *slash = len > 0 && folder[len - 1] == '/' ? "" : "/";
-  return asprintf(&path, "%s%s%s", folder, slash, name) >= 0 && add(path);
+  return asprintf(&path, "%s%s%s", folder, slash, name) >= 0 ? path : NULL;
 }
 
 static int is_part(const struct dirent *entry) {
@@ -69,40 +78,52 @@ static int say_none(const char *folder) {
   return PPI_EXIT_INPUT;
 }
 
-static int add_all(const char *folder) {
+static int is_visible(const struct dirent *entry) {
+  return entry->d_name[0] != '.';
+}
+
+int ppi_tool_folder_list(const char *folder, ppi_tool_paths *logs,
+                         ppi_tool_paths *folders) {
   struct dirent **entries;
-  int num = scandir(folder, &entries, is_log, alphasort);
-  if (num == 0) {
-    free(entries);
-    return say_none(folder);
-  }
+  int num = scandir(folder, &entries, is_visible, alphasort);
   if (num < 0) {
     ppi_tool_say("%s: %s", folder, strerror(errno));
     return PPI_EXIT_INPUT;
   }
   bool room = true;
   for (int i = 0; i < num; i++) {
-    room = room && add_in(folder, entries[i]->d_name);
+    char *path = path_in(folder, entries[i]->d_name);
+    ppi_tool_paths *to = path && ppi_tool_is_folder(path) ? folders
+                         : is_log(entries[i])             ? logs
+                                                          : NULL;
+    room &= path != NULL && (!to || add(to, path));
+    if (!to) free(path);
     free(entries[i]);
   }
   free(entries);
   return room ? PPI_EXIT_DONE : no_memory();
 }
 
+static int add_all(const char *folder) {
+  size_t before = inputs.num;
+  int code = ppi_tool_folder_list(folder, &inputs, NULL);
+  return code == PPI_EXIT_DONE && inputs.num == before ? say_none(folder)
+                                                       : code;
+}
+
 int ppi_tool_folders_open(struct ppi_tool_options *options) {
   for (int i = 0; i < options->num_inputs; i++) {
     const char *path = options->inputs[i];
-    struct stat found;
-    bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    bool is_folder = ppi_tool_is_folder(path);
     options->of_folder |= is_folder;
-    int code = is_folder   ? add_all(path)
-               : add(path) ? PPI_EXIT_DONE
-                           : no_memory();
+    int code = is_folder            ? add_all(path)
+               : add(&inputs, path) ? PPI_EXIT_DONE
+                                    : no_memory();
     if (code != PPI_EXIT_DONE) return code;
   }
   const char **all = calloc(inputs.num + 1, sizeof(*all));
   if (!all) return no_memory();
-  if (inputs.num > 0) memcpy(all, inputs.paths, inputs.num * sizeof(*all));
+  if (inputs.num > 0) memcpy(all, inputs.items, inputs.num * sizeof(*all));
   free(options->inputs);
   options->inputs = all;
   options->num_inputs = (int)inputs.num;

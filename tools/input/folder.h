@@ -11,4 +11,15 @@
 // after a message: a folder cannot be read, or has none.
 int ppi_tool_folders_open(struct ppi_tool_options *options);
 
+typedef struct ppi_tool_paths {
+  char **items;
+  size_t num, capacity;
+} ppi_tool_paths;
+// ppi_tool_folder_list adds the logs in a folder, by name, and its subfolders;
+// either may be NULL. Answers PPI_EXIT_DONE, or PPI_EXIT_INPUT after a message.
+int ppi_tool_folder_list(const char *folder, ppi_tool_paths *logs,
+                         ppi_tool_paths *folders);
+void ppi_tool_paths_clear(ppi_tool_paths *paths);
+bool ppi_tool_is_folder(const char *path);
+
 #endif  // PPI_TOOL_FOLDER_H_

@@ -9,10 +9,13 @@
 #include "cli/output.h"
 #include "cli/suggest.h"
 #include "compare/compare_print.h"
+#include "compare/compare_programs.h"
 #include "compare/compare_provenance.h"
 #include "compare/compare_ratio.h"
 #include "compare/compare_wanted.h"
+#include "input/folder.h"
 #include "input/input.h"
+#include "verb/past.h"
 #include "verb/verbs.h"
 
 struct compare {
@@ -25,6 +28,8 @@ struct compare {
   size_t num_stages, stages_capacity;
   ppi_comparison *comparisons;
   size_t num_comparisons, comparisons_capacity;
+  ppi_past past;
+  ppi_tool_paths logs;       // in folders
   struct ppi_tool_runs met;  // each run is in one input
   ppi_page notes;
 };
@@ -77,8 +82,19 @@ static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
   ppi_samples *input = &compare->inputs[i];
   struct ppi_tool_watch watch;
   ppi_samples_init(input, compare->wanted.num_warm);
-  int code = ppi_tool_read_once(path, path, &input->base, &watch,
-                                compare->options->force ? NULL : &compare->met);
+  struct ppi_tool_runs *met = compare->options->force ? NULL : &compare->met;
+  if (ppi_tool_is_folder(path)) {
+    size_t before = compare->logs.num;
+    int read = ppi_past_read_folder(path, met, &compare->logs, input);
+    if (read == PPI_EXIT_DONE && compare->logs.num == before) {
+      ppi_tool_say("%s: no log (*.pplog) is in it", path);
+      return PPI_EXIT_INPUT;
+    }
+    *out_repeated = input->num_runs == 0 && read == PPI_EXIT_DONE;
+    if (input->num_runs) note_input(compare, i, 0);
+    return read;
+  }
+  int code = ppi_tool_read_once(path, path, &input->base, &watch, met);
   *out_repeated = watch.num_repeated > 0 && !watch.begun;
   if (watch.sink_failed) return out_of_memory();
   if (*out_repeated) return code;
@@ -87,7 +103,7 @@ static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
 }
 
 static int read_inputs(struct compare *compare) {
-  bool one_run = true, repeated;
+  bool repeated;
   int code = PPI_EXIT_DONE;
   size_t num = compare->num_inputs, kept = 0;
   for (size_t i = 0; i < num; i++) {
@@ -99,7 +115,7 @@ static int read_inputs(struct compare *compare) {
       ppi_samples_clear(&compare->inputs[kept]);
       continue;
     }
-    one_run &= compare->inputs[kept++].num_runs < 2;
+    kept++;
   }
   compare->num_inputs = kept;
   if (kept < 2) {
@@ -117,10 +133,6 @@ static int read_inputs(struct compare *compare) {
                     "The first %zu calls of each stage and run are no "
                     "samples\n",
                     num_warm);
-  if (one_run)
-    ppi_page_text(&compare->notes,
-                  "One run each: how much runs differ anyway is in no "
-                  "interval; `merge` several\n");
   return code;
 }
 
@@ -188,6 +200,20 @@ static bool find_stages(struct compare *compare) {
   return true;
 }
 
+// How far runs of one program differ in a figure, from all of the past.
+static bool add_history(const struct compare *compare,
+                        ppi_comparison *comparison) {
+  const ppi_compare_stage *like = comparison->stages[0];
+  bool ok = true;
+  for (size_t i = 0; ok && like && i < compare->past.num; i++) {
+    const ppi_compare_stage *stage =
+        ppi_samples_find(&compare->past.points[i].samples, like);
+    ok = !stage ||
+         ppi_run_spread_add(&comparison->history, stage, comparison->metric);
+  }
+  return ok;
+}
+
 static bool add(struct compare *compare, const ppi_comparison *comparison) {
   ppi_comparison *grown =
       ppi_grow(compare->comparisons, &compare->comparisons_capacity,
@@ -234,12 +260,11 @@ static bool add_figure(struct compare *compare, const ppi_compare_stage *like,
   struct candidate *order = ppi_alloc(compare->num_inputs * sizeof *order);
   bool ok = order && rank(compare, like, metric, order);
   for (size_t i = 1; ok && i < compare->num_inputs; i++) {
-    const ppi_comparison comparison = {
-        .inputs = {order[0].input, order[i].input},
-        .stages = {order[0].stage, order[i].stage},
-        .metric = metric,
-        .margin = margin};
-    ok = add(compare, &comparison);
+    ppi_comparison comparison = {.inputs = {order[0].input, order[i].input},
+                                 .stages = {order[0].stage, order[i].stage},
+                                 .metric = metric,
+                                 .margin = margin};
+    ok = add_history(compare, &comparison) && add(compare, &comparison);
   }
   ppi_free(order);
   return ok;
@@ -278,31 +303,47 @@ static int build(struct compare *compare) {
   return PPI_EXIT_DONE;
 }
 
+static int refuse_all(size_t num_common) {
+  ppi_tool_say(num_common ? "nothing can be compared: too few calls of every "
+                            "stage; record more of them"
+                          : "nothing can be compared: no stage is in more "
+                            "than one input");
+  return PPI_EXIT_INCOMPARABLE;
+}
+
 // What the verdicts say about the exit status.
 static int conclude(const struct compare *compare) {
-  size_t num_common = 0, num_tested = 0;
-  bool fails = false;
+  size_t num_common = 0, num_runs = 0, num_programs = 0;
+  bool runs_fail = false, programs_fail = false;
   for (size_t i = 0; i < compare->num_comparisons; i++) {
     const ppi_comparison *comparison = &compare->comparisons[i];
     num_common += comparison->stages[0] && comparison->stages[1];
-    num_tested += comparison->is_tested;
-    fails |= compare->wanted.fails[comparison->verdict];
+    num_runs += comparison->runs.is_tested;
+    num_programs += comparison->programs.is_tested;
+    runs_fail |= compare->wanted.fails[comparison->runs.verdict];
+    programs_fail |= compare->wanted.fails[comparison->programs.verdict];
   }
-  if (num_tested == 0) {
-    ppi_tool_say(num_common ? "nothing can be compared: too few calls of every "
-                              "stage"
-                            : "nothing can be compared: no stage is in more "
-                              "than one input");
-    return PPI_EXIT_INCOMPARABLE;
-  }
-  return fails && compare->num_inputs == 2 ? PPI_EXIT_CHECK : PPI_EXIT_DONE;
+  if (num_runs + num_programs == 0) return refuse_all(num_common);
+  if (compare->num_inputs > 2) return PPI_EXIT_DONE;
+  if (compare->options->compare.runs_differ)
+    return runs_fail ? PPI_EXIT_CHECK : PPI_EXIT_DONE;
+  if (runs_fail && !programs_fail && num_programs == 0)
+    ppi_tool_say(
+        "one run each cannot fail for the programs: give three runs a side, "
+        "--history FOLDER, or --runs-differ");
+  return programs_fail ? PPI_EXIT_CHECK : PPI_EXIT_DONE;
 }
 
 static int compare_all(struct compare *compare) {
   int code = read_inputs(compare), answer = PPI_EXIT_DONE;
   if (code == PPI_EXIT_INPUT || compare->num_inputs < 2) return code;
   answer = guard(compare);
-  if (answer == PPI_EXIT_DONE) answer = build(compare);
+  if (answer == PPI_EXIT_DONE && compare->options->compare.history)
+    answer = ppi_past_read(&compare->past, compare->options->compare.history,
+                           compare->wanted.num_warm, true);
+  if (answer == PPI_EXIT_DAMAGED) code = answer;
+  if (answer == PPI_EXIT_DONE || answer == PPI_EXIT_DAMAGED)
+    answer = build(compare);
   if (answer != PPI_EXIT_DONE) return answer;
   if (!ppi_judge(compare->comparisons, compare->num_comparisons))
     return out_of_memory();
@@ -356,6 +397,8 @@ int ppi_tool_compare(const struct ppi_tool_options *options) {
   }
   for (size_t i = 0; compare->inputs && i < compare->num_inputs; i++)
     ppi_samples_clear(&compare->inputs[i]);
+  ppi_past_clear(&compare->past);
+  ppi_tool_paths_clear(&compare->logs);
   ppi_tool_runs_clear(&compare->met);
   ppi_page_clear(&compare->notes);
   ppi_free(compare->inputs);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One figure of one stage on two sides, and what is found about it: whether
+// these runs differ, and whether the programs do.
+#ifndef PPI_COMPARE_COMPARISON_H_
+#define PPI_COMPARE_COMPARISON_H_
+
+#include "compare/compare_samples.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_COMPARE_ALPHA 0.05
+// What p must be below for runs to differ: no model holds every dependence.
+#define PPI_COMPARE_ALARM 0.01
+#define PPI_COMPARE_HUGE 10.0  // a change that no table writes out
+
+typedef enum ppi_verdict {
+  PPI_VERDICT_FASTER = 0,
+  PPI_VERDICT_SLOWER,
+  PPI_VERDICT_SAME,
+  PPI_VERDICT_AMBIGUOUS,
+  PPI_NUM_VERDICTS
+} ppi_verdict;
+
+// How far the figure of one program differs from run to run, in logarithms.
+typedef struct ppi_run_spread {
+  double squares;  // of the runs' figures about the mean of their program
+  size_t degrees;  // runs less programs; 0: nothing is known
+  double largest;  // between two runs of one program
+} ppi_run_spread;
+
+// The answer to one question.
+typedef struct ppi_decision {
+  bool is_tested;
+  ppi_verdict verdict;
+  double ratio, low, high;  // B / A with its own interval of 95 %; 0: none
+  double p_rank;            // that there is any change; of this row alone
+  double p;                 // that the change is above the margin, corrected
+  double detectable;  // the change that 9 of 10 measurements would have found
+  size_t more_runs;   // a side, that would decide; 0: unknown, or too many
+  char reason[80];    // of an ambiguous one
+} ppi_decision;
+
+// One figure of one stage, of A (the base) and of B. Fill in the stages, the
+// inputs they come from, the metric, the margin and the history.
+typedef struct ppi_comparison {
+  size_t inputs[2];
+  const ppi_compare_stage *stages[2];  // NULL: not in that input
+  ppi_metric metric;
+  double margin;           // changes up to it do not matter: 0.05 is 5 %
+  ppi_run_spread history;  // of runs that are in neither input
+  ppi_estimate estimates[2];
+  // Whether its calls were looked at. What was looked at counts in the
+  // correction: what is left out then is no accident.
+  bool is_read;
+  ppi_decision runs, programs;
+} ppi_comparison;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COMPARE_COMPARISON_H_

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verb/past.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "input/input.h"
+#include "input/segments.h"
+#include "input/spooled.h"
+
+static int no_memory(void) {
+  ppi_tool_say("out of memory");
+  return PPI_EXIT_INPUT;
+}
+
+static int read_log(const char *path, struct ppi_tool_runs *met,
+                    ppi_samples *samples) {
+  struct ppi_tool_watch watch;
+  int code = ppi_tool_read_once(path, path, &samples->base, &watch, met);
+  return watch.sink_failed ? no_memory() : code;
+}
+
+static int worse(int code, int other) {
+  return PPI_MAX(code, other);
+}
+
+int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
+                         ppi_tool_paths *logs, ppi_samples *samples) {
+  size_t first = logs->num;
+  int code = ppi_tool_folder_list(path, logs, NULL);
+  size_t num = logs->num - first;
+  if (code != PPI_EXIT_DONE || num == 0) return code;
+  struct ppi_tool_options folder = {
+      .inputs = ppi_alloc(num * sizeof *folder.inputs), .num_inputs = (int)num};
+  if (!folder.inputs) return no_memory();
+  memcpy(folder.inputs, logs->items + first, num * sizeof *folder.inputs);
+  code = ppi_tool_inputs_spool(&folder);
+  if (code != PPI_EXIT_INPUT)
+    code = worse(code, ppi_tool_segments_join(&folder));
+  for (int i = 0; i < folder.num_inputs && code != PPI_EXIT_INPUT; i++)
+    code = worse(code, read_log(folder.inputs[i], met, samples));
+  ppi_free(folder.inputs);
+  return code;
+}
+
+// NULL: out of memory.
+static ppi_past_point *add_point(ppi_past *past, const char *path,
+                                 size_t num_warm) {
+  const char *slash = strrchr(path, '/');
+  const char *name = slash && slash[1] ? slash + 1 : path;
+  ppi_past_point *grown =
+      ppi_grow(past->points, &past->capacity, past->num + 1, sizeof *grown);
+  if (!grown) return NULL;
+  past->points = grown;
+  ppi_past_point *point = &grown[past->num++];
+  point->name = ppi_strdup(name);
+  ppi_samples_init(&point->samples, num_warm);
+  if (!point->name) return NULL;
+  char *ending = strstr(point->name, ".pplog");
+  if (ending && ending != point->name) *ending = '\0';
+  return point;
+}
+
+static int read_point(ppi_past *past, const char *path, size_t num_warm) {
+  ppi_past_point *point = add_point(past, path, num_warm);
+  if (!point) return no_memory();
+  ppi_tool_paths logs = {0};
+  int code = ppi_tool_is_folder(path)
+                 ? ppi_past_read_folder(path, NULL, &logs, &point->samples)
+                 : read_log(path, NULL, &point->samples);
+  ppi_tool_paths_clear(&logs);
+  if (point->samples.num_runs) return code;
+  ppi_samples_clear(&point->samples);
+  ppi_free(point->name);
+  past->num--;
+  return code;
+}
+
+static int by_time(const void *a, const void *b) {
+  const ppi_past_point *x = a, *y = b;
+  if (x->samples.started_ns != y->samples.started_ns)
+    return x->samples.started_ns < y->samples.started_ns ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+int ppi_past_read(ppi_past *past, const char *folder, size_t num_warm,
+                  bool is_one_program) {
+  ppi_tool_paths logs = {0}, folders = {0};
+  int code = ppi_tool_folder_list(folder, &logs, &folders);
+  if (code == PPI_EXIT_DONE && is_one_program && logs.num)
+    code = read_point(past, folder, num_warm);
+  const ppi_tool_paths *const lists[] = {&folders, &logs};
+  for (size_t k = 0; k < (is_one_program ? 1 : 2); k++)
+    for (size_t i = 0; i < lists[k]->num && code != PPI_EXIT_INPUT; i++)
+      code = worse(code, read_point(past, lists[k]->items[i], num_warm));
+  ppi_tool_paths_clear(&logs);
+  ppi_tool_paths_clear(&folders);
+  if (code != PPI_EXIT_INPUT && past->num == 0) {
+    ppi_tool_say("%s: no log (*.pplog) is in it or in its folders", folder);
+    return PPI_EXIT_INPUT;
+  }
+  if (past->num) qsort(past->points, past->num, sizeof *past->points, by_time);
+  return code;
+}
+
+void ppi_past_clear(ppi_past *past) {
+  for (size_t i = 0; i < past->num; i++) {
+    ppi_samples_clear(&past->points[i].samples);
+    ppi_free(past->points[i].name);
+  }
+  ppi_free(past->points);
+  *past = (ppi_past){0};
+}
