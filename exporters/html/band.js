@@ -10,10 +10,13 @@ function emptyBand(id, question, reason) {
     el("h2", {id: `${id}-q`}, question), el("p", null, reason));
 }
 
+// More rows are drawn on a click.
+const MOST_TABLE_ROWS = 200;
+
 // A table that sorts by its heads. columns: {name, unit, title, number, sort,
 // text(row), cell(row)}.
 function sortableTable(columns, rows, options) {
-  const state = {by: -1, down: true};
+  const state = {by: -1, down: true, most: MOST_TABLE_ROWS};
   const body = el("tbody");
   const shown = () => {
     if (state.by < 0) return rows;
@@ -26,7 +29,7 @@ function sortableTable(columns, rows, options) {
       return (x < y ? -1 : 1) * (state.down ? -1 : 1);
     });
   };
-  const fill = () => clear(body).append(...shown().map(row => {
+  const lineOf = row => {
     const cells = columns.map((column, at) => {
       const content = column.cell ? column.cell(row) : column.text(row);
       return at === 0 ? el("th", {scope: "row"}, content)
@@ -34,7 +37,9 @@ function sortableTable(columns, rows, options) {
     });
     const line = el("tr", null, cells);
     return options.mark ? options.mark(line, row) : line;
-  }));
+  };
+  const fill = () => clear(body).append(
+    ...shown().slice(0, state.most).map(lineOf));
   const heads = columns.map((column, at) => {
     const sort = () => {
       state.down = state.by === at ? !state.down : Boolean(column.number);
@@ -52,6 +57,12 @@ function sortableTable(columns, rows, options) {
         column.name, column.unit ? el("small", null, ` ${column.unit}`) : null));
   });
   fill();
+  const more = rows.length > state.most ? el("button.more", {type: "button",
+    onclick: () => {
+      state.most = rows.length;
+      more.remove();
+      fill();
+    }}, `all ${count(rows.length)} rows`) : null;
   const table = el("table", null, el("caption.unseen", null, options.caption),
     el("thead", null, el("tr", null, heads)), body);
   const copy = copyButton(() => markdownTable(
@@ -60,5 +71,6 @@ function sortableTable(columns, rows, options) {
     at => columns[at].number));
   return el("div.table", null,
     el("div.scroll", {tabindex: "0", role: "group",
-      "aria-label": options.caption}, table), copy);
+      "aria-label": options.caption}, table),
+    el("p.foot", null, more, copy));
 }

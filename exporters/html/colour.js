@@ -38,9 +38,12 @@ function colourOf(name) {
 
 // Black or white, whichever can be read on `colour`.
 const inks = new Map();
+let probe = null;
 function inkOn(colour) {
   if (!inks.has(colour)) {
-    const context = document.createElement("canvas").getContext("2d");
+    probe = probe || document.createElement("canvas").getContext("2d",
+      {willReadFrequently: true});
+    const context = probe;
     context.fillStyle = colour;
     context.fillRect(0, 0, 1, 1);
     const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map(

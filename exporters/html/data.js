@@ -14,10 +14,24 @@ function rowsOf(report, view) {
     table.columns.map((column, at) => [column.name, row[at]])));
 }
 
-function loadData() {
-  const data = {words: read("words"), report: read("report"),
-    named: read("named"), tree: read("tree"),
-    picture: read("picture")};
+// The path of a row is the names around it; the file leaves it out.
+function fillPaths(table) {
+  const [name, level, path] = ["name", "level", "path"].map(
+    wanted => table.columns.findIndex(column => column.name === wanted));
+  const open = [];
+  for (const row of table.rows) {
+    open.length = row[level] - 1;
+    open.push(row[name]);
+    row[path] = open.join(" / ");
+  }
+}
+
+async function loadData() {
+  const [report, named, tree, picture] = await Promise.all(
+    ["report", "named", "tree", "picture"].map(unpackJson));
+  fillPaths(tree.views.tree);
+  const data = {words: read("words"), leftOut: read("left_out"), report, named,
+    tree, picture};
   data.answer = rowsOf(data.report, "answer");
   data.stages = rowsOf(data.named, "stages");
   data.requests = rowsOf(data.named, "requests");

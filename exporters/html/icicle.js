@@ -1,6 +1,7 @@
 // What is inside: each stage under what it was called from, as wide as its
 // time; the host's and the devices'.
 const ICICLE_HEIGHT = 22;
+const LEAST_WIDTH = 0.0016;  // of the whole: two points of a wide screen
 
 // Rows come in the order of a walk; `level` says how deep.
 function icicleTree(rows) {
@@ -23,7 +24,7 @@ function placeIcicle(nodes, valueOf, frame, boxes) {
   let {left} = frame;
   for (const node of nodes) {
     const part = whole ? frame.width * valueOf(node) / whole : 0;
-    if (part < 0.0008) continue;
+    if (part < LEAST_WIDTH) continue;
     boxes.push({node, left, width: part, depth: frame.depth});
     const inside = node.inside.filter(valueOf);
     const all = inside.reduce((sum, child) => sum + valueOf(child), 0);
@@ -73,6 +74,7 @@ function insideBand(data) {
     host.length ? icicle("threads: stage → what is in it", host, onHost) : null,
     device.length ? icicle("devices: stage → what it submitted", device,
       onDevice) : null,
+    leftOutHint(data.leftOut, "tree", data.paths.length),
     kernels || !device.length ? null : el("p.hint", null, "Kernels under " +
       "their stages: pprof-report run --kernels."));
 }

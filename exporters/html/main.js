@@ -60,14 +60,14 @@ async function drawPictures(data, place) {
 }
 
 async function reportPage() {
-  const data = loadData();
+  const data = await loadData();
   nameColours(data);
   if (data.words.ran) document.title = data.words.ran.trim().split(/ {3,}/)[0];
   const place = {side: el("div.side"), pictures: el("div.pictures")};
   document.body.append(el("main", null, headBand(data), answerBand(data),
     el("div.first", null, timeBand(data), place.side), trustBand(data),
     place.pictures, tablesOf([data.report, data.named, data.tree],
-      "pprof-report -f json")));
+      "pprof-report -f json", data.leftOut)));
   applyStage();
   // The first screen is there before what is behind it is unpacked.
   await new Promise(done => { setTimeout(done); });

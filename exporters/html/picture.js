@@ -1,12 +1,21 @@
 // What the timeline and the series are drawn from: numbers of seven bits a
-// byte, compressed, in base64 (exporters/src/html/picture_text.c).
+// byte, compressed, in base64 (exporters/src/html/picture_pack.c).
+
+function unpacked(id) {
+  const text = document.getElementById(id).textContent;
+  const bytes = atob(text);
+  const packed = new Uint8Array(bytes.length);
+  for (let at = 0; at < bytes.length; at++) packed[at] = bytes.charCodeAt(at);
+  return new Response(new Blob([packed]).stream()
+    .pipeThrough(new DecompressionStream("deflate")));
+}
 
 async function unpack(id) {
-  const text = document.getElementById(id).textContent;
-  const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream()
-    .pipeThrough(new DecompressionStream("deflate"));
-  return new Numbers(new Uint8Array(await new Response(stream).arrayBuffer()));
+  return new Numbers(new Uint8Array(await unpacked(id).arrayBuffer()));
+}
+
+function unpackJson(id) {
+  return unpacked(id).json();
 }
 
 class Numbers {
@@ -39,9 +48,9 @@ const FLAG_NAMES = [[1, "cut at the end of a window"], [2, "abandoned"],
 
 async function loadEvents(picture) {
   const numbers = await unpack("events");
-  const events = new Array(numbers.next());
+  const events = [];
   let start = 0;
-  for (let at = 0; at < events.length; at++) {
+  while (numbers.next()) {
     const kind = numbers.next();
     const event = {kind: EVENT_KINDS[kind & 3], requests: kind >> 5,
       flags: numbers.next(), row: numbers.next(), stage: numbers.next() - 1,
@@ -58,7 +67,7 @@ async function loadEvents(picture) {
         BigInt(numbers.next()));
     if (kind & 16) event.value = numbers.next();
     event.name = event.stage < 0 ? "" : picture.stages[event.stage][0];
-    events[at] = event;
+    events.push(event);
   }
   return events;
 }
@@ -89,6 +98,7 @@ async function loadSeries(picture) {
 // One level of bins for each row and depth; further ones are halves of it.
 async function loadBins(picture) {
   const numbers = await unpack("bins");
+  picture.bin *= 2 ** numbers.next();
   const size = numbers.next();
   const tracks = [];
   picture.rows.forEach((row, number) => {

@@ -27,7 +27,18 @@ function viewTable(name, table) {
       : line)});
 }
 
-function tablesOf(documents, command) {
+// How to get what the page has no room for.
+function commandOf(view) {
+  return `pprof-report ${view === "tree" ? "--tree" : `--view ${view}`} LOG`;
+}
+
+function leftOutHint(leftOut, view, num) {
+  return leftOut[view] ? el("p.hint", {"data-left-out": leftOut[view]},
+    `The greatest ${count(num)} of ${count(num + leftOut[view])} rows. All: `,
+    el("code", null, commandOf(view))) : null;
+}
+
+function tablesOf(documents, command, leftOut = {}) {
   const found = documents.flatMap(report => Object.entries(report.views));
   const list = found.map(([name, table]) => {
     const title = VIEW_TITLES[name] || name;
@@ -37,10 +48,12 @@ function tablesOf(documents, command) {
     const content = el("div");
     const details = el("details", {"data-view": name},
       el("summary", null, title, " ",
-        el("small", null, `${table.rows.length} rows`)), content);
+        el("small", null, `${count(table.rows.length)} rows`)), content);
     // Tables that nobody opens cost nothing.
     const fill = () => {
-      if (!content.firstChild) content.append(viewTable(name, table));
+      if (content.firstChild) return;
+      content.append(leftOutHint(leftOut, name, table.rows.length) || "",
+        viewTable(name, table));
     };
     details.addEventListener("toggle", () => details.open && fill());
     details.fill = fill;

@@ -433,12 +433,13 @@ class Timeline {
 }
 
 function timelineBand(data, picture, timeline) {
-  const left = picture.all - picture.told;
-  const words = [picture.rows_left_out ? "more than 512 rows: the first are " +
-    "here." : "", left > 0 && timeline.rows.some(row => row.tracks.some(
-    track => track.bins)) ? `${count(picture.told)} of ${count(picture.all)} ` +
-    "events are told one by one, the slowest of every stage among them; the " +
-    "rest as bars of how full a moment is." : ""].join(" ");
+  const told = timeline.events.length;
+  const left = picture.all - told;
+  const words = [picture.rows_left_out ? "The first 512 rows." : null,
+    left > 0 && timeline.rows.some(row => row.tracks.some(
+      track => track.bins)) ? `${count(told)} of ${count(picture.all)} ` +
+      "events one by one, with the slowest of every stage; the rest as bars " +
+      "of how full a moment is." : null].filter(Boolean);
   return band("timeline", "What happened when?",
     el("div.bar-of-tools", null, timeline.search,
       el("button.more", {type: "button", onclick: () => {
@@ -452,5 +453,7 @@ function timelineBand(data, picture, timeline) {
       el("span.hint", null, "drag pans, wheel zooms, shift-drag selects, ",
         "double click fits; keys: wasd, / f m n p 0 Esc")),
     timeline.map, el("div.canvas", null, timeline.canvas), timeline.said,
-    timeline.panel, words ? el("p.hint", null, words) : null);
+    timeline.panel, words.length ? el("p.hint", null,
+      `${words.join(" ")} All, for Perfetto: `,
+      el("code", null, "pprof-report trace LOG")) : null);
 }

@@ -5,6 +5,7 @@
 Its figures are those of -f json, names act on nothing, keys reach everything."""
 import base64
 import html as html_module
+import itertools
 import json
 import os
 import pathlib
@@ -204,13 +205,13 @@ class PicturesTest(PageCase):
 
     def test_requests_are_those_of_the_view(self):
         whole, = cells(report("--view", "requests")["views"]["requests"], name="(request)")
-        requests = self.open().js("JSON.parse(document.getElementById('picture').textContent)"
+        requests = self.open().js("document.body.timeline.picture"
                                   ".requests.map(r => [r.what, r.length])")
         self.assertEqual([["p50", whole["p50"]], ["max", whole["max"]]], requests)
 
     def test_moments_of_a_strip_add_up_as_the_report_has_them(self):
         found = self.open().js(
-            "JSON.parse(document.getElementById('picture').textContent).requests.map(r => {"
+            "document.body.timeline.picture.requests.map(r => {"
             "const sum = {queue: r.queue, hop: r.hop};"
             "for (const c of r.cells) sum[c.name] = (sum[c.name] || 0) + c.own + c.contended;"
             "return sum; })")
@@ -225,7 +226,7 @@ class PicturesTest(PageCase):
     def test_distributions_have_every_call(self):
         stages = report("--view", "stages")["views"]["stages"]
         spreads = self.open().js(
-            "JSON.parse(document.getElementById('picture').textContent).spreads.map(s => "
+            "document.body.timeline.picture.spreads.map(s => "
             "[s.name, s.timed, s.all.reduce((n, c) => n + c[1], 0), "
             "s.steady.reduce((n, c) => n + c[1], 0)])")
         for row in cells(stages):
@@ -260,7 +261,7 @@ class PicturesTest(PageCase):
 
     def test_longest_path_has_what_the_report_has(self):
         found = self.open().js(
-            "(() => { const picture = JSON.parse(document.getElementById('picture').textContent);"
+            "(() => { const picture = document.body.timeline.picture;"
             "return picture.requests.map(r => [r.path.map(([stage, device, from, to]) => "
             "[picture.stages[stage][0], device, from, to]), r.cells.filter(c => c.critical)"
             ".map(c => [c.name, c.device, c.critical])]); })()")
@@ -294,6 +295,21 @@ class PicturesTest(PageCase):
             "0)")
         # One event in eleven is a device range, and in two rows.
         self.assertEqual(MANY + (MANY - 10) // 11 + 1, shown)
+
+    def test_what_is_left_out_is_counted(self):
+        letters = [chr(97 + at) for at in range(20)]
+        trace = os.path.join(Shared.folder.name, "places.json")
+        with open(trace, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": [
+                {"ph": "X", "name": a + b + c, "pid": 1, "tid": 1, "ts": at, "dur": 1}
+                for at, (a, b, c) in enumerate(itertools.product(letters, repeat=3))]}, file)
+        subprocess.run([TOOL, "html", trace], check=True, stderr=subprocess.DEVNULL)
+        page = self.open(trace + ".html")
+        self.assertEqual(
+            ["The greatest 4 096 of 8 000 rows. All: pprof-report --tree LOG"],
+            page.js("[...document.querySelectorAll('#inside [data-left-out]')]"
+                    ".map(e => e.textContent)"))
+        self.sound(page)
 
     def test_code_is_small(self):
         text = pathlib.Path(Shared.page).read_text()

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/sha256.h"
 #include "html/base64.h"
+#include "html/page_rows.h"
 #include "html/page_text.h"
-#include "html/picture_text.h"
+#include "html/part.h"
+#include "html/picture_pack.h"
 #include "view/answer_line.h"
 #include "view/view_trust.h"
 
@@ -23,13 +26,17 @@
 // them.
 static const struct document {
   const char *id;
+  size_t most_bytes;
   ppi_report_options options;
 } documents[] = {
-    {"report", {.style = PPI_STYLE_PADDLE, .top = LONG_MIN}},
+    {"report", 400000, {.style = PPI_STYLE_PADDLE, .top = LONG_MIN}},
     {"named",
+     250000,
      {.style = PPI_STYLE_PADDLE, .views = "stages,requests", .top = LONG_MIN}},
-    {"tree", {.style = PPI_STYLE_TREE, .top = LONG_MIN}},
+    {"tree", 400000, {.style = PPI_STYLE_TREE, .top = LONG_MIN}},
 };
+// Of a view; a part that is too long then has half as many.
+enum { MOST_ROWS = 4096 };
 enum { NUM_DOCUMENTS = sizeof documents / sizeof *documents };
 
 void ppi_html_need(ppi_report_details *details) {
@@ -109,18 +116,53 @@ static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   return ppi_html_element(out, "words", &page);
 }
 
-static pprof_status put_document(FILE *out, const pprof_report *report,
-                                 const struct document *document,
-                                 const ppi_report_options *asked) {
-  ppi_report_options options = document->options;
-  options.peaks = asked->peaks;
-  options.costs = asked->costs;
-  options.findings = asked->findings;
-  fprintf(out, "<script type=\"application/json\" id=\"%s\">\n", document->id);
+// ---- tables ----
+
+typedef struct page_tables {
+  const pprof_report *report;
+  const ppi_report_options *asked;
+  const struct document *document;
+  ppi_page_rows *rows;
+} page_tables;
+
+static pprof_status make_document(ppi_pack *pack, const void *of,
+                                  unsigned level) {
+  const page_tables *tables = of;
+  ppi_report_options options = tables->document->options;
+  options.peaks = tables->asked->peaks;
+  options.costs = tables->asked->costs;
+  options.findings = tables->asked->findings;
+  options.trim = ppi_page_rows_trim;
+  options.trim_of = tables->rows;
+  tables->rows->most = PPI_MAX((size_t)MOST_ROWS >> level, 1u);
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream(&text, &len);
+  if (!out) return PPROF_STATUS_NO_MEMORY;
   pprof_status status =
-      ppi_report_write(report, &options, PPI_FORMAT_JSON, out);
-  fputs("</script>\n", out);
+      ppi_report_write(tables->report, &options, PPI_FORMAT_JSON, out);
+  if (fclose(out) != 0 && status == PPROF_STATUS_OK)
+    status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK) ppi_pack_bytes(pack, text, len);
+  free(text);
   return status;
+}
+
+static pprof_status put_documents(const pprof_report *report,
+                                  const ppi_report_options *options,
+                                  FILE *out) {
+  ppi_page_rows rows = {.num_views = 0};
+  ppi_page left_out = {0};
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < NUM_DOCUMENTS && status == PPROF_STATUS_OK; i++) {
+    const page_tables tables = {report, options, &documents[i], &rows};
+    const ppi_part part = {documents[i].id, documents[i].most_bytes,
+                           make_document};
+    status = ppi_part_put(&part, &tables, out);
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_page_rows_put(&left_out, &rows);
+  return ppi_html_element(out, "left_out", &left_out);
 }
 
 pprof_status ppi_html_write(const pprof_report *report,
@@ -130,10 +172,9 @@ pprof_status ppi_html_write(const pprof_report *report,
   if (!figures) return PPROF_STATUS_BUSY;
   ppi_html_begin(out);
   pprof_status status = put_words(out, figures);
-  for (size_t i = 0; i < NUM_DOCUMENTS && status == PPROF_STATUS_OK; i++)
-    status = put_document(out, report, &documents[i], options);
+  if (status == PPROF_STATUS_OK) status = put_documents(report, options, out);
   if (status == PPROF_STATUS_OK)
-    status = ppi_picture_put(picture, figures, out);
+    status = ppi_picture_pack(picture, figures, out);
   pprof_status ended = ppi_html_end(out);
   return status == PPROF_STATUS_OK ? ended : status;
 }

@@ -51,11 +51,11 @@ static int compare_pieces(const void *left, const void *right) {
 }
 
 static void put_path(ppi_page *page, const ppi_path *path,
-                     const ppi_request_part *parts) {
+                     const ppi_request_part *parts, unsigned level) {
   if (path->num)
     qsort(path->items, path->num, sizeof *path->items, compare_pieces);
   ppi_page_text(page, "\"path\":[");
-  for (size_t i = 0; i < path->num; i++) {
+  for (size_t i = 0; i < path->num; i += (size_t)1 << level) {
     const ppi_path_piece *piece = &path->items[i];
     const ppi_request_part *part = &parts[piece->part];
     ppi_page_format(page, "%s[%u,%d,%llu,%llu]", i ? "," : "", part->site,
@@ -67,7 +67,7 @@ static void put_path(ppi_page *page, const ppi_path *path,
 }
 
 pprof_status ppi_longest_path_put(ppi_page *page, const ppi_picture *picture,
-                                  size_t request) {
+                                  size_t request, unsigned level) {
   ppi_request_part *parts = ppi_alloc((picture->num_kept + 1) * sizeof *parts);
   ppi_part_times *times = ppi_alloc((picture->num_kept + 1) * sizeof *times);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
@@ -78,7 +78,7 @@ pprof_status ppi_longest_path_put(ppi_page *page, const ppi_picture *picture,
                      .times = times,
                      .path = &path};
     status = ppi_walk_critical(&walk);
-    if (status == PPROF_STATUS_OK) put_path(page, &path, parts);
+    if (status == PPROF_STATUS_OK) put_path(page, &path, parts, level);
   }
   ppi_free(path.items);
   ppi_free(parts);

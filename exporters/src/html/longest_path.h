@@ -13,9 +13,10 @@ extern "C" {
 #endif
 
 // ppi_longest_path_put writes the member "path": [stage, on a device, from, to]
-// for each stretch of it. After the second reading. NO_MEMORY.
+// for each stretch of it, or for one in 2^`level`. After the second reading.
+// NO_MEMORY.
 pprof_status ppi_longest_path_put(ppi_page *page, const ppi_picture *picture,
-                                  size_t request);
+                                  size_t request, unsigned level);
 
 #ifdef __cplusplus
 }

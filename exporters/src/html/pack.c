@@ -3,25 +3,30 @@
 // Writes numbers as bytes of seven bits, and bytes as compressed text.
 #include "html/pack.h"
 
+#include <string.h>
 #include <zlib.h>
 
 #include "base/mem.h"
 #include "html/base64.h"
 
+static uint8_t *room_for(ppi_pack *pack, size_t len) {
+  uint8_t *grown = pack->failed ? NULL
+                                : ppi_grow(pack->bytes, &pack->capacity,
+                                           pack->len + len, sizeof *grown);
+  if (grown)
+    pack->bytes = grown;
+  else
+    pack->failed = true;
+  return grown ? grown + pack->len : NULL;
+}
+
 void ppi_pack_number(ppi_pack *pack, uint64_t number) {
   enum { MOST_BYTES = 10 };
-  uint8_t *grown = pack->failed
-                       ? NULL
-                       : ppi_grow(pack->bytes, &pack->capacity,
-                                  pack->len + MOST_BYTES, sizeof *grown);
-  if (!grown) {
-    pack->failed = true;
-    return;
-  }
-  pack->bytes = grown;
-  for (; number >= 128; number >>= 7)
-    grown[pack->len++] = (uint8_t)(number | 128);
-  grown[pack->len++] = (uint8_t)number;
+  uint8_t *at = room_for(pack, MOST_BYTES);
+  if (!at) return;
+  for (; number >= 128; number >>= 7) *at++ = (uint8_t)(number | 128);
+  *at++ = (uint8_t)number;
+  pack->len = (size_t)(at - pack->bytes);
 }
 
 void ppi_pack_signed(ppi_pack *pack, int64_t number) {
@@ -29,25 +34,37 @@ void ppi_pack_signed(ppi_pack *pack, int64_t number) {
   ppi_pack_number(pack, number < 0 ? ~bits : bits);
 }
 
-static pprof_status put_text(const uint8_t *bytes, size_t len, FILE *out) {
-  enum { PIECE = 3 * 1024 };
-  char text[PPI_BASE64_SIZE(PIECE)];
-  for (size_t at = 0; at < len; at += PIECE) {
-    ppi_base64(bytes + at, len - at < PIECE ? len - at : PIECE, text);
-    fputs(text, out);
-  }
-  return PPROF_STATUS_OK;
+void ppi_pack_bytes(ppi_pack *pack, const void *bytes, size_t len) {
+  uint8_t *at = room_for(pack, len);
+  if (!at || !len) return;
+  memcpy(at, bytes, len);
+  pack->len += len;
 }
 
-pprof_status ppi_pack_put(ppi_pack *pack, FILE *out) {
+pprof_status ppi_pack_shrink(ppi_pack *pack) {
   uLongf len = compressBound((uLong)pack->len);
   uint8_t *packed = pack->failed ? NULL : ppi_alloc(len);
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (packed && compress2(packed, &len, pack->bytes, (uLong)pack->len,
-                          Z_BEST_COMPRESSION) == Z_OK)
-    status = put_text(packed, len, out);
-  ppi_free(packed);
+  bool done = packed && compress2(packed, &len, pack->bytes, (uLong)pack->len,
+                                  Z_BEST_COMPRESSION) == Z_OK;
+  ppi_pack_clear(pack);
+  if (done)
+    *pack = (ppi_pack){packed, len, len, false};
+  else
+    ppi_free(packed);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_pack_put(const ppi_pack *pack, FILE *out) {
+  enum { PIECE = 3 * 1024 };
+  char text[PPI_BASE64_SIZE(PIECE)];
+  for (size_t at = 0; at < pack->len; at += PIECE) {
+    size_t left = pack->len - at;
+    ppi_base64(pack->bytes + at, left < PIECE ? left : PIECE, text);
+    fputs(text, out);
+  }
+}
+
+void ppi_pack_clear(ppi_pack *pack) {
   ppi_free(pack->bytes);
   *pack = (ppi_pack){NULL, 0, 0, false};
-  return status;
 }

@@ -22,9 +22,13 @@ typedef struct ppi_pack {
 void ppi_pack_number(ppi_pack *pack, uint64_t number);
 // Small ones of either sign take few bytes.
 void ppi_pack_signed(ppi_pack *pack, int64_t number);
-// ppi_pack_put writes the bytes as zlib's stream in base64, and frees them.
-// NO_MEMORY.
-pprof_status ppi_pack_put(ppi_pack *pack, FILE *out);
+void ppi_pack_bytes(ppi_pack *pack, const void *bytes, size_t len);
+// ppi_pack_shrink turns the bytes into zlib's stream of them. NO_MEMORY.
+pprof_status ppi_pack_shrink(ppi_pack *pack);
+// ppi_pack_put writes the bytes in base64, which has so many characters.
+#define PPI_PACK_TEXT_LEN(len) (((len) + 2) / 3 * 4)
+void ppi_pack_put(const ppi_pack *pack, FILE *out);
+void ppi_pack_clear(ppi_pack *pack);
 
 #ifdef __cplusplus
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A picture as elements of the page: one of JSON, and bytes for what is much.
+// A picture as JSON, without what is much: that is packed (picture_pack.h).
 #ifndef PPI_PICTURE_TEXT_H_
 #define PPI_PICTURE_TEXT_H_
 
+#include "file/text.h"
 #include "html/picture.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ppi_picture_put: NO_MEMORY, IO.
-pprof_status ppi_picture_put(const ppi_picture *picture,
-                             const ppi_figures *figures, FILE *out);
+// ppi_picture_put has half as much detail at each further level: names, stages
+// of a request, counters. NO_MEMORY.
+pprof_status ppi_picture_put(ppi_page *page, const ppi_picture *picture,
+                             const ppi_figures *figures, unsigned level);
 
 #ifdef __cplusplus
 }

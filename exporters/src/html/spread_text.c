@@ -43,6 +43,16 @@ void ppi_spread_put_counts(ppi_page *page, const char *name,
   ppi_page_text(page, "]");
 }
 
+void ppi_spread_put_name(ppi_page *page, const char *name, size_t most_bytes) {
+  size_t len = strnlen(name, most_bytes);
+  char *cut = ppi_alloc(len + 1);
+  if (cut)
+    ppi_page_json(page, memcpy(cut, name, len));
+  else
+    page->failed = true;
+  ppi_free(cut);
+}
+
 static void count(void *context, uint64_t value, uint64_t num) {
   ppi_spread_count(context, value, num);
 }
@@ -55,10 +65,10 @@ static void put_counts(ppi_page *page, const char *name,
   ppi_spread_put_counts(page, name, counts);
 }
 
-static void put_one(ppi_page *page, const one *of) {
+static void put_one(ppi_page *page, const one *of, size_t most) {
   const ppi_report_name *name = of->name;
   ppi_page_text(page, "{\"name\":");
-  ppi_page_json(page, name->name);
+  ppi_spread_put_name(page, name->name, most);
   ppi_page_text(page, ",\"category\":");
   ppi_page_json(page, name->category_name);
   ppi_page_format(page, ",\"timed\":\"%s\"", of->on_device ? "device" : "host");
@@ -78,7 +88,8 @@ static int compare(const void *left, const void *right) {
   return (int)a->on_device - (int)b->on_device;
 }
 
-pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures) {
+pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
+                             size_t most) {
   size_t num = 0;
   one *all = ppi_alloc((2 * figures->num_names + 1) * sizeof *all);
   if (!all) return PPROF_STATUS_NO_MEMORY;
@@ -91,7 +102,7 @@ pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures) {
   ppi_page_text(page, "\"spreads\":[");
   for (size_t i = 0; i < PPI_MIN(num, (size_t)MOST); i++) {
     if (i) ppi_page_text(page, ",\n");
-    put_one(page, &all[i]);
+    put_one(page, &all[i], most);
   }
   ppi_page_text(page, "]");
   ppi_free(all);

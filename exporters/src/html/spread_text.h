@@ -21,8 +21,11 @@ void ppi_spread_put_counts(ppi_page *page, const char *name,
 
 // ppi_spreads_put writes the member "spreads": of the stages with most time,
 // how many calls are how long, in classes of an eighth of an octave; all of
-// them, and the steady ones. NO_MEMORY.
-pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures);
+// them, and the steady ones. Of names the first `most_bytes`. NO_MEMORY.
+pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
+                             size_t most_bytes);
+// ppi_spread_put_name writes the first `most_bytes` of a name.
+void ppi_spread_put_name(ppi_page *page, const char *name, size_t most_bytes);
 
 #ifdef __cplusplus
 }

@@ -165,6 +165,7 @@ static pprof_status build_views(const ppi_figures *figures,
     bool is_for_people =
         format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
     if (is_for_people && (*kind)->fold) (*kind)->fold(view, options);
+    if (options->trim) options->trim(view, options->trim_of);
     if (view->note.failed) return PPROF_STATUS_NO_MEMORY;
     if (!(*kind)->only_with_rows || view->num_rows || options->views) continue;
     ppi_view_clear(view);

@@ -63,6 +63,9 @@ typedef struct ppi_report_options {
   const char *columns;  // the tree: "calls,self"; NULL: those that fit
   bool has_kernels;     // the tree: what was launched in each; `top` is of that
   bool has_full_names;  // of kernels
+  // Removes rows of a ppi_view that has been built; NULL: all stay.
+  void (*trim)(void *view, void *trim_of);
+  void *trim_of;
 } ppi_report_options;
 
 #ifdef __cplusplus

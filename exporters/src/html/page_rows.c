@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "html/page_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "view/tree_rows.h"
+
+static ppi_cell *row_of(const ppi_view *view, size_t row) {
+  return &view->cells[row * view->kind->num_columns];
+}
+
+// ---- the tree ----
+
+static int64_t size_of(const ppi_cell *cells) {
+  int64_t host = cells[PPI_TREE_TOTAL].kind ? cells[PPI_TREE_TOTAL].value : 0;
+  int64_t device =
+      cells[PPI_TREE_DEVICE].kind ? cells[PPI_TREE_DEVICE].value : 0;
+  return PPI_MAX(host, device);
+}
+
+// Each row is as large as the largest inside it, which stand below. `inside`:
+// by level, of what has no row around it yet.
+static void list_sizes(const ppi_view *view, int64_t *sizes, int64_t *inside) {
+  for (size_t i = view->num_rows; i-- > 0;) {
+    size_t level = (size_t)row_of(view, i)[PPI_TREE_LEVEL].value;
+    sizes[i] = PPI_MAX(size_of(row_of(view, i)), inside[level + 1]);
+    inside[level + 1] = 0;
+    inside[level] = PPI_MAX(inside[level], sizes[i]);
+  }
+}
+
+static int compare_sizes(const void *left, const void *right) {
+  const int64_t *a = left, *b = right;
+  return (*a < *b) - (*a > *b);
+}
+
+// Which rows stay; `sorted` is room for as many.
+static void choose(const int64_t *sizes, size_t num, size_t most,
+                   int64_t *sorted, bool *stays) {
+  memcpy(sorted, sizes, num * sizeof *sizes);
+  qsort(sorted, num, sizeof *sorted, compare_sizes);
+  int64_t least = sorted[most - 1];
+  size_t num_equal = most;  // that may stay
+  for (size_t i = 0; i < most; i++) num_equal -= sorted[i] > least;
+  for (size_t i = 0; i < num; i++) {
+    bool is_equal = sizes[i] == least && num_equal > 0;
+    num_equal -= is_equal;
+    stays[i] = sizes[i] > least || is_equal;
+  }
+}
+
+static void keep(ppi_view *view, const bool *stays) {
+  size_t num = 0, num_columns = view->kind->num_columns;
+  for (size_t i = 0; i < view->num_rows; i++) {
+    if (!stays[i]) continue;
+    view->rows[num] = view->rows[i];
+    memmove(row_of(view, num), row_of(view, i),
+            num_columns * sizeof *view->cells);
+    num++;
+  }
+  view->num_rows = num;
+}
+
+static void trim_tree(ppi_view *view, size_t most) {
+  size_t num = view->num_rows;
+  for (size_t i = 0; i < num; i++)
+    row_of(view, i)[PPI_TREE_PATH] = (ppi_cell){.kind = PPI_CELL_NONE};
+  if (num <= most) return;
+  // No row is deeper than there are rows.
+  int64_t *sizes = ppi_alloc((2 * num + 2) * sizeof *sizes);
+  bool *stays = ppi_alloc(num * sizeof *stays);
+  if (sizes && stays) {
+    list_sizes(view, sizes, sizes + num);
+    choose(sizes, num, most, sizes + num, stays);
+    keep(view, stays);
+  } else {
+    view->note.failed = true;
+  }
+  ppi_free(sizes);
+  ppi_free(stays);
+}
+
+// ---- all ----
+
+static void note(ppi_page_rows *rows, const char *view, size_t num) {
+  size_t at = 0;
+  while (at < rows->num_views && strcmp(rows->left_out[at].view, view) != 0)
+    at++;
+  if (at == PPI_PAGE_ROWS_VIEWS || (!num && at == rows->num_views)) return;
+  rows->left_out[at].view = view;
+  rows->left_out[at].num = num;
+  rows->num_views = PPI_MAX(rows->num_views, at + 1);
+}
+
+void ppi_page_rows_trim(void *of, void *context) {
+  ppi_view *view = of;
+  ppi_page_rows *rows = context;
+  size_t num = view->num_rows;
+  if (strcmp(view->kind->name, "tree") == 0) trim_tree(view, rows->most);
+  view->num_rows = PPI_MIN(view->num_rows, rows->most);
+  note(rows, view->kind->name, num - view->num_rows);
+}
+
+void ppi_page_rows_put(ppi_page *page, const ppi_page_rows *rows) {
+  ppi_page_text(page, "{");
+  for (size_t i = 0; i < rows->num_views; i++)
+    ppi_page_format(page, "%s\"%s\":%zu", i ? "," : "", rows->left_out[i].view,
+                    rows->left_out[i].num);
+  ppi_page_text(page, "}\n");
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rows of the tables the page holds: the greatest, where there are many.
+#ifndef PPI_PAGE_ROWS_H_
+#define PPI_PAGE_ROWS_H_
+
+#include "view/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PPI_PAGE_ROWS_VIEWS = 64 };
+
+typedef struct ppi_page_rows {
+  size_t most;  // of each view
+  struct {
+    const char *view;
+    size_t num;  // rows that are not in the page
+  } left_out[PPI_PAGE_ROWS_VIEWS];
+  size_t num_views;
+} ppi_page_rows;
+
+// ppi_page_rows_trim removes and counts rows beyond; it is the `trim` of
+// ppi_report_options. A row of the tree stays if one inside it does; paths,
+// which follow from names and levels, go.
+void ppi_page_rows_trim(void *view, void *rows);
+// ppi_page_rows_put writes {"view": number of rows that were left out, ...}.
+void ppi_page_rows_put(ppi_page *page, const ppi_page_rows *rows);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PAGE_ROWS_H_

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""page_bounds.py TOOL: a page has at most 3 MB, whatever a trace holds, and says what it leaves out.
+
+Each trace has more than fits of one thing: places, long names, ranges."""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+from page_parts import part
+
+MOST = 3_000_000
+
+
+def word(noise, length):
+    return "".join(noise.choices("abcdefghijklmnopqrstuvwxyz<>:,", k=length))
+
+
+def ranges(names, length=1000, thread=1):
+    """Each name in the one before it, ten levels deep; the outer ones follow each other."""
+    start = 0
+    for at in range(0, len(names), 10):
+        for depth, name in enumerate(names[at:at + 10]):
+            yield {"ph": "X", "name": name, "pid": 1, "tid": thread, "ts": start + depth,
+                   "dur": length - 2 * depth}
+        start += length
+
+
+def places(noise):
+    return ranges([word(noise, 12) for _ in range(30_000)])
+
+
+def long_names(noise):
+    return ranges([word(noise, 3000) for _ in range(2_500)])
+
+
+def many(noise):
+    names = [word(noise, 8) for _ in range(400)]
+    for number in range(120_000):
+        start = 10 * number + noise.random()
+        yield {"ph": "X", "name": noise.choice(names), "pid": 1,
+               "tid": noise.randrange(700), "ts": start, "dur": noise.expovariate(0.01)}
+
+
+def rows(tool, trace, *options):
+    text = subprocess.run([tool, *options, "-f", "json", trace], check=True, capture_output=True)
+    return {name: len(view["rows"]) for name, view in json.loads(text.stdout)["views"].items()}
+
+
+def main(tool):
+    for make in (places, long_names, many):
+        with tempfile.TemporaryDirectory() as folder:
+            trace, page = (os.path.join(folder, name) for name in ("trace.json", "page.html"))
+            with open(trace, "w", encoding="utf-8") as file:
+                json.dump({"traceEvents": list(make(random.Random(1)))}, file)
+            subprocess.run([tool, "html", "-o", page, trace], check=True, capture_output=True)
+            if os.path.getsize(page) > MOST:
+                print(f"{make.__name__}: {os.path.getsize(page)} bytes")
+            left_out = json.loads(part(page, "left_out"))
+            wanted = rows(tool, trace, "--tree")["tree"]
+            told = len(json.loads(part(page, "tree"))["views"]["tree"]["rows"])
+            if told + left_out.get("tree", 0) != wanted or told < 100:
+                print(f"{make.__name__}: {told} rows and {left_out} of {wanted}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
