@@ -7,6 +7,7 @@ SDK = [
     "//sdk/src/event",
     "//sdk/src/inject",
     "//sdk/src/kernels",
+    "//sdk/src/machine",
     "//sdk/src/mark",
     "//sdk/src/names",
     "//sdk/src/recover",

@@ -109,6 +109,8 @@ const Change changes[] = {
     {"run.packages", "run: {packages: [a]}", false},
     {"run.hints", "run: {hints: [a]}", false},
     {"run.hooks", "run: {hooks: [a]}", false},
+    {"machine", "machine: on", false},
+    {"machine_without", "machine_without: [gpu]", false},
     {"nvtx.device", "nvtx: {device: default}", false},
     {"nvtx.domains", "nvtx: {domains: {a: memory}}", false},
     {"nvtx.streams", "nvtx: {streams: {a: own}}", false},

@@ -385,6 +385,8 @@ const char kWritten[] =
     "  kernels: true\n"
     "  graph_kernels: capture\n"
     "  calls: true\n"
+    "machine: true\n"
+    "machine_without: [gpu, gpu_energy]\n"
     "nvtx:\n"
     "  device: default\n"
     "  domains: {\"NCCL\": \"communication\", \"a \\\"b\\\"\": \"X\"}\n"

@@ -22,6 +22,7 @@
 static const char *const device_modes[] = {"events", "off", NULL};
 #define NAME(backend) #backend,
 static const char *const backends[] = {PPI_BACKENDS(NAME) NULL};
+static const char *const machine_sources[] = {PPI_MACHINE_SOURCES(NAME) NULL};
 #undef NAME
 static const char *const graph_nodes[] = {"skip", "external", NULL};
 static const char *const graph_kernels[] = {"launch", "capture", NULL};
@@ -323,6 +324,12 @@ const ppi_key ppi_keys[] = {
      "With `kernels`, whether all calls of CUDA are ranges of category"
      " CudaRuntime. Those that wait for the device are anyhow, inside of others.",
      FIXED},
+    {"machine", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(machine),
+     "Whether the machine is sampled beside the program, as counters: clocks and"
+     " power of devices, quotas, what other processes take, see machine.md.",
+     FIXED},
+    {"machine_without", PPI_KEY_CHOICES, "none", 0, 0, machine_sources,
+     AT(machine_without), "Sources that `machine` leaves out.", FIXED},
     {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "What NVTX calls become where injection records them; with `emit` the"
      " other way round.", FIXED},

@@ -6,6 +6,7 @@
 #define PPI_SCHEMA_KEYS_H_
 
 #include "inject/inject.h"
+#include "machine/machine.h"
 #include "names/choice.h"
 #include "print/lists.h"
 #include "rules/schedule.h"
@@ -145,6 +146,7 @@ typedef struct ppi_config {
   ppi_config_run run;
   uint64_t device_mode, graph_nodes, kernels, graph_kernels, calls;
   uint64_t backends;
+  uint64_t machine, machine_without;  // bits of sources
   ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];
   uint64_t num_exports;

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "machine/machine.h"
 #include "start/compose.h"
 #include "start/environment.h"
 #include "start/running_control.h"
@@ -234,6 +235,20 @@ static void finish_reclaim(ppi_running *run) {
   run->reclaim = NULL;
 }
 
+static void note_machine(void *user, const char *key, const char *text) {
+  const ppi_running *run = user;
+  ppi_running_calls->session_note(run->session, key, text);
+}
+
+// A run that cannot be sampled still records.
+static void start_machine(ppi_running *run) {
+  const ppi_machine_options options = {.without = run->config.machine_without,
+                                       .note = note_machine,
+                                       .user = run};
+  if (run->config.machine && !ppi_machine_start(&options))
+    note_machine(run, "machine", "no thread could be made to sample it");
+}
+
 pprof_status ppi_running_launch(ppi_running *run, pprof_error *error) {
   pprof_status status = limit_disk(run, error);
   if (status == PPROF_STATUS_OK) status = create_session(run, error);
@@ -244,6 +259,7 @@ pprof_status ppi_running_launch(ppi_running *run, pprof_error *error) {
   status = ppi_running_plain_failure(
       error, ppi_running_calls->session_start(run->session), "cannot start");
   if (status != PPROF_STATUS_OK) return status;
+  start_machine(run);
   ppi_running_start_control(run);
   start_reclaim(run);
   return status;
@@ -295,6 +311,7 @@ static void print_log_path(const ppi_running *run) {
 pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   ppi_control_hush(run->control);
   finish_reclaim(run);
+  if (run->config.machine) ppi_machine_stop(run->config.stop_wait_us / 1000);
   pprof_status first = ppi_running_calls->session_stop(run->session, error);
   if (first != PPROF_STATUS_OK) notify_failure(run, first, error);
   if (run->live) ppi_running_end_metrics(run);
@@ -309,6 +326,7 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
 // The files' locks are the parent's: they end with it, not with its children.
 void ppi_running_in_forked_child(ppi_running *run) {
   ppi_control_in_forked_child(run->control);
+  if (run->config.machine) ppi_machine_in_forked_child();
   ppi_running_live_in_forked_child(run);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     ppi_part *part = &run->export_parts[i];

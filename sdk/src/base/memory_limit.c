@@ -142,11 +142,13 @@ static const char *part_below(const char *own, const char *mount_root) {
 }
 
 // "36 35 98:0 /root /mount options optional... - type source options"
-static uint64_t least_of_line(const char *root, const hierarchy *kind,
-                              const char *own, char *line) {
+// Answers where that is mounted, and what of the cgroup lies below; NULL:
+// another's mount.
+static const char *mount_of_line(const hierarchy *kind, const char *own,
+                                 char *line, const char **out_below) {
   char *words[5], *save = NULL;
   char *rest = strstr(line, " - ");
-  if (!rest) return PPI_NO_LIMIT;
+  if (!rest) return NULL;
   *rest = 0;
   words[0] = strtok_r(line, " ", &save);
   for (int i = 1; i < 5; i++)
@@ -156,8 +158,9 @@ static uint64_t least_of_line(const char *root, const hierarchy *kind,
   char *options = source ? strtok_r(NULL, " ", &save) : NULL;
   if (!words[4] || !options || strcmp(type, kind->type) != 0 ||
       (kind->controller && !has_word(options, kind->controller)))
-    return PPI_NO_LIMIT;
-  return least_from(root, kind, words[4], part_below(own, words[3]));
+    return NULL;
+  *out_below = part_below(own, words[3]);
+  return words[4];
 }
 
 static uint64_t least_of(const char *root, const hierarchy *kind) {
@@ -165,10 +168,30 @@ static uint64_t least_of(const char *root, const hierarchy *kind) {
   uint64_t least = PPI_NO_LIMIT;
   if (!find_own(root, kind, own)) return least;
   FILE *file = open_file(root, "/proc/self/mountinfo");
-  while (file && next_line(file, line, sizeof line))
-    least = less(least, least_of_line(root, kind, own, line));
+  while (file && next_line(file, line, sizeof line)) {
+    const char *below;
+    const char *mount = mount_of_line(kind, own, line, &below);
+    if (mount) least = less(least, least_from(root, kind, mount, below));
+  }
   if (file) fclose(file);
   return least;
+}
+
+bool ppi_cgroup_folder(const char *root, const char *controller, char *out,
+                       size_t size) {
+  const hierarchy kind = {controller ? "cgroup" : "cgroup2", controller, NULL};
+  char own[PATH_ROOM], line[LINE_ROOM];
+  bool found = false;
+  if (!find_own(root, &kind, own)) return false;
+  FILE *file = open_file(root, "/proc/self/mountinfo");
+  while (file && !found && next_line(file, line, sizeof line)) {
+    const char *below;
+    const char *mount = mount_of_line(&kind, own, line, &below);
+    int len = mount ? snprintf(out, size, "%s%s", mount, below) : -1;
+    found = len > 0 && (size_t)len < size;
+  }
+  if (file) fclose(file);
+  return found;
 }
 
 uint64_t ppi_cgroup_limit(const char *root) {

@@ -5,6 +5,8 @@
 #ifndef PPI_MEMORY_LIMIT_H_
 #define PPI_MEMORY_LIMIT_H_
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -18,6 +20,11 @@ extern "C" {
 // none can be read. `root` stands before each path, "" but in tests. Reads
 // files each time: limits change.
 uint64_t ppi_cgroup_limit(const char *root);
+
+// ppi_cgroup_folder answers the folder of the process's cgroup: that of v1 with
+// `controller`, or of v2 (NULL). False: none can be read.
+bool ppi_cgroup_folder(const char *root, const char *controller, char *out,
+                       size_t size);
 
 // ppi_memory_share answers `most`, or a sixteenth of the cgroup's memory where
 // that is less: what any one part of the library may take.

@@ -17,9 +17,21 @@ static bool matches_any(const char *const *globs, size_t num,
   return false;
 }
 
+static uint32_t machine;  // atomic; 0: none
+
+void ppi_choice_set_machine(uint32_t category) {
+  __atomic_store_n(&machine, category, __ATOMIC_RELEASE);
+}
+
+bool ppi_choice_is_machine(uint32_t category) {
+  return category && category == __atomic_load_n(&machine, __ATOMIC_ACQUIRE);
+}
+
 bool ppi_choice_wants(const ppi_choice *choice, const char *name,
                       uint32_t category) {
-  if (category == PPROF_CATEGORY_PROFILE_STEP) return true;
+  if (category == PPROF_CATEGORY_PROFILE_STEP ||
+      ppi_choice_is_machine(category))
+    return true;
   if (choice->timer_only && category != PPROF_CATEGORY_DATALOADER) return false;
   if (matches_any(choice->exclude, choice->num_exclude, name)) return false;
   return choice->num_include == 0 ||

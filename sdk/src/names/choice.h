@@ -52,6 +52,10 @@ typedef struct ppi_choice {
 // ppi_choice_copy answers one piece of memory, texts included.
 ppi_choice *ppi_choice_copy(const ppi_choice *choice);
 
+// The category of the machine's counters: no choice leaves them out or hashes
+// their names. Any thread.
+void ppi_choice_set_machine(uint32_t category);
+bool ppi_choice_is_machine(uint32_t category);
 // ppi_choice_wants: by name and category; `name` is the one in the program.
 bool ppi_choice_wants(const ppi_choice *choice, const char *name,
                       uint32_t category);

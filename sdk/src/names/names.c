@@ -207,7 +207,10 @@ const char *ppi_names_shown(const ppi_names *names,
                             char hash[PPI_NAME_HASH]) {
   const ppi_site_filter *filter =
       __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  bool is_category = definition->kind == PPROF_DEFINITION_CATEGORY;
   if (!names->clear || !is_given(definition) ||
+      ppi_choice_is_machine(is_category ? definition->id
+                                        : definition->parent) ||
       ppi_choice_shows(filter->choice, definition->name))
     return definition->name;
   ppi_name_hash(definition->name, hash);

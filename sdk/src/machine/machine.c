@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of sources, and the thread that asks them. Each has a share of a
+// core: what it costs decides how often it is asked.
+#include "machine/machine.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "base/start_thread.h"
+#include "machine/source.h"
+#include "mark/recorder.h"
+#include "names/choice.h"
+
+// A thread that comes later than that had no processor, or its process stood
+// still.
+#define LATE_NS PPI_MACHINE_PERIOD_NS
+#define SHARE_UNIT 100000u
+// How old what the thread has waited may be.
+#define LOOK_NS 1000000000ull
+
+#define ROW(name) &ppi_machine_##name,
+static const ppi_machine_source *const sources[] = {PPI_MACHINE_SOURCES(ROW)};
+#undef ROW
+enum { NUM_SOURCES = sizeof sources / sizeof *sources };
+
+typedef struct source_state {
+  bool is_open;
+  uint64_t due_ns, cost_ns;
+} source_state;
+
+static struct {
+  pthread_mutex_t mutex;
+  pthread_cond_t wake;  // on the monotonic clock
+  pthread_t thread;
+  bool has_thread, is_ended, hangs;  // ended: under the mutex
+  bool is_running, stops;
+  ppi_machine_options options;
+  source_state states[NUM_SOURCES];
+  uint32_t epoch;
+} machine = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+// ---- everything stood still ----
+
+static struct {
+  ppi_machine_level stood_us, ready_us;
+  double stood, ready;
+  uint64_t cpu_ns, queued_ns;
+  uint64_t looked_ns;  // at queued_ns
+} stall;
+
+// What the calling thread has waited for a processor; 0: not known.
+static uint64_t queued_ns(void) {
+  char text[64];
+  double ran, waited;
+  bool is_known =
+      ppi_machine_read("/proc/thread-self/schedstat", text, sizeof text) &&
+      sscanf(text, "%lf %lf", &ran, &waited) == 2;
+  return is_known ? (uint64_t)waited : 0;
+}
+
+// Of the time that this thread was late, the process used no processor: it
+// stood still. What the thread waited for one, somebody else had it.
+static void look_at_lateness(uint64_t now_ns, uint64_t late_ns) {
+  bool is_late = late_ns >= LATE_NS;
+  uint64_t cpu_ns = ppi_machine_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+  bool looks = is_late || now_ns - stall.looked_ns >= LOOK_NS;
+  uint64_t now_queued_ns = looks ? queued_ns() : stall.queued_ns;
+  uint64_t used_ns = cpu_ns - stall.cpu_ns;
+  uint64_t waited_ns = now_queued_ns - PPI_MIN(now_queued_ns, stall.queued_ns);
+  stall.cpu_ns = cpu_ns;
+  stall.queued_ns = now_queued_ns;
+  if (looks) stall.looked_ns = now_ns;
+  if (is_late && used_ns < late_ns / 10) {
+    stall.stood += (double)(late_ns / 1000);
+    stall.ready += (double)(PPI_MIN(waited_ns, late_ns) / 1000);
+  }
+  ppi_machine_tell(&stall.stood_us, "process.stood_still_us", stall.stood);
+  ppi_machine_tell(&stall.ready_us, "process.stood_ready_us", stall.ready);
+}
+
+// ---- the sources ----
+
+static void open_sources(void) {
+  char absent[512] = "";
+  stall.stood = stall.ready = 0;
+  stall.cpu_ns = ppi_machine_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+  stall.queued_ns = queued_ns();
+  for (size_t i = 0; i < NUM_SOURCES; i++) {
+    const ppi_machine_source *source = sources[i];
+    bool is_wanted = !(machine.options.without >> i & 1);
+    machine.states[i] = (source_state){is_wanted && source->open(), 0, 0};
+    if (!is_wanted || machine.states[i].is_open) continue;
+    size_t len = strlen(absent);
+    snprintf(absent + len, sizeof absent - len, "%s%s (%s)", len ? ", " : "",
+             source->name, source->what);
+  }
+  if (absent[0] && machine.options.note)
+    machine.options.note(machine.options.user, "machine absent", absent);
+}
+
+static void close_sources(void) {
+  for (size_t i = 0; i < NUM_SOURCES; i++)
+    if (machine.states[i].is_open && sources[i]->close) sources[i]->close();
+}
+
+static void ask(size_t index, uint64_t now_ns) {
+  const ppi_machine_source *source = sources[index];
+  source_state *state = &machine.states[index];
+  uint64_t before_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID);
+  source->sample();
+  uint64_t cost_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+  // A mean, so that one slow answer does not silence a source.
+  state->cost_ns =
+      state->cost_ns ? (3 * state->cost_ns + cost_ns) / 4 : cost_ns;
+  state->due_ns = now_ns + PPI_MAX(source->period_ns,
+                                   state->cost_ns / source->share * SHARE_UNIT);
+}
+
+// Answers when the next one is due.
+static uint64_t sample(uint64_t late_ns, bool asks_all) {
+  uint64_t now_ns = ppi_machine_now_ns(CLOCK_MONOTONIC);
+  uint64_t next_ns = now_ns + PPI_MACHINE_PERIOD_NS;
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  // A window that has opened knows no level yet.
+  if (epoch != machine.epoch) ppi_machine_tell_again();
+  machine.epoch = epoch;
+  look_at_lateness(now_ns, late_ns);
+  asks_all |= late_ns >= LATE_NS;
+  for (size_t i = 0; i < NUM_SOURCES; i++)
+    if (machine.states[i].is_open &&
+        (asks_all || machine.states[i].due_ns <= now_ns))
+      ask(i, now_ns);
+  return PPI_MAX(next_ns, ppi_machine_now_ns(CLOCK_MONOTONIC));
+}
+
+static void begin(void) {
+  ppi_machine_tell_again();
+  open_sources();
+  sample(0, true);
+}
+
+// Its values end what is known of each level.
+static void end(void) {
+  ppi_machine_tell_again();
+  sample(0, true);
+  close_sources();
+}
+
+// ---- the thread ----
+
+// True: it is to stop.
+static bool wait_until(uint64_t due_ns) {
+  const struct timespec due = {(time_t)(due_ns / 1000000000u),
+                               (long)(due_ns % 1000000000u)};
+  pthread_mutex_lock(&machine.mutex);
+  int error = 0;
+  while (!machine.stops && error != ETIMEDOUT)
+    error = pthread_cond_timedwait(&machine.wake, &machine.mutex, &due);
+  bool stops = machine.stops;
+  pthread_mutex_unlock(&machine.mutex);
+  return stops;
+}
+
+static void *machine_main(void *argument) {
+  (void)argument;
+  begin();
+  uint64_t due_ns = ppi_machine_now_ns(CLOCK_MONOTONIC) + PPI_MACHINE_PERIOD_NS;
+  while (!wait_until(due_ns)) {
+    uint64_t now_ns = ppi_machine_now_ns(CLOCK_MONOTONIC);
+    due_ns = sample(now_ns - PPI_MIN(now_ns, due_ns), false);
+  }
+  end();
+  pthread_mutex_lock(&machine.mutex);
+  machine.is_ended = true;
+  pthread_cond_broadcast(&machine.wake);
+  pthread_mutex_unlock(&machine.mutex);
+  return NULL;
+}
+
+static void init_wake(void) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&machine.wake, &attributes);
+  pthread_condattr_destroy(&attributes);
+}
+
+bool ppi_machine_start(const ppi_machine_options *options) {
+  if (machine.is_running || machine.hangs) return false;
+  machine.options = *options;
+  machine.stops = machine.is_ended = false;
+  uint32_t category = pprof_category_register("Machine");
+  ppi_choice_set_machine(category);
+  ppi_machine_set_category(category);
+  init_wake();
+  machine.is_running =
+      options->is_by_hand || ppi_start_thread(&machine.thread, "pprof-machine",
+                                              machine_main, NULL) == 0;
+  machine.has_thread = machine.is_running && !options->is_by_hand;
+  if (options->is_by_hand) begin();
+  return machine.is_running;
+}
+
+void ppi_machine_sample(uint64_t late_ns) {
+  sample(late_ns, true);
+}
+
+static void end_thread(uint64_t wait_ms) {
+  uint64_t end_ns = ppi_machine_now_ns(CLOCK_MONOTONIC) + wait_ms * 1000000u;
+  const struct timespec until = {(time_t)(end_ns / 1000000000u),
+                                 (long)(end_ns % 1000000000u)};
+  int error = 0;
+  pthread_mutex_lock(&machine.mutex);
+  machine.stops = true;
+  pthread_cond_broadcast(&machine.wake);
+  while (!machine.is_ended && error != ETIMEDOUT)
+    error = pthread_cond_timedwait(&machine.wake, &machine.mutex, &until);
+  machine.hangs = !machine.is_ended;
+  pthread_mutex_unlock(&machine.mutex);
+  if (machine.hangs)
+    pthread_detach(machine.thread);
+  else
+    pthread_join(machine.thread, NULL);
+}
+
+void ppi_machine_stop(uint64_t wait_ms) {
+  if (!machine.is_running) return;
+  if (machine.has_thread)
+    end_thread(wait_ms);
+  else
+    end();
+  machine.is_running = machine.has_thread = false;
+}
+
+void ppi_machine_in_forked_child(void) {
+  machine.is_running = machine.has_thread = machine.hangs = false;
+  pthread_mutex_init(&machine.mutex, NULL);
+  memset(machine.states, 0, sizeof machine.states);
+}

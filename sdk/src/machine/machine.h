@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Samples the machine while a session runs: clocks and power of devices, limits
+// of cgroups, what other processes take. A thread of its own marks what it
+// finds as counters of category Machine; docs/machine.md lists them.
+#ifndef PPI_MACHINE_H_
+#define PPI_MACHINE_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Sources by name, in the table's order.
+#define PPI_MACHINE_SOURCES(each)                                            \
+  each(processors) each(process) each(cgroup) each(pressure) each(frequency) \
+      each(cpu_energy) each(gpu) each(gpu_energy)
+
+typedef struct ppi_machine_options {
+  uint64_t without;  // bits of sources, in the order above
+  bool is_by_hand;   // no thread: ppi_machine_sample asks; a test's
+  // Takes a note that says which sources are absent; NULL: nobody.
+  void (*note)(void *user, const char *key, const char *text);
+  void *user;
+} ppi_machine_options;
+
+// ppi_machine_start begins to sample; behind the session's start. False: no
+// thread can be made, or the last one still hangs in a driver.
+bool ppi_machine_start(const ppi_machine_options *options);
+// ppi_machine_stop takes a last sample and ends it, before the session's stop.
+// A driver that does not answer for `wait_ms` is left alone.
+void ppi_machine_stop(uint64_t wait_ms);
+// In a forked child there is no such thread.
+void ppi_machine_in_forked_child(void);
+// ppi_machine_sample asks all sources at once, as the thread does that was
+// woken `late_ns` after its time; by hand alone.
+void ppi_machine_sample(uint64_t late_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MACHINE_H_

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The process's cgroup: what its quota took away, and what its memory limit
+// did. Of v2 the nearest cgroup that has a quota, else the process's own.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory_limit.h"
+#include "machine/source.h"
+
+enum { FOLDER_ROOM = 2048 };
+
+static struct {
+  char cpu[FOLDER_ROOM], memory[FOLDER_ROOM];  // "": none
+  bool is_v1;
+  unsigned turn;
+  double quota, high_events, max_events, kill_events;
+  ppi_machine_level throttled_us, periods, cores, high, max, kills;
+} own;
+
+static bool read_in(const char *folder, const char *name, char *out,
+                    size_t size) {
+  char path[FOLDER_ROOM + 64];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return folder[0] && ppi_machine_read(path, out, size);
+}
+
+// Processors that the quota is worth; false: there is none.
+static bool quota_of(const char *folder, double *out) {
+  char text[128];
+  double quota, period = 0;
+  if (!own.is_v1)
+    return read_in(folder, "cpu.max", text, sizeof text) &&
+           sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 &&
+           (*out = quota / period) > 0;
+  if (!read_in(folder, "cpu.cfs_quota_us", text, sizeof text) ||
+      sscanf(text, "%lf", &quota) != 1 ||
+      !read_in(folder, "cpu.cfs_period_us", text, sizeof text) ||
+      sscanf(text, "%lf", &period) != 1 || period <= 0)
+    return false;
+  *out = quota / period;
+  return quota > 0;
+}
+
+// Up to the nearest quota.
+static void climb(void) {
+  char folder[FOLDER_ROOM], text[32];
+  double cores;
+  strcpy(folder, own.cpu);
+  while (read_in(folder, "cpu.stat", text, sizeof text)) {
+    if (quota_of(folder, &cores)) {
+      strcpy(own.cpu, folder);
+      return;
+    }
+    char *slash = strrchr(folder, '/');
+    if (!slash || slash == folder) return;
+    *slash = 0;
+  }
+}
+
+static bool find(const char *controller, char out[FOLDER_ROOM]) {
+  bool found =
+      ppi_cgroup_folder(ppi_machine_root(), controller, out, FOLDER_ROOM);
+  if (!found) out[0] = 0;
+  return found;
+}
+
+static bool open_cgroup(void) {
+  char text[1024];
+  own.turn = 0;
+  own.is_v1 = find("cpu", own.cpu);
+  if (!own.is_v1) find(NULL, own.cpu);
+  if (own.cpu[0]) climb();
+  if (!own.is_v1 || !find("memory", own.memory)) find(NULL, own.memory);
+  return read_in(own.cpu, "cpu.stat", text, sizeof text) &&
+         strstr(text, "nr_throttled");
+}
+
+static void read_memory(void) {
+  char text[512];
+  own.high_events = own.max_events = own.kill_events = -1;
+  if (read_in(own.memory, "memory.events", text, sizeof text)) {
+    ppi_machine_number(text, "high ", &own.high_events);
+    ppi_machine_number(text, "max ", &own.max_events);
+    ppi_machine_number(text, "oom_kill ", &own.kill_events);
+  } else if (read_in(own.memory, "memory.failcnt", text, sizeof text)) {
+    ppi_machine_number(text, "", &own.max_events);
+  }
+}
+
+static void tell_memory(void) {
+  if (own.high_events >= 0)
+    ppi_machine_tell(&own.high, "cgroup.memory_high", own.high_events);
+  if (own.max_events >= 0)
+    ppi_machine_tell(&own.max, "cgroup.memory_max", own.max_events);
+  if (own.kill_events >= 0)
+    ppi_machine_tell(&own.kills, "cgroup.oom_kills", own.kill_events);
+}
+
+static void sample_cgroup(void) {
+  char text[1024];
+  double value;
+  if (read_in(own.cpu, "cpu.stat", text, sizeof text)) {
+    if (ppi_machine_number(text, "nr_throttled ", &value))
+      ppi_machine_tell(&own.periods, "cgroup.throttled_periods", value);
+    if (ppi_machine_number(text, "throttled_usec ", &value))
+      ppi_machine_tell(&own.throttled_us, "cgroup.throttled_us", value);
+    else if (ppi_machine_number(text, "throttled_time ", &value))
+      ppi_machine_tell(&own.throttled_us, "cgroup.throttled_us", value / 1e3);
+  }
+  // What seldom changes.
+  if (own.turn++ % 8 == 0 && !quota_of(own.cpu, &own.quota)) own.quota = 0;
+  if (own.quota > 0) ppi_machine_tell(&own.cores, "cgroup.cpu_max", own.quota);
+  if (own.turn % 8 == 1) read_memory();
+  tell_memory();
+}
+
+const ppi_machine_source ppi_machine_cgroup = {
+    "cgroup",      "cpu.stat", PPI_MACHINE_PERIOD_NS, 10, open_cgroup,
+    sample_cgroup, NULL};

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clocks, power, temperature, memory and processes of NVIDIA's devices.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine/machine_nvml.h"
+
+// NVML's numbers of a clock and of the one sensor.
+enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, SENSOR_GPU = 0 };
+// Of a process namespace that is nobody's child: numbers in it are the
+// driver's.
+#define FIRST_NAMESPACE "pid:[4026531836]"
+
+typedef struct gpu {
+  ppi_machine_level power, limit, sm, sm_max, memory_clock, reasons, celsius,
+      bytes, busy, others;
+  bool sees_processes;
+} gpu;
+
+static const ppi_nvml *nvml;
+static gpu gpus[PPI_NVML_DEVICES];
+static bool in_first_namespace;
+
+static bool open_gpu(void) {
+  char link[64] = "";
+  nvml = ppi_nvml_open();
+  ssize_t len = readlink("/proc/self/ns/pid", link, sizeof link - 1);
+  in_first_namespace = len > 0 && !strcmp(link, FIRST_NAMESPACE);
+  return nvml != NULL;
+}
+
+static void tell(ppi_machine_level *level, size_t index, const char *what,
+                 double value) {
+  char name[40];
+  snprintf(name, sizeof name, "gpu:%zu.%s", index, what);
+  ppi_machine_tell(level, name, value);
+}
+
+static void sample_clocks(gpu *to, size_t i) {
+  ppi_nvml_device device = nvml->devices[i];
+  unsigned value;
+  unsigned long long reasons;
+  if (nvml->clock && nvml->clock(device, CLOCK_SM, &value) == 0)
+    tell(&to->sm, i, "sm_mhz", value);
+  if (nvml->clock && nvml->clock(device, CLOCK_MEMORY, &value) == 0)
+    tell(&to->memory_clock, i, "memory_mhz", value);
+  if (nvml->max_clock && nvml->max_clock(device, CLOCK_SM, &value) == 0)
+    tell(&to->sm_max, i, "sm_max_mhz", value);
+  if (nvml->reasons && nvml->reasons(device, &reasons) == 0)
+    tell(&to->reasons, i, "event_reasons", (double)reasons);
+}
+
+static void sample_power(gpu *to, size_t i) {
+  ppi_nvml_device device = nvml->devices[i];
+  unsigned value;
+  if (nvml->power && nvml->power(device, &value) == 0)
+    tell(&to->power, i, "power_w", value / 1e3);
+  if (nvml->power_limit && nvml->power_limit(device, &value) == 0)
+    tell(&to->limit, i, "power_limit_w", value / 1e3);
+  if (nvml->temperature && nvml->temperature(device, SENSOR_GPU, &value) == 0)
+    tell(&to->celsius, i, "temperature_c", value);
+}
+
+// -1: not known. A driver that does not list us, in a container or a virtual
+// machine, may list nobody.
+static int other_processes(gpu *of, ppi_nvml_device device) {
+  ppi_nvml_process all[PPI_NVML_PROCESSES];
+  unsigned num = PPI_NVML_PROCESSES;
+  int others = 0;
+  bool has_own = false;
+  if (!nvml->processes || nvml->processes(device, &num, all) != 0) return -1;
+  for (unsigned i = 0; i < num; i++) {
+    bool is_own = all[i].pid == (unsigned)getpid();
+    has_own |= is_own;
+    others += !is_own;
+  }
+  of->sees_processes |= has_own;
+  return of->sees_processes || (in_first_namespace && others > 0) ? others : -1;
+}
+
+static void sample_use(gpu *to, size_t i) {
+  ppi_nvml_device device = nvml->devices[i];
+  ppi_nvml_memory memory;
+  ppi_nvml_utilization use;
+  if (nvml->memory && nvml->memory(device, &memory) == 0)
+    tell(&to->bytes, i, "memory_bytes", (double)memory.used);
+  if (nvml->utilization && nvml->utilization(device, &use) == 0)
+    tell(&to->busy, i, "busy_percent", use.gpu);
+  tell(&to->others, i, "other_processes", other_processes(to, device));
+}
+
+static void sample_gpu(void) {
+  for (size_t i = 0; i < nvml->num; i++) {
+    sample_clocks(&gpus[i], i);
+    sample_power(&gpus[i], i);
+    sample_use(&gpus[i], i);
+  }
+}
+
+static void close_gpu(void) {
+  ppi_nvml_close();
+}
+
+const ppi_machine_source ppi_machine_gpu = {"gpu",
+                                            "libnvidia-ml.so.1",
+                                            PPI_MACHINE_PERIOD_NS,
+                                            15,
+                                            open_gpu,
+                                            sample_gpu,
+                                            close_gpu};

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PSI: how long somebody, or everybody, has waited for a processor, for memory
+// or for a disk.
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/source.h"
+
+typedef struct pressure {
+  const char *path, *name;
+  const char *line;  // of what is said: "some", "full"
+} pressure;
+
+static const pressure all[] = {
+    {"/proc/pressure/cpu", "pressure.cpu_us", "some "},
+    {"/proc/pressure/memory", "pressure.memory_us", "full "},
+    {"/proc/pressure/io", "pressure.io_us", "full "},
+};
+enum { NUM = sizeof all / sizeof *all };
+static ppi_machine_level levels[NUM];
+
+static bool read_total(const pressure *from, double *out) {
+  char text[256];
+  if (!ppi_machine_read(from->path, text, sizeof text)) return false;
+  const char *line = strstr(text, from->line);
+  return line && ppi_machine_number(line, "total=", out);
+}
+
+static bool open_pressure(void) {
+  double total;
+  return read_total(&all[0], &total);
+}
+
+static void sample_pressure(void) {
+  double total;
+  for (size_t i = 0; i < NUM; i++)
+    if (read_total(&all[i], &total))
+      ppi_machine_tell(&levels[i], all[i].name, total);
+}
+
+const ppi_machine_source ppi_machine_pressure = {
+    "pressure",    "/proc/pressure", 250000000, 6,
+    open_pressure, sample_pressure,  NULL};

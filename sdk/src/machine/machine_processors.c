@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processors: what others took of them, what the hypervisor did, and how long
+// this process's threads waited for one.
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/descriptor.h"
+#include "machine/source.h"
+
+// Others crowd a processor out where they have a tenth of all of them and as
+// much is not idle.
+#define CROWDS 0.1
+
+typedef struct ticks {
+  double busy, idle, steal, own, waited_us;
+} ticks;
+
+static struct {
+  ticks before;
+  double others_us, stolen_us, crowded_us;
+  double us_a_tick, num;
+  ppi_machine_level number, others, stolen, waited, crowded, queue;
+} all;
+
+static bool read_stat(ticks *out) {
+  char text[512];
+  double v[8] = {0};
+  if (!ppi_machine_read("/proc/stat", text, sizeof text) ||
+      sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2],
+             &v[3], &v[4], &v[5], &v[6], &v[7]) < 7)
+    return false;
+  out->busy = v[0] + v[1] + v[2] + v[5] + v[6];
+  out->idle = v[3] + v[4];
+  out->steal = v[7];
+  return true;
+}
+
+// Behind the name, which may hold anything: state and eleven numbers.
+static void read_own(ticks *out) {
+  char text[1024];
+  double user = 0, sys = 0;
+  if (!ppi_machine_read("/proc/self/stat", text, sizeof text)) return;
+  const char *rest = strrchr(text, ')');
+  if (rest &&
+      sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lf %lf",
+             &user, &sys) == 2)
+    out->own = user + sys;
+}
+
+static void read_waited(ticks *out) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/proc/self/task", ppi_machine_root());
+  DIR *folder = ppi_fd_opendir(path);
+  const struct dirent *entry;
+  while (folder && (entry = readdir(folder))) {
+    char text[96], file[320];
+    double ran, waited;
+    if (entry->d_name[0] == '.') continue;
+    snprintf(file, sizeof file, "/proc/self/task/%s/schedstat", entry->d_name);
+    if (ppi_machine_read(file, text, sizeof text) &&
+        sscanf(text, "%lf %lf", &ran, &waited) == 2)
+      out->waited_us += waited / 1e3;
+  }
+  if (folder) closedir(folder);
+}
+
+static double number_of_processors(void) {
+  char text[256];
+  double first, last, num = 0;
+  if (!ppi_machine_read("/sys/devices/system/cpu/online", text, sizeof text))
+    return (double)sysconf(_SC_NPROCESSORS_ONLN);
+  for (char *save = NULL, *part = strtok_r(text, ",", &save); part;
+       part = strtok_r(NULL, ",", &save)) {
+    int got = sscanf(part, "%lf-%lf", &first, &last);
+    if (got > 0) num += got == 2 ? last - first + 1 : 1;
+  }
+  return num;
+}
+
+static bool open_processors(void) {
+  all.before = (ticks){0};
+  all.others_us = all.stolen_us = all.crowded_us = 0;
+  all.us_a_tick = 1e6 / (double)sysconf(_SC_CLK_TCK);
+  all.num = number_of_processors();
+  return all.num > 0 && read_stat(&all.before);
+}
+
+static double grown(double now, double before) {
+  return now > before ? now - before : 0;
+}
+
+static void add(const ticks *now) {
+  const ticks *before = &all.before;
+  double busy = grown(now->busy, before->busy);
+  double idle = grown(now->idle, before->idle);
+  double steal = grown(now->steal, before->steal);
+  double others = grown(busy, grown(now->own, before->own));
+  double total = busy + idle + steal;
+  all.others_us += others * all.us_a_tick;
+  all.stolen_us += steal * all.us_a_tick / all.num;
+  if (others > CROWDS * total && idle < CROWDS * total)
+    all.crowded_us += grown(now->waited_us, before->waited_us);
+}
+
+static void sample_processors(void) {
+  ticks now = {0};
+  char text[128];
+  double running;
+  if (!read_stat(&now)) return;
+  read_own(&now);
+  read_waited(&now);
+  if (all.before.own > 0) add(&now);
+  all.before = now;
+  ppi_machine_tell(&all.number, "processors.number", all.num);
+  ppi_machine_tell(&all.others, "processors.others_us", all.others_us);
+  ppi_machine_tell(&all.stolen, "processors.stolen_us", all.stolen_us);
+  ppi_machine_tell(&all.waited, "process.waited_us", now.waited_us);
+  ppi_machine_tell(&all.crowded, "process.crowded_us", all.crowded_us);
+  if (ppi_machine_read("/proc/loadavg", text, sizeof text) &&
+      sscanf(text, "%*f %*f %*f %lf/", &running) == 1)
+    ppi_machine_tell(&all.queue, "processors.run_queue", running);
+}
+
+const ppi_machine_source ppi_machine_processors = {
+    "processors",    "/proc/stat",      250000000, 12,
+    open_processors, sample_processors, NULL};

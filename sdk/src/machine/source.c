@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/source.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+
+static struct {
+  uint32_t category;
+  uint32_t round;  // grows when all levels are to be recorded again
+  const char *root, *nvml;
+} of_all = {.root = ""};
+
+void ppi_machine_set_category(uint32_t category) {
+  of_all.category = category;
+}
+
+void ppi_machine_tell_again(void) {
+  of_all.round++;
+}
+
+void ppi_machine_set_places(const char *root, const char *nvml) {
+  of_all.root = root ? root : "";
+  of_all.nvml = nvml;
+}
+
+uint64_t ppi_machine_now_ns(int clock) {
+  struct timespec now;
+  clock_gettime((clockid_t)clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void ppi_machine_tell(ppi_machine_level *level, const char *name,
+                      double value) {
+  if (!level->name[0]) {
+    snprintf(level->name, sizeof level->name, "%s", name);
+    level->site.name = level->name;
+  }
+  level->site.category = of_all.category;
+  if (level->round == of_all.round && level->last == value) return;
+  level->round = of_all.round;
+  level->last = value;
+  pprof_count(&level->site, value);
+}
+
+const char *ppi_machine_root(void) {
+  return of_all.root;
+}
+
+const char *ppi_machine_nvml(void) {
+  return of_all.nvml ? of_all.nvml : "libnvidia-ml.so.1";
+}
+
+bool ppi_machine_read(const char *path, char *out, size_t size) {
+  char full[4096];
+  int len = snprintf(full, sizeof full, "%s%s", of_all.root, path);
+  if (len < 0 || (size_t)len >= sizeof full) return false;
+  int fd = ppi_fd_open(full, O_RDONLY, 0);
+  if (fd < 0) return false;
+  ssize_t got = read(fd, out, size - 1);
+  close(fd);
+  out[got > 0 ? got : 0] = 0;
+  return got > 0;
+}
+
+bool ppi_machine_number(const char *text, const char *key, double *out) {
+  const char *at = strstr(text, key);
+  if (!at) return false;
+  char *end;
+  at += strlen(key);
+  double value = strtod(at, &end);
+  if (end == at) return false;
+  *out = value;
+  return true;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A source of figures of the machine: one file and one row of the table in
+// machine.c each. All on the sampler's thread.
+#ifndef PPI_MACHINE_SOURCE_H_
+#define PPI_MACHINE_SOURCE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pprof/mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How often a source is asked where it costs little.
+#define PPI_MACHINE_PERIOD_NS 50000000ull
+
+// A counter: recorded when its value changes. Static, as sites are.
+typedef struct ppi_machine_level {
+  pprof_site site;
+  char name[40];
+  double last;
+  uint32_t round;
+} ppi_machine_level;
+
+// ppi_machine_tell records `value` under `name` where it is another than
+// before; `name` is the same at each call.
+void ppi_machine_tell(ppi_machine_level *level, const char *name, double value);
+
+// All levels are recorded once more when they are next told.
+void ppi_machine_tell_again(void);
+void ppi_machine_set_category(uint32_t category);
+
+typedef struct ppi_machine_source {
+  const char *name;  // as `machine_without` has it
+  const char *what;  // what it reads, for the note where it is absent
+  uint64_t period_ns;
+  // Of a core at most, in 1/100 000: a source that costs more is asked less
+  // often.
+  uint32_t share;
+  bool (*open)(void);  // false: absent
+  void (*sample)(void);
+  void (*close)(void);  // NULL: nothing to do
+} ppi_machine_source;
+
+extern const ppi_machine_source ppi_machine_gpu, ppi_machine_gpu_energy,
+    ppi_machine_cgroup, ppi_machine_pressure, ppi_machine_processors,
+    ppi_machine_frequency, ppi_machine_process, ppi_machine_cpu_energy;
+
+// ppi_machine_read reads a small file of /proc or /sys as one text.
+bool ppi_machine_read(const char *path, char *out, size_t size);
+// ppi_machine_number finds the number behind `key` ("some avg10=", "total=").
+bool ppi_machine_number(const char *text, const char *key, double *out);
+// Where the files of /proc and /sys are, and NVML's library; a test's. NULL:
+// the machine's.
+void ppi_machine_set_places(const char *root, const char *nvml);
+const char *ppi_machine_root(void);
+const char *ppi_machine_nvml(void);
+uint64_t ppi_machine_now_ns(int clock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MACHINE_SOURCE_H_

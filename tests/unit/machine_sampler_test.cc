@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the machine's sampler records, over made-up files and a stand-in NVML.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "machine/machine.h"
+#include "machine/source.h"
+#include "pprof/pprof.h"
+#include "recording_sink.h"
+
+namespace pprof_test {
+namespace {
+
+constexpr char kNvml[] = "tests/libfake_nvml.so";
+
+class MachineSamplerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char *base = getenv("TEST_TMPDIR");
+    root_ = std::string(base ? base : "/tmp") + "/machine_test.XXXXXX";
+    ASSERT_NE(nullptr, mkdtemp(&root_[0]));
+    setenv("FAKE_NVML", (root_ + "/nvml").c_str(), 1);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    ppi_machine_set_places(root_.c_str(), kNvml);
+  }
+  void TearDown() override {
+    ppi_machine_set_places(nullptr, nullptr);
+    std::filesystem::remove_all(root_);
+  }
+
+  void Put(const std::string &path, const std::string &text) {
+    const std::filesystem::path full = root_ + path;
+    std::filesystem::create_directories(full.parent_path());
+    std::ofstream(full) << text;
+  }
+
+  // User and idle ticks of all, user ticks of this process, and what its one
+  // thread waited.
+  void PutProcessors(int user, int idle, int steal, int own, long waited_ns) {
+    Put("/proc/stat", "cpu  " + std::to_string(user) + " 0 0 " +
+                          std::to_string(idle) + " 0 0 0 " +
+                          std::to_string(steal) + " 0 0\n");
+    Put("/proc/self/stat",
+        "7 (a) b) R 1 1 1 0 -1 0 5 0 3 0 " + std::to_string(own) + " 0 0 0\n");
+    Put("/proc/self/task/7/schedstat",
+        "100 " + std::to_string(waited_ns) + " 3\n");
+    Put("/sys/devices/system/cpu/online", "0-1\n");
+    Put("/proc/loadavg", "0.10 0.20 0.30 3/120 99\n");
+  }
+
+  void PutV2(int throttled, long throttled_us) {
+    Put("/proc/self/cgroup", "0::/job/task\n");
+    Put("/proc/self/mountinfo",
+        "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    Put("/sys/fs/cgroup/job/task/cpu.stat", "nr_throttled 0\n");
+    Put("/sys/fs/cgroup/job/task/cpu.max", "max 100000\n");
+    Put("/sys/fs/cgroup/job/task/memory.events",
+        "low 0\nhigh 4\nmax 1\noom 0\noom_kill 0\n");
+    Put("/sys/fs/cgroup/job/cpu.max", "200000 100000\n");
+    Put("/sys/fs/cgroup/job/cpu.stat",
+        "usage_usec 1\nnr_periods 9\nnr_throttled " +
+            std::to_string(throttled) + "\nthrottled_usec " +
+            std::to_string(throttled_us) + "\n");
+  }
+
+  static void Note(void *user, const char *key, const char *text) {
+    (*static_cast<std::map<std::string, std::string> *>(user))[key] = text;
+  }
+
+  // Samples, with what `change` does before each further one, and answers the
+  // values of each counter.
+  std::map<std::string, std::vector<double>> Values(
+      const std::vector<std::function<uint64_t()>> &changes,
+      uint64_t without = 0) {
+    ppi_machine_options options = {};
+    options.is_by_hand = true;
+    options.without = without;
+    options.note = Note;
+    options.user = &notes_;
+    LiveSession session;
+    session.Start();
+    EXPECT_TRUE(ppi_machine_start(&options));
+    for (const auto &change : changes) ppi_machine_sample(change());
+    ppi_machine_stop(1000);
+    session.Stop();
+    std::map<std::string, std::vector<double>> values;
+    for (const auto &event : session.recording.events) {
+      EXPECT_EQ(PPROF_KIND_COUNTER, event.event.kind);
+      EXPECT_EQ(
+          "Machine",
+          session.recording
+              .categories[session.recording.site_categories[event.event.site]]);
+      values[event.name].push_back(event.event.value);
+    }
+    return values;
+  }
+
+  std::string root_;
+  std::map<std::string, std::string> notes_;
+};
+
+using Series = std::vector<double>;
+
+// A level is recorded when it changes, and once more at the end.
+TEST_F(MachineSamplerTest, ADeviceHasClocksPowerAndReasons) {
+  Put("/nvml",
+      "devices 1 0.power_mw 500000 0.limit_mw 700000 0.energy_mj 1000 "
+      "0.sm_mhz 1980 0.sm_max_mhz 1980 0.reasons 0 0.celsius 40 "
+      "0.memory_bytes 1000000");
+  auto values = Values({[this] {
+                          Put("/nvml",
+                              "devices 1 0.power_mw 700000 0.limit_mw 700000 "
+                              "0.energy_mj 71000 0.sm_mhz 1410 "
+                              "0.sm_max_mhz 1980 0.reasons 4 0.celsius 40 "
+                              "0.memory_bytes 1000000");
+                          return 0;
+                        },
+                        [] { return 0; }});
+  EXPECT_EQ((Series{500, 700, 700}), values["gpu:0.power_w"]);
+  EXPECT_EQ((Series{700, 700}), values["gpu:0.power_limit_w"]);
+  EXPECT_EQ((Series{1980, 1410, 1410}), values["gpu:0.sm_mhz"]);
+  EXPECT_EQ((Series{1980, 1980}), values["gpu:0.sm_max_mhz"]);
+  EXPECT_EQ((Series{0, 4, 4}), values["gpu:0.event_reasons"]);
+  EXPECT_EQ((Series{1, 71, 71}), values["gpu:0.energy_j"]);
+  EXPECT_EQ((Series{1e6, 1e6}), values["gpu:0.memory_bytes"]);
+  EXPECT_EQ(0u, values.count("gpu:0.memory_mhz"));
+}
+
+// Who is not listed cannot see others: unknown, which is not none.
+TEST_F(MachineSamplerTest, OtherProcessesAreCountedOrUnknown) {
+  Put("/nvml", "devices 2 0.others 0 1.hidden 1");
+  auto values = Values({[this] {
+    Put("/nvml", "devices 2 0.others 2 1.hidden 1");
+    return 0;
+  }});
+  EXPECT_EQ((Series{0, 2, 2}), values["gpu:0.other_processes"]);
+  EXPECT_EQ((Series{-1, -1}), values["gpu:1.other_processes"]);
+}
+
+TEST_F(MachineSamplerTest, DevicesAreThoseThatCudaSees) {
+  Put("/nvml", "devices 3 0.celsius 30 1.celsius 31 2.celsius 32");
+  setenv("CUDA_VISIBLE_DEVICES", "2,GPU-0", 1);
+  auto values = Values({});
+  EXPECT_EQ((Series{32, 32}), values["gpu:0.temperature_c"]);
+  EXPECT_EQ((Series{30, 30}), values["gpu:1.temperature_c"]);
+  EXPECT_EQ(0u, values.count("gpu:2.temperature_c"));
+}
+
+// The quota is the parent's, so are the throttled times.
+TEST_F(MachineSamplerTest, TheNearestQuotaOfCgroupV2Counts) {
+  PutV2(3, 1000);
+  auto values = Values({[this] {
+    PutV2(5, 241000);
+    return 0;
+  }});
+  EXPECT_EQ((Series{1000, 241000, 241000}), values["cgroup.throttled_us"]);
+  EXPECT_EQ((Series{3, 5, 5}), values["cgroup.throttled_periods"]);
+  EXPECT_EQ((Series{2, 2}), values["cgroup.cpu_max"]);
+  EXPECT_EQ((Series{4, 4}), values["cgroup.memory_high"]);
+}
+
+TEST_F(MachineSamplerTest, CgroupV1HasNanoseconds) {
+  Put("/proc/self/cgroup", "3:cpu,cpuacct:/job\n");
+  Put("/proc/self/mountinfo",
+      "30 22 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
+  Put("/sys/fs/cgroup/cpu/job/cpu.stat",
+      "nr_periods 8\nnr_throttled 4\nthrottled_time 5000000\n");
+  Put("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "50000\n");
+  Put("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  auto values = Values({});
+  EXPECT_EQ((Series{5000, 5000}), values["cgroup.throttled_us"]);
+  EXPECT_EQ((Series{0.5, 0.5}), values["cgroup.cpu_max"]);
+}
+
+// 100 ticks a second: of 200 ticks of two processors others have 150, this
+// process 40, and 10 are idle. Its thread waited 0.5 s meanwhile.
+TEST_F(MachineSamplerTest, OthersCrowdThisProcessOut) {
+  PutProcessors(1000, 1000, 0, 100, 0);
+  auto values = Values({[this] {
+                          PutProcessors(1190, 1010, 20, 140, 500000000);
+                          return 0;
+                        },
+                        // The same with idle processors crowds nobody.
+                        [this] {
+                          PutProcessors(1290, 1110, 20, 140, 600000000);
+                          return 0;
+                        }});
+  EXPECT_EQ((Series{0, 1.5e6, 2.5e6, 2.5e6}), values["processors.others_us"]);
+  EXPECT_EQ((Series{0, 1e5, 1e5}), values["processors.stolen_us"]);
+  EXPECT_EQ((Series{0, 5e5, 6e5, 6e5}), values["process.waited_us"]);
+  EXPECT_EQ((Series{0, 5e5, 5e5}), values["process.crowded_us"]);
+  EXPECT_EQ((Series{2, 2}), values["processors.number"]);
+  EXPECT_EQ((Series{3, 3}), values["processors.run_queue"]);
+  EXPECT_EQ((Series{3, 3}), values["process.major_faults"]);
+}
+
+TEST_F(MachineSamplerTest, PressureFrequencyAndPackages) {
+  Put("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 total=70\n");
+  Put("/proc/pressure/memory",
+      "some avg10=0.00 total=5\nfull avg10=0.00 total=9\n");
+  Put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
+  Put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000\n");
+  Put("/sys/class/powercap/intel-rapl:0/energy_uj", "900\n");
+  Put("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "1000\n");
+  auto values = Values({[this] {
+    Put("/sys/class/powercap/intel-rapl:0/energy_uj", "400\n");
+    return 0;
+  }});
+  EXPECT_EQ((Series{70, 70}), values["pressure.cpu_us"]);
+  EXPECT_EQ((Series{9, 9}), values["pressure.memory_us"]);
+  EXPECT_EQ((Series{2500, 2500}), values["processors.mhz"]);
+  ASSERT_EQ(3u, values["processors.energy_j"].size());
+  EXPECT_DOUBLE_EQ(500e-6, values["processors.energy_j"][1]);
+}
+
+// A sample that comes 120 ms late while the process used no processor.
+TEST_F(MachineSamplerTest, ALateSampleSaysThatAllStoodStill) {
+  auto values = Values(
+      {[] { return 0; }, [] { return 120000000; }, [] { return 49000000; }});
+  EXPECT_EQ((Series{0, 120000, 120000}), values["process.stood_still_us"]);
+  EXPECT_EQ((Series{0, 0}), values["process.stood_ready_us"]);
+}
+
+// Named once, with what was looked for.
+TEST_F(MachineSamplerTest, AbsentSourcesAreNamed) {
+  auto values = Values({}, 1u << 7);
+  EXPECT_EQ(2u, values.size());  // of the thread itself
+  EXPECT_EQ(
+      "processors (/proc/stat), process (/proc/self), cgroup (cpu.stat), "
+      "pressure (/proc/pressure), frequency (cpufreq), cpu_energy (RAPL, "
+      "readable by root alone on most systems), gpu (libnvidia-ml.so.1)",
+      notes_["machine absent"]);
+}
+
+TEST_F(MachineSamplerTest, AThreadOfItsOwnSamples) {
+  Put("/nvml", "devices 1 0.celsius 40");
+  ppi_machine_options options = {};
+  LiveSession session;
+  session.Start();
+  ASSERT_TRUE(ppi_machine_start(&options));
+  EXPECT_FALSE(ppi_machine_start(&options));
+  ppi_machine_stop(60000);
+  session.Stop();
+  EXPECT_EQ(2u, session.recording.Named("gpu:0.temperature_c").size());
+}
+
+}  // namespace
+}  // namespace pprof_test
