@@ -4,6 +4,7 @@
 
 limits_test.py PPROF_REPORT. Truth is by simulating each program again with each time halved.
 """
+import json
 import os
 
 import case
@@ -71,6 +72,10 @@ class LimitsTest(case.Case):
         waits = [row for row in limit["blame"] if row["kind"] in ("in line for", "held up by")]
         of_embed = sum(row["time"] for row in waits if row["name"] == "embed")
         self.assertGreater(of_embed, 0.9 * sum(row["time"] for row in waits))
+        asked = json.loads(case.output("sql", os.path.join(DATA, "chain_second.json.gz"),
+                                       "SELECT name, utilization FROM server", "-f", "json"))
+        self.assertEqual([server["name"] for server in limit["servers"]],
+                         [row[0] for row in asked["rows"]])
         rows = case.Report(os.path.join(DATA, "chain_second.json.gz")).rows("answer")
         shown = {row[0] for row in rows}
         self.assertTrue({"in line for embed", "held up by embed"} <= shown, shown)

@@ -12,6 +12,7 @@
 #include "export/names.h"
 #include "export/sql_schema.h"
 #include "file/text.h"
+#include "report/report.h"
 
 typedef enum insert {
   INTO_RUN,
@@ -28,6 +29,8 @@ typedef enum insert {
   INTO_CAPTURE,
   INTO_TOTAL,
   INTO_NOTE,
+  INTO_SERVER,
+  INTO_BLAME,
   NUM_INSERTS
 } insert;
 
@@ -49,6 +52,8 @@ static const struct {
     [INTO_CAPTURE] = {"capture", 4},
     [INTO_TOTAL] = {"total", 4},
     [INTO_NOTE] = {"note", 3},
+    [INTO_SERVER] = {"server", 8},
+    [INTO_BLAME] = {"blame", 6},
 };
 
 typedef struct sql {
@@ -59,6 +64,7 @@ typedef struct sql {
   sqlite3_stmt *statements[NUM_INSERTS];
   uint64_t num[NUM_INSERTS];  // rows, so the last one's id
   sqlite3_stmt *closing;      // of a window
+  pprof_report *report;       // of the run that is read: what limits it
 } sql;
 
 static sql *sql_of(pprof_sink *sink) {
@@ -259,10 +265,28 @@ static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
     else
       status = add_point(out, event);
   }
-  return status;
+  pprof_sink *report = pprof_report_sink(out->report);
+  return status == PPROF_STATUS_OK ? report->events(report, batch) : status;
 }
 
 // ---- what stands beside the events ----
+
+static pprof_status begin_report(sql *out, const pprof_run_info *info) {
+  const ppi_report_details details = {.answer = true, .warmup = -1};
+  pprof_report_destroy(out->report);
+  out->report = NULL;
+  pprof_status status = pprof_report_create(&out->report);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_report_set_details(out->report, &details);
+  pprof_sink *report = pprof_report_sink(out->report);
+  return report->begin(report, info);
+}
+
+static pprof_status take_checkpoint(pprof_sink *sink,
+                                    const pprof_checkpoint *checkpoint) {
+  pprof_sink *report = pprof_report_sink(sql_of(sink)->report);
+  return report->checkpoint(report, checkpoint);
+}
 
 static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   sql *out = sql_of(sink);
@@ -279,7 +303,8 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   put_text_if(&to, run->version);
   put_int_if(&to, run->base_ns, run->base_ns);
   end_row(&to);
-  return status_of(out);
+  status = begin_report(out, info);
+  return status == PPROF_STATUS_OK ? status_of(out) : status;
 }
 
 static pprof_status take_define(pprof_sink *sink,
@@ -287,12 +312,19 @@ static pprof_status take_define(pprof_sink *sink,
   uint32_t at;
   if (pprof_definition_get_kind(definition) > PPROF_DEFINITION_ATTRIBUTES)
     return PPROF_STATUS_OK;  // of a newer version
-  return ppi_export_names_set(&sql_of(sink)->names, definition, &at);
+  pprof_status status =
+      ppi_export_names_set(&sql_of(sink)->names, definition, &at);
+  pprof_sink *report = pprof_report_sink(sql_of(sink)->report);
+  return status == PPROF_STATUS_OK ? report->define(report, definition)
+                                   : status;
 }
 
 static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
                                 uint64_t time_ns) {
   sql *out = sql_of(sink);
+  pprof_sink *report = pprof_report_sink(out->report);
+  pprof_status status = report->window(report, index, opens, time_ns);
+  if (status != PPROF_STATUS_OK) return status;
   if (opens) {
     row to = begin_row(out, INTO_CAPTURE);
     put_run(&to);
@@ -324,6 +356,41 @@ static pprof_status put_total(sql *out, const ppi_total *total) {
   return status;
 }
 
+static void put_limit(sql *out, const ppi_limit *limit) {
+  for (size_t i = 0; i < limit->num_servers; i++) {
+    const ppi_limit_server *server = &limit->servers[i];
+    row to = begin_row(out, INTO_SERVER);
+    put_run(&to);
+    put_text(&to, ppi_server_kind_name(server->kind));
+    put_text(&to, server->name);
+    put_int(&to, server->num);
+    put_real_if(&to, true, server->utilization);
+    put_real_if(&to, true, server->occupied);
+    put_real_if(&to, true, server->demand_ns);
+    put_real_if(&to, true, server->line_ns);
+    end_row(&to);
+  }
+  for (size_t i = 0; i < limit->num_blames; i++) {
+    const ppi_limit_blame *blame = &limit->blames[i];
+    row to = begin_row(out, INTO_BLAME);
+    put_run(&to);
+    put_text(&to, ppi_blame_kind_name(blame->kind));
+    put_text_if(&to, blame->name);
+    put_real_if(&to, true, blame->ns);
+    put_real_if(&to, true, blame->usual_ns);
+    put_real_if(&to, true, blame->slow_ns);
+    end_row(&to);
+  }
+}
+
+static pprof_status finish_report(sql *out, const pprof_totals *totals) {
+  pprof_sink *report = pprof_report_sink(out->report);
+  pprof_status status = report->finish(report, totals);
+  if (status != PPROF_STATUS_OK) return status;
+  put_limit(out, &ppi_report_figures(out->report)->limit);
+  return status_of(out);
+}
+
 static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
   sql *out = sql_of(sink);
   pprof_status status = PPROF_STATUS_OK;
@@ -336,7 +403,7 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
     put_text(&to, totals->notes[i].value);
     end_row(&to);
   }
-  return status == PPROF_STATUS_OK ? status_of(out) : status;
+  return status == PPROF_STATUS_OK ? finish_report(out, totals) : status;
 }
 
 // ---- the end ----
@@ -388,6 +455,7 @@ static void destroy_sql(ppi_export *export) {
     ppi_db_finalize(out->db, out->statements[i]);
   ppi_db_finalize(out->db, out->closing);
   ppi_export_names_clear(&out->names);
+  pprof_report_destroy(out->report);
   free(out);
 }
 
@@ -410,6 +478,7 @@ pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error) {
                             .begin = take_begin,
                             .define = take_define,
                             .events = take_events,
+                            .checkpoint = take_checkpoint,
                             .window = take_window,
                             .finish = take_finish};
   made->base = (ppi_export){

@@ -56,7 +56,13 @@
   " value BIGINT);"                                                  \
   "CREATE TABLE note(run BIGINT, name TEXT, text TEXT);"
 
-const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY");
+const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY")
+    // Of the limit model, as JSON's `limit` has them.
+    "CREATE TABLE server(run BIGINT, kind TEXT, name TEXT, num BIGINT,"
+    " utilization DOUBLE, occupied DOUBLE, demand_ns DOUBLE,"
+    " in_line_ns DOUBLE);"
+    "CREATE TABLE blame(run BIGINT, kind TEXT, name TEXT, time_ns DOUBLE,"
+    " usual_ns DOUBLE, slow_ns DOUBLE);";
 const char *const ppi_sql_plain_tables = TABLES("id BIGINT");
 
 // The last range of the lane one level up that had begun, if it had not ended.
