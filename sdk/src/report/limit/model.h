@@ -16,6 +16,11 @@ extern "C" {
 
 #define PPI_NONE UINT32_MAX
 
+// How late threads may wake up: the least one that explains what is seen.
+enum { PPI_NUM_SLACKS = 7 };
+static const uint64_t ppi_slacks_ns[PPI_NUM_SLACKS] = {
+    60000, 150000, 400000, 1000000, 1600000, 2000000, 2500000};
+
 typedef enum ppi_waits {
   PPI_WAITS_NOT,
   PPI_WAITS_DEVICE,  // for work that it submitted, or its request
@@ -47,6 +52,8 @@ typedef struct ppi_limit_row {
   size_t num_parts;
   uint64_t occupied_ns, working_ns, taken_ns;  // in the window
   uint64_t cpu_ns;
+  uint64_t gap_eps_ns;  // its calls end gaps of the thread that goes round, and
+                        // how soon before; 0: they do not
   bool is_relevant;
 } ppi_limit_row;
 
@@ -72,6 +79,7 @@ typedef struct ppi_station {
   size_t num_rows;
   uint32_t name;    // of one at a time
   uint32_t device;  // of a device
+  char *label;      // of one of several streams that work at a time; else NULL
   uint64_t occupied_ns, working_ns, taken_ns;
   ppi_limit_stage *stages;  // by time, greatest first
   size_t num_stages, stages_capacity;
@@ -143,6 +151,12 @@ typedef struct ppi_limit_model {
   double cpu;     // processors that all rows compute on; < 0: not known
   double queued;  // part of their time that rows wait for a processor
 } ppi_limit_model;
+
+// Of a thread, of a device, or of a stream.
+static inline const char *ppi_station_name(const ppi_limit_model *model,
+                                           const ppi_station *station) {
+  return station->label ? station->label : model->rows[station->rows[0]].name;
+}
 
 static inline const ppi_limit_name *ppi_model_name(const ppi_limit_model *model,
                                                    uint32_t name) {

@@ -336,6 +336,7 @@ void ppi_model_clear(ppi_limit_model *model) {
     ppi_free(model->stations[i].stages);
     ppi_free(model->stations[i].borders_ns);
     ppi_free(model->stations[i].taken);
+    ppi_free(model->stations[i].label);
   }
   ppi_free(model->units_of);
   ppi_free(model->works);

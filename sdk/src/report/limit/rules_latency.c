@@ -34,19 +34,19 @@ static size_t begins_after_ends(const ppi_limit_model *model,
 }
 
 static void find_closed(ppi_limit_search *search, const uint64_t *ends) {
-  static const uint64_t slacks_ns[] = {60000, 150000, 400000, 1000000, 2500000};
   const ppi_limit_model *model = search->model;
   double latency_ns = 0, num = (double)model->num_units;
   for (size_t i = 0; i < model->num_units; i++)
     latency_ns += (double)(model->units[i].end_ns - model->units[i].start_ns);
-  for (size_t i = 0; i < sizeof slacks_ns / sizeof *slacks_ns; i++) {
-    double eps = (double)slacks_ns[i];
+  for (size_t i = 0; i < PPI_NUM_SLACKS; i++) {
+    double eps = (double)ppi_slacks_ns[i];
     if (eps > 0.1 * latency_ns / num) return;
-    double part = (double)begins_after_ends(model, ends, slacks_ns[i]) / num;
+    double part =
+        (double)begins_after_ends(model, ends, ppi_slacks_ns[i]) / num;
     double chance = 1 - exp(-eps * num / (double)PPI_MAX(model->span_ns, 1));
     if (part < 0.7 || part - chance < 0.3) continue;
     search->is_closed = true;
-    search->closed_ns = slacks_ns[i];
+    search->closed_ns = ppi_slacks_ns[i];
     return;
   }
 }

@@ -167,7 +167,7 @@ static void say_line(ppi_limit_search *search, uint32_t at) {
   const char *stage = model->names[station->stages[0].name].text;
   start_saying(search, at, "bursts");
   if (station->kind == PPI_STATION_DEVICE)
-    ppi_limit_add_name(out, model->rows[station->rows[0]].name);
+    ppi_limit_add_name(out, ppi_station_name(model, station));
   PPI_SAY(out->sentence,
           "Requests stand in line %s of %s (%s), though the busiest stage, %s, "
           "is busy only %s of the time: they come unevenly.",

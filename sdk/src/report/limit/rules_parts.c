@@ -73,15 +73,15 @@ static void add_waits(const ppi_limit_model *model, parts *to) {
 
 // The stage of another relevant thread whose end ends a gap; PPI_NONE: none.
 static uint32_t ends_gap(const ppi_limit_model *model, uint64_t to_ns) {
-  const uint64_t eps_ns = 150000;
+  const uint64_t least_ns = 150000;
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
+    uint64_t eps_ns = PPI_MIN(PPI_MAX(row->gap_eps_ns, least_ns), to_ns);
     uint32_t last;
     if (row->is_device || !row->is_relevant || i == model->loop_thread ||
         !row->num_outer)
       continue;
-    bool is_taken = ppi_row_is_taken(
-        model, row, to_ns > eps_ns ? to_ns - eps_ns : 0, &last);
+    bool is_taken = ppi_row_is_taken(model, row, to_ns - eps_ns, &last);
     if (is_taken && model->calls[last].end_ns <= to_ns)
       return model->calls[last].name;
   }
@@ -112,7 +112,7 @@ static void put_devices(const ppi_limit_model *model, char *to, size_t size) {
     const ppi_station *station = &model->stations[i];
     if (station->kind != PPI_STATION_DEVICE || station->use < use) continue;
     use = station->use;
-    name = model->rows[station->rows[0]].name;
+    name = ppi_station_name(model, station);
   }
   *to = 0;
   if (name)

@@ -72,7 +72,7 @@ static double unit_demand(const ppi_limit_model *model,
 const char *ppi_limit_station_name(const ppi_limit_model *model,
                                    uint32_t station) {
   const ppi_station *of = &model->stations[station];
-  if (of->kind == PPI_STATION_DEVICE) return model->rows[of->rows[0]].name;
+  if (of->kind == PPI_STATION_DEVICE) return ppi_station_name(model, of);
   return of->num_stages ? model->names[of->stages[0].name].text : "";
 }
 
@@ -173,7 +173,7 @@ static void put_device(ppi_limit_search *search, const ppi_station *station,
   ppi_words name = ppi_words_name(model->names[station->stages[0].name].text);
   PPI_SAY(out->sentence,
           "%s is the limit: busy %s. The greatest part is %s, %s %s. %s",
-          ppi_words_name(model->rows[station->rows[0]].name).text,
+          ppi_words_name(ppi_station_name(model, station)).text,
           ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text, name.text,
           ppi_words_time(out->demand_ns).text, ppi_limit_a_unit(model), bound);
   PPI_SAY(out->next,
@@ -208,7 +208,7 @@ static void say_limit(ppi_limit_search *search, uint32_t at) {
   out->demand_ns = unit_demand(model, &station->stages[0]);
   ppi_limit_add_name(out, model->names[station->stages[0].name].text);
   if (station->kind != PPI_STATION_ONE_AT_A_TIME)
-    ppi_limit_add_name(out, model->rows[station->rows[0]].name);
+    ppi_limit_add_name(out, ppi_station_name(model, station));
   ppi_limit_put_bound(search, at, model->names[station->stages[0].name].text,
                       bound, sizeof bound);
   if (station->kind == PPI_STATION_THREADS)

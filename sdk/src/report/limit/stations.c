@@ -4,11 +4,13 @@
 // stages, and what only so many threads are in at a time.
 #include "report/limit/stations.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/findings/words.h"
 #include "report/limit/stages.h"
 #include "report/limit/window.h"
 
@@ -309,18 +311,23 @@ static bool serves_units(const ppi_limit_model *model,
   return num > 0 && 5 * num >= row->num_outer;
 }
 
-// Whether ends of the row's calls end the gaps of the thread that goes round.
-static bool ends_gaps(const ppi_limit_model *model, const ppi_limit_row *row) {
-  const uint64_t eps_ns = 150000;
+// The part of the gaps of the thread that goes round that ends of the row's
+// calls end, so soon before; `out_usual_ns` is the length of
+// the gap that an average moment of them lies in.
+static double ended_gaps(const ppi_limit_model *model, const ppi_limit_row *row,
+                         uint64_t eps_ns, double *out_usual_ns) {
+  const uint64_t least_ns = 150000;
   const ppi_limit_row *loop = &model->rows[model->loop_thread];
   uint64_t all_ns = 0, ended_ns = 0;
   size_t at = 0;
+  double squares = 0;
   for (size_t i = 1; i < loop->num_outer; i++) {
     const ppi_limit_call *before = &model->calls[loop->outer[i - 1]];
     const ppi_limit_call *behind = &model->calls[loop->outer[i]];
-    if (behind->start_ns < before->end_ns + eps_ns) continue;
+    if (behind->start_ns < before->end_ns + least_ns) continue;
     uint64_t gap_ns = behind->start_ns - before->end_ns;
     all_ns += gap_ns;
+    squares += (double)gap_ns * (double)gap_ns;
     while (at < row->num_outer &&
            model->calls[row->outer[at]].end_ns + eps_ns < behind->start_ns)
       at++;
@@ -328,7 +335,26 @@ static bool ends_gaps(const ppi_limit_model *model, const ppi_limit_row *row) {
         model->calls[row->outer[at]].end_ns <= behind->start_ns)
       ended_ns += gap_ns;
   }
-  return all_ns && 2 * ended_ns >= all_ns;
+  *out_usual_ns = all_ns ? squares / (double)all_ns : 0;
+  return all_ns ? (double)ended_ns / (double)all_ns : 0;
+}
+
+// Whether ends of the row's calls end these gaps, though threads may wake up
+// late; 0: they do not, else how late.
+static uint64_t ends_gaps(const ppi_limit_model *model,
+                          const ppi_limit_row *row) {
+  const double most_of_gap = 0.42, least = 0.5, above_chance = 0.35;
+  double rate = (double)row->num_outer / (double)PPI_MAX(model->span_ns, 1);
+  for (size_t i = 1; i < PPI_NUM_SLACKS; i++) {
+    double usual_ns, eps_ns = (double)ppi_slacks_ns[i];
+    double part = ended_gaps(model, row, ppi_slacks_ns[i], &usual_ns);
+    bool is_soon = i == 1;
+    double chance = is_soon ? 0 : 1 - exp(-eps_ns * rate);
+    if (!is_soon && eps_ns > most_of_gap * usual_ns) return 0;
+    if (part >= least && (is_soon || part - chance >= above_chance))
+      return ppi_slacks_ns[i];
+  }
+  return 0;
 }
 
 // Whether waits of the thread that goes round wait for a name on the row.
@@ -356,9 +382,11 @@ static void find_relevant(ppi_limit_model *model) {
       row->is_relevant = row->occupied_ns > 0;
     else if (model->unit_kind == PPI_UNIT_REQUEST)
       row->is_relevant = serves_units(model, row);
-    else if (model->loop_thread != PPI_NONE)
-      row->is_relevant = i == model->loop_thread || ends_gaps(model, row) ||
+    else if (model->loop_thread != PPI_NONE) {
+      row->gap_eps_ns = ends_gaps(model, row);
+      row->is_relevant = i == model->loop_thread || row->gap_eps_ns ||
                          ends_waits(model, (uint32_t)i);
+    }
     if (row->is_relevant && row->station != PPI_NONE)
       model->stations[row->station].is_relevant = true;
   }
@@ -442,6 +470,44 @@ static void sum_stations(ppi_limit_model *model) {
   }
 }
 
+// How many streams of the device come before it, and how many there are: of its
+// greatest stage, or in all.
+static size_t count_streams(const ppi_limit_model *model, size_t at,
+                            bool of_stage, size_t *out_all) {
+  const ppi_station *self = &model->stations[at];
+  size_t before = 0;
+  *out_all = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *other = &model->stations[i];
+    if (other->kind != PPI_STATION_DEVICE || other->device != self->device ||
+        (of_stage &&
+         (!other->num_stages || other->stages[0].name != self->stages[0].name)))
+      continue;
+    before += i < at;
+    ++*out_all;
+  }
+  return before;
+}
+
+// Streams of one device that work at a time are named by their stages.
+static bool name_streams(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_stations; i++) {
+    ppi_station *station = &model->stations[i];
+    char label[160], number[24] = "";
+    size_t all;
+    if (station->kind != PPI_STATION_DEVICE || !station->num_stages) continue;
+    count_streams(model, i, false, &all);
+    if (all < 2) continue;
+    size_t before = count_streams(model, i, true, &all);
+    if (all > 1) PPI_SAY(number, " %zu", before + 1);
+    PPI_SAY(label, "%s (stream%s of %s)", model->rows[station->rows[0]].name,
+            number, model->names[station->stages[0].name].text);
+    station->label = ppi_strdup(label);
+    if (!station->label) return false;
+  }
+  return true;
+}
+
 // Threads that launch and then wait for what they have launched: nobody else
 // has the device meanwhile, and the thread takes nothing else.
 static bool find_in_turn(ppi_limit_model *model) {
@@ -498,5 +564,5 @@ bool ppi_model_find_stations(ppi_limit_model *model) {
   find_relevant(model);
   sum_stations(model);
   find_cpu(model);
-  return find_in_turn(model) && find_taken(model);
+  return name_streams(model) && find_in_turn(model) && find_taken(model);
 }

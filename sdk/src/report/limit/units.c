@@ -300,17 +300,21 @@ static bool find_iterations(ppi_limit_model *model) {
 
 // ---- the thread that goes round ----
 
-// How much of the steps a row's calls cover; little where they do not end where
-// steps end.
+static bool is_close(uint64_t a_ns, uint64_t b_ns, uint64_t eps_ns) {
+  return a_ns + eps_ns >= b_ns && a_ns <= b_ns + eps_ns;
+}
+
+// How much of the steps a row's calls cover; little where they neither begin
+// nor end where steps do.
 static double goes_round(const ppi_limit_model *model,
                          const ppi_limit_row *row) {
-  size_t at = 0, num_ends = 0;
+  size_t at = 0, num_borders = 0;
   uint64_t covered_ns = 0, all_ns = 0;
   for (size_t u = 0; u < model->num_units; u++) {
     const ppi_limit_unit *unit = &model->units[u];
     uint64_t length_ns = unit->end_ns - unit->start_ns;
     uint64_t eps_ns = PPI_MAX((uint64_t)150000, length_ns / 100);
-    bool has_end = false;
+    bool has_border = false;
     all_ns += length_ns;
     for (; at < row->num_outer; at++) {
       const ppi_limit_call *call = &model->calls[row->outer[at]];
@@ -318,14 +322,14 @@ static double goes_round(const ppi_limit_model *model,
       uint64_t from_ns = PPI_MAX(call->start_ns, unit->start_ns);
       uint64_t to_ns = PPI_MIN(call->end_ns, unit->end_ns);
       if (to_ns > from_ns) covered_ns += to_ns - from_ns;
-      has_end |= call->end_ns + eps_ns >= unit->end_ns &&
-                 call->end_ns <= unit->end_ns + eps_ns;
+      has_border |= is_close(call->end_ns, unit->end_ns, eps_ns) ||
+                    is_close(call->start_ns, unit->start_ns, eps_ns);
       if (call->end_ns > unit->end_ns) break;
     }
-    num_ends += has_end;
+    num_borders += has_border;
   }
   double share = all_ns ? (double)covered_ns / (double)all_ns : 0;
-  return 2 * num_ends >= model->num_units ? share : share / 1000;
+  return 2 * num_borders >= model->num_units ? share : share / 1000;
 }
 
 static void find_loop_thread(ppi_limit_model *model) {

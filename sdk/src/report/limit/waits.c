@@ -272,23 +272,36 @@ static bool explains(const ppi_limit_model *model, const coincidence *found,
          found->before - chance >= 0.4 && found->begins < 0.5 * found->before;
 }
 
+// The length of the call that an average moment of them lies in.
+static double usual_length(const ppi_limit_model *model,
+                           const ppi_limit_name *name, const sample *calls) {
+  double all_ns = 0, squares = 0;
+  for (size_t i = 0; i < calls->num; i++) {
+    double ns = weight_of(name, &model->calls[calls->calls[i]]);
+    all_ns += ns;
+    squares += ns * ns;
+  }
+  return all_ns > 0 ? squares / all_ns : 0;
+}
+
 // The least slack that explains the ends; false: none does.
 static bool is_explained(const ppi_limit_model *model,
                          const ppi_limit_name *name, const sample *calls,
                          const moments *of, double *out_eps_ns) {
-  static const uint64_t slacks_ns[] = {60000, 150000, 400000, 1000000, 2500000};
-  enum { NUM_SLACKS = sizeof slacks_ns / sizeof *slacks_ns };
+  const double most_of_call = 0.42;
   double mean_ns = (double)name->time_ns / (double)PPI_MAX(name->num, 1);
+  double usual_ns = usual_length(model, name, calls);
+  double most_ns = most_of_call * PPI_MAX(mean_ns, usual_ns);
   size_t num = 0;
-  while (num < NUM_SLACKS && (double)slacks_ns[num] <= 0.15 * mean_ns) num++;
+  while (num < PPI_NUM_SLACKS && (double)ppi_slacks_ns[num] <= most_ns) num++;
   if (!num || of->num < LEAST_CALLS) return false;
-  if (coincide(model, name, calls, of, slacks_ns[num - 1]).before <
+  if (coincide(model, name, calls, of, ppi_slacks_ns[num - 1]).before <
       waiting_part)
     return false;
   for (size_t i = 0; i < num; i++) {
-    coincidence found = coincide(model, name, calls, of, slacks_ns[i]);
-    if (!explains(model, &found, of, slacks_ns[i])) continue;
-    *out_eps_ns = (double)slacks_ns[i];
+    coincidence found = coincide(model, name, calls, of, ppi_slacks_ns[i]);
+    if (!explains(model, &found, of, ppi_slacks_ns[i])) continue;
+    *out_eps_ns = (double)ppi_slacks_ns[i];
     return true;
   }
   return false;
