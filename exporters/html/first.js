@@ -59,11 +59,40 @@ function answerBand(data) {
   return el("section.answer", {"aria-label": "The answer"},
     el("p.answer", null, data.report.answer ||
       "Nothing was recorded of which a part could be the greatest."),
+    serversTable(data.report.limit),
     list.length ? el("ol.findings", null, list)
       : el("p.hint", null, "No finding: nothing stands out."),
     more.length ? el("details", null,
       el("summary", null, `${more.length} more`),
       el("ol.findings", null, more)) : null);
+}
+
+// What serves, the busiest first, with the line in front of each.
+const FEW_SERVERS = 4;
+const SERVER_HEADS = ["server", "serves", "", "busy", "in line"];
+
+function serversTable(limit) {
+  if (!limit || !limit.servers.length) return null;
+  return el("table.time.servers", null,
+    el("caption.unseen", null, "How busy what serves is"),
+    el("thead", null, el("tr", null, SERVER_HEADS.map((name, at) =>
+      (name ? el(at > 2 ? "th.number" : "th", {scope: "col"}, name)
+        : el("td"))))),
+    el("tbody", null, limit.servers.slice(0, FEW_SERVERS).map(serverLine)));
+}
+
+function serverLine(server) {
+  const busy = 100 * Math.min(1, server.utilization);
+  const line = el("tr", {"data-server": server.name},
+    el("th", {scope: "row"}, stageName(server.name)),
+    el("td.where", null, server.kind === "threads"
+      ? `${server.num} thread${server.num === 1 ? "" : "s"}` : server.kind),
+    el("td.bars", {"aria-hidden": "true"}, el("span.bar", {style: {
+      width: `${Math.max(0.5, busy)}%`, background: colourOf(server.name)}})),
+    el("td.number", {title: "its working time, of all time"}, percent(busy)),
+    el("td.number", {title: "a request stands in line for it"},
+      server.in_line ? time(server.in_line) : ""));
+  return ofStage(line, server.name);
 }
 
 // ---- where the time goes ----
@@ -75,12 +104,18 @@ function isSmall(row) {
   return row.share < SMALL_SHARE;
 }
 
+const WAITS_FOR =
+  /^(?:in line for|held up by|idle before|batch of) (.+?)( fills)?$/;
+
 function answerLine(data, row, unit, most) {
   const waits = isWaiting(row);
   const bar = el("span.bar", {style: {
     width: `${Math.max(0.5, 100 * row.time_avg / most)}%`,
     background: waits ? "" : colourOf(row.name)}});
   if (waits) bar.classList.add("waits");
+  // A line has the colour of what it waits for.
+  const stage = waits && row.name.match(WAITS_FOR);
+  if (stage) bar.style.setProperty("--hatch", colourOf(stage[1]));
   const line = el("tr", {"data-row": row.name},
     el("th", {scope: "row"}, el(row.inside ? "span.inside" : "span", null,
       waits ? el("span.wait", null, row.name) : stageName(row.name))),

@@ -80,6 +80,14 @@ class LimitsTest(case.Case):
         shown = {row[0] for row in rows}
         self.assertTrue({"in line for embed", "held up by embed"} <= shown, shown)
 
+    def test_compare_says_where_the_limit_moved(self):
+        runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]
+        moved = case.run("compare", "--force", *runs).stdout.decode()
+        self.assertIn("The limit moved from embed (busy 100 %) to rerank (busy 100 %)", moved)
+        same = case.run("compare", "--force", runs[0], runs[0]).stdout.decode()
+        self.assertIn("A: ", same)
+        self.assertNotIn("The limit moved", same)
+
     def test_idle_time_of_a_device_is_charged_to_what_the_host_does(self):
         # Rounds of 8 ms on one thread: data 3 ms; forward 5 ms, which launches three kernels, and
         # waits for the first one. The device is idle for 0.8 ms after that wait, for 0.8 ms until

@@ -15,6 +15,7 @@
 #include "compare/compare_wanted.h"
 #include "input/folder.h"
 #include "input/input.h"
+#include "verb/limit_moved.h"
 #include "verb/past.h"
 #include "verb/verbs.h"
 
@@ -334,6 +335,21 @@ static int conclude(const struct compare *compare) {
   return programs_fail ? PPI_EXIT_CHECK : PPI_EXIT_DONE;
 }
 
+// What limits each input, where it is not what limits the first one.
+static void note_limits(struct compare *compare) {
+  const char *const *paths = compare->options->inputs;
+  const ppi_limit first = ppi_tool_limit_of(paths[0]);
+  for (size_t i = 1; i < compare->num_inputs; i++) {
+    const ppi_limit other = ppi_tool_limit_of(paths[i]);
+    ppi_page line = {0};
+    ppi_tool_note_limits(&first, &other, &line);
+    if (line.len && compare->num_inputs > 2)
+      put_named(compare, short_name(compare, i), ": ");
+    ppi_page_bytes(&compare->notes, line.bytes, line.len);
+    ppi_page_clear(&line);
+  }
+}
+
 static int compare_all(struct compare *compare) {
   int code = read_inputs(compare), answer = PPI_EXIT_DONE;
   if (code == PPI_EXIT_INPUT || compare->num_inputs < 2) return code;
@@ -347,6 +363,7 @@ static int compare_all(struct compare *compare) {
   if (answer != PPI_EXIT_DONE) return answer;
   if (!ppi_judge(compare->comparisons, compare->num_comparisons))
     return out_of_memory();
+  note_limits(compare);
   answer = conclude(compare);
   if (answer > code) code = answer;
   const ppi_compare_result result = {

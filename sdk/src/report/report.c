@@ -5,6 +5,7 @@
 // delivers.
 #include "report/report.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -130,6 +131,9 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   if (status == PPROF_STATUS_OK)
     status = ppi_limit_find(&report->calls, &figures.limit,
                             &figures.answers[PPI_BASE_REQUEST]);
+  if (figures.num_inputs)
+    snprintf(figures.limit.uuid, sizeof figures.limit.uuid, "%s",
+             figures.inputs[0].uuid);
   drop_run(report);
   if (status == PPROF_STATUS_OK) return add_run(report, &figures);
   ppi_figures_clear(&figures);

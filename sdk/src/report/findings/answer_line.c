@@ -194,9 +194,25 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
          strncmp(line, device.text, strlen(device.text)) == 0;
 }
 
+// "rank 1: ", where there are several runs: unlike ones have no average.
+static void put_run(ppi_search *search, const ppi_limit *limit) {
+  ppi_ranks ranks;
+  pprof_status status = ppi_ranks_of(search->figures, search->base, &ranks);
+  search->failed |= status != PPROF_STATUS_OK;
+  if (status != PPROF_STATUS_OK) return;
+  for (size_t i = 0; i < ranks.num && ranks.num > 1; i++)
+    if (strcmp(ranks.items[i].input->uuid, limit->uuid) == 0)
+      PPI_SAY(search->out->answer, "%s: ", ranks.items[i].name);
+  ppi_ranks_clear(&ranks);
+}
+
 // What the model of servers says comes before all parts.
-static void put_limit(ppi_findings *out, const ppi_limit *limit) {
-  PPI_SAY(out->answer, "%s", limit->sentence);
+static void put_limit(ppi_search *search, const ppi_limit *limit) {
+  ppi_findings *out = search->out;
+  put_run(search, limit);
+  size_t named = strlen(out->answer);
+  ppi_words_put(out->answer + named, sizeof out->answer - named, "%s",
+                limit->sentence);
   for (size_t i = 0; i < limit->num_more; i++) {
     size_t len = strlen(out->answer);
     ppi_words_put(out->answer + len, sizeof out->answer - len, " %s",
@@ -215,7 +231,7 @@ void ppi_answer_line(ppi_search *search) {
   }
   if (!*line && search->figures->limit.claim != PPI_CLAIM_NONE) {
     keep_all(search->out);
-    put_limit(search->out, &search->figures->limit);
+    put_limit(search, &search->figures->limit);
     return;
   }
   if (!search->answer->num_units && search->figures->runs_unopened &&
