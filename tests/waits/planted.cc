@@ -20,7 +20,6 @@
 #include <functional>
 #include <future>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,11 +43,15 @@ void Ask(int microseconds) {
   std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
 }
 
+// All begin at once, and record by then.
 void Run(int num, const std::function<void(int)> &work) {
   std::vector<std::thread> threads;
+  std::atomic<int> num_ready{0};
   for (int i = 0; i < num; i++)
-    threads.emplace_back([i, &work] {
+    threads.emplace_back([&, i] {
       pprof_thread_name(("worker " + std::to_string(i)).c_str());
+      { PPROF_SCOPE("begin"); }
+      for (num_ready++; num_ready < num;) std::this_thread::yield();
       work(i);
     });
   for (std::thread &thread : threads) thread.join();
@@ -87,21 +90,29 @@ void NoConvoy() {
   Serve(false);
 }
 
-// Readers wait for a writer, and not for each other.
+// Readers wait for a writer, who goes first, and not for each other.
 void Share(bool writes) {
-  static std::shared_timed_mutex table;
+  static pthread_rwlock_t table;
+  pthread_rwlockattr_t how;
+  pthread_rwlockattr_init(&how);
+  pthread_rwlockattr_setkind_np(&how,
+                                PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+  pthread_rwlock_init(&table, &how);
   pprof_name_object(&table, "table");
   Run(4, [&](int i) {
     for (int n = 0; n < 60; n++) {
+      PPROF_SCOPE("request");
+      pprof_flow((uint64_t)(1000 * i + n + 1));
       if (writes && i == 0) {
-        std::unique_lock<std::shared_timed_mutex> lock(table);
+        pthread_rwlock_wrlock(&table);
         PPROF_SCOPE("write table");
         Ask(2000);
       } else {
-        std::shared_lock<std::shared_timed_mutex> lock(table);
+        pthread_rwlock_rdlock(&table);
         PPROF_SCOPE("read table");
-        Ask(500);
+        Ask(200);
       }
+      pthread_rwlock_unlock(&table);
     }
   });
 }
@@ -120,6 +131,7 @@ void TakeTurns(bool own) {
   Run(4, [&](int i) {
     for (int n = 0; n < 50; n++) {
       PPROF_SCOPE("round");
+      pprof_flow((uint64_t)(1000 * i + n + 1));
       for (int k = 0; k < 2; k++) {
         std::lock_guard<std::mutex> lock(locks[own ? i : 0][k]);
         PPROF_SCOPE("part");
@@ -241,7 +253,7 @@ void Meet(int late_us) {
   pthread_barrier_init(&barrier, nullptr, 4);
   pprof_name_object(&barrier, "layer");
   Run(4, [&](int i) {
-    for (int n = 0; n < 20; n++) {
+    for (int n = 0; n < 8; n++) {
       {
         PPROF_SCOPE("compute");
         Ask(i == 3 ? late_us : 500);
@@ -254,20 +266,19 @@ void Meet(int late_us) {
 void LateThread() {
   Meet(5000);
 }
-void EvenThreads() {
-  Meet(500);
-}
 
 // The task's end is a futex of libstdc++.
 void Async(bool asks_early) {
   for (int n = 0; n < 10; n++) {
     PPROF_SCOPE("main");
-    std::future<int> task = std::async(std::launch::async, [] {
+    std::atomic<bool> is_done{false};
+    std::future<int> task = std::async(std::launch::async, [&] {
       PPROF_SCOPE("task");
-      Ask(3000);
+      Ask(5000);
+      is_done = true;
       return 1;
     });
-    if (!asks_early) Ask(9000);
+    while (!asks_early && !is_done) std::this_thread::yield();
     PPROF_SCOPE("get");
     task.get();
   }
@@ -446,7 +457,6 @@ const Program programs[] = {
     {"two_connections", TwoConnections},
     {"six_connections", SixConnections},
     {"late_thread", LateThread},
-    {"even_threads", EvenThreads},
     {"async_wait", AsyncWait},
     {"async_done", AsyncDone},
     {"small_pool", SmallPool},

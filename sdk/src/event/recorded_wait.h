@@ -20,7 +20,8 @@ typedef enum ppi_wait_kind {
   PPI_WAIT_JOIN,
   PPI_WAIT_BARRIER,
   PPI_WAIT_FUTEX,
-  PPI_WAIT_IDLE,  // for what comes from outside; its category is Idle
+  PPI_WAIT_INTERPRETER,  // for the lock of CPython
+  PPI_WAIT_IDLE,         // for what comes from outside; its category is Idle
   PPI_NUM_WAIT_KINDS
 } ppi_wait_kind;
 
@@ -37,8 +38,16 @@ enum {
 #define PPI_WAIT_TIMED_OUT 256u
 #define PPI_WAIT_KIND(how) ((uint32_t)(how)&255u)
 
+// Whether one thread has what the others wait for.
+static inline bool ppi_wait_is_for_lock(uint64_t how) {
+  uint32_t kind = PPI_WAIT_KIND(how);
+  return kind == PPI_WAIT_MUTEX || kind == PPI_WAIT_RWLOCK ||
+         kind == PPI_WAIT_SEMAPHORE || kind == PPI_WAIT_INTERPRETER;
+}
+
 // The site is called so, and then as its object.
 #define PPI_WAIT_PREFIX "wait for "
+#define PPI_WAIT_INTERPRETER_NAME "the interpreter's lock"
 static inline const char *ppi_wait_object(const char *site) {
   const size_t len = sizeof PPI_WAIT_PREFIX - 1;
   return strncmp(site, PPI_WAIT_PREFIX, len) == 0 ? site + len : site;

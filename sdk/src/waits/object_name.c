@@ -160,7 +160,7 @@ bool ppi_object_describe(uintptr_t address, ppi_wait_kind kind,
       find_object((void *)address, &module) == 0)
     symbol = symbol_at(module.map, address);
   if (symbol && strcmp(symbol, "_PyRuntime") == 0) {
-    snprintf(out, size, "the interpreter's lock");
+    snprintf(out, size, PPI_WAIT_INTERPRETER_NAME);
     return true;
   }
   const char *place = symbol ? "" : place_name((uintptr_t)caller);

@@ -73,7 +73,8 @@ bool pprof_wait_begin_(pprof_wait_ *wait, const volatile void *object,
     wait->numbers[PPI_WAIT_OBJECT] = (uintptr_t)object;
     wait->numbers[PPI_WAIT_BY] = known->holder;
     wait->numbers[PPI_WAIT_IN] = 0;
-    wait->numbers[PPI_WAIT_HOW] = kind;
+    wait->numbers[PPI_WAIT_HOW] =
+        known->is_interpreter ? PPI_WAIT_INTERPRETER : kind;
     begins = push(thread, lane, &known->site, wait);
     if (!begins) ppi_object_give(wait->object);
   }

@@ -3,6 +3,8 @@
 // The rules in their order; the first that holds is the verdict.
 #include "report/limit/limit.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
@@ -12,6 +14,7 @@
 #include "report/limit/prepare.h"
 #include "report/limit/rules_latency.h"
 #include "report/limit/rules_line.h"
+#include "report/limit/rules_lock.h"
 #include "report/limit/rules_parts.h"
 #include "report/limit/rules_saturated.h"
 #include "report/limit/rules_shared.h"
@@ -23,13 +26,13 @@
 #include "report/limit/window.h"
 
 static const ppi_limit_rule rules[] = {
-    ppi_limit_processors,  ppi_limit_interpreter, ppi_limit_long_pauses,
-    ppi_limit_moves,       ppi_limit_takes_turns, ppi_limit_balanced,
-    ppi_limit_saturated,   ppi_limit_in_turn,     ppi_limit_congested,
-    ppi_limit_closed_line, ppi_limit_too_few,     ppi_limit_pauses,
-    ppi_limit_replica,     ppi_limit_idle,        ppi_limit_in_line,
-    ppi_limit_nearly,      ppi_limit_slower,      ppi_limit_keeps_up,
-    ppi_limit_parts};
+    ppi_limit_lock,        ppi_limit_processors,  ppi_limit_interpreter,
+    ppi_limit_long_pauses, ppi_limit_moves,       ppi_limit_takes_turns,
+    ppi_limit_balanced,    ppi_limit_saturated,   ppi_limit_in_turn,
+    ppi_limit_congested,   ppi_limit_closed_line, ppi_limit_too_few,
+    ppi_limit_pauses,      ppi_limit_replica,     ppi_limit_idle,
+    ppi_limit_in_line,     ppi_limit_nearly,      ppi_limit_slower,
+    ppi_limit_keeps_up,    ppi_limit_parts};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
 static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
@@ -88,8 +91,10 @@ static void say_more(ppi_limit_search *search) {
                        model->num_other, unit,
                        ppi_words_time((double)model->other_ns).text);
   if (model->num_apart) say_outliers(search);
+  ppi_limit_say_lock(search);
   double all_ns = (double)(model->time_ns + model->pause_ns);
-  bool says_pause = out->claim == PPI_CLAIM_UNRECORDED && !out->num_names;
+  bool says_pause = (out->claim == PPI_CLAIM_UNRECORDED && !out->num_names) ||
+                    (out->verdict && strcmp(out->verdict, "lock") == 0);
   if (!says_pause && (double)model->pause_ns >= 0.03 * all_ns)
     PPI_LIMIT_SAY_MORE(
         out, "Everything stands still %zu times, %s in all (%s).",

@@ -22,6 +22,7 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
   if (of & PPI_RANGE_STEP) flags |= PPI_CALL_STEP;
   if (of & PPI_RANGE_REQUEST) flags |= PPI_CALL_REQUEST;
   if (of & PPI_RANGE_CUT) flags |= PPI_CALL_CUT;
+  if (of & PPI_RANGE_LOCK) flags |= PPI_CALL_LOCK;
   if (category != PPROF_CATEGORY_KERNEL && category != PPROF_CATEGORY_MEMCPY &&
       category != PPROF_CATEGORY_MEMSET)
     flags |= PPI_CALL_NAMED;
@@ -70,6 +71,7 @@ static pprof_status add_call(ppi_limit_calls *calls,
                          .row = table->thread[row],
                          .host = table->thread[row],
                          .parent = PPI_NO_CALL,
+                         .ended_by = table->ended_by[row],
                          .flags = flags_of(table, row, ids)};
   if (table->parent[row] != PPI_NO_RANGE)
     call.parent = calls->places[table->parent[row]];

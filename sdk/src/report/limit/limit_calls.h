@@ -22,7 +22,8 @@ enum {
   PPI_CALL_REQUEST = 8,  // a request from arrival to end
   PPI_CALL_CUT = 16,
   PPI_CALL_NAMED = 32,  // device work under a name of its own
-  PPI_CALL_PART = 64    // the model's: a stage, or its part outside of those
+  PPI_CALL_PART = 64,   // the model's: a stage, or its part outside of those
+  PPI_CALL_LOCK = 128   // a wait for what another thread has
 };
 
 typedef struct ppi_limit_call {
@@ -36,6 +37,7 @@ typedef struct ppi_limit_call {
   uint32_t flags;       // PPI_CALL_...
   uint32_t first, num;  // of the run's flows, later of its units
   uint32_t host;        // of device work: the thread that submitted it
+  uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
   bool has_cpu, has_queued;
 } ppi_limit_call;
 

@@ -15,11 +15,12 @@ extern "C" {
 #define PPI_NO_RANGE UINT32_MAX
 
 enum {
-  PPI_RANGE_OPEN = 1,     // it ends in a later table, which has it again
-  PPI_RANGE_LOOSE = 2,    // no part of the nesting of its row
-  PPI_RANGE_CUT = 4,      // an edge of a window ended it, or its process
-  PPI_RANGE_STEP = 8,     // a step of the run
-  PPI_RANGE_REQUEST = 16  // the request in its flows, from arrival to end
+  PPI_RANGE_OPEN = 1,      // it ends in a later table, which has it again
+  PPI_RANGE_LOOSE = 2,     // no part of the nesting of its row
+  PPI_RANGE_CUT = 4,       // an edge of a window ended it, or its process
+  PPI_RANGE_STEP = 8,      // a step of the run
+  PPI_RANGE_REQUEST = 16,  // the request in its flows, from arrival to end
+  PPI_RANGE_LOCK = 32      // a wait for what another thread has
 };
 
 // The work of a device range. All times 0: unknown.
@@ -45,6 +46,7 @@ typedef struct ppi_range_table {
   const uint32_t *flags;
   const uint32_t *served;     // of `flow_lists`; list 0 is empty
   const uint32_t *on_device;  // of `devices`; PPI_NO_RANGE: a host range
+  const uint32_t *ended_by;   // of a wait: an OS thread; 0: unknown, no wait
   const uint32_t *used;       // of `cpus`; PPI_NO_RANGE: not known
   const ppi_range_flows *flow_lists;
   const uint64_t *flows;

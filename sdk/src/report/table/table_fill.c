@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/recorded_wait.h"
 
 pprof_status ppi_table_fill_define(ppi_table_fill *fill,
                                    const pprof_definition *definition) {
@@ -88,8 +89,10 @@ static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
   if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_RANGE_LOOSE;
   if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_RANGE_CUT;
   if (event->flags & PPROF_FLAG_REQUEST) flags |= PPI_RANGE_REQUEST;
-  if (fill->ids.names[name].category == PPROF_CATEGORY_PROFILE_STEP)
-    flags |= PPI_RANGE_STEP;
+  uint32_t category = fill->ids.names[name].category;
+  if (category == PPROF_CATEGORY_PROFILE_STEP) flags |= PPI_RANGE_STEP;
+  const uint64_t *wait = ppi_wait_numbers(event, category);
+  if (wait && ppi_wait_is_for_lock(wait[PPI_WAIT_HOW])) flags |= PPI_RANGE_LOCK;
   return flags;
 }
 
@@ -111,6 +114,9 @@ static pprof_status add_row(ppi_table_fill *fill, const pprof_event *event,
       !add_cpu(fill, event, &row.used))
     return PPROF_STATUS_NO_MEMORY;
   row.flags = flags_of(fill, event, name) | more_flags;
+  const uint64_t *wait =
+      ppi_wait_numbers(event, fill->ids.names[name].category);
+  if (wait) row.ended_by = (uint32_t)wait[PPI_WAIT_BY];
   grown[fill->num_rows++] = row;
   return PPROF_STATUS_OK;
 }
@@ -149,20 +155,21 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
 
 typedef struct columns {
   uint64_t *start_ns, *end_ns;
-  uint32_t *name, *thread, *parent, *flags, *served, *on_device, *used;
+  uint32_t *name, *thread, *parent, *flags, *served, *on_device, *used,
+      *ended_by;
   void *memory;
 } columns;
 
 static bool make_columns(const ppi_table_row *rows, size_t num, columns *out) {
   char *memory =
-      ppi_alloc((num + 1) * (2 * sizeof(uint64_t) + 7 * sizeof(uint32_t)));
+      ppi_alloc((num + 1) * (2 * sizeof(uint64_t) + 8 * sizeof(uint32_t)));
   if (!memory) return false;
   uint64_t *longs = (uint64_t *)(void *)memory;
   uint32_t *words = (uint32_t *)(void *)(longs + 2 * num);
   *out = (columns){longs,           longs + num,     words,
                    words + num,     words + 2 * num, words + 3 * num,
                    words + 4 * num, words + 5 * num, words + 6 * num,
-                   memory};
+                   words + 7 * num, memory};
   for (size_t i = 0; i < num; i++) {
     out->start_ns[i] = rows[i].start_ns;
     out->end_ns[i] = rows[i].end_ns;
@@ -173,6 +180,7 @@ static bool make_columns(const ppi_table_row *rows, size_t num, columns *out) {
     out->served[i] = rows[i].served;
     out->on_device[i] = rows[i].on_device;
     out->used[i] = rows[i].used;
+    out->ended_by[i] = rows[i].ended_by;
   }
   return true;
 }
@@ -191,6 +199,7 @@ static pprof_status hand_over(ppi_table_fill *fill, size_t num,
                                  .served = by.served,
                                  .on_device = by.on_device,
                                  .used = by.used,
+                                 .ended_by = by.ended_by,
                                  .flow_lists = fill->flow_lists,
                                  .flows = fill->flows,
                                  .devices = fill->devices,

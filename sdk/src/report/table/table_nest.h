@@ -13,7 +13,7 @@ extern "C" {
 // A range that waits for its table.
 typedef struct ppi_table_row {
   uint64_t start_ns, end_ns;
-  uint32_t name, thread, flags, served, on_device, used;
+  uint32_t name, thread, flags, served, on_device, used, ended_by;
   uint32_t depth, parent;
 } ppi_table_row;
 

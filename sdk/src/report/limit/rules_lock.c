@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From one end of a wait to the next, whoever ended it had the lock: the ranges
+// that its thread was in have that time. Blame goes to the holder: Tallent et
+// al. 2010. Holding without anybody who waits is not known.
+#include "report/limit/rules_lock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "event/recorded_wait.h"
+#include "report/findings/words.h"
+#include "report/limit/say.h"
+#include "report/limit/stages.h"
+
+// Whoever waits loses so much of the time of threads that wait, and somebody
+// waits for so much of all time; or it is only mentioned.
+static const double least_lost = 0.25, least_use = 0.3, least_said = 0.1;
+
+// What one lock does to the run.
+typedef struct lock {
+  uint32_t name;
+  double use;                // part of the window in which somebody waits
+  double waiting;            // threads that wait, on average
+  size_t num_rows;           // that ever wait
+  double lost;               // part of these rows' time
+  uint32_t holder, row;      // the range and the thread that have it most
+  double held, held_by_row;  // their parts of `use`
+  bool is_relevant;          // a thread that matters waits
+} lock;
+
+// The window with its pauses, which are what a convoy looks like.
+static double within(const ppi_limit_model *model, uint64_t from_ns,
+                     uint64_t to_ns) {
+  from_ns = PPI_MAX(from_ns, model->from_ns);
+  to_ns = PPI_MIN(to_ns, model->to_ns);
+  return to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
+}
+
+// ---- host calls of each row, by begin ----
+
+typedef struct row_calls {
+  uint32_t *calls;
+  size_t *first;  // by row, and one behind
+} row_calls;
+
+static bool list_calls(const ppi_limit_model *model, row_calls *out) {
+  out->calls = ppi_alloc((model->num_calls + 1) * sizeof *out->calls);
+  out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
+  if (!out->calls || !out->first) return false;
+  // Shifted by one, so that filling moves each to where it belongs.
+  size_t *next = out->first + 1;
+  for (size_t i = 0; i < model->num_calls; i++)
+    if (ppi_call_is_on_thread(&model->calls[i]) &&
+        model->calls[i].row + 1 < model->num_rows)
+      next[model->calls[i].row + 1]++;
+  for (size_t i = 1; i < model->num_rows; i++) next[i] += next[i - 1];
+  for (size_t i = 0; i < model->num_calls; i++)
+    if (ppi_call_is_on_thread(&model->calls[i]))
+      out->calls[next[model->calls[i].row]++] = (uint32_t)i;
+  return true;
+}
+
+// The innermost call of a row at a time, PPI_NO_CALL: none; *until_ns: how long
+// it is that.
+static uint32_t call_at(const ppi_limit_model *model, const row_calls *of,
+                        uint32_t row, uint64_t at_ns, uint64_t *until_ns) {
+  size_t first = of->first[row], low = first, high = of->first[row + 1];
+  size_t end = high;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[of->calls[middle]].start_ns <= at_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *until_ns = low < end ? model->calls[of->calls[low]].start_ns : UINT64_MAX;
+  uint32_t call = low > first ? of->calls[low - 1] : PPI_NO_CALL;
+  while (call != PPI_NO_CALL && model->calls[call].end_ns <= at_ns)
+    call = model->calls[call].parent;
+  if (call != PPI_NO_CALL)
+    *until_ns = PPI_MIN(*until_ns, model->calls[call].end_ns);
+  return call;
+}
+
+// ---- the waits for one lock, by their ends ----
+
+typedef struct wait {
+  uint64_t start_ns, end_ns;
+  uint32_t by;       // the row of who ended it; PPI_NONE: unknown
+  uint64_t from_ns;  // the least begin of it and of those behind it
+} wait;
+
+static int compare_waits(const void *left, const void *right) {
+  const wait *a = left, *b = right;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static uint32_t row_of(const ppi_limit_model *model, uint32_t tid) {
+  for (size_t i = model->ids->num_threads; tid && i-- > 0;)
+    if (model->ids->threads[i].number == tid) return (uint32_t)i;
+  return PPI_NONE;
+}
+
+static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
+  const ppi_limit_name *name = &model->names[at];
+  size_t num = 0;
+  for (size_t i = 0; i < name->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    if (call->flags & PPI_CALL_LOCK)
+      out[num++] = (wait){call->start_ns, call->end_ns,
+                          row_of(model, call->ended_by), 0};
+  }
+  if (num > 1) qsort(out, num, sizeof *out, compare_waits);
+  uint64_t from_ns = UINT64_MAX;
+  for (size_t i = num; i-- > 0;)
+    out[i].from_ns = from_ns = PPI_MIN(from_ns, out[i].start_ns);
+  return num;
+}
+
+// ---- who has it ----
+
+// Time by name, and by row behind the names.
+static void blame(const ppi_limit_model *model, const row_calls *of,
+                  uint32_t row, ppi_interval held, double *times_ns) {
+  uint64_t until_ns;
+  for (uint64_t at = held.from_ns; at < held.to_ns; at = until_ns) {
+    uint32_t call = call_at(model, of, row, at, &until_ns);
+    until_ns = PPI_MIN(until_ns, held.to_ns);
+    double ns = within(model, at, until_ns);
+    if (call != PPI_NO_CALL) times_ns[model->calls[call].name] += ns;
+    times_ns[model->num_names + row] += ns;
+  }
+}
+
+static void find_holder(const ppi_limit_model *model, const row_calls *of,
+                        const wait *waits, size_t num, double *times_ns,
+                        lock *out) {
+  uint64_t before_ns = 0, known_ns = 0;
+  double use_ns = 0, all_ns = 0;
+  memset(times_ns, 0, (model->num_names + model->num_rows) * sizeof *times_ns);
+  for (size_t i = 0; i < num; i++) {
+    const wait *at = &waits[i];
+    use_ns += within(model, PPI_MAX(before_ns, at->from_ns), at->end_ns);
+    before_ns = at->end_ns;
+    // One that nobody is known to have ended leaves its time to the next.
+    if (at->by == PPI_NONE) continue;
+    ppi_interval held = {PPI_MAX(known_ns, at->from_ns), at->end_ns};
+    all_ns += within(model, held.from_ns, held.to_ns);
+    blame(model, of, at->by, held, times_ns);
+    known_ns = at->end_ns;
+  }
+  out->use = use_ns / (double)(model->to_ns - model->from_ns);
+  out->holder = ppi_limit_greatest(times_ns, model->num_names);
+  out->row = ppi_limit_greatest(times_ns + model->num_names, model->num_rows);
+  if (all_ns <= 0) return;
+  if (out->holder != PPI_NONE) out->held = times_ns[out->holder] / all_ns;
+  if (out->row != PPI_NONE)
+    out->held_by_row = times_ns[model->num_names + out->row] / all_ns;
+}
+
+// ---- who waits ----
+
+static void find_waiters(const ppi_limit_model *model, bool *is_known,
+                         lock *out) {
+  const ppi_limit_name *name = &model->names[out->name];
+  double ns = 0;
+  memset(is_known, 0, model->num_rows * sizeof *is_known);
+  for (size_t i = 0; i < name->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    if (!(call->flags & PPI_CALL_LOCK)) continue;
+    out->is_relevant |= model->rows[call->row].is_relevant;
+    ns += within(model, call->start_ns, call->end_ns);
+    out->num_rows += !is_known[call->row];
+    is_known[call->row] = true;
+  }
+  out->waiting = ns / (double)(model->to_ns - model->from_ns);
+  if (out->num_rows) out->lost = out->waiting / (double)out->num_rows;
+}
+
+// The lock that threads wait for most; name PPI_NONE: there is none.
+static lock greatest_lock(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  lock best = {.name = PPI_NONE};
+  bool *is_known = ppi_alloc((model->num_rows + 1) * sizeof *is_known);
+  search->failed |= !is_known;
+  for (size_t i = 0; is_known && i < model->num_names; i++) {
+    lock one = {.name = (uint32_t)i};
+    if (model->names[i].category != PPROF_CATEGORY_WAIT) continue;
+    find_waiters(model, is_known, &one);
+    if (one.waiting > best.waiting) best = one;
+  }
+  ppi_free(is_known);
+  return best;
+}
+
+static lock find_lock(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  lock found = greatest_lock(search);
+  if (found.name == PPI_NONE) return found;
+  row_calls of = {NULL, NULL};
+  wait *waits = ppi_alloc((model->names[found.name].num + 1) * sizeof *waits);
+  double *times_ns =
+      ppi_alloc((model->num_names + model->num_rows + 1) * sizeof *times_ns);
+  bool is_done = waits && times_ns && list_calls(model, &of);
+  search->failed |= !is_done;
+  if (is_done)
+    find_holder(model, &of, waits, list_waits(model, found.name, waits),
+                times_ns, &found);
+  ppi_free(of.calls);
+  ppi_free(of.first);
+  ppi_free(waits);
+  ppi_free(times_ns);
+  return found;
+}
+
+// ---- words ----
+
+static ppi_words object_of(const ppi_limit_model *model, const lock *of) {
+  return ppi_words_name(ppi_wait_object(model->names[of->name].text));
+}
+
+// ", 81 % of it by refill on worker 3"
+static void say_holder(const ppi_limit_model *model, const lock *of, char *out,
+                       size_t size) {
+  char thread[64] = "";
+  out[0] = 0;
+  if (of->holder == PPI_NONE) return;
+  if (of->held_by_row >= 0.6)
+    PPI_SAY(thread, " (thread %s)",
+            ppi_words_name(model->rows[of->row].name).text);
+  ppi_words_put(out, size, ", %s of it by %s%s",
+                ppi_words_percent(of->held, 1).text,
+                ppi_words_name(model->names[of->holder].text).text, thread);
+}
+
+static bool is_interpreter(const ppi_limit_model *model, const lock *of) {
+  return strcmp(model->names[of->name].text,
+                PPI_WAIT_PREFIX PPI_WAIT_INTERPRETER_NAME) == 0;
+}
+
+static void say_next(const ppi_limit_model *model, const lock *of,
+                     ppi_limit *out) {
+  const char *holder =
+      of->holder == PPI_NONE ? "it" : model->names[of->holder].text;
+  if (is_interpreter(model, of))
+    PPI_SAY(out->next,
+            "run %s in another process, or where it releases the "
+            "lock; more threads bring nothing.",
+            ppi_words_name(holder).text);
+  else if (of->holder == PPI_NONE)
+    PPI_SAY(out->next, "hold %s for less time, or divide it.",
+            object_of(model, of).text);
+  else
+    PPI_SAY(out->next, "do the slow work of %s outside of %s, or divide it.",
+            ppi_words_name(holder).text, object_of(model, of).text);
+}
+
+bool ppi_limit_lock(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  lock found = find_lock(search);
+  char holder[256];
+  if (search->failed || found.name == PPI_NONE || found.use < least_use ||
+      found.lost < least_lost || !found.is_relevant)
+    return false;
+  ppi_limit *out = search->out;
+  say_holder(model, &found, holder, sizeof holder);
+  out->claim = PPI_CLAIM_LIMIT;
+  out->verdict = "lock";
+  if (found.holder != PPI_NONE)
+    ppi_limit_add_name(out, model->names[found.holder].text);
+  ppi_limit_add_name(out, ppi_wait_object(model->names[found.name].text));
+  out->utilization = found.use;
+  PPI_SAY(out->sentence,
+          "%s is the limit: while others wait it is held %s of the time%s. "
+          "%s of %zu threads wait for it on average.",
+          object_of(model, &found).text, ppi_words_percent(found.use, 1).text,
+          holder, ppi_words_number(found.waiting).text, found.num_rows);
+  say_next(model, &found, out);
+  return true;
+}
+
+void ppi_limit_say_lock(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const char *verdict = search->out->verdict;
+  char holder[256];
+  if (verdict && strcmp(verdict, "lock") == 0) return;
+  lock found = find_lock(search);
+  if (search->failed || found.name == PPI_NONE || found.use < least_said)
+    return;
+  say_holder(model, &found, holder, sizeof holder);
+  PPI_LIMIT_SAY_MORE(search->out,
+                     "While others wait %s is held %s of the time%s.",
+                     object_of(model, &found).text,
+                     ppi_words_percent(found.use, 1).text, holder);
+}
