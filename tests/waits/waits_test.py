@@ -184,10 +184,32 @@ class WaitsTest(unittest.TestCase):
                 child, = [one for one in found if "child" in {name for *_, name in one[1]}]
                 self.assertEqual(num, len(child[0]["held over fork"]))
 
+    def test_sql_and_traces_have_who_ended_a_wait(self):
+        logs = self.record("two_locks", "--waits")
+        log, = glob.glob(logs + "/*.pplog")
+        waits, _ = read_log(log)
+        rows = json.loads(self.tool("sql", "-f", "json", log, "SELECT object, kind, stage,"
+                                    " by_stage, COUNT(*) AS num FROM wait WHERE by_tid > 0 AND"
+                                    " object IN ('first', 'second') GROUP BY 1, 2, 3, 4"))["rows"]
+        self.assertEqual({("mutex", "round")}, {tuple(row[1:3]) for row in rows})
+        for thing in ["first", "second"]:
+            self.assertEqual(sum(wait.lane is not None for wait in waits[thing]),
+                             sum(row[4] for row in rows if row[0] == thing))
+        self.tool("trace", log, "-o", "trace.json")
+        with open(os.path.join(self.home, "trace.json"), encoding="utf-8") as file:
+            trace = json.load(file)["traceEvents"]
+        for phase in "sf":
+            self.assertEqual(sum(wait.lane is not None for some in waits.values() for wait in some),
+                             sum(event["ph"] == phase and event.get("cat") == "wake"
+                                 for event in trace))
+
+    def tool(self, *arguments):
+        return subprocess.run([TOOL, *arguments], env=self.env, cwd=self.home, timeout=60,
+                              stdout=subprocess.PIPE, check=True).stdout
+
     def limit(self, program):
         logs = self.record(program, "--waits")
-        said = subprocess.run([TOOL, "-f", "json", *glob.glob(logs + "/*.pplog")], env=self.env,
-                              stdout=subprocess.PIPE, timeout=60, check=True).stdout
+        said = self.tool("-f", "json", *glob.glob(logs + "/*.pplog"))
         return json.loads(said)["limit"] or {}
 
     def test_the_answer_names_the_lock_and_its_holder(self):

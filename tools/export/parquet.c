@@ -19,9 +19,9 @@
 #include "export/sql_schema.h"
 
 const char *const ppi_parquet_tables[] = {
-    "run",          "site", "lane",    "device",    "stream",  "attribute",
-    "host_range",   "mark", "counter", "flow",      "capture", "total",
-    "device_range", "note", "call",    "step_cost", NULL};
+    "run",          "site", "lane",    "device", "stream",    "attribute",
+    "host_range",   "mark", "counter", "flow",   "capture",   "total",
+    "device_range", "note", "waker",   "call",   "step_cost", NULL};
 
 typedef struct parquet {
   ppi_export base;

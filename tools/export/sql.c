@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "event/event.h"
+#include "event/recorded_wait.h"
 #include "export/names.h"
 #include "export/sql_schema.h"
 #include "file/text.h"
@@ -31,6 +32,7 @@ typedef enum insert {
   INTO_NOTE,
   INTO_SERVER,
   INTO_BLAME,
+  INTO_WAKER,
   NUM_INSERTS
 } insert;
 
@@ -54,6 +56,7 @@ static const struct {
     [INTO_NOTE] = {"note", 3},
     [INTO_SERVER] = {"server", 8},
     [INTO_BLAME] = {"blame", 6},
+    [INTO_WAKER] = {"waker", 7},
 };
 
 typedef struct sql {
@@ -172,18 +175,50 @@ static void put_flows(sql *out, const pprof_event *event, bool on_device) {
   }
 }
 
-// Only of steps does an event's value mean anything here.
-static bool is_step(sql *out, const pprof_event *event) {
+static uint32_t category_of(sql *out, const pprof_event *event) {
   uint32_t site;
   if (ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE, event->site,
                            &site) != PPROF_STATUS_OK)
-    return false;
+    return 0;
   const ppi_export_name *named =
       ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
-  return named->has_parent &&
-         ppi_export_names_at(&out->names, PPROF_DEFINITION_CATEGORY,
-                             named->parent)
-                 ->id == PPROF_CATEGORY_PROFILE_STEP;
+  return named->has_parent
+             ? ppi_export_names_at(&out->names, PPROF_DEFINITION_CATEGORY,
+                                   named->parent)
+                   ->id
+             : 0;
+}
+
+// Who ended the wait that was put last.
+static pprof_status put_waker(sql *out, const pprof_event *event) {
+  static const char *const kinds[PPI_NUM_WAIT_KINDS] = {
+      [PPI_WAIT_MUTEX] = "mutex",
+      [PPI_WAIT_RWLOCK] = "rwlock",
+      [PPI_WAIT_CONDITION] = "condition",
+      [PPI_WAIT_SEMAPHORE] = "semaphore",
+      [PPI_WAIT_JOIN] = "join",
+      [PPI_WAIT_BARRIER] = "barrier",
+      [PPI_WAIT_FUTEX] = "futex",
+      [PPI_WAIT_INTERPRETER] = "interpreter",
+  };
+  uint32_t category = category_of(out, event);
+  const uint64_t *wait = ppi_wait_numbers(event, category);
+  if (!wait) return PPROF_STATUS_OK;
+  uint32_t kind = PPI_WAIT_KIND(wait[PPI_WAIT_HOW]);
+  pprof_status status = PPROF_STATUS_OK;
+  row to = begin_row(out, INTO_WAKER);
+  put_run(&to);
+  put_int(&to, out->num[INTO_HOST]);
+  put_int(&to, wait[PPI_WAIT_OBJECT]);
+  put_text(&to, kind < PPI_NUM_WAIT_KINDS ? kinds[kind] : NULL);
+  put_int(&to, (wait[PPI_WAIT_HOW] & PPI_WAIT_TIMED_OUT) != 0);
+  put_int_if(&to, wait[PPI_WAIT_BY] != 0, wait[PPI_WAIT_BY]);
+  if (wait[PPI_WAIT_IN])
+    status = put_named(&to, PPROF_DEFINITION_SITE, (uint32_t)wait[PPI_WAIT_IN]);
+  else
+    put_int_if(&to, false, 0);
+  if (status == PPROF_STATUS_OK) end_row(&to);
+  return status;
 }
 
 static pprof_status add_host(sql *out, const pprof_event *event,
@@ -191,7 +226,9 @@ static pprof_status add_host(sql *out, const pprof_event *event,
   row to = begin_row(out, INTO_HOST);
   pprof_status status = begin_event(&to, event);
   if (status != PPROF_STATUS_OK) return status;
-  bool has_step = is_step(out, event) && event->value >= 0;
+  // Only of steps does an event's value mean anything here.
+  bool has_step = category_of(out, event) == PPROF_CATEGORY_PROFILE_STEP &&
+                  event->value >= 0;
   put_int_if(&to, false, 0);
   put_int(&to, event->depth);
   put_int(&to, event->start_ns);
@@ -206,7 +243,8 @@ static pprof_status add_host(sql *out, const pprof_event *event,
   put_cpu(&to, event->cpu);
   end_row(&to);
   put_flows(out, event, false);
-  return status_of(out);
+  status = put_waker(out, event);
+  return status == PPROF_STATUS_OK ? status_of(out) : status;
 }
 
 static pprof_status add_device(sql *out, const pprof_event *event) {

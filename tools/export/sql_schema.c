@@ -54,7 +54,10 @@
   " end_ns BIGINT);"                                                 \
   "CREATE TABLE total(run BIGINT, lane BIGINT, name TEXT,"           \
   " value BIGINT);"                                                  \
-  "CREATE TABLE note(run BIGINT, name TEXT, text TEXT);"
+  "CREATE TABLE note(run BIGINT, name TEXT, text TEXT);"             \
+  "CREATE TABLE waker(run BIGINT, host_range BIGINT,"                \
+  " address BIGINT, kind TEXT, timed_out BIGINT, tid BIGINT,"        \
+  " site BIGINT);"
 
 const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY")
     // Of the limit model, as JSON's `limit` has them.
@@ -223,6 +226,16 @@ const char *const ppi_sql_views =
     " JOIN asked a ON a.run = m.run AND a.flow = m.flow AND a.name = m.name"
     " JOIN lane l ON l.id = m.lane JOIN site s ON s.id = m.site"
     " GROUP BY m.run, m.flow, m.name, m.other_run, m.lane, s.name;"
+    // The stage is the range around the wait.
+    "CREATE VIEW wait AS SELECT w.run, w.host_range, REPLACE(s.name,"
+    " 'wait for ', '') AS object, w.address, w.kind, r.lane,"
+    " l.name AS role, t.name AS stage, r.start_ns, r.end_ns,"
+    " r.end_ns - r.start_ns AS length_ns, w.timed_out, w.tid AS by_tid,"
+    " (SELECT MAX(b.name) FROM lane b WHERE b.run = w.run"
+    " AND b.tid = w.tid) AS by_role, y.name AS by_stage FROM waker w"
+    " JOIN host_range r ON r.id = w.host_range JOIN site s ON s.id = r.site"
+    " JOIN lane l ON l.id = r.lane LEFT JOIN host_range p ON p.id = r.parent"
+    " LEFT JOIN site t ON t.id = p.site LEFT JOIN site y ON y.id = w.site;"
     "CREATE VIEW lost AS SELECT run, name, value FROM total WHERE lane IS"
     " NULL AND value > 0 AND name IN ('lost', 'device_lost', 'flows_lost',"
     " 'late', 'no_device_time', 'names_overflowed', 'invalid');";

@@ -16,6 +16,7 @@
 #include "chrome/chrome_rows.h"
 #include "chrome/chrome_write.h"
 #include "event/event.h"
+#include "event/recorded_wait.h"
 #include "file/program.h"
 
 enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20 };
@@ -43,6 +44,8 @@ static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
       .numbers = event->numbers,
   };
   if (event->work) slice.work = *event->work;
+  const uint64_t *wait = ppi_wait_numbers(event, site ? site->parent : 0);
+  if (wait) slice.woken_by = (uint32_t)wait[PPI_WAIT_BY];
   if (site && site->parent == PPROF_CATEGORY_PROFILE_STEP &&
       event->kind == PPROF_KIND_RANGE && event->value >= 0 &&
       event->value < 0x1p63) {

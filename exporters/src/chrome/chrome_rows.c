@@ -91,6 +91,7 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
     if (status != PPROF_STATUS_OK) return status;
     ppi_chrome_write_launch(writer, slice, from, pid, tid);
   }
+  if (slice->woken_by) ppi_chrome_write_wake(writer, slice, pid, tid);
   if (slice->num_flows == 0) return PPROF_STATUS_OK;
   ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
                             slice->end_ns + writer->shift_ns, pid, tid};

@@ -57,6 +57,7 @@ typedef struct ppi_chrome_slice {
   size_t num_flows;
   const pprof_cpu_use *cpu;      // NULL: none
   const pprof_numbers *numbers;  // NULL: none
+  uint32_t woken_by;             // of a wait: an OS thread; 0: unknown
   pprof_work_amount work;        // size 0: none
   uint64_t step;
   uint32_t site, flags, window, depth;

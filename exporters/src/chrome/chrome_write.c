@@ -62,8 +62,7 @@ static void put_numbers(ppi_chrome_writer *writer, uint32_t site,
 // Most of a trace are slices, so what many of them share is made once: how
 // those of a site begin, and where those of a track are.
 
-// Longer ones are made each time.
-#define MAX_HEAD 1024
+#define MAX_HEAD 1024  // longer ones are made each time
 // More than the fixed part of a slice can take beside its head.
 #define FIXED_LEN 256
 
@@ -115,7 +114,7 @@ static void make_place(ppi_chrome_track *track, uint32_t pid, uint32_t window) {
   track->place_window = window;
 }
 
-// Answers where the first of its args may follow.
+// Answers where its args may follow.
 static char *begin_slice(ppi_chrome_writer *writer,
                          const ppi_chrome_slice *slice, uint32_t pid,
                          ppi_chrome_track *track) {
@@ -211,27 +210,47 @@ void ppi_chrome_write_slice(ppi_chrome_writer *writer,
   ppi_chrome_advance(out, PPI_CHROME_AT(at, "}}"));
 }
 
+typedef struct arrow {
+  const char *what;  // ",\"name\":...,\"cat\":..."
+  uint64_t from_ns, to_ns;
+  uint32_t from_pid, from_tid, to_pid, to_tid;
+} arrow;
+
 static void write_arrow_end(ppi_chrome_writer *writer, const char *head,
-                            uint64_t id, uint64_t time_ns) {
+                            const arrow *of, uint64_t id, bool is_start) {
   begin_event(writer);
   ppi_chrome_put_text(&writer->out, head);
-  PPI_CHROME_PUT(&writer->out, ",\"name\":\"launch\",\"cat\":\"launch\"");
+  ppi_chrome_put_text(&writer->out, of->what);
   ppi_chrome_put_field(&writer->out, ",\"id\":", id);
   PPI_CHROME_PUT(&writer->out, TIME);
-  ppi_chrome_put_us(&writer->out, time_ns + writer->shift_ns);
+  ppi_chrome_put_us(&writer->out,
+                    (is_start ? of->from_ns : of->to_ns) + writer->shift_ns);
+  put_place(&writer->out, is_start ? of->from_pid : of->to_pid,
+            is_start ? of->from_tid : of->to_tid);
+  PPI_CHROME_PUT(&writer->out, "}");
+}
+
+static void write_arrow(ppi_chrome_writer *writer, const arrow *of) {
+  uint64_t id = writer->flows.next_id++;
+  write_arrow_end(writer, "{\"ph\":\"s\"", of, id, true);
+  write_arrow_end(writer, "{\"ph\":\"f\",\"bp\":\"e\"", of, id, false);
 }
 
 void ppi_chrome_write_launch(ppi_chrome_writer *writer,
                              const ppi_chrome_slice *slice, uint32_t from_tid,
                              uint32_t pid, uint32_t tid) {
-  uint64_t id = writer->flows.next_id++;
-  write_arrow_end(writer, "{\"ph\":\"s\"", id,
-                  slice->start_ns - slice->queue_ns);
-  put_place(&writer->out, writer->pid, from_tid);
-  PPI_CHROME_PUT(&writer->out, "}");
-  write_arrow_end(writer, "{\"ph\":\"f\",\"bp\":\"e\"", id, slice->start_ns);
-  put_place(&writer->out, pid, tid);
-  PPI_CHROME_PUT(&writer->out, "}");
+  write_arrow(writer,
+              &(arrow){",\"name\":\"launch\",\"cat\":\"launch\"",
+                       slice->start_ns - slice->queue_ns, slice->start_ns,
+                       writer->pid, from_tid, pid, tid});
+}
+
+void ppi_chrome_write_wake(ppi_chrome_writer *writer,
+                           const ppi_chrome_slice *slice, uint32_t pid,
+                           uint32_t tid) {
+  write_arrow(writer,
+              &(arrow){",\"name\":\"wake\",\"cat\":\"wake\"", slice->end_ns,
+                       slice->end_ns, pid, slice->woken_by, pid, tid});
 }
 
 void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,

@@ -20,6 +20,10 @@ void ppi_chrome_write_slice(ppi_chrome_writer *writer,
 void ppi_chrome_write_launch(ppi_chrome_writer *writer,
                              const ppi_chrome_slice *slice, uint32_t from_tid,
                              uint32_t pid, uint32_t tid);
+// ppi_chrome_write_wake draws one from the thread that ended the wait `slice`.
+void ppi_chrome_write_wake(ppi_chrome_writer *writer,
+                           const ppi_chrome_slice *slice, uint32_t pid,
+                           uint32_t tid);
 void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
                            uint32_t tid);
 void ppi_chrome_write_counter(ppi_chrome_writer *writer,
