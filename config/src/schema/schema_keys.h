@@ -22,7 +22,7 @@ extern "C" {
 #define PPI_CONFIG_MAX_GLOBS 64
 #define PPI_CONFIG_MAX_GLOB 256  // bytes of one, its end included
 #define PPI_CONFIG_MAX_CONDITIONS 16
-#define PPI_CONFIG_MAX_KEYS 96
+#define PPI_CONFIG_MAX_KEYS 128
 
 typedef struct ppi_config_text {
   char text[PPI_CONFIG_MAX_TEXT];
