@@ -16,6 +16,7 @@ SDK = [
     "//sdk/src/report/figures",
     "//sdk/src/report/findings",
     "//sdk/src/report/limit",
+    "//sdk/src/report/machine",
     "//sdk/src/report/parts",
     "//sdk/src/report/run",
     "//sdk/src/report/spans",

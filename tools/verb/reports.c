@@ -71,8 +71,11 @@ static bool is_cut_short(const pprof_report *report) {
          !ppi_report_total(report, PPI_TOTAL_CRASH_SAFE);
 }
 
+// Counters of the machine are none of the program's.
 static bool is_useless(const pprof_report *report) {
-  return !ppi_report_total(report, PPI_TOTAL_RECORDED) &&
+  const ppi_figures *figures = ppi_report_figures(report);
+  uint64_t by_us = figures ? figures->machine.num_events : 0;
+  return ppi_report_total(report, PPI_TOTAL_RECORDED) <= by_us &&
          !ppi_report_total(report, PPI_TOTAL_LOST) && !is_cut_short(report);
 }
 

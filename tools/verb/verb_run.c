@@ -22,6 +22,7 @@
 #include "launch/unmarked.h"
 #include "log/recover/log_recover.h"
 #include "names/glob.h"
+#include "schema/schema.h"
 #include "start/compose.h"
 #include "start/environment.h"
 #include "verb/verbs.h"
@@ -190,6 +191,12 @@ static int set_waits(const struct run *run) {
   return done ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
+// Where nobody has said whether.
+static bool set_machine(const struct run *run) {
+  return ppi_config_is_given(&run->settings, "machine") ||
+         append("PPROF_SET", ";", "machine=on");
+}
+
 // What is set already stays.
 static bool set_environment(const ppi_config_globs *variables) {
   bool done = true;
@@ -216,7 +223,7 @@ static int set_variables(struct run *run) {
                            (char *const *)run->options->inputs, run->folder) ||
       !ppi_tool_hooks_set(&run->options->run, &run->settings.run, run->folder))
     return PPI_EXIT_USAGE;
-  bool done = set_output(run) && set_kernels(run) &&
+  bool done = set_output(run) && set_kernels(run) && set_machine(run) &&
               set_environment(&run->settings.run.environment) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
   if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;

@@ -51,6 +51,8 @@ const char *ppi_config_fixed_change(const ppi_config *old,
 // ppi_config_origin answers where the value of `key` came from: "default",
 // "FILE:LINE:COLUMN", "PPROF_SET:1:COLUMN" or "PPROF_OUTPUT".
 const char *ppi_config_origin(const ppi_config *config, const ppi_key *key);
+// ppi_config_is_given: not left at its default.
+bool ppi_config_is_given(const ppi_config *config, const char *path);
 void ppi_config_set_origin(ppi_config *config, const char *path,
                            const char *origin);
 

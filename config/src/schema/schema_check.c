@@ -24,6 +24,11 @@ const char *ppi_config_origin(const ppi_config *config, const ppi_key *key) {
   return *origin ? origin : "default";
 }
 
+bool ppi_config_is_given(const ppi_config *config, const char *path) {
+  const ppi_key *key = key_of(path);
+  return key && strcmp(ppi_config_origin(config, key), "default") != 0;
+}
+
 void ppi_config_set_origin(ppi_config *config, const char *path,
                            const char *origin) {
   const ppi_key *key = key_of(path);

@@ -326,8 +326,8 @@ const ppi_key ppi_keys[] = {
      FIXED},
     {"machine", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(machine),
      "Whether the machine is sampled beside the program, as counters: clocks and"
-     " power of devices, quotas, what other processes take, see machine.md.",
-     FIXED},
+     " power of devices, quotas, what other processes take, see machine.md."
+     " `pprof-report run` turns it on.", FIXED},
     {"machine_without", PPI_KEY_CHOICES, "none", 0, 0, machine_sources,
      AT(machine_without), "Sources that `machine` leaves out.", FIXED},
     {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "report/figures/sum.h"
 #include "report/limit/limit.h"
+#include "report/machine/troubles.h"
 #include "report/run/checkpoint.h"
 #include "report/run/events.h"
 #include "report/run/finish.h"
@@ -20,8 +21,9 @@ struct pprof_report {
   ppi_report_details details;
   ppi_run *run;           // from begin to finish
   ppi_limit_calls calls;  // the same time, with details.answer
-  ppi_figures figures;    // of the runs that have finished
-  bool finished;          // any run
+  ppi_machine_run machine;
+  ppi_figures figures;  // of the runs that have finished
+  bool finished;        // any run
 };
 
 static ppi_run *run_of(pprof_sink *sink) {
@@ -32,10 +34,15 @@ static ppi_table_fill *fill_of(pprof_sink *sink) {
   return &((pprof_report *)(void *)sink)->calls.fill;
 }
 
+static ppi_machine_run *machine_of(pprof_sink *sink) {
+  return &((pprof_report *)(void *)sink)->machine;
+}
+
 static void drop_run(pprof_report *report) {
   if (!report->run) return;
   ppi_run_clear(report->run);
   ppi_limit_calls_clear(&report->calls);
+  ppi_machine_run_clear(&report->machine);
   ppi_free(report->run);
   report->run = NULL;
 }
@@ -72,6 +79,8 @@ static pprof_status define(pprof_sink *sink,
   pprof_status status = ppi_run_define(run, definition);
   if (status == PPROF_STATUS_OK && run->details.answer)
     status = ppi_table_fill_define(fill_of(sink), definition);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_machine_run_define(machine_of(sink), definition);
   return settle(sink, status);
 }
 
@@ -81,6 +90,8 @@ static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
   pprof_status status = ppi_run_events(run, batch);
   if (status == PPROF_STATUS_OK && run->details.answer)
     status = ppi_table_fill_events(fill_of(sink), batch);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_machine_run_events(machine_of(sink), batch);
   return settle(sink, status);
 }
 
@@ -128,6 +139,9 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_status status = ppi_run_finish(report->run, totals, &figures);
   if (status == PPROF_STATUS_OK)
     status = ppi_table_fill_finish(&report->calls.fill);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_machine_find_troubles(&report->machine, &report->calls,
+                                       &figures.machine);
   if (status == PPROF_STATUS_OK)
     status = ppi_limit_find(&report->calls, &figures.limit,
                             &figures.answers[PPI_BASE_REQUEST]);

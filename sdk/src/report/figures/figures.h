@@ -14,6 +14,7 @@
 #include "report/figures/device_use.h"
 #include "report/figures/early.h"
 #include "report/figures/limit.h"
+#include "report/figures/machine.h"
 #include "report/figures/low_water.h"
 #include "report/figures/messages.h"
 #include "report/figures/numbers.h"
@@ -381,6 +382,7 @@ typedef struct ppi_figures {
   size_t num_request_runs, request_runs_capacity;
   ppi_report_courses courses;  // with details.courses
   ppi_answer answers[PPI_NUM_BASES];
+  ppi_machine_figures machine;
   ppi_limit limit;  // of one run; of several the one that says most
   ppi_report_distribution distribution;
   ppi_report_outside outside;  // with details.allocations

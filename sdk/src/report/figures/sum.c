@@ -283,6 +283,7 @@ static void add_limit(ppi_limit *into, const ppi_limit *from) {
 
 pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
   add_limit(&into->limit, &from->limit);
+  ppi_machine_figures_add(&into->machine, &from->machine);
   add_totals(into, from);
   add_scalars(into, from);
   pprof_status status = ppi_figures_join(into, from);

@@ -13,6 +13,7 @@
 #include "report/findings/rules_calls.h"
 #include "report/findings/rules_device.h"
 #include "report/findings/rules_limits.h"
+#include "report/findings/rules_machine.h"
 #include "report/findings/rules_memory.h"
 #include "report/findings/rules_parts.h"
 #include "report/findings/rules_ranks.h"
@@ -81,6 +82,8 @@ static const rule rules[] = {
      ppi_rule_slow_rank},
     {{"roofline", 1, "%", "of less time little is to be won"},
      ppi_rule_roofline},
+    {{"machine", 1, "", "each row has its own part of the run, times this"},
+     ppi_rule_machine},
 };
 // clang-format on
 enum { NUM_RULES = sizeof rules / sizeof *rules };

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { PPI_MOST_RULES = 32 };
+enum { PPI_MOST_RULES = 48 };
 
 // What may be known of a rule from outside.
 typedef struct ppi_finding_rule {

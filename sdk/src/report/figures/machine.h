@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the machine did beside the program: troubles, each with the stage that
+// it hits most, and clocks of devices.
+#ifndef PPI_FIGURES_MACHINE_H_
+#define PPI_FIGURES_MACHINE_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_CATEGORY_MACHINE "Machine"
+
+typedef enum ppi_machine_cause {
+  PPI_MACHINE_POWER_CAP,
+  PPI_MACHINE_HEAT,
+  PPI_MACHINE_QUOTA,
+  PPI_MACHINE_SHARED_DEVICE,
+  PPI_MACHINE_STOOD_STILL,
+  PPI_MACHINE_NEIGHBOURS,
+  PPI_MACHINE_STEAL,
+  PPI_MACHINE_SWAPPING,
+  PPI_NUM_MACHINE_CAUSES
+} ppi_machine_cause;
+
+enum { PPI_MACHINE_DEVICES = 16 };
+
+// A cause that was there, on one device or on the host (device 0).
+typedef struct ppi_machine_trouble {
+  uint64_t num, ns;  // stretches of time, and their sum
+  // The stage that has lost most in them, of those in which slow calls lie in
+  // them more often than by chance. "": none.
+  char stage[96];
+  uint64_t slow, covered;  // its slow calls, and those that meet the cause
+  uint64_t excess_ns;      // what these take beyond the median
+  uint64_t quota_ns, swap_ns, ready_ns;  // of standing still: what counters say
+} ppi_machine_trouble;
+
+// A level weighted by time.
+typedef struct ppi_machine_mean {
+  double sum;  // of value * ns
+  double most;
+  uint64_t ns;
+} ppi_machine_mean;
+
+typedef struct ppi_machine_device {
+  ppi_machine_mean sm_mhz;      // all the time
+  ppi_machine_mean capped_mhz;  // at the power cap, or too hot
+  double sm_max_mhz;
+  bool hides_processes;  // it does not say whether others use it
+} ppi_machine_device;
+
+// All zero is the empty one.
+typedef struct ppi_machine_figures {
+  uint64_t num_events;   // counters, which are recorded beside the program's
+  uint64_t observed_ns;  // from the first sample to the last
+  double cpu_max;        // processors of the quota; 0: none
+  double processors, others;  // how many, and how many others take meanwhile
+  ppi_machine_trouble troubles[PPI_NUM_MACHINE_CAUSES][PPI_MACHINE_DEVICES];
+  ppi_machine_device devices[PPI_MACHINE_DEVICES];
+} ppi_machine_figures;
+
+void ppi_machine_figures_add(ppi_machine_figures *into,
+                             const ppi_machine_figures *from);
+// ppi_machine_mean_of is 0 of no time.
+double ppi_machine_mean_of(const ppi_machine_mean *mean);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FIGURES_MACHINE_H_

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/rules_machine.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+typedef struct seen {
+  const ppi_machine_figures *machine;
+  const ppi_machine_trouble *trouble;
+  unsigned device;
+} seen;
+
+// ---- what each cause says ----
+
+static void put_share(const seen *of, char *to, size_t size) {
+  ppi_words_put(to, size, "%s (%s of the run)",
+                ppi_words_time((double)of->trouble->ns).text,
+                ppi_words_percent((double)of->trouble->ns,
+                                  (double)of->machine->observed_ns)
+                    .text);
+}
+
+static void put_clocks(const seen *of, char *to, size_t size) {
+  const ppi_machine_device *device = &of->machine->devices[of->device];
+  double mhz = ppi_machine_mean_of(&device->capped_mhz);
+  *to = 0;
+  if (mhz > 0 && device->sm_max_mhz > 0)
+    ppi_words_put(to, size, ": SM clock %s of %s MHz",
+                  ppi_words_number(mhz).text,
+                  ppi_words_number(device->sm_max_mhz).text);
+}
+
+static void say_power_cap(const seen *of, char *to, size_t size) {
+  char share[96], clocks[96];
+  put_share(of, share, sizeof share);
+  put_clocks(of, clocks, sizeof clocks);
+  ppi_words_put(to, size, "gpu:%u was at its power cap for %s%s.", of->device,
+                share, clocks);
+}
+
+static void say_heat(const seen *of, char *to, size_t size) {
+  char share[96], clocks[96];
+  put_share(of, share, sizeof share);
+  put_clocks(of, clocks, sizeof clocks);
+  ppi_words_put(to, size,
+                "gpu:%u slowed down for heat or its power supply for %s%s.",
+                of->device, share, clocks);
+}
+
+static void say_quota(const seen *of, char *to, size_t size) {
+  char share[96], quota[64] = "";
+  put_share(of, share, sizeof share);
+  if (of->machine->cpu_max > 0)
+    PPI_SAY(quota, ": `cpu.max` is %s processors",
+            ppi_words_number(of->machine->cpu_max).text);
+  ppi_words_put(to, size, "The cgroup throttled the process for %s%s.", share,
+                quota);
+}
+
+static void say_shared(const seen *of, char *to, size_t size) {
+  ppi_words_put(to, size, "Another process used gpu:%u in %s of %s.",
+                of->device, ppi_words_time((double)of->trouble->ns).text,
+                ppi_words_time((double)of->machine->observed_ns).text);
+}
+
+static const char *why_stood(const ppi_machine_trouble *trouble) {
+  if (2 * trouble->quota_ns > trouble->ns) return "the cgroup throttled it";
+  if (2 * trouble->swap_ns > trouble->ns) return "memory was swapped in";
+  if (2 * trouble->ready_ns > trouble->ns)
+    return "other processes had the processors";
+  return "it was stopped, or its machine was paused";
+}
+
+static void say_stood(const seen *of, char *to, size_t size) {
+  const ppi_machine_trouble *trouble = of->trouble;
+  ppi_words_put(to, size,
+                "Everything stood still %llu time%s, %s%s: no thread got a "
+                "processor; %s.",
+                (unsigned long long)trouble->num, trouble->num == 1 ? "" : "s",
+                ppi_words_time((double)trouble->ns / (double)trouble->num).text,
+                trouble->num == 1 ? "" : " each", why_stood(trouble));
+}
+
+static void say_neighbours(const seen *of, char *to, size_t size) {
+  ppi_words_put(to, size,
+                "Other processes took %s of %s processors; this one's threads "
+                "waited %s for a processor meanwhile.",
+                ppi_words_number(of->machine->others).text,
+                ppi_words_number(of->machine->processors).text,
+                ppi_words_time((double)of->trouble->ns).text);
+}
+
+static void say_steal(const seen *of, char *to, size_t size) {
+  char share[96];
+  put_share(of, share, sizeof share);
+  ppi_words_put(to, size, "The hypervisor took each processor away for %s.",
+                share);
+}
+
+static void say_swapping(const seen *of, char *to, size_t size) {
+  char share[96];
+  put_share(of, share, sizeof share);
+  ppi_words_put(to, size, "Memory came from a disk for %s (major faults).",
+                share);
+}
+
+// ---- the rows ----
+
+typedef struct row {
+  const char *id;
+  // Of the run: what is said whatever calls met it.
+  double least;
+  bool is_fact;  // what a program may be meant to do, where no call is slow
+  void (*say)(const seen *of, char *to, size_t size);
+  const char *next;
+} machine_row;
+
+static const machine_row rows[PPI_NUM_MACHINE_CAUSES] = {
+    [PPI_MACHINE_POWER_CAP] = {"power-cap", 0.1, true, say_power_cap,
+                               "raise the power limit, or compare runs at the "
+                               "same clocks (`compare --adjust clock`)."},
+    [PPI_MACHINE_HEAT] = {"heat", 0.02, false, say_heat,
+                          "look at cooling and power supply of that machine."},
+    [PPI_MACHINE_QUOTA] = {"quota", 0.05, false, say_quota,
+                           "raise the quota, or use fewer threads: a quota is "
+                           "used up by all threads together."},
+    [PPI_MACHINE_SHARED_DEVICE] = {"shared-device", 0.05, false, say_shared,
+                                   "move the other process to another device."},
+    [PPI_MACHINE_STOOD_STILL] = {"stood-still", 0.02, false, say_stood,
+                                 "look for who stops it: a debugger, a "
+                                 "snapshot of the machine, a quota."},
+    [PPI_MACHINE_NEIGHBOURS] = {"neighbours", 0.2, false, say_neighbours,
+                                "move the neighbours away, or give this "
+                                "process processors of its own."},
+    [PPI_MACHINE_STEAL] = {"steal", 0.05, false, say_steal,
+                           "use a machine whose processors are not shared."},
+    [PPI_MACHINE_SWAPPING] = {"swapping", 0.05, false, say_swapping,
+                              "use less memory, or load files before the "
+                              "first request."},
+};
+
+static void put_stage(const ppi_machine_trouble *trouble, ppi_finding *to) {
+  size_t len = strlen(to->text);
+  ppi_words_put(
+      to->text + len, sizeof to->text - len,
+      " %s of `%s`'s slow calls lie there.",
+      ppi_words_percent((double)trouble->covered, (double)trouble->slow).text,
+      ppi_words_name(trouble->stage).text);
+  PPI_SAY(to->sure,
+          "%llu of %llu slow calls; by chance fewer than 2 in 1 000 times",
+          (unsigned long long)trouble->covered,
+          (unsigned long long)trouble->slow);
+  ppi_finding_value_add(to, "slow_calls", (double)trouble->slow, "");
+  ppi_finding_value_add(to, "covered", (double)trouble->covered, "");
+}
+
+static void report(ppi_search *search, const machine_row *row, const seen *of) {
+  const ppi_machine_trouble *trouble = of->trouble;
+  double share =
+      (double)trouble->ns / (double)PPI_MAX(of->machine->observed_ns, 1);
+  bool hits = trouble->stage[0];
+  if (!trouble->num || (!hits && share < row->least * search->threshold))
+    return;
+  ppi_finding *finding =
+      ppi_search_add(search, hits || !row->is_fact ? PPI_PROBLEM : PPI_FACT,
+                     PPI_MAX(share, 0.01));
+  if (!finding) return;
+  finding->id = row->id;
+  row->say(of, finding->text, sizeof finding->text);
+  PPI_SAY(finding->next, "%s", row->next);
+  ppi_finding_value_add(finding, "time", (double)trouble->ns, "ns");
+  ppi_finding_value_add(finding, "share", 100 * share, "%");
+  if (hits) put_stage(trouble, finding);
+}
+
+void ppi_rule_machine(ppi_search *search) {
+  const ppi_machine_figures *machine = &search->figures->machine;
+  for (int i = 0; i < PPI_NUM_MACHINE_CAUSES; i++)
+    for (unsigned k = 0; k < PPI_MACHINE_DEVICES; k++) {
+      const seen of = {machine, &machine->troubles[i][k], k};
+      report(search, &rows[i], &of);
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machine's counters of a run as series of points. Sink thread.
+#ifndef PPI_MACHINE_SERIES_H_
+#define PPI_MACHINE_SERIES_H_
+
+#include "event/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Of a longer series every other point goes.
+#define PPI_MACHINE_POINTS ((size_t)65536)
+
+typedef struct ppi_machine_point {
+  uint64_t ns;
+  double value;
+} ppi_machine_point;
+
+typedef struct ppi_machine_series {
+  char *name;
+  ppi_machine_point *points;
+  size_t num, capacity;
+  uint64_t num_told, stride;  // one point in so many is kept
+} ppi_machine_series;
+
+// All zero is the empty one.
+typedef struct ppi_machine_run {
+  ppi_machine_series *series;
+  size_t num, capacity;
+  uint32_t category;  // 0: not defined
+  uint32_t *by_site;  // number + 1; 0: another's
+  size_t num_sites, sites_capacity;
+  uint64_t num_events, first_ns, last_ns;
+} ppi_machine_run;
+
+pprof_status ppi_machine_run_define(ppi_machine_run *run,
+                                    const pprof_definition *definition);
+pprof_status ppi_machine_run_events(ppi_machine_run *run,
+                                    const pprof_batch *batch);
+// ppi_machine_run_find answers the series of that name; NULL: none.
+const ppi_machine_series *ppi_machine_run_find(const ppi_machine_run *run,
+                                               const char *name);
+// The same of "gpu:DEVICE.WHAT".
+const ppi_machine_series *ppi_machine_run_find_gpu(const ppi_machine_run *run,
+                                                   unsigned device,
+                                                   const char *what);
+void ppi_machine_run_clear(ppi_machine_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MACHINE_SERIES_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which stage's slow calls lie in some stretches of time, and whether more of
+// them do than by chance.
+#ifndef PPI_MACHINE_SLOW_CALLS_H_
+#define PPI_MACHINE_SLOW_CALLS_H_
+
+#include "report/figures/machine.h"
+#include "report/limit/intervals.h"
+#include "report/limit/limit_calls.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_slow_call {
+  uint64_t start_ns, end_ns;
+  uint64_t excess_ns;  // beyond the median of its stage
+} ppi_slow_call;
+
+typedef struct ppi_slow_stage {
+  const char *name;
+  uint64_t median_ns;
+  size_t first, num;  // of `calls`
+} ppi_slow_stage;
+
+// All zero is the empty one.
+typedef struct ppi_slow_calls {
+  ppi_slow_call *calls;
+  size_t num_calls, calls_capacity;
+  ppi_slow_stage *stages;
+  size_t num, capacity;
+} ppi_slow_calls;
+
+// ppi_slow_calls_find looks at all calls of stages; names are borrowed.
+pprof_status ppi_slow_calls_find(const ppi_limit_calls *calls,
+                                 ppi_slow_calls *out);
+// ppi_slow_calls_meet puts into `out` the stage that loses most in `stretches`,
+// which lie in [from_ns, to_ns).
+void ppi_slow_calls_meet(const ppi_slow_calls *slow,
+                         const ppi_intervals *stretches, uint64_t from_ns,
+                         uint64_t to_ns, ppi_machine_trouble *out);
+void ppi_slow_calls_clear(ppi_slow_calls *slow);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MACHINE_SLOW_CALLS_H_
