@@ -10,6 +10,8 @@
     pprof.step(items=32)
     pprof.stop()  # or at exit
 """
+import os as _os
+
 from ._cost import cost
 from ._library import Error, library_path
 from ._markers import (DeviceRange as device_range, Range as range, begin, count, enabled, flow,
@@ -25,3 +27,7 @@ from ._version import VERSION as __version__
 __all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
            "library_path", "mark", "read", "report", "request", "schedule", "serve", "start", "step",
            "stop", "stream_name", "strict", "thread_name", "work"]
+
+if _os.environ.get("PPROF_LEDGER", "0") not in ("", "0"):
+    from . import _ledger
+    _ledger.install()

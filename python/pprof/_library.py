@@ -204,6 +204,7 @@ _MARKERS = {
     "pprof_step": (None, [_ID]),
     "pprof_thread_name": (None, [_TEXT]),
     "pprof_category_register": (ctypes.c_uint32, [_TEXT]),
+    "pprof_session_current": (_POINTER, []),
     "pprof_cuda_device": (_POINTER, []),
     "pprof_device_range_begin": (_ID, [_POINTER, _POINTER, _POINTER]),
     "pprof_device_range_end": (None, [_ID, _POINTER]),

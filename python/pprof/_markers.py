@@ -42,6 +42,7 @@ _sites = {}  # name, or (name, category): a reference to its site
 _met = set()  # keys as in _sites, of names that have been met once
 _resting = {}  # id of a frame that may rest: the ranges that are open in it, innermost last
 _strict = False
+_each_step = None  # the ledger's, before a step ends
 _warned = set()  # arguments that a refused number was warned of for
 
 
@@ -605,6 +606,8 @@ def step(items=0):
         if number is None and recording:
             _c.flow(0)
         items = number or 0
+    if _each_step is not None:
+        _each_step()
     _step(items)
 
 

@@ -191,10 +191,11 @@ static int set_waits(const struct run *run) {
   return done ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
-// Where nobody has said whether.
+// Where nobody has said whether; Python's package has a ledger of its own.
 static bool set_machine(const struct run *run) {
-  return ppi_config_is_given(&run->settings, "machine") ||
-         append("PPROF_SET", ";", "machine=on");
+  return setenv("PPROF_LEDGER", "1", 0) == 0 &&
+         (ppi_config_is_given(&run->settings, "machine") ||
+          append("PPROF_SET", ";", "machine=on"));
 }
 
 // What is set already stays.

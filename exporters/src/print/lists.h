@@ -27,6 +27,7 @@
   each(stages) \
   each(requests) \
   each(serving) \
+  each(energy) \
   each(numbers) \
   each(answer)
 

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "report/figures/sum.h"
 #include "report/limit/limit.h"
+#include "report/machine/interpreter.h"
+#include "report/machine/split_energy.h"
 #include "report/machine/troubles.h"
 #include "report/run/checkpoint.h"
 #include "report/run/events.h"
@@ -19,11 +21,11 @@
 struct pprof_report {
   pprof_sink sink;
   ppi_report_details details;
-  ppi_run *run;           // from begin to finish
-  ppi_limit_calls calls;  // the same time, with details.answer
-  ppi_machine_run machine;
-  ppi_figures figures;  // of the runs that have finished
-  bool finished;        // any run
+  ppi_run *run;                    // from begin to finish
+  ppi_limit_calls calls;           // the same time, with details.answer
+  ppi_machine_run machine, loops;  // counters of these categories
+  ppi_figures figures;             // of the runs that have finished
+  bool finished;                   // any run
 };
 
 static ppi_run *run_of(pprof_sink *sink) {
@@ -34,8 +36,33 @@ static ppi_table_fill *fill_of(pprof_sink *sink) {
   return &((pprof_report *)(void *)sink)->calls.fill;
 }
 
-static ppi_machine_run *machine_of(pprof_sink *sink) {
-  return &((pprof_report *)(void *)sink)->machine;
+static pprof_status define_counter(pprof_sink *sink,
+                                   const pprof_definition *definition) {
+  pprof_report *report = (pprof_report *)(void *)sink;
+  pprof_status status = ppi_machine_run_define(&report->machine, definition);
+  return status == PPROF_STATUS_OK
+             ? ppi_machine_run_define(&report->loops, definition)
+             : status;
+}
+
+static pprof_status take_counters(pprof_sink *sink, const pprof_batch *batch) {
+  pprof_report *report = (pprof_report *)(void *)sink;
+  pprof_status status = ppi_machine_run_events(&report->machine, batch);
+  return status == PPROF_STATUS_OK
+             ? ppi_machine_run_events(&report->loops, batch)
+             : status;
+}
+
+// What lies beside the run's own ranges.
+static pprof_status find_beside(const pprof_report *report, ppi_figures *out) {
+  const ppi_limit_calls *calls = &report->calls;
+  pprof_status status =
+      ppi_machine_find_troubles(&report->machine, calls, &out->machine);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_machine_split_energy(&report->machine, calls, &out->energy);
+  return status == PPROF_STATUS_OK
+             ? ppi_interpreter_find(&report->loops, calls, &out->interpreter)
+             : status;
 }
 
 static void drop_run(pprof_report *report) {
@@ -43,6 +70,7 @@ static void drop_run(pprof_report *report) {
   ppi_run_clear(report->run);
   ppi_limit_calls_clear(&report->calls);
   ppi_machine_run_clear(&report->machine);
+  ppi_machine_run_clear(&report->loops);
   ppi_free(report->run);
   report->run = NULL;
 }
@@ -57,6 +85,8 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   report->run->accounts.warmup = report->details.warmup;
   report->run->accounts.one_way = report->details.one_way;
   ppi_limit_calls_begin(&report->calls);
+  report->machine.wanted = PPI_CATEGORY_MACHINE;
+  report->loops.wanted = PPI_CATEGORY_LOOP;
   const char *flows = pprof_run_info_text(info, "flows");
   report->calls.are_links = flows && strcmp(flows, "links") == 0;
   pprof_status status = ppi_run_begin(report->run, info);
@@ -79,8 +109,7 @@ static pprof_status define(pprof_sink *sink,
   pprof_status status = ppi_run_define(run, definition);
   if (status == PPROF_STATUS_OK && run->details.answer)
     status = ppi_table_fill_define(fill_of(sink), definition);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_machine_run_define(machine_of(sink), definition);
+  if (status == PPROF_STATUS_OK) status = define_counter(sink, definition);
   return settle(sink, status);
 }
 
@@ -90,8 +119,7 @@ static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
   pprof_status status = ppi_run_events(run, batch);
   if (status == PPROF_STATUS_OK && run->details.answer)
     status = ppi_table_fill_events(fill_of(sink), batch);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_machine_run_events(machine_of(sink), batch);
+  if (status == PPROF_STATUS_OK) status = take_counters(sink, batch);
   return settle(sink, status);
 }
 
@@ -139,9 +167,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_status status = ppi_run_finish(report->run, totals, &figures);
   if (status == PPROF_STATUS_OK)
     status = ppi_table_fill_finish(&report->calls.fill);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_machine_find_troubles(&report->machine, &report->calls,
-                                       &figures.machine);
+  if (status == PPROF_STATUS_OK) status = find_beside(report, &figures);
   if (status == PPROF_STATUS_OK)
     status = ppi_limit_find(&report->calls, &figures.limit,
                             &figures.answers[PPI_BASE_REQUEST]);

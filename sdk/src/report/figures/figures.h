@@ -13,6 +13,7 @@
 #include "report/figures/cpu.h"
 #include "report/figures/device_use.h"
 #include "report/figures/early.h"
+#include "report/figures/energy.h"
 #include "report/figures/limit.h"
 #include "report/figures/machine.h"
 #include "report/figures/low_water.h"
@@ -383,6 +384,8 @@ typedef struct ppi_figures {
   ppi_report_courses courses;  // with details.courses
   ppi_answer answers[PPI_NUM_BASES];
   ppi_machine_figures machine;
+  ppi_interpreter_figures interpreter;
+  ppi_energy energy;
   ppi_limit limit;  // of one run; of several the one that says most
   ppi_report_distribution distribution;
   ppi_report_outside outside;  // with details.allocations

@@ -57,3 +57,18 @@ void ppi_machine_figures_add(ppi_machine_figures *into,
     device->hides_processes |= other->hides_processes;
   }
 }
+
+void ppi_interpreter_figures_add(ppi_interpreter_figures *into,
+                                 const ppi_interpreter_figures *from) {
+  for (int i = 0; i < PPI_GENERATIONS; i++) {
+    ppi_collections *to = &into->collections[i];
+    const ppi_collections *of = &from->collections[i];
+    to->num += of->num;
+    to->ns += of->ns;
+    to->longest_ns = PPI_MAX(to->longest_ns, of->longest_ns);
+    to->units += of->units;
+    to->units_hit += of->units_hit;
+    to->are_requests |= of->are_requests;
+  }
+  if (from->held.ns > into->held.ns) into->held = from->held;
+}

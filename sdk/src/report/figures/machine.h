@@ -12,6 +12,7 @@ extern "C" {
 #endif
 
 #define PPI_CATEGORY_MACHINE "Machine"
+#define PPI_CATEGORY_LOOP "EventLoop"
 
 typedef enum ppi_machine_cause {
   PPI_MACHINE_POWER_CAP,
@@ -62,6 +63,31 @@ typedef struct ppi_machine_figures {
   ppi_machine_device devices[PPI_MACHINE_DEVICES];
 } ppi_machine_figures;
 
+enum { PPI_GENERATIONS = 3 };
+
+// Garbage collections of one generation.
+typedef struct ppi_collections {
+  uint64_t num, ns, longest_ns;
+  uint64_t units, units_hit;
+  bool are_requests;  // the units; else steps
+} ppi_collections;
+
+// The callback that held an event loop for most of the time.
+typedef struct ppi_held_loop {
+  char name[96];
+  uint64_t num, ns, longest_ns;
+  uint64_t waited;  // requests that were open the longest time, but one
+  bool are_requests;
+} ppi_held_loop;
+
+// All zero is the empty one.
+typedef struct ppi_interpreter_figures {
+  ppi_collections collections[PPI_GENERATIONS];
+  ppi_held_loop held;
+} ppi_interpreter_figures;
+
+void ppi_interpreter_figures_add(ppi_interpreter_figures *into,
+                                 const ppi_interpreter_figures *from);
 void ppi_machine_figures_add(ppi_machine_figures *into,
                              const ppi_machine_figures *from);
 // ppi_machine_mean_of is 0 of no time.

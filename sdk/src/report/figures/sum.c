@@ -284,11 +284,14 @@ static void add_limit(ppi_limit *into, const ppi_limit *from) {
 pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
   add_limit(&into->limit, &from->limit);
   ppi_machine_figures_add(&into->machine, &from->machine);
+  ppi_interpreter_figures_add(&into->interpreter, &from->interpreter);
   add_totals(into, from);
   add_scalars(into, from);
   pprof_status status = ppi_figures_join(into, from);
   if (status == PPROF_STATUS_OK) status = add_tables(into, from);
   if (status == PPROF_STATUS_OK) status = ppi_figures_add_memory(into, from);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_energy_merge(&into->energy, &from->energy);
   for (size_t i = 0; i < from->num_notes && status == PPROF_STATUS_OK; i++)
     status = ppi_figures_note(into, from->notes[i].key, from->notes[i].text);
   for (size_t i = 0; i < from->num_inputs && status == PPROF_STATUS_OK; i++)
@@ -385,6 +388,7 @@ void ppi_figures_clear(ppi_figures *figures) {
   clear_devices(figures);
   clear_texts(figures);
   ppi_figures_clear_memory(figures);
+  ppi_energy_clear(&figures->energy);
   for (size_t i = 0; i < PPI_NUM_BASES; i++)
     ppi_answer_clear(&figures->answers[i]);
   void *const tables[] = {

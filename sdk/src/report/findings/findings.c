@@ -12,6 +12,7 @@
 #include "report/findings/rules_beside.h"
 #include "report/findings/rules_calls.h"
 #include "report/findings/rules_device.h"
+#include "report/findings/rules_interpreter.h"
 #include "report/findings/rules_limits.h"
 #include "report/findings/rules_machine.h"
 #include "report/findings/rules_memory.h"
@@ -84,6 +85,10 @@ static const rule rules[] = {
      ppi_rule_roofline},
     {{"machine", 1, "", "each row has its own part of the run, times this"},
      ppi_rule_machine},
+    {{"collections", 3, "%", "less is what reference counts leave over"},
+     ppi_rule_collections},
+    {{"held-loop", 20, "ms", "a request that waits so long notices"},
+     ppi_rule_held_loop},
 };
 // clang-format on
 enum { NUM_RULES = sizeof rules / sizeof *rules };

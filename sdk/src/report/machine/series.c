@@ -6,7 +6,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/figures/machine.h"
 
 static pprof_status series_of(ppi_machine_run *run, const char *name,
                               uint32_t *out) {
@@ -46,7 +45,7 @@ pprof_status ppi_machine_run_define(ppi_machine_run *run,
   uint32_t id = pprof_definition_id(definition);
   const char *name = pprof_definition_name(definition);
   if (definition->kind == PPROF_DEFINITION_CATEGORY &&
-      strcmp(name, PPI_CATEGORY_MACHINE) == 0)
+      strcmp(name, run->wanted) == 0)
     run->category = id;
   if (definition->kind != PPROF_DEFINITION_SITE) return PPROF_STATUS_OK;
   bool is_ours = run->category && definition->parent == run->category;

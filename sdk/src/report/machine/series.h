@@ -25,8 +25,9 @@ typedef struct ppi_machine_series {
   uint64_t num_told, stride;  // one point in so many is kept
 } ppi_machine_series;
 
-// All zero is the empty one.
+// All zero but the first is the empty one.
 typedef struct ppi_machine_run {
+  const char *wanted;  // the category whose counters these are; static
   ppi_machine_series *series;
   size_t num, capacity;
   uint32_t category;  // 0: not defined

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Energy view: what each stage took on each device, and what the device
+// took without any.
+#include <string.h>
+
+#include "view/view.h"
+
+// clang-format off
+#define COLUMNS(each) \
+  each(DEVICE, "device", NULL) \
+  each(NAME, "name", NULL) \
+  each(ENERGY, "energy", "J") \
+  each(ERROR, "error", "J") \
+  each(RATIO, "ratio", "%") \
+  each(BUSY, "busy", "ns") \
+  each(CALLS, "calls", NULL) \
+  each(A_CALL, "energy_per_call", "J") \
+  each(ITEMS, "items_per_joule", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {DEVICE, NAME,  ENERGY, ERROR,
+                               RATIO,  CALLS, A_CALL, ITEMS};
+static const ppi_table_column table_columns[] = {
+    {"Device", 10, DEVICE, 1},    {"Name", 20, NAME, 1},
+    {"Energy(J)", 11, ENERGY, 1}, {"+-", 9, ERROR, 1},
+    {"Ratio(%)", 8, RATIO, 1},    {"Busy", 10, BUSY, 1},
+    {"Calls", 7, CALLS, 1},       {"J a call", 10, A_CALL, 1},
+    {"Items a J", 10, ITEMS, 1},
+};
+
+static const char *name_of(const ppi_energy_row *row) {
+  switch (row->kind) {
+    case PPI_ENERGY_STAGE:
+      return row->name;
+    case PPI_ENERGY_SHORT:
+      return "(too short)";
+    case PPI_ENERGY_IDLE:
+      return "(idle)";
+    case PPI_ENERGY_TOTAL:
+      return "(total)";
+  }
+  return "";
+}
+
+static double total_of(const ppi_energy *energy, const char *device) {
+  for (size_t i = 0; i < energy->num; i++)
+    if (energy->rows[i].kind == PPI_ENERGY_TOTAL &&
+        strcmp(energy->rows[i].device, device) == 0)
+      return energy->rows[i].joules;
+  return 0;
+}
+
+// Of the stage's calls on the host and on devices, whoever stated them.
+static double items_of(const ppi_figures *figures, const char *name) {
+  double items = 0;
+  for (size_t i = 0; i < figures->num_work; i++)
+    if (strcmp(figures->work[i].name, name) == 0)
+      items += figures->work[i].items;
+  return items;
+}
+
+static void put_stage(const ppi_figures *figures, const ppi_energy_row *row,
+                      ppi_cell *cells) {
+  cells[CALLS] = ppi_cell_count(row->calls);
+  if (row->is_unresolved) {
+    cells[ENERGY] = cells[ERROR] = cells[RATIO] = cells[A_CALL] =
+        ppi_cell_unresolved();
+    return;
+  }
+  double items = items_of(figures, row->name);
+  cells[ERROR] = ppi_cell_decimal(row->error_joules);
+  if (row->calls)
+    cells[A_CALL] = ppi_cell_decimal(row->joules / (double)row->calls);
+  if (items > 0 && row->joules > 0)
+    cells[ITEMS] = ppi_cell_decimal(items / row->joules);
+}
+
+static bool add_row(ppi_view *view, const ppi_figures *figures,
+                    const ppi_energy_row *row) {
+  // Thousandths of a percent, as integers.
+  const double parts = 1e6;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  double total = total_of(&figures->energy, row->device);
+  cells[DEVICE] = ppi_cell_text(row->device);
+  cells[NAME] = ppi_cell_text(name_of(row));
+  cells[ENERGY] = ppi_cell_decimal(row->joules);
+  if (total > 0)
+    cells[RATIO] =
+        ppi_cell_ratio((int64_t)(parts * row->joules / total), (uint64_t)parts);
+  if (row->kind != PPI_ENERGY_IDLE) cells[BUSY] = ppi_cell_time(row->busy_ns);
+  if (row->kind == PPI_ENERGY_STAGE) put_stage(figures, row, cells);
+  return true;
+}
+
+static void put_note(ppi_view *view, const ppi_figures *figures) {
+  double joules = ppi_energy_of_stages(&figures->energy);
+  const ppi_answer *requests = &figures->answers[PPI_BASE_REQUEST];
+  const ppi_answer *steps = &figures->answers[PPI_BASE_STEP];
+  ppi_page_text(&view->note,
+                "Energy: power while the stage kept the device busy, in equal "
+                "parts with others that did;\nscaled so that the rows and "
+                "(idle) are (total), the device's own counter. +-: by overlap "
+                "and sampling. n/r: busy for\nless than 20 samples; its energy "
+                "is in (too short).\n");
+  if (requests->num_units)
+    ppi_page_format(&view->note, "A request: %.3f J without (idle).\n",
+                    joules / (double)requests->num_units);
+  if (steps->num_units)
+    ppi_page_format(&view->note, "A step: %.3f J without (idle).\n",
+                    joules / (double)steps->num_units);
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
+  bool added = true;
+  for (size_t i = 0; i < figures->energy.num && added; i++)
+    added = add_row(out, figures, &figures->energy.rows[i]);
+  if (out->num_rows)
+    put_note(out, figures);
+  else
+    out->reason = "no energy is known: record with `machine: on`";
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+const ppi_view_kind ppi_view_energy = {
+    .name = "energy",
+    .title = "Energy Summary",
+    PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
+    .has_time_unit = true,
+    .only_with_rows = true,
+    .end = PPI_TABLE_END_NOTE,
+    .build = build,
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/machine/interpreter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/limit/intervals.h"
+
+#define COLLECTION "gc generation "
+#define HELD "loop:"
+
+// ---- units: requests, or else steps ----
+
+typedef struct unit {
+  uint64_t flow;  // of a step its number in order
+  uint64_t from_ns, to_ns;
+} unit;
+
+typedef struct units {
+  unit *items;  // by flow
+  size_t num, capacity;
+  bool are_requests;
+} units;
+
+static int compare_units(const void *left, const void *right) {
+  const unit *a = left, *b = right;
+  return (a->flow > b->flow) - (a->flow < b->flow);
+}
+
+static bool add_unit(units *to, uint64_t flow, const ppi_limit_call *call) {
+  unit *grown = ppi_grow(to->items, &to->capacity, to->num + 1, sizeof *grown);
+  if (!grown) return false;
+  to->items = grown;
+  grown[to->num++] = (unit){flow, call->start_ns, call->end_ns};
+  return true;
+}
+
+// Calls of one request become one unit.
+static void unite(units *all) {
+  size_t num = 0;
+  if (all->num > 1)
+    qsort(all->items, all->num, sizeof *all->items, compare_units);
+  for (size_t i = 0; i < all->num; i++) {
+    unit *last = num ? &all->items[num - 1] : NULL;
+    if (last && last->flow == all->items[i].flow) {
+      last->from_ns = PPI_MIN(last->from_ns, all->items[i].from_ns);
+      last->to_ns = PPI_MAX(last->to_ns, all->items[i].to_ns);
+    } else {
+      all->items[num++] = all->items[i];
+    }
+  }
+  all->num = num;
+}
+
+static bool find_units(const ppi_limit_calls *calls, units *out) {
+  for (size_t i = 0; i < calls->num && !calls->are_links; i++)
+    for (uint32_t k = 0; k < calls->items[i].num; k++)
+      if (!add_unit(out, calls->flows[calls->items[i].first + k],
+                    &calls->items[i]))
+        return false;
+  out->are_requests = out->num > 0;
+  for (size_t i = 0; i < calls->num && !out->are_requests; i++)
+    if ((calls->items[i].flags & PPI_CALL_STEP) &&
+        !add_unit(out, i, &calls->items[i]))
+      return false;
+  unite(out);
+  return true;
+}
+
+static uint64_t num_open(const units *all, uint64_t from_ns, uint64_t to_ns) {
+  uint64_t num = 0;
+  for (size_t i = 0; i < all->num; i++)
+    num += all->items[i].from_ns < to_ns && all->items[i].to_ns > from_ns;
+  return num;
+}
+
+// ---- collections ----
+
+// -1: another range.
+static int generation_of(const ppi_limit_calls *calls,
+                         const ppi_limit_call *call) {
+  const char *name = calls->fill.ids.names[call->name].text;
+  size_t len = sizeof COLLECTION - 1;
+  if (call->flags & PPI_CALL_DEVICE || strncmp(name, COLLECTION, len) != 0)
+    return -1;
+  int generation = atoi(name + len);
+  return generation < 0 || generation >= PPI_GENERATIONS ? -1 : generation;
+}
+
+// A collection stops all threads: it hits whatever is open.
+static bool find_collections(const ppi_limit_calls *calls, const units *all,
+                             int generation, ppi_collections *out) {
+  ppi_intervals pauses = {0};
+  bool done = true;
+  for (size_t i = 0; i < calls->num && done; i++) {
+    const ppi_limit_call *call = &calls->items[i];
+    if (generation_of(calls, call) != generation) continue;
+    uint64_t ns = call->end_ns - call->start_ns;
+    out->num++;
+    out->ns += ns;
+    out->longest_ns = PPI_MAX(out->longest_ns, ns);
+    done = ppi_intervals_add(&pauses, call->start_ns, call->end_ns);
+  }
+  done = done && ppi_intervals_unite(&pauses);
+  for (size_t i = 0; i < all->num && done; i++)
+    out->units_hit += ppi_intervals_measure(&pauses, all->items[i].to_ns) >
+                      ppi_intervals_measure(&pauses, all->items[i].from_ns);
+  out->units = all->num;
+  out->are_requests = all->are_requests;
+  ppi_intervals_clear(&pauses);
+  return done;
+}
+
+// ---- event loops ----
+
+// The callback that held it longest in all; who waited, of its longest time.
+static void find_held(const ppi_machine_run *loops, const units *all,
+                      ppi_held_loop *out) {
+  const double ms = 1e6;
+  uint64_t longest_at_ns = 0;
+  for (size_t i = 0; i < loops->num; i++) {
+    const ppi_machine_series *series = &loops->series[i];
+    ppi_held_loop held = {.num = series->num};
+    uint64_t at_ns = 0;
+    for (size_t k = 0; k < series->num; k++) {
+      uint64_t took_ns = (uint64_t)(ms * series->points[k].value);
+      held.ns += took_ns;
+      if (took_ns <= held.longest_ns) continue;
+      held.longest_ns = took_ns;
+      at_ns = series->points[k].ns;
+    }
+    if (held.ns <= out->ns) continue;
+    bool has_prefix = strncmp(series->name, HELD, sizeof HELD - 1) == 0;
+    snprintf(held.name, sizeof held.name, "%s",
+             series->name + (has_prefix ? sizeof HELD - 1 : 0));
+    *out = held;
+    longest_at_ns = at_ns;
+  }
+  uint64_t from_ns = longest_at_ns - PPI_MIN(longest_at_ns, out->longest_ns);
+  uint64_t open = num_open(all, from_ns, longest_at_ns);
+  // The request that held it is one of them.
+  out->waited = open - (open > 0);
+  out->are_requests = all->are_requests;
+}
+
+static bool has_any(const ppi_machine_run *loops,
+                    const ppi_limit_calls *calls) {
+  bool any = loops->num_events > 0;
+  for (size_t i = 0; i < calls->num && !any; i++)
+    any = generation_of(calls, &calls->items[i]) >= 0;
+  return any;
+}
+
+pprof_status ppi_interpreter_find(const ppi_machine_run *loops,
+                                  const ppi_limit_calls *calls,
+                                  ppi_interpreter_figures *out) {
+  units all = {0};
+  if (!has_any(loops, calls)) return PPROF_STATUS_OK;
+  bool done = find_units(calls, &all);
+  for (int i = 0; i < PPI_GENERATIONS && done; i++)
+    done = find_collections(calls, &all, i, &out->collections[i]);
+  if (done) find_held(loops, &all, &out->held);
+  ppi_free(all.items);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}

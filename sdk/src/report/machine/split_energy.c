@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// At each moment the power of a device is that of the stages which keep it
+// busy, in equal parts, or of none; all is scaled to the device's counter of
+// energy.
+#include "report/machine/split_energy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/machine.h"
+
+enum { MOST_ACTIVE = 64, LEAST_SAMPLES = 20 };
+
+// A call begins or ends.
+typedef struct border {
+  uint64_t ns;
+  uint32_t call;
+  bool ends;
+} border;
+
+typedef struct share {
+  double joules, shared_joules;  // the second: what others were busy for, too
+  uint64_t busy_ns, calls;
+} share;
+
+typedef struct split {
+  const ppi_machine_run *run;
+  const ppi_limit_calls *calls;
+  unsigned device;
+  bool has_kernels;
+  border *borders;
+  size_t num_borders;
+  share *shares;     // by name
+  uint8_t *counted;  // by call: it is in its stage's number
+  double idle_joules, sum_joules;
+  uint64_t from_ns, to_ns;  // between two readings of the counter
+  double counted_joules;    // what it grew by; < 0: there is none
+  const ppi_machine_series *power;
+  double period_ns, spread;  // of samples: their distance, sd / mean
+} split;
+
+// ---- calls of the device ----
+
+// "gpu:1" is 1; UINT32_MAX: no device that has such a number.
+static unsigned number_of(const ppi_table_ids *ids, uint32_t stream) {
+  uint32_t device = ppi_table_ids_device(ids, stream);
+  const char *name = ppi_table_ids_device_name(ids, device);
+  const char *colon = name ? strrchr(name, ':') : NULL;
+  if (!colon || strncmp(name, "cpu", 3) == 0) return UINT32_MAX;
+  return (unsigned)strtoul(colon + 1, NULL, 10);
+}
+
+static bool is_of_device(const split *of, const ppi_limit_call *call) {
+  return (call->flags & PPI_CALL_DEVICE) &&
+         number_of(&of->calls->fill.ids, call->row) == of->device;
+}
+
+// The call whose name is the stage: of a kernel the range that launched it.
+static uint32_t stage_of(const split *of, uint32_t call) {
+  const ppi_limit_call *items = of->calls->items;
+  uint32_t at = call;
+  while (at != PPI_NO_CALL && !(items[at].flags & PPI_CALL_NAMED))
+    at = items[at].parent;
+  return at == PPI_NO_CALL ? call : at;
+}
+
+static int compare_borders(const void *left, const void *right) {
+  const border *a = left, *b = right;
+  if (a->ns != b->ns) return a->ns < b->ns ? -1 : 1;
+  return (int)b->ends - (int)a->ends;
+}
+
+static bool find_borders(split *of) {
+  size_t num = of->calls->num;
+  of->borders = ppi_alloc((2 * num + 1) * sizeof *of->borders);
+  of->shares =
+      ppi_alloc((of->calls->fill.ids.num_names + 1) * sizeof *of->shares);
+  of->counted = ppi_alloc(num + 1);
+  if (!of->borders || !of->shares || !of->counted) return false;
+  for (size_t i = 0; i < num && !of->has_kernels; i++)
+    of->has_kernels = is_of_device(of, &of->calls->items[i]) &&
+                      !(of->calls->items[i].flags & PPI_CALL_NAMED);
+  for (size_t i = 0; i < num; i++) {
+    const ppi_limit_call *call = &of->calls->items[i];
+    bool is_named = call->flags & PPI_CALL_NAMED;
+    if (!is_of_device(of, call) || (of->has_kernels && is_named)) continue;
+    of->borders[of->num_borders++] =
+        (border){call->start_ns, (uint32_t)i, false};
+    of->borders[of->num_borders++] = (border){call->end_ns, (uint32_t)i, true};
+  }
+  if (of->num_borders > 1)
+    qsort(of->borders, of->num_borders, sizeof *of->borders, compare_borders);
+  return true;
+}
+
+// ---- a stretch of time ----
+
+typedef struct active {
+  uint32_t calls[MOST_ACTIVE];
+  size_t num;
+} active;
+
+static void change(active *now, const border *by) {
+  if (!by->ends) {
+    if (now->num < MOST_ACTIVE) now->calls[now->num++] = by->call;
+    return;
+  }
+  for (size_t i = 0; i < now->num; i++)
+    if (now->calls[i] == by->call) now->calls[i--] = now->calls[--now->num];
+}
+
+static bool is_around(const split *of, uint32_t outer, uint32_t inner) {
+  for (uint32_t at = of->calls->items[inner].parent; at != PPI_NO_CALL;
+       at = of->calls->items[at].parent)
+    if (at == outer) return true;
+  return false;
+}
+
+// The stages of the innermost calls, each once, as names.
+static size_t stages_of(split *of, const active *now, uint32_t *names) {
+  size_t num = 0;
+  for (size_t i = 0; i < now->num; i++) {
+    bool is_inner = true;
+    for (size_t k = 0; k < now->num && is_inner; k++)
+      is_inner = k == i || !is_around(of, now->calls[i], now->calls[k]);
+    if (!is_inner) continue;
+    uint32_t stage = stage_of(of, now->calls[i]);
+    uint32_t name = ppi_table_ids_folded(&of->calls->fill.ids,
+                                         of->calls->items[stage].name);
+    size_t at = 0;
+    while (at < num && names[at] != name) at++;
+    if (at == num) names[num++] = name;
+    of->shares[name].calls += !of->counted[stage];
+    of->counted[stage] = 1;
+  }
+  return num;
+}
+
+static void divide(split *of, const active *now, double joules, uint64_t ns) {
+  uint32_t names[MOST_ACTIVE];
+  size_t num = stages_of(of, now, names);
+  of->sum_joules += joules;
+  if (num == 0) of->idle_joules += joules;
+  for (size_t i = 0; i < num; i++) {
+    share *to = &of->shares[names[i]];
+    double part = joules / (double)num;
+    to->joules += part;
+    to->shared_joules += num > 1 ? part * (1 - 1 / (double)num) : 0;
+    to->busy_ns += ns;
+  }
+}
+
+// ---- the run ----
+
+// Within the stretch of calls, and between two readings of the counter.
+static void clip(const split *of, const ppi_limit_chunk *chunk,
+                 uint64_t *from_ns, uint64_t *to_ns) {
+  *from_ns = PPI_MAX(chunk->from_ns, of->from_ns);
+  *to_ns = PPI_MIN(chunk->to_ns, of->to_ns);
+}
+
+// What has begun and ended before `from_ns` is over; `at` and `sample` follow.
+static void walk_chunk(split *of, const ppi_limit_chunk *chunk, size_t *at,
+                       active *now) {
+  const ppi_machine_series *power = of->power;
+  uint64_t now_ns, end_ns;
+  size_t sample = 0;
+  clip(of, chunk, &now_ns, &end_ns);
+  while (now_ns < end_ns) {
+    while (*at < of->num_borders && of->borders[*at].ns <= now_ns)
+      change(now, &of->borders[(*at)++]);
+    while (power && sample + 1 < power->num &&
+           power->points[sample + 1].ns <= now_ns)
+      sample++;
+    uint64_t next_ns = end_ns;
+    if (*at < of->num_borders) next_ns = PPI_MIN(next_ns, of->borders[*at].ns);
+    if (power && sample + 1 < power->num)
+      next_ns = PPI_MIN(next_ns, power->points[sample + 1].ns);
+    double watts = power ? power->points[sample].value : 1;
+    divide(of, now, watts * (double)(next_ns - now_ns) / 1e9, next_ns - now_ns);
+    now_ns = next_ns;
+  }
+}
+
+static void find_sampling(split *of) {
+  double sum = 0, squares = 0;
+  const ppi_machine_series *power = of->power;
+  size_t num = power ? power->num : 0;
+  for (size_t i = 0; i < num; i++) {
+    sum += power->points[i].value;
+    squares += power->points[i].value * power->points[i].value;
+  }
+  of->period_ns =
+      num > 1 ? (double)(power->points[num - 1].ns - power->points[0].ns) /
+                    (double)(num - 1)
+              : 0;
+  if (!num || !(sum > 0)) return;
+  double mean = sum / (double)num;
+  of->spread = sqrt(PPI_MAX(squares / (double)num - mean * mean, 0)) / mean;
+}
+
+// False: nothing is known of the device's energy.
+static bool find_span(split *of) {
+  const ppi_machine_series *energy =
+      ppi_machine_run_find_gpu(of->run, of->device, "energy_j");
+  of->power = ppi_machine_run_find_gpu(of->run, of->device, "power_w");
+  const ppi_machine_series *by = energy && energy->num > 1 ? energy : of->power;
+  if (!by || by->num < 2) return false;
+  of->from_ns = by->points[0].ns;
+  of->to_ns = by->points[by->num - 1].ns;
+  of->counted_joules =
+      by == energy ? by->points[by->num - 1].value - by->points[0].value : -1;
+  if (of->power && !of->power->num) of->power = NULL;
+  find_sampling(of);
+  return of->to_ns > of->from_ns;
+}
+
+// ---- rows ----
+
+static pprof_status add_stages(const split *of, double scale,
+                               const ppi_energy_row *like, ppi_energy *out) {
+  const ppi_table_ids *ids = &of->calls->fill.ids;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < ids->num_names && status == PPROF_STATUS_OK; i++) {
+    const share *from = &of->shares[i];
+    if (!from->busy_ns) continue;
+    double samples = of->period_ns > 0 ? (double)from->busy_ns / of->period_ns
+                                       : LEAST_SAMPLES;
+    ppi_energy_row row = *like;
+    row.kind = PPI_ENERGY_STAGE;
+    snprintf(row.name, sizeof row.name, "%s", ids->names[i].text);
+    row.calls = from->calls;
+    row.busy_ns = from->busy_ns;
+    row.is_unresolved = samples < LEAST_SAMPLES;
+    double joules = scale * from->joules;
+    if (!row.is_unresolved) {
+      row.joules = joules;
+      row.error_joules =
+          scale * from->shared_joules + joules * of->spread / sqrt(samples);
+    }
+    status = ppi_energy_add(out, &row);
+    if (status != PPROF_STATUS_OK || !row.is_unresolved) continue;
+    ppi_energy_row all = *like;
+    all.kind = PPI_ENERGY_SHORT;
+    all.joules = joules;
+    all.calls = from->calls;
+    all.busy_ns = from->busy_ns;
+    status = ppi_energy_add(out, &all);
+  }
+  return status;
+}
+
+static pprof_status add_rows(const split *of, ppi_energy *out) {
+  ppi_energy_row like = {.name = ""};
+  snprintf(like.device, sizeof like.device, "gpu:%u", of->device);
+  double all = of->counted_joules >= 0 ? of->counted_joules : of->sum_joules;
+  double scale = of->sum_joules > 0 ? all / of->sum_joules : 0;
+  pprof_status status = add_stages(of, scale, &like, out);
+  ppi_energy_row idle = like, total = like;
+  idle.kind = PPI_ENERGY_IDLE;
+  idle.joules = scale * of->idle_joules;
+  total.kind = PPI_ENERGY_TOTAL;
+  total.joules = all;
+  total.busy_ns = of->to_ns - of->from_ns;
+  if (status == PPROF_STATUS_OK) status = ppi_energy_add(out, &idle);
+  return status == PPROF_STATUS_OK ? ppi_energy_add(out, &total) : status;
+}
+
+static pprof_status split_device(const ppi_machine_run *run,
+                                 const ppi_limit_calls *calls, unsigned device,
+                                 ppi_energy *out) {
+  split of = {.run = run, .calls = calls, .device = device};
+  if (!find_span(&of)) return PPROF_STATUS_OK;
+  bool done = find_borders(&of);
+  active now = {.num = 0};
+  size_t at = 0;
+  for (size_t i = 0; done && i < calls->num_chunks; i++)
+    walk_chunk(&of, &calls->chunks[i], &at, &now);
+  pprof_status status = done ? add_rows(&of, out) : PPROF_STATUS_NO_MEMORY;
+  ppi_free(of.borders);
+  ppi_free(of.shares);
+  ppi_free(of.counted);
+  return status;
+}
+
+// Of processors all is known but who took it.
+static pprof_status add_processors(const ppi_machine_run *run,
+                                   ppi_energy *out) {
+  const ppi_machine_series *energy =
+      ppi_machine_run_find(run, "processors.energy_j");
+  if (!energy || energy->num < 2) return PPROF_STATUS_OK;
+  const ppi_machine_point *first = energy->points;
+  const ppi_machine_point *last = &energy->points[energy->num - 1];
+  const ppi_energy_row row = {.kind = PPI_ENERGY_TOTAL,
+                              .device = "processors",
+                              .joules = last->value - first->value,
+                              .busy_ns = last->ns - first->ns};
+  return ppi_energy_add(out, &row);
+}
+
+pprof_status ppi_machine_split_energy(const ppi_machine_run *run,
+                                      const ppi_limit_calls *calls,
+                                      ppi_energy *out) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (unsigned i = 0; i < PPI_MACHINE_DEVICES && status == PPROF_STATUS_OK;
+       i++)
+    status = split_device(run, calls, i, out);
+  return status == PPROF_STATUS_OK ? add_processors(run, out) : status;
+}
