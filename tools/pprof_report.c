@@ -122,6 +122,15 @@ static const struct ppi_tool_verb verbs[] = {
          PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) | PPI_TAKES(RAW),
      PPI_READS_LOGS | PPI_READS_JOINED | PPI_READS_TOLD, true, false,
      ppi_tool_compare, NULL},
+    {"try", "--base CMD --new CMD",
+     "run two commands in turns until it is sure which one is faster",
+     "Each is run once to warm up, then in turns, A B B A, until every stage "
+     "is decided or\n--max-runs is reached. At most 5 % of unchanged programs "
+     "have any stage named. See\ndocs/compare.md.\n"
+     "  pprof-report try --base './serve' --new './serve --fast'\n",
+     PPI_TAKES(ALL) | PPI_TAKES(TRY) | PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) |
+         PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW),
+     0, false, false, ppi_tool_try, NULL},
     {"search-batch", "[--] CMD [ARG...]",
      "find the largest batch that a command survives",
      "{batch} in CMD and its arguments becomes the size of the batch: doubled "

@@ -42,6 +42,7 @@
   X(CONFIG)                  \
   X(TRIGGER)                 \
   X(COMPARE)                 \
+  X(TRY)                     \
   X(SEARCH_BATCH)            \
   X(STUCK)                   \
   X(TOP)                     \
@@ -112,6 +113,17 @@ struct ppi_serve_options {
   const char *listen, *stages;
 };
 
+// The values of an option that may come again.
+struct ppi_tool_list {
+  const char *items[32];
+  int num;
+};
+
+struct ppi_try_options {
+  const char *base, *until, *max_runs;
+  struct ppi_tool_list programs;
+};
+
 struct ppi_compare_options {
   const char *fail_on, *metric, *history;
   bool runs_differ;
@@ -162,6 +174,7 @@ struct ppi_tool_options {
   struct ppi_search_options search;
   struct ppi_trigger_options trigger;
   struct ppi_compare_options compare;
+  struct ppi_try_options tries;
   struct ppi_stuck_options stuck;
   struct ppi_top_options top;
   struct ppi_serve_options metrics;

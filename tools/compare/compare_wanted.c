@@ -27,8 +27,7 @@ bool ppi_wanted_number(const char *option, const char *text, size_t least,
   return false;
 }
 
-// "5%" or "0.5%": up to 1000 %, as a share.
-static bool parse_percent(const char *text, size_t len, double *out) {
+bool ppi_wanted_percent(const char *text, size_t len, double *out) {
   char copy[32], *end;
   if (len < 2 || len >= sizeof copy || text[len - 1] != '%' ||
       !isdigit((unsigned char)text[0]))
@@ -54,7 +53,7 @@ static int refuse_threshold(const char *item, size_t len, const char *why) {
 static int parse_threshold(const char *item, size_t len, ppi_wanted *out) {
   const char *equals = memrchr(item, '=', len);
   if (!equals)
-    return parse_percent(item, len, &out->margin)
+    return ppi_wanted_percent(item, len, &out->margin)
                ? PPI_EXIT_DONE
                : refuse_threshold(item, len, "is no percentage up to 1000 %");
   if (out->num_thresholds == PPI_MAX_THRESHOLDS)
@@ -72,7 +71,7 @@ static int parse_threshold(const char *item, size_t len, ppi_wanted *out) {
     return refuse_threshold(item, len,
                             "the metric is none of mean, p50, p90,"
                             " p99");
-  if (!parse_percent(equals + 1, len - figure_len - 1, &threshold->margin))
+  if (!ppi_wanted_percent(equals + 1, len - figure_len - 1, &threshold->margin))
     return refuse_threshold(item, len, "ends in no percentage up to 1000 %");
   out->num_thresholds++;
   return PPI_EXIT_DONE;

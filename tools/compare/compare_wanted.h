@@ -38,5 +38,7 @@ double ppi_wanted_margin(ppi_wanted *wanted, const ppi_compare_stage *stage,
 // message that names `option`.
 bool ppi_wanted_number(const char *option, const char *text, size_t least,
                        size_t *out);
+// ppi_wanted_percent reads "5%" or "0.5%", up to 1000 %, as a share.
+bool ppi_wanted_percent(const char *text, size_t len, double *out);
 
 #endif  // PPI_COMPARE_WANTED_H_

@@ -2,14 +2,8 @@
 //
 // `search-batch`: the largest batch that a command survives, and its
 // throughput.
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "batch/batch_measure.h"
@@ -20,8 +14,7 @@
 #include "cli/parse.h"
 #include "cli/rows.h"
 #include "compare/compare_wanted.h"
-#include "launch/injection.h"
-#include "start/environment.h"
+#include "verb/trial.h"
 #include "verb/verbs.h"
 
 #define PLACE "{batch}"
@@ -29,7 +22,7 @@
 struct search {
   const struct ppi_tool_options *options;
   ppi_batch_search batches;
-  char folder[PATH_MAX];
+  ppi_trial trial;
   ppi_batch_try *tries;
   size_t num_tries, capacity;
   uint64_t limit_ns;  // 0: none
@@ -37,29 +30,6 @@ struct search {
   bool has_limit;
   int interrupted;  // by this signal
 };
-
-// Between two commands; while one runs, its signals are taken elsewhere.
-static volatile sig_atomic_t asked;
-static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
-enum { NUM_ENDINGS = sizeof endings / sizeof *endings };
-
-static void note_ending(int number) {
-  asked = number;
-}
-
-static void take_endings(struct sigaction before[NUM_ENDINGS]) {
-  struct sigaction ours = {.sa_handler = note_ending, .sa_flags = SA_RESTART};
-  sigemptyset(&ours.sa_mask);
-  for (size_t i = 0; i < NUM_ENDINGS; i++) {
-    sigaction(endings[i], NULL, &before[i]);
-    if (before[i].sa_handler != SIG_IGN) sigaction(endings[i], &ours, NULL);
-  }
-}
-
-static void give_endings(const struct sigaction before[NUM_ENDINGS]) {
-  for (size_t i = 0; i < NUM_ENDINGS; i++)
-    sigaction(endings[i], &before[i], NULL);
-}
 
 // `text` with each {batch} replaced; NULL: out of memory.
 static char *fill_in(const char *text, size_t batch) {
@@ -93,18 +63,6 @@ static char **arguments_for(const struct ppi_tool_options *options,
   return argv;
 }
 
-// The folder's name may contain what PPROF_OUTPUT would expand.
-static bool set_output(const struct search *search, const char *prefix) {
-  ppi_page path = {0};
-  for (const char *at = search->folder; *at; at++)
-    ppi_page_bytes(&path, *at == '%' ? "%%" : at, *at == '%' ? 2 : 1);
-  ppi_page_format(&path, "/%s%%h.%%p.%%t.pplog", prefix);
-  bool done =
-      !path.failed && path.bytes && setenv("PPROF_OUTPUT", path.bytes, 1) == 0;
-  ppi_page_clear(&path);
-  return done;
-}
-
 static int out_of_memory(void) {
   ppi_tool_say("out of memory");
   return PPI_EXIT_USAGE;
@@ -132,7 +90,7 @@ static int try_batch(struct search *search, size_t batch) {
   *now = (ppi_batch_try){.batch = batch};
   snprintf(prefix, sizeof prefix, "batch-%zu.", batch);
   char **argv = arguments_for(options, batch);
-  if (!argv || !set_output(search, prefix)) {
+  if (!argv || !ppi_trial_set_output(&search->trial, prefix)) {
     free_arguments(argv);
     return out_of_memory();
   }
@@ -141,9 +99,9 @@ static int try_batch(struct search *search, size_t batch) {
   if (!now->started) return PPI_EXIT_USAGE;
   search->num_tries++;
   // What was killed leaves its spool, and in it the end of its log.
-  ppi_tool_recover_logs_in(search->folder);
-  ppi_batch_measure(search->folder, prefix, options->stage, !options->run.logs,
-                    now);
+  ppi_tool_recover_logs_in(search->trial.folder);
+  ppi_batch_measure(search->trial.folder, prefix, options->stage,
+                    !options->run.logs, now);
   ppi_batch_judge(search->tries, search->num_tries - 1, &search->demand, now);
   ppi_tool_say("batch %zu: %s", batch, now->result);
   return now->interrupted ? stop_search(search, now->interrupted)
@@ -157,12 +115,14 @@ static int by_batch(const void *a, const void *b) {
 
 static int search_all(struct search *search) {
   for (size_t batch; (batch = ppi_batch_next(&search->batches)) != 0;) {
-    int code = asked ? stop_search(search, asked) : try_batch(search, batch);
+    int code = ppi_trial_asked() ? stop_search(search, ppi_trial_asked())
+                                 : try_batch(search, batch);
     if (code != PPI_EXIT_DONE) return code;
     const ppi_batch_try *last = &search->tries[search->num_tries - 1];
     ppi_batch_tell(&search->batches, batch, last->survived);
   }
-  return asked ? stop_search(search, asked) : PPI_EXIT_DONE;
+  return ppi_trial_asked() ? stop_search(search, ppi_trial_asked())
+                           : PPI_EXIT_DONE;
 }
 
 static bool names_the_batch(const struct ppi_tool_options *options) {
@@ -190,7 +150,6 @@ static bool read_limits(struct search *search) {
 static int check(struct search *search) {
   const struct ppi_tool_options *options = search->options;
   ppi_batch_search *batches = &search->batches;
-  const char *output = secure_getenv("PPROF_OUTPUT");
   if (!names_the_batch(options)) {
     ppi_tool_say(
         "the command does not say where the batch goes: write {batch}"
@@ -205,65 +164,10 @@ static int check(struct search *search) {
     ppi_tool_say("--from %zu is above --to %zu", batches->from, batches->to);
     return PPI_EXIT_USAGE;
   }
-  if (output && output[0]) {
-    ppi_tool_say(
-        "PPROF_OUTPUT is set already, to %s; unset it; --logs names"
-        " the folder of the logs",
-        output);
-    return PPI_EXIT_USAGE;
-  }
   int code = ppi_tool_output_check(options, options->output);
   return code == PPI_EXIT_DONE && options->search.plot
              ? ppi_tool_output_check(options, options->search.plot)
              : code;
-}
-
-// A command that marks with NVTX alone is recorded too, where that can be had.
-// False after a message.
-static bool inject(const struct ppi_tool_options *options) {
-  const char *set = secure_getenv(PPI_INJECTION);
-  char library[PATH_MAX];
-  bool enabled = true;
-  bool is_wanted =
-      ppi_environment_enabled(&enabled, NULL) == PPROF_STATUS_OK && enabled;
-  if (set && set[0] && options->run.library) {
-    ppi_tool_say(PPI_INJECTION " is set already, to %s; unset it", set);
-    return false;
-  }
-  if ((set && set[0]) || !is_wanted) return true;
-  if (!ppi_tool_find_injection(options->run.library, true, library))
-    return !options->run.library;
-  if (ppi_tool_set_injection(library)) return true;
-  ppi_tool_say("out of memory");
-  return false;
-}
-
-static bool is_empty(const char *path) {
-  DIR *folder = opendir(path);
-  int num = 0;
-  while (folder && readdir(folder)) num++;
-  if (folder) closedir(folder);
-  if (num > 2) errno = ENOTEMPTY;
-  return num == 2;  // . and ..
-}
-
-// The command may change its folder, so the path is a whole one.
-static int make_folder(struct search *search) {
-  const char *given = search->options->run.logs,
-             *parent = secure_getenv("TMPDIR");
-  char path[PATH_MAX];
-  bool made;
-  if (given) {
-    snprintf(path, sizeof path, "%s", given);
-    made = mkdir(path, 0700) == 0 || (errno == EEXIST && is_empty(path));
-  } else {
-    snprintf(path, sizeof path, "%s/pprof-search.XXXXXX",
-             parent && parent[0] ? parent : "/tmp");
-    made = mkdtemp(path) != NULL;
-  }
-  if (made && realpath(path, search->folder)) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: is no folder to write logs to: %s", path, strerror(errno));
-  return PPI_EXIT_USAGE;
 }
 
 // The page goes where --plot says, as tables go where --output does.
@@ -289,14 +193,10 @@ static int show(const struct search *search, int code) {
 }
 
 static int run_search(struct search *search) {
-  struct sigaction before[NUM_ENDINGS];
-  int code = make_folder(search);
+  int code = ppi_trial_begin(&search->trial, search->options);
   if (code != PPI_EXIT_DONE) return code;
-  take_endings(before);
   code = search_all(search);
-  give_endings(before);
-  unsetenv("PPROF_OUTPUT");
-  if (!search->options->run.logs) rmdir(search->folder);
+  ppi_trial_end(&search->trial);
   if (code != PPI_EXIT_DONE && !search->interrupted) return code;
   if (search->num_tries == 0) return code;
   qsort(search->tries, search->num_tries, sizeof *search->tries, by_batch);
@@ -309,7 +209,6 @@ int ppi_tool_search_batch(const struct ppi_tool_options *options) {
   search->options = options;
   search->batches.sequential = options->search.sequential;
   int code = check(search);
-  if (code == PPI_EXIT_DONE && !inject(options)) code = PPI_EXIT_USAGE;
   if (code == PPI_EXIT_DONE) code = run_search(search);
   ppi_free(search->tries);
   ppi_free(search);

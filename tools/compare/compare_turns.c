@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Error spending (Lan and DeMets, 1983) by the union bound: each look has a
+// share of the error and a Student's interval of that share, so all intervals
+// hold together whatever the looks depend on (repeated confidence intervals:
+// Jennison and Turnbull, 1989). Half of the error is for the last look.
+// Several programs: successive halving (Karnin, Koren and Somekh, 2013).
+#include "compare/compare_turns.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+static const double growth = 1.35;  // from one look to the next
+
+// Looks are at even numbers of rounds, where both orders were run as often.
+static void plan_looks(ppi_turns *turns, size_t max_runs) {
+  size_t last = PPI_MAX(max_runs, (size_t)PPI_TURNS_LEAST) / 2 * 2;
+  size_t at = PPI_TURNS_LEAST;
+  while (at < last && turns->num_looks + 1 < PPI_TURNS_MAX_LOOKS) {
+    turns->looks[turns->num_looks++] = at;
+    at = (size_t)ceil((double)at * growth / 2) * 2;
+  }
+  turns->looks[turns->num_looks++] = last;
+}
+
+// What this look may be wrong by, for one stage of one program.
+static double error_at(const ppi_turns *turns, size_t look) {
+  double tests = (double)(turns->num_programs * turns->num_stages);
+  double all = PPI_COMPARE_ALPHA / tests;
+  if (turns->num_looks == 1) return all;
+  return look + 1 == turns->num_looks
+             ? all / 2
+             : all / 2 / (double)(turns->num_looks - 1);
+}
+
+bool ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
+                    size_t max_runs, double until) {
+  size_t num = num_programs * num_stages;
+  *turns = (ppi_turns){
+      .num_programs = num_programs, .num_stages = num_stages, .until = until};
+  plan_looks(turns, max_runs);
+  turns->figures = ppi_alloc((num + 1) * sizeof *turns->figures);
+  turns->rounds_of = ppi_alloc((num_programs + 1) * sizeof *turns->rounds_of);
+  turns->is_out = ppi_alloc((num_programs + 1) * sizeof *turns->is_out);
+  if (!turns->figures || !turns->rounds_of || !turns->is_out) return false;
+  for (size_t i = 0; i < num; i++)
+    turns->figures[i] = (ppi_turn_figure){
+        .low = -INFINITY,
+        .high = INFINITY,
+        .decision = {.verdict = PPI_VERDICT_AMBIGUOUS, .p = 1}};
+  return true;
+}
+
+void ppi_turns_close(ppi_turns *turns) {
+  ppi_free(turns->figures);
+  ppi_free(turns->rounds_of);
+  ppi_free(turns->is_out);
+  *turns = (ppi_turns){0};
+}
+
+ppi_turn_figure *ppi_turns_figure(const ppi_turns *turns, size_t program,
+                                  size_t stage) {
+  return &turns->figures[program * turns->num_stages + stage];
+}
+
+void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
+                   double change) {
+  ppi_turn_figure *figure = ppi_turns_figure(turns, program, stage);
+  double off = change - figure->mean;
+  figure->num++;
+  figure->mean += off / (double)figure->num;
+  figure->squares += off * (change - figure->mean);
+}
+
+// The interval of this look joins those before it: all hold together.
+static void narrow(ppi_turn_figure *figure, double reach) {
+  double low = PPI_MAX(figure->low, figure->mean - reach);
+  double high = PPI_MIN(figure->high, figure->mean + reach);
+  if (low > high) return;
+  figure->low = low;
+  figure->high = high;
+}
+
+// What the intervals of `num` rounds are made of, at this look.
+typedef struct look_bounds {
+  size_t num;
+  double error, until;
+  double sure, power;  // Student's, of the error and of a tenth
+} look_bounds;
+
+static look_bounds bounds_of(double error, double until, size_t num) {
+  double degrees = (double)num - 1;
+  return (look_bounds){num, error, until,
+                       ppi_student_quantile(error / 2, degrees),
+                       ppi_student_quantile(0.1, degrees)};
+}
+
+static void decide(ppi_turn_figure *figure, const look_bounds *usual) {
+  ppi_decision *out = &figure->decision;
+  if (figure->num < PPI_TURNS_LEAST) return;
+  look_bounds bounds = *usual;
+  if (figure->num != usual->num)
+    bounds = bounds_of(usual->error, usual->until, figure->num);
+  double n = (double)figure->num;
+  // Clocks of whole ns make equal figures; they are no surer than 1e-6.
+  double spread = sqrt(figure->squares / (n - 1) / n) + 1e-6;
+  narrow(figure, bounds.sure * spread);
+  out->is_tested = true;
+  out->ratio = exp(figure->mean);
+  out->low = exp(figure->low);
+  out->high = exp(figure->high);
+  out->detectable = expm1(spread * (bounds.sure + bounds.power));
+  if (figure->low > 0)
+    out->verdict = PPI_VERDICT_SLOWER;
+  else if (figure->high < 0)
+    out->verdict = PPI_VERDICT_FASTER;
+  else if (PPI_MAX(-figure->low, figure->high) <= log1p(bounds.until))
+    out->verdict = PPI_VERDICT_SAME;
+}
+
+// Programs that are in, best first by the first stage.
+static size_t order(const ppi_turns *turns, size_t *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < turns->num_programs; i++) {
+    if (turns->is_out[i]) continue;
+    size_t at = num++;
+    double mean = ppi_turns_figure(turns, i, 0)->mean;
+    for (; at && ppi_turns_figure(turns, out[at - 1], 0)->mean > mean; at--)
+      out[at] = out[at - 1];
+    out[at] = i;
+  }
+  return num;
+}
+
+static bool halve(ppi_turns *turns) {
+  size_t *places = ppi_alloc(turns->num_programs * sizeof *places);
+  if (!places) return false;
+  size_t num = order(turns, places);
+  for (size_t i = (num + 1) / 2; i < num; i++) turns->is_out[places[i]] = true;
+  ppi_free(places);
+  return true;
+}
+
+static bool all_decided(const ppi_turns *turns) {
+  size_t num = 0;
+  for (size_t i = 0; i < turns->num_programs; i++) {
+    if (turns->is_out[i]) continue;
+    num++;
+    for (size_t k = 0; k < turns->num_stages; k++)
+      if (ppi_turns_figure(turns, i, k)->decision.verdict ==
+          PPI_VERDICT_AMBIGUOUS)
+        return false;
+  }
+  return num < 2;
+}
+
+bool ppi_turns_end_round(ppi_turns *turns) {
+  turns->num_rounds++;
+  for (size_t i = 0; i < turns->num_programs; i++)
+    if (!turns->is_out[i]) turns->rounds_of[i] = turns->num_rounds;
+  if (turns->num_rounds < turns->looks[turns->next_look]) return true;
+  const look_bounds bounds = bounds_of(error_at(turns, turns->next_look),
+                                       turns->until, turns->num_rounds);
+  turns->next_look++;
+  for (size_t i = 0; i < turns->num_programs; i++)
+    for (size_t k = 0; !turns->is_out[i] && k < turns->num_stages; k++)
+      decide(ppi_turns_figure(turns, i, k), &bounds);
+  if (turns->next_look == turns->num_looks || !halve(turns)) return false;
+  return !all_decided(turns);
+}

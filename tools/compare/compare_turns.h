@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When to stop running programs in turns, and what was found then. A round is
+// one run of the base and one of each program that is still in; two rounds, in
+// opposite orders, cancel what drifts evenly. Group-sequential: the error is
+// spent over a few looks that are planned before the first run, so stopping at
+// any of them keeps it. One thread.
+#ifndef PPI_COMPARE_TURNS_H_
+#define PPI_COMPARE_TURNS_H_
+
+#include "compare/compare_comparison.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PPI_TURNS_LEAST = 4, PPI_TURNS_MAX_LOOKS = 24 };
+
+// One stage of one program against the base, in logarithms.
+typedef struct ppi_turn_figure {
+  size_t num;  // rounds in which both had it
+  double mean, squares;
+  double low, high;  // in which the change lies, at all looks together
+  ppi_decision decision;
+} ppi_turn_figure;
+
+typedef struct ppi_turns {
+  size_t num_programs, num_stages, num_rounds;
+  size_t looks[PPI_TURNS_MAX_LOOKS];  // rounds after which there is one
+  size_t num_looks, next_look;
+  double until;              // changes up to it do not matter
+  ppi_turn_figure *figures;  // of each program, of each stage
+  size_t *rounds_of;         // of each program: how many it took part in
+  bool *is_out;
+} ppi_turns;
+
+// ppi_turns_open plans for at most `max_runs` runs a program, PPI_TURNS_LEAST
+// at least. False when out of memory; ppi_turns_close frees either way.
+bool ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
+                    size_t max_runs, double until);
+void ppi_turns_close(ppi_turns *turns);
+ppi_turn_figure *ppi_turns_figure(const ppi_turns *turns, size_t program,
+                                  size_t stage);
+// ppi_turns_add takes log(program / base) of this round.
+void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
+                   double change);
+// ppi_turns_end_round decides at a look, and drops the worse half of several
+// programs by their first stage. Answers whether to go on.
+bool ppi_turns_end_round(ppi_turns *turns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COMPARE_TURNS_H_

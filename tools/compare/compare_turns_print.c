@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/compare_turns_print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cli/output.h"
+#include "cli/rows.h"
+#include "compare/compare_judge.h"
+#include "compare/compare_text.h"
+
+enum {
+  CELL_NAME = 0,
+  CELL_CATEGORY,
+  CELL_SIDE,
+  CELL_METRIC,
+  CELL_NEW,
+  CELL_RUNS,
+  CELL_BASE_TIME,
+  CELL_TIME,
+  CELL_CHANGE,
+  CELL_LOW,
+  CELL_HIGH,
+  CELL_DETECTABLE,
+  CELL_VERDICT,
+  NUM_CELLS
+};
+static const ppi_column columns[NUM_CELLS] = {
+    {"name", NULL},      {"category", NULL},   {"side", NULL},
+    {"metric", NULL},    {"new", NULL},        {"runs", NULL},
+    {"base", "ns"},      {"time", "ns"},       {"change", "%"},
+    {"change_low", "%"}, {"change_high", "%"}, {"detectable", "%"},
+    {"verdict", NULL},
+};
+static const size_t brief[] = {CELL_NAME,   CELL_SIDE, CELL_NEW,  CELL_RUNS,
+                               CELL_CHANGE, CELL_LOW,  CELL_HIGH, CELL_VERDICT};
+static const ppi_table_column table_columns[] = {
+    {"Name", 10, CELL_NAME, 1},         {"Side", 6, CELL_SIDE, 1},
+    {"Metric", 6, CELL_METRIC, 1},      {"New", 3, CELL_NEW, 1},
+    {"Runs", 4, CELL_RUNS, 1},          {"Base / new", 10, CELL_BASE_TIME, 2},
+    {"Change(%)", 9, CELL_CHANGE, 1},   {"From / to", 9, CELL_LOW, 2},
+    {"Sees(%)", 7, CELL_DETECTABLE, 1}, {"Verdict", 9, CELL_VERDICT, 1},
+};
+static const ppi_view_kind kind = {.name = "try",
+                                   .title = "Try",
+                                   PPI_VIEW_LAYOUT(columns, table_columns),
+                                   PPI_VIEW_BRIEF(brief),
+                                   .has_time_unit = true,
+                                   .end = PPI_TABLE_END_NOTE};
+
+static ppi_cell time_of(double log_ns) {
+  return isfinite(log_ns) ? ppi_cell_time((uint64_t)llround(exp(log_ns)))
+                          : (ppi_cell){0};
+}
+
+static bool add_row(const ppi_turns_result *result, size_t program,
+                    size_t stage, ppi_view *view) {
+  const ppi_compare_stage *own = result->stages[stage];
+  const ppi_turn_figure *figure =
+      ppi_turns_figure(result->turns, program, stage);
+  const double *logs = result->logs + stage;
+  size_t num = result->turns->num_stages;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[CELL_NAME] = ppi_compare_name(view, own);
+  cells[CELL_CATEGORY] = ppi_cell_text(own->category);
+  cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(own));
+  cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(result->metric));
+  cells[CELL_NEW] = ppi_cell_count(program + 1);
+  cells[CELL_RUNS] = ppi_cell_count(figure->num);
+  cells[CELL_BASE_TIME] = time_of(logs[0]);
+  cells[CELL_TIME] = time_of(logs[num * (program + 1)]);
+  cells[CELL_VERDICT] =
+      ppi_cell_text(ppi_verdict_name(figure->decision.verdict));
+  if (!figure->decision.is_tested) return true;
+  cells[CELL_CHANGE] = ppi_cell_decimal(100 * (figure->decision.ratio - 1));
+  cells[CELL_LOW] = ppi_cell_decimal(100 * (figure->decision.low - 1));
+  cells[CELL_HIGH] = ppi_cell_decimal(100 * (figure->decision.high - 1));
+  cells[CELL_DETECTABLE] = ppi_cell_decimal(100 * figure->decision.detectable);
+  return true;
+}
+
+static void put_change(const ppi_turns_result *result, size_t program,
+                       size_t stage, ppi_page *out) {
+  const ppi_decision *decision =
+      &ppi_turns_figure(result->turns, program, stage)->decision;
+  ppi_page_visible(out, result->stages[stage]->name);
+  ppi_page_format(out, " is surely %s: %+.1f %% (%+.1f to %+.1f %%)",
+                  ppi_verdict_name(decision->verdict),
+                  100 * (decision->ratio - 1), 100 * (decision->low - 1),
+                  100 * (decision->high - 1));
+}
+
+// The stage of which the smallest change that would have been found is most.
+static double worst_detectable(const ppi_turns *turns, size_t program) {
+  double most = 0;
+  for (size_t i = 0; i < turns->num_stages; i++)
+    most =
+        PPI_MAX(most, ppi_turns_figure(turns, program, i)->decision.detectable);
+  return most;
+}
+
+static void put_answer(const ppi_turns_result *result, size_t program,
+                       ppi_page *out) {
+  const ppi_turns *turns = result->turns;
+  size_t num = 0, same = 0;
+  for (size_t i = 0; i < turns->num_stages; i++) {
+    ppi_verdict verdict = ppi_turns_figure(turns, program, i)->decision.verdict;
+    same += verdict == PPI_VERDICT_SAME;
+    if (verdict > PPI_VERDICT_SLOWER) continue;
+    ppi_page_format(out, "%s", num++ ? "; " : "");
+    if (num == 1) ppi_page_format(out, "New %zu: ", program + 1);
+    put_change(result, program, i, out);
+  }
+  if (num == 0 && same == turns->num_stages)
+    ppi_page_format(out, "New %zu: no stage changed by more than %.3g %%",
+                    program + 1, 100 * turns->until);
+  else if (num == 0)
+    ppi_page_format(out,
+                    "New %zu: no change was found; one of %.3g %% would have "
+                    "been, in any stage",
+                    program + 1, 100 * worst_detectable(turns, program));
+  ppi_page_format(
+      out, "; %zu runs a side%s\n", turns->rounds_of[program],
+      turns->is_out[program] ? ", then dropped for better ones" : "");
+}
+
+static void put_notes(const ppi_turns_result *result, ppi_page *out) {
+  for (size_t i = 0; i < result->turns->num_programs; i++) {
+    if (result->turns->num_programs > 1) {
+      ppi_page_format(out, "New %zu is ", i + 1);
+      ppi_page_visible(out, result->commands[i + 1]);
+      ppi_page_text(out, "\n");
+    }
+    put_answer(result, i, out);
+  }
+  ppi_page_bytes(out, result->notes->bytes, result->notes->len);
+}
+
+int ppi_turns_print(const ppi_turns_result *result, int code) {
+  const ppi_turns *turns = result->turns;
+  ppi_report_format format = ppi_report_format_of(result->options->format);
+  ppi_view view = {.kind = &kind};
+  ppi_page page = {.is_raw = result->options->raw};
+  bool ok = true;
+  for (size_t i = 0; i < turns->num_programs; i++)
+    for (size_t k = 0; ok && k < turns->num_stages; k++)
+      ok = add_row(result, i, k, &view);
+  put_notes(result, &view.note);
+  if (format == PPI_FORMAT_JSON)
+    ppi_page_text(&page, "{\"schema\":\"pprof.try/1\",\n");
+  ppi_print_view(&page, &view, format, ppi_tool_time_unit(result->options));
+  if (format == PPI_FORMAT_JSON) {
+    ppi_tool_rows_lines(&page, "notes", &view.note);
+    ppi_page_text(&page, "}\n");
+  }
+  page.failed |= !ok || view.note.failed;
+  ppi_view_clear(&view);
+  return ppi_tool_output_page(result->options, &page, code);
+}

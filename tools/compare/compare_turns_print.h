@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `try` found, as a table with an answer in words.
+#ifndef PPI_COMPARE_TURNS_PRINT_H_
+#define PPI_COMPARE_TURNS_PRINT_H_
+
+#include "cli/options.h"
+#include "compare/compare_turns.h"
+#include "file/text.h"
+
+// All of it is borrowed.
+typedef struct ppi_turns_result {
+  const struct ppi_tool_options *options;
+  const ppi_turns *turns;
+  const ppi_compare_stage *const *stages;
+  // Of the base, then of each program, by stage: the mean of the logarithms of
+  // its runs' figures.
+  const double *logs;
+  const char *const *commands;
+  ppi_metric metric;
+  const ppi_page *notes;  // a line each
+} ppi_turns_result;
+
+// Answers `code`, or PPI_EXIT_USAGE when it did not arrive.
+int ppi_turns_print(const ppi_turns_result *result, int code);
+
+#endif  // PPI_COMPARE_TURNS_PRINT_H_

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verb/trial.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file/text.h"
+#include "launch/injection.h"
+#include "start/environment.h"
+
+// Between two commands; while one runs, its signals are taken elsewhere.
+static volatile sig_atomic_t asked;
+static const int endings[PPI_TRIAL_ENDINGS] = {SIGINT, SIGTERM, SIGHUP};
+
+static void note_ending(int number) {
+  asked = number;
+}
+
+static void take_endings(struct sigaction before[PPI_TRIAL_ENDINGS]) {
+  struct sigaction ours = {.sa_handler = note_ending, .sa_flags = SA_RESTART};
+  sigemptyset(&ours.sa_mask);
+  for (size_t i = 0; i < PPI_TRIAL_ENDINGS; i++) {
+    sigaction(endings[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(endings[i], &ours, NULL);
+  }
+}
+
+static void give_endings(const struct sigaction before[PPI_TRIAL_ENDINGS]) {
+  for (size_t i = 0; i < PPI_TRIAL_ENDINGS; i++)
+    sigaction(endings[i], &before[i], NULL);
+}
+
+int ppi_trial_asked(void) {
+  return asked;
+}
+
+// The folder's name may contain what PPROF_OUTPUT would expand.
+bool ppi_trial_set_output(const ppi_trial *trial, const char *prefix) {
+  ppi_page path = {0};
+  for (const char *at = trial->folder; *at; at++)
+    ppi_page_bytes(&path, *at == '%' ? "%%" : at, *at == '%' ? 2 : 1);
+  ppi_page_format(&path, "/%s%%h.%%p.%%t.pplog", prefix);
+  bool done =
+      !path.failed && path.bytes && setenv("PPROF_OUTPUT", path.bytes, 1) == 0;
+  ppi_page_clear(&path);
+  return done;
+}
+
+// A command that marks with NVTX alone is recorded too, where that can be had.
+// False after a message.
+static bool inject(const struct ppi_tool_options *options) {
+  const char *set = secure_getenv(PPI_INJECTION);
+  char library[PATH_MAX];
+  bool enabled = true;
+  bool is_wanted =
+      ppi_environment_enabled(&enabled, NULL) == PPROF_STATUS_OK && enabled;
+  if (set && set[0] && options->run.library) {
+    ppi_tool_say(PPI_INJECTION " is set already, to %s; unset it", set);
+    return false;
+  }
+  if ((set && set[0]) || !is_wanted) return true;
+  if (!ppi_tool_find_injection(options->run.library, true, library))
+    return !options->run.library;
+  if (ppi_tool_set_injection(library)) return true;
+  ppi_tool_say("out of memory");
+  return false;
+}
+
+static bool is_empty(const char *path) {
+  DIR *folder = opendir(path);
+  int num = 0;
+  while (folder && readdir(folder)) num++;
+  if (folder) closedir(folder);
+  if (num > 2) errno = ENOTEMPTY;
+  return num == 2;  // . and ..
+}
+
+// The command may change its folder, so the path is a whole one.
+static int make_folder(ppi_trial *trial) {
+  const char *given = trial->options->run.logs,
+             *parent = secure_getenv("TMPDIR");
+  char path[PATH_MAX];
+  bool made;
+  if (given) {
+    snprintf(path, sizeof path, "%s", given);
+    made = mkdir(path, 0700) == 0 || (errno == EEXIST && is_empty(path));
+  } else {
+    snprintf(path, sizeof path, "%s/pprof-runs.XXXXXX",
+             parent && parent[0] ? parent : "/tmp");
+    made = mkdtemp(path) != NULL;
+  }
+  if (made && realpath(path, trial->folder)) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: is no folder to write logs to: %s", path, strerror(errno));
+  return PPI_EXIT_USAGE;
+}
+
+int ppi_trial_begin(ppi_trial *trial, const struct ppi_tool_options *options) {
+  const char *output = secure_getenv("PPROF_OUTPUT");
+  trial->options = options;
+  if (output && output[0]) {
+    ppi_tool_say(
+        "PPROF_OUTPUT is set already, to %s; unset it; --logs names"
+        " the folder of the logs",
+        output);
+    return PPI_EXIT_USAGE;
+  }
+  if (!inject(options)) return PPI_EXIT_USAGE;
+  int code = make_folder(trial);
+  if (code == PPI_EXIT_DONE) take_endings(trial->before);
+  return code;
+}
+
+void ppi_trial_end(const ppi_trial *trial) {
+  give_endings(trial->before);
+  unsetenv("PPROF_OUTPUT");
+  if (!trial->options->run.logs) rmdir(trial->folder);
+}

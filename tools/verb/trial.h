@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Commands that are run again and again, each with logs of its own in one
+// folder. Main thread only.
+#ifndef PPI_TOOL_TRIAL_H_
+#define PPI_TOOL_TRIAL_H_
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+
+#include "cli/options.h"
+
+enum { PPI_TRIAL_ENDINGS = 3 };
+typedef struct ppi_trial {
+  const struct ppi_tool_options *options;
+  char folder[PATH_MAX];  // of the logs; a whole path
+  struct sigaction before[PPI_TRIAL_ENDINGS];
+} ppi_trial;
+
+// ppi_trial_begin makes the folder, has commands record their NVTX calls where
+// that can be, and notes the signals that ask us to end. Answers PPI_EXIT_DONE,
+// or PPI_EXIT_USAGE after a message.
+int ppi_trial_begin(ppi_trial *trial, const struct ppi_tool_options *options);
+// ppi_trial_end removes the folder where nobody has named it.
+void ppi_trial_end(const ppi_trial *trial);
+// ppi_trial_set_output names the logs of the next command. False: out of
+// memory.
+bool ppi_trial_set_output(const ppi_trial *trial, const char *prefix);
+// The signal that asked us to end between two commands; 0: none.
+int ppi_trial_asked(void);
+
+#endif  // PPI_TOOL_TRIAL_H_
