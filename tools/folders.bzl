@@ -10,6 +10,7 @@ TOOLS = [
     "//tools/cost/shape",
     "//tools/cost/table",
     "//tools/duckdb",
+    "//tools/expect",
     "//tools/export",
     "//tools/fleet",
     "//tools/import",

@@ -91,9 +91,18 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_info, NULL},
     {"check", "LOG...", "check every block of a log",
      "Checksums, order and contents of all blocks; what is damaged, and what "
-     "the\nrun itself lost.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(OUTPUT) | PPI_TAKES(STRICT),
+     "the\nrun itself lost. With --expect whether each run keeps the rules "
+     "of a file.\n"
+     "  pprof-report check --expect expect.yaml run.pplog\n",
+     PPI_TAKES(ALL) | PPI_TAKES(OUTPUT) | PPI_TAKES(STRICT) | PPI_TAKES(CHECK),
      PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_check, NULL},
+    {"expect", "--learn LOG...", "write rules that runs keep, for check",
+     "The order of stages in each request or step, their numbers, where "
+     "nothing "
+     "waits, how\nlong they take at most. See docs/compare.md.\n"
+     "  pprof-report expect --learn run1.pplog run2.pplog -o expect.yaml\n",
+     PPI_TAKES(ALL) | PPI_TAKES(OUTPUT) | PPI_TAKES(EXPECT) | PPI_TAKES(TRACES),
+     PPI_READS_RUNS, true, false, ppi_tool_expect, NULL},
     {"recover", "[SPOOL|LOG.part]...", "make a whole log of a killed run",
      "Without an operand it lists the spools that killed runs left behind. "
      "With --open\nit only says what was open, and since when; see "

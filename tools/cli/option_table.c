@@ -174,6 +174,11 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "csv: names as they are; else those a spreadsheet would run get a '"},
     {"strict", 0, PPI_OPTION_FLAG, FIELD(strict), FOR(STRICT), NULL, NULL,
      "exit 1 when anything was lost"},
+    {"expect", 0, PPI_OPTION_TEXT, FIELD(expect), FOR(CHECK), "FILE", NULL,
+     "rules that must hold of each run, instead of the blocks; exit 1 where one"
+     " does not: docs/compare.md"},
+    {"learn", 0, PPI_OPTION_FLAG, FIELD(learn), FOR(EXPECT), NULL, NULL,
+     "write the rules that these runs keep; needed"},
     {"keep", 0, PPI_OPTION_FLAG, FIELD(keep), FOR(RECOVER), NULL, NULL,
      "leave the spool where it is"},
     {"origin", 0, PPI_OPTION_FLAG, FIELD(origin), FOR(CONFIG), NULL, NULL,

@@ -44,6 +44,8 @@
   X(COMPARE)                 \
   X(TRY)                     \
   X(SEARCH_BATCH)            \
+  X(CHECK)                   \
+  X(EXPECT)                  \
   X(STUCK)                   \
   X(TOP)                     \
   X(METRICS)                 \
@@ -157,8 +159,10 @@ struct ppi_tool_options {
   const struct ppi_tool_verb *verb;
   const char *format, *output, *time_unit;  // NULL: not given
   const char *color, *threshold, *slo, *stage, *device_process, *group_by;
-  const char *html;  // run, compare
-  long warmup;       // LONG_MIN: not given
+  const char *html;    // run, compare
+  const char *expect;  // check
+  bool learn;          // expect
+  long warmup;         // LONG_MIN: not given
   bool force, strict, keep, origin, raw, wide, usage, help, version;
   bool open, live;  // recover, info: what is open, nothing else
   bool verb_given;

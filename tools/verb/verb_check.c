@@ -397,6 +397,7 @@ int ppi_tool_check(const struct ppi_tool_options *options) {
   ppi_page page = {0};
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
+  if (options->expect) return ppi_tool_check_expected(options);
   for (int i = 0; i < options->num_inputs; i++) {
     struct ppi_tool_segments segments;
     int answer = ppi_tool_segments_of(&options->inputs[i], &segments);

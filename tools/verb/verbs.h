@@ -27,6 +27,9 @@ int ppi_tool_fleet(const struct ppi_tool_options *options);
 int ppi_tool_fleet_operands(struct ppi_tool_options *options);
 int ppi_tool_info(const struct ppi_tool_options *options);
 int ppi_tool_check(const struct ppi_tool_options *options);
+// The same against the rules of --expect, instead.
+int ppi_tool_check_expected(const struct ppi_tool_options *options);
+int ppi_tool_expect(const struct ppi_tool_options *options);
 int ppi_tool_recover(const struct ppi_tool_options *options);
 // Recovers what dead processes left whose logs are in `folder`, an absolute
 // path.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether runs keep rules, and the figures that rules are about.
+#ifndef PPI_EXPECT_HOLDS_H_
+#define PPI_EXPECT_HOLDS_H_
+
+#include "expect/expect_rule.h"
+#include "expect/expect_run.h"
+#include "file/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_expect_rule_holds says whether a run keeps a rule; where it does not,
+// `out` gets what broke it first. False when out of memory, with *out_ok false.
+bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
+                           const ppi_expect_run *run, ppi_page *out,
+                           bool *out_ok);
+
+// ppi_expect_quantile is the duration of nearest rank of the calls of a name,
+// in ns; a quantile below 0 is the mean. 0 where there are none. False when out
+// of memory.
+bool ppi_expect_quantile(const ppi_expect_run *run, const char *name,
+                         double quantile, double *out);
+// ppi_expect_overlap is how much of the time of `a` `b` runs, too, in %;
+// below 0: `a` has no time. False when out of memory.
+bool ppi_expect_overlap(const ppi_expect_run *run, const char *a, const char *b,
+                        double *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_EXPECT_HOLDS_H_

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was the same in each unit of each run becomes a rule as it is; a figure
+// becomes one with room, as the next run is not the last one.
+#include "expect/expect_learn.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "expect/expect_holds.h"
+
+enum { MOST_NAMES = 64, MOST_KINDS = 8 };
+
+// A name in the units of a kind.
+struct name {
+  char *name;
+  size_t least, most;   // calls in a unit
+  bool never_waits;     // no synchronize in its calls
+  double p99;           // the largest of all runs, ns
+  size_t count, event;  // in this unit
+};
+
+struct kind {
+  char *kind;
+  size_t num_units, num_names;
+  struct name names[MOST_NAMES];
+  bool precedes[MOST_NAMES][MOST_NAMES];  // in each unit
+};
+
+struct ppi_expect_lesson {
+  size_t num_runs, num_kinds;
+  struct kind *kinds[MOST_KINDS];
+  uint64_t most_lost;
+  double overlap;  // of copies with other work, the least; below 0: none
+};
+
+ppi_expect_lesson *ppi_expect_lesson_create(void) {
+  return ppi_alloc(sizeof(ppi_expect_lesson));
+}
+
+void ppi_expect_lesson_destroy(ppi_expect_lesson *lesson) {
+  for (size_t i = 0; lesson && i < lesson->num_kinds; i++) {
+    struct kind *kind = lesson->kinds[i];
+    for (size_t k = 0; k < kind->num_names; k++) ppi_free(kind->names[k].name);
+    ppi_free(kind->kind);
+    ppi_free(kind);
+  }
+  ppi_free(lesson);
+}
+
+// ---- which kinds of units there are: the first run says ----
+
+static bool add_kind(ppi_expect_lesson *lesson, const char *name) {
+  for (size_t i = 0; i < lesson->num_kinds; i++)
+    if (strcmp(lesson->kinds[i]->kind, name) == 0) return true;
+  if (lesson->num_kinds == MOST_KINDS) return true;
+  struct kind *kind = ppi_alloc(sizeof *kind);
+  if (!kind) return false;
+  kind->kind = ppi_strdup(name);
+  lesson->kinds[lesson->num_kinds++] = kind;
+  return kind->kind != NULL;
+}
+
+static bool try_kind(ppi_expect_lesson *lesson, const ppi_expect_run *run,
+                     const char *name) {
+  ppi_expect_units units;
+  bool ok = ppi_expect_units_of(run, name, &units), has_any = false;
+  for (size_t i = 0; i < units.num; i++) has_any |= !units.members[i].is_holder;
+  ppi_expect_units_clear(&units);
+  return ok && (!has_any || add_kind(lesson, name));
+}
+
+// Requests and steps; without them outermost ranges that hold others, and the
+// run itself.
+static bool find_kinds(ppi_expect_lesson *lesson, const ppi_expect_run *run) {
+  bool ok = try_kind(lesson, run, "request") && try_kind(lesson, run, "step");
+  if (!ok || lesson->num_kinds) return ok;
+  ok = add_kind(lesson, "run");
+  const char *last = "";
+  for (size_t i = 0; ok && i < run->num_events; i++) {
+    const ppi_expect_event *event = &run->events[i];
+    const char *name = ppi_expect_name(run, event);
+    if (event->kind != PPROF_KIND_RANGE || event->depth || last == name ||
+        strpbrk(name, "*?["))
+      continue;
+    last = name;
+    ok = try_kind(lesson, run, name);
+  }
+  return ok;
+}
+
+// ---- what a unit holds ----
+
+// What rules have words for; kernels have too many names of their own.
+static const char *word_of(const ppi_expect_run *run,
+                           const ppi_expect_event *event) {
+  static const char *const words[] = {"synchronize", "launches", "copy"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (ppi_expect_is(run, event, words[i])) return words[i];
+  return ppi_expect_name(run, event);
+}
+
+// NULL: no room for it.
+static struct name *name_of(struct kind *kind, const char *word) {
+  for (size_t i = 0; i < kind->num_names; i++)
+    if (strcmp(kind->names[i].name, word) == 0) return &kind->names[i];
+  if (kind->num_names == MOST_NAMES || !*word) return NULL;
+  struct name *name = &kind->names[kind->num_names];
+  *name = (struct name){.name = ppi_strdup(word),
+                        .least = kind->num_units ? 0 : SIZE_MAX,
+                        .never_waits = true};
+  if (!name->name) return NULL;
+  for (size_t i = 0; i <= kind->num_names; i++)
+    kind->precedes[i][kind->num_names] = kind->precedes[kind->num_names][i] =
+        true;
+  kind->num_names++;
+  return name;
+}
+
+// Whether that order is no accident: one ends first, or is around the other.
+static bool is_before(const ppi_expect_event *a, const ppi_expect_event *b) {
+  bool is_around = a->lane == b->lane && a->start_ns <= b->start_ns &&
+                   b->end_ns <= a->end_ns && a->depth < b->depth;
+  return a->end_ns <= b->start_ns || is_around;
+}
+
+static void note_unit(struct kind *kind, const ppi_expect_run *run) {
+  for (size_t i = 0; i < kind->num_names; i++) {
+    struct name *name = &kind->names[i];
+    name->least = PPI_MIN(name->least, name->count);
+    name->most = PPI_MAX(name->most, name->count);
+    for (size_t k = 0; k < kind->num_names; k++)
+      kind->precedes[i][k] &= name->count == 1 && kind->names[k].count == 1 &&
+                              is_before(&run->events[name->event],
+                                        &run->events[kind->names[k].event]);
+  }
+  kind->num_units++;
+}
+
+static void learn_unit(struct kind *kind, const ppi_expect_run *run,
+                       const ppi_expect_member *members, size_t num) {
+  for (size_t i = 0; i < kind->num_names; i++) kind->names[i].count = 0;
+  for (size_t i = 0; i < num; i++) {
+    const ppi_expect_event *event = &run->events[members[i].event];
+    if (event->flags & PPROF_FLAG_CLIPPED) return;
+    if (members[i].is_holder) continue;
+    struct name *name = name_of(kind, word_of(run, event));
+    if (!name) continue;
+    name->count++;
+    name->event = members[i].event;
+  }
+  note_unit(kind, run);
+}
+
+static bool learn_name(struct name *name, const ppi_expect_run *run) {
+  ppi_expect_units units;
+  double p99;
+  if (!ppi_expect_units_of(run, name->name, &units)) return false;
+  for (size_t i = 0; i < units.num; i++)
+    if (!units.members[i].is_holder &&
+        ppi_expect_is(run, &run->events[units.members[i].event], "synchronize"))
+      name->never_waits = false;
+  ppi_expect_units_clear(&units);
+  if (!ppi_expect_quantile(run, name->name, 0.99, &p99)) return false;
+  name->p99 = PPI_MAX(name->p99, p99);
+  return true;
+}
+
+static bool learn_kind(struct kind *kind, const ppi_expect_run *run) {
+  ppi_expect_units units;
+  bool ok = ppi_expect_units_of(run, kind->kind, &units);
+  for (size_t begin = 0, end; ok && begin < units.num; begin = end) {
+    end = ppi_expect_unit_end(&units, begin);
+    learn_unit(kind, run, units.members + begin, end - begin);
+  }
+  ppi_expect_units_clear(&units);
+  for (size_t i = 0; ok && i < kind->num_names; i++)
+    ok = learn_name(&kind->names[i], run);
+  return ok;
+}
+
+bool ppi_expect_lesson_add(ppi_expect_lesson *lesson,
+                           const ppi_expect_run *run) {
+  double overlap;
+  bool ok = lesson->num_runs || find_kinds(lesson, run);
+  for (size_t i = 0; ok && i < lesson->num_kinds; i++)
+    ok = learn_kind(lesson->kinds[i], run);
+  if (!ok || !ppi_expect_overlap(run, "copy", "compute", &overlap))
+    return false;
+  lesson->overlap =
+      lesson->num_runs ? PPI_MIN(lesson->overlap, overlap) : overlap;
+  lesson->most_lost = PPI_MAX(lesson->most_lost, run->num_lost);
+  lesson->num_runs++;
+  return true;
+}
+
+// ---- the file ----
+
+// What rules or YAML have a meaning for becomes a `?`, which fits anything.
+static void put_name(const char *name, ppi_page *out) {
+  for (; *name; name++) {
+    bool is_special = strchr("()<>=,*?[]#:\"'\\-", *name) != NULL ||
+                      (unsigned char)*name < ' ';
+    bool is_dash = *name == '-' && name[1] != '>';
+    ppi_page_bytes(out, is_special && !is_dash ? "?" : name, 1);
+  }
+}
+
+static bool is_word(const char *name) {
+  return strcmp(name, "synchronize") == 0 || strcmp(name, "launches") == 0 ||
+         strcmp(name, "copy") == 0;
+}
+
+static bool is_once(const struct name *name) {
+  return name->least == 1 && name->most == 1;
+}
+
+// Those of the names that are there once, each behind all before it.
+static size_t chain_of(const struct kind *kind, size_t *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < kind->num_names && num < PPI_EXPECT_MOST_NAMES; i++) {
+    bool fits = is_once(&kind->names[i]) && !is_word(kind->names[i].name);
+    for (size_t k = 0; fits && k < num; k++) fits = kind->precedes[out[k]][i];
+    if (fits) out[num++] = i;
+  }
+  return num;
+}
+
+static bool is_in(const size_t *chain, size_t num, size_t i) {
+  while (num && chain[num - 1] != i) num--;
+  return num > 0;
+}
+
+static void put_counts(const struct kind *kind, const size_t *chain, size_t num,
+                       ppi_page *out) {
+  for (size_t i = 0; i < kind->num_names; i++) {
+    const struct name *name = &kind->names[i];
+    if (is_in(chain, num, i)) continue;
+    ppi_page_text(out, "  - ");
+    put_name(kind->kind, out);
+    ppi_page_text(out, " has ");
+    put_name(name->name, out);
+    if (name->least == name->most)
+      ppi_page_format(out, " = %zu\n", name->most);
+    else
+      ppi_page_format(out, " <= %zu\n", 2 * name->most);
+  }
+}
+
+// Two digits, upwards; what waits for a CPU waits for milliseconds.
+static void put_time(double ns, ppi_page *out) {
+  double ms = 3 * ns / 1e6 + 10, step = pow(10, floor(log10(ms)) - 1);
+  ppi_page_format(out, "%.6g ms", ceil(ms / step) * step);
+}
+
+static void put_chain(const struct kind *kind, ppi_page *out) {
+  size_t chain[PPI_EXPECT_MOST_NAMES], num = chain_of(kind, chain);
+  if (num < 2) num = 0;
+  for (size_t i = 0; i < num; i++) {
+    if (i == 0) {
+      ppi_page_text(out, "  - ");
+      put_name(kind->kind, out);
+    }
+    ppi_page_text(out, i ? " -> " : " has ");
+    put_name(kind->names[chain[i]].name, out);
+  }
+  if (num) ppi_page_text(out, "\n");
+  put_counts(kind, chain, num, out);
+}
+
+static bool has_name(const struct kind *kind, const char *word) {
+  for (size_t i = 0; i < kind->num_names; i++)
+    if (strcmp(kind->names[i].name, word) == 0) return true;
+  return false;
+}
+
+// Of the names that no kind before this one has.
+static void put_figures(const ppi_expect_lesson *lesson, size_t at,
+                        ppi_page *out) {
+  const struct kind *kind = lesson->kinds[at];
+  for (size_t i = 0; i < kind->num_names; i++) {
+    const struct name *name = &kind->names[i];
+    bool is_known = is_word(name->name) || name->p99 <= 0;
+    for (size_t k = 0; k < at; k++)
+      is_known |= has_name(lesson->kinds[k], name->name);
+    if (is_known) continue;
+    if (name->never_waits) {
+      ppi_page_text(out, "  - no synchronize in ");
+      put_name(name->name, out);
+      ppi_page_text(out, "\n");
+    }
+    ppi_page_text(out, "  - p99(");
+    put_name(name->name, out);
+    ppi_page_text(out, ") < ");
+    put_time(name->p99, out);
+    ppi_page_text(out, "\n");
+  }
+}
+
+void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out) {
+  ppi_page_format(out,
+                  "# What held of %zu run%s. Times have room; make them what "
+                  "you want to hold.\n"
+                  "# pprof-report check --expect FILE LOG\nexpect:\n",
+                  lesson->num_runs, lesson->num_runs == 1 ? "" : "s");
+  for (size_t i = 0; i < lesson->num_kinds; i++) {
+    const struct kind *kind = lesson->kinds[i];
+    bool is_run = strcmp(kind->kind, "run") == 0;
+    // One unit does not say what is always so.
+    if (kind->num_units < 2) continue;
+    put_chain(kind, out);
+    put_figures(lesson, i, out);
+    if (!is_run && !has_name(kind, "synchronize")) {
+      ppi_page_text(out, "  - ");
+      put_name(kind->kind, out);
+      ppi_page_text(out, " has synchronize = 0\n");
+    }
+  }
+  if (lesson->most_lost == 0) ppi_page_text(out, "  - lost = 0\n");
+  if (lesson->overlap >= 10)
+    ppi_page_format(out, "  - overlap(copy, compute) > %.0f %%\n",
+                    floor(lesson->overlap / 2));
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rule about runs, and the file of them: `expect:` and a list of lines.
+#ifndef PPI_EXPECT_RULE_H_
+#define PPI_EXPECT_RULE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_expect_kind {
+  PPI_EXPECT_ORDER,    // UNIT has A -> B -> C
+  PPI_EXPECT_COUNT,    // UNIT has A <= N
+  PPI_EXPECT_NONE_IN,  // no A in B
+  PPI_EXPECT_FIGURE,   // p99(A) < 8 ms
+  PPI_EXPECT_OVERLAP,  // overlap(A, B) > 50 %
+  PPI_EXPECT_LOST      // lost = 0
+} ppi_expect_kind;
+
+enum { PPI_EXPECT_MOST_NAMES = 32, PPI_EXPECT_MOST_TEXT = 512 };
+
+typedef struct ppi_expect_rule {
+  ppi_expect_kind kind;
+  uint32_t line;  // in the file
+  char text[PPI_EXPECT_MOST_TEXT];
+  char words[PPI_EXPECT_MOST_TEXT];  // what the names point into
+  const char *unit, *names[PPI_EXPECT_MOST_NAMES];
+  size_t num_names;
+  char op[3];       // <, <=, =, >= or >
+  double bound;     // ns, %, or a number
+  double quantile;  // of PPI_EXPECT_FIGURE, 1 is the longest; below 0: mean
+} ppi_expect_rule;
+
+typedef struct ppi_expect_rules {
+  ppi_expect_rule *items;
+  size_t num, capacity;
+} ppi_expect_rules;
+
+// ppi_expect_rules_read reads a file. CONFIG with `error` saying where;
+// NO_MEMORY. ppi_expect_rules_clear frees either way.
+pprof_status ppi_expect_rules_read(const char *path, ppi_expect_rules *out,
+                                   pprof_error *error);
+void ppi_expect_rules_clear(ppi_expect_rules *rules);
+// ppi_expect_rule_parse is one line of it; false: it is none.
+bool ppi_expect_rule_parse(const char *text, ppi_expect_rule *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_EXPECT_RULE_H_

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expect/expect_run.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+static ppi_expect_run *run_of(pprof_sink *sink) {
+  return (ppi_expect_run *)sink;
+}
+
+static void forget(ppi_expect_run *run) {
+  for (size_t i = 0; i < run->num_sites; i++) ppi_free(run->sites[i].name);
+  run->num_sites = run->num_events = run->num_flows = 0;
+  run->num_lost = 0;
+}
+
+static pprof_status run_begin(pprof_sink *sink, const pprof_run_info *info) {
+  const char *flows = pprof_run_info_text(info, "flows");
+  forget(run_of(sink));
+  run_of(sink)->has_requests = !flows || strcmp(flows, "links") != 0;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status run_define(pprof_sink *sink,
+                               const pprof_definition *definition) {
+  ppi_expect_run *run = run_of(sink);
+  size_t id = definition->id;
+  if (definition->kind != PPROF_DEFINITION_SITE) return PPROF_STATUS_OK;
+  if (id >= run->num_sites) {
+    ppi_expect_site *grown =
+        ppi_grow(run->sites, &run->sites_capacity, id + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    memset(grown + run->num_sites, 0,
+           (id + 1 - run->num_sites) * sizeof *grown);
+    run->sites = grown;
+    run->num_sites = id + 1;
+  }
+  char *name = ppi_strdup(pprof_definition_name(definition));
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  ppi_free(run->sites[id].name);
+  run->sites[id] = (ppi_expect_site){name, definition->parent};
+  return PPROF_STATUS_OK;
+}
+
+static bool add_flows(ppi_expect_run *run, const pprof_event *event) {
+  if (event->num_flows == 0) return true;
+  uint64_t *grown = ppi_grow(run->flows, &run->flows_capacity,
+                             run->num_flows + event->num_flows, sizeof *grown);
+  if (!grown) return false;
+  memcpy(grown + run->num_flows, event->flows,
+         event->num_flows * sizeof *grown);
+  run->flows = grown;
+  run->num_flows += event->num_flows;
+  return true;
+}
+
+static bool add_event(ppi_expect_run *run, const pprof_event *event) {
+  ppi_expect_event *grown = ppi_grow(run->events, &run->events_capacity,
+                                     run->num_events + 1, sizeof *grown);
+  if (!grown) return false;
+  run->events = grown;
+  grown[run->num_events++] =
+      (ppi_expect_event){.start_ns = event->start_ns,
+                         .end_ns = event->end_ns,
+                         .device_start_ns = event->device_start_ns,
+                         .device_end_ns = event->device_end_ns,
+                         .first_flow = run->num_flows,
+                         .num_flows = (uint32_t)event->num_flows,
+                         .site = event->site,
+                         .lane = event->lane,
+                         .kind = event->kind,
+                         .flags = event->flags,
+                         .depth = event->depth};
+  return add_flows(run, event);
+}
+
+static pprof_status run_events(pprof_sink *sink, const pprof_batch *batch) {
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    if (event->kind != PPROF_KIND_COUNTER && !add_event(run_of(sink), event))
+      return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status run_finish(pprof_sink *sink, const pprof_totals *totals) {
+  ppi_expect_run *run = run_of(sink);
+  if (totals)
+    run->num_lost = pprof_totals_value(totals, PPROF_ALL_LANES, "lost");
+  return run->whole(run->user, run) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_expect_run_init(ppi_expect_run *run,
+                         bool (*whole)(void *, const ppi_expect_run *),
+                         void *user) {
+  *run = (ppi_expect_run){.base = {.size = sizeof(pprof_sink),
+                                   .begin = run_begin,
+                                   .define = run_define,
+                                   .events = run_events,
+                                   .finish = run_finish},
+                          .whole = whole,
+                          .user = user};
+}
+
+void ppi_expect_run_clear(ppi_expect_run *run) {
+  forget(run);
+  ppi_free(run->sites);
+  ppi_free(run->events);
+  ppi_free(run->flows);
+}
+
+const char *ppi_expect_name(const ppi_expect_run *run,
+                            const ppi_expect_event *event) {
+  bool is_known = event->site < run->num_sites && run->sites[event->site].name;
+  return is_known ? run->sites[event->site].name : "";
+}
+
+uint32_t ppi_expect_category(const ppi_expect_run *run,
+                             const ppi_expect_event *event) {
+  return event->site < run->num_sites ? run->sites[event->site].category : 0;
+}
+
+bool ppi_expect_is_call(const ppi_expect_run *run,
+                        const ppi_expect_event *event) {
+  if (ppi_expect_category(run, event) == PPROF_CATEGORY_PROFILE_STEP)
+    return false;
+  return event->kind != PPROF_KIND_DEVICE_RANGE ||
+         !(event->flags & (PPROF_FLAG_PAIRED | PPROF_FLAG_PROJECTED));
+}
+
+// What rules call by a word of their own.
+bool ppi_expect_is(const ppi_expect_run *run, const ppi_expect_event *event,
+                   const char *name) {
+  const char *own = ppi_expect_name(run, event);
+  uint32_t category = ppi_expect_category(run, event);
+  bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
+  bool is_copy =
+      category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
+  if (strcmp(own, name) == 0) return true;
+  if (strcmp(name, "launches") == 0)
+    return is_device && category == PPROF_CATEGORY_KERNEL;
+  if (strcmp(name, "copy") == 0) return is_device && is_copy;
+  if (strcmp(name, "compute") == 0) return is_device && !is_copy;
+  if (strcmp(name, "synchronize") == 0)
+    return strstr(own, "ynchronize") != NULL;
+  return fnmatch(name, own, 0) == 0;
+}
+
+// ---- units ----
+
+static bool add_member(ppi_expect_units *units, uint64_t unit,
+                       const ppi_expect_run *run, size_t event,
+                       bool is_holder) {
+  ppi_expect_member *grown =
+      ppi_grow(units->members, &units->capacity, units->num + 1, sizeof *grown);
+  if (!grown) return false;
+  units->members = grown;
+  grown[units->num++] =
+      (ppi_expect_member){unit, run->events[event].start_ns, event, is_holder};
+  return true;
+}
+
+static int by_unit(const void *a, const void *b) {
+  const ppi_expect_member *x = a, *y = b;
+  if (x->unit != y->unit) return x->unit < y->unit ? -1 : 1;
+  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+  return x->event < y->event ? -1 : x->event > y->event;
+}
+
+static bool add_requests(const ppi_expect_run *run, ppi_expect_units *out) {
+  for (size_t i = 0; i < run->num_events; i++) {
+    const ppi_expect_event *event = &run->events[i];
+    if (!ppi_expect_is_call(run, event)) continue;
+    for (uint32_t k = 0; k < event->num_flows; k++)
+      if (!add_member(out, run->flows[event->first_flow + k], run, i, false))
+        return false;
+  }
+  return true;
+}
+
+// Those that hold others: steps, whose members are of any lane, or the calls of
+// a name, whose members are of its own.
+typedef struct holders {
+  ppi_expect_member *items;  // `unit` is the lane, 0 of steps
+  size_t num;
+} holders;
+
+static bool holds(const ppi_expect_run *run, const char *kind,
+                  const ppi_expect_event *event) {
+  if (strcmp(kind, "step") == 0)
+    return ppi_expect_category(run, event) == PPROF_CATEGORY_PROFILE_STEP &&
+           event->kind == PPROF_KIND_RANGE;
+  return event->kind == PPROF_KIND_RANGE && ppi_expect_is(run, event, kind);
+}
+
+// The last that began at or before; SIZE_MAX: none.
+static size_t holder_at(const holders *all, uint64_t lane, uint64_t start) {
+  size_t low = 0, high = all->num;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    const ppi_expect_member *item = &all->items[middle];
+    if (item->unit < lane || (item->unit == lane && item->start_ns <= start))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low && all->items[low - 1].unit == lane ? low - 1 : SIZE_MAX;
+}
+
+static bool add_held(const ppi_expect_run *run, const holders *all,
+                     bool by_lane, ppi_expect_units *out) {
+  for (size_t i = 0; i < run->num_events; i++) {
+    const ppi_expect_event *event = &run->events[i];
+    size_t at = holder_at(all, by_lane ? event->lane : 0, event->start_ns);
+    if (at == SIZE_MAX) continue;
+    const ppi_expect_event *holder = &run->events[all->items[at].event];
+    bool is_holder = holder == event;
+    if (!is_holder &&
+        (event->start_ns >= holder->end_ns || !ppi_expect_is_call(run, event)))
+      continue;
+    if (!add_member(out, at, run, i, is_holder)) return false;
+  }
+  return true;
+}
+
+static bool add_all_held(const ppi_expect_run *run, const char *kind,
+                         ppi_expect_units *out) {
+  bool by_lane = strcmp(kind, "step") != 0, ok = true;
+  ppi_expect_units found = {0};
+  for (size_t i = 0; ok && i < run->num_events; i++)
+    if (holds(run, kind, &run->events[i]))
+      ok = add_member(&found, by_lane ? run->events[i].lane : 0, run, i, true);
+  if (found.num)
+    qsort(found.members, found.num, sizeof *found.members, by_unit);
+  const holders all = {found.members, found.num};
+  ok = ok && add_held(run, &all, by_lane, out);
+  ppi_expect_units_clear(&found);
+  return ok;
+}
+
+bool ppi_expect_units_of(const ppi_expect_run *run, const char *kind,
+                         ppi_expect_units *out) {
+  bool ok = true;
+  *out = (ppi_expect_units){0};
+  if (strcmp(kind, "request") == 0) {
+    ok = !run->has_requests || add_requests(run, out);
+  } else if (strcmp(kind, "run") == 0) {
+    for (size_t i = 0; ok && i < run->num_events; i++)
+      if (ppi_expect_is_call(run, &run->events[i]))
+        ok = add_member(out, 0, run, i, false);
+  } else {
+    ok = add_all_held(run, kind, out);
+  }
+  if (out->num) qsort(out->members, out->num, sizeof *out->members, by_unit);
+  return ok;
+}
+
+void ppi_expect_units_clear(ppi_expect_units *units) {
+  ppi_free(units->members);
+  *units = (ppi_expect_units){0};
+}
+
+size_t ppi_expect_unit_end(const ppi_expect_units *units, size_t begin) {
+  size_t end = begin;
+  while (end < units->num &&
+         units->members[end].unit == units->members[begin].unit)
+    end++;
+  return end;
+}

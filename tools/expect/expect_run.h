@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run as rules look at it: its ranges and marks, and the units they lie in.
+// A sink that keeps a run until the next one begins. One thread.
+#ifndef PPI_EXPECT_RUN_H_
+#define PPI_EXPECT_RUN_H_
+
+#include <stdbool.h>
+
+#include "event/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_expect_event {
+  uint64_t start_ns, end_ns, device_start_ns, device_end_ns;
+  size_t first_flow;
+  uint32_t num_flows, site, lane, kind, flags, depth;
+} ppi_expect_event;
+
+typedef struct ppi_expect_site {
+  char *name;
+  uint32_t category;
+} ppi_expect_site;
+
+typedef struct ppi_expect_run {
+  pprof_sink base;
+  ppi_expect_event *events;
+  size_t num_events, events_capacity;
+  uint64_t *flows;
+  size_t num_flows, flows_capacity;
+  ppi_expect_site *sites;
+  size_t num_sites, sites_capacity;
+  uint64_t num_lost;
+  bool has_requests;  // flows are requests
+  // Called when a run is whole; false ends the reading: out of memory.
+  bool (*whole)(void *user, const struct ppi_expect_run *run);
+  void *user;
+} ppi_expect_run;
+
+// The sink is `base`; its `destroy` is NULL, ppi_expect_run_clear frees.
+void ppi_expect_run_init(ppi_expect_run *run,
+                         bool (*whole)(void *, const ppi_expect_run *),
+                         void *user);
+void ppi_expect_run_clear(ppi_expect_run *run);
+
+// ppi_expect_name is an event's, "" of an unknown site.
+const char *ppi_expect_name(const ppi_expect_run *run,
+                            const ppi_expect_event *event);
+uint32_t ppi_expect_category(const ppi_expect_run *run,
+                             const ppi_expect_event *event);
+// ppi_expect_is_call: it is a call of its name, not the device's side of one,
+// nor a step.
+bool ppi_expect_is_call(const ppi_expect_run *run,
+                        const ppi_expect_event *event);
+// ppi_expect_is answers whether an event is what a rule calls `name`: its name
+// or a pattern of it, or one of launches, copy, compute and synchronize.
+bool ppi_expect_is(const ppi_expect_run *run, const ppi_expect_event *event,
+                   const char *name);
+
+// A call in a unit, which is a request, a step, the run, or a call of a name.
+typedef struct ppi_expect_member {
+  uint64_t unit, start_ns;
+  size_t event;
+  bool is_holder;  // it is the unit, and no call in it
+} ppi_expect_member;
+typedef struct ppi_expect_units {
+  ppi_expect_member *members;  // by unit, then by start
+  size_t num, capacity;
+} ppi_expect_units;
+// ppi_expect_units_of finds the calls in each unit of a kind: "request",
+// "step", "run" or a name. False when out of memory.
+bool ppi_expect_units_of(const ppi_expect_run *run, const char *kind,
+                         ppi_expect_units *out);
+void ppi_expect_units_clear(ppi_expect_units *units);
+// ppi_expect_unit_end is behind the last member of the unit of `begin`.
+size_t ppi_expect_unit_end(const ppi_expect_units *units, size_t begin);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_EXPECT_RUN_H_

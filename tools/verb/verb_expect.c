@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `expect`: writes what held of some runs as rules; `check --expect` asks
+// whether they hold of others.
+#include "base/base.h"
+#include "cli/output.h"
+#include "expect/expect_holds.h"
+#include "expect/expect_learn.h"
+#include "input/input.h"
+#include "verb/verbs.h"
+
+static int read_run(const char *path, ppi_expect_run *run) {
+  struct ppi_tool_watch watch;
+  int code = ppi_tool_read(path, &run->base, &watch);
+  if (watch.sink_failed) ppi_tool_say("out of memory");
+  return watch.sink_failed ? PPI_EXIT_INPUT : code;
+}
+
+// ---- check --expect ----
+
+struct checked {
+  const ppi_expect_rules *rules;
+  const char *file, *log;
+  ppi_page *out;
+  size_t num_broken;
+};
+
+static bool check_run(void *user, const ppi_expect_run *run) {
+  struct checked *checked = user;
+  for (size_t i = 0; i < checked->rules->num; i++) {
+    const ppi_expect_rule *rule = &checked->rules->items[i];
+    ppi_page words = {0};
+    bool holds, room = ppi_expect_rule_holds(rule, run, &words, &holds);
+    if (room && !holds) {
+      checked->num_broken++;
+      ppi_page_visible(checked->out, checked->log);
+      ppi_page_text(checked->out, ": ");
+      ppi_page_visible(checked->out, checked->file);
+      ppi_page_format(checked->out, ":%u: ", rule->line);
+      ppi_page_visible(checked->out, rule->text);
+      ppi_page_text(checked->out, ": ");
+      ppi_page_bytes(checked->out, words.bytes, words.len);
+      ppi_page_text(checked->out, "\n");
+    }
+    ppi_page_clear(&words);
+    if (!room) return false;
+  }
+  return true;
+}
+
+static int check_log(const char *path, struct checked *checked) {
+  ppi_expect_run run;
+  size_t before = checked->num_broken;
+  checked->log = ppi_tool_name_of(path);
+  ppi_expect_run_init(&run, check_run, checked);
+  int code = read_run(path, &run);
+  ppi_expect_run_clear(&run);
+  if (code == PPI_EXIT_INPUT) return code;
+  if (checked->num_broken == before) {
+    ppi_page_visible(checked->out, checked->log);
+    ppi_page_format(checked->out, ": %zu rules hold\n", checked->rules->num);
+  } else if (code == PPI_EXIT_DONE) {
+    code = PPI_EXIT_CHECK;
+  }
+  return code;
+}
+
+int ppi_tool_check_expected(const struct ppi_tool_options *options) {
+  ppi_expect_rules rules;
+  ppi_page page = {0};
+  pprof_error error = {""};
+  int code = PPI_EXIT_DONE;
+  pprof_status status = ppi_expect_rules_read(options->expect, &rules, &error);
+  if (status != PPROF_STATUS_OK) {
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
+    ppi_expect_rules_clear(&rules);
+    return PPI_EXIT_USAGE;
+  }
+  struct checked checked = {
+      .rules = &rules, .file = options->expect, .out = &page};
+  for (int i = 0; i < options->num_inputs; i++) {
+    int answer = check_log(options->inputs[i], &checked);
+    code = PPI_MAX(code, answer);
+  }
+  ppi_expect_rules_clear(&rules);
+  return page.len ? ppi_tool_output_page(options, &page, code) : code;
+}
+
+// ---- expect --learn ----
+
+static bool learn_run(void *user, const ppi_expect_run *run) {
+  return ppi_expect_lesson_add(user, run);
+}
+
+int ppi_tool_expect(const struct ppi_tool_options *options) {
+  ppi_page page = {0};
+  ppi_expect_run run;
+  int code = ppi_tool_output_check(options, options->output);
+  if (code != PPI_EXIT_DONE) return code;
+  if (!options->learn) {
+    ppi_tool_say(
+        "'expect' writes rules with --learn; 'check --expect FILE' reads them");
+    return PPI_EXIT_USAGE;
+  }
+  ppi_expect_lesson *lesson = ppi_expect_lesson_create();
+  if (!lesson) return PPI_EXIT_INPUT;
+  ppi_expect_run_init(&run, learn_run, lesson);
+  for (int i = 0; i < options->num_inputs && code != PPI_EXIT_INPUT; i++) {
+    int answer = read_run(options->inputs[i], &run);
+    code = PPI_MAX(code, answer);
+  }
+  ppi_expect_run_clear(&run);
+  if (code != PPI_EXIT_INPUT) {
+    ppi_expect_lesson_put(lesson, &page);
+    code = ppi_tool_output_page(options, &page, code);
+  }
+  ppi_expect_lesson_destroy(lesson);
+  return code;
+}
