@@ -13,6 +13,16 @@ function emptyBand(id, question, reason) {
 // More rows are drawn on a click.
 const MOST_TABLE_ROWS = 200;
 
+// What was not recorded, and what records it; bands of that are one line.
+function missing(id, what, how) {
+  return el("span.missing", {id}, el("b", null, what), ` (${how})`);
+}
+
+function missingBand(list) {
+  return list.length ? el("p.band.empty", {id: "missing"}, "Not recorded: ",
+    list.map((one, at) => [at ? " · " : "", one])) : null;
+}
+
 // A table that sorts by its heads. columns: {name, unit, title, number, sort,
 // text(row), cell(row)}.
 function sortableTable(columns, rows, options) {

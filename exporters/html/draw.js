@@ -3,6 +3,12 @@ const TRACK = 17;
 const ROW_GAP = 7;
 const LABELS = 150;
 const COUNTER_HEIGHT = 34;
+const FOLDED_HEIGHT = 30;
+const AXIS_HEIGHT = 18;
+
+function heightOf(row) {
+  return row.isFolded ? FOLDED_HEIGHT : row.tracks.length * TRACK;
+}
 
 class Drawing {
   constructor(canvas, picture) {
@@ -46,23 +52,28 @@ class Drawing {
     return this.labels + (at - this.from) * this.scale;
   }
 
-  ruler() {
+  // `axis`: above all else, so that no row runs into its figures; else the lines
+  // below it, behind all.
+  ruler(axis) {
     const {context, colours} = this;
     const step = niceStep((this.to - this.from) / Math.max(2,
       (this.width - this.labels) / 110));
     const unit = timeUnit(Math.max(step, 1));
     const zero = this.picture.start;
-    context.fillStyle = colours.dim;
     context.strokeStyle = colours.rule;
+    context.fillStyle = colours.page;
+    if (axis) context.fillRect(0, 0, this.width, AXIS_HEIGHT);
+    context.fillStyle = colours.dim;
     context.beginPath();
     for (let at = Math.ceil((this.from - zero) / step) * step;
       at <= this.to - zero; at += step) {
       const x = Math.round(this.x(at + zero)) + 0.5;
       context.moveTo(x, 14);
-      context.lineTo(x, this.height);
+      context.lineTo(x, axis ? AXIS_HEIGHT : this.height);
       const digits = Math.max(0, -Math.floor(Math.log10(step / unit[1] * 1.01)));
-      context.fillText(`${(at / unit[1]).toFixed(digits)} ${unit[0]}`,
-        x + 3, 8);
+      const text = `${(at / unit[1]).toFixed(digits)} ${unit[0]}`;
+      if (axis && x + 3 + context.measureText(text).width < this.width)
+        context.fillText(text, x + 3, 8);
     }
     context.stroke();
   }
@@ -88,7 +99,7 @@ class Drawing {
     return without(num);
   }
 
-  label(text, y, last) {
+  label(text, y, last = "") {
     const {context, colours} = this;
     context.fillStyle = colours.page;
     context.fillRect(0, y - TRACK / 2, this.labels - 4, TRACK);
@@ -101,6 +112,12 @@ class Drawing {
 
   row(row, y, lit) {
     const {context} = this;
+    const name = rowLabel(this.picture, row.row);
+    if (row.isFolded) {
+      this.folded(row, y, lit);
+      this.label(`▸ ${name}`, y + TRACK / 2, `≤ ${count(row.most)}`);
+      return;
+    }
     context.save();
     context.beginPath();
     context.rect(this.labels, y, this.width - this.labels,
@@ -112,7 +129,23 @@ class Drawing {
       this.items(track.items, top, lit);
     });
     context.restore();
-    this.label(rowLabel(this.picture, row.row), y + TRACK / 2);
+    this.label(row.folds ? `▾ ${name}` : name, y + TRACK / 2);
+  }
+
+  // How many are open at a time, a column a point wide.
+  folded(row, y, lit) {
+    const {context, picture, from, to, labels} = this;
+    const num = Math.max(1, Math.floor(this.width - labels));
+    const level = row.bins.length ? this.levelFor(row.bins[0]) : 0;
+    const values = densityOf(picture, row, {from, to, num, number: level});
+    this.alpha(row.row.name, lit);
+    context.fillStyle = colourOf(row.row.name);
+    values.forEach((value, at) => {
+      const height = Math.min(1, value / row.most) * (FOLDED_HEIGHT - 2);
+      if (value > 0) context.fillRect(labels + at,
+        y + FOLDED_HEIGHT - 1 - Math.max(1, height), 1, Math.max(1, height));
+    });
+    context.globalAlpha = 1;
   }
 
   alpha(name, lit) {
@@ -142,7 +175,8 @@ class Drawing {
       while (at < last && level.stage[at + 1] === level.stage[begin] &&
         level.fill[at + 1] === level.fill[begin]) at++;
       const stage = picture.stages[level.stage[begin]];
-      const height = Math.max(2, (TRACK - 2) * level.fill[begin] / 255);
+      const height = Math.max(2,
+        (TRACK - 2) * Math.min(1, level.fill[begin] / 255));
       if (lit) this.alpha(stage && stage[0], lit);
       context.fillStyle = stage ? colourOf(stage[0]) : this.colours.dim;
       context.fillRect(this.x(picture.start + begin * length),
@@ -171,7 +205,7 @@ class Drawing {
       } else {
         context.fillRect(x, top, width > 3 ? width - 0.5 : width, TRACK - 1);
       }
-      if (width > 24) this.name(item, x, {top, width, ink: inkOn(colour)});
+      if (width > 24 && context.globalAlpha === 1) this.name(item, x, {top, width, ink: inkOn(colour)});
       at++;
       if (width <= 1) {
         const next = this.from + (x + 1 - this.labels) / this.scale;
@@ -191,8 +225,9 @@ class Drawing {
     context.fillStyle = ink;
     const {name} = item.event;
     const room = context.measureText(name).width + 46 < width;
-    context.fillText(room ? `${name}  ${time(item.to - item.from)}` : name,
-      x + 3, top + TRACK / 2);
+    context.fillText(room ? `${name}  ${time(item.to - item.from)}`
+      : this.fit(name, 4 * Math.floor(width / 4) - 4), x + 3,
+    top + TRACK / 2);
     context.restore();
   }
 
@@ -242,7 +277,8 @@ class Drawing {
     const left = Math.max(this.labels, this.x(from));
     context.globalAlpha = alpha;
     context.fillStyle = colour;
-    context.fillRect(left, 14, Math.max(1, this.x(to) - left), this.height);
+    context.fillRect(left, AXIS_HEIGHT, Math.max(1, this.x(to) - left),
+      this.height);
     context.globalAlpha = 1;
   }
 }

@@ -8,13 +8,15 @@ const FINDING_BANDS = {"device-bound": "device", "host-bound": "device",
   tail: "requests", "few-requests": "requests", computes: "time",
   blocks: "time", "slow-rank": "time", roofline: "time"};
 
+function otherTheme() {
+  return getComputedStyle(document.documentElement)
+    .getPropertyValue("color-scheme").includes("dark") ? "light" : "dark";
+}
+
 function headTools(asMarkdown) {
-  const theme = el("button.icon", {type: "button", title: "dark or light",
-    onclick: () => {
-      const dark = getComputedStyle(document.documentElement)
-        .getPropertyValue("color-scheme").includes("dark");
-      setView({theme: dark ? "light" : "dark"});
-    }}, "dark");
+  const theme = el("button.icon.theme", {type: "button",
+    title: "dark or light", onclick: () => setView({theme: otherTheme()})},
+  otherTheme());
   const print = el("button.icon", {type: "button",
     title: "one band below the other", onclick: () => window.print()}, "print");
   const copy = el("button.icon", {type: "button",
@@ -48,7 +50,7 @@ function goTo(id) {
   const node = document.getElementById(id);
   if (!node) return;
   node.scrollIntoView({block: "start"});
-  const head = node.querySelector("h2");
+  const head = node.querySelector("h2") || node;
   head.setAttribute("tabindex", "-1");
   head.focus({preventScroll: true});
 }
@@ -99,6 +101,7 @@ function serverLine(server) {
 
 const SMALL_SHARE = 1;
 const FEW_ROWS = 12;
+const FEW_ON_PHONE = 6;
 
 function isSmall(row) {
   return row.share < SMALL_SHARE;
@@ -157,6 +160,7 @@ function timeBand(data) {
   // is shown whole.
   const small = data.answer.length > FEW_ROWS
     ? rows.filter(row => isSmall(row) && !row.inside) : [];
+  const shown = rows.slice(0, MOST_TABLE_ROWS);
   const heads = [["stage"], ["where"], ["", ""], ["avg", unit[0]], ["share"],
     ...quantilesOf(data).map(name => [name, unit[0]])];
   const table = el("table.time", null,
@@ -164,9 +168,11 @@ function timeBand(data) {
     el("thead", null, el("tr", null, heads.map(([name, of], at) =>
       (name ? el(at > 2 ? "th.number" : "th", {scope: "col"}, name,
         of ? el("small", null, ` ${of}`) : null) : el("td"))))),
-    el("tbody", null, rows.map(row => answerLine(data, row, unit, most))),
+    el("tbody", null, shown.map(row => answerLine(data, row, unit, most))),
     el("tfoot", null, totalLine(data, unit)));
   if (small.length) table.classList.add("hides-small");
+  const late = rows.filter(row => !small.includes(row)).slice(FEW_ON_PHONE);
+  const all = lateButton(table, late.length);
   const more = el("button.more", {type: "button", "aria-expanded": "false",
     onclick: () => {
       const hides = table.classList.toggle("hides-small");
@@ -179,7 +185,22 @@ function timeBand(data) {
     `${time(data.total.time_avg)} go`,
     el("div.scroll", {tabindex: "0", role: "group", "aria-label": "stages"},
       table),
-    el("p.foot", null, small.length ? more : null, copy));
+    rows.length > shown.length || data.leftOut.answer ? el("p.hint", null,
+      `The first ${shown.length} of ` +
+      `${count(rows.length + (data.leftOut.answer || 0))} rows. All: `,
+      el("code", null, "pprof-report --wide LOG")) : null,
+    el("p.foot", null, small.length ? more : null, late.length ? all : null,
+      copy));
+}
+
+// A phone's first screen has room for few rows, above one picture.
+function lateButton(table, num) {
+  table.classList.toggle("hides-late", num > 0);
+  const button = el("button.more.late", {type: "button", onclick: () => {
+    table.classList.remove("hides-late");
+    button.remove();
+  }}, `${num} more`);
+  return button;
 }
 
 function totalLine(data, unit) {

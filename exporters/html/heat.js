@@ -39,8 +39,8 @@ function slowsBand(data) {
   const question = "Who slows whom?";
   const rows = data.interference.filter(row => row.other);
   if (!rows.length)
-    return emptyBand("slows", question, "No two stages ran on one device at " +
-      "a time: device ranges on two streams would show it.");
+    return missing("slows", "stages side by side on a device",
+      "device ranges on two streams");
   const devices = [...new Set(rows.map(row => row.device))];
   return band("slows", question, devices.map(device =>
     heatTable(device, rows.filter(row => row.device === device))),

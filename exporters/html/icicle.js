@@ -59,7 +59,7 @@ function icicle(title, roots, valueOf) {
 function insideBand(data) {
   const question = "What is inside?";
   if (!data.paths.length)
-    return emptyBand("inside", question, "No stage was recorded.");
+    return missing("inside", "stages", "pprof_push and pprof_pop around work");
   const whole = new Set(data.requests.filter(
     row => row.flag === "the request itself").map(row => row.name));
   const roots = icicleTree(data.paths).filter(({row}) =>

@@ -3,6 +3,8 @@
 function applyTheme() {
   if (view.theme) document.documentElement.dataset.theme = view.theme;
   else delete document.documentElement.dataset.theme;
+  for (const button of document.querySelectorAll("button.theme"))
+    button.textContent = otherTheme();
 }
 
 function applyStage() {
@@ -39,13 +41,14 @@ async function drawPictures(data, place) {
   const small = smallCharts(data, picture, series);
   if (strips || small.firstChild) place.side.append(strips || "", small);
   else place.side.remove();
-  place.pictures.append(
-    timelineBand(data, picture, timeline), full,
+  const bands = [timelineBand(data, picture, timeline), full,
     spreadBand(data, picture, showCall), deviceBand(data, picture, series),
-    queueBand(data, picture, series), slowsBand(data), insideBand(data));
+    queueBand(data, picture, series), slowsBand(data), insideBand(data)];
+  const isMissing = node => node.classList.contains("missing");
+  place.pictures.append(...bands.filter(node => !isMissing(node)),
+    missingBand(bands.filter(isMissing)) || "");
   timeline.layout();
-  new ResizeObserver(() => timeline.layout())
-    .observe(timeline.canvas.parentNode);
+  new ResizeObserver(() => timeline.resize()).observe(timeline.box.parentNode);
   document.body.timeline = timeline;
   // Paper is light, and narrow: styles see to the rest of the page.
   addEventListener("beforeprint", () => {
@@ -78,6 +81,8 @@ async function start() {
   readView();
   applyTheme();
   onView(applyTheme);
+  matchMedia("(prefers-color-scheme: dark)")
+    .addEventListener("change", applyTheme);
   onView(applyStage);
   addEventListener("hashchange", () => {
     readView();

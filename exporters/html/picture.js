@@ -103,11 +103,11 @@ async function loadBins(picture) {
   const tracks = [];
   picture.rows.forEach((row, number) => {
     for (let depth = 0; depth < row.tracks; depth++) {
-      const level = {size, fill: new Uint8Array(size),
+      const level = {size, fill: new Float32Array(size),
         stage: new Int16Array(size).fill(-1), num: new Float64Array(size)};
       let at = -1;
-      for (let left = numbers.next(); left > 0; left--) {
-        at += numbers.next() + 1;
+      for (let more = numbers.next(); more; more = numbers.next()) {
+        at += more;
         level.num[at] = numbers.next();
         level.stage[at] = numbers.next() - 1;
         level.fill[at] = numbers.next();
@@ -123,11 +123,11 @@ function levelOf(track, number) {
   while (track.levels.length <= number) {
     const below = track.levels[track.levels.length - 1];
     const size = below.size >> 1;
-    const level = {size, fill: new Uint8Array(size),
+    const level = {size, fill: new Float32Array(size),
       stage: new Int16Array(size), num: new Float64Array(size)};
     for (let at = 0; at < size; at++) {
       const [a, b] = [2 * at, 2 * at + 1];
-      level.fill[at] = (below.fill[a] + below.fill[b] + 1) >> 1;
+      level.fill[at] = (below.fill[a] + below.fill[b]) / 2;
       level.stage[at] =
         below.stage[below.fill[b] > below.fill[a] ? b : a];
       if (level.stage[at] < 0)

@@ -199,8 +199,8 @@ function deviceBand(data, picture, series) {
   const question = "Why is the device idle?";
   const devices = data.devices.filter(device => device.busy_ns > 0);
   if (!devices.length)
-    return emptyBand("device", question, "No device range has a time: " +
-      "pprof_device_push around the work, or run --kernels.");
+    return missing("device", "times on a device",
+      "pprof_device_push around the work, or run --kernels");
   return band("device", question, devices.map(device =>
     el("div", {"data-device": device.device},
       el("h3", null, device.device), idleBar(device),
@@ -212,8 +212,8 @@ function queueBand(data, picture, series) {
   const waits = series.filter(one => one.kind === "wait");
   const requests = requestsChart(picture, series);
   if (!waits.length && !requests)
-    return emptyBand("queue", question, "Nothing waits that is recorded: " +
-      "device ranges say what is submitted, pprof_flow what is in flight.");
+    return missing("queue", "what waits",
+      "device ranges for what is submitted, pprof_flow for what is in flight");
   const devices = [...new Set(waits.map(one => one.device))];
   return band("queue", question,
     requests,

@@ -70,7 +70,7 @@ function spreadBand(data, picture, showCall) {
   const found = data.stages.map(row => ({row,
     one: spreadOf(picture, row.name, row.timed)})).filter(({one}) => one);
   if (!found.length)
-    return emptyBand("spread", question, "No stage has ended yet.");
+    return missing("spread", "times of calls", "stages that end");
   found.sort((a, b) => b.row.avg * b.row.calls - a.row.avg * a.row.calls);
   const axis = spreadAxis(found.map(({one}) => one));
   const line = ({row, one}) => ofStage(el("tr", {"data-spread": row.name},

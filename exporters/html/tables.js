@@ -40,11 +40,10 @@ function leftOutHint(leftOut, view, num) {
 
 function tablesOf(documents, command, leftOut = {}) {
   const found = documents.flatMap(report => Object.entries(report.views));
-  const list = found.map(([name, table]) => {
-    const title = VIEW_TITLES[name] || name;
-    if (!table.rows.length)
-      return el("p.empty", {"data-view": name}, el("b", null, title), " ",
-        table.reason || "nothing of it was recorded");
+  const titleOf = name => VIEW_TITLES[name] || name;
+  const empty = found.filter(([, table]) => !table.rows.length);
+  const list = found.filter(([, table]) => table.rows.length).map(([name, table]) => {
+    const title = titleOf(name);
     const content = el("div");
     const details = el("details", {"data-view": name},
       el("summary", null, title, " ",
@@ -61,5 +60,9 @@ function tablesOf(documents, command, leftOut = {}) {
   });
   return band("tables", "All the figures", el("p.hint", null,
     `The tables of ${command}; the tooltip of a cell is its ` +
-    "unrounded figure, docs/tables.md defines the columns."), list);
+    "unrounded figure, docs/tables.md defines the columns."), list,
+  empty.length ? el("p.empty", null, "Without rows: ",
+    empty.map(([name, table], at) => [at ? " · " : "", el("span",
+      {"data-view": name}, el("b", null, titleOf(name)),
+      table.reason ? ` (${table.reason})` : "")])) : null);
 }

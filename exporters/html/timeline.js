@@ -14,6 +14,11 @@ class Timeline {
     this.canvas = el("canvas.timeline", {tabindex: "0", role: "application",
       "aria-label": "timeline: arrows or a and d pan, w and s zoom, slash " +
         "searches, n and p step through what was found, Escape clears"});
+    this.roll = el("div.roll", null, this.canvas);
+    this.box = el("div.canvas", {onscroll: () => {
+      this.scroll = this.box.scrollTop;
+      this.draw();
+    }}, this.roll);
     this.map = el("canvas.minimap", {"aria-hidden": "true"});
     this.drawing = new Drawing(this.canvas, picture);
     this.search = el("input.search", {type: "search", placeholder: "search /",
@@ -87,10 +92,10 @@ class Timeline {
   }
 
   layout() {
-    let y = 20;
+    let y = AXIS_HEIGHT + 2;
     this.tops = this.rows.map(row => {
       const top = y;
-      y += row.tracks.length * TRACK + ROW_GAP;
+      y += heightOf(row) + ROW_GAP;
       return top;
     });
     this.counterTops = this.picture.counters.map(() => {
@@ -99,12 +104,29 @@ class Timeline {
       return top;
     });
     this.full = y + 4;
-    const box = this.canvas.parentNode.getBoundingClientRect();
-    this.drawing.resize(box.width, Math.min(this.full, MOST_HEIGHT));
-    this.canvas.style.width = `${box.width}px`;
-    this.scroll = Math.min(this.scroll,
-      Math.max(0, this.full - this.drawing.height));
+    const height = Math.min(this.full, MOST_HEIGHT);
+    this.box.style.height = `${height}px`;
+    this.roll.style.height = `${this.full}px`;
+    this.scroll = this.box.scrollTop;
+    this.drawing.resize(this.box.clientWidth, height);
+    this.canvas.style.width = `${this.box.clientWidth}px`;
     this.paint();
+  }
+
+  resize() {
+    if (this.box.clientWidth !== this.drawing.width) this.layout();
+  }
+
+  foldAll() {
+    const folds = this.rows.filter(row => row.folds);
+    const isFolded = !folds.some(row => row.isFolded);
+    for (const row of folds) row.isFolded = isFolded;
+    this.layout();
+  }
+
+  fold(row) {
+    row.isFolded = !row.isFolded;
+    this.layout();
   }
 
   paint() {
@@ -115,10 +137,11 @@ class Timeline {
     const request = picture.requests[picture.requests.length - 1];
     if (request) drawing.band(request.start, request.start + request.length,
       drawing.colours.soft, 1);
-    drawing.ruler();
+    drawing.ruler(false);
     this.rows.forEach((row, at) => {
       const y = this.tops[at] - this.scroll;
-      if (y > -400 && y < drawing.height) drawing.row(row, y, lit);
+      if (y + heightOf(row) > 0 && y < drawing.height)
+        drawing.row(row, y, lit);
     });
     picture.counters.forEach((counter, at) =>
       drawing.counter(counter, this.counterTops[at] - this.scroll));
@@ -129,6 +152,7 @@ class Timeline {
     if (this.mark !== null)
       drawing.band(this.mark, this.mark, drawing.colours.link, 1);
     if (this.chosen) this.paintFlow();
+    drawing.ruler(true);
     this.paintMap();
     this.lastPaint = performance.now() - began;
   }
@@ -159,8 +183,10 @@ class Timeline {
 
   placeOf(event, onDevice) {
     const number = onDevice ? event.stream : event.row;
-    const at = this.rows.findIndex(row => row.number === number);
+    const at = this.rows.findIndex(row => row.numbers.includes(number));
     if (at < 0) return 0;
+    if (this.rows[at].isFolded)
+      return this.tops[at] - this.scroll + FOLDED_HEIGHT / 2;
     const depth = this.rows[at].tracks.findIndex(track => {
       const first = firstAt(track.items, onDevice ? event.deviceStart
         : event.start);
@@ -201,18 +227,30 @@ class Timeline {
 
   // ---- pointer and keys ----
 
+  rowAt(y) {
+    return this.rows[this.tops.findIndex((top, row) => y > AXIS_HEIGHT &&
+      y + this.scroll >= top &&
+      y + this.scroll < top + heightOf(this.rows[row]))];
+  }
+
   itemAt(x, y) {
     const at = this.timeAt(x);
     const reach = 2 * (this.to - this.from) / this.drawing.width;
-    const number = this.tops.findIndex((top, row) => y + this.scroll >= top &&
-      y + this.scroll < top + this.rows[row].tracks.length * TRACK);
-    if (number < 0 || x < this.drawing.labels) return null;
-    const track = this.rows[number].tracks[
-      Math.floor((y + this.scroll - this.tops[number]) / TRACK)];
+    const row = this.rowAt(y);
+    if (!row || x < this.drawing.labels) return null;
+    if (row.isFolded) return this.densityAt(row, at, reach);
+    const top = this.tops[this.rows.indexOf(row)];
+    const track = row.tracks[Math.floor((y + this.scroll - top) / TRACK)];
     if (!track) return null;
     const item = track.items[firstAt(track.items, at - reach)];
     if (item && item.from <= at + reach) return item;
     return track.bins ? this.binAt(track.bins, at) : null;
+  }
+
+  densityAt(row, at, reach) {
+    const [value] = densityOf(this.picture, row, {from: at - reach,
+      to: at + reach, num: 1, number: 0});
+    return {isBin: true, isFolded: true, name: row.row.name, value};
   }
 
   binAt(track, at) {
@@ -227,6 +265,8 @@ class Timeline {
   }
 
   words(item) {
+    if (item.isFolded) return [item.name,
+      `${three(item.value)} at a time; a click shows each`];
     if (item.isBin) return [`${count(item.num)} short ranges`,
       `most of it ${item.name}; ${percent(item.fill / 2.55)} of ` +
       `${time(item.length)}`];
@@ -304,8 +344,7 @@ class Timeline {
         return;
       }
       const by = dx / this.drawing.scale;
-      this.scroll = Math.min(Math.max(0, held.scroll + held.y - event.offsetY),
-        Math.max(0, this.full - this.drawing.height));
+      this.box.scrollTop = held.scroll + held.y - event.offsetY;
       this.show(held.from - by, held.to - by);
       return;
     }
@@ -321,7 +360,14 @@ class Timeline {
     if (!held) return;
     if (held.selects && held.moved) this.sum();
     else if (held.moved) this.told();
-    else this.choose(this.itemAt(event.offsetX, event.offsetY));
+    else this.click(event.offsetX, event.offsetY);
+  }
+
+  click(x, y) {
+    const row = this.rowAt(y);
+    if (row && row.folds && (row.isFolded || x < this.drawing.labels))
+      this.fold(row);
+    else this.choose(this.itemAt(x, y));
   }
 
   key(event) {
@@ -331,6 +377,7 @@ class Timeline {
       w: () => this.zoom(0.7), s: () => this.zoom(1 / 0.7),
       "+": () => this.zoom(0.7), "-": () => this.zoom(1 / 0.7),
       ArrowUp: () => this.rollBy(-40), ArrowDown: () => this.rollBy(40),
+      o: () => this.foldAll(),
       f: () => this.chosen && this.fit(this.chosen),
       m: () => { this.mark = (this.from + this.to) / 2; this.draw(); },
       n: () => this.step(1), p: () => this.step(-1),
@@ -345,9 +392,7 @@ class Timeline {
   }
 
   rollBy(by) {
-    this.scroll = Math.min(Math.max(0, this.scroll + by),
-      Math.max(0, this.full - this.drawing.height));
-    this.draw();
+    this.box.scrollTop += by;
   }
 
   clear() {
@@ -369,6 +414,9 @@ class Timeline {
 
   fit(item) {
     const more = Math.max((item.to - item.from) * 0.2, LEAST_SPAN);
+    const row = this.rows.find(one => one.isFolded &&
+      one.numbers.includes(item.event.row) && !item.onDevice);
+    if (row) this.fold(row);
     this.choose(item);
     this.show(item.from - more, item.to + more);
     this.told();
@@ -451,8 +499,8 @@ function timelineBand(data, picture, timeline) {
         timeline.told();
       }}, "whole run"),
       el("span.hint", null, "drag pans, wheel zooms, shift-drag selects, ",
-        "double click fits; keys: wasd, / f m n p 0 Esc")),
-    timeline.map, el("div.canvas", null, timeline.canvas), timeline.said,
+        "double click fits, ▸ opens; keys: wasd, / f m n o p 0 Esc")),
+    timeline.map, timeline.box, timeline.said,
     timeline.panel, words.length ? el("p.hint", null,
       `${words.join(" ")} All, for Perfetto: `,
       el("code", null, "pprof-report trace LOG")) : null);

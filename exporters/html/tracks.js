@@ -2,9 +2,8 @@
 // that what is in sight is found by halving.
 
 // Each event has a place in its thread's row, and one in its stream's.
-function tracksOf(picture, events, bins) {
-  const rows = picture.rows.map((row, number) => ({row, number, tracks: []}));
-  const items = rows.map(() => []);
+function itemsOf(picture, events) {
+  const items = picture.rows.map(() => []);
   for (const event of events) {
     items[event.row].push({event, from: event.start,
       to: event.start + event.length, depth: event.depth});
@@ -13,21 +12,108 @@ function tracksOf(picture, events, bins) {
         to: event.deviceStart + event.deviceLength, depth: 0,
         onDevice: true});
   }
-  rows.forEach((row, number) => {
-    row.tracks = stackItems(items[number], row.row.kind === "thread");
-    for (const track of bins.filter(one => one.row === number)) {
-      while (row.tracks.length <= track.depth)
-        row.tracks.push({items: [], bins: null});
-      row.tracks[track.depth].bins = track;
-    }
-  });
-  return rows.filter(row => row.tracks.length).sort((a, b) =>
-    a.row.run - b.row.run || ROW_ORDER[a.row.kind] - ROW_ORDER[b.row.kind] ||
-    (a.row.device || 0) - (b.row.device || 0) || a.row.lane - b.row.lane);
+  return items;
 }
 
-// What spans threads comes first.
-const ROW_ORDER = {async: 0, thread: 1, stream: 2};
+// What ends anywhere is a row for each name, of which there may be several
+// until they are folded.
+function groupsOf(picture) {
+  const groups = new Map();
+  picture.rows.forEach((row, number) => {
+    const key = row.kind === "async" ? `${row.run} ${row.name}` : number;
+    if (!groups.has(key)) groups.set(key, {row, numbers: [], tracks: []});
+    groups.get(key).numbers.push(number);
+  });
+  return [...groups.values()];
+}
+
+const FEW_TRACKS = 3;  // that need not be folded
+
+function fillRow(row, items, bins) {
+  const mine = row.numbers.flatMap(number => items[number]);
+  row.tracks = stackItems(mine, row.row.kind === "thread");
+  row.most = row.tracks.length;  // at a time
+  row.busy = row.tracks.length ? row.tracks[0].items.reduce(
+    (sum, item) => sum + item.to - item.from, 0) : 0;
+  row.bins = bins.filter(one => row.numbers.includes(one.row));
+  for (const track of row.bins) {
+    let at = track.depth;
+    while (row.tracks[at] && row.tracks[at].bins) at++;
+    while (row.tracks.length <= at) row.tracks.push({items: [], bins: null});
+    row.tracks[at].bins = track;
+    row.most += Math.max(...track.levels[0].fill) / 255;
+  }
+  row.isFolded = row.row.kind === "async" &&
+    (row.bins.length > 0 || row.tracks.length > FEW_TRACKS);
+  row.folds = row.isFolded;
+}
+
+// First what spans threads and is little, as steps; then the threads and streams
+// of the longest path, most of it first; what is folded; all others, the busiest
+// first.
+function orderOf(row, shares) {
+  row.share = row.numbers.reduce((sum, one) => sum + (shares.get(one) || 0), 0);
+  const {kind} = row.row;
+  if (kind === "async") return row.folds ? 2 : 0;
+  if (row.share) return 1;
+  return kind === "thread" ? 3 : 4;
+}
+
+function tracksOf(picture, events, bins) {
+  const items = itemsOf(picture, events);
+  const shares = new Map();
+  for (const request of picture.requests)
+    for (const [, , from, to, row] of request.path)
+      shares.set(row, (shares.get(row) || 0) + to - from);
+  const rows = groupsOf(picture);
+  for (const row of rows) {
+    fillRow(row, items, bins);
+    row.order = orderOf(row, shares);
+    row.size = Math.round(Math.log2(row.busy + 1));
+  }
+  return rows.filter(row => row.tracks.length).sort((a, b) =>
+    a.row.run - b.row.run || a.order - b.order || b.share - a.share ||
+    (a.row.device || 0) - (b.row.device || 0) || b.size - a.size ||
+    a.row.lane - b.row.lane);
+}
+
+// How many are open at a time, on average of each of `num` equal parts of
+// [from, to]; of bins those of level `number` count.
+function densityOf(picture, row, {from, to, num, number}) {
+  const width = (to - from) / num;
+  const sums = new Float64Array(num + 1);  // of the part, and of all behind it
+  const rest = new Float64Array(num);
+  const add = (begin, end, times) => {
+    const [a, b] = [(Math.max(begin, from) - from) / width,
+      (Math.min(end, to) - from) / width];
+    if (b < 0 || a >= num || b < a) return;
+    const [first, last] = [Math.floor(a), Math.min(num - 1, Math.floor(b))];
+    if (first === last) {
+      rest[first] += times * (b - a);
+      return;
+    }
+    rest[first] += times * (first + 1 - a);
+    rest[last] += times * Math.min(1, b - last);
+    sums[first + 1] += times;
+    sums[last] -= times;
+  };
+  for (const track of row.tracks)
+    for (let at = firstAt(track.items, from); at < track.items.length &&
+      track.items[at].from <= to; at++)
+      add(track.items[at].from, track.items[at].to, 1);
+  for (const track of row.bins) {
+    const level = levelOf(track, number);
+    const length = picture.bin * 2 ** number;
+    const first = Math.floor((from - picture.start) / length);
+    const last = Math.min(level.size - 1,
+      Math.floor((to - picture.start) / length));
+    for (let at = Math.max(0, first); at <= last; at++)
+      if (level.fill[at]) add(picture.start + at * length,
+        picture.start + (at + 1) * length, level.fill[at] / 255);
+  }
+  let open = 0;
+  return rest.map((value, at) => value + (open += sums[at]));
+}
 
 // By depth; where that does not keep them apart, in the first free track.
 function stackItems(items, byDepth) {
@@ -61,8 +147,7 @@ function rowLabel(picture, row) {
   if (kind === "stream")
     return `${run}${picture.devices[device] || "device"} ` +
       `${name || `stream ${number}`}`;
-  if (kind === "async")
-    return run + (lane ? `across, from ${name || `lane ${lane}`}` : "steps");
+  if (kind === "async") return run + name;
   return run + (name || (number ? `thread ${number}` : `lane ${lane}`));
 }
 

@@ -224,8 +224,8 @@ function requestsBand(data, events, show) {
   const {picture} = data;
   const question = "Where does the tail come from?";
   if (!picture.requests.length)
-    return {strips: null, full: emptyBand("requests", question,
-      "No requests are recorded: give what serves one a number, pprof_flow.")};
+    return {strips: null, full: missing("requests", "requests",
+      "pprof_flow, with a number for what serves one")};
   const scale = Math.max(...picture.requests.map(one => one.length));
   const all = picture.requests.map((request, at) => {
     const parts = partsOf(events, at);

@@ -60,6 +60,9 @@ def main(tool):
             if os.path.getsize(page) > MOST:
                 print(f"{make.__name__}: {os.path.getsize(page)} bytes")
             left_out = json.loads(part(page, "left_out"))
+            answer = json.loads(part(page, "report"))["views"]["answer"]["rows"]
+            if answer[-1][0] != "total":
+                print(f"{make.__name__}: the answer's last row is {answer[-1][0]}")
             wanted = rows(tool, trace, "--tree")["tree"]
             told = len(json.loads(part(page, "tree"))["views"]["tree"]["rows"])
             if told + left_out.get("tree", 0) != wanted or told < 100:

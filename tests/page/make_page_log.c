@@ -6,6 +6,8 @@
 //   hostile   the same with names that try to be markup, and odd times; N
 //             chooses which
 //   many      N ranges of eight threads and a device
+//   service   N requests that come 300 at a time, and wait in line for six
+//             threads
 //   bare      one range
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +72,7 @@ static pprof_event range(uint32_t lane, uint32_t site, uint64_t from_ns,
 
 static const char *const names[NUM_SITES] = {
     "request", "decode",   "resize",   "detect", "classify", "post",
-    "upload",  "download", "tokenize", "attend", "sample",   "depth"};
+    "upload",  "download", "tokenize", "attend", "sample",   "in the queue"};
 
 static const char *const hostile_names[NUM_SITES] = {
     "</script><script>document.title='owned'</script>",
@@ -215,6 +217,29 @@ static void make_many(uint64_t n) {
   }
 }
 
+// Each is of all its life on no thread, and so is its wait for one.
+static void make_service(uint64_t n) {
+  uint64_t free_ns[NUM_LANES + 1] = {0}, came_ns = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    uint32_t lane = 2 + (uint32_t)(i % 6);
+    came_ns += i % 300 ? US(40) : US(200000);
+    uint64_t from_ns = came_ns + US(5);
+    if (from_ns < free_ns[lane]) from_ns = free_ns[lane];
+    uint64_t end_ns = from_ns + US(2000 + random_below(2500));
+    pprof_event inner = range(lane, 5, from_ns + US(20), end_ns - US(90));
+    inner.depth = 1;
+    add(range(1, 6, came_ns, came_ns + US(4)), i + 1);
+    add(inner, i + 1);
+    add(range(lane, 2, from_ns, end_ns), i + 1);
+    pprof_event waits = range(1, 12, came_ns + US(4), from_ns);
+    pprof_event whole = range(1, 1, came_ns, end_ns);
+    waits.flags = whole.flags = PPROF_FLAG_ASYNC;
+    add(waits, i + 1);
+    add(whole, i + 1);
+    free_ns[lane] = end_ns + US(3);
+  }
+}
+
 // Eight long stages with a short one in each, and four short ones.
 static void make_parts(uint64_t n) {
   uint64_t at_ns = 0;
@@ -254,6 +279,8 @@ int main(int argc, char **argv) {
     make_many(n);
   else if (strcmp(argv[1], "parts") == 0)
     make_parts(n);
+  else if (strcmp(argv[1], "service") == 0)
+    make_service(n);
   else if (strcmp(argv[1], "bare") == 0)
     add(range(1, 2, 0, US(10)), 0);
   else

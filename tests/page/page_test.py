@@ -48,8 +48,16 @@ def make(kind, number):
 
 
 def html(log):
-    subprocess.run([TOOL, "html", log], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([TOOL, "html", "--force", log], check=True, stderr=subprocess.DEVNULL)
     return log[:-len(".pplog")] + ".html"
+
+
+def html_of_trace(name, events):
+    trace = os.path.join(Shared.folder.name, name + ".json")
+    with open(trace, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+    subprocess.run([TOOL, "html", trace], check=True, stderr=subprocess.DEVNULL)
+    return trace + ".html"
 
 
 def report_of(log, *options):
@@ -197,10 +205,10 @@ class PicturesTest(PageCase):
         page = self.open()
         heads = page.js("[...document.querySelectorAll('section.band')].map(e => "
                         "[e.id, e.querySelector('h2').textContent])")
-        self.assertEqual(BANDS, [name for name, _ in heads])
+        self.assertEqual([name for name in BANDS if name != "slows"], [name for name, _ in heads])
         self.assertTrue(all(text for _, text in heads))
         self.assertEqual(["slows"], page.js(
-            "[...document.querySelectorAll('section.empty')].map(e => e.id)"))
+            "[...document.querySelectorAll('#missing .missing')].map(e => e.id)"))
         self.sound(page)
 
     def test_requests_are_those_of_the_view(self):
@@ -298,17 +306,28 @@ class PicturesTest(PageCase):
 
     def test_what_is_left_out_is_counted(self):
         letters = [chr(97 + at) for at in range(20)]
-        trace = os.path.join(Shared.folder.name, "places.json")
-        with open(trace, "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": [
-                {"ph": "X", "name": a + b + c, "pid": 1, "tid": 1, "ts": at, "dur": 1}
-                for at, (a, b, c) in enumerate(itertools.product(letters, repeat=3))]}, file)
-        subprocess.run([TOOL, "html", trace], check=True, stderr=subprocess.DEVNULL)
-        page = self.open(trace + ".html")
+        page = self.open(html_of_trace("places", [
+            {"ph": "X", "name": a + b + c, "pid": 1, "tid": 1, "ts": at, "dur": 1}
+            for at, (a, b, c) in enumerate(itertools.product(letters, repeat=3))]))
         self.assertEqual(
             ["The greatest 4 096 of 8 000 rows. All: pprof-report --tree LOG"],
             page.js("[...document.querySelectorAll('#inside [data-left-out]')]"
                     ".map(e => e.textContent)"))
+        self.sound(page)
+
+    def test_steps_have_no_requests(self):
+        at = {"pid": 1, "tid": 1}
+        events = [event for step in range(40) for event in (
+            {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", **at,
+             "ts": 100 * step, "dur": 90},
+            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", **at, "ts": 100 * step + 5, "dur": 40},
+            {"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "id": step, **at, "ts": 100 * step + 6},
+            {"ph": "f", "cat": "fwdbwd", "name": "fwdbwd", "id": step, **at, "bp": "e",
+             "ts": 100 * step + 30})]
+        page = self.open(html_of_trace("steps", events))
+        self.assertEqual([0, 0], page.js(
+            "[document.body.timeline.picture.requests.length, document.body.timeline.series"
+            ".filter(s => s.kind === 'requests').length]"))
         self.sound(page)
 
     def test_code_is_small(self):
@@ -399,6 +418,38 @@ class TimelineTest(PageCase):
         whole, = cells(report("--view", "requests")["views"]["requests"], name="(request)")
         page = self.open()
         self.assertAlmostEqual(1.16 * whole["max"], self.span(page), delta=2)
+
+    def rows(self, page):
+        return page.js("document.body.timeline.rows.map(r => [r.row.name, r.isFolded])")
+
+    def test_what_ends_anywhere_is_folded_by_name(self):
+        page = self.open(html(make("service", 1500)))
+        rows = self.rows(page)
+        self.assertEqual(["in the queue", "request"], [name for name, folded in rows if folded])
+        # First the thread that had most of the longest paths.
+        self.assertEqual((1, False), (page.js("document.body.timeline.rows[0].order"), rows[0][1]))
+        # Requests come 300 at a time.
+        most = page.js("document.body.timeline.rows.find(r => r.isFolded).most")
+        self.assertTrue(200 < most <= 300, most)
+        x, y = page.js(
+            "(() => { const t = document.body.timeline; t.canvas.scrollIntoView();"
+            "const box = t.canvas.getBoundingClientRect(); return [box.left + 20, box.top + "
+            "t.tops[t.rows.findIndex(r => r.isFolded)] - t.scroll + 8]; })()")
+        page.mouse("mousePressed", x, y, button="left", clickCount=1)
+        page.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        self.assertEqual(["request"], [name for name, folded in self.rows(page) if folded])
+        self.sound(page)
+
+    def test_no_row_runs_into_the_axis(self):
+        page = self.open(html(make("service", 1500)))
+        axis = ("(() => { const t = document.body.timeline; t.paint(); return t.drawing.context"
+                ".getImageData(0, 0, t.canvas.width, 18).data.join(); })()")
+        page.js("document.body.timeline.foldAll()")
+        before = page.js(axis)
+        page.js("new Promise(done => { const t = document.body.timeline; t.box.scrollTop = 133;"
+                "requestAnimationFrame(() => requestAnimationFrame(done)); })")
+        self.assertEqual(133, page.js("document.body.timeline.scroll"))
+        self.assertEqual(before, page.js(axis))
 
     def test_keys_zoom_pan_and_search(self):
         page = self.open()
@@ -498,6 +549,11 @@ class ReachTest(PageCase):
         self.assertEqual(name, page.js(
             "new URLSearchParams(location.hash.slice(1)).get('stage')"))
         self.assertEqual("true", page.js("document.activeElement.getAttribute('aria-pressed')"))
+
+    def test_the_theme_that_is_there_is_not_offered(self):
+        for dark, offered in ((False, "dark"), (True, "light")):
+            self.assertEqual(offered, self.open(dark=dark).js(
+                "document.querySelector('button.theme').textContent"))
 
     def test_works_in_the_frame_of_a_notebook(self):
         path = os.path.join(Shared.folder.name, "notebook.html")

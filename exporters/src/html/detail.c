@@ -89,23 +89,30 @@ static void fill(ppi_picture_bin *bin, uint32_t stage, uint64_t ns) {
   }
 }
 
-// Ranges so long are few, and exact.
+// Ranges of one depth hardly overlap, but what ends anywhere does: of those
+// that fill so many bins only their number changes.
 enum { MOST_BINS = 256 };
 
 static void put_bins(ppi_picture *picture, size_t track, uint32_t stage,
-                     ppi_stretch span) {
+                     ppi_stretch span, size_t most_bins) {
   uint64_t from_ns = span.start_ns - picture->start_ns;
   uint64_t to_ns = span.end_ns - picture->start_ns, bin_ns = picture->bin_ns;
   ppi_picture_bin *bins = picture->bins + track * picture->bins_a_track;
-  size_t at = (size_t)(from_ns / bin_ns), num = 0;
-  if (at >= picture->bins_a_track) return;
+  size_t at = (size_t)(from_ns / bin_ns), last = (size_t)(to_ns / bin_ns);
+  if (at >= picture->bins_a_track || last >= picture->bins_a_track) return;
   bins[at].num++;
-  if (from_ns == to_ns) fill(&bins[at], stage, 0);
-  while (from_ns < to_ns && num++ < MOST_BINS && at < picture->bins_a_track) {
-    uint64_t edge_ns = PPI_MIN((at + 1) * bin_ns, to_ns);
-    fill(&bins[at++], stage, edge_ns - from_ns);
-    from_ns = edge_ns;
+  if (at == last) {
+    fill(&bins[at], stage, to_ns - from_ns);
+    return;
   }
+  fill(&bins[at], stage, (at + 1) * bin_ns - from_ns);
+  fill(&bins[last], stage, to_ns - last * bin_ns);
+  if (last - at > most_bins) {
+    bins[at + 1].change++;
+    bins[last].change--;
+    return;
+  }
+  while (++at < last) fill(&bins[at], stage, bin_ns);
 }
 
 static void bin_side(ppi_picture *picture, const pprof_event *event,
@@ -116,12 +123,13 @@ static void bin_side(ppi_picture *picture, const pprof_event *event,
   if (number == PPI_SEEN_NONE || !ppi_picture_span(event, on_device, &ns))
     return;
   const ppi_picture_row *row = &picture->rows[number];
-  uint32_t depth = on_device ? 0 : event->depth;
+  uint32_t depth = ppi_picture_depth(event, on_device);
   if (row->first_track == SIZE_MAX || depth >= row->depth) return;
   uint64_t from_ns =
       (on_device ? event->device_start_ns : event->start_ns) + shift_ns;
   put_bins(picture, row->first_track + depth, stage,
-           (ppi_stretch){from_ns, from_ns + ns});
+           (ppi_stretch){from_ns, from_ns + ns},
+           row->kind == PPI_ROW_ASYNC ? 0 : MOST_BINS);
 }
 
 // ---- sums ----

@@ -58,10 +58,11 @@ static void put_path(ppi_page *page, const ppi_path *path,
   for (size_t i = 0; i < path->num; i += (size_t)1 << level) {
     const ppi_path_piece *piece = &path->items[i];
     const ppi_request_part *part = &parts[piece->part];
-    ppi_page_format(page, "%s[%u,%d,%llu,%llu]", i ? "," : "", part->site,
-                    part->device_end_ns > part->device_start_ns,
-                    (unsigned long long)piece->start_ns,
-                    (unsigned long long)piece->end_ns);
+    bool on_device = part->device_end_ns > part->device_start_ns;
+    ppi_page_format(page, "%s[%u,%d,%llu,%llu,%u]", i ? "," : "", part->site,
+                    on_device, (unsigned long long)piece->start_ns,
+                    (unsigned long long)piece->end_ns,
+                    on_device ? part->stream - 1 : part->lane);
   }
   ppi_page_text(page, "],");
 }

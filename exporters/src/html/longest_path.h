@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-// ppi_longest_path_put writes the member "path": [stage, on a device, from, to]
-// for each stretch of it, or for one in 2^`level`. After the second reading.
-// NO_MEMORY.
+// ppi_longest_path_put writes the member "path": [stage, on a device, from, to,
+// row] for each stretch of it, or for one in 2^`level`. After the second
+// reading. NO_MEMORY.
 pprof_status ppi_longest_path_put(ppi_page *page, const ppi_picture *picture,
                                   size_t request, unsigned level);
 

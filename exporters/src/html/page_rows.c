@@ -52,15 +52,16 @@ static void choose(const int64_t *sizes, size_t num, size_t most,
   }
 }
 
+static void move_row(ppi_view *view, size_t to, size_t from) {
+  view->rows[to] = view->rows[from];
+  memmove(row_of(view, to), row_of(view, from),
+          view->kind->num_columns * sizeof *view->cells);
+}
+
 static void keep(ppi_view *view, const bool *stays) {
-  size_t num = 0, num_columns = view->kind->num_columns;
-  for (size_t i = 0; i < view->num_rows; i++) {
-    if (!stays[i]) continue;
-    view->rows[num] = view->rows[i];
-    memmove(row_of(view, num), row_of(view, i),
-            num_columns * sizeof *view->cells);
-    num++;
-  }
+  size_t num = 0;
+  for (size_t i = 0; i < view->num_rows; i++)
+    if (stays[i]) move_row(view, num++, i);
   view->num_rows = num;
 }
 
@@ -100,7 +101,11 @@ void ppi_page_rows_trim(void *of, void *context) {
   ppi_page_rows *rows = context;
   size_t num = view->num_rows;
   if (strcmp(view->kind->name, "tree") == 0) trim_tree(view, rows->most);
-  view->num_rows = PPI_MIN(view->num_rows, rows->most);
+  if (view->num_rows > rows->most) {
+    // The last one is the total, where there is one.
+    move_row(view, rows->most - 1, num - 1);
+    view->num_rows = rows->most;
+  }
   note(rows, view->kind->name, num - view->num_rows);
 }
 

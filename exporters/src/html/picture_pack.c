@@ -100,46 +100,48 @@ static pprof_status make_events(ppi_pack *pack, const void *of,
 
 // ---- bins ----
 
-// Of 2^`level` bins one.
-static ppi_picture_bin bin_of(const ppi_picture *picture, size_t first,
-                              unsigned level) {
+// Of 2^`level` bins from *at on one, and the first one behind them. `open` is
+// how many ranges fill what comes next.
+static ppi_picture_bin next_bin(const ppi_picture *picture, size_t *at,
+                                unsigned level, int64_t *open) {
   ppi_picture_bin sum = {.stage = PPI_SEEN_NONE};
-  for (size_t i = first; i < first + ((size_t)1 << level); i++) {
-    const ppi_picture_bin *bin = &picture->bins[i];
-    if (bin->covered_ns > sum.vote_ns || sum.stage == PPI_SEEN_NONE)
-      sum.stage = bin->stage;
-    sum.vote_ns = PPI_MAX(sum.vote_ns, bin->covered_ns);
-    sum.covered_ns += bin->covered_ns;
+  for (size_t last = *at + ((size_t)1 << level); *at < last; ++*at) {
+    const ppi_picture_bin *bin = &picture->bins[*at];
+    *open += bin->change;
+    uint64_t ns = bin->covered_ns + (uint64_t)*open * picture->bin_ns;
+    if (ns > sum.vote_ns || sum.stage == PPI_SEEN_NONE) sum.stage = bin->stage;
+    sum.vote_ns = PPI_MAX(sum.vote_ns, ns);
+    sum.covered_ns += ns;
     sum.num += bin->num;
   }
   return sum;
 }
 
-static bool is_empty(const ppi_picture_bin *bin) {
-  return !bin->covered_ns && !bin->num;
+static void pack_bin(ppi_pack *pack, const ppi_picture_bin *bin,
+                     uint64_t bin_ns) {
+  ppi_pack_number(pack, bin->num);
+  ppi_pack_number(pack, or_none(bin->stage));
+  ppi_pack_number(pack, 255 * bin->covered_ns / bin_ns);
 }
 
+// Each bin with anything behind one more than the number of empty ones before
+// it; 0 ends a track.
 static void pack_track(ppi_pack *pack, const ppi_picture *picture, size_t track,
                        unsigned level) {
-  size_t first = track * picture->bins_a_track;
-  size_t size = picture->bins_a_track >> level, num = 0, gap = 0;
-  for (size_t i = 0; i < size; i++) {
-    const ppi_picture_bin bin = bin_of(picture, first + (i << level), level);
-    num += !is_empty(&bin);
-  }
-  ppi_pack_number(pack, num);
-  for (size_t i = 0; i < size; i++) {
-    const ppi_picture_bin bin = bin_of(picture, first + (i << level), level);
-    if (is_empty(&bin)) {
+  size_t at = track * picture->bins_a_track;
+  size_t end = at + picture->bins_a_track, gap = 0;
+  int64_t open = 0;
+  while (at < end) {
+    const ppi_picture_bin bin = next_bin(picture, &at, level, &open);
+    if (!bin.covered_ns && !bin.num) {
       gap++;
       continue;
     }
-    ppi_pack_number(pack, gap);
-    ppi_pack_number(pack, bin.num);
-    ppi_pack_number(pack, or_none(bin.stage));
-    ppi_pack_number(pack, 255 * bin.covered_ns / (picture->bin_ns << level));
+    ppi_pack_number(pack, gap + 1);
+    pack_bin(pack, &bin, picture->bin_ns << level);
     gap = 0;
   }
+  ppi_pack_number(pack, 0);
 }
 
 static pprof_status make_bins(ppi_pack *pack, const void *of, unsigned level) {

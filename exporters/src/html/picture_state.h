@@ -31,8 +31,8 @@ enum {
   PPI_PICTURE_LENGTHS = 128    // classes of lengths, two to an octave
 };
 
-// A row of the timeline: a thread's stack, its ranges that nest in nothing, or
-// a stream.
+// A row of the timeline: a thread's stack, the ranges of a name that nest in
+// nothing, or a stream.
 typedef enum ppi_picture_kind {
   PPI_ROW_THREAD = 0,
   PPI_ROW_ASYNC,
@@ -41,7 +41,8 @@ typedef enum ppi_picture_kind {
 
 typedef struct ppi_picture_row {
   ppi_picture_kind kind;
-  uint32_t run, lane;
+  uint32_t run;
+  uint32_t lane;    // or stream, or stage before it is folded
   uint32_t device;  // of a stream, among `devices`
   uint64_t number;  // thread's, or stream's
   char *name;
@@ -84,6 +85,7 @@ typedef struct ppi_picture_bin {
   uint64_t covered_ns;
   uint32_t num, stage;  // the stage that has most of it, by majority vote
   uint64_t vote_ns;
+  int64_t change;  // of how many that overlap fill it, and those behind it
 } ppi_picture_bin;
 
 // A sum over time: of a span each bin gets its part.

@@ -65,6 +65,13 @@ static void put_names(ppi_page *page, const ppi_picture *picture, size_t most) {
   ppi_page_text(page, "],\n");
 }
 
+static const char *name_of(const ppi_picture *picture,
+                           const ppi_picture_row *row) {
+  if (row->kind != PPI_ROW_ASYNC) return row->name;
+  const ppi_picture_stage *stage = &picture->stages[row->lane];
+  return stage->into ? picture->stages[stage->into - 1].name : stage->name;
+}
+
 static void put_rows(ppi_page *page, const ppi_picture *picture, size_t most) {
   static const char *const kinds[] = {[PPI_ROW_THREAD] = "thread",
                                       [PPI_ROW_ASYNC] = "async",
@@ -74,7 +81,7 @@ static void put_rows(ppi_page *page, const ppi_picture *picture, size_t most) {
     const ppi_picture_row *row = &picture->rows[i];
     ppi_page_text(page, i ? ",\n{" : "{");
     put_text(page, "kind", kinds[row->kind]);
-    put_name(page, row->name, most);
+    put_name(page, name_of(picture, row), most);
     put_number(page, "run", row->run);
     put_number(page, "lane", row->lane);
     if (row->kind == PPI_ROW_STREAM && row->device < picture->num_devices)

@@ -197,10 +197,14 @@ static void name_unknown(ppi_picture *picture, uint32_t site) {
                .kind = PPROF_DEFINITION_SITE, .id = site, .name = name});
 }
 
-uint32_t ppi_seen_stage(ppi_picture *picture, uint32_t site) {
+static uint32_t unfolded(ppi_picture *picture, uint32_t site) {
   if (id_of(&picture->sites, site) == PPI_SEEN_NONE)
     name_unknown(picture, site);
-  uint32_t stage = id_of(&picture->sites, site);
+  return id_of(&picture->sites, site);
+}
+
+uint32_t ppi_seen_stage(ppi_picture *picture, uint32_t site) {
+  uint32_t stage = unfolded(picture, site);
   if (stage == PPI_SEEN_NONE) return stage;
   uint32_t into = picture->stages[stage].into;
   return into ? into - 1 : stage;
@@ -259,16 +263,25 @@ static uint32_t row_of(ppi_picture *picture, const ppi_picture_row *row,
   return (uint32_t)number;
 }
 
+// What ends anywhere is a row for each name. What names fold into is known only
+// behind the first reading.
+static uint32_t async_row(ppi_picture *picture, const pprof_event *event) {
+  const ppi_picture_row row = {.kind = PPI_ROW_ASYNC,
+                               .run = (uint32_t)picture->at_run - 1,
+                               .lane = unfolded(picture, event->site)};
+  return row.lane == PPI_SEEN_NONE ? row.lane : row_of(picture, &row, 0);
+}
+
 uint32_t ppi_seen_row(ppi_picture *picture, const pprof_event *event) {
+  if (event->flags & PPROF_FLAG_ASYNC) return async_row(picture, event);
   const struct ppi_picture_lane *lane = event->lane < picture->num_lane_names
                                             ? &picture->lane_names[event->lane]
                                             : NULL;
-  const ppi_picture_row row = {
-      .kind = event->flags & PPROF_FLAG_ASYNC ? PPI_ROW_ASYNC : PPI_ROW_THREAD,
-      .run = (uint32_t)picture->at_run - 1,
-      .lane = event->lane,
-      .number = lane ? lane->number : 0,
-      .name = lane ? lane->name : NULL};
+  const ppi_picture_row row = {.kind = PPI_ROW_THREAD,
+                               .run = (uint32_t)picture->at_run - 1,
+                               .lane = event->lane,
+                               .number = lane ? lane->number : 0,
+                               .name = lane ? lane->name : NULL};
   return row_of(picture, &row, lane ? lane->life : 0);
 }
 

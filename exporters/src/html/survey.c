@@ -19,6 +19,10 @@ bool ppi_picture_span(const pprof_event *event, bool on_device,
   return from_ns <= to_ns && to_ns <= PPI_PICTURE_LAST_NS;
 }
 
+uint32_t ppi_picture_depth(const pprof_event *event, bool on_device) {
+  return on_device || event->flags & PPROF_FLAG_ASYNC ? 0 : event->depth;
+}
+
 // Two to an octave: [2^k, 1.5 * 2^k) and the rest up to 2^(k+1).
 size_t ppi_picture_class(uint64_t ns) {
   if (ns < 2) return (size_t)ns;
@@ -59,7 +63,7 @@ static void note_side(ppi_picture *picture, const pprof_event *event,
   ppi_picture_row *row = &picture->rows[number];
   row->num++;
   row->counts[ppi_picture_class(ns)]++;
-  uint32_t depth = on_device ? 0 : event->depth;
+  uint32_t depth = ppi_picture_depth(event, on_device);
   row->depth = PPI_MAX(row->depth, PPI_MIN(depth + 1, PPI_PICTURE_DEPTH));
 }
 

@@ -17,6 +17,8 @@ void ppi_survey_init(ppi_picture *picture);
 // false: it has no such side, or times that none can have.
 bool ppi_picture_span(const pprof_event *event, bool on_device,
                       uint64_t *out_ns);
+// ppi_picture_depth is where in its row a side stands.
+uint32_t ppi_picture_depth(const pprof_event *event, bool on_device);
 // ppi_picture_class is the class of lengths of `ns`; ppi_picture_class_ns the
 // least length of a class.
 size_t ppi_picture_class(uint64_t ns);
