@@ -316,14 +316,14 @@ class PicturesTest(PageCase):
         self.sound(page)
 
     def test_steps_have_no_requests(self):
-        at = {"pid": 1, "tid": 1}
-        events = [event for step in range(40) for event in (
-            {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", **at,
-             "ts": 100 * step, "dur": 90},
-            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", **at, "ts": 100 * step + 5, "dur": 40},
-            {"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "id": step, **at, "ts": 100 * step + 6},
-            {"ph": "f", "cat": "fwdbwd", "name": "fwdbwd", "id": step, **at, "bp": "e",
-             "ts": 100 * step + 30})]
+        made = [event for start in range(0, 4000, 100) for event in (
+            ("user_annotation", "ProfilerStep#1", "X", 1, start, 90),
+            ("cpu_op", "aten::mm", "X", 1, start + 5, 40),
+            ("cpu_op", "MmBackward0", "X", 2, start + 50, 30),
+            ("fwdbwd", "fwdbwd", "s", 1, start + 6, 0),
+            ("fwdbwd", "fwdbwd", "f", 2, start + 51, 0))]
+        events = [dict(zip(("cat", "name", "ph", "tid", "ts", "dur"), event), pid=1, bp="e",
+                       id=event[4] // 100) for event in made]
         page = self.open(html_of_trace("steps", events))
         self.assertEqual([0, 0], page.js(
             "[document.body.timeline.picture.requests.length, document.body.timeline.series"
