@@ -33,7 +33,7 @@ def _run(path, dims, *options):
     sizes = ["--dim", ",".join("%s=%s" % pair for pair in dims.items())] if dims else []
     done = subprocess.run([_tool(), "cost", *options, *sizes, os.path.join(".", path)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          encoding="utf-8", errors="replace")
+                          env={**os.environ, "PPROF_PYTHON": sys.executable}, encoding="utf-8", errors="replace")
     if done.returncode:
         raise Error(done.stderr.strip(), done.returncode)
     return done.stdout

@@ -7,6 +7,7 @@ import sys
 def main():
     """Becomes the program; returns only to say why it cannot."""
     path = os.path.join(os.path.dirname(os.path.realpath(__file__)), "bin", "pprof-report")
+    os.environ["PPROF_PYTHON"] = sys.executable  # what is written in Python runs by this one
     try:
         os.execv(path, ["pprof-report"] + sys.argv[1:])
     except OSError as error:

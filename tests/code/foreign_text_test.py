@@ -59,6 +59,7 @@ OURS = {
         "ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, row->parent) ->text"},
     "tools/verb/costs.c": {"item->text"},
     "exporters/src/view/answer_line.c": {"text"},
+    "tools/launch/python.c": {"folder"},
     "tools/verb/verb_search_batch.c": {"text"},
 }
 

@@ -5,8 +5,8 @@ import os
 import sys
 import unittest
 
-import onnx
-from onnx import F16, F32, INT64, INT8, UINT8, Graph, info, ints, node, tensor
+import models
+from models import F16, F32, INT64, INT8, UINT8, Graph, info, ints, node, tensor
 
 TOOL = os.path.abspath(sys.argv[1])
 
@@ -14,8 +14,7 @@ TOOL = os.path.abspath(sys.argv[1])
 def row_of(nodes, inputs, weights=(), opset=18, dim=None):
     """The last node's row."""
     graph = Graph(nodes, inputs, "y", weights)
-    options = ["--by", "node"] + (["--dim", dim] if dim else [])
-    return onnx.told(TOOL, onnx.model(graph, opset), *options)["rows"][-1]
+    return models.rows(models.model(graph, opset), dim or "")[-1]
 
 
 class Formulas(unittest.TestCase):
@@ -40,6 +39,11 @@ class Formulas(unittest.TestCase):
         row = row_of([node("Conv", "x,w", "y", group=32, dilations=[2, 2])],
                      [info("x", [1, 32, 20, 20])], [tensor("w", [32, 1, 3, 3])])
         self.expect(row, 32 * 16 * 16 * 9, 0, "[1,32,16,16]")
+
+    def test_conv_with_what_follows_it(self):
+        row = row_of([node("FusedConv", "x,w", "y", domain="com.microsoft", activation="Relu",
+                           pads=[1, 1, 1, 1])], [info("x", [1, 3, 8, 8])], [tensor("w", [4, 3, 3, 3])])
+        self.expect(row, 4 * 8 * 8 * 27, 0, "[1,4,8,8]")
 
     def test_conv_transpose(self):
         # N.IC.IH.IW . OC/g.KH.KW
@@ -121,7 +125,8 @@ class Formulas(unittest.TestCase):
     def test_recurrent(self):
         # T.B.dir.gates.H.(I + H)
         for kind, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
-            row = row_of([node(kind, "x,w,r", "y", hidden_size=20)], [info("x", [7, 5, 10])],
+            row = row_of([node(kind, "x,w,r", "y", hidden_size=20, direction="bidirectional")],
+                         [info("x", [7, 5, 10])],
                          [tensor("w", [2, gates * 20, 10]), tensor("r", [2, gates * 20, 20])])
             self.expect(row, 7 * 5 * 2 * gates * 20 * 30, 0, "[7,2,5,20]")
 
@@ -145,13 +150,14 @@ class Formulas(unittest.TestCase):
         self.assertEqual(row["flops"], None)
 
     def test_quantised(self):
-        scales = [tensor("s", [], [0.5]), tensor("z", [], [0], UINT8)]
-        row = row_of([node("QLinearConv", "x,s,z,w,s,z,s,z", "y")],
+        scales = [tensor("s", [], [0.5]), tensor("z", [], [0], UINT8),
+                  tensor("wz", [], [0], INT8)]
+        row = row_of([node("QLinearConv", "x,s,z,w,s,wz,s,z", "y")],
                      [info("x", [1, 3, 8, 8], UINT8)],
                      scales + [tensor("w", [4, 3, 3, 3], None, INT8)])
         self.expect(row, 4 * 6 * 6 * 27, 0, "[1,4,6,6]")
-        self.assertEqual((row["type"], row["parameter_bytes"]), ("int8", 108 + 4 + 1))
-        row = row_of([node("QLinearMatMul", "x,s,z,w,s,z,s,z", "y")],
+        self.assertEqual((row["type"], row["parameter_bytes"]), ("int8", 108 + 4 + 1 + 1))
+        row = row_of([node("QLinearMatMul", "x,s,z,w,s,wz,s,z", "y")],
                      [info("x", [6, 10], UINT8)], scales + [tensor("w", [10, 3], None, INT8)])
         self.expect(row, 6 * 10 * 3, 0, "[6,3]")
         row = row_of([node("MatMulInteger", "x,w", "y")], [info("x", [6, 10], UINT8)],
@@ -218,14 +224,14 @@ class Formulas(unittest.TestCase):
                    ints("axis", [0]), ints("rest", [-1, 4])]
         row = row_of(nodes, [info("x", ["batch", 3, 8])], weights, dim="batch=5")
         self.expect(row, 0, 0, "[10,3,4]")
-        told = onnx.told(TOOL, onnx.model(Graph(nodes, [info("x", ["batch", 3, 8])], "y", weights)),
+        told = models.told(TOOL, models.model(Graph(nodes, [info("x", ["batch", 3, 8])], "y", weights)),
                          "--dim", "batch=5")
         self.assertEqual(told["totals"]["flops"], 0)
 
     def test_shared_weights_once(self):
         graph = Graph([node("MatMul", "x,w", "a"), node("MatMul", "a,w", "y")],
                       [info("x", [1, 16])], "y", [tensor("w", [16, 16])])
-        totals = onnx.told(TOOL, onnx.model(graph))["totals"]
+        totals = models.told(TOOL, models.model(graph))["totals"]
         self.assertEqual((totals["parameters"], totals["macs"], totals["weight_bytes"]),
                          (256, 512, 2048))
 

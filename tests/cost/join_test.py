@@ -11,8 +11,8 @@ import sys
 import tempfile
 import unittest
 
-import onnx
-from onnx import Graph, info, node, tensor
+import models
+from models import Graph, info, node, tensor
 
 TOOL, MAKE_LOGS, HELLO = (os.path.abspath(path) for path in sys.argv[1:4])
 
@@ -25,7 +25,7 @@ class Join(unittest.TestCase):
         graph = Graph([node("MatMul", "x,w", "y")], [info("x", ["batch", 100])], "y",
                       [tensor("w", [100, 100])])
         with open(os.path.join(cls.folder.name, "decode.b.onnx"), "wb") as file:
-            file.write(onnx.model(graph))
+            file.write(models.model(graph))
 
     @classmethod
     def tearDownClass(cls):

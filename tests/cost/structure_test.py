@@ -2,19 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a model's nodes are counted together: what is unknown, branches, loops, functions, modules, and
 what is no model. TOOL"""
+import json
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 
-import onnx
-from onnx import BOOL, F32, INT64, Graph, info, ints, node, tensor
+import models
+from models import BOOL, F32, INT64, Graph, info, ints, node, tensor
 
 TOOL = os.path.abspath(sys.argv[1])
 SQUARE = tensor("w", [16, 16])
 
 
+def rows_of(graph, dims="", **more):
+    return models.rows(models.model(graph, **more), dims)
+
+
 def told(graph, *options, **more):
-    return onnx.told(TOOL, onnx.model(graph, **more), *options)
+    return models.told(TOOL, models.model(graph, **more), *options)
 
 
 class Unknown(unittest.TestCase):
@@ -38,7 +45,7 @@ class Unknown(unittest.TestCase):
         self.assertEqual([row["flops"] for row in out["rows"]], [4096, None, None, 4096])
         self.assertEqual(out["totals"]["macs"], 4096)
         self.assertIn("at least 4.10 k MACs", out["notes"][0])
-        done = onnx.run(TOOL, onnx.model(self.GRAPH), "--dim", "batch=8")
+        done = models.run(TOOL, models.model(self.GRAPH), "--dim", "batch=8")
         self.assertIn(">=8.19 k", done.stdout)
 
     def test_sizes_by_tensor(self):
@@ -47,42 +54,42 @@ class Unknown(unittest.TestCase):
         graph = Graph([node("NonZero", "x", "a"), node("Transpose", "a", "b"),
                        node("Cast", "b", "c", to=F32), node("MatMul", "c,w", "y")],
                       [info("x", [4, 4])], "y", [tensor("w", [2, 5])])
-        row = told(graph, "--by", "node")["rows"][-1]
+        row = rows_of(graph)[-1]
         self.assertEqual((row["macs"], row["shape"]), (None, "[?,5]"))
         self.assertEqual(row["reason"], "the size of 'a' depends on values: --dim a:AXIS=N sets it")
-        row = told(graph, "--by", "node", "--dim", "a:1=7")["rows"][-1]
+        row = rows_of(graph, "a:1=7")[-1]
         self.assertEqual((row["macs"], row["shape"]), (7 * 2 * 5, "[7,5]"))
 
     def test_axes_without_a_name(self):
         graph = Graph([node("Relu", "x", "y")], [info("x", [None, 16])], "y")
-        row = told(graph, "--by", "node")["rows"][0]
+        row = rows_of(graph)[0]
         self.assertEqual(row["reason"], "the size of 'x:0' is open: --dim x:0=N sets it")
         self.assertEqual(told(graph, "--dim", "x:0=3")["totals"]["flops"], 48)
 
     def test_what_does_not_fit(self):
         graph = Graph([node("MatMul", "x,w", "a", "first"), node("Conv", "x,w", "y", "second")],
                       [info("x", [2, 3, 16])], "y", [SQUARE])
-        rows = told(graph, "--by", "node")["rows"]
+        rows = rows_of(graph)
         self.assertEqual(rows[0]["macs"], 2 * 3 * 16 * 16)
         self.assertEqual(rows[1]["reason"], "the sizes of its inputs do not fit 'second'")
 
     def test_what_the_file_says_of_others(self):
         data = Graph([node("Own", "x", "a", domain="own"), node("MatMul", "a,w", "y")],
                      [info("x", [2, 16])], "y", [SQUARE])
-        data.data += onnx.part(13, info("a", ["rows", 16]))
-        row = told(data, "--by", "node", "--dim", "rows=3")["rows"][1]
+        data.data += models.part(13, info("a", ["rows", 16]))
+        row = rows_of(data, "rows=3")[1]
         self.assertEqual(row["macs"], 3 * 16 * 16)
 
     def test_a_number_that_is_too_large(self):
         graph = Graph([node("MatMul", "x,w", "y")], [info("x", [1 << 62, 16])], "y", [SQUARE])
-        row = told(graph, "--by", "node")["rows"][0]
+        row = rows_of(graph)[0]
         self.assertEqual((row["macs"], row["reason"]), (None, "a size is above 2^63"))
 
     def test_options_that_nothing_has(self):
-        done = onnx.run(TOOL, onnx.model(self.GRAPH), "--dim", "bacth=8")
+        done = models.run(TOOL, models.model(self.GRAPH), "--dim", "bacth=8")
         self.assertEqual(done.returncode, 2)
         self.assertIn("no dimension or tensor is called 'bacth'", done.stderr)
-        done = onnx.run(TOOL, onnx.model(self.GRAPH), "--dim", "batch")
+        done = models.run(TOOL, models.model(self.GRAPH), "--dim", "batch")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--dim: 'batch' is no NAME=SIZE, such as batch=8", done.stderr)
 
@@ -118,7 +125,7 @@ class Inside(unittest.TestCase):
                 self.assertEqual(out["totals"]["macs"], 512)
                 self.assertEqual(out["totals"]["at_least"][:2], ["macs", "flops"])
                 self.assertIn("Not known of 1 node: " + reason, out["notes"])
-                left = [row for row in told(graph, "--by", "node")["rows"] if row["times"] == 0]
+                left = [row for row in rows_of(graph) if row["times"] == 0]
                 self.assertEqual([(row["macs"], row["reason"]) for row in left], [(None, reason)])
         self.assertEqual(told(graph, "--dim", "rows=1")["totals"]["at_least"], [])
         self.assertEqual(told(graph, "--dim", "rows=9")["totals"]["macs"], 9 * 256)
@@ -169,7 +176,7 @@ class Inside(unittest.TestCase):
                          ["macs", "flops", "elementwise_flops", "input_bytes", "weight_bytes",
                           "output_bytes"])
         self.assertTrue(any("one is counted: 2 nodes" in note for note in out["notes"]))
-        self.assertEqual([row["times"] for row in told(graph, "--by", "node")["rows"]], [None] * 2)
+        self.assertEqual([row["times"] for row in rows_of(graph)], [None] * 2)
         # Without a condition at the loop the body's is not asked.
         self.assertEqual(told(self.loop("seven", "", "less"))["totals"]["macs"], 7 * 256)
 
@@ -191,7 +198,7 @@ class Inside(unittest.TestCase):
                      [info("i", [], INT64), info("go", [], BOOL), info("h", None)], "go,n")
         graph = Graph([node("Loop", "seven,,x", "y", "loop", body=body)], [info("x", [1, 16])],
                       "y", [SQUARE, tensor("seven", [], [7], INT64)])
-        rows = told(graph, "--by", "node")["rows"]
+        rows = rows_of(graph)
         self.assertEqual([(row["macs"], row["shape"]) for row in rows],
                          [(0, "[?,16]"), (None, "[?,16]")])
         self.assertEqual(sum(row["parameters"] for row in rows), 256)
@@ -206,7 +213,7 @@ class Inside(unittest.TestCase):
         self.assertEqual(out["totals"]["elementwise_flops"], 9 * 32)
 
     def test_a_function(self):
-        linear = onnx.function("Linear", "a,b,c", "d",
+        linear = models.function("Linear", "a,b,c", "d",
                                [node("MatMul", "a,b", "e", "inner/product"),
                                 node("Add", "e,c", "d", "inner/sum")])
         graph = Graph([node("Linear", "x,w,b", "h", "model/first/Linear", "own"),
@@ -219,20 +226,20 @@ class Inside(unittest.TestCase):
                          ["model/first/Linear/inner"] * 2 + ["model/second/Linear/inner"] * 2)
 
     def test_a_function_that_calls_itself(self):
-        own = onnx.function("Own", "a", "b", [node("Own", "a", "b", "again", "own")])
+        own = models.function("Own", "a", "b", [node("Own", "a", "b", "again", "own")])
         graph = Graph([node("Own", "x", "y", "own", "own")], [info("x", [1])], "y")
-        done = onnx.run(TOOL, onnx.model(graph, functions=[own]))
+        done = models.run(TOOL, models.model(graph, functions=[own]))
         self.assertEqual(done.returncode, 3)
         self.assertIn("node 'again' (Own): too deep, or without an end: 'Own'", done.stderr)
 
     def test_functions_that_multiply(self):
-        functions = [onnx.function("F0", "a", "b", [node("Relu", "a", "b")])]
+        functions = [models.function("F0", "a", "b", [node("Relu", "a", "b")])]
         for i in range(1, 60):
             below = "F%d" % (i - 1)
-            functions.append(onnx.function("F%d" % i, "a", "b", [
+            functions.append(models.function("F%d" % i, "a", "b", [
                 node(below, "a", "m", "", "own"), node(below, "m", "b", "", "own")]))
         graph = Graph([node("F59", "x", "y", "top", "own")], [info("x", [1])], "y")
-        done = onnx.run(TOOL, onnx.model(graph, functions=functions))
+        done = models.run(TOOL, models.model(graph, functions=functions))
         self.assertEqual(done.returncode, 3)
         self.assertIn("too many nodes, here and in 'functions'", done.stderr)
 
@@ -257,9 +264,9 @@ class Modules(unittest.TestCase):
                           ("Relu", 0, 16), ("head", 256, 0), ("MatMul", 256, 0)])
 
     def test_scopes_of_pytorch(self):
-        one = node("MatMul", "x,w", "y", "node_MatMul_1") + onnx.part(
-            9, onnx.part(1, "pkg.torch.onnx.name_scopes") +
-            onnx.part(2, "['', 'encoder', 'encoder.layers.0', 'linear']"))
+        one = node("MatMul", "x,w", "y", "node_MatMul_1") + models.part(
+            9, models.part(1, "pkg.torch.onnx.name_scopes") +
+            models.part(2, "['', 'encoder', 'encoder.layers.0', 'linear']"))
         rows = told(Graph([one], [info("x", [1, 16])], "y", [SQUARE]), "--by", "node")["rows"]
         self.assertEqual(rows[0]["module"], "encoder/layers/0")
 
@@ -267,7 +274,7 @@ class Modules(unittest.TestCase):
         weights = [tensor("blocks.3.fc.weight", [16, 16])]
         graph = Graph([node("MatMul", "x,blocks.3.fc.weight", "y", "MatMul_17")],
                       [info("x", [1, 16])], "y", weights)
-        self.assertEqual(told(graph, "--by", "node")["rows"][0]["module"], "blocks/3/fc")
+        self.assertEqual(rows_of(graph)[0]["module"], "blocks/3/fc")
 
     def test_three_levels_are_usual(self):
         graph = Graph([node("Relu", "x", "y", "/one/two/three/four/Relu")], [info("x", [4])], "y")
@@ -277,8 +284,8 @@ class Modules(unittest.TestCase):
 
 class NoModels(unittest.TestCase):
     def refused(self, graph, words, **more):
-        data = graph if isinstance(graph, bytes) else onnx.model(graph, **more)
-        done = onnx.run(TOOL, data)
+        data = graph if isinstance(graph, bytes) else models.model(graph, **more)
+        done = models.run(TOOL, data)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn(words, done.stderr)
 
@@ -287,16 +294,16 @@ class NoModels(unittest.TestCase):
                            [], "b"), "node 'first' (Relu): no node before it makes its input 'b'")
 
     def test_nodes_without_a_kind(self):
-        self.refused(Graph([onnx.part(1, "x") + onnx.part(2, "y") + onnx.part(3, "first")],
+        self.refused(Graph([models.part(1, "x") + models.part(2, "y") + models.part(3, "first")],
                            [info("x", [1])], "y"), "node 'first' (): it has no 'op_type'")
 
     def test_negative_sizes(self):
         graph = Graph([node("Relu", "x", "y")], [info("x", [-5, 16])], "y")
-        self.assertEqual(told(graph, "--by", "node")["rows"][0]["reason"],
+        self.assertEqual(rows_of(graph)[0]["reason"],
                          "the sizes of its inputs do not fit 'x'")
         graph = Graph([node("Reshape", "x,s", "y")], [info("x", [4, 4])], "y",
                       [ints("s", [-1, -7])])
-        self.assertEqual(told(graph, "--by", "node")["rows"][0]["shape"], "[?,?]")
+        self.assertEqual(rows_of(graph)[0]["shape"], "[?,?]")
 
     def test_axes_out_of_range(self):
         for made in (node("Concat", "x,x", "y", "n", axis=1 << 40),
@@ -305,17 +312,47 @@ class NoModels(unittest.TestCase):
                      node("GatherND", "x,s", "y", "n", batch_dims=-(1 << 63)),
                      node("Unsqueeze", "x,s", "y", "n"), node("Split", "x,s", "y", "n", axis=5)):
             graph = Graph([made], [info("x", [4, 4])], "y", [ints("s", [99])])
-            row = told(graph, "--by", "node")["rows"][0]
+            row = rows_of(graph)[0]
             self.assertEqual(row["shape"], "?", row["operator"])
 
     def test_a_branch_that_is_missing(self):
         self.refused(Graph([node("If", "c", "y", "if")], [info("c", [], BOOL)], "y"),
                      "node 'if' (If): it has no 'then_branch'")
 
+    def test_what_is_not_installed(self):
+        data = models.model(Unknown.GRAPH)
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+            with open(os.path.join(folder, "onnx.py"), "w", encoding="utf-8") as file:
+                file.write("raise ImportError('not here')")
+            for name, value, words in (
+                    ("PPROF_PYTHON", "no-python", "and 'no-python' is none that has them: python3 -m "
+                     "pip install 'pprof-pipeline[cost]'"),
+                    ("PYTHONPATH", folder, "cost needs Python's package onnx (not here): ")):
+                done = models.run(TOOL, data, **{name: value})
+                self.assertEqual((done.returncode, done.stdout), (3, ""))
+                self.assertIn(words, done.stderr)
+
+    def test_weights_are_not_read(self):
+        # 3 GiB of them are a hole in the file, behind their length.
+        size = 3 << 30
+        weight = tensor("w", [16, size // 64]) + models.varint(9 << 3 | 2) + models.varint(size)
+        graph = Graph([node("MatMul", "x,w", "y")], [info("x", [1, 16])], "y").data
+        graph += models.varint(5 << 3 | 2) + models.varint(len(weight) + size) + weight
+        data = models.part(8, models.number(2, 18)) + models.varint(7 << 3 | 2)
+        data += models.varint(len(graph) + size) + graph
+        with tempfile.NamedTemporaryFile(dir=os.environ.get("TEST_TMPDIR")) as file:
+            file.write(data)
+            file.truncate(len(data) + size)
+            file.flush()
+            done = subprocess.run([TOOL, "cost", "-f", "json", file.name], check=True,
+                                  stdout=subprocess.PIPE)
+        totals = json.loads(done.stdout)["totals"]
+        self.assertEqual((totals["parameters"], totals["macs"]), (size // 4, size // 4))
+
     def test_cut(self):
-        data = onnx.model(Unknown.GRAPH)
-        for size in range(1, len(data), 5):
-            self.assertIn(onnx.run(TOOL, data[:size]).returncode, (0, 3), size)
+        data = models.model(Unknown.GRAPH)
+        for size in range(1, len(data), 29):
+            self.assertIn(models.run(TOOL, data[:size]).returncode, (0, 3), size)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import sys
 import tempfile
 import unittest
 
-import onnx
-from onnx import Graph, info, node, tensor
+import models
+from models import Graph, info, node, tensor
 
 TOOL = os.path.abspath(sys.argv[1])
 
@@ -27,7 +27,7 @@ class Times(unittest.TestCase):
                        node("MatMul", "b,w", "y", "/down/MatMul")],
                       [info("x", [10, 100])], "y", [tensor("w", [100, 100])])
         with open(cls.path("model.onnx"), "wb") as file:
-            file.write(onnx.model(graph))
+            file.write(models.model(graph))
 
     @classmethod
     def tearDownClass(cls):
@@ -81,9 +81,9 @@ class Times(unittest.TestCase):
     def test_what_holds_others_has_none(self):
         branch = Graph([node("Relu", "x", "z", "/inner")], [], "z")
         graph = Graph([node("If", "c", "y", "/choice", then_branch=branch, else_branch=branch)],
-                      [info("x", [4, 4]), info("c", [], onnx.BOOL)], "y")
+                      [info("x", [4, 4]), info("c", [], models.BOOL)], "y")
         with open(self.path("branches.onnx"), "wb") as file:
-            file.write(onnx.model(graph))
+            file.write(models.model(graph))
         text = self.run_tool([event("/choice_kernel_time", 10, 9, op="If"),
                               event("/inner_kernel_time", 12, 5, op="Relu"),
                               event("model_run", 5, 50, "Session")], model="branches.onnx")

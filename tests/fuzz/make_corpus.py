@@ -15,7 +15,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent / "support"))
@@ -142,26 +141,6 @@ def make_nsys(tool, trace):
             (3, (end, start, -1, end, start, end, 1)), (2, (1.5, "x", "y", "z", 1)),
             (5, (1, 2, 3, 4, 5, 6, -7)), (6, (start, 1, "<script>")), (6, (end, 1, "p")),
             (8, (end,)))))
-
-
-def make_models():
-    """The models that the tests of `cost` write, each once."""
-    sys.path.insert(0, str(ROOT.parent / "cost"))
-    sys.argv = ["", ""]
-    import onnx
-    models = []
-
-    def keep(_, data, *__):
-        models.append(data)
-        raise unittest.SkipTest("its model is what was wanted")
-    onnx.run = keep
-    for module in ("formulas_test", "structure_test"):
-        loaded = unittest.defaultTestLoader.loadTestsFromName(module)
-        loaded.run(unittest.TestResult())
-    for number, data in enumerate(dict.fromkeys(models)):
-        # What multiplies takes a second for each of thousands of changes.
-        if len(data) < LONGEST and b"F59" not in data:
-            write("onnx", "model%02d" % number, bytes([37 * number % 256]) + data)
 
 
 def make_texts():
@@ -298,7 +277,6 @@ def main():
     make_spools()
     make_payloads()
     make_attacks()
-    make_models()
     make_nsys(tool, DATA / "traces" / "torch_graph.json.gz")
 
 

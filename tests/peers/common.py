@@ -65,7 +65,8 @@ class Peer:
     def report(self, *arguments):
         """What pprof-report prints."""
         done = subprocess.run([self.tool, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=SECONDS, check=False)
+                              stderr=subprocess.PIPE, timeout=SECONDS, check=False,
+                              env={**os.environ, "PPROF_PYTHON": self.python})
         if done.returncode != 0:
             raise RuntimeError(f"pprof-report {arguments}: exit {done.returncode}\n"
                                f"{done.stderr.decode(errors='replace')}")

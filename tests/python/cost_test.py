@@ -4,14 +4,15 @@
 import os
 import sys
 
-from python_case import REPORT, Case, main
+from python_case import PACKAGE, REPORT, Case, main
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cost"))
-import onnx
+import models
 
-GRAPH = onnx.Graph([onnx.node("MatMul", "x,w", "y", "layer/product")],
-                   [onnx.info("x", ["batch", 16])], "y", [onnx.tensor("w", [16, 16])])
+GRAPH = models.Graph([models.node("MatMul", "x,w", "y", "layer/product")],
+                   [models.info("x", ["batch", 16])], "y", [models.tensor("w", [16, 16])])
+PYTHONPATH = PACKAGE + ":" + models.PACKAGES
 PATH = os.path.dirname(REPORT) + ":/usr/bin:/bin"
 # A framework in so far as it exports: it writes the file that the test has made, and what it was
 # given.
@@ -31,11 +32,11 @@ class onnx:
 class CostTest(Case):
     def setUp(self):
         super().setUp()
-        graph = onnx.Graph([onnx.node("MatMul", "x,w", "y")], [onnx.info("x", [2, 16])], "y",
-                           [onnx.tensor("w", [16, 16])])
+        graph = models.Graph([models.node("MatMul", "x,w", "y")], [models.info("x", [2, 16])], "y",
+                           [models.tensor("w", [16, 16])])
         for name, data in (("model.onnx", GRAPH), ("fixed.onnx", graph)):
             with open(self.path(name), "wb") as file:
-                file.write(onnx.model(data))
+                file.write(models.model(data))
         with open(self.path("torch.py"), "w", encoding="utf-8") as file:
             file.write(FRAMEWORK)
 
@@ -47,7 +48,7 @@ class CostTest(Case):
             print(pprof.cost(pathlib.Path("model.onnx")).at_least)
             print(cost)
             assert cost._repr_html_().startswith("<pre>")
-        """, PATH=PATH)
+        """, PATH=PATH, PYTHONPATH=PYTHONPATH)
         lines = printed.splitlines()
         self.assertEqual(lines[0], "2048 4096 256 [] [8,16]")
         self.assertEqual(lines[1], "['macs', 'flops', 'input_bytes', 'output_bytes']")
@@ -63,7 +64,7 @@ class CostTest(Case):
             print(pprof.cost(Model(), [1, {"a": (2, 3)}], mask=None).macs)
             pprof.cost(Model(), {"a": 1})
             pprof.cost(Model(), {"a": 1}, mask=None)
-        """, PATH=PATH)
+        """, PATH=PATH, PYTHONPATH=PYTHONPATH)
         options = " [('dynamo', True), ('external_data', True), ('verbose', False)]"
         self.assertEqual(printed.splitlines(), [
             "Model ([1, {'a': (2, 3)}],) [('mask', None)]" + options, "512",
@@ -95,7 +96,7 @@ class onnx:
                     pprof.cost(Model())
                 except Exception as error:
                     print(type(error).__name__, error)
-        """, PATH=PATH)
+        """, PATH=PATH, PYTHONPATH=PYTHONPATH)
         self.assertEqual(printed.splitlines(), [
             "Error PyTorch exports no module without the package onnxscript: pip install onnxscript",
             "ValueError its own"])
@@ -113,7 +114,7 @@ class onnx:
                     print(pprof.cost("model.onnx", **sizes).macs)
                 except pprof.Error as error:
                     print(error)
-        """, PATH=PATH)
+        """, PATH=PATH, PYTHONPATH=PYTHONPATH)
         lines = printed.splitlines()
         self.assertEqual(lines[0], "int is neither an ONNX file nor a module of PyTorch: export it to ONNX")
         self.assertEqual(lines[1], "a file takes sizes by name, such as batch=8, and no inputs")

@@ -10,10 +10,10 @@
 
 #include "base/base.h"
 #include "cli/say.h"
-#include "cost/count/count.h"
 #include "cost/table/groups.h"
 #include "file/text.h"
 #include "report/report.h"
+#include "verb/model_cost.h"
 #include "verb/thresholds.h"
 #include "yaml/yaml_tree.h"
 
@@ -22,12 +22,6 @@ struct asked {
   const char *who;  // in messages
   const char *models, *dims;
 };
-
-static int fail(const struct asked *asked, const char *path,
-                pprof_status status, const pprof_error *error) {
-  ppi_tool_say("%s %s: %s", asked->who, path, error->text);
-  return status == PPROF_STATUS_INVALID ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
-}
 
 static void take_figures(ppi_cost *cost, ppi_stage_cost *out) {
   ppi_cost_figures all = {0};
@@ -38,29 +32,23 @@ static void take_figures(ppi_cost *cost, ppi_stage_cost *out) {
                (double)all.out_bytes.value;
   out->params = (double)all.params.value;
   out->at_least = all.flops.at_least;
-  if (all.type > 0)
-    snprintf(out->type, sizeof out->type, "%s", ppi_type_name(all.type));
+  if (all.type && strcmp(all.type, "mixed") != 0)
+    snprintf(out->type, sizeof out->type, "%s", all.type);
 }
 
 static int count(const struct asked *asked, const char *path,
-                 ppi_wanted_dims *dims, ppi_stage_cost *out) {
-  pprof_error error = {""};
-  ppi_model model;
+                 ppi_stage_cost *out) {
   ppi_cost cost;
-  pprof_status status = ppi_model_open(path, &model, &error);
-  if (status) return fail(asked, path, status, &error);
-  status = ppi_cost_count(&model, dims, &cost, &error);
-  int code = status ? fail(asked, path, status, &error) : PPI_EXIT_DONE;
-  if (!status) take_figures(&cost, out);
+  int code = ppi_tool_model_cost(asked->who, path, asked->dims, &cost);
+  if (code == PPI_EXIT_DONE) take_figures(&cost, out);
   ppi_cost_clear(&cost);
-  ppi_model_close(&model);
   return code;
 }
 
 // A file's name may have a colon; what stands behind the last one is a stage
 // where the whole is no file.
 static int read_one(const struct asked *asked, const char *text, size_t len,
-                    ppi_wanted_dims *dims, ppi_stage_costs *out) {
+                    ppi_stage_costs *out) {
   char path[PATH_MAX];
   ppi_stage_cost *to = &out->items[out->num];
   if (len >= sizeof path || out->num == PPI_MAX_COSTS) {
@@ -81,28 +69,20 @@ static int read_one(const struct asked *asked, const char *text, size_t len,
   if (!*to->glob)
     snprintf(to->glob, sizeof to->glob, "%.*s",
              (int)PPI_MIN(strcspn(name, "."), 200u), name);
-  int code = count(asked, path, dims, to);
+  int code = count(asked, path, to);
   if (code == PPI_EXIT_DONE) out->num++;
   return code;
 }
 
 static int read_models(const struct asked *asked, ppi_stage_costs *out) {
-  ppi_wanted_dims wanted;
-  pprof_error error = {""};
   const char *text = asked->models;
   int code = PPI_EXIT_DONE;
   out->num = 0;
-  if (!text) return code;
-  if (ppi_dims_parse(asked->dims, &wanted, &error)) {
-    ppi_tool_say("%s", error.text);
-    code = PPI_EXIT_USAGE;
-  }
   while (text && code == PPI_EXIT_DONE) {
     size_t len = strcspn(text, ",");
-    code = read_one(asked, text, len, &wanted, out);
+    code = read_one(asked, text, len, out);
     text = text[len] ? text + len + 1 : NULL;
   }
-  ppi_dims_clear(&wanted);
   return code;
 }
 

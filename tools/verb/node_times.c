@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "cost/count/scope.h"
+#include "cost/table/scope.h"
 #include "event/event.h"
 #include "import/importer.h"
 #include "input/input.h"
@@ -241,7 +241,7 @@ int ppi_tool_node_times(const char *path, long step, ppi_cost *cost) {
                            .define = take_definition,
                            .events = take_events},
                   .cost = cost,
-                  .rows = {.arena = &cost->shapes.arena}};
+                  .rows = {.arena = &cost->arena}};
   bool ok = name_rows(&join);
   int code = ok ? ppi_tool_read(path, &join.base, &watch) : PPI_EXIT_INPUT;
   if (ok && watch.sink_failed) ok = false;

@@ -4,7 +4,7 @@
 #ifndef PPI_TOOL_NODE_TIMES_H_
 #define PPI_TOOL_NODE_TIMES_H_
 
-#include "cost/count/cost.h"
+#include "cost/table/cost.h"
 
 // ppi_tool_node_times reads the trace or log `path` and gives each row of
 // `cost` the time of the ranges that are of its node, of one run: by ONNX

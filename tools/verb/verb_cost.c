@@ -6,9 +6,9 @@
 
 #include "cli/output.h"
 #include "cli/rows.h"
-#include "cost/count/count.h"
 #include "cost/table/cost_view.h"
 #include "cost/table/deepspeed.h"
+#include "verb/model_cost.h"
 #include "verb/node_times.h"
 #include "verb/verbs.h"
 
@@ -66,38 +66,24 @@ static int print_as_deepspeed(const struct ppi_tool_options *options,
   return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
 }
 
-static int fail(const char *path, pprof_status status,
-                const pprof_error *error) {
-  ppi_tool_say("%s: %s", path, error->text);
-  return status == PPROF_STATUS_INVALID ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
-}
-
-static int count(const struct ppi_tool_options *options,
-                 ppi_wanted_dims *dims) {
+static int count(const struct ppi_tool_options *options) {
   const char *path = options->inputs[0];
-  pprof_error error = {""};
-  ppi_model model;
   ppi_cost cost;
-  pprof_status status = ppi_model_open(path, &model, &error);
-  if (status) return fail(path, status, &error);
-  status = ppi_cost_count(&model, dims, &cost, &error);
-  int code = status ? fail(path, status, &error) : PPI_EXIT_DONE;
+  int code = ppi_tool_model_cost("", path, options->cost.dims, &cost);
   if (code == PPI_EXIT_DONE && options->cost.times)
     code = ppi_tool_node_times(options->cost.times, options->cost.step, &cost);
   if (code == PPI_EXIT_DONE)
     code = options->tables.style ? print_as_deepspeed(options, &cost)
                                  : print(options, path, &cost);
-  const char *unused = status ? NULL : ppi_dims_unused(dims);
-  if (unused)
-    ppi_tool_say("%s: no dimension or tensor is called '%s'", path, unused);
+  bool is_unused = cost.unused != NULL;
+  if (is_unused)
+    ppi_tool_say("%s: no dimension or tensor is called '%s'", path,
+                 cost.unused);
   ppi_cost_clear(&cost);
-  ppi_model_close(&model);
-  return unused && code == PPI_EXIT_DONE ? PPI_EXIT_USAGE : code;
+  return is_unused && code == PPI_EXIT_DONE ? PPI_EXIT_USAGE : code;
 }
 
 int ppi_tool_cost(const struct ppi_tool_options *options) {
-  ppi_wanted_dims dims;
-  pprof_error error = {""};
   int code = ppi_tool_output_check(options, options->output);
   if (options->num_inputs > 1) {
     ppi_tool_say("cost takes one model");
@@ -113,13 +99,5 @@ int ppi_tool_cost(const struct ppi_tool_options *options) {
     ppi_tool_say("--step needs --times");
     code = PPI_EXIT_USAGE;
   }
-  if (code != PPI_EXIT_DONE) return code;
-  if (ppi_dims_parse(options->cost.dims, &dims, &error)) {
-    ppi_tool_say("%s", error.text);
-    code = PPI_EXIT_USAGE;
-  } else {
-    code = count(options, &dims);
-  }
-  ppi_dims_clear(&dims);
-  return code;
+  return code == PPI_EXIT_DONE ? count(options) : code;
 }

@@ -121,9 +121,7 @@ static void put_figures(const filling *fill, const ppi_cost_figures *figures,
   const ppi_cost_sum *all = &fill->groups->all.flops, *own = &figures->flops;
   double bytes = bytes_of(figures);
   cells[NODES] = ppi_cell_count(figures->num_nodes);
-  if (figures->type)
-    cells[TYPE] = ppi_cell_text(
-        figures->type < 0 ? "mixed" : ppi_type_name(figures->type));
+  if (figures->type) cells[TYPE] = ppi_cell_text(figures->type);
   cells[PARAMS] = sum_cell(fill, &figures->params, "");
   cells[PARAM_BYTES] = sum_cell(fill, &figures->param_bytes, "B");
   cells[MACS] = sum_cell(fill, &figures->macs, "");
@@ -157,36 +155,18 @@ static void put_times(const filling *fill, const ppi_cost_figures *figures,
     cells[BYTE_RATE] = ppi_cell_decimal(figures->timed_bytes / figures->ns);
 }
 
-// "[1,3,?,?]"
-static void put_shape(ppi_page *page, const ppi_cost_row *row) {
-  ppi_page_text(page, row->rank < 0 ? "?" : "[");
-  for (int i = 0; i < row->rank; i++) {
-    ppi_page_text(page, i ? "," : "");
-    if (row->dims[i].known)
-      ppi_page_format(page, "%" PRId64, row->dims[i].i);
-    else
-      ppi_page_text(page, "?");
-  }
-  if (row->rank >= 0) ppi_page_text(page, "]");
-}
-
 static bool put_node(const filling *fill, const ppi_cost_row *row,
                      ppi_cell *cells) {
-  ppi_page shape = {0}, reason = {0};
-  put_shape(&shape, row);
-  const char *text = made_text(fill->view, &shape);
+  ppi_page reason = {0};
   cells[OUTPUT] = ppi_cell_text(row->output);
-  if (text) cells[SHAPE] = ppi_cell_text(text);
+  cells[SHAPE] = ppi_cell_text(row->shape);
   if (row->times >= 0) cells[TIMES] = ppi_cell_signed(row->times);
-  const char *why = "";
-  if (row->cause) {
-    ppi_cost_cause(&reason, &fill->cost->shapes.causes[row->cause]);
-    why = made_text(fill->view, &reason);
-    if (why) cells[REASON] = ppi_cell_text(why);
-  }
-  ppi_page_clear(&shape);
+  if (!*row->reason) return true;
+  ppi_page_visible(&reason, row->reason);
+  const char *why = made_text(fill->view, &reason);
+  if (why) cells[REASON] = ppi_cell_text(why);
   ppi_page_clear(&reason);
-  return text && why;
+  return why != NULL;
 }
 
 static const char *name_of(const filling *fill, const ppi_cost_group *group) {
@@ -276,7 +256,7 @@ static void put_note(const filling *fill) {
                     "Of loops without a known number of iterations one is "
                     "counted: %zu nodes\n",
                     bodies);
-  ppi_cost_causes(note, fill->cost);
+  ppi_cost_reasons(note, fill->cost);
   if (fill->cost->times.is_there) put_timing(note, fill->cost);
   ppi_page_text(note,
                 "FLOPs are twice the MACs and all others; Share is of them. "

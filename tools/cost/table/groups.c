@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cost/count/scope.h"
+#include "cost/table/scope.h"
 
 enum { MOST_LEVELS = 64, KEY_BYTES = 4096 };
 
@@ -24,25 +24,24 @@ static double known_of(ppi_value value) {
 static void add_timed(ppi_cost_figures *figures, const ppi_cost_row *row,
                       ppi_value twice) {
   figures->ns += row->ns;
-  figures->timed_flops += known_of(twice) + known_of(row->work.flops);
+  figures->timed_flops += known_of(twice) + known_of(row->others);
   figures->timed_bytes += known_of(row->in_bytes) +
                           known_of(row->weight_bytes) +
                           known_of(row->out_bytes);
 }
 
 void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
-  const ppi_work *work = &row->work;
-  ppi_value twice = work->macs;
+  ppi_value twice = row->macs;
   if (twice.known && twice.i > INT64_MAX / 2) twice.known = false;
   if (twice.known) twice.i *= 2;
   figures->num_nodes++;
   figures->num_timed += row->is_timed;
   add(&figures->params, row->params);
   add(&figures->param_bytes, row->param_bytes);
-  add(&figures->macs, work->macs);
-  add(&figures->others, work->flops);
+  add(&figures->macs, row->macs);
+  add(&figures->others, row->others);
   add(&figures->flops, twice);
-  add(&figures->flops, work->flops);
+  add(&figures->flops, row->others);
   add(&figures->in_bytes, row->in_bytes);
   add(&figures->weight_bytes, row->weight_bytes);
   add(&figures->out_bytes, row->out_bytes);
@@ -56,11 +55,11 @@ void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
       sums[i]->at_least = true;
   }
   // What only moves data has the type of a shape, often.
-  if (!work->macs.known || !work->macs.i || !row->type) return;
-  if (figures->type == 0)
+  if (!row->macs.known || !row->macs.i || !*row->type) return;
+  if (!figures->type)
     figures->type = row->type;
-  else if (figures->type != row->type)
-    figures->type = -1;
+  else if (strcmp(figures->type, row->type) != 0)
+    figures->type = "mixed";
 }
 
 // ---- groups ----
@@ -80,7 +79,7 @@ typedef struct grouping {
 static link *find(grouping *build, link *in, const char *key,
                   ppi_cost_group group) {
   link *found = ppi_scope_find(&build->links, key);
-  ppi_arena *arena = &build->cost->shapes.arena;
+  ppi_arena *arena = &build->cost->arena;
   if (found) return found;
   size_t len = strlen(key) + 1;
   char *kept = ppi_arena_take(arena, len, 1);
@@ -182,7 +181,7 @@ static bool list_nodes(ppi_cost *cost, ppi_cost_groups *out) {
 
 bool ppi_cost_group_by(ppi_cost *cost, ppi_cost_by by, long depth,
                        ppi_cost_groups *out) {
-  ppi_arena *arena = &cost->shapes.arena;
+  ppi_arena *arena = &cost->arena;
   grouping build = {.cost = cost, .links = {.arena = arena}};
   *out = (ppi_cost_groups){.num = 0};
   if (by == PPI_COST_BY_NODE) {

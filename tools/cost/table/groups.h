@@ -4,7 +4,7 @@
 #ifndef PPI_COST_GROUPS_H_
 #define PPI_COST_GROUPS_H_
 
-#include "cost/count/cost.h"
+#include "cost/table/cost.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +25,7 @@ typedef struct ppi_cost_sum {
 
 typedef struct ppi_cost_figures {
   size_t num_nodes;
-  int type;  // ppi_type of what computes; -1: several
+  const char *type;  // of what computes, or "mixed"; NULL: nothing does
   ppi_cost_sum params, param_bytes, macs;
   ppi_cost_sum others;  // FLOPs that are no MACs
   ppi_cost_sum flops;   // 2 macs + others

@@ -14,10 +14,8 @@ extern "C" {
 // "25.6 M"; with `unit` "102 MB". ">=" stands before what is a part.
 void ppi_cost_number(ppi_page *page, double value, const char *unit,
                      bool at_least);
-// What a cause says, and what helps.
-void ppi_cost_cause(ppi_page *page, const ppi_cause *cause);
-// A line for each cause, with how many nodes it has; those with most first.
-void ppi_cost_causes(ppi_page *page, const ppi_cost *cost);
+// A line for each reason, with how many nodes it has; those with most first.
+void ppi_cost_reasons(ppi_page *page, const ppi_cost *cost);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python3 -m pprof._model MODEL [DIMS]: a line for each node, for pprof-report. Tabs are between
+fields; what nobody knows is "?"; the last line is "end", or "error" with a message."""
+import os
+import resource
+import sys
+
+MEMORY = 3 << 30
+
+
+def _text(value):
+    for old, new in (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\0", "\\0")):
+        value = value.replace(old, new)
+    return value
+
+
+def _put(*words):
+    sys.stdout.write("\t".join(map(_text, words)) + "\n")
+
+
+class Dims:
+    """What --dim says: "batch=8,image:0=2"."""
+
+    def __init__(self, text, refused):
+        self._sizes, self._unused = {}, {}
+        for one in text.split(",") if text else ():
+            name, _, size = one.rpartition("=")
+            if not name or not size.isascii() or not size.isdigit() or int(size) >= 1 << 63:
+                raise refused("--dim: '%s' is no NAME=SIZE, such as batch=8" % one[:80], usage=True)
+            tensor, _, axis = name.rpartition(":")
+            is_axis = axis.isascii() and axis.isdigit() and int(axis) < 32 and ":" in name
+            key = (tensor, int(axis)) if is_axis else (name, None)
+            self._sizes.setdefault(key, int(size))
+            self._unused[key] = True
+
+    def find(self, name, axis):
+        self._unused.pop((name, axis), None)
+        return self._sizes.get((name, axis))
+
+    def axes(self, name):
+        return {axis: size for (tensor, axis), size in self._sizes.items()
+                if tensor == name and axis is not None} if self._sizes else {}
+
+    def unused(self):
+        return next((name for name, _ in self._unused), None)
+
+
+def _words(row, types):
+    node = row.node
+    dims = "?" if row.dims is None else "[%s]" % ",".join(
+        str(dim) if isinstance(dim, int) else "?" for dim in row.dims)
+    numbers = (row.times, row.parameters, row.parameter_bytes, row.macs, row.others, row.inputs,
+               row.weights, row.outputs)
+    return (node.name, node.op_type, node.domain, row.module, row.output,
+            types.get(row.type, ("",))[0], dims, str(row.reason or ""),
+            *(str(one) if isinstance(one, int) else "?" for one in numbers))
+
+
+def lines(path, dims):
+    """The words of each line."""
+    from .file import Refused, load
+    from .values import TYPES
+    from .walk import Walk
+    try:
+        wanted = Dims(dims, Refused)
+        rows = Walk(load(path), wanted, os.path.dirname(path)).run()
+    except Refused as error:
+        yield "error", "usage" if error.usage else "input", str(error)
+        return
+    for row in rows:
+        yield _words(row, TYPES)
+    if wanted.unused():
+        yield "unused", wanted.unused()
+    yield ("end",)
+
+
+def main():
+    # The folder of whoever calls is none of ours; and threads that nobody uses have stacks.
+    sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    try:
+        import onnx  # noqa: F401
+    except ImportError as error:
+        return _put("error", "input", "cost needs Python's package onnx (%s): "
+                    "%s -m pip install onnx" % (error, sys.executable))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    try:
+        for words in lines(sys.argv[1], "".join(sys.argv[2:3])):
+            _put(*words)
+        return None
+    except MemoryError:
+        return _put("error", "input", "too large: out of memory")
+    except Exception as error:  # of bytes that nobody has foreseen: a message, and no traceback
+        return _put("error", "input", "it cannot be counted: %r" % error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model costs, node by node, as far as it is known before it runs: the
+// rows that Python's pprof._model prints. One thread at a time.
+#ifndef PPI_COST_COST_H_
+#define PPI_COST_COST_H_
+
+#include <stdint.h>
+
+#include "cost/table/arena.h"
+#include "file/buffer.h"
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_value {
+  bool known;
+  int64_t i;
+} ppi_value;
+
+// One node, of the graph, of a function that was called, or of a branch or
+// body. Texts are the cost's, never NULL.
+typedef struct ppi_cost_row {
+  const char *name, *op_type, *domain;  // as the model has them
+  const char *module;                   // "layer1/0/conv1"; "" for the model
+  const char *output;                   // the name of its first one
+  const char *type;                     // "f32", of what it computes with
+  const char *shape;                    // "[1,?,3]" of its first output
+  const char *reason;  // why something of it is unknown; "": all is known
+  int64_t times;       // how often it runs: 0 in a branch that does not count,
+                       // -1 where nobody knows; it is counted once then
+  ppi_value params, param_bytes;  // of those that no row before it uses
+  ppi_value macs;                 // multiplications each with an addition
+  ppi_value others;               // FLOPs that are none of these
+  ppi_value in_bytes, weight_bytes, out_bytes;
+  bool is_timed;
+  double ns;  // of one run
+} ppi_cost_row;
+
+// What a trace of runs of the model says of them all, one of them on average.
+typedef struct ppi_cost_times {
+  bool is_there;
+  size_t num_runs, num_chosen;  // 0 chosen: each node's time is of a call
+  long step;                    // the one that was asked for; -1: none
+  double run_ns, node_ns;       // of the run; of the nodes that are rows
+  double strange_ns;            // of nodes that are none
+  size_t num_strange;
+} ppi_cost_times;
+
+typedef struct ppi_cost {
+  ppi_buffer text;
+  ppi_arena arena;
+  ppi_cost_row *rows;
+  size_t num_rows, capacity;
+  ppi_cost_times times;
+  const char *unused;  // a dimension that --dim sets and no node has; NULL
+} ppi_cost;
+
+// ppi_cost_read takes the text that pprof._model has printed, and reads it into
+// an empty cost, which ppi_cost_clear frees, also after a failure.
+//
+// Errors: INVALID or CORRUPT with the program's words; UNAVAILABLE for a text
+// without an end; NO_MEMORY.
+pprof_status ppi_cost_read(ppi_buffer *text, ppi_cost *out, pprof_error *error);
+void ppi_cost_clear(ppi_cost *cost);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COST_COST_H_

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/python.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "file/text.h"
+
+enum { MOST_WORDS = 8 };
+#define MOST_BYTES ((size_t)1 << 30)
+
+const char *ppi_tool_python(void) {
+  const char *named = secure_getenv("PPROF_PYTHON");
+  return named && *named ? named : "python3";
+}
+
+// Where the package is beside this tool: installed, in a wheel, in the tree
+// that it was built in. Elsewhere Python finds it by itself.
+static bool find_package(char out[PATH_MAX]) {
+  static const char *const places[] = {"../lib/python", "../..", "../python",
+                                       "../../../../tools/../python"};
+  char own[PATH_MAX], path[PATH_MAX + 64];
+  ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
+  own[len > 0 ? len : 0] = '\0';
+  const char *folder = dirname(own);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    int n =
+        snprintf(path, sizeof path, "%s/%s/pprof/_model", folder, places[i]);
+    if (n < 0 || n >= PATH_MAX || access(path, R_OK) != 0) continue;
+    path[n - (int)strlen("/pprof/_model")] = '\0';
+    if (realpath(path, out)) return true;
+  }
+  return false;
+}
+
+// It marks nothing, so that it needs no library of ours; and modules are not
+// those of the folder that it is started in.
+static bool set_environment(void) {
+  char folder[PATH_MAX];
+  const char *before = secure_getenv("PYTHONPATH");
+  bool done = setenv("PPROF_ENABLE", "0", 1) == 0 &&
+              setenv("PYTHONSAFEPATH", "1", 1) == 0;
+  if (!done || !find_package(folder)) return done;
+  ppi_page path = {0};
+  bool more = before && *before;
+  ppi_page_format(&path, "%s%s%s", folder, more ? ":" : "", more ? before : "");
+  done = !path.failed && setenv("PYTHONPATH", path.bytes, 1) == 0;
+  ppi_page_clear(&path);
+  return done;
+}
+
+static bool spawn(const char *module, const char *const *words, int output,
+                  pid_t *out) {
+  const char *argv[MOST_WORDS + 4] = {ppi_tool_python(), "-m", module};
+  posix_spawn_file_actions_t files;
+  for (size_t i = 0; words[i] && i < MOST_WORDS; i++) argv[i + 3] = words[i];
+  if (posix_spawn_file_actions_init(&files) != 0) return false;
+  posix_spawn_file_actions_adddup2(&files, output, 1);
+  int error = posix_spawnp(out, argv[0], &files, NULL,
+                           (char *const *)(uintptr_t)argv, environ);
+  posix_spawn_file_actions_destroy(&files);
+  return error == 0;
+}
+
+static void read_all(int fd, ppi_buffer *out) {
+  char bytes[65536];
+  for (;;) {
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0 || out->len > MOST_BYTES) return;
+    ppi_buffer_bytes(out, bytes, (size_t)n);
+  }
+}
+
+pprof_status ppi_tool_python_read(const char *module, const char *const *words,
+                                  ppi_buffer *out) {
+  int ends[2];
+  pid_t pid;
+  if (!set_environment()) return PPROF_STATUS_NO_MEMORY;
+  if (pipe2(ends, O_CLOEXEC) != 0) return PPROF_STATUS_UNAVAILABLE;
+  bool started = spawn(module, words, ends[1], &pid);
+  close(ends[1]);
+  if (started) read_all(ends[0], out);
+  close(ends[0]);
+  while (started && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  if (!started) return PPROF_STATUS_UNAVAILABLE;
+  return out->failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
