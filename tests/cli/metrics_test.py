@@ -7,6 +7,7 @@ Each wait ends when what it waits for is there; a hang ends with the test's time
 import ctypes
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -118,6 +119,8 @@ class Metrics(unittest.TestCase):
             seen += 'stage="stage"' in text
         self.check(text)
         self.assertIn('timed="host",le="0.01"}', text)
+        busy = re.search(r"^pprof_thread_busy_seconds_total\{.*,thread=.*\} (\S+)$", text, re.M)
+        self.assertGreater(float(busy.group(1)), 0, text)
         self.end(child)
         with open(self.path("x.prom"), encoding="utf-8") as file:
             self.assertIn('pprof_recording{pid="%d",process="run_child"} 0\n' % child.pid,

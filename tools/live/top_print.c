@@ -136,6 +136,30 @@ static void put_devices(const struct ppi_live_process *process,
   }
 }
 
+// "threads  embed 98.2 %,  fetch 11.0 %", of the window; the sum of a pool.
+static void put_threads(const struct ppi_live_process *process,
+                        const struct ppi_top_choice *choice,
+                        const struct ppi_top_screen *screen, ppi_page *page) {
+  double seconds;
+  const ppi_live_header *now = &ppi_live_last(process)->header;
+  const ppi_live_view *was =
+      ppi_live_before(process, choice->window_ns, &seconds);
+  const size_t from = page->len;
+  if (!now->num_threads) return;
+  ppi_page_text(page, "  threads");
+  for (uint32_t i = 0; i < now->num_threads; i++) {
+    uint64_t before_ns =
+        was ? was->header.threads[i].busy_ns : now->threads[i].busy_ns;
+    ppi_page_text(page, i ? ",  " : "  ");
+    ppi_page_visible(page, now->threads[i].name);
+    ppi_page_text(page, " ");
+    put_number(page,
+               per_second(now->threads[i].busy_ns, before_ns, seconds) / 1e7, 1,
+               " %", 0);
+  }
+  end_line(page, from, screen);
+}
+
 static void put_counters(const ppi_live_view *view,
                          const struct ppi_top_screen *screen, ppi_page *page) {
   const size_t from = page->len;
@@ -169,6 +193,7 @@ static void put_process(const struct ppi_live_process *process,
   end_line(page, from, screen);
   put_rates(process, choice, screen, page);
   put_devices(process, choice, screen, page);
+  put_threads(process, choice, screen, page);
   put_counters(view, screen, page);
 }
 
@@ -300,7 +325,8 @@ static void put_json_row(const struct ppi_top_row *row, ppi_page *page) {
 }
 
 static void put_json_devices(const ppi_live_view *now,
-                             const ppi_live_view *before, ppi_page *page) {
+                             const ppi_live_view *before, double seconds,
+                             ppi_page *page) {
   ppi_page_text(page, ",\"devices\":[");
   for (uint32_t i = 0; i < now->header.num_devices; i++) {
     const ppi_live_device *is = &now->header.devices[i];
@@ -311,6 +337,15 @@ static void put_json_devices(const ppi_live_view *now,
     put_key(page, "busy",
             passed > 0 ? (double)(is->busy_ns - was->busy_ns) / passed : NAN);
     ppi_page_format(page, ",\"pending\":%" PRIu64 "}", is->num_pending);
+  }
+  ppi_page_text(page, "],\"threads\":[");
+  for (uint32_t i = 0; i < now->header.num_threads; i++) {
+    const ppi_live_thread *is = &now->header.threads[i];
+    const ppi_live_thread *was = before ? &before->header.threads[i] : is;
+    ppi_page_text(page, i ? ",{\"name\":" : "{\"name\":");
+    ppi_page_json(page, is->name);
+    put_key(page, "busy", per_second(is->busy_ns, was->busy_ns, seconds) / 1e9);
+    ppi_page_text(page, "}");
   }
   ppi_page_text(page, "],\"counters\":{");
   for (uint32_t i = 0; i < now->header.num_counters; i++) {
@@ -349,7 +384,7 @@ static void put_json_process(const struct ppi_live_process *process,
       per_second(is->collector_cpu_ns, was->collector_cpu_ns, seconds) / 1e9);
   ppi_page_format(page, ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64,
                   is->lost + is->missed, is->late);
-  put_json_devices(now, before, page);
+  put_json_devices(now, before, seconds, page);
   ppi_page_text(page, ",\"stages\":[");
 }
 

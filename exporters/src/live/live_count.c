@@ -219,6 +219,27 @@ static void count_step(ppi_live_counts *counts, const ppi_live_names *names,
     counts->table->header.num_items += (uint64_t)event->work->items;
 }
 
+// Outermost ranges on one thread do not overlap.
+static void count_thread(ppi_live_counts *counts, const ppi_live_names *names,
+                         const pprof_event *event) {
+  ppi_live_header *header = &counts->table->header;
+  char name[sizeof header->threads[0].name];
+  uint32_t i = 0;
+  if (event->depth || event->flags & PPROF_FLAG_ASYNC) return;
+  copy_text(name, sizeof name,
+            text_of(names, PPROF_DEFINITION_LANE, event->lane));
+  if (!*name) return;
+  while (i < header->num_threads && strcmp(header->threads[i].name, name) != 0)
+    i++;
+  if (i == PPI_LIVE_MAX_THREADS) return;
+  if (i == header->num_threads) {
+    memcpy(header->threads[i].name, name, sizeof name);
+    __atomic_store_n(&header->num_threads, i + 1, __ATOMIC_RELEASE);
+  }
+  if (event->end_ns > event->start_ns)
+    header->threads[i].busy_ns += event->end_ns - event->start_ns;
+}
+
 // What the last checkpoint has listed may have ended since.
 static void end_open(ppi_live_header *header, const pprof_event *event) {
   if (event->start_ns > header->checkpoint_ns) return;
@@ -246,6 +267,7 @@ void ppi_live_count(ppi_live_counts *counts, const ppi_live_names *names,
     ppi_live_row *row = row_of(counts, names, event->site, HOST);
     if (row) add(counts, row, event, event->start_ns, event->end_ns);
     count_step(counts, names, event);
+    count_thread(counts, names, event);
   }
 }
 

@@ -240,6 +240,21 @@ static void put_devices(writer *to) {
   }
 }
 
+static void put_threads(writer *to) {
+  put_head(to, "pprof_thread_busy_seconds_total", "counter",
+           "Time in outermost ranges of threads of a name.");
+  for (size_t i = 0; i < to->num; i++) {
+    const ppi_live_header *header = &to->processes[i].view->header;
+    for (uint32_t at = 0; at < header->num_threads; at++) {
+      put_process(to, "pprof_thread_busy_seconds_total", &to->processes[i]);
+      put_label(to, "thread", header->threads[at].name);
+      ppi_page_text(to->page, "} ");
+      put_seconds(to->page, header->threads[at].busy_ns, false);
+      ppi_page_text(to->page, "\n");
+    }
+  }
+}
+
 static void put_counters(writer *to) {
   put_head(to, "pprof_value", "gauge",
            "The last value of a counter of the program.");
@@ -325,6 +340,7 @@ void ppi_live_metrics(const ppi_metrics_process *processes, size_t num,
   put_stages(&to);
   put_open(&to);
   put_devices(&to);
+  put_threads(&to);
   put_counters(&to);
   put_numbers(&to);
   if (options->is_openmetrics) ppi_page_text(page, "# EOF\n");

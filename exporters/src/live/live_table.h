@@ -21,6 +21,7 @@ enum {
   PPI_LIVE_MAX_BOUNDS = 24,
   PPI_LIVE_MAX_OPEN = 48,
   PPI_LIVE_MAX_DEVICES = 16,
+  PPI_LIVE_MAX_THREADS = 32,
   PPI_LIVE_MAX_COUNTERS = 32,
   PPI_LIVE_FINE_BITS = 5,    // a bucket's middle is within 1/64 of its values
   PPI_LIVE_LARGEST_BIT = 44  // 2^44 ns, 4.9 h, and beyond: the last bucket
@@ -56,6 +57,12 @@ typedef struct ppi_live_device {
   uint64_t num_pending;  // submitted and not seen finished, at the checkpoint
 } ppi_live_device;
 
+// Threads of one name are one: a pool.
+typedef struct ppi_live_thread {
+  char name[32];
+  uint64_t busy_ns;  // in outermost ranges that have ended
+} ppi_live_thread;
+
 typedef struct ppi_live_counter {
   char name[PPI_LIVE_MAX_NAME];
   double value;  // the last
@@ -65,7 +72,7 @@ typedef struct ppi_live_counter {
 typedef struct ppi_live_header {
   uint64_t magic;
   uint32_t header_size, row_size;
-  uint32_t num_rows, num_devices, num_counters, num_open;
+  uint32_t num_rows, num_devices, num_threads, num_counters, num_open;
   uint64_t start_realtime_ns;  // wall clock at 0 ns of the run
   uint64_t begun_ns;           // when counting began
   uint64_t checkpoint_ns;      // of the last checkpoint; 0: none yet
@@ -79,6 +86,7 @@ typedef struct ppi_live_header {
   uint32_t num_bounds, is_recording;  // a window is open
   char host[64], version[32], uuid[40];
   ppi_live_device devices[PPI_LIVE_MAX_DEVICES];
+  ppi_live_thread threads[PPI_LIVE_MAX_THREADS];
   ppi_live_counter counters[PPI_LIVE_MAX_COUNTERS];
   ppi_live_open open[PPI_LIVE_MAX_OPEN];
 } ppi_live_header;
