@@ -71,6 +71,18 @@ class Sql(export_case.Case):
                    "ours.sqlite", f"SELECT COUNT(*) FROM ({endless})")
         self.fails(2, "'--timeout soon' is no time", "--timeout", "soon", "ours.sqlite", "SELECT 1")
 
+    def test_parents(self):
+        query = ("SELECT s.name AS name, t.name AS around, COUNT(*) AS n FROM host_range h"
+                 " JOIN site s ON s.id = h.site LEFT JOIN host_range p ON p.id = h.parent"
+                 " LEFT JOIN site t ON t.id = p.site GROUP BY 1, 2 ORDER BY 1, 2")
+        # More in a range than wait for it.
+        many = 70000
+        self.trace("many.json", *[("all", 1, 0, 10 * many)] + [
+            event for i in range(many) for event in (("call", 1, 10 * i + 1, 7),
+                                                     ("in", 1, 10 * i + 2, 1))])
+        self.assertEqual(f"name,around,n\nall,,1\ncall,all,{many}\nin,call,{many}\n",
+                         self.ask("many.json", "-f", "csv", query))
+
     def test_several(self):
         self.assertEqual("host,n\nnode1,9\nnode2,9\n", self.ask(
             "other.pplog", "rich.pplog", "-f", "csv",

@@ -11,6 +11,7 @@
 #include "event/event.h"
 #include "event/recorded_wait.h"
 #include "export/names.h"
+#include "export/sql_hold.h"
 #include "export/sql_schema.h"
 #include "file/text.h"
 #include "report/report.h"
@@ -46,7 +47,7 @@ static const struct {
     [INTO_DEVICE] = {"device", 4},
     [INTO_STREAM] = {"stream", 5},
     [INTO_ATTRIBUTE] = {"attribute", 3},
-    [INTO_HOST] = {"host_range", 24},
+    [INTO_HOST] = {"host_range", PPI_SQL_HOST_COLUMNS},
     [INTO_DEVICE_RANGE] = {"device_range", 19},
     [INTO_MARK] = {"mark", 7},
     [INTO_COUNTER] = {"counter", 8},
@@ -68,6 +69,7 @@ typedef struct sql {
   uint64_t num[NUM_INSERTS];  // rows, so the last one's id
   sqlite3_stmt *closing;      // of a window
   pprof_report *report;       // of the run that is read: what limits it
+  ppi_sql_hold hold;          // rows of host ranges
 } sql;
 
 static sql *sql_of(pprof_sink *sink) {
@@ -75,6 +77,7 @@ static sql *sql_of(pprof_sink *sink) {
 }
 
 static pprof_status status_of(const sql *out) {
+  if (out->hold.failed) return PPROF_STATUS_NO_MEMORY;
   return ppi_db_failed(out->db) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
 }
 
@@ -83,21 +86,36 @@ typedef struct row {
   sql *out;
   insert into;
   int at;
+  ppi_sql_held *held;  // of a host range
 } row;
 
 static row begin_row(sql *out, insert into) {
   return (row){.out = out, .into = into};
 }
+static void hold(row *to, bool known, int64_t value) {
+  int at = to->at++;
+  if (!known) return;
+  to->held->values[at] = value;
+  to->held->nulls &= ~(1u << at);
+}
 static void put_int_if(row *to, bool known, uint64_t value) {
-  ppi_db_int_if(to->out->db, to->out->statements[to->into], ++to->at, known,
-                value);
+  if (to->held)
+    hold(to, known, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+  else
+    ppi_db_int_if(to->out->db, to->out->statements[to->into], ++to->at, known,
+                  value);
 }
 static void put_int(row *to, uint64_t value) {
   put_int_if(to, true, value);
 }
 static void put_real_if(row *to, bool known, double value) {
-  ppi_db_real_if(to->out->db, to->out->statements[to->into], ++to->at, known,
-                 value);
+  int64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  if (to->held)
+    hold(to, known, bits);
+  else
+    ppi_db_real_if(to->out->db, to->out->statements[to->into], ++to->at, known,
+                   value);
 }
 static void put_text(row *to, const char *value) {
   ppi_db_text(to->out->db, to->out->statements[to->into], ++to->at, value);
@@ -221,9 +239,22 @@ static pprof_status put_waker(sql *out, const pprof_event *event) {
   return status;
 }
 
+// Where it is in the nesting of its lane.
+static pprof_status place_of(sql *out, const pprof_event *event,
+                             ppi_sql_place *place) {
+  *place = (ppi_sql_place){.depth = event->depth,
+                           .start_ns = event->start_ns,
+                           .end_ns = PPI_MAX(event->start_ns, event->end_ns)};
+  return ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE, event->lane,
+                              &place->lane);
+}
+
 static pprof_status add_host(sql *out, const pprof_event *event,
                              bool is_loose) {
+  ppi_sql_place place;
   row to = begin_row(out, INTO_HOST);
+  to.held = ppi_sql_hold_begin(&out->hold);
+  if (!to.held) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = begin_event(&to, event);
   if (status != PPROF_STATUS_OK) return status;
   // Only of steps does an event's value mean anything here.
@@ -241,7 +272,10 @@ static pprof_status add_host(sql *out, const pprof_event *event,
   status = put_attribute(&to, event->attributes);
   if (status != PPROF_STATUS_OK) return status;
   put_cpu(&to, event->cpu);
-  end_row(&to);
+  status = place_of(out, event, &place);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_sql_hold_add(&out->hold, is_loose ? NULL : &place);
+  out->num[INTO_HOST]++;
   put_flows(out, event, false);
   status = put_waker(out, event);
   return status == PPROF_STATUS_OK ? status_of(out) : status;
@@ -480,9 +514,15 @@ static pprof_status close_sql(ppi_export *export, pprof_error *error) {
   put_definitions(out, PPROF_DEFINITION_DEVICE, INTO_DEVICE);
   put_definitions(out, PPROF_DEFINITION_STREAM, INTO_STREAM);
   put_definitions(out, PPROF_DEFINITION_ATTRIBUTES, INTO_ATTRIBUTE);
-  ppi_db_exec(out->db, ppi_sql_parents);
+  ppi_sql_hold_finish(&out->hold);
+  if (out->hold.is_mixed) ppi_db_exec(out->db, ppi_sql_host_parents);
+  ppi_db_exec(out->db, ppi_sql_places);
+  if (out->num[INTO_DEVICE_RANGE]) ppi_db_exec(out->db, ppi_sql_device_parents);
   ppi_db_exec(out->db, ppi_sql_views);
-  ppi_db_exec(out->db, "COMMIT; ANALYZE");
+  // Of an index so many rows are looked at, not all.
+  ppi_db_exec(out->db, "COMMIT; PRAGMA analysis_limit=1000; ANALYZE");
+  if (out->hold.failed)
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   if (!ppi_db_failed(out->db)) return PPROF_STATUS_OK;
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", out->db->failure);
 }
@@ -492,6 +532,7 @@ static void destroy_sql(ppi_export *export) {
   for (size_t i = 0; i < NUM_INSERTS; i++)
     ppi_db_finalize(out->db, out->statements[i]);
   ppi_db_finalize(out->db, out->closing);
+  ppi_sql_hold_clear(&out->hold);
   ppi_export_names_clear(&out->names);
   pprof_report_destroy(out->report);
   free(out);
@@ -525,6 +566,7 @@ pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error) {
   ppi_db_exec(db, ppi_sql_tables);
   for (size_t i = 0; i < NUM_INSERTS; i++)
     made->statements[i] = prepare(db, (insert)i);
+  made->hold = (ppi_sql_hold){.db = db, .insert = made->statements[INTO_HOST]};
   made->closing = ppi_db_prepare(
       db, "UPDATE capture SET end_ns = ? WHERE run = ? AND number = ?");
   *out = &made->base;

@@ -69,7 +69,7 @@ const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY")
 const char *const ppi_sql_plain_tables = TABLES("id BIGINT");
 
 // The last range of the lane one level up that had begun, if it had not ended.
-const char *const ppi_sql_parents =
+const char *const ppi_sql_host_parents =
     "CREATE INDEX host_range_place ON host_range(lane, depth, start_ns);"
     "UPDATE host_range SET parent = (SELECT CASE WHEN end_ns >="
     " host_range.end_ns THEN id END FROM (SELECT p.id, p.end_ns FROM"
@@ -77,8 +77,13 @@ const char *const ppi_sql_parents =
     " p.depth = host_range.depth - 1 AND p.start_ns <= host_range.start_ns"
     " AND p.is_loose = 0 ORDER BY p.start_ns DESC, p.end_ns DESC LIMIT 1))"
     " WHERE depth > 0 AND is_loose = 0;"
-    // Up from the last one that had begun, to one that had not ended.
-    "CREATE INDEX host_range_start ON host_range(lane, start_ns, depth);"
+    "DROP INDEX host_range_place;";
+
+const char *const ppi_sql_places =
+    "CREATE INDEX host_range_start ON host_range(lane, start_ns, depth);";
+
+// Up from the last one that had begun, to one that had not ended.
+const char *const ppi_sql_device_parents =
     "UPDATE device_range SET parent = (WITH RECURSIVE up(id, end_ns, parent)"
     " AS (SELECT * FROM (SELECT p.id, p.end_ns, p.parent FROM host_range p"
     " WHERE p.lane = device_range.lane AND p.start_ns <="

@@ -51,6 +51,7 @@ enum {
   OPEN_READONLY = 1,
   OPEN_READWRITE = 2,
   OPEN_CREATE = 4,
+  OPEN_NOMUTEX = 0x8000,  // a connection is one thread's at a time
   LIMIT_LENGTH = 0,
   LIMIT_SQL_LENGTH = 1,
   LIMIT_ATTACHED = 7,
@@ -120,7 +121,8 @@ pprof_status ppi_db_open(ppi_db *db, const char *path, ppi_db_mode mode,
   *db = (ppi_db){.api = ppi_sqlite_get(error)};
   if (!db->api) return PPROF_STATUS_UNSUPPORTED;
   int flags =
-      mode == PPI_DB_FOREIGN ? OPEN_READONLY : OPEN_READWRITE | OPEN_CREATE;
+      OPEN_NOMUTEX |
+      (mode == PPI_DB_FOREIGN ? OPEN_READONLY : OPEN_READWRITE | OPEN_CREATE);
   if (mode == PPI_DB_MEMORY) path = ":memory:";
   // A new file is locked for us already (file/part.h).
   const char *system = mode == PPI_DB_NEW ? "unix-none" : NULL;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/sql_hold.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+enum { ROWS = 65536 };  // 13 MB
+
+typedef struct ppi_sql_late {
+  uint64_t id, parent;
+} late;
+
+static ppi_sql_held *row_of(const ppi_sql_hold *hold, uint64_t id) {
+  return &hold->rows[id % ROWS];
+}
+
+// What is NULL in both this row and the last one stays as it is bound.
+static void write_row(ppi_sql_hold *hold, const ppi_sql_held *row) {
+  const ppi_sqlite *api = hold->db->api;
+  uint32_t given = ~row->nulls & ((1u << PPI_SQL_HOST_COLUMNS) - 1);
+  for (uint32_t left = given | hold->bound; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    bool is_real = (unsigned)(i + 1 - PPI_SQL_FIRST_REAL) < 4u;
+    double real;
+    memcpy(&real, &row->values[i], sizeof real);
+    if (!(given >> i & 1))
+      api->bind_null(hold->insert, i + 1);
+    else if (is_real)
+      api->bind_double(hold->insert, i + 1, real);
+    else
+      api->bind_int64(hold->insert, i + 1, row->values[i]);
+  }
+  hold->bound = given;
+  ppi_db_row(hold->db, hold->insert);
+}
+
+// Writes rows up to the first that waits; `least` of them in any case.
+static void write_rows(ppi_sql_hold *hold, uint64_t least) {
+  for (; hold->first<hold->end; hold->first++, least -= least> 0) {
+    const ppi_sql_held *row = row_of(hold, hold->first);
+    if (row->waits && !least) return;
+    write_row(hold, row);
+  }
+}
+
+ppi_sql_held *ppi_sql_hold_begin(ppi_sql_hold *hold) {
+  if (!hold->rows) {
+    hold->rows = ppi_alloc(ROWS * sizeof *hold->rows);
+    hold->first = hold->end = 1;
+  }
+  if (!hold->rows) {
+    hold->failed = true;
+    return NULL;
+  }
+  // Many at once: each time what no longer waits goes with them.
+  if (hold->end - hold->first == ROWS) write_rows(hold, ROWS / 8);
+  ppi_sql_held *row = row_of(hold, hold->end);
+  row->nulls = (1u << PPI_SQL_HOST_COLUMNS) - 1;
+  row->waits = false;
+  return row;
+}
+
+static void add_late(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
+  late *grown = ppi_grow(hold->late, &hold->late_capacity, hold->num_late + 1,
+                         sizeof *grown);
+  if (!grown) {
+    hold->failed = true;
+    return;
+  }
+  hold->late = grown;
+  grown[hold->num_late++] = (late){id, parent};
+}
+
+// Ends the waiting of a range: `parent` is around it, or none (0).
+static void give_parent(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
+  if (id < hold->first) {
+    if (parent) add_late(hold, id, parent);
+    return;
+  }
+  ppi_sql_held *row = row_of(hold, id);
+  row->waits = false;
+  if (!parent) return;
+  row->values[PPI_SQL_PARENT - 1] = (int64_t)parent;
+  row->nulls &= ~(1u << (PPI_SQL_PARENT - 1));
+}
+
+static ppi_sql_lane *lane_of(ppi_sql_hold *hold, uint32_t lane) {
+  ppi_sql_lane *lanes = ppi_grow(hold->lanes, &hold->lanes_capacity,
+                                 (size_t)lane + 1, sizeof *lanes);
+  if (!lanes) return NULL;
+  hold->lanes = lanes;
+  while (hold->num_lanes <= lane)
+    lanes[hold->num_lanes++] = (ppi_sql_lane){.num = 0};
+  return &lanes[lane];
+}
+
+static bool push(ppi_sql_lane *lane, uint64_t id, const ppi_sql_place *place) {
+  ppi_sql_waiting *items =
+      ppi_grow(lane->items, &lane->capacity, lane->num + 1, sizeof *items);
+  if (!items) return false;
+  lane->items = items;
+  items[lane->num++] = (ppi_sql_waiting){id, *place};
+  return true;
+}
+
+void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place) {
+  uint64_t id = hold->end++;
+  ppi_sql_lane *lane = place ? lane_of(hold, place->lane) : NULL;
+  if (place && !lane) hold->failed = true;
+  if (!lane) return;
+  hold->is_mixed |= place->end_ns < lane->last_ns;
+  lane->last_ns = place->end_ns;
+  while (lane->num && lane->items[lane->num - 1].place.depth > place->depth) {
+    const ppi_sql_waiting *inner = &lane->items[--lane->num];
+    bool is_inside = inner->place.depth == place->depth + 1 &&
+                     place->start_ns <= inner->place.start_ns &&
+                     inner->place.end_ns <= place->end_ns;
+    give_parent(hold, inner->id, is_inside ? id : 0);
+  }
+  if (!place->depth) return;
+  row_of(hold, id)->waits = true;
+  if (!push(lane, id, place)) hold->failed = true;
+}
+
+static void write_late(ppi_sql_hold *hold) {
+  sqlite3_stmt *update =
+      ppi_db_prepare(hold->db, "UPDATE host_range SET parent = ? WHERE id = ?");
+  for (size_t i = 0; i < hold->num_late && update; i++) {
+    ppi_db_int(hold->db, update, 1, hold->late[i].parent);
+    ppi_db_int(hold->db, update, 2, hold->late[i].id);
+    ppi_db_row(hold->db, update);
+  }
+  ppi_db_finalize(hold->db, update);
+}
+
+void ppi_sql_hold_finish(ppi_sql_hold *hold) {
+  write_rows(hold, ROWS);
+  if (hold->num_late) write_late(hold);
+}
+
+void ppi_sql_hold_clear(ppi_sql_hold *hold) {
+  for (size_t i = 0; i < hold->num_lanes; i++) ppi_free(hold->lanes[i].items);
+  ppi_free(hold->lanes);
+  ppi_free(hold->late);
+  ppi_free(hold->rows);
+}
