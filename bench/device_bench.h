@@ -2,8 +2,7 @@
 //
 // What the parts of the device benchmark share: the options, the GPU, a session
 // whose events can be looked at, clocks.
-#ifndef BENCH_DEVICE_BENCH_H_
-#define BENCH_DEVICE_BENCH_H_
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -126,5 +125,3 @@ void bench_session_destroy(bench_session *session);
 // when there is none.
 int bench_site_number(const bench_capture *capture, const bench_event *event);
 int bench_stream_number(const bench_capture *capture, const bench_event *event);
-
-#endif  // BENCH_DEVICE_BENCH_H_

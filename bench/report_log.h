@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A log of as many ranges as wanted, written by the library's own writer.
-#ifndef BENCH_REPORT_LOG_H_
-#define BENCH_REPORT_LOG_H_
+#pragma once
 
 #include "pprof/base.h"
 
@@ -20,5 +19,3 @@ enum { BENCH_LOG_NAMES = 33, BENCH_LOG_STEP = 10000, BENCH_LOG_LANES = 64 };
 // kernels included; steps come on top.
 pprof_status bench_log_write(const bench_log *log, const char *path,
                              uint64_t *out, pprof_error *error);
-
-#endif  // BENCH_REPORT_LOG_H_

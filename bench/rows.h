@@ -2,8 +2,7 @@
 //
 // Figures for the one table of `./dev bench`: lines that begin with "row", in
 // columns parted by tabs, after whatever a benchmark prints for its own reader.
-#ifndef BENCH_ROWS_H_
-#define BENCH_ROWS_H_
+#pragma once
 
 #if defined __x86_64__
 #include <cpuid.h>
@@ -33,5 +32,3 @@ static inline bool bench_is_intel(void) {
 static inline double bench_bound(double amd, double intel) {
   return bench_is_intel() ? intel : amd;
 }
-
-#endif  // BENCH_ROWS_H_

@@ -2,8 +2,7 @@
 //
 // What the benchmarks share: the floor that they set costs against, a thread's
 // own time, and medians.
-#ifndef BENCH_TIMING_H_
-#define BENCH_TIMING_H_
+#pragma once
 
 #include <sched.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ static inline void print_machine(const char *build, int repetitions) {
   printf("medians of %d repetitions of %d pairs, pinned, thread CPU time\n\n",
          repetitions, (int)BURST);
 }
-
-#endif  // BENCH_TIMING_H_

@@ -2,16 +2,13 @@
 //
 // What the backends share: host time, knowing that this process is a forked
 // child, and loading a vendor's library at run time.
-#ifndef PPI_BACKEND_UTIL_H_
-#define PPI_BACKEND_UTIL_H_
+#pragma once
 
 #include <time.h>
 
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // An anchor that did not come within this time is given up; a kernel of
 // another stream then owns the device, and a wide bracket is of no use.
@@ -49,8 +46,4 @@ typedef struct ppi_library {
 pprof_status ppi_library_load(const ppi_library *library, void *table,
                               pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_BACKEND_UTIL_H_
+PPROF_END_C_

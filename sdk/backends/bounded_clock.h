@@ -3,14 +3,11 @@
 // A device's clock in the host's, by calls inside of which a time of the device
 // was taken: each bounds how far the two are apart, and several bound it
 // closely. Pure; all in ns.
-#ifndef PPI_BOUNDED_CLOCK_H_
-#define PPI_BOUNDED_CLOCK_H_
+#pragma once
 
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // All zero knows nothing.
 typedef struct ppi_bounded_clock {
@@ -34,8 +31,4 @@ uint64_t ppi_bounded_clock_host(const ppi_bounded_clock *clock,
                                 uint64_t device_ns);
 uint64_t ppi_bounded_clock_error(const ppi_bounded_clock *clock);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_BOUNDED_CLOCK_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the cuda backend asks of libcuda.
-#ifndef PPI_CUDA_SYMBOLS_H_
-#define PPI_CUDA_SYMBOLS_H_
+#pragma once
 
 #include "driver_events.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_cuda_symbols lists what is asked of libcuda, by name.
 const ppi_symbol *ppi_cuda_symbols(size_t *out_num);
@@ -17,8 +14,4 @@ const ppi_symbol *ppi_cuda_symbols(size_t *out_num);
 pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
                            pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CUDA_SYMBOLS_H_
+PPROF_END_C_

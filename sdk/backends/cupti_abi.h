@@ -2,15 +2,14 @@
 //
 // What is used of CUPTI's binary interface, checked against its headers where
 // there are any (tests/kernels/cupti_layout_test.sh).
-#ifndef PPI_CUPTI_ABI_H_
-#define PPI_CUPTI_ABI_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 enum {
   PPI_CUPTI_OK = 0,
@@ -158,8 +157,4 @@ typedef struct ppi_cupti_api {
 #undef PPI_CUPTI_DECLARE
 } ppi_cupti_api;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CUPTI_ABI_H_
+PPROF_END_C_

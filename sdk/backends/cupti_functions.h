@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which calls of CUDA are looked at, and what for.
-#ifndef PPI_CUPTI_FUNCTIONS_H_
-#define PPI_CUPTI_FUNCTIONS_H_
+#pragma once
 
 #include "cupti_abi.h"
 #include "kernels/launch.h"
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_cupti_function {
   pprof_site site;  // of what it is told as
@@ -25,8 +22,4 @@ void ppi_cupti_enable_functions(const ppi_cupti_api *api, void *subscriber);
 // ppi_cupti_function_of answers NULL for one that is of none.
 ppi_cupti_function *ppi_cupti_function_of(uint32_t domain, uint32_t id);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CUPTI_FUNCTIONS_H_
+PPROF_END_C_

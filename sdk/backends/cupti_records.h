@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef PPI_CUPTI_RECORDS_H_
-#define PPI_CUPTI_RECORDS_H_
+#pragma once
 
 #include "cupti_abi.h"
 #include "kernels/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_cupti_read answers false for a record of no interest, or none that this
 // can read. What *out names is good until the next one is read.
 bool ppi_cupti_read(const void *record, ppi_device_work *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CUPTI_RECORDS_H_
+PPROF_END_C_

@@ -3,8 +3,7 @@
 // Device events over a GPU driver, shared by the cuda and hip backends: both
 // drivers have the same notions and the same error numbers, so one table of
 // functions tells them apart. Tests hand in a table of their own.
-#ifndef PPI_DRIVER_EVENTS_H_
-#define PPI_DRIVER_EVENTS_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -12,9 +11,7 @@
 #include "base/base.h"
 #include "pprof/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Results are the driver's numbers, 0 for success. A pool is what events and
 // streams must share: a CUcontext, or a HIP device. Handles are opaque.
@@ -99,8 +96,4 @@ const char *ppi_driver_error_text(void *context);
   .event_elapsed = ppi_driver_event_elapsed, .anchor = ppi_driver_anchor,   \
   .pool_check = ppi_driver_pool_check, .error_text = ppi_driver_error_text
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DRIVER_EVENTS_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // The HIP functions that the hip backend calls, declared here so that no ROCm
 // header is needed to build it. Result and enum types are int in HIP's ABI.
-#ifndef PPI_HIP_H_
-#define PPI_HIP_H_
+#pragma once
 
 #include "driver_events.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // name, may be missing (newer than the rest), result, parameters
 #define PPI_HIP_LIST(X)                                                 \
@@ -42,8 +39,4 @@ pprof_status ppi_hip_load(const char *const *sonames, ppi_hip_api *out,
 // Makes `functions` the ones in use, seen through the shared driver table.
 void ppi_hip_use(const ppi_hip_api *functions, ppi_driver_api *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_HIP_H_
+PPROF_END_C_

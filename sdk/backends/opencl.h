@@ -2,17 +2,14 @@
 //
 // The OpenCL functions that the backend calls, found at run time. The headers
 // are needed to build, the library only where the backend is opened.
-#ifndef PPI_OPENCL_H_
-#define PPI_OPENCL_H_
+#pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_OPENCL_LIST(X)       \
   X(clGetPlatformIDs)            \
@@ -42,8 +39,4 @@ pprof_status ppi_opencl_load(const char *const *sonames, ppi_opencl_api *out,
 // Tests: the backend calls `functions` from now on. No device may be open.
 void ppi_opencl_use(const ppi_opencl_api *functions);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_OPENCL_H_
+PPROF_END_C_

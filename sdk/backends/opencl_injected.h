@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What libpprof_nvtx.so, as a layer of OpenCL's loader, uses of libpprof.so.
-#ifndef PPI_OPENCL_INJECTED_H_
-#define PPI_OPENCL_INJECTED_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // pprof_inject_opencl_ is clInitLayer of OpenCL's loader, once a process;
 // `attach` has injection start its session, when the program makes its first
@@ -19,8 +16,4 @@ PPROF_API int pprof_inject_opencl_(uint32_t num, const void *target,
                                    uint32_t *out_num, const void **out_layer,
                                    int (*attach)(void));
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_OPENCL_INJECTED_H_
+PPROF_END_C_

@@ -3,17 +3,14 @@
 // rocprofiler-sdk's buffers as a source of kernels. What is declared here of
 // its binary interface is that of its headers of version 1; Debian has none to
 // check it against, and it was not run on hardware.
-#ifndef PPI_ROCM_H_
-#define PPI_ROCM_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "kernels/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum {
   PPI_ROCM_SUCCESS = 0,
@@ -133,8 +130,4 @@ typedef struct ppi_rocm_api {
 // ppi_rocm_source is the one of this process.
 const ppi_kernel_source *ppi_rocm_source(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ROCM_H_
+PPROF_END_C_

@@ -3,8 +3,7 @@
 // What NVTX 3 and a tool agree on, in our own words, for 64-bit Linux: export
 // tables, modules, the structures that calls bring. A test compares it with the
 // real headers where the CUDA toolkit is installed; none is needed to build.
-#ifndef PPI_NVTX_ABI_H_
-#define PPI_NVTX_ABI_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -237,5 +236,3 @@ typedef struct nvtx_counter_batch {
   const int64_t *timestamps;
   size_t timestamps_size;
 } nvtx_counter_batch;
-
-#endif  // PPI_NVTX_ABI_H_

@@ -2,8 +2,7 @@
 //
 // Passing calls on to the next tool, with that tool's handles in ours' place.
 // `next` NULL: nothing is passed on.
-#ifndef PPI_NVTX_CHAIN_H_
-#define PPI_NVTX_CHAIN_H_
+#pragma once
 
 #include "nvtx.h"
 #include "payload.h"
@@ -85,5 +84,3 @@ const ppi_payload_blob *ppi_nvtx_translate_payloads(
 const ppi_payload_schema_attributes *ppi_nvtx_translate_schema(
     const ppi_payload_schema_attributes *attributes,
     ppi_nvtx_schema_copy *copy);
-
-#endif  // PPI_NVTX_CHAIN_H_

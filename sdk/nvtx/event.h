@@ -2,8 +2,7 @@
 //
 // From what a call brings to a marker, inline for each handler. On the
 // program's threads; attributes are read as far as their stated size goes.
-#ifndef PPI_NVTX_EVENT_H_
-#define PPI_NVTX_EVENT_H_
+#pragma once
 
 #include "objects.h"
 #include "settings.h"
@@ -198,5 +197,3 @@ PPI_NVTX_INLINE int ppi_nvtx_pop(const ppi_nvtx_domain *domain) {
   if (PPI_UNLIKELY(!domain)) return (int)ppi_nvtx_bad_domain(PPI_NVTX_PUSH);
   return pprof_inject_pop_(domain->number);
 }
-
-#endif  // PPI_NVTX_EVENT_H_

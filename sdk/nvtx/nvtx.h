@@ -3,8 +3,7 @@
 // What stands for the program's domains, strings and events inside
 // libpprof_nvtx.so. Nothing here is ever freed: a handler may run after
 // everything else in the process.
-#ifndef PPI_NVTX_H_
-#define PPI_NVTX_H_
+#pragma once
 
 #include "abi.h"
 #include "base/guard.h"
@@ -71,5 +70,3 @@ extern const ppi_nvtx_handler ppi_nvtx_core_handlers[];
 extern const size_t ppi_nvtx_num_core_handlers;
 extern const ppi_nvtx_handler ppi_nvtx_naming_handlers[];
 extern const size_t ppi_nvtx_num_naming_handlers;
-
-#endif  // PPI_NVTX_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Domains, registered strings, named categories.
-#ifndef PPI_NVTX_OBJECTS_H_
-#define PPI_NVTX_OBJECTS_H_
+#pragma once
 
 #include "nvtx.h"
 
@@ -64,5 +63,3 @@ static inline uint32_t ppi_nvtx_category(ppi_nvtx_domain *domain) {
   return ppi_nvtx_category_resolve(
       domain, 0, __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED));
 }
-
-#endif  // PPI_NVTX_OBJECTS_H_

@@ -3,14 +3,12 @@
 // NVTX payloads: binary data whose layout the program registers as a schema.
 // Decoding reads only, on any thread at any time. What a program passes is
 // taken for hostile: nothing is read beyond the size it states.
-#ifndef PPI_PAYLOAD_H_
-#define PPI_PAYLOAD_H_
+#pragma once
 
 #include "payload_schema.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // One blob of an event; an event brings an array of them.
 typedef struct ppi_payload_blob {
@@ -79,8 +77,4 @@ bool ppi_payload_bytes(const ppi_payload_event *event, double *out_bytes);
 const char *ppi_payload_value_path(const ppi_payload_value *value, char *out,
                                    size_t size);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PAYLOAD_H_
+PPROF_END_C_

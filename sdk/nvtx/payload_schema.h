@@ -3,16 +3,15 @@
 // The layouts of payloads, as programs register them: lock-free, on any thread
 // at any time. What a program passes is taken for hostile. The layouts are
 // those of NVTX 3 on 64-bit Linux.
-#ifndef PPI_PAYLOAD_SCHEMA_H_
-#define PPI_PAYLOAD_SCHEMA_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // A semantic extension begins with this; they form a list.
 typedef struct ppi_payload_semantics {
@@ -256,8 +255,4 @@ ppi_payload_value_kind ppi_payload_kind_of(uint64_t type);
 const ppi_payload_type *ppi_payload_find_type(
     const ppi_payload_schemas *schemas, uint32_t domain, uint64_t id);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PAYLOAD_SCHEMA_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What has become of the process since this library was loaded.
-#ifndef PPI_NVTX_PROCESS_H_
-#define PPI_NVTX_PROCESS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ extern ppi_nvtx_process_state ppi_nvtx_process;
 // ppi_nvtx_revive starts a session in a forked child, once; false: there is
 // nothing to revive.
 bool ppi_nvtx_revive(void);
-
-#endif  // PPI_NVTX_PROCESS_H_

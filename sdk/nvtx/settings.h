@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the configuration asks of the handlers.
-#ifndef PPI_NVTX_SETTINGS_H_
-#define PPI_NVTX_SETTINGS_H_
+#pragma once
 
 #include "inject/inject.h"
 
@@ -15,5 +14,3 @@ extern const pprof_inject_settings_ *ppi_nvtx_settings;  // atomic
 // word. Atomic.
 enum { PPI_NVTX_CHAINED = 1, PPI_NVTX_TIMED = 2 };
 extern uint32_t ppi_nvtx_extras;
-
-#endif  // PPI_NVTX_SETTINGS_H_

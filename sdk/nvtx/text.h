@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // UTF-32 to UTF-8.
-#ifndef PPI_NVTX_TEXT_H_
-#define PPI_NVTX_TEXT_H_
+#pragma once
 
 #include <stddef.h>
 
 // As much as fits, zero-terminated.
 const char *ppi_nvtx_utf8(const wchar_t *wide, char *out, size_t size);
-
-#endif  // PPI_NVTX_TEXT_H_

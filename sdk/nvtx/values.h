@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What becomes of the numbers that events bring, and counters.
-#ifndef PPI_NVTX_VALUES_H_
-#define PPI_NVTX_VALUES_H_
+#pragma once
 
 #include "nvtx.h"
 #include "payload.h"
@@ -32,5 +31,3 @@ void ppi_nvtx_counter_sample(ppi_nvtx_domain *domain, uint64_t id,
                              double value);
 void ppi_nvtx_counter_group(ppi_nvtx_domain *domain, uint64_t id,
                             const void *bytes, size_t size);
-
-#endif  // PPI_NVTX_VALUES_H_

@@ -2,8 +2,7 @@
 //
 // The C library's functions that this library stands in front of. Found at the
 // first call: other libraries' constructors take locks before ours runs.
-#ifndef PPI_REAL_H_
-#define PPI_REAL_H_
+#pragma once
 
 #include <errno.h>
 #include <poll.h>
@@ -130,5 +129,3 @@ static inline void ppi_begin_waiting(ppi_waiting *waiting,
 #define PPI_WAITING(name, object, kind)                       \
   __attribute__((cleanup(ppi_end_waiting))) ppi_waiting name; \
   ppi_begin_waiting(&name, object, kind, __builtin_return_address(0))
-
-#endif  // PPI_REAL_H_

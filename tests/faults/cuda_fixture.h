@@ -2,8 +2,7 @@
 //
 // A program with CUDA streams and a session around it, both through public
 // calls; what the report says; what the stand-in for the driver has seen.
-#ifndef PPT_CUDA_FIXTURE_H_
-#define PPT_CUDA_FIXTURE_H_
+#pragma once
 
 #include <dlfcn.h>
 
@@ -196,5 +195,3 @@ class CudaFaultTest : public OwnProcessTest {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_CUDA_FIXTURE_H_

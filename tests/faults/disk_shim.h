@@ -3,8 +3,7 @@
 // A disk that fails as it is told to: linked with --wrap, it stands between a
 // file's writer and the calls that write, for files whose name has ".pplog" in
 // it, or what a test says. What it does not refuse, the real file gets.
-#ifndef PPT_DISK_SHIM_H_
-#define PPT_DISK_SHIM_H_
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -155,5 +154,3 @@ long __wrap_syscall(long number, ...) {
   return pprof_test::TheDisk()->Call(number, with);
 }
 }
-
-#endif  // PPT_DISK_SHIM_H_

@@ -3,8 +3,7 @@
 // What the stand-in for the CUDA driver is made of: shared by the driver's
 // functions and the controls. One mutex guards all of it; handles are never
 // freed, so that use after destroy is counted, not suffered.
-#ifndef PPT_FAKE_CUDA_STATE_H_
-#define PPT_FAKE_CUDA_STATE_H_
+#pragma once
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -124,5 +123,3 @@ static inline uint64_t fake_now_ns(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
-
-#endif  // PPT_FAKE_CUDA_STATE_H_

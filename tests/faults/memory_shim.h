@@ -3,8 +3,7 @@
 // Memory that runs out when it is told to: linked with --wrap, it stands
 // between the library and whatever gives it memory, threads and streams, and
 // knows what was not given back.
-#ifndef PPT_MEMORY_SHIM_H_
-#define PPT_MEMORY_SHIM_H_
+#pragma once
 
 #include <dirent.h>
 #include <errno.h>
@@ -146,5 +145,3 @@ FILE *__wrap_fopen(const char *path, const char *mode) {
   return __real_fopen(path, mode);
 }
 }
-
-#endif  // PPT_MEMORY_SHIM_H_

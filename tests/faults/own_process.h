@@ -7,8 +7,7 @@
 //     if (RanInside({"tests/faults/driver"})) return;
 //     ... this runs in a child that looks for libraries there
 //   }
-#ifndef PPT_OWN_PROCESS_H_
-#define PPT_OWN_PROCESS_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -93,5 +92,3 @@ class OwnProcessTest : public testing::Test {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_OWN_PROCESS_H_

@@ -3,8 +3,7 @@
 // What the fuzz targets share. Each defines `fuzz::kCorpus`, the folder of its
 // inputs below tests/fuzz/corpus, and LLVMFuzzerTestOneInput. With libFuzzer
 // (`./dev fuzz`) that is a fuzzer; with replay.cc it is a plain test.
-#ifndef TESTS_FUZZ_FUZZ_H_
-#define TESTS_FUZZ_FUZZ_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -73,5 +72,3 @@ class Outputs {
 bool IsVisible(const std::string &text);
 
 }  // namespace fuzz
-
-#endif  // TESTS_FUZZ_FUZZ_H_

@@ -2,8 +2,7 @@
 //
 // Programs in a process of their own, for what would harm the tests' process:
 // a test runs this very binary again with the name of one.
-#ifndef PPT_GPU_CHILD_H_
-#define PPT_GPU_CHILD_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -29,5 +28,3 @@ ChildResult RunProgram(const std::vector<std::string> &command);
 std::string OwnFolder();
 
 }  // namespace pprof_gpu
-
-#endif  // PPT_GPU_CHILD_H_

@@ -3,8 +3,7 @@
 // A session as a program has it, public headers only, with a sink that keeps
 // all device ranges; and what the GPU tests share beside it. The sink runs on
 // the collector's thread: read what it kept after Stop.
-#ifndef PPT_GPU_SESSION_H_
-#define PPT_GPU_SESSION_H_
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -307,5 +306,3 @@ inline uint64_t Median(std::vector<uint64_t> values) {
 }
 
 }  // namespace pprof_gpu
-
-#endif  // PPT_GPU_SESSION_H_

@@ -3,8 +3,7 @@
 // Kernels whose truth is known: one that runs for a given time, one that runs
 // until the host lets it end, one that fails. Launched by the calling file, so
 // that its default-stream mode holds.
-#ifndef PPT_GPU_KERNELS_H_
-#define PPT_GPU_KERNELS_H_
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -54,5 +53,3 @@ static inline cudaError_t LaunchTooWide(cudaStream_t stream) {
 }
 
 }  // namespace pprof_gpu
-
-#endif  // PPT_GPU_KERNELS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run with kernels, and the stages that its report then has.
-#ifndef PPT_GPU_KERNELS_LOG_H_
-#define PPT_GPU_KERNELS_LOG_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -74,5 +73,3 @@ inline std::map<std::string, Stage> Stages(const std::string &log,
 }
 
 }  // namespace pprof_gpu
-
-#endif  // PPT_GPU_KERNELS_LOG_H_

@@ -2,8 +2,7 @@
 //
 // Imports a trace into a sink that keeps everything and checks what sinks are
 // promised: definitions before use, numbers without gaps, checkpoints kept.
-#ifndef PPT_IMPORTED_H_
-#define PPT_IMPORTED_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -281,5 +280,3 @@ inline std::string Gzip(const std::string &bytes) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_IMPORTED_H_

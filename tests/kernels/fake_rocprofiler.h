@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for librocprofiler-sdk: its entry points, played by the test.
-#ifndef PPT_FAKE_ROCPROFILER_H_
-#define PPT_FAKE_ROCPROFILER_H_
+#pragma once
 
 #include "rocm.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct fake_rocprofiler {
   const char *failing;  // an entry point that fails; NULL: none
@@ -26,8 +23,4 @@ typedef struct fake_rocprofiler {
 // Exported: the one that this library is.
 typedef fake_rocprofiler *fake_rocprofiler_get_type(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPT_FAKE_ROCPROFILER_H_
+PPROF_END_C_

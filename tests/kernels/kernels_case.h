@@ -2,8 +2,7 @@
 //
 // A session with kernels over a stand-in for libcupti. In the test's clock a
 // tick is a ns.
-#ifndef PPT_KERNELS_CASE_H_
-#define PPT_KERNELS_CASE_H_
+#pragma once
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -132,5 +131,3 @@ class KernelsTest : public ::testing::Test {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_KERNELS_CASE_H_

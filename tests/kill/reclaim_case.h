@@ -2,8 +2,7 @@
 //
 // Processes that die with a log and a spool of their own, in a folder of the
 // test's, and what reclaim makes of what they left.
-#ifndef PPT_RECLAIM_CASE_H_
-#define PPT_RECLAIM_CASE_H_
+#pragma once
 
 #include <dirent.h>
 #include <gtest/gtest.h>
@@ -175,5 +174,3 @@ class ReclaimTest : public testing::Test {
 };
 
 }  // namespace reclaim_case
-
-#endif  // PPT_RECLAIM_CASE_H_

@@ -2,8 +2,7 @@
 //
 // A script of markers, run by a child, and a model that says what must be found
 // of it after any number of them. The two share nothing but this list.
-#ifndef PPROF_TESTS_KILL_SCRIPT_H_
-#define PPROF_TESTS_KILL_SCRIPT_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -63,5 +62,3 @@ using Records = std::vector<Record>;  // sorted
 std::vector<Records> StatesAround(size_t i);
 
 }  // namespace kill_test
-
-#endif  // PPROF_TESTS_KILL_SCRIPT_H_

@@ -2,8 +2,7 @@
 //
 // Runs a function in a forked child and ends it by SIGKILL when it enters its
 // n-th system call, counting only those of chosen threads. One at a time.
-#ifndef PPROF_TESTS_KILL_TRACED_CHILD_H_
-#define PPROF_TESTS_KILL_TRACED_CHILD_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -51,5 +50,3 @@ class TracedChild {
 };
 
 }  // namespace kill_test
-
-#endif  // PPROF_TESTS_KILL_TRACED_CHILD_H_

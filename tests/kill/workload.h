@@ -2,8 +2,7 @@
 //
 // What a child records before it is killed, what it remembers of that in memory
 // that outlives it, and the check of a log against that memory.
-#ifndef PPROF_TESTS_KILL_WORKLOAD_H_
-#define PPROF_TESTS_KILL_WORKLOAD_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -83,5 +82,3 @@ Findings CheckLogs(const std::vector<std::string> &paths, const Memory &memory,
                    bool lossless);
 
 }  // namespace kill_test
-
-#endif  // PPROF_TESTS_KILL_WORKLOAD_H_

@@ -5,8 +5,7 @@
 // each linkage unit, finds the tool by NVTX_INJECTION64_PATH at a unit's first
 // call, lets calls through a slot as soon as the tool has filled it, and is
 // silent without a tool. A unit is one file here.
-#ifndef TESTS_NVTX_CLIENT_H_
-#define TESTS_NVTX_CLIENT_H_
+#pragma once
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -182,5 +181,3 @@ static inline client_function client_extension_slot(uint16_t module,
 }
 
 #include "client_calls.h"
-
-#endif  // TESTS_NVTX_CLIENT_H_

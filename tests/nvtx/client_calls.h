@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NVTX's calls, each through the slot of its number.
-#ifndef TESTS_NVTX_CLIENT_CALLS_H_
-#define TESTS_NVTX_CLIENT_CALLS_H_
+#pragma once
 
 #include "client.h"
 
@@ -198,5 +197,3 @@ VOID_EXTENSION(COUNTERS, 5, nvtxCounterBatchSubmit,
 #undef VOID_EXTENSION
 #undef EXTENSION
 #undef NAME_CALLS
-
-#endif  // TESTS_NVTX_CLIENT_CALLS_H_

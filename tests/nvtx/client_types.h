@@ -3,8 +3,7 @@
 // What a program that calls NVTX sees of its types, in our own words and under
 // the names of the CUDA toolkit's headers, so that one source compiles with
 // either. LP64 only.
-#ifndef TESTS_NVTX_CLIENT_TYPES_H_
-#define TESTS_NVTX_CLIENT_TYPES_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -195,5 +194,3 @@ typedef struct nvtxCounterBatch_t {
   const int64_t *timestamps;
   size_t timestampsSize;
 } nvtxCounterBatch_t;
-
-#endif  // TESTS_NVTX_CLIENT_TYPES_H_

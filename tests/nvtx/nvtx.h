@@ -3,8 +3,7 @@
 // NVTX as a program sees it: the CUDA toolkit's headers with NVTX_HEADERS, our
 // own client without. The programs here compile with both and must behave
 // alike.
-#ifndef TESTS_NVTX_NVTX_H_
-#define TESTS_NVTX_NVTX_H_
+#pragma once
 
 #ifdef NVTX_HEADERS
 #define CL_TARGET_OPENCL_VERSION 120
@@ -19,5 +18,3 @@
 #else
 #include "client.h"
 #endif
-
-#endif  // TESTS_NVTX_NVTX_H_

@@ -2,8 +2,7 @@
 //
 // What the test programs share: attributes as a careful program fills them, and
 // lines that say what a call answered.
-#ifndef TESTS_NVTX_PROGRAM_H_
-#define TESTS_NVTX_PROGRAM_H_
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -50,5 +49,3 @@ static inline void say(const char *what, long value) {
   printf("%s %ld\n", what, value);
   fflush(stdout);
 }
-
-#endif  // TESTS_NVTX_PROGRAM_H_

@@ -3,8 +3,7 @@
 // Whether a function pointer that we declare ourselves calls a vendor's
 // function rightly: as many parameters, each passed in the same way. Handles
 // are pointers, enums are int, as the backends say.
-#ifndef PPT_ABI_MATCH_H_
-#define PPT_ABI_MATCH_H_
+#pragma once
 
 #include <type_traits>
 
@@ -58,5 +57,3 @@ static_assert(!AbiMatch<int (*)(float *), int (*)(int *)>::value,
               "another kind of result");
 
 }  // namespace pprof_test
-
-#endif  // PPT_ABI_MATCH_H_

@@ -2,8 +2,7 @@
 //
 // Random runs, and whose each of their nanoseconds is, straight from the
 // definition in answer/moments.h.
-#ifndef PPT_ANSWER_ORACLE_H_
-#define PPT_ANSWER_ORACLE_H_
+#pragma once
 
 #include <algorithm>
 #include <map>
@@ -259,5 +258,3 @@ inline Scene RandomScene(Random *random) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_ANSWER_ORACLE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Capture rules in one line each, for tests.
-#ifndef PPT_CAPTURE_RULES_H_
-#define PPT_CAPTURE_RULES_H_
+#pragma once
 
 #include <cstdio>
 #include <string>
@@ -77,5 +76,3 @@ inline ppi_step_phase AtStep(const ppi_capture &capture, uint64_t step) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_CAPTURE_RULES_H_

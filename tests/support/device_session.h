@@ -3,8 +3,7 @@
 // A whole session around device ranges: a clock that the test moves, a sink
 // that keeps all it is given. The sink runs on the collector's thread; read
 // what it kept after Flush or Stop.
-#ifndef PPT_DEVICE_SESSION_H_
-#define PPT_DEVICE_SESSION_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -179,5 +178,3 @@ class DeviceSession {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_DEVICE_SESSION_H_

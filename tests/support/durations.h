@@ -2,8 +2,7 @@
 //
 // Durations of calls as programs have them: what is fast differs from call to
 // call, what is slow stays for a while, and may drift.
-#ifndef PPT_DURATIONS_H_
-#define PPT_DURATIONS_H_
+#pragma once
 
 #include <cmath>
 #include <cstddef>
@@ -96,5 +95,3 @@ class Durations {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_DURATIONS_H_

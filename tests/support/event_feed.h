@@ -2,8 +2,7 @@
 //
 // Builds a run by hand and delivers it to a sink: definitions, events by lane,
 // checkpoints, windows and totals. For tests; one thread.
-#ifndef PPT_EVENT_FEED_H_
-#define PPT_EVENT_FEED_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -372,5 +371,3 @@ class EventFeed {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_EVENT_FEED_H_

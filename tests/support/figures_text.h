@@ -2,8 +2,7 @@
 //
 // The figures of a report as text, where its views do not show all of them, for
 // tests that compare two reports.
-#ifndef PPT_FIGURES_TEXT_H_
-#define PPT_FIGURES_TEXT_H_
+#pragma once
 
 #include <ostream>
 #include <sstream>
@@ -135,5 +134,3 @@ inline std::string FiguresText(const ppi_figures &figures) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_FIGURES_TEXT_H_

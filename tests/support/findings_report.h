@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The findings of a run made by hand. For tests; one thread.
-#ifndef PPT_FINDINGS_REPORT_H_
-#define PPT_FINDINGS_REPORT_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -74,5 +73,3 @@ class FindingsReport {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_FINDINGS_REPORT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs that findings are tried on, by hand. For tests; one thread.
-#ifndef PPT_FINDINGS_RUNS_H_
-#define PPT_FINDINGS_RUNS_H_
+#pragma once
 
 #include <deque>
 #include <string>
@@ -50,5 +49,3 @@ inline pprof_event &OfRequest(pprof_event *event, uint64_t flow) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_FINDINGS_RUNS_H_

@@ -2,8 +2,7 @@
 //
 // Random events of all kinds, seeded: nested ranges as a thread makes them, and
 // records with any fields at all.
-#ifndef TESTS_SUPPORT_LOG_EVENTS_H_
-#define TESTS_SUPPORT_LOG_EVENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -158,5 +157,3 @@ class Maker {
 };
 
 }  // namespace pplog
-
-#endif  // TESTS_SUPPORT_LOG_EVENTS_H_

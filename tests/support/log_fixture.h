@@ -2,8 +2,7 @@
 //
 // For tests of the log: a scratch folder, events made in one line, a log
 // written and read back as canonical lines.
-#ifndef TESTS_SUPPORT_LOG_FIXTURE_H_
-#define TESTS_SUPPORT_LOG_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -177,5 +176,3 @@ inline pprof_sink *Create(const std::string &path) {
 static const pprof_totals kNoTotals = {};
 
 }  // namespace pplog
-
-#endif  // TESTS_SUPPORT_LOG_FIXTURE_H_

@@ -3,8 +3,7 @@
 // For tests that have a long version, which `./dev test --long` runs, or that
 // try a sample of what they could, and for those that look at what a process
 // holds.
-#ifndef PPT_LONG_RUN_H_
-#define PPT_LONG_RUN_H_
+#pragma once
 
 #include <dirent.h>
 #include <unistd.h>
@@ -92,5 +91,3 @@ inline uint64_t ResidentBytes() {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_LONG_RUN_H_

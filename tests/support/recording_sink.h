@@ -3,8 +3,7 @@
 // A sink that keeps all it is given, and a session around it: for tests of the
 // record path. The sink's calls come from the collector's thread; a test looks
 // after a flush or the stop.
-#ifndef PPT_RECORDING_SINK_H_
-#define PPT_RECORDING_SINK_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -285,5 +284,3 @@ class LiveSession {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_RECORDING_SINK_H_

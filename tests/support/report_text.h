@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A report as text in any format, for tests.
-#ifndef PPT_REPORT_TEXT_H_
-#define PPT_REPORT_TEXT_H_
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -86,5 +85,3 @@ class Report {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_REPORT_TEXT_H_

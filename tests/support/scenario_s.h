@@ -2,8 +2,7 @@
 //
 // Scenario S: two steps of 50 ms on one device with kernel records; the full
 // worked example of the reference for the tables.
-#ifndef PPT_SCENARIO_S_H_
-#define PPT_SCENARIO_S_H_
+#pragma once
 
 #include "event_feed.h"
 
@@ -64,5 +63,3 @@ inline void FillScenarioS(EventFeed *feed) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_SCENARIO_S_H_

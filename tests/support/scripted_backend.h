@@ -27,14 +27,11 @@
 //
 // Safe from any thread. Nothing is ever freed (as with pprof_device), so that
 // use after destroy is counted, not suffered. A device index is used once.
-#ifndef PPROF_TESTS_SUPPORT_SCRIPTED_BACKEND_H_
-#define PPROF_TESTS_SUPPORT_SCRIPTED_BACKEND_H_
+#pragma once
 
 #include "pprof/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct scripted_device scripted_device;
 
@@ -132,8 +129,4 @@ size_t scripted_device_num_calls_after_error(scripted_device *device);
 size_t scripted_device_num_violations(scripted_device *device);
 const char *scripted_device_first_violation(scripted_device *device);  // or ""
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPROF_TESTS_SUPPORT_SCRIPTED_BACKEND_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a scripted device holds, for scripted_backend.cc.
-#ifndef PPT_SCRIPTED_DEVICE_H_
-#define PPT_SCRIPTED_DEVICE_H_
+#pragma once
 
 #include <time.h>
 
@@ -104,5 +103,3 @@ struct scripted_device {
     return broken;
   }
 };
-
-#endif  // PPT_SCRIPTED_DEVICE_H_

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef PPT_SLEEPS_H_
-#define PPT_SLEEPS_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@ inline bool Sleeps(pid_t thread) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_SLEEPS_H_

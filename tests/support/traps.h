@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a thread that is traced instruction by instruction begins and ends.
-#ifndef PPT_TRAPS_H_
-#define PPT_TRAPS_H_
+#pragma once
 
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -32,5 +31,3 @@ inline bool IsAtTrap(pid_t thread) {
 }
 
 }  // namespace pprof_test
-
-#endif  // PPT_TRAPS_H_

@@ -2,8 +2,7 @@
 //
 // A session with capture rules whose clock the test sets: one tick is one
 // nanosecond.
-#ifndef PPT_WINDOW_SESSION_H_
-#define PPT_WINDOW_SESSION_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -85,5 +84,3 @@ class WindowTest : public ::testing::Test {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_WINDOW_SESSION_H_

@@ -2,8 +2,7 @@
 //
 // For tests of the Chrome writer: the calls a collector makes, in short, and
 // what became of them.
-#ifndef TESTS_UNIT_CHROME_TRACE_H_
-#define TESTS_UNIT_CHROME_TRACE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -179,5 +178,3 @@ inline int Count(const std::string &text, const std::string &what) {
 }
 
 }  // namespace chrome_trace
-
-#endif  // TESTS_UNIT_CHROME_TRACE_H_

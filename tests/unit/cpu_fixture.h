@@ -2,8 +2,7 @@
 //
 // Sessions that measure the CPU use of ranges called `work...`, and what a test
 // of them needs.
-#ifndef PPT_CPU_FIXTURE_H_
-#define PPT_CPU_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <limits.h>
@@ -80,5 +79,3 @@ class CpuSessionTest : public ::testing::Test {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_CPU_FIXTURE_H_

@@ -2,8 +2,7 @@
 //
 // pprof_start and pprof_stop with everything they call replaced, which says
 // what was called, a word each.
-#ifndef PPT_FAKE_COMPOSE_H_
-#define PPT_FAKE_COMPOSE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -345,5 +344,3 @@ class ComposeTest : public testing::Test {
 };
 
 }  // namespace fake_compose
-
-#endif  // PPT_FAKE_COMPOSE_H_

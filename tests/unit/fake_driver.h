@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A driver that stands in for CUDA's or HIP's, and notes every call.
-#ifndef PPT_FAKE_DRIVER_H_
-#define PPT_FAKE_DRIVER_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -175,5 +174,3 @@ class DriverTest : public testing::Test {
 };
 
 }  // namespace fake_driver
-
-#endif  // PPT_FAKE_DRIVER_H_

@@ -2,8 +2,7 @@
 //
 // Our structures of payload schemas are NVTX's own, where its headers are
 // installed.
-#ifndef PPT_NVTX_LAYOUT_H_
-#define PPT_NVTX_LAYOUT_H_
+#pragma once
 
 #include <cstddef>
 
@@ -105,5 +104,3 @@ SAME_VALUE(PPI_PAYLOAD_ENTRY_MESSAGE, NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
 static_assert(sizeof(ppi_payload_blob) == 24);
 static_assert(sizeof(ppi_payload_schema_entry) == 64);
 static_assert(sizeof(ppi_payload_schema_attributes) == 80);
-
-#endif  // PPT_NVTX_LAYOUT_H_

@@ -3,8 +3,7 @@
 // A dead run for recover: its blocks, and its spool made of plain arrays in
 // place of sdk/src/recover/salvage.c, whose functions this defines: for one
 // file of a program only.
-#ifndef PPT_RECOVER_CASE_H_
-#define PPT_RECOVER_CASE_H_
+#pragma once
 
 #include <cstdlib>
 #include <fstream>
@@ -243,5 +242,3 @@ class RecoverTest : public ::testing::Test {
 
 }  // namespace
 }  // namespace pplog
-
-#endif  // PPT_RECOVER_CASE_H_

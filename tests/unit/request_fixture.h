@@ -2,8 +2,7 @@
 //
 // What tests of requests share: parts of one, the chains of them as an
 // exhaustive search finds them, and a report that is asked for requests.
-#ifndef PPT_REQUEST_FIXTURE_H_
-#define PPT_REQUEST_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -223,5 +222,3 @@ class RequestReport {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_REQUEST_FIXTURE_H_

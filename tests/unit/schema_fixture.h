@@ -2,8 +2,7 @@
 //
 // A configuration that texts are applied to one after the other, and the
 // refusals in their exact words.
-#ifndef SCHEMA_FIXTURE_H_
-#define SCHEMA_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -74,5 +73,3 @@ class SchemaTest : public testing::Test {
  private:
   std::unique_ptr<ppi_config> config_ = std::make_unique<ppi_config>();
 };
-
-#endif  // SCHEMA_FIXTURE_H_

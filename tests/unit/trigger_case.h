@@ -2,8 +2,7 @@
 //
 // A program that records with pprof_start, in a folder of its own, and the
 // conversation with it.
-#ifndef TESTS_UNIT_TRIGGER_CASE_H_
-#define TESTS_UNIT_TRIGGER_CASE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -68,5 +67,3 @@ class TriggerTest : public testing::Test {
   std::string folder_;
   pprof_error error_ = {""};
 };
-
-#endif  // TESTS_UNIT_TRIGGER_CASE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Figures filled by hand, and the views made of them.
-#ifndef PPT_VIEW_FIGURES_H_
-#define PPT_VIEW_FIGURES_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -206,5 +205,3 @@ class Figures {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_VIEW_FIGURES_H_

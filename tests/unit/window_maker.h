@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A maker of sinks for windows, which records what they get.
-#ifndef PPT_WINDOW_MAKER_H_
-#define PPT_WINDOW_MAKER_H_
+#pragma once
 
 #include <condition_variable>
 #include <functional>
@@ -75,5 +74,3 @@ class Maker {
 };
 
 }  // namespace pprof_test
-
-#endif  // PPT_WINDOW_MAKER_H_

@@ -2,14 +2,12 @@
 //
 // What the tries of a search say together: which did all of their work, which
 // batch is the largest, the fastest, and from where on more brings little.
-#ifndef PPI_BATCH_CURVE_H_
-#define PPI_BATCH_CURVE_H_
+#pragma once
 
 #include "batch/batch_run.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What a try must do beside ending well; 0: nothing is asked for.
 typedef struct ppi_batch_demand {
@@ -41,8 +39,4 @@ void ppi_batch_curve_of(const ppi_batch_try *tries, size_t num,
 // larger, and a minute at least.
 uint64_t ppi_batch_limit_of(const ppi_batch_try *first, size_t batch);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_BATCH_CURVE_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much one try of `search-batch` got done, from its logs. Main thread only.
-#ifndef PPI_BATCH_MEASURE_H_
-#define PPI_BATCH_MEASURE_H_
+#pragma once
 
 #include "batch/batch_run.h"
 
@@ -14,5 +13,3 @@ void ppi_batch_measure(const char *folder, const char *prefix,
 
 // Samples a second; 0: not known.
 double ppi_batch_throughput(const ppi_batch_try *try);
-
-#endif  // PPI_BATCH_MEASURE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a search found, for those who show it.
-#ifndef PPI_BATCH_RESULT_H_
-#define PPI_BATCH_RESULT_H_
+#pragma once
 
 #include "batch/batch_curve.h"
 #include "cli/options.h"
@@ -15,5 +14,3 @@ typedef struct ppi_batch_result {
   uint64_t latency_ns;       // 0: none is asked for
   bool interrupted, failed;  // by a signal; one did not end well
 } ppi_batch_result;
-
-#endif  // PPI_BATCH_RESULT_H_

@@ -2,8 +2,7 @@
 //
 // One try of `search-batch`: runs the command and tells how it ended. Main
 // thread only.
-#ifndef PPI_BATCH_RUN_H_
-#define PPI_BATCH_RUN_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ typedef struct ppi_batch_try {
 // `out->batch` is set. Beyond `limit_ns` (0: none) it is ended.
 void ppi_batch_run(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
                    ppi_batch_try *out);
-
-#endif  // PPI_BATCH_RUN_H_

@@ -2,15 +2,14 @@
 //
 // Which batch to try next. That a command survives every batch below one it
 // survives is taken for granted; a sequential search takes less for granted.
-#ifndef PPI_BATCH_SEARCH_H_
-#define PPI_BATCH_SEARCH_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // Begin with {.from = ..., .to = ..., .sequential = ...}.
 typedef struct ppi_batch_search {
@@ -24,8 +23,4 @@ typedef struct ppi_batch_search {
 size_t ppi_batch_next(const ppi_batch_search *search);
 void ppi_batch_tell(ppi_batch_search *search, size_t batch, bool survived);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_BATCH_SEARCH_H_
+PPROF_END_C_

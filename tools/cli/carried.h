@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that the tool carries, as texts: tools/embed.sh makes lists of them.
-#ifndef PPI_TOOL_CARRIED_H_
-#define PPI_TOOL_CARRIED_H_
+#pragma once
 
 typedef struct ppi_carried {
   const char *name;  // NULL: behind the last one
   const char *text;
 } ppi_carried;
-
-#endif  // PPI_TOOL_CARRIED_H_

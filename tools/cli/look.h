@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a page for people looks where it goes: its width, colour, characters.
-#ifndef PPI_TOOL_LOOK_H_
-#define PPI_TOOL_LOOK_H_
+#pragma once
 
 #include "cli/options.h"
 #include "view/report_options.h"
@@ -11,5 +10,3 @@
 // --output names: a terminal, or a file.
 void ppi_tool_look(const struct ppi_tool_options *options,
                    ppi_report_options *out);
-
-#endif  // PPI_TOOL_LOOK_H_

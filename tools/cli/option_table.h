@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of all verbs, one row each.
-#ifndef PPI_TOOL_OPTION_TABLE_H_
-#define PPI_TOOL_OPTION_TABLE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct ppi_tool_option {
 
 extern const struct ppi_tool_option ppi_option_rows[];
 extern const size_t ppi_num_option_rows;
-
-#endif  // PPI_TOOL_OPTION_TABLE_H_

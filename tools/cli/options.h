@@ -3,8 +3,7 @@
 // The tool's verbs and options. One table of options drives parsing, defaults
 // and help; the table of verbs, which main hands in, names what runs them. Main
 // thread only.
-#ifndef PPI_TOOL_OPTIONS_H_
-#define PPI_TOOL_OPTIONS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -201,5 +200,3 @@ struct ppi_tool_verb {
   // Takes from the operands what is no log; NULL: all are.
   int (*take_operands)(struct ppi_tool_options *options);
 };
-
-#endif  // PPI_TOOL_OPTIONS_H_

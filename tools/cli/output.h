@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a verb's result goes: stdout, or a new file.
-#ifndef PPI_TOOL_OUTPUT_H_
-#define PPI_TOOL_OUTPUT_H_
+#pragma once
 
 #include "cli/options.h"
 #include "file/text.h"
@@ -38,5 +37,3 @@ void ppi_tool_output_share(const struct ppi_tool_options *options);
 // Opens, writes `page` (which it frees) and closes.
 int ppi_tool_output_page(const struct ppi_tool_options *options, ppi_page *page,
                          int code);
-
-#endif  // PPI_TOOL_OUTPUT_H_

@@ -2,8 +2,7 @@
 //
 // What packages install beside the tool: pages for man, and completions for
 // shells, from the tables that make `--help`. Main thread only.
-#ifndef PPI_TOOL_PAGES_H_
-#define PPI_TOOL_PAGES_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -17,5 +16,3 @@ void ppi_tool_man_yaml(FILE *out);
 // completions.c: `shell` is bash, zsh or fish.
 void ppi_tool_complete(const struct ppi_tool_verb *verbs, const char *shell,
                        FILE *out);
-
-#endif  // PPI_TOOL_PAGES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads the command line by the table of options. Main thread only.
-#ifndef PPI_TOOL_PARSE_H_
-#define PPI_TOOL_PARSE_H_
+#pragma once
 
 #include "cli/options.h"
 
@@ -17,5 +16,3 @@ bool ppi_tool_parse_time(const char *name, const char *text, uint64_t *out_ns);
 // NULL: there is none.
 const struct ppi_tool_verb *ppi_tool_find_verb(
     const struct ppi_tool_verb *verbs, const char *name);
-
-#endif  // PPI_TOOL_PARSE_H_

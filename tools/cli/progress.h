@@ -2,17 +2,16 @@
 //
 // How far a long read is, as one line on a terminal: rewritten in place, gone
 // at the end. Nothing is shown in the first second, nor where nobody looks.
-#ifndef PPI_TOOL_PROGRESS_H_
-#define PPI_TOOL_PROGRESS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // All zero: shows nothing. Tests set the first three by hand.
 struct ppi_tool_progress {
@@ -42,8 +41,4 @@ void ppi_tool_progress_bytes(struct ppi_tool_progress *progress, uint64_t done,
 // and at the end.
 void ppi_tool_progress_clear(struct ppi_tool_progress *progress);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TOOL_PROGRESS_H_
+PPROF_END_C_

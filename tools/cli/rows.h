@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What verbs print beside views.
-#ifndef PPI_TOOL_ROWS_H_
-#define PPI_TOOL_ROWS_H_
+#pragma once
 
 #include "cli/options.h"
 #include "print/report_print.h"
@@ -13,5 +12,3 @@ ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options);
 // A member of an object: a comma, "key":, and each line of `lines` as a text.
 void ppi_tool_rows_lines(ppi_page *page, const char *key,
                          const ppi_page *lines);
-
-#endif  // PPI_TOOL_ROWS_H_

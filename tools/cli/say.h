@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the tool says on the terminal, and what it exits with.
-#ifndef PPI_TOOL_SAY_H_
-#define PPI_TOOL_SAY_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -30,5 +29,3 @@ const char *ppi_tool_name_of(const char *path);
 // ppi_tool_say prints "pprof-report: ..." on stderr, too.
 void ppi_tool_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
-
-#endif  // PPI_TOOL_SAY_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the name that a mistyped one was probably meant to be.
-#ifndef PPI_TOOL_SUGGEST_H_
-#define PPI_TOOL_SUGGEST_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ struct ppi_tool_guess {
 // Begin with {.wrong = ..., .wrong_len = ...}, then offer each known name.
 void ppi_tool_guess_offer(struct ppi_tool_guess *guess, const char *name,
                           size_t name_len);
-
-#endif  // PPI_TOOL_SUGGEST_H_

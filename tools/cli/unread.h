@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What lies beside the logs that are read and is likely to be missed.
-#ifndef PPI_TOOL_UNREAD_H_
-#define PPI_TOOL_UNREAD_H_
+#pragma once
 
 #include "cli/options.h"
 
@@ -13,5 +12,3 @@
 // And of each input the log of the latest run that found its name taken, where
 // that is no input: what is read is then of an earlier run.
 void ppi_tool_warn_unread(const struct ppi_tool_options *options);
-
-#endif  // PPI_TOOL_UNREAD_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `-h` and `--help` print. Main thread only.
-#ifndef PPI_TOOL_USAGE_H_
-#define PPI_TOOL_USAGE_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ void ppi_tool_usage(const struct ppi_tool_verb *verbs,
 // The same with what each option does.
 void ppi_tool_help(const struct ppi_tool_verb *verbs,
                    const struct ppi_tool_verb *verb, FILE *out);
-
-#endif  // PPI_TOOL_USAGE_H_

@@ -5,8 +5,7 @@
 // of day, is the clocks': as the view `clocks` of `fleet` has it. Runs that do
 // not overlap in the time of day are of different jobs, which have none in
 // common. One thread.
-#ifndef PPI_TOOL_CLOCKS_H_
-#define PPI_TOOL_CLOCKS_H_
+#pragma once
 
 #include "pprof/base.h"
 #include "pprof/event.h"
@@ -37,5 +36,3 @@ pprof_status ppi_clocks_compare(ppi_clocks *clocks);
 const ppi_clocks_host *ppi_clocks_at(const ppi_clocks *clocks, size_t host);
 // The host of a run, in the order of their begins; NULL: none.
 const ppi_clocks_host *ppi_clocks_of(const ppi_clocks *clocks, size_t run);
-
-#endif  // PPI_TOOL_CLOCKS_H_

@@ -2,16 +2,15 @@
 //
 // The calls of a stage in one run, in whatever order they come, in eight bytes
 // each: when one began counts from the one that came before it.
-#ifndef PPI_COMPARE_CALLS_H_
-#define PPI_COMPARE_CALLS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // `since` is PPI_CALL_FAR where it is none: the next item holds the start.
 #define PPI_CALL_FAR INT32_MIN
@@ -40,8 +39,4 @@ bool ppi_calls_move(ppi_calls *from, ppi_calls *to);
 bool ppi_calls_durations(ppi_calls *calls, size_t num_skipped, float *out);
 void ppi_calls_clear(ppi_calls *calls);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_CALLS_H_
+PPROF_END_C_

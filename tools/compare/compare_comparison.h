@@ -2,14 +2,11 @@
 //
 // One figure of one stage on two sides, and what is found about it: whether
 // these runs differ, and whether the programs do.
-#ifndef PPI_COMPARE_COMPARISON_H_
-#define PPI_COMPARE_COMPARISON_H_
+#pragma once
 
 #include "compare/compare_samples.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_COMPARE_ALPHA 0.05
 // What p must be below for runs to differ: no model holds every dependence.
@@ -58,8 +55,4 @@ typedef struct ppi_comparison {
   ppi_decision runs, programs;
 } ppi_comparison;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_COMPARISON_H_
+PPROF_END_C_

@@ -4,14 +4,12 @@
 // dependence lasts cannot be known from a short series, so nothing here
 // believes in one length: each of a set of models says how far the mean may
 // lie off, and each counts as much as it fits the series' slow changes.
-#ifndef PPI_COMPARE_DEPENDENCE_H_
-#define PPI_COMPARE_DEPENDENCE_H_
+#pragma once
 
 #include "compare/compare_stats.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A model is independent noise, and for all but the first a second part that
 // forgets slowly: how slowly, and how much of it there is.
@@ -63,8 +61,4 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
 double ppi_mixture_tail(const ppi_mixture *mixture, double distance);
 double ppi_mixture_reach(const ppi_mixture *mixture, double p);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_DEPENDENCE_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `compare` found as a page.
-#ifndef PPI_COMPARE_HTML_H_
-#define PPI_COMPARE_HTML_H_
+#pragma once
 
 #include "compare/compare_text.h"
 
@@ -12,5 +11,3 @@
 int ppi_compare_html(const struct ppi_tool_options *options,
                      const ppi_compare_result *result, ppi_page *json,
                      int code);
-
-#endif  // PPI_COMPARE_HTML_H_

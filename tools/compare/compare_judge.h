@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the samples of two inputs to both answers about each stage.
-#ifndef PPI_COMPARE_JUDGE_H_
-#define PPI_COMPARE_JUDGE_H_
+#pragma once
 
 #include "compare/compare_comparison.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 const char *ppi_verdict_name(ppi_verdict verdict);
 
@@ -17,8 +14,4 @@ const char *ppi_verdict_name(ppi_verdict verdict);
 // each question. False when out of memory.
 bool ppi_judge(ppi_comparison *comparisons, size_t num);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_JUDGE_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two inputs side by side: as data, and as a table.
-#ifndef PPI_COMPARE_PAIRS_H_
-#define PPI_COMPARE_PAIRS_H_
+#pragma once
 
 #include "compare/compare_text.h"
 #include "print/lists.h"
@@ -11,5 +10,3 @@
 // caller's to clear in any case.
 bool ppi_compare_pairs(const ppi_compare_result *result,
                        ppi_report_format format, ppi_view *out);
-
-#endif  // PPI_COMPARE_PAIRS_H_

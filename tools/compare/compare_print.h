@@ -2,8 +2,7 @@
 //
 // The results of `compare`, written: two inputs side by side, or more of them
 // ranked.
-#ifndef PPI_COMPARE_PRINT_H_
-#define PPI_COMPARE_PRINT_H_
+#pragma once
 
 #include "cli/options.h"
 #include "compare/compare_text.h"
@@ -12,5 +11,3 @@
 // Answers `code`, or what is worse.
 int ppi_compare_print(const struct ppi_tool_options *options,
                       const ppi_compare_result *result, int code);
-
-#endif  // PPI_COMPARE_PRINT_H_

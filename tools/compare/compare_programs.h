@@ -2,14 +2,11 @@
 //
 // Whether two programs differ: each run is one observation of its program, so
 // whatever makes calls of one run alike needs no model. Pure functions.
-#ifndef PPI_COMPARE_PROGRAMS_H_
-#define PPI_COMPARE_PROGRAMS_H_
+#pragma once
 
 #include "compare/compare_comparison.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_run_spread_add adds the runs of one program. False when out of memory.
 bool ppi_run_spread_add(ppi_run_spread *spread, const ppi_compare_stage *stage,
@@ -22,8 +19,4 @@ void ppi_programs_decide(ppi_comparison *comparison);
 // ppi_programs_can_test says whether there are runs enough for a test.
 bool ppi_programs_can_test(const ppi_comparison *comparison);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_PROGRAMS_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // Whether inputs were made in the same place in the same way. Most regressions
 // are another machine.
-#ifndef PPI_COMPARE_PROVENANCE_H_
-#define PPI_COMPARE_PROVENANCE_H_
+#pragma once
 
 #include "compare/compare_samples.h"
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Whether the runs say where they were made, as our own logs do.
 bool ppi_provenance_known(const ppi_samples *samples);
@@ -22,8 +19,4 @@ bool ppi_provenance_differs(const ppi_samples *a, const char *a_name,
                             const ppi_samples *b, const char *b_name,
                             ppi_page *out, ppi_page *notes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_PROVENANCE_H_
+PPROF_END_C_

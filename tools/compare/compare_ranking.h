@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // More than two inputs, ranked: as data, and as a table.
-#ifndef PPI_COMPARE_RANKING_H_
-#define PPI_COMPARE_RANKING_H_
+#pragma once
 
 #include "compare/compare_text.h"
 
@@ -10,5 +9,3 @@
 // caller's to clear in any case.
 bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
                          ppi_view *out);
-
-#endif  // PPI_COMPARE_RANKING_H_

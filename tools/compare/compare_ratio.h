@@ -4,14 +4,12 @@
 // are distances: of a mean in its logarithm; of a percentile in ranks, that is
 // in the share of calls below a level, so that neither a gap nor a tie where
 // the percentile lies needs a density.
-#ifndef PPI_COMPARE_RATIO_H_
-#define PPI_COMPARE_RATIO_H_
+#pragma once
 
 #include "compare/compare_dependence.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_runs_take_time says whether their figure is above 0.
 bool ppi_runs_take_time(const ppi_runs *runs, ppi_metric metric);
@@ -52,8 +50,4 @@ double ppi_ratio_p(ppi_ratio *ratio, double margin);
 double ppi_ratio_reach(const ppi_ratio *ratio, double p);
 double ppi_ratio_at(const ppi_ratio *ratio, double distance);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_RATIO_H_
+PPROF_END_C_

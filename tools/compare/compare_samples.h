@@ -3,17 +3,14 @@
 // What one input of `compare` holds: for each stage the durations of its calls
 // in the order of time, run by run, and where the runs were made. A sink of its
 // own: reports keep no order, and autocorrelation is in the order. One thread.
-#ifndef PPI_COMPARE_SAMPLES_H_
-#define PPI_COMPARE_SAMPLES_H_
+#pragma once
 
 #include "base/map.h"
 #include "compare/compare_calls.h"
 #include "compare/compare_stats.h"
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The same name of the same category, on the host or on devices.
 typedef struct ppi_compare_stage {
@@ -81,8 +78,4 @@ void ppi_samples_clear(ppi_samples *samples);
 const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
                                           const ppi_compare_stage *like);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_SAMPLES_H_
+PPROF_END_C_

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Samples in order, in time that does not depend on how they lie.
-#ifndef PPI_COMPARE_SORT_H_
-#define PPI_COMPARE_SORT_H_
+#pragma once
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_sort_samples sorts n numbers, none of them NaN; `scratch` has room for n.
 void ppi_sort_samples(float *values, float *scratch, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_SORT_H_
+PPROF_END_C_

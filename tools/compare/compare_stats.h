@@ -3,16 +3,15 @@
 // Statistics of durations in the order they were measured. Such samples are
 // autocorrelated: a slow call is followed by slow ones. What takes them for
 // independent finds changes where there are none. Pure functions.
-#ifndef PPI_COMPARE_STATS_H_
-#define PPI_COMPARE_STATS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_student_tail is P(T > t); ppi_student_quantile the t whose tail is `p`.
 double ppi_student_tail(double t, double degrees);
@@ -61,8 +60,4 @@ typedef struct ppi_estimate {
 // `scratch` has room for n.
 void ppi_holm(double *p, size_t n, size_t *scratch);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_STATS_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `compare` found, and the cells that both of its tables have.
-#ifndef PPI_COMPARE_TEXT_H_
-#define PPI_COMPARE_TEXT_H_
+#pragma once
 
 #include "cli/options.h"
 #include "compare/compare_judge.h"
@@ -34,5 +33,3 @@ ppi_cell ppi_compare_programs(const ppi_decision *programs);
 ppi_cell ppi_compare_first(const ppi_compare_stage *stage);
 ppi_cell ppi_compare_text(const char *text);  // none when NULL or ""
 const ppi_compare_stage *ppi_compare_stage_of(const ppi_comparison *comparison);
-
-#endif  // PPI_COMPARE_TEXT_H_

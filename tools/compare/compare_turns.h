@@ -5,14 +5,11 @@
 // opposite orders, cancel what drifts evenly. Group-sequential: the error is
 // spent over a few looks that are planned before the first run, so stopping at
 // any of them keeps it. One thread.
-#ifndef PPI_COMPARE_TURNS_H_
-#define PPI_COMPARE_TURNS_H_
+#pragma once
 
 #include "compare/compare_comparison.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum { PPI_TURNS_LEAST = 4, PPI_TURNS_MAX_LOOKS = 24 };
 
@@ -48,8 +45,4 @@ void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
 // programs by their first stage. Answers whether to go on.
 bool ppi_turns_end_round(ppi_turns *turns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_TURNS_H_
+PPROF_END_C_

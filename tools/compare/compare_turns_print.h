@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `try` found, as a table with an answer in words.
-#ifndef PPI_COMPARE_TURNS_PRINT_H_
-#define PPI_COMPARE_TURNS_PRINT_H_
+#pragma once
 
 #include "cli/options.h"
 #include "compare/compare_turns.h"
@@ -23,5 +22,3 @@ typedef struct ppi_turns_result {
 
 // Answers `code`, or PPI_EXIT_USAGE when it did not arrive.
 int ppi_turns_print(const ppi_turns_result *result, int code);
-
-#endif  // PPI_COMPARE_TURNS_PRINT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the command line of `compare` asks for.
-#ifndef PPI_COMPARE_WANTED_H_
-#define PPI_COMPARE_WANTED_H_
+#pragma once
 
 #include "cli/options.h"
 #include "compare/compare_judge.h"
@@ -40,5 +39,3 @@ bool ppi_wanted_number(const char *option, const char *text, size_t least,
                        size_t *out);
 // ppi_wanted_percent reads "5%" or "0.5%", up to 1000 %, as a share.
 bool ppi_wanted_percent(const char *text, size_t len, double *out);
-
-#endif  // PPI_COMPARE_WANTED_H_

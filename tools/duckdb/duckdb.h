@@ -3,8 +3,7 @@
 // The part of DuckDB's C interface that is needed, from a library that
 // PPROF_DUCKDB names or the system has: who never asks for it needs none. The
 // functions are called as DuckDB documents them. Main thread only.
-#ifndef PPI_TOOL_DUCKDB_H_
-#define PPI_TOOL_DUCKDB_H_
+#pragma once
 
 #include "file/text.h"
 #include "pprof/base.h"
@@ -85,5 +84,3 @@ bool ppi_duck_is_number(ppi_duck *db, ppi_duck_result *result, uint64_t column);
 bool ppi_duck_has_text(ppi_duck *db, ppi_duck_result *result, uint64_t column);
 // ppi_duck_text puts a text literal of SQL.
 void ppi_duck_text(ppi_page *page, const char *text);
-
-#endif  // PPI_TOOL_DUCKDB_H_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether runs keep rules, and the figures that rules are about.
-#ifndef PPI_EXPECT_HOLDS_H_
-#define PPI_EXPECT_HOLDS_H_
+#pragma once
 
 #include "expect/expect_rule.h"
 #include "expect/expect_run.h"
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_expect_rule_holds says whether a run keeps a rule; where it does not,
 // `out` gets what broke it first. False when out of memory, with *out_ok false.
@@ -28,8 +25,4 @@ bool ppi_expect_quantile(const ppi_expect_run *run, const char *name,
 bool ppi_expect_overlap(const ppi_expect_run *run, const char *a, const char *b,
                         double *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EXPECT_HOLDS_H_
+PPROF_END_C_

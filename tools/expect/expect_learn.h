@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules that some runs keep. One thread.
-#ifndef PPI_EXPECT_LEARN_H_
-#define PPI_EXPECT_LEARN_H_
+#pragma once
 
 #include "expect/expect_run.h"
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_expect_lesson ppi_expect_lesson;
 
@@ -22,8 +19,4 @@ bool ppi_expect_lesson_add(ppi_expect_lesson *lesson,
 // ppi_expect_lesson_put writes a file of rules.
 void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EXPECT_LEARN_H_
+PPROF_END_C_

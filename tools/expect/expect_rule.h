@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A rule about runs, and the file of them: `expect:` and a list of lines.
-#ifndef PPI_EXPECT_RULE_H_
-#define PPI_EXPECT_RULE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_expect_kind {
   PPI_EXPECT_ORDER,    // UNIT has A -> B -> C
@@ -49,8 +46,4 @@ void ppi_expect_rules_clear(ppi_expect_rules *rules);
 // ppi_expect_rule_parse is one line of it; false: it is none.
 bool ppi_expect_rule_parse(const char *text, ppi_expect_rule *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EXPECT_RULE_H_
+PPROF_END_C_

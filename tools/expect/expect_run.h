@@ -2,16 +2,13 @@
 //
 // One run as rules look at it: its ranges and marks, and the units they lie in.
 // A sink that keeps a run until the next one begins. One thread.
-#ifndef PPI_EXPECT_RUN_H_
-#define PPI_EXPECT_RUN_H_
+#pragma once
 
 #include <stdbool.h>
 
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_expect_event {
   uint64_t start_ns, end_ns, device_start_ns, device_end_ns;
@@ -77,8 +74,4 @@ void ppi_expect_units_clear(ppi_expect_units *units);
 // ppi_expect_unit_end is behind the last member of the unit of `begin`.
 size_t ppi_expect_unit_end(const ppi_expect_units *units, size_t begin);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EXPECT_RUN_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // What every format is: a sink that takes all runs, then a file that is whole.
 // And what a format has no place for, counted. One thread.
-#ifndef PPI_TOOL_EXPORT_H_
-#define PPI_TOOL_EXPORT_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -86,5 +85,3 @@ void ppi_export_say_left(const char *format, const ppi_export_count *count,
 // ppi_export_end answers OK when all was written to `file`, else IO; `error`
 // says why.
 pprof_status ppi_export_end(FILE *file, pprof_error *error);
-
-#endif  // PPI_TOOL_EXPORT_H_

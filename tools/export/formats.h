@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The formats, one file each; formats.c has the table.
-#ifndef PPI_TOOL_EXPORT_FORMATS_H_
-#define PPI_TOOL_EXPORT_FORMATS_H_
+#pragma once
 
 #include "export/export.h"
 
@@ -13,5 +12,3 @@ extern const ppi_export_format ppi_format_perfetto;
 extern const ppi_export_format ppi_format_profile;
 extern const ppi_export_format ppi_format_speedscope;
 extern const ppi_export_format ppi_format_sqlite;
-
-#endif  // PPI_TOOL_EXPORT_FORMATS_H_

@@ -3,8 +3,7 @@
 // Ranges that overlap, on rows on which none does: the first row that is free
 // when one begins. Ranges may come in any order; the less it is that of their
 // begins, the more rows. One thread.
-#ifndef PPI_TOOL_EXPORT_LANES_H_
-#define PPI_TOOL_EXPORT_LANES_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ typedef struct ppi_export_lanes {
 size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
                               uint64_t end_ns, uint64_t *num_cut);
 void ppi_export_lanes_clear(ppi_export_lanes *lanes);
-
-#endif  // PPI_TOOL_EXPORT_LANES_H_

@@ -3,8 +3,7 @@
 // What definitions told, for formats of several runs: ids mean something in
 // their run only, rows stay. A thread that got the lane of one that has left,
 // and a site with another name, are new rows. One thread.
-#ifndef PPI_TOOL_EXPORT_NAMES_H_
-#define PPI_TOOL_EXPORT_NAMES_H_
+#pragma once
 
 #include "base/map.h"
 #include "pprof/event.h"
@@ -62,5 +61,3 @@ const char *ppi_export_category(const ppi_export_names *names, uint32_t site);
 // first of all runs; 0 where not all of them say when they began.
 uint64_t ppi_export_shift(const ppi_export_names *names, uint32_t run);
 void ppi_export_names_clear(ppi_export_names *names);
-
-#endif  // PPI_TOOL_EXPORT_NAMES_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a folder of Parquet is laid out: run=UUID/rank=N/TABLE.parquet.
-#ifndef PPI_TOOL_EXPORT_PARQUET_H_
-#define PPI_TOOL_EXPORT_PARQUET_H_
+#pragma once
 
 #include "cli/carried.h"
 
@@ -17,5 +16,3 @@ extern const ppi_carried ppi_parquet_views[];
 // Begins the name of a run's folder until it is whole. Readers pass over what
 // begins with a dot.
 #define PPI_PARQUET_PART ".unfinished-run="
-
-#endif  // PPI_TOOL_EXPORT_PARQUET_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Paths of stages, for formats that hold sums: from a report that keeps them.
-#ifndef PPI_TOOL_EXPORT_PATHS_H_
-#define PPI_TOOL_EXPORT_PATHS_H_
+#pragma once
 
 #include "report/report.h"
 
@@ -14,5 +13,3 @@ pprof_status ppi_export_paths(pprof_report **out);
 size_t ppi_export_frames(const ppi_figures *figures,
                          const ppi_report_path *path,
                          const ppi_report_path *out[PPI_PATH_LEVELS]);
-
-#endif  // PPI_TOOL_EXPORT_PATHS_H_

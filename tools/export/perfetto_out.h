@@ -2,8 +2,7 @@
 //
 // Packets of a Perfetto trace on their way to the file: encoded, gathered, and
 // written compressed, some at a time. One thread.
-#ifndef PPI_TOOL_EXPORT_PERFETTO_OUT_H_
-#define PPI_TOOL_EXPORT_PERFETTO_OUT_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -25,5 +24,3 @@ void ppi_perfetto_move(ppi_perfetto_out *out, ppi_buffer *from);
 // says is for whoever ends it.
 pprof_status ppi_perfetto_flush(ppi_perfetto_out *out);
 void ppi_perfetto_clear(ppi_perfetto_out *out);
-
-#endif  // PPI_TOOL_EXPORT_PERFETTO_OUT_H_

@@ -2,8 +2,7 @@
 //
 // Tracks of a Perfetto trace, and the names that its packets refer to by
 // number: each told when it is first needed. One thread.
-#ifndef PPI_TOOL_EXPORT_PERFETTO_TRACKS_H_
-#define PPI_TOOL_EXPORT_PERFETTO_TRACKS_H_
+#pragma once
 
 #include "export/lanes.h"
 #include "export/names.h"
@@ -82,5 +81,3 @@ pprof_status ppi_perfetto_track(ppi_perfetto_tracks *tracks,
 pprof_status ppi_perfetto_tell(ppi_perfetto_tracks *tracks, uint32_t site,
                                uint32_t *out_category);
 void ppi_perfetto_tracks_clear(ppi_perfetto_tracks *tracks);
-
-#endif  // PPI_TOOL_EXPORT_PERFETTO_TRACKS_H_

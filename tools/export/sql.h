@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A log in SQLite, in the schema of docs/sql.md. One thread.
-#ifndef PPI_TOOL_EXPORT_SQL_H_
-#define PPI_TOOL_EXPORT_SQL_H_
+#pragma once
 
 #include "export/export.h"
 #include "sqlite/sqlite.h"
@@ -17,5 +16,3 @@ pprof_status ppi_sql_create_nsys(ppi_db *db, ppi_export **out,
 // ppi_sql_add_views puts the views of the schema beside a file of somebody
 // else's that has its tables: of such a file views are not asked.
 void ppi_sql_add_views(ppi_db *db);
-
-#endif  // PPI_TOOL_EXPORT_SQL_H_

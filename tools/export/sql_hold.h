@@ -2,8 +2,7 @@
 //
 // Rows of host ranges on their way into SQL: a range comes when it ends, before
 // the one around it, so that its row waits here until that one has its number.
-#ifndef PPI_TOOL_EXPORT_SQL_HOLD_H_
-#define PPI_TOOL_EXPORT_SQL_HOLD_H_
+#pragma once
 
 #include "sqlite/sqlite.h"
 
@@ -59,5 +58,3 @@ void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place);
 // ppi_sql_hold_finish writes what is left.
 void ppi_sql_hold_finish(ppi_sql_hold *hold);
 void ppi_sql_hold_clear(ppi_sql_hold *hold);
-
-#endif  // PPI_TOOL_EXPORT_SQL_HOLD_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The schema that docs/sql.md describes, as SQL.
-#ifndef PPI_TOOL_EXPORT_SQL_SCHEMA_H_
-#define PPI_TOOL_EXPORT_SQL_SCHEMA_H_
+#pragma once
 
 // Tables alone, for filling; then what finds parents of host ranges that came
 // in no order, an index, parents of device ranges; then indexes and views.
@@ -13,5 +12,3 @@ extern const char *const ppi_sql_host_parents;
 extern const char *const ppi_sql_places;
 extern const char *const ppi_sql_device_parents;
 extern const char *const ppi_sql_views;
-
-#endif  // PPI_TOOL_EXPORT_SQL_SCHEMA_H_

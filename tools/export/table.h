@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of formats.
-#ifndef PPI_TOOL_EXPORT_TABLE_H_
-#define PPI_TOOL_EXPORT_TABLE_H_
+#pragma once
 
 #include "export/export.h"
 
@@ -10,5 +9,3 @@
 const ppi_export_format *const *ppi_export_formats(void);
 // ppi_export_find answers NULL after a message: there is no such format.
 const ppi_export_format *ppi_export_find(const char *name);
-
-#endif  // PPI_TOOL_EXPORT_TABLE_H_

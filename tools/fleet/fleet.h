@@ -2,8 +2,7 @@
 //
 // A folder that `export parquet` has filled, by one rank or by thousands: which
 // runs in it are whole, and SQL that has them as tables. Main thread only.
-#ifndef PPI_TOOL_FLEET_H_
-#define PPI_TOOL_FLEET_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ void ppi_fleet_put_views(ppi_page *page, const ppi_fleet *fleet,
 extern const ppi_carried ppi_fleet_views[];
 // The SELECT of a view; NULL: there is none.
 const char *ppi_fleet_query_of(const char *view);
-
-#endif  // PPI_TOOL_FLEET_H_

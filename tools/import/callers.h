@@ -3,8 +3,7 @@
 // With ppi_import_options.by_stack: which Python functions a range was called
 // in, as torch.profiler's `stack` has them, and the names that have those
 // behind them.
-#ifndef PPI_IMPORT_CALLERS_H_
-#define PPI_IMPORT_CALLERS_H_
+#pragma once
 
 #include "import/sweeper.h"
 
@@ -14,5 +13,3 @@
 uint32_t ppi_callers_name(ppi_sweeper *sweeper, ppi_record *record,
                           bool is_async);
 void ppi_callers_clear(ppi_sweeper *sweeper);
-
-#endif  // PPI_IMPORT_CALLERS_H_

@@ -2,8 +2,7 @@
 //
 // What an event's category text and name mean here: the table of
 // docs/import.md.
-#ifndef PPI_IMPORT_CLASSIFY_H_
-#define PPI_IMPORT_CLASSIFY_H_
+#pragma once
 
 #include "import/dialects.h"
 #include "pprof/mark.h"
@@ -52,5 +51,3 @@ bool ppi_import_category(const ppi_label *label, uint32_t *out);
 // the next: of Paddle's the duration, too. *out_step is the number of a step,
 // -1: no step.
 void ppi_label_clean(ppi_label *label, bool is_paddle, int64_t *out_step);
-
-#endif  // PPI_IMPORT_CLASSIFY_H_

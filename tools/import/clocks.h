@@ -2,8 +2,7 @@
 //
 // Which times of a trace are of one clock. Those of another one, and 0 for an
 // unknown time, lie years from the others.
-#ifndef PPI_IMPORT_CLOCKS_H_
-#define PPI_IMPORT_CLOCKS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void ppi_clocks_add(ppi_clocks *clocks, int64_t start_ns, int64_t end_ns,
 // ppi_clocks_choose answers the clock that most host events have, or where no
 // host decides most device events; NULL where none has most.
 const ppi_clock *ppi_clocks_choose(ppi_clocks *clocks);
-
-#endif  // PPI_IMPORT_CLOCKS_H_

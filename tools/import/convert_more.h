@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an event says beyond its own record.
-#ifndef PPI_IMPORT_CONVERT_MORE_H_
-#define PPI_IMPORT_CONVERT_MORE_H_
+#pragma once
 
 #include "import/importer.h"
 
@@ -17,5 +16,3 @@ uint64_t ppi_convert_node(ppi_importer *importer, const char *op_name,
                           const char *name);
 // ppi_convert_stream answers the stream of an event of a device.
 uint32_t ppi_convert_stream(ppi_importer *importer, uint32_t row);
-
-#endif  // PPI_IMPORT_CONVERT_MORE_H_

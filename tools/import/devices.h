@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which processes and rows of a trace are devices.
-#ifndef PPI_IMPORT_DEVICES_H_
-#define PPI_IMPORT_DEVICES_H_
+#pragma once
 
 #include "import/importer.h"
 
@@ -12,5 +11,3 @@ pprof_status ppi_devices_take(ppi_importer *importer);
 // ppi_devices_has answers whether a record is one of those, and so none of a
 // host's.
 bool ppi_devices_has(const ppi_importer *importer, const ppi_record *record);
-
-#endif  // PPI_IMPORT_DEVICES_H_

@@ -2,15 +2,14 @@
 //
 // Who writes traces in Chrome's format, and what is special about each. How
 // their categories and names read stands in classify.c.
-#ifndef PPI_DIALECTS_H_
-#define PPI_DIALECTS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // Bits of ppi_class.is, and of what a trace was seen to have.
 enum {
@@ -32,8 +31,4 @@ typedef struct ppi_dialect {
 // Chrome's own.
 const ppi_dialect *ppi_dialect_of(uint32_t bits);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DIALECTS_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // From the sweep to the sink: definitions when they are first needed, events in
 // batches with their numbers, checkpoints, totals.
-#ifndef PPI_IMPORT_EMIT_H_
-#define PPI_IMPORT_EMIT_H_
+#pragma once
 
 #include "event/event.h"
 #include "event/tally.h"
@@ -71,5 +70,3 @@ void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips, bool is_main);
 static inline uint64_t ppi_emitter_ns(const ppi_emitter *emit, uint64_t time) {
   return time > emit->base ? time - emit->base : 0;
 }
-
-#endif  // PPI_IMPORT_EMIT_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one event of a trace says, gathered from the parser's tokens.
-#ifndef PPI_IMPORT_FIELDS_H_
-#define PPI_IMPORT_FIELDS_H_
+#pragma once
 
 #include "json/json.h"
 #include "pprof/event.h"
@@ -168,5 +167,3 @@ size_t ppi_utf8_cut(const char *text, size_t len);
 // ppi_attributes_add adds a member with a text.
 void ppi_attributes_add(ppi_fields *fields, const char *key, const char *text,
                         size_t len);
-
-#endif  // PPI_IMPORT_FIELDS_H_

@@ -3,15 +3,14 @@
 // Files of other tools that are no trace of ours to read, by what they look
 // like. Each answer says what the file is and which way there is; NULL: it is
 // none that is known here.
-#ifndef PPI_IMPORT_FOREIGN_H_
-#define PPI_IMPORT_FOREIGN_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_foreign_head looks at a file's first bytes, inflated or not.
 const char *ppi_foreign_head(const void *bytes, size_t len);
@@ -32,8 +31,4 @@ const char *ppi_foreign_bare(const char *head, size_t len);
 // ppi_foreign_table looks at one table of a database.
 const char *ppi_foreign_table(const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_IMPORT_FOREIGN_H_
+PPROF_END_C_

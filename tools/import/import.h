@@ -3,15 +3,12 @@
 // Reads a trace in Chrome's JSON (PyTorch's Kineto, Paddle, ONNX Runtime, our
 // own exporter, others), plain or gzip, into a sink, in bounded memory. What
 // becomes what stands in docs/import.md. One thread, its own state.
-#ifndef PPI_IMPORT_H_
-#define PPI_IMPORT_H_
+#pragma once
 
 #include "import/import_options.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_import_is_trace answers whether `path` looks like a trace: a regular file
 // that begins with gzip's magic, or with { or [ after white space, or as a file
@@ -28,8 +25,4 @@ pprof_status ppi_import_read(const char *path, pprof_sink *sink,
                              const ppi_import_options *options,
                              pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_IMPORT_H_
+PPROF_END_C_

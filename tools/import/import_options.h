@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a trace is read.
-#ifndef PPI_IMPORT_OPTIONS_H_
-#define PPI_IMPORT_OPTIONS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ typedef struct ppi_import_options {
   uint32_t num_callers;
   const ppi_choice *choice;  // whose categories names have; NULL: none
 } ppi_import_options;
-
-#endif  // PPI_IMPORT_OPTIONS_H_

@@ -4,8 +4,7 @@
 // (convert.c), which an external sort puts in order of time; device records
 // find their launches by a sort of their own (join.c); then a sweep makes
 // nested ranges of them (sweep.c, emit.c).
-#ifndef PPI_IMPORT_IMPORTER_H_
-#define PPI_IMPORT_IMPORTER_H_
+#pragma once
 
 #include "base/map.h"
 #include "import/classify.h"
@@ -248,5 +247,3 @@ static inline bool ppi_import_is_in_time(const ppi_importer *importer,
   return start >= first && start <= last &&
          (end < start || end - start <= PPI_CLOCK_GAP_NS);
 }
-
-#endif  // PPI_IMPORT_IMPORTER_H_

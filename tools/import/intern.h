@@ -2,8 +2,7 @@
 //
 // A set of texts that gives each an id, with bounds on how many and how long
 // all together.
-#ifndef PPI_IMPORT_INTERN_H_
-#define PPI_IMPORT_INTERN_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ uint32_t ppi_intern_find(const ppi_intern *intern, const char *text,
 const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
                                           uint32_t id);
 void ppi_intern_clear(ppi_intern *intern);
-
-#endif  // PPI_IMPORT_INTERN_H_

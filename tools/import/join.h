@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Device records and what submitted them.
-#ifndef PPI_IMPORT_JOIN_H_
-#define PPI_IMPORT_JOIN_H_
+#pragma once
 
 #include "import/importer.h"
 
@@ -12,5 +11,3 @@ pprof_status ppi_import_device(ppi_importer *importer,
 
 // ppi_join gives device records their launches: importer->placed.
 pprof_status ppi_join(ppi_importer *importer, uint32_t main_process);
-
-#endif  // PPI_IMPORT_JOIN_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which row launched what no row is known for.
-#ifndef PPI_IMPORT_LAUNCHERS_H_
-#define PPI_IMPORT_LAUNCHERS_H_
+#pragma once
 
 #include "import/sweeper.h"
 
@@ -12,5 +11,3 @@ bool ppi_launchers_find(ppi_sweeper *sweeper, uint64_t end, uint32_t *out);
 // ppi_launchers_update follows a change of what is open on a row.
 void ppi_launchers_update(ppi_sweeper *sweeper, uint32_t row);
 void ppi_launchers_clear(ppi_launchers *launchers);
-
-#endif  // PPI_IMPORT_LAUNCHERS_H_

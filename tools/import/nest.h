@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The records of a process as nested ranges.
-#ifndef PPI_IMPORT_NEST_H_
-#define PPI_IMPORT_NEST_H_
+#pragma once
 
 #include "import/sweeper.h"
 
@@ -12,5 +11,3 @@ void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record);
 void ppi_nest_checkpoint(ppi_sweeper *sweeper, uint64_t time);
 // ppi_nest_finish ends what is open at the end of the trace.
 void ppi_nest_finish(ppi_sweeper *sweeper);
-
-#endif  // PPI_IMPORT_NEST_H_

@@ -3,8 +3,7 @@
 // The SQLite file that `nsys export --type sqlite` makes, as the text of a
 // Chrome trace: ranges, marks, runtime calls, kernels, copies and sets of its
 // documented tables. Nothing in the file is trusted, or changed. One thread.
-#ifndef PPI_IMPORT_NSYS_H_
-#define PPI_IMPORT_NSYS_H_
+#pragma once
 
 #include "pprof/base.h"
 
@@ -25,5 +24,3 @@ uint64_t ppi_nsys_left_out(ppi_nsys *nsys, char *text, size_t size);
 // ppi_nsys_lacking likewise for known tables that lack a column.
 uint64_t ppi_nsys_lacking(ppi_nsys *nsys, char *text, size_t size);
 void ppi_nsys_close(ppi_nsys *nsys);
-
-#endif  // PPI_IMPORT_NSYS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers as text to integers, exactly.
-#ifndef PPI_IMPORT_NUMBERS_H_
-#define PPI_IMPORT_NUMBERS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool ppi_decimal_ns(const char *text, size_t len, int exponent, int64_t *out,
 bool ppi_duration_ns(const char *text, size_t len, int64_t *out);
 // ppi_integer reads a whole decimal integer and nothing else.
 bool ppi_integer(const char *text, size_t len, int64_t *out);
-
-#endif  // PPI_IMPORT_NUMBERS_H_

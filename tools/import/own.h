@@ -2,15 +2,12 @@
 //
 // Traces that our own Chrome writer wrote: what each run says of itself, and
 // its events, which come back as they were. Nothing of them is guessed.
-#ifndef PPI_IMPORT_OWN_H_
-#define PPI_IMPORT_OWN_H_
+#pragma once
 
 #include "event/event.h"
 #include "json/json.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_OWN_MAX_TEXTS 1024
 #define PPI_OWN_MAX_TEXT 4096
@@ -82,8 +79,4 @@ typedef struct ppi_own_record {
   ppi_own_word words[4];
 } ppi_own_record;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_IMPORT_OWN_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Of our own traces: from their tokens to their events and facts.
-#ifndef PPI_IMPORT_OWN_TAKE_H_
-#define PPI_IMPORT_OWN_TAKE_H_
+#pragma once
 
 #include "import/importer.h"
 
@@ -13,5 +12,3 @@ void ppi_own_name_row(ppi_importer *importer, uint32_t row);
 pprof_status ppi_own_take_fact(ppi_importer *importer,
                                const ppi_json_token *token);
 bool ppi_own_is_run(const ppi_fields *fields);
-
-#endif  // PPI_IMPORT_OWN_TAKE_H_

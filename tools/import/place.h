@@ -2,8 +2,7 @@
 //
 // The processes, rows, devices and streams of a trace, found by what its events
 // say. Each kind is bounded; what is beyond shares one place.
-#ifndef PPI_IMPORT_PLACE_H_
-#define PPI_IMPORT_PLACE_H_
+#pragma once
 
 #include "import/fields.h"
 #include "import/own.h"
@@ -96,5 +95,3 @@ uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
 // ppi_place_name replaces *name by a copy of `text`; "" leaves it.
 pprof_status ppi_place_name(char **name, const ppi_scalar *text);
 void ppi_places_clear(ppi_places *places);
-
-#endif  // PPI_IMPORT_PLACE_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The sites of a trace: each name with its category, once.
-#ifndef PPI_IMPORT_SITES_H_
-#define PPI_IMPORT_SITES_H_
+#pragma once
 
 #include "import/importer.h"
 
@@ -20,5 +19,3 @@ bool ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
 // ppi_import_fold answers the site that one folds into (event/fold.h), 0: none.
 uint32_t ppi_import_fold(const ppi_importer *importer, uint32_t site);
 const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site);
-
-#endif  // PPI_IMPORT_SITES_H_

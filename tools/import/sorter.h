@@ -2,8 +2,7 @@
 //
 // External sort: records of one size, by a number and then by a comparison, in
 // bounded memory. What does not fit goes to an unlinked temporary file.
-#ifndef PPI_IMPORT_SORTER_H_
-#define PPI_IMPORT_SORTER_H_
+#pragma once
 
 #include "pprof/base.h"
 
@@ -79,5 +78,3 @@ pprof_status ppi_sort_merge_open(ppi_sort_merge *merge, ppi_sorter *sorter,
 // (`status`).
 const void *ppi_sort_merge_next(ppi_sort_merge *merge);
 void ppi_sort_merge_close(ppi_sort_merge *merge);
-
-#endif  // PPI_IMPORT_SORTER_H_

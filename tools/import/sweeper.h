@@ -2,8 +2,7 @@
 //
 // The sweep over one process in order of time: open ranges of each row, and
 // what becomes of them.
-#ifndef PPI_IMPORT_SWEEPER_H_
-#define PPI_IMPORT_SWEEPER_H_
+#pragma once
 
 #include "import/emit.h"
 
@@ -83,5 +82,3 @@ typedef struct ppi_sweeper {
   pprof_event *listed;
   size_t listed_capacity;
 } ppi_sweeper;
-
-#endif  // PPI_IMPORT_SWEEPER_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an event gives as values: ids, numbers, times, attributes.
-#ifndef PPI_IMPORT_VALUES_H_
-#define PPI_IMPORT_VALUES_H_
+#pragma once
 
 #include "import/importer.h"
 
@@ -17,5 +16,3 @@ uint32_t ppi_import_attributes(ppi_importer *importer);
 
 // ppi_import_ns reads a time in microseconds. False: it is none.
 bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out);
-
-#endif  // PPI_IMPORT_VALUES_H_

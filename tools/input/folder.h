@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A folder among the inputs stands for the logs in it.
-#ifndef PPI_TOOL_FOLDER_H_
-#define PPI_TOOL_FOLDER_H_
+#pragma once
 
 #include "cli/options.h"
 
@@ -21,5 +20,3 @@ int ppi_tool_folder_list(const char *folder, ppi_tool_paths *logs,
                          ppi_tool_paths *folders);
 void ppi_tool_paths_clear(ppi_tool_paths *paths);
 bool ppi_tool_is_folder(const char *path);
-
-#endif  // PPI_TOOL_FOLDER_H_

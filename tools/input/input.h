@@ -2,8 +2,7 @@
 //
 // Reads what the command line names (a log, an unfinished log, the spool of a
 // dead process, another profiler's trace) into a sink, and watches what passes.
-#ifndef PPI_TOOL_INPUT_H_
-#define PPI_TOOL_INPUT_H_
+#pragma once
 
 #include "cli/say.h"
 #include "input/repeated.h"
@@ -64,5 +63,3 @@ void ppi_tool_log_close(struct ppi_tool_log *log);
 // ppi_tool_write_log makes the log `path` of what `input` names; it replaces
 // what is called that.
 int ppi_tool_write_log(const char *input, const char *path);
-
-#endif  // PPI_TOOL_INPUT_H_

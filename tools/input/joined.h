@@ -2,8 +2,7 @@
 //
 // What a killed process left, as one log: its unfinished log and its spool, put
 // together where nobody else sees it. Both stay as they are. One thread.
-#ifndef PPI_TOOL_JOINED_H_
-#define PPI_TOOL_JOINED_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ void ppi_tool_join_clear(void);
 // Room for a log that nobody else sees; NULL with `error` set.
 char *ppi_tool_private_log(const char *path, pprof_error *error);
 void ppi_tool_private_log_remove(char *made);
-
-#endif  // PPI_TOOL_JOINED_H_

@@ -2,8 +2,7 @@
 //
 // What `info` knows about a log, run by run: gathered from its blocks' headers
 // and from everything in it but the events themselves.
-#ifndef PPI_TOOL_LOG_INFO_H_
-#define PPI_TOOL_LOG_INFO_H_
+#pragma once
 
 #include "event/event.h"
 #include "log/format/log_file.h"
@@ -70,5 +69,3 @@ void ppi_tool_log_info_clear(struct ppi_tool_log_info *info);
 const char *ppi_tool_run_info_text(const struct ppi_tool_run_info *run,
                                    const char *key);
 const char *ppi_tool_block_name(unsigned type);
-
-#endif  // PPI_TOOL_LOG_INFO_H_

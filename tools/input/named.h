@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a log that may still be written has names for. Main thread only.
-#ifndef PPI_TOOL_NAMED_H_
-#define PPI_TOOL_NAMED_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ typedef bool (*ppi_tool_name_fits)(const void *user, const char *name,
 // none.
 bool ppi_tool_has_name(const char *log, ppi_tool_name_fits fits,
                        const void *user);
-
-#endif  // PPI_TOOL_NAMED_H_

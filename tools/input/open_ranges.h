@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `recover --open` and `info --live`: what is open in a spool, printed.
-#ifndef PPI_TOOL_OPEN_RANGES_H_
-#define PPI_TOOL_OPEN_RANGES_H_
+#pragma once
 
 #include "cli/options.h"
 
@@ -12,5 +11,3 @@ int ppi_tool_open_dead(const struct ppi_tool_options *options);
 // ppi_tool_open_live prints what is open in running processes, named by their
 // number, spool or unfinished log.
 int ppi_tool_open_live(const struct ppi_tool_options *options);
-
-#endif  // PPI_TOOL_OPEN_RANGES_H_

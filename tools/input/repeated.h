@@ -2,8 +2,7 @@
 //
 // Runs that several inputs hold: the same file twice, a merged log and what it
 // was made of, a log and its trace. One thread.
-#ifndef PPI_TOOL_REPEATED_H_
-#define PPI_TOOL_REPEATED_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool ppi_tool_run_meet(struct ppi_tool_runs *runs, const char *uuid,
                        uint32_t segment, const char *path,
                        const char **out_path);
 void ppi_tool_runs_clear(struct ppi_tool_runs *runs);
-
-#endif  // PPI_TOOL_REPEATED_H_

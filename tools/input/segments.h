@@ -2,8 +2,7 @@
 //
 // Which files are one log: the segments of a run that the command line names,
 // or those of a log that is named as if it were one file.
-#ifndef PPI_TOOL_SEGMENTS_H_
-#define PPI_TOOL_SEGMENTS_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ struct ppi_tool_segments {
 int ppi_tool_segments_of(const char *const *path,
                          struct ppi_tool_segments *out);
 void ppi_tool_segments_clear(struct ppi_tool_segments *segments);
-
-#endif  // PPI_TOOL_SEGMENTS_H_

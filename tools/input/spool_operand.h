@@ -2,8 +2,7 @@
 //
 // From what the command line names (a process, a spool, an unfinished log) to
 // spools.
-#ifndef PPI_TOOL_SPOOL_OPERAND_H_
-#define PPI_TOOL_SPOOL_OPERAND_H_
+#pragma once
 
 // `path` is the spool's, `named` what messages call it.
 typedef void (*ppi_tool_spool_fn)(const char *path, const char *named,
@@ -16,5 +15,3 @@ int ppi_tool_spool_of_file(const char *path, ppi_tool_spool_fn visit,
 // A number is a process's, unless a file is called so. One that is dead has the
 // spools that it left.
 int ppi_tool_spool_of(const char *operand, ppi_tool_spool_fn visit, void *user);
-
-#endif  // PPI_TOOL_SPOOL_OPERAND_H_

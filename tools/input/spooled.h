@@ -2,8 +2,7 @@
 //
 // Inputs that are no file to be read at any place: standard input, and logs in
 // gzip. Each becomes an unnamed file, which goes with the process. One thread.
-#ifndef PPI_TOOL_SPOOLED_H_
-#define PPI_TOOL_SPOOLED_H_
+#pragma once
 
 #include "cli/options.h"
 
@@ -11,5 +10,3 @@
 // go on calling them what the command line does. Answers PPI_EXIT_DONE, or
 // another after a message: _DAMAGED where the beginning can be read.
 int ppi_tool_inputs_spool(struct ppi_tool_options *options);
-
-#endif  // PPI_TOOL_SPOOLED_H_

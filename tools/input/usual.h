@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long calls of some names usually take, from a log.
-#ifndef PPI_TOOL_USUAL_H_
-#define PPI_TOOL_USUAL_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ int ppi_tool_usual_read(struct ppi_tool_usual *usual, const char *path);
 const struct ppi_tool_usual_name *ppi_tool_usual_find(
     const struct ppi_tool_usual *usual, const char *name, bool on_device);
 void ppi_tool_usual_clear(struct ppi_tool_usual *usual);
-
-#endif  // PPI_TOOL_USUAL_H_

@@ -2,8 +2,7 @@
 //
 // Hashes of bytes, for tables and for the identity of a file. No defence
 // against who makes collisions on purpose: tables compare what they find.
-#ifndef PPI_JSON_HASH_H_
-#define PPI_JSON_HASH_H_
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -42,5 +41,3 @@ static inline void ppi_hash_more(uint64_t hash[2], const void *bytes,
   hash[0] = ppi_hash_bytes(a ^ (b << 32 | b >> 32), at, len);
   hash[1] = ppi_hash_bytes(b ^ ~a, at, len);
 }
-
-#endif  // PPI_JSON_HASH_H_

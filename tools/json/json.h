@@ -2,16 +2,15 @@
 //
 // A SAX parser of JSON behind a C interface: bytes go in as they come, tokens
 // come out through one callback.
-#ifndef PPI_JSON_JSON_H_
-#define PPI_JSON_JSON_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 #define PPI_JSON_MAX_DEPTH 256
 // Keys and numbers are cut here; strings come in parts of any length.
@@ -64,8 +63,4 @@ uint64_t ppi_json_num_raw_controls(const ppi_json *json);
 // ppi_json_error says what was wrong after PPI_JSON_BAD.
 const char *ppi_json_error(const ppi_json *json);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_JSON_JSON_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of a trace file, inflated if it is gzip (one member or several).
-#ifndef PPI_JSON_SOURCE_H_
-#define PPI_JSON_SOURCE_H_
+#pragma once
 
 #include <zlib.h>
 
@@ -29,5 +28,3 @@ pprof_status ppi_source_open(ppi_source *source, const char *path,
 // `damaged` and `error_number` say whether it was one.
 size_t ppi_source_next(ppi_source *source, const char **out);
 void ppi_source_close(ppi_source *source);
-
-#endif  // PPI_JSON_SOURCE_H_

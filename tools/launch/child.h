@@ -2,8 +2,7 @@
 //
 // Runs a command as a shell would: it has our input, output and terminal, and
 // the signals meant for it. Main thread only.
-#ifndef PPI_TOOL_CHILD_H_
-#define PPI_TOOL_CHILD_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int ppi_tool_child_end_asked(void);
 // From here on signals do to us what they did before a command was run. May be
 // called in a signal handler.
 void ppi_tool_child_release_signals(void);
-
-#endif  // PPI_TOOL_CHILD_H_

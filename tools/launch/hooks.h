@@ -2,8 +2,7 @@
 //
 // Hooks: functions of Python packages that are marked from outside. The tool
 // brings python/pprof/hooks.py and what it needs. Main thread only.
-#ifndef PPI_TOOL_HOOKS_H_
-#define PPI_TOOL_HOOKS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void ppi_tool_hooks_list(char *out, size_t size);
 // ppi_tool_hooks_say says which were used by themselves, and what the packages
 // lack; `any`: something was recorded.
 void ppi_tool_hooks_say(const char *folder, bool any);
-
-#endif  // PPI_TOOL_HOOKS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The variables that make a command record its NVTX calls. Main thread only.
-#ifndef PPI_TOOL_INJECTION_H_
-#define PPI_TOOL_INJECTION_H_
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ bool ppi_tool_find_waits(const char *injection, char out[PATH_MAX]);
 // ppi_tool_set_injection lets what this process starts load `library`. False:
 // out of memory.
 bool ppi_tool_set_injection(const char *library);
-
-#endif  // PPI_TOOL_INJECTION_H_

@@ -2,8 +2,7 @@
 //
 // The Python that a command runs with, and what it can import. Main thread
 // only.
-#ifndef PPI_TOOL_INTERPRETER_H_
-#define PPI_TOOL_INTERPRETER_H_
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ typedef enum ppi_tool_import {
 // environment, and end.
 ppi_tool_import ppi_tool_interpreter_import(ppi_tool_interpreter *interpreter,
                                             const char *package);
-
-#endif  // PPI_TOOL_INTERPRETER_H_

@@ -3,8 +3,7 @@
 // Packages of Python that a command needs once the switches of its
 // configuration are set: without one, the switch may end the program. Main
 // thread only.
-#ifndef PPI_TOOL_NEEDS_H_
-#define PPI_TOOL_NEEDS_H_
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ extern const ppi_carried ppi_stand_ins[];
 // installed.
 bool ppi_tool_needs_meet(ppi_config_run *run, char *const *command,
                          const char *folder);
-
-#endif  // PPI_TOOL_NEEDS_H_

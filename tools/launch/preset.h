@@ -2,8 +2,7 @@
 //
 // Configurations that the tool brings along, each for a server that can mark if
 // it is told to: tools/launch/presets. Main thread only.
-#ifndef PPI_TOOL_PRESET_H_
-#define PPI_TOOL_PRESET_H_
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ bool ppi_tool_preset_write(const char *name, const char *folder,
                            char out[PATH_MAX]);
 // ppi_tool_preset_known says so where there is none of this name.
 bool ppi_tool_preset_known(const char *name);
-
-#endif  // PPI_TOOL_PRESET_H_

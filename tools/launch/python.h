@@ -2,8 +2,7 @@
 //
 // Programs of ours that are written in Python: modules of the package pprof.
 // Main thread only.
-#ifndef PPI_TOOL_PYTHON_H_
-#define PPI_TOOL_PYTHON_H_
+#pragma once
 
 #include "file/buffer.h"
 #include "pprof/base.h"
@@ -16,5 +15,3 @@ const char *ppi_tool_python(void);
 // started; NO_MEMORY; how it ends is not looked at.
 pprof_status ppi_tool_python_read(const char *module, const char *const *words,
                                   ppi_buffer *out);
-
-#endif  // PPI_TOOL_PYTHON_H_

@@ -2,8 +2,7 @@
 //
 // Modules of Python that the tool brings for a command, in the folder ".python"
 // of its logs. Main thread only.
-#ifndef PPI_TOOL_PYTHON_PATH_H_
-#define PPI_TOOL_PYTHON_PATH_H_
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ bool ppi_tool_python_write(const char *folder, const char *name,
 bool ppi_tool_python_add(const char *path, bool is_first);
 // ppi_tool_python_drop removes that folder.
 void ppi_tool_python_drop(const char *folder);
-
-#endif  // PPI_TOOL_PYTHON_PATH_H_

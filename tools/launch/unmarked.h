@@ -2,8 +2,7 @@
 //
 // Why a command marks nothing of what its configuration names, as far as
 // /proc tells. Main thread only.
-#ifndef PPI_TOOL_UNMARKED_H_
-#define PPI_TOOL_UNMARKED_H_
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,5 +16,3 @@
 // port of TCP, and it is not `must`.
 bool ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child, bool others,
                            bool must);
-
-#endif  // PPI_TOOL_UNMARKED_H_

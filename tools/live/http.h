@@ -2,8 +2,7 @@
 //
 // A server of one page, by libmicrohttpd where that is found. Main thread only;
 // the page is made on the server's thread, one request at a time.
-#ifndef PPI_LIVE_HTTP_H_
-#define PPI_LIVE_HTTP_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ ppi_http *ppi_http_start(const char *address, const struct ppi_http_page *page);
 // "127.0.0.1:9464".
 const char *ppi_http_address(const ppi_http *http);
 void ppi_http_stop(ppi_http *http);
-
-#endif  // PPI_LIVE_HTTP_H_

@@ -2,8 +2,7 @@
 //
 // Running processes that are looked at: found, connected, and copied from now
 // and then. Main thread only.
-#ifndef PPI_LIVE_PROCESS_H_
-#define PPI_LIVE_PROCESS_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -50,5 +49,3 @@ void ppi_live_find_more(struct ppi_live_processes *all);
 const ppi_live_view *ppi_live_last(const struct ppi_live_process *process);
 const ppi_live_view *ppi_live_before(const struct ppi_live_process *process,
                                      uint64_t window_ns, double *out_seconds);
-
-#endif  // PPI_LIVE_PROCESS_H_

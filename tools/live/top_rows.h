@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `top` shows: a row for each stage of each process.
-#ifndef PPI_TOP_ROWS_H_
-#define PPI_TOP_ROWS_H_
+#pragma once
 
 #include "live/live_process.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum ppi_top_sort {
   PPI_TOP_BY_TIME,
@@ -43,8 +41,4 @@ struct ppi_top_row *ppi_top_rows(const struct ppi_live_processes *all,
                                  const struct ppi_top_choice *choice,
                                  size_t *out_num);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TOP_ROWS_H_
+PPROF_END_C_

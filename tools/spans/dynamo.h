@@ -2,8 +2,7 @@
 //
 // Dynamo's request trace, dynamo.request.trace.v1: a line of JSON for each
 // request that ended, and for tools that agents called. One thread.
-#ifndef PPI_SPANS_DYNAMO_H_
-#define PPI_SPANS_DYNAMO_H_
+#pragma once
 
 #include "spans/span.h"
 
@@ -19,5 +18,3 @@ typedef struct ppi_dynamo {
 void ppi_dynamo_begin(ppi_dynamo *dynamo);
 void ppi_dynamo_take(ppi_dynamo *dynamo, const char *path, const char *value,
                      ppi_span_text *out);
-
-#endif  // PPI_SPANS_DYNAMO_H_

@@ -2,14 +2,12 @@
 //
 // JSON as values with the keys that lead to them, "resourceSpans.spans.name";
 // arrays leave no trace in those. One thread.
-#ifndef PPI_SPANS_JSON_PATH_H_
-#define PPI_SPANS_JSON_PATH_H_
+#pragma once
 
 #include "json/json.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Keys and texts are cut here.
 #define PPI_JSON_PATH_MOST 512
@@ -37,8 +35,4 @@ void ppi_json_path_begin(ppi_json_path *json, ppi_json_path_take take,
 // A ppi_json_take, of a ppi_json_path.
 bool ppi_json_path_token(void *context, const ppi_json_token *token);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPANS_JSON_PATH_H_
+PPROF_END_C_

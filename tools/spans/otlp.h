@@ -3,8 +3,7 @@
 // OpenTelemetry's spans as JSON (an ExportTraceServiceRequest, one or one a
 // line), with the attributes of its conventions for generative models and those
 // of vLLM and SGLang. One thread.
-#ifndef PPI_SPANS_OTLP_H_
-#define PPI_SPANS_OTLP_H_
+#pragma once
 
 #include "spans/span.h"
 
@@ -19,5 +18,3 @@ void ppi_otlp_begin(ppi_otlp *otlp);
 // ppi_otlp_take is a ppi_json_path_take's work.
 void ppi_otlp_take(ppi_otlp *otlp, const char *path, const char *value,
                    ppi_span_text *out);
-
-#endif  // PPI_SPANS_OTLP_H_

@@ -2,17 +2,14 @@
 //
 // One span or request of another tracer, and the text of a trace of our own
 // that it becomes. One thread.
-#ifndef PPI_SPANS_SPAN_H_
-#define PPI_SPANS_SPAN_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_SPAN_NAME 256
 
@@ -75,8 +72,4 @@ void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
 // ppi_span_text_end: windows, and the names of rows.
 void ppi_span_text_end(ppi_span_text *text);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPANS_SPAN_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Files of spans with the ids of requests, as the text of a trace of our own:
 // OpenTelemetry's JSON and Dynamo's request trace. One thread.
-#ifndef PPI_SPANS_SPANS_H_
-#define PPI_SPANS_SPANS_H_
+#pragma once
 
 #include "json/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_spans ppi_spans;
 
@@ -29,8 +26,4 @@ const char *ppi_spans_kind(const ppi_spans *spans);
 uint64_t ppi_spans_num_bad(const ppi_spans *spans, uint64_t *out_all);
 void ppi_spans_close(ppi_spans *spans);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPANS_SPANS_H_
+PPROF_END_C_

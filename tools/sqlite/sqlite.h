@@ -3,14 +3,11 @@
 // The part of SQLite's C interface that is needed, from the system's
 // libsqlite3.so.0 where there is one: who never asks for it needs no library.
 // The functions are called as SQLite documents them. Main thread only.
-#ifndef PPI_TOOL_SQLITE_H_
-#define PPI_TOOL_SQLITE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
@@ -110,8 +107,4 @@ void ppi_db_real_if(ppi_db *db, sqlite3_stmt *statement, int at, bool known,
 void ppi_db_text(ppi_db *db, sqlite3_stmt *statement, int at,
                  const char *value);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TOOL_SQLITE_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // What a query answers, printed as CSV, JSON or a table, whichever engine has
 // it.
-#ifndef PPI_TOOL_ANSWER_H_
-#define PPI_TOOL_ANSWER_H_
+#pragma once
 
 #include "file/text.h"
 
@@ -19,5 +18,3 @@ struct ppi_answer {
 
 // ppi_answer_put prints all rows: `format` is table, csv or json.
 void ppi_answer_put(ppi_page *page, ppi_answer *answer, const char *format);
-
-#endif  // PPI_TOOL_ANSWER_H_

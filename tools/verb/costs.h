@@ -2,8 +2,7 @@
 //
 // What models say of stages, as options have it, or the configuration that a
 // run had (`cost`): an option goes before its key.
-#ifndef PPI_TOOL_COSTS_H_
-#define PPI_TOOL_COSTS_H_
+#pragma once
 
 #include "cli/options.h"
 #include "pprof/report.h"
@@ -24,5 +23,3 @@ int ppi_tool_costs_check(const struct ppi_tool_options *options);
 // stage has. Models of the configuration that cannot be read fail nothing.
 int ppi_tool_costs_take(const struct ppi_tool_options *options,
                         const pprof_report *report, struct ppi_tool_costs *out);
-
-#endif  // PPI_TOOL_COSTS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What limits one input, and what another one.
-#ifndef PPI_TOOL_LIMIT_MOVED_H_
-#define PPI_TOOL_LIMIT_MOVED_H_
+#pragma once
 
 #include "file/text.h"
 #include "report/report.h"
@@ -13,5 +12,3 @@ ppi_limit ppi_tool_limit_of(const char *path);
 // A line where another stage limits, or arrivals do.
 void ppi_tool_note_limits(const ppi_limit *before, const ppi_limit *after,
                           ppi_page *notes);
-
-#endif  // PPI_TOOL_LIMIT_MOVED_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model's cost, which Python counts: pprof._model, over the package onnx.
-#ifndef PPI_TOOL_MODEL_COST_H_
-#define PPI_TOOL_MODEL_COST_H_
+#pragma once
 
 #include "cost/table/cost.h"
 
@@ -11,5 +10,3 @@
 // `who` (or ""). ppi_cost_clear is needed either way.
 int ppi_tool_model_cost(const char *who, const char *path, const char *dims,
                         ppi_cost *out);
-
-#endif  // PPI_TOOL_MODEL_COST_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long a model's nodes took, by a trace of a run of it.
-#ifndef PPI_TOOL_NODE_TIMES_H_
-#define PPI_TOOL_NODE_TIMES_H_
+#pragma once
 
 #include "cost/table/cost.h"
 
@@ -12,5 +11,3 @@
 // `step`, from 0; -1: the mean of all but the first, where there are several.
 // Answers PPI_EXIT_DONE, or another after a message.
 int ppi_tool_node_times(const char *path, long step, ppi_cost *cost);
-
-#endif  // PPI_TOOL_NODE_TIMES_H_

@@ -2,8 +2,7 @@
 //
 // A folder of logs of the past: of one program, or of one commit after the
 // other. Main thread only.
-#ifndef PPI_TOOL_PAST_H_
-#define PPI_TOOL_PAST_H_
+#pragma once
 
 #include "compare/compare_samples.h"
 #include "input/folder.h"
@@ -33,5 +32,3 @@ void ppi_past_clear(ppi_past *past);
 // borrows. Answers as ppi_past_read does.
 int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
                          ppi_tool_paths *logs, ppi_samples *samples);
-
-#endif  // PPI_TOOL_PAST_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The runs of all inputs into one sink, one after the other.
-#ifndef PPI_TOOL_READ_RUNS_H_
-#define PPI_TOOL_READ_RUNS_H_
+#pragma once
 
 #include "cli/options.h"
 #include "pprof/event.h"
@@ -11,5 +10,3 @@
 // a message; INPUT also where the sink fails, which `done` says ("exported").
 int ppi_tool_read_runs(const struct ppi_tool_options *options, pprof_sink *sink,
                        const char *done);
-
-#endif  // PPI_TOOL_READ_RUNS_H_

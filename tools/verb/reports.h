@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The inputs of a verb as one report.
-#ifndef PPI_TOOL_REPORTS_H_
-#define PPI_TOOL_REPORTS_H_
+#pragma once
 
 #include "cli/options.h"
 #include "report/report.h"
@@ -17,5 +16,3 @@ pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
 // ppi_tool_report_judge is the exit status that the report itself asks for,
 // after a message; `strict`: losses are failures.
 int ppi_tool_report_judge(const pprof_report *report, bool strict);
-
-#endif  // PPI_TOOL_REPORTS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a served request must keep to be good.
-#ifndef PPI_TOOL_SLO_H_
-#define PPI_TOOL_SLO_H_
+#pragma once
 
 #include "report/figures/serving.h"
 
@@ -11,5 +10,3 @@
 //
 // Result: an exit code; a mistake was said.
 int ppi_tool_slo_read(const char *text, ppi_slo *out);
-
-#endif  // PPI_TOOL_SLO_H_

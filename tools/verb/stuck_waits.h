@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who waits for whom in a process that may be stuck, by its recorded waits.
-#ifndef PPI_TOOL_STUCK_WAITS_H_
-#define PPI_TOOL_STUCK_WAITS_H_
+#pragma once
 
 #include "file/text.h"
 #include "recover/forensics.h"
@@ -20,5 +19,3 @@ uint32_t ppi_stuck_holder(const ppi_forensics *found,
                           const ppi_open_item *item);
 // Writes a time with its unit.
 void ppi_stuck_put_time(ppi_page *page, uint64_t ns);
-
-#endif  // PPI_TOOL_STUCK_WAITS_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Thresholds of findings as people write them in one option.
-#ifndef PPI_TOOL_THRESHOLDS_H_
-#define PPI_TOOL_THRESHOLDS_H_
+#pragma once
 
 #include "report/findings/findings.h"
 #include "view/peak.h"
@@ -15,5 +14,3 @@ int ppi_tool_thresholds_read(const char *text, ppi_findings_options *out);
 // ppi_tool_peaks_read reads what `--peak` says, or NULL, into `out`, unless
 // that is NULL. Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_peaks_read(const char *text, ppi_peaks *out);
-
-#endif  // PPI_TOOL_THRESHOLDS_H_

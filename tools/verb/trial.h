@@ -2,8 +2,7 @@
 //
 // Commands that are run again and again, each with logs of its own in one
 // folder. Main thread only.
-#ifndef PPI_TOOL_TRIAL_H_
-#define PPI_TOOL_TRIAL_H_
+#pragma once
 
 #include <limits.h>
 #include <signal.h>
@@ -29,5 +28,3 @@ void ppi_trial_end(const ppi_trial *trial);
 bool ppi_trial_set_output(const ppi_trial *trial, const char *prefix);
 // The signal that asked us to end between two commands; 0: none.
 int ppi_trial_asked(void);
-
-#endif  // PPI_TOOL_TRIAL_H_

@@ -2,8 +2,7 @@
 //
 // The verbs, one file each. They print results on stdout or into --output,
 // messages on stderr, and return an exit status.
-#ifndef PPI_TOOL_VERBS_H_
-#define PPI_TOOL_VERBS_H_
+#pragma once
 
 #include "cli/options.h"
 
@@ -47,5 +46,3 @@ int ppi_tool_search_batch(const struct ppi_tool_options *options);
 int ppi_tool_cost(const struct ppi_tool_options *options);
 int ppi_tool_whatif(const struct ppi_tool_options *options);
 int ppi_tool_run(const struct ppi_tool_options *options);
-
-#endif  // PPI_TOOL_VERBS_H_

@@ -36,9 +36,7 @@
 #include "pprof/report.h"
 #include "pprof/session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // pprof_start starts a session as the configuration at `config_path` says; with
 // NULL as PPROF_CONFIG says, else by the defaults: one log of the whole run.
@@ -125,8 +123,6 @@ pprof_start_with(const pprof_start_options *options, pprof_error *error);
 // Threads: one at a time, pprof_start included.
 PPROF_API pprof_status pprof_stop(pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_PPROF_H_

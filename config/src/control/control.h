@@ -3,17 +3,14 @@
 // The control thread of a running session: it waits for requests (a socket, a
 // file that is touched, a signal) and for a change of the configuration's file,
 // and hands them to whoever started it. docs/trigger.md has the protocol.
-#ifndef PPI_CONTROL_H_
-#define PPI_CONTROL_H_
+#pragma once
 
 #include <stddef.h>
 
 #include "control/control_text.h"
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_control_reply {
   char text[PPI_CONTROL_LINE_MAX];  // a line without its end
@@ -80,8 +77,4 @@ pprof_status ppi_control_take_signal(int number, int *out_fd,
                                      pprof_error *error);
 void ppi_control_give_signal(int number);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CONTROL_H_
+PPROF_END_C_

@@ -2,17 +2,14 @@
 //
 // The socket through which a process is asked: where it lies, how it is made
 // and found. Called by control.c and by the tool.
-#ifndef PPI_CONTROL_SOCKET_H_
-#define PPI_CONTROL_SOCKET_H_
+#pragma once
 
 #include <sys/types.h>
 #include <sys/un.h>
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_CONTROL_PATH_MAX sizeof(((struct sockaddr_un *)0)->sun_path)
 
@@ -34,8 +31,4 @@ bool ppi_control_peer_may(int fd);
 // somebody listens at, and their numbers, rising; `max` at most.
 size_t ppi_control_list(pid_t *out, size_t max);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CONTROL_SOCKET_H_
+PPROF_END_C_

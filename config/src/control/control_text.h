@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The line by which a trigger is asked for, for both ends.
-#ifndef PPI_CONTROL_TEXT_H_
-#define PPI_CONTROL_TEXT_H_
+#pragma once
 
 #include <limits.h>
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A line of the protocol with its end.
 #define PPI_CONTROL_LINE_MAX (PATH_MAX + 512)
@@ -30,8 +27,4 @@ void ppi_trigger_print(const ppi_trigger *trigger,
 // A decimal number of seconds, more than none and at most 10 000 000.
 bool ppi_trigger_seconds(const char *text, uint64_t *out_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CONTROL_TEXT_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // What is done with the table of keys: parsing, defaults, help, documentation
 // and the JSON Schema come from it. Called by compose.c and the tool.
-#ifndef PPI_SCHEMA_H_
-#define PPI_SCHEMA_H_
+#pragma once
 
 #include <stdio.h>
 
@@ -11,9 +10,7 @@
 #include "rules/capture.h"
 #include "schema/schema_keys.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // schema_rules.c: where the rules of `key` are.
 ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key);
@@ -102,8 +99,4 @@ const char *ppi_nearest(const char *text, const char *const *candidates,
 // when nothing is. %w is for paths of a window.
 const char *ppi_check_template(const char *text, bool of_window);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SCHEMA_H_
+PPROF_END_C_

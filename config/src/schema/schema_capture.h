@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The key `capture`, and which keys a window of each kind has.
-#ifndef PPI_SCHEMA_CAPTURE_H_
-#define PPI_SCHEMA_CAPTURE_H_
+#pragma once
 
 #include "schema/schema_walk.h"
 
@@ -11,5 +10,3 @@ pprof_status ppi_walk_windows(const ppi_walk *at, const ppi_yaml_node *node);
 // The keys of windows of one kind, for those who list them.
 bool ppi_window_has_key(ppi_window_kind kind, const char *name);
 const char *ppi_window_needs(ppi_window_kind kind);
-
-#endif  // PPI_SCHEMA_CAPTURE_H_

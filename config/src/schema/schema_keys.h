@@ -2,8 +2,7 @@
 //
 // The keys of a configuration: one table (schema_keys.c), and the structure
 // that its rows point into.
-#ifndef PPI_SCHEMA_KEYS_H_
-#define PPI_SCHEMA_KEYS_H_
+#pragma once
 
 #include "inject/inject.h"
 #include "machine/machine.h"
@@ -12,9 +11,7 @@
 #include "rules/schedule.h"
 #include "yaml/yaml_tree.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_CONFIG_MAX_TEXT 1024
 #define PPI_CONFIG_MAX_WHERE 160
@@ -219,8 +216,4 @@ typedef struct ppi_config_refusals {
   void *user;
 } ppi_config_refusals;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SCHEMA_KEYS_H_
+PPROF_END_C_

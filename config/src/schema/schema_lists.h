@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keys whose values are lists: exports, globs, conditions.
-#ifndef PPI_SCHEMA_LISTS_H_
-#define PPI_SCHEMA_LISTS_H_
+#pragma once
 
 #include "schema/schema_walk.h"
 
@@ -10,5 +9,3 @@ pprof_status ppi_walk_exports(const ppi_walk *at, const ppi_yaml_node *node);
 pprof_status ppi_walk_globs(const ppi_walk *at, const ppi_yaml_node *node,
                             ppi_config_globs *out);
 pprof_status ppi_walk_conditions(const ppi_walk *at, const ppi_yaml_node *node);
-
-#endif  // PPI_SCHEMA_LISTS_H_

@@ -2,8 +2,7 @@
 //
 // The walk over the maps of a tree. schema.c reads values, schema_capture.c
 // windows, schema_lists.c the other lists.
-#ifndef PPI_SCHEMA_WALK_H_
-#define PPI_SCHEMA_WALK_H_
+#pragma once
 
 #include "schema/schema_keys.h"
 
@@ -46,5 +45,3 @@ pprof_status ppi_walk_fallbacks(const ppi_walk *at, const char *prefix,
 // "file:line:column" of a node.
 void ppi_walk_where(const ppi_walk *at, const ppi_yaml_node *node,
                     char out[PPI_CONFIG_MAX_WHERE]);
-
-#endif  // PPI_SCHEMA_WALK_H_

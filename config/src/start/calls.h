@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What pprof_start and pprof_stop call of the folders below.
-#ifndef PPI_CALLS_H_
-#define PPI_CALLS_H_
+#pragma once
 
 #include "chrome/chrome.h"
 #include "control/control.h"
@@ -19,9 +18,7 @@
 #include "session/state/session_impl.h"
 #include "window/window_sinks.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What pprof_start and pprof_stop call. Tests put others in their place to see
 // what is asked of them and to let each fail; NULL restores the real ones.
@@ -109,8 +106,4 @@ void ppi_compose_set_calls(const ppi_compose_calls *calls);
 // The calls in force.
 extern const ppi_compose_calls *ppi_running_calls;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CALLS_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a configuration to a running session: pprof_start and pprof_stop.
-#ifndef PPI_COMPOSE_H_
-#define PPI_COMPOSE_H_
+#pragma once
 
 #include "pprof/pprof.h"
 #include "schema/schema.h"
 #include "start/in_code.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_compose_load reads what pprof_start would act on: defaults, the file
 // (NULL: PPROF_CONFIG, if set), the environment.
@@ -35,8 +32,4 @@ PPROF_API pprof_status pprof_start_alone_text_(
 // this process; "": there is none, or its name is too long for `out`.
 PPROF_API void pprof_last_log_(char *out, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPOSE_H_
+PPROF_END_C_

@@ -3,16 +3,13 @@
 // What the environment says (nothing in a program that has other rights than
 // its caller, such as a setuid one): PPROF_* variables, what %-expansions in
 // paths stand for, and messages on stderr for those who asked for them.
-#ifndef PPI_ENVIRONMENT_H_
-#define PPI_ENVIRONMENT_H_
+#pragma once
 
 #include <limits.h>
 
 #include "schema/schema.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_environment_enabled answers what PPROF_ENABLE says; true without it.
 pprof_status ppi_environment_enabled(bool *out, pprof_error *error);
@@ -70,8 +67,4 @@ void ppi_message(ppi_message_level level, const char *format, ...)
 void ppi_print_terminal(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ENVIRONMENT_H_
+PPROF_END_C_

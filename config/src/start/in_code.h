@@ -2,15 +2,12 @@
 //
 // What a program says in code (pprof_start_with), as a part of its
 // configuration.
-#ifndef PPI_IN_CODE_H_
-#define PPI_IN_CODE_H_
+#pragma once
 
 #include "pprof/pprof.h"
 #include "schema/schema.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_in_code {
   const char *config_text;  // instead of a file, for the start; NULL: none
@@ -32,8 +29,4 @@ void ppi_in_code_set_schedule(const ppi_in_code *code, ppi_config *config);
 pprof_status ppi_in_code_set_outputs(const ppi_in_code *code,
                                      ppi_config *config, pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_IN_CODE_H_
+PPROF_END_C_

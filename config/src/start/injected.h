@@ -2,14 +2,11 @@
 //
 // What an injected library calls first and last. As inject/inject.h, the way
 // from one library to the other.
-#ifndef PPI_INJECTED_H_
-#define PPI_INJECTED_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // pprof_inject_attach_ starts a session as the environment says, unless one
 // runs or the program started one before. Any thread, at any time; it does not
@@ -21,8 +18,4 @@ PPROF_API bool pprof_inject_attach_(void);
 // files, recording goes on. libpprof ends the session itself, last.
 PPROF_API void pprof_inject_flush_(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_INJECTED_H_
+PPROF_END_C_

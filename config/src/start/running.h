@@ -2,8 +2,7 @@
 //
 // What pprof_start made and pprof_stop ends. Owned by compose.c, which has a
 // lock for it; the control thread sees it, too, from launch to finish.
-#ifndef PPI_RUNNING_H_
-#define PPI_RUNNING_H_
+#pragma once
 
 #include <limits.h>
 
@@ -13,9 +12,7 @@
 #include "start/environment.h"
 #include "start/in_code.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_triggers ppi_triggers;
 
@@ -76,8 +73,4 @@ pprof_status ppi_running_take_sink(ppi_running *run, pprof_sink *sink,
 pprof_status ppi_running_plain_failure(pprof_error *error, pprof_status status,
                                        const char *what);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RUNNING_H_
+PPROF_END_C_

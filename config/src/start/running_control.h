@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The control thread, and the file read again.
-#ifndef PPI_RUNNING_CONTROL_H_
-#define PPI_RUNNING_CONTROL_H_
+#pragma once
 
 #include "start/running.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_running_start_control(ppi_running *run);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RUNNING_CONTROL_H_
+PPROF_END_C_

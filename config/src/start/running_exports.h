@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The exports of a run.
-#ifndef PPI_RUNNING_EXPORTS_H_
-#define PPI_RUNNING_EXPORTS_H_
+#pragma once
 
 #include "start/running.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Makes what exports need of the session, writes those of
 // the run after its stop, gives up those that were not written.
@@ -19,8 +16,4 @@ void ppi_running_drop_exports(ppi_running *run);
 // Says in `error` what trace could not be written, if one could not.
 void ppi_running_notify_trace(const ppi_running *run, pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RUNNING_EXPORTS_H_
+PPROF_END_C_

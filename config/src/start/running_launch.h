@@ -2,14 +2,11 @@
 //
 // One run from its configuration to its end. Called under the lock of
 // compose.c.
-#ifndef PPI_RUNNING_LAUNCH_H_
-#define PPI_RUNNING_LAUNCH_H_
+#pragma once
 
 #include "start/running.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_running_prepare fills in config and paths; no file is made.
 pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
@@ -30,8 +27,4 @@ void ppi_running_in_forked_child(ppi_running *run);
 // Whether both were asked for the same.
 bool ppi_running_is_same(const ppi_running *a, const ppi_running *b);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RUNNING_LAUNCH_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Those who look at a run while it runs.
-#ifndef PPI_RUNNING_LIVE_H_
-#define PPI_RUNNING_LIVE_H_
+#pragma once
 
 #include "start/running.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A run that nobody can look at still records.
 void ppi_running_add_live(ppi_running *run);
@@ -21,8 +18,4 @@ void ppi_running_write_metrics(void *user);
 void ppi_running_end_metrics(ppi_running *run);
 void ppi_running_live_in_forked_child(ppi_running *run);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RUNNING_LIVE_H_
+PPROF_END_C_

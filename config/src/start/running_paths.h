@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a run writes.
-#ifndef PPI_RUNNING_PATHS_H_
-#define PPI_RUNNING_PATHS_H_
+#pragma once
 
 #include "start/running.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // `config_path` is the file that was read; NULL: there was none.
 pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
@@ -20,8 +17,4 @@ void ppi_running_note_path(char path[PATH_MAX], const char *own);
 // about to write.
 void ppi_running_keep_older(const ppi_running *ended, const ppi_running *next);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RUNNING_PATHS_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Windows and dumps on demand.
-#ifndef PPI_RUNNING_TRIGGER_H_
-#define PPI_RUNNING_TRIGGER_H_
+#pragma once
 
 #include "start/running.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // `add` before the start;
 // `destroy` after the session's.
@@ -21,8 +18,4 @@ bool ppi_triggers_settled(void *user, uint64_t ticket,
                           ppi_control_reply *reply);
 void ppi_triggers_gone(void *user, uint64_t ticket);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RUNNING_TRIGGER_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // Configuration text as a small tree that knows where everything stood. A
 // strict subset of YAML: one document, no anchors, aliases or tags, text keys,
 // each once, bounded in size, depth and number. Called by compose.c.
-#ifndef PPI_YAML_TREE_H_
-#define PPI_YAML_TREE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_YAML_MAX_BYTES (1u << 20)
 #define PPI_YAML_MAX_DEPTH 16
@@ -82,8 +79,4 @@ typedef struct ppi_quote {
 } ppi_quote;
 ppi_quote ppi_quote_of(const char *text);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_YAML_TREE_H_
+PPROF_END_C_

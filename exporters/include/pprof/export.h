@@ -16,9 +16,7 @@
 #include "pprof/event.h"
 #include "pprof/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // pprof_chrome_writer_create makes a sink that writes a Chrome trace (for
 // Perfetto or chrome://tracing) to `path`, compressed when the name ends in
@@ -59,8 +57,6 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_report_write_json(
 PPROF_API PPROF_NODISCARD pprof_status pprof_report_write_csv(
     const pprof_report *report, const char *views, FILE *out);
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_EXPORT_H_

@@ -8,9 +8,7 @@
 #include "pprof/base.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // pprof_log_writer_create makes a sink that writes the log `path`. Until the
 // session stops the file is `path`.part. Nothing is replaced: where something
@@ -44,8 +42,6 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_log_read(const char *path,
                                                       pprof_sink *sink,
                                                       pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_LOG_H_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Chrome writer: a sink. One thread, the one that calls it.
-#ifndef PPI_CHROME_H_
-#define PPI_CHROME_H_
+#pragma once
 
 #include "file/disk.h"
 #include "pprof/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_chrome_writer_create_fd writes to `fd`, which stays the caller's and is
 // not closed: for a trace that goes to standard output. It is written by the
@@ -48,8 +45,4 @@ typedef struct ppi_chrome_plan {
 pprof_status ppi_chrome_writer_expect(pprof_sink *sink,
                                       const ppi_chrome_plan *plan);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_H_
+PPROF_END_C_

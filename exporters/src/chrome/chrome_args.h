@@ -2,16 +2,13 @@
 //
 // What an event says beside its place, as members of `args`; and the name of
 // one that has it in full.
-#ifndef PPI_CHROME_ARGS_H_
-#define PPI_CHROME_ARGS_H_
+#pragma once
 
 #include "base/base.h"
 #include "chrome/chrome_text.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // `key` with all that stands in front of the value.
 void ppi_chrome_put_field(ppi_chrome_out *out, const char *key, uint64_t value);
@@ -30,8 +27,4 @@ static inline bool ppi_chrome_is_full(const pprof_numbers *numbers) {
 void ppi_chrome_put_full(ppi_chrome_out *out, const char *escaped,
                          const pprof_numbers *numbers);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_ARGS_H_
+PPROF_END_C_

@@ -5,14 +5,11 @@
 // step at each stage between, one end, sorted by time. Ranges inside another of
 // the same flow on the same row are part of that stage. Private to the Chrome
 // writer; one thread.
-#ifndef PPI_CHROME_FLOW_H_
-#define PPI_CHROME_FLOW_H_
+#pragma once
 
 #include "chrome/chrome_text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // At worst 10 MiB. A flow beyond them pushes the one out that had no new
 // stage for longest; a flow of many stages is written piece by piece.
@@ -52,8 +49,4 @@ pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_chrome_out *out,
                                   uint64_t flow, const ppi_chrome_stage *stage);
 void ppi_chrome_flows_write(ppi_chrome_flows *flows, ppi_chrome_out *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_FLOW_H_
+PPROF_END_C_

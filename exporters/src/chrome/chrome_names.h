@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What definitions told the Chrome writer, by id.
-#ifndef PPI_CHROME_NAMES_H_
-#define PPI_CHROME_NAMES_H_
+#pragma once
 
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_chrome_name {
   bool known;
@@ -40,8 +37,4 @@ const ppi_chrome_name *ppi_chrome_names_get(const ppi_chrome_names *names,
                                             uint32_t id);
 void ppi_chrome_names_clear(ppi_chrome_names *names);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_NAMES_H_
+PPROF_END_C_

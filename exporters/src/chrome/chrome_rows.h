@@ -5,14 +5,11 @@
 // threads arrive interleaved; they wait until a checkpoint says that nothing
 // ending earlier is missing, which makes rows independent of how batches were
 // cut and mixed.
-#ifndef PPI_CHROME_ROWS_H_
-#define PPI_CHROME_ROWS_H_
+#pragma once
 
 #include "chrome/chrome_state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Errors of all: NO_MEMORY; INVALID, the id is no session's.
 
@@ -39,8 +36,4 @@ pprof_status ppi_chrome_rows_leave(ppi_chrome_writer *writer, uint32_t lane);
 pprof_status ppi_chrome_rows_rename(ppi_chrome_writer *writer, uint32_t site);
 void ppi_chrome_rows_clear(ppi_chrome_writer *writer);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_ROWS_H_
+PPROF_END_C_

@@ -3,8 +3,7 @@
 // What the Chrome writer keeps. Its parts, from below: text (chrome_text.h),
 // names by id (chrome_names.h), events as JSON (chrome_write.h), which row a
 // slice goes to (chrome_rows.h), the sink (chrome.h).
-#ifndef PPI_CHROME_STATE_H_
-#define PPI_CHROME_STATE_H_
+#pragma once
 
 #include "chrome/chrome_flow.h"
 #include "chrome/chrome_names.h"
@@ -12,9 +11,7 @@
 #include "chrome/chrome_track.h"
 #include "pprof/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Devices are processes of their own in a trace, numbered from here; the
 // kernel's process ids end far below, and so do thread ids below the second.
@@ -68,8 +65,4 @@ typedef struct ppi_chrome_writer {
   size_t num_texts;
 } ppi_chrome_writer;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_STATE_H_
+PPROF_END_C_

@@ -2,17 +2,14 @@
 //
 // JSON text on its way to a file: a buffer, numbers written without printf,
 // escaped names, gzip. Private to the Chrome writer; one thread.
-#ifndef PPI_CHROME_TEXT_H_
-#define PPI_CHROME_TEXT_H_
+#pragma once
 
 #include <string.h>
 
 #include "file/file_io.h"
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_CHROME_BUFFER PPI_FILE_PIECE
 
@@ -88,8 +85,4 @@ void ppi_chrome_put_escaped(ppi_chrome_out *out, const char *text);
 // NULL when out of memory.
 char *ppi_chrome_escape(const char *text, size_t *out_len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_TEXT_H_
+PPROF_END_C_

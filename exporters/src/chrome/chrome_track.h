@@ -9,14 +9,11 @@
 //
 //   row 0   [-- root --]  [root] [------ root ------]
 //             ^ what lies inside a root is forgotten
-#ifndef PPI_CHROME_TRACK_H_
-#define PPI_CHROME_TRACK_H_
+#pragma once
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // More roots than this are thinned out: neighbours of one depth become one
 // (nothing can begin between siblings any more), and if that is not enough the
@@ -112,8 +109,4 @@ size_t ppi_chrome_group_sort(ppi_chrome_group *group);
 void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num);
 void ppi_chrome_group_clear(ppi_chrome_group *group);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_TRACK_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Events, names and totals as JSON. Each call writes one event with what
 // separates it from the last.
-#ifndef PPI_CHROME_WRITE_H_
-#define PPI_CHROME_WRITE_H_
+#pragma once
 
 #include "chrome/chrome_state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The track has its tid.
 void ppi_chrome_write_slice(ppi_chrome_writer *writer,
@@ -46,8 +43,4 @@ void ppi_chrome_write_tail(ppi_chrome_writer *writer,
 uint32_t ppi_chrome_pid_of(const ppi_chrome_writer *writer,
                            const ppi_chrome_group *group);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHROME_WRITE_H_
+PPROF_END_C_

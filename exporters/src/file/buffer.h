@@ -3,8 +3,7 @@
 // Bytes that grow, and a cursor that reads bytes somebody else wrote. Both
 // remember a failure (no memory, bytes missing), so that a caller checks once
 // at the end.
-#ifndef PPI_BUFFER_H_
-#define PPI_BUFFER_H_
+#pragma once
 
 #include <endian.h>
 #include <stdbool.h>
@@ -12,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 typedef struct ppi_buffer {
   uint8_t *data;
@@ -128,8 +127,4 @@ static inline uint32_t ppi_load32(const uint8_t *in) {
   return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 |
          (uint32_t)in[3] << 24;
 }
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_BUFFER_H_
+PPROF_END_C_

@@ -3,16 +3,15 @@
 // Faster makers and readers of what zlib writes and reads: ISA-L's igzip and
 // libdeflate. They are looked for where the program runs, once, so that nothing
 // has to be there to build the SDK or to use it.
-#ifndef PPI_CODEC_FAST_H_
-#define PPI_CODEC_FAST_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // What writes and reads the zlib format, the slowest first.
 typedef enum ppi_codec_library {
@@ -52,8 +51,4 @@ void ppi_fast_inflater_destroy(void *inflater);
 bool ppi_fast_inflate(void *inflater, const void *bytes, size_t len, void *out,
                       size_t raw_len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CODEC_FAST_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // What all files of a session may take on the disk together. Writers ask before
 // they write; finished files that may go are removed for newer ones, the oldest
 // first. Any thread; every call takes NULL, which limits nothing.
-#ifndef PPI_DISK_H_
-#define PPI_DISK_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_disk ppi_disk;
 
@@ -55,8 +52,4 @@ void ppi_disk_forget(ppi_disk *disk, const char *path);
 bool ppi_disk_knows(ppi_disk *disk, const char *path);
 uint64_t ppi_disk_used(ppi_disk *disk);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DISK_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // A file written by a thread of its own, which alone waits for the disk: what
 // is to be written goes to it in pieces, of which a bounded number may wait.
 // Called by one thread.
-#ifndef PPI_FILE_IO_H_
-#define PPI_FILE_IO_H_
+#pragma once
 
 #include "file/file_pack.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Deadlines are of CLOCK_MONOTONIC.
 #define PPI_FILE_NO_WAIT 0
@@ -49,8 +46,4 @@ int ppi_file_io_finish(ppi_file_io *io, bool whole, uint64_t deadline_ns);
 int ppi_file_io_write(ppi_part *part, const char *bytes, size_t len,
                       uint64_t limit_ms);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FILE_IO_H_
+PPROF_END_C_

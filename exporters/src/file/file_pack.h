@@ -2,8 +2,7 @@
 //
 // The end of the way of what is written: packed where it is to be, counted, and
 // into the file. One thread.
-#ifndef PPI_FILE_PACK_H_
-#define PPI_FILE_PACK_H_
+#pragma once
 
 #include <zlib.h>
 
@@ -11,9 +10,7 @@
 #include "file/disk.h"
 #include "file/part.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What is written at once; zlib takes in no more without moving its window.
 #define PPI_FILE_PIECE 65024
@@ -43,8 +40,4 @@ int ppi_file_pack_write(ppi_file_pack *pack, const void *bytes, size_t len,
                         bool last);
 void ppi_file_pack_clear(ppi_file_pack *pack);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FILE_PACK_H_
+PPROF_END_C_

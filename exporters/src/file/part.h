@@ -2,15 +2,12 @@
 //
 // A file under its name plus .part until it is whole. The .part is locked, so
 // that of two processes with one name each gets a file of its own.
-#ifndef PPI_PART_H_
-#define PPI_PART_H_
+#pragma once
 
 #include "base/descriptor.h"
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_part {
   char *path;       // what it is called in the end
@@ -77,8 +74,4 @@ bool ppi_part_is_held(int fd);
 // when out of memory.
 char *ppi_part_sibling(const char *path, const char *infix);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PART_H_
+PPROF_END_C_

@@ -2,17 +2,14 @@
 //
 // Text being put together for one output format: a growing page of text,
 // numbers that do not depend on the locale, and the escaping of names.
-#ifndef PPI_TEXT_H_
-#define PPI_TEXT_H_
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A failed allocation sets `failed`; later calls then do nothing.
 typedef struct ppi_page {
@@ -70,8 +67,4 @@ size_t ppi_page_width(const char *text, size_t len);
 pprof_status ppi_page_write(ppi_page *page, FILE *out);
 void ppi_page_clear(ppi_page *page);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TEXT_H_
+PPROF_END_C_

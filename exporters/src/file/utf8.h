@@ -3,8 +3,7 @@
 // Questions about UTF-8, asked by writers of names and by the reader of
 // configuration files: is there a well-formed character here, and may it be
 // shown as it is?
-#ifndef PPI_UTF8_H_
-#define PPI_UTF8_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline bool ppi_utf8_is_invisible(uint32_t code) {
          (code >= 0xfff9 && code <= 0xfffb) ||
          (code >= 0xe0000 && code <= 0xe007f);
 }
-
-#endif  // PPI_UTF8_H_

@@ -3,16 +3,13 @@
 // The flight recorder: a sink that keeps the latest blocks of a log in a ring
 // and writes those around a moment to a file of their own. Its callbacks are
 // the collector's; one thread of its own writes the files.
-#ifndef PPI_FLIGHT_H_
-#define PPI_FLIGHT_H_
+#pragma once
 
 #include "flight/flight_state.h"
 #include "flight/rule.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_disk ppi_disk;
 
@@ -56,8 +53,4 @@ pprof_status ppi_flight_set_rules(pprof_sink *sink, const ppi_rule *rules,
                                   uint64_t limit);
 ppi_flight_state ppi_flight_look(pprof_sink *sink);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FLIGHT_H_
+PPROF_END_C_

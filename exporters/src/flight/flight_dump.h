@@ -4,8 +4,7 @@
 // blocks as they come, renumbered, from the first that reaches its span to the
 // first checkpoint behind it; what is open there is clipped. Whoever owns it
 // serializes the calls.
-#ifndef PPI_FLIGHT_DUMP_H_
-#define PPI_FLIGHT_DUMP_H_
+#pragma once
 
 #include "event/tally.h"
 #include "file/part.h"
@@ -14,9 +13,7 @@
 #include "log/format/log_block.h"
 #include "log/format/log_payload.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_disk ppi_disk;
 
@@ -71,8 +68,4 @@ pprof_status ppi_flight_dump_finish(ppi_flight_dump *dump,
                                     const char *reason);
 void ppi_flight_dump_clear(ppi_flight_dump *dump);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FLIGHT_DUMP_H_
+PPROF_END_C_

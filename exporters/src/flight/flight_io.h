@@ -2,8 +2,7 @@
 //
 // The thread that writes the flight recorder's dumps, and the structure that it
 // shares with the sink above it (flight.c).
-#ifndef PPI_FLIGHT_IO_H_
-#define PPI_FLIGHT_IO_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -12,9 +11,7 @@
 #include "flight/flight_state.h"
 #include "flight/rule_engine.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum {
   PPI_FLIGHT_RULE = 0,
@@ -102,8 +99,4 @@ pprof_status ppi_flight_open_part(const char *path, ppi_part *out,
 // With the mutex: blocks behind it stay in the ring.
 uint64_t ppi_flight_pin(const ppi_flight *flight);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FLIGHT_IO_H_
+PPROF_END_C_

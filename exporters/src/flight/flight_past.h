@@ -2,14 +2,11 @@
 //
 // What a flight recorder remembers beside the ring: run info, the latest
 // definitions, and the windows that the ring may still have events of.
-#ifndef PPI_FLIGHT_PAST_H_
-#define PPI_FLIGHT_PAST_H_
+#pragma once
 
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_flight_window {
   uint32_t index;
@@ -58,8 +55,4 @@ bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
                             uint64_t time_ns, uint64_t position, uint64_t tail);
 void ppi_flight_past_clear(ppi_flight_past *past);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FLIGHT_PAST_H_
+PPROF_END_C_

@@ -3,16 +3,13 @@
 // The flight recorder's ring: blocks go in at its head; where there is no room
 // the oldest go, except those that a dump still needs. Nothing here locks: its
 // owner does.
-#ifndef PPI_FLIGHT_RING_H_
-#define PPI_FLIGHT_RING_H_
+#pragma once
 
 #include "file/buffer.h"
 #include "log/format/lane_high_water.h"
 #include "spool/staging.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_flight_ring {
   ppi_ring *ring;
@@ -48,8 +45,4 @@ uint64_t ppi_flight_ring_oldest(const ppi_flight_ring *ring, uint64_t none);
 bool ppi_flight_ring_next(const ppi_flight_ring *ring, uint64_t *at,
                           const uint8_t **out_bytes, uint32_t *out_len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FLIGHT_RING_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a flight recorder says of itself.
-#ifndef PPI_FLIGHT_STATE_H_
-#define PPI_FLIGHT_STATE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ typedef struct ppi_flight_state {
   bool triggered;            // a dump that was asked for is not whole yet
   char error[256];
 } ppi_flight_state;
-
-#endif  // PPI_FLIGHT_STATE_H_

@@ -7,14 +7,11 @@
 //   quantile = "p" and a percentage above 0 and below 100: p50, p99, p99.9
 //   name     = between '"', with \" and \\ in it
 //   duration = a decimal number and ns, us, ms, s, min or h, in one word
-#ifndef PPI_RULE_H_
-#define PPI_RULE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum { PPI_RULE_NAME_MAX = 256, PPI_RULE_TEXT_MAX = 512, PPI_MAX_RULES = 32 };
 
@@ -41,8 +38,4 @@ typedef struct ppi_rule {
 pprof_status ppi_rule_parse(const char *text, ppi_rule *out, size_t *out_column,
                             char *why, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RULE_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // Rules at work: which events make one true. Fed by the flight recorder on the
 // collector's thread; what it keeps is bounded by the rules, not by the run.
-#ifndef PPI_RULE_ENGINE_H_
-#define PPI_RULE_ENGINE_H_
+#pragma once
 
 #include "flight/rule.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_rule_engine ppi_rule_engine;
 
@@ -29,8 +26,4 @@ bool ppi_rule_engine_define(ppi_rule_engine *engine, uint32_t site,
 uint32_t ppi_rule_engine_event(ppi_rule_engine *engine,
                                const pprof_event *event);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RULE_ENGINE_H_
+PPROF_END_C_

@@ -2,17 +2,14 @@
 //
 // A report as one HTML file: the page, its styles and its script, and what
 // they show as JSON. It asks nothing of the network and says so to the browser.
-#ifndef PPI_HTML_H_
-#define PPI_HTML_H_
+#pragma once
 
 #include <stdio.h>
 
 #include "html/picture.h"
 #include "print/report_print.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_html_need adds what the page asks of a report, before its first run.
 void ppi_html_need(ppi_report_details *details);
@@ -30,8 +27,4 @@ void ppi_html_begin(FILE *out);
 pprof_status ppi_html_element(FILE *out, const char *id, ppi_page *json);
 pprof_status ppi_html_end(FILE *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_HTML_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers as bytes, seven bits each, and bytes as compressed text for the page.
-#ifndef PPI_PACK_H_
-#define PPI_PACK_H_
+#pragma once
 
 #include <stdio.h>
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // All zero is the empty one. A failed allocation sets `failed`.
 typedef struct ppi_pack {
@@ -30,8 +27,4 @@ pprof_status ppi_pack_shrink(ppi_pack *pack);
 void ppi_pack_put(const ppi_pack *pack, FILE *out);
 void ppi_pack_clear(ppi_pack *pack);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PACK_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which rows of the tables the page holds: the greatest, where there are many.
-#ifndef PPI_PAGE_ROWS_H_
-#define PPI_PAGE_ROWS_H_
+#pragma once
 
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum { PPI_PAGE_ROWS_VIEWS = 64 };
 
@@ -28,8 +25,4 @@ void ppi_page_rows_trim(void *view, void *rows);
 // ppi_page_rows_put writes {"view": number of rows that were left out, ...}.
 void ppi_page_rows_put(ppi_page *page, const ppi_page_rows *rows);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PAGE_ROWS_H_
+PPROF_END_C_

@@ -2,16 +2,13 @@
 //
 // The parts of the page that grow with what was recorded. Each has a bound, and
 // is made with less detail until it keeps it.
-#ifndef PPI_HTML_PART_H_
-#define PPI_HTML_PART_H_
+#pragma once
 
 #include <stdio.h>
 
 #include "html/pack.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_part {
   const char *id;     // of its element
@@ -23,8 +20,4 @@ typedef struct ppi_part {
 // ppi_part_put: what `make` answers; NO_MEMORY.
 pprof_status ppi_part_put(const ppi_part *part, const void *of, FILE *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_HTML_PART_H_
+PPROF_END_C_

@@ -3,16 +3,13 @@
 // What the page draws of logs: each is read twice, into the survey and, once
 // the report has finished, into the detail. Memory is bounded (tens of
 // megabytes) however long a log is.
-#ifndef PPI_PICTURE_H_
-#define PPI_PICTURE_H_
+#pragma once
 
 #include <stdio.h>
 
 #include "report/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_picture ppi_picture;
 
@@ -26,8 +23,4 @@ pprof_status ppi_picture_plan(ppi_picture *picture, const ppi_figures *figures);
 // The sink of the second, of the same logs in the same order.
 pprof_sink *ppi_picture_detail(ppi_picture *picture);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PICTURE_H_
+PPROF_END_C_

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A picture as parts of the page: its JSON, its events, bins and series.
-#ifndef PPI_PICTURE_PACK_H_
-#define PPI_PICTURE_PACK_H_
+#pragma once
 
 #include <stdio.h>
 
 #include "html/picture.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_picture_pack: NO_MEMORY, IO.
 pprof_status ppi_picture_pack(const ppi_picture *picture,
                               const ppi_figures *figures, FILE *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PICTURE_PACK_H_
+PPROF_END_C_

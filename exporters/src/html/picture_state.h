@@ -4,16 +4,13 @@
 // whatever the logs hold: a log is read twice and never held. The first reading
 // counts (survey.h); then it is decided what is told exactly (plan.h); the
 // second one fills in events, bins and sums over time (detail.h).
-#ifndef PPI_PICTURE_STATE_H_
-#define PPI_PICTURE_STATE_H_
+#pragma once
 
 #include "base/map.h"
 #include "html/picture.h"
 #include "report/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum {
   PPI_PICTURE_ROWS = 512,      // those that come later are only counted
@@ -181,8 +178,4 @@ struct ppi_picture {
 // Times beyond are no event's: scripts count exactly up to there.
 #define PPI_PICTURE_LAST_NS (UINT64_C(1) << 53)
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PICTURE_STATE_H_
+PPROF_END_C_

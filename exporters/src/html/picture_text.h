@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A picture as JSON, without what is much: that is packed (picture_pack.h).
-#ifndef PPI_PICTURE_TEXT_H_
-#define PPI_PICTURE_TEXT_H_
+#pragma once
 
 #include "file/text.h"
 #include "html/picture.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_picture_put has half as much detail at each further level: names, stages
 // of a request, counters. NO_MEMORY.
 pprof_status ppi_picture_put(ppi_page *page, const ppi_picture *picture,
                              const ppi_figures *figures, unsigned level);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PICTURE_TEXT_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What definitions tell, for both readings of a log: the same definitions give
 // the same numbers of stages and rows again.
-#ifndef PPI_SEEN_H_
-#define PPI_SEEN_H_
+#pragma once
 
 #include "html/picture_state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_SEEN_NONE UINT32_MAX
 
@@ -29,8 +26,4 @@ uint32_t ppi_seen_stream_row(ppi_picture *picture, const pprof_event *event);
 // Forgets what ids mean.
 void ppi_seen_clear_run(ppi_picture *picture);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SEEN_H_
+PPROF_END_C_

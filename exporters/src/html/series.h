@@ -2,14 +2,11 @@
 //
 // Sums over time: of each span every moment gets the part that lies in it, so
 // that a sum is exact whatever order spans come in.
-#ifndef PPI_SERIES_H_
-#define PPI_SERIES_H_
+#pragma once
 
 #include "html/picture_state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A stretch of the page's time.
 typedef struct ppi_stretch {
@@ -38,8 +35,4 @@ uint64_t ppi_series_at(const ppi_picture *picture,
 pprof_status ppi_series_count(ppi_picture *picture, const char *name,
                               uint64_t time_ns, double value);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SERIES_H_
+PPROF_END_C_

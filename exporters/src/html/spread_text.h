@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Distributions of stages, as the page draws them.
-#ifndef PPI_SPREAD_TEXT_H_
-#define PPI_SPREAD_TEXT_H_
+#pragma once
 
 #include "file/text.h"
 #include "report/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // How many values are in which class, an eighth of an octave each.
 #define PPI_SPREAD_CLASSES (8 * 64)
@@ -27,8 +24,4 @@ pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
 // ppi_spread_put_name writes the first `most_bytes` of a name.
 void ppi_spread_put_name(ppi_page *page, const char *name, size_t most_bytes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPREAD_TEXT_H_
+PPROF_END_C_

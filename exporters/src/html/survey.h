@@ -2,14 +2,11 @@
 //
 // The first reading of a log for its pictures: how many ranges of which length
 // each row has, the slowest of each stage, from when to when.
-#ifndef PPI_SURVEY_H_
-#define PPI_SURVEY_H_
+#pragma once
 
 #include "html/picture_state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_survey_init(ppi_picture *picture);
 
@@ -24,8 +21,4 @@ uint32_t ppi_picture_depth(const pprof_event *event, bool on_device);
 size_t ppi_picture_class(uint64_t ns);
 uint64_t ppi_picture_class_ns(size_t number);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SURVEY_H_
+PPROF_END_C_

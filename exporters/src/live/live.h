@@ -2,16 +2,13 @@
 //
 // A sink that counts for those who look at a running process, and only while
 // somebody does: one load for each batch otherwise.
-#ifndef PPI_LIVE_H_
-#define PPI_LIVE_H_
+#pragma once
 
 #include "live/live_table.h"
 #include "pprof/event.h"
 #include "pprof/session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_live ppi_live;
 
@@ -41,8 +38,4 @@ void ppi_live_leave(ppi_live *live);
 // In a forked child, which has nobody who looks: closes what it has of them.
 void ppi_live_in_forked_child(ppi_live *live);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIVE_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the collector counts into the table.
-#ifndef PPI_LIVE_COUNT_H_
-#define PPI_LIVE_COUNT_H_
+#pragma once
 
 #include "live/live_names.h"
 #include "pprof/event.h"
 #include "pprof/session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A stretch of a device's work that no checkpoint has passed.
 typedef struct ppi_live_stretch {
@@ -44,8 +41,4 @@ void ppi_live_count_checkpoint(ppi_live_counts *counts,
                                const pprof_checkpoint *checkpoint,
                                const pprof_stats *stats);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIVE_COUNT_H_
+PPROF_END_C_

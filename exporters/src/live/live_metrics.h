@@ -2,15 +2,12 @@
 //
 // Figures of running processes as Prometheus takes them: its text format, or
 // OpenMetrics.
-#ifndef PPI_LIVE_METRICS_H_
-#define PPI_LIVE_METRICS_H_
+#pragma once
 
 #include "file/text.h"
 #include "live/live_read.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_metrics_process {
   long pid;
@@ -39,8 +36,4 @@ size_t ppi_metrics_bounds(const char *text,
                           bool (*parse)(const char *text, uint64_t *out_us),
                           uint64_t out_ns[PPI_LIVE_MAX_BOUNDS]);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIVE_METRICS_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What ids stand for, which the collector has to know before anybody looks.
-#ifndef PPI_LIVE_NAMES_H_
-#define PPI_LIVE_NAMES_H_
+#pragma once
 
 #include "live/live_table.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // One definition: a site's category, a stream's device.
 typedef struct ppi_live_name {
@@ -36,8 +33,4 @@ void ppi_live_names_introduce(const ppi_live_names *names,
                               ppi_live_header *header);
 void ppi_live_names_clear(ppi_live_names *names);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIVE_NAMES_H_
+PPROF_END_C_

@@ -2,16 +2,14 @@
 //
 // A copy of the table, by who looks. What it was copied from may be anybody's
 // malice: sizes and numbers of things are checked, texts end.
-#ifndef PPI_LIVE_READ_H_
-#define PPI_LIVE_READ_H_
+#pragma once
 
 #include <stdbool.h>
 
 #include "live/live_table.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_live_view {
   ppi_live_header header;
@@ -32,8 +30,4 @@ typedef struct ppi_live_change {
 void ppi_live_changed(const ppi_live_view *before, const ppi_live_view *now,
                       size_t row, ppi_live_change *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIVE_READ_H_
+PPROF_END_C_

@@ -3,15 +3,14 @@
 // What a process that is looked at shares with those who look: a file in memory
 // with one row for each stage, written by the collector, read by others with
 // pread. Rows are only added; numbers only grow, but for gauges.
-#ifndef PPI_LIVE_TABLE_H_
-#define PPI_LIVE_TABLE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 #define PPI_LIVE_MAGIC 0x3176696c70727070ull  // "pprpliv1"
 enum {
@@ -116,8 +115,4 @@ static inline uint64_t ppi_live_middle_of(uint32_t fine) {
   return (((uint64_t)steps + fine % steps) << shift) + ((1ull << shift) >> 1);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIVE_TABLE_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // What a report consists of and the forms it is written in, each list once: for
 // the report, the command line and YAML.
-#ifndef PPI_LISTS_H_
-#define PPI_LISTS_H_
+#pragma once
 
 // The views in the order they are printed: `name` is called so everywhere, and
 // ppi_view_NAME is what builds it.
@@ -43,5 +42,3 @@ typedef enum ppi_report_format {
   PPI_REPORT_FORMATS(PPI_FORMAT_VALUE)
 } ppi_report_format;
 #undef PPI_FORMAT_VALUE
-
-#endif  // PPI_LISTS_H_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The forms in which views are printed; each appends to `page`.
-#ifndef PPI_PRINTERS_H_
-#define PPI_PRINTERS_H_
+#pragma once
 
 #include "report/findings/findings.h"
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_table_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
 void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
@@ -28,8 +25,4 @@ pprof_status ppi_json_put_compact(ppi_page *page, const ppi_figures *figures,
                                   const ppi_view *view,
                                   const ppi_findings_options *options);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PRINTERS_H_
+PPROF_END_C_

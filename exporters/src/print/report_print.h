@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of views, and the way from a report and a list of names to a stream.
-#ifndef PPI_REPORT_PRINT_H_
-#define PPI_REPORT_PRINT_H_
+#pragma once
 
 #include <stdio.h>
 
 #include "print/lists.h"
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_report_write writes a finished report; pprof_report_write_* call it.
 // Errors: BUSY before finish; INVALID for a view that is not there; IO.
@@ -42,8 +39,4 @@ void ppi_report_need(const ppi_report_options *options,
 // The views that are styles are not among them.
 const ppi_view_kind *const *ppi_view_kinds(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_PRINT_H_
+PPROF_END_C_

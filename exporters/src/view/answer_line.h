@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What ran, in one line: how many requests or steps, at which rate, how long.
-#ifndef PPI_ANSWER_LINE_H_
-#define PPI_ANSWER_LINE_H_
+#pragma once
 
 #include "file/text.h"
 #include "report/figures/ranks.h"
 #include "report/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The greatest base that the runs have, and what one of its units is called.
 ppi_base_kind ppi_answer_base(const ppi_figures *figures);
@@ -21,8 +18,4 @@ void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
                          ppi_base_kind base, const ppi_ranks *ranks,
                          const uint64_t *now_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ANSWER_LINE_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where each thread's time goes.
-#ifndef PPI_ANSWER_THREADS_H_
-#define PPI_ANSWER_THREADS_H_
+#pragma once
 
 #include "report/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_thread {
   char name[80];  // "thread 4711", with its host and process if there are more
@@ -26,8 +23,4 @@ typedef struct ppi_threads {
 pprof_status ppi_threads_of(const ppi_figures *figures, ppi_threads *out);
 void ppi_threads_clear(ppi_threads *threads);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ANSWER_THREADS_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a report's figures say, as lines for people and as JSON.
-#ifndef PPI_FINDINGS_TEXT_H_
-#define PPI_FINDINGS_TEXT_H_
+#pragma once
 
 #include "file/text.h"
 #include "report/findings/findings.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_findings_put writes the answer and at most five findings, each line of
 // at most 100 columns. Of `options`, which may be NULL, see ppi_findings_of.
@@ -22,8 +19,4 @@ pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
 void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings *findings, size_t most);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_TEXT_H_
+PPROF_END_C_

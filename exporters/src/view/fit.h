@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Texts in columns of a given width.
-#ifndef PPI_FIT_H_
-#define PPI_FIT_H_
+#pragma once
 
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_page_fit writes `name`, visible, in `width` columns: blanks follow one
 // that is shorter, and of a longer one the middle is left out, because names of
@@ -21,8 +18,4 @@ void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
 // ppi_page_right writes `text` after blanks, or whole where it is wider.
 void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FIT_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What a device can do at most, by data type, as the caller states it: what
 // utilisation is of.
-#ifndef PPI_PEAK_H_
-#define PPI_PEAK_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_MAX_PEAKS 16
 
@@ -42,8 +39,4 @@ const ppi_peak *ppi_peaks_memory(const ppi_peaks *peaks, const char *name);
 // its name ends in; 4 for other names.
 double ppi_peak_bytes(const char *type);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PEAK_H_
+PPROF_END_C_

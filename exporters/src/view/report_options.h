@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a reader asks of a report: which views, how they look, their order.
-#ifndef PPI_REPORT_OPTIONS_H_
-#define PPI_REPORT_OPTIONS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,9 +9,7 @@
 #include "view/peak.h"
 #include "view/time_unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_report_style {
   PPI_STYLE_PADDLE = 0,
@@ -68,8 +65,4 @@ typedef struct ppi_report_options {
   void *trim_of;
 } ppi_report_options;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_OPTIONS_H_
+PPROF_END_C_

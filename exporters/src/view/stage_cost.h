@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a model says that a call of a stage computes, and what devices could do.
-#ifndef PPI_STAGE_COST_H_
-#define PPI_STAGE_COST_H_
+#pragma once
 
 #include "file/text.h"
 #include "report/figures/roofline.h"
 #include "view/peak.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_MAX_COSTS 16
 
@@ -44,8 +41,4 @@ ppi_roof ppi_roof_of(const char *device, const char *type);
 void ppi_roofline_put(ppi_page *page, const ppi_stage_cost *cost,
                       const ppi_roofline *roofline);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_STAGE_COST_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The units in which tables and Markdown show times.
-#ifndef PPI_TIME_UNIT_H_
-#define PPI_TIME_UNIT_H_
+#pragma once
 
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_time_unit {
   PPI_TIME_MS = 0,
@@ -30,8 +27,4 @@ void ppi_page_three_time(ppi_page *page, double ns, ppi_time_unit unit);
 // The same with the unit that fits: "1.52 s".
 void ppi_page_fitting_time(ppi_page *page, double ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TIME_UNIT_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows of the tree: stages, and what was launched in them.
-#ifndef PPI_TREE_ROWS_H_
-#define PPI_TREE_ROWS_H_
+#pragma once
 
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // clang-format off
 #define PPI_TREE_COLUMNS(each) \
@@ -72,8 +69,4 @@ pprof_status ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
 void ppi_tree_put_text(ppi_page *page, const ppi_view *view,
                        const ppi_report_options *options);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TREE_ROWS_H_
+PPROF_END_C_

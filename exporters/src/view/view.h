@@ -2,17 +2,14 @@
 //
 // A view is a table of typed cells made from a report's figures. Each lives in
 // one file that ends in its ppi_view_kind; the writers know no view by name.
-#ifndef PPI_VIEW_H_
-#define PPI_VIEW_H_
+#pragma once
 
 #include "file/text.h"
 #include "report/report.h"
 #include "view/report_options.h"
 #include "view/time_unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_cell_kind {
   PPI_CELL_NONE = 0,    // does not apply: `-` in tables, null in JSON
@@ -212,8 +209,4 @@ bool ppi_view_add_up(ppi_view *view, size_t first, size_t column);
 // ppi_page_integer rounds a count or a mean time as the cell says.
 void ppi_page_integer(ppi_page *page, const ppi_cell *cell);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_VIEW_H_
+PPROF_END_C_

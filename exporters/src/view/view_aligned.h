@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables of the styles: columns two blanks apart, numbers on the right.
-#ifndef PPI_VIEW_ALIGNED_H_
-#define PPI_VIEW_ALIGNED_H_
+#pragma once
 
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_aligned ppi_aligned;
 typedef struct ppi_aligned_column {
@@ -36,8 +33,4 @@ void ppi_aligned_put_name(ppi_page *page, const ppi_cell *cell,
 void ppi_aligned_put_count(ppi_page *page, const ppi_cell *cell,
                            const ppi_aligned *table);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_VIEW_ALIGNED_H_
+PPROF_END_C_

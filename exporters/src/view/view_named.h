@@ -2,14 +2,11 @@
 //
 // Rows of named things, which Operator, Kernel, Memory Manipulation,
 // UserDefined and the styles have in common: gathering, ordering, cutting.
-#ifndef PPI_VIEW_NAMED_H_
-#define PPI_VIEW_NAMED_H_
+#pragma once
 
 #include "view/view_sort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What one row is made of.
 typedef struct ppi_named {
@@ -112,8 +109,4 @@ pprof_status ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
 bool ppi_named_is_copy(uint32_t category, const char *name);
 bool ppi_named_is_user_defined(uint32_t category);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_VIEW_NAMED_H_
+PPROF_END_C_

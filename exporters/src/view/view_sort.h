@@ -2,14 +2,11 @@
 //
 // The keys by which rows of named things are ordered, and their names in each
 // style.
-#ifndef PPI_VIEW_SORT_H_
-#define PPI_VIEW_SORT_H_
+#pragma once
 
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_sort_key {
   PPI_SORT_NONE = 0,
@@ -47,8 +44,4 @@ ppi_sort_key ppi_sort_key_of(const ppi_report_options *options);
 int ppi_sort_compare(ppi_sort_key key, const ppi_cell *left,
                      const ppi_cell *right);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_VIEW_SORT_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What other views show of a stage, too.
-#ifndef PPI_VIEW_STAGES_H_
-#define PPI_VIEW_STAGES_H_
+#pragma once
 
 #include "view/stage_cost.h"
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_stage_rate is the Stages view's rate by own time; with details.stages.
 ppi_cell ppi_stage_rate(const ppi_figures *figures,
@@ -29,8 +26,4 @@ pprof_status ppi_stage_rooflines(const ppi_figures *figures,
                                  const ppi_report_options *options,
                                  ppi_rooflines *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_VIEW_STAGES_H_
+PPROF_END_C_

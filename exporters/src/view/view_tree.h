@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the command line asks of the tree before there is one.
-#ifndef PPI_VIEW_TREE_H_
-#define PPI_VIEW_TREE_H_
+#pragma once
 
 #include "view/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_tree_knows tells whether "A,B,..." are columns of its text;
 // ppi_tree_columns lists them for messages, "calls|total|...".
@@ -17,8 +14,4 @@ const char *ppi_tree_columns(void);
 // ppi_tree_wants_use: is one of them what devices did in a stage?
 bool ppi_tree_wants_use(const char *names);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_VIEW_TREE_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What stands below all views: whose run it is, and how far to trust it.
-#ifndef PPI_VIEW_TRUST_H_
-#define PPI_VIEW_TRUST_H_
+#pragma once
 
 #include "file/text.h"
 #include "report/report.h"
 #include "view/time_unit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
                    ppi_time_unit unit);
@@ -23,8 +20,4 @@ void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
                       ppi_time_unit unit);
 void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_VIEW_TRUST_H_
+PPROF_END_C_

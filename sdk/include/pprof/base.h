@@ -13,9 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What stands between them is C for a C++ compiler, too.
 #ifdef __cplusplus
-extern "C" {
+#define PPROF_BEGIN_C_ extern "C" {
+#define PPROF_END_C_ }
+#else
+#define PPROF_BEGIN_C_
+#define PPROF_END_C_
 #endif
+
+PPROF_BEGIN_C_
 
 // PPROF_API is on all that libpprof.so exports; with PPROF_DISABLE nothing is
 // asked of it, and the headers have its calls, but for those that do a
@@ -113,8 +120,6 @@ PPROF_API const char *pprof_version(void);
 #include "pprof/disabled.h"
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_BASE_H_

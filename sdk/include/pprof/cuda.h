@@ -39,9 +39,7 @@
 #include "pprof/device.h"
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // As the CUDA headers have it.
 typedef struct CUstream_st *cudaStream_t;
@@ -200,8 +198,6 @@ static inline pprof_device_token pprof_cuda_scope_enter_(cudaStream_t stream,
 
 #endif  // PPROF_DISABLE
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_CUDA_H_

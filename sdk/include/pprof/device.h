@@ -25,9 +25,7 @@
 #include "pprof/base.h"
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct pprof_backend pprof_backend;
 
@@ -337,8 +335,6 @@ struct pprof_backend {
   const char *caveat;
 };
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_DEVICE_H_

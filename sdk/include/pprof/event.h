@@ -27,9 +27,7 @@
 #include "pprof/base.h"
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum pprof_kind {
   PPROF_KIND_RANGE = 1,
@@ -329,8 +327,6 @@ struct pprof_sink {
 #include "pprof/event_disabled.h"
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_EVENT_H_

@@ -39,9 +39,7 @@
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Categories group sites into rows of the Overview table ("event types"). The
 // first ones carry the names Paddle prints. Which one a site has changes no
@@ -425,8 +423,6 @@ static inline void pprof_token_if_(pprof_request request, uint64_t num_tokens) {
 
 #endif  // PPROF_DISABLE
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_MARK_H_

@@ -17,9 +17,7 @@
 #include "pprof/base.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct pprof_report pprof_report;
 
@@ -52,8 +50,6 @@ pprof_report_merge(pprof_report *into, const pprof_report *from);
 // Threads: the owner of `report`.
 PPROF_API void pprof_report_destroy(pprof_report *report);
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_REPORT_H_

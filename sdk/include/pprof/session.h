@@ -24,9 +24,7 @@
 #include "pprof/event.h"
 #include "pprof/report.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct pprof_session pprof_session;
 
@@ -233,8 +231,6 @@ PPROF_API pprof_status pprof_session_stats(pprof_session *session,
 // Result: borrowed from its owner; NULL when none runs.
 PPROF_API pprof_session *pprof_session_current(void);
 
-#ifdef __cplusplus
-}
-#endif
+PPROF_END_C_
 
 #endif  // PPROF_SESSION_H_

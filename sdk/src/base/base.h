@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Error text and compiler helpers shared by all of our .c files.
-#ifndef PPI_BASE_IMPL_H_
-#define PPI_BASE_IMPL_H_
+#pragma once
 
 #include <stdarg.h>
 
@@ -33,9 +32,7 @@
 #define PPI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define PPI_MAX(a, b) ((a) > (b) ? (a) : (b))
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_fail formats a message into `error` (which may be NULL) and returns
 // `status`, so that a function can say `return ppi_fail(...)`.
@@ -47,8 +44,4 @@ pprof_status ppi_fail(pprof_error *error, pprof_status status,
 // answers false when bytes beyond what we know are not zero.
 bool ppi_copy_options(void *out, size_t out_size, const void *options);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_BASE_IMPL_H_
+PPROF_END_C_

@@ -4,17 +4,14 @@
 // of the run once. The tick domain never changes while the process lives: when
 // the TSC cannot be trusted any more, the slow path continues the same count
 // from CLOCK_MONOTONIC.
-#ifndef PPI_CLOCK_H_
-#define PPI_CLOCK_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_clock_mode {
   PPI_CLOCK_UNSET = 0,
@@ -108,8 +105,4 @@ ppi_clock_sample ppi_clock_take_sample(void);
 bool ppi_clock_check(const ppi_clock_sample *before,
                      const ppi_clock_sample *now);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CLOCK_H_
+PPROF_END_C_

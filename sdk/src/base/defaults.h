@@ -2,11 +2,8 @@
 //
 // What a session does that was told nothing else; the keys of the YAML file
 // have the same defaults.
-#ifndef PPI_DEFAULTS_H_
-#define PPI_DEFAULTS_H_
+#pragma once
 
 #define PPI_DEFAULT_MEMORY_MIB 64
 #define PPI_DEFAULT_DRAIN_MS 5  // the collector's period
 #define PPI_DEFAULT_STOP_WAIT_S 1
-
-#endif  // PPI_DEFAULTS_H_

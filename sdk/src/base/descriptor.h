@@ -9,17 +9,16 @@
 // And in one whose standard descriptors are closed: a number below 3 would be
 // printed to, or taken by dup2(/dev/null). All descriptors of sdk, exporters
 // and config are made here, above those; a test looks for other makers.
-#ifndef PPI_DESCRIPTOR_H_
-#define PPI_DESCRIPTOR_H_
+#pragma once
 
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // As the system's calls of these names, with close-on-exec. `open` is no point
 // of cancellation.
@@ -65,8 +64,4 @@ int ppi_fd_close(int fd, const ppi_fd_id *id);
 // sandbox refuse: the table is still shared.
 bool ppi_fd_own_table(int keep);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DESCRIPTOR_H_
+PPROF_END_C_

@@ -4,8 +4,7 @@
 // already on the same thread is refused instead of waiting for itself. Taking
 // it and saying who did are one step. Whoever holds it takes no signals, lest a
 // handler's jump leave it taken.
-#ifndef PPI_GUARD_H_
-#define PPI_GUARD_H_
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ static inline void ppi_guard_give(ppi_guard *guard) {
   __atomic_store_n(&guard->owner, 0, __ATOMIC_RELEASE);
   ppi_unmask_signals(&before);
 }
-
-#endif  // PPI_GUARD_H_

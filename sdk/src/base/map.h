@@ -2,14 +2,11 @@
 //
 // Numbers given to keys in the order in which they first come, from 0. One
 // thread at a time.
-#ifndef PPI_REPORT_MAP_H_
-#define PPI_REPORT_MAP_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_map_key {
   uint64_t high, low;
@@ -32,8 +29,4 @@ size_t ppi_map_number(ppi_map *map, ppi_map_key key);
 size_t ppi_map_find(const ppi_map *map, ppi_map_key key);
 void ppi_map_clear(ppi_map *map);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_MAP_H_
+PPROF_END_C_

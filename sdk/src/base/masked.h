@@ -5,8 +5,7 @@
 // and what was half done, or locked, would stay so for ever. And errno is
 // behind them what it was before: a marker may stand between a call and the
 // look at its error. Calls that may wait take signals, but are not cancelled.
-#ifndef PPI_MASKED_H_
-#define PPI_MASKED_H_
+#pragma once
 
 #include <errno.h>
 #include <pthread.h>
@@ -42,5 +41,3 @@ static inline void ppi_unlock_masked(pthread_mutex_t *mutex,
   pthread_mutex_unlock(mutex);
   ppi_unmask_signals(before);
 }
-
-#endif  // PPI_MASKED_H_

@@ -2,16 +2,15 @@
 //
 // All heap use goes through here, so that a test can make the n-th allocation
 // fail. Never called from the record path in its steady state.
-#ifndef PPI_MEM_H_
-#define PPI_MEM_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 void *ppi_alloc(size_t size);        // zeroed; NULL when out of memory
 void *ppi_alloc_lines(size_t size);  // the same, on a line of the cache
@@ -28,8 +27,4 @@ void *ppi_grow(void *items, size_t *capacity, size_t need, size_t item_size);
 // 0 ends that.
 void ppi_mem_fail_at(uint64_t n);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MEM_H_
+PPROF_END_C_

@@ -2,16 +2,15 @@
 //
 // How much memory this process may have, as its cgroups say (v1, v2, both). A
 // profiler takes a share of that, so that it never is why its host is ended.
-#ifndef PPI_MEMORY_LIMIT_H_
-#define PPI_MEMORY_LIMIT_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 #define PPI_NO_LIMIT UINT64_MAX
 
@@ -30,8 +29,4 @@ bool ppi_cgroup_folder(const char *root, const char *controller, char *out,
 // that is less: what any one part of the library may take.
 uint64_t ppi_memory_share(uint64_t most);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MEMORY_LIMIT_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // The finalizer of splitmix64 (Steele, Lea and Flood 2014): spreads numbers
 // over all bits. No two numbers become one.
-#ifndef PPI_MIX_H_
-#define PPI_MIX_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ static inline uint64_t ppi_mix(uint64_t x) {
   x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
   return x ^ x >> 31;
 }
-
-#endif  // PPI_MIX_H_

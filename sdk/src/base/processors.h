@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On how many processors this process may run.
-#ifndef PPI_BASE_PROCESSORS_H_
-#define PPI_BASE_PROCESSORS_H_
+#pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_num_processors answers 1 where nobody knows.
 int ppi_num_processors(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_BASE_PROCESSORS_H_
+PPROF_END_C_

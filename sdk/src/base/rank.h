@@ -2,8 +2,7 @@
 //
 // What a quantile is, here and in every table and rule: the value of nearest
 // rank. Quantiles are written in millionths.
-#ifndef PPI_RANK_H_
-#define PPI_RANK_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ static inline uint64_t ppi_rank_of(uint64_t n, uint32_t ppm) {
   return n / PPI_RANK_ALL * ppm +
          (n % PPI_RANK_ALL * ppm + PPI_RANK_ALL - 1) / PPI_RANK_ALL;
 }
-
-#endif  // PPI_RANK_H_

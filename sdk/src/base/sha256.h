@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SHA-256 (FIPS 180-4) of a short text, for names that must not be read.
-#ifndef PPI_SHA256_H_
-#define PPI_SHA256_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 void ppi_sha256(const void *data, size_t size, uint8_t out[32]);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SHA256_H_
+PPROF_END_C_

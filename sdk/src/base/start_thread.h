@@ -2,15 +2,14 @@
 //
 // The one way in which threads of the library's own begin, and what is said
 // where there is no memory for something, or no thread.
-#ifndef PPI_START_THREAD_H_
-#define PPI_START_THREAD_H_
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_start_thread starts a thread that takes none of the application's
 // signals. Answers 0 or errno.
@@ -21,8 +20,4 @@ int ppi_start_thread(pthread_t *out, const char *name, void *(*run)(void *),
 // thread can be made, or a limit leaves no room. Answers `text`.
 const char *ppi_describe_no_memory(char *text, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_START_THREAD_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernel's number of a thread.
-#ifndef PPI_THREAD_ID_H_
-#define PPI_THREAD_ID_H_
+#pragma once
 
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -12,5 +11,3 @@
 static inline uint32_t ppi_thread_id(void) {
   return (uint32_t)syscall(SYS_gettid);
 }
-
-#endif  // PPI_THREAD_ID_H_

@@ -3,8 +3,7 @@
 // A thread that is cancelled (pthread_cancel) inside a call of ours would leave
 // locks taken. Stands at the top of each call that may wait or enter the
 // kernel: the cancellation waits until the call returns.
-#ifndef PPI_UNCANCELLED_H_
-#define PPI_UNCANCELLED_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -21,5 +20,3 @@ static inline void ppi_cancel_again(const int *before) {
   int ignored;
   pthread_setcancelstate(*before, &ignored);
 }
-
-#endif  // PPI_UNCANCELLED_H_

@@ -2,16 +2,15 @@
 //
 // Conditions that are waited for until a time of CLOCK_MONOTONIC: the real one,
 // whatever clock is injected.
-#ifndef PPI_WAIT_H_
-#define PPI_WAIT_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 uint64_t ppi_monotonic_ns(void);
 
@@ -23,8 +22,4 @@ void ppi_wait_init(pthread_cond_t *cond);
 bool ppi_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex,
                     uint64_t deadline_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WAIT_H_
+PPROF_END_C_

@@ -3,17 +3,14 @@
 // From what lies in the spool to what sinks see: definitions, windows, events.
 // The collector and recover use the same code; it reads a spool and keeps its
 // own cursors. One thread.
-#ifndef PPI_DRAIN_H_
-#define PPI_DRAIN_H_
+#pragma once
 
 #include "event/tally.h"
 #include "names/names.h"
 #include "names/names_old.h"
 #include "spool/lane.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_window {
   uint64_t open_ticks, close_ticks;  // close: UINT64_MAX while open
@@ -84,8 +81,4 @@ static inline uint64_t ppi_drain_ns(const ppi_drain *drain, uint64_t ticks) {
   return ppi_scale_ns(&drain->scale, ticks);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DRAIN_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // The last thing a sink sees: what was recorded and what was not, from the
 // tally of events and the counters in the spool. Live and recovered alike.
-#ifndef PPI_TOTALS_H_
-#define PPI_TOTALS_H_
+#pragma once
 
 #include "event/tally.h"
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_totals_add_lane puts a lane's counters into the tally.
 pprof_status ppi_totals_add_lane(ppi_tally *tally, const ppi_lane *lane);
@@ -21,8 +18,4 @@ uint64_t ppi_totals_unmatched(const ppi_spool *spool);
 pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
                               ppi_total **out, size_t *out_num);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TOTALS_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // Devices: opened once, known by backend and index, there until the process
 // ends.
-#ifndef PPI_DEVICE_H_
-#define PPI_DEVICE_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -11,9 +10,7 @@
 #include "pprof/device.h"
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_DEVICE_NAME 48u
 #define PPI_EVENT_POOLS 8u
@@ -81,8 +78,4 @@ void ppi_device_set_attach_hook(void (*attach_all)(void));
        offsetof(pprof_backend, slot) + sizeof((backend)->slot) && \
    (backend)->slot)
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DEVICE_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // Where a device's clock lies against the run's: anchors, drift, bounds, and
 // the placing of a range. Collector's thread.
-#ifndef PPI_DEVICE_CLOCK_H_
-#define PPI_DEVICE_CLOCK_H_
+#pragma once
 
 #include "device/device_impl.h"
 
@@ -60,5 +59,3 @@ void ppi_event_destroy(const ppi_device_session *session, uint32_t pool,
 // ppi_device_clock_forget_pool drops the anchors of a pool that is gone.
 void ppi_device_clock_forget_pool(ppi_device_session *session, uint32_t pool);
 void ppi_device_clock_clear(ppi_device_session *session);
-
-#endif  // PPI_DEVICE_CLOCK_H_

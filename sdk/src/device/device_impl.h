@@ -2,15 +2,12 @@
 //
 // What a session attaches to a device: a table of ranges in the spool, event
 // pairs beside it, streams, the clock mapping.
-#ifndef PPI_DEVICE_IMPL_H_
-#define PPI_DEVICE_IMPL_H_
+#pragma once
 
 #include "device/device.h"
 #include "mark/pending.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_STREAMS 256u
 #define PPI_POOL_BATCH 32u
@@ -209,8 +206,4 @@ static inline uint32_t ppi_device_num_pools(const ppi_device_session *session) {
   return __atomic_load_n(&session->num_pools, __ATOMIC_ACQUIRE);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DEVICE_IMPL_H_
+PPROF_END_C_

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a report must say of devices.
-#ifndef PPI_DEVICE_NOTE_H_
-#define PPI_DEVICE_NOTE_H_
+#pragma once
 
 #include <stdbool.h>
 
 #include "event/texts.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_device_notes adds what the report of this session must say of devices,
 // whose times were switched off or not. The collector.
 void ppi_device_notes(ppi_texts *out, bool is_off);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DEVICE_NOTE_H_
+PPROF_END_C_

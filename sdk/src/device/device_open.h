@@ -2,15 +2,12 @@
 //
 // Which device a thread's open ranges are on, for backends whose programs say
 // the stream only; and device ranges of the injection.
-#ifndef PPI_DEVICE_OPEN_H_
-#define PPI_DEVICE_OPEN_H_
+#pragma once
 
 #include "base/base.h"
 #include "pprof/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_device_range_begin is pprof_device_range_begin for a range that has these
 // PPROF_FLAG_... values from the start.
@@ -25,8 +22,4 @@ bool ppi_device_find_open(const void *stream, pprof_device **out_device);
 // `stream` of `device`.
 bool ppi_device_has_open(const pprof_device *device, const void *stream);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DEVICE_OPEN_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Which stream a handle is, and what it may be used for. The marking threads,
 // where nothing else is said.
-#ifndef PPI_DEVICE_STREAM_H_
-#define PPI_DEVICE_STREAM_H_
+#pragma once
 
 #include "device/device_impl.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_stream_ask puts the backend's question; ppi_stream_ask_for does so for a
 // marker: what the answer means for the session is kept.
@@ -42,8 +39,4 @@ uint32_t ppi_stream_define(uint32_t device, uint64_t stable_id);
 void ppi_stream_set_name(pprof_device *device, ppi_device_session *session,
                          const pprof_stream_info *info, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DEVICE_STREAM_H_
+PPROF_END_C_

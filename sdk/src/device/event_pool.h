@@ -4,14 +4,11 @@
 // makes the events and gives the slots out in chains, and the marking threads,
 // which take them. No marker waits here, and none creates an event but the
 // first of a pool, before the collector knows the pool.
-#ifndef PPI_EVENT_POOL_H_
-#define PPI_EVENT_POOL_H_
+#pragma once
 
 #include "device/device_impl.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0 when
 // there is none. Who asks says its thread's number; the collector has 0. A
@@ -38,8 +35,4 @@ void ppi_pools_flush(ppi_device_session *session);
 // ppi_pools_release destroys all events.
 void ppi_pools_release(ppi_device_session *session);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EVENT_POOL_H_
+PPROF_END_C_

@@ -7,14 +7,11 @@
 // A launch is seen when its events have passed and the next launch has not
 // begun. Nobody counts launches, so one that came and went between two looks
 // leaves no trace.
-#ifndef PPI_GRAPH_H_
-#define PPI_GRAPH_H_
+#pragma once
 
 #include "device/device_clock.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A range that became two nodes of a graph, until the session ends.
 typedef struct ppi_graph_range {
@@ -50,8 +47,4 @@ uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
 void ppi_graph_forget_pool(ppi_device_session *session, uint32_t pool);
 void ppi_graph_clear(ppi_device_session *session);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_GRAPH_H_
+PPROF_END_C_

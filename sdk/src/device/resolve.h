@@ -2,15 +2,12 @@
 //
 // Device ranges become times: the collector's side of a device. Everything here
 // runs on the collector's thread and only asks (query, elapsed), never waits.
-#ifndef PPI_RESOLVE_H_
-#define PPI_RESOLVE_H_
+#pragma once
 
 #include "deliver/drain.h"
 #include "device/device_clock.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_resolve_attach prepares `device` for the session; UNAVAILABLE where there
 // is no room for its table. It becomes visible to markers at the end.
@@ -33,8 +30,4 @@ void ppi_resolve_release(ppi_device_session *session);
 // with `leak` what late markers might still touch stays.
 void ppi_resolve_detach(ppi_device_session *session, bool leak);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RESOLVE_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // A sink's callbacks, which it may lack: a caller built against an older header
 // does not know the last of them.
-#ifndef PPI_CALL_H_
-#define PPI_CALL_H_
+#pragma once
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_SINK_HAS(sink, callback)                                \
   ((sink)->size >=                                                  \
@@ -34,8 +31,4 @@ static inline pprof_status ppi_call_events(pprof_sink *sink,
                                     : PPROF_STATUS_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CALL_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // The insides of what sinks see through getters: run info, definitions,
 // checkpoints and totals. Made by the collector, by the log reader and by
 // recover; everything is borrowed for the call.
-#ifndef PPI_EVENT_IMPL_H_
-#define PPI_EVENT_IMPL_H_
+#pragma once
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 struct ppi_staging;
 
@@ -129,8 +126,4 @@ struct pprof_totals {
 uint64_t ppi_totals_get(const pprof_totals *totals, uint32_t lane,
                         ppi_total_key key);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EVENT_IMPL_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // The shape of a name: what is left of it when the numbers in it are not told
 // apart. Pure; whether names of one shape fold is learned in shapes.h.
-#ifndef PPI_FOLD_H_
-#define PPI_FOLD_H_
+#pragma once
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_FOLD_TEXT ((size_t)1024)  // longer shapes are none
 
@@ -57,8 +54,4 @@ bool ppi_fold_fits(const char *shape, const ppi_fold_pieces *pieces,
 // or bracket: names that fit one shape share them.
 size_t ppi_fold_head(const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FOLD_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Batches that wait for a sink that has no room, and definitions between them:
 // copies, the oldest first, up to a bound. Collector's thread.
-#ifndef PPI_HELD_H_
-#define PPI_HELD_H_
+#pragma once
 
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_held_item ppi_held_item;
 typedef struct ppi_held {
@@ -35,8 +32,4 @@ ppi_held_view ppi_held_first(const ppi_held *held);
 void ppi_held_drop(ppi_held *held);
 void ppi_held_clear(ppi_held *held);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_HELD_H_
+PPROF_END_C_

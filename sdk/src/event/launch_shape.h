@@ -2,14 +2,11 @@
 //
 // How a kernel was launched, as attributes of its event: the JSON object that
 // PyTorch's traces have of kernels, and what can be told of it.
-#ifndef PPI_LAUNCH_SHAPE_H_
-#define PPI_LAUNCH_SHAPE_H_
+#pragma once
 
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What keeps further blocks from a multiprocessor.
 typedef enum ppi_occupancy_limit {
@@ -55,8 +52,4 @@ bool ppi_captured_next(const char **at, char *out, size_t size);
 // ppi_occupancy_limit_name answers NULL where it is not known.
 const char *ppi_occupancy_limit_name(uint32_t limit);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LAUNCH_SHAPE_H_
+PPROF_END_C_

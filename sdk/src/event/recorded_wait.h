@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a range of category Wait says by its numbers: docs/log-format.md.
-#ifndef PPI_RECORDED_WAIT_H_
-#define PPI_RECORDED_WAIT_H_
+#pragma once
 
 #include <string.h>
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_wait_kind {
   PPI_WAIT_MUTEX = 1,
@@ -61,8 +58,4 @@ static inline const uint64_t *ppi_wait_numbers(const pprof_event *event,
   return is_wait ? event->numbers->values : NULL;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RECORDED_WAIT_H_
+PPROF_END_C_

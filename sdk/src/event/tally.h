@@ -3,14 +3,11 @@
 // What events say about themselves, counted per lane (event.lane): recorded,
 // clipped, abandoned, late, invalid, without device time. The collector and
 // recover count with the same code, so their totals agree.
-#ifndef PPI_TALLY_H_
-#define PPI_TALLY_H_
+#pragma once
 
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_tally {
   uint64_t (*lanes)[PPI_NUM_TOTALS];  // indexed by lane
@@ -42,8 +39,4 @@ pprof_status ppi_tally_less(const pprof_totals *totals, const ppi_tally *missed,
                             ppi_total **out, size_t *out_num);
 void ppi_tally_clear(ppi_tally *tally);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TALLY_H_
+PPROF_END_C_

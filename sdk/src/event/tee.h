@@ -3,15 +3,12 @@
 // Several sinks behind one. A sink that fails is detached, for one that has no
 // room batches are held, and what is too much for that it misses; the others go
 // on.
-#ifndef PPI_TEE_H_
-#define PPI_TEE_H_
+#pragma once
 
 #include "event/held.h"
 #include "event/tally.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_MAX_SINKS 16u
 
@@ -55,8 +52,4 @@ uint64_t ppi_tee_num_missed(const ppi_tee *tee);
 bool ppi_tee_describe_missed(const ppi_tee *tee, size_t i, char *text,
                              size_t size);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TEE_H_
+PPROF_END_C_

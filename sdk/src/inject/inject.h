@@ -3,15 +3,12 @@
 // What libpprof_nvtx.so uses of libpprof.so: markers of an NVTX domain's stack,
 // the life of the session that injection starts, and what the configuration
 // says about NVTX. Exported for that library of ours only.
-#ifndef PPI_INJECT_H_
-#define PPI_INJECT_H_
+#pragma once
 
 #include "pprof/device.h"
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_NVTX_MAX_RULES 64u
 #define PPI_NVTX_MAX_NAME 64u
@@ -130,8 +127,4 @@ PPROF_API const void *pprof_inject_owner_(const void *claim);
 // never, where it is part of the program.
 PPROF_API bool pprof_inject_is_own_(const void *address);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_INJECT_H_
+PPROF_END_C_

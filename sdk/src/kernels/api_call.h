@@ -2,14 +2,11 @@
 //
 // Calls of a device's API as ranges of the threads that make them: those that
 // wait for the device, so that a stage says what it waits for, or all.
-#ifndef PPI_API_CALL_H_
-#define PPI_API_CALL_H_
+#pragma once
 
 #include "kernels/launcher.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_calls_want has all calls be told from the next start on; else those that
 // wait, inside of ranges.
@@ -33,8 +30,4 @@ uint32_t ppi_call_depth(const ppi_launcher *self, const ppi_lane *lane);
 // ppi_call_depth_of is that of another thread's lane.
 uint32_t ppi_call_depth_of(const ppi_lane *lane, uint64_t word);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_API_CALL_H_
+PPROF_END_C_

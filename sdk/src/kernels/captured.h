@@ -3,14 +3,11 @@
 // In which ranges the nodes of graphs were captured: a graph is captured once
 // and launched often, elsewhere. Nodes are told apart by the driver's number,
 // which is never given again.
-#ifndef PPI_CAPTURED_H_
-#define PPI_CAPTURED_H_
+#pragma once
 
 #include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // So many nodes are known, and so many ranges around each.
 #define PPI_MOST_CAPTURED 262144u
@@ -34,8 +31,4 @@ uint32_t ppi_captured_sites(uint32_t path, uint32_t out[PPI_CAPTURED_DEPTH]);
 // ppi_captured_num_left answers how many nodes there was no room for.
 uint64_t ppi_captured_num_left(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CAPTURED_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Kernels for a while, of a session that runs without them. Whoever asks and
 // the collector meet here.
-#ifndef PPI_KERNELS_DEMAND_H_
-#define PPI_KERNELS_DEMAND_H_
+#pragma once
 
 #include "kernels/kernels.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Its words are written by whoever asks before ASKED, by the collector before
 // what follows.
@@ -52,8 +49,4 @@ void ppi_kernels_serve(ppi_kernels_demand *demand, ppi_kernels *kernels,
 void ppi_kernels_stop(ppi_kernels_demand *demand, ppi_kernels *kernels,
                       ppi_drain *drain);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_KERNELS_DEMAND_H_
+PPROF_END_C_

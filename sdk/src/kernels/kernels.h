@@ -3,8 +3,7 @@
 // What devices say of their own work becomes events: a device range for each
 // kernel and copy, on the lane of the thread that launched it and as deep as it
 // was then, so that the ranges around the launch are around the work, too.
-#ifndef PPI_KERNELS_H_
-#define PPI_KERNELS_H_
+#pragma once
 
 #include "base/map.h"
 #include "deliver/drain.h"
@@ -12,9 +11,7 @@
 #include "kernels/levels.h"
 #include "kernels/shapes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What a session counts of it beside events.
 typedef struct ppi_kernel_counts {
@@ -74,8 +71,4 @@ uint64_t ppi_kernels_settled(ppi_kernels *kernels, uint64_t now);
 void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out);
 void ppi_kernels_clear(ppi_kernels *kernels);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_KERNELS_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // Calls that give work to a device, as their threads see them: when, and inside
 // which ranges. Kept until the device's own record of the work comes, which
 // names the call by a number, its correlation.
-#ifndef PPI_LAUNCH_H_
-#define PPI_LAUNCH_H_
+#pragma once
 
 #include "mark/thread.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What is kept of the newest so many calls; work of an older one has no host
 // side.
@@ -85,8 +82,4 @@ uint64_t ppi_launches_oldest(uint64_t quiet, uint64_t given_up);
 // has been told: events of these are still to come.
 void ppi_launches_lanes(void (*take)(void *taker, uint32_t lane), void *taker);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LAUNCH_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // What is known of a thread that launches. Not in TLS: the little that a
 // library may have where it is loaded late is the record path's.
-#ifndef PPI_LAUNCHER_H_
-#define PPI_LAUNCHER_H_
+#pragma once
 
 #include "mark/thread.h"
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_launcher {
   // The call that it is in has made a node of a graph, and no work.
@@ -32,8 +29,4 @@ typedef struct ppi_launcher {
 // where there is no memory for it.
 ppi_launcher *ppi_launcher_self(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LAUNCHER_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much memory of each place the program has taken, as far as it was told.
-#ifndef PPI_LEVELS_H_
-#define PPI_LEVELS_H_
+#pragma once
 
 #include "base/map.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_levels {
   ppi_map places;
@@ -22,8 +19,4 @@ uint64_t ppi_levels_change(ppi_levels *levels, uint32_t site, uint64_t bytes,
                            bool is_taken);
 void ppi_levels_clear(ppi_levels *levels);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LEVELS_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // How many of a multiprocessor's warps a launch can fill, by what its kernel
 // needs.
-#ifndef PPI_OCCUPANCY_H_
-#define PPI_OCCUPANCY_H_
+#pragma once
 
 #include "event/launch_shape.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Of a device of NVIDIA's; threads 0: not known.
 typedef struct ppi_device_limits {
@@ -26,8 +23,4 @@ typedef struct ppi_device_limits {
 // at a time (256 before compute capability 8).
 void ppi_occupancy(const ppi_device_limits *limits, ppi_launch_shape *shape);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_OCCUPANCY_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // How kernels were launched, and where those of graphs were captured, as
 // definitions: each is told once.
-#ifndef PPI_KERNEL_SHAPES_H_
-#define PPI_KERNEL_SHAPES_H_
+#pragma once
 
 #include "base/map.h"
 #include "kernels/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // So many are told apart; kernels of others have none.
 #define PPI_MOST_SHAPES 4096u
@@ -31,8 +28,4 @@ uint32_t ppi_kernel_shape_id(ppi_kernel_shapes *shapes,
                              const ppi_device_work *work);
 void ppi_kernel_shapes_clear(ppi_kernel_shapes *shapes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_KERNEL_SHAPES_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Where a device's own tracing comes from: one table of functions for each
 // vendor's library (sdk/backends), or a test's.
-#ifndef PPI_KERNEL_SOURCE_H_
-#define PPI_KERNEL_SOURCE_H_
+#pragma once
 
 #include "kernels/occupancy.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_device_work_kind {
   PPI_DEVICE_WORK_KERNEL = 0,
@@ -61,8 +58,4 @@ struct ppi_kernel_source {
   const ppi_kernel_source *next;
 };
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_KERNEL_SOURCE_H_
+PPROF_END_C_

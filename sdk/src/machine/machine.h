@@ -3,15 +3,14 @@
 // Samples the machine while a session runs: clocks and power of devices, limits
 // of cgroups, what other processes take. A thread of its own marks what it
 // finds as counters of category Machine; docs/machine.md lists them.
-#ifndef PPI_MACHINE_H_
-#define PPI_MACHINE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // Sources by name, in the table's order.
 #define PPI_MACHINE_SOURCES(each)                                            \
@@ -38,8 +37,4 @@ void ppi_machine_in_forked_child(void);
 // woken `late_ns` after its time; by hand alone.
 void ppi_machine_sample(uint64_t late_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MACHINE_H_
+PPROF_END_C_

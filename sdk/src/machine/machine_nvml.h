@@ -2,14 +2,11 @@
 //
 // NVML as far as we call it, loaded when a source first asks. The sampler's
 // thread.
-#ifndef PPI_MACHINE_NVML_H_
-#define PPI_MACHINE_NVML_H_
+#pragma once
 
 #include "machine/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum { PPI_NVML_DEVICES = 16, PPI_NVML_PROCESSES = 64 };
 
@@ -64,8 +61,4 @@ typedef struct ppi_nvml {
 const ppi_nvml *ppi_nvml_open(void);
 void ppi_nvml_close(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MACHINE_NVML_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // A source of figures of the machine: one file and one row of the table in
 // machine.c each. All on the sampler's thread.
-#ifndef PPI_MACHINE_SOURCE_H_
-#define PPI_MACHINE_SOURCE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,9 +10,7 @@
 
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // How often a source is asked where it costs little.
 #define PPI_MACHINE_PERIOD_NS 50000000ull
@@ -61,8 +58,4 @@ const char *ppi_machine_root(void);
 const char *ppi_machine_nvml(void);
 uint64_t ppi_machine_now_ns(int clock);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MACHINE_SOURCE_H_
+PPROF_END_C_

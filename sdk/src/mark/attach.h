@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a thread comes to markers, and a marker into its thread.
-#ifndef PPI_ATTACH_H_
-#define PPI_ATTACH_H_
+#pragma once
 
 #include "mark/thread_lane.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_thread_init prepares page, membarrier and fork handlers, once.
 pprof_status ppi_thread_init(void);
@@ -128,8 +125,4 @@ static inline __attribute__((always_inline)) ppi_lane *ppi_enter_in(
   return lane;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ATTACH_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // The CPU use of a thread between the begins and ends of its ranges. On the
 // marking thread, between enter and leave; only for sites with PPI_SITE_CPU.
-#ifndef PPI_CPU_MARK_H_
-#define PPI_CPU_MARK_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Measured frames that a thread may have open at once; what is beyond is not
 // measured.
@@ -40,8 +37,4 @@ const ppi_cpu_use *ppi_cpu_frames_end(ppi_cpu_thread *cpu, const ppi_lane *lane,
 void ppi_cpu_slot_begin(ppi_cpu_thread *cpu, ppi_slot *slot);
 void ppi_cpu_slot_end(ppi_cpu_thread *cpu, ppi_slot *slot);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CPU_MARK_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // NVTX out: what this process records is also told to an NVTX tool, as it
 // happens. Called by markers whose site says so (PPI_SITE_EMITS in its id) or
 // whose range was told before; between enter and leave, on the marking threads.
-#ifndef PPI_EMIT_H_
-#define PPI_EMIT_H_
+#pragma once
 
 #include "mark/thread.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_emit_want says whether the next session emits, and looks for a tool.
 // Whoever calls it holds no lock that a tool's first call could need.
@@ -49,8 +46,4 @@ void ppi_emit_end(uint32_t table, uint32_t index);
 // Under the steps' lock.
 void ppi_emit_step(uint32_t site, uint64_t number, bool opens);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EMIT_H_
+PPROF_END_C_

@@ -3,8 +3,7 @@
 // The inline parts of the stack markers, for the files that make markers of
 // them (mark.c, mark_cost.c, inject.c): all that is usual; what they answer
 // false or NULL to is mark.h's. Between enter and leave.
-#ifndef PPI_MARK_FRAME_H_
-#define PPI_MARK_FRAME_H_
+#pragma once
 
 #include <string.h>
 
@@ -207,5 +206,3 @@ static inline bool ppi_frame_pop(const uint8_t *base, ppi_lane *lane) {
   ppi_frame_end(lane, word, record, ppi_clock_ticks());
   return true;
 }
-
-#endif  // PPI_MARK_FRAME_H_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stack markers' inner parts, for device ranges and NVTX.
-#ifndef PPI_MARK_H_
-#define PPI_MARK_H_
+#pragma once
 
 #include "mark/thread.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What a range that is no stack frame takes over from the innermost frame.
 typedef struct ppi_inherited {
@@ -45,8 +42,4 @@ void ppi_mark_exclude(ppi_lane *lane);
 uint32_t ppi_mark_push_slow(ppi_spool *spool, ppi_lane *lane, uint32_t site);
 void ppi_mark_pop_slow(const uint8_t *base, ppi_lane *lane);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MARK_H_
+PPROF_END_C_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a marker costs in this process.
-#ifndef PPI_MARK_COST_H_
-#define PPI_MARK_COST_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ uint64_t ppi_mark_cost_x1000(void);
 // pprof_mark_wrapped_ says what a marker takes beside that in the language that
 // this process calls it from, for sessions that start later (Python).
 PPROF_API void pprof_mark_wrapped_(uint64_t ns_x1000);
-
-#endif  // PPI_MARK_COST_H_

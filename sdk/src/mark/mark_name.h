@@ -2,8 +2,7 @@
 //
 // The sites of names that are known at run time only. On the marking threads,
 // between enter and leave.
-#ifndef PPI_MARK_NAME_H_
-#define PPI_MARK_NAME_H_
+#pragma once
 
 #include <string.h>
 
@@ -53,5 +52,3 @@ static inline uint32_t ppi_mark_name(ppi_thread *thread, const ppi_lane *lane,
     return cached->id;
   return ppi_mark_look_up(lane, name, style, shorten);
 }
-
-#endif  // PPI_MARK_NAME_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The names that a thread has met (mark_name.c).
-#ifndef PPI_NAME_CACHE_H_
-#define PPI_NAME_CACHE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ typedef struct ppi_name_cache {
   char copies[PPI_NAME_COPIES] __attribute__((aligned(64)));
   ppi_cached_shape shapes[PPI_SHAPE_CACHE];
 } ppi_name_cache;
-
-#endif  // PPI_NAME_CACHE_H_

@@ -2,16 +2,14 @@
 //
 // The NVTX tool that this process has, as any annotated program finds it:
 // emission's own client, which needs none of NVTX's headers. Called by emit.c.
-#ifndef PPI_NVTX_TOOL_H_
-#define PPI_NVTX_TOOL_H_
+#pragma once
 
 #include <stdbool.h>
 
 #include "../nvtx/abi.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What the tool does with a call; NULL: nothing.
 typedef struct ppi_nvtx_tool {
@@ -29,8 +27,4 @@ typedef struct ppi_nvtx_tool {
 // there is none, or it declines. One that came stays. One thread at a time.
 const ppi_nvtx_tool *ppi_nvtx_tool_find(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_NVTX_TOOL_H_
+PPROF_END_C_

@@ -3,15 +3,12 @@
 // Ranges that are no stack frames: the process's cross-thread ranges and each
 // device's ranges. A slot is begun, ended and published by one state word; the
 // collector gives it its seq and frees it once it is kept.
-#ifndef PPI_PENDING_H_
-#define PPI_PENDING_H_
+#pragma once
 
 #include "mark/mark.h"
 #include "mark/slots.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // pprof_range.id = {serial:16, gen:24, emitted:1, last:1, cpu:1, table:5, index
 // + 1:16}. LAST: a rule waits for its end (capture.h). CPU: its thread's CPU
@@ -75,8 +72,4 @@ uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site);
 uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
                         uint64_t start);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PENDING_H_
+PPROF_END_C_

@@ -3,15 +3,12 @@
 // Which thread uses which slots of the process's table of ranges. A thread that
 // begins ranges gets groups of neighbours, and what it used comes back to it,
 // so that two threads do not write the same cache lines in turns.
-#ifndef PPI_RANGE_SLOTS_H_
-#define PPI_RANGE_SLOTS_H_
+#pragma once
 
 #include "mark/slots.h"
 #include "mark/thread.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_range_slots_begin makes all slots free; before there is an epoch.
 void ppi_range_slots_begin(void);
@@ -51,8 +48,4 @@ static inline uint32_t ppi_range_slot_take(ppi_table *table,
   return taken;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RANGE_SLOTS_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // What markers use of the session in force, and the epoch that switches them
 // all.
-#ifndef PPI_RECORDER_H_
-#define PPI_RECORDER_H_
+#pragma once
 
 #include "names/names.h"
 #include "pprof/mark.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What markers use of the session in force. Changed only while the epoch is 0
 // and no thread is busy.
@@ -72,8 +69,4 @@ static inline bool ppi_is_off(void) {
   return PPI_UNLIKELY(__atomic_load_n(&ppi_epoch_near, __ATOMIC_RELAXED) == 0);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RECORDER_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // The id of a site in an epoch: its number, and what there is to do beside
 // recording.
-#ifndef PPI_SITE_ID_H_
-#define PPI_SITE_ID_H_
+#pragma once
 
 #include "mark/recorder.h"
 #include "names/names_fold.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_site_id answers the id a site has in this epoch. Between enter and leave.
 // With the top bit set there is more to do than to record: negative as a
@@ -72,8 +69,4 @@ static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
   return ppi_site_resolve(site, epoch);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SITE_ID_H_
+PPROF_END_C_

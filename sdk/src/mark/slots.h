@@ -2,14 +2,11 @@
 //
 // Tables of slots for ranges that are no stack frames, and the free lists over
 // their slots.
-#ifndef PPI_SLOTS_H_
-#define PPI_SLOTS_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_table_create lays a table out whose slots take `num_chunks` pool chunks,
 // or fewer where the pool has no more, and at most `max_chunks`; NULL when it
@@ -35,8 +32,4 @@ typedef struct ppi_stock {
   uint64_t list;  // as ppi_slots_take has it
 } __attribute__((aligned(64))) ppi_stock;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SLOTS_H_
+PPROF_END_C_

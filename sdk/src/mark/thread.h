@@ -3,8 +3,7 @@
 // A thread as markers know it: whether it is inside one (busy), its lanes, its
 // open device ranges. Thread blocks are private memory, live to process end and
 // are reused, so that the collector may look at any of them at any time.
-#ifndef PPI_THREAD_H_
-#define PPI_THREAD_H_
+#pragma once
 
 #include "mark/cpu_mark.h"
 #include "mark/name_cache.h"
@@ -12,9 +11,7 @@
 #include "mark/thread_devices.h"
 #include "spool/lane.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_THREAD_NAME 64u
 #define PPI_THREAD_TAKEN 2u
@@ -166,8 +163,4 @@ bool ppi_thread_has_membarrier(void);
 // Called in a forked child, after this file's own clean-up.
 void ppi_thread_set_fork_handler(void (*in_child)(void));
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_THREAD_H_
+PPROF_END_C_

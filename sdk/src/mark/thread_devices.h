@@ -2,8 +2,7 @@
 //
 // What a thread keeps for its device markers (device_mark.c, device_stream.c,
 // inject.c).
-#ifndef PPI_THREAD_DEVICES_H_
-#define PPI_THREAD_DEVICES_H_
+#pragma once
 
 #include "pprof/device.h"
 
@@ -42,5 +41,3 @@ typedef struct ppi_thread_devices {
   ppi_beside beside[PPI_DEVICE_STACK];
   ppi_known_stream known[PPI_KNOWN_STREAMS];
 } ppi_thread_devices;
-
-#endif  // PPI_THREAD_DEVICES_H_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What attach.c, thread_lane.c and thread_name.c have of thread.c.
-#ifndef PPI_THREAD_IMPL_H_
-#define PPI_THREAD_IMPL_H_
+#pragma once
 
 #include "mark/thread.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The lock of blocks and of threads' names. Busy threads alone take it: a
 // signal handler's marker must not wait for its own thread.
@@ -29,8 +26,4 @@ void ppi_thread_take_lanes(ppi_thread *thread);
 void ppi_thread_distrust(ppi_thread *thread);
 bool ppi_thread_has_rows(const ppi_thread *thread);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_THREAD_IMPL_H_
+PPROF_END_C_

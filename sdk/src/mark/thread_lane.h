@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which lanes a thread has: its own, and one in each NVTX domain that it uses.
-#ifndef PPI_THREAD_LANE_H_
-#define PPI_THREAD_LANE_H_
+#pragma once
 
 #include "mark/thread.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_thread_enter_slow gives a busy thread a lane whose stack is of the epoch
 // in force; NULL: there is none, and the thread is not busy any more.
@@ -50,8 +47,4 @@ void ppi_thread_leave_lanes(ppi_thread *thread, uint32_t epoch);
 // session lives.
 void ppi_thread_define_lanes(const ppi_thread *thread, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_THREAD_LANE_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Names of threads: one that another thread gives by OS id, perhaps before the
 // first marker, waits here.
-#ifndef PPI_THREAD_NAME_H_
-#define PPI_THREAD_NAME_H_
+#pragma once
 
 #include "mark/thread.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_thread_name_copy(char to[PPI_THREAD_NAME], const char *name);
 // ppi_thread_name_find takes the name that another thread gave this one, if
@@ -20,8 +17,4 @@ void ppi_thread_name_find(ppi_thread *thread);
 bool ppi_thread_name_keep(uint32_t tid, const char *name);
 void ppi_thread_name_forget(uint32_t tid);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_THREAD_NAME_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // Which sites are recorded: by name, by category (timer only), by request; and
 // which names leave the process as they are. Set by config/; markers meet it
 // once per site and epoch.
-#ifndef PPI_CHOICE_H_
-#define PPI_CHOICE_H_
+#pragma once
 
 #include "pprof/session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Which names fold (fold.h): those that NVTX brings; those given at run time,
 // too; none.
@@ -73,8 +70,4 @@ bool ppi_choice_asks(const ppi_choice *choice);
 // ppi_choice_shows: or else as its hash.
 bool ppi_choice_shows(const ppi_choice *choice, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHOICE_H_
+PPROF_END_C_

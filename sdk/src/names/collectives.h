@@ -2,21 +2,16 @@
 //
 // Which kernels and operators are communication, by their names: nobody marks
 // them so. `names.categories` of a configuration says it of further ones.
-#ifndef PPI_COLLECTIVES_H_
-#define PPI_COLLECTIVES_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_is_collective answers for one name, which need not end with a zero.
 bool ppi_is_collective(const char *name, size_t len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COLLECTIVES_H_
+PPROF_END_C_

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What names and requests are chosen by: globs, and hashes.
-#ifndef PPI_GLOB_H_
-#define PPI_GLOB_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 bool ppi_glob_match(const char *glob, const char *text);
 
@@ -23,8 +22,4 @@ void ppi_name_hash(const char *name, char out[PPI_NAME_HASH]);
 // ones in every process.
 bool ppi_request_is_kept(uint64_t flow, uint64_t every);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_GLOB_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // The hash by which names are found, in a session's table and in a thread's
 // cache. Inline: a marker whose text is new at its address computes it.
-#ifndef PPI_NAME_HASH_H_
-#define PPI_NAME_HASH_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ static inline uint64_t ppi_names_hash(const char *name, size_t name_len,
     hash = ppi_hash_fold(ppi_hash_rest(name, left) ^ key, hash);
   return ppi_hash_fold(hash, key ^ name_len);
 }
-
-#endif  // PPI_NAME_HASH_H_

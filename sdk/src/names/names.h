@@ -3,8 +3,7 @@
 // Names: process-wide categories, and per session the definitions (sites,
 // categories, lanes, devices, streams, texts) in the spool's area of names.
 // Looking a name up is lock-free; adding one takes a mutex, once per name.
-#ifndef PPI_NAMES_H_
-#define PPI_NAMES_H_
+#pragma once
 
 #include "names/glob.h"
 #include "names/names_area.h"
@@ -12,9 +11,7 @@
 #include "pprof/mark.h"
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_MAX_NAME ((size_t)4096)  // bytes of a name that are kept
 
@@ -94,8 +91,4 @@ const char *ppi_domain_name(uint32_t number);
 // A thread that is not in the child may have held the categories' lock.
 void ppi_names_in_forked_child(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_NAMES_H_
+PPROF_END_C_

@@ -4,14 +4,11 @@
 // moves on; a record that is given back is written over in its place, as a
 // whole or in parts. Whoever walks the area after a kill finds each record
 // whole or free, whatever the moment. One writer at a time.
-#ifndef PPI_NAMES_AREA_H_
-#define PPI_NAMES_AREA_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // How many of each there are at a time.
 #define PPI_MAX_SITES 65536u
@@ -72,8 +69,4 @@ uint64_t ppi_names_area_left(const ppi_names_area *area,
 const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
                                             uint64_t end, uint64_t *cursor);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_NAMES_AREA_H_
+PPROF_END_C_

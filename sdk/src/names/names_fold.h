@@ -2,15 +2,12 @@
 //
 // Names of run time that fold (fold.h), so that names which differ in numbers
 // alone are one site. Looking a folded name up takes no lock.
-#ifndef PPI_NAMES_FOLD_H_
-#define PPI_NAMES_FOLD_H_
+#pragma once
 
 #include "event/fold.h"
 #include "names/names.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_names_category answers the category that the first `len` bytes of a name
 // of run time have: the one that is chosen for it, or else `given`.
@@ -45,8 +42,4 @@ uint32_t ppi_names_learn(ppi_names *names, const char *name, uint32_t category,
 // ppi_names_unlearn is for a site that leaves the table; under the mutex.
 void ppi_names_unlearn(ppi_names *names, uint32_t id);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_NAMES_FOLD_H_
+PPROF_END_C_

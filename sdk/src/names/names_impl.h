@@ -2,8 +2,7 @@
 //
 // What a session's names are, for names.c and for names_old.c, which takes ids
 // back.
-#ifndef PPI_NAMES_IMPL_H_
-#define PPI_NAMES_IMPL_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -11,9 +10,7 @@
 #include "names/shapes.h"
 #include "names/site_filter.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_NAMES_TABLE (2 * PPI_MAX_SITES)
 
@@ -70,8 +67,4 @@ static inline const char *ppi_names_given(const struct ppi_names *names,
                       : ppi_names_record(names, id)->name;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_NAMES_IMPL_H_
+PPROF_END_C_

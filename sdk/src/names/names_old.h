@@ -4,14 +4,11 @@
 // what was left is gone, so that names may come without end. In three steps,
 // with time between: they leave the table; whoever has one still says so; the
 // rest are given again. The collector's, but for what adds names meanwhile.
-#ifndef PPI_NAMES_OLD_H_
-#define PPI_NAMES_OLD_H_
+#pragma once
 
 #include "names/names.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_names_new_round begins a time in which names are used; ppi_names_used
 // says that a record of a site was seen in it.
@@ -33,8 +30,4 @@ void ppi_names_hold(ppi_names *names, uint32_t id);
 // the lock, call it again.
 bool ppi_names_give(ppi_names *names, void (*forget)(uint32_t id));
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_NAMES_OLD_H_
+PPROF_END_C_

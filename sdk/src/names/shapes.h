@@ -2,14 +2,11 @@
 //
 // Which shapes of names fold (fold.h): learned from the names that come. One
 // writer at a time, under its owner's lock; looking a shape up takes none.
-#ifndef PPI_SHAPES_H_
-#define PPI_SHAPES_H_
+#pragma once
 
 #include "event/fold.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A shape folds when more names than this have it. A name has the shape without
 // its free numbers; that one, or a name without any, has the wider shape
@@ -55,8 +52,4 @@ void ppi_shapes_fold(ppi_shapes *shapes, uint32_t shape, uint32_t site,
 void ppi_shapes_leave(ppi_shapes *shapes, uint32_t site, const char *name,
                       size_t len, uint32_t category);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SHAPES_H_
+PPROF_END_C_

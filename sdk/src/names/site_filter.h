@@ -3,15 +3,12 @@
 // What a site's name decides: whether it is wanted (choice.h) and whether a
 // rule of capture windows watches it (capture.h). Changed under the names'
 // lock, read without one: a version never changes and lives as long as all.
-#ifndef PPI_SITE_FILTER_H_
-#define PPI_SITE_FILTER_H_
+#pragma once
 
 #include "names/choice.h"
 #include "rules/schedule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_WATCHED_NAME ((size_t)256)
 
@@ -41,8 +38,4 @@ uint32_t ppi_site_filter_verdict(const ppi_site_filter *filter,
 const char *ppi_site_filter_watched(const ppi_site_filter *filter,
                                     const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SITE_FILTER_H_
+PPROF_END_C_

@@ -2,20 +2,15 @@
 //
 // What known programs append to names, which would make every call a name of
 // its own: cut where names are recorded and where they are imported.
-#ifndef PPI_TAILS_H_
-#define PPI_TAILS_H_
+#pragma once
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_name_end answers how much of a name is kept; 0: all of it.
 size_t ppi_name_end(const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TAILS_H_
+PPROF_END_C_

@@ -4,15 +4,12 @@
 // lane the stack, cross-thread ranges, device ranges that nobody has seen
 // finish, and what each stream finished last. Reads the file, maps and changes
 // nothing.
-#ifndef PPI_FORENSICS_H_
-#define PPI_FORENSICS_H_
+#pragma once
 
 #include "names/names.h"
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // In the order of the items: lanes first, each with its ranges from the outside
 // in.
@@ -64,8 +61,4 @@ void ppi_forensics_clear(ppi_forensics *forensics);
 // is no spool. Cheap.
 uint32_t ppi_forensics_owner(const char *path);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FORENSICS_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is called how, in the copy of the names that a look has made.
-#ifndef PPI_FORENSICS_NAMES_H_
-#define PPI_FORENSICS_NAMES_H_
+#pragma once
 
 #include "names/names.h"
 #include "recover/forensics.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The latest definition of this id; NULL: there is none, or the id went to
 // another name since the look began.
@@ -18,8 +15,4 @@ const ppi_definition_record *ppi_forensics_find(const ppi_forensics *forensics,
 // What the run says of itself, such as "command"; NULL: nothing.
 const char *ppi_forensics_text(const ppi_forensics *forensics, const char *key);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FORENSICS_NAMES_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whom an open wait waits for.
-#ifndef PPI_FORENSICS_WAIT_H_
-#define PPI_FORENSICS_WAIT_H_
+#pragma once
 
 #include "event/recorded_wait.h"
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The OS thread that the wait in `frame`, at `depth` of the lane at `offset` of
 // the file, waits for; 0: unknown. Only for ranges of category Wait.
@@ -27,8 +24,4 @@ static inline uint32_t ppi_forensics_waits_for(int fd, const ppi_lane *lane,
   return (uint32_t)numbers.values[PPI_WAIT_BY];
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FORENSICS_WAIT_H_
+PPROF_END_C_

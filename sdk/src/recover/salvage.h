@@ -2,17 +2,14 @@
 //
 // A spool whose process is gone (or, for a look, still there): opened, read
 // through the collector's own conversion, delivered to a sink.
-#ifndef PPI_SALVAGE_H_
-#define PPI_SALVAGE_H_
+#pragma once
 
 #include <sys/stat.h>
 
 #include "event/event.h"
 #include "spool/staging.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_salvage ppi_salvage;
 
@@ -67,8 +64,4 @@ uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane);
 uint64_t ppi_salvage_first(const ppi_salvage *salvage, uint32_t lane);
 uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SALVAGE_H_
+PPROF_END_C_

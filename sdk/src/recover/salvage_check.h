@@ -4,8 +4,7 @@
 // reads the chunks that it comes to: lanes and tables that make no sense are
 // taken out of the header's lists, so that whoever goes by those lists
 // afterwards need not check anything again.
-#ifndef PPI_SALVAGE_CHECK_H_
-#define PPI_SALVAGE_CHECK_H_
+#pragma once
 
 #include "spool/spool.h"
 
@@ -18,5 +17,3 @@ pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
 // ppi_salvage_check goes through names, lanes and tables, and makes the pool
 // the PPI_SALVAGE_CHUNKS behind the file's own.
 pprof_status ppi_salvage_check(ppi_spool *spool);
-
-#endif  // PPI_SALVAGE_CHECK_H_

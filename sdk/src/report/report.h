@@ -2,16 +2,13 @@
 //
 // What views may ask a report: its figures, once it has finished. Views read
 // them; nothing writes them but finish and merge.
-#ifndef PPI_REPORT_H_
-#define PPI_REPORT_H_
+#pragma once
 
 #include "pprof/report.h"
 #include "report/figures/figures.h"
 #include "report/spans/identity.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_report_figures answers NULL before finish.
 const ppi_figures *ppi_report_figures(const pprof_report *report);
@@ -25,8 +22,4 @@ void ppi_report_set_details(pprof_report *report,
 bool ppi_report_identity_ok(const pprof_report *report);
 uint64_t ppi_report_total(const pprof_report *report, ppi_total_key key);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_H_
+PPROF_END_C_

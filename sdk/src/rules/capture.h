@@ -3,14 +3,11 @@
 // When to capture: rules by steps, by time, by the occurrences of a marker, or
 // on demand. Pure functions say what a rule wants at a moment; the session acts
 // on them (windows.c).
-#ifndef PPI_CAPTURE_H_
-#define PPI_CAPTURE_H_
+#pragma once
 
 #include "rules/schedule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_capture_kind {
   PPI_CAPTURE_STEPS = 0,
@@ -70,8 +67,4 @@ enum {
   PPI_CAPTURE_LAST = 2    // the end of this occurrence is to be told
 };
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CAPTURE_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // When to capture, by step number: Paddle's and torch's schedules as a rule.
 // Pure functions; the session acts on them inside pprof_step.
-#ifndef PPI_SCHEDULE_H_
-#define PPI_SCHEDULE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A cycle rule: skip_first steps closed, then wait closed, warmup discarded,
 // active recorded, again and again (`repeat` times; 0 = for ever). A span
@@ -50,8 +47,4 @@ static inline void ppi_phase_prefer(ppi_step_phase *best, ppi_step_phase at,
   best->cycle = at.cycle * PPI_PHASE_NAMES + rule;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SCHEDULE_H_
+PPROF_END_C_

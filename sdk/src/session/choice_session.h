@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The choice that a session was given: kept, put in force, changed.
-#ifndef PPI_CHOICE_SESSION_H_
-#define PPI_CHOICE_SESSION_H_
+#pragma once
 
 #include "names/choice.h"
 #include "names/names.h"
@@ -10,9 +9,7 @@
 #include "session/state/session_state.h"
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_session_set_choice copies `choice`. In a session that runs, only
 // include, exclude and cpu may differ from what is in force (INVALID); they
@@ -26,8 +23,4 @@ pprof_status ppi_choice_begin(const ppi_choice_state *state, ppi_names *names,
                               ppi_spool_header *header);
 void ppi_choice_destroy(ppi_choice_state *state);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHOICE_SESSION_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The spool's chunks: taken by any thread, given back by whoever is done.
-#ifndef PPI_CHUNKS_H_
-#define PPI_CHUNKS_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_chunk_take answers a chunk number, 0 when there is none left. Lock-free;
 // where the collector is late it gives the next chunk its memory itself.
@@ -22,8 +19,4 @@ void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks);
 uint32_t ppi_spool_chunks_all(const ppi_spool *spool);
 uint32_t ppi_spool_chunks_free(const ppi_spool *spool);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CHUNKS_H_
+PPROF_END_C_

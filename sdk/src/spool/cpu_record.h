@@ -2,14 +2,11 @@
 //
 // The use of a CPU as it goes through the spool: extensions of a range's
 // record.
-#ifndef PPI_CPU_RECORD_H_
-#define PPI_CPU_RECORD_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // As extension records, PPI_CPU_RECORDS at most; a use that knows nothing takes
 // one.
@@ -17,8 +14,4 @@ extern "C" {
 uint32_t ppi_cpu_pack(const ppi_cpu_use *use, ppi_record *out);
 void ppi_cpu_unpack(const ppi_record *record, ppi_cpu_use *use);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CPU_RECORD_H_
+PPROF_END_C_

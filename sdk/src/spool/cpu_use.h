@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a thread has taken of its CPU, read from the kernel.
-#ifndef PPI_CPU_USE_H_
-#define PPI_CPU_USE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Since the thread began, or between two such; counts are modulo 2^32.
 typedef struct ppi_cpu_use {
@@ -46,8 +43,4 @@ const char *ppi_cpu_file_check(char *why, size_t size);
 // Tests: another path; NULL: the kernel's.
 void ppi_cpu_file_inject(const char *path);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CPU_USE_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // What is done to a lane: taking slots, closing frames into records, cutting
 // the stack at an edge. Called by the owner, by the collector once it has won
 // a lane's edge word, and by recover on a private copy of the spool.
-#ifndef PPI_LANE_H_
-#define PPI_LANE_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_HEAD(word) ((word) >> 16)
 #define PPI_DEPTH(word) ((uint32_t)((word)&0xffffu))
@@ -109,8 +106,4 @@ uint64_t ppi_edge_ticks(const ppi_spool_header *header, uint32_t epoch);
 // The caller holds the lane's edge word, or owns a private copy.
 void ppi_lane_cut(ppi_spool *spool, ppi_lane *lane, uint32_t epoch);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LANE_H_
+PPROF_END_C_

@@ -9,8 +9,7 @@
 //   then      ring of the flight recorder, where there is one
 //   then      pool: names (definitions), lanes (eight in a chunk),
 //             their rings and deep stacks, device tables
-#ifndef PPI_SPOOL_H_
-#define PPI_SPOOL_H_
+#pragma once
 
 #include <string.h>
 
@@ -21,9 +20,7 @@
 #include "spool/cpu_use.h"
 #include "spool/staging.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_CHUNK_SIZE 65536u
 #define PPI_SPOOL_VERSION 9u
@@ -526,8 +523,4 @@ static inline ppi_slot *ppi_table_slot(const uint8_t *base,
          index % PPI_SLOTS_PER_TABLE_CHUNK;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPOOL_H_
+PPROF_END_C_

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where spools lie that nobody gave a folder.
-#ifndef PPI_SPOOL_FOLDERS_H_
-#define PPI_SPOOL_FOLDERS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // ppi_spool_folders answers how many there are, two at most. Its texts are the
 // environment's.
@@ -25,8 +24,4 @@ unsigned ppi_spool_visit(uid_t owner,
 // Whether a file's name, without its folder, is that of a spool.
 bool ppi_spool_is_name(const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPOOL_FOLDERS_H_
+PPROF_END_C_

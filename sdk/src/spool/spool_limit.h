@@ -3,14 +3,12 @@
 // How much memory a spool may have: what was configured, a sixteenth of the
 // cgroup's memory, and with all other spools of its folder together a quarter
 // of that folder's room, so that three quarters are left to others.
-#ifndef PPI_SPOOL_LIMIT_H_
-#define PPI_SPOOL_LIMIT_H_
+#pragma once
 
 #include "base/descriptor.h"
+#include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_spool_limit {
   uint64_t bytes;    // that it may have in all: the smallest of the three
@@ -32,8 +30,4 @@ ppi_spool_limit ppi_spool_limit_now(const char *path, const ppi_fd_id *own,
 // The same for one that is about to be made there.
 ppi_spool_limit ppi_spool_limit_in(const char *folder, uint64_t most);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPOOL_LIMIT_H_
+PPROF_END_C_

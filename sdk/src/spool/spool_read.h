@@ -3,14 +3,11 @@
 // A spool's bytes in the reader's own memory. Its file is never mapped by who
 // only reads it: whoever may write to it could cut it under the mapping, or
 // change what was checked before it is used.
-#ifndef PPI_SPOOL_READ_H_
-#define PPI_SPOOL_READ_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_read_at fills `out`; false: the file ends before, or cannot be read.
 bool ppi_read_at(int fd, void *out, uint64_t size, uint64_t offset);
@@ -22,8 +19,4 @@ bool ppi_read_sparse(int fd, void *out, uint64_t size, uint64_t offset);
 // is to be filled once, before anything in it is looked at.
 bool ppi_spool_fill(const ppi_spool *spool, uint64_t offset, uint64_t size);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPOOL_READ_H_
+PPROF_END_C_

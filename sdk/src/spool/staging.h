@@ -8,14 +8,11 @@
 //   }
 //
 // A block is there once `head` passed it (release), gone once `tail` did.
-#ifndef PPI_STAGING_H_
-#define PPI_STAGING_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_STAGING_PATH_MAX 4096
 
@@ -93,8 +90,4 @@ bool ppi_staging_walk(const ppi_staging *staging, uint64_t *cursor,
                       const void **out_bytes, uint32_t *out_len,
                       uint64_t *out_number);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_STAGING_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What an object without a name is called: as its symbol, else by the place
 // that waits for it. Reads what the loader has mapped, without its locks.
-#ifndef PPI_OBJECT_NAME_H_
-#define PPI_OBJECT_NAME_H_
+#pragma once
 
 #include "event/recorded_wait.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_object_names_begin finds out how the loader is asked. It may take the
 // loader's locks.
@@ -19,8 +16,4 @@ void ppi_object_names_begin(void);
 bool ppi_object_describe(uintptr_t address, ppi_wait_kind kind,
                          const void *caller, char *out, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_OBJECT_NAME_H_
+PPROF_END_C_

@@ -2,16 +2,13 @@
 //
 // The objects that threads wait for, by address. One that nobody waits for may
 // make room for another one.
-#ifndef PPI_OBJECTS_H_
-#define PPI_OBJECTS_H_
+#pragma once
 
 #include "base/base.h"
 #include "event/recorded_wait.h"
 #include "waits/wait_table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_OBJECT_NAME 128u
 
@@ -39,8 +36,4 @@ void ppi_object_give(uint32_t at);
 ppi_object *ppi_object_at(uint32_t at);
 void ppi_objects_in_forked_child(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_OBJECTS_H_
+PPROF_END_C_

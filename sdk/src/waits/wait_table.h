@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Addresses of what threads wait for, as unlocks and signals look them up.
-#ifndef PPI_WAIT_TABLE_H_
-#define PPI_WAIT_TABLE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Objects that somebody has waited for, four to a set. A key is an address, 0:
 // none.
@@ -37,8 +34,4 @@ static inline uint32_t ppi_wait_find(const pprof_wait_table_ *table,
   return PPI_WAIT_UNKNOWN;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WAIT_TABLE_H_
+PPROF_END_C_

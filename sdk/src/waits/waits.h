@@ -3,16 +3,13 @@
 // What libpprof_waits.so, which stands in front of the C library's locks, uses
 // of libpprof.so. Exported for that library of ours only. Any thread, signal
 // handlers and allocators included: no call here allocates or waits.
-#ifndef PPI_WAITS_H_
-#define PPI_WAITS_H_
+#pragma once
 
 #include "event/recorded_wait.h"
 #include "pprof/mark.h"
 #include "waits/wait_table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 PPROF_API const pprof_wait_table_ *pprof_wait_get_table_(void);
 
@@ -43,8 +40,4 @@ void ppi_waits_set(bool on, bool idle);
 const char *ppi_waits_note(void);
 void ppi_waits_in_forked_child(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WAITS_H_
+PPROF_END_C_

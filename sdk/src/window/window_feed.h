@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One window on its way: its sinks, its events' figures, its totals.
-#ifndef PPI_WINDOW_FEED_H_
-#define PPI_WINDOW_FEED_H_
+#pragma once
 
 #include "event/tee.h"
 #include "event/texts.h"
 #include "window/window_types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // One window, from its opening until its makers were told. The collector's,
 // then, once it is in the queue, the completion thread's.
@@ -42,8 +39,4 @@ pprof_status ppi_window_feed_total(ppi_window_feed *feed,
                                    const ppi_counts *now);
 void ppi_counts_clear(ppi_counts *counts);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WINDOW_FEED_H_
+PPROF_END_C_

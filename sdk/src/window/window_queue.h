@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Windows that are complete, and the thread that tells their makers.
-#ifndef PPI_WINDOW_QUEUE_H_
-#define PPI_WINDOW_QUEUE_H_
+#pragma once
 
 #include <pthread.h>
 
 #include "window/window_feed.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Makers are told here, in the order in which windows were put in.
 typedef struct ppi_window_queue {
@@ -41,8 +38,4 @@ void ppi_window_queue_destroy(ppi_window_queue *queue);
 // waits for itself.
 bool ppi_window_completing(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WINDOW_QUEUE_H_
+PPROF_END_C_

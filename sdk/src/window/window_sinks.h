@@ -4,15 +4,12 @@
 // checkpoints, its totals. They are fed by the collector; once the window is
 // complete, one thread of ours finishes them and tells whoever made them, in
 // the order of the windows.
-#ifndef PPI_WINDOW_SINKS_H_
-#define PPI_WINDOW_SINKS_H_
+#pragma once
 
 #include "event/texts.h"
 #include "window/window_types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Windows that are not complete, or whose makers were not told yet. Beyond
 // them a window is skipped: nobody is asked for a sink or told of it.
@@ -53,8 +50,4 @@ bool ppi_window_sinks_awaits(const ppi_window_sinks *windows);
 bool ppi_window_sinks_have_room(const ppi_window_sinks *windows);
 uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WINDOW_SINKS_H_
+PPROF_END_C_

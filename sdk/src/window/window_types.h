@@ -2,16 +2,13 @@
 //
 // What all of window sinks know: who wants a sink for each window, and what is
 // counted beside a window's events.
-#ifndef PPI_WINDOW_TYPES_H_
-#define PPI_WINDOW_TYPES_H_
+#pragma once
 
 #include "event/tally.h"
 #include "pprof/event.h"
 #include "pprof/session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Whoever wants a sink for each window. `complete` is called for every window
 // that `open` was called for, also where `open` gave none (`sink` is NULL).
@@ -37,8 +34,4 @@ typedef struct ppi_counts {
   uint64_t run[PPI_NUM_TOTALS];  // those that are not per lane
 } ppi_counts;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WINDOW_TYPES_H_
+PPROF_END_C_

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory that is given back all at once, with a bound. One thread at a time.
-#ifndef PPI_COST_ARENA_H_
-#define PPI_COST_ARENA_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 typedef struct ppi_arena {
   struct ppi_arena_block *blocks;
@@ -21,8 +20,4 @@ typedef struct ppi_arena {
 void *ppi_arena_take(ppi_arena *arena, size_t num, size_t size);
 void ppi_arena_clear(ppi_arena *arena);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COST_ARENA_H_
+PPROF_END_C_

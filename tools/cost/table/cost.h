@@ -2,8 +2,7 @@
 //
 // What a model costs, node by node, as far as it is known before it runs: the
 // rows that Python's pprof._model prints. One thread at a time.
-#ifndef PPI_COST_COST_H_
-#define PPI_COST_COST_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -11,9 +10,7 @@
 #include "file/buffer.h"
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_value {
   bool known;
@@ -66,8 +63,4 @@ typedef struct ppi_cost {
 pprof_status ppi_cost_read(ppi_buffer *text, ppi_cost *out, pprof_error *error);
 void ppi_cost_clear(ppi_cost *cost);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COST_COST_H_
+PPROF_END_C_

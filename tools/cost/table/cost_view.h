@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups of nodes as a view: as data, or as a table for people.
-#ifndef PPI_COST_VIEW_H_
-#define PPI_COST_VIEW_H_
+#pragma once
 
 #include "cost/table/groups.h"
 #include "print/report_print.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_cost_view makes it, `top` groups at most (0 or less: all), its note with
 // the totals and what is not known. ppi_view_clear is needed either way. False:
@@ -20,8 +17,4 @@ bool ppi_cost_view(const ppi_cost *cost, const ppi_cost_groups *groups,
 // Members of a JSON object: "totals":{...}, and what of them is a part only.
 void ppi_cost_totals(ppi_page *page, const ppi_cost_groups *groups);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COST_VIEW_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model's modules as DeepSpeed's FLOPS profiler prints PyTorch's.
-#ifndef PPI_COST_DEEPSPEED_H_
-#define PPI_COST_DEEPSPEED_H_
+#pragma once
 
 #include "cost/table/groups.h"
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_cost_deepspeed writes the summary, the `top` greatest modules (0 or less:
 // one) of each depth, and the tree, of modules in the order of the model. The
@@ -17,8 +14,4 @@ extern "C" {
 void ppi_cost_deepspeed(ppi_page *page, const ppi_cost *cost,
                         const ppi_cost_groups *modules, long top);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COST_DEEPSPEED_H_
+PPROF_END_C_

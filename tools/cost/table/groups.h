@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model's nodes put together: by operator, by module, or each alone.
-#ifndef PPI_COST_GROUPS_H_
-#define PPI_COST_GROUPS_H_
+#pragma once
 
 #include "cost/table/cost.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_cost_by {
   PPI_COST_BY_MODULE = 0,
@@ -56,8 +53,4 @@ bool ppi_cost_group_by(ppi_cost *cost, ppi_cost_by by, long depth,
                        ppi_cost_groups *out);
 void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COST_GROUPS_H_
+PPROF_END_C_

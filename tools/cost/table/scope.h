@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names and what they stand for, a graph inside another seeing the outer ones.
-#ifndef PPI_COST_SCOPE_H_
-#define PPI_COST_SCOPE_H_
+#pragma once
 
 #include "cost/table/arena.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // All zero, but for these two, is an empty scope; its memory is the arena's.
 typedef struct ppi_scope {
@@ -24,8 +21,4 @@ bool ppi_scope_put(ppi_scope *scope, const char *name, void *value);
 // ppi_scope_find answers NULL for a name that nothing has.
 void *ppi_scope_find(const ppi_scope *scope, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COST_SCOPE_H_
+PPROF_END_C_

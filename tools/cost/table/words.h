@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Costs in words: numbers with their units, and what is not known.
-#ifndef PPI_COST_WORDS_H_
-#define PPI_COST_WORDS_H_
+#pragma once
 
 #include "cost/table/groups.h"
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // "25.6 M"; with `unit` "102 MB". ">=" stands before what is a part.
 void ppi_cost_number(ppi_page *page, double value, const char *unit,
@@ -17,8 +14,4 @@ void ppi_cost_number(ppi_page *page, double value, const char *unit,
 // A line for each reason, with how many nodes it has; those with most first.
 void ppi_cost_reasons(ppi_page *page, const ppi_cost *cost);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COST_WORDS_H_
+PPROF_END_C_

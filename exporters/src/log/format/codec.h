@@ -2,15 +2,12 @@
 //
 // Compression of block payloads. A codec number in the log names the format,
 // not the library: whatever writes the zlib format may stand behind ZLIB.
-#ifndef PPI_CODEC_H_
-#define PPI_CODEC_H_
+#pragma once
 
 #include "file/codec_fast.h"
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_codec_id {
   PPI_CODEC_RAW = 0,
@@ -41,8 +38,4 @@ ppi_codec_id ppi_codec_deflate_parts(ppi_codec *codec, const void *bytes,
 pprof_status ppi_codec_inflate(ppi_codec *codec, unsigned id, const void *bytes,
                                size_t len, void *out, size_t raw_len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CODEC_H_
+PPROF_END_C_

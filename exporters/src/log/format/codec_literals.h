@@ -4,14 +4,13 @@
 // their own for each part. Nothing is searched for, so it takes a fraction of
 // what any library does: zlib's own Z_HUFFMAN_ONLY with a Z_BLOCK behind each
 // part takes four times as long and is 0.4 % smaller (docs/performance.md).
-#ifndef PPI_CODEC_LITERALS_H_
-#define PPI_CODEC_LITERALS_H_
+#pragma once
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // Compresses the `num_parts` parts that `bytes` consists of, one behind the
 // other, whose lengths are `lens`. Answers the length, or 0 when that and eight
@@ -19,8 +18,4 @@ extern "C" {
 size_t ppi_literals_deflate(const void *bytes, const size_t *lens,
                             size_t num_parts, void *out, size_t room);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CODEC_LITERALS_H_
+PPROF_END_C_

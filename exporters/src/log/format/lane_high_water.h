@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For each lane, below which number its records are somewhere. One thread.
-#ifndef PPI_LANE_HIGH_WATER_H_
-#define PPI_LANE_HIGH_WATER_H_
+#pragma once
 
 #include "log/format/log_format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_lane_high_water {
   uint64_t *items;
@@ -25,8 +22,4 @@ pprof_status ppi_lane_high_water_raise_block(ppi_lane_high_water *ends,
 uint64_t ppi_lane_high_water_of(const ppi_lane_high_water *ends, uint32_t lane);
 void ppi_lane_high_water_clear(ppi_lane_high_water *ends);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LANE_HIGH_WATER_H_
+PPROF_END_C_

@@ -2,17 +2,14 @@
 //
 // What a sink is told, gathered into closed blocks. The log writer hands them
 // to its staging ring, recover writes them to a file: both get the same bytes.
-#ifndef PPI_LOG_BLOCK_H_
-#define PPI_LOG_BLOCK_H_
+#pragma once
 
 #include "base/base.h"
 #include "event/event.h"
 #include "log/format/codec.h"
 #include "log/format/log_encode.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum {
   PPI_LOG_MAX_EVENTS = 8192,  // gathered before a block is closed
@@ -80,8 +77,4 @@ pprof_status ppi_log_assembler_release(ppi_log_assembler *assembler);
 // Tags of a totals payload; see docs/log-format.md.
 enum { PPI_TOTALS_KEY = 1, PPI_TOTALS_ITEM = 2, PPI_TOTALS_NOTE = 3 };
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_BLOCK_H_
+PPROF_END_C_

@@ -3,16 +3,13 @@
 // What a long log says before its totals: how many events it holds, and where
 // everything else is. With it `info` does not walk over all blocks. The log
 // writer notes blocks as it accepts them; a reader looks for it from the end.
-#ifndef PPI_LOG_CONTENTS_H_
-#define PPI_LOG_CONTENTS_H_
+#pragma once
 
 #include "log/format/log_block.h"
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum {
   // Of logs of fewer blocks the headers are soon read.
@@ -60,8 +57,4 @@ bool ppi_log_contents_find(const char *path, ppi_log_contents *out);
 bool ppi_log_contents_skim(const char *path, ppi_log_file *file,
                            ppi_log_contents *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_CONTENTS_H_
+PPROF_END_C_

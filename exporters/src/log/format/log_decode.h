@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run of columns back to records.
-#ifndef PPI_LOG_DECODE_H_
-#define PPI_LOG_DECODE_H_
+#pragma once
 
 #include "log/format/log_model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_run_decoder {
   ppi_log_model model;
@@ -30,8 +27,4 @@ pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
                             const uint8_t *payload);
 void ppi_run_decoder_clear(ppi_run_decoder *decoder);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_DECODE_H_
+PPROF_END_C_

@@ -2,16 +2,13 @@
 //
 // A run of records to columns. The encoder takes one record at a
 // time, so that the block's size is known at every moment.
-#ifndef PPI_LOG_ENCODE_H_
-#define PPI_LOG_ENCODE_H_
+#pragma once
 
 #include "base/base.h"
 #include "file/buffer.h"
 #include "log/format/log_model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // An event's fields from `site` to `attributes`, side by side.
 typedef struct ppi_look {
@@ -82,8 +79,4 @@ typedef struct ppi_log_parts {
 void ppi_run_encoder_parts(const ppi_run_encoder *encoder,
                            ppi_log_parts *parts);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_ENCODE_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The walk over a log's blocks that reader, recover, `info` and `check` share.
-#ifndef PPI_LOG_FILE_H_
-#define PPI_LOG_FILE_H_
+#pragma once
 
 #include "log/format/log_format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_block {
   uint64_t offset, size;  // in the file
@@ -75,8 +72,4 @@ typedef pprof_status (*ppi_log_visit)(void *user, const ppi_log_block *block);
 pprof_status ppi_log_scan(const char *path, ppi_log_visit visit, void *user,
                           ppi_log_damage *damage, pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_FILE_H_
+PPROF_END_C_

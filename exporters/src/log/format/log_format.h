@@ -5,14 +5,11 @@
 //   log   = run | run | ...
 //   run   = file header | block | block | ...
 //   block = header | lane runs table | payload
-#ifndef PPI_LOG_FORMAT_H_
-#define PPI_LOG_FORMAT_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_LOG_MAGIC "PPROFLOG"
 #define PPI_LOG_BLOCK_MAGIC "\xb1PPB"
@@ -98,8 +95,4 @@ bool ppi_log_header_is_whole(const uint8_t *bytes, size_t len);
 size_t ppi_log_runs_end(const ppi_log_header *header);  // header and runs
 size_t ppi_log_block_size(const ppi_log_header *header);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_FORMAT_H_
+PPROF_END_C_

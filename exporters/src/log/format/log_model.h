@@ -3,15 +3,12 @@
 // What encoder and decoder of a run both know after the records so far: the
 // shapes seen, the guess which comes next, the open nesting and the values that
 // differences refer to. One object per run.
-#ifndef PPI_LOG_MODEL_H_
-#define PPI_LOG_MODEL_H_
+#pragma once
 
 #include "log/format/log_format.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A run's payload: a varint mask of the columns that are not empty, the varint
 // length of each of those, their bytes.
@@ -201,8 +198,4 @@ static inline double ppi_bits_double(uint64_t bits) {
   return value;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_MODEL_H_
+PPROF_END_C_

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Block payloads back to what a sink is told: shared by reader and recover.
-#ifndef PPI_LOG_PAYLOAD_H_
-#define PPI_LOG_PAYLOAD_H_
+#pragma once
 
 #include "event/event.h"
 #include "log/format/codec.h"
 #include "log/format/log_decode.h"
 #include "log/format/log_file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Collects run info, totals and checkpoints, which may span blocks, and
 // decodes the rest block by block.
@@ -80,8 +77,4 @@ pprof_status ppi_log_payload_window(ppi_log_payload *payload,
 pprof_status ppi_log_payload_piece(ppi_log_payload *payload,
                                    const ppi_log_block *block, bool *out_whole);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_PAYLOAD_H_
+PPROF_END_C_

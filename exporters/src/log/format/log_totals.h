@@ -2,14 +2,11 @@
 //
 // Totals from two sources: what events say about themselves, and what only the
 // run knew. Called by recover, by the reader of segments and by the log writer.
-#ifndef PPI_LOG_TOTALS_H_
-#define PPI_LOG_TOTALS_H_
+#pragma once
 
 #include "event/tally.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_log_totals_join adds `more` to the tally (which gets its lanes' values)
 // and lists all of it as pprof_totals wants it. `incomplete` is the value of
@@ -20,8 +17,4 @@ pprof_status ppi_log_totals_join(ppi_tally *tally, const pprof_totals *more,
 // Adds each lane's values to another tally.
 pprof_status ppi_log_totals_add(ppi_tally *to, const ppi_tally *from);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_TOTALS_H_
+PPROF_END_C_

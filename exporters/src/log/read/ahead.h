@@ -2,15 +2,12 @@
 //
 // Blocks of events that a thread of its own inflates and decodes while those
 // before them are delivered. Its user is one thread.
-#ifndef PPI_LOG_AHEAD_H_
-#define PPI_LOG_AHEAD_H_
+#pragma once
 
 #include "log/format/log_file.h"
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_ahead ppi_log_ahead;
 
@@ -30,8 +27,4 @@ pprof_status ppi_log_ahead_deliver(ppi_log_ahead *ahead, pprof_sink *sink,
 // ppi_log_ahead_destroy forgets what was not delivered.
 void ppi_log_ahead_destroy(ppi_log_ahead *ahead);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_AHEAD_H_
+PPROF_END_C_

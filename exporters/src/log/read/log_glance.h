@@ -2,16 +2,13 @@
 //
 // What recover has to know of a log before it decides what to do with it: whose
 // it is, whether it is whole, what else belongs to it.
-#ifndef PPI_LOG_GLANCE_H_
-#define PPI_LOG_GLANCE_H_
+#pragma once
 
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
 #include "log/format/log_payload.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What a dump that recover makes says of itself begins with this.
 #define PPI_FLIGHT_DEATH "a part of the run, before its process died at "
@@ -37,8 +34,4 @@ pprof_status ppi_log_glance_info(ppi_log_payload *payload,
 pprof_status ppi_log_glance_at(const char *path, ppi_log_glance *out,
                                pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_GLANCE_H_
+PPROF_END_C_

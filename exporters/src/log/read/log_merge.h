@@ -2,15 +2,12 @@
 //
 // Logs to one log that holds the runs of all of them. Called by the tool; one
 // thread, memory by the number of runs.
-#ifndef PPI_LOG_MERGE_H_
-#define PPI_LOG_MERGE_H_
+#pragma once
 
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_merge_input {
   const char *path;
@@ -36,8 +33,4 @@ typedef enum ppi_log_merge_end {
 ppi_log_merge_end ppi_log_merge(ppi_log_merge_input *inputs, size_t num_inputs,
                                 const char *output, pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_MERGE_H_
+PPROF_END_C_

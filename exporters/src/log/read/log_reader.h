@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading several logs as one stream: pprof_log_read for more than one path.
-#ifndef PPI_LOG_READER_H_
-#define PPI_LOG_READER_H_
+#pragma once
 
 #include "pprof/log.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_log_read_all delivers the logs one after the other. Segments of one run
 // that stand in order, in one file or in several, are one run to the sink, as
@@ -26,8 +23,4 @@ pprof_status ppi_log_read_ahead(const char *const *paths, size_t num_paths,
 pprof_status ppi_log_skim_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_READER_H_
+PPROF_END_C_

@@ -3,15 +3,12 @@
 // The runs of a log as bytes: where each stands, what is known of it without
 // its events, and its readable bytes one piece after the other. For verbs that
 // put logs together.
-#ifndef PPI_LOG_SECTION_H_
-#define PPI_LOG_SECTION_H_
+#pragma once
 
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // One run of a log file. Its readable bytes are its header (made anew when
 // that is damaged) and each whole block, in order; of a run that is whole they
@@ -63,8 +60,4 @@ bool ppi_log_pieces_next(ppi_log_pieces *pieces, const uint8_t **out,
                          size_t *out_len);
 void ppi_log_pieces_close(ppi_log_pieces *pieces);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_SECTION_H_
+PPROF_END_C_

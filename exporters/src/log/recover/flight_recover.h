@@ -2,15 +2,12 @@
 //
 // The dump of a process that died: what its flight recorder's ring held, and
 // the records that no block has. Called by recover.
-#ifndef PPI_FLIGHT_RECOVER_H_
-#define PPI_FLIGHT_RECOVER_H_
+#pragma once
 
 #include "log/recover/recover_result.h"
 #include "recover/salvage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_flight_recovery {
   uint64_t num_blocks, num_records;
@@ -25,8 +22,4 @@ typedef struct ppi_flight_recovery {
 pprof_status ppi_flight_recover(ppi_salvage *salvage, const char *path,
                                 ppi_flight_recovery *out, pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FLIGHT_RECOVER_H_
+PPROF_END_C_

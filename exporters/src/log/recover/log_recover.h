@@ -2,14 +2,11 @@
 //
 // Makes a whole log of what a process that died left behind: its spool, its
 // .part file, or both. Called by the tool, and by reclaim on its thread.
-#ifndef PPI_LOG_RECOVER_H_
-#define PPI_LOG_RECOVER_H_
+#pragma once
 
 #include "log/recover/recover_result.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // `path` is a spool or a log. `options` may be NULL. The log is written beside
 // its final name and renamed, and only then are .part and spool removed, so a
@@ -31,8 +28,4 @@ pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
 pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out,
                                   pprof_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_RECOVER_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // The content of a recovered log: copies whole blocks, salvages records above
 // them, adds totals. log_recover decides about files and names.
-#ifndef PPI_LOG_RESCUE_H_
-#define PPI_LOG_RESCUE_H_
+#pragma once
 
 #include "event/tally.h"
 #include "log/format/lane_high_water.h"
@@ -13,9 +12,7 @@
 #include "recover/salvage.h"
 #include "spool/staging.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_rescue_window {
   uint32_t index;
@@ -58,8 +55,4 @@ pprof_status ppi_rescue_finish(ppi_rescue *rescue, ppi_salvage *salvage,
                                const pprof_run_info *info);
 void ppi_rescue_clear(ppi_rescue *rescue);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_RESCUE_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What dead processes have left in memory, taken away beside a session that has
 // started: a program that is killed again and again would fill it with spools.
-#ifndef PPI_RECLAIM_H_
-#define PPI_RECLAIM_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_reclaim_options {
   // Of the spools; NULL: where a session puts its own by itself.
@@ -42,8 +39,4 @@ void ppi_reclaim_finish(ppi_reclaim *reclaim, uint64_t wait_ms);
 // Frees it; one whose thread has not ended frees itself and tells nothing more.
 void ppi_reclaim_destroy(ppi_reclaim *reclaim);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RECLAIM_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // The spool of a .part that does not name it: its process died before its first
 // block was in the file.
-#ifndef PPI_RECOVER_FIND_H_
-#define PPI_RECOVER_FIND_H_
+#pragma once
 
 #include "recover/salvage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_recover_find looks through this user's spools, in the folders where a
 // session puts them by itself, for that of a dead process which stages the
@@ -26,8 +23,4 @@ bool ppi_recover_same_file(const char *a, const char *b);
 // Whether a log writer, or a child that it forked, has it open.
 bool ppi_recover_is_written(const char *path);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RECOVER_FIND_H_
+PPROF_END_C_

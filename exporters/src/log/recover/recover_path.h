@@ -2,14 +2,11 @@
 //
 // How far recover follows the paths that a spool names. Whoever made the file
 // chose them, and a spool may have come from anywhere.
-#ifndef PPI_RECOVER_PATH_H_
-#define PPI_RECOVER_PATH_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_recover_place {
   const char *spool_path;
@@ -34,8 +31,4 @@ bool ppi_recover_ends_in(const char *path, const char *ending);
 // "pprof.UUID" and the ending, of a uuid that may be anything. NULL: no memory.
 char *ppi_recover_name_of(const char *uuid, const char *ending);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RECOVER_PATH_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What recover is asked for, and what it answers: what it took from where, and
 // where it left it.
-#ifndef PPI_RECOVER_RESULT_H_
-#define PPI_RECOVER_RESULT_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_recover_options {
   const char *output;  // NULL: the .part's path without .part
@@ -39,8 +36,4 @@ typedef struct ppi_recover_result {
   char told_path[PPI_RECOVER_PATH_MAX];
 } ppi_recover_result;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RECOVER_RESULT_H_
+PPROF_END_C_

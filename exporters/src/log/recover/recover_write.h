@@ -3,16 +3,13 @@
 // Writes the log that recover makes: what it is called, the file itself, and
 // when the leftovers may go: after the rename, never before. Which files and
 // which spool it is made of, log_recover.c finds.
-#ifndef PPI_RECOVER_WRITE_H_
-#define PPI_RECOVER_WRITE_H_
+#pragma once
 
 #include "log/format/log_format.h"
 #include "log/recover/recover_result.h"
 #include "recover/salvage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_recover_job {
   ppi_recover_options options;
@@ -47,8 +44,4 @@ void ppi_recover_remove_empty(const char *path, off_t most);
 // ppi_recover_remove_leftovers: the final log is there and whole.
 void ppi_recover_remove_leftovers(const ppi_recover_job *recovery);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RECOVER_WRITE_H_
+PPROF_END_C_

@@ -3,16 +3,13 @@
 // What the disk's limit lets a log have. Where it ends, blocks of events are
 // turned away and their records counted; what makes the log whole, its totals,
 // has room put by. Called by the log writer on the collector's thread.
-#ifndef PPI_LOG_BUDGET_H_
-#define PPI_LOG_BUDGET_H_
+#pragma once
 
 #include "file/disk.h"
 #include "log/format/log_format.h"
 #include "log/write/rotate.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_budget {
   ppi_disk *disk;       // NULL: no limit
@@ -45,8 +42,4 @@ pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
                                    ppi_log_assembler *assembler);
 uint64_t ppi_log_budget_num_dropped(const ppi_log_budget *budget);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_BUDGET_H_
+PPROF_END_C_

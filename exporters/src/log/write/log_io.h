@@ -2,8 +2,7 @@
 //
 // The I/O thread of a log writer: it alone writes the file, so that a blocked
 // disk stops nobody else. Called by the writer on the collector's thread.
-#ifndef PPI_LOG_IO_H_
-#define PPI_LOG_IO_H_
+#pragma once
 
 #include "file/buffer.h"
 #include "file/disk.h"
@@ -11,9 +10,7 @@
 #include "log/format/log_format.h"
 #include "spool/staging.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_io ppi_log_io;
 
@@ -58,8 +55,4 @@ int ppi_log_io_finish(ppi_log_io *io, uint64_t deadline_ns,
 // write() until all is written; 0 or errno.
 int ppi_write_all(int fd, const void *bytes, size_t len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_IO_H_
+PPROF_END_C_

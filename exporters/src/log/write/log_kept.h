@@ -3,14 +3,11 @@
 // Up to which record of each lane a log keeps what it was given: once a block
 // is in the spool's ring, or, without one, in the file. Called by the log
 // writer on the collector's thread.
-#ifndef PPI_LOG_KEPT_H_
-#define PPI_LOG_KEPT_H_
+#pragma once
 
 #include "log/format/log_format.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 struct ppi_log_promise;
 
@@ -35,8 +32,4 @@ static inline uint64_t ppi_log_kept_end(const ppi_log_kept *kept,
 void ppi_log_kept_restart(ppi_log_kept *kept);  // a further run
 void ppi_log_kept_clear(ppi_log_kept *kept);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_KEPT_H_
+PPROF_END_C_

@@ -3,15 +3,12 @@
 // A log that its disk ends before its run does: how many records are not in
 // the file, and the totals that say so there. Called by the log writer on the
 // collector's thread.
-#ifndef PPI_LOG_LOSS_H_
-#define PPI_LOG_LOSS_H_
+#pragma once
 
 #include "log/write/log_budget.h"
 #include "spool/staging.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_log_loss_stage {
   PPI_LOG_LOSS_NONE,
@@ -68,8 +65,4 @@ uint64_t ppi_log_loss_num_given(const ppi_log_loss *loss,
 const char *ppi_log_loss_reason(int error);
 void ppi_log_loss_clear(ppi_log_loss *loss);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_LOSS_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // Where a log stands: the name it was asked for and the one it has got, and
 // why its file cannot be reached any more. Of the log writer alone.
-#ifndef PPI_LOG_PLACE_H_
-#define PPI_LOG_PLACE_H_
+#pragma once
 
 #include <sys/stat.h>
 
@@ -11,9 +10,7 @@
 #include "event/event.h"
 #include "file/part.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_place {
   ppi_part part;       // its fd until the I/O thread takes it
@@ -52,8 +49,4 @@ bool ppi_log_place_is_elsewhere(const ppi_log_place *place);
 // ppi_log_place_reason says in words why its files failed with `error`.
 const char *ppi_log_place_reason(ppi_log_place *place, int error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_PLACE_H_
+PPROF_END_C_

@@ -4,16 +4,13 @@
 // put by while that is full, and up to which record of each lane the blocks
 // there keep what they were given. Called by the log writer on the collector's
 // thread.
-#ifndef PPI_LOG_RING_H_
-#define PPI_LOG_RING_H_
+#pragma once
 
 #include "log/write/log_io.h"
 #include "log/write/log_kept.h"
 #include "spool/staging.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_ring {
   ppi_staging *staging;
@@ -49,8 +46,4 @@ const ppi_buffer *ppi_log_ring_backlog(ppi_log_ring *ring);
 // `io` may be NULL.
 uint64_t ppi_log_ring_kept(ppi_log_ring *ring, ppi_log_io *io, uint32_t lane);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_RING_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What our own code may ask of a log writer beyond the public calls.
-#ifndef PPI_LOG_WRITER_H_
-#define PPI_LOG_WRITER_H_
+#pragma once
 
 #include "file/disk.h"
 #include "pprof/log.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_log_writer_stats {  // of the latest run
   uint64_t num_blocks;                 // closed so far
@@ -53,8 +50,4 @@ const char *ppi_log_writer_path(const pprof_sink *sink);
 // out of memory.
 char *ppi_log_sibling_path(const char *path, const char *infix);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOG_WRITER_H_
+PPROF_END_C_

@@ -3,15 +3,12 @@
 // A log in segments: what each segment has to begin with so that it stands
 // alone, what it has counted when it ends, and what its file is called. The log
 // writer feeds it on the collector's thread.
-#ifndef PPI_ROTATE_H_
-#define PPI_ROTATE_H_
+#pragma once
 
 #include "event/tally.h"
 #include "log/format/log_block.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The key of the run info that numbers segments from 1, and of the note in the
 // totals of each segment that another one follows; and of the run info that
@@ -126,8 +123,4 @@ uint32_t ppi_segment_of(const pprof_run_info *info);
 uint64_t ppi_segment_records_before(const pprof_run_info *info);
 bool ppi_segment_goes_on(const ppi_text *notes, size_t num_notes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ROTATE_H_
+PPROF_END_C_

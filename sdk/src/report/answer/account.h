@@ -2,15 +2,12 @@
 //
 // The time of one request, step or run by stage and place, on its way into the
 // answer.
-#ifndef PPI_ACCOUNT_H_
-#define PPI_ACCOUNT_H_
+#pragma once
 
 #include "base/map.h"
 #include "report/answer/moments.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_account_cell {
   uint64_t ns, calls;
@@ -39,8 +36,4 @@ pprof_status ppi_account_fold(const ppi_account *account, uint64_t length_ns,
                               const ppi_account_names *names, ppi_answer *into);
 void ppi_account_clear(ppi_account *account);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ACCOUNT_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // The steps of a run, and the run as a whole, while its ranges come: what a
 // horizon has passed is accounted for and forgotten.
-#ifndef PPI_ACCOUNTS_H_
-#define PPI_ACCOUNTS_H_
+#pragma once
 
 #include "report/answer/account.h"
 #include "report/answer/lanes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_step_account {
   uint64_t start_ns, end_ns;  // UINT64_MAX: still open
@@ -80,8 +77,4 @@ pprof_status ppi_accounts_fill(ppi_accounts *accounts,
                                ppi_answer answers[PPI_NUM_BASES]);
 void ppi_accounts_clear(ppi_accounts *accounts);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ACCOUNTS_H_
+PPROF_END_C_

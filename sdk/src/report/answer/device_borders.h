@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When devices begin and end what they do, from the last.
-#ifndef PPI_ANSWER_DEVICE_BORDERS_H_
-#define PPI_ANSWER_DEVICE_BORDERS_H_
+#pragma once
 
 #include "report/answer/moments.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Going back, what ends on a device at one time comes last.
 typedef enum ppi_device_border_kind {
@@ -30,8 +27,4 @@ size_t ppi_device_borders_list(const ppi_item *items, size_t num_items,
                                uint64_t from_ns, uint64_t to_ns,
                                ppi_device_border *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ANSWER_DEVICE_BORDERS_H_
+PPROF_END_C_

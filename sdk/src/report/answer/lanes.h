@@ -3,15 +3,12 @@
 // Finished host ranges that lie in one another on their lanes, in a few bytes
 // each, until a walk has passed them: those that a sweep has handed over, and
 // while a walk lasts those that it still holds. One thread at a time.
-#ifndef PPI_ANSWER_LANES_H_
-#define PPI_ANSWER_LANES_H_
+#pragma once
 
 #include "report/answer/moments.h"
 #include "report/spans/hold.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_answer_lane {
   uint32_t id;
@@ -53,8 +50,4 @@ static inline uint32_t ppi_answer_flags(const ppi_held *range) {
   return range->flags & PPI_HELD_WAITS ? PPI_ITEM_WAITS : 0;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ANSWER_LANES_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Every moment of a stretch of time belongs to one thing: a walk over ranges in
 // the order of time says to which. It knows sites and devices by number alone.
-#ifndef PPI_MOMENTS_H_
-#define PPI_MOMENTS_H_
+#pragma once
 
 #include "report/figures/answer_rows.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum {
   PPI_ITEM_LOOSE = 1,    // lies in no other range of its lane, nor they in it
@@ -100,8 +97,4 @@ void ppi_stretches_unite(ppi_stretches *stretches);
 pprof_status ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
                                uint64_t end_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MOMENTS_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tree over lanes that knows whose time is the last.
-#ifndef PPI_ANSWER_TIME_TREE_H_
-#define PPI_ANSWER_TIME_TREE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Times + 1; 0: none.
 typedef struct ppi_time_node {
@@ -44,8 +41,4 @@ static inline void ppi_time_set(ppi_time_node *tree, size_t at, uint64_t time,
   }
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ANSWER_TIME_TREE_H_
+PPROF_END_C_

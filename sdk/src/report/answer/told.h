@@ -2,15 +2,12 @@
 //
 // What has been told of each place on the host, for all units that are going
 // on alike, until one of them begins or ends. One thread at a time.
-#ifndef PPI_ANSWER_TOLD_H_
-#define PPI_ANSWER_TOLD_H_
+#pragma once
 
 #include "base/base.h"
 #include "report/answer/account.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_TOLD_RECENT 256  // a power of two
 
@@ -46,8 +43,4 @@ static inline ppi_moment *ppi_told_at(ppi_told *told, uint32_t number) {
   return &place->sum;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ANSWER_TOLD_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a walk back is to tell of.
-#ifndef PPI_WALK_H_
-#define PPI_WALK_H_
+#pragma once
 
 #include "report/answer/account.h"
 #include "report/answer/lanes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_walk_back {
   ppi_answer_lanes *lanes;  // not mixed
@@ -23,8 +20,4 @@ typedef struct ppi_walk_back {
   ppi_account *accounts;    // by unit
 } ppi_walk_back;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WALK_H_
+PPROF_END_C_

@@ -2,21 +2,14 @@
 //
 // The walk back over the ranges of one lane, where there are no others, no
 // devices, and none that wait.
-#ifndef PPI_WALK_ONE_H_
-#define PPI_WALK_ONE_H_
+#pragma once
 
 #include "report/answer/walk_state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_walk_one_lane tells of all until the walk's begin; the lane's first range
 // is looked up, and what is open is there.
 pprof_status ppi_walk_one_lane(ppi_walk_state *at);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WALK_ONE_H_
+PPROF_END_C_

@@ -2,8 +2,7 @@
 //
 // A walk back under way: the ranges that are open on each lane, and the borders
 // that come next. What each border does is the same in all walks.
-#ifndef PPI_WALK_STATE_H_
-#define PPI_WALK_STATE_H_
+#pragma once
 
 #include "base/base.h"
 #include "base/mem.h"
@@ -12,9 +11,7 @@
 #include "report/answer/told.h"
 #include "report/answer/walk.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A range that is open at the time of the walk.
 typedef struct ppi_walk_frame {
@@ -217,8 +214,4 @@ void ppi_walk_list_units(ppi_walk_state *at);
 pprof_status ppi_walk_cross_units(ppi_walk_state *at);
 pprof_status ppi_walk_flush(ppi_walk_state *at);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WALK_STATE_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Where the time of requests, of steps or of a run goes, by stage and place:
 // rows whose times add up to the time of all units, to the nanosecond.
-#ifndef PPI_ANSWER_ROWS_H_
-#define PPI_ANSWER_ROWS_H_
+#pragma once
 
 #include "report/figures/histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What a run is made of. Of a run the greatest that it has counts.
 typedef enum ppi_base_kind {
@@ -85,8 +82,4 @@ uint64_t ppi_answer_quantile(const ppi_answer *answer,
 pprof_status ppi_answer_merge(ppi_answer *into, const ppi_answer *from);
 void ppi_answer_clear(ppi_answer *answer);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ANSWER_ROWS_H_
+PPROF_END_C_

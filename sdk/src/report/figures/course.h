@@ -2,14 +2,11 @@
 //
 // How a device's time went on: when it was busy, and when idle for which
 // reason. Memory does not grow with the run: bins do. One thread at a time.
-#ifndef PPI_COURSE_H_
-#define PPI_COURSE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Why a device was idle.
 typedef enum ppi_idle {
@@ -55,8 +52,4 @@ pprof_status ppi_courses_add(ppi_report_courses *courses,
                              const ppi_report_course *from);
 void ppi_courses_clear(ppi_report_courses *courses);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COURSE_H_
+PPROF_END_C_

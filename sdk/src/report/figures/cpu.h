@@ -2,16 +2,13 @@
 //
 // The CPU use of one name's host ranges. Integers only, so adding and merging
 // in any order gives equal results.
-#ifndef PPI_REPORT_CPU_H_
-#define PPI_REPORT_CPU_H_
+#pragma once
 
 #include <stdint.h>
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // All zero is the empty one. Sums are of the ranges in `num_known`.
 typedef struct ppi_cpu_sums {
@@ -26,8 +23,4 @@ void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
                       uint64_t real_ns);
 void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_CPU_H_
+PPROF_END_C_

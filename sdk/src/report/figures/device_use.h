@@ -2,14 +2,11 @@
 //
 // What kernels, copies and sets that were launched in the ranges of one path
 // did on their devices.
-#ifndef PPI_DEVICE_USE_H_
-#define PPI_DEVICE_USE_H_
+#pragma once
 
 #include "report/figures/histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Why nothing of a call ran between its first piece of work and its last one.
 typedef enum ppi_gap {
@@ -45,8 +42,4 @@ static inline uint64_t ppi_device_use_idle(const ppi_device_use *use) {
   return sum_ns;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_DEVICE_USE_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // The first calls of a stage, in the order of time, apart from the rest, so
 // that its beginning can be told from how it goes on. Which calls are cold is
 // said here, for all views; docs/tables.md has the words. One thread at a time.
-#ifndef PPI_REPORT_EARLY_H_
-#define PPI_REPORT_EARLY_H_
+#pragma once
 
 #include "report/figures/histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // So many are looked at to find the cold ones.
 #define PPI_EARLY_CALLS 128
@@ -98,8 +95,4 @@ void ppi_early_clear(ppi_early *early);
 pprof_status ppi_phases_merge(ppi_phases *into, const ppi_phases *from);
 void ppi_phases_clear(ppi_phases *phases);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_EARLY_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Where the energy of devices went: by stage, and idle. The rows of a device
 // add up to what its counter says.
-#ifndef PPI_FIGURES_ENERGY_H_
-#define PPI_FIGURES_ENERGY_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_energy_kind {
   PPI_ENERGY_STAGE,
@@ -42,8 +39,4 @@ pprof_status ppi_energy_merge(ppi_energy *into, const ppi_energy *from);
 double ppi_energy_of_stages(const ppi_energy *energy);
 void ppi_energy_clear(ppi_energy *energy);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FIGURES_ENERGY_H_
+PPROF_END_C_

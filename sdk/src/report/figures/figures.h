@@ -2,8 +2,7 @@
 //
 // What a finished report holds: names and integers, free of ids and paths, so
 // that reports of several processes add up.
-#ifndef PPI_FIGURES_H_
-#define PPI_FIGURES_H_
+#pragma once
 
 #include "base/map.h"
 #include "event/event.h"
@@ -22,9 +21,7 @@
 #include "report/figures/queue.h"
 #include "report/figures/serving.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A registered category's number means nothing outside its process: its name
 // alone identifies it.
@@ -410,8 +407,4 @@ static inline bool ppi_figures_are_imported(const ppi_figures *figures) {
          !figures->totals[PPI_TOTAL_INCOMPLETE];
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FIGURES_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // Durations as integers: count, sums and extremes (a spread), and log-linear
 // buckets (a histogram). Adding and merging in any order gives equal results.
-#ifndef PPI_HISTOGRAM_H_
-#define PPI_HISTOGRAM_H_
+#pragma once
 
 #include "base/base.h"
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What was cut has a part of its time here and is no call: it counts in `n` and
 // `sum`, which are of all, and in none of the others.
@@ -109,8 +106,4 @@ void ppi_histogram_each(const ppi_histogram *histogram,
                         void *context);
 void ppi_histogram_clear(ppi_histogram *histogram);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_HISTOGRAM_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Figures that cannot be: the recording is wrong, and the answer says so.
-#ifndef PPI_IMPOSSIBLE_H_
-#define PPI_IMPOSSIBLE_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_impossible {
   bool is_any;
@@ -21,8 +18,4 @@ typedef struct ppi_impossible {
 // later work, or more than half of the events without anything usable.
 ppi_impossible ppi_impossible_of(const ppi_figures *figures);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_IMPOSSIBLE_H_
+PPROF_END_C_

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ranges that serve requests, and where the time of slow requests went.
-#ifndef PPI_REPORT_ITERATIONS_H_
-#define PPI_REPORT_ITERATIONS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // What the time of a request went into. A request whose schedule is unknown has
 // the time to its first token as one part. Decode is known by its gaps: those
@@ -76,8 +75,4 @@ bool ppi_serving_slow_merge(ppi_serving_slow **into,
 uint64_t ppi_serving_slow_sum(const ppi_serving_slow *slow, uint64_t num,
                               ppi_serving_slow *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_ITERATIONS_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What limits a run, as one verdict in words and numbers.
-#ifndef PPI_LIMIT_H_
-#define PPI_LIMIT_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What the verdict says of the names in it.
 typedef enum ppi_limit_claim {
@@ -141,8 +138,4 @@ typedef struct ppi_limit {
 double ppi_limit_bound(const ppi_limit *limit, const double *factors,
                        uint32_t *out_server);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_H_
+PPROF_END_C_

@@ -2,15 +2,14 @@
 //
 // How low a level of memory gets over time. What is given back again does not
 // show there; what is kept raises each low that comes. One thread at a time.
-#ifndef PPI_LOW_WATER_H_
-#define PPI_LOW_WATER_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 enum { PPI_LOW_WATER_BINS = 64 };
 
@@ -44,8 +43,4 @@ ppi_growth ppi_low_water_growth(const ppi_low_water *low);
 // Of two runs the one that surely grew more.
 void ppi_growth_merge(ppi_growth *into, const ppi_growth *from);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LOW_WATER_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What the machine did beside the program: troubles, each with the stage that
 // it hits most, and clocks of devices.
-#ifndef PPI_FIGURES_MACHINE_H_
-#define PPI_FIGURES_MACHINE_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_CATEGORY_MACHINE "Machine"
 #define PPI_CATEGORY_LOOP "EventLoop"
@@ -93,8 +90,4 @@ void ppi_machine_figures_add(ppi_machine_figures *into,
 // ppi_machine_mean_of is 0 of no time.
 double ppi_machine_mean_of(const ppi_machine_mean *mean);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FIGURES_MACHINE_H_
+PPROF_END_C_

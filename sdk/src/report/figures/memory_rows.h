@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory by place among a report's figures.
-#ifndef PPI_REPORT_MEMORY_ROWS_H_
-#define PPI_REPORT_MEMORY_ROWS_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Sums stop at the greatest number: in any order the same.
 static inline uint64_t ppi_bytes_sum(uint64_t a, uint64_t b) {
@@ -24,8 +21,4 @@ pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
 pprof_status ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
 void ppi_figures_clear_memory(ppi_figures *figures);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_MEMORY_ROWS_H_
+PPROF_END_C_

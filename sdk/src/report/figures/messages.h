@@ -2,15 +2,12 @@
 //
 // Times of one name's ranges by the amount of data each moved. Integers only,
 // so adding and merging in any order gives equal results.
-#ifndef PPI_REPORT_MESSAGES_H_
-#define PPI_REPORT_MESSAGES_H_
+#pragma once
 
 #include "pprof/event.h"
 #include "report/figures/histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Up to so many different sizes have a row each. Above that number, and
 // decided by it alone, the powers of two have: a row for 2^k to 2^(k+1) - 1.
@@ -36,8 +33,4 @@ pprof_status ppi_messages_add(ppi_messages *messages, const pprof_event *event);
 pprof_status ppi_messages_merge(ppi_messages *into, const ppi_messages *from);
 void ppi_messages_clear(ppi_messages *messages);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_MESSAGES_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What stood in the names of a row that folded, by place: range and sum.
 // Adding and merging in any order gives equal results.
-#ifndef PPI_REPORT_NUMBERS_H_
-#define PPI_REPORT_NUMBERS_H_
+#pragma once
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_number_sums {
   uint64_t n;  // names that had a number there
@@ -33,8 +30,4 @@ void ppi_numbers_merge(ppi_numbers *into, const ppi_numbers *from);
 void ppi_numbers_of_fold(ppi_numbers *numbers, const char *name,
                          const char *shape, uint64_t times);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_NUMBERS_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Paths of stages as rows: each is a name and the row that it lies in. The rows
 // are a tree in preorder. Siblings are sorted by name, category name and side.
-#ifndef PPI_REPORT_PATH_ROWS_H_
-#define PPI_REPORT_PATH_ROWS_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The order of siblings.
 int ppi_path_row_order(const ppi_report_path *a, const ppi_report_path *b);
@@ -36,8 +33,4 @@ pprof_status ppi_path_rows_add(ppi_figures *figures,
 pprof_status ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from);
 void ppi_path_rows_clear(ppi_figures *figures);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_PATH_ROWS_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // How long device ranges waited: from their submission on the host to their
 // start on the device, as far as the clock error lets it be known.
-#ifndef PPI_REPORT_QUEUE_H_
-#define PPI_REPORT_QUEUE_H_
+#pragma once
 
 #include "pprof/event.h"
 #include "report/figures/histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // All zero is the empty queue.
 typedef struct ppi_queue {
@@ -32,8 +29,4 @@ void ppi_queue_clear(ppi_queue *queue);
 bool ppi_queue_knows_mean(const ppi_queue *queue);
 bool ppi_queue_knows_quantile(const ppi_queue *queue, unsigned percent);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_QUEUE_H_
+PPROF_END_C_

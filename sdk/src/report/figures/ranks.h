@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The runs whose figures were added up, each with its own answer.
-#ifndef PPI_RANKS_H_
-#define PPI_RANKS_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_rank {
   // "rank 3"; "pid 4711", "worker-1:4711" where none was told, with the program
@@ -34,8 +31,4 @@ void ppi_ranks_clear(ppi_ranks *ranks);
 // ppi_ranks_left_out answers how many runs have stages and no unit of `base`.
 uint64_t ppi_ranks_left_out(const ppi_figures *figures, ppi_base_kind base);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RANKS_H_
+PPROF_END_C_

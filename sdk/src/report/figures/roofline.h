@@ -2,15 +2,14 @@
 //
 // A stage under the roof of its device: what it computed, in what time, and
 // what of that was possible (Williams, Waterman, Patterson 2009).
-#ifndef PPI_ROOFLINE_H_
-#define PPI_ROOFLINE_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 typedef struct ppi_roofline {
   const char *stage;
@@ -34,8 +33,4 @@ typedef struct ppi_roofline_told {
 
 ppi_roofline_told ppi_roofline_tell(const ppi_roofline *roofline);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_ROOFLINE_H_
+PPROF_END_C_

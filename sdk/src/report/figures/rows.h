@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lookups in a report's tables, which add the row that is missing.
-#ifndef PPI_REPORT_ROWS_H_
-#define PPI_REPORT_ROWS_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Lookups that add what is missing; NULL when out of memory. `key` may be NULL
 // where a text is unknown.
@@ -42,8 +39,4 @@ pprof_status ppi_figures_input(ppi_figures *figures,
 // one by one they would move the rest of their table each.
 pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_ROWS_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // How the requests of one class were served: the times of each, what they came
 // with and what they got.
-#ifndef PPI_REPORT_SERVING_H_
-#define PPI_REPORT_SERVING_H_
+#pragma once
 
 #include "report/figures/histogram.h"
 #include "report/figures/iterations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // docs/serving.md defines them. Each is a row of the view.
 // clang-format off
@@ -90,8 +87,4 @@ uint64_t ppi_serving_slowest(const ppi_serving *serving, ppi_serving_slow *out);
 pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from);
 void ppi_serving_clear(ppi_serving *serving);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_SERVING_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The requests of all runs without the cold ones, by length.
-#ifndef PPI_STEADY_REQUESTS_H_
-#define PPI_STEADY_REQUESTS_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_steady_request {
   const ppi_request_run *run;
@@ -21,8 +18,4 @@ pprof_status ppi_steady_requests(const ppi_figures *figures,
                                  ppi_steady_request **out, size_t *out_num,
                                  size_t *out_num_cold);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_STEADY_REQUESTS_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What a device did while units were under way: start-up, pauses without
 // requests and what comes after the last of them are nobody's fault.
-#ifndef PPI_FINDINGS_ACTIVE_H_
-#define PPI_FINDINGS_ACTIVE_H_
+#pragma once
 
 #include "report/findings/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Where figures do not tell what was when, the least that it can have been.
 typedef struct ppi_active {
@@ -22,8 +19,4 @@ typedef struct ppi_active {
 pprof_status ppi_active_of(const ppi_search *search,
                            const ppi_report_device *device, ppi_active *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_ACTIVE_H_
+PPROF_END_C_

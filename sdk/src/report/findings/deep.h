@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the time of a stage is spent, more than one level inside it.
-#ifndef PPI_FINDINGS_DEEP_H_
-#define PPI_FINDINGS_DEEP_H_
+#pragma once
 
 #include "report/findings/parts.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The way down from a stage on the host, as long as one range has at least half
 // of the time of the one directly around it, and a quarter of the stage's.
@@ -21,8 +18,4 @@ typedef struct ppi_deep {
 // ppi_deep_of needs figures with details.paths; without them there is no way.
 ppi_deep ppi_deep_of(const ppi_figures *figures, const ppi_costly *costly);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_DEEP_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One thing that a finished report's figures say, and all of them.
-#ifndef PPI_FINDING_H_
-#define PPI_FINDING_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum { PPI_FINDING_VALUES = 6 };
 
@@ -45,8 +42,4 @@ typedef struct ppi_findings {
   ppi_base_kind base;  // what the run is made of
 } ppi_findings;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDING_H_
+PPROF_END_C_

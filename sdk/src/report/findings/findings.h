@@ -2,15 +2,12 @@
 //
 // What a finished report's figures say, in sentences: which stage, how much,
 // why, and what to do next. docs/findings.md has a section for each id.
-#ifndef PPI_FINDINGS_H_
-#define PPI_FINDINGS_H_
+#pragma once
 
 #include "report/figures/roofline.h"
 #include "report/findings/finding.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum { PPI_MOST_RULES = 48 };
 
@@ -42,8 +39,4 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
                              ppi_findings *out);
 void ppi_findings_clear(ppi_findings *findings);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_H_
+PPROF_END_C_

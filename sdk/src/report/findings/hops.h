@@ -2,14 +2,11 @@
 //
 // For how long nothing went on for requests before each stage of theirs. Cold
 // requests do not count.
-#ifndef PPI_FINDINGS_HOPS_H_
-#define PPI_FINDINGS_HOPS_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_hops {
   const char *name;  // of the stage that most time passed before; NULL: none
@@ -19,8 +16,4 @@ typedef struct ppi_hops {
 
 pprof_status ppi_hops_of(const ppi_figures *figures, ppi_hops *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_HOPS_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What of the units' time stages, devices and threads have, out of the rows of
 // the additive table.
-#ifndef PPI_FINDINGS_PARTS_H_
-#define PPI_FINDINGS_PARTS_H_
+#pragma once
 
 #include "report/findings/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What a part's rows have in common; NULL: any.
 typedef struct ppi_part {
@@ -65,8 +62,4 @@ ppi_words ppi_part_of_usual(const ppi_search *search, const ppi_answer_row *row,
 // ppi_part_in_flight is by Little's law how many units are under way at a time.
 double ppi_part_in_flight(const ppi_answer *answer);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_PARTS_H_
+PPROF_END_C_

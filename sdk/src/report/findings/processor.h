@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much of a stage's time its thread was on a processor.
-#ifndef PPI_FINDINGS_PROCESSOR_H_
-#define PPI_FINDINGS_PROCESSOR_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // From here on a stage computes, and up to there it waits.
 #define PPI_COMPUTES 0.8
@@ -31,8 +28,4 @@ double ppi_processor_queued(const ppi_cpu_sums *sums);
 // waited for something else. < 0: as above.
 double ppi_processor_ready(const ppi_cpu_sums *sums);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_PROCESSOR_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Rules about the calls of a stage: unsteady ones, first ones, and what their
 // thread does.
-#ifndef PPI_RULES_CALLS_H_
-#define PPI_RULES_CALLS_H_
+#pragma once
 
 #include "report/findings/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_rule_uneven(ppi_search *search);
 void ppi_rule_first_call(ppi_search *search);
@@ -17,8 +14,4 @@ void ppi_rule_computes(ppi_search *search);
 void ppi_rule_blocks(ppi_search *search);
 void ppi_rule_processor_wait(ppi_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RULES_CALLS_H_
+PPROF_END_C_

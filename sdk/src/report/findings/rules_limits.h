@@ -2,14 +2,11 @@
 //
 // The profiler's own limits: what it missed, how sure its times are, and what
 // it cost.
-#ifndef PPI_RULES_LIMITS_H_
-#define PPI_RULES_LIMITS_H_
+#pragma once
 
 #include "report/findings/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_rule_lost(ppi_search *search);
 void ppi_rule_clock_error(ppi_search *search);
@@ -20,8 +17,4 @@ void ppi_rule_not_timed(ppi_search *search);
 void ppi_rule_own_cost(ppi_search *search);
 void ppi_rule_identity(ppi_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RULES_LIMITS_H_
+PPROF_END_C_

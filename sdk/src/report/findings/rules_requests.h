@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules about requests one by one.
-#ifndef PPI_RULES_REQUESTS_H_
-#define PPI_RULES_REQUESTS_H_
+#pragma once
 
 #include "report/findings/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_rule_tail(ppi_search *search);
 void ppi_rule_few_requests(ppi_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RULES_REQUESTS_H_
+PPROF_END_C_

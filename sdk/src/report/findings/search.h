@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a rule gets to see, and how it tells of what it found.
-#ifndef PPI_FINDINGS_SEARCH_H_
-#define PPI_FINDINGS_SEARCH_H_
+#pragma once
 
 #include "report/figures/impossible.h"
 #include "report/figures/roofline.h"
 #include "report/findings/finding.h"
 #include "report/findings/words.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_search {
   const ppi_figures *figures;
@@ -43,8 +40,4 @@ ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,
 void ppi_finding_value_add(ppi_finding *finding, const char *name,
                            double number, const char *unit);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_SEARCH_H_
+PPROF_END_C_

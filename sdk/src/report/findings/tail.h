@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the slowest requests have more of than usual ones.
-#ifndef PPI_FINDINGS_TAIL_H_
-#define PPI_FINDINGS_TAIL_H_
+#pragma once
 
 #include "report/figures/figures.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_tail_part {
   PPI_TAIL_STAGE = 0,  // what a stage did
@@ -29,8 +26,4 @@ typedef struct ppi_tail {
 
 pprof_status ppi_tail_of(const ppi_figures *figures, ppi_tail *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_TAIL_H_
+PPROF_END_C_

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Figures and names as words of a sentence.
-#ifndef PPI_FINDINGS_WORDS_H_
-#define PPI_FINDINGS_WORDS_H_
+#pragma once
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 // Short texts to be put into sentences.
 typedef struct ppi_words {
@@ -31,8 +30,4 @@ __attribute__((format(printf, 3, 4))) void ppi_words_put(char *to, size_t size,
                                                          ...);
 #define PPI_SAY(array, ...) ppi_words_put((array), sizeof(array), __VA_ARGS__)
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_FINDINGS_WORDS_H_
+PPROF_END_C_

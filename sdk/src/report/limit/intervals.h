@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Intervals of time in order, and values by rank.
-#ifndef PPI_LIMIT_INTERVALS_H_
-#define PPI_LIMIT_INTERVALS_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_interval {
   uint64_t from_ns, to_ns;
@@ -41,8 +38,4 @@ int ppi_compare_u64(const void *left, const void *right);
 // The value at `part` of sorted values; 0 of none.
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_INTERVALS_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What limits a run. docs/findings.md has the model and its sources.
-#ifndef PPI_LIMIT_FIND_H_
-#define PPI_LIMIT_FIND_H_
+#pragma once
 
 #include "report/figures/answer_rows.h"
 #include "report/figures/limit.h"
 #include "report/limit/limit_calls.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_limit_find looks at all calls of a finished run, and uses them up. Where
 // there is a verdict, what lies between the stages of `requests` is divided.
@@ -20,8 +17,4 @@ extern "C" {
 pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out,
                             ppi_answer *requests);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_FIND_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // The calls of a run that the limit model looks at: all of them, or of a long
 // run stretches of time that are spread over it evenly. Sink thread.
-#ifndef PPI_LIMIT_CALLS_H_
-#define PPI_LIMIT_CALLS_H_
+#pragma once
 
 #include "report/table/table_fill.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // More calls than that are thinned out.
 #define PPI_LIMIT_CALLS 65536
@@ -67,8 +64,4 @@ typedef struct ppi_limit_calls {
 void ppi_limit_calls_begin(ppi_limit_calls *calls);
 void ppi_limit_calls_clear(ppi_limit_calls *calls);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_CALLS_H_
+PPROF_END_C_

@@ -4,15 +4,12 @@
 // window. Its parts fill it: prepare, units, window,
 // pauses, waits, stations. docs/findings.md has
 // definitions and sources.
-#ifndef PPI_LIMIT_MODEL_H_
-#define PPI_LIMIT_MODEL_H_
+#pragma once
 
 #include "report/limit/intervals.h"
 #include "report/limit/limit_calls.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_NONE UINT32_MAX
 
@@ -163,8 +160,4 @@ static inline const ppi_limit_name *ppi_model_name(const ppi_limit_model *model,
   return &model->names[name];
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_MODEL_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Moments in which everything stands still, though there is work.
-#ifndef PPI_LIMIT_PAUSES_H_
-#define PPI_LIMIT_PAUSES_H_
+#pragma once
 
 #include "report/limit/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_limit_find_pauses comes before stations: pauses are no part of any time.
 void ppi_limit_find_pauses(ppi_limit_search *search);
@@ -17,8 +14,4 @@ void ppi_limit_find_pauses(ppi_limit_search *search);
 bool ppi_limit_long_pauses(ppi_limit_search *search);
 bool ppi_limit_pauses(ppi_limit_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_PAUSES_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // One station replayed, first come, first served, with arrivals as they were
 // (Lindley 1952; Kiefer, Wolfowitz 1955): what its waiting comes from.
-#ifndef PPI_LIMIT_REPLAY_H_
-#define PPI_LIMIT_REPLAY_H_
+#pragma once
 
 #include "report/limit/model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_replay_job {
   uint64_t arrival_ns, start_ns, service_ns;
@@ -33,8 +30,4 @@ double ppi_replay_run(const ppi_replay *replay,
 double ppi_replay_waited(const ppi_replay *replay);  // as it was
 void ppi_replay_clear(ppi_replay *replay);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_REPLAY_H_
+PPROF_END_C_

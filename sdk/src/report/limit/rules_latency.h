@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs in which nothing is saturated.
-#ifndef PPI_LIMIT_RULES_LATENCY_H_
-#define PPI_LIMIT_RULES_LATENCY_H_
+#pragma once
 
 #include "report/limit/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // How requests come: after others have ended, how many at a time.
 void ppi_limit_find_arrivals(ppi_limit_search *search);
@@ -18,8 +15,4 @@ bool ppi_limit_replica(ppi_limit_search *search);
 bool ppi_limit_idle(ppi_limit_search *search);
 bool ppi_limit_keeps_up(ppi_limit_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_RULES_LATENCY_H_
+PPROF_END_C_

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of a round of the thread that goes round.
-#ifndef PPI_LIMIT_RULES_PARTS_H_
-#define PPI_LIMIT_RULES_PARTS_H_
+#pragma once
 
 #include "report/limit/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Rule.
 bool ppi_limit_parts(ppi_limit_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_RULES_PARTS_H_
+PPROF_END_C_

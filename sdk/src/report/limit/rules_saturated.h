@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A server that is always busy sets the rate.
-#ifndef PPI_LIMIT_RULES_SATURATED_H_
-#define PPI_LIMIT_RULES_SATURATED_H_
+#pragma once
 
 #include "report/limit/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_limit_busiest answers the station that limits, if any is saturated.
 uint32_t ppi_limit_busiest(const ppi_limit_model *model);
@@ -29,8 +26,4 @@ bool ppi_limit_in_turn(ppi_limit_search *search);
 bool ppi_limit_closed_line(ppi_limit_search *search);
 bool ppi_limit_nearly(ppi_limit_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_RULES_SATURATED_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Threads that share what is not recorded.
-#ifndef PPI_LIMIT_RULES_SHARED_H_
-#define PPI_LIMIT_RULES_SHARED_H_
+#pragma once
 
 #include "report/limit/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 void ppi_limit_find_congestion(ppi_limit_search *search);
 // Rules.
@@ -17,8 +14,4 @@ bool ppi_limit_interpreter(ppi_limit_search *search);
 bool ppi_limit_takes_turns(ppi_limit_search *search);
 bool ppi_limit_congested(ppi_limit_search *search);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_RULES_SHARED_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Words that several rules need.
-#ifndef PPI_LIMIT_SAY_H_
-#define PPI_LIMIT_SAY_H_
+#pragma once
 
 #include "report/findings/words.h"
 #include "report/limit/search.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Adds a name that the verdict is about; stages come first.
 void ppi_limit_add_name(ppi_limit *out, const char *name);
@@ -26,8 +23,4 @@ const char *ppi_limit_a_unit(const ppi_limit_model *model);
 // The greatest of values; PPI_NONE: all are 0.
 uint32_t ppi_limit_greatest(const double *values, size_t num);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_SAY_H_
+PPROF_END_C_

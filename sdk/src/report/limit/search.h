@@ -2,15 +2,12 @@
 //
 // What the rules share: the model, where requests' time goes, and the verdict.
 // A rule answers true where it holds; the first that does is the verdict.
-#ifndef PPI_LIMIT_SEARCH_H_
-#define PPI_LIMIT_SEARCH_H_
+#pragma once
 
 #include "report/figures/limit.h"
 #include "report/limit/walk.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_limit_search {
   ppi_limit_model *model;
@@ -31,8 +28,4 @@ typedef bool (*ppi_limit_rule)(ppi_limit_search *search);
 
 static const double ppi_saturated = 0.9;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_SEARCH_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each stage works, waits left out.
-#ifndef PPI_LIMIT_STAGES_H_
-#define PPI_LIMIT_STAGES_H_
+#pragma once
 
 #include "report/limit/model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_model_find_stages fills the parts of rows, and what each works. False:
 // out of memory.
@@ -24,8 +21,4 @@ uint32_t ppi_call_part(const ppi_limit_model *model, uint32_t call);
 // Of waits that lie in one another the outermost one counts.
 bool ppi_call_is_top_wait(const ppi_limit_model *model, uint32_t call);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_STAGES_H_
+PPROF_END_C_

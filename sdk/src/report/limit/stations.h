@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows as servers.
-#ifndef PPI_LIMIT_STATIONS_H_
-#define PPI_LIMIT_STATIONS_H_
+#pragma once
 
 #include "report/limit/model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // False: out of memory.
 bool ppi_model_find_stations(ppi_limit_model *model);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_STATIONS_H_
+PPROF_END_C_

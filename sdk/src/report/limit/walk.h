@@ -2,15 +2,12 @@
 //
 // Where the time of requests goes: each moment belongs to what is served
 // meanwhile by the server that the request needs.
-#ifndef PPI_LIMIT_WALK_H_
-#define PPI_LIMIT_WALK_H_
+#pragma once
 
 #include "report/figures/limit.h"
 #include "report/limit/model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A piece of a request's time.
 typedef struct ppi_blame_piece {
@@ -56,8 +53,4 @@ bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
                            uint64_t *out_until_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_WALK_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steady part of a run.
-#ifndef PPI_LIMIT_WINDOW_H_
-#define PPI_LIMIT_WINDOW_H_
+#pragma once
 
 #include "report/limit/model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // False: out of memory.
 bool ppi_model_find_window(ppi_limit_model *model);
@@ -20,8 +17,4 @@ static inline uint64_t ppi_call_within(const ppi_limit_model *model,
   return ppi_model_within(model, call->start_ns, call->end_ns);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_LIMIT_WINDOW_H_
+PPROF_END_C_

@@ -2,16 +2,13 @@
 //
 // What the interpreter took: collections that hit units, and what held an event
 // loop.
-#ifndef PPI_MACHINE_INTERPRETER_H_
-#define PPI_MACHINE_INTERPRETER_H_
+#pragma once
 
 #include "report/figures/machine.h"
 #include "report/limit/limit_calls.h"
 #include "report/machine/series.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_interpreter_find looks at a run that is over; `loops` are the counters of
 // category EventLoop.
@@ -21,8 +18,4 @@ pprof_status ppi_interpreter_find(const ppi_machine_run *loops,
                                   const ppi_limit_calls *calls,
                                   ppi_interpreter_figures *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MACHINE_INTERPRETER_H_
+PPROF_END_C_

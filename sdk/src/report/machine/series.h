@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The machine's counters of a run as series of points. Sink thread.
-#ifndef PPI_MACHINE_SERIES_H_
-#define PPI_MACHINE_SERIES_H_
+#pragma once
 
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Of a longer series every other point goes.
 #define PPI_MACHINE_POINTS ((size_t)65536)
@@ -49,8 +46,4 @@ const ppi_machine_series *ppi_machine_run_find_gpu(const ppi_machine_run *run,
                                                    const char *what);
 void ppi_machine_run_clear(ppi_machine_run *run);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MACHINE_SERIES_H_
+PPROF_END_C_

@@ -2,16 +2,13 @@
 //
 // Which stage's slow calls lie in some stretches of time, and whether more of
 // them do than by chance.
-#ifndef PPI_MACHINE_SLOW_CALLS_H_
-#define PPI_MACHINE_SLOW_CALLS_H_
+#pragma once
 
 #include "report/figures/machine.h"
 #include "report/limit/intervals.h"
 #include "report/limit/limit_calls.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_slow_call {
   uint64_t start_ns, end_ns;
@@ -42,8 +39,4 @@ void ppi_slow_calls_meet(const ppi_slow_calls *slow,
                          uint64_t to_ns, ppi_machine_trouble *out);
 void ppi_slow_calls_clear(ppi_slow_calls *slow);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MACHINE_SLOW_CALLS_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of what a machine's counters can say against it.
-#ifndef PPI_MACHINE_TROUBLES_H_
-#define PPI_MACHINE_TROUBLES_H_
+#pragma once
 
 #include "report/figures/machine.h"
 #include "report/limit/limit_calls.h"
 #include "report/machine/series.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_machine_find_troubles looks at a run that is over.
 //
@@ -19,8 +16,4 @@ pprof_status ppi_machine_find_troubles(const ppi_machine_run *run,
                                        const ppi_limit_calls *calls,
                                        ppi_machine_figures *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_MACHINE_TROUBLES_H_
+PPROF_END_C_

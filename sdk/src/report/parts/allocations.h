@@ -2,16 +2,13 @@
 //
 // How much memory was taken, less what was given back, while each range ran: by
 // any thread of the run, as torch.profiler counts. One thread at a time.
-#ifndef PPI_REPORT_ALLOCATIONS_H_
-#define PPI_REPORT_ALLOCATIONS_H_
+#pragma once
 
 #include "report/figures/figures.h"
 #include "report/spans/hold.h"
 #include "report/spans/scope.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // All zero is the empty one.
 typedef struct ppi_allocations {
@@ -48,8 +45,4 @@ pprof_status ppi_allocations_meet(ppi_allocations *allocations,
 pprof_status ppi_allocations_carry(ppi_allocations *allocations);
 void ppi_allocations_clear(ppi_allocations *allocations);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_ALLOCATIONS_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // In which ranges kernels of graphs were captured, by the attributes of their
 // events. With details.kernels; one thread at a time.
-#ifndef PPI_REPORT_CAPTURES_H_
-#define PPI_REPORT_CAPTURES_H_
+#pragma once
 
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_capture {
   uint32_t *sites;  // the outermost first
@@ -32,8 +29,4 @@ pprof_status ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
 uint32_t ppi_captures_at(const ppi_captures *captures, uint32_t attributes);
 void ppi_captures_clear(ppi_captures *captures);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_CAPTURES_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a report tells on demand only: names by thread, parts of operators.
-#ifndef PPI_REPORT_DETAILS_H_
-#define PPI_REPORT_DETAILS_H_
+#pragma once
 
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_run_thread_row {
   ppi_run_thread *thread;
@@ -46,8 +43,4 @@ pprof_status ppi_run_fill_details(ppi_details *details, ppi_run_ids *ids,
                                   ppi_figures *out);
 void ppi_run_clear_details(ppi_details *details);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_DETAILS_H_
+PPROF_END_C_

@@ -3,14 +3,11 @@
 // Calls of ranges in which kernels, copies and sets were launched, until a
 // horizon has passed both. Launches come in any order within a sweep. With
 // details.kernels; one thread at a time.
-#ifndef PPI_REPORT_DEVICE_CALLS_H_
-#define PPI_REPORT_DEVICE_CALLS_H_
+#pragma once
 
 #include "report/parts/paths.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What was launched, and when it ran.
 typedef struct ppi_piece {
@@ -59,8 +56,4 @@ pprof_status ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
                                      uint64_t horizon_ns);
 void ppi_device_calls_clear(ppi_device_calls *calls);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_DEVICE_CALLS_H_
+PPROF_END_C_

@@ -3,8 +3,7 @@
 // A run by the ids of its events: categories, sites, devices, streams, lanes
 // and threads, with what each has counted. It knows no part of the report. Sink
 // thread only.
-#ifndef PPI_IDS_H_
-#define PPI_IDS_H_
+#pragma once
 
 #include "base/map.h"
 #include "event/event.h"
@@ -15,9 +14,7 @@
 #include "report/spans/scope.h"
 #include "report/spans/union.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Items by id.
 #define PPI_RUN_MAX_ID PPI_MAX_ID
@@ -207,8 +204,4 @@ uint32_t ppi_portable_category(uint32_t category);
 // ppi_run_clear_ids comes after ppi_run_clear_threads.
 void ppi_run_clear_ids(ppi_run_ids *ids);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_IDS_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // How device ranges of one run share their devices: for each stage its time
 // alone, and for each two the time of both at once. One thread at a time.
-#ifndef PPI_REPORT_INTERFERENCE_H_
-#define PPI_REPORT_INTERFERENCE_H_
+#pragma once
 
 #include "base/map.h"
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A device that runs more at once is not told apart further.
 enum { PPI_INTERFERENCE_MAX_ACTIVE = 256 };
@@ -84,8 +81,4 @@ pprof_status ppi_interference_fill(ppi_interference *interference,
                                    ppi_run_ids *ids, ppi_figures *out);
 void ppi_interference_clear(ppi_interference *interference);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_INTERFERENCE_H_
+PPROF_END_C_

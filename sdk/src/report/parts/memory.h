@@ -2,15 +2,12 @@
 //
 // Memory of one run by place: what was allocated and freed in which ranges, and
 // the greatest level. One thread at a time.
-#ifndef PPI_REPORT_MEMORY_H_
-#define PPI_REPORT_MEMORY_H_
+#pragma once
 
 #include "report/figures/low_water.h"
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_memory_owner {
   uint32_t site;  // 0: none
@@ -54,8 +51,4 @@ pprof_status ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
                              ppi_figures *out);
 void ppi_memory_clear(ppi_memory *memory);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_MEMORY_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // The held ranges of all lanes and the open ones as one list, from the last end
 // backwards, each after those around it.
-#ifndef PPI_REPORT_MERGE_H_
-#define PPI_REPORT_MERGE_H_
+#pragma once
 
 #include "base/base.h"
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A range that is open at a checkpoint, for the sweep without an end.
 typedef struct ppi_run_open {
@@ -108,8 +105,4 @@ static inline void ppi_merge_replay(ppi_merge *merge) {
   merge->winner = winner;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_MERGE_H_
+PPROF_END_C_

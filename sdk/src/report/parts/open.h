@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What checkpoints list as open, as far as it is believed.
-#ifndef PPI_REPORT_OPEN_H_
-#define PPI_REPORT_OPEN_H_
+#pragma once
 
 #include "report/parts/merge.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A host range that a checkpoint listed as open.
 typedef struct ppi_run_listed {
@@ -40,8 +37,4 @@ pprof_status ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids);
 pprof_status ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids,
                                uint64_t end_ns, ppi_run_open **out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_OPEN_H_
+PPROF_END_C_

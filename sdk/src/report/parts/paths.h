@@ -2,14 +2,11 @@
 //
 // Ranges by what lies around them: a tree of names, filled while the sweep
 // meets each range after those around it. With details.paths or flat_paths.
-#ifndef PPI_REPORT_PATHS_H_
-#define PPI_REPORT_PATHS_H_
+#pragma once
 
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Paths that a run tells apart; ranges on further ones are left out.
 #define PPI_RUN_MAX_PATHS 65536u
@@ -127,8 +124,4 @@ pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
                             ppi_figures *out);
 void ppi_paths_clear(ppi_paths *paths);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_PATHS_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Queue delays of a run, by site and device. One thread at a time.
-#ifndef PPI_REPORT_QUEUES_H_
-#define PPI_REPORT_QUEUES_H_
+#pragma once
 
 #include "report/figures/queue.h"
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_run_queue {
   uint32_t site, device;
@@ -29,8 +26,4 @@ pprof_status ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,
                              ppi_figures *out);
 void ppi_queues_clear(ppi_queues *all);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_QUEUES_H_
+PPROF_END_C_

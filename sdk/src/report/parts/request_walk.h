@@ -2,14 +2,11 @@
 //
 // One request from its beginning to its end: what it was doing at every moment,
 // and the longest path through it.
-#ifndef PPI_REPORT_REQUEST_WALK_H_
-#define PPI_REPORT_REQUEST_WALK_H_
+#pragma once
 
 #include "report/spans/union.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A range that serves a request. Times of the device are 0 where there are
 // none.
@@ -75,8 +72,4 @@ pprof_status ppi_walk_critical(ppi_walk *walk);
 // those in them: as a walk takes them.
 int ppi_request_part_order(const void *left, const void *right);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_REQUEST_WALK_H_
+PPROF_END_C_

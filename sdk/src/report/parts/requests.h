@@ -2,15 +2,12 @@
 //
 // Requests of one run, by flow: what of each was when, gathered while the run
 // is delivered and looked at when it has ended. One thread at a time.
-#ifndef PPI_REPORT_REQUESTS_H_
-#define PPI_REPORT_REQUESTS_H_
+#pragma once
 
 #include "report/parts/ids.h"
 #include "report/parts/request_walk.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // More parts than this are thinned: of all requests those of one hash in two,
 // four, ... stay, so that what stays does not depend on the order of arrival.
@@ -47,8 +44,4 @@ size_t ppi_requests_next(const ppi_requests *requests, size_t at,
                          bool *out_counts);
 void ppi_requests_clear(ppi_requests *requests);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_REQUESTS_H_
+PPROF_END_C_

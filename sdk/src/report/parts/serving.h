@@ -2,16 +2,13 @@
 //
 // Requests of a run while they are served: what was said of each is put
 // together once its range and all before that are known. One thread at a time.
-#ifndef PPI_PARTS_SERVING_H_
-#define PPI_PARTS_SERVING_H_
+#pragma once
 
 #include "report/figures/serving.h"
 #include "report/parts/ids.h"
 #include "report/spans/identity.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Numbers of requests that a report tells apart.
 #define PPI_SERVING_MOST (1u << 20)
@@ -68,8 +65,4 @@ pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
                               ppi_figures *out);
 void ppi_serving_clear_run(ppi_serving_run *run);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_PARTS_SERVING_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // Kernels by name and by how they were launched. With details.shapes; one
 // thread at a time.
-#ifndef PPI_REPORT_SHAPES_H_
-#define PPI_REPORT_SHAPES_H_
+#pragma once
 
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_run_shape {
   uint32_t site, shape;  // shape: where it stands
@@ -39,8 +36,4 @@ pprof_status ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
                              ppi_figures *out);
 void ppi_shapes_clear(ppi_shapes *shapes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_SHAPES_H_
+PPROF_END_C_

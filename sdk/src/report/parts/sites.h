@@ -2,14 +2,11 @@
 //
 // Sites of a run whose ids are given to other names (pprof_definition_kind).
 // A run in which no id ever is has none of this: ids are the numbers.
-#ifndef PPI_REPORT_SITES_H_
-#define PPI_REPORT_SITES_H_
+#pragma once
 
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Names that a report tells apart once ids are given to others: the first ones
 // that have events.
@@ -59,8 +56,4 @@ pprof_status ppi_run_note_others(const ppi_run_labels *labels,
                                  ppi_figures *out);
 void ppi_run_clear_labels(ppi_run_labels *labels);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_SITES_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lanes and threads of a run, which come and go.
-#ifndef PPI_REPORT_THREADS_H_
-#define PPI_REPORT_THREADS_H_
+#pragma once
 
 #include "report/parts/ids.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A lane has its thread.
 ppi_run_lane *ppi_run_lane_at(ppi_run_ids *ids, uint32_t id);
@@ -46,8 +43,4 @@ static inline ppi_run_thread *ppi_run_any_thread(const ppi_run_ids *ids,
                               : ids->summed[i - ids->num_threads];
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_THREADS_H_
+PPROF_END_C_

@@ -2,17 +2,14 @@
 //
 // Events, checkpoints and requests of a run as the answer's ranges and units.
 // With details.answer; sink thread only.
-#ifndef PPI_REPORT_ANSWERS_H_
-#define PPI_REPORT_ANSWERS_H_
+#pragma once
 
 #include <pthread.h>
 
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_run_answer_take takes any event that no lane holds for the answer.
 pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event);
@@ -39,8 +36,4 @@ pprof_status ppi_run_answer_end(ppi_answer_settling *self);
 // ppi_run_answer_fill comes after ppi_requests_fill, when windows have ends.
 pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_ANSWERS_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checkpoints of a run: what their horizon allows to settle and to forget.
-#ifndef PPI_REPORT_CHECKPOINT_H_
-#define PPI_REPORT_CHECKPOINT_H_
+#pragma once
 
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 pprof_status ppi_run_checkpoint(ppi_run *run,
                                 const pprof_checkpoint *checkpoint);
@@ -24,8 +21,4 @@ pprof_status ppi_run_settle_ranges(ppi_run *run, uint64_t horizon_ns,
 // `horizon_ns`, together, as ppi_identity_settle says.
 pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_CHECKPOINT_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What was launched while a device range of the program's own was open, which
 // is measured by events: of one thread, during a sweep. With details.kernels.
-#ifndef PPI_REPORT_EVENT_CALLS_H_
-#define PPI_REPORT_EVENT_CALLS_H_
+#pragma once
 
 #include "report/run/run.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_event_calls {
   uint32_t thread;  // index
@@ -29,8 +26,4 @@ pprof_status ppi_event_calls_take(ppi_run *run, ppi_event_calls *open,
                                   const ppi_point *point);
 void ppi_event_calls_clear(ppi_event_calls *open);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_EVENT_CALLS_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is counted of each event as it comes, and where that is looked up.
-#ifndef PPI_EVENT_COUNTS_H_
-#define PPI_EVENT_COUNTS_H_
+#pragma once
 
 #include "base/base.h"
 #include "report/parts/threads.h"
 #include "report/run/run.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 static inline uint64_t ppi_event_length(uint64_t start_ns, uint64_t end_ns) {
   return end_ns > start_ns ? end_ns - start_ns : 0;
@@ -106,8 +103,4 @@ static inline pprof_status ppi_event_count_dropped(ppi_run *run,
   return ppi_histogram_add(&site->row.host_times, length_ns);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_EVENT_COUNTS_H_
+PPROF_END_C_

@@ -2,14 +2,11 @@
 //
 // What is around a point: the stack of the ranges of its lane that a sweep has
 // met, and what is submitted there.
-#ifndef PPI_REPORT_FRAMES_H_
-#define PPI_REPORT_FRAMES_H_
+#pragma once
 
 #include "report/run/run.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 static inline bool ppi_run_is_operator(const ppi_run *run, uint32_t site) {
   const ppi_run_site *item = run->ids.sites.items[site];
@@ -79,8 +76,4 @@ static inline pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
   return PPROF_STATUS_OK;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_FRAMES_H_
+PPROF_END_C_

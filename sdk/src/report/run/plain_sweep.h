@@ -3,16 +3,13 @@
 // A sweep over ranges of one lane that are nothing but calls, all of which is
 // settled now, where nobody submits anything: they come one after the other
 // until another lane's come in between.
-#ifndef PPI_REPORT_PLAIN_SWEEP_H_
-#define PPI_REPORT_PLAIN_SWEEP_H_
+#pragma once
 
 #include "base/base.h"
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_plain_sweep {
   ppi_run *run;
@@ -47,8 +44,4 @@ static inline bool ppi_sweep_is_plain(const ppi_plain_sweep *at,
 pprof_status ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
                              ppi_merge_cursor *top, uint64_t rest_ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_PLAIN_SWEEP_H_
+PPROF_END_C_

@@ -3,8 +3,7 @@
 // A report while its run is being delivered: what is known by id, and its
 // parts, each with what it holds until a checkpoint or the end decides it. Sink
 // thread only.
-#ifndef PPI_REPORT_RUN_H_
-#define PPI_REPORT_RUN_H_
+#pragma once
 
 #include "report/answer/accounts.h"
 #include "report/parts/allocations.h"
@@ -25,9 +24,7 @@
 #include "report/spans/pairs.h"
 #include "report/spans/perf.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The lane is the batch's: its order is the order of adding.
 typedef struct ppi_run_work {
@@ -106,8 +103,4 @@ pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
                             uint64_t time_ns);
 void ppi_run_clear(ppi_run *run);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_RUN_H_
+PPROF_END_C_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a horizon settles, in one walk over the ranges that it has passed.
-#ifndef PPI_REPORT_SWEEP_H_
-#define PPI_REPORT_SWEEP_H_
+#pragma once
 
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_run_sweep settles what lies before `horizon_ns`: all that ends by it has
 // come, all else that begins before it has, too, or is in `open`, and so has
@@ -20,8 +17,4 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
 // more: it forgets what was settled, or hands it over to the answer.
 pprof_status ppi_run_pass_swept(ppi_run *run);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_SWEEP_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // How communication and computation of one run share its time: unions of the
 // two and of both, from which the overlap follows. One thread at a time.
-#ifndef PPI_REPORT_DISTRIBUTION_H_
-#define PPI_REPORT_DISTRIBUTION_H_
+#pragma once
 
 #include "report/figures/figures.h"
 #include "report/spans/union.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // All zero is the empty one. Which device ranges compute depends on whether the
 // run has kernels: the first one turns away all that computed before it.
@@ -65,8 +62,4 @@ pprof_status ppi_paddle_host(ppi_distribution *distribution,
 pprof_status ppi_paddle_take(ppi_distribution *distribution,
                              const ppi_paddle_kernel *kernel);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_DISTRIBUTION_H_
+PPROF_END_C_

@@ -2,15 +2,12 @@
 //
 // Finished ranges of one lane, in the order in which they came, in a few bytes
 // each, until a horizon has passed them. One thread at a time.
-#ifndef PPI_REPORT_HOLD_H_
-#define PPI_REPORT_HOLD_H_
+#pragma once
 
 #include "base/base.h"
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum {
   PPI_HELD_LOOSE = 1,          // takes no part in its lane's nesting
@@ -172,8 +169,4 @@ bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before);
 void ppi_hold_clear(ppi_hold *hold, ppi_hold_pool *pool);
 void ppi_hold_pool_clear(ppi_hold_pool *pool);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_HOLD_H_
+PPROF_END_C_

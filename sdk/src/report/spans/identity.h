@@ -3,15 +3,12 @@
 // The accounting identity of one device: in the windows, and in each step,
 // wall = busy + the idle classes. Busy is a union; the gaps are found here,
 // by a sweep of their own, so that one checks the other.
-#ifndef PPI_IDENTITY_H_
-#define PPI_IDENTITY_H_
+#pragma once
 
 #include "report/figures/figures.h"
 #include "report/spans/union.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The windows seen so far, in order; end_ns is UINT64_MAX while one is open.
 typedef struct ppi_windows {
@@ -86,8 +83,4 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
                                  uint64_t horizon_ns);
 void ppi_identity_clear(ppi_identity *identity);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_IDENTITY_H_
+PPROF_END_C_

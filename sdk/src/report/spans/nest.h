@@ -2,14 +2,11 @@
 //
 // How much of a range lies in ranges directly nested in it. Ranges of one lane
 // come inner ones first, so those that no outer one has claimed yet wait here.
-#ifndef PPI_REPORT_NEST_H_
-#define PPI_REPORT_NEST_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // So many may wait. Beyond that, neighbours of one depth become one: they have
 // the same range around them, if none of that depth was lost.
@@ -57,8 +54,4 @@ static inline pprof_status ppi_nest_add(ppi_nest *nest, uint64_t start_ns,
 
 void ppi_nest_clear(ppi_nest *nest);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_NEST_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nested paired device ranges: the time of each without those inside it.
-#ifndef PPI_REPORT_PAIRS_H_
-#define PPI_REPORT_PAIRS_H_
+#pragma once
 
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Inner paired ranges of one lane and stream whose outer one is still to come,
 // by start. Where no range is left that might begin between two, they are one.
@@ -37,8 +34,4 @@ pprof_status ppi_run_settle_pairs(ppi_pairs *all,
                                   const pprof_checkpoint *checkpoint);
 void ppi_run_clear_pairs(ppi_pairs *all);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_PAIRS_H_
+PPROF_END_C_

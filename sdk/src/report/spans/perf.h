@@ -2,15 +2,12 @@
 //
 // How long the steps of one run took, and what of that went into reading data.
 // Events come in any order. One thread at a time.
-#ifndef PPI_REPORT_PERF_H_
-#define PPI_REPORT_PERF_H_
+#pragma once
 
 #include "report/figures/figures.h"
 #include "report/spans/union.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // By start, then the other fields.
 typedef struct ppi_perf_step {
@@ -56,8 +53,4 @@ pprof_status ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns);
 pprof_status ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out);
 void ppi_perf_clear(ppi_perf *perf);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_REPORT_PERF_H_
+PPROF_END_C_

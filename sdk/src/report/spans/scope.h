@@ -3,14 +3,11 @@
 // Points of one OS thread's time, and how much device time was submitted
 // between two of them. Points come in any order; what ranges that are still to
 // come may contain is held, in few sums. One thread at a time.
-#ifndef PPI_SCOPE_H_
-#define PPI_SCOPE_H_
+#pragma once
 
 #include "report/figures/histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_device_class {
   PPI_DEVICE_OTHER = 0,
@@ -110,8 +107,4 @@ pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns);
 pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared);
 void ppi_scopes_clear(ppi_scopes *scopes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SCOPE_H_
+PPROF_END_C_

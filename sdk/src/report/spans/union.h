@@ -2,14 +2,11 @@
 //
 // The measure of a union of time spans, in memory bounded by checkpoints: what
 // lies before a horizon is folded into one number. One thread at a time.
-#ifndef PPI_UNION_H_
-#define PPI_UNION_H_
+#pragma once
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_span {
   uint64_t start_ns, end_ns;
@@ -50,8 +47,4 @@ pprof_status ppi_union_copy(ppi_union *into, ppi_union *from);
 uint64_t ppi_union_measure(ppi_union *set);
 void ppi_union_clear(ppi_union *set);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_UNION_H_
+PPROF_END_C_

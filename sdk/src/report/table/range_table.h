@@ -3,14 +3,11 @@
 // A range table: the ranges of a run between two whole checkpoints, as columns.
 // Whoever looks back reads tables; ranges are paired, nested and named here,
 // and nowhere else. The thread that delivers.
-#ifndef PPI_RANGE_TABLE_H_
-#define PPI_RANGE_TABLE_H_
+#pragma once
 
 #include "pprof/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 #define PPI_NO_RANGE UINT32_MAX
 
@@ -55,8 +52,4 @@ typedef struct ppi_range_table {
   uint64_t from_ns, to_ns;  // what begins in between is in this table
 } ppi_range_table;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_RANGE_TABLE_H_
+PPROF_END_C_

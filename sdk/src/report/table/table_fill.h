@@ -2,17 +2,14 @@
 //
 // Fills range tables from events as a sink gets them, and hands each table to
 // one reader. The thread that delivers.
-#ifndef PPI_TABLE_FILL_H_
-#define PPI_TABLE_FILL_H_
+#pragma once
 
 #include "event/event.h"
 #include "report/table/range_table.h"
 #include "report/table/table_ids.h"
 #include "report/table/table_nest.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Above that a table does not wait for what a device has pending.
 #define PPI_TABLE_ROWS ((size_t)262144)
@@ -56,8 +53,4 @@ pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
 pprof_status ppi_table_fill_finish(ppi_table_fill *fill);
 void ppi_table_fill_clear(ppi_table_fill *fill);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TABLE_FILL_H_
+PPROF_END_C_

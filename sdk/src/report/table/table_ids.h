@@ -2,15 +2,12 @@
 //
 // Names and threads of a run by numbers that stay, whatever ids are defined
 // again: an id that gets another meaning gets another number.
-#ifndef PPI_TABLE_IDS_H_
-#define PPI_TABLE_IDS_H_
+#pragma once
 
 #include "base/map.h"
 #include "event/event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef struct ppi_table_name {
   char *text;
@@ -54,8 +51,4 @@ const char *ppi_table_ids_device_name(const ppi_table_ids *ids,
                                       uint32_t device);
 void ppi_table_ids_clear(ppi_table_ids *ids);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TABLE_IDS_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows in their order, each with the range around it.
-#ifndef PPI_TABLE_NEST_H_
-#define PPI_TABLE_NEST_H_
+#pragma once
 
 #include "report/table/range_table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // A range that waits for its table.
 typedef struct ppi_table_row {
@@ -28,8 +25,4 @@ pprof_status ppi_table_order(ppi_table_row **rows, size_t num,
 // ppi_table_nest finds the range around each of ordered rows.
 void ppi_table_nest(ppi_table_row *rows, size_t num);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_TABLE_NEST_H_
+PPROF_END_C_

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rules of a session: set, demanded, renewed, and told by watched markers.
-#ifndef PPI_CAPTURE_SESSION_H_
-#define PPI_CAPTURE_SESSION_H_
+#pragma once
 
 #include "mark/recorder.h"
 #include "pprof/session.h"
 #include "rules/capture.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // ppi_session_set_capture: before start, and while it runs. A change while it
 // runs is an edge where it opens or closes a window or watches other markers;
@@ -42,8 +39,4 @@ pprof_status ppi_session_new_epoch(pprof_session *session);
 // there is an epoch.
 void ppi_capture_watch(ppi_recorder *recorder);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CAPTURE_SESSION_H_
+PPROF_END_C_

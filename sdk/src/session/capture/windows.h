@@ -3,15 +3,12 @@
 // Windows of the session that runs: what the capture rules want now, and the
 // edges between. Moved by pprof_step, by watched markers, by the collector when
 // a time has come, and by whoever demands; all under the windows' mutex.
-#ifndef PPI_WINDOWS_H_
-#define PPI_WINDOWS_H_
+#pragma once
 
 #include "base/clock.h"
 #include "session/state/session_state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Owner, in this order: before the collector; when markers may come; at stop.
 void ppi_windows_begin(pprof_session *session);
@@ -49,8 +46,4 @@ void ppi_windows_close_marker(const ppi_capture_marker *rule,
 void ppi_windows_set_from(pprof_session *session, size_t i,
                           const ppi_clock_sample *sample);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WINDOWS_H_
+PPROF_END_C_

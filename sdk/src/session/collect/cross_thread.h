@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CrossThread ranges as the collector sees them. Its thread only.
-#ifndef PPI_CROSS_THREAD_H_
-#define PPI_CROSS_THREAD_H_
+#pragma once
 
 #include "session/state/session_state.h"
 
@@ -11,5 +10,3 @@
 void ppi_cross_thread_drain(pprof_session *session);
 // ppi_cross_thread_free returns the slots of records below `kept`.
 void ppi_cross_thread_free(pprof_session *session, uint64_t kept);
-
-#endif  // PPI_CROSS_THREAD_H_

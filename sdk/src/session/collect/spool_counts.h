@@ -2,14 +2,11 @@
 //
 // What markers count themselves, summed over a live spool's lanes, those that
 // are gone included. Called on the collector's thread.
-#ifndef PPI_SPOOL_COUNTS_H_
-#define PPI_SPOOL_COUNTS_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // By key: lost, unmatched, begun before, device lost, flows lost, invalid,
 // names overflowed and clamped grow; crash safe, own cost and clock error are
@@ -24,8 +21,4 @@ bool ppi_spool_now_ns(uint64_t *out);
 // ends[lane] went from the flight recorder's ring; the collector's thread.
 void ppi_spool_note_dropped(const uint64_t *ends, size_t num);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SPOOL_COUNTS_H_
+PPROF_END_C_

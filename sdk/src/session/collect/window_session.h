@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A session's windows, and the room that all of its sinks have.
-#ifndef PPI_WINDOW_SESSION_H_
-#define PPI_WINDOW_SESSION_H_
+#pragma once
 
 #include "window/window_sinks.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The session's; ppi_session_windows makes them when there are none yet. BUSY
 // after the start.
@@ -25,8 +22,4 @@ uint64_t ppi_session_num_missed(const pprof_session *session);
 // Says it of each.
 void ppi_session_note_missed(pprof_session *session);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WINDOW_SESSION_H_
+PPROF_END_C_

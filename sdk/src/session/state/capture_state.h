@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a session's steps and windows are.
-#ifndef PPI_CAPTURE_STATE_H_
-#define PPI_CAPTURE_STATE_H_
+#pragma once
 
 #include <pthread.h>
 
 #include "rules/capture.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // What a capture rule has come to.
 typedef struct ppi_rule_state {
@@ -68,8 +65,4 @@ typedef struct ppi_steps {
   bool called;  // pprof_step was, ever
 } ppi_steps;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CAPTURE_STATE_H_
+PPROF_END_C_

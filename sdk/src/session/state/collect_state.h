@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the collector is: its thread's alone, but for start and stop.
-#ifndef PPI_COLLECT_STATE_H_
-#define PPI_COLLECT_STATE_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -10,9 +9,7 @@
 #include "kernels/demand.h"
 #include "session/state/cursor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // How far the taking back of ids is (names_turn.h).
 typedef enum ppi_names_phase {
@@ -60,8 +57,4 @@ typedef struct ppi_collect {
   bool is_idle;   // the last cycle left nothing that could change by itself
 } ppi_collect;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COLLECT_STATE_H_
+PPROF_END_C_

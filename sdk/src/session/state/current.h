@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The session that runs (pprof_session_current), and whether one ever did.
-#ifndef PPI_CURRENT_H_
-#define PPI_CURRENT_H_
+#pragma once
 
 #include <stdbool.h>
 
 #include "pprof/session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The owner's, at start and stop; NULL: none runs.
 void ppi_current_set(pprof_session *session);
@@ -20,8 +17,4 @@ void ppi_current_in_forked_child(void);
 // Has any session been started in this process?
 bool ppi_session_was_started(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CURRENT_H_
+PPROF_END_C_

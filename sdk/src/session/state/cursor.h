@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the collector stands in each lane.
-#ifndef PPI_CURSOR_H_
-#define PPI_CURSOR_H_
+#pragma once
 
 #include "spool/spool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Where the collector stands in one lane.
 typedef struct ppi_cursor {
@@ -23,8 +20,4 @@ typedef struct ppi_cursor {
 // cursor set to it; NULL when there is none that holds anything.
 ppi_lane *ppi_cursor_lane(ppi_cursor *cursors, uint32_t i);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_CURSOR_H_
+PPROF_END_C_

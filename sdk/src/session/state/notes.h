@@ -2,16 +2,13 @@
 //
 // A session's notes: what numbers cannot say about the run. They come from any
 // thread between open and close.
-#ifndef PPI_NOTES_H_
-#define PPI_NOTES_H_
+#pragma once
 
 #include <pthread.h>
 
 #include "event/texts.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_notes_state {
   PPI_NOTES_EARLY = 0,  // before the start
@@ -39,8 +36,4 @@ void ppi_notes_close(ppi_notes *notes);
 bool ppi_notes_copy(ppi_notes *notes, ppi_texts *out);
 void ppi_notes_clear(ppi_notes *notes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_NOTES_H_
+PPROF_END_C_

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What config/ may ask of a session, beyond the public calls.
-#ifndef PPI_SESSION_IMPL_H_
-#define PPI_SESSION_IMPL_H_
+#pragma once
 
 #include "session/state/settings.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // The first six before start (BUSY afterwards); texts are copied.
 pprof_status ppi_session_set_device_mode(pprof_session *session,
@@ -48,8 +45,4 @@ pprof_status ppi_session_set_info(pprof_session *session, const char *key,
 void ppi_session_note(pprof_session *session, const char *key,
                       const char *text);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SESSION_IMPL_H_
+PPROF_END_C_

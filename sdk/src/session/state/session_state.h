@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A session: the parts that its folders work on, each with a header of its own.
-#ifndef PPI_SESSION_STATE_H_
-#define PPI_SESSION_STATE_H_
+#pragma once
 
 #include "deliver/drain.h"
 #include "deliver/run_info.h"
@@ -13,9 +12,7 @@
 #include "session/state/settings.h"
 #include "session/state/wakeup.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_session_phase {
   PPI_SESSION_CREATED = 0,
@@ -46,8 +43,4 @@ struct pprof_session {
   pprof_stats stats;
 };
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SESSION_STATE_H_
+PPROF_END_C_

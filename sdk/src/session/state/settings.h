@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a session is told before its start.
-#ifndef PPI_SETTINGS_H_
-#define PPI_SETTINGS_H_
+#pragma once
 
 #include "event/texts.h"
 #include "kernels/source.h"
 #include "pprof/session.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 typedef enum ppi_device_mode {
   PPI_DEVICE_MODE_EVENTS = 0,
@@ -29,8 +26,4 @@ typedef struct ppi_settings {
   ppi_texts info;
 } ppi_settings;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_SETTINGS_H_
+PPROF_END_C_

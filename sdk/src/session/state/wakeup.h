@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How the collector is woken, asked and stopped, and how it waits for that.
-#ifndef PPI_WAKEUP_H_
-#define PPI_WAKEUP_H_
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
 
 #include "pprof/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 // Filled by whoever wakes the collector, under `mutex`.
 typedef struct ppi_wakeup {
@@ -38,8 +35,4 @@ void ppi_wakeup_answer(ppi_wakeup *wakeup, uint64_t asked);
 // Waits for `ns`, or until somebody wakes it, or asks for more than `answered`.
 void ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_WAKEUP_H_
+PPROF_END_C_
