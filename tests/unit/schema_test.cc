@@ -411,9 +411,12 @@ TEST_F(SchemaTest, HelpIsAsReviewed) {
   EXPECT_EQ(Read("tests/golden/config_help.txt"), Printed(ppi_config_help));
 }
 
-TEST_F(SchemaTest, DocumentationIsGenerated) {
-  EXPECT_EQ(Read("docs/profile-yaml.md"), Printed(ppi_config_markdown))
-      << "docs/profile-yaml.md must be what ppi_config_markdown prints";
+TEST_F(SchemaTest, DocumentationHasAllKeys) {
+  const std::string table = Printed(ppi_config_markdown);
+  EXPECT_NE(Read("docs/profile-yaml.md").find("\n" + table + "\n"),
+            std::string::npos)
+      << "docs/profile-yaml.md must have this table:\n"
+      << table;
 }
 
 TEST_F(SchemaTest, JsonSchemaIsGenerated) {

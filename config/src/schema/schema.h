@@ -61,8 +61,8 @@ pprof_status ppi_config_refuse_taken(const ppi_config_text *from,
 // ppi_config_write_origins has each key's origin beside it as a comment.
 void ppi_config_write(const ppi_config *config, FILE *out);
 void ppi_config_write_origins(const ppi_config *config, FILE *out);
-// ppi_config_help prints the keys for a terminal, ppi_config_markdown the whole
-// of docs/profile-yaml.md, ppi_config_json_schema that of
+// ppi_config_help prints the keys for a terminal, ppi_config_markdown the table
+// of them in docs/profile-yaml.md, ppi_config_json_schema the whole of
 // docs/profile.schema.json.
 void ppi_config_help(FILE *out);
 void ppi_config_markdown(FILE *out);
