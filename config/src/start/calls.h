@@ -7,6 +7,7 @@
 #include "control/control.h"
 #include "flight/flight.h"
 #include "html/html_log.h"
+#include "inject/inject.h"
 #include "live/live.h"
 #include "log/write/log_writer.h"
 #include "names/choice.h"
@@ -15,91 +16,73 @@
 #include "report/report.h"
 #include "schema/schema.h"
 #include "session/capture/capture_session.h"
+#include "session/collect/window_session.h"
 #include "session/state/session_impl.h"
+#include "waits/waits.h"
 #include "window/window_sinks.h"
 
 PPROF_BEGIN_C_
 
+// What they are called here, and what they are.
+// clang-format off
+#define PPI_COMPOSE_CALLS(each) \
+  each(session_current, pprof_session_current) \
+  each(session_create, pprof_session_create) \
+  each(session_set_capture, ppi_session_set_capture) \
+  each(session_set_ring, ppi_session_set_ring) \
+  each(session_set_device_mode, ppi_session_set_device_mode) \
+  each(session_set_graph_nodes, ppi_session_set_graph_nodes) \
+  each(session_set_graph_kernels, ppi_session_set_graph_kernels) \
+  each(session_set_device_calls, ppi_session_set_device_calls) \
+  each(session_trace_kernels, ppi_session_trace_kernels) \
+  each(session_end_kernels, ppi_session_end_kernels) \
+  each(session_kernels_traced, ppi_session_kernels_traced) \
+  each(set_nvtx, ppi_nvtx_set_options) \
+  each(set_waits, ppi_waits_set) \
+  each(session_set_info, ppi_session_set_info) \
+  each(session_add_sink, pprof_session_add_sink) \
+  each(session_add_window_maker, ppi_session_add_window_maker) \
+  each(session_on_window, pprof_session_on_window) \
+  each(session_demand, ppi_session_demand) \
+  each(session_withdraw, ppi_session_withdraw) \
+  each(session_note, ppi_session_note) \
+  each(session_flush, pprof_session_flush) \
+  each(session_start, pprof_session_start) \
+  each(session_stop, pprof_session_stop) \
+  each(session_destroy, pprof_session_destroy) \
+  each(log_writer_create, ppi_log_writer_create) \
+  each(log_writer_path, ppi_log_writer_path) \
+  each(log_writer_part_path, ppi_log_writer_part_path) \
+  each(log_writer_error, ppi_log_writer_error) \
+  each(log_writer_note, ppi_log_writer_note) \
+  each(flight_create, ppi_flight_create) \
+  each(flight_set_rules, ppi_flight_set_rules) \
+  each(flight_trigger, ppi_flight_trigger) \
+  each(flight_dumped, ppi_flight_dumped) \
+  each(chrome_writer_create, pprof_chrome_writer_create) \
+  each(chrome_writer_set_disk, ppi_chrome_writer_set_disk) \
+  each(chrome_writer_path, ppi_chrome_writer_path) \
+  each(chrome_writer_error, ppi_chrome_writer_error) \
+  each(report_create, pprof_report_create) \
+  each(report_set_details, ppi_report_set_details) \
+  each(report_sink, pprof_report_sink) \
+  each(report_destroy, pprof_report_destroy) \
+  each(report_write, ppi_report_write) \
+  each(html_write_log, ppi_html_write_log) \
+  each(live_create, ppi_live_create) \
+  each(control_start, ppi_control_start)
+// clang-format on
+#define PPI_COMPOSE_CALL(name, call) __typeof__(&call) name;
+
 // What pprof_start and pprof_stop call. Tests put others in their place to see
 // what is asked of them and to let each fail; NULL restores the real ones.
 typedef struct ppi_compose_calls {
-  pprof_session *(*session_current)(void);
-  pprof_status (*session_create)(const pprof_options *options,
-                                 pprof_session **out, pprof_error *error);
-  pprof_status (*session_set_capture)(pprof_session *session,
-                                      const ppi_capture *capture);
+  PPI_COMPOSE_CALLS(PPI_COMPOSE_CALL)
   pprof_status (*session_set_choice)(pprof_session *session,
                                      const ppi_choice *choice);
-  pprof_status (*session_set_ring)(pprof_session *session, uint64_t bytes);
-  pprof_status (*session_set_device_mode)(pprof_session *session,
-                                          ppi_device_mode mode);
   pprof_status (*session_set_kernels)(pprof_session *session, bool are_on);
-  pprof_status (*session_set_graph_kernels)(pprof_session *session,
-                                            bool by_capture);
-  pprof_status (*session_set_device_calls)(pprof_session *session, bool all);
-  pprof_status (*session_trace_kernels)(pprof_session *session, uint64_t ns,
-                                        pprof_error *error);
-  void (*session_end_kernels)(pprof_session *session);
-  bool (*session_kernels_traced)(const pprof_session *session,
-                                 pprof_status *out, pprof_error *why);
-  pprof_status (*session_set_graph_nodes)(pprof_session *session,
-                                          bool external);
-  void (*set_nvtx)(const ppi_nvtx_options *options);
-  void (*set_waits)(bool on, bool idle);
-  pprof_status (*session_set_info)(pprof_session *session, const char *key,
-                                   const char *value);
-  pprof_status (*session_add_sink)(pprof_session *session, pprof_sink *sink);
-  pprof_status (*session_add_window_maker)(pprof_session *session,
-                                           const ppi_window_maker *maker);
-  pprof_status (*session_on_window)(pprof_session *session, pprof_window_fn fn,
-                                    void *user);
-  pprof_status (*session_demand)(pprof_session *session,
-                                 const ppi_demand *demand,
-                                 uint32_t *out_window);
-  bool (*session_withdraw)(pprof_session *session);
-  void (*session_note)(pprof_session *session, const char *key,
-                       const char *text);
-  pprof_status (*session_flush)(pprof_session *session);
-  pprof_status (*session_start)(pprof_session *session);
-  pprof_status (*session_stop)(pprof_session *session, pprof_error *error);
-  void (*session_destroy)(pprof_session *session);
-  pprof_status (*log_writer_create)(const char *path,
-                                    const ppi_log_rotation *rotation,
-                                    pprof_sink **out, pprof_error *error);
-  const char *(*log_writer_path)(const pprof_sink *sink);
-  const char *(*log_writer_part_path)(const pprof_sink *sink);
-  const char *(*log_writer_error)(const pprof_sink *sink);
-  const char *(*log_writer_note)(const pprof_sink *sink);
-  pprof_status (*flight_create)(const ppi_flight_options *options,
-                                pprof_sink **out, pprof_error *error);
-  pprof_status (*flight_set_rules)(pprof_sink *sink, const ppi_rule *rules,
-                                   size_t num_rules, uint64_t every_ns,
-                                   uint64_t limit);
-  pprof_status (*flight_trigger)(pprof_sink *sink, const char *path,
-                                 char *out_path, size_t size);
-  bool (*flight_dumped)(pprof_sink *sink, const char *out_path,
-                        pprof_status *out_status);
-  pprof_status (*chrome_writer_create)(const char *path, pprof_sink **out,
-                                       pprof_error *error);
-  void (*chrome_writer_set_disk)(pprof_sink *sink, ppi_disk *disk);
-  const char *(*chrome_writer_path)(const pprof_sink *sink);
-  int (*chrome_writer_error)(const pprof_sink *sink);
-  pprof_status (*report_create)(pprof_report **out);
-  void (*report_set_details)(pprof_report *report,
-                             const ppi_report_details *details);
-  pprof_sink *(*report_sink)(pprof_report *report);
-  void (*report_destroy)(pprof_report *report);
-  pprof_status (*report_write)(const pprof_report *report,
-                               const ppi_report_options *options,
-                               ppi_report_format format, FILE *out);
-  pprof_status (*html_write_log)(const char *path, FILE *out,
-                                 pprof_error *error);
-  uint64_t file_limit_ms;  // how long a table's disk is waited for; 0: 10 s
-  pprof_status (*live_create)(const ppi_live_options *options, ppi_live **out);
   void (*open_backends)(uint64_t backends);
-  pprof_status (*control_start)(const ppi_control_options *options,
-                                const ppi_control_actions *actions,
-                                ppi_control **out, pprof_error *error);
+  uint64_t file_limit_ms;  // how long a table's disk is waited for; 0: 10 s
 } ppi_compose_calls;
 void ppi_compose_set_calls(const ppi_compose_calls *calls);
 
