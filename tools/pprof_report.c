@@ -30,10 +30,10 @@ static int run_help(const struct ppi_tool_options *options) {
   }
   if (options->num_inputs > 0) {
     verb = ppi_tool_find_verb(options->verbs, options->inputs[0]);
-    if (!verb) {
-      ppi_tool_say("no verb '%s'; see pprof-report --help", options->inputs[0]);
-      return PPI_EXIT_USAGE;
-    }
+    if (!verb)
+      return ppi_tool_fail(PPI_EXIT_USAGE,
+                           "no verb '%s'; see pprof-report --help",
+                           options->inputs[0]);
   }
   if (for_man)
     ppi_tool_man(options->verbs, verb, stdout);

@@ -24,12 +24,12 @@ int ppi_tool_output_check(const struct ppi_tool_options *options,
     if (stat(options->inputs[i], &input) != 0) continue;
     if (input.st_dev != existing.st_dev || input.st_ino != existing.st_ino)
       continue;
-    ppi_tool_say("%s: is an input, it will not be overwritten", path);
-    return PPI_EXIT_USAGE;
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "%s: is an input, it will not be overwritten", path);
   }
   if (options->force || !S_ISREG(existing.st_mode)) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: exists; --force overwrites it", path);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: exists; --force overwrites it",
+                       path);
 }
 
 int ppi_tool_output_check_log(const struct ppi_tool_options *options,
@@ -38,8 +38,8 @@ int ppi_tool_output_check_log(const struct ppi_tool_options *options,
   if (is_stdout(path) || stat(path, &existing) != 0 ||
       S_ISREG(existing.st_mode))
     return ppi_tool_output_check(options, path);
-  ppi_tool_say("%s: is no regular file; a log would replace it", path);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "%s: is no regular file; a log would replace it", path);
 }
 
 bool ppi_tool_output_is_folder(const char *path) {
@@ -52,8 +52,8 @@ bool ppi_tool_output_is_folder(const char *path) {
 
 int ppi_tool_output_folder(const char *path) {
   if (mkdir(path, 0777) == 0 || errno == EEXIST) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: cannot make the folder: %s", path, strerror(errno));
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: cannot make the folder: %s", path,
+                       strerror(errno));
 }
 
 char *ppi_tool_output_beside(const char *input, const char *ending) {

@@ -53,12 +53,12 @@ static int refuse_option(const char *name, size_t len) {
     ppi_tool_guess_offer(&guess, ppi_option_rows[i].name,
                          strlen(ppi_option_rows[i].name));
   if (guess.best)
-    ppi_tool_say("unknown option '--%.*s' (did you mean '--%.*s'?)", (int)len,
-                 name, (int)guess.best_len, guess.best);
-  else
-    ppi_tool_say("unknown option '--%.*s'; see pprof-report --help", (int)len,
-                 name);
-  return PPI_EXIT_USAGE;
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "unknown option '--%.*s' (did you mean '--%.*s'?)",
+                         (int)len, name, (int)guess.best_len, guess.best);
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "unknown option '--%.*s'; see pprof-report --help",
+                       (int)len, name);
 }
 
 // Takes the value of `item->row`: `attached`, or the next argument.
@@ -66,15 +66,13 @@ static int take_value(struct cursor *cursor, const char *attached,
                       struct item *item) {
   const struct ppi_tool_option *row = item->row;
   item->value = attached;
-  if (row->type == PPI_OPTION_FLAG && attached) {
-    ppi_tool_say("option '--%s' takes no value", row->name);
-    return PPI_EXIT_USAGE;
-  }
+  if (row->type == PPI_OPTION_FLAG && attached)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "option '--%s' takes no value",
+                         row->name);
   if (row->type == PPI_OPTION_FLAG || attached) return PPI_EXIT_DONE;
-  if (cursor->at == cursor->argc) {
-    ppi_tool_say("option '--%s' needs a value: %s", row->name, row->argument);
-    return PPI_EXIT_USAGE;
-  }
+  if (cursor->at == cursor->argc)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "option '--%s' needs a value: %s",
+                         row->name, row->argument);
   item->value = cursor->argv[cursor->at++];
   return PPI_EXIT_DONE;
 }
@@ -93,10 +91,10 @@ static int take_short(struct cursor *cursor, const char *text,
                       struct item *item) {
   for (size_t i = 0; i < ppi_num_option_rows && !item->row; i++)
     if (ppi_option_rows[i].letter == text[0]) item->row = &ppi_option_rows[i];
-  if (!item->row) {
-    ppi_tool_say("unknown option '-%c'; see pprof-report --help", text[0]);
-    return PPI_EXIT_USAGE;
-  }
+  if (!item->row)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "unknown option '-%c'; see pprof-report --help",
+                         text[0]);
   // "-f=json", too: a value that begins with '=' is written apart.
   const char *attached = text + 1 + (text[1] == '=');
   return take_value(cursor, text[1] ? attached : NULL, item);
@@ -149,12 +147,13 @@ static int find_verb(struct ppi_tool_options *out) {
   for (verb = out->verbs; verb->name; verb++)
     ppi_tool_guess_offer(&guess, verb->name, strlen(verb->name));
   if (guess.best)
-    ppi_tool_say("'%s' is neither a verb nor a file (did you mean '%s'?)",
-                 first, guess.best);
-  else
-    ppi_tool_say("'%s' is neither a verb nor a file; see pprof-report --help",
-                 first);
-  return PPI_EXIT_USAGE;
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "'%s' is neither a verb nor a file (did you mean '%s'?)", first,
+        guess.best);
+  return ppi_tool_fail(
+      PPI_EXIT_USAGE,
+      "'%s' is neither a verb nor a file; see pprof-report --help", first);
 }
 
 static int set_choice(const struct ppi_tool_option *row, const char *value,
@@ -171,11 +170,11 @@ static int set_choice(const struct ppi_tool_option *row, const char *value,
     at = bar ? bar + 1 : NULL;
   }
   if (guess.best)
-    ppi_tool_say("'--%s %s' is not one of %s (did you mean '%.*s'?)", row->name,
-                 value, row->argument, (int)guess.best_len, guess.best);
-  else
-    ppi_tool_say("'--%s %s' is not one of %s", row->name, value, row->argument);
-  return PPI_EXIT_USAGE;
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE, "'--%s %s' is not one of %s (did you mean '%.*s'?)",
+        row->name, value, row->argument, (int)guess.best_len, guess.best);
+  return ppi_tool_fail(PPI_EXIT_USAGE, "'--%s %s' is not one of %s", row->name,
+                       value, row->argument);
 }
 
 static int refuse_view(const char *name, size_t len) {
@@ -184,12 +183,12 @@ static int refuse_view(const char *name, size_t len) {
   for (; *view; view++)
     ppi_tool_guess_offer(&guess, (*view)->name, strlen((*view)->name));
   if (guess.best)
-    ppi_tool_say("there is no view '%.*s' (did you mean '%s'?)", (int)len, name,
-                 guess.best);
-  else
-    ppi_tool_say("there is no view '%.*s'; see pprof-report help summary",
-                 (int)len, name);
-  return PPI_EXIT_USAGE;
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "there is no view '%.*s' (did you mean '%s'?)",
+                         (int)len, name, guess.best);
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "there is no view '%.*s'; see pprof-report help summary",
+                       (int)len, name);
 }
 
 static int set_views(const char *value, const char **field) {
@@ -217,9 +216,8 @@ static int set_number(const struct ppi_tool_option *row, const char *value,
     *field = number;
     return PPI_EXIT_DONE;
   }
-  ppi_tool_say("'--%s %s' is %s", row->name, value,
-               is_number ? "not 0 or more" : "no whole number");
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "'--%s %s' is %s", row->name, value,
+                       is_number ? "not 0 or more" : "no whole number");
 }
 
 static int add_text(const struct ppi_tool_option *row, const char *value,
@@ -229,19 +227,18 @@ static int add_text(const struct ppi_tool_option *row, const char *value,
     list->items[list->num++] = value;
     return PPI_EXIT_DONE;
   }
-  ppi_tool_say("'--%s' comes more than %d times", row->name, most);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "'--%s' comes more than %d times",
+                       row->name, most);
 }
 
 static int set_option(const struct item *item, struct ppi_tool_options *out) {
   const char *name = item->row->name;
   const struct ppi_tool_option *row =
       find_row(name, strlen(name), out->verb->takes);
-  if (!row) {
-    ppi_tool_say("'%s' has no option '--%s'; see pprof-report help %s",
-                 out->verb->name, name, out->verb->name);
-    return PPI_EXIT_USAGE;
-  }
+  if (!row)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'%s' has no option '--%s'; see pprof-report help %s",
+                         out->verb->name, name, out->verb->name);
   void *field = (char *)out + row->offset;
   if (row->type == PPI_OPTION_FLAG) {
     *(bool *)field = true;
@@ -299,11 +296,10 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
   }
   if (code != PPI_EXIT_DONE || out->usage || out->help || out->version)
     return code;
-  if (out->verb->needs_input && out->num_inputs == 0) {
-    ppi_tool_say("'%s' needs %s; see pprof-report --help", out->verb->name,
-                 out->verb->operands);
-    return PPI_EXIT_USAGE;
-  }
+  if (out->verb->needs_input && out->num_inputs == 0)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'%s' needs %s; see pprof-report --help",
+                         out->verb->name, out->verb->operands);
   return PPI_EXIT_DONE;
 }
 

@@ -51,11 +51,9 @@ static void put_named(ppi_page *line, const char *text) {
 
 // Names and texts in messages come from files, and may be made to be seen on a
 // terminal.
-void ppi_tool_say(const char *format, ...) {
+static void say(const char *format, va_list arguments) {
   char *text = NULL;
   ppi_page line = {0};
-  va_list arguments;
-  va_start(arguments, format);
   if (vasprintf(&text, format, arguments) >= 0) {
     ppi_page_text(&line, "pprof-report: ");
     put_named(&line, text);
@@ -64,7 +62,21 @@ void ppi_tool_say(const char *format, ...) {
   } else {
     line.failed = true;
   }
-  va_end(arguments);
   if (ppi_page_write(&line, stderr) == PPROF_STATUS_NO_MEMORY)
     fputs("pprof-report: out of memory\n", stderr);
+}
+
+void ppi_tool_say(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(format, arguments);
+  va_end(arguments);
+}
+
+int ppi_tool_fail(int code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(format, arguments);
+  va_end(arguments);
+  return code;
 }

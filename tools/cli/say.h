@@ -29,3 +29,6 @@ const char *ppi_tool_name_of(const char *path);
 // ppi_tool_say prints "pprof-report: ..." on stderr, too.
 void ppi_tool_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+// ppi_tool_fail does so, and answers `code`.
+int ppi_tool_fail(int code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));

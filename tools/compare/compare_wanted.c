@@ -42,11 +42,10 @@ bool ppi_wanted_percent(const char *text, size_t len, double *out) {
 }
 
 static int refuse_threshold(const char *item, size_t len, const char *why) {
-  ppi_tool_say(
-      "--threshold '%.*s': %s; write P%%, METRIC=P%% or "
-      "STAGE.METRIC=P%%, such as decode.p99=5%%",
-      (int)len, item, why);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "--threshold '%.*s': %s; write P%%, METRIC=P%% or "
+                       "STAGE.METRIC=P%%, such as decode.p99=5%%",
+                       (int)len, item, why);
 }
 
 // A name may contain dots and equals signs, so both are looked for from behind.
@@ -88,16 +87,16 @@ static int parse_verdict(const char *item, size_t len, ppi_wanted *out) {
     return PPI_EXIT_DONE;
   }
   if (guess.best)
-    ppi_tool_say(
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
         "--fail-on '%.*s' is none of faster, slower, same, ambiguous,"
         " none (did you mean '%.*s'?)",
         (int)len, item, (int)guess.best_len, guess.best);
-  else
-    ppi_tool_say(
-        "--fail-on '%.*s' is none of faster, slower, same, ambiguous,"
-        " none",
-        (int)len, item);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(
+      PPI_EXIT_USAGE,
+      "--fail-on '%.*s' is none of faster, slower, same, ambiguous,"
+      " none",
+      (int)len, item);
 }
 
 static int parse_list(const char *text, ppi_wanted *out,

@@ -14,10 +14,7 @@ size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
     return at - 1;
   }
   if (at == lanes->num) {
-    uint64_t *ends_ns =
-        ppi_grow(lanes->ends_ns, &lanes->capacity, at + 1, sizeof *ends_ns);
-    if (!ends_ns) return SIZE_MAX;
-    lanes->ends_ns = ends_ns;
+    if (!PPI_ROOM(lanes->ends_ns, lanes->capacity, at + 1)) return SIZE_MAX;
     lanes->num++;
   }
   lanes->ends_ns[at] = end_ns;

@@ -34,11 +34,9 @@ pprof_status ppi_export_names_begin(ppi_export_names *names,
                                     const pprof_run_info *info) {
   for (size_t i = 0; i < PPI_NUM_EXPORT_KINDS; i++)
     ppi_map_clear(&names->ids[i]);
-  ppi_export_run *runs = ppi_grow(names->runs, &names->runs_capacity,
-                                  names->num_runs + 1, sizeof *runs);
-  if (!runs) return PPROF_STATUS_NO_MEMORY;
-  names->runs = runs;
-  ppi_export_run *run = &runs[names->num_runs++];
+  if (!PPI_ROOM(names->runs, names->runs_capacity, names->num_runs + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_export_run *run = &names->runs[names->num_runs++];
   memset(run, 0, sizeof *run);
   const char *base = pprof_run_info_text(info, "time_base_realtime_ns");
   run->base_ns = base ? strtoull(base, NULL, 10) : 0;
@@ -54,11 +52,9 @@ pprof_status ppi_export_names_begin(ppi_export_names *names,
 static pprof_status add_row(ppi_export_names *names, pprof_definition_kind kind,
                             uint32_t id, uint32_t *out) {
   struct ppi_export_rows *rows = &names->kinds[kind];
-  ppi_export_name *items =
-      ppi_grow(rows->items, &rows->capacity, rows->num + 1, sizeof *items);
-  if (!items) return PPROF_STATUS_NO_MEMORY;
-  rows->items = items;
-  items[rows->num] =
+  if (!PPI_ROOM(rows->items, rows->capacity, rows->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  rows->items[rows->num] =
       (ppi_export_name){.run = (uint32_t)names->num_runs, .id = id};
   *out = (uint32_t)rows->num++;
   return PPROF_STATUS_OK;
@@ -74,11 +70,9 @@ static pprof_status find(ppi_export_names *names, pprof_definition_kind kind,
   if (number == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
   *out_number = number;
   if (number < num) return PPROF_STATUS_OK;
-  uint32_t *current = ppi_grow(rows->current, &rows->current_capacity,
-                               number + 1, sizeof *current);
-  if (!current) return PPROF_STATUS_NO_MEMORY;
-  rows->current = current;
-  return add_row(names, kind, id, &current[number]);
+  if (!PPI_ROOM(rows->current, rows->current_capacity, number + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  return add_row(names, kind, id, &rows->current[number]);
 }
 
 pprof_status ppi_export_names_row(ppi_export_names *names,

@@ -166,12 +166,9 @@ static pprof_status describe(perfetto *out, const pprof_event *event,
 // ---- what nests ----
 
 static nest *nest_of(perfetto *out, uint32_t row) {
-  nest *nests = ppi_grow(out->nests, &out->nests_capacity, (size_t)row + 1,
-                         sizeof *nests);
-  if (!nests) return NULL;
-  out->nests = nests;
-  while (out->num_nests <= row) nests[out->num_nests++] = (nest){.num = 0};
-  return &nests[row];
+  if (!PPI_ROOM(out->nests, out->nests_capacity, (size_t)row + 1)) return NULL;
+  while (out->num_nests <= row) out->nests[out->num_nests++] = (nest){.num = 0};
+  return &out->nests[row];
 }
 
 static void flush_from(perfetto *out, nest *from, size_t depth) {
@@ -180,12 +177,9 @@ static void flush_from(perfetto *out, nest *from, size_t depth) {
 }
 
 static waiting *waiting_at(nest *in, size_t depth) {
-  waiting *depths =
-      ppi_grow(in->depths, &in->capacity, depth + 2, sizeof *depths);
-  if (!depths) return NULL;
-  in->depths = depths;
-  while (in->num < depth + 2) depths[in->num++] = (waiting){.start_ns = 0};
-  return &depths[depth];
+  if (!PPI_ROOM(in->depths, in->capacity, depth + 2)) return NULL;
+  while (in->num < depth + 2) in->depths[in->num++] = (waiting){.start_ns = 0};
+  return &in->depths[depth];
 }
 
 // Children come before the range around them. Begins of those that begin with

@@ -77,16 +77,14 @@ static void put_clocks(ppi_perfetto_tracks *tracks, uint64_t base_ns) {
 // The process's own number, unless an earlier run has it.
 static pprof_status choose_pid(ppi_perfetto_tracks *tracks, const char *text) {
   size_t run = tracks->names->num_runs - 1;
-  int32_t *pids =
-      ppi_grow(tracks->pids, &tracks->pids_capacity, run + 1, sizeof *pids);
-  if (!pids) return PPROF_STATUS_NO_MEMORY;
-  tracks->pids = pids;
+  if (!PPI_ROOM(tracks->pids, tracks->pids_capacity, run + 1))
+    return PPROF_STATUS_NO_MEMORY;
   unsigned long own = strtoul(text, NULL, 10);
   tracks->pid = own && own < FIRST_OWN_PID ? (int32_t)own : 0;
   for (size_t i = 0; i < run; i++)
-    if (pids[i] == tracks->pid) tracks->pid = 0;
+    if (tracks->pids[i] == tracks->pid) tracks->pid = 0;
   if (!tracks->pid) tracks->pid = FIRST_OWN_PID + (int32_t)(run & 0xffffff);
-  pids[run] = tracks->pid;
+  tracks->pids[run] = tracks->pid;
   return PPROF_STATUS_OK;
 }
 
@@ -127,11 +125,9 @@ pprof_status ppi_perfetto_group_of(ppi_perfetto_tracks *tracks,
   size_t at = ppi_map_number(&tracks->numbers, (ppi_map_key){kind, row});
   if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
   if (at == tracks->num_groups) {
-    ppi_perfetto_group *groups =
-        ppi_grow(tracks->groups, &tracks->capacity, at + 1, sizeof *groups);
-    if (!groups) return PPROF_STATUS_NO_MEMORY;
-    tracks->groups = groups;
-    groups[tracks->num_groups++] = (ppi_perfetto_group){.num_uuids = 0};
+    if (!PPI_ROOM(tracks->groups, tracks->capacity, at + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    tracks->groups[tracks->num_groups++] = (ppi_perfetto_group){.num_uuids = 0};
   }
   *out = &tracks->groups[at];
   return PPROF_STATUS_OK;
@@ -236,15 +232,13 @@ pprof_status ppi_perfetto_track(ppi_perfetto_tracks *tracks,
   if (status == PPROF_STATUS_OK)
     status = ppi_perfetto_group_of(tracks, kind, row, &group);
   if (status != PPROF_STATUS_OK) return status;
-  uint64_t *uuids =
-      ppi_grow(group->uuids, &group->capacity, lane + 1, sizeof *uuids);
-  if (!uuids) return PPROF_STATUS_NO_MEMORY;
-  group->uuids = uuids;
+  if (!PPI_ROOM(group->uuids, group->capacity, lane + 1))
+    return PPROF_STATUS_NO_MEMORY;
   while (group->num_uuids <= lane) {
-    uuids[group->num_uuids++] = ++tracks->num_uuids;
+    group->uuids[group->num_uuids++] = ++tracks->num_uuids;
     put_row(tracks, kind, row, parent, tracks->num_uuids);
   }
-  *out_uuid = uuids[lane];
+  *out_uuid = group->uuids[lane];
   return PPROF_STATUS_OK;
 }
 

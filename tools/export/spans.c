@@ -214,22 +214,17 @@ static around *around_of(spans *out, uint32_t lane) {
   size_t at = ppi_map_number(&out->numbers, (ppi_map_key){0, row});
   if (at == SIZE_MAX) return NULL;
   if (at < out->num_lanes) return &out->lanes[at];
-  around *lanes =
-      ppi_grow(out->lanes, &out->lanes_capacity, at + 1, sizeof *lanes);
-  if (!lanes) return NULL;
-  out->lanes = lanes;
+  if (!PPI_ROOM(out->lanes, out->lanes_capacity, at + 1)) return NULL;
   out->num_lanes = at + 1;
-  lanes[at] = (around){0};
-  return &lanes[at];
+  out->lanes[at] = (around){0};
+  return &out->lanes[at];
 }
 
 // Numbers what is around `depth`, for what lies in it.
 static bool number_around(spans *out, around *lane, uint32_t depth,
                           uint64_t start_ns) {
-  outer *items =
-      ppi_grow(lane->items, &lane->capacity, (size_t)depth + 1, sizeof *items);
-  if (!items) return false;
-  lane->items = items;
+  if (!PPI_ROOM(lane->items, lane->capacity, (size_t)depth + 1)) return false;
+  outer *items = lane->items;
   for (; lane->num < depth; lane->num++) items[lane->num] = (outer){0};
   for (uint32_t i = 0; i < depth; i++) {
     bool is_new = !items[i].id;

@@ -48,13 +48,10 @@ static track *track_of(speedscope *out, track_kind kind, uint32_t row) {
   size_t at = ppi_map_number(&out->numbers, (ppi_map_key){kind, row});
   if (at == SIZE_MAX) return NULL;
   if (at < out->num_tracks) return &out->tracks[at];
-  track *tracks =
-      ppi_grow(out->tracks, &out->tracks_capacity, at + 1, sizeof *tracks);
-  if (!tracks) return NULL;
-  out->tracks = tracks;
+  if (!PPI_ROOM(out->tracks, out->tracks_capacity, at + 1)) return NULL;
   out->num_tracks = at + 1;
-  tracks[at] = (track){.kind = kind, .row = row};
-  return &tracks[at];
+  out->tracks[at] = (track){.kind = kind, .row = row};
+  return &out->tracks[at];
 }
 
 // `id` is of a lane, or of a stream.
@@ -71,12 +68,10 @@ static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
   if (status != PPROF_STATUS_OK) return status;
   track *to = track_of(out, kind, row);
   if (!to) return PPROF_STATUS_NO_MEMORY;
-  slice *slices =
-      ppi_grow(to->slices, &to->capacity, to->num + 1, sizeof *slices);
-  if (!slices) return PPROF_STATUS_NO_MEMORY;
-  to->slices = slices;
+  if (!PPI_ROOM(to->slices, to->capacity, to->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
   if (held.end_ns < held.start_ns) held.end_ns = held.start_ns;
-  slices[to->num++] = held;
+  to->slices[to->num++] = held;
   return PPROF_STATUS_OK;
 }
 

@@ -78,20 +78,16 @@ static bool judge(ppi_fleet *fleet, const char *path) {
 }
 
 static bool add_rank(ppi_fleet *fleet, long rank) {
-  long *ranks = ppi_grow(fleet->ranks, &fleet->ranks_capacity,
-                         fleet->num_ranks + 1, sizeof *ranks);
-  if (!ranks) return false;
-  fleet->ranks = ranks;
-  ranks[fleet->num_ranks++] = rank;
+  if (!PPI_ROOM(fleet->ranks, fleet->ranks_capacity, fleet->num_ranks + 1))
+    return false;
+  fleet->ranks[fleet->num_ranks++] = rank;
   return true;
 }
 
 static bool add_run(ppi_fleet *fleet, char *path, long rank) {
-  ppi_fleet_run *runs = ppi_grow(fleet->runs, &fleet->capacity,
-                                 fleet->num_runs + 1, sizeof *runs);
-  if (!runs) return false;
-  fleet->runs = runs;
-  runs[fleet->num_runs++] = (ppi_fleet_run){path, rank};
+  if (!PPI_ROOM(fleet->runs, fleet->capacity, fleet->num_runs + 1))
+    return false;
+  fleet->runs[fleet->num_runs++] = (ppi_fleet_run){path, rank};
   return true;
 }
 
@@ -177,18 +173,15 @@ static void tell_missing(ppi_fleet *fleet) {
 int ppi_fleet_open(ppi_fleet *fleet, const char *folder) {
   *fleet = (ppi_fleet){.folder = folder};
   if (!each_entry(fleet, folder, run_prefix, take_run) ||
-      !each_entry(fleet, folder, PPI_PARQUET_PART, take_part)) {
-    ppi_tool_say("out of memory");
-    return PPI_EXIT_INPUT;
-  }
+      !each_entry(fleet, folder, PPI_PARQUET_PART, take_part))
+    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   tell_missing(fleet);
-  if (!fleet->num_runs) {
-    ppi_tool_say(
+  if (!fleet->num_runs)
+    return ppi_tool_fail(
+        PPI_EXIT_INPUT,
         "%s: no run in it; `pprof-report export parquet LOG... -o %s` "
         "puts them there",
         folder, folder);
-    return PPI_EXIT_INPUT;
-  }
   qsort(fleet->runs, fleet->num_runs, sizeof *fleet->runs, by_path);
   return fleet->num_left_out ? PPI_EXIT_DAMAGED : PPI_EXIT_DONE;
 }

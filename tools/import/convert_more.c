@@ -20,13 +20,11 @@ static bool set_node(ppi_importer *importer, const char *name) {
   bool is_full = num >= PPI_IMPORT_MAX_SITES;
   if (is_full && ppi_map_find(&importer->operators, key) == SIZE_MAX)
     return true;
-  uint64_t *nodes = ppi_grow(importer->nodes, &importer->nodes_capacity,
-                             num + 1, sizeof *nodes);
-  if (!nodes) return false;
-  importer->nodes = nodes;
+  if (!PPI_ROOM(importer->nodes, importer->nodes_capacity, num + 1))
+    return false;
   size_t at = ppi_map_number(&importer->operators, key);
   if (at == SIZE_MAX) return false;
-  nodes[at] = importer->num_nodes;
+  importer->nodes[at] = importer->num_nodes;
   return true;
 }
 

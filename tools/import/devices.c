@@ -365,11 +365,9 @@ static pprof_status begin(ppi_importer *importer, begun *all,
     importer->skips[PPI_SKIP_TOO_MANY_OPEN]++;
     return PPROF_STATUS_OK;
   }
-  ppi_record *grown =
-      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  all->items = grown;
-  grown[all->num++] = *record;
+  if (!PPI_ROOM(all->items, all->capacity, all->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  all->items[all->num++] = *record;
   return PPROF_STATUS_OK;
 }
 

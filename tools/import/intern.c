@@ -28,13 +28,12 @@ static char *keep_text(ppi_intern *intern, const char *text, size_t len) {
   size_t need = len + 1;
   if (need > intern->chunk_left) {
     size_t size = need > PPI_INTERN_CHUNK ? need : PPI_INTERN_CHUNK;
-    char **chunks = ppi_grow(intern->chunks, &intern->chunks_capacity,
-                             intern->num_chunks + 1, sizeof *chunks);
-    if (!chunks) return NULL;
-    intern->chunks = chunks;
+    if (!PPI_ROOM(intern->chunks, intern->chunks_capacity,
+                  intern->num_chunks + 1))
+      return NULL;
     char *chunk = ppi_realloc(NULL, size);
     if (!chunk) return NULL;
-    chunks[intern->num_chunks++] = chunk;
+    intern->chunks[intern->num_chunks++] = chunk;
     intern->chunk_at = chunk;
     intern->chunk_left = size;
   }
@@ -78,14 +77,13 @@ uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
     return 0;
   intern->failed = true;
   if (!grow_buckets(intern)) return 0;
-  ppi_intern_item *items = ppi_grow(intern->items, &intern->items_capacity,
-                                    intern->num_items + 1, sizeof *items);
-  if (!items) return 0;
-  intern->items = items;
+  if (!PPI_ROOM(intern->items, intern->items_capacity, intern->num_items + 1))
+    return 0;
   char *kept = keep_text(intern, text, len);
   if (!kept) return 0;
   intern->failed = false;
-  items[intern->num_items++] = (ppi_intern_item){kept, (uint32_t)len, hash};
+  intern->items[intern->num_items++] =
+      (ppi_intern_item){kept, (uint32_t)len, hash};
   size_t mask = intern->num_buckets - 1, at = hash & mask;
   for (; intern->buckets[at];) at = (at + 1) & mask;
   intern->buckets[at] = (uint32_t)intern->num_items;

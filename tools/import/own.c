@@ -32,12 +32,9 @@ static void add_text(ppi_own_facts *facts, const ppi_json_token *token) {
 
 static bool keep(ppi_own_texts *texts, const char *key, const char *value) {
   if (texts->num == PPI_OWN_MAX_TEXTS) return true;
-  ppi_text *items =
-      ppi_grow(texts->items, &texts->capacity, texts->num + 1, sizeof *items);
-  if (!items) return false;
-  texts->items = items;
+  if (!PPI_ROOM(texts->items, texts->capacity, texts->num + 1)) return false;
   ppi_text text = {ppi_strdup(key), ppi_strdup(value)};
-  items[texts->num++] = text;
+  texts->items[texts->num++] = text;
   return text.key && text.value;
 }
 
@@ -98,11 +95,8 @@ static bool add_definition(ppi_own_facts *facts) {
     clear_next(facts);
     return true;
   }
-  ppi_own_definition *items =
-      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *items);
-  if (!items) return false;
-  list->items = items;
-  items[list->num++] = facts->next;
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
+  list->items[list->num++] = facts->next;
   facts->next = (ppi_own_definition){.name = NULL};
   return true;
 }

@@ -73,12 +73,10 @@ uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid) {
     places->num_processes_beyond++;
     return PPI_MAX_PROCESSES - 1;
   }
-  ppi_process *processes =
-      ppi_grow(places->processes, &places->processes_capacity,
-               places->num_processes + 1, sizeof *processes);
-  if (!processes) return PPI_NO_PLACE;
-  places->processes = processes;
-  ppi_process *process = &processes[places->num_processes];
+  if (!PPI_ROOM(places->processes, places->processes_capacity,
+                places->num_processes + 1))
+    return PPI_NO_PLACE;
+  ppi_process *process = &places->processes[places->num_processes];
   *process =
       (ppi_process){.number = id.number, .is_text = id.is_text, .key = id.key};
   if (id.is_text) {
@@ -152,11 +150,9 @@ static uint32_t find_row(const ppi_places *places, const place_id *id,
 }
 
 static ppi_row *append_row(ppi_places *places, uint32_t process) {
-  ppi_row *rows = ppi_grow(places->rows, &places->rows_capacity,
-                           places->num_rows + 1, sizeof *rows);
-  if (!rows) return NULL;
-  places->rows = rows;
-  ppi_row *row = &rows[places->num_rows];
+  if (!PPI_ROOM(places->rows, places->rows_capacity, places->num_rows + 1))
+    return NULL;
+  ppi_row *row = &places->rows[places->num_rows];
   *row = (ppi_row){.process = process};
   row->number = FIRST_OWN_NUMBER + places->num_rows++;
   return row;

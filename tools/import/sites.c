@@ -11,11 +11,9 @@
 
 static uint32_t add_class(ppi_importer *importer, uint32_t site,
                           const ppi_class *class) {
-  ppi_class *classes = ppi_grow(importer->classes, &importer->classes_capacity,
-                                site + 1, sizeof *classes);
-  if (!classes) return 0;
-  importer->classes = classes;
-  classes[site] = *class;
+  if (!PPI_ROOM(importer->classes, importer->classes_capacity, site + 1))
+    return 0;
+  importer->classes[site] = *class;
   return site;
 }
 

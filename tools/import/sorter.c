@@ -176,11 +176,10 @@ static pprof_status add_pieces(ppi_sorter *sorter, uint64_t offset) {
   for (size_t first = 0, i = 1; i <= sorter->num; i++) {
     uint32_t group = sorter->entries[first].group;
     if (i < sorter->num && sorter->entries[i].group == group) continue;
-    ppi_sort_piece *pieces = ppi_grow(sorter->pieces, &sorter->pieces_capacity,
-                                      sorter->num_pieces + 1, sizeof *pieces);
-    if (!pieces) return PPROF_STATUS_NO_MEMORY;
-    sorter->pieces = pieces;
-    pieces[sorter->num_pieces++] = (ppi_sort_piece){
+    if (!PPI_ROOM(sorter->pieces, sorter->pieces_capacity,
+                  sorter->num_pieces + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    sorter->pieces[sorter->num_pieces++] = (ppi_sort_piece){
         offset + first * sorter->record_size, i - first, group};
     first = i;
   }
@@ -303,11 +302,9 @@ static void refill(ppi_sort_merge *merge, ppi_sort_source *source) {
 
 static pprof_status add_source(ppi_sort_merge *merge,
                                const ppi_sort_piece *piece) {
-  ppi_sort_source *sources = ppi_grow(merge->sources, &merge->capacity,
-                                      merge->num_sources + 1, sizeof *sources);
-  if (!sources) return PPROF_STATUS_NO_MEMORY;
-  merge->sources = sources;
-  sources[merge->num_sources] =
+  if (!PPI_ROOM(merge->sources, merge->capacity, merge->num_sources + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  merge->sources[merge->num_sources] =
       (ppi_sort_source){.offset = piece->offset,
                         .left = piece->num,
                         .order = (uint32_t)merge->num_sources};

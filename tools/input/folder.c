@@ -36,8 +36,7 @@ bool ppi_tool_is_folder(const char *path) {
 }
 
 static int no_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
 }
 
 static bool ends_in(const char *name, const char *ending) {
@@ -86,10 +85,8 @@ int ppi_tool_folder_list(const char *folder, ppi_tool_paths *logs,
                          ppi_tool_paths *folders) {
   struct dirent **entries;
   int num = scandir(folder, &entries, is_visible, alphasort);
-  if (num < 0) {
-    ppi_tool_say("%s: %s", folder, strerror(errno));
-    return PPI_EXIT_INPUT;
-  }
+  if (num < 0)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "%s: %s", folder, strerror(errno));
   bool room = true;
   for (int i = 0; i < num; i++) {
     char *path = path_in(folder, entries[i]->d_name);

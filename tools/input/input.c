@@ -146,10 +146,8 @@ int ppi_tool_set_config(const char *path) {
   static ppi_config config;
   pprof_error error = {""};
   if (!path) return PPI_EXIT_DONE;
-  if (ppi_compose_load(path, &config, &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_USAGE;
-  }
+  if (ppi_compose_load(path, &config, &error) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
   ppi_config_choice(&config, &chosen);
   choice = &chosen.choice;
   return PPI_EXIT_DONE;
@@ -173,11 +171,10 @@ int ppi_tool_set_group_by(const char *what) {
     size_t len = strcspn(at, ",");
     if (len == 5 && memcmp(at, "shape", len) == 0)
       by_shape = true;
-    else if (!take_stack(at, len)) {
-      ppi_tool_say("'--group-by %s' is not shape, stack=N or both with a comma",
-                   what);
-      return PPI_EXIT_USAGE;
-    }
+    else if (!take_stack(at, len))
+      return ppi_tool_fail(
+          PPI_EXIT_USAGE,
+          "'--group-by %s' is not shape, stack=N or both with a comma", what);
     at = at[len] ? at + len + 1 : NULL;
   }
   return PPI_EXIT_DONE;
@@ -277,19 +274,17 @@ static int put_in_place(const pprof_sink *writer, const char *path) {
   if (!ppi_log_writer_note(writer)[0]) return PPI_EXIT_DONE;
   const char *made = ppi_log_writer_path(writer);
   if (rename(made, path) == 0) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: cannot replace it: %s; the log is %s", path,
-               strerror(errno), made);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "%s: cannot replace it: %s; the log is %s", path,
+                       strerror(errno), made);
 }
 
 int ppi_tool_write_log(const char *input, const char *path) {
   struct ppi_tool_watch watch;
   pprof_sink *writer;
   pprof_error error = {""};
-  if (pprof_log_writer_create(path, &writer, &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_USAGE;
-  }
+  if (pprof_log_writer_create(path, &writer, &error) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
   int code = ppi_tool_read(input, writer, &watch);
   if (watch.sink_failed) {
     const char *reason = ppi_log_writer_error(writer);
@@ -321,10 +316,7 @@ int ppi_tool_log_open(const char *path, struct ppi_tool_log *out) {
                     ppi_tool_join(path, &out->path, &error) == PPROF_STATUS_OK))
     return PPI_EXIT_DONE;
   out->made = is_trace ? ppi_tool_private_log(path, &error) : NULL;
-  if (!out->made) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_INPUT;
-  }
+  if (!out->made) return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
   out->path = out->made;
   return ppi_tool_write_log(path, out->made);
 }

@@ -89,15 +89,13 @@ static struct ppi_tool_definition *place_of(struct ppi_tool_run_info *info,
          (info->places_capacity[kind] - before) * sizeof(*places));
   info->places[kind] = places;
   if (places[id]) return &info->definitions[places[id] - 1];
-  struct ppi_tool_definition *all =
-      ppi_grow(info->definitions, &info->definitions_capacity,
-               info->num_definitions + 1, sizeof(*all));
-  if (!all) return NULL;
-  info->definitions = all;
+  if (!PPI_ROOM(info->definitions, info->definitions_capacity,
+                info->num_definitions + 1))
+    return NULL;
   places[id] = (uint32_t)++info->num_definitions;
   info->num_of_kind[kind]++;
-  memset(&all[places[id] - 1], 0, sizeof(*all));
-  return &all[places[id] - 1];
+  memset(&info->definitions[places[id] - 1], 0, sizeof(*info->definitions));
+  return &info->definitions[places[id] - 1];
 }
 
 static pprof_status info_define(pprof_sink *sink,
@@ -137,12 +135,9 @@ static pprof_status info_window(pprof_sink *sink, uint32_t index, bool opens,
     }
     return PPROF_STATUS_OK;
   }
-  struct ppi_tool_window *windows =
-      ppi_grow(info->windows, &info->windows_capacity, info->num_windows + 1,
-               sizeof(*windows));
-  if (!windows) return PPROF_STATUS_NO_MEMORY;
-  info->windows = windows;
-  windows[info->num_windows++] =
+  if (!PPI_ROOM(info->windows, info->windows_capacity, info->num_windows + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  info->windows[info->num_windows++] =
       (struct ppi_tool_window){index, false, time_ns, 0};
   return PPROF_STATUS_OK;
 }

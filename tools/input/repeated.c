@@ -19,11 +19,8 @@ bool ppi_tool_run_meet(struct ppi_tool_runs *runs, const char *uuid,
     *out_path = run->path;
     if (run->segment == segment) return true;
   }
-  struct ppi_tool_run *grown = ppi_grow(runs->items, &runs->capacity,
-                                        runs->num + 1, sizeof(*runs->items));
-  if (!grown) return false;
-  runs->items = grown;
-  struct ppi_tool_run *run = &grown[runs->num++];
+  if (!PPI_ROOM(runs->items, runs->capacity, runs->num + 1)) return false;
+  struct ppi_tool_run *run = &runs->items[runs->num++];
   *run = (struct ppi_tool_run){.segment = segment, .path = path};
   snprintf(run->uuid, sizeof(run->uuid), "%s", uuid);
   return false;

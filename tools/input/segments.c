@@ -31,10 +31,7 @@ static size_t num_runs, runs_capacity;
 static struct joined_run *find_run(const char *uuid) {
   for (size_t i = 0; i < num_runs; i++)
     if (strcmp(runs[i].uuid, uuid) == 0) return &runs[i];
-  struct joined_run *grown =
-      ppi_grow(runs, &runs_capacity, num_runs + 1, sizeof(*runs));
-  if (!grown) return NULL;
-  runs = grown;
+  if (!PPI_ROOM(runs, runs_capacity, num_runs + 1)) return NULL;
   runs[num_runs] = (struct joined_run){.files = NULL};
   snprintf(runs[num_runs].uuid, sizeof(runs[num_runs].uuid), "%s", uuid);
   return &runs[num_runs++];
@@ -50,10 +47,8 @@ static bool add_file(struct joined_run *run, const char *path,
                  run->files[at - 1].path);
     return true;
   }
-  struct joined_file *files =
-      ppi_grow(run->files, &run->capacity, run->num + 1, sizeof(*files));
-  if (!files) return false;
-  run->files = files;
+  if (!PPI_ROOM(run->files, run->capacity, run->num + 1)) return false;
+  struct joined_file *files = run->files;
   memmove(&files[at + 1], &files[at], (run->num - at) * sizeof(*files));
   files[at] = (struct joined_file){path, segment};
   run->num++;
@@ -68,8 +63,7 @@ static bool list_paths(struct joined_run *run) {
 }
 
 static int no_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
 }
 
 int ppi_tool_segments_join(struct ppi_tool_options *options) {

@@ -45,16 +45,17 @@ static int of_log(const char *path, ppi_tool_spool_fn visit, void *user) {
     return PPI_EXIT_DONE;
   }
   if (finder.path[0])
-    ppi_tool_say(
-        "%s: its spool %s is gone: the run has ended, or was "
-        "recovered",
-        path, finder.path);
-  else if (finder.begun)
-    ppi_tool_say("%s: the run had no spool; what is open is not known", path);
-  else
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
-  return PPI_EXIT_INPUT;
+    return ppi_tool_fail(PPI_EXIT_INPUT,
+                         "%s: its spool %s is gone: the run has ended, or was "
+                         "recovered",
+                         path, finder.path);
+  if (finder.begun)
+    return ppi_tool_fail(PPI_EXIT_INPUT,
+                         "%s: the run had no spool; what is open is not known",
+                         path);
+  return ppi_tool_fail(
+      PPI_EXIT_INPUT, "%s",
+      error.text[0] ? error.text : pprof_status_string(status));
 }
 
 int ppi_tool_spool_of_file(const char *path, ppi_tool_spool_fn visit,
@@ -110,24 +111,22 @@ static int of_process(const char *operand, ppi_tool_spool_fn visit,
   char *end;
   errno = 0;
   long pid = strtol(operand, &end, 10);
-  if (errno || *end || pid <= 0 || pid > INT_MAX) {
-    ppi_tool_say("'%s' is not the number of a process", operand);
-    return PPI_EXIT_INPUT;
-  }
+  if (errno || *end || pid <= 0 || pid > INT_MAX)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "'%s' is not the number of a process",
+                         operand);
   struct search search = {(uint32_t)pid, visit, user, 0};
   ppi_spool_visit(owner_of((pid_t)pid), visit_if_owned, &search);
   if (!search.num_found) ppi_spool_visit(geteuid(), visit_if_left, &search);
   if (search.num_found) return PPI_EXIT_DONE;
   if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-    ppi_tool_say("process %ld is not running", pid);
-  else if (errno == EPERM && kill((pid_t)pid, 0) != 0)
-    ppi_tool_say("process %ld is another user's", pid);
-  else
-    ppi_tool_say(
-        "process %ld has no spool in /dev/shm or XDG_RUNTIME_DIR: it "
-        "does not record, or keeps it elsewhere; then name its log",
-        pid);
-  return PPI_EXIT_INPUT;
+    return ppi_tool_fail(PPI_EXIT_INPUT, "process %ld is not running", pid);
+  if (errno == EPERM && kill((pid_t)pid, 0) != 0)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "process %ld is another user's", pid);
+  return ppi_tool_fail(
+      PPI_EXIT_INPUT,
+      "process %ld has no spool in /dev/shm or XDG_RUNTIME_DIR: it "
+      "does not record, or keeps it elsewhere; then name its log",
+      pid);
 }
 
 int ppi_tool_spool_of(const char *operand, ppi_tool_spool_fn visit,

@@ -46,17 +46,16 @@ static bool begins_as_log(const char *bytes, size_t len) {
 
 // What there is of it is read on.
 static int judge(const ppi_source *source, const char *name) {
-  if (source->error_number) {
-    ppi_tool_say("cannot read %s: %s", name, strerror(source->error_number));
-    return PPI_EXIT_INPUT;
-  }
+  if (source->error_number)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "cannot read %s: %s", name,
+                         strerror(source->error_number));
   if (!source->damaged) return PPI_EXIT_DONE;
-  ppi_tool_say(
+  return ppi_tool_fail(
+      PPI_EXIT_DAMAGED,
       "%s: its gzip data is damaged or cut; the first %llu bytes of the log "
       "are "
       "read",
       name, (unsigned long long)source->num_out);
-  return PPI_EXIT_DAMAGED;
 }
 
 // Into *out; NULL where `path` is read as it is.
@@ -70,11 +69,10 @@ static int spool(ppi_source *source, const char *name, bool must, char **out) {
   bool written = fd >= 0;
   for (; written && len; len = ppi_source_next(source, &bytes))
     written = write_all(fd, bytes, len);
-  if (!written || asprintf(out, "/proc/self/fd/%d", fd) < 0) {
-    ppi_tool_say("%s: no room for it in TMPDIR or /tmp: %s", name,
-                 strerror(errno));
-    return PPI_EXIT_INPUT;
-  }
+  if (!written || asprintf(out, "/proc/self/fd/%d", fd) < 0)
+    return ppi_tool_fail(PPI_EXIT_INPUT,
+                         "%s: no room for it in TMPDIR or /tmp: %s", name,
+                         strerror(errno));
   ppi_tool_name(*out, name);
   return judge(source, name);
 }
@@ -85,10 +83,9 @@ static int spool_input(const char **input) {
   char *made = NULL;
   bool is_standard = strcmp(*input, "-") == 0;
   int code = PPI_EXIT_DONE;
-  if (is_standard && isatty(STDIN_FILENO)) {
-    ppi_tool_say("-: standard input is a terminal; give it a log");
-    return PPI_EXIT_USAGE;
-  }
+  if (is_standard && isatty(STDIN_FILENO))
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "-: standard input is a terminal; give it a log");
   pprof_status status =
       ppi_source_open(&source, is_standard ? "/dev/stdin" : *input, &error);
   if (status == PPROF_STATUS_OK)

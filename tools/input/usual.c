@@ -14,11 +14,8 @@
 bool ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
                         bool on_device) {
   if (ppi_tool_usual_find(usual, name, on_device)) return true;
-  struct ppi_tool_usual_name *grown =
-      ppi_grow(usual->names, &usual->capacity, usual->num + 1, sizeof *grown);
-  if (!grown) return false;
-  usual->names = grown;
-  struct ppi_tool_usual_name *one = &grown[usual->num];
+  if (!PPI_ROOM(usual->names, usual->capacity, usual->num + 1)) return false;
+  struct ppi_tool_usual_name *one = &usual->names[usual->num];
   *one = (struct ppi_tool_usual_name){
       .name = ppi_strdup(name),
       .on_device = on_device,
@@ -147,6 +144,7 @@ int ppi_tool_usual_read(struct ppi_tool_usual *usual, const char *path) {
   for (size_t i = 0; i < usual->num; i++) take_quantiles(&usual->names[i]);
   if (status == PPROF_STATUS_OK || status == PPROF_STATUS_CORRUPT)
     return PPI_EXIT_DONE;
-  ppi_tool_say("%s", error.text[0] ? error.text : pprof_status_string(status));
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(
+      PPI_EXIT_INPUT, "%s",
+      error.text[0] ? error.text : pprof_status_string(status));
 }

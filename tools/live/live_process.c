@@ -191,13 +191,12 @@ static int find_one(const char *operand, struct ppi_live_processes *all) {
   const bool is_number = end != operand && !*end && !errno;
   if (is_number && pid > 0 && pid <= INT_MAX) {
     if (add(all, (pid_t)pid, &error)) return PPI_EXIT_DONE;
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_USAGE;
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
   }
   add_called(all, operand);
   if (all->num > before) return PPI_EXIT_DONE;
-  ppi_tool_say("no process called '%s' can be looked at", operand);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "no process called '%s' can be looked at", operand);
 }
 
 int ppi_live_find(const char *const *operands, int num,

@@ -17,10 +17,8 @@ typedef struct cells {
 } cells;
 
 static bool add_cell(cells *to) {
-  size_t *ends = ppi_grow(to->ends, &to->capacity, to->num + 1, sizeof *ends);
-  if (!ends) return false;
-  to->ends = ends;
-  ends[to->num++] = to->text.len;
+  if (!PPI_ROOM(to->ends, to->capacity, to->num + 1)) return false;
+  to->ends[to->num++] = to->text.len;
   return true;
 }
 

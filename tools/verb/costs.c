@@ -51,10 +51,9 @@ static int read_one(const struct asked *asked, const char *text, size_t len,
                     ppi_stage_costs *out) {
   char path[PATH_MAX];
   ppi_stage_cost *to = &out->items[out->num];
-  if (len >= sizeof path || out->num == PPI_MAX_COSTS) {
-    ppi_tool_say("%s takes %d models at most", asked->who, PPI_MAX_COSTS);
-    return PPI_EXIT_USAGE;
-  }
+  if (len >= sizeof path || out->num == PPI_MAX_COSTS)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s takes %d models at most",
+                         asked->who, PPI_MAX_COSTS);
   memcpy(path, text, len);
   path[len] = '\0';
   *to = (ppi_stage_cost){.glob = ""};
@@ -150,10 +149,8 @@ static int take(const struct ppi_tool_options *options, struct texts *texts,
       tables->cost ? "--cost" : "cost.models",
       tables->cost ? tables->cost : texts->models.bytes,
       options->cost.dims ? options->cost.dims : texts->dims.bytes};
-  if (texts->models.failed || texts->dims.failed || texts->peaks.failed) {
-    ppi_tool_say("out of memory");
-    return PPI_EXIT_INPUT;
-  }
+  if (texts->models.failed || texts->dims.failed || texts->peaks.failed)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   int code = ppi_tool_peaks_read(
       tables->peak ? tables->peak : texts->peaks.bytes, &out->peaks);
   if (code == PPI_EXIT_DONE) code = read_models(&asked, &out->costs);
@@ -181,10 +178,8 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
   clear_texts(&texts);
   const ppi_report_options how = {.peaks = &out->peaks, .costs = &out->costs};
   if (code != PPI_EXIT_DONE) return code;
-  if (ppi_stage_rooflines(figures, &how, &out->rooflines) != PPROF_STATUS_OK) {
-    ppi_tool_say("out of memory");
-    return PPI_EXIT_INPUT;
-  }
+  if (ppi_stage_rooflines(figures, &how, &out->rooflines) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   if (figures->details.stages) say_unused(out);
   return code;
 }

@@ -43,12 +43,9 @@ typedef struct joining {
 // ---- the sink ----
 
 static bool set_id(ids *to, uint32_t id, uint32_t what) {
-  uint32_t *grown =
-      ppi_grow(to->items, &to->capacity, (size_t)id + 1, sizeof *grown);
-  if (!grown) return false;
-  to->items = grown;
-  for (; to->num <= id; to->num++) grown[to->num] = NOTHING;
-  grown[id] = what;
+  if (!PPI_ROOM(to->items, to->capacity, (size_t)id + 1)) return false;
+  for (; to->num <= id; to->num++) to->items[to->num] = NOTHING;
+  to->items[id] = what;
   return true;
 }
 
@@ -100,10 +97,8 @@ static bool add(joining *join, const pprof_event *event) {
   if (what == NOTHING) what = find_id(&join->sites, event->site);
   if (what == NOTHING) return true;
   timings *to = what == RUN ? &join->runs : &join->nodes;
-  timed *grown = ppi_grow(to->items, &to->capacity, to->num + 1, sizeof *grown);
-  if (!grown) return false;
-  to->items = grown;
-  grown[to->num++] = (timed){start, end > start ? end - start : 0, what};
+  if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
+  to->items[to->num++] = (timed){start, end > start ? end - start : 0, what};
   return true;
 }
 
@@ -201,29 +196,27 @@ static int give_all(joining *join, const char *path, long step) {
   join->cost->times =
       (ppi_cost_times){.is_there = true, .num_runs = runs->num, .step = step};
   // Which nodes the ranges behind these are of is not known.
-  if (join->attributes.num > PPI_IMPORT_MAX_ATTRIBUTES) {
-    ppi_tool_say(
+  if (join->attributes.num > PPI_IMPORT_MAX_ATTRIBUTES)
+    return ppi_tool_fail(
+        PPI_EXIT_INPUT,
         "%s: it tells more than %d different things of its nodes: "
         "record fewer runs",
         path, PPI_IMPORT_MAX_ATTRIBUTES);
-    return PPI_EXIT_INPUT;
-  }
   if (runs->num) qsort(runs->items, runs->num, sizeof *runs->items, by_start);
-  if (step >= 0 && (size_t)step >= runs->num) {
-    ppi_tool_say("%s: --step %ld: it has %zu runs, counted from 0", path, step,
-                 runs->num);
-    return PPI_EXIT_USAGE;
-  }
+  if (step >= 0 && (size_t)step >= runs->num)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "%s: --step %ld: it has %zu runs, counted from 0",
+                         path, step, runs->num);
   if (runs->num)
     give_runs(join, step);
   else if (!give_means(join))
     return PPI_EXIT_INPUT;
   if (join->cost->times.node_ns > 0) return PPI_EXIT_DONE;
-  ppi_tool_say(
+  return ppi_tool_fail(
+      PPI_EXIT_INPUT,
       "%s: none of its ranges is of a node of this model: names are those of "
       "the model that ran, see docs/cost.md",
       path);
-  return PPI_EXIT_INPUT;
 }
 
 static bool name_rows(joining *join) {

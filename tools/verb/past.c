@@ -11,8 +11,7 @@
 #include "input/spooled.h"
 
 static int no_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
 }
 
 static int read_log(const char *path, struct ppi_tool_runs *met,
@@ -50,11 +49,8 @@ static ppi_past_point *add_point(ppi_past *past, const char *path,
                                  size_t num_warm) {
   const char *slash = strrchr(path, '/');
   const char *name = slash && slash[1] ? slash + 1 : path;
-  ppi_past_point *grown =
-      ppi_grow(past->points, &past->capacity, past->num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  past->points = grown;
-  ppi_past_point *point = &grown[past->num++];
+  if (!PPI_ROOM(past->points, past->capacity, past->num + 1)) return NULL;
+  ppi_past_point *point = &past->points[past->num++];
   point->name = ppi_strdup(name);
   ppi_samples_init(&point->samples, num_warm);
   if (!point->name) return NULL;
@@ -97,10 +93,10 @@ int ppi_past_read(ppi_past *past, const char *folder, size_t num_warm,
       code = worse(code, read_point(past, lists[k]->items[i], num_warm));
   ppi_tool_paths_clear(&logs);
   ppi_tool_paths_clear(&folders);
-  if (code != PPI_EXIT_INPUT && past->num == 0) {
-    ppi_tool_say("%s: no log (*.pplog) is in it or in its folders", folder);
-    return PPI_EXIT_INPUT;
-  }
+  if (code != PPI_EXIT_INPUT && past->num == 0)
+    return ppi_tool_fail(PPI_EXIT_INPUT,
+                         "%s: no log (*.pplog) is in it or in its folders",
+                         folder);
   if (past->num) qsort(past->points, past->num, sizeof *past->points, by_time);
   return code;
 }

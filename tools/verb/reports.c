@@ -26,10 +26,8 @@ static int read_both(struct reading *reading, const char *path,
   ppi_tee both;
   ppi_tee_init(&both);
   if (ppi_tee_add(&both, sink) != PPROF_STATUS_OK ||
-      ppi_tee_add(&both, reading->beside) != PPROF_STATUS_OK) {
-    ppi_tool_say("out of memory");
-    return PPI_EXIT_INPUT;
-  }
+      ppi_tee_add(&both, reading->beside) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   int code = ppi_tool_read_once(path, path, &both.base, watch, &reading->runs);
   if (both.first_error != PPROF_STATUS_OK && !watch->sink_failed) {
     watch->sink_failed = true;

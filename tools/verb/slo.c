@@ -32,13 +32,12 @@ int ppi_tool_slo_read(const char *text, ppi_slo *out) {
   *out = (ppi_slo){0};
   while (text) {
     size_t len = strcspn(text, ",");
-    if (!read_one(text, len, out)) {
-      ppi_tool_say(
+    if (!read_one(text, len, out))
+      return ppi_tool_fail(
+          PPI_EXIT_USAGE,
           "--slo: '%.*s' is none of ttft=TIME, itl=TIME, tpot=TIME and"
           " e2e=TIME, such as ttft=200ms",
           (int)len, text);
-      return PPI_EXIT_USAGE;
-    }
     text = text[len] ? text + len + 1 : NULL;
   }
   return PPI_EXIT_DONE;

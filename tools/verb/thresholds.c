@@ -17,13 +17,14 @@ static int refuse_id(const char *id, size_t len) {
     ppi_tool_guess_offer(&guess, known, strlen(known));
   }
   if (guess.best)
-    ppi_tool_say("--threshold: there is no finding '%.*s' (did you mean '%s'?)",
-                 (int)len, id, guess.best);
-  else
-    ppi_tool_say(
-        "--threshold: there is no finding '%.*s'; see docs/findings.md",
-        (int)len, id);
-  return PPI_EXIT_USAGE;
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "--threshold: there is no finding '%.*s' (did you mean '%s'?)",
+        (int)len, id, guess.best);
+  return ppi_tool_fail(
+      PPI_EXIT_USAGE,
+      "--threshold: there is no finding '%.*s'; see docs/findings.md", (int)len,
+      id);
 }
 
 static const ppi_finding_rule *rule_of(const char *id, size_t len) {
@@ -56,9 +57,9 @@ static int read_one(const char *text, size_t len, ppi_findings_options *out) {
   if (equals && read_number(equals + 1, len - id_len - 1, rule, &value) &&
       ppi_findings_set(out, rule->id, value) == PPROF_STATUS_OK)
     return PPI_EXIT_DONE;
-  ppi_tool_say("--threshold: '%.*s' is not %s=NUMBER, such as %s=%g%s",
-               (int)len, text, rule->id, rule->id, rule->threshold, rule->unit);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(
+      PPI_EXIT_USAGE, "--threshold: '%.*s' is not %s=NUMBER, such as %s=%g%s",
+      (int)len, text, rule->id, rule->id, rule->threshold, rule->unit);
 }
 
 int ppi_tool_thresholds_read(const char *text, ppi_findings_options *out) {
@@ -75,10 +76,8 @@ int ppi_tool_thresholds_read(const char *text, ppi_findings_options *out) {
 int ppi_tool_peaks_read(const char *text, ppi_peaks *out) {
   ppi_peaks peaks = {.num = 0};
   pprof_error error;
-  if (text && ppi_peaks_parse(text, &peaks, &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("--peak: %s", error.text);
-    return PPI_EXIT_USAGE;
-  }
+  if (text && ppi_peaks_parse(text, &peaks, &error) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "--peak: %s", error.text);
   if (out) *out = peaks;
   return PPI_EXIT_DONE;
 }

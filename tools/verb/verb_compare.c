@@ -36,8 +36,7 @@ struct compare {
 };
 
 static int out_of_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
 }
 
 // What notes and messages call input `i`.
@@ -87,10 +86,9 @@ static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
   if (ppi_tool_is_folder(path)) {
     size_t before = compare->logs.num;
     int read = ppi_past_read_folder(path, met, &compare->logs, input);
-    if (read == PPI_EXIT_DONE && compare->logs.num == before) {
-      ppi_tool_say("%s: no log (*.pplog) is in it", path);
-      return PPI_EXIT_INPUT;
-    }
+    if (read == PPI_EXIT_DONE && compare->logs.num == before)
+      return ppi_tool_fail(PPI_EXIT_INPUT, "%s: no log (*.pplog) is in it",
+                           path);
     *out_repeated = input->num_runs == 0 && read == PPI_EXIT_DONE;
     if (input->num_runs) note_input(compare, i, 0);
     return read;
@@ -119,12 +117,11 @@ static int read_inputs(struct compare *compare) {
     kept++;
   }
   compare->num_inputs = kept;
-  if (kept < 2) {
-    ppi_tool_say(
+  if (kept < 2)
+    return ppi_tool_fail(
+        PPI_EXIT_INCOMPARABLE,
         "nothing can be compared: the inputs are the same runs; "
         "--force compares them anyway");
-    return PPI_EXIT_INCOMPARABLE;
-  }
   size_t num_warm = compare->wanted.num_warm;
   if (num_warm == 1)
     ppi_page_text(&compare->notes,
@@ -158,8 +155,9 @@ static int guard(struct compare *compare) {
     ppi_page_bytes(&compare->notes, differences.bytes, differences.len);
   ppi_page_clear(&differences);
   if (!differ || options->force) return PPI_EXIT_DONE;
-  ppi_tool_say("these are not comparable; --force compares them anyway");
-  return PPI_EXIT_INCOMPARABLE;
+  return ppi_tool_fail(
+      PPI_EXIT_INCOMPARABLE,
+      "these are not comparable; --force compares them anyway");
 }
 
 static bool is_new(const struct compare *compare, size_t input,
@@ -187,12 +185,10 @@ static bool find_stages(struct compare *compare) {
       if (!ppi_wanted_has(&compare->wanted, stage) ||
           !is_new(compare, i, stage))
         continue;
-      const ppi_compare_stage **grown =
-          ppi_grow(compare->stages, &compare->stages_capacity,
-                   compare->num_stages + 1, sizeof *grown);
-      if (!grown) return false;
-      compare->stages = grown;
-      grown[compare->num_stages++] = stage;
+      if (!PPI_ROOM(compare->stages, compare->stages_capacity,
+                    compare->num_stages + 1))
+        return false;
+      compare->stages[compare->num_stages++] = stage;
     }
   }
   if (compare->num_stages)
@@ -216,12 +212,10 @@ static bool add_history(const struct compare *compare,
 }
 
 static bool add(struct compare *compare, const ppi_comparison *comparison) {
-  ppi_comparison *grown =
-      ppi_grow(compare->comparisons, &compare->comparisons_capacity,
-               compare->num_comparisons + 1, sizeof *grown);
-  if (!grown) return false;
-  compare->comparisons = grown;
-  grown[compare->num_comparisons++] = *comparison;
+  if (!PPI_ROOM(compare->comparisons, compare->comparisons_capacity,
+                compare->num_comparisons + 1))
+    return false;
+  compare->comparisons[compare->num_comparisons++] = *comparison;
   return true;
 }
 
@@ -279,11 +273,12 @@ static int refuse_threshold(const struct compare *compare,
     ppi_tool_guess_offer(&guess, compare->stages[i]->name,
                          strlen(compare->stages[i]->name));
   if (guess.best)
-    ppi_tool_say("--threshold: there is no stage '%s' (did you mean '%.*s'?)",
-                 threshold->pattern, (int)guess.best_len, guess.best);
-  else
-    ppi_tool_say("--threshold: there is no stage '%s'", threshold->pattern);
-  return PPI_EXIT_USAGE;
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "--threshold: there is no stage '%s' (did you mean '%.*s'?)",
+        threshold->pattern, (int)guess.best_len, guess.best);
+  return ppi_tool_fail(PPI_EXIT_USAGE, "--threshold: there is no stage '%s'",
+                       threshold->pattern);
 }
 
 static int build(struct compare *compare) {
@@ -305,11 +300,12 @@ static int build(struct compare *compare) {
 }
 
 static int refuse_all(size_t num_common) {
-  ppi_tool_say(num_common ? "nothing can be compared: too few calls of every "
-                            "stage; record more of them"
-                          : "nothing can be compared: no stage is in more "
-                            "than one input");
-  return PPI_EXIT_INCOMPARABLE;
+  return ppi_tool_fail(PPI_EXIT_INCOMPARABLE,
+                       num_common
+                           ? "nothing can be compared: too few calls of every "
+                             "stage; record more of them"
+                           : "nothing can be compared: no stage is in more "
+                             "than one input");
 }
 
 // What the verdicts say about the exit status.
@@ -378,14 +374,12 @@ static int compare_all(struct compare *compare) {
 
 static int check(struct compare *compare) {
   const struct ppi_tool_options *options = compare->options;
-  if (options->num_inputs < 2) {
-    ppi_tool_say("'compare' needs two inputs or more, the base first");
-    return PPI_EXIT_USAGE;
-  }
-  if (options->num_inputs > 2 && options->compare.fail_on) {
-    ppi_tool_say("--fail-on needs two inputs: more are ranked");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs < 2)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'compare' needs two inputs or more, the base first");
+  if (options->num_inputs > 2 && options->compare.fail_on)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "--fail-on needs two inputs: more are ranked");
   int code = ppi_wanted_parse(options, &compare->wanted);
   if (code == PPI_EXIT_DONE && options->html)
     code = ppi_tool_output_check(options, options->html);

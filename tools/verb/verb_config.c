@@ -39,10 +39,8 @@ static int validate_file(const char *path, ppi_config *config, FILE *out) {
 static int validate(const struct ppi_tool_options *options, ppi_config *config,
                     FILE *out) {
   int code = PPI_EXIT_DONE;
-  if (options->num_inputs < 2) {
-    ppi_tool_say("'config validate' needs FILE...");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs < 2)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'config validate' needs FILE...");
   for (int i = 1; i < options->num_inputs; i++) {
     int answer = validate_file(options->inputs[i], config, out);
     if (answer > code) code = answer;
@@ -57,10 +55,8 @@ static void say_text(const char *text) {
 static int show(const struct ppi_tool_options *options, ppi_config *config,
                 FILE *out) {
   pprof_error error = {""};
-  if (options->num_inputs > 2) {
-    ppi_tool_say("'config show' takes one FILE");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs > 2)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'config show' takes one FILE");
   const char *path = options->num_inputs == 2 ? options->inputs[1] : NULL;
   ppi_environment_unknown(say_text);
   pprof_status status = ppi_compose_load(path, config, &error);
@@ -76,10 +72,8 @@ static int show(const struct ppi_tool_options *options, ppi_config *config,
 static int schema(const struct ppi_tool_options *options, ppi_config *config,
                   FILE *out) {
   (void)config;
-  if (options->num_inputs > 1) {
-    ppi_tool_say("'config schema' takes no operand");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs > 1)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'config schema' takes no operand");
   ppi_config_json_schema(out);
   return PPI_EXIT_DONE;
 }
@@ -96,16 +90,12 @@ int ppi_tool_config(const struct ppi_tool_options *options) {
   size_t action = 0;
   while (action < NUM_ACTIONS && strcmp(actions[action].name, name) != 0)
     action++;
-  if (action == NUM_ACTIONS) {
-    ppi_tool_say("'config' has no '%s'; it has validate, show and schema",
-                 name);
-    return PPI_EXIT_USAGE;
-  }
+  if (action == NUM_ACTIONS)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "'config' has no '%s'; it has validate, show and schema", name);
   ppi_config *config = calloc(1, sizeof *config);
-  if (!config) {
-    ppi_tool_say("out of memory");
-    return PPI_EXIT_INPUT;
-  }
+  if (!config) return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   FILE *out;
   int code = ppi_tool_output_open(options, &out);
   if (code == PPI_EXIT_DONE) {

@@ -19,11 +19,10 @@ int ppi_tool_export_operands(struct ppi_tool_options *options) {
     options->num_inputs = 0;
     return PPI_EXIT_DONE;
   }
-  if (options->num_inputs < 2) {
-    ppi_tool_say(
+  if (options->num_inputs < 2)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
         "'export' needs FORMAT LOG...; see pprof-report export --list");
-    return PPI_EXIT_USAGE;
-  }
   options->to.format = options->inputs[0];
   options->num_inputs--;
   memmove(options->inputs, options->inputs + 1,
@@ -49,8 +48,7 @@ struct made_file {
 };
 
 static int cannot_write(const char *path, const char *reason) {
-  ppi_tool_say("%s: cannot write: %s", path, reason);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: cannot write: %s", path, reason);
 }
 
 static int open_file(const char *path, struct made_file *out) {
@@ -58,10 +56,8 @@ static int open_file(const char *path, struct made_file *out) {
   out->is_stdout = strcmp(path, "-") == 0;
   out->file = stdout;
   if (out->is_stdout) return PPI_EXIT_DONE;
-  if (ppi_part_open(path, NULL, &out->part, &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_USAGE;
-  }
+  if (ppi_part_open(path, NULL, &out->part, &error) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
   int reason = out->part.fd < 0 ? ppi_part_open_pipe(&out->part) : 0;
   int fd = reason ? -1 : dup(out->part.fd);
   out->file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -112,8 +108,8 @@ static int open_target(const struct ppi_tool_options *options, bool is_folder,
     return code == PPI_EXIT_DONE ? open_file(options->output, made) : code;
   }
   if (strcmp(options->output, "-") != 0) return PPI_EXIT_DONE;
-  ppi_tool_say("%s is a folder: --output FOLDER", options->to.format);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s is a folder: --output FOLDER",
+                       options->to.format);
 }
 
 static int export_to(const struct ppi_tool_options *options,
@@ -144,24 +140,19 @@ static int export_to(const struct ppi_tool_options *options,
 int ppi_tool_export(const struct ppi_tool_options *options) {
   if (options->to.list) return list_formats();
   const ppi_export_format *format = ppi_export_find(options->to.format);
-  if (!format->nsys_parts && strcmp(options->to.schema, "own") != 0) {
-    ppi_tool_say("%s has one schema: its own", format->name);
-    return PPI_EXIT_USAGE;
-  }
+  if (!format->nsys_parts && strcmp(options->to.schema, "own") != 0)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s has one schema: its own",
+                         format->name);
   const char *input = ppi_tool_name_of(options->inputs[0]);
   struct ppi_tool_options chosen = *options;
   char *beside = NULL;
   if (!options->output) {
-    if (options->num_inputs > 1 || strcmp(input, "-") == 0) {
-      ppi_tool_say("'export' of %s needs a name: --output FILE",
-                   options->num_inputs > 1 ? "several logs" : "standard input");
-      return PPI_EXIT_USAGE;
-    }
+    if (options->num_inputs > 1 || strcmp(input, "-") == 0)
+      return ppi_tool_fail(
+          PPI_EXIT_USAGE, "'export' of %s needs a name: --output FILE",
+          options->num_inputs > 1 ? "several logs" : "standard input");
     chosen.output = beside = ppi_tool_output_beside(input, format->ending);
-    if (!beside) {
-      ppi_tool_say("out of memory");
-      return PPI_EXIT_INPUT;
-    }
+    if (!beside) return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   }
   int code = export_to(&chosen, format);
   ppi_tool_output_share(&chosen);

@@ -13,11 +13,10 @@
 
 int ppi_tool_fleet_operands(struct ppi_tool_options *options) {
   bool has_view = options->fleet.view != NULL;
-  if (options->num_inputs != (has_view ? 1 : 2)) {
-    ppi_tool_say(
+  if (options->num_inputs != (has_view ? 1 : 2))
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
         "'fleet' needs a folder, and a query or --view; see docs/scale.md");
-    return PPI_EXIT_USAGE;
-  }
   options->to.query = has_view ? ppi_fleet_query_of(options->fleet.view)
                                : options->inputs[--options->num_inputs];
   return PPI_EXIT_DONE;
@@ -71,10 +70,8 @@ static int ask(const struct ppi_tool_options *options, ppi_duck *duck,
                ppi_page *page) {
   rows answer = {{.column_name = column_name, .next = next_row, .cell = cell},
                  .duck = duck};
-  if (!ppi_duck_select(duck, options->to.query, &answer.result)) {
-    ppi_tool_say("%s", duck->failure);
-    return PPI_EXIT_USAGE;
-  }
+  if (!ppi_duck_select(duck, options->to.query, &answer.result))
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s", duck->failure);
   answer.base.num_columns = (int)duck->api->column_count(&answer.result);
   bool is_whole = has_texts(&answer);
   if (is_whole) ppi_answer_put(page, &answer.base, options->format);

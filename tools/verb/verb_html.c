@@ -52,10 +52,10 @@ static int read_again(const struct ppi_tool_options *options,
   }
   ppi_tool_runs_clear(&met);
   if (status == PPROF_STATUS_OK) return code;
-  ppi_tool_say("%s", status == PPROF_STATUS_INVALID
-                         ? "an input has changed while it was read"
-                         : pprof_status_string(status));
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(PPI_EXIT_INPUT, "%s",
+                       status == PPROF_STATUS_INVALID
+                           ? "an input has changed while it was read"
+                           : pprof_status_string(status));
 }
 
 static int write_with(const struct ppi_tool_options *options,
@@ -82,10 +82,8 @@ static int write_with(const struct ppi_tool_options *options,
 
 static int read_and_write(const struct ppi_tool_options *options) {
   ppi_picture *picture;
-  if (ppi_picture_create(&picture) != PPROF_STATUS_OK) {
-    ppi_tool_say("out of memory");
-    return PPI_EXIT_INPUT;
-  }
+  if (ppi_picture_create(&picture) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   int code = write_with(options, picture);
   ppi_picture_destroy(picture);
   return code;
@@ -111,11 +109,10 @@ static int check(const struct ppi_tool_options *options, const char *path) {
 int ppi_tool_html(const struct ppi_tool_options *options) {
   const char *input = ppi_tool_name_of(options->inputs[0]);
   bool is_nameless = options->num_inputs > 1 || strcmp(input, "-") == 0;
-  if (is_nameless && !options->output) {
-    ppi_tool_say("'html' of %s needs a name: --output FILE",
-                 options->num_inputs > 1 ? "several logs" : "standard input");
-    return PPI_EXIT_USAGE;
-  }
+  if (is_nameless && !options->output)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE, "'html' of %s needs a name: --output FILE",
+        options->num_inputs > 1 ? "several logs" : "standard input");
   char *made = options->output ? NULL : ppi_tool_output_beside(input, ".html");
   const char *path = options->output ? options->output : made;
   int code = path ? check(options, path) : PPI_EXIT_INPUT;

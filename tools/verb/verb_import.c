@@ -27,11 +27,10 @@ static char *default_path(const char *input) {
 }
 
 int ppi_tool_import(const struct ppi_tool_options *options) {
-  if (options->num_inputs > 1) {
-    ppi_tool_say("'import' takes one trace, not %d; 'merge' joins logs",
-                 options->num_inputs);
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs > 1)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'import' takes one trace, not %d; 'merge' joins logs",
+                         options->num_inputs);
   const char *input = options->inputs[0];
   char *made = options->output ? NULL : default_path(input);
   const char *path = options->output ? options->output : made;

@@ -21,12 +21,11 @@ static int judge(const ppi_log_merge_input *input) {
         input->name, input->num_repeated,
         input->num_repeated == 1 ? "is" : "are",
         input->num_repeated == 1 ? "s" : "");
-  if (damage->num_bytes || damage->num_missing) {
-    ppi_tool_say("%s: %" PRIu64 " bytes unreadable, %" PRIu64
-                 " blocks missing; the rest is copied",
-                 input->name, damage->num_bytes, damage->num_missing);
-    return PPI_EXIT_DAMAGED;
-  }
+  if (damage->num_bytes || damage->num_missing)
+    return ppi_tool_fail(PPI_EXIT_DAMAGED,
+                         "%s: %" PRIu64 " bytes unreadable, %" PRIu64
+                         " blocks missing; the rest is copied",
+                         input->name, damage->num_bytes, damage->num_missing);
   if (!input->complete)
     ppi_tool_say(
         "%s: unfinished, copied as it is; `pprof-report recover` adds "
@@ -73,10 +72,9 @@ static int open_and_merge(const struct ppi_tool_options *options,
 }
 
 int ppi_tool_merge(const struct ppi_tool_options *options) {
-  if (!options->output || strcmp(options->output, "-") == 0) {
-    ppi_tool_say("'merge' needs a file to write to: --output FILE");
-    return PPI_EXIT_USAGE;
-  }
+  if (!options->output || strcmp(options->output, "-") == 0)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'merge' needs a file to write to: --output FILE");
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
   size_t num = (size_t)options->num_inputs;

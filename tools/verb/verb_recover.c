@@ -151,10 +151,8 @@ static int judge(const char *path, const ppi_recover_result *result) {
   if (damage.num_missing)
     ppi_tool_say("%s: %" PRIu64 " blocks are missing", path,
                  damage.num_missing);
-  if (status != PPROF_STATUS_OK && status != PPROF_STATUS_CORRUPT) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_INPUT;
-  }
+  if (status != PPROF_STATUS_OK && status != PPROF_STATUS_CORRUPT)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
   return torn || damage.num_missing ? PPI_EXIT_DAMAGED : PPI_EXIT_DONE;
 }
 
@@ -207,11 +205,10 @@ static int recover_one(const char *path,
     if (!options->keep) unlink(path);
     return print_never_used(path);
   }
-  if (status != PPROF_STATUS_OK) {
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
-    return PPI_EXIT_INPUT;
-  }
+  if (status != PPROF_STATUS_OK)
+    return ppi_tool_fail(
+        PPI_EXIT_INPUT, "%s",
+        error.text[0] ? error.text : pprof_status_string(status));
   if (result.was_nothing) return print_never_used(path);
   if (result.told_path[0] && !options->output) say_elsewhere(path, &result);
   bool whole = print_result(&result);
@@ -221,14 +218,11 @@ static int recover_one(const char *path,
 int ppi_tool_recover(const struct ppi_tool_options *options) {
   if (options->open) return ppi_tool_open_dead(options);
   if (options->num_inputs == 0) return list_spools();
-  if (options->output && strcmp(options->output, "-") == 0) {
-    ppi_tool_say("a log cannot be recovered to stdout");
-    return PPI_EXIT_USAGE;
-  }
-  if (options->output && options->num_inputs > 1) {
-    ppi_tool_say("'--output' is for one log, not %d", options->num_inputs);
-    return PPI_EXIT_USAGE;
-  }
+  if (options->output && strcmp(options->output, "-") == 0)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "a log cannot be recovered to stdout");
+  if (options->output && options->num_inputs > 1)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'--output' is for one log, not %d",
+                         options->num_inputs);
   int code = ppi_tool_output_check_log(options, options->output);
   for (int i = 0; i < options->num_inputs && code != PPI_EXIT_USAGE; i++) {
     int answer = recover_one(options->inputs[i], options);

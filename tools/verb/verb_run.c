@@ -74,8 +74,7 @@ static int check_config(struct run *run) {
     ppi_tool_say("the configuration writes no log ('log' is false)");
   if (status != PPROF_STATUS_OK || !enabled || !log) return PPI_EXIT_USAGE;
   if (!path || realpath(path, run->config)) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: %s", path, strerror(errno));
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: %s", path, strerror(errno));
 }
 
 static bool is_log(const char *name) {
@@ -103,17 +102,13 @@ static bool is_empty_folder(const char *path) {
 
 static int use_folder(struct run *run, const char *path) {
   run->folder_is_new = mkdir(path, 0700) == 0;
-  if (!run->folder_is_new && errno != EEXIST) {
-    ppi_tool_say("%s: cannot be made: %s", path, strerror(errno));
-    return PPI_EXIT_USAGE;
-  }
-  if (!run->folder_is_new && !is_empty_folder(path)) {
-    ppi_tool_say("%s: is not an empty folder", path);
-    return PPI_EXIT_USAGE;
-  }
+  if (!run->folder_is_new && errno != EEXIST)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s: cannot be made: %s", path,
+                         strerror(errno));
+  if (!run->folder_is_new && !is_empty_folder(path))
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s: is not an empty folder", path);
   if (realpath(path, run->folder)) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: %s", path, strerror(errno));
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: %s", path, strerror(errno));
 }
 
 // pprof.CMD.PID here, or where temporary files go when this folder is not
@@ -139,9 +134,9 @@ static int make_folder(struct run *run) {
       if (errno != EEXIST) break;
     }
   }
-  ppi_tool_say("no folder for the logs can be made here or in %s: %s",
-               folders[1], strerror(errno));
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "no folder for the logs can be made here or in %s: %s",
+                       folders[1], strerror(errno));
 }
 
 // A log of its own for each process, whatever it is: also after an exec, which
@@ -228,8 +223,7 @@ static int set_variables(struct run *run) {
               set_environment(&run->settings.run.environment) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
   if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "out of memory");
 }
 
 // ---- is anything marked? ----

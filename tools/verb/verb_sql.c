@@ -13,10 +13,9 @@
 #include "verb/verbs.h"
 
 int ppi_tool_sql_operands(struct ppi_tool_options *options) {
-  if (options->num_inputs < 2) {
-    ppi_tool_say("'sql' needs LOG... QUERY; see docs/sql.md");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs < 2)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'sql' needs LOG... QUERY; see docs/sql.md");
   options->to.query = options->inputs[--options->num_inputs];
   return PPI_EXIT_DONE;
 }
@@ -104,10 +103,8 @@ static bool is_sqlite(const char *path) {
 static int fill(const struct ppi_tool_options *options, ppi_db *db) {
   ppi_export *export;
   pprof_error error = {""};
-  if (ppi_sql_create(db, &export, &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_INPUT;
-  }
+  if (ppi_sql_create(db, &export, &error) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
   int code = ppi_tool_read_runs(options, export->sink, "asked");
   if (code != PPI_EXIT_INPUT &&
       export->close(export, &error) != PPROF_STATUS_OK) {

@@ -94,44 +94,37 @@ static int check_compact(const struct ppi_tool_options *options) {
   if (!options->tables.compact) return PPI_EXIT_DONE;
   if (is_alone && ppi_report_format_of(options->format) == PPI_FORMAT_JSON)
     return PPI_EXIT_DONE;
-  ppi_tool_say("'--compact' is a form of '-f json' alone");
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE,
+                       "'--compact' is a form of '-f json' alone");
 }
 
 // Keys and views depend on the style, so the option table cannot know them.
 int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   ppi_report_style style = style_of(options);
   if (check_compact(options) != PPI_EXIT_DONE) return PPI_EXIT_USAGE;
-  if (options->tables.sort && !ppi_sort_is_known(style, options->tables.sort)) {
-    ppi_tool_say("'--sort %s' is not one of %s", options->tables.sort,
-                 ppi_sort_keys(style));
-    return PPI_EXIT_USAGE;
-  }
-  if (options->tables.style && wants_tree(options)) {
-    ppi_tool_say("'--style %s' has no tree: leave it out",
-                 options->tables.style);
-    return PPI_EXIT_USAGE;
-  }
-  if (options->tables.tree && options->tables.flat) {
-    ppi_tool_say("'--tree' and '--flat' are two tables: choose one");
-    return PPI_EXIT_USAGE;
-  }
-  if (options->tables.columns && !ppi_tree_knows(options->tables.columns)) {
-    ppi_tool_say("'--columns %s' has others than %s", options->tables.columns,
-                 ppi_tree_columns());
-    return PPI_EXIT_USAGE;
-  }
-  if (wants_files(options) && style != PPI_STYLE_PADDLE) {
-    ppi_tool_say("%s: a folder is for views; this is one table, give a file",
-                 options->output);
-    return PPI_EXIT_USAGE;
-  }
-  if (options->tables.view && style != PPI_STYLE_PADDLE) {
-    ppi_tool_say("'%s%s' has one table: leave out '--view'",
-                 options->tables.style ? "--style " : "--tree",
-                 options->tables.style ? options->tables.style : "");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->tables.sort && !ppi_sort_is_known(style, options->tables.sort))
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'--sort %s' is not one of %s",
+                         options->tables.sort, ppi_sort_keys(style));
+  if (options->tables.style && wants_tree(options))
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'--style %s' has no tree: leave it out",
+                         options->tables.style);
+  if (options->tables.tree && options->tables.flat)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'--tree' and '--flat' are two tables: choose one");
+  if (options->tables.columns && !ppi_tree_knows(options->tables.columns))
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'--columns %s' has others than %s",
+                         options->tables.columns, ppi_tree_columns());
+  if (wants_files(options) && style != PPI_STYLE_PADDLE)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "%s: a folder is for views; this is one table, give a file",
+        options->output);
+  if (options->tables.view && style != PPI_STYLE_PADDLE)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'%s%s' has one table: leave out '--view'",
+                         options->tables.style ? "--style " : "--tree",
+                         options->tables.style ? options->tables.style : "");
   ppi_findings_options findings;
   ppi_slo slo;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);

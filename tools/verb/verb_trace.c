@@ -18,8 +18,7 @@
 #include "verb/verbs.h"
 
 static int no_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
 }
 
 static pprof_status open_writer(const char *path, bool to_stdout,
@@ -44,11 +43,8 @@ static bool add_run(struct axis *axis, const ppi_log_section *section) {
   if (ppi_tool_run_meet(&axis->met, section->uuid, section->segment, "",
                         &before))
     return true;
-  struct axis_run *runs =
-      ppi_grow(axis->runs, &axis->capacity, axis->num_runs + 1, sizeof(*runs));
-  if (!runs) return false;
-  axis->runs = runs;
-  runs[axis->num_runs++] =
+  if (!PPI_ROOM(axis->runs, axis->capacity, axis->num_runs + 1)) return false;
+  axis->runs[axis->num_runs++] =
       (struct axis_run){section->base_ns, section->len == 0};
   return true;
 }
@@ -58,10 +54,8 @@ static int list_sections(const char *path, bool first_only, struct axis *axis) {
   ppi_log_section *sections;
   size_t num;
   pprof_error error = {""};
-  if (ppi_log_sections(path, &sections, &num, &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_INPUT;
-  }
+  if (ppi_log_sections(path, &sections, &num, &error) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
   bool room = true;
   for (size_t i = 0; i < num && room; i++)
     if (i == 0 || (!first_only &&
@@ -231,9 +225,9 @@ static int fail_write(const pprof_sink *sink, pprof_status status,
   bool to_stdout = strcmp(path, "-") == 0;
   int reason = ppi_chrome_writer_error(sink);
   if (to_stdout && reason == EPIPE) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: cannot write: %s", to_stdout ? "stdout" : path,
-               reason ? strerror(reason) : pprof_status_string(status));
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: cannot write: %s",
+                       to_stdout ? "stdout" : path,
+                       reason ? strerror(reason) : pprof_status_string(status));
 }
 
 static int read_runs(const struct ppi_tool_log *logs, int num,
@@ -253,8 +247,8 @@ static int read_runs(const struct ppi_tool_log *logs, int num,
     if (strcmp(path, "-") != 0) ppi_tool_show(stderr, path);
     return code;
   }
-  ppi_tool_say("an input has changed while it was read");
-  return PPI_EXIT_INPUT;
+  return ppi_tool_fail(PPI_EXIT_INPUT,
+                       "an input has changed while it was read");
 }
 
 static int write_runs(const struct ppi_tool_log *logs, int num,
@@ -271,10 +265,8 @@ static int write_trace(const struct ppi_tool_log *logs, int num,
   bool to_stdout = strcmp(path, "-") == 0;
   pprof_sink *sink;
   pprof_error error = {""};
-  if (open_writer(path, to_stdout, &sink, &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("%s", error.text);
-    return PPI_EXIT_USAGE;
-  }
+  if (open_writer(path, to_stdout, &sink, &error) != PPROF_STATUS_OK)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
   int code = plan_runs(axis, by, sink) == PPROF_STATUS_OK
                  ? write_runs(logs, num, sink, path)
                  : no_memory();
@@ -321,11 +313,10 @@ static int trace_to(const struct ppi_tool_options *options, const char *path) {
 int ppi_tool_trace(const struct ppi_tool_options *options) {
   const char *input = ppi_tool_name_of(options->inputs[0]);
   bool is_nameless = options->num_inputs > 1 || strcmp(input, "-") == 0;
-  if (is_nameless && !options->output) {
-    ppi_tool_say("'trace' of %s needs a name: --output FILE",
-                 options->num_inputs > 1 ? "several logs" : "standard input");
-    return PPI_EXIT_USAGE;
-  }
+  if (is_nameless && !options->output)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE, "'trace' of %s needs a name: --output FILE",
+        options->num_inputs > 1 ? "several logs" : "standard input");
   char *made =
       options->output ? NULL : ppi_tool_output_beside(input, ".trace.json.gz");
   const char *path = options->output ? options->output : made;

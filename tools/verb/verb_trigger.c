@@ -31,8 +31,8 @@ struct trigger {
 };
 
 static int refuse(const char *option, const char *value, const char *expected) {
-  ppi_tool_say("'--%s %s' is not %s", option, value, expected);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "'--%s %s' is not %s", option, value,
+                       expected);
 }
 
 static bool read_number(const char *text, long limit, long *out) {
@@ -45,23 +45,21 @@ static bool read_number(const char *text, long limit, long *out) {
 static int read_amounts(struct trigger *self) {
   const struct ppi_tool_options *options = self->options;
   long steps = 0;
-  if (options->num_inputs > 0) {
-    ppi_tool_say("'trigger' takes no '%s'; see pprof-report help trigger",
-                 options->inputs[0]);
-    return PPI_EXIT_USAGE;
-  }
-  if (!options->trigger.pid) {
-    ppi_tool_say("'trigger' needs the process to ask: --pid P");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs > 0)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "'trigger' takes no '%s'; see pprof-report help trigger",
+        options->inputs[0]);
+  if (!options->trigger.pid)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'trigger' needs the process to ask: --pid P");
   if (!read_number(options->trigger.pid, INT_MAX, &self->pid))
     return refuse("pid", options->trigger.pid, "the number of a process");
   if (!!options->trigger.steps + !!options->trigger.seconds +
           !!options->trigger.kernels_for >
-      1) {
-    ppi_tool_say("one of --steps, --seconds and --kernels can be given");
-    return PPI_EXIT_USAGE;
-  }
+      1)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE, "one of --steps, --seconds and --kernels can be given");
   if (options->trigger.steps &&
       !read_number(options->trigger.steps, 1000000000000, &steps))
     return refuse("steps", options->trigger.steps, "a number of steps");
@@ -85,10 +83,9 @@ static int read_output(struct trigger *self) {
   const char *path = self->options->output;
   char folder[PATH_MAX];
   if (!path) return PPI_EXIT_DONE;
-  if (strcmp(path, "-") == 0 || strchr(path, '\n')) {
-    ppi_tool_say("'%s': the process writes a log, into a file", path);
-    return PPI_EXIT_USAGE;
-  }
+  if (strcmp(path, "-") == 0 || strchr(path, '\n'))
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'%s': the process writes a log, into a file", path);
   int code = ppi_tool_output_check_log(self->options, path);
   if (code != PPI_EXIT_DONE) return code;
   int len = -1;
@@ -97,8 +94,7 @@ static int read_output(struct trigger *self) {
   else if (getcwd(folder, sizeof folder))
     len = snprintf(self->asked.output, PATH_MAX, "%s/%s", folder, path);
   if (len > 0 && len < PATH_MAX) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: the path is too long", path);
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: the path is too long", path);
 }
 
 static bool send_request(struct trigger *self) {
@@ -180,22 +176,21 @@ static int say_done(const char *line) {
 static int converse(struct trigger *self) {
   char line[PPI_CONTROL_LINE_MAX];
   int wait_ms = self->asked.kernels ? FIRST_KERNELS_MS : FIRST_LINE_MS;
-  if (!send_request(self) || !receive(self, wait_ms, line)) {
-    ppi_tool_say("process %ld does not answer", self->pid);
-    return PPI_EXIT_CHECK;
-  }
+  if (!send_request(self) || !receive(self, wait_ms, line))
+    return ppi_tool_fail(PPI_EXIT_CHECK, "process %ld does not answer",
+                         self->pid);
   if (strncmp(line, "begun ", 6) == 0) {
     say_begun(self, line);
-    if (!receive(self, -1, line)) {
-      ppi_tool_say("process %ld ended before it was done", self->pid);
-      return PPI_EXIT_CHECK;
-    }
+    if (!receive(self, -1, line))
+      return ppi_tool_fail(PPI_EXIT_CHECK,
+                           "process %ld ended before it was done", self->pid);
   }
   if (strncmp(line, "failed ", 7) == 0) return say_failed(line);
   if (strncmp(line, "done ", 5) == 0) return say_done(line);
-  ppi_tool_say("process %ld: an answer that this version does not know: %.100s",
-               self->pid, line);
-  return PPI_EXIT_CHECK;
+  return ppi_tool_fail(
+      PPI_EXIT_CHECK,
+      "process %ld: an answer that this version does not know: %.100s",
+      self->pid, line);
 }
 
 int ppi_tool_trigger(const struct ppi_tool_options *options) {

@@ -89,11 +89,12 @@ static int refuse_stage(const ppi_limit *limit, const char *name) {
     ppi_tool_guess_offer(&guess, limit->demands[i].name,
                          strlen(limit->demands[i].name));
   if (guess.best)
-    ppi_tool_say("'--scale': no stage is called '%s' (did you mean '%.*s'?)",
-                 name, (int)guess.best_len, guess.best);
-  else
-    ppi_tool_say("'--scale': no stage is called '%s'", name);
-  return PPI_EXIT_USAGE;
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "'--scale': no stage is called '%s' (did you mean '%.*s'?)", name,
+        (int)guess.best_len, guess.best);
+  return ppi_tool_fail(PPI_EXIT_USAGE, "'--scale': no stage is called '%s'",
+                       name);
 }
 
 // `text` is "STAGE=FACTOR", `len` long.
@@ -103,11 +104,10 @@ static int take_scale(whatif *all, const char *text, size_t len) {
   while (at && text[at - 1] != '=') at--;
   double factor = at ? strtod(text + at, &end) : -1;
   if (at < 2 || at > sizeof name || end != text + len || text + at == end ||
-      !isfinite(factor) || factor < 0) {
-    ppi_tool_say("'--scale %.*s' is no STAGE=FACTOR such as detect=0.5",
-                 (int)len, text);
-    return PPI_EXIT_USAGE;
-  }
+      !isfinite(factor) || factor < 0)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'--scale %.*s' is no STAGE=FACTOR such as detect=0.5",
+                         (int)len, text);
   memcpy(name, text, at - 1);
   name[at - 1] = '\0';
   for (size_t i = 0; i < all->limit->num_demands; i++) {

@@ -146,10 +146,8 @@ pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_chrome_out *out,
     write_flow(out, flows->oldest);
     remove_flow(flows, flows->oldest);
   }
-  ppi_chrome_stage *stages =
-      ppi_grow(at->stages, &at->capacity, at->num_stages + 1, sizeof *stages);
-  if (!stages) return PPROF_STATUS_NO_MEMORY;
-  at->stages = stages;
+  if (!PPI_ROOM(at->stages, at->capacity, at->num_stages + 1))
+    return PPROF_STATUS_NO_MEMORY;
   at->stages[at->num_stages++] = *stage;
   flows->num_stages++;
   return PPROF_STATUS_OK;

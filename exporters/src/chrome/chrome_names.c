@@ -16,12 +16,9 @@
 
 static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
   if (id >= names->num_items) {
-    ppi_chrome_name *items =
-        ppi_grow(names->items, &names->capacity, (size_t)id + 1, sizeof *items);
-    if (!items) return NULL;
-    names->items = items;
-    memset(items + names->num_items, 0,
-           (id + 1 - names->num_items) * sizeof *items);
+    if (!PPI_ROOM(names->items, names->capacity, (size_t)id + 1)) return NULL;
+    memset(names->items + names->num_items, 0,
+           (id + 1 - names->num_items) * sizeof *names->items);
     names->num_items = (size_t)id + 1;
   }
   return &names->items[id];

@@ -20,10 +20,9 @@ static pprof_status find_group(ppi_chrome_writer *writer, ppi_chrome_kind kind,
   ppi_chrome_groups *groups = &writer->groups[kind];
   if (id >= MAX_GROUP_ID) return PPROF_STATUS_CORRUPT;
   if (id >= groups->num_items) {
-    ppi_chrome_group **items = ppi_grow(groups->items, &groups->capacity,
-                                        (size_t)id + 1, sizeof *items);
-    if (!items) return PPROF_STATUS_NO_MEMORY;
-    groups->items = items;
+    if (!PPI_ROOM(groups->items, groups->capacity, (size_t)id + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    ppi_chrome_group **items = groups->items;
     memset(items + groups->num_items, 0,
            (id + 1 - groups->num_items) * sizeof *items);
     groups->num_items = (size_t)id + 1;
@@ -44,11 +43,8 @@ static pprof_status find_group(ppi_chrome_writer *writer, ppi_chrome_kind kind,
 static bool take_tid(ppi_chrome_writer *writer, uint64_t tid) {
   size_t at = (size_t)(tid / 64), num = writer->num_tids;
   if (at >= num) {
-    uint64_t *grown =
-        ppi_grow(writer->tids, &writer->tids_capacity, at + 1, sizeof *grown);
-    if (!grown) return false;
-    writer->tids = grown;
-    memset(grown + num, 0, (at + 1 - num) * sizeof *grown);
+    if (!PPI_ROOM(writer->tids, writer->tids_capacity, at + 1)) return false;
+    memset(writer->tids + num, 0, (at + 1 - num) * sizeof *writer->tids);
     writer->num_tids = at + 1;
   }
   uint64_t bit = 1ull << tid % 64;

@@ -51,12 +51,9 @@ static void thin_out(ppi_chrome_track *track) {
 // Roots [first, last) lie inside the new one and give way to it.
 static bool replace(ppi_chrome_track *track, size_t first, size_t last,
                     const ppi_chrome_root *root) {
-  if (first == last) {
-    ppi_chrome_root *roots = ppi_grow(track->roots, &track->capacity,
-                                      track->num_roots + 1, sizeof *roots);
-    if (!roots) return false;
-    track->roots = roots;
-  }
+  if (first == last &&
+      !PPI_ROOM(track->roots, track->capacity, track->num_roots + 1))
+    return false;
   if (last < track->num_roots)
     memmove(track->roots + first + 1, track->roots + last,
             (track->num_roots - last) * sizeof *track->roots);
@@ -86,11 +83,9 @@ static fit take(ppi_chrome_track *track, const ppi_chrome_root *root) {
 }
 
 static ppi_chrome_track *add_row(ppi_chrome_group *group) {
-  ppi_chrome_track *tracks = ppi_grow(group->tracks, &group->tracks_capacity,
-                                      group->num_tracks + 1, sizeof *tracks);
-  if (!tracks) return NULL;
-  group->tracks = tracks;
-  ppi_chrome_track *track = &tracks[group->num_tracks++];
+  if (!PPI_ROOM(group->tracks, group->tracks_capacity, group->num_tracks + 1))
+    return NULL;
+  ppi_chrome_track *track = &group->tracks[group->num_tracks++];
   memset(track, 0, sizeof *track);
   return track;
 }
@@ -122,10 +117,9 @@ static bool copy(const void *from, size_t size, void **out) {
 pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    const ppi_chrome_slice *slice,
                                    uint64_t order) {
-  ppi_chrome_held *held = ppi_grow(group->held, &group->held_capacity,
-                                   group->num_held + 1, sizeof *held);
-  if (!held) return PPROF_STATUS_NO_MEMORY;
-  group->held = held;
+  if (!PPI_ROOM(group->held, group->held_capacity, group->num_held + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_chrome_held *held = group->held;
   void *flows, *cpu, *numbers;
   bool copied =
       copy(slice->flows, slice->num_flows * sizeof *slice->flows, &flows);

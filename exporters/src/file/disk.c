@@ -91,10 +91,8 @@ static disk_file *find(const ppi_disk *disk, const char *path) {
 static disk_file *find_or_add(ppi_disk *disk, const char *path) {
   disk_file *file = find(disk, path);
   if (file) return file;
-  void *grown = ppi_grow(disk->files, &disk->files_capacity,
-                         disk->num_files + 1, sizeof *disk->files);
-  if (!grown) return NULL;
-  disk->files = grown;
+  if (!PPI_ROOM(disk->files, disk->files_capacity, disk->num_files + 1))
+    return NULL;
   char *copy = ppi_strdup(path);
   if (!copy) return NULL;
   disk->files[disk->num_files] = (disk_file){.path = copy};
@@ -115,10 +113,8 @@ static char *drop(ppi_disk *disk, disk_file *file) {
 }
 
 static bool doom(ppi_disk *disk, disk_file *file) {
-  void *grown = ppi_grow(disk->doomed, &disk->doomed_capacity,
-                         disk->num_doomed + 1, sizeof *disk->doomed);
-  if (!grown) return false;
-  disk->doomed = grown;
+  if (!PPI_ROOM(disk->doomed, disk->doomed_capacity, disk->num_doomed + 1))
+    return false;
   disk->doomed[disk->num_doomed++] = take_out(disk, file);
   return true;
 }

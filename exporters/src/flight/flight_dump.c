@@ -114,11 +114,9 @@ static bool note_window(ppi_flight_dump *dump, uint32_t index, bool opens) {
     return true;
   }
   if (at < dump->num_windows) return true;
-  uint32_t *grown = ppi_grow(dump->windows, &dump->windows_capacity,
-                             dump->num_windows + 1, sizeof *grown);
-  if (!grown) return false;
-  dump->windows = grown;
-  grown[dump->num_windows++] = index;
+  if (!PPI_ROOM(dump->windows, dump->windows_capacity, dump->num_windows + 1))
+    return false;
+  dump->windows[dump->num_windows++] = index;
   return true;
 }
 

@@ -15,13 +15,11 @@ enum {
 
 bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info) {
   for (size_t i = 0; i < info->num_texts; i++) {
-    ppi_text *grown = ppi_grow(past->texts, &past->texts_capacity,
-                               past->num_texts + 1, sizeof *grown);
-    if (!grown) return false;
-    past->texts = grown;
+    if (!PPI_ROOM(past->texts, past->texts_capacity, past->num_texts + 1))
+      return false;
     ppi_text copy = {ppi_strdup(info->texts[i].key),
                      ppi_strdup(info->texts[i].value)};
-    grown[past->num_texts++] = copy;
+    past->texts[past->num_texts++] = copy;
     if (!copy.key || !copy.value) return false;
   }
   return true;
@@ -43,12 +41,10 @@ static bool replace(ppi_flight_past *past, pprof_definition *known,
   if (past->num_replaced >= MANY_REPLACED &&
       past->num_replaced == past->replaced_capacity)
     forget_replaced(past, oldest);
-  ppi_flight_replaced *grown =
-      ppi_grow(past->replaced, &past->replaced_capacity, past->num_replaced + 1,
-               sizeof *grown);
-  if (!grown) return false;
-  past->replaced = grown;
-  grown[past->num_replaced++] = (ppi_flight_replaced){*known, next};
+  if (!PPI_ROOM(past->replaced, past->replaced_capacity,
+                past->num_replaced + 1))
+    return false;
+  past->replaced[past->num_replaced++] = (ppi_flight_replaced){*known, next};
   known->name = NULL;
   return true;
 }
@@ -75,11 +71,9 @@ bool ppi_flight_past_define(ppi_flight_past *past,
     return true;
   ppi_flight_definitions *known = &past->kinds[definition->kind];
   if (id >= known->num) {
-    pprof_definition *grown =
-        ppi_grow(known->items, &known->capacity, (size_t)id + 1, sizeof *grown);
-    if (!grown) return false;
-    known->items = grown;
-    memset(grown + known->num, 0, (id + 1 - known->num) * sizeof *grown);
+    if (!PPI_ROOM(known->items, known->capacity, (size_t)id + 1)) return false;
+    memset(known->items + known->num, 0,
+           (id + 1 - known->num) * sizeof *known->items);
     known->num = (size_t)id + 1;
   }
   char *name = ppi_strdup(definition->name ? definition->name : "");
@@ -119,11 +113,9 @@ bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
     return true;
   }
   if (past->num_windows >= MANY_WINDOWS) forget_windows(past, tail);
-  ppi_flight_window *grown = ppi_grow(past->windows, &past->windows_capacity,
-                                      past->num_windows + 1, sizeof *grown);
-  if (!grown) return false;
-  past->windows = grown;
-  grown[past->num_windows++] = (ppi_flight_window){
+  if (!PPI_ROOM(past->windows, past->windows_capacity, past->num_windows + 1))
+    return false;
+  past->windows[past->num_windows++] = (ppi_flight_window){
       .index = index, .open_ns = time_ns, .opened_at = position};
   return true;
 }

@@ -98,12 +98,10 @@ bool ppi_rule_engine_is_hashed(const ppi_rule_engine *engine, size_t i) {
 
 static bool make_room(ppi_rule_engine *engine, uint32_t site) {
   if (site < engine->num_sites) return true;
-  uint32_t *grown = ppi_grow(engine->by_site, &engine->sites_capacity,
-                             (size_t)site + 1, sizeof *grown);
-  if (!grown) return false;
-  engine->by_site = grown;
-  memset(grown + engine->num_sites, 0,
-         (site + 1 - engine->num_sites) * sizeof *grown);
+  if (!PPI_ROOM(engine->by_site, engine->sites_capacity, (size_t)site + 1))
+    return false;
+  memset(engine->by_site + engine->num_sites, 0,
+         (site + 1 - engine->num_sites) * sizeof *engine->by_site);
   engine->num_sites = (size_t)site + 1;
   return true;
 }

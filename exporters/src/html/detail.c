@@ -239,12 +239,10 @@ static pprof_status detail_window(pprof_sink *sink, uint32_t index, bool opens,
                                   uint64_t time_ns) {
   ppi_picture *picture = picture_of(sink);
   if (picture->num_windows_all++ >= PPI_PICTURE_WINDOWS) return PPROF_STATUS_OK;
-  ppi_picture_window *grown =
-      ppi_grow(picture->windows, &picture->windows_capacity,
-               picture->num_windows + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  picture->windows = grown;
-  grown[picture->num_windows++] = (ppi_picture_window){
+  if (!PPI_ROOM(picture->windows, picture->windows_capacity,
+                picture->num_windows + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  picture->windows[picture->num_windows++] = (ppi_picture_window){
       (uint32_t)picture->at_run - 1, index, opens, time_ns + shift_of(picture)};
   return PPROF_STATUS_OK;
 }

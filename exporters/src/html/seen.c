@@ -13,12 +13,9 @@
 
 static bool set_id(ppi_picture_ids *ids, uint32_t id, uint32_t number) {
   if (id >= PPI_MAX_ID) return true;
-  uint32_t *grown =
-      ppi_grow(ids->items, &ids->capacity, (size_t)id + 1, sizeof *grown);
-  if (!grown) return false;
-  ids->items = grown;
-  while (ids->num <= id) grown[ids->num++] = 0;
-  grown[id] = number + 1;
+  if (!PPI_ROOM(ids->items, ids->capacity, (size_t)id + 1)) return false;
+  while (ids->num <= id) ids->items[ids->num++] = 0;
+  ids->items[id] = number + 1;
   return true;
 }
 
@@ -37,11 +34,9 @@ static bool set_text(char **text, const char *to) {
 // ---- runs ----
 
 static bool note_run(ppi_picture *picture, const pprof_run_info *info) {
-  ppi_picture_run *grown = ppi_grow(picture->runs, &picture->runs_capacity,
-                                    picture->num_runs + 1, sizeof *grown);
-  if (!grown) return false;
-  picture->runs = grown;
-  ppi_picture_run *run = &grown[picture->num_runs];
+  if (!PPI_ROOM(picture->runs, picture->runs_capacity, picture->num_runs + 1))
+    return false;
+  ppi_picture_run *run = &picture->runs[picture->num_runs];
   *run = (ppi_picture_run){.first_ns = UINT64_MAX};
   const char *base = pprof_run_info_text(info, "time_base_realtime_ns");
   const char *uuid = pprof_run_info_text(info, "uuid");
@@ -65,24 +60,22 @@ pprof_status ppi_seen_begin(ppi_picture *picture, const pprof_run_info *info) {
 
 static bool set_category(ppi_picture *picture, uint32_t id, const char *name) {
   if (id >= PPI_MAX_ID) return true;
-  char **grown = ppi_grow(picture->categories, &picture->categories_capacity,
-                          (size_t)id + 1, sizeof *grown);
-  if (!grown) return false;
-  picture->categories = grown;
-  while (picture->num_categories <= id) grown[picture->num_categories++] = NULL;
-  return set_text(&grown[id], name);
+  if (!PPI_ROOM(picture->categories, picture->categories_capacity,
+                (size_t)id + 1))
+    return false;
+  while (picture->num_categories <= id)
+    picture->categories[picture->num_categories++] = NULL;
+  return set_text(&picture->categories[id], name);
 }
 
 static bool note_stage(ppi_picture *picture, const char *name,
                        const char *category) {
-  ppi_picture_stage *grown =
-      ppi_grow(picture->stages, &picture->stages_capacity,
-               picture->num_stages + 1, sizeof *grown);
-  if (!grown) return false;
-  picture->stages = grown;
-  grown[picture->num_stages] = (ppi_picture_stage){
+  if (!PPI_ROOM(picture->stages, picture->stages_capacity,
+                picture->num_stages + 1))
+    return false;
+  picture->stages[picture->num_stages] = (ppi_picture_stage){
       .name = ppi_strdup(name), .category = ppi_strdup(category)};
-  ppi_picture_stage *stage = &grown[picture->num_stages++];
+  ppi_picture_stage *stage = &picture->stages[picture->num_stages++];
   return stage->name && stage->category;
 }
 
@@ -117,11 +110,10 @@ static bool set_lane(ppi_picture *picture, uint32_t id,
                      const pprof_definition *definition) {
   if (id >= PPI_MAX_ID) return true;
   uint64_t number = pprof_definition_number(definition);
-  struct ppi_picture_lane *grown =
-      ppi_grow(picture->lane_names, &picture->lane_names_capacity,
-               (size_t)id + 1, sizeof *grown);
-  if (!grown) return false;
-  picture->lane_names = grown;
+  if (!PPI_ROOM(picture->lane_names, picture->lane_names_capacity,
+                (size_t)id + 1))
+    return false;
+  struct ppi_picture_lane *grown = picture->lane_names;
   while (picture->num_lane_names <= id)
     grown[picture->num_lane_names++] = (struct ppi_picture_lane){0};
   grown[id].life += grown[id].name && grown[id].number != number;
@@ -134,13 +126,11 @@ static bool set_device(ppi_picture *picture, uint32_t id, const char *name) {
       ppi_map_number(&picture->device_numbers, ppi_map_key_of(name, ""));
   if (number == SIZE_MAX) return false;
   if (number == picture->num_devices) {
-    char **grown = ppi_grow(picture->devices, &picture->devices_capacity,
-                            number + 1, sizeof *grown);
-    if (!grown) return false;
-    picture->devices = grown;
-    grown[number] = ppi_strdup(name);
+    if (!PPI_ROOM(picture->devices, picture->devices_capacity, number + 1))
+      return false;
+    picture->devices[number] = ppi_strdup(name);
     picture->num_devices++;
-    if (!grown[number]) return false;
+    if (!picture->devices[number]) return false;
   }
   return set_id(&picture->run_devices, id, (uint32_t)number);
 }
@@ -148,11 +138,10 @@ static bool set_device(ppi_picture *picture, uint32_t id, const char *name) {
 static bool set_stream(ppi_picture *picture, uint32_t id,
                        const pprof_definition *definition) {
   if (id >= PPI_MAX_ID) return true;
-  struct ppi_picture_stream *grown =
-      ppi_grow(picture->stream_names, &picture->stream_names_capacity,
-               (size_t)id + 1, sizeof *grown);
-  if (!grown) return false;
-  picture->stream_names = grown;
+  if (!PPI_ROOM(picture->stream_names, picture->stream_names_capacity,
+                (size_t)id + 1))
+    return false;
+  struct ppi_picture_stream *grown = picture->stream_names;
   while (picture->num_stream_names <= id)
     grown[picture->num_stream_names++] = (struct ppi_picture_stream){0};
   grown[id].number = pprof_definition_number(definition);

@@ -19,11 +19,10 @@ static pprof_status find(ppi_picture *picture, ppi_series_key key,
     return PPROF_STATUS_OK;
   }
   if (number == SIZE_MAX) {
-    ppi_picture_series *grown =
-        ppi_grow(picture->series, &picture->series_capacity,
-                 picture->num_series + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    picture->series = grown;
+    if (!PPI_ROOM(picture->series, picture->series_capacity,
+                  picture->num_series + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    ppi_picture_series *grown = picture->series;
     number = ppi_map_number(&picture->series_numbers, by);
     if (number == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
     memset(&grown[number], 0, sizeof *grown);
@@ -101,11 +100,9 @@ pprof_status ppi_series_count(ppi_picture *picture, const char *name,
     number++;
   if (number == PPI_PICTURE_COUNTERS) return PPROF_STATUS_OK;
   if (number == picture->num_counters) {
-    ppi_picture_counter *grown =
-        ppi_grow(picture->counters, &picture->counters_capacity, number + 1,
-                 sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    picture->counters = grown;
+    if (!PPI_ROOM(picture->counters, picture->counters_capacity, number + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    ppi_picture_counter *grown = picture->counters;
     memset(&grown[number], 0, sizeof *grown);
     grown[number].name = ppi_strdup(name);
     if (!grown[number].name) return PPROF_STATUS_NO_MEMORY;

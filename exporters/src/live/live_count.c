@@ -199,12 +199,10 @@ static void add_stretch(ppi_live_counts *counts, const ppi_live_names *names,
   const uint32_t device = device_of(counts, names, event->stream);
   if (device == PPI_LIVE_MAX_DEVICES || counts->num_stretches == MAX_STRETCHES)
     return;
-  ppi_live_stretch *grown =
-      ppi_grow(counts->stretches, &counts->capacity_stretches,
-               counts->num_stretches + 1, sizeof *grown);
-  if (!grown) return;
-  counts->stretches = grown;
-  grown[counts->num_stretches++] =
+  if (!PPI_ROOM(counts->stretches, counts->capacity_stretches,
+                counts->num_stretches + 1))
+    return;
+  counts->stretches[counts->num_stretches++] =
       (ppi_live_stretch){event->device_start_ns, event->device_end_ns, device};
 }
 

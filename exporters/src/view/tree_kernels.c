@@ -99,11 +99,8 @@ static bool add_name(work_names *names, const char *name,
   work_name *at = names->items, *end = at + names->num;
   while (at < end && strcmp(at->name, name) != 0) at++;
   if (at == end) {
-    work_name *grown =
-        ppi_grow(names->items, &names->capacity, names->num + 1, sizeof *grown);
-    if (!grown) return false;
-    names->items = grown;
-    at = &grown[names->num++];
+    if (!PPI_ROOM(names->items, names->capacity, names->num + 1)) return false;
+    at = &names->items[names->num++];
     *at = (work_name){.name = name, .first = path};
   }
   at->num++;

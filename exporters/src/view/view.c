@@ -138,17 +138,15 @@ bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out) {
 
 ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
   size_t num = view->kind->num_columns;
-  ppi_view_row *rows = ppi_grow(view->rows, &view->rows_capacity,
-                                view->num_rows + 1, sizeof *rows);
-  if (!rows) return NULL;
-  view->rows = rows;
-  ppi_cell *cells = ppi_grow(view->cells, &view->cells_capacity,
-                             (view->num_rows + 1) * num, sizeof *cells);
-  if (!cells) return NULL;
-  view->cells = cells;
+  if (!PPI_ROOM(view->rows, view->rows_capacity, view->num_rows + 1))
+    return NULL;
+  if (!PPI_ROOM(view->cells, view->cells_capacity, (view->num_rows + 1) * num))
+    return NULL;
+  ppi_cell *cells = view->cells;
   cells += view->num_rows * num;
   memset(cells, 0, num * sizeof *cells);
-  rows[view->num_rows++] = (ppi_view_row){.section = section, .indent = indent};
+  view->rows[view->num_rows++] =
+      (ppi_view_row){.section = section, .indent = indent};
   return cells;
 }
 
@@ -166,10 +164,8 @@ void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
 }
 
 const char *ppi_view_text(ppi_view *view, const char *format, ...) {
-  char **texts = ppi_grow(view->texts, &view->texts_capacity,
-                          view->num_texts + 1, sizeof *texts);
-  if (!texts) return NULL;
-  view->texts = texts;
+  if (!PPI_ROOM(view->texts, view->texts_capacity, view->num_texts + 1))
+    return NULL;
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
@@ -178,7 +174,7 @@ const char *ppi_view_text(ppi_view *view, const char *format, ...) {
   if (text) vsnprintf(text, (size_t)len + 1, format, again);
   va_end(again);
   va_end(arguments);
-  if (text) texts[view->num_texts++] = text;
+  if (text) view->texts[view->num_texts++] = text;
   return text;
 }
 

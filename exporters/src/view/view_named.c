@@ -21,11 +21,8 @@ const ppi_table_column ppi_named_table_columns[] = {
 };
 
 bool ppi_named_add(ppi_named_list *list, const ppi_named *named) {
-  ppi_named *items =
-      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *items);
-  if (!items) return false;
-  list->items = items;
-  items[list->num++] = *named;
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
+  list->items[list->num++] = *named;
   return true;
 }
 

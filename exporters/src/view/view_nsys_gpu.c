@@ -27,11 +27,8 @@ typedef struct gpu_rows {
 } gpu_rows;
 
 static bool add(gpu_rows *rows, const gpu_row *row) {
-  gpu_row *grown =
-      ppi_grow(rows->items, &rows->capacity, rows->num + 1, sizeof *grown);
-  if (!grown) return false;
-  rows->items = grown;
-  grown[rows->num++] = *row;
+  if (!PPI_ROOM(rows->items, rows->capacity, rows->num + 1)) return false;
+  rows->items[rows->num++] = *row;
   return true;
 }
 

@@ -73,11 +73,8 @@ typedef struct lines {
 typedef ppi_steady_request request;
 
 static bool add_time(line *to, uint64_t time_ns) {
-  uint64_t *grown =
-      ppi_grow(to->times_ns, &to->capacity, to->num_times + 1, sizeof *grown);
-  if (!grown) return false;
-  to->times_ns = grown;
-  grown[to->num_times++] = time_ns;
+  if (!PPI_ROOM(to->times_ns, to->capacity, to->num_times + 1)) return false;
+  to->times_ns[to->num_times++] = time_ns;
   return true;
 }
 
@@ -97,10 +94,9 @@ static line *line_of(lines *all, const ppi_request_stage *stage) {
     else
       high = middle;
   }
-  line *grown = ppi_grow(all->stages, &all->stages_capacity,
-                         all->num_stages + 1, sizeof *grown);
-  if (!grown) return NULL;
-  all->stages = grown;
+  if (!PPI_ROOM(all->stages, all->stages_capacity, all->num_stages + 1))
+    return NULL;
+  line *grown = all->stages;
   memmove(grown + low + 1, grown + low,
           (all->num_stages++ - low) * sizeof *grown);
   grown[low] =

@@ -33,10 +33,7 @@ static size_t slot_of(const ppi_map *map, ppi_map_key key) {
 
 static bool make_room(ppi_map *map) {
   if (map->num >= UINT32_MAX / 4) return false;
-  ppi_map_key *keys =
-      ppi_grow(map->keys, &map->capacity, map->num + 1, sizeof *keys);
-  if (!keys) return false;
-  map->keys = keys;
+  if (!PPI_ROOM(map->keys, map->capacity, map->num + 1)) return false;
   if (2 * (map->num + 1) <= map->num_slots) return true;
   size_t num_slots = map->num_slots ? 2 * map->num_slots : 16;
   uint32_t *slots = ppi_alloc(num_slots * sizeof *slots);
@@ -45,7 +42,7 @@ static bool make_room(ppi_map *map) {
   map->slots = slots;
   map->num_slots = num_slots;
   for (size_t i = 0; i < map->num; i++)
-    slots[slot_of(map, keys[i])] = (uint32_t)i + 1;
+    slots[slot_of(map, map->keys[i])] = (uint32_t)i + 1;
   return true;
 }
 

@@ -54,6 +54,15 @@ void *ppi_grow(void *items, size_t *capacity, size_t need, size_t item_size) {
   return grown;
 }
 
+// Any pointer to objects may be copied as bytes.
+bool ppi_room(void *items, size_t *capacity, size_t need, size_t item_size) {
+  void *grown;
+  memcpy(&grown, items, sizeof grown);
+  grown = ppi_grow(grown, capacity, need, item_size);
+  if (grown) memcpy(items, &grown, sizeof grown);
+  return grown != NULL;
+}
+
 void ppi_mem_fail_at(uint64_t n) {
   __atomic_store_n(&fail_countdown, n, __ATOMIC_RELAXED);
 }

@@ -23,6 +23,12 @@ char *ppi_strdup(const char *text);
 // `items` as it was.
 void *ppi_grow(void *items, size_t *capacity, size_t need, size_t item_size);
 
+// PPI_ROOM does so in place: true, with `items` and `capacity` raised, or false
+// with both as they were.
+#define PPI_ROOM(items, capacity, need) \
+  ppi_room(&(items), &(capacity), need, sizeof *(items))
+bool ppi_room(void *items, size_t *capacity, size_t need, size_t item_size);
+
 // Tests: the n-th allocation from now (1 = the next) and all later ones fail;
 // 0 ends that.
 void ppi_mem_fail_at(uint64_t n);

@@ -171,11 +171,10 @@ static void forget_old_windows(ppi_drain *drain) {
 
 static pprof_status open_window(ppi_drain *drain, const ppi_edge *edge) {
   forget_old_windows(drain);
-  ppi_window *grown = ppi_grow(drain->windows, &drain->windows_capacity,
-                               drain->num_windows + 1, sizeof *drain->windows);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  drain->windows = grown;
-  grown[drain->num_windows++] =
+  if (!PPI_ROOM(drain->windows, drain->windows_capacity,
+                drain->num_windows + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  drain->windows[drain->num_windows++] =
       (ppi_window){edge->ticks, UINT64_MAX, edge->window};
   if (drain->silent_windows) return PPROF_STATUS_OK;
   return ppi_call_window(drain->sink, edge->window, true,

@@ -15,10 +15,8 @@
 static pprof_status make_room(ppi_tally *tally, uint32_t lane) {
   if (lane < tally->num_lanes) return PPROF_STATUS_OK;
   if (lane >= MAX_LANES) return PPROF_STATUS_INVALID;
-  void *grown = ppi_grow(tally->lanes, &tally->capacity, (size_t)lane + 1,
-                         sizeof *tally->lanes);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  tally->lanes = grown;
+  if (!PPI_ROOM(tally->lanes, tally->capacity, (size_t)lane + 1))
+    return PPROF_STATUS_NO_MEMORY;
   memset(tally->lanes[tally->num_lanes], 0,
          (lane + 1 - tally->num_lanes) * sizeof *tally->lanes);
   tally->num_lanes = (size_t)lane + 1;

@@ -42,10 +42,8 @@ static pprof_status tee_begin(pprof_sink *base, const pprof_run_info *info) {
 static pprof_status note_lane(ppi_missed *missed, const pprof_batch *batch,
                               bool is_missed) {
   size_t num = (size_t)batch->lane + 1;
-  void *grown =
-      ppi_grow(missed->lanes, &missed->capacity, num, sizeof *missed->lanes);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  missed->lanes = grown;
+  if (!PPI_ROOM(missed->lanes, missed->capacity, num))
+    return PPROF_STATUS_NO_MEMORY;
   for (; missed->num_lanes < num; missed->num_lanes++)
     memset(&missed->lanes[missed->num_lanes], 0, sizeof *missed->lanes);
   if (is_missed)

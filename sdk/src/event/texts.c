@@ -6,10 +6,7 @@
 #include "base/mem.h"
 
 bool ppi_texts_add(ppi_texts *texts, const char *key, const char *value) {
-  ppi_text *grown = ppi_grow(texts->items, &texts->capacity, texts->num + 1,
-                             sizeof *texts->items);
-  if (!grown) return false;
-  texts->items = grown;
+  if (!PPI_ROOM(texts->items, texts->capacity, texts->num + 1)) return false;
   ppi_text text = {ppi_strdup(key), ppi_strdup(value)};
   if (!text.key || !text.value) {
     ppi_free((char *)text.key);

@@ -148,14 +148,12 @@ static uint32_t add_site(const ppi_device_work *work) {
 // NULL where there is no memory for it.
 static uint32_t *entry_of(ppi_map *map, ppi_map_key key, uint32_t **entries,
                           size_t *capacity) {
-  uint32_t *grown = ppi_grow(*entries, capacity, map->num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  *entries = grown;
+  if (!PPI_ROOM(*entries, *capacity, map->num + 1)) return NULL;
   size_t num = map->num;
   size_t at = ppi_map_number(map, key);
   if (at == SIZE_MAX) return NULL;
-  if (at == num) grown[at] = 0;
-  return &grown[at];
+  if (at == num) (*entries)[at] = 0;
+  return &(*entries)[at];
 }
 
 // Looked up by a hash of the name as it comes: to demangle it takes longer than

@@ -9,10 +9,8 @@
 uint64_t ppi_levels_change(ppi_levels *levels, uint32_t site, uint64_t bytes,
                            bool is_taken) {
   size_t num = levels->places.num;
-  uint64_t *grown =
-      ppi_grow(levels->bytes, &levels->capacity, num + 1, sizeof *grown);
-  if (!grown) return 0;
-  levels->bytes = grown;
+  if (!PPI_ROOM(levels->bytes, levels->capacity, num + 1)) return 0;
+  uint64_t *grown = levels->bytes;
   size_t at = ppi_map_number(&levels->places, (ppi_map_key){0, site});
   if (at == SIZE_MAX) return 0;
   if (at == num) grown[at] = 0;

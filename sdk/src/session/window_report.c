@@ -72,10 +72,8 @@ pprof_status pprof_session_on_window(pprof_session *session, pprof_window_fn fn,
   listeners *all = ppi_window_sinks_user(windows, notify_listeners);
   if (!all) status = make_listeners(windows, &all);
   if (status != PPROF_STATUS_OK) return status;
-  listener *grown =
-      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  all->items = grown;
-  grown[all->num++] = (listener){fn, user};
+  if (!PPI_ROOM(all->items, all->capacity, all->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  all->items[all->num++] = (listener){fn, user};
   return PPROF_STATUS_OK;
 }

@@ -64,11 +64,9 @@ static pprof_status remember(ppi_window_sinks *windows,
   ppi_map_key key = {definition->kind, definition->id};
   size_t at = ppi_map_number(&windows->definition_ids, key);
   if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
-  known_definition *grown =
-      ppi_grow(windows->definitions, &windows->definitions_capacity, at + 1,
-               sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  windows->definitions = grown;
+  if (!PPI_ROOM(windows->definitions, windows->definitions_capacity, at + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  known_definition *grown = windows->definitions;
   char *name = ppi_strdup(definition->name);
   if (!name) return PPROF_STATUS_NO_MEMORY;
   if (at == windows->num_definitions) {
@@ -212,13 +210,11 @@ static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
 
 static pprof_status note_given(ppi_window_feed *feed,
                                const pprof_batch *batch) {
-  uint64_t *grown = ppi_grow(feed->given, &feed->given_capacity,
-                             (size_t)batch->lane + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  feed->given = grown;
+  if (!PPI_ROOM(feed->given, feed->given_capacity, (size_t)batch->lane + 1))
+    return PPROF_STATUS_NO_MEMORY;
   for (; feed->num_given <= batch->lane; feed->num_given++)
-    grown[feed->num_given] = 0;
-  grown[batch->lane] = batch->end_seq;
+    feed->given[feed->num_given] = 0;
+  feed->given[batch->lane] = batch->end_seq;
   return PPROF_STATUS_OK;
 }
 
@@ -233,17 +229,16 @@ static void give(ppi_window_feed *feed, const pprof_batch *batch) {
 
 static pprof_status give_part(ppi_window_sinks *windows, ppi_window_feed *feed,
                               const pprof_batch *batch) {
-  pprof_event *picked = ppi_grow(windows->picked, &windows->picked_capacity,
-                                 batch->num_events, sizeof *picked);
-  if (!picked) return PPROF_STATUS_NO_MEMORY;
-  windows->picked = picked;
+  if (!PPI_ROOM(windows->picked, windows->picked_capacity, batch->num_events))
+    return PPROF_STATUS_NO_MEMORY;
   pprof_batch part = *batch;
-  part.events = picked;
-  part.stride = sizeof *picked;
+  part.events = windows->picked;
+  part.stride = sizeof *windows->picked;
   part.num_events = 0;
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
-    if (event->window == feed->index) picked[part.num_events++] = *event;
+    if (event->window == feed->index)
+      windows->picked[part.num_events++] = *event;
   }
   if (part.num_events > 0) give(feed, &part);
   return PPROF_STATUS_OK;
@@ -326,15 +321,14 @@ static pprof_status notify_checkpoint(ppi_window_sinks *windows,
                                       ppi_window_feed *feed,
                                       const pprof_checkpoint *checkpoint,
                                       size_t *out_num_open) {
-  pprof_event *picked = ppi_grow(windows->picked, &windows->picked_capacity,
-                                 checkpoint->num_open + 1, sizeof *picked);
-  if (!picked) return PPROF_STATUS_NO_MEMORY;
-  windows->picked = picked;
+  if (!PPI_ROOM(windows->picked, windows->picked_capacity,
+                checkpoint->num_open + 1))
+    return PPROF_STATUS_NO_MEMORY;
   size_t num = 0;
   for (size_t i = 0; i < checkpoint->num_open; i++)
     if (checkpoint->open[i].window == feed->index)
-      picked[num++] = checkpoint->open[i];
-  pprof_checkpoint part = {checkpoint->time_ns, picked, num};
+      windows->picked[num++] = checkpoint->open[i];
+  pprof_checkpoint part = {checkpoint->time_ns, windows->picked, num};
   *out_num_open = num;
   return feed->tee.base.checkpoint(&feed->tee.base, &part);
 }

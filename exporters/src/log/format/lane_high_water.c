@@ -16,11 +16,10 @@ pprof_status ppi_lane_high_water_raise(ppi_lane_high_water *ends, uint32_t lane,
                                        uint64_t end) {
   if (lane >= MAX_LANES) return PPROF_STATUS_CORRUPT;
   if (lane >= ends->num) {
-    uint64_t *grown =
-        ppi_grow(ends->items, &ends->capacity, (size_t)lane + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    ends->items = grown;
-    memset(grown + ends->num, 0, (lane + 1 - ends->num) * sizeof *grown);
+    if (!PPI_ROOM(ends->items, ends->capacity, (size_t)lane + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    memset(ends->items + ends->num, 0,
+           (lane + 1 - ends->num) * sizeof *ends->items);
     ends->num = (size_t)lane + 1;
   }
   ends->items[lane] = PPI_MAX(ends->items[lane], end);

@@ -333,10 +333,9 @@ pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
 static ppi_run_encoder *add_encoder(ppi_log_assembler *assembler) {
   if (assembler->num_runs < assembler->num_encoders)
     return assembler->runs[assembler->num_runs];
-  void *grown = ppi_grow(assembler->runs, &assembler->runs_capacity,
-                         assembler->num_runs + 1, sizeof *assembler->runs);
-  if (!grown) return NULL;
-  assembler->runs = grown;
+  if (!PPI_ROOM(assembler->runs, assembler->runs_capacity,
+                assembler->num_runs + 1))
+    return NULL;
   ppi_run_encoder *encoder = ppi_run_encoder_create();
   if (encoder) assembler->runs[assembler->num_encoders++] = encoder;
   return encoder;

@@ -106,10 +106,8 @@ static bool note_look(ppi_run_encoder *encoder, const ppi_shape *shape) {
   const pprof_event event = {PPI_SHAPE_FIELDS(COPY)};
 #undef COPY
   size_t token = encoder->model.num_shapes;
-  void *grown = ppi_grow(encoder->looks, &encoder->looks_capacity, token + 1,
-                         sizeof *encoder->looks);
-  if (!grown) return false;
-  encoder->looks = grown;
+  if (!PPI_ROOM(encoder->looks, encoder->looks_capacity, token + 1))
+    return false;
   memcpy(&encoder->looks[token], &event.site, sizeof *encoder->looks);
   return true;
 }
@@ -235,10 +233,8 @@ static void put_device(ppi_run_encoder *encoder, const ppi_shape *shape,
 }
 
 static bool put_flows(ppi_run_encoder *encoder, const pprof_event *event) {
-  void *grown = ppi_grow(encoder->flows, &encoder->flows_capacity,
-                         event->num_flows, sizeof *encoder->flows);
-  if (!grown) return false;
-  encoder->flows = grown;
+  if (!PPI_ROOM(encoder->flows, encoder->flows_capacity, event->num_flows))
+    return false;
   encoder->num_flows = event->num_flows;
   memcpy(encoder->flows, event->flows, event->num_flows * sizeof *event->flows);
   put(encoder, PPI_COLUMN_FLOWS, event->num_flows);

@@ -23,10 +23,8 @@ void ppi_log_model_clear(ppi_log_model *model) {
 }
 
 uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape) {
-  void *grown = ppi_grow(model->shapes, &model->shapes_capacity,
-                         model->num_shapes + 1, sizeof *model->shapes);
-  if (!grown) return UINT32_MAX;
-  model->shapes = grown;
+  if (!PPI_ROOM(model->shapes, model->shapes_capacity, model->num_shapes + 1))
+    return UINT32_MAX;
   model->shapes[model->num_shapes] = *shape;
   return (uint32_t)model->num_shapes++;
 }

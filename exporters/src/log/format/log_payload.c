@@ -190,9 +190,7 @@ static pprof_status add_text(ppi_text **texts, size_t *num, size_t *capacity,
   const char *key = ppi_cursor_text(cursor, &key_len);
   const char *value = ppi_cursor_text(cursor, &value_len);
   if (cursor->failed) return PPROF_STATUS_CORRUPT;
-  void *grown = ppi_grow(*texts, capacity, *num + 1, sizeof **texts);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  *texts = grown;
+  if (!PPI_ROOM(*texts, *capacity, *num + 1)) return PPROF_STATUS_NO_MEMORY;
   ppi_text text = {copy_text(key, key_len), copy_text(value, value_len)};
   if (!text.key || !text.value) {
     ppi_free((void *)(uintptr_t)text.key);
@@ -243,10 +241,8 @@ static pprof_status read_key(ppi_log_payload *payload, ppi_cursor *cursor) {
   size_t len;
   const char *name = ppi_cursor_text(cursor, &len);
   if (cursor->failed) return PPROF_STATUS_CORRUPT;
-  void *grown = ppi_grow(payload->keys, &payload->keys_capacity,
-                         payload->num_keys + 1, sizeof *payload->keys);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  payload->keys = grown;
+  if (!PPI_ROOM(payload->keys, payload->keys_capacity, payload->num_keys + 1))
+    return PPROF_STATUS_NO_MEMORY;
   payload->keys[payload->num_keys++] = find_key(name, len);
   return PPROF_STATUS_OK;
 }
@@ -257,10 +253,9 @@ static pprof_status read_item(ppi_log_payload *payload, ppi_cursor *cursor) {
   uint64_t value = ppi_cursor_varint(cursor);
   if (cursor->failed || key >= payload->num_keys) return PPROF_STATUS_CORRUPT;
   if (payload->keys[key] == PPI_NUM_TOTALS) return PPROF_STATUS_OK;
-  void *grown = ppi_grow(payload->items, &payload->items_capacity,
-                         payload->num_items + 1, sizeof *payload->items);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  payload->items = grown;
+  if (!PPI_ROOM(payload->items, payload->items_capacity,
+                payload->num_items + 1))
+    return PPROF_STATUS_NO_MEMORY;
   payload->items[payload->num_items++] =
       (ppi_total){lane, payload->keys[key], value};
   return PPROF_STATUS_OK;
@@ -291,10 +286,9 @@ static pprof_status read_totals(ppi_log_payload *payload, ppi_cursor cursor) {
 static bool keep_copy(ppi_log_payload *payload, void **array,
                       size_t *capacity) {
   if (!*array) return true;
-  void *grown = ppi_grow(payload->copies, &payload->copies_capacity,
-                         payload->num_copies + 1, sizeof *payload->copies);
-  if (!grown) return false;
-  payload->copies = grown;
+  if (!PPI_ROOM(payload->copies, payload->copies_capacity,
+                payload->num_copies + 1))
+    return false;
   payload->copies[payload->num_copies++] = *array;
   *array = NULL;
   *capacity = 0;
@@ -312,10 +306,8 @@ static pprof_status read_open(ppi_log_payload *payload,
     at += run->payload_len;
     size_t num = payload->num_open + run->num_events;
     if (num > MAX_OPEN) return PPROF_STATUS_CORRUPT;
-    void *grown = ppi_grow(payload->open, &payload->open_capacity, num,
-                           sizeof *payload->open);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    payload->open = grown;
+    if (!PPI_ROOM(payload->open, payload->open_capacity, num))
+      return PPROF_STATUS_NO_MEMORY;
     memcpy(payload->open + payload->num_open, decoder->events,
            run->num_events * sizeof *payload->open);
     payload->num_open = num;

@@ -40,11 +40,9 @@ struct ppi_log_ahead {
 
 static bool keep_list(slot *self, void **list, size_t *capacity, size_t *num) {
   if (!*num) return true;
-  void **grown = ppi_grow(self->lists, &self->lists_capacity,
-                          self->num_lists + 1, sizeof *grown);
-  if (!grown) return false;
-  self->lists = grown;
-  grown[self->num_lists++] = *list;
+  if (!PPI_ROOM(self->lists, self->lists_capacity, self->num_lists + 1))
+    return false;
+  self->lists[self->num_lists++] = *list;
   *list = NULL;
   *capacity = *num = 0;
   return true;

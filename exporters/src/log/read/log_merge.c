@@ -62,16 +62,14 @@ static void add_state(ppi_log_merge_input *input,
 
 static bool add_runs(merge_job *job, ppi_log_merge_input *input,
                      const ppi_log_section *sections, size_t num) {
-  merge_run *runs = ppi_grow(job->runs, &job->runs_capacity,
-                             job->num_runs + num, sizeof *runs);
-  if (!runs) return no_memory(job);
-  job->runs = runs;
+  if (!PPI_ROOM(job->runs, job->runs_capacity, job->num_runs + num))
+    return no_memory(job);
   input->damage = (ppi_log_damage){0, 0, 0, false};
   input->complete = true;
   input->num_repeated = 0;
   for (size_t i = 0; i < num; i++) {
     if (sections[i].len > 0)
-      runs[job->num_runs++] = (merge_run){sections[i], input};
+      job->runs[job->num_runs++] = (merge_run){sections[i], input};
     else
       add_state(input, &sections[i]);
   }

@@ -60,11 +60,10 @@ static bool ends_in_compressor(const ppi_log_payload *payload) {
 }
 
 static pprof_status note_segment(log_reader *reader, uint32_t segment) {
-  uint32_t *grown = ppi_grow(reader->segments, &reader->segments_capacity,
-                             reader->num_segments + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  reader->segments = grown;
-  grown[reader->num_segments++] = reader->segment = segment;
+  if (!PPI_ROOM(reader->segments, reader->segments_capacity,
+                reader->num_segments + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  reader->segments[reader->num_segments++] = reader->segment = segment;
   return PPROF_STATUS_OK;
 }
 

@@ -37,10 +37,9 @@ static pprof_status count_batch(pprof_sink *sink, const pprof_batch *batch) {
 static ppi_rescue_window *find_window(ppi_rescue *rescue, uint32_t index) {
   for (size_t i = 0; i < rescue->num_windows; i++)
     if (rescue->windows[i].index == index) return &rescue->windows[i];
-  void *grown = ppi_grow(rescue->windows, &rescue->windows_capacity,
-                         rescue->num_windows + 1, sizeof *rescue->windows);
-  if (!grown) return NULL;
-  rescue->windows = grown;
+  if (!PPI_ROOM(rescue->windows, rescue->windows_capacity,
+                rescue->num_windows + 1))
+    return NULL;
   ppi_rescue_window *window = &rescue->windows[rescue->num_windows++];
   *window = (ppi_rescue_window){.index = index};
   return window;

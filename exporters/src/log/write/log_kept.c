@@ -15,10 +15,7 @@ typedef struct ppi_log_promise {
 
 bool ppi_log_kept_set(ppi_log_kept *kept, uint32_t lane, uint64_t end_seq) {
   if (lane >= kept->num) {
-    void *grown = ppi_grow(kept->ends, &kept->capacity, (size_t)lane + 1,
-                           sizeof *kept->ends);
-    if (!grown) return false;
-    kept->ends = grown;
+    if (!PPI_ROOM(kept->ends, kept->capacity, (size_t)lane + 1)) return false;
     memset(kept->ends + kept->num, 0,
            (lane + 1 - kept->num) * sizeof *kept->ends);
     kept->num = (size_t)lane + 1;
@@ -36,10 +33,9 @@ bool ppi_log_kept_promise(ppi_log_kept *kept, const ppi_log_run *run,
             kept->num_promises * sizeof *kept->promises);
     kept->first_promise = 0;
   }
-  void *grown = ppi_grow(kept->promises, &kept->promises_capacity,
-                         kept->num_promises + 1, sizeof *kept->promises);
-  if (!grown) return false;
-  kept->promises = grown;
+  if (!PPI_ROOM(kept->promises, kept->promises_capacity,
+                kept->num_promises + 1))
+    return false;
   kept->promises[kept->num_promises++] =
       (promise){number, run->end_seq, run->lane};
   return true;

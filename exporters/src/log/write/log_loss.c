@@ -120,11 +120,9 @@ static uint64_t num_recorded(const ppi_tally *tally) {
 }
 
 bool ppi_log_loss_turn(ppi_log_loss *loss, uint64_t num_earlier) {
-  uint64_t *grown = ppi_grow(loss->ended, &loss->ended_capacity,
-                             loss->num_ended + 1, sizeof *grown);
-  if (!grown) return false;
-  loss->ended = grown;
-  grown[loss->num_ended++] = num_earlier;
+  if (!PPI_ROOM(loss->ended, loss->ended_capacity, loss->num_ended + 1))
+    return false;
+  loss->ended[loss->num_ended++] = num_earlier;
   return true;
 }
 

@@ -165,10 +165,7 @@ static ppi_rotate_lane *lane_at(ppi_rotate *rotate, uint32_t lane) {
 }
 
 static bool list_lane(ppi_rotate_list *list, uint32_t lane) {
-  void *grown = ppi_grow(list->lanes, &list->capacity, list->num + 1,
-                         sizeof *list->lanes);
-  if (!grown) return false;
-  list->lanes = grown;
+  if (!PPI_ROOM(list->lanes, list->capacity, list->num + 1)) return false;
   list->lanes[list->num++] = lane;
   return true;
 }
@@ -238,10 +235,9 @@ pprof_status ppi_rotate_window_edge(ppi_rotate *rotate, uint32_t index,
         rotate->windows[i] = rotate->windows[--rotate->num_windows];
     return PPROF_STATUS_OK;
   }
-  void *grown = ppi_grow(rotate->windows, &rotate->windows_capacity,
-                         rotate->num_windows + 1, sizeof *rotate->windows);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  rotate->windows = grown;
+  if (!PPI_ROOM(rotate->windows, rotate->windows_capacity,
+                rotate->num_windows + 1))
+    return PPROF_STATUS_NO_MEMORY;
   rotate->windows[rotate->num_windows++] = (ppi_rotate_window){index, time_ns};
   return PPROF_STATUS_OK;
 }

@@ -13,12 +13,10 @@ static pprof_status add(ppi_account *account, const ppi_map_key *key,
   if (number == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
   if (!account->cells || number >= account->capacity) {
     size_t before = account->cells ? account->capacity : 0;
-    ppi_account_cell *grown =
-        ppi_grow(account->cells, &account->capacity, number + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    account->cells = grown;
+    if (!PPI_ROOM(account->cells, account->capacity, number + 1))
+      return PPROF_STATUS_NO_MEMORY;
     for (size_t i = before; i < account->capacity; i++)
-      grown[i] = (ppi_account_cell){0};
+      account->cells[i] = (ppi_account_cell){0};
   }
   account->cells[number].ns += ns;
   account->cells[number].calls += calls;

@@ -11,11 +11,10 @@
 #include "report/figures/early.h"
 
 static pprof_status keep(ppi_accounts *accounts, const ppi_item *item) {
-  ppi_item *grown = ppi_grow(accounts->items, &accounts->items_capacity,
-                             accounts->num_items + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  accounts->items = grown;
-  grown[accounts->num_items++] = *item;
+  if (!PPI_ROOM(accounts->items, accounts->items_capacity,
+                accounts->num_items + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  accounts->items[accounts->num_items++] = *item;
   return PPROF_STATUS_OK;
 }
 
@@ -37,10 +36,10 @@ static int compare_steps(const ppi_step_account *a, const ppi_step_account *b) {
 
 static ppi_step_account *insert_step(ppi_accounts *accounts,
                                      const ppi_step_account *step, size_t at) {
-  ppi_step_account *grown = ppi_grow(accounts->steps, &accounts->steps_capacity,
-                                     accounts->num_steps + 1, sizeof *grown);
-  if (!grown) return NULL;
-  accounts->steps = grown;
+  if (!PPI_ROOM(accounts->steps, accounts->steps_capacity,
+                accounts->num_steps + 1))
+    return NULL;
+  ppi_step_account *grown = accounts->steps;
   memmove(grown + at + 1, grown + at,
           (accounts->num_steps++ - at) * sizeof *grown);
   grown[at] = *step;
@@ -78,11 +77,10 @@ static pprof_status fold_step(ppi_accounts *accounts,
 
 // Takes the account.
 static pprof_status keep_early(ppi_accounts *accounts, ppi_step_account *step) {
-  ppi_step_account *grown = ppi_grow(accounts->early, &accounts->early_capacity,
-                                     accounts->num_early + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  accounts->early = grown;
-  grown[accounts->num_early++] = *step;
+  if (!PPI_ROOM(accounts->early, accounts->early_capacity,
+                accounts->num_early + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  accounts->early[accounts->num_early++] = *step;
   step->account = (ppi_account){0};
   return PPROF_STATUS_OK;
 }
@@ -167,16 +165,14 @@ static pprof_status take_moment(void *context, const ppi_moment *moment) {
 static pprof_status list_items(ppi_accounts *accounts,
                                const ppi_accounts_horizon *horizon) {
   size_t num = ppi_answer_lanes_count(&accounts->lanes);
-  ppi_item *grown = ppi_grow(accounts->items, &accounts->items_capacity,
-                             accounts->num_items + num + horizon->num_open + 1,
-                             sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  accounts->items = grown;
-  accounts->num_items +=
-      ppi_answer_lanes_list(&accounts->lanes, grown + accounts->num_items);
+  if (!PPI_ROOM(accounts->items, accounts->items_capacity,
+                accounts->num_items + num + horizon->num_open + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  accounts->num_items += ppi_answer_lanes_list(
+      &accounts->lanes, accounts->items + accounts->num_items);
   for (size_t i = 0; i < horizon->num_open; i++)
-    grown[accounts->num_items++] = horizon->open[i];
-  ppi_items_sort(grown, accounts->num_items);
+    accounts->items[accounts->num_items++] = horizon->open[i];
+  ppi_items_sort(accounts->items, accounts->num_items);
   return PPROF_STATUS_OK;
 }
 

@@ -18,10 +18,8 @@ ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
       high = middle;
   }
   if (low < lanes->num && lanes->items[low].id == id) return &lanes->items[low];
-  ppi_answer_lane *grown =
-      ppi_grow(lanes->items, &lanes->capacity, lanes->num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  lanes->items = grown;
+  if (!PPI_ROOM(lanes->items, lanes->capacity, lanes->num + 1)) return NULL;
+  ppi_answer_lane *grown = lanes->items;
   memmove(grown + low + 1, grown + low, (lanes->num++ - low) * sizeof *grown);
   grown[low] = (ppi_answer_lane){.id = id};
   return &grown[low];
@@ -29,13 +27,11 @@ ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
 
 static pprof_status show(ppi_answer_lanes *lanes, ppi_answer_lane *lane,
                          const ppi_hold *held) {
-  const ppi_hold_page **grown =
-      ppi_grow(lane->pages, &lane->pages_capacity,
-               lane->num_pages + held->num_pages, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  lane->pages = grown;
+  if (!PPI_ROOM(lane->pages, lane->pages_capacity,
+                lane->num_pages + held->num_pages))
+    return PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < held->num_pages; i++)
-    grown[lane->num_pages++] = held->pages[i];
+    lane->pages[lane->num_pages++] = held->pages[i];
   lane->last = held;
   lanes->any_waits |= held->any_waits;
   return PPROF_STATUS_OK;

@@ -6,15 +6,9 @@
 #include "base/mem.h"
 
 static bool add_place(ppi_told *told, const ppi_moment *moment, size_t number) {
-  ppi_told_place *places = ppi_grow(told->places, &told->places_capacity,
-                                    number + 1, sizeof *places);
-  if (!places) return false;
-  told->places = places;
-  uint32_t *list =
-      ppi_grow(told->list, &told->list_capacity, number + 1, sizeof *list);
-  if (!list) return false;
-  told->list = list;
-  places[number] = (ppi_told_place){.sum = *moment};
+  if (!PPI_ROOM(told->places, told->places_capacity, number + 1)) return false;
+  if (!PPI_ROOM(told->list, told->list_capacity, number + 1)) return false;
+  told->places[number] = (ppi_told_place){.sum = *moment};
   return true;
 }
 

@@ -158,13 +158,10 @@ static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
   if (at->num_parts >= PPI_MAX(at->fold_parts_at, (size_t)LEAST_PARTS) &&
       fold_devices(at, false) != PPROF_STATUS_OK)
     return false;
-  ppi_device_part *grown =
-      ppi_grow(at->parts, &at->parts_capacity, at->num_parts + at->num_active,
-               sizeof *grown);
-  if (!grown) return false;
-  at->parts = grown;
+  if (!PPI_ROOM(at->parts, at->parts_capacity, at->num_parts + at->num_active))
+    return false;
   for (size_t i = 0; i < at->num_active; i++)
-    grown[at->num_parts++] =
+    at->parts[at->num_parts++] =
         (ppi_device_part){(uint32_t)at->active[i], item, ns, calls};
   at->num_last_parts = at->num_active;
   return true;
@@ -180,19 +177,17 @@ static bool tell_running(ppi_walk_state *at) {
 // Items are in order: of those that began together the first one counts.
 static bool run_device(ppi_walk_state *at, uint32_t item) {
   const ppi_item *items = at->walk->items;
-  uint32_t *grown = ppi_grow(at->running, &at->running_capacity,
-                             at->num_running + 1, sizeof *grown);
-  if (!grown) return false;
-  at->running = grown;
+  if (!PPI_ROOM(at->running, at->running_capacity, at->num_running + 1))
+    return false;
   size_t place = at->num_running++;
   for (; place; place--) {
-    uint32_t before = grown[place - 1];
+    uint32_t before = at->running[place - 1];
     uint64_t began_ns = items[before].device_start_ns;
     uint64_t begins_ns = items[item].device_start_ns;
     if (began_ns > begins_ns || (began_ns == begins_ns && before > item)) break;
-    grown[place] = before;
+    at->running[place] = before;
   }
-  grown[place] = item;
+  at->running[place] = item;
   return true;
 }
 

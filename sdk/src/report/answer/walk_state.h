@@ -141,10 +141,8 @@ static inline pprof_status ppi_walk_push(ppi_walk_state *at,
                                          ppi_walk_lane *lane,
                                          const ppi_held *range) {
   if (lane->num_frames == lane->frames_capacity) {
-    ppi_walk_frame *grown = ppi_grow(lane->frames, &lane->frames_capacity,
-                                     lane->num_frames + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    lane->frames = grown;
+    if (!PPI_ROOM(lane->frames, lane->frames_capacity, lane->num_frames + 1))
+      return PPROF_STATUS_NO_MEMORY;
   }
   ppi_walk_frame *self = &lane->frames[lane->num_frames];
   const ppi_walk_frame *around = lane->num_frames ? self - 1 : NULL;

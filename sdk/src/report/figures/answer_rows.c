@@ -25,10 +25,8 @@ static void clear_row(ppi_answer_row *row) {
 }
 
 static ppi_answer_row *append(ppi_answer *answer, const ppi_answer_row *key) {
-  ppi_answer_row *grown = ppi_grow(answer->rows, &answer->capacity,
-                                   answer->num_rows + 1, sizeof *grown);
-  if (!grown) return NULL;
-  answer->rows = grown;
+  if (!PPI_ROOM(answer->rows, answer->capacity, answer->num_rows + 1))
+    return NULL;
   ppi_answer_row row = {.name = ppi_strdup(key->name),
                         .child = ppi_strdup(key->child),
                         .device = ppi_strdup(key->device),
@@ -37,8 +35,8 @@ static ppi_answer_row *append(ppi_answer *answer, const ppi_answer_row *key) {
     clear_row(&row);
     return NULL;
   }
-  grown[answer->num_rows] = row;
-  return &grown[answer->num_rows++];
+  answer->rows[answer->num_rows] = row;
+  return &answer->rows[answer->num_rows++];
 }
 
 // ---- while rows are added: by a hash, in the order in which they come ----

@@ -59,11 +59,9 @@ pprof_status ppi_courses_add(ppi_report_courses *courses,
                              const ppi_report_course *from) {
   if (!from->course.ns || courses->num == PPI_MOST_COURSES)
     return PPROF_STATUS_OK;
-  ppi_report_course *grown = ppi_grow(courses->items, &courses->capacity,
-                                      courses->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  courses->items = grown;
-  ppi_report_course *item = &grown[courses->num++];
+  if (!PPI_ROOM(courses->items, courses->capacity, courses->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_report_course *item = &courses->items[courses->num++];
   *item = (ppi_report_course){.uuid = ppi_strdup(from->uuid),
                               .device = ppi_strdup(from->device),
                               .course = from->course};

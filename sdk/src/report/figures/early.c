@@ -52,13 +52,11 @@ pprof_status ppi_early_add(ppi_early *early, const ppi_early_call *call,
     early->full_ns = early->calls[0].start_ns;
     return ppi_early_add_rest(early, latest_ns);
   }
-  ppi_early_call *grown =
-      ppi_grow(early->calls, &early->capacity, early->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  early->calls = grown;
-  grown[early->num++] = *call;
-  sift_up(grown, early->num - 1);
-  if (early->num == most) early->full_ns = grown[0].start_ns;
+  if (!PPI_ROOM(early->calls, early->capacity, early->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  early->calls[early->num++] = *call;
+  sift_up(early->calls, early->num - 1);
+  if (early->num == most) early->full_ns = early->calls[0].start_ns;
   return PPROF_STATUS_OK;
 }
 

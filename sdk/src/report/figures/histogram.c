@@ -71,11 +71,9 @@ static pprof_status use_buckets(ppi_histogram *histogram) {
 pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
   pprof_status status = PPROF_STATUS_OK;
   if (histogram->n < PPI_HISTOGRAM_EXACT) {
-    uint64_t *grown =
-        ppi_grow(histogram->exact, &histogram->capacity,
-                 (size_t)histogram->n + 1, sizeof *histogram->exact);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    histogram->exact = grown;
+    if (!PPI_ROOM(histogram->exact, histogram->capacity,
+                  (size_t)histogram->n + 1))
+      return PPROF_STATUS_NO_MEMORY;
     ppi_histogram_stretch(histogram, value);
     histogram->exact[histogram->n++] = value;
     return PPROF_STATUS_OK;

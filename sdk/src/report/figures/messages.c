@@ -22,10 +22,9 @@ static ppi_message_row *find_or_add(ppi_messages *messages, uint64_t key) {
   }
   if (low < messages->num && messages->rows[low].key == key)
     return &messages->rows[low];
-  ppi_message_row *rows = ppi_grow(messages->rows, &messages->capacity,
-                                   messages->num + 1, sizeof *rows);
-  if (!rows) return NULL;
-  messages->rows = rows;
+  if (!PPI_ROOM(messages->rows, messages->capacity, messages->num + 1))
+    return NULL;
+  ppi_message_row *rows = messages->rows;
   memmove(rows + low + 1, rows + low, (messages->num - low) * sizeof *rows);
   messages->num++;
   rows[low] = (ppi_message_row){.key = key};

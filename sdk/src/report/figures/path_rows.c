@@ -19,11 +19,8 @@ static char *text_of(ppi_path_texts *texts, const char *text) {
   size_t at = ppi_map_number(&texts->numbers, ppi_map_key_of(text, ""));
   if (at == SIZE_MAX) return NULL;
   if (at >= texts->num) {
-    char **grown =
-        ppi_grow(texts->items, &texts->capacity, at + 1, sizeof *grown);
-    if (!grown) return NULL;
-    texts->items = grown;
-    while (texts->num <= at) grown[texts->num++] = NULL;
+    if (!PPI_ROOM(texts->items, texts->capacity, at + 1)) return NULL;
+    while (texts->num <= at) texts->items[texts->num++] = NULL;
   }
   if (!texts->items[at]) texts->items[at] = ppi_strdup(text);
   return texts->items[at];

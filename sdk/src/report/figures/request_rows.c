@@ -30,11 +30,10 @@ static int compare_runs(const ppi_request_run *a, const ppi_request_run *b) {
 
 pprof_status ppi_figures_request_run(ppi_figures *figures,
                                      ppi_request_run *run) {
-  ppi_request_run **grown =
-      ppi_grow(figures->request_runs, &figures->request_runs_capacity,
-               figures->num_request_runs + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  figures->request_runs = grown;
+  if (!PPI_ROOM(figures->request_runs, figures->request_runs_capacity,
+                figures->num_request_runs + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_request_run **grown = figures->request_runs;
   size_t at = figures->num_request_runs++;
   for (; at && compare_runs(run, grown[at - 1]) < 0; at--)
     grown[at] = grown[at - 1];

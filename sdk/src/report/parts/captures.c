@@ -27,11 +27,9 @@ static uint32_t site_of(const ppi_run_ids *ids, const char *name) {
 }
 
 static pprof_status add(ppi_capture *capture, uint32_t site) {
-  uint32_t *grown = ppi_grow(capture->sites, &capture->capacity,
-                             capture->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  capture->sites = grown;
-  grown[capture->num++] = site;
+  if (!PPI_ROOM(capture->sites, capture->capacity, capture->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  capture->sites[capture->num++] = site;
   return PPROF_STATUS_OK;
 }
 
@@ -39,12 +37,10 @@ static ppi_capture *item_of(ppi_captures *captures, uint32_t id) {
   size_t at = ppi_map_number(&captures->ids, (ppi_map_key){0, id});
   if (at == SIZE_MAX) return NULL;
   if (at < captures->num) return &captures->items[at];
-  ppi_capture *grown = ppi_grow(captures->items, &captures->capacity,
-                                captures->num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  captures->items = grown;
-  grown[captures->num++] = (ppi_capture){.num = 0};
-  return &grown[at];
+  if (!PPI_ROOM(captures->items, captures->capacity, captures->num + 1))
+    return NULL;
+  captures->items[captures->num++] = (ppi_capture){.num = 0};
+  return &captures->items[at];
 }
 
 pprof_status ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,

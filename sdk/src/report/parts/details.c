@@ -17,14 +17,12 @@ ppi_run_row *ppi_run_thread_row_of(ppi_details *details, ppi_run_thread *thread,
   size_t at = ppi_map_number(&details->thread_row_numbers, key);
   if (at < details->num_thread_rows) return &details->thread_rows[at].row;
   if (at != details->num_thread_rows) return NULL;
-  ppi_run_thread_row *grown =
-      ppi_grow(details->thread_rows, &details->thread_rows_capacity, at + 1,
-               sizeof *grown);
-  if (!grown) return NULL;
-  details->thread_rows = grown;
-  grown[at] = (ppi_run_thread_row){.thread = thread, .site = site};
+  if (!PPI_ROOM(details->thread_rows, details->thread_rows_capacity, at + 1))
+    return NULL;
+  details->thread_rows[at] =
+      (ppi_run_thread_row){.thread = thread, .site = site};
   details->num_thread_rows++;
-  return &grown[at].row;
+  return &details->thread_rows[at].row;
 }
 
 ppi_run_part *ppi_run_part_of(ppi_details *details, ppi_run_thread *thread,
@@ -36,14 +34,11 @@ ppi_run_part *ppi_run_part_of(ppi_details *details, ppi_run_thread *thread,
   size_t at = ppi_map_number(&details->part_numbers, numbers);
   if (at < details->num_parts) return &details->parts[at];
   if (at != details->num_parts) return NULL;
-  ppi_run_part *grown =
-      ppi_grow(details->parts, &details->parts_capacity, at + 1, sizeof *grown);
-  if (!grown) return NULL;
-  details->parts = grown;
-  grown[at] = *key;
-  grown[at].thread = by_thread ? thread : NULL;
+  if (!PPI_ROOM(details->parts, details->parts_capacity, at + 1)) return NULL;
+  details->parts[at] = *key;
+  details->parts[at].thread = by_thread ? thread : NULL;
   details->num_parts++;
-  return &grown[at];
+  return &details->parts[at];
 }
 
 // ---- threads that are summed up ----

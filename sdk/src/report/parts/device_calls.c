@@ -19,11 +19,9 @@ static pprof_status add(ppi_device_calls *calls, ppi_map_key key,
   if (at > calls->num) return PPROF_STATUS_NO_MEMORY;
   *out = at;
   if (at < calls->num) return PPROF_STATUS_OK;
-  ppi_device_call *grown =
-      ppi_grow(calls->items, &calls->capacity, at + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  calls->items = grown;
-  grown[calls->num++] = *call;
+  if (!PPI_ROOM(calls->items, calls->capacity, at + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  calls->items[calls->num++] = *call;
   return PPROF_STATUS_OK;
 }
 
@@ -49,12 +47,11 @@ pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
                                    ppi_paths *paths, const ppi_point *point) {
   ppi_device_call *call = &calls->items[number - 1];
   ppi_device_use *use = &ppi_paths_item(paths, call->path)->use;
-  ppi_piece *grown =
-      ppi_grow(call->pieces, &call->capacity, call->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  call->pieces = grown;
-  grown[call->num++] = (ppi_piece){point->time_ns, point->device_start_ns,
-                                   point->device_start_ns + point->value};
+  if (!PPI_ROOM(call->pieces, call->capacity, call->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  call->pieces[call->num++] =
+      (ppi_piece){point->time_ns, point->device_start_ns,
+                  point->device_start_ns + point->value};
   use->by_wait += point->is_by_wait;
   if (point->device_class == PPI_DEVICE_KERNEL) {
     use->kernels++;

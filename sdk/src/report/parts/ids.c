@@ -52,11 +52,9 @@ static uint32_t traits_of(uint32_t category, const char *name) {
 static void *item_in(ppi_run_table *table, uint32_t id, size_t item_size) {
   if (id < table->num && table->items[id]) return table->items[id];
   if (id >= table->num) {
-    void **grown =
-        ppi_grow(table->items, &table->capacity, (size_t)id + 1, sizeof *grown);
-    if (!grown) return NULL;
-    table->items = grown;
-    memset(grown + table->num, 0, (id + 1 - table->num) * sizeof *grown);
+    if (!PPI_ROOM(table->items, table->capacity, (size_t)id + 1)) return NULL;
+    memset(table->items + table->num, 0,
+           (id + 1 - table->num) * sizeof *table->items);
     table->num = (size_t)id + 1;
   }
   return table->items[id] = ppi_alloc(item_size);

@@ -16,11 +16,8 @@ static size_t stage_of(ppi_interference *all, uint32_t site, uint32_t device) {
   size_t num = all->stage_numbers.num;
   size_t at = ppi_map_number(&all->stage_numbers, (ppi_map_key){device, site});
   if (at != num) return at;
-  ppi_interference_stage *grown =
-      ppi_grow(all->stages, &all->stages_capacity, num + 1, sizeof *grown);
-  if (!grown) return SIZE_MAX;
-  all->stages = grown;
-  grown[num] = (ppi_interference_stage){.site = site, .device = device};
+  if (!PPI_ROOM(all->stages, all->stages_capacity, num + 1)) return SIZE_MAX;
+  all->stages[num] = (ppi_interference_stage){.site = site, .device = device};
   all->num_stages = num + 1;
   return at;
 }
@@ -31,13 +28,10 @@ static ppi_interference_pair *pair_of(ppi_interference *all, uint32_t of,
   size_t at = ppi_map_number(&all->pair_numbers, (ppi_map_key){of, by});
   if (at == SIZE_MAX) return NULL;
   if (at != num) return &all->pairs[at];
-  ppi_interference_pair *grown =
-      ppi_grow(all->pairs, &all->pairs_capacity, num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  all->pairs = grown;
-  grown[num] = (ppi_interference_pair){.of = of, .by = by};
+  if (!PPI_ROOM(all->pairs, all->pairs_capacity, num + 1)) return NULL;
+  all->pairs[num] = (ppi_interference_pair){.of = of, .by = by};
   all->num_pairs = num + 1;
-  return &grown[num];
+  return &all->pairs[num];
 }
 
 pprof_status ppi_interference_take(ppi_interference *all,
@@ -149,11 +143,9 @@ static pprof_status measure(ppi_interference *all,
     return PPROF_STATUS_OK;
   if (!range->is_early)
     return count_call(all, range->stage, range->met, length_ns);
-  ppi_interference_call *grown = ppi_grow(all->early, &all->early_capacity,
-                                          all->num_early + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  all->early = grown;
-  grown[all->num_early++] = (ppi_interference_call){
+  if (!PPI_ROOM(all->early, all->early_capacity, all->num_early + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  all->early[all->num_early++] = (ppi_interference_call){
       .call = {.start_ns = range->start_ns, .length_ns = length_ns},
       .stage = range->stage,
       .met = range->met};

@@ -35,10 +35,9 @@ static pprof_status owner_at(ppi_memory_place *place, uint32_t site,
   if (low < place->num_owners && (*out)->site == site &&
       (*out)->is_reserved == is_reserved)
     return PPROF_STATUS_OK;
-  ppi_memory_owner *grown = ppi_grow(place->owners, &place->owners_capacity,
-                                     place->num_owners + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  place->owners = grown;
+  if (!PPI_ROOM(place->owners, place->owners_capacity, place->num_owners + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_memory_owner *grown = place->owners;
   memmove(grown + low + 1, grown + low,
           (place->num_owners - low) * sizeof *grown);
   place->num_owners++;
@@ -85,10 +84,10 @@ static pprof_status fold_last(ppi_memory *memory) {
 
 static ppi_memory_place *insert_place(ppi_memory *memory, size_t at,
                                       const char *name) {
-  ppi_memory_place *grown = ppi_grow(memory->places, &memory->places_capacity,
-                                     memory->num_places + 1, sizeof *grown);
-  if (!grown) return NULL;
-  memory->places = grown;
+  if (!PPI_ROOM(memory->places, memory->places_capacity,
+                memory->num_places + 1))
+    return NULL;
+  ppi_memory_place *grown = memory->places;
   char *copy = ppi_strdup(name);
   if (!copy) return NULL;
   memmove(grown + at + 1, grown + at,

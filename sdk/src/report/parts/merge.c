@@ -37,12 +37,9 @@ void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns) {
 }
 
 static ppi_merge_cursor *add_cursor(ppi_merge *merge) {
-  ppi_merge_cursor *grown =
-      ppi_grow(merge->cursors, &merge->capacity, merge->num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  merge->cursors = grown;
-  grown[merge->num] = (ppi_merge_cursor){0};
-  return &grown[merge->num++];
+  if (!PPI_ROOM(merge->cursors, merge->capacity, merge->num + 1)) return NULL;
+  merge->cursors[merge->num] = (ppi_merge_cursor){0};
+  return &merge->cursors[merge->num++];
 }
 
 pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,

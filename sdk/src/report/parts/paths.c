@@ -30,15 +30,13 @@ pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
   size_t at = ppi_map_number(&paths->numbers, numbers);
   if (at > paths->num) return PPROF_STATUS_NO_MEMORY;
   if (at == paths->num) {
-    ppi_run_path *grown =
-        ppi_grow(paths->items, &paths->capacity, at + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    paths->items = grown;
-    grown[paths->num++] = (ppi_run_path){.around = around,
-                                         .site = key->site,
-                                         .level = level,
-                                         .on_device = key->on_device,
-                                         .low_ns = UINT64_MAX};
+    if (!PPI_ROOM(paths->items, paths->capacity, at + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    paths->items[paths->num++] = (ppi_run_path){.around = around,
+                                                .site = key->site,
+                                                .level = level,
+                                                .on_device = key->on_device,
+                                                .low_ns = UINT64_MAX};
   }
   *out = (uint32_t)at + 1;
   return PPROF_STATUS_OK;

@@ -21,10 +21,8 @@ ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device) {
   ppi_run_queue *found = all->items + low;
   if (low < all->num && found->site == site && found->device == device)
     return &found->sums;
-  ppi_run_queue *grown =
-      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  all->items = grown;
+  if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return NULL;
+  ppi_run_queue *grown = all->items;
   memmove(grown + low + 1, grown + low, (all->num - low) * sizeof *grown);
   all->num++;
   grown[low] = (ppi_run_queue){.site = site, .device = device};

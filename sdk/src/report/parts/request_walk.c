@@ -198,10 +198,8 @@ static int compare_spans(const void *left, const void *right) {
 static bool add_link(links *to, uint64_t start_ns, uint64_t end_ns,
                      size_t part) {
   if (end_ns <= start_ns) return true;
-  link *grown = ppi_grow(to->items, &to->capacity, to->num + 1, sizeof *grown);
-  if (!grown) return false;
-  to->items = grown;
-  grown[to->num++] = (link){start_ns, end_ns, (uint32_t)part, 0, 0, false};
+  if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
+  to->items[to->num++] = (link){start_ns, end_ns, (uint32_t)part, 0, 0, false};
   return true;
 }
 
@@ -332,11 +330,8 @@ static void find_path(link *items, size_t num) {
 
 static bool add_piece(ppi_path *path, const ppi_path_piece *piece) {
   if (!path) return true;
-  ppi_path_piece *grown =
-      ppi_grow(path->items, &path->capacity, path->num + 1, sizeof *grown);
-  if (!grown) return false;
-  path->items = grown;
-  grown[path->num++] = *piece;
+  if (!PPI_ROOM(path->items, path->capacity, path->num + 1)) return false;
+  path->items[path->num++] = *piece;
   return true;
 }
 

@@ -40,11 +40,9 @@ static pprof_status add_part(ppi_requests *requests,
   size_t most =
       requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
   if (!is_kept(requests, part->flow)) return PPROF_STATUS_OK;
-  ppi_request_part *grown = ppi_grow(requests->parts, &requests->capacity,
-                                     requests->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  requests->parts = grown;
-  grown[requests->num++] = *part;
+  if (!PPI_ROOM(requests->parts, requests->capacity, requests->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  requests->parts[requests->num++] = *part;
   while (requests->num > most && requests->thinning < 63) thin(requests);
   return PPROF_STATUS_OK;
 }
@@ -73,13 +71,13 @@ static pprof_status add_other(ppi_requests *requests,
   size_t at = ppi_map_number(&others->devices, (ppi_map_key){0, part->device});
   if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
   size_t before = others->capacity;
-  ppi_union *grown =
-      ppi_grow(others->busy, &others->capacity, at + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  others->busy = grown;
+  if (!PPI_ROOM(others->busy, others->capacity, at + 1))
+    return PPROF_STATUS_NO_MEMORY;
   if (others->capacity > before)
-    memset(grown + before, 0, (others->capacity - before) * sizeof *grown);
-  return ppi_union_add(&grown[at], part->device_start_ns, part->device_end_ns);
+    memset(others->busy + before, 0,
+           (others->capacity - before) * sizeof *others->busy);
+  return ppi_union_add(&others->busy[at], part->device_start_ns,
+                       part->device_end_ns);
 }
 
 pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
@@ -170,11 +168,8 @@ static bool add_span(ppi_spans *spans, uint64_t start_ns, uint64_t end_ns) {
     spans->items[spans->num - 1].end_ns = end_ns;
     return true;
   }
-  ppi_span *grown =
-      ppi_grow(spans->items, &spans->capacity, spans->num + 1, sizeof *grown);
-  if (!grown) return false;
-  spans->items = grown;
-  grown[spans->num++] = (ppi_span){start_ns, end_ns};
+  if (!PPI_ROOM(spans->items, spans->capacity, spans->num + 1)) return false;
+  spans->items[spans->num++] = (ppi_span){start_ns, end_ns};
   return true;
 }
 
@@ -197,11 +192,8 @@ static bool claim_device(owners *all, const claim *at) {
     return true;
   }
   if (i == all->num) {
-    owner *grown =
-        ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
-    if (!grown) return false;
-    all->items = grown;
-    grown[all->num++] = (owner){at->flow, 0};
+    if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return false;
+    all->items[all->num++] = (owner){at->flow, 0};
   }
   all->items[i].num++;
   return true;
@@ -319,11 +311,9 @@ static bool is_whole(const filling *to, const ppi_request_part *part) {
 }
 
 static bool add_row(filling *to, const ppi_request_row *row) {
-  ppi_request_row *grown = ppi_grow(to->out->rows, &to->rows_capacity,
-                                    to->out->num_rows + 1, sizeof *grown);
-  if (!grown) return false;
-  to->out->rows = grown;
-  grown[to->out->num_rows++] = *row;
+  if (!PPI_ROOM(to->out->rows, to->rows_capacity, to->out->num_rows + 1))
+    return false;
+  to->out->rows[to->out->num_rows++] = *row;
   return true;
 }
 
@@ -334,13 +324,11 @@ static ppi_request_cell *cell_of(filling *to, ppi_request_row *row,
   for (size_t i = 0; i < row->num_cells; i++)
     if (out->cells[row->first_cell + i].stage == stage)
       return &out->cells[row->first_cell + i];
-  ppi_request_cell *grown = ppi_grow(out->cells, &to->cells_capacity,
-                                     out->num_cells + 1, sizeof *grown);
-  if (!grown) return NULL;
-  out->cells = grown;
+  if (!PPI_ROOM(out->cells, to->cells_capacity, out->num_cells + 1))
+    return NULL;
   row->num_cells++;
-  grown[out->num_cells] = (ppi_request_cell){.stage = stage};
-  return &grown[out->num_cells++];
+  out->cells[out->num_cells] = (ppi_request_cell){.stage = stage};
+  return &out->cells[out->num_cells++];
 }
 
 static bool add_part_times(filling *to, ppi_request_row *row,

@@ -39,13 +39,10 @@ static ppi_serving_request *request_of(ppi_serving_run *run, uint64_t flow) {
   if (at == SIZE_MAX) at = ppi_map_number(&run->numbers, key);
   if (at == SIZE_MAX) return NULL;
   if (at < run->num_requests) return &run->requests[at];
-  ppi_serving_request *grown =
-      ppi_grow(run->requests, &run->requests_capacity, at + 1, sizeof *grown);
-  if (!grown) return NULL;
-  run->requests = grown;
-  grown[at] = (ppi_serving_request){0};
+  if (!PPI_ROOM(run->requests, run->requests_capacity, at + 1)) return NULL;
+  run->requests[at] = (ppi_serving_request){0};
   run->num_requests = at + 1;
-  return &grown[at];
+  return &run->requests[at];
 }
 
 static ppi_serving *class_of(ppi_serving_run *run, uint32_t site) {
@@ -53,10 +50,9 @@ static ppi_serving *class_of(ppi_serving_run *run, uint32_t site) {
   while (at < run->num_classes && run->classes[at].site < site) at++;
   if (at < run->num_classes && run->classes[at].site == site)
     return &run->classes[at].sums;
-  ppi_serving_class *grown = ppi_grow(run->classes, &run->classes_capacity,
-                                      run->num_classes + 1, sizeof *grown);
-  if (!grown) return NULL;
-  run->classes = grown;
+  if (!PPI_ROOM(run->classes, run->classes_capacity, run->num_classes + 1))
+    return NULL;
+  ppi_serving_class *grown = run->classes;
   memmove(grown + at + 1, grown + at, (run->num_classes - at) * sizeof *grown);
   run->num_classes++;
   grown[at] = (ppi_serving_class){.site = site};
@@ -89,10 +85,10 @@ static bool has_scheduled(const ppi_serving_run *run, uint64_t from_ns,
 }
 
 static bool note_scheduled(ppi_serving_run *run, uint64_t time_ns) {
-  uint64_t *grown = ppi_grow(run->scheduled_ns, &run->scheduled_capacity,
-                             run->num_scheduled + 1, sizeof *grown);
-  if (!grown) return false;
-  run->scheduled_ns = grown;
+  if (!PPI_ROOM(run->scheduled_ns, run->scheduled_capacity,
+                run->num_scheduled + 1))
+    return false;
+  uint64_t *grown = run->scheduled_ns;
   size_t at = run->num_scheduled++;
   for (; at > 0 && grown[at - 1] > time_ns; at--) grown[at] = grown[at - 1];
   grown[at] = time_ns;
@@ -113,11 +109,9 @@ static uint64_t first_served(const ppi_serving_request *request,
 static bool wait_for_schedule(ppi_serving_run *run, uint32_t number) {
   ppi_serving_request *request = &run->requests[number];
   if (request->is_waiting || request->is_scheduled) return true;
-  uint32_t *grown = ppi_grow(run->waiting, &run->waiting_capacity,
-                             run->num_waiting + 1, sizeof *grown);
-  if (!grown) return false;
-  run->waiting = grown;
-  grown[run->num_waiting++] = number;
+  if (!PPI_ROOM(run->waiting, run->waiting_capacity, run->num_waiting + 1))
+    return false;
+  run->waiting[run->num_waiting++] = number;
   request->is_waiting = true;
   return true;
 }
@@ -215,12 +209,10 @@ static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
 
 static pprof_status take_range(ppi_serving_run *run, uint32_t request,
                                const pprof_event *event) {
-  ppi_serving_range *grown = ppi_grow(run->ended, &run->ended_capacity,
-                                      run->num_ended + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  run->ended = grown;
+  if (!PPI_ROOM(run->ended, run->ended_capacity, run->num_ended + 1))
+    return PPROF_STATUS_NO_MEMORY;
   double items = event->work ? event->work->items : 0;
-  grown[run->num_ended++] =
+  run->ended[run->num_ended++] =
       (ppi_serving_range){.end_ns = PPI_MAX(event->start_ns, event->end_ns),
                           .arrival_ns = event->start_ns,
                           .flow = event->flows[0],
@@ -242,14 +234,11 @@ static bool say_served(ppi_serving_run *run, const pprof_event *event) {
     said->batch++;
     return true;
   }
-  ppi_serving_said *grown = ppi_grow(run->said, &run->said_capacity,
-                                     run->num_said + 1, sizeof *grown);
-  if (!grown) return false;
-  run->said = grown;
-  grown[run->num_said++] = (ppi_serving_said){.first_ns = event->start_ns,
-                                              .batch = 1,
-                                              .lane = event->lane,
-                                              .depth = event->depth};
+  if (!PPI_ROOM(run->said, run->said_capacity, run->num_said + 1)) return false;
+  run->said[run->num_said++] = (ppi_serving_said){.first_ns = event->start_ns,
+                                                  .batch = 1,
+                                                  .lane = event->lane,
+                                                  .depth = event->depth};
   return true;
 }
 
@@ -279,12 +268,10 @@ pprof_status ppi_serving_end_range(ppi_serving_run *run,
   if (*out_more) return PPROF_STATUS_OK;
   uint64_t batch = take_said(run, event, out_more);
   if (!batch || event->flags & PPROF_FLAG_CLIPPED) return PPROF_STATUS_OK;
-  ppi_serving_iteration *grown =
-      ppi_grow(run->iterations, &run->iterations_capacity,
-               run->num_iterations + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  run->iterations = grown;
-  grown[run->num_iterations++] =
+  if (!PPI_ROOM(run->iterations, run->iterations_capacity,
+                run->num_iterations + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  run->iterations[run->num_iterations++] =
       (ppi_serving_iteration){.start_ns = event->start_ns,
                               .end_ns = PPI_MAX(event->start_ns, event->end_ns),
                               .batch = batch,
@@ -325,14 +312,12 @@ static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
   }
   double items = event->work ? event->work->items : 0;
   uint64_t num = items >= 1 && items < 1e18 ? (uint64_t)items : 0;
-  ppi_served_tokens *grown = ppi_grow(request->points, &request->capacity,
-                                      request->num_points + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  request->points = grown;
+  if (!PPI_ROOM(request->points, request->capacity, request->num_points + 1))
+    return PPROF_STATUS_NO_MEMORY;
   bool is_spread = event->flags & PPROF_FLAG_PROJECTED;
   bool is_served = !num && !is_spread;
   if (is_served && !say_served(run, event)) return PPROF_STATUS_NO_MEMORY;
-  grown[request->num_points++] = (ppi_served_tokens){
+  request->points[request->num_points++] = (ppi_served_tokens){
       .time_ns = event->start_ns, .num = num, .is_spread = is_spread};
   return !is_served || wait_for_schedule(run, number) ? PPROF_STATUS_OK
                                                       : PPROF_STATUS_NO_MEMORY;

@@ -22,20 +22,17 @@ pprof_status ppi_shapes_define(ppi_shapes *shapes, uint32_t id,
   bool is_shape = ppi_launch_shape_read(text, &shape);
   if (!is_shape && ppi_map_find(&shapes->ids, key) == SIZE_MAX)
     return PPROF_STATUS_OK;
-  size_t *latest = ppi_grow(shapes->latest, &shapes->latest_capacity, num + 1,
-                            sizeof *latest);
-  if (!latest) return PPROF_STATUS_NO_MEMORY;
-  shapes->latest = latest;
+  if (!PPI_ROOM(shapes->latest, shapes->latest_capacity, num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  size_t *latest = shapes->latest;
   size_t at = ppi_map_number(&shapes->ids, key);
   if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
   if (at == num) latest[at] = 0;
   if (!is_shape) latest[at] = 0;
   if (!is_shape || is_same(shapes, latest[at], &shape)) return PPROF_STATUS_OK;
-  ppi_launch_shape *items = ppi_grow(shapes->items, &shapes->capacity,
-                                     shapes->num + 1, sizeof *items);
-  if (!items) return PPROF_STATUS_NO_MEMORY;
-  shapes->items = items;
-  items[shapes->num++] = shape;
+  if (!PPI_ROOM(shapes->items, shapes->capacity, shapes->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  shapes->items[shapes->num++] = shape;
   latest[at] = shapes->num;
   return PPROF_STATUS_OK;
 }
@@ -45,13 +42,10 @@ static ppi_run_shape *row_of(ppi_shapes *shapes, uint32_t site, size_t shape) {
   size_t at = ppi_map_number(&shapes->row_numbers, (ppi_map_key){site, shape});
   if (at < num) return &shapes->rows[at];
   if (at != num) return NULL;
-  ppi_run_shape *grown =
-      ppi_grow(shapes->rows, &shapes->rows_capacity, num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  shapes->rows = grown;
-  grown[shapes->num_rows++] =
+  if (!PPI_ROOM(shapes->rows, shapes->rows_capacity, num + 1)) return NULL;
+  shapes->rows[shapes->num_rows++] =
       (ppi_run_shape){.site = site, .shape = (uint32_t)shape};
-  return &grown[at];
+  return &shapes->rows[at];
 }
 
 pprof_status ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,

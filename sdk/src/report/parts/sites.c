@@ -48,11 +48,9 @@ pprof_status ppi_run_fold_sites(ppi_run_ids *ids) {
 
 static ppi_run_label *label_at(ppi_run_labels *labels, uint32_t id) {
   if (id >= labels->num) {
-    ppi_run_label *grown = ppi_grow(labels->items, &labels->capacity,
-                                    (size_t)id + 1, sizeof *grown);
-    if (!grown) return NULL;
-    labels->items = grown;
-    memset(grown + labels->num, 0, (id + 1 - labels->num) * sizeof *grown);
+    if (!PPI_ROOM(labels->items, labels->capacity, (size_t)id + 1)) return NULL;
+    memset(labels->items + labels->num, 0,
+           (id + 1 - labels->num) * sizeof *labels->items);
     labels->num = (size_t)id + 1;
   }
   return &labels->items[id];
@@ -71,11 +69,10 @@ static bool note_text(ppi_run_labels *labels, const ppi_run_ids *ids,
   size_t at =
       ppi_map_number(&labels->texts, key_of(site->category, site->name));
   if (at == SIZE_MAX) return false;
-  uint32_t *grown = ppi_grow(labels->numbers, &labels->numbers_capacity, at + 1,
-                             sizeof *grown);
-  if (!grown) return false;
-  labels->numbers = grown;
-  if (at == labels->num_numbers) grown[labels->num_numbers++] = number;
+  if (!PPI_ROOM(labels->numbers, labels->numbers_capacity, at + 1))
+    return false;
+  if (at == labels->num_numbers)
+    labels->numbers[labels->num_numbers++] = number;
   return true;
 }
 

@@ -8,10 +8,8 @@
 #include "base/mem.h"
 
 static bool append(void ***items, size_t *num, size_t *capacity, void *item) {
-  void **grown = ppi_grow(*items, capacity, *num + 1, sizeof *grown);
-  if (!grown) return false;
-  *items = grown;
-  grown[(*num)++] = item;
+  if (!PPI_ROOM(*items, *capacity, *num + 1)) return false;
+  (*items)[(*num)++] = item;
   return true;
 }
 

@@ -21,10 +21,9 @@ static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
   ppi_run_work *found = run->work.items + low;
   if (low < run->work.num && found->site == site && found->lane == lane)
     return found;
-  ppi_run_work *grown = ppi_grow(run->work.items, &run->work.capacity,
-                                 run->work.num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  run->work.items = grown;
+  if (!PPI_ROOM(run->work.items, run->work.capacity, run->work.num + 1))
+    return NULL;
+  ppi_run_work *grown = run->work.items;
   memmove(grown + low + 1, grown + low, (run->work.num - low) * sizeof *grown);
   run->work.num++;
   grown[low] = (ppi_run_work){.site = site, .lane = lane};

@@ -235,11 +235,9 @@ static pprof_status list_requests(request_filling *to) {
     num = ppi_requests_next(requests, at, &counts);
     to->out->num_cut += !counts;
     if (!counts) continue;
-    request *grown =
-        ppi_grow(to->list, &to->capacity, to->num + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    to->list = grown;
-    request *added = &grown[to->num++];
+    if (!PPI_ROOM(to->list, to->capacity, to->num + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    request *added = &to->list[to->num++];
     *added = (request){requests->parts[at].start_ns, 0, at, num};
     for (size_t i = at; i < at + num; i++) {
       const ppi_request_part *part = &requests->parts[i];
@@ -323,10 +321,8 @@ static pprof_status take_moment(void *context, const ppi_moment *moment) {
 
 static pprof_status take_request(request_filling *to, const request *from,
                                  const ppi_account_names *names) {
-  ppi_item *grown =
-      ppi_grow(to->items, &to->items_capacity, from->num, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  to->items = grown;
+  if (!PPI_ROOM(to->items, to->items_capacity, from->num))
+    return PPROF_STATUS_NO_MEMORY;
   ppi_account account = {0};
   const ppi_moment_unit unit = {from->start_ns, from->end_ns, false};
   ppi_moments walk = {.items = to->items,

@@ -11,11 +11,9 @@ static ppi_device_call *call_of(ppi_run *run, uint32_t number) {
 
 static pprof_status push(ppi_run *run, ppi_event_calls *open, uint32_t number) {
   ppi_device_call *call = call_of(run, number);
-  uint32_t *grown = ppi_grow(open->numbers, &open->capacity, open->num + 1,
-                             sizeof *open->numbers);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  open->numbers = grown;
-  grown[open->num++] = number;
+  if (!PPI_ROOM(open->numbers, open->capacity, open->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  open->numbers[open->num++] = number;
   if (call->until_ns < open->horizon_ns) call->end_ns = call->until_ns;
   return PPROF_STATUS_OK;
 }

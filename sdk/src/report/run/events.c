@@ -54,15 +54,13 @@ pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event) {
 static pprof_status take_step(ppi_run *run, const pprof_event *event,
                               const ppi_run_site *site, uint64_t end_ns) {
   ppi_held_list *list = &run->steps.held;
-  ppi_held *grown =
-      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  list->items = grown;
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
   bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
-  grown[list->num++] = (ppi_held){.start_ns = event->start_ns,
-                                  .end_ns = end_ns,
-                                  .site = event->site,
-                                  .flags = is_cut ? PPI_HELD_CUT : 0};
+  list->items[list->num++] = (ppi_held){.start_ns = event->start_ns,
+                                        .end_ns = end_ns,
+                                        .site = event->site,
+                                        .flags = is_cut ? PPI_HELD_CUT : 0};
   run->steps.num++;
   ppi_spread_add_either(&run->steps.times[PPI_PHASE_PROFILE_STEP],
                         end_ns - event->start_ns, is_cut);

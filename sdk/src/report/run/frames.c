@@ -124,10 +124,9 @@ pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
                                   const ppi_frame_around *own) {
   uint32_t self = (uint32_t)place;
   if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;
-  ppi_frame_around *grown = ppi_grow(lane->frames, &lane->frames_capacity,
-                                     lane->num_frames + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  lane->frames = grown;
+  if (!PPI_ROOM(lane->frames, lane->frames_capacity, lane->num_frames + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_frame_around *grown = lane->frames;
   for (size_t i = lane->num_frames++; i > place; i--) {
     grown[i] = grown[i - 1];
     shift_frame(&grown[i], self);

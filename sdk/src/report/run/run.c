@@ -125,15 +125,12 @@ pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
     return PPROF_STATUS_OK;
   }
   if (!opens) return PPROF_STATUS_OK;
-  ppi_span *grown = ppi_grow(run->windows.items, &run->windows.capacity,
-                             run->windows.num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  run->windows.items = grown;
-  uint32_t *indexes =
-      ppi_grow(run->window_indexes, &run->window_indexes_capacity,
-               run->windows.num + 1, sizeof *indexes);
-  if (!indexes) return PPROF_STATUS_NO_MEMORY;
-  run->window_indexes = indexes;
+  if (!PPI_ROOM(run->windows.items, run->windows.capacity,
+                run->windows.num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_ROOM(run->window_indexes, run->window_indexes_capacity,
+                run->windows.num + 1))
+    return PPROF_STATUS_NO_MEMORY;
   run->next_window = PPI_MAX(run->next_window, (uint64_t)index + 1);
   insert_window(run, index, time_ns);
   return PPROF_STATUS_OK;

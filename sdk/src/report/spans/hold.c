@@ -37,10 +37,8 @@ static void give_page(ppi_hold_pool *pool, ppi_hold_page *page) {
 }
 
 static ppi_hold_page *add_page(ppi_hold *hold, ppi_hold_pool *pool) {
-  ppi_hold_page **pages = ppi_grow(hold->pages, &hold->pages_capacity,
-                                   hold->num_pages + 1, sizeof *pages);
-  if (!pages) return NULL;
-  hold->pages = pages;
+  if (!PPI_ROOM(hold->pages, hold->pages_capacity, hold->num_pages + 1))
+    return NULL;
   const ppi_hold_page *last = hold->last;
   uint32_t capacity = FIRST_WORDS;
   if (last) capacity = PPI_MIN(4 * last->capacity, PPI_HOLD_WORDS);
@@ -49,7 +47,7 @@ static ppi_hold_page *add_page(ppi_hold *hold, ppi_hold_pool *pool) {
   uint64_t base_ns = last ? last->last_end_ns : 0;
   *page = (ppi_hold_page){
       .last_end_ns = base_ns, .min_start_ns = UINT64_MAX, .capacity = capacity};
-  pages[hold->num_pages++] = page;
+  hold->pages[hold->num_pages++] = page;
   return hold->last = page;
 }
 
@@ -179,13 +177,13 @@ static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
                                ppi_hold *passed) {
   for (size_t i = 0; !passed && i < num; i++) give_page(pool, hold->pages[i]);
   if (passed && num) {
-    ppi_hold_page **grown = ppi_grow(passed->pages, &passed->pages_capacity,
-                                     passed->num_pages + num, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    passed->pages = grown;
+    if (!PPI_ROOM(passed->pages, passed->pages_capacity,
+                  passed->num_pages + num))
+      return PPROF_STATUS_NO_MEMORY;
     passed->unsorted |= !ppi_hold_is_behind(hold, passed);
     passed->any_waits |= hold->any_waits;
-    memcpy(grown + passed->num_pages, hold->pages, num * sizeof *grown);
+    memcpy(passed->pages + passed->num_pages, hold->pages,
+           num * sizeof *passed->pages);
     passed->num_pages += num;
     passed->last = hold->pages[num - 1];
     ppi_held last;

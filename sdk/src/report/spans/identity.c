@@ -45,10 +45,9 @@ uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
 
 pprof_status ppi_identity_add(ppi_identity *identity,
                               const ppi_device_side *side) {
-  ppi_device_side *grown = ppi_grow(identity->sides, &identity->sides_capacity,
-                                    identity->num_sides + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  identity->sides = grown;
+  if (!PPI_ROOM(identity->sides, identity->sides_capacity,
+                identity->num_sides + 1))
+    return PPROF_STATUS_NO_MEMORY;
   ppi_device_side *added = &identity->sides[identity->num_sides++];
   *added = *side;
   added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
@@ -73,11 +72,10 @@ static size_t find_open(const ppi_identity *identity, uint64_t key,
 }
 
 static bool note_open(ppi_identity *identity, uint64_t key, uint64_t start_ns) {
-  ppi_open_step *grown = ppi_grow(identity->open, &identity->open_capacity,
-                                  identity->num_open + 1, sizeof *grown);
-  if (!grown) return false;
-  identity->open = grown;
-  grown[identity->num_open++] = (ppi_open_step){key, start_ns};
+  if (!PPI_ROOM(identity->open, identity->open_capacity,
+                identity->num_open + 1))
+    return false;
+  identity->open[identity->num_open++] = (ppi_open_step){key, start_ns};
   return true;
 }
 
@@ -108,11 +106,9 @@ pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
     identity->steps_unchecked += !is_open;
     return PPROF_STATUS_OK;
   }
-  ppi_identity_step *grown =
-      ppi_grow(identity->steps, &identity->steps_capacity,
-               identity->num_steps + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  identity->steps = grown;
+  if (!PPI_ROOM(identity->steps, identity->steps_capacity,
+                identity->num_steps + 1))
+    return PPROF_STATUS_NO_MEMORY;
   if (is_open && !note_open(identity, key, start_ns))
     return PPROF_STATUS_NO_MEMORY;
   identity->steps[identity->num_steps++] =
@@ -190,10 +186,8 @@ static bool merge_stretches(side_sorter *sorter, size_t low, size_t middle,
   if (low == middle) return true;
   high = place_of(sides, middle, high, &sides[middle - 1], true);
   size_t num = middle - low;
-  ppi_device_side *spare =
-      ppi_grow(sorter->spare, &sorter->spare_capacity, num, sizeof *spare);
-  if (!spare) return false;
-  sorter->spare = spare;
+  if (!PPI_ROOM(sorter->spare, sorter->spare_capacity, num)) return false;
+  ppi_device_side *spare = sorter->spare;
   memcpy(spare, sides + low, num * sizeof *spare);
   size_t from = 0, right = middle;
   while (from < num) {
@@ -278,12 +272,10 @@ static pprof_status keep_gap(ppi_identity *identity, const ppi_windows *windows,
     if (low_ns >= high_ns) break;
     if (!identity->gap_num) identity->gap_first = i;
     size_t at = i - identity->gap_first;
-    uint64_t *grown = ppi_grow(identity->gap_ns, &identity->gap_capacity,
-                               at + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    identity->gap_ns = grown;
-    while (identity->gap_num <= at) grown[identity->gap_num++] = 0;
-    grown[at] += overlap_of(in_steps, low_ns, high_ns);
+    if (!PPI_ROOM(identity->gap_ns, identity->gap_capacity, at + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    while (identity->gap_num <= at) identity->gap_ns[identity->gap_num++] = 0;
+    identity->gap_ns[at] += overlap_of(in_steps, low_ns, high_ns);
   }
   return PPROF_STATUS_OK;
 }

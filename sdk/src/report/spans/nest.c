@@ -30,10 +30,8 @@ pprof_status ppi_nest_make_room(ppi_nest *nest) {
     fuse(nest, false);
     if (nest->num > PPI_NEST_MAX - PPI_NEST_RECENT) fuse(nest, true);
   }
-  ppi_nest_item *grown =
-      ppi_grow(nest->items, &nest->capacity, nest->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  nest->items = grown;
+  if (!PPI_ROOM(nest->items, nest->capacity, nest->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
   return PPROF_STATUS_OK;
 }
 

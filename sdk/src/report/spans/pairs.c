@@ -28,10 +28,8 @@ static ppi_run_pairs *pairs_of(ppi_pairs *all, const pprof_event *event) {
     else
       high = middle;
   }
-  ppi_run_pairs *grown =
-      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  all->items = grown;
+  if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return NULL;
+  ppi_run_pairs *grown = all->items;
   memmove(grown + low + 1, grown + low, (all->num - low) * sizeof *grown);
   all->num++;
   grown[low] = (ppi_run_pairs){.lane = event->lane, .stream = event->stream};
@@ -49,10 +47,8 @@ pprof_status ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
     *length_ns -= pairs->items[pairs->num - 1].sum_ns;
   }
   if (!(event->flags & PPROF_FLAG_INNER)) return PPROF_STATUS_OK;
-  void *grown = ppi_grow(pairs->items, &pairs->capacity, pairs->num + 1,
-                         sizeof *pairs->items);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  pairs->items = grown;
+  if (!PPI_ROOM(pairs->items, pairs->capacity, pairs->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
   pairs->items[pairs->num].start_ns = event->start_ns;
   pairs->items[pairs->num++].sum_ns = whole_ns;
   return PPROF_STATUS_OK;

@@ -61,11 +61,9 @@ static pprof_status take_step(ppi_perf *perf, const pprof_event *event) {
 }
 
 static pprof_status take_reader(ppi_perf *perf, const pprof_event *event) {
-  ppi_perf_readers *grown = ppi_grow(perf->readers, &perf->readers_capacity,
-                                     perf->num_readers + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  perf->readers = grown;
-  ppi_perf_readers *readers = &grown[perf->num_readers++];
+  if (!PPI_ROOM(perf->readers, perf->readers_capacity, perf->num_readers + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_perf_readers *readers = &perf->readers[perf->num_readers++];
   *readers = (ppi_perf_readers){.time_ns = event->start_ns};
   bool is_valid = event->end_ns > event->start_ns;
   ppi_spread_add_either(&readers->spread,
@@ -86,11 +84,9 @@ pprof_status ppi_perf_open(ppi_perf *perf, const pprof_event *event,
   bool is_step = category == PPROF_CATEGORY_PROFILE_STEP;
   if (!is_step && category != PPROF_CATEGORY_DATALOADER) return PPROF_STATUS_OK;
   ppi_perf_list *list = is_step ? &perf->open_steps : &perf->open_readers;
-  ppi_span *grown =
-      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  list->items = grown;
-  grown[list->num++] = (ppi_span){event->start_ns, event->end_ns};
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  list->items[list->num++] = (ppi_span){event->start_ns, event->end_ns};
   return PPROF_STATUS_OK;
 }
 

@@ -9,11 +9,10 @@
 #include "base/mem.h"
 
 pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point) {
-  ppi_point *grown = ppi_grow(scopes->points, &scopes->points_capacity,
-                              scopes->num_points + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  scopes->points = grown;
-  grown[scopes->num_points++] = *point;
+  if (!PPI_ROOM(scopes->points, scopes->points_capacity,
+                scopes->num_points + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  scopes->points[scopes->num_points++] = *point;
   return PPROF_STATUS_OK;
 }
 
@@ -158,11 +157,9 @@ bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
 }
 
 pprof_status ppi_borders_add(ppi_borders *borders, uint64_t time_ns) {
-  uint64_t *grown = ppi_grow(borders->times_ns, &borders->capacity,
-                             borders->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  borders->times_ns = grown;
-  grown[borders->num++] = time_ns;
+  if (!PPI_ROOM(borders->times_ns, borders->capacity, borders->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  borders->times_ns[borders->num++] = time_ns;
   return PPROF_STATUS_OK;
 }
 
@@ -208,11 +205,10 @@ static pprof_status melt(ppi_scopes *scopes, const ppi_borders *shared) {
     narrow(&pair, shared, time_ns);
     to = lower_bound(scopes->times_ns, num, from, pair.next_ns);
     if (!pair.is_inside) continue;
-    ppi_submit *grown = ppi_grow(scopes->carried, &scopes->carried_capacity,
-                                 scopes->num_carried + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    scopes->carried = grown;
-    ppi_submit *cell = &grown[scopes->num_carried++];
+    if (!PPI_ROOM(scopes->carried, scopes->carried_capacity,
+                  scopes->num_carried + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    ppi_submit *cell = &scopes->carried[scopes->num_carried++];
     *cell = (ppi_submit){.time_ns = pair.start_ns};
     add_between(scopes, from, to, &cell->sums);
   }

@@ -76,11 +76,9 @@ static int pick_list(ppi_union *set, const ppi_span *span) {
   }
   if (best != REST || set->num_fresh == MAX_LISTS) return (int)best;
   size_t need = PPI_MAX(set->num_fresh, 1u) + 1;
-  ppi_span_list *grown =
-      ppi_grow(set->fresh, &set->fresh_capacity, need, sizeof *grown);
-  if (!grown) return -1;
-  set->fresh = grown;
-  memset(grown + set->num_fresh, 0, (need - set->num_fresh) * sizeof *grown);
+  if (!PPI_ROOM(set->fresh, set->fresh_capacity, need)) return -1;
+  memset(set->fresh + set->num_fresh, 0,
+         (need - set->num_fresh) * sizeof *set->fresh);
   set->num_fresh = need;
   return (int)need - 1;
 }

@@ -51,12 +51,10 @@ static bool add_device(ppi_table_fill *fill, const pprof_event *event,
                        uint32_t *out) {
   *out = PPI_NO_RANGE;
   if (event->kind != PPROF_KIND_DEVICE_RANGE) return true;
-  ppi_range_device *grown = ppi_grow(fill->devices, &fill->devices_capacity,
-                                     fill->num_devices + 1, sizeof *grown);
-  if (!grown) return false;
-  fill->devices = grown;
+  if (!PPI_ROOM(fill->devices, fill->devices_capacity, fill->num_devices + 1))
+    return false;
   bool is_timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME);
-  grown[fill->num_devices] = (ppi_range_device){
+  fill->devices[fill->num_devices] = (ppi_range_device){
       .start_ns = is_timed ? event->device_start_ns : 0,
       .end_ns =
           is_timed ? PPI_MAX(event->device_start_ns, event->device_end_ns) : 0,
@@ -72,11 +70,9 @@ static bool add_cpu(ppi_table_fill *fill, const pprof_event *event,
                     uint32_t *out) {
   *out = PPI_NO_RANGE;
   if (!event->cpu || !event->cpu->known) return true;
-  pprof_cpu_use *grown = ppi_grow(fill->cpus, &fill->cpus_capacity,
-                                  fill->num_cpus + 1, sizeof *grown);
-  if (!grown) return false;
-  fill->cpus = grown;
-  grown[fill->num_cpus] = *event->cpu;
+  if (!PPI_ROOM(fill->cpus, fill->cpus_capacity, fill->num_cpus + 1))
+    return false;
+  fill->cpus[fill->num_cpus] = *event->cpu;
   *out = (uint32_t)fill->num_cpus++;
   return true;
 }

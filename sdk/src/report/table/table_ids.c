@@ -26,12 +26,10 @@ static size_t add_name(ppi_table_ids *ids, uint32_t category,
   size_t number =
       ppi_map_number(&ids->known_names, ppi_map_key_of(place, text));
   if (number == SIZE_MAX || number < ids->num_names) return number;
-  ppi_table_name *grown = ppi_grow(ids->names, &ids->names_capacity,
-                                   ids->num_names + 1, sizeof *grown);
-  if (!grown) return SIZE_MAX;
-  ids->names = grown;
-  grown[number] = (ppi_table_name){ppi_strdup(text), category, 0};
-  if (!grown[number].text) return SIZE_MAX;
+  if (!PPI_ROOM(ids->names, ids->names_capacity, ids->num_names + 1))
+    return SIZE_MAX;
+  ids->names[number] = (ppi_table_name){ppi_strdup(text), category, 0};
+  if (!ids->names[number].text) return SIZE_MAX;
   return ids->num_names++;
 }
 
@@ -54,11 +52,9 @@ static size_t add_thread(ppi_table_ids *ids, uint32_t lane, uint64_t number,
   size_t index = ppi_map_number(&ids->known_threads, key);
   if (index == SIZE_MAX) return index;
   if (index == ids->num_threads) {
-    ppi_table_thread *grown = ppi_grow(ids->threads, &ids->threads_capacity,
-                                       index + 1, sizeof *grown);
-    if (!grown) return SIZE_MAX;
-    ids->threads = grown;
-    grown[index] = (ppi_table_thread){.number = number};
+    if (!PPI_ROOM(ids->threads, ids->threads_capacity, index + 1))
+      return SIZE_MAX;
+    ids->threads[index] = (ppi_table_thread){.number = number};
     ids->num_threads++;
   }
   char *copy = ppi_strdup(name);
