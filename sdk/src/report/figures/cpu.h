@@ -10,7 +10,8 @@
 
 PPROF_BEGIN_C_
 
-// All zero is the empty one. Sums are of the ranges in `num_known`.
+// All zero is the empty one. Sums are of the ranges in `num_known`. All fields
+// are sums: fields.h adds them up as words.
 typedef struct ppi_cpu_sums {
   uint64_t num_asked;   // ranges whose use was asked for
   uint64_t num_known;   // of them: with times

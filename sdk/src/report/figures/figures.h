@@ -46,6 +46,11 @@ static inline void ppi_net_take(ppi_net_bytes *into,
         (int64_t)((uint64_t)into->bytes[i] - (uint64_t)from->bytes[i]);
 }
 
+// Sums stop at the greatest number: in any order the same.
+static inline uint64_t ppi_bytes_sum(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 // Changes of memory while no host range of the run was open.
 typedef struct ppi_report_outside {
   uint64_t num;

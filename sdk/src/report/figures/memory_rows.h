@@ -7,11 +7,6 @@
 
 PPROF_BEGIN_C_
 
-// Sums stop at the greatest number: in any order the same.
-static inline uint64_t ppi_bytes_sum(uint64_t a, uint64_t b) {
-  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 // ppi_figures_add_place and ppi_figures_add_owned add to the row of that place.
 pprof_status ppi_figures_add_place(ppi_figures *into, const char *name,
                                    const ppi_report_place *from);
@@ -19,6 +14,5 @@ pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
                                    const ppi_report_memory *from);
 // ppi_figures_add_memory adds the places of `from`, and what they hold.
 pprof_status ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
-void ppi_figures_clear_memory(ppi_figures *figures);
 
 PPROF_END_C_

@@ -7,41 +7,209 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/figures/fields.h"
 
-typedef struct row_kind {
-  size_t size;
-  int (*compare)(const void *key, const void *item);
-  // Makes `item` a row of that key and nothing else; false: no memory.
-  bool (*start)(void *item, const void *key);
-} row_kind;
+// ---- what rows have ----
+
+static const ppi_field names_fields[] = {
+    PPI_KEY(ppi_report_name, text, category_name),
+    PPI_KEY(ppi_report_name, text, name),
+    PPI_KEPT(ppi_report_name, category, category),
+    PPI_FIGURE(ppi_report_name, spread, host),
+    PPI_FIGURE(ppi_report_name, spread, submit),
+    PPI_FIGURE(ppi_report_name, spread, device),
+    PPI_FIGURE(ppi_report_name, spread, inside),
+    PPI_FIGURE(ppi_report_name, spread, bytes),
+    PPI_FIGURE(ppi_report_name, sum, self_ns),
+    PPI_FIGURE(ppi_report_name, sum, own_device_ns),
+    PPI_FIGURE(ppi_report_name, sum, num_async),
+    PPI_FIGURE(ppi_report_name, sum, cpu),
+    PPI_FIGURE(ppi_report_name, net, memory),
+    PPI_FIGURE(ppi_report_name, net, own_memory),
+    PPI_FIGURE(ppi_report_name, numbers, numbers),
+    PPI_FIGURE(ppi_report_name, messages, messages),
+    PPI_FIGURE(ppi_report_name, histogram, host_times),
+    PPI_FIGURE(ppi_report_name, histogram, device_times),
+    PPI_FIGURE(ppi_report_name, histogram, sizes),
+    PPI_FIGURE(ppi_report_name, phases, host_phases),
+    PPI_FIGURE(ppi_report_name, phases, device_phases)};
+
+static const ppi_field categories_fields[] = {
+    PPI_KEY(ppi_report_category, text, name),
+    PPI_KEPT(ppi_report_category, category, category),
+    PPI_FIGURE(ppi_report_category, sum, host_calls),
+    PPI_FIGURE(ppi_report_category, sum, host_ns),
+    PPI_FIGURE(ppi_report_category, sum, host_cut),
+    PPI_FIGURE(ppi_report_category, sum, device_calls),
+    PPI_FIGURE(ppi_report_category, sum, device_ns)};
+
+static const ppi_field devices_fields[] = {
+    PPI_KEY(ppi_report_device, text, name),
+    PPI_FIGURE(ppi_report_device, sum, ranges),
+    PPI_FIGURE(ppi_report_device, sum, untimed),
+    PPI_FIGURE(ppi_report_device, sum, used_ns),
+    PPI_FIGURE(ppi_report_device, sum, active_ns),
+    PPI_FIGURE(ppi_report_device, sum, not_submitted_ns),
+    PPI_FIGURE(ppi_report_device, sum, base_ns),
+    PPI_FIGURE(ppi_report_device, sum, runs_with_kernels),
+    PPI_FIGURE(ppi_report_device, sum, wall_ns),
+    PPI_FIGURE(ppi_report_device, sum, busy_ns),
+    PPI_FIGURE(ppi_report_device, sum, idle_ns),
+    PPI_FIGURE(ppi_report_device, sum, early_ns),
+    PPI_FIGURE(ppi_report_device, sum, steps_checked),
+    PPI_FIGURE(ppi_report_device, sum, steps_failed),
+    PPI_FIGURE(ppi_report_device, sum, work),
+    PPI_FIGURE(ppi_report_device, sum, num_inside),
+    PPI_FIGURE(ppi_report_device, sum, num_outside),
+    PPI_FIGURE(ppi_report_device, flag, failed),
+    PPI_FIGURE(ppi_report_device, flag, incomplete)};
+
+static const ppi_field queues_fields[] = {
+    PPI_KEY(ppi_report_queue, text, category_name),
+    PPI_KEY(ppi_report_queue, text, name),
+    PPI_KEY(ppi_report_queue, text, device),
+    PPI_FIGURE(ppi_report_queue, queue, sums)};
+
+static const ppi_field serving_fields[] = {
+    PPI_KEY(ppi_report_serving, text, category_name),
+    PPI_KEY(ppi_report_serving, text, name),
+    PPI_FIGURE(ppi_report_serving, serving, sums)};
+
+static const ppi_field interference_fields[] = {
+    PPI_KEY(ppi_report_interference, text, device),
+    PPI_KEY(ppi_report_interference, text, name),
+    PPI_KEY(ppi_report_interference, text, other),
+    PPI_FIGURE(ppi_report_interference, sum, num_calls),
+    PPI_FIGURE(ppi_report_interference, sum, shared_ns),
+    PPI_FIGURE(ppi_report_interference, sum, num_measured),
+    PPI_FIGURE(ppi_report_interference, sum, measured_ns),
+    PPI_FIGURE(ppi_report_interference, squares, measured_squares)};
+
+static const ppi_field work_fields[] = {
+    PPI_KEY(ppi_report_work, text, category_name),
+    PPI_KEY(ppi_report_work, text, name),
+    PPI_KEY(ppi_report_work, text, run),
+    PPI_KEY(ppi_report_work, lane, lane),
+    PPI_FIGURE(ppi_report_work, sum, num_values),
+    PPI_FIGURE(ppi_report_work, amount, items),
+    PPI_FIGURE(ppi_report_work, amount, bytes),
+    PPI_FIGURE(ppi_report_work, amount, flops),
+    PPI_FIGURE(ppi_report_work, amount, params),
+    PPI_FIGURE(ppi_report_work, amount, value),
+    PPI_FIGURE(ppi_report_work, amount, cold)};
+
+static const ppi_field threads_fields[] = {
+    PPI_KEY(ppi_report_thread_name, text, process),
+    PPI_KEY(ppi_report_thread_name, number, thread),
+    PPI_KEY(ppi_report_thread_name, text, category_name),
+    PPI_KEY(ppi_report_thread_name, text, name),
+    PPI_KEPT(ppi_report_thread_name, category, category),
+    PPI_FIGURE(ppi_report_thread_name, spread, host),
+    PPI_FIGURE(ppi_report_thread_name, spread, submit),
+    PPI_FIGURE(ppi_report_thread_name, spread, inside),
+    PPI_FIGURE(ppi_report_thread_name, histogram, host_times),
+    PPI_FIGURE(ppi_report_thread_name, sum, self_ns)};
+
+static const ppi_field parts_fields[] = {
+    PPI_KEY(ppi_report_part, text, process),
+    PPI_KEY(ppi_report_part, number, thread),
+    PPI_KEY(ppi_report_part, text, op),
+    PPI_KEY(ppi_report_part, text, child),
+    PPI_KEY(ppi_report_part, text, launch),
+    PPI_FIGURE(ppi_report_part, spread, host),
+    PPI_FIGURE(ppi_report_part, spread, device)};
+
+static const ppi_field shapes_fields[] = {
+    PPI_KEY(ppi_report_shape, text, name),
+    PPI_KEY(ppi_report_shape, shape, shape),
+    PPI_FIGURE(ppi_report_shape, spread, spread),
+    PPI_FIGURE(ppi_report_shape, histogram, times)};
+
+static const ppi_field memory_fields[] = {
+    PPI_KEY(ppi_report_memory, text, place),
+    PPI_KEY(ppi_report_memory, flag, is_reserved),
+    PPI_KEY(ppi_report_memory, text, name),
+    PPI_FIGURE(ppi_report_memory, sum, allocations),
+    PPI_FIGURE(ppi_report_memory, sum, frees),
+    PPI_FIGURE(ppi_report_memory, bytes, allocated_bytes),
+    PPI_FIGURE(ppi_report_memory, bytes, freed_bytes)};
+
+// How it grew adds up in memory_rows.c: not of all places.
+static const ppi_field places_fields[] = {
+    PPI_KEY(ppi_report_place, text, name),
+    PPI_FIGURE(ppi_report_place, flag, is_known),
+    PPI_FIGURE(ppi_report_place, most, peak_bytes)};
+
+static const ppi_field notes_fields[] = {PPI_KEY(ppi_report_note, text, key),
+                                         PPI_KEY(ppi_report_note, text, text)};
+
+static const ppi_field inputs_fields[] = {
+    PPI_KEY(ppi_report_input, text, uuid),
+    PPI_KEY(ppi_report_input, text, host),
+    PPI_KEY(ppi_report_input, text, pid),
+    PPI_KEPT(ppi_report_input, text, command),
+    PPI_KEPT(ppi_report_input, text, rank),
+    PPI_KEPT(ppi_report_input, text, config),
+    PPI_KEPT(ppi_report_input, number, began_ns),
+    PPI_KEPT(ppi_report_input, number, wall_ns),
+    PPI_FIGURE(ppi_report_input, answer, answers)};
+
+// ---- tables ----
+
+typedef struct table_kind {
+  ppi_fields fields;
+  size_t items, num, capacity;  // where in ppi_figures
+} table_kind;
+
+#define KIND(field, row)                                          \
+  {PPI_FIELDS(row, field##_fields), offsetof(ppi_figures, field), \
+   offsetof(ppi_figures, num_##field),                            \
+   offsetof(ppi_figures, field##_capacity)},
+static const table_kind kinds[] = {PPI_FIGURES_TABLES(KIND)};
 
 typedef struct row_table {
-  void **items;
+  const ppi_fields *fields;
+  char **items;
   size_t *num, *capacity;
-  const row_kind *kind;
+  bool may_repeat;  // two processes of one run id are two inputs
 } row_table;
 
-// Finds the row equal to `key`, or inserts one; NULL: no memory.
-static void *find_or_add(const row_table *table, const void *key) {
-  size_t low = 0, high = *table->num, size = table->kind->size;
+static row_table table_of(const ppi_figures *figures, ppi_figures_table which) {
+  const table_kind *kind = &kinds[which];
+  char *base = (char *)figures;
+  return (row_table){&kind->fields, (char **)(void *)(base + kind->items),
+                     (size_t *)(void *)(base + kind->num),
+                     (size_t *)(void *)(base + kind->capacity),
+                     which == PPI_FIGURES_inputs};
+}
+
+static int compare(const row_table *table, const void *key, const char *item) {
+  int order = ppi_fields_compare(table->fields, key, item);
+  return order == 0 && table->may_repeat ? 1 : order;
+}
+
+void *ppi_figures_row(ppi_figures *figures, ppi_figures_table which,
+                      const void *key) {
+  const row_table table = table_of(figures, which);
+  size_t low = 0, high = *table.num, size = table.fields->size;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    char *item = (char *)*table->items + middle * size;
-    int order = table->kind->compare(key, item);
+    char *item = *table.items + middle * size;
+    int order = compare(&table, key, item);
     if (order == 0) return item;
     if (order > 0)
       low = middle + 1;
     else
       high = middle;
   }
-  void *grown = ppi_grow(*table->items, table->capacity, *table->num + 1, size);
+  void *grown = ppi_grow(*table.items, table.capacity, *table.num + 1, size);
   if (!grown) return NULL;
-  *table->items = grown;
-  char *item = (char *)grown + low * size;
-  size_t behind = (*table->num - low) * size;
+  *table.items = grown;
+  char *item = *table.items + low * size;
+  size_t behind = (*table.num - low) * size;
   memmove(item + size, item, behind);
-  if (table->kind->start(item, key)) {
-    ++*table->num;
+  if (ppi_fields_start(table.fields, item, key)) {
+    ++*table.num;
     return item;
   }
   memmove(item, item + size, behind);
@@ -50,12 +218,12 @@ static void *find_or_add(const row_table *table, const void *key) {
 
 static size_t count_missing(const row_table *table, const char *from,
                             size_t num) {
-  size_t size = table->kind->size, missing = 0, at = 0;
+  size_t size = table->fields->size, missing = 0, at = 0;
   for (size_t i = 0; i < num; i++) {
     int order = 1;
     for (; at < *table->num; at++) {
-      const char *item = (const char *)*table->items + at * size;
-      order = table->kind->compare(from + i * size, item);
+      const char *item = *table->items + at * size;
+      order = compare(table, from + i * size, item);
       if (order <= 0) break;
     }
     missing += order != 0;
@@ -68,7 +236,7 @@ static size_t count_missing(const row_table *table, const char *from,
 static pprof_status join(const row_table *table, const void *from, size_t num) {
   size_t missing = count_missing(table, from, num);
   if (missing == 0) return PPROF_STATUS_OK;
-  size_t size = table->kind->size, old = *table->num, end = old + missing;
+  size_t size = table->fields->size, old = *table->num, end = old + missing;
   void *grown = ppi_grow(*table->items, table->capacity, end, size);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   *table->items = grown;
@@ -78,14 +246,14 @@ static pprof_status join(const row_table *table, const void *from, size_t num) {
   while (at > old && started) {
     const char *key = (const char *)from + (num - 1) * size;
     char *last = old ? items + (old - 1) * size : NULL;
-    int order = last ? table->kind->compare(key, last) : 1;
+    int order = last ? compare(table, key, last) : 1;
     if (order < 0) {
       memcpy(items + --at * size, last, size);
       old--;
     } else if (order == 0) {
       num--;
     } else {
-      started = table->kind->start(items + --at * size, key);
+      started = ppi_fields_start(table->fields, items + --at * size, key);
       num--;
     }
   }
@@ -95,363 +263,36 @@ static pprof_status join(const row_table *table, const void *from, size_t num) {
   return started ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-enum { MOST_TEXTS = 6 };
-
-// Replaces borrowed texts by copies of them: all or none.
-static bool keep_texts(char **const *texts, size_t num) {
-  char *copies[MOST_TEXTS] = {0};
-  size_t i = 0;
-  while (i < num && (copies[i] = ppi_strdup(*texts[i]))) i++;
-  bool copied = i == num;
-  for (i = 0; i < num; i++) {
-    if (copied)
-      *texts[i] = copies[i];
-    else
-      ppi_free(copies[i]);
-  }
-  return copied;
-}
-
-static int compare_numbers(uint64_t a, uint64_t b) {
-  return (a > b) - (a < b);
-}
-
-// ---- keys ----
-
-static int compare_names(const void *key, const void *item) {
-  const ppi_report_name *a = key, *b = item;
-  int order = strcmp(a->category_name, b->category_name);
-  return order ? order : strcmp(a->name, b->name);
-}
-
-static int compare_categories(const void *key, const void *item) {
-  const ppi_report_category *a = key, *b = item;
-  return strcmp(a->name, b->name);
-}
-
-static int compare_devices(const void *key, const void *item) {
-  const ppi_report_device *a = key, *b = item;
-  return strcmp(a->name, b->name);
-}
-
-static int compare_work(const void *key, const void *item) {
-  const ppi_report_work *a = key, *b = item;
-  int order = strcmp(a->category_name, b->category_name);
-  if (order == 0) order = strcmp(a->name, b->name);
-  if (order == 0) order = strcmp(a->run, b->run);
-  return order ? order : compare_numbers(a->lane, b->lane);
-}
-
-static int compare_queues(const void *key, const void *item) {
-  const ppi_report_queue *a = key, *b = item;
-  int order = strcmp(a->category_name, b->category_name);
-  if (order == 0) order = strcmp(a->name, b->name);
-  return order ? order : strcmp(a->device, b->device);
-}
-
-static int compare_serving(const void *key, const void *item) {
-  const ppi_report_serving *a = key, *b = item;
-  int order = strcmp(a->category_name, b->category_name);
-  return order ? order : strcmp(a->name, b->name);
-}
-
-static int compare_interference(const void *key, const void *item) {
-  const ppi_report_interference *a = key, *b = item;
-  int order = strcmp(a->device, b->device);
-  if (order == 0) order = strcmp(a->name, b->name);
-  return order ? order : strcmp(a->other, b->other);
-}
-
-static int compare_notes(const void *key, const void *item) {
-  const ppi_report_note *a = key, *b = item;
-  int order = strcmp(a->key, b->key);
-  return order ? order : strcmp(a->text, b->text);
-}
-
-static int compare_thread_names(const void *key, const void *item) {
-  const ppi_report_thread_name *a = key, *b = item;
-  int order = strcmp(a->process, b->process);
-  if (order == 0) order = compare_numbers(a->thread, b->thread);
-  if (order == 0) order = strcmp(a->category_name, b->category_name);
-  return order ? order : strcmp(a->name, b->name);
-}
-
-static int compare_parts(const void *key, const void *item) {
-  const ppi_report_part *a = key, *b = item;
-  int order = strcmp(a->process, b->process);
-  if (order == 0) order = compare_numbers(a->thread, b->thread);
-  if (order == 0) order = strcmp(a->op, b->op);
-  if (order == 0) order = strcmp(a->child, b->child);
-  return order ? order : strcmp(a->launch, b->launch);
-}
-
-static int compare_shapes(const void *key, const void *item) {
-  const ppi_report_shape *a = key, *b = item;
-  int order = strcmp(a->name, b->name);
-  return order ? order : ppi_launch_shape_compare(&a->shape, &b->shape);
-}
-
-static int compare_memory(const void *key, const void *item) {
-  const ppi_report_memory *a = key, *b = item;
-  int order = strcmp(a->place, b->place);
-  if (order == 0) order = compare_numbers(a->is_reserved, b->is_reserved);
-  return order ? order : strcmp(a->name, b->name);
-}
-
-static int compare_places(const void *key, const void *item) {
-  const ppi_report_place *a = key, *b = item;
-  return strcmp(a->name, b->name);
-}
-
-// Two processes of one run id are two inputs, and so are two equal ones.
-static int compare_inputs(const void *key, const void *item) {
-  const ppi_report_input *a = key, *b = item;
-  int order = strcmp(a->uuid, b->uuid);
-  if (order == 0) order = strcmp(a->host, b->host);
-  if (order == 0) order = strcmp(a->pid, b->pid);
-  return order < 0 ? -1 : 1;
-}
-
-// ---- new rows ----
-
-static bool start_name(void *item, const void *key) {
-  const ppi_report_name *from = key;
-  ppi_report_name *name = item;
-  *name = (ppi_report_name){.name = from->name,
-                            .category_name = from->category_name,
-                            .category = from->category};
-  char **const texts[] = {&name->name, &name->category_name};
-  return keep_texts(texts, 2);
-}
-
-static bool start_category(void *item, const void *key) {
-  const ppi_report_category *from = key;
-  ppi_report_category *category = item;
-  *category =
-      (ppi_report_category){.name = from->name, .category = from->category};
-  char **const texts[] = {&category->name};
-  return keep_texts(texts, 1);
-}
-
-static bool start_device(void *item, const void *key) {
-  const ppi_report_device *from = key;
-  ppi_report_device *device = item;
-  *device = (ppi_report_device){.name = from->name};
-  char **const texts[] = {&device->name};
-  return keep_texts(texts, 1);
-}
-
-static bool start_queue(void *item, const void *key) {
-  const ppi_report_queue *from = key;
-  ppi_report_queue *queue = item;
-  *queue = (ppi_report_queue){.name = from->name,
-                              .category_name = from->category_name,
-                              .device = from->device};
-  char **const texts[] = {&queue->name, &queue->category_name, &queue->device};
-  return keep_texts(texts, 3);
-}
-
-static bool start_serving(void *item, const void *key) {
-  const ppi_report_serving *from = key;
-  ppi_report_serving *row = item;
-  *row = (ppi_report_serving){.name = from->name,
-                              .category_name = from->category_name};
-  char **const texts[] = {&row->name, &row->category_name};
-  return keep_texts(texts, 2);
-}
-
-static bool start_interference(void *item, const void *key) {
-  const ppi_report_interference *from = key;
-  ppi_report_interference *row = item;
-  *row = (ppi_report_interference){
-      .device = from->device, .name = from->name, .other = from->other};
-  char **const texts[] = {&row->device, &row->name, &row->other};
-  return keep_texts(texts, 3);
-}
-
-static bool start_work(void *item, const void *key) {
-  const ppi_report_work *from = key;
-  ppi_report_work *work = item;
-  *work = (ppi_report_work){.run = from->run,
-                            .name = from->name,
-                            .category_name = from->category_name,
-                            .lane = from->lane};
-  char **const texts[] = {&work->run, &work->name, &work->category_name};
-  return keep_texts(texts, 3);
-}
-
-static bool start_thread_name(void *item, const void *key) {
-  const ppi_report_thread_name *from = key;
-  ppi_report_thread_name *name = item;
-  *name = (ppi_report_thread_name){.process = from->process,
-                                   .thread = from->thread,
-                                   .name = from->name,
-                                   .category_name = from->category_name,
-                                   .category = from->category};
-  char **const texts[] = {&name->process, &name->name, &name->category_name};
-  return keep_texts(texts, 3);
-}
-
-static bool start_part(void *item, const void *key) {
-  const ppi_report_part *from = key;
-  ppi_report_part *part = item;
-  *part = (ppi_report_part){.process = from->process,
-                            .thread = from->thread,
-                            .op = from->op,
-                            .child = from->child,
-                            .launch = from->launch};
-  char **const texts[] = {&part->process, &part->op, &part->child,
-                          &part->launch};
-  return keep_texts(texts, 4);
-}
-
-static bool start_shape(void *item, const void *key) {
-  const ppi_report_shape *from = key;
-  ppi_report_shape *shape = item;
-  *shape = (ppi_report_shape){.name = from->name, .shape = from->shape};
-  char **const texts[] = {&shape->name};
-  return keep_texts(texts, 1);
-}
-
-static bool start_memory(void *item, const void *key) {
-  const ppi_report_memory *from = key;
-  ppi_report_memory *memory = item;
-  *memory = (ppi_report_memory){.place = from->place,
-                                .name = from->name,
-                                .is_reserved = from->is_reserved};
-  char **const texts[] = {&memory->place, &memory->name};
-  return keep_texts(texts, 2);
-}
-
-static bool start_place(void *item, const void *key) {
-  const ppi_report_place *from = key;
-  ppi_report_place *place = item;
-  *place = (ppi_report_place){.name = from->name};
-  char **const texts[] = {&place->name};
-  return keep_texts(texts, 1);
-}
-
-static bool start_note(void *item, const void *key) {
-  ppi_report_note *note = item;
-  *note = *(const ppi_report_note *)key;
-  char **const texts[] = {&note->key, &note->text};
-  return keep_texts(texts, 2);
-}
-
-static bool start_input(void *item, const void *key) {
-  ppi_report_input *input = item;
-  *input = *(const ppi_report_input *)key;
-  char **const texts[] = {&input->uuid,    &input->host, &input->pid,
-                          &input->command, &input->rank, &input->config};
-  return keep_texts(texts, MOST_TEXTS);
-}
-
-// ---- tables ----
-
-static const row_kind names_kind = {sizeof(ppi_report_name), compare_names,
-                                    start_name};
-static const row_kind categories_kind = {sizeof(ppi_report_category),
-                                         compare_categories, start_category};
-static const row_kind devices_kind = {sizeof(ppi_report_device),
-                                      compare_devices, start_device};
-static const row_kind queues_kind = {sizeof(ppi_report_queue), compare_queues,
-                                     start_queue};
-static const row_kind serving_kind = {sizeof(ppi_report_serving),
-                                      compare_serving, start_serving};
-static const row_kind interference_kind = {
-    sizeof(ppi_report_interference), compare_interference, start_interference};
-static const row_kind work_kind = {sizeof(ppi_report_work), compare_work,
-                                   start_work};
-static const row_kind threads_kind = {sizeof(ppi_report_thread_name),
-                                      compare_thread_names, start_thread_name};
-static const row_kind parts_kind = {sizeof(ppi_report_part), compare_parts,
-                                    start_part};
-static const row_kind shapes_kind = {sizeof(ppi_report_shape), compare_shapes,
-                                     start_shape};
-static const row_kind memory_kind = {sizeof(ppi_report_memory), compare_memory,
-                                     start_memory};
-static const row_kind places_kind = {sizeof(ppi_report_place), compare_places,
-                                     start_place};
-static const row_kind notes_kind = {sizeof(ppi_report_note), compare_notes,
-                                    start_note};
-static const row_kind inputs_kind = {sizeof(ppi_report_input), compare_inputs,
-                                     start_input};
-
-#define TABLE(figures, field)                            \
-  &(row_table) {                                         \
-    (void **)&(figures)->field, &(figures)->num_##field, \
-        &(figures)->field##_capacity, &field##_kind      \
-  }
-
 ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
                                   const char *category_name, const char *name) {
   const ppi_report_name key = {.name = (char *)name,
                                .category_name = (char *)category_name,
                                .category = category};
-  return find_or_add(TABLE(figures, names), &key);
+  return ppi_figures_row(figures, PPI_FIGURES_names, &key);
 }
 
 ppi_report_category *ppi_figures_category(ppi_figures *figures,
                                           uint32_t category, const char *name) {
   const ppi_report_category key = {.name = (char *)name, .category = category};
-  return find_or_add(TABLE(figures, categories), &key);
+  return ppi_figures_row(figures, PPI_FIGURES_categories, &key);
 }
 
 ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name) {
   const ppi_report_device key = {.name = (char *)name};
-  return find_or_add(TABLE(figures, devices), &key);
-}
-
-ppi_report_queue *ppi_figures_queue(ppi_figures *figures,
-                                    const ppi_report_queue *key) {
-  return find_or_add(TABLE(figures, queues), key);
-}
-
-ppi_report_serving *ppi_figures_serving(ppi_figures *figures,
-                                        const ppi_report_serving *key) {
-  return find_or_add(TABLE(figures, serving), key);
-}
-
-ppi_report_interference *ppi_figures_interference(
-    ppi_figures *figures, const ppi_report_interference *key) {
-  return find_or_add(TABLE(figures, interference), key);
-}
-
-ppi_report_work *ppi_figures_work(ppi_figures *figures,
-                                  const ppi_report_work *key) {
-  return find_or_add(TABLE(figures, work), key);
-}
-
-ppi_report_thread_name *ppi_figures_thread_name(
-    ppi_figures *figures, const ppi_report_thread_name *key) {
-  return find_or_add(TABLE(figures, threads), key);
-}
-
-ppi_report_part *ppi_figures_part(ppi_figures *figures,
-                                  const ppi_report_part *key) {
-  return find_or_add(TABLE(figures, parts), key);
-}
-
-ppi_report_shape *ppi_figures_shape(ppi_figures *figures,
-                                    const ppi_report_shape *key) {
-  return find_or_add(TABLE(figures, shapes), key);
-}
-
-ppi_report_memory *ppi_figures_memory(ppi_figures *figures,
-                                      const ppi_report_memory *key) {
-  return find_or_add(TABLE(figures, memory), key);
+  return ppi_figures_row(figures, PPI_FIGURES_devices, &key);
 }
 
 ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name) {
   const ppi_report_place key = {.name = (char *)name};
-  return find_or_add(TABLE(figures, places), &key);
+  return ppi_figures_row(figures, PPI_FIGURES_places, &key);
 }
 
 pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
                               const char *text) {
   const ppi_report_note note = {(char *)key, (char *)text};
-  return find_or_add(TABLE(figures, notes), &note) ? PPROF_STATUS_OK
-                                                   : PPROF_STATUS_NO_MEMORY;
+  return ppi_figures_row(figures, PPI_FIGURES_notes, &note)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 static char *text_or_empty(const char *text) {
@@ -468,31 +309,41 @@ pprof_status ppi_figures_input(ppi_figures *figures,
                                 .config = text_or_empty(input->config),
                                 .began_ns = input->began_ns,
                                 .wall_ns = input->wall_ns};
-  ppi_report_input *added = find_or_add(TABLE(figures, inputs), &key);
+  ppi_report_input *added = ppi_figures_row(figures, PPI_FIGURES_inputs, &key);
   pprof_status status = added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < PPI_NUM_BASES && status == PPROF_STATUS_OK; i++)
     status = ppi_answer_merge(&added->answers[i], &input->answers[i]);
   return status;
 }
 
-pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from) {
-  pprof_status status = join(TABLE(into, names), from->names, from->num_names);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, queues), from->queues, from->num_queues);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, serving), from->serving, from->num_serving);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, interference), from->interference,
-                  from->num_interference);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, work), from->work, from->num_work);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, threads), from->threads, from->num_threads);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, parts), from->parts, from->num_parts);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, shapes), from->shapes, from->num_shapes);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, memory), from->memory, from->num_memory);
+pprof_status ppi_figures_add_row(ppi_figures *figures, ppi_figures_table which,
+                                 const void *row) {
+  void *into = ppi_figures_row(figures, which, row);
+  return into ? ppi_fields_merge(&kinds[which].fields, into, row)
+              : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from,
+                              ppi_figures_table which) {
+  const row_table table = table_of(into, which), other = table_of(from, which);
+  return join(&table, *other.items, *other.num);
+}
+
+pprof_status ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
+                                     ppi_figures_table which) {
+  const row_table other = table_of(from, which);
+  pprof_status status = ppi_figures_join(into, from, which);
+  for (size_t i = 0; i < *other.num && status == PPROF_STATUS_OK; i++)
+    status =
+        ppi_figures_add_row(into, which, *other.items + i * other.fields->size);
   return status;
+}
+
+void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table which) {
+  const row_table table = table_of(figures, which);
+  for (size_t i = 0; i < *table.num; i++)
+    ppi_fields_clear(table.fields, *table.items + i * table.fields->size);
+  ppi_free(*table.items);
+  *table.items = NULL;
+  *table.num = *table.capacity = 0;
 }

@@ -7,36 +7,62 @@
 
 PPROF_BEGIN_C_
 
-// Lookups that add what is missing; NULL when out of memory. `key` may be NULL
-// where a text is unknown.
+// Tables that are sorted by a key.
+#define PPI_FIGURES_TABLES(each)                                              \
+  each(names, ppi_report_name) each(categories, ppi_report_category) each(    \
+      devices, ppi_report_device) each(queues, ppi_report_queue)              \
+      each(serving, ppi_report_serving) each(                                 \
+          interference, ppi_report_interference) each(work, ppi_report_work)  \
+          each(threads, ppi_report_thread_name) each(parts, ppi_report_part)  \
+              each(shapes, ppi_report_shape) each(memory, ppi_report_memory)  \
+                  each(places, ppi_report_place) each(notes, ppi_report_note) \
+                      each(inputs, ppi_report_input)
+#define PPI_FIGURES_TABLE(field, row) PPI_FIGURES_##field,
+typedef enum ppi_figures_table {
+  PPI_FIGURES_TABLES(PPI_FIGURES_TABLE) PPI_NUM_FIGURES_TABLES
+} ppi_figures_table;
+
+// Lookups that add what is missing; NULL when out of memory. Of `key` the key
+// alone counts, and what else a new row has.
+void *ppi_figures_row(ppi_figures *figures, ppi_figures_table table,
+                      const void *key);
+#define PPI_FIGURES_ROW(name, field, type)                                  \
+  static inline type *ppi_figures_##name(ppi_figures *figures,              \
+                                         const type *key) {                 \
+    return PPROF_CAST_(type *,                                              \
+                       ppi_figures_row(figures, PPI_FIGURES_##field, key)); \
+  }
+PPI_FIGURES_ROW(serving, serving, ppi_report_serving)
+PPI_FIGURES_ROW(queue, queues, ppi_report_queue)
+PPI_FIGURES_ROW(interference, interference, ppi_report_interference)
+PPI_FIGURES_ROW(work, work, ppi_report_work)
+PPI_FIGURES_ROW(thread_name, threads, ppi_report_thread_name)
+PPI_FIGURES_ROW(part, parts, ppi_report_part)
+PPI_FIGURES_ROW(shape, shapes, ppi_report_shape)
+PPI_FIGURES_ROW(memory, memory, ppi_report_memory)
 ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
                                   const char *category_name, const char *name);
 ppi_report_category *ppi_figures_category(ppi_figures *figures,
                                           uint32_t category, const char *name);
 ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name);
-ppi_report_serving *ppi_figures_serving(ppi_figures *figures,
-                                        const ppi_report_serving *key);
-ppi_report_queue *ppi_figures_queue(ppi_figures *figures,
-                                    const ppi_report_queue *key);
-ppi_report_interference *ppi_figures_interference(
-    ppi_figures *figures, const ppi_report_interference *key);
-ppi_report_work *ppi_figures_work(ppi_figures *figures,
-                                  const ppi_report_work *key);
-ppi_report_thread_name *ppi_figures_thread_name(
-    ppi_figures *figures, const ppi_report_thread_name *key);
-ppi_report_part *ppi_figures_part(ppi_figures *figures,
-                                  const ppi_report_part *key);
-ppi_report_shape *ppi_figures_shape(ppi_figures *figures,
-                                    const ppi_report_shape *key);
-ppi_report_memory *ppi_figures_memory(ppi_figures *figures,
-                                      const ppi_report_memory *key);
 ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name);
 pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
                               const char *text);
+// ppi_figures_input adds one even where there is one of that key. Texts may be
+// NULL.
 pprof_status ppi_figures_input(ppi_figures *figures,
                                const ppi_report_input *input);
+
+// ppi_figures_add_row adds the figures of `row` to those of its key.
+pprof_status ppi_figures_add_row(ppi_figures *figures, ppi_figures_table table,
+                                 const void *row);
 // ppi_figures_join adds the rows that only `from` has, without their figures:
 // one by one they would move the rest of their table each.
-pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from);
+pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from,
+                              ppi_figures_table table);
+// ppi_figures_merge_table joins, and adds the figures.
+pprof_status ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
+                                     ppi_figures_table table);
+void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table table);
 
 PPROF_END_C_

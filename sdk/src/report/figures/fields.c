@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What fields are, and rows of them.
+#include "report/figures/fields.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/figures.h"
+
+// `a` and `b` are the two values, of that type.
+#define COMPARES(name, type, order)                                \
+  static int compare_##name(const void *left, const void *right) { \
+    type const *a = left, *b = right;                              \
+    return order;                                                  \
+  }
+#define MERGES(name, type, status)                                \
+  static pprof_status merge_##name(void *to, const void *other) { \
+    type *into = to;                                              \
+    const type *from = other;                                     \
+    return status;                                                \
+  }
+#define ADDS(name, type, sum) MERGES(name, type, (sum, PPROF_STATUS_OK))
+#define CLEARS(name, clear_one)           \
+  static void clear_##name(void *field) { \
+    clear_one(field);                     \
+  }
+
+typedef char *text;
+COMPARES(text, text, strcmp(*a, *b))
+COMPARES(number, uint64_t, (*a > *b) - (*a < *b))
+COMPARES(lane, uint32_t, (*a > *b) - (*a < *b))
+COMPARES(flag, bool, *a - *b)
+COMPARES(shape, ppi_launch_shape, ppi_launch_shape_compare(a, b))
+
+static bool own_text(void *field) {
+  char **at = field;
+  *at = ppi_strdup(*at);
+  return *at != NULL;
+}
+
+// A registered category may be called like one of ours; the least number of a
+// row's is the same in any order.
+ADDS(category, uint32_t, *into = PPI_MIN(*into, *from))
+ADDS(flag, bool, *into |= *from)
+ADDS(most, uint64_t, *into = PPI_MAX(*into, *from))
+ADDS(sum, uint64_t, *into += *from)
+ADDS(bytes, uint64_t, *into = ppi_bytes_sum(*into, *from))
+ADDS(amount, double, *into += *from)
+ADDS(squares, unsigned __int128, *into += *from)
+ADDS(net, ppi_net_bytes, ppi_net_add(into, from))
+ADDS(numbers, ppi_numbers, ppi_numbers_merge(into, from))
+ADDS(spread, ppi_spread, ppi_spread_merge(into, from))
+MERGES(histogram, ppi_histogram, ppi_histogram_merge(into, from))
+MERGES(phases, ppi_phases, ppi_phases_merge(into, from))
+MERGES(messages, ppi_messages, ppi_messages_merge(into, from))
+MERGES(queue, ppi_queue, ppi_queue_merge(into, from))
+MERGES(serving, ppi_serving, ppi_serving_merge(into, from))
+MERGES(answer, ppi_answer, ppi_answer_merge(into, from))
+
+static void clear_text(void *field) {
+  ppi_free(*(char **)field);
+}
+CLEARS(histogram, ppi_histogram_clear)
+CLEARS(phases, ppi_phases_clear)
+CLEARS(messages, ppi_messages_clear)
+CLEARS(queue, ppi_queue_clear)
+CLEARS(serving, ppi_serving_clear)
+CLEARS(answer, ppi_answer_clear)
+
+#define REDUCER(name, type, ...) \
+  const ppi_reducer ppi_reduce_##name = {sizeof(type), __VA_ARGS__};
+REDUCER(text, char *, compare_text, own_text, NULL, clear_text)
+REDUCER(number, uint64_t, compare_number, NULL, NULL, NULL)
+REDUCER(lane, uint32_t, compare_lane, NULL, NULL, NULL)
+REDUCER(flag, bool, compare_flag, NULL, merge_flag, NULL)
+REDUCER(shape, ppi_launch_shape, compare_shape, NULL, NULL, NULL)
+#define SUM(name, type) REDUCER(name, type, NULL, NULL, merge_##name, NULL)
+SUM(category, uint32_t)
+SUM(most, uint64_t)
+SUM(sum, uint64_t)
+SUM(bytes, uint64_t)
+SUM(amount, double)
+SUM(squares, unsigned __int128)
+SUM(net, ppi_net_bytes)
+SUM(numbers, ppi_numbers)
+SUM(spread, ppi_spread)
+#define PART(name, type) \
+  REDUCER(name, type, NULL, NULL, merge_##name, clear_##name)
+PART(histogram, ppi_histogram)
+PART(phases, ppi_phases)
+PART(messages, ppi_messages)
+PART(queue, ppi_queue)
+PART(serving, ppi_serving)
+PART(answer, ppi_answer)
+
+int ppi_fields_compare(const ppi_fields *fields, const void *left,
+                       const void *right) {
+  const char *a = left, *b = right;
+  int order = 0;
+  for (size_t i = 0; i < fields->num && order == 0; i++) {
+    const ppi_field *key = &fields->items[i];
+    if (key->use != PPI_FIELD_KEY) break;
+    order = key->reducer->compare(a + key->offset, b + key->offset);
+  }
+  return order;
+}
+
+bool ppi_fields_start(const ppi_fields *fields, void *row, const void *key) {
+  bool is_whole = true;
+  memset(row, 0, fields->size);
+  for (size_t i = 0; i < fields->num; i++) {
+    const ppi_field *field = &fields->items[i];
+    if (field->use == PPI_FIELD_FIGURE) continue;
+    char *at = (char *)row + field->offset;
+    memcpy(at, (const char *)key + field->offset, field->size);
+    if (field->reducer->own) is_whole &= field->reducer->own(at);
+  }
+  if (!is_whole) ppi_fields_clear(fields, row);
+  return is_whole;
+}
+
+pprof_status ppi_fields_merge(const ppi_fields *fields, void *into,
+                              const void *from) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < fields->num; i++) {
+    const ppi_field *field = &fields->items[i];
+    const ppi_reducer *reducer = field->reducer;
+    size_t end = reducer->merge ? field->offset + field->size : 0;
+    for (size_t at = field->offset; at < end && status == PPROF_STATUS_OK;
+         at += reducer->size)
+      status = reducer->merge((char *)into + at, (const char *)from + at);
+  }
+  return status;
+}
+
+void ppi_fields_clear(const ppi_fields *fields, void *row) {
+  for (size_t i = 0; i < fields->num; i++) {
+    const ppi_field *field = &fields->items[i];
+    const ppi_reducer *reducer = field->reducer;
+    size_t end = reducer->clear ? field->offset + field->size : 0;
+    for (size_t at = field->offset; at < end; at += reducer->size)
+      reducer->clear((char *)row + at);
+  }
+}
