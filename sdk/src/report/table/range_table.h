@@ -17,7 +17,8 @@ enum {
   PPI_RANGE_CUT = 4,       // an edge of a window ended it, or its process
   PPI_RANGE_STEP = 8,      // a step of the run
   PPI_RANGE_REQUEST = 16,  // the request in its flows, from arrival to end
-  PPI_RANGE_LOCK = 32      // a wait for what another thread has
+  PPI_RANGE_LOCK = 32,     // a wait for what another thread has
+  PPI_RANGE_ENDED = 64     // of an open one: its end is known
 };
 
 // The work of a device range. All times 0: unknown.

@@ -207,13 +207,25 @@ static pprof_status hand_over(ppi_table_fill *fill, size_t num,
   return status;
 }
 
-// Rows that begin behind the table wait for the next one, with what they refer
-// to: the lists start anew once nothing waits.
+// Those that end behind the table: what begins there may lie in them.
+static void mark_open(ppi_table_row *rows, size_t told, uint64_t until_ns) {
+  for (size_t i = 0; i < told; i++)
+    if (!(rows[i].flags & PPI_RANGE_OPEN) && rows[i].end_ns >= until_ns)
+      rows[i].flags |= PPI_RANGE_OPEN | PPI_RANGE_ENDED;
+}
+
+// Rows that begin or end behind the table wait for the next one, with what they
+// refer to: the lists start anew once nothing waits.
 static void forget(ppi_table_fill *fill, size_t told) {
-  for (size_t i = told; i < fill->num_rows; i++)
-    fill->rows[i - told] = fill->rows[i];
-  fill->num_rows -= told;
-  if (fill->num_rows) return;
+  size_t num = 0;
+  for (size_t i = 0; i < fill->num_rows && !fill->is_full; i++) {
+    ppi_table_row row = fill->rows[i];
+    if (i < told && !(row.flags & PPI_RANGE_ENDED)) continue;
+    row.flags &= ~(uint32_t)(PPI_RANGE_OPEN | PPI_RANGE_ENDED);
+    fill->rows[num++] = row;
+  }
+  fill->num_rows = num;
+  if (num) return;
   fill->num_lists = fill->num_flows = 0;
   fill->num_devices = fill->num_cpus = 0;
 }
@@ -230,9 +242,10 @@ static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
   if (status != PPROF_STATUS_OK) return status;
   fill->rows_capacity = fill->num_rows + 1;
   ppi_table_nest(fill->rows, told);
+  mark_open(fill->rows, told, all_ns);
   status = hand_over(fill, told, all_ns);
   if (status != PPROF_STATUS_OK) return status;
-  forget(fill, fill->is_full ? fill->num_rows : told);
+  forget(fill, told);
   fill->is_full = false;
   fill->told_ns = until_ns;
   return status;

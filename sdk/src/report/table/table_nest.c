@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-// Outer ranges come first, device ranges behind what they may lie in.
+// Outer ranges come first, device ranges behind what they may lie in. Of two on
+// one level the first is empty.
 static int compare_rows(const void *left, const void *right) {
   const ppi_table_row *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
@@ -16,7 +17,7 @@ static int compare_rows(const void *left, const void *right) {
   bool b_works = b->on_device != PPI_NO_RANGE;
   if (a_works != b_works) return a_works ? 1 : -1;
   if (a->depth != b->depth) return a->depth < b->depth ? -1 : 1;
-  return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
+  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
 static uint64_t start_of(const void *item) {
