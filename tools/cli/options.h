@@ -114,12 +114,6 @@ struct ppi_serve_options {
   const char *listen, *stages;
 };
 
-// The values of an option that may come again.
-struct ppi_tool_list {
-  const char *items[32];
-  int num;
-};
-
 struct ppi_try_options {
   const char *base, *until, *max_runs;
   struct ppi_tool_list programs;
