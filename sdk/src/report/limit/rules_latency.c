@@ -168,11 +168,15 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
   out->utilization = use;
   out->demand_ns = part_ns / units;
   ppi_limit_add_name(out, name);
+  char busy[64] = "";
+  if (at != PPI_NONE)
+    PPI_SAY(busy, ", and nothing is busy for more than %s",
+            ppi_words_percent(use, 1).text);
   PPI_SAY(out->sentence,
-          "At most %.0f requests are under way, and nothing is busy for more "
-          "than %s. %s has the most of each: %s of %s.",
-          search->under_way, ppi_words_percent(use, 1).text,
-          ppi_words_name(name).text, ppi_words_time(part_ns / units).text,
+          "At most %.0f requests are under way%s. %s has the most of each: "
+          "%s of %s.",
+          search->under_way, busy, ppi_words_name(name).text,
+          ppi_words_time(part_ns / units).text,
           ppi_words_time(blame->latency_ns / units).text);
   PPI_SAY(out->next, "let more be under way%s.",
           is_elsewhere ? ", if what serves them can take more" : "");
@@ -358,11 +362,14 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
   const char *busiest =
       at == PPI_NONE ? name
                      : model->names[model->stations[at].stages[0].name].text;
+  char busy[160] = "";
+  if (at != PPI_NONE)
+    PPI_SAY(busy, "no stage is busy for more than %s (%s), ",
+            ppi_words_percent(use, 1).text, ppi_words_name(busiest).text);
   PPI_SAY(out->sentence,
-          "Keeps up: no stage is busy for more than %s (%s), requests wait %s "
-          "of their time; arrivals set the rate. Of %s %s has the most: %s.",
-          ppi_words_percent(use, 1).text, ppi_words_name(busiest).text,
-          ppi_words_percent(waits_ns, blame->latency_ns).text,
+          "Keeps up: %srequests wait %s of their time; arrivals set the rate. "
+          "Of %s %s has the most: %s.",
+          busy, ppi_words_percent(waits_ns, blame->latency_ns).text,
           ppi_words_time(blame->latency_ns / units).text,
           ppi_words_name(name).text, ppi_words_time(part_ns / units).text);
   PPI_SAY(out->next, "nothing for the rate; for the latency make %s shorter.",
