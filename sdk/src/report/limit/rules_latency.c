@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
 #include "report/limit/window.h"
 
@@ -152,6 +153,20 @@ static const char *greatest_part(const ppi_limit_search *search, double *out_ns,
   return name;
 }
 
+// A range that few are in at a time, which is handed on late; PPI_NONE: none.
+static uint32_t crowded_range(const ppi_limit_model *model) {
+  const double least = 0.7;
+  uint32_t found = PPI_NONE;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->kind == PPI_STATION_ONE_AT_A_TIME && station->use >= least &&
+        station->num_stages &&
+        (found == PPI_NONE || station->use > model->stations[found].use))
+      found = (uint32_t)i;
+  }
+  return found;
+}
+
 bool ppi_limit_too_few(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
@@ -160,6 +175,11 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
   double part_ns, use = greatest_use(model, &at);
   if (!search->is_closed || search->full_part < 0.6 || !blame->num_units)
     return false;
+  uint32_t crowded = crowded_range(model);
+  if (crowded != PPI_NONE) {
+    ppi_limit_say(search, crowded);
+    return true;
+  }
   const char *name = greatest_part(search, &part_ns, &is_elsewhere);
   ppi_limit *out = search->out;
   double units = (double)blame->num_units;

@@ -197,7 +197,7 @@ static void put_one_at_a_time(ppi_limit_search *search,
           name.text);
 }
 
-static void say_limit(ppi_limit_search *search, uint32_t at) {
+void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_station *station = &model->stations[at];
   ppi_limit *out = search->out;
@@ -262,7 +262,7 @@ bool ppi_limit_balanced(ppi_limit_search *search) {
 bool ppi_limit_saturated(ppi_limit_search *search) {
   uint32_t top = ppi_limit_busiest(search->model);
   if (top == PPI_NONE || !search->model->stations[top].num_stages) return false;
-  say_limit(search, top);
+  ppi_limit_say(search, top);
   return true;
 }
 
@@ -327,7 +327,7 @@ bool ppi_limit_closed_line(ppi_limit_search *search) {
   if (blame->line_ns[at] < 0.4 * blame->latency_ns ||
       model->stations[at].use < 0.6 || !model->stations[at].num_stages)
     return false;
-  say_limit(search, at);
+  ppi_limit_say(search, at);
   return true;
 }
 
@@ -347,7 +347,7 @@ bool ppi_limit_nearly(ppi_limit_search *search) {
       line_ns < 0.25 * search->blame.latency_ns ||
       !model->stations[best].num_stages)
     return false;
-  say_limit(search, best);
+  ppi_limit_say(search, best);
   return true;
 }
 

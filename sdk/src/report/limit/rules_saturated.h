@@ -18,6 +18,8 @@ const char *ppi_limit_station_name(const ppi_limit_model *model,
 // "Half of `stage`, which `station` serves: at most ... more, then ... limits."
 void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
                          const char *stage, char *to, size_t size);
+// The verdict that `station` is the limit.
+void ppi_limit_say(ppi_limit_search *search, uint32_t station);
 // Rules.
 bool ppi_limit_moves(ppi_limit_search *search);
 bool ppi_limit_balanced(ppi_limit_search *search);

@@ -269,7 +269,8 @@ static bool explains(const ppi_limit_model *model, const coincidence *found,
   double chance = 1 - exp(-(double)eps_ns * rate);
   return found->long_part >= 0.6 && found->before >= waiting_part &&
          found->after <= 0.35 * found->before && chance <= 0.5 &&
-         found->before - chance >= 0.4 && found->begins < 0.5 * found->before;
+         found->before - chance >= 0.4 &&
+         found->begins - chance < 0.5 * (found->before - chance);
 }
 
 // The length of the call that an average moment of them lies in.
