@@ -15,7 +15,7 @@ import os as _os
 from ._cost import cost
 from ._library import Error, library_path
 from ._markers import (DeviceRange as device_range, Range as range, begin, count, enabled, flow,
-                       mark, step, stream_name, strict, thread_name, work)
+                       mark, name_object, step, stream_name, strict, thread_name, work)
 from ._read import read
 from ._report import report
 from ._requests import Request as request, serve
@@ -25,8 +25,8 @@ from ._version import VERSION as __version__
 
 # All but range: `from pprof import *` must not hide Python's own.
 __all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "read", "report", "request", "schedule", "serve", "start", "step",
-           "stop", "stream_name", "strict", "thread_name", "work"]
+           "library_path", "mark", "name_object", "read", "report", "request", "schedule", "serve",
+           "start", "step", "stop", "stream_name", "strict", "thread_name", "work"]
 
 if _os.environ.get("PPROF_LEDGER", "0") not in ("", "0"):
     from . import _ledger

@@ -7,8 +7,8 @@ from typing import (Any, Dict, Final, List, Literal, NamedTuple, Optional, Suppo
                     SupportsIndex, Tuple, TypeVar, Union)
 
 __all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "read", "report", "request", "schedule", "serve", "start", "step",
-           "stop", "stream_name", "strict", "thread_name", "work"]
+           "library_path", "mark", "name_object", "read", "report", "request", "schedule", "serve",
+           "start", "step", "stop", "stream_name", "strict", "thread_name", "work"]
 
 __version__: Final[str]
 
@@ -18,7 +18,7 @@ _Category = Union[
     Literal["UserDefined", "ProfileStep", "Dataloader", "Forward", "Backward", "Optimization",
             "Communication", "Operator", "OperatorInner", "CudaRuntime", "PythonOp",
             "PythonUserDefined", "Preprocess", "Inference", "Postprocess", "CpuTask", "Memory",
-            "Kernel", "Memcpy", "Memset"], str]
+            "Kernel", "Memcpy", "Memset", "Wait"], str]
 _Stream = Any  # torch's, cupy's, what has __cuda_stream__, or a handle
 
 class Error(Exception):
@@ -66,6 +66,7 @@ def mark(name: object, category: Optional[_Category] = None) -> None: ...
 def count(name: object, value: SupportsFloat, category: Optional[_Category] = None) -> None: ...
 def step(items: SupportsIndex = 0) -> None: ...
 def thread_name(name: object) -> None: ...
+def name_object(thing: object, name: object) -> None: ...
 def enabled() -> bool: ...
 def strict(on: bool = True) -> None: ...
 def stream_name(name: object, stream: _Stream = None) -> None: ...

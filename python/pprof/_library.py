@@ -203,6 +203,7 @@ _MARKERS = {
     "pprof_work": (None, None),
     "pprof_step": (None, [_ID]),
     "pprof_thread_name": (None, [_TEXT]),
+    "pprof_name_object": (None, [_POINTER, _TEXT]),
     "pprof_category_register": (ctypes.c_uint32, [_TEXT]),
     "pprof_session_current": (_POINTER, []),
     "pprof_cuda_device": (_POINTER, []),

@@ -21,7 +21,7 @@ MET = 4096  # names are remembered to have been met once, until there are so man
 CATEGORIES = ("UserDefined", "ProfileStep", "Dataloader", "Forward", "Backward", "Optimization",
               "Communication", "Operator", "OperatorInner", "CudaRuntime", "PythonOp",
               "PythonUserDefined", "Preprocess", "Inference", "Postprocess", "CpuTask", "Memory",
-              "Kernel", "Memcpy", "Memset")
+              "Kernel", "Memcpy", "Memset", "Wait")
 MOST_FLOW = (1 << 64) - 1
 MOST_ITEMS = (1 << 63) - 1  # of a step
 # What of a frame's code says that it may rest, and another go on in its place.
@@ -614,6 +614,19 @@ def step(items=0):
 def thread_name(name):
     """Names the calling thread's row of the timeline."""
     _c.thread_name(_text(name))
+
+
+def name_object(thing, name):
+    """Names what threads wait for, where `waits` is recorded: a lock of threading or of a
+    condition or queue, or an address."""
+    for inner in ("mutex", "_lock"):  # of a queue; of a condition
+        thing = getattr(thing, inner, thing)
+    if not isinstance(thing, int):
+        # Up to Python 3.12 it begins with the address of what it waits for.
+        if not type(thing).__name__.lower().endswith("lock") or sys.version_info >= (3, 13):
+            return
+        thing = ctypes.c_size_t.from_address(id(thing) + object.__basicsize__).value
+    _c.name_object(thing, _text(name))
 
 
 def enabled():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""waits_test.py TOOL PLANTED LIBRARY READER: the programs of planted.cc under `run --waits`.
+"""waits_test.py TOOL PLANTED LIBRARY READER PPROF: the programs of planted.cc and planted.py under `run --waits`.
 
 Each has waits that are known, and a counter-case that looks alike and has none of them.
 """
@@ -8,6 +8,7 @@ import collections
 import glob
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,12 +16,13 @@ import tempfile
 import time
 import unittest
 
-TOOL, PLANTED, LIBRARY, READER = map(os.path.abspath, sys.argv[1:5])
+TOOL, PLANTED, LIBRARY, READER, PPROF = map(os.path.abspath, sys.argv[1:6])
+PYTHON = os.path.join(os.path.dirname(PLANTED), "waits", "planted.py")
 sys.path.insert(0, os.path.dirname(READER))
 import pplog  # noqa: E402
 
 SITE, CATEGORY, LANE = 1, 2, 3
-MUTEX, RWLOCK, CONDITION, SEMAPHORE, JOIN, BARRIER, FUTEX = range(1, 8)
+MUTEX, RWLOCK, CONDITION, SEMAPHORE, JOIN, BARRIER, FUTEX, INTERPRETER = range(1, 9)
 TIMED_OUT = 256
 Wait = collections.namedtuple("Wait", "start end kind timed_out lane within")
 
@@ -38,8 +40,16 @@ PLANTED_WAITS = {
     "small_pool": ("done, not empty", CONDITION, "task", 0.5, "large_pool", 1.5),
     "async_wait": ("the end of a thread at std::thread::join", JOIN, None, 0, "async_done", 2),
     "lost_wake_up": ("ready", CONDITION, None, 0, "kept_wake_up", 10),
+    "slow_producer": ("a Python lock", SEMAPHORE, "produce", 0.5, None, 0),
+    "executor": ("a Python lock", SEMAPHORE, "task", 0.5, None, 0),
+    "gil": ("the interpreter's lock", INTERPRETER, "tokenize", 0.5, "no_gil", 5),
     "inversion": ("state", MUTEX, "background", 0.9, "no_inversion", 10),
 }
+
+
+# Those of planted.py are Python's.
+with open(os.path.join(os.path.dirname(PYTHON), "planted.cc"), encoding="utf-8") as source:
+    PROGRAMS = set(re.findall(r'{"(\w+)", \w+}', source.read()))
 
 
 def read_log(path):
@@ -103,12 +113,15 @@ class WaitsTest(unittest.TestCase):
         self.env = {name: value for name, value in os.environ.items()
                     if not name.startswith("PPROF") and name != "LD_PRELOAD"}
         self.env["XDG_RUNTIME_DIR"] = home.name
+        self.env["PPROF_LIBRARY"] = PPROF
+        self.env["PYTHONPATH"] = os.path.abspath("python")
 
     def start(self, program, *options):
         """The process, and the path of the folder of its logs."""
         logs = os.path.join(self.home, program)
+        command = [PLANTED] if program in PROGRAMS else [sys.executable, PYTHON]
         return subprocess.Popen([TOOL, "run", *options, "--library", LIBRARY, "--logs", logs,
-                                 PLANTED, program], env=self.env, cwd=self.home,
+                                 *command, program], env=self.env, cwd=self.home,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), logs
 
     def record(self, program, *options):
@@ -216,7 +229,8 @@ class WaitsTest(unittest.TestCase):
         for program, names, counter in [
                 ("convoy", ["refill", "cache"], "no_convoy"),
                 ("writers", ["write table", "table"], "readers"),
-                ("two_locks", ["part", "second"], "own_locks")]:
+                ("two_locks", ["part", "second"], "own_locks"),
+                ("gil", ["tokenize", "the interpreter's lock"], "no_gil")]:
             with self.subTest(program):
                 limit = self.limit(program)
                 self.assertEqual(("lock", names), (limit["verdict"], limit["names"]), limit)

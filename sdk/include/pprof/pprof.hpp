@@ -104,7 +104,8 @@ enum class category : std::uint32_t {
   memory = PPROF_CATEGORY_MEMORY,
   kernel = PPROF_CATEGORY_KERNEL,
   memcpy = PPROF_CATEGORY_MEMCPY,
-  memset = PPROF_CATEGORY_MEMSET
+  memset = PPROF_CATEGORY_MEMSET,
+  wait = PPROF_CATEGORY_WAIT
 };
 
 // name is what a place is called, as a call is given it: a parameter, not
@@ -579,6 +580,17 @@ inline void step(std::uint64_t num_items = 1) noexcept {
 inline void name_thread(const name &label) noexcept {
   ::pprof_thread_name(
       detail::named_site(label, category::user_defined).get().name);
+}
+
+// name_object names what threads wait for, by its address: pprof_name_object.
+//
+// Example:
+//   static std::mutex lock;
+//   pprof::name_object(&lock, "cache");
+inline void name_object(const volatile void *address,
+                        const name &label) noexcept {
+  ::pprof_name_object(
+      address, detail::named_site(label, category::user_defined).get().name);
 }
 
 // register_category makes `label` a category, the same for each call with that

@@ -45,6 +45,7 @@ static inline bool ppi_wait_is_for_lock(uint64_t how) {
 // The site is called so, and then as its object.
 #define PPI_WAIT_PREFIX "wait for "
 #define PPI_WAIT_INTERPRETER_NAME "the interpreter's lock"
+#define PPI_WAIT_PYTHON_NAME "a Python lock"  // or what signals by one
 static inline const char *ppi_wait_object(const char *site) {
   const size_t len = sizeof PPI_WAIT_PREFIX - 1;
   return strncmp(site, PPI_WAIT_PREFIX, len) == 0 ? site + len : site;

@@ -130,7 +130,7 @@ static void write_place(uintptr_t caller, char *out, size_t size) {
   if (!find_object || find_object((void *)caller, &module) != 0) return;
   const char *symbol = symbol_at(module.map, caller);
   if (symbol && strncmp(symbol, "PyThread_acquire_lock", 21) == 0)
-    snprintf(out, size, "a Python lock");
+    snprintf(out, size, PPI_WAIT_PYTHON_NAME);
   else if (symbol)
     write_symbol(symbol, out, size);
   else
@@ -166,7 +166,7 @@ bool ppi_object_describe(uintptr_t address, ppi_wait_kind kind,
   const char *place = symbol ? "" : place_name((uintptr_t)caller);
   if (symbol)
     write_symbol(symbol, out, size);
-  else if (strncmp(place, "a Python", 8) == 0)
+  else if (strcmp(place, PPI_WAIT_PYTHON_NAME) == 0)
     snprintf(out, size, "%s", place);
   else
     snprintf(out, size, "%s%s%s", kinds[kind], *place ? " at " : "", place);

@@ -71,7 +71,8 @@ bool pprof_wait_begin_(pprof_wait_ *wait, const volatile void *object,
     ppi_object *known = ppi_object_at(wait->object);
     wait->releases = (uint32_t)known->release & RELEASES;
     wait->numbers[PPI_WAIT_OBJECT] = (uintptr_t)object;
-    wait->numbers[PPI_WAIT_BY] = known->holder;
+    wait->numbers[PPI_WAIT_BY] =
+        known->holder == thread->tid ? 0 : known->holder;
     wait->numbers[PPI_WAIT_IN] = 0;
     wait->numbers[PPI_WAIT_HOW] =
         known->is_interpreter ? PPI_WAIT_INTERPRETER : kind;
@@ -94,14 +95,10 @@ static pprof_numbers *numbers_of(const ppi_lane *lane,
   return &ppi_lane_numbers(lane)[depth];
 }
 
-static void change(pprof_wait_ *wait, size_t which, uint64_t value) {
-  wait->numbers[which] = value;
-}
-
 void pprof_wait_holder_(pprof_wait_ *wait, uint32_t tid) {
   ppi_thread *thread;
   if (wait->numbers[PPI_WAIT_BY] == tid) return;
-  change(wait, PPI_WAIT_BY, tid);
+  wait->numbers[PPI_WAIT_BY] = tid;
   ppi_lane *lane = enter(&thread);
   if (!lane) return;
   pprof_numbers *numbers = numbers_of(lane, wait);
@@ -115,11 +112,13 @@ static void find_waker(pprof_wait_ *wait, const ppi_object *object,
                        bool timed_out) {
   uint64_t release = __atomic_load_n(&object->release, __ATOMIC_ACQUIRE);
   bool is_new = (release & RELEASES) != wait->releases;
+  // Who has the interpreter's lock by now took it without a wait.
   if (timed_out) {
     wait->numbers[PPI_WAIT_HOW] |= PPI_WAIT_TIMED_OUT;
+    if (object->is_interpreter) wait->numbers[PPI_WAIT_BY] = 0;
   } else if (is_new) {
-    change(wait, PPI_WAIT_BY, release >> 32);
-    change(wait, PPI_WAIT_IN, release >> 12 & PPI_SITE_NUMBER);
+    wait->numbers[PPI_WAIT_BY] = release >> 32;
+    wait->numbers[PPI_WAIT_IN] = release >> 12 & PPI_SITE_NUMBER;
   }
 }
 

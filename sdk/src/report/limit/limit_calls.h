@@ -18,9 +18,10 @@ enum {
   PPI_CALL_STEP = 4,     // a step of the run
   PPI_CALL_REQUEST = 8,  // a request from arrival to end
   PPI_CALL_CUT = 16,
-  PPI_CALL_NAMED = 32,  // device work under a name of its own
-  PPI_CALL_PART = 64,   // the model's: a stage, or its part outside of those
-  PPI_CALL_LOCK = 128   // a wait for what another thread has
+  PPI_CALL_NAMED = 32,   // device work under a name of its own
+  PPI_CALL_PART = 64,    // the model's: a stage, or its part outside of those
+  PPI_CALL_LOCK = 128,   // a wait for what another thread has
+  PPI_CALL_POSTED = 256  // of these: any thread may end it
 };
 
 typedef struct ppi_limit_call {

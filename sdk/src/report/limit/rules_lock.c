@@ -181,6 +181,22 @@ static void find_waiters(const ppi_limit_model *model, bool *is_known,
   if (out->num_rows) out->lost = out->waiting / (double)out->num_rows;
 }
 
+// A semaphore is a lock where a thread that waits for it gives it back, too;
+// else it is a signal. Python's are both under one name.
+static bool is_signal(const ppi_limit_model *model, const bool *waits,
+                      uint32_t at) {
+  const ppi_limit_name *name = &model->names[at];
+  if (strcmp(ppi_wait_object(name->text), PPI_WAIT_PYTHON_NAME) == 0)
+    return true;
+  for (size_t i = 0; i < name->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    uint32_t by = row_of(model, call->ended_by);
+    if (!(call->flags & PPI_CALL_POSTED) || (by != PPI_NONE && waits[by]))
+      return false;
+  }
+  return true;
+}
+
 // The lock that threads wait for most; name PPI_NONE: there is none.
 static lock greatest_lock(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
@@ -191,7 +207,8 @@ static lock greatest_lock(ppi_limit_search *search) {
     lock one = {.name = (uint32_t)i};
     if (model->names[i].category != PPROF_CATEGORY_WAIT) continue;
     find_waiters(model, is_known, &one);
-    if (one.waiting > best.waiting) best = one;
+    if (one.waiting > best.waiting && !is_signal(model, is_known, one.name))
+      best = one;
   }
   ppi_free(is_known);
   return best;
