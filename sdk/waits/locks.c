@@ -48,7 +48,7 @@ PPI_EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_mutex_lock(mutex);
   int result = real->pthread_mutex_trylock(mutex);
-  if (PPI_LIKELY(result != EBUSY)) return result;
+  if (PPI_USUALLY(result != EBUSY)) return result;
   LOCK(mutex, PPI_WAIT_MUTEX, owner_of, real->pthread_mutex_lock,
        real->pthread_mutex_timedlock);
 }
@@ -58,7 +58,7 @@ PPI_EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex,
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_mutex_timedlock(mutex, until);
   int result = real->pthread_mutex_trylock(mutex);
-  if (PPI_LIKELY(result != EBUSY)) return result;
+  if (PPI_USUALLY(result != EBUSY)) return result;
   PPI_WAITING(waiting, mutex, PPI_WAIT_MUTEX);
   if (waiting.is_open) pprof_wait_holder_(&waiting.wait, owner_of(mutex));
   result = real->pthread_mutex_timedlock(mutex, until);
@@ -72,7 +72,7 @@ PPI_EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex,
   if (!ppi_records(real))
     return real->pthread_mutex_clocklock(mutex, clock, until);
   int result = real->pthread_mutex_trylock(mutex);
-  if (PPI_LIKELY(result != EBUSY)) return result;
+  if (PPI_USUALLY(result != EBUSY)) return result;
   PPI_WAITING(waiting, mutex, PPI_WAIT_MUTEX);
   if (waiting.is_open) pprof_wait_holder_(&waiting.wait, owner_of(mutex));
   result = real->pthread_mutex_clocklock(mutex, clock, until);
@@ -90,7 +90,7 @@ PPI_EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_rwlock_rdlock(lock);
   int result = real->pthread_rwlock_tryrdlock(lock);
-  if (PPI_LIKELY(result != EBUSY)) return result;
+  if (PPI_USUALLY(result != EBUSY)) return result;
   LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_rdlock,
        real->pthread_rwlock_timedrdlock);
 }
@@ -99,7 +99,7 @@ PPI_EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_rwlock_wrlock(lock);
   int result = real->pthread_rwlock_trywrlock(lock);
-  if (PPI_LIKELY(result != EBUSY)) return result;
+  if (PPI_USUALLY(result != EBUSY)) return result;
   LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_wrlock,
        real->pthread_rwlock_timedwrlock);
 }

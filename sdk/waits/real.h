@@ -17,8 +17,8 @@
 #include "waits/waits.h"
 
 #define PPI_EXPORTED __attribute__((visibility("default")))
-#define PPI_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define PPI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define PPI_USUALLY(condition) __builtin_expect(!!(condition), 1)
+#define PPI_RARELY(condition) __builtin_expect(!!(condition), 0)
 
 typedef const struct timespec *ppi_deadline;
 
@@ -93,19 +93,19 @@ extern ppi_reals ppi_reals_found;
 void ppi_reals_find(void);
 
 static inline const ppi_reals *ppi_real(void) {
-  if (PPI_UNLIKELY(!__atomic_load_n(&ppi_reals_found.ready, __ATOMIC_ACQUIRE)))
+  if (PPI_RARELY(!__atomic_load_n(&ppi_reals_found.ready, __ATOMIC_ACQUIRE)))
     ppi_reals_find();
   return &ppi_reals_found;
 }
 static inline bool ppi_records(const ppi_reals *real) {
-  return PPI_UNLIKELY(__atomic_load_n(&real->table->on, __ATOMIC_RELAXED));
+  return PPI_RARELY(__atomic_load_n(&real->table->on, __ATOMIC_RELAXED));
 }
 
 // Before the call that ends waits for the object.
 static inline void ppi_release(const ppi_reals *real,
                                const volatile void *object) {
   uint32_t at = ppi_wait_find(real->table, object);
-  if (PPI_UNLIKELY(at != PPI_WAIT_UNKNOWN)) pprof_wait_release_(at);
+  if (PPI_RARELY(at != PPI_WAIT_UNKNOWN)) pprof_wait_release_(at);
 }
 
 // A wait that ends with its block, also where the thread is cancelled in it.

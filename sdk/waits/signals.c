@@ -60,7 +60,7 @@ PPI_EXPORTED int pthread_cond_broadcast(pthread_cond_t *condition) {
 // True: it is taken. Otherwise errno is as it was.
 static bool try_wait(const ppi_reals *real, sem_t *semaphore) {
   int error = errno;
-  if (PPI_LIKELY(real->sem_trywait(semaphore) == 0)) return true;
+  if (PPI_USUALLY(real->sem_trywait(semaphore) == 0)) return true;
   errno = error;
   return false;
 }

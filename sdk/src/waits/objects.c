@@ -63,7 +63,7 @@ static uint32_t place_of(uintptr_t address) {
 // Whoever reads the name meanwhile has the other text.
 static void set_name(ppi_object *object, const char *name) {
   char *text = object->texts[object->site.name == object->texts[0]];
-  snprintf(text, PPI_OBJECT_NAME, PPI_WAIT_PREFIX "%s", name);
+  snprintf(text, PPI_OBJECT_NAME, PPI_WAIT_PREFIX "%.118s", name);
   __atomic_store_n(&object->site.name, text, __ATOMIC_RELEASE);
   __atomic_store_n(&object->site.state_, 0, __ATOMIC_RELEASE);
 }
