@@ -40,6 +40,7 @@ BENCHMARKS = [
     Benchmark("growth", [built("growth")], ["25"]),
     Benchmark("nvtx", [built("nvtx"), LIBRARY, INJECTED, built("nvtx_empty.so")], ["100"]),
     Benchmark("cpu", [built("cpu")], ["200"]),
+    Benchmark("waits", [built("waits")], ["200"]),
     Benchmark("flight", [built("flight")], ["10", "16"]),
     Benchmark("writer", [built("writer")], ["-n", "1e6", "-r", "5", "-s", "1"]),
     Benchmark("report", [built("report")], ["-n", "2e7", "-r", "3"]),
