@@ -76,11 +76,12 @@ class Ledger(Case):
             pprof.start()
             asyncio.run(main())
         """, PPROF_LEDGER="1")
-        held = {event["name"]: event["value"] for event in log.events
-                if event["category"] == "EventLoop"}
-        self.assertEqual(set(held), {"loop:tokenize", "loop:spin"})
-        for milliseconds in held.values():
-            self.assertGreaterEqual(milliseconds, 30)
+        held = {}  # what was preempted meanwhile may be there, too
+        for event in log.events:
+            if event["category"] == "EventLoop":
+                held[event["name"]] = max(held.get(event["name"], 0), event["value"])
+        for name in ("loop:tokenize", "loop:spin"):
+            self.assertGreaterEqual(held[name], 30)
 
     def test_imports_are_ranges_of_their_package(self):
         self.write("outer_pkg/__init__.py", "from . import part\nimport inner_pkg\n")

@@ -277,11 +277,11 @@ TEST(ViewTest, AreInPaddlesOrder) {
   std::string names;
   for (auto kind = ppi_view_kinds(); *kind; kind++)
     names += std::string((*kind)->name) + " ";
-  EXPECT_EQ(
-      names,
-      "device overview model distributed operator kernel "
-      "memory_manipulation userdefined memory perf queue messages "
-      "interference cpu launches stages requests serving numbers answer ");
+  EXPECT_EQ(names,
+            "device overview model distributed operator kernel "
+            "memory_manipulation userdefined memory perf queue messages "
+            "interference cpu launches stages requests serving energy numbers "
+            "answer ");
 }
 
 // Nested brackets and quotes close, and every row has a cell for each column.
