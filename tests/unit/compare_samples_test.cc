@@ -311,4 +311,95 @@ TEST_F(CompareProvenanceTest, VersionsAndTracesAreNotes) {
   EXPECT_FALSE(ppi_provenance_known(&b_));
 }
 
+// ---- the machine ----
+
+void Count(EventFeed *feed, const char *name, uint64_t time_ns, double value) {
+  constexpr uint32_t kMachine = 40;  // a registered category
+  feed->Category(kMachine, "Machine");
+  pprof_event event = {};
+  event.kind = PPROF_KIND_COUNTER;
+  event.site = feed->Site(name, kMachine);
+  event.lane = 1;
+  event.start_ns = event.end_ns = time_ns;
+  event.value = value;
+  feed->Add(1, event);
+}
+
+// A device that clocks `mhz` for half of its second, and 1 600 MHz else.
+EventFeed Clocked(double mhz) {
+  EventFeed feed;
+  feed.Lane(1, 11, "one");
+  feed.Lane(1001, 0, "stream");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  Count(&feed, "gpu:0.sm_mhz", 0, 1600);
+  Count(&feed, "gpu:0.sm_mhz", 500000000, mhz);
+  Count(&feed, "gpu:0.sm_mhz", 1000000000, mhz);
+  for (uint64_t i = 0; i < 3; i++) {
+    feed.OnDevice(1, 1, "gemm", PPROF_CATEGORY_INFERENCE, i * 1000,
+                  i * 1000 + 100, i * 1000 + 300);
+    feed.Range(1, "load", PPROF_CATEGORY_DATALOADER, i * 1000, i * 1000 + 50);
+  }
+  return feed;
+}
+
+TEST_F(CompareSamplesTest, ClocksAreAMeanOverTime) {
+  EventFeed feed = Clocked(1312);
+  Read(&feed);
+  EXPECT_DOUBLE_EQ(1456, ppi_compare_clock(&samples_.machine));
+  ppi_compare_machine base = {};
+  base.clocks[0].sum = 1600e9;
+  base.clocks[0].ns = 1e9;
+  char text[64] = "";
+  EXPECT_TRUE(
+      ppi_compare_clock_differs(&base, &samples_.machine, text, sizeof text));
+  EXPECT_STREQ("9 % lower clocks", text);
+  // 2 % is what a device does by itself.
+  base.clocks[0].sum = 1485e9;
+  EXPECT_FALSE(
+      ppi_compare_clock_differs(&base, &samples_.machine, text, sizeof text));
+  base = {};
+  EXPECT_FALSE(
+      ppi_compare_clock_differs(&base, &samples_.machine, text, sizeof text));
+}
+
+// At 0.91 of the clock 200 ns are 182 of the base's; the host's stay.
+TEST_F(CompareSamplesTest, DeviceTimesAreAdjustedToTheClock) {
+  EventFeed feed = Clocked(1312);
+  Read(&feed);
+  ppi_compare_machine base = {};
+  base.clocks[0].sum = 1600e9;
+  base.clocks[0].ns = 1e9;
+  EXPECT_NEAR(0.91, ppi_samples_adjust(&samples_, &base), 1e-9);
+  for (double ns : Values("gemm", true)) EXPECT_NEAR(182, ns, 1e-3);
+  for (double ns : Values("load")) EXPECT_EQ(50, ns);
+}
+
+TEST_F(CompareSamplesTest, TheMachineIsNotedWhereItDiffers) {
+  EventFeed feed = Clocked(1312);
+  Count(&feed, "cgroup.throttled_us", 0, 5000);
+  Count(&feed, "cgroup.throttled_us", 1000000000, 315000);
+  Count(&feed, "processors.others_us", 0, 0);
+  Count(&feed, "processors.others_us", 1000000000, 1500000);
+  Read(&feed);
+  ppi_samples base;
+  ppi_samples_init(&base, 1);
+  EventFeed quiet = Clocked(1600);
+  Count(&quiet, "cgroup.throttled_us", 0, 0);
+  Count(&quiet, "cgroup.throttled_us", 1000000000, 0);
+  Count(&quiet, "processors.others_us", 0, 0);
+  Count(&quiet, "processors.others_us", 1000000000, 100000);
+  ASSERT_EQ(quiet.Deliver(&base.base), PPROF_STATUS_OK);
+  ppi_page notes = {};
+  ppi_compare_machine_note(&base.machine, &samples_.machine, "B", &notes);
+  EXPECT_STREQ(
+      "B ran at 9 % lower clocks: 1456 against 1600 MHz\n"
+      "B was throttled by its cgroup for 31 % of the time, the base for 0 %\n"
+      "B ran while other processes took 1.5 processors, the base while they "
+      "took 0.1\n",
+      notes.bytes);
+  ppi_page_clear(&notes);
+  ppi_samples_clear(&base);
+}
+
 }  // namespace

@@ -211,6 +211,10 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"runs-differ", 0, PPI_OPTION_FLAG, FIELD(compare.runs_differ),
      FOR(COMPARE), NULL, NULL,
      "--fail-on is about these runs [about the programs]"},
+    {"adjust", 0, PPI_OPTION_CHOICE, FIELD(compare.adjust), FOR(COMPARE),
+     "clock", NULL,
+     "device times as they would be at the base's clock, where both logs have"
+     " clocks"},
     {"history", 0, PPI_OPTION_TEXT, FIELD(compare.history), FOR(COMPARE),
      "FOLDER", NULL,
      "logs that say how far runs of one program differ: each folder in it, and"

@@ -120,7 +120,7 @@ struct ppi_try_options {
 };
 
 struct ppi_compare_options {
-  const char *fail_on, *metric, *history;
+  const char *fail_on, *metric, *history, *adjust;
   bool runs_differ;
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/figures/machine.h"
 
 ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage) {
   return (ppi_runs){stage->values, stage->ends, stage->num_runs};
@@ -154,6 +155,7 @@ static pprof_status samples_begin(pprof_sink *sink,
               : add_place(samples, (ppi_provenance_key)i, text);
   }
   samples->num_runs++;
+  ppi_compare_machine_begin(&samples->machine);
   return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
@@ -274,12 +276,24 @@ static bool is_timed(const pprof_event *event) {
          !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) && event->device_end_ns;
 }
 
+static void take_counter(ppi_samples *samples, const pprof_event *event) {
+  if (!is_known(samples, event->site)) return;
+  uint32_t category = samples->sites[event->site].category;
+  const char *name =
+      category < samples->num_categories ? samples->categories[category] : NULL;
+  if (name && strcmp(name, PPI_CATEGORY_MACHINE) == 0)
+    ppi_compare_machine_take(&samples->machine,
+                             samples->sites[event->site].name, event);
+}
+
 static pprof_status samples_events(pprof_sink *sink, const pprof_batch *batch) {
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
     if (is_timed(event) && is_known(samples_of(sink), event->site) &&
         !add_call(samples_of(sink), event))
       return PPROF_STATUS_NO_MEMORY;
+    if (event->kind == PPROF_KIND_COUNTER)
+      take_counter(samples_of(sink), event);
   }
   return PPROF_STATUS_OK;
 }
@@ -385,6 +399,20 @@ void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
                                     .events = samples_events,
                                     .finish = samples_finish},
                            .num_warm = num_warm};
+}
+
+double ppi_samples_adjust(ppi_samples *samples,
+                          const ppi_compare_machine *base) {
+  char clocks[64];
+  if (!ppi_compare_clock_differs(base, &samples->machine, clocks,
+                                 sizeof clocks))
+    return 0;
+  double by = ppi_compare_clock(&samples->machine) / ppi_compare_clock(base);
+  for (size_t i = 0; i < samples->num_stages; i++)
+    for (size_t k = 0;
+         samples->stages[i].on_device && k < samples->stages[i].num_values; k++)
+      samples->stages[i].values[k] *= (float)by;
+  return by;
 }
 
 void ppi_samples_clear(ppi_samples *samples) {

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "compare/compare_calls.h"
+#include "compare/compare_machine.h"
 #include "compare/compare_stats.h"
 #include "event/event.h"
 
@@ -64,6 +65,7 @@ typedef struct ppi_samples {
   char *uuid, *host, *pid;  // of the first run
   uint64_t started_ns;      // since 1970; 0: unknown
   size_t num_runs;
+  ppi_compare_machine machine;  // of all runs
   // Of the run being read.
   struct ppi_site_stages *sites;  // by id
   size_t num_sites, sites_capacity;
@@ -74,6 +76,10 @@ typedef struct ppi_samples {
 // The sink is `base`; its `destroy` is NULL, ppi_samples_clear frees.
 void ppi_samples_init(ppi_samples *samples, size_t num_warm);
 void ppi_samples_clear(ppi_samples *samples);
+// ppi_samples_adjust has device times as they would be at the clock of `base`
+// and answers the factor; 0: the clocks are alike, or not known.
+double ppi_samples_adjust(ppi_samples *samples,
+                          const ppi_compare_machine *base);
 // NULL when it is not there.
 const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
                                           const ppi_compare_stage *like);

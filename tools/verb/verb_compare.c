@@ -134,6 +134,25 @@ static int read_inputs(struct compare *compare) {
   return code;
 }
 
+// What differs in the machine under the inputs; `--adjust clock` has the times
+// of devices as at the base's clock.
+static void note_machines(struct compare *compare) {
+  for (size_t i = 1; i < compare->num_inputs; i++) {
+    const ppi_compare_machine *base = &compare->inputs[0].machine;
+    ppi_samples *input = &compare->inputs[i];
+    const char *name = short_name(compare, i);
+    ppi_compare_machine_note(base, &input->machine, name, &compare->notes);
+    double by =
+        compare->options->compare.adjust ? ppi_samples_adjust(input, base) : 0;
+    if (!(by > 0)) continue;
+    put_named(compare, name, "");
+    ppi_page_format(&compare->notes,
+                    ": device times are multiplied by %.3f, as at the base's "
+                    "clock: right where time is proportional to 1 / clock\n",
+                    by);
+  }
+}
+
 static int guard(struct compare *compare) {
   const struct ppi_tool_options *options = compare->options;
   ppi_page differences = {0};
@@ -146,6 +165,7 @@ static int guard(struct compare *compare) {
     differ |= ppi_provenance_differs(
         &compare->inputs[0], short_name(compare, 0), &compare->inputs[i],
         short_name(compare, i), &differences, &compare->notes);
+  note_machines(compare);
   for (const char *at = differences.bytes; differ && at && *at;) {
     size_t len = strcspn(at, "\n");
     ppi_tool_say("%s%.*s", options->force ? "warning: " : "", (int)len, at);
@@ -346,6 +366,32 @@ static void note_limits(struct compare *compare) {
   }
 }
 
+static void doubt(ppi_decision *decision, const char *why) {
+  if (!decision->is_tested || (decision->verdict != PPI_VERDICT_FASTER &&
+                               decision->verdict != PPI_VERDICT_SLOWER))
+    return;
+  decision->verdict = PPI_VERDICT_AMBIGUOUS;
+  snprintf(decision->reason, sizeof decision->reason, "%s", why);
+}
+
+// A change on devices may be that of their clocks.
+static void doubt_clocks(struct compare *compare) {
+  for (size_t i = 0; i < compare->num_comparisons; i++) {
+    ppi_comparison *comparison = &compare->comparisons[i];
+    const ppi_samples *a = &compare->inputs[comparison->inputs[0]];
+    const ppi_samples *b = &compare->inputs[comparison->inputs[1]];
+    char clocks[48], why[80];
+    if (compare->options->compare.adjust || !comparison->stages[0] ||
+        !comparison->stages[0]->on_device ||
+        !ppi_compare_clock_differs(&a->machine, &b->machine, clocks,
+                                   sizeof clocks))
+      continue;
+    snprintf(why, sizeof why, "%s; see --adjust clock", clocks);
+    doubt(&comparison->runs, why);
+    doubt(&comparison->programs, why);
+  }
+}
+
 static int compare_all(struct compare *compare) {
   int code = read_inputs(compare), answer = PPI_EXIT_DONE;
   if (code == PPI_EXIT_INPUT || compare->num_inputs < 2) return code;
@@ -360,6 +406,7 @@ static int compare_all(struct compare *compare) {
   if (!ppi_judge(compare->comparisons, compare->num_comparisons))
     return out_of_memory();
   note_limits(compare);
+  doubt_clocks(compare);
   answer = conclude(compare);
   if (answer > code) code = answer;
   const ppi_compare_result result = {

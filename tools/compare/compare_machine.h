@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machine under two inputs of `compare`: clocks, quotas and neighbours as
+// the counters of category Machine have them. One thread.
+#ifndef PPI_COMPARE_MACHINE_H_
+#define PPI_COMPARE_MACHINE_H_
+
+#include "event/event.h"
+#include "file/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PPI_COMPARE_DEVICES = 16 };
+
+// A level over time, or a sum that grows.
+typedef struct ppi_compare_level {
+  bool has_last;
+  uint64_t last_ns;
+  double last;
+  double sum, ns;  // of level * time, or what it grew by; and the time
+} ppi_compare_level;
+
+// All zero is the empty one.
+typedef struct ppi_compare_machine {
+  ppi_compare_level clocks[PPI_COMPARE_DEVICES];  // MHz
+  ppi_compare_level throttled, others;            // us of the time
+} ppi_compare_machine;
+
+// ppi_compare_machine_begin: another run follows.
+void ppi_compare_machine_begin(ppi_compare_machine *machine);
+void ppi_compare_machine_take(ppi_compare_machine *machine, const char *name,
+                              const pprof_event *event);
+// ppi_compare_clock is the devices' mean SM clock in MHz; 0: not known.
+double ppi_compare_clock(const ppi_compare_machine *machine);
+// ppi_compare_clock_differs puts what that says of `b`, as in "9 % lower
+// clocks", where the clocks of both are known and differ by more than 3 %.
+bool ppi_compare_clock_differs(const ppi_compare_machine *a,
+                               const ppi_compare_machine *b, char *to,
+                               size_t size);
+// ppi_compare_machine_note appends a line for clocks, quota and neighbours of
+// `b` that differ from those of `a`.
+void ppi_compare_machine_note(const ppi_compare_machine *a,
+                              const ppi_compare_machine *b, const char *b_name,
+                              ppi_page *notes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COMPARE_MACHINE_H_
