@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -226,6 +227,29 @@ TEST_F(MachineSamplerTest, PressureFrequencyAndPackages) {
 TEST_F(MachineSamplerTest, ALateSampleSaysThatAllStoodStill) {
   auto values = Values(
       {[] { return 0; }, [] { return 120000000; }, [] { return 49000000; }});
+  EXPECT_EQ((Series{0, 120000, 120000}), values["process.stood_still_us"]);
+  EXPECT_EQ((Series{0, 0}), values["process.stood_ready_us"]);
+}
+
+// A thread that is late and waited for no processor was stopped with all
+// others, whatever they did just before. One that waited says nothing of them.
+TEST_F(MachineSamplerTest, AStoppedThreadWaitsForNoProcessor) {
+  const uint64_t late_ns = 120000000;
+  auto use = [] {
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 50; clock() < end;) {
+    }
+  };
+  Put("/proc/thread-self/schedstat", "5000 7000000 3\n");
+  auto values =
+      Values({[&] {
+                use();
+                return late_ns;
+              },
+              [&] {
+                use();
+                Put("/proc/thread-self/schedstat", "5000 126000000 4\n");
+                return late_ns;
+              }});
   EXPECT_EQ((Series{0, 120000, 120000}), values["process.stood_still_us"]);
   EXPECT_EQ((Series{0, 0}), values["process.stood_ready_us"]);
 }

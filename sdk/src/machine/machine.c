@@ -63,8 +63,16 @@ static uint64_t queued_ns(void) {
   return is_known ? (uint64_t)waited : 0;
 }
 
-// Of the time that this thread was late, the process used no processor: it
-// stood still. What the thread waited for one, somebody else had it.
+// A thread that is late and did not wait for a processor was stopped, and so
+// were all others. Where it waited for one, or nobody knows, everything stood
+// still if the process used no processor meanwhile.
+static bool stood_still(uint64_t late_ns, uint64_t used_ns,
+                        uint64_t waited_ns) {
+  bool is_known = stall.queued_ns > 0;
+  bool was_stopped = is_known && waited_ns < late_ns / 2;
+  return late_ns >= LATE_NS && (was_stopped || used_ns < late_ns / 10);
+}
+
 static void look_at_lateness(uint64_t now_ns, uint64_t late_ns) {
   bool is_late = late_ns >= LATE_NS;
   uint64_t cpu_ns = ppi_machine_now_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -72,10 +80,11 @@ static void look_at_lateness(uint64_t now_ns, uint64_t late_ns) {
   uint64_t now_queued_ns = looks ? queued_ns() : stall.queued_ns;
   uint64_t used_ns = cpu_ns - stall.cpu_ns;
   uint64_t waited_ns = now_queued_ns - PPI_MIN(now_queued_ns, stall.queued_ns);
+  bool stood = stood_still(late_ns, used_ns, waited_ns);
   stall.cpu_ns = cpu_ns;
   stall.queued_ns = now_queued_ns;
   if (looks) stall.looked_ns = now_ns;
-  if (is_late && used_ns < late_ns / 10) {
+  if (stood) {
     stall.stood += (double)(late_ns / 1000);
     stall.ready += (double)(PPI_MIN(waited_ns, late_ns) / 1000);
   }

@@ -13,7 +13,7 @@ typedef enum form {
   BITS,    // a level that has one of the bits
   ABOVE,   // a level above the limit
   TIME,    // a sum of microseconds that grew by as much as it took
-  SHARED,  // the same, of several at a time: at most the time that passed
+  SHARED,  // the same, of several processors or threads: at most what passed
   EVENTS   // a sum that grew by more than the limit
 } form;
 
@@ -31,7 +31,7 @@ static const cause causes[] = {
     {PPI_MACHINE_POWER_CAP, "event_reasons", true, BITS, 4},
     {PPI_MACHINE_HEAT, "event_reasons", true, BITS, 8 | 32 | 64 | 128},
     {PPI_MACHINE_SHARED_DEVICE, "other_processes", true, ABOVE, 0},
-    {PPI_MACHINE_QUOTA, "cgroup.throttled_us", false, TIME, 0.02},
+    {PPI_MACHINE_QUOTA, "cgroup.throttled_us", false, SHARED, 0.02},
     {PPI_MACHINE_STOOD_STILL, "process.stood_still_us", false, TIME, 0.02},
     {PPI_MACHINE_NEIGHBOURS, "process.crowded_us", false, SHARED, 0.1},
     {PPI_MACHINE_STEAL, "processors.stolen_us", false, TIME, 0.05},
@@ -61,17 +61,17 @@ static ppi_interval stretch_at(const cause *of,
       if (is_wrong) *out_ns = (double)(level.to_ns - level.from_ns);
       return level;
     }
-    case TIME:
-      if (grown_ns > (double)passed_ns)
-        sum.from_ns = now->ns - PPI_MIN(now->ns, (uint64_t)grown_ns);
-      break;
     case SHARED:
-      grown_ns = PPI_MIN(grown_ns, (double)passed_ns);
+      grown_ns = PPI_MIN(grown_ns, (double)(now->ns - before->ns));
+      break;
+    case TIME:
       break;
     case EVENTS:
       if (grown > of->limit) *out_ns = (double)passed_ns;
       return sum;
   }
+  if (grown_ns > (double)passed_ns)
+    sum.from_ns = now->ns - PPI_MIN(now->ns, (uint64_t)grown_ns);
   if (grown_ns > of->limit * (double)passed_ns) *out_ns = grown_ns;
   return sum;
 }
