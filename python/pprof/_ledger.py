@@ -54,11 +54,13 @@ def _collected(phase, info):
 # ---- imports ----
 
 def _timed_import(exec_module):
+    own = __package__.partition(".")[0]
+
     @functools.wraps(exec_module)
     def timed(self, module):
         package = getattr(module, "__name__", "?").partition(".")[0]
         packages = _state.__dict__.setdefault("packages", [])
-        if package in packages:  # parts of it are in its time
+        if package in packages or package == own:  # parts of it are in its time
             return exec_module(self, module)
         token, before = None, _now()
         if _records():

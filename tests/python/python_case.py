@@ -93,7 +93,8 @@ class Case(unittest.TestCase):
         # RECLAIM: not what other tests' processes leave.
         env.update(PYTHONPATH=PACKAGE, PYTHONDONTWRITEBYTECODE="1", PPROF_LIBRARY=LIBRARY,
                    PPROF_RECLAIM="0",
-                   PPROF_OUTPUT=self.path("%p.pplog"), PPROF_SET="memory_limit=1MiB",
+                   PPROF_OUTPUT=self.path("%p.pplog"), PPROF_SET="memory_limit=1MiB;machine=off",
+                   PPROF_LEDGER="0",
                    PYTHONWARNINGS="ignore::DeprecationWarning")
         env.update(changes)
         return {key: value for key, value in env.items() if value is not None}

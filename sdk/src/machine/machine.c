@@ -88,8 +88,8 @@ static void look_at_lateness(uint64_t now_ns, uint64_t late_ns) {
     stall.stood += (double)(late_ns / 1000);
     stall.ready += (double)(PPI_MIN(waited_ns, late_ns) / 1000);
   }
-  ppi_machine_tell(&stall.stood_us, "process.stood_still_us", stall.stood);
-  ppi_machine_tell(&stall.ready_us, "process.stood_ready_us", stall.ready);
+  ppi_machine_put(&stall.stood_us, "process.stood_still_us", stall.stood);
+  ppi_machine_put(&stall.ready_us, "process.stood_ready_us", stall.ready);
 }
 
 // ---- the sources ----
@@ -136,7 +136,7 @@ static uint64_t sample(uint64_t late_ns, bool asks_all) {
   uint64_t next_ns = now_ns + PPI_MACHINE_PERIOD_NS;
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   // A window that has opened knows no level yet.
-  if (epoch != machine.epoch) ppi_machine_tell_again();
+  if (epoch != machine.epoch) ppi_machine_repeat();
   machine.epoch = epoch;
   look_at_lateness(now_ns, late_ns);
   asks_all |= late_ns >= LATE_NS;
@@ -148,14 +148,14 @@ static uint64_t sample(uint64_t late_ns, bool asks_all) {
 }
 
 static void begin(void) {
-  ppi_machine_tell_again();
+  ppi_machine_repeat();
   open_sources();
   sample(0, true);
 }
 
 // Its values end what is known of each level.
 static void end(void) {
-  ppi_machine_tell_again();
+  ppi_machine_repeat();
   sample(0, true);
   close_sources();
 }

@@ -88,13 +88,13 @@ static void read_memory(void) {
   }
 }
 
-static void tell_memory(void) {
+static void put_memory(void) {
   if (own.high_events >= 0)
-    ppi_machine_tell(&own.high, "cgroup.memory_high", own.high_events);
+    ppi_machine_put(&own.high, "cgroup.memory_high", own.high_events);
   if (own.max_events >= 0)
-    ppi_machine_tell(&own.max, "cgroup.memory_max", own.max_events);
+    ppi_machine_put(&own.max, "cgroup.memory_max", own.max_events);
   if (own.kill_events >= 0)
-    ppi_machine_tell(&own.kills, "cgroup.oom_kills", own.kill_events);
+    ppi_machine_put(&own.kills, "cgroup.oom_kills", own.kill_events);
 }
 
 static void sample_cgroup(void) {
@@ -102,17 +102,17 @@ static void sample_cgroup(void) {
   double value;
   if (read_in(own.cpu, "cpu.stat", text, sizeof text)) {
     if (ppi_machine_number(text, "nr_throttled ", &value))
-      ppi_machine_tell(&own.periods, "cgroup.throttled_periods", value);
+      ppi_machine_put(&own.periods, "cgroup.throttled_periods", value);
     if (ppi_machine_number(text, "throttled_usec ", &value))
-      ppi_machine_tell(&own.throttled_us, "cgroup.throttled_us", value);
+      ppi_machine_put(&own.throttled_us, "cgroup.throttled_us", value);
     else if (ppi_machine_number(text, "throttled_time ", &value))
-      ppi_machine_tell(&own.throttled_us, "cgroup.throttled_us", value / 1e3);
+      ppi_machine_put(&own.throttled_us, "cgroup.throttled_us", value / 1e3);
   }
   // What seldom changes.
   if (own.turn++ % 8 == 0 && !quota_of(own.cpu, &own.quota)) own.quota = 0;
-  if (own.quota > 0) ppi_machine_tell(&own.cores, "cgroup.cpu_max", own.quota);
+  if (own.quota > 0) ppi_machine_put(&own.cores, "cgroup.cpu_max", own.quota);
   if (own.turn % 8 == 1) read_memory();
-  tell_memory();
+  put_memory();
 }
 
 const ppi_machine_source ppi_machine_cgroup = {

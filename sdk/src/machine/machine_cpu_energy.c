@@ -50,7 +50,7 @@ static void sample_energy(void) {
     all.sum_uj += now_uj - p->last_uj + (now_uj < p->last_uj ? p->range_uj : 0);
     p->last_uj = now_uj;
   }
-  ppi_machine_tell(&all.joules, "processors.energy_j", all.sum_uj / 1e6);
+  ppi_machine_put(&all.joules, "processors.energy_j", all.sum_uj / 1e6);
 }
 
 const ppi_machine_source ppi_machine_cpu_energy = {

@@ -32,7 +32,7 @@ static bool open_frequency(void) {
 
 static void sample_frequency(void) {
   double mean;
-  if (read_mean(&mean)) ppi_machine_tell(&mhz, "processors.mhz", mean);
+  if (read_mean(&mean)) ppi_machine_put(&mhz, "processors.mhz", mean);
 }
 
 const ppi_machine_source ppi_machine_frequency = {

@@ -31,11 +31,11 @@ static bool open_gpu(void) {
   return nvml != NULL;
 }
 
-static void tell(ppi_machine_level *level, size_t index, const char *what,
-                 double value) {
+static void put(ppi_machine_level *level, size_t index, const char *what,
+                double value) {
   char name[40];
   snprintf(name, sizeof name, "gpu:%zu.%s", index, what);
-  ppi_machine_tell(level, name, value);
+  ppi_machine_put(level, name, value);
 }
 
 static void sample_clocks(gpu *to, size_t i) {
@@ -43,24 +43,24 @@ static void sample_clocks(gpu *to, size_t i) {
   unsigned value;
   unsigned long long reasons;
   if (nvml->clock && nvml->clock(device, CLOCK_SM, &value) == 0)
-    tell(&to->sm, i, "sm_mhz", value);
+    put(&to->sm, i, "sm_mhz", value);
   if (nvml->clock && nvml->clock(device, CLOCK_MEMORY, &value) == 0)
-    tell(&to->memory_clock, i, "memory_mhz", value);
+    put(&to->memory_clock, i, "memory_mhz", value);
   if (nvml->max_clock && nvml->max_clock(device, CLOCK_SM, &value) == 0)
-    tell(&to->sm_max, i, "sm_max_mhz", value);
+    put(&to->sm_max, i, "sm_max_mhz", value);
   if (nvml->reasons && nvml->reasons(device, &reasons) == 0)
-    tell(&to->reasons, i, "event_reasons", (double)reasons);
+    put(&to->reasons, i, "event_reasons", (double)reasons);
 }
 
 static void sample_power(gpu *to, size_t i) {
   ppi_nvml_device device = nvml->devices[i];
   unsigned value;
   if (nvml->power && nvml->power(device, &value) == 0)
-    tell(&to->power, i, "power_w", value / 1e3);
+    put(&to->power, i, "power_w", value / 1e3);
   if (nvml->power_limit && nvml->power_limit(device, &value) == 0)
-    tell(&to->limit, i, "power_limit_w", value / 1e3);
+    put(&to->limit, i, "power_limit_w", value / 1e3);
   if (nvml->temperature && nvml->temperature(device, SENSOR_GPU, &value) == 0)
-    tell(&to->celsius, i, "temperature_c", value);
+    put(&to->celsius, i, "temperature_c", value);
 }
 
 // -1: not known. A driver that does not list us, in a container or a virtual
@@ -85,10 +85,10 @@ static void sample_use(gpu *to, size_t i) {
   ppi_nvml_memory memory;
   ppi_nvml_utilization use;
   if (nvml->memory && nvml->memory(device, &memory) == 0)
-    tell(&to->bytes, i, "memory_bytes", (double)memory.used);
+    put(&to->bytes, i, "memory_bytes", (double)memory.used);
   if (nvml->utilization && nvml->utilization(device, &use) == 0)
-    tell(&to->busy, i, "busy_percent", use.gpu);
-  tell(&to->others, i, "other_processes", other_processes(to, device));
+    put(&to->busy, i, "busy_percent", use.gpu);
+  put(&to->others, i, "other_processes", other_processes(to, device));
 }
 
 static void sample_gpu(void) {

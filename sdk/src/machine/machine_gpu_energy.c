@@ -31,7 +31,7 @@ static void sample_energy(void) {
     double joules;
     if (!read_energy(i, &joules)) continue;
     snprintf(name, sizeof name, "gpu:%zu.energy_j", i);
-    ppi_machine_tell(&levels[i], name, joules);
+    ppi_machine_put(&levels[i], name, joules);
   }
 }
 

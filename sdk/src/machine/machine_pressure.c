@@ -36,7 +36,7 @@ static void sample_pressure(void) {
   double total;
   for (size_t i = 0; i < NUM; i++)
     if (read_total(&all[i], &total))
-      ppi_machine_tell(&levels[i], all[i].name, total);
+      ppi_machine_put(&levels[i], all[i].name, total);
 }
 
 const ppi_machine_source ppi_machine_pressure = {

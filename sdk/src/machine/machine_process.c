@@ -25,12 +25,12 @@ static void sample_process(void) {
   char text[512];
   double value;
   if (read_faults(&value))
-    ppi_machine_tell(&faults, "process.major_faults", value);
+    ppi_machine_put(&faults, "process.major_faults", value);
   if (!ppi_machine_read("/proc/self/io", text, sizeof text)) return;
   if (ppi_machine_number(text, "read_bytes: ", &value))
-    ppi_machine_tell(&reads, "process.read_bytes", value);
+    ppi_machine_put(&reads, "process.read_bytes", value);
   if (ppi_machine_number(text, "\nwrite_bytes: ", &value))
-    ppi_machine_tell(&writes, "process.write_bytes", value);
+    ppi_machine_put(&writes, "process.write_bytes", value);
 }
 
 const ppi_machine_source ppi_machine_process = {

@@ -116,14 +116,14 @@ static void sample_processors(void) {
   read_waited(&now);
   if (all.before.own > 0) add(&now);
   all.before = now;
-  ppi_machine_tell(&all.number, "processors.number", all.num);
-  ppi_machine_tell(&all.others, "processors.others_us", all.others_us);
-  ppi_machine_tell(&all.stolen, "processors.stolen_us", all.stolen_us);
-  ppi_machine_tell(&all.waited, "process.waited_us", now.waited_us);
-  ppi_machine_tell(&all.crowded, "process.crowded_us", all.crowded_us);
+  ppi_machine_put(&all.number, "processors.number", all.num);
+  ppi_machine_put(&all.others, "processors.others_us", all.others_us);
+  ppi_machine_put(&all.stolen, "processors.stolen_us", all.stolen_us);
+  ppi_machine_put(&all.waited, "process.waited_us", now.waited_us);
+  ppi_machine_put(&all.crowded, "process.crowded_us", all.crowded_us);
   if (ppi_machine_read("/proc/loadavg", text, sizeof text) &&
       sscanf(text, "%*f %*f %*f %lf/", &running) == 1)
-    ppi_machine_tell(&all.queue, "processors.run_queue", running);
+    ppi_machine_put(&all.queue, "processors.run_queue", running);
 }
 
 const ppi_machine_source ppi_machine_processors = {

@@ -20,7 +20,7 @@ void ppi_machine_set_category(uint32_t category) {
   of_all.category = category;
 }
 
-void ppi_machine_tell_again(void) {
+void ppi_machine_repeat(void) {
   of_all.round++;
 }
 
@@ -35,8 +35,7 @@ uint64_t ppi_machine_now_ns(int clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void ppi_machine_tell(ppi_machine_level *level, const char *name,
-                      double value) {
+void ppi_machine_put(ppi_machine_level *level, const char *name, double value) {
   if (!level->name[0]) {
     snprintf(level->name, sizeof level->name, "%s", name);
     level->site.name = level->name;

@@ -23,12 +23,12 @@ typedef struct ppi_machine_level {
   uint32_t round;
 } ppi_machine_level;
 
-// ppi_machine_tell records `value` under `name` where it is another than
+// ppi_machine_put records `value` under `name` where it is another than
 // before; `name` is the same at each call.
-void ppi_machine_tell(ppi_machine_level *level, const char *name, double value);
+void ppi_machine_put(ppi_machine_level *level, const char *name, double value);
 
-// All levels are recorded once more when they are next told.
-void ppi_machine_tell_again(void);
+// All levels are recorded once more when they are next put.
+void ppi_machine_repeat(void);
 void ppi_machine_set_category(uint32_t category);
 
 typedef struct ppi_machine_source {

@@ -5,15 +5,15 @@
 
 #include "base/base.h"
 
-typedef struct seen {
+typedef struct subject {
   const ppi_machine_figures *machine;
   const ppi_machine_trouble *trouble;
   unsigned device;
-} seen;
+} subject;
 
 // ---- what each cause says ----
 
-static void put_share(const seen *of, char *to, size_t size) {
+static void put_share(const subject *of, char *to, size_t size) {
   ppi_words_put(to, size, "%s (%s of the run)",
                 ppi_words_time((double)of->trouble->ns).text,
                 ppi_words_percent((double)of->trouble->ns,
@@ -21,7 +21,7 @@ static void put_share(const seen *of, char *to, size_t size) {
                     .text);
 }
 
-static void put_clocks(const seen *of, char *to, size_t size) {
+static void put_clocks(const subject *of, char *to, size_t size) {
   const ppi_machine_device *device = &of->machine->devices[of->device];
   double mhz = ppi_machine_mean_of(&device->capped_mhz);
   *to = 0;
@@ -31,7 +31,7 @@ static void put_clocks(const seen *of, char *to, size_t size) {
                   ppi_words_number(device->sm_max_mhz).text);
 }
 
-static void say_power_cap(const seen *of, char *to, size_t size) {
+static void say_power_cap(const subject *of, char *to, size_t size) {
   char share[96], clocks[96];
   put_share(of, share, sizeof share);
   put_clocks(of, clocks, sizeof clocks);
@@ -39,7 +39,7 @@ static void say_power_cap(const seen *of, char *to, size_t size) {
                 share, clocks);
 }
 
-static void say_heat(const seen *of, char *to, size_t size) {
+static void say_heat(const subject *of, char *to, size_t size) {
   char share[96], clocks[96];
   put_share(of, share, sizeof share);
   put_clocks(of, clocks, sizeof clocks);
@@ -48,7 +48,7 @@ static void say_heat(const seen *of, char *to, size_t size) {
                 of->device, share, clocks);
 }
 
-static void say_quota(const seen *of, char *to, size_t size) {
+static void say_quota(const subject *of, char *to, size_t size) {
   char share[96], quota[64] = "";
   put_share(of, share, sizeof share);
   if (of->machine->cpu_max > 0)
@@ -58,7 +58,7 @@ static void say_quota(const seen *of, char *to, size_t size) {
                 quota);
 }
 
-static void say_shared(const seen *of, char *to, size_t size) {
+static void say_shared(const subject *of, char *to, size_t size) {
   ppi_words_put(to, size, "Another process used gpu:%u in %s of %s.",
                 of->device, ppi_words_time((double)of->trouble->ns).text,
                 ppi_words_time((double)of->machine->observed_ns).text);
@@ -72,7 +72,7 @@ static const char *why_stood(const ppi_machine_trouble *trouble) {
   return "it was stopped, or its machine was paused";
 }
 
-static void say_stood(const seen *of, char *to, size_t size) {
+static void say_stood(const subject *of, char *to, size_t size) {
   const ppi_machine_trouble *trouble = of->trouble;
   ppi_words_put(to, size,
                 "Everything stood still %llu time%s, %s%s: no thread got a "
@@ -82,7 +82,7 @@ static void say_stood(const seen *of, char *to, size_t size) {
                 trouble->num == 1 ? "" : " each", why_stood(trouble));
 }
 
-static void say_neighbours(const seen *of, char *to, size_t size) {
+static void say_neighbours(const subject *of, char *to, size_t size) {
   ppi_words_put(to, size,
                 "Other processes took %s of %s processors; this one's threads "
                 "waited %s for a processor meanwhile.",
@@ -91,14 +91,14 @@ static void say_neighbours(const seen *of, char *to, size_t size) {
                 ppi_words_time((double)of->trouble->ns).text);
 }
 
-static void say_steal(const seen *of, char *to, size_t size) {
+static void say_steal(const subject *of, char *to, size_t size) {
   char share[96];
   put_share(of, share, sizeof share);
   ppi_words_put(to, size, "The hypervisor took each processor away for %s.",
                 share);
 }
 
-static void say_swapping(const seen *of, char *to, size_t size) {
+static void say_swapping(const subject *of, char *to, size_t size) {
   char share[96];
   put_share(of, share, sizeof share);
   ppi_words_put(to, size, "Memory came from a disk for %s (major faults).",
@@ -112,7 +112,7 @@ typedef struct row {
   // Of the run: what is said whatever calls met it.
   double least;
   bool is_fact;  // what a program may be meant to do, where no call is slow
-  void (*say)(const seen *of, char *to, size_t size);
+  void (*say)(const subject *of, char *to, size_t size);
   const char *next;
 } machine_row;
 
@@ -155,7 +155,8 @@ static void put_stage(const ppi_machine_trouble *trouble, ppi_finding *to) {
   ppi_finding_value_add(to, "covered", (double)trouble->covered, "");
 }
 
-static void report(ppi_search *search, const machine_row *row, const seen *of) {
+static void report(ppi_search *search, const machine_row *row,
+                   const subject *of) {
   const ppi_machine_trouble *trouble = of->trouble;
   double share =
       (double)trouble->ns / (double)PPI_MAX(of->machine->observed_ns, 1);
@@ -178,7 +179,7 @@ void ppi_rule_machine(ppi_search *search) {
   const ppi_machine_figures *machine = &search->figures->machine;
   for (int i = 0; i < PPI_NUM_MACHINE_CAUSES; i++)
     for (unsigned k = 0; k < PPI_MACHINE_DEVICES; k++) {
-      const seen of = {machine, &machine->troubles[i][k], k};
+      const subject of = {machine, &machine->troubles[i][k], k};
       report(search, &rows[i], &of);
     }
 }

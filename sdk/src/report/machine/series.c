@@ -60,7 +60,7 @@ static pprof_status add_point(ppi_machine_run *run, ppi_machine_series *series,
                                   : event->start_ns;
   run->last_ns = PPI_MAX(run->last_ns, event->start_ns);
   run->num_events++;
-  if (series->num_told++ % series->stride) return PPROF_STATUS_OK;
+  if (series->num_all++ % series->stride) return PPROF_STATUS_OK;
   if (series->num == PPI_MACHINE_POINTS) {
     for (size_t i = 0; i < series->num / 2; i++)
       series->points[i] = series->points[2 * i];

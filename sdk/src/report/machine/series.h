@@ -19,7 +19,7 @@ typedef struct ppi_machine_series {
   char *name;
   ppi_machine_point *points;
   size_t num, capacity;
-  uint64_t num_told, stride;  // one point in so many is kept
+  uint64_t num_all, stride;  // one point in so many is kept
 } ppi_machine_series;
 
 // All zero but the first is the empty one.

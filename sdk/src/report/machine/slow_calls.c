@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chance is what shifted stretches would meet: the same ones, later by a part
-// of the run and from its beginning again. That keeps how long calls and
-// stretches are, and how they follow each other.
+// Chance is what the same stretches would meet at other times of the run:
+// bunches of them are put anywhere, many times over. That keeps how long calls
+// and stretches are, and which come together.
 #include "report/machine/slow_calls.h"
 
 #include <stdio.h>
