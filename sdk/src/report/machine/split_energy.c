@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/machine.h"
+#include "report/limit/intervals.h"
 
 enum { MOST_ACTIVE = 64, LEAST_SAMPLES = 20 };
 
@@ -187,6 +188,20 @@ static void walk_chunk(split *of, const ppi_limit_chunk *chunk, size_t *at,
   }
 }
 
+// The median of their distances: where the power stays the same there are none.
+static bool find_period(split *of) {
+  const ppi_machine_series *power = of->power;
+  size_t num = power && power->num > 1 ? power->num - 1 : 0;
+  uint64_t *ns = ppi_alloc((num + 1) * sizeof *ns);
+  if (!ns) return false;
+  for (size_t i = 0; i < num; i++)
+    ns[i] = power->points[i + 1].ns - power->points[i].ns;
+  qsort(ns, num, sizeof *ns, ppi_compare_u64);
+  of->period_ns = (double)ppi_quantile_of(ns, num, 0.5);
+  ppi_free(ns);
+  return true;
+}
+
 static void find_sampling(split *of) {
   double sum = 0, squares = 0;
   const ppi_machine_series *power = of->power;
@@ -195,10 +210,6 @@ static void find_sampling(split *of) {
     sum += power->points[i].value;
     squares += power->points[i].value * power->points[i].value;
   }
-  of->period_ns =
-      num > 1 ? (double)(power->points[num - 1].ns - power->points[0].ns) /
-                    (double)(num - 1)
-              : 0;
   if (!num || !(sum > 0)) return;
   double mean = sum / (double)num;
   of->spread = sqrt(PPI_MAX(squares / (double)num - mean * mean, 0)) / mean;
@@ -276,7 +287,7 @@ static pprof_status split_device(const ppi_machine_run *run,
                                  ppi_energy *out) {
   split of = {.run = run, .calls = calls, .device = device};
   if (!find_span(&of)) return PPROF_STATUS_OK;
-  bool done = find_borders(&of);
+  bool done = find_period(&of) && find_borders(&of);
   active now = {.num = 0};
   size_t at = 0;
   for (size_t i = 0; done && i < calls->num_chunks; i++)
