@@ -4,7 +4,7 @@
 import os
 import unittest
 
-from python_case import Case, main
+from python_case import PACKAGE, Case, main
 
 
 class Ledger(Case):
@@ -125,6 +125,19 @@ class cuda:
         self.assertEqual([(event["name"], event["value"]) for event in log.events
                           if event["category"] == "Torch"],
                          [("torch.compiled_graphs", 7), ("torch.alloc_retries", 3)])
+
+    def test_a_program_that_marks_by_nvtx_has_one_too(self):
+        """By the site of hooks, as `run` sets it; nothing else loads the package there."""
+        self.write("nvtx.py", "")
+        for ledger, expected in (("1", "True"), ("0", "False")):
+            printed = self.run_ok("""
+                import sys
+                before = hasattr(sys, "_pprof_ledger")
+                import nvtx
+                print(not before and hasattr(sys, "_pprof_ledger"))
+            """, PPROF_HOOKS="auto", PPROF_LEDGER=ledger,
+                PYTHONPATH=os.path.join(PACKAGE, "pprof", "site"))
+            self.assertEqual(printed.strip(), expected)
 
     def test_off_without_the_variable(self):
         log = self.log_of("""

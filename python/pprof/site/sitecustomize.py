@@ -16,6 +16,23 @@ def _install():
     sys.modules[spec.name] = hooks
     spec.loader.exec_module(hooks)
     hooks.install_listed()
+    if os.environ.get("PPROF_LEDGER", "0") not in ("", "0"):
+        sys.meta_path.insert(0, _Ledger(hooks))
+
+
+class _Ledger:
+    """Loads the package, and with it the ledger, for a program that marks by NVTX alone."""
+
+    def __init__(self, hooks):
+        self._hooks = hooks
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "nvtx":
+            sys.meta_path.remove(self)
+            try:
+                self._hooks._package()
+            except Exception as error:  # the program runs without
+                sys.stderr.write("pprof: the ledger is left out: %s\n" % error)
 
 
 def _run_hidden():
