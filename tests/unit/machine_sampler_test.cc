@@ -256,12 +256,12 @@ TEST_F(MachineSamplerTest, AStoppedThreadWaitsForNoProcessor) {
 
 // Named once, with what was looked for.
 TEST_F(MachineSamplerTest, AbsentSourcesAreNamed) {
-  auto values = Values({}, 1u << 7);
+  auto values = Values({}, 1u << 8 | 1u << 6);
   EXPECT_EQ(2u, values.size());  // of the thread itself
   EXPECT_EQ(
       "processors (/proc/stat), process (/proc/self), cgroup (cpu.stat), "
       "pressure (/proc/pressure), frequency (cpufreq), cpu_energy (RAPL, "
-      "readable by root alone on most systems), gpu (libnvidia-ml.so.1)",
+      "readable by root alone on most systems), gpu_state (libnvidia-ml.so.1)",
       notes_["machine absent"]);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clocks, power, temperature, memory and processes of NVIDIA's devices.
+// NVIDIA's devices: clock, power and what slows them down often, what changes
+// seldom, or costs more, once a second.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,10 +45,6 @@ static void sample_clocks(gpu *to, size_t i) {
   unsigned long long reasons;
   if (nvml->clock && nvml->clock(device, CLOCK_SM, &value) == 0)
     put(&to->sm, i, "sm_mhz", value);
-  if (nvml->clock && nvml->clock(device, CLOCK_MEMORY, &value) == 0)
-    put(&to->memory_clock, i, "memory_mhz", value);
-  if (nvml->max_clock && nvml->max_clock(device, CLOCK_SM, &value) == 0)
-    put(&to->sm_max, i, "sm_max_mhz", value);
   if (nvml->reasons && nvml->reasons(device, &reasons) == 0)
     put(&to->reasons, i, "event_reasons", (double)reasons);
 }
@@ -57,6 +54,15 @@ static void sample_power(gpu *to, size_t i) {
   unsigned value;
   if (nvml->power && nvml->power(device, &value) == 0)
     put(&to->power, i, "power_w", value / 1e3);
+}
+
+static void sample_limits(gpu *to, size_t i) {
+  ppi_nvml_device device = nvml->devices[i];
+  unsigned value;
+  if (nvml->clock && nvml->clock(device, CLOCK_MEMORY, &value) == 0)
+    put(&to->memory_clock, i, "memory_mhz", value);
+  if (nvml->max_clock && nvml->max_clock(device, CLOCK_SM, &value) == 0)
+    put(&to->sm_max, i, "sm_max_mhz", value);
   if (nvml->power_limit && nvml->power_limit(device, &value) == 0)
     put(&to->limit, i, "power_limit_w", value / 1e3);
   if (nvml->temperature && nvml->temperature(device, SENSOR_GPU, &value) == 0)
@@ -95,6 +101,12 @@ static void sample_gpu(void) {
   for (size_t i = 0; i < nvml->num; i++) {
     sample_clocks(&gpus[i], i);
     sample_power(&gpus[i], i);
+  }
+}
+
+static void sample_state(void) {
+  for (size_t i = 0; i < nvml->num; i++) {
+    sample_limits(&gpus[i], i);
     sample_use(&gpus[i], i);
   }
 }
@@ -106,7 +118,11 @@ static void close_gpu(void) {
 const ppi_machine_source ppi_machine_gpu = {"gpu",
                                             "libnvidia-ml.so.1",
                                             PPI_MACHINE_PERIOD_NS,
-                                            15,
+                                            25,
                                             open_gpu,
                                             sample_gpu,
                                             close_gpu};
+
+const ppi_machine_source ppi_machine_gpu_state = {
+    "gpu_state", "libnvidia-ml.so.1", 1000000000, 5,
+    open_gpu,    sample_state,        close_gpu};
