@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was the same in each unit of each run becomes a rule as it is; a figure
-// becomes one with room, as the next run is not the last one.
+// What was the same in each unit of each run becomes a rule. What depends on
+// the machine's load, times and numbers that vary, becomes one in a comment.
 #include "expect/expect_learn.h"
 
 #include <math.h>
@@ -121,8 +121,9 @@ static struct name *name_of(struct kind *kind, const char *word) {
 
 // Whether that order is no accident: one ends first, or is around the other.
 static bool is_before(const ppi_expect_event *a, const ppi_expect_event *b) {
-  bool is_around = a->lane == b->lane && a->start_ns <= b->start_ns &&
-                   b->end_ns <= a->end_ns && a->depth < b->depth;
+  bool is_around = a->start_ns <= b->start_ns && b->end_ns <= a->end_ns &&
+                   (a->lane == b->lane ? a->depth < b->depth
+                                       : (a->flags & PPROF_FLAG_ASYNC) != 0);
   return a->end_ns <= b->start_ns || is_around;
 }
 
@@ -217,14 +218,37 @@ static bool is_once(const struct name *name) {
   return name->least == 1 && name->most == 1;
 }
 
-// Those of the names that are there once, each behind all before it.
+// To how many names of its kind this one has an order.
+static size_t num_ordered(const struct kind *kind, size_t i) {
+  size_t num = 0;
+  for (size_t k = 0; k < kind->num_names; k++)
+    num += k != i && is_once(&kind->names[k]) &&
+           (kind->precedes[i][k] || kind->precedes[k][i]);
+  return num;
+}
+
+// Puts a name where it belongs; false where it has no order to another one.
+static bool insert(const struct kind *kind, size_t i, size_t *chain,
+                   size_t num) {
+  size_t at = num;
+  for (size_t k = 0; k < num; k++)
+    if (!kind->precedes[i][chain[k]] && !kind->precedes[chain[k]][i])
+      return false;
+  for (; at && kind->precedes[i][chain[at - 1]]; at--)
+    chain[at] = chain[at - 1];
+  chain[at] = i;
+  return true;
+}
+
+// Those of the names that are there once, each behind all before it. Those
+// with an order to most others come first.
 static size_t chain_of(const struct kind *kind, size_t *out) {
   size_t num = 0;
-  for (size_t i = 0; i < kind->num_names && num < PPI_EXPECT_MOST_NAMES; i++) {
-    bool fits = is_once(&kind->names[i]) && !is_word(kind->names[i].name);
-    for (size_t k = 0; fits && k < num; k++) fits = kind->precedes[out[k]][i];
-    if (fits) out[num++] = i;
-  }
+  for (size_t most = kind->num_names; most > 0; most--)
+    for (size_t i = 0; i < kind->num_names; i++)
+      if (num < PPI_EXPECT_MOST_NAMES && is_once(&kind->names[i]) &&
+          !is_word(kind->names[i].name) && num_ordered(kind, i) == most - 1)
+        num += insert(kind, i, out, num);
   return num;
 }
 
@@ -238,7 +262,7 @@ static void put_counts(const struct kind *kind, const size_t *chain, size_t num,
   for (size_t i = 0; i < kind->num_names; i++) {
     const struct name *name = &kind->names[i];
     if (is_in(chain, num, i)) continue;
-    ppi_page_text(out, "  - ");
+    ppi_page_text(out, name->least == name->most ? "  - " : "  # - ");
     put_name(kind->kind, out);
     ppi_page_text(out, " has ");
     put_name(name->name, out);
@@ -291,7 +315,7 @@ static void put_figures(const ppi_expect_lesson *lesson, size_t at,
       put_name(name->name, out);
       ppi_page_text(out, "\n");
     }
-    ppi_page_text(out, "  - p99(");
+    ppi_page_text(out, "  # - p99(");
     put_name(name->name, out);
     ppi_page_text(out, ") < ");
     put_time(name->p99, out);
@@ -301,8 +325,8 @@ static void put_figures(const ppi_expect_lesson *lesson, size_t at,
 
 void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out) {
   ppi_page_format(out,
-                  "# What held of %zu run%s. Times have room; make them what "
-                  "you want to hold.\n"
+                  "# What held of %zu run%s. Lines behind # depend on the "
+                  "machine's load: take those\n# that you want to hold.\n"
                   "# pprof-report check --expect FILE LOG\nexpect:\n",
                   lesson->num_runs, lesson->num_runs == 1 ? "" : "s");
   for (size_t i = 0; i < lesson->num_kinds; i++) {
@@ -320,6 +344,6 @@ void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out) {
   }
   if (lesson->most_lost == 0) ppi_page_text(out, "  - lost = 0\n");
   if (lesson->overlap >= 10)
-    ppi_page_format(out, "  - overlap(copy, compute) > %.0f %%\n",
+    ppi_page_format(out, "  # - overlap(copy, compute) > %.0f %%\n",
                     floor(lesson->overlap / 2));
 }
