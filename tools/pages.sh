@@ -12,7 +12,7 @@ mkdir -p "$share/man/man1" "$share/man/man5" \
 "$tool" help -f man >"$share/man/man1/pprof-report.1"
 "$tool" help -f man pprof.yaml >"$share/man/man5/pprof.yaml.5"
 for verb in $("$tool" --help |
-  sed -n '/^Verbs/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+  sed -n '/^[A-Z].*:$/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
   "$tool" help -f man "$verb" >"$share/man/man1/pprof-report-$verb.1"
 done
 "$tool" help -f bash >"$share/bash-completion/completions/pprof-report"

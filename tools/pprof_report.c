@@ -37,6 +37,8 @@ static int run_help(const struct ppi_tool_options *options) {
   }
   if (for_man)
     ppi_tool_man(options->verbs, verb, stdout);
+  else if (strcmp(options->format, "text") == 0 && options->tables.verbose)
+    ppi_tool_help_all(options->verbs, verb, stdout);
   else if (strcmp(options->format, "text") == 0)
     ppi_tool_help(options->verbs, verb, stdout);
   else
@@ -53,93 +55,105 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_TAKES(ALL) | PPI_TAKES(SUMMARY) | PPI_TAKES(TABLES) |
          PPI_TAKES(REPORT) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) |
          PPI_TAKES(RAW) | PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
-     PPI_READS_RUNS, true, false, ppi_tool_summary, NULL},
+     PPI_READS_RUNS, true, false, ppi_tool_summary, NULL, "Look at a log",
+     "pprof-report --tree --depth 3 run.pplog"},
     {"trace", "LOG...", "write a Chrome trace (chrome://tracing, Perfetto)",
      "Runs of several processes share one time axis when each says when it "
      "began.\n",
      PPI_TAKES(ALL) | PPI_TAKES(TRACE) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES),
-     PPI_READS_RUNS, true, false, ppi_tool_trace, NULL},
+     PPI_READS_RUNS, true, false, ppi_tool_trace, NULL, "Convert",
+     "pprof-report trace -o run.json run.pplog"},
     {"export", "FORMAT LOG...", "write what other programs open",
      "--list prints the formats. What a format has no place for is said; see\n"
      "docs/formats.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(EXPORT) | PPI_TAKES(TRACES), PPI_READS_RUNS,
-     false, false, ppi_tool_export, ppi_tool_export_operands},
+     false, false, ppi_tool_export, ppi_tool_export_operands, "Convert",
+     "pprof-report export parquet -o ranks/ rank*.pplog"},
     {"html", "LOG...", "write the report as one page: tables, pictures",
      "The page is one file, asks nothing of the network, and opens in any "
      "browser of\n2023 or later. See docs/page.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(HTML) | PPI_TAKES(REPORT) | PPI_TAKES(TRACES) |
          PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
-     PPI_READS_RUNS, true, false, ppi_tool_html, NULL},
+     PPI_READS_RUNS, true, false, ppi_tool_html, NULL, "Look at a log",
+     "pprof-report html --open run.pplog"},
     {"sql", "LOG... QUERY", "answer a query of SQL over logs",
      "The tables and views are those of docs/sql.md; a file that `export "
      "sqlite` "
      "made\nis read as it is.\n",
      PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(SQLITE) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(TRACES) | PPI_TAKES(RAW),
-     PPI_READS_RUNS, false, false, ppi_tool_sql, ppi_tool_sql_operands},
+     PPI_READS_RUNS, false, false, ppi_tool_sql, ppi_tool_sql_operands,
+     "Look at a log",
+     "pprof-report sql run.pplog 'SELECT name, calls FROM stages'"},
     {"fleet", "FOLDER [QUERY]", "answer a query of SQL over many ranks",
      "The folder is what `export parquet` makes, of one rank or thousands. "
      "DuckDB\nanswers; --print-sql spark has the same for many machines: "
      "docs/scale.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(FLEET) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(RAW),
-     0, false, false, ppi_tool_fleet, ppi_tool_fleet_operands},
+     0, false, false, ppi_tool_fleet, ppi_tool_fleet_operands, "Look at a log",
+     "pprof-report fleet ranks/ --view stragglers"},
     {"info", "LOG...", "say what a log is: its run, size and contents",
      "With --live its operands are running processes: what is open in each "
      "thread and\nstream, and since when; see docs/forensics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(INFO) | PPI_TAKES(JSON) | PPI_TAKES(OUTPUT),
-     PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_info, NULL},
+     PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_info, NULL,
+     "Check, repair, set up", "pprof-report info run.pplog"},
     {"check", "LOG...", "check every block of a log",
      "Checksums, order and contents of all blocks; what is damaged, and what "
      "the\nrun itself lost. With --expect whether each run keeps the rules "
-     "of a file.\n"
-     "  pprof-report check --expect expect.yaml run.pplog\n",
+     "of a file.\n",
      PPI_TAKES(ALL) | PPI_TAKES(OUTPUT) | PPI_TAKES(STRICT) | PPI_TAKES(CHECK),
-     PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_check, NULL},
+     PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_check, NULL,
+     "Check, repair, set up",
+     "pprof-report check --expect expect.yaml run.pplog"},
     {"expect", "--learn LOG...", "write rules that runs keep, for check",
      "The order of stages in each request or step, their numbers, where "
      "nothing "
-     "waits, how\nlong they take at most. See docs/compare.md.\n"
-     "  pprof-report expect --learn run1.pplog run2.pplog -o expect.yaml\n",
+     "waits, how\nlong they take at most. See docs/compare.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(OUTPUT) | PPI_TAKES(EXPECT) | PPI_TAKES(TRACES),
-     PPI_READS_RUNS, true, false, ppi_tool_expect, NULL},
+     PPI_READS_RUNS, true, false, ppi_tool_expect, NULL,
+     "Check, repair, set up",
+     "pprof-report expect --learn run1.pplog run2.pplog -o expect.yaml"},
     {"recover", "[SPOOL|LOG.part]...", "make a whole log of a killed run",
      "Without an operand it lists the spools that killed runs left behind. "
      "With --open\nit only says what was open, and since when; see "
      "docs/forensics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(RECOVER), 0, false, false, ppi_tool_recover,
-     NULL},
+     NULL, "Check, repair, set up", "pprof-report recover run.pplog.part"},
     {"import", "TRACE", "make a log of another profiler's trace",
      "Chrome JSON as PyTorch, Paddle and ONNX Runtime write it, plain or "
      "gzip.\n",
      PPI_TAKES(ALL) | PPI_TAKES(IMPORT) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES),
-     PPI_READS_LOGS, true, false, ppi_tool_import, NULL},
+     PPI_READS_LOGS, true, false, ppi_tool_import, NULL, "Convert",
+     "pprof-report import trace.json"},
     {"merge", "LOG...", "put the runs of several logs into one",
      "Each run once, in an order of its own: however logs are merged, the "
      "result is the\nsame file.\n",
      PPI_TAKES(ALL) | PPI_TAKES(MERGE) | PPI_TAKES(TRACES),
      PPI_READS_LOGS | PPI_READS_FOLDERS | PPI_READS_TOLD, true, false,
-     ppi_tool_merge, NULL},
+     ppi_tool_merge, NULL, "Convert",
+     "pprof-report merge -o job.pplog rank*.pplog"},
     {"compare", "A B...", "tell whether a change made stages faster or slower",
      "A is the base. Each input is a log, or a folder: each log in it is a "
      "run. Two\nanswers: whether these runs differ, and whether the programs "
      "do, for which each side\nneeds several runs or --history. Of more than "
-     "two inputs the best of each stage is\nfound. See docs/compare.md.\n"
-     "  pprof-report compare before/ after/\n",
+     "two inputs the best of each stage is\nfound. See docs/compare.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(COMPARE) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(PAGE) |
          PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) | PPI_TAKES(RAW),
      PPI_READS_LOGS | PPI_READS_JOINED | PPI_READS_TOLD, true, false,
-     ppi_tool_compare, NULL},
+     ppi_tool_compare, NULL, "Compare and predict",
+     "pprof-report compare before/ after/"},
     {"try", "--base CMD --new CMD",
      "run two commands in turns until it is sure which one is faster",
      "Each is run once to warm up, then in turns, A B B A, until every stage "
      "is decided or\n--max-runs is reached. At most 5 % of unchanged programs "
-     "have any stage named. See\ndocs/compare.md.\n"
-     "  pprof-report try --base './serve' --new './serve --fast'\n",
+     "have any stage named. See\ndocs/compare.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(TRY) | PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW),
-     0, false, false, ppi_tool_try, NULL},
+     0, false, false, ppi_tool_try, NULL, "Compare and predict",
+     "pprof-report try --base './serve' --new './serve --fast'"},
     {"search-batch", "[--] CMD [ARG...]",
      "find the largest batch that a command survives",
      "{batch} in CMD and its arguments becomes the size of the batch: doubled "
@@ -149,7 +163,8 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_TAKES(ALL) | PPI_TAKES(SEARCH_BATCH) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) |
          PPI_TAKES(RAW),
-     0, true, true, ppi_tool_search_batch, NULL},
+     0, true, true, ppi_tool_search_batch, NULL, "Record a program",
+     "pprof-report search-batch python serve.py --batch {batch}"},
     {"whatif", "LOG",
      "what a faster stage brings at most, and what limits then",
      "Bounds by the laws of queues, from the utilization of each thread, "
@@ -158,7 +173,8 @@ static const struct ppi_tool_verb verbs[] = {
      "docs/whatif.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(WHATIF) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(TRACES) | PPI_TAKES(RAW),
-     PPI_READS_RUNS, true, false, ppi_tool_whatif, NULL},
+     PPI_READS_RUNS, true, false, ppi_tool_whatif, NULL, "Compare and predict",
+     "pprof-report whatif --scale detect=0.5 run.pplog"},
     {"cost", "MODEL.onnx", "count what a model computes, before it runs",
      "Parameters, MACs, FLOPs and bytes of an ONNX model, by module, operator "
      "or "
@@ -167,7 +183,8 @@ static const struct ppi_tool_verb verbs[] = {
      "are \"at least\";\nsee docs/cost.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(COST) | PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(RAW) | PPI_TAKES(DIMS),
-     0, true, false, ppi_tool_cost, NULL},
+     0, true, false, ppi_tool_cost, NULL, "Compare and predict",
+     "pprof-report cost --dim batch=8 model.onnx"},
     {"run", "[--] CMD [ARG...]", "run a command and print what it recorded",
      "The command and its children are profiled through NVTX, or through the "
      "SDK if\nthey use it; nothing in them needs to change. Input and output "
@@ -178,14 +195,16 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_TAKES(ALL) | PPI_TAKES(RUN) | PPI_TAKES(TABLES) | PPI_TAKES(REPORT) |
          PPI_TAKES(PAGE) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW) |
          PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
-     0, true, true, ppi_tool_run, NULL},
+     0, true, true, ppi_tool_run, NULL, "Record a program",
+     "pprof-report run --html page.html python serve.py"},
     {"trigger", "", "ask a running process for a window, or for a dump",
      "Waits until the window is complete and prints the file that has it. A "
      "process\nwith a flight recorder writes a dump, unless --steps or "
      "--seconds is given.\nExits 1 when the process refuses or ends, 2 when "
      "there is none to ask; see\ndocs/trigger.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(TRIGGER), 0, false, false, ppi_tool_trigger,
-     NULL},
+     NULL, "Ask running processes",
+     "pprof-report trigger --pid 4711 --seconds 5"},
     {"stuck", "[PID|SPOOL|LOG.part]...",
      "say what a process hangs in, beside how long that usually takes",
      "Of each thread and stream of a running process, or of one that was "
@@ -193,30 +212,35 @@ static const struct ppi_tool_verb verbs[] = {
      "Without an operand all of this\nuser's. Exits 1 when something is open "
      "for ten times its longest call; see\ndocs/stuck.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(STUCK) | PPI_TAKES(JSON) | PPI_TAKES(OUTPUT), 0,
-     false, false, ppi_tool_stuck, NULL},
+     false, false, ppi_tool_stuck, NULL, "Ask running processes",
+     "pprof-report stuck 4711"},
     {"top", "[PID|NAME]...", "show what running processes do, again and again",
      "Stages with their rate and percentiles, what is open and since when, "
      "devices,\ncounters, losses and what recording costs. NAME is a program's "
      "or a script's;\nwithout an operand all of this user's. The processes "
      "count for it only while\nit looks; see docs/live.md.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(TOP), 0, false, false, ppi_tool_top, NULL},
+     PPI_TAKES(ALL) | PPI_TAKES(TOP), 0, false, false, ppi_tool_top, NULL,
+     "Ask running processes", "pprof-report top serve.py"},
     {"metrics", "[PID|NAME]...", "serve figures of running processes by HTTP",
      "For Prometheus: text, or OpenMetrics where it is asked for, at "
      "/metrics, until\na signal ends it. Without an operand all of this user's "
      "processes, also those\nthat start later; see docs/metrics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(METRICS), 0, false, false, ppi_tool_metrics,
-     NULL},
+     NULL, "Ask running processes",
+     "pprof-report metrics --listen 0.0.0.0:9464"},
     {"config", "validate FILE... | show [FILE] | schema",
      "check a configuration, or show what would be in force",
      "`validate` judges files alone; `show` reads FILE, or PPROF_CONFIG, and "
      "the\nenvironment as pprof_start would; `schema` prints the JSON Schema "
      "of the keys.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(CONFIG), 0, true, false, ppi_tool_config, NULL},
+     PPI_TAKES(ALL) | PPI_TAKES(CONFIG), 0, true, false, ppi_tool_config, NULL,
+     "Check, repair, set up", "pprof-report config validate pprof.yaml"},
     {"help", "[VERB | pprof.yaml]", "print this, or the help of a verb",
      "pprof.yaml: what each key of a configuration means. Completions are of "
      "all verbs:\nsource <(pprof-report help -f bash)\n",
-     PPI_TAKES(ALL) | PPI_TAKES(HELP), 0, false, false, run_help, NULL},
-    {NULL, NULL, NULL, NULL, 0, 0, false, false, NULL, NULL}};
+     PPI_TAKES(ALL) | PPI_TAKES(HELP), 0, false, false, run_help, NULL,
+     "Check, repair, set up", "pprof-report help -v run"},
+    {.name = NULL}};
 
 static int run_verb(struct ppi_tool_options *options) {
   const struct ppi_tool_verb *verb = options->verb;
@@ -252,7 +276,7 @@ int main(int argc, char **argv) {
   // answers EPIPE instead.
   bool keeps_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   if (argc < 2) {
-    ppi_tool_usage(verbs, NULL, stderr);
+    ppi_tool_help(verbs, NULL, stderr);
     return PPI_EXIT_USAGE;
   }
   int code = ppi_tool_parse(verbs, argc, argv, &options);
@@ -261,8 +285,6 @@ int main(int argc, char **argv) {
     const struct ppi_tool_verb *verb = options.verb_given ? options.verb : NULL;
     if (options.help)
       ppi_tool_help(verbs, verb, stdout);
-    else if (options.usage)
-      ppi_tool_usage(verbs, verb, stdout);
     else if (options.version)
       printf("pprof-report %s\n", pprof_version());
     else

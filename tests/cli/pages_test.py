@@ -36,8 +36,9 @@ class Made(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         run(PAGES, TOOL, cls.folder)
-        listed = run(TOOL, "--help").split("summary):\n", 1)[1].split("\n\n", 1)[0]
-        cls.verbs = {line.split()[0]: " ".join(line.split()[1:]) for line in listed.splitlines()}
+        listed = re.findall(r"^[A-Z].*:\n((?:  .*\n)+)", run(TOOL, "--help"), re.MULTILINE)
+        cls.verbs = {line.split()[0]: " ".join(line.split()[1:])
+                     for line in "".join(listed).splitlines()}
 
     @classmethod
     def tearDownClass(cls):
@@ -59,7 +60,7 @@ class Pages(Made):
         for verb in [None, *self.verbs]:
             name = "pprof-report" + ("-" + verb if verb else "") + ".1"
             page = self.read("man/man1", name)
-            text = run(TOOL, "help", *([verb] if verb else []))
+            text = run(TOOL, "help", "-v", *([verb] if verb else []))
             options = text.split("\nOptions:\n", 1)[1].split("\nExit status", 1)[0]
             self.assertEqual(plain(part(page, "OPTIONS")), options.split(), name)
             codes = text.split("that applies:\n", 1)[1]
@@ -68,7 +69,7 @@ class Pages(Made):
     def test_details_are_those_of_the_help(self):
         for verb in self.verbs:
             page = self.read("man/man1", "pprof-report-%s.1" % verb)
-            head = run(TOOL, "help", verb).split("\nOptions:\n", 1)[0].split("\n\n", 1)
+            head = run(TOOL, "help", "-v", verb).split("\nOptions:\n", 1)[0].split("\n\n", 1)
             usage = head[0].replace("usage: ", "")
             self.assertEqual(plain(part(page, "SYNOPSIS")), usage.split())
             summary, _, details = head[1].partition("\n")

@@ -156,7 +156,7 @@ struct ppi_tool_options {
   const char *expect;  // check
   bool learn;          // expect
   long warmup;         // LONG_MIN: not given
-  bool force, strict, keep, origin, raw, wide, usage, help, version;
+  bool force, strict, keep, origin, raw, wide, help, version;
   bool open, live;  // recover, info: what is open, nothing else
   bool verb_given;
   const char **inputs;  // the operands after the verb
@@ -193,4 +193,6 @@ struct ppi_tool_verb {
   int (*run)(const struct ppi_tool_options *options);
   // Takes from the operands what is no log; NULL: all are.
   int (*take_operands)(struct ppi_tool_options *options);
+  const char *task;  // under which help lists it
+  const char *example;
 };

@@ -294,8 +294,7 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
     code = next_item(&cursor, &item);
     if (code == PPI_EXIT_DONE && item.row) code = set_option(&item, out);
   }
-  if (code != PPI_EXIT_DONE || out->usage || out->help || out->version)
-    return code;
+  if (code != PPI_EXIT_DONE || out->help || out->version) return code;
   if (out->verb->needs_input && out->num_inputs == 0)
     return ppi_tool_fail(PPI_EXIT_USAGE,
                          "'%s' needs %s; see pprof-report --help",

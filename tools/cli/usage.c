@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "cli/usage.h"
 #include "print/report_print.h"
 
@@ -70,6 +71,28 @@ static void print_option(const struct ppi_tool_option *option,
   print_wrapped(text.text, column, out);
 }
 
+// The verbs by what they are for.
+static void print_overview(const struct ppi_tool_verb *verbs, FILE *out) {
+  static const char *const tasks[] = {
+      "Record a program",    "Look at a log", "Ask running processes",
+      "Compare and predict", "Convert",       "Check, repair, set up"};
+  fputs(
+      "usage: pprof-report [VERB] [OPTIONS] LOG...\n\n"
+      "Says where the time of a program goes, from what pprof recorded.\n\n"
+      "  pprof-report run python serve.py    record it, and print the answer\n"
+      "  pprof-report run.pplog              print it again: summary is the "
+      "usual verb\n"
+      "  pprof-report html --open run.pplog  the same as pictures, in the "
+      "browser\n",
+      out);
+  for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+    fprintf(out, "\n%s:\n", tasks[i]);
+    for (const struct ppi_tool_verb *verb = verbs; verb->name; verb++)
+      if (strcmp(verb->task, tasks[i]) == 0)
+        fprintf(out, "  %-12s %s\n", verb->name, verb->summary);
+  }
+}
+
 static void print_exit_codes(FILE *out) {
   fputs("\nExit status, the highest that applies:\n", out);
 #define PRINT_(name, value, text) fprintf(out, "  %d  %s\n", value, text);
@@ -77,54 +100,130 @@ static void print_exit_codes(FILE *out) {
 #undef PRINT_
 }
 
-static void print_head(const struct ppi_tool_verb *verbs,
-                       const struct ppi_tool_verb *verb, FILE *out) {
-  if (verb) {
-    fprintf(out, "usage: pprof-report %s [OPTIONS] %s\n\n%s\n%s", verb->name,
-            verb->operands, verb->summary, verb->details);
-    return;
-  }
-  fputs(
-      "usage: pprof-report [VERB] [OPTIONS] LOG...\n\n"
-      "Turns logs of pprof, the pipeline profiler, into tables and traces."
-      "\n\nVerbs (none means summary):\n",
-      out);
-  for (verb = verbs; verb->name; verb++)
-    fprintf(out, "  %-12s %s\n", verb->name, verb->summary);
-}
+// ---- all of it ----
 
-void ppi_tool_usage(const struct ppi_tool_verb *verbs,
-                    const struct ppi_tool_verb *verb, FILE *out) {
-  const struct ppi_tool_verb *shown = verb ? verb : verbs;
+// In lines of 78 columns; a line of the text that ends with a sentence ends.
+static void print_details(const char *text, FILE *out) {
   int column = 0;
-  print_head(verbs, verb, out);
-  fprintf(out, "\nOptions of %s:\n", shown->name);
-  for (size_t i = 0; i < ppi_num_option_rows; i++) {
-    const struct ppi_tool_option *option = &ppi_option_rows[i];
-    char text[96];
-    if (!(option->group & shown->takes)) continue;
-    const char letter[] = {'-', option->letter, '|', 0};
-    int len = snprintf(text, sizeof(text), " %s--%s%s%s",
-                       option->letter ? letter : "", option->name,
-                       option->argument ? " " : "",
-                       option->argument ? option->argument : "");
-    if (column > 0 && column + len > 78) {
-      fputc('\n', out);
-      column = 0;
-    }
-    if (column == 0) column = fprintf(out, " ");
-    column += fprintf(out, "%s", text);
+  while (*text) {
+    int len = (int)strcspn(text, " \n");
+    bool fits = column + len < 78;
+    if (column) fputc(fits ? ' ' : '\n', out);
+    fprintf(out, "%.*s", len, text);
+    column = column && fits ? column + 1 + len : len;
+    text += len;
+    bool ends = *text == '\n' && (text[-1] == '.' || !text[1]);
+    if (ends) fputc('\n', out);
+    if (ends) column = 0;
+    text += *text != '\0';
   }
-  fprintf(out, "\n\n'pprof-report %s%s--help' says what each does.\n",
-          verb ? verb->name : "", verb ? " " : "");
 }
 
-void ppi_tool_help(const struct ppi_tool_verb *verbs,
-                   const struct ppi_tool_verb *verb, FILE *out) {
-  print_head(verbs, verb, out);
+static void print_head(const struct ppi_tool_verb *verb, FILE *out) {
+  fprintf(out, "usage: pprof-report %s [OPTIONS] %s\n\n%s\n", verb->name,
+          verb->operands, verb->summary);
+  print_details(verb->details, out);
+}
+
+void ppi_tool_help_all(const struct ppi_tool_verb *verbs,
+                       const struct ppi_tool_verb *verb, FILE *out) {
+  if (verb)
+    print_head(verb, out);
+  else
+    print_overview(verbs, out);
   fputs("\nOptions:\n", out);
   for (size_t i = 0; i < ppi_num_option_rows; i++)
     if (!verb || (ppi_option_rows[i].group & verb->takes))
       print_option(&ppi_option_rows[i], verb ? NULL : verbs, out);
   print_exit_codes(out);
+}
+
+// ---- one screen ----
+
+// Of a verb with more options only these are explained.
+enum { MANY = 17 };
+static const char *const common[] = {
+    "format",  "output", "view", "tree",   "filter",  "columns",
+    "kernels", "wide",   "sort", "top",    "verbose", "html",
+    "config",  "preset", "logs", "strict", "help"};
+
+static bool is_common(const struct ppi_tool_option *option) {
+  for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+    if (strcmp(common[i], option->name) == 0) return true;
+  return false;
+}
+
+// Up to its default or to what else there is to say. What is first said to be
+// of one option or table stands before a colon, too.
+enum { MOST_PREFIX = 20 };
+
+static size_t first_clause(const char *text, bool is_brief) {
+  size_t len = strcspn(text, ";[");
+  const char *colon = strchr(text + PPI_MIN(strlen(text), MOST_PREFIX), ':');
+  if (is_brief && colon) len = PPI_MIN(len, (size_t)(colon - text));
+  while (len > 0 && text[len - 1] == ' ') len--;
+  return len;
+}
+
+static void print_short(const struct ppi_tool_option *option, bool is_brief,
+                        FILE *out) {
+  char text[sizeof(struct ppi_option_text)];
+  int column = fprintf(out, "  ");
+  if (option->letter) column += fprintf(out, "-%c, ", option->letter);
+  column += fprintf(out, "--%s", option->name);
+  if (option->argument && option->type != PPI_OPTION_CHOICE)
+    column += fprintf(out, " %s", option->argument);
+  if (column > 24) {
+    fputc('\n', out);
+    column = 0;
+  }
+  snprintf(text, sizeof text, "%.*s", (int)first_clause(option->help, is_brief),
+           option->help);
+  print_wrapped(text, column, out);
+}
+
+static void print_names(const struct ppi_tool_verb *verb, FILE *out) {
+  int column = fprintf(out, "  also");
+  for (size_t i = 0; i < ppi_num_option_rows; i++) {
+    const struct ppi_tool_option *option = &ppi_option_rows[i];
+    if (!(option->group & verb->takes) || is_common(option)) continue;
+    if (column + (int)strlen(option->name) + 3 > 78) {
+      fprintf(out, "\n%6s", "");
+      column = 6;
+    }
+    column += fprintf(out, " --%s", option->name);
+  }
+  fputc('\n', out);
+}
+
+static void help_of_verb(const struct ppi_tool_verb *verb, FILE *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < ppi_num_option_rows; i++)
+    num += (ppi_option_rows[i].group & verb->takes) != 0;
+  print_head(verb, out);
+  fprintf(out, "\nExample:\n  %s\n\nOptions:\n", verb->example);
+  for (size_t i = 0; i < ppi_num_option_rows; i++) {
+    const struct ppi_tool_option *option = &ppi_option_rows[i];
+    if (option->group & verb->takes && (num < MANY || is_common(option)))
+      print_short(option, num >= MANY, out);
+  }
+  if (num >= MANY) print_names(verb, out);
+  fprintf(out,
+          "\n`pprof-report help -v %s` says all of each option, and exit "
+          "codes.\n",
+          verb->name);
+}
+
+void ppi_tool_help(const struct ppi_tool_verb *verbs,
+                   const struct ppi_tool_verb *verb, FILE *out) {
+  if (verb) {
+    help_of_verb(verb, out);
+    return;
+  }
+  print_overview(verbs, out);
+  fputs(
+      "\n`pprof-report help VERB` has an example and the options of one verb, "
+      "`help -v`\nall of all, `help pprof.yaml` the keys of a "
+      "configuration.\n",
+      out);
 }

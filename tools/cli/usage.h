@@ -18,10 +18,9 @@ void ppi_tool_option_text(const struct ppi_tool_option *option,
                           const struct ppi_tool_verb *verbs,
                           struct ppi_option_text *out);
 
-// Prints what `verb` is, or the whole tool for NULL, with its options
-// on one screen.
-void ppi_tool_usage(const struct ppi_tool_verb *verbs,
-                    const struct ppi_tool_verb *verb, FILE *out);
-// The same with what each option does.
+// Prints on one screen what `verb` is, with an example, or for NULL all verbs.
 void ppi_tool_help(const struct ppi_tool_verb *verbs,
                    const struct ppi_tool_verb *verb, FILE *out);
+// The same with all that each option does, and the exit status.
+void ppi_tool_help_all(const struct ppi_tool_verb *verbs,
+                       const struct ppi_tool_verb *verb, FILE *out);

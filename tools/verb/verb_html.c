@@ -3,8 +3,10 @@
 // `html`: the report of one or several logs as a page.
 #include <errno.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/output.h"
 #include "html/html.h"
@@ -99,6 +101,19 @@ int ppi_tool_html_of(const struct ppi_tool_options *options, const char *path) {
   return code;
 }
 
+// The browser is its own process, in the background.
+static bool show_in(const char *program, const char *path) {
+  char *argv[] = {(char *)program, (char *)path, NULL};
+  pid_t pid;
+  return program && *program &&
+         posix_spawnp(&pid, program, NULL, NULL, argv, environ) == 0;
+}
+
+static void show(const char *path) {
+  if (!show_in(getenv("BROWSER"), path) && !show_in("xdg-open", path))
+    ppi_tool_say("no browser: set BROWSER, or open '%s' yourself", path);
+}
+
 static int check(const struct ppi_tool_options *options, const char *path) {
   ppi_findings_options findings;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);
@@ -117,7 +132,15 @@ int ppi_tool_html(const struct ppi_tool_options *options) {
   const char *path = options->output ? options->output : made;
   int code = path ? check(options, path) : PPI_EXIT_INPUT;
   if (!path) ppi_tool_say("out of memory");
-  if (code == PPI_EXIT_DONE) code = ppi_tool_html_of(options, path);
+  if (code == PPI_EXIT_DONE && options->open && strcmp(path, "-") == 0) {
+    ppi_tool_say("'--open' needs a file: --output FILE");
+    code = PPI_EXIT_USAGE;
+  }
+  if (code == PPI_EXIT_DONE) {
+    code = ppi_tool_html_of(options, path);
+    if (options->open && code != PPI_EXIT_USAGE && code != PPI_EXIT_INPUT)
+      show(path);
+  }
   free(made);
   return code;
 }

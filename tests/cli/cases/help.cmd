@@ -1,1 +1,1 @@
-"$TOOL" --help
+"$TOOL" help -v

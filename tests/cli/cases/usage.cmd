@@ -1,1 +1,1 @@
-"$TOOL" -h; "$TOOL" -h | wc -l; for verb in summary trace html info check recover help run import merge config trigger compare search-batch export sql; do "$TOOL" $verb -h | awk -v v=$verb "END { if (NR > 40) print v, NR }"; done
+"$TOOL" -h; "$TOOL" -h | wc -l; verbs=$("$TOOL" -h | sed -n '/^[A-Z].*:$/,/^$/s/^  \([a-z-]*\) .*/\1/p'); echo $verbs | wc -w; for verb in $verbs; do "$TOOL" $verb -h | awk -v v=$verb '/^Example:/ { on = 1 } length($0) > 80 { print v ": " $0 } END { if (NR > 40 || !on) print v, NR }'; done

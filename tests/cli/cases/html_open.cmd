@@ -1,0 +1,1 @@
+mkfifo shown; printf '#!/bin/sh\necho "opens $1" >shown\n' >browser; chmod +x browser; BROWSER=./browser "$TOOL" html --open -o page.html "$LOGS/good.pplog"; cat shown; "$TOOL" html --open -o - "$LOGS/good.pplog"; echo $?; BROWSER=/none PATH=/none "$TOOL" html --force --open -o page.html "$LOGS/good.pplog"

@@ -1,1 +1,0 @@
-"$TOOL" run -h
