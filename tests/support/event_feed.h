@@ -141,6 +141,9 @@ class EventFeed {
   void SetRank(const std::string &rank) {
     rank_ = rank;
   }
+  void SetBegan(uint64_t realtime_ns) {
+    began_ = std::to_string(realtime_ns);
+  }
 
   // Of the last delivery; 0: there was none.
   uint64_t last_checkpoint_ns() const {
@@ -313,8 +316,9 @@ class EventFeed {
     ppi_text texts[] = {{"uuid", uuid_.c_str()},
                         {"host", "testhost"},
                         {"pid", pid_.c_str()},
-                        {"rank", rank_.c_str()}};
-    pprof_run_info info = {texts, 4, nullptr};
+                        {"rank", rank_.c_str()},
+                        {"time_base_realtime_ns", began_.c_str()}};
+    pprof_run_info info = {texts, began_.empty() ? 4u : 5u, nullptr};
     pprof_status status = sink->begin(sink, &info);
     for (const Definition &from : definitions_) {
       pprof_definition definition = {from.kind, from.id,     from.parent,
@@ -367,7 +371,7 @@ class EventFeed {
   std::map<ppi_total_key, uint64_t> totals_;
   std::vector<std::pair<std::string, std::string>> notes_;
   std::string uuid_ = "00000000000000000000000000000001", pid_ = "1";
-  std::string rank_;
+  std::string rank_, began_;
 };
 
 }  // namespace pprof_test

@@ -140,6 +140,23 @@ TEST(FindingsRanksTest, RanksThatAreAlikeAreNot) {
   EXPECT_STREQ("", ranks.Get("slow-rank").text);
 }
 
+// Without ranks: two that begin so far apart.
+std::string SlowOfTwo(uint64_t apart_ms) {
+  EventFeed fast = Rank("1", 9, 10), slow = Rank("2", 18, 1);
+  fast.SetRank("");
+  slow.SetRank("");
+  fast.SetBegan(kMs);
+  slow.SetBegan(kMs + apart_ms * kMs);
+  return Ranks({fast, slow}).Get("slow-rank").text;
+}
+
+// A run has 1320 ms; what begins later than 10 s behind it is no process of it.
+TEST(FindingsRanksTest, RunsOfDifferentTimesAreNoRanks) {
+  EXPECT_EQ(0u, SlowOfTwo(0).find("pid 2 works 32.0 ms"));
+  EXPECT_EQ(0u, SlowOfTwo(11320).find("pid 2 works 32.0 ms"));
+  EXPECT_EQ("", SlowOfTwo(11321));
+}
+
 TEST(FindingsRanksTest, OneRankIsSlowerThanNobody) {
   Ranks ranks({Rank("1", 9, 10)});
   EXPECT_STREQ("", ranks.Get("slow-rank").text);

@@ -10,23 +10,26 @@
 #include "input/input.h"
 #include "input/joined.h"
 #include "report/figures/impossible.h"
+#include "verb/unmatched.h"
 
 struct reading {
   const struct ppi_tool_options *options;
   const ppi_report_details *details;
   pprof_sink *beside;  // NULL: none
+  struct ppi_tool_unmatched *unmatched;
   struct ppi_tool_runs runs;
   int *code;
 };
 
 static int read_both(struct reading *reading, const char *path,
                      pprof_sink *sink, struct ppi_tool_watch *watch) {
-  if (!reading->beside)
-    return ppi_tool_read_once(path, path, sink, watch, &reading->runs);
   ppi_tee both;
   ppi_tee_init(&both);
   if (ppi_tee_add(&both, sink) != PPROF_STATUS_OK ||
-      ppi_tee_add(&both, reading->beside) != PPROF_STATUS_OK)
+      ppi_tee_add(&both, ppi_tool_unmatched_sink(reading->unmatched)) !=
+          PPROF_STATUS_OK ||
+      (reading->beside &&
+       ppi_tee_add(&both, reading->beside) != PPROF_STATUS_OK))
     return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   int code = ppi_tool_read_once(path, path, &both.base, watch, &reading->runs);
   if (both.first_error != PPROF_STATUS_OK && !watch->sink_failed) {
@@ -131,9 +134,17 @@ static pprof_report *add_all(struct reading *reading) {
 pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
                                     const ppi_report_details *details,
                                     pprof_sink *beside, int *code) {
-  struct reading reading = {
-      .options = options, .details = details, .beside = beside, .code = code};
-  pprof_report *all = add_all(&reading);
+  struct reading reading = {.options = options,
+                            .details = details,
+                            .beside = beside,
+                            .unmatched = ppi_tool_unmatched_create(),
+                            .code = code};
+  pprof_report *all = NULL;
+  if (reading.unmatched)
+    all = add_all(&reading);
+  else
+    *code = ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+  ppi_tool_unmatched_destroy(reading.unmatched);
   ppi_tool_runs_clear(&reading.runs);
   return all;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 
 // Numbers by their value.
@@ -43,6 +44,28 @@ static bool have_ranks(const ppi_rank *ranks, size_t num) {
 static bool are_of_hosts(const ppi_rank *ranks, size_t num) {
   for (size_t i = 1; i < num; i++)
     if (strcmp(ranks[0].input->host, ranks[i].input->host) != 0) return true;
+  return false;
+}
+
+static int compare_by_begin(const void *left, const void *right) {
+  const ppi_rank *a = left, *b = right;
+  return (a->input->began_ns > b->input->began_ns) -
+         (a->input->began_ns < b->input->began_ns);
+}
+
+// Processes of a job begin one soon after the other, while the first ones run.
+static bool are_far_apart(ppi_rank *ranks, size_t num) {
+  const uint64_t least_ns = UINT64_C(10000000000);
+  if (num) qsort(ranks, num, sizeof *ranks, compare_by_begin);
+  uint64_t end_ns = UINT64_MAX;  // of those before
+  for (size_t i = 0; i < num; i++) {
+    const ppi_report_input *input = ranks[i].input;
+    uint64_t run_ns = input->began_ns + input->wall_ns;
+    if (!input->began_ns) return false;
+    if (i && input->began_ns > end_ns && input->began_ns - end_ns > least_ns)
+      return true;
+    end_ns = i ? PPI_MAX(end_ns, run_ns) : run_ns;
+  }
   return false;
 }
 
@@ -101,6 +124,7 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
   out->are_told = have_ranks(out->items, out->num);
   out->of_hosts = are_of_hosts(out->items, out->num);
   out->of_programs = are_of_programs(out->items, out->num);
+  out->are_apart = !out->are_told && are_far_apart(out->items, out->num);
   if (out->num && !out->are_told)
     qsort(out->items, out->num, sizeof *out->items, compare_by_process);
   for (size_t i = 0; i < out->num; i++) name_rank(out, &out->items[i]);

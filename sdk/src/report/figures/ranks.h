@@ -22,6 +22,8 @@ typedef struct ppi_ranks {
   bool are_told;  // each was told its rank, and no two the same
   bool of_hosts;  // of more than one
   bool of_programs;
+  // Told no ranks, and recorded at times far apart: no ranks of one job.
+  bool are_apart;
 } ppi_ranks;
 
 pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
