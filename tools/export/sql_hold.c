@@ -63,14 +63,10 @@ ppi_sql_held *ppi_sql_hold_begin(ppi_sql_hold *hold) {
 }
 
 static void add_late(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
-  late *grown = ppi_grow(hold->late, &hold->late_capacity, hold->num_late + 1,
-                         sizeof *grown);
-  if (!grown) {
+  if (PPI_ROOM(hold->late, hold->late_capacity, hold->num_late + 1))
+    hold->late[hold->num_late++] = (late){id, parent};
+  else
     hold->failed = true;
-    return;
-  }
-  hold->late = grown;
-  grown[hold->num_late++] = (late){id, parent};
 }
 
 // Ends the waiting of a range: `parent` is around it, or none (0).
@@ -87,21 +83,16 @@ static void give_parent(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
 }
 
 static ppi_sql_lane *lane_of(ppi_sql_hold *hold, uint32_t lane) {
-  ppi_sql_lane *lanes = ppi_grow(hold->lanes, &hold->lanes_capacity,
-                                 (size_t)lane + 1, sizeof *lanes);
-  if (!lanes) return NULL;
-  hold->lanes = lanes;
+  if (!PPI_ROOM(hold->lanes, hold->lanes_capacity, (size_t)lane + 1))
+    return NULL;
   while (hold->num_lanes <= lane)
-    lanes[hold->num_lanes++] = (ppi_sql_lane){.num = 0};
-  return &lanes[lane];
+    hold->lanes[hold->num_lanes++] = (ppi_sql_lane){.num = 0};
+  return &hold->lanes[lane];
 }
 
 static bool push(ppi_sql_lane *lane, uint64_t id, const ppi_sql_place *place) {
-  ppi_sql_waiting *items =
-      ppi_grow(lane->items, &lane->capacity, lane->num + 1, sizeof *items);
-  if (!items) return false;
-  lane->items = items;
-  items[lane->num++] = (ppi_sql_waiting){id, *place};
+  if (!PPI_ROOM(lane->items, lane->capacity, lane->num + 1)) return false;
+  lane->items[lane->num++] = (ppi_sql_waiting){id, *place};
   return true;
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/map.h"
 #include "base/mem.h"
-#include "cost/table/scope.h"
 #include "event/event.h"
 #include "import/importer.h"
 #include "input/input.h"
@@ -35,7 +35,8 @@ typedef struct timings {
 typedef struct joining {
   pprof_sink base;
   ppi_cost *cost;
-  ppi_scope rows;  // by name
+  ppi_map names;  // of rows
+  ids rows;       // by name, from 1
   ids sites, attributes;
   timings runs, nodes;
 } joining;
@@ -54,8 +55,9 @@ static uint32_t find_id(const ids *from, uint32_t id) {
 }
 
 static uint32_t row_of(const joining *join, const char *name) {
-  const ppi_cost_row *row = ppi_scope_find(&join->rows, name);
-  return row ? (uint32_t)(row - join->cost->rows) + 1 : (uint32_t)NOTHING;
+  size_t at = ppi_map_find(&join->names, ppi_map_key_of(name, ""));
+  return at == SIZE_MAX ? (uint32_t)NOTHING
+                        : find_id(&join->rows, (uint32_t)at);
 }
 
 // The text of `"node":"..."`, which a quote or backslash in it ends.
@@ -219,11 +221,16 @@ static int give_all(joining *join, const char *path, long step) {
       path);
 }
 
+// Of several of one name the first.
 static bool name_rows(joining *join) {
   for (size_t i = 0; i < join->cost->num_rows; i++) {
-    ppi_cost_row *row = &join->cost->rows[i];
-    if (!*row->name || ppi_scope_find(&join->rows, row->name)) continue;
-    if (!ppi_scope_put(&join->rows, row->name, row)) return false;
+    const char *name = join->cost->rows[i].name;
+    if (!*name) continue;
+    size_t at = ppi_map_number(&join->names, ppi_map_key_of(name, ""));
+    if (at == SIZE_MAX) return false;
+    if (at == join->rows.num &&
+        !set_id(&join->rows, (uint32_t)at, (uint32_t)i + 1))
+      return false;
   }
   return true;
 }
@@ -233,8 +240,7 @@ int ppi_tool_node_times(const char *path, long step, ppi_cost *cost) {
   joining join = {.base = {.size = sizeof(pprof_sink),
                            .define = take_definition,
                            .events = take_events},
-                  .cost = cost,
-                  .rows = {.arena = &cost->arena}};
+                  .cost = cost};
   bool ok = name_rows(&join);
   int code = ok ? ppi_tool_read(path, &join.base, &watch) : PPI_EXIT_INPUT;
   if (ok && watch.sink_failed) ok = false;
@@ -243,6 +249,8 @@ int ppi_tool_node_times(const char *path, long step, ppi_cost *cost) {
     int given = give_all(&join, path, step);
     code = given == PPI_EXIT_DONE ? code : given;
   }
+  ppi_map_clear(&join.names);
+  ppi_free(join.rows.items);
   ppi_free(join.sites.items);
   ppi_free(join.attributes.items);
   ppi_free(join.runs.items);

@@ -52,6 +52,7 @@ static int print(const struct ppi_tool_options *options, const char *path,
   }
   page.failed |= !ok;
   ppi_view_clear(&view);
+  ppi_cost_groups_clear(&groups);
   return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
 }
 
@@ -63,6 +64,7 @@ static int print_as_deepspeed(const struct ppi_tool_options *options,
                               &groups);
   if (ok) ppi_cost_deepspeed(&page, cost, &groups, options->tables.top);
   page.failed |= !ok;
+  ppi_cost_groups_clear(&groups);
   return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
 }
 

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 enum { NUM_TEXTS = 8, NUM_NUMBERS = 8, NUM_FIELDS = NUM_TEXTS + NUM_NUMBERS };
-#define MOST_BYTES ((size_t)1 << 30)  // of rows in memory
+// Names may nest as deep as their writer likes.
+#define MOST_KEPT_BYTES ((size_t)1 << 30)
 
 static void unescape(char *text) {
   char *to = text;
@@ -43,27 +44,25 @@ static ppi_value number(const char *text) {
 }
 
 static bool add_row(ppi_cost *cost, char *const fields[NUM_FIELDS]) {
-  ppi_cost_row *rows =
-      ppi_grow(cost->rows, &cost->capacity, cost->num_rows + 1, sizeof *rows);
-  if (!rows) return false;
-  cost->rows = rows;
+  if (!PPI_ROOM(cost->rows, cost->capacity, cost->num_rows + 1)) return false;
   char *const *numbers = fields + NUM_TEXTS;
-  rows[cost->num_rows++] = (ppi_cost_row){.name = fields[0],
-                                          .op_type = fields[1],
-                                          .domain = fields[2],
-                                          .module = fields[3],
-                                          .output = fields[4],
-                                          .type = fields[5],
-                                          .shape = fields[6],
-                                          .reason = fields[7],
-                                          .times = number(numbers[0]).i,
-                                          .params = number(numbers[1]),
-                                          .param_bytes = number(numbers[2]),
-                                          .macs = number(numbers[3]),
-                                          .others = number(numbers[4]),
-                                          .in_bytes = number(numbers[5]),
-                                          .weight_bytes = number(numbers[6]),
-                                          .out_bytes = number(numbers[7])};
+  cost->rows[cost->num_rows++] =
+      (ppi_cost_row){.name = fields[0],
+                     .op_type = fields[1],
+                     .domain = fields[2],
+                     .module = fields[3],
+                     .output = fields[4],
+                     .type = fields[5],
+                     .shape = fields[6],
+                     .reason = fields[7],
+                     .times = number(numbers[0]).i,
+                     .params = number(numbers[1]),
+                     .param_bytes = number(numbers[2]),
+                     .macs = number(numbers[3]),
+                     .others = number(numbers[4]),
+                     .in_bytes = number(numbers[5]),
+                     .weight_bytes = number(numbers[6]),
+                     .out_bytes = number(numbers[7])};
   return true;
 }
 
@@ -73,7 +72,7 @@ static pprof_status no_memory(pprof_error *error) {
 
 pprof_status ppi_cost_read(ppi_buffer *text, ppi_cost *out,
                            pprof_error *error) {
-  *out = (ppi_cost){.text = *text, .arena.room_bytes = MOST_BYTES};
+  *out = (ppi_cost){.text = *text};
   *text = (ppi_buffer){0};
   ppi_buffer_bytes(&out->text, "", 1);
   if (out->text.failed) return no_memory(error);
@@ -93,8 +92,20 @@ pprof_status ppi_cost_read(ppi_buffer *text, ppi_cost *out,
 }
 
 void ppi_cost_clear(ppi_cost *cost) {
-  ppi_arena_clear(&cost->arena);
+  for (size_t i = 0; i < cost->num_kept; i++) ppi_free(cost->kept[i]);
+  ppi_free(cost->kept);
   ppi_buffer_clear(&cost->text);
   ppi_free(cost->rows);
   *cost = (ppi_cost){.num_rows = 0};
+}
+
+const char *ppi_cost_keep(ppi_cost *cost, const char *text) {
+  size_t len = strlen(text) + 1;
+  if (len > MOST_KEPT_BYTES - cost->kept_bytes ||
+      !PPI_ROOM(cost->kept, cost->kept_capacity, cost->num_kept + 1))
+    return NULL;
+  cost->kept_bytes += len;
+  char *copy = ppi_strdup(text);
+  if (copy) cost->kept[cost->num_kept++] = copy;
+  return copy;
 }

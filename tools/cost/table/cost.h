@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 
-#include "cost/table/arena.h"
 #include "file/buffer.h"
 #include "pprof/base.h"
 
@@ -48,7 +47,8 @@ typedef struct ppi_cost_times {
 
 typedef struct ppi_cost {
   ppi_buffer text;
-  ppi_arena arena;
+  char **kept;  // texts beside those of the rows
+  size_t num_kept, kept_capacity, kept_bytes;
   ppi_cost_row *rows;
   size_t num_rows, capacity;
   ppi_cost_times times;
@@ -62,5 +62,7 @@ typedef struct ppi_cost {
 // without an end; NO_MEMORY.
 pprof_status ppi_cost_read(ppi_buffer *text, ppi_cost *out, pprof_error *error);
 void ppi_cost_clear(ppi_cost *cost);
+// ppi_cost_keep answers a copy that lives as long as the cost; NULL: no memory.
+const char *ppi_cost_keep(ppi_cost *cost, const char *text);
 
 PPROF_END_C_

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
-#include "cost/table/scope.h"
 
 enum { MOST_LEVELS = 64, KEY_BYTES = 4096 };
 
@@ -64,59 +64,62 @@ void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
 
 // ---- groups ----
 
+// By its place among all; the model's is 0, which is inside none.
 typedef struct link {
   ppi_cost_group group;
-  struct link *first, *last, *next;  // inside it; beside it
+  size_t first, last, next;  // inside it; beside it
 } link;
 
 typedef struct grouping {
   ppi_cost *cost;
-  ppi_scope links;  // by key
-  link root;
-  size_t num;
+  ppi_map known;  // by module and operator, from 1
+  link *links;
+  size_t num, capacity;
 } grouping;
 
-static link *find(grouping *build, link *in, const char *key,
-                  ppi_cost_group group) {
-  link *found = ppi_scope_find(&build->links, key);
-  ppi_arena *arena = &build->cost->arena;
-  if (found) return found;
-  size_t len = strlen(key) + 1;
-  char *kept = ppi_arena_take(arena, len, 1);
-  found = ppi_arena_take(arena, 1, sizeof *found);
-  if (!kept || !found) return NULL;
-  memcpy(kept, key, len);
-  if (!ppi_scope_put(&build->links, kept, found)) return NULL;
-  found->group = group;
-  // Names are parts of the key, which stays.
-  const char *end = strchr(kept, '\n');
-  if (group.op_type) {
-    found->group.name = found->group.op_type = end + 1;
-  } else {
-    const char *slash = strrchr(kept, '/');
-    found->group.module = kept;
-    found->group.name = slash ? slash + 1 : kept;
-  }
-  if (in->last)
-    in->last->next = found;
-  else
-    in->first = found;
-  in->last = found;
-  build->num++;
-  return found;
+static bool add_link(grouping *build, const ppi_cost_group *group) {
+  if (!PPI_ROOM(build->links, build->capacity, build->num + 1)) return false;
+  build->links[build->num++] = (link){.group = *group};
+  return true;
 }
 
-static link *add_operator(grouping *build, link *in, const ppi_cost_row *row,
-                          size_t level) {
-  char key[KEY_BYTES];
+// Where the group of a module, or of an operator in it (not ""), is; 0: out of
+// memory.
+static size_t find(grouping *build, size_t in, const char *module,
+                   const char *op_type, size_t level) {
+  ppi_map_key key = ppi_map_key_of(module, op_type);
+  size_t at = ppi_map_number(&build->known, key);
+  if (at == SIZE_MAX) return 0;
+  if (++at < build->num) return at;
+  const char *kept = ppi_cost_keep(build->cost, *op_type ? op_type : module);
+  if (!kept) return 0;
+  const char *slash = strrchr(kept, '/');
+  ppi_cost_group group = {.level = level};
+  if (*op_type) {
+    group.name = group.op_type = kept;
+    group.module = build->links[in].group.module;
+  } else {
+    group.module = kept;
+    group.name = slash ? slash + 1 : kept;
+  }
+  if (!add_link(build, &group)) return 0;
+  link *outer = &build->links[in];
+  if (outer->last)
+    build->links[outer->last].next = at;
+  else
+    outer->first = at;
+  outer->last = at;
+  return at;
+}
+
+static size_t find_operator(grouping *build, size_t in,
+                            const ppi_cost_row *row) {
+  char name[KEY_BYTES];
+  const ppi_cost_group *outer = &build->links[in].group;
   bool is_onnx = !*row->domain || strcmp(row->domain, "ai.onnx") == 0;
-  int n =
-      snprintf(key, sizeof key, "%.3000s\n%.400s%s%.400s", in->group.module,
-               is_onnx ? "" : row->domain, is_onnx ? "" : ".", row->op_type);
-  (void)n;
-  return find(build, in, key,
-              (ppi_cost_group){
-                  .module = in->group.module, .op_type = "", .level = level});
+  snprintf(name, sizeof name, "%.400s%s%.400s", is_onnx ? "" : row->domain,
+           is_onnx ? "" : ".", row->op_type);
+  return find(build, in, outer->module, name, outer->level + 1);
 }
 
 // Adds the row to the modules that it is in, down to `depth`, and to its
@@ -124,9 +127,8 @@ static link *add_operator(grouping *build, link *in, const ppi_cost_row *row,
 static bool add_row(grouping *build, const ppi_cost_row *row, size_t depth,
                     bool with_operator) {
   char key[KEY_BYTES];
-  link *in = &build->root;
-  size_t len = strlen(row->module), at = 0;
-  ppi_cost_add(&in->group.figures, row);
+  size_t len = strlen(row->module), at = 0, in = 0;
+  ppi_cost_add(&build->links[0].group.figures, row);
   if (len >= sizeof key) len = sizeof key - 1;
   memcpy(key, row->module, len);
   key[len] = '\0';
@@ -134,22 +136,24 @@ static bool add_row(grouping *build, const ppi_cost_row *row, size_t depth,
     size_t end = at + strcspn(key + at, "/");
     char kept = key[end];
     key[end] = '\0';
-    in = find(build, in, key, (ppi_cost_group){.level = level});
+    in = find(build, in, key, "", level);
     if (!in) return false;
-    ppi_cost_add(&in->group.figures, row);
+    ppi_cost_add(&build->links[in].group.figures, row);
     key[end] = kept;
     at = end + (end < len);
   }
   if (!with_operator) return true;
-  link *own = add_operator(build, in, row, in->group.level + 1);
-  if (own) ppi_cost_add(&own->group.figures, row);
-  return own != NULL;
+  in = find_operator(build, in, row);
+  if (in) ppi_cost_add(&build->links[in].group.figures, row);
+  return in != 0;
 }
 
-// The links in order, the root first where it is one of them.
-static void flatten(const link *from, ppi_cost_groups *out) {
-  out->items[out->num++] = from->group;
-  for (const link *in = from->first; in; in = in->next) flatten(in, out);
+// What is inside a link, in order, each before what is inside it.
+static void flatten(const grouping *build, size_t from, ppi_cost_groups *out) {
+  for (size_t in = build->links[from].first; in; in = build->links[in].next) {
+    out->items[out->num++] = build->links[in].group;
+    flatten(build, in, out);
+  }
 }
 
 static int by_cost(const void *left, const void *right) {
@@ -166,6 +170,8 @@ static int by_cost(const void *left, const void *right) {
 }
 
 static bool list_nodes(ppi_cost *cost, ppi_cost_groups *out) {
+  out->items = ppi_alloc((cost->num_rows + 1) * sizeof *out->items);
+  if (!out->items) return false;
   for (size_t i = 0; i < cost->num_rows; i++) {
     const ppi_cost_row *row = &cost->rows[i];
     ppi_cost_group *group = &out->items[out->num++];
@@ -179,31 +185,35 @@ static bool list_nodes(ppi_cost *cost, ppi_cost_groups *out) {
   return true;
 }
 
+static void list_links(const grouping *build, bool by_operator,
+                       ppi_cost_groups *out) {
+  out->all = build->links[0].group.figures;
+  if (!by_operator) out->items[out->num++] = build->links[0].group;
+  flatten(build, 0, out);
+  for (size_t i = 0; by_operator && i < out->num; i++) out->items[i].level = 0;
+  if (by_operator) qsort(out->items, out->num, sizeof *out->items, by_cost);
+}
+
 bool ppi_cost_group_by(ppi_cost *cost, ppi_cost_by by, long depth,
                        ppi_cost_groups *out) {
-  ppi_arena *arena = &cost->arena;
-  grouping build = {.cost = cost, .links = {.arena = arena}};
-  *out = (ppi_cost_groups){.num = 0};
-  if (by == PPI_COST_BY_NODE) {
-    out->items = ppi_arena_take(arena, cost->num_rows + 1, sizeof *out->items);
-    return out->items && list_nodes(cost, out);
-  }
-  build.root.group.name = build.root.group.module = "";
+  grouping build = {.cost = cost};
   bool by_operator = by == PPI_COST_BY_OPERATOR;
   size_t levels =
       depth > 0 && depth < MOST_LEVELS ? (size_t)depth : MOST_LEVELS;
-  for (size_t i = 0; i < cost->num_rows; i++)
-    if (!add_row(&build, &cost->rows[i], by_operator ? 0 : levels,
-                 by != PPI_COST_BY_MODULE))
-      return false;
-  out->items = ppi_arena_take(arena, build.num + 1, sizeof *out->items);
-  if (!out->items) return false;
-  flatten(&build.root, out);
-  out->all = out->items[0].figures;
-  if (!by_operator) return true;
-  out->items++;
-  out->num--;
-  for (size_t i = 0; i < out->num; i++) out->items[i].level = 0;
-  qsort(out->items, out->num, sizeof *out->items, by_cost);
-  return true;
+  *out = (ppi_cost_groups){.num = 0};
+  if (by == PPI_COST_BY_NODE) return list_nodes(cost, out);
+  bool ok = add_link(&build, &(ppi_cost_group){.name = "", .module = ""});
+  for (size_t i = 0; i < cost->num_rows && ok; i++)
+    ok = add_row(&build, &cost->rows[i], by_operator ? 0 : levels,
+                 by != PPI_COST_BY_MODULE);
+  if (ok) out->items = ppi_alloc(build.num * sizeof *out->items);
+  if (out->items) list_links(&build, by_operator, out);
+  ppi_map_clear(&build.known);
+  ppi_free(build.links);
+  return out->items != NULL;
+}
+
+void ppi_cost_groups_clear(ppi_cost_groups *groups) {
+  ppi_free(groups->items);
+  *groups = (ppi_cost_groups){.num = 0};
 }

@@ -46,11 +46,13 @@ typedef struct ppi_cost_groups {
   ppi_cost_figures all;
 } ppi_cost_groups;
 
-// ppi_cost_group_by makes them, in the cost's memory. Modules are in the order
-// of the model, `depth` levels of them (0 or less: all, up to 64), operators by
-// what they cost. False: out of memory.
+// ppi_cost_group_by makes them; ppi_cost_groups_clear frees them, also after a
+// failure, and names stay the cost's. Modules are in the order of the model,
+// `depth` levels of them (0 or less: all, up to 64), operators by what they
+// cost. False: out of memory.
 bool ppi_cost_group_by(ppi_cost *cost, ppi_cost_by by, long depth,
                        ppi_cost_groups *out);
+void ppi_cost_groups_clear(ppi_cost_groups *groups);
 void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row);
 
 PPROF_END_C_
