@@ -21,7 +21,7 @@ MET = 4096  # names are remembered to have been met once, until there are so man
 CATEGORIES = ("UserDefined", "ProfileStep", "Dataloader", "Forward", "Backward", "Optimization",
               "Communication", "Operator", "OperatorInner", "CudaRuntime", "PythonOp",
               "PythonUserDefined", "Preprocess", "Inference", "Postprocess", "CpuTask", "Memory",
-              "Kernel", "Memcpy", "Memset", "Wait")
+              "Kernel", "Memcpy", "Memset", "Wait", "Idle")
 MOST_FLOW = (1 << 64) - 1
 MOST_ITEMS = (1 << 63) - 1  # of a step
 # What of a frame's code says that it may rest, and another go on in its place.

@@ -28,7 +28,8 @@ inline const char *CategoryName(uint32_t category) {
       "Backward",      "Optimization", "Communication", "Operator",
       "OperatorInner", "CudaRuntime",  "PythonOp",      "PythonUserDefined",
       "Preprocess",    "Inference",    "Postprocess",   "CpuTask",
-      "Memory",        "Kernel",       "Memcpy",        "Memset"};
+      "Memory",        "Kernel",       "Memcpy",        "Memset",
+      "Idle"};
   return category < 20 ? names[category] : "Registered";
 }
 

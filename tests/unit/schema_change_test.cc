@@ -78,6 +78,8 @@ const Change changes[] = {
     {"names.keep", "names: {keep: [a]}", false},
     {"names.shapes", "names: {shapes: [a]}", false},
     {"names.categories", "names: {categories: {a: memory}}", false},
+    {"names.idle", "names: {idle: [a]}", false},
+    {"steps.begin", "steps: {begin: a}", false},
     {"names.full", "names: {full: on}", false},
     {"requests.every", "requests: {every: 2}", false},
     {"privacy.names", "privacy: {names: hash}", false},

@@ -350,6 +350,8 @@ const char kWritten[] =
     "  keep: [\"layer*\"]\n"
     "  shapes: [\"step {n}\"]\n"
     "  full: true\n"
+    "steps:\n"
+    "  begin: \"turn\"\n"
     "requests:\n"
     "  every: 7\n"
     "privacy:\n"

@@ -94,6 +94,12 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "request|step|rank|thread", NULL,
      "the answer: whose time the table has: an average request or step, each"
      " rank's, each thread's [request, or else step, or else the run]"},
+    {"iteration", 0, PPI_OPTION_TEXT, FIELD(tables.iteration), FOR(TABLES),
+     "NAME", NULL,
+     "the answer: the range that begins an iteration of a run without steps"
+     " and requests [as found]"},
+    {"no-iterations", 0, PPI_OPTION_FLAG, FIELD(tables.no_iterations),
+     FOR(TABLES), NULL, NULL, "the answer: look for no iterations"},
     {"verbose", 'v', PPI_OPTION_FLAG, FIELD(tables.verbose), FOR(TABLES), NULL,
      NULL, "the answer: every counter, and where each device's time went"},
     {"compact", 0, PPI_OPTION_FLAG, FIELD(tables.compact), FOR(TABLES), NULL,

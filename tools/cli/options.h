@@ -74,10 +74,11 @@ enum {
 // How tables and pictures of a log are made.
 struct ppi_table_options {
   const char *view, *style, *sort, *distribution, *by, *filter;
-  const char *peak, *columns, *kernel_names, *cost;
+  const char *peak, *columns, *kernel_names, *cost, *iteration;
   long top, depth;  // LONG_MIN: not given
   long name_width;  // 0: not given
   bool thread_sep, op_detail, tree, flat, open_kernels, verbose, compact;
+  bool no_iterations;
 };
 
 // The values of an option that may come again.

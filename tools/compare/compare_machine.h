@@ -2,15 +2,12 @@
 //
 // The machine under two inputs of `compare`: clocks, quotas and neighbours as
 // the counters of category Machine have them. One thread.
-#ifndef PPI_COMPARE_MACHINE_H_
-#define PPI_COMPARE_MACHINE_H_
+#pragma once
 
 #include "event/event.h"
 #include "file/text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PPROF_BEGIN_C_
 
 enum { PPI_COMPARE_DEVICES = 16 };
 
@@ -45,8 +42,4 @@ void ppi_compare_machine_note(const ppi_compare_machine *a,
                               const ppi_compare_machine *b, const char *b_name,
                               ppi_page *notes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_MACHINE_H_
+PPROF_END_C_

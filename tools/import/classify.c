@@ -169,7 +169,7 @@ static void look_at_ort(const ppi_label *label, ppi_class *class) {
 }
 
 bool ppi_import_category(const ppi_label *label, uint32_t *out) {
-  for (uint32_t i = 0; i <= PPROF_CATEGORY_MEMSET; i++) {
+  for (uint32_t i = 0; i <= PPROF_CATEGORY_IDLE; i++) {
     const char *name = ppi_category_name(i);
     if (strlen(name) != label->cat_len ||
         memcmp(name, label->cat, label->cat_len) != 0)
@@ -186,7 +186,7 @@ static bool find_cat(const ppi_label *label, ppi_class *out) {
     *out = cats[i].class;
     return true;
   }
-  for (uint32_t i = 0; i <= PPROF_CATEGORY_MEMSET; i++) {
+  for (uint32_t i = 0; i <= PPROF_CATEGORY_IDLE; i++) {
     if (!is_text(label->cat, label->cat_len, ppi_category_name(i))) continue;
     *out = (ppi_class){i, 0};
     return true;

@@ -78,12 +78,15 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
       .much_pages = ppi_num_processors() > 1 ? MUCH_PAGES : 0,
       .warmup = options->warmup};
   ppi_tool_slo_read(options->slo, &details.slo);
-  const ppi_report_options how = {.views = options->tables.view,
-                                  .style = style_of(options),
-                                  .by = by_of(options),
-                                  .is_flat = options->tables.flat,
-                                  .columns = options->tables.columns,
-                                  .has_kernels = options->tables.open_kernels};
+  const ppi_report_options how = {
+      .views = options->tables.view,
+      .iteration = options->tables.iteration,
+      .no_iterations = options->tables.no_iterations,
+      .style = style_of(options),
+      .by = by_of(options),
+      .is_flat = options->tables.flat,
+      .columns = options->tables.columns,
+      .has_kernels = options->tables.open_kernels};
   ppi_report_need(&how, ppi_report_format_of(options->format), &details);
   return ppi_tool_reports_read(options, &details, NULL, code);
 }

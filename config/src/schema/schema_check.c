@@ -244,11 +244,13 @@ static size_t borrow(const ppi_config_globs *globs, const char **out) {
 }
 
 static size_t categorise(const ppi_config *config, ppi_config_chosen *out) {
-  for (uint64_t i = 0; i < config->num_categorised; i++) {
-    out->categorised[i] = config->categorised[i].from;
-    out->categories[i] = ppi_category_find(config->categorised[i].category);
+  size_t num = borrow(&config->idle, out->categorised);
+  for (size_t i = 0; i < num; i++) out->categories[i] = PPROF_CATEGORY_IDLE;
+  for (uint64_t i = 0; i < config->num_categorised; i++, num++) {
+    out->categorised[num] = config->categorised[i].from;
+    out->categories[num] = ppi_category_find(config->categorised[i].category);
   }
-  return config->num_categorised;
+  return num;
 }
 
 void ppi_config_choice(const ppi_config *config, ppi_config_chosen *out) {

@@ -186,9 +186,18 @@ const ppi_key ppi_keys[] = {
      "Categories of names that are given at run time, NVTX's too:"
      " `{\"decode *\": inference}`. The first that fits goes before whatever"
      " else says one. At most 64.", FIXED},
+    {"names.idle", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(idle),
+     "Names of waiting for work to come, `[\"wait for *\"]`: their category is"
+     " Idle, before what `categories` says. Never work, never a slow first"
+     " call. At most 64.", FIXED},
     {"names.full", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(full_names),
      "Traces have the whole name of what folded, as far as it is its shape and"
      " up to four whole numbers.", FIXED},
+    {"steps", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "What the steps of a run are that marks none.", FIXED},
+    {"steps.begin", PPI_KEY_TEXT, "", 0, 0, NULL, AT(iteration),
+     "As `--iteration`: the range that begins an iteration, outermost on its"
+     " thread. Without it iterations are found by what repeats.", FIXED},
     {"requests", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "Which requests are kept, by the flow that `pprof_flow` gives.", FIXED},
     {"requests.every", PPI_KEY_COUNT, "1", 1, MOST_STEPS, NULL,

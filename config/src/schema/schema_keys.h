@@ -128,9 +128,10 @@ typedef struct ppi_config {
   uint64_t waits, idle_waits;
   uint64_t fold;  // ppi_folds
   uint64_t full_names;
-  ppi_config_globs keep, shapes;
+  ppi_config_globs keep, shapes, idle;
   uint64_t num_categorised;  // names by glob that have a category of their own
   ppi_nvtx_rule categorised[PPI_NVTX_MAX_RULES];
+  ppi_config_text iteration;  // the range that begins one; "": as found
   uint64_t requests_every;
   uint64_t hash_names;
   ppi_config_globs allow;              // names that are not hashed
@@ -161,8 +162,8 @@ typedef struct ppi_config_chosen {
   const char *cpu[PPI_CONFIG_MAX_GLOBS];
   const char *keep[PPI_CONFIG_MAX_GLOBS];
   const char *shapes[PPI_CONFIG_MAX_GLOBS];
-  const char *categorised[PPI_NVTX_MAX_RULES];
-  uint32_t categories[PPI_NVTX_MAX_RULES];
+  const char *categorised[PPI_CONFIG_MAX_GLOBS + PPI_NVTX_MAX_RULES];
+  uint32_t categories[PPI_CONFIG_MAX_GLOBS + PPI_NVTX_MAX_RULES];
 } ppi_config_chosen;
 
 typedef enum ppi_key_type {

@@ -3,6 +3,7 @@
 // The file from its first line to its last. What JSON has is safe inside a
 // script's element: its texts hold no "</" and no "<!".
 #include "html/html.h"
+#include "report/figures/sum.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -95,7 +96,7 @@ pprof_status ppi_html_end(FILE *out) {
 // What the command line prints above and below the answer's table.
 static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   ppi_page ran = {.width = NO_WRAPPING}, trust = ran, page = {0};
-  ppi_base_kind base = ppi_answer_base(figures);
+  ppi_base_kind base = ppi_figures_base(figures);
   ppi_ranks ranks;
   pprof_status status = ppi_ranks_of(figures, base, &ranks);
   if (status != PPROF_STATUS_OK) return status;

@@ -11,7 +11,7 @@
 #include "html/seen.h"
 #include "html/series.h"
 #include "html/survey.h"
-#include "view/answer_line.h"
+#include "report/figures/sum.h"
 
 pprof_status ppi_picture_create(ppi_picture **out) {
   ppi_picture *picture = ppi_alloc(sizeof *picture);
@@ -113,7 +113,7 @@ static uint32_t device_of(const ppi_picture *picture, const char *name) {
 pprof_status ppi_picture_plan(ppi_picture *picture,
                               const ppi_figures *figures) {
   pprof_status status = ppi_plan_make(picture, figures);
-  bool has_requests = ppi_answer_base(figures) == PPI_BASE_REQUEST;
+  bool has_requests = ppi_figures_base(figures) == PPI_BASE_REQUEST;
   for (size_t i = 0; has_requests && i < figures->num_request_runs; i++) {
     const ppi_request_run *of = figures->request_runs[i];
     const ppi_picture_run *run = run_of(picture, of->uuid);

@@ -13,7 +13,7 @@
 #include "base/rank.h"
 #include "html/survey.h"
 #include "report/figures/steady_requests.h"
-#include "view/answer_line.h"
+#include "report/figures/sum.h"
 
 // Runs share one axis where each says when it began, and where the whole is no
 // more than so many times as long as all of them: nothing could be seen of runs
@@ -123,7 +123,7 @@ static void choose(ppi_picture *picture, const char *what,
 // of the run, so is the page.
 static pprof_status choose_requests(ppi_picture *picture,
                                     const ppi_figures *figures) {
-  if (ppi_answer_base(figures) != PPI_BASE_REQUEST) return PPROF_STATUS_OK;
+  if (ppi_figures_base(figures) != PPI_BASE_REQUEST) return PPROF_STATUS_OK;
   ppi_steady_request *list;
   size_t num, num_cold;
   pprof_status status = ppi_steady_requests(figures, &list, &num, &num_cold);

@@ -3,6 +3,7 @@
 // The list of views, the way from a report and a list of names to a stream, and
 // which format is printed by what.
 #include "print/report_print.h"
+#include "report/figures/sum.h"
 
 #include <string.h>
 
@@ -99,6 +100,8 @@ void ppi_report_need(const ppi_report_options *options,
   details->answer |= answer;
   bool wants_use = options->has_kernels ||
                    (options->columns && ppi_tree_wants_use(options->columns));
+  details->iteration = options->iteration;
+  details->no_iterations = options->no_iterations;
   details->answer_of_steps |= answer && options->by == PPI_BY_STEP;
   details->by_thread |= answer && options->by == PPI_BY_THREAD;
   details->allocations |=
@@ -135,7 +138,7 @@ static bool are_valid(const ppi_report_options *options) {
 }
 
 static bool has_answers(const ppi_figures *figures) {
-  return figures->answers[ppi_answer_base(figures)].num_units > 0 ||
+  return figures->answers[ppi_figures_base(figures)].num_units > 0 ||
          figures->runs_unopened > 0;
 }
 

@@ -12,15 +12,10 @@
 #include "view/view.h"
 #include "view/wrapped.h"
 
-ppi_base_kind ppi_answer_base(const ppi_figures *figures) {
-  ppi_base_kind kind = PPI_BASE_REQUEST;
-  while (kind > PPI_BASE_WALL && !figures->answers[kind].num_units) kind--;
-  return kind;
-}
-
 const char *ppi_answer_unit(ppi_base_kind base) {
   static const char *const names[PPI_NUM_BASES] = {
       [PPI_BASE_WALL] = "run",
+      [PPI_BASE_ITERATION] = "iteration",
       [PPI_BASE_STEP] = "step",
       [PPI_BASE_REQUEST] = "request"};
   return names[base];
@@ -63,8 +58,37 @@ static void put_outside(ppi_page *page, const ppi_answer *answer, uint64_t ns,
   ppi_page_text(page, unit);
 }
 
-static void put_left_out(ppi_page *page, const ppi_answer *answer,
-                         const char *unit) {
+// "start-up 5.40 s apart: 2.10 s imports".
+static void put_start(ppi_page *page, const ppi_figures *figures) {
+  const ppi_answer *answer = &figures->answers[PPI_BASE_ITERATION];
+  const ppi_figures_loop *loop = &figures->loop;
+  if (answer->before_ns <= answer->span_ns / 100) return;
+  ppi_page_text(page, " \u00b7 start-up ");
+  ppi_page_fitting_time(page, (double)answer->before_ns);
+  ppi_page_text(page, " apart");
+  if (10 * loop->start_stage_ns < answer->before_ns || !loop->start_stage_ns)
+    return;
+  ppi_page_text(page, ": ");
+  ppi_page_fitting_time(page, (double)loop->start_stage_ns);
+  ppi_page_text(page, " ");
+  ppi_page_visible(page, loop->start_stage);
+}
+
+// " of data, forward, backward found on thread main".
+static void put_loop(ppi_page *page, const ppi_figures_loop *loop) {
+  if (*loop->stages) {
+    ppi_page_text(page, " of ");
+    ppi_page_visible(page, loop->stages);
+  }
+  if (*loop->thread) {
+    ppi_page_text(page, " found on thread ");
+    ppi_page_visible(page, loop->thread);
+  }
+}
+
+static void put_left_out(ppi_page *page, const ppi_figures *figures,
+                         ppi_base_kind base, const char *unit) {
+  const ppi_answer *answer = &figures->answers[base];
   if (answer->num_cold) {
     ppi_page_format(page, " \u00b7 the first %llu apart: ",
                     (unsigned long long)answer->num_cold);
@@ -72,7 +96,10 @@ static void put_left_out(ppi_page *page, const ppi_answer *answer,
                           (double)answer->cold_ns / (double)answer->num_cold);
     ppi_page_text(page, answer->num_cold > 1 ? " each" : "");
   }
-  put_outside(page, answer, answer->before_ns, " before the first ", unit);
+  if (base == PPI_BASE_ITERATION)
+    put_start(page, figures);
+  else
+    put_outside(page, answer, answer->before_ns, " before the first ", unit);
   put_outside(page, answer, answer->after_ns, " after the last ", unit);
   if (answer->num_cut)
     ppi_page_format(page, " \u00b7 %llu cut",
@@ -147,15 +174,18 @@ static void put_num(ppi_page *page, const ppi_answer *answer,
 
 // "48 requests in 1.52 s = 31.6/s, 124 ms each (p50 125, max 184), 3.9 in
 // flight"; of ranks an average one.
-static void put_units(ppi_page *page, const ppi_answer *answer,
+static void put_units(ppi_page *page, const ppi_figures *figures,
                       ppi_base_kind base, const ppi_ranks *ranks) {
+  const ppi_answer *answer = &figures->answers[base];
   double mean_ns = mean_of(answer), span_ns = (double)answer->span_ns;
   ppi_time_unit unit = ppi_time_unit_of(mean_ns);
   bool are_several = ranks->num > 1;
   put_num(page, answer, ranks);
-  ppi_page_format(page, " %s%s%s in ", ppi_answer_unit(base),
+  ppi_page_format(page, " %s%s%s", ppi_answer_unit(base),
                   answer->num_all == 1 ? "" : "s",
                   are_several ? " of each" : "");
+  if (base == PPI_BASE_ITERATION) put_loop(page, &figures->loop);
+  ppi_page_text(page, " in ");
   ppi_page_fitting_time(page,
                         are_several ? span_ns / (double)ranks->num : span_ns);
   if (answer->span_ns) {
@@ -211,9 +241,9 @@ void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
     ppi_page_text(&line, answer->num_runs == 1 ? "1 run of " : "runs of ");
     ppi_page_fitting_time(&line, mean_of(answer));
   } else {
-    put_units(&line, answer, base, ranks);
+    put_units(&line, figures, base, ranks);
   }
-  put_left_out(&line, answer,
+  put_left_out(&line, figures, base,
                base == PPI_BASE_WALL ? "stage" : ppi_answer_unit(base));
   page->failed |= program.failed || line.failed;
   ppi_page_bytes(page, program.bytes, program.len);

@@ -9,8 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// The greatest base that the runs have, and what one of its units is called.
-ppi_base_kind ppi_answer_base(const ppi_figures *figures);
+// What a unit of the base is called.
 const char *ppi_answer_unit(ppi_base_kind base);
 // With the date, unless `now_ns` is NULL; and from an hour on how long ago that
 // is, by this real time; 0: it is not said.

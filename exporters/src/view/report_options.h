@@ -45,6 +45,8 @@ typedef struct ppi_report_options {
   const struct ppi_stage_costs *costs;
   // Thresholds of the rules; NULL: their own.
   const struct ppi_findings_options *findings;
+  const char *iteration;  // as in ppi_report_details
+  bool no_iterations;
   bool is_compact;  // JSON: the answer and what matters most, in 8 kB
   bool is_raw;      // CSV without the guard against formulas
   bool is_verbose;  // the answer: with all that is known of trust

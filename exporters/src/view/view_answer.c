@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "report/figures/impossible.h"
+#include "report/figures/sum.h"
 #include "view/answer_line.h"
 #include "view/answer_threads.h"
 #include "view/findings_text.h"
@@ -263,7 +264,7 @@ static pprof_status add_ranks(const adding *all) {
 static const char *missing(const ppi_figures *figures,
                            const ppi_report_options *options, ppi_view *out) {
   const ppi_impossible impossible = ppi_impossible_of(figures);
-  ppi_base_kind base = ppi_answer_base(figures);
+  ppi_base_kind base = ppi_figures_base(figures);
   const ppi_answer *answer = &figures->answers[base];
   bool is_import = ppi_figures_are_imported(figures);
   if ((!answer->num_units || !answer->total_ns) && is_import &&
@@ -278,14 +279,15 @@ static const char *missing(const ppi_figures *figures,
   if (!has_time) return "no time was recorded";
   if (options->by == PPI_BY_REQUEST && base != PPI_BASE_REQUEST)
     return "no requests were recorded: pprof_flow makes them";
-  if (options->by == PPI_BY_STEP && base != PPI_BASE_STEP)
+  if (options->by == PPI_BY_STEP && base != PPI_BASE_STEP &&
+      base != PPI_BASE_ITERATION)
     return "no steps were recorded: pprof_step makes them";
   return NULL;
 }
 
 static pprof_status build(const ppi_figures *figures,
                           const ppi_report_options *options, ppi_view *out) {
-  ppi_base_kind base = ppi_answer_base(figures);
+  ppi_base_kind base = ppi_figures_base(figures);
   ppi_ranks ranks;
   out->reason = missing(figures, options, out);
   if (out->reason) return PPROF_STATUS_OK;
@@ -486,12 +488,12 @@ static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
   bool has_name = total[OF].kind != PPI_CELL_NONE;
   bool is_one = total[P50].kind == PPI_CELL_NONE && has_name;
   bool is_the = is_one || strcmp(unit, "run") == 0;
-  const char *article = is_the ? "the" : "a";
+  const char *article = is_the ? "the" : strchr("aeio", *unit) ? "an" : "a";
   if (has_name) {
     ppi_page_visible(title, total[OF].text);
     ppi_page_text(title, is_short ? ": " : ": where ");
   } else if (is_short) {
-    article = is_the ? "The" : "A";
+    article = is_the ? "The" : strchr("aeio", *unit) ? "An" : "A";
   } else {
     ppi_page_text(title, "Where ");
   }
@@ -522,7 +524,10 @@ static void put_heading(const answer_text *text) {
     if (!is_run)
       ppi_page_format(&line, "      p50%9s", has_p99 ? "p99" : "max");
     ppi_page_text(&line, "   calls");
-    if (!is_run) ppi_page_format(&line, " a %s", text->view->unit);
+    if (!is_run)
+      ppi_page_format(&line, " %s %s",
+                      strchr("aeio", *text->view->unit) ? "an" : "a",
+                      text->view->unit);
   }
   if (!line.failed) ppi_page_strong(text->page, line.bytes);
   ppi_page_text(text->page, "\n");

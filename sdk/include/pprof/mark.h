@@ -67,6 +67,7 @@ enum {
   PPROF_CATEGORY_MEMCPY,
   PPROF_CATEGORY_MEMSET,
   PPROF_CATEGORY_WAIT,  // of a thread for another one, as `waits` records it
+  PPROF_CATEGORY_IDLE,  // waits for work to come: no work itself
   PPROF_CATEGORY_FIRST_REGISTERED = 64
 };
 

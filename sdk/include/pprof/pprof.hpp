@@ -105,7 +105,8 @@ enum class category : std::uint32_t {
   kernel = PPROF_CATEGORY_KERNEL,
   memcpy = PPROF_CATEGORY_MEMCPY,
   memset = PPROF_CATEGORY_MEMSET,
-  wait = PPROF_CATEGORY_WAIT
+  wait = PPROF_CATEGORY_WAIT,
+  idle = PPROF_CATEGORY_IDLE
 };
 
 // name is what a place is called, as a call is given it: a parameter, not

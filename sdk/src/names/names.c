@@ -64,6 +64,7 @@ static const char *const builtin_categories[] = {
     "Preprocess",    "Inference",    "Postprocess",   "CpuTask",
     "Memory",        "Kernel",       "Memcpy",        "Memset",
     "Wait",
+    "Idle",
 };
 #define NUM_BUILTIN (sizeof builtin_categories / sizeof *builtin_categories)
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "report/figures/sum.h"
 #include "report/limit/limit.h"
+#include "report/loop_answer.h"
 #include "report/machine/interpreter.h"
 #include "report/machine/split_energy.h"
 #include "report/machine/troubles.h"
@@ -24,6 +25,7 @@ struct pprof_report {
   ppi_run *run;                    // from begin to finish
   ppi_limit_calls calls;           // the same time, with details.answer
   ppi_machine_run machine, loops;  // counters of these categories
+  char iteration[256];             // that the configuration names; "": none
   ppi_figures figures;             // of the runs that have finished
   bool finished;                   // any run
 };
@@ -75,6 +77,20 @@ static void drop_run(pprof_report *report) {
   report->run = NULL;
 }
 
+// "steps: {begin: NAME}" of a configuration as it stands in the log.
+static void find_iteration(pprof_report *report, const pprof_run_info *info) {
+  static const char key[] = "\nsteps:\n  begin: \"";
+  const char *config = pprof_run_info_text(info, "config");
+  const char *at = config ? strstr(config, key) : NULL;
+  size_t len = 0;
+  if (at) at += sizeof key - 1;
+  for (; at && *at && *at != '"' && len + 1 < sizeof report->iteration; at++) {
+    if (*at == '\\' && at[1]) at++;
+    report->iteration[len++] = *at;
+  }
+  report->iteration[len] = 0;
+}
+
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (report->run) return PPROF_STATUS_BUSY;
@@ -87,6 +103,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_limit_calls_begin(&report->calls);
   report->machine.wanted = PPI_CATEGORY_MACHINE;
   report->loops.wanted = PPI_CATEGORY_LOOP;
+  find_iteration(report, info);
   const char *flows = pprof_run_info_text(info, "flows");
   report->calls.are_links = flows && strcmp(flows, "links") == 0;
   pprof_status status = ppi_run_begin(report->run, info);
@@ -160,6 +177,22 @@ static pprof_status add_run(pprof_report *report, ppi_figures *run) {
   return status;
 }
 
+static pprof_status find_limit(pprof_report *report, ppi_figures *figures) {
+  const char *named = report->details.iteration;
+  if (!named && *report->iteration) named = report->iteration;
+  ppi_limit_loop loop = {.begins = named,
+                         .is_off = report->details.no_iterations};
+  pprof_status status =
+      ppi_limit_find(&report->calls, &figures->limit,
+                     &figures->answers[PPI_BASE_REQUEST], &loop);
+  bool is_unit = !figures->answers[PPI_BASE_STEP].num_units &&
+                 !figures->answers[PPI_BASE_REQUEST].num_units;
+  if (status == PPROF_STATUS_OK && is_unit)
+    status = ppi_loop_answer(&loop, &report->calls.fill.ids, figures);
+  ppi_limit_loop_clear(&loop);
+  return status;
+}
+
 static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (!report->run) return PPROF_STATUS_BUSY;
@@ -168,9 +201,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   if (status == PPROF_STATUS_OK)
     status = ppi_table_fill_finish(&report->calls.fill);
   if (status == PPROF_STATUS_OK) status = find_beside(report, &figures);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_limit_find(&report->calls, &figures.limit,
-                            &figures.answers[PPI_BASE_REQUEST]);
+  if (status == PPROF_STATUS_OK) status = find_limit(report, &figures);
   if (figures.num_inputs)
     snprintf(figures.limit.uuid, sizeof figures.limit.uuid, "%s",
              figures.inputs[0].uuid);

@@ -10,7 +10,8 @@ PPROF_BEGIN_C_
 
 // What a run is made of. Of a run the greatest that it has counts.
 typedef enum ppi_base_kind {
-  PPI_BASE_WALL = 0,  // the recorded windows as one
+  PPI_BASE_WALL = 0,   // the recorded windows as one
+  PPI_BASE_ITERATION,  // turns of a loop that was found
   PPI_BASE_STEP,
   PPI_BASE_REQUEST,
   PPI_NUM_BASES

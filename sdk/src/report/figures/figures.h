@@ -96,6 +96,8 @@ typedef struct ppi_report_details {
   bool shapes;               // kernels by how they were launched
   bool allocations;          // memory by the names of ranges
   bool courses;              // when each device was busy, or idle and why
+  bool no_iterations;        // none are found
+  const char *iteration;     // the range that begins one; NULL: as found
   bool one_way;              // tests: no shorter way to the same answer
   // From so many pages of host ranges on a second thread helps to settle them.
   uint32_t much_pages;  // 0: never
@@ -349,6 +351,15 @@ typedef struct ppi_request_run {
   bool others_unknown;  // too many device ranges of no request
 } ppi_request_run;
 
+// The loop that iterations were found in; of several runs one that they share.
+typedef struct ppi_figures_loop {
+  char stages[160], thread[64];  // "": none, or not the same
+  bool is_unlike;                // runs have different loops, or some have none
+  // What takes most of the time before the first iteration.
+  char start_stage[64];
+  uint64_t start_stage_ns;
+} ppi_figures_loop;
+
 typedef struct ppi_figures {
   ppi_report_name *names;  // by category name, then name
   size_t num_names, names_capacity;
@@ -388,6 +399,7 @@ typedef struct ppi_figures {
   ppi_machine_figures machine;
   ppi_interpreter_figures interpreter;
   ppi_energy energy;
+  ppi_figures_loop loop;
   ppi_limit limit;  // of one run; of several the one that says most
   ppi_report_distribution distribution;
   ppi_report_outside outside;  // with details.allocations

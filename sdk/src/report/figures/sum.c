@@ -4,6 +4,8 @@
 // integers and every table is ordered by name, so no order of merging shows.
 #include "report/figures/sum.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/fields.h"
@@ -104,7 +106,38 @@ static void add_limit(ppi_limit *into, const ppi_limit *from) {
   if (is_more) *into = *from;
 }
 
+static bool has_time(const ppi_figures *figures) {
+  bool any = false;
+  for (int i = 0; i < PPI_NUM_BASES; i++)
+    any |= figures->answers[i].total_ns > 0;
+  return any;
+}
+
+// A loop that not all runs have is the unit of none.
+static void add_loop(ppi_figures *into, const ppi_figures *from) {
+  ppi_figures_loop *loop = &into->loop;
+  if (!has_time(from)) return;
+  if (!has_time(into)) {
+    *loop = from->loop;
+    return;
+  }
+  loop->is_unlike |=
+      from->loop.is_unlike || strcmp(loop->stages, from->loop.stages) != 0;
+  if (strcmp(loop->thread, from->loop.thread) != 0) *loop->thread = 0;
+  loop->start_stage_ns = 0;
+}
+
+ppi_base_kind ppi_figures_base(const ppi_figures *figures) {
+  ppi_base_kind kind = PPI_BASE_REQUEST;
+  while (kind > PPI_BASE_WALL &&
+         (!figures->answers[kind].num_units ||
+          (kind == PPI_BASE_ITERATION && figures->loop.is_unlike)))
+    kind--;
+  return kind;
+}
+
 pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
+  add_loop(into, from);
   add_limit(&into->limit, &from->limit);
   ppi_machine_figures_add(&into->machine, &from->machine);
   ppi_interpreter_figures_add(&into->interpreter, &from->interpreter);

@@ -2,6 +2,7 @@
 //
 // The table of rules, and the order of what they find.
 #include "report/findings/findings.h"
+#include "report/figures/sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,13 +115,6 @@ pprof_status ppi_findings_set(ppi_findings_options *options, const char *id,
   return PPROF_STATUS_INVALID;
 }
 
-// The greatest that the runs have.
-static ppi_base_kind base_of(const ppi_figures *figures) {
-  ppi_base_kind kind = PPI_BASE_REQUEST;
-  while (kind > PPI_BASE_WALL && !figures->answers[kind].num_units) kind--;
-  return kind;
-}
-
 static int compare_findings(const void *left, const void *right) {
   const ppi_finding *a = left, *b = right;
   if (a->is_limit != b->is_limit) return a->is_limit ? -1 : 1;
@@ -176,14 +170,21 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
                              ppi_findings *out) {
   static const char *const units[PPI_NUM_BASES] = {
       [PPI_BASE_WALL] = "run",
+      [PPI_BASE_ITERATION] = "iteration",
       [PPI_BASE_STEP] = "step",
       [PPI_BASE_REQUEST] = "request"};
-  *out = (ppi_findings){.base = base_of(figures)};
+  static const char *const a_units[PPI_NUM_BASES] = {
+      [PPI_BASE_WALL] = "a run",
+      [PPI_BASE_ITERATION] = "an iteration",
+      [PPI_BASE_STEP] = "a step",
+      [PPI_BASE_REQUEST] = "a request"};
+  *out = (ppi_findings){.base = ppi_figures_base(figures)};
   const ppi_answer *answer = &figures->answers[out->base];
   ppi_search search = {.figures = figures,
                        .answer = answer,
                        .base = out->base,
                        .unit = units[out->base],
+                       .a_unit = a_units[out->base],
                        .rooflines = options ? options->rooflines : NULL,
                        .num_rooflines = options ? options->num_rooflines : 0,
                        .out = out};

@@ -119,7 +119,8 @@ ppi_words ppi_part_of_unit(const ppi_search *search, uint64_t sum_ns) {
   PPI_SAY(words.text, "%.16s of %.16s %s%s (%.8s)",
           ppi_words_time(ppi_part_mean(answer, sum_ns)).text,
           ppi_words_time(search->unit_ns).text,
-          search->base == PPI_BASE_WALL ? "of the " : "a ", search->unit,
+          search->base == PPI_BASE_WALL ? "of the " : "",
+          search->base == PPI_BASE_WALL ? search->unit : search->a_unit,
           ppi_words_percent((double)sum_ns, (double)answer->total_ns).text);
   return words;
 }

@@ -54,6 +54,7 @@ static bool is_stage(const ppi_figures *figures, const ppi_report_name *name) {
     case PPROF_CATEGORY_RUNTIME:
     case PPROF_CATEGORY_OPERATOR_INNER:
     case PPROF_CATEGORY_PROFILE_STEP:
+    case PPROF_CATEGORY_IDLE:
       return false;
     default:
       break;
@@ -164,7 +165,8 @@ void ppi_rule_first_call(ppi_search *search) {
     const ppi_report_name *name = &figures->names[i];
     const ppi_phases *phases =
         name->device.n ? &name->device_phases : &name->host_phases;
-    if (first_ratio(phases) < search->threshold || says_it_waits(name->name))
+    if (first_ratio(phases) < search->threshold ||
+        name->category == PPROF_CATEGORY_IDLE || says_it_waits(name->name))
       continue;
     if (most && phases->first.sum <= most->first.sum) continue;
     found = name;

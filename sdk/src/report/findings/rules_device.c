@@ -34,6 +34,7 @@ static const ppi_report_device *busiest(ppi_search *search, ppi_active *out) {
 static const char *base_words(const ppi_search *search) {
   static const char *const words[PPI_NUM_BASES] = {
       [PPI_BASE_WALL] = "of the time from its first to its last work",
+      [PPI_BASE_ITERATION] = "of the time from its first to its last work",
       [PPI_BASE_STEP] = "of the steps' time",
       [PPI_BASE_REQUEST] = "of the time in which requests are under way"};
   return words[search->base];

@@ -122,9 +122,9 @@ static void put_rank(const ppi_search *search, const rank *list, size_t num,
   const char *stage = slow_stage(usual, slow, &slow_ns, &usual_ns);
   const ppi_part waiting = {.wheres = PPI_PART_WAITING};
   bool is_told = ppi_part_greatest(usual->answer, &waiting) != NULL;
-  PPI_SAY(finding->text, "%s works %s of a %s, the others usually %s%s.",
+  PPI_SAY(finding->text, "%s works %s of %s, the others usually %s%s.",
           ppi_words_name(slow->name).text, ppi_words_time(slow->work_ns).text,
-          search->unit, ppi_words_time(usual->work_ns).text,
+          search->a_unit, ppi_words_time(usual->work_ns).text,
           is_told ? ": they wait for it" : "");
   PPI_SAY(finding->sure, "%llu %ss of it%s%s",
           (unsigned long long)slow->answer->num_units, search->unit,
@@ -149,10 +149,10 @@ static void put_answer(ppi_search *search, const rank *usual,
       ppi_part_mean(usual->answer, ppi_part_sum(usual->answer, &waiting));
   if (wait_ns < much * search->unit_ns) return;
   PPI_SAY(search->out->answer,
-          "%s waits for %s: %s of %s a %s (%s), in %s; %s works %s, %s %s.",
+          "%s waits for %s: %s of %s %s (%s), in %s; %s works %s, %s %s.",
           ppi_words_name(usual->name).text, ppi_words_name(slow->name).text,
           ppi_words_time(wait_ns).text, ppi_words_time(search->unit_ns).text,
-          search->unit, ppi_words_percent(wait_ns, search->unit_ns).text,
+          search->a_unit, ppi_words_percent(wait_ns, search->unit_ns).text,
           ppi_words_name(row->name).text, ppi_words_name(slow->name).text,
           ppi_words_time(slow->work_ns).text, ppi_words_name(usual->name).text,
           ppi_words_time(usual->work_ns).text);

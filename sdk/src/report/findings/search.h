@@ -14,10 +14,11 @@ typedef struct ppi_search {
   const ppi_figures *figures;
   const ppi_answer *answer;  // of `base`
   ppi_base_kind base;
-  const char *unit;  // "request", "step", "run"
-  double unit_ns;    // the mean time of one
-  const char *id;    // of the rule that looks
-  double threshold;  // its own
+  const char *unit;    // "request", "step", "run"
+  const char *a_unit;  // "an iteration"
+  double unit_ns;      // the mean time of one
+  const char *id;      // of the rule that looks
+  double threshold;    // its own
   const ppi_roofline *rooflines;
   size_t num_rooflines;
   ppi_impossible impossible;

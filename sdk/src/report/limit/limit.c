@@ -10,6 +10,7 @@
 #include "report/findings/words.h"
 #include "report/limit/blame.h"
 #include "report/limit/ledger.h"
+#include "report/limit/loop.h"
 #include "report/limit/pauses.h"
 #include "report/limit/prepare.h"
 #include "report/limit/rules_latency.h"
@@ -41,6 +42,7 @@ static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
     return false;
   if (!model->num_units) return true;
   if (!ppi_model_find_window(model)) return false;
+  if (model->loop && !ppi_loop_take(model->loop, model)) return false;
   if (!model->time_ns || !model->num_counted) return true;
   ppi_limit_find_pauses(search);
   if (search->failed || !ppi_model_find_waits(model) ||
@@ -87,8 +89,8 @@ static void say_more(ppi_limit_search *search) {
   ppi_limit *out = search->out;
   const char *unit = ppi_limit_unit_name(model);
   if (model->num_other && 50 * model->other_ns >= model->time_ns)
-    PPI_LIMIT_SAY_MORE(out, "%zu other calls between %ss took %s.",
-                       model->num_other, unit,
+    PPI_LIMIT_SAY_MORE(out, "%zu other call%s between %ss took %s.",
+                       model->num_other, model->num_other == 1 ? "" : "s", unit,
                        ppi_words_time((double)model->other_ns).text);
   if (model->num_apart) say_outliers(search);
   ppi_limit_say_lock(search);
@@ -116,12 +118,13 @@ static void ask_rules(ppi_limit_search *search) {
 }
 
 pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out,
-                            ppi_answer *requests) {
-  ppi_limit_model model = {0};
+                            ppi_answer *requests, ppi_limit_loop *loop) {
+  ppi_limit_model model = {.loop = loop};
   ppi_limit_search search = {
       .model = &model, .out = out, .congested = PPI_NONE};
   *out = (ppi_limit){0};
   if (!calls->num) return PPROF_STATUS_OK;
+  if (loop) loop->stride = calls->stride;
   search.failed = !find_model(&search, calls);
   if (!search.failed && model.num_counted) ask_rules(&search);
   if (!search.failed && out->claim != PPI_CLAIM_NONE)

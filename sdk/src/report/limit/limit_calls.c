@@ -229,3 +229,9 @@ void ppi_limit_calls_clear(ppi_limit_calls *calls) {
   ppi_free(calls->places);
   *calls = (ppi_limit_calls){0};
 }
+
+void ppi_limit_loop_clear(ppi_limit_loop *loop) {
+  ppi_free(loop->calls);
+  ppi_free(loop->turns);
+  *loop = (ppi_limit_loop){0};
+}

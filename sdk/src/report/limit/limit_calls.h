@@ -61,8 +61,29 @@ typedef struct ppi_limit_calls {
   size_t places_capacity;
 } ppi_limit_calls;
 
+typedef struct ppi_loop_turn {
+  uint64_t start_ns, end_ns;
+} ppi_loop_turn;
+
+typedef struct ppi_limit_loop {
+  const char *begins;  // the range that begins a turn; NULL: as found
+  bool is_off;
+  // All calls on one time without the stretches that were left out, as the
+  // table had them; names are folded.
+  ppi_limit_call *calls;
+  size_t num_calls;
+  // Turns of the one thread that goes round, but for outliers; none: no loop,
+  // or several threads go round alike.
+  ppi_loop_turn *turns;
+  size_t num_turns;
+  uint32_t thread;
+  uint64_t stride;  // so many turns stand for one of them
+  char stages[160], thread_name[64];
+} ppi_limit_loop;
+
 // ppi_limit_calls_begin comes first.
 void ppi_limit_calls_begin(ppi_limit_calls *calls);
 void ppi_limit_calls_clear(ppi_limit_calls *calls);
+void ppi_limit_loop_clear(ppi_limit_loop *loop);
 
 PPROF_END_C_

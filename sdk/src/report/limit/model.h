@@ -121,6 +121,7 @@ typedef struct ppi_limit_model {
   size_t num_rows;
   const ppi_table_ids *ids;
   bool are_links;
+  ppi_limit_loop *loop;  // NULL: nobody asks for it
   uint64_t span_ns;
   // Units.
   ppi_unit_kind unit_kind;

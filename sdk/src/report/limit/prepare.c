@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "report/limit/loop.h"
 
 // ---- one time without the stretches that were left out ----
 
@@ -321,6 +322,7 @@ bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
     calls->items[i].name =
         ppi_table_ids_folded(model->ids, calls->items[i].name);
   close_gaps(calls);
+  if (model->loop && !ppi_loop_keep(model->loop, model)) return false;
   find_span(model);
   return drop_containers(model) && inherit(model) && put_in_order(model) &&
          list_names(model) && find_medians(model) && fill_rows(model);

@@ -65,6 +65,8 @@ static void add_waits(const ppi_limit_model *model, parts *to) {
     uint32_t stage = model->calls[outermost(model, (uint32_t)i)].name;
     if (name->waits == PPI_WAITS_DEVICE)
       add_device(model, i, ns, stage, to);
+    else if (name->category == PPROF_CATEGORY_IDLE)
+      to->all_ns -= ns;  // apart: no part of an iteration
     else if (name->waits == PPI_WAITS_THREAD)
       to->waits_ns[name->waits_for == PPI_NONE ? call->name
                                                : name->waits_for] += ns;

@@ -240,31 +240,69 @@ static uint32_t first_of_pattern(const ppi_limit_model *model,
   return first;
 }
 
-// Calls outside of the pattern are left out of the window's time.
+// Calls outside of the pattern are left out of the window's time; one behind
+// the pattern's last call ends the iteration.
 static bool cut_iterations(ppi_limit_model *model, const tally *tallies) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
   size_t capacity = 0;
-  uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+  uint64_t begin_ns = UINT64_MAX, until_ns = UINT64_MAX, end_ns = 0;
   ppi_free(model->units);
   model->units = NULL;
   for (size_t i = 0; i < row->num_outer; i++) {
     const ppi_limit_call *call = &model->calls[row->outer[i]];
     if (call->name == model->begins_loop) {
       if (begin_ns != UINT64_MAX &&
-          !add_unit(model, &capacity, begin_ns, call->start_ns))
+          !add_unit(model, &capacity, begin_ns,
+                    PPI_MIN(until_ns, call->start_ns)))
         return false;
       begin_ns = call->start_ns;
     }
-    if (tallies[call->name].is_pattern) end_ns = PPI_MAX(end_ns, call->end_ns);
+    if (tallies[call->name].is_pattern) {
+      end_ns = PPI_MAX(end_ns, call->end_ns);
+      until_ns = UINT64_MAX;
+    }
     if (!tallies[call->name].is_stage && begin_ns != UINT64_MAX) {
       if (!ppi_intervals_add(&model->left_out, call->start_ns, call->end_ns))
         return false;
+      until_ns = PPI_MIN(until_ns, call->start_ns);
       model->num_other++;
       model->other_ns += call->end_ns - call->start_ns;
     }
   }
   return begin_ns == UINT64_MAX ||
          add_unit(model, &capacity, begin_ns, PPI_MAX(end_ns, begin_ns));
+}
+
+// The thread with the most calls of the range that is said to begin one.
+static void choose_named(ppi_limit_model *model, const char *begins,
+                         tally *tallies) {
+  size_t most = 0;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    if (model->rows[i].is_device) continue;
+    count_names(model, &model->rows[i], tallies);
+    for (size_t k = 0; k < model->num_names; k++) {
+      if (tallies[k].num <= most || strcmp(model->names[k].text, begins) != 0)
+        continue;
+      most = tallies[k].num;
+      model->loop_thread = (uint32_t)i;
+      model->begins_loop = (uint32_t)k;
+    }
+  }
+  if (!most) return;
+  count_names(model, &model->rows[model->loop_thread], tallies);
+  for (size_t k = 0; k < model->num_names; k++)
+    tallies[k].is_pattern = tallies[k].is_stage = 2 * tallies[k].num >= most;
+}
+
+static bool find_named(ppi_limit_model *model, const char *begins) {
+  tally *tallies = ppi_alloc((model->num_names + 1) * sizeof *tallies);
+  if (!tallies) return false;
+  choose_named(model, begins, tallies);
+  bool is_done =
+      model->loop_thread == PPI_NONE || cut_iterations(model, tallies);
+  if (model->num_units) model->unit_kind = PPI_UNIT_ITERATION;
+  ppi_free(tallies);
+  return is_done;
 }
 
 static bool find_iterations(ppi_limit_model *model) {
@@ -361,5 +399,8 @@ bool ppi_model_find_units(ppi_limit_model *model,
     find_loop_thread(model);
     return true;
   }
+  if (model->loop && model->loop->is_off) return true;
+  if (model->loop && model->loop->begins)
+    return find_named(model, model->loop->begins);
   return find_iterations(model);
 }

@@ -438,7 +438,8 @@ bool ppi_model_find_waits(ppi_limit_model *model) {
   for (size_t i = 0; i < num; i++) {
     ppi_limit_name *name = &model->names[names[i].name];
     if (name->category == PPROF_CATEGORY_COMMUNICATION ||
-        name->category == PPROF_CATEGORY_WAIT)
+        name->category == PPROF_CATEGORY_WAIT ||
+        name->category == PPROF_CATEGORY_IDLE)
       name->waits = PPI_WAITS_THREAD;
     else if (waits_for_device(model, &ends, name))
       name->waits = PPI_WAITS_DEVICE;

@@ -32,7 +32,9 @@ static ppi_account_names names_of(const ppi_run *run) {
 // ---- ranges ----
 
 static uint32_t host_flags(const ppi_run_site *site) {
-  return site->traits & PPI_TRAIT_COMMUNICATION ? PPI_ITEM_WAITS : 0;
+  bool waits = site->traits & PPI_TRAIT_COMMUNICATION ||
+               site->category == PPROF_CATEGORY_IDLE;
+  return waits ? PPI_ITEM_WAITS : 0;
 }
 
 // What a driver records has names of its own, but is the work of who submitted

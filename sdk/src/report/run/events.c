@@ -118,7 +118,8 @@ static uint16_t held_flags(const pprof_event *event, const ppi_run_site *site) {
   uint32_t flags = 0;
   if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_HELD_CUT;
   if (is_flagged && !communicates) flags |= PPI_HELD_COMMUNICATION;
-  if (is_flagged || communicates) flags |= PPI_HELD_WAITS;
+  bool is_idle = site->category == PPROF_CATEGORY_IDLE;
+  if (is_flagged || communicates || is_idle) flags |= PPI_HELD_WAITS;
   if (is_apart(event, site)) flags |= PPI_HELD_APART;
   return (uint16_t)flags;
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes the iterations out of the limit model, for the answer's rows.
+#include "report/limit/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+enum { LEAST_TURNS = 5, FEW_STAGES = 2, LEAST_OF_ONE = 10 };
+
+bool ppi_loop_keep(ppi_limit_loop *loop, const ppi_limit_model *model) {
+  loop->calls = ppi_alloc((model->num_calls + 1) * sizeof *loop->calls);
+  if (!loop->calls) return false;
+  if (model->num_calls)
+    memcpy(loop->calls, model->calls, model->num_calls * sizeof *loop->calls);
+  loop->num_calls = model->num_calls;
+  return true;
+}
+
+// Outermost calls of `name` on a row.
+static size_t count_on(const ppi_limit_model *model, const ppi_limit_row *row,
+                       uint32_t name) {
+  size_t num = 0;
+  for (size_t i = 0; i < row->num_outer; i++)
+    num += model->calls[row->outer[i]].name == name;
+  return num;
+}
+
+// A pool's threads go round alike, each for itself: a turn of one is no unit of
+// the run.
+static bool is_only_one(const ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_rows; i++)
+    if (i != model->loop_thread && !model->rows[i].is_device &&
+        count_on(model, &model->rows[i], model->begins_loop) >= LEAST_TURNS)
+      return false;
+  return true;
+}
+
+// The stages of the turns in their order, each once; those of few turns, such
+// as logging, are left out. Answers how many there are.
+static size_t put_stages(ppi_limit_loop *loop, const ppi_limit_model *model) {
+  const ppi_limit_row *row = &model->rows[model->loop_thread];
+  size_t num = 0, len = 0, least = model->num_units / 2;
+  for (size_t i = 0; i < row->num_outer; i++) {
+    uint32_t name = model->calls[row->outer[i]].name;
+    bool is_known = false;
+    for (size_t k = 0; k < i && !is_known; k++)
+      is_known = model->calls[row->outer[k]].name == name;
+    if (is_known || count_on(model, row, name) < least) continue;
+    num++;
+    const char *text = model->names[name].text;
+    size_t room = sizeof loop->stages - len;
+    int put = snprintf(loop->stages + len, room, "%s%s", len ? ", " : "", text);
+    if (put < 0 || (size_t)put >= room) {
+      loop->stages[len] = 0;
+      return num;
+    }
+    len += (size_t)put;
+  }
+  return num;
+}
+
+// The last turn has no next one: it lasts as long as what it submitted.
+static void end_last(ppi_limit_loop *loop, const ppi_limit_model *model) {
+  ppi_loop_turn *last = &loop->turns[loop->num_turns - 1];
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->flags & PPI_CALL_DEVICE && call->host == loop->thread &&
+        call->submit_ns >= last->start_ns)
+      last->end_ns = PPI_MAX(last->end_ns, call->end_ns);
+  }
+}
+
+bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
+  size_t stages;
+  if (model->unit_kind != PPI_UNIT_ITERATION ||
+      model->num_units < LEAST_TURNS || !is_only_one(model))
+    return true;
+  stages = put_stages(loop, model);
+  if (!loop->begins && stages < FEW_STAGES && model->num_units < LEAST_OF_ONE)
+    return true;
+  loop->turns = ppi_alloc(model->num_units * sizeof *loop->turns);
+  if (!loop->turns) return false;
+  for (size_t i = 0; i < model->num_units; i++) {
+    const ppi_limit_unit *unit = &model->units[i];
+    // Outside of the model's window they are turns all the same.
+    bool is_outlier = unit->is_apart && unit->end_ns > model->from_ns &&
+                      unit->end_ns <= model->to_ns;
+    if (!is_outlier)
+      loop->turns[loop->num_turns++] =
+          (ppi_loop_turn){unit->start_ns, unit->end_ns};
+  }
+  loop->thread = model->loop_thread;
+  if (loop->num_turns) end_last(loop, model);
+  snprintf(loop->thread_name, sizeof loop->thread_name, "%s",
+           model->rows[model->loop_thread].name);
+  return true;
+}
