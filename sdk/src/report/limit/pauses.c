@@ -85,13 +85,27 @@ static bool has_waited(const ppi_limit_model *model, uint32_t index,
          PPI_MAX(ready_ns, from_ns) + (to_ns - from_ns) / 2 <= to_ns;
 }
 
-// Whether the output of a row's last call has not been taken.
-static bool is_blocked(const ppi_limit_model *model, uint32_t last,
+// Whether the output of a call is taken at `to_ns` or later.
+static bool is_waiting(const ppi_limit_model *model, uint32_t call,
                        uint64_t to_ns) {
-  if (last == PPI_NO_CALL || !model->next_call) return false;
-  uint32_t next = model->next_call[last];
+  uint32_t next = model->next_call[call];
   return next != PPI_NO_CALL && model->calls[next].start_ns >= to_ns &&
-         model->calls[next].row != model->calls[last].row;
+         model->calls[next].row != model->calls[call].row;
+}
+
+// Whether as many of a row's outputs wait at `to_ns` as ever: there is no room
+// for another one.
+static bool is_blocked(const ppi_limit_model *model, const ppi_limit_row *row,
+                       uint32_t last, uint64_t to_ns) {
+  size_t num = 0, at = 0;
+  if (last == PPI_NO_CALL || !model->next_call) return false;
+  while (at < row->num_outer && row->outer[at] != last) at++;
+  while (num <= at && is_waiting(model, row->outer[at - num], to_ns)) num++;
+  for (size_t i = num; num && i < row->num_outer; i++)
+    if (is_waiting(model, row->outer[i - num],
+                   model->calls[row->outer[i]].end_ns))
+      return false;
+  return num > 0;
 }
 
 // Rows that have work in the silence: a call that is open all along and far
@@ -113,7 +127,7 @@ static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
       continue;
     }
     size_t at = ppi_row_place(model, row, to_ns);
-    if (is_blocked(model, last, to_ns) || at == row->num_outer) continue;
+    if (is_blocked(model, row, last, to_ns) || at == row->num_outer) continue;
     num += model->calls[row->outer[at]].start_ns <= to_ns + slack_ns &&
            has_waited(model, row->outer[at], from_ns, to_ns);
   }
