@@ -314,9 +314,6 @@ void Pool(int num_threads) {
 void SmallPool() {
   Pool(1);
 }
-void LargePool() {
-  Pool(4);
-}
 
 // What has a low priority holds the lock that the important one needs.
 void Invert(bool shares) {
@@ -460,7 +457,6 @@ const Program programs[] = {
     {"async_wait", AsyncWait},
     {"async_done", AsyncDone},
     {"small_pool", SmallPool},
-    {"large_pool", LargePool},
     {"inversion", Inversion},
     {"no_inversion", NoInversion},
     {"deadlock", Deadlock},

@@ -17,6 +17,7 @@ static struct {
   pthread_once_t once;
   pthread_key_t key;
   bool is_ready;
+  void (*leaving)(void);
 } process = {.once = PTHREAD_ONCE_INIT};
 
 // Stands in while a thread is being attached, so that a signal handler's
@@ -43,6 +44,7 @@ static void leave(ppi_thread *thread) {
 // `in_use` is 0 this one is nobody's to take.
 static void leave_process_lanes(void *block) {
   ppi_thread *thread = block;
+  if (thread == ppi_thread_self && process.leaving) process.leaving();
   __atomic_store_n(&thread->in_use, PPI_THREAD_TAKEN, __ATOMIC_RELAXED);
   leave(thread);
   ppi_thread_self = NULL;
@@ -61,6 +63,10 @@ static void init(void) {
 pprof_status ppi_thread_init(void) {
   pthread_once(&process.once, init);
   return process.is_ready ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_thread_set_leave_handler(void (*leaving)(void)) {
+  process.leaving = leaving;
 }
 
 static ppi_thread *take_block(void) {

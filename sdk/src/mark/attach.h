@@ -10,6 +10,8 @@ PPROF_BEGIN_C_
 // ppi_thread_init prepares page, membarrier and fork handlers, once.
 pprof_status ppi_thread_init(void);
 ppi_thread *ppi_thread_attach(void);
+// ppi_thread_set_leave_handler has threads that end call `leaving` first.
+void ppi_thread_set_leave_handler(void (*leaving)(void));
 // ppi_thread_name_os names the thread with this OS id, now or when it comes;
 // false when there is no room for another name to remember.
 bool ppi_thread_name_os(uint32_t tid, const char *name);

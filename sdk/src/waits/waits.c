@@ -4,11 +4,13 @@
 // and on those that end waits.
 #include "waits/waits.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/thread_id.h"
+#include "event/texts.h"
 #include "inject/inject.h"
 #include "mark/attach.h"
 #include "mark/frame.h"
@@ -16,6 +18,7 @@
 #include "mark/site_id.h"
 #include "waits/object_name.h"
 #include "waits/objects.h"
+#include "waits/unseen.h"
 
 #define SHORTEST_PER_SECOND 1000000u  // a microsecond
 #define RELEASES 0xfffu               // the number's part of a release
@@ -182,8 +185,15 @@ void pprof_wait_release_(uint32_t at) {
                    __ATOMIC_RELEASE);
 }
 
+// Whoever joins this thread waits for its pthread_t.
+static void end_joins(void) {
+  uint32_t at = ppi_wait_find(&ppi_wait_table, (const void *)pthread_self());
+  if (at != PPI_WAIT_UNKNOWN) pprof_wait_release_(at);
+}
+
 void ppi_waits_set(bool on, bool idle) {
   if (on) ppi_object_names_begin();
+  if (on) ppi_thread_set_leave_handler(end_joins);
   __atomic_store_n(&ppi_wait_table.idle, idle, __ATOMIC_RELAXED);
   __atomic_store_n(&ppi_wait_table.on, on, __ATOMIC_RELAXED);
 }
@@ -192,19 +202,24 @@ void ppi_waits_in_forked_child(void) {
   ppi_objects_in_forked_child();
 }
 
-const char *ppi_waits_note(void) {
-  static char text[160];
+static void note_short(ppi_texts *notes) {
+  char text[160];
   uint64_t num = 0, ticks = 0;
   for (uint32_t i = 0; i < PPI_WAIT_OBJECTS; i++) {
     ppi_object *object = ppi_object_at(i);
     num += __atomic_exchange_n(&object->num_short, 0, __ATOMIC_RELAXED);
     ticks += __atomic_exchange_n(&object->short_ticks, 0, __ATOMIC_RELAXED);
   }
-  if (!num) return NULL;
   snprintf(text, sizeof text,
-           "%llu waits were shorter than 1 us, %.3f ms in all: they are no "
-           "ranges",
+           "%llu were shorter than 1 us, %.3f ms in all: they are no ranges",
            (unsigned long long)num,
            (double)ticks * 1e3 / (double)ppi_clock_state.ticks_per_second);
-  return text;
+  if (num) ppi_texts_add(notes, "short waits", text);
+}
+
+void ppi_waits_notes(ppi_texts *notes) {
+  if (!__atomic_load_n(&ppi_wait_table.on, __ATOMIC_RELAXED)) return;
+  note_short(notes);
+  const char *unseen = ppi_waits_unseen_note();
+  if (unseen) ppi_texts_add(notes, "waits", unseen);
 }

@@ -35,9 +35,10 @@ PPROF_API void pprof_wait_release_(uint32_t at);
 
 // ppi_waits_set is in force from then on.
 void ppi_waits_set(bool on, bool idle);
-// ppi_waits_note says how many waits were too short to be ranges; NULL: none.
-// One thread at a time, until its next call.
-const char *ppi_waits_note(void);
+// ppi_waits_notes says how many waits were too short to be ranges, and which
+// runtime's are not recorded. One thread at a time.
+struct ppi_texts;
+void ppi_waits_notes(struct ppi_texts *notes);
 void ppi_waits_in_forked_child(void);
 
 PPROF_END_C_

@@ -13,6 +13,7 @@
 #include "report/limit/loop.h"
 #include "report/limit/pauses.h"
 #include "report/limit/prepare.h"
+#include "report/limit/row_calls.h"
 #include "report/limit/rules_latency.h"
 #include "report/limit/rules_line.h"
 #include "report/limit/rules_lock.h"
@@ -46,7 +47,7 @@ static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
   if (!model->time_ns || !model->num_counted) return true;
   ppi_limit_find_pauses(search);
   if (search->failed || !ppi_model_find_waits(model) ||
-      !ppi_model_find_stations(model))
+      !ppi_model_find_awaited(model) || !ppi_model_find_stations(model))
     return false;
   return ppi_blame_find(model, &search->blame);
 }

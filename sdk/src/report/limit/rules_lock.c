@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "event/recorded_wait.h"
 #include "report/findings/words.h"
+#include "report/limit/row_calls.h"
 #include "report/limit/say.h"
-#include "report/limit/stages.h"
 
 // Whoever waits loses so much of the time of threads that wait, and somebody
 // waits for so much of all time; or it is only mentioned.
@@ -31,60 +31,6 @@ typedef struct lock {
   bool is_relevant;          // a thread that matters waits
 } lock;
 
-// The window with its pauses, which are what a convoy looks like.
-static double within(const ppi_limit_model *model, uint64_t from_ns,
-                     uint64_t to_ns) {
-  from_ns = PPI_MAX(from_ns, model->from_ns);
-  to_ns = PPI_MIN(to_ns, model->to_ns);
-  return to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
-}
-
-// ---- host calls of each row, by begin ----
-
-typedef struct row_calls {
-  uint32_t *calls;
-  size_t *first;  // by row, and one behind
-} row_calls;
-
-static bool list_calls(const ppi_limit_model *model, row_calls *out) {
-  out->calls = ppi_alloc((model->num_calls + 1) * sizeof *out->calls);
-  out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
-  if (!out->calls || !out->first) return false;
-  // Shifted by one, so that filling moves each to where it belongs.
-  size_t *next = out->first + 1;
-  for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_thread(&model->calls[i]) &&
-        model->calls[i].row + 1 < model->num_rows)
-      next[model->calls[i].row + 1]++;
-  for (size_t i = 1; i < model->num_rows; i++) next[i] += next[i - 1];
-  for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_thread(&model->calls[i]))
-      out->calls[next[model->calls[i].row]++] = (uint32_t)i;
-  return true;
-}
-
-// The innermost call of a row at a time, PPI_NO_CALL: none; *until_ns: how long
-// it is that.
-static uint32_t call_at(const ppi_limit_model *model, const row_calls *of,
-                        uint32_t row, uint64_t at_ns, uint64_t *until_ns) {
-  size_t first = of->first[row], low = first, high = of->first[row + 1];
-  size_t end = high;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (model->calls[of->calls[middle]].start_ns <= at_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *until_ns = low < end ? model->calls[of->calls[low]].start_ns : UINT64_MAX;
-  uint32_t call = low > first ? of->calls[low - 1] : PPI_NO_CALL;
-  while (call != PPI_NO_CALL && model->calls[call].end_ns <= at_ns)
-    call = model->calls[call].parent;
-  if (call != PPI_NO_CALL)
-    *until_ns = PPI_MIN(*until_ns, model->calls[call].end_ns);
-  return call;
-}
-
 // ---- the waits for one lock, by their ends ----
 
 typedef struct wait {
@@ -99,12 +45,6 @@ static int compare_waits(const void *left, const void *right) {
   return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-static uint32_t row_of(const ppi_limit_model *model, uint32_t tid) {
-  for (size_t i = model->ids->num_threads; tid && i-- > 0;)
-    if (model->ids->threads[i].number == tid) return (uint32_t)i;
-  return PPI_NONE;
-}
-
 static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
   const ppi_limit_name *name = &model->names[at];
   size_t num = 0;
@@ -112,7 +52,7 @@ static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
     if (call->flags & PPI_CALL_LOCK)
       out[num++] = (wait){call->start_ns, call->end_ns,
-                          row_of(model, call->ended_by), 0};
+                          ppi_row_of_thread(model, call->ended_by), 0};
   }
   if (num > 1) qsort(out, num, sizeof *out, compare_waits);
   uint64_t from_ns = UINT64_MAX;
@@ -123,20 +63,7 @@ static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
 
 // ---- who has it ----
 
-// Time by name, and by row behind the names.
-static void blame(const ppi_limit_model *model, const row_calls *of,
-                  uint32_t row, ppi_interval held, double *times_ns) {
-  uint64_t until_ns;
-  for (uint64_t at = held.from_ns; at < held.to_ns; at = until_ns) {
-    uint32_t call = call_at(model, of, row, at, &until_ns);
-    until_ns = PPI_MIN(until_ns, held.to_ns);
-    double ns = within(model, at, until_ns);
-    if (call != PPI_NO_CALL) times_ns[model->calls[call].name] += ns;
-    times_ns[model->num_names + row] += ns;
-  }
-}
-
-static void find_holder(const ppi_limit_model *model, const row_calls *of,
+static void find_holder(const ppi_limit_model *model, const ppi_row_calls *of,
                         const wait *waits, size_t num, double *times_ns,
                         lock *out) {
   uint64_t before_ns = 0, known_ns = 0;
@@ -144,13 +71,14 @@ static void find_holder(const ppi_limit_model *model, const row_calls *of,
   memset(times_ns, 0, (model->num_names + model->num_rows) * sizeof *times_ns);
   for (size_t i = 0; i < num; i++) {
     const wait *at = &waits[i];
-    use_ns += within(model, PPI_MAX(before_ns, at->from_ns), at->end_ns);
+    use_ns +=
+        ppi_window_time(model, PPI_MAX(before_ns, at->from_ns), at->end_ns);
     before_ns = at->end_ns;
     // One that nobody is known to have ended leaves its time to the next.
     if (at->by == PPI_NONE) continue;
     ppi_interval held = {PPI_MAX(known_ns, at->from_ns), at->end_ns};
-    all_ns += within(model, held.from_ns, held.to_ns);
-    blame(model, of, at->by, held, times_ns);
+    all_ns += ppi_window_time(model, held.from_ns, held.to_ns);
+    ppi_row_calls_blame(model, of, at->by, held, times_ns);
     known_ns = at->end_ns;
   }
   out->use = use_ns / (double)(model->to_ns - model->from_ns);
@@ -173,7 +101,7 @@ static void find_waiters(const ppi_limit_model *model, bool *is_known,
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
     if (!(call->flags & PPI_CALL_LOCK)) continue;
     out->is_relevant |= model->rows[call->row].is_relevant;
-    ns += within(model, call->start_ns, call->end_ns);
+    ns += ppi_window_time(model, call->start_ns, call->end_ns);
     out->num_rows += !is_known[call->row];
     is_known[call->row] = true;
   }
@@ -190,7 +118,7 @@ static bool is_signal(const ppi_limit_model *model, const bool *waits,
     return true;
   for (size_t i = 0; i < name->num; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
-    uint32_t by = row_of(model, call->ended_by);
+    uint32_t by = ppi_row_of_thread(model, call->ended_by);
     if (!(call->flags & PPI_CALL_POSTED) || (by != PPI_NONE && waits[by]))
       return false;
   }
@@ -218,17 +146,16 @@ static lock find_lock(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   lock found = greatest_lock(search);
   if (found.name == PPI_NONE) return found;
-  row_calls of = {NULL, NULL};
+  ppi_row_calls of = {NULL, NULL};
   wait *waits = ppi_alloc((model->names[found.name].num + 1) * sizeof *waits);
   double *times_ns =
       ppi_alloc((model->num_names + model->num_rows + 1) * sizeof *times_ns);
-  bool is_done = waits && times_ns && list_calls(model, &of);
+  bool is_done = waits && times_ns && ppi_row_calls_list(model, &of);
   search->failed |= !is_done;
   if (is_done)
     find_holder(model, &of, waits, list_waits(model, found.name, waits),
                 times_ns, &found);
-  ppi_free(of.calls);
-  ppi_free(of.first);
+  ppi_row_calls_clear(&of);
   ppi_free(waits);
   ppi_free(times_ns);
   return found;

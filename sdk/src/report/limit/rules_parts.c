@@ -177,6 +177,17 @@ static void say_gap(ppi_limit_search *search, double ns, double all_ns) {
   PPI_SAY(out->next, "mark what happens there.");
 }
 
+// A recorded wait stands for itself where no range of another thread ends it.
+static void say_wait(ppi_limit_search *search, uint32_t name, double ns,
+                     double all_ns) {
+  bool is_itself = search->model->names[name].category == PPROF_CATEGORY_WAIT;
+  say_part(search, name, ns, is_itself ? "" : ", as its thread waits for it",
+           all_ns);
+  if (is_itself)
+    PPI_SAY(search->out->next,
+            "mark what ends it; if its time ends it, wait for less.");
+}
+
 static bool say_greatest(ppi_limit_search *search, const parts *of) {
   const ppi_limit_model *model = search->model;
   uint32_t own = ppi_limit_greatest(of->own_ns, model->num_names);
@@ -195,8 +206,7 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
   else if (device_ns >= most_ns)
     say_part(search, device, device_ns, ", on the device", of->all_ns);
   else
-    say_part(search, waits, waits_ns, ", as its thread waits for it",
-             of->all_ns);
+    say_wait(search, waits, waits_ns, of->all_ns);
   return true;
 }
 

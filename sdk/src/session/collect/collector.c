@@ -531,8 +531,7 @@ static void note_rest(pprof_session *session) {
   if (ppi_inject_foreign_note())
     ppi_texts_add(&session->notes.all, "nvtx deferred",
                   ppi_inject_foreign_note());
-  const char *waits = ppi_waits_note();
-  if (waits) ppi_texts_add(&session->notes.all, "short waits", waits);
+  ppi_waits_notes(&session->notes.all);
   const char *streams = ppi_inject_streams_note();
   if (streams) ppi_texts_add(&session->notes.all, "nvtx streams", streams);
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread was in while another one waited for it.
+#include "report/limit/row_calls.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/limit/say.h"
+#include "report/limit/stages.h"
+
+double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
+                       uint64_t to_ns) {
+  from_ns = PPI_MAX(from_ns, model->from_ns);
+  to_ns = PPI_MIN(to_ns, model->to_ns);
+  return to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
+}
+
+bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out) {
+  out->calls = ppi_alloc((model->num_calls + 1) * sizeof *out->calls);
+  out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
+  if (!out->calls || !out->first) return false;
+  // Shifted by one, so that filling moves each to where it belongs.
+  size_t *next = out->first + 1;
+  for (size_t i = 0; i < model->num_calls; i++)
+    if (ppi_call_is_on_thread(&model->calls[i]) &&
+        model->calls[i].row + 1 < model->num_rows)
+      next[model->calls[i].row + 1]++;
+  for (size_t i = 1; i < model->num_rows; i++) next[i] += next[i - 1];
+  for (size_t i = 0; i < model->num_calls; i++)
+    if (ppi_call_is_on_thread(&model->calls[i]))
+      out->calls[next[model->calls[i].row]++] = (uint32_t)i;
+  return true;
+}
+
+// The innermost call of a row at a time, PPI_NO_CALL: none; *until_ns: how long
+// it is that.
+static uint32_t call_at(const ppi_limit_model *model, const ppi_row_calls *of,
+                        uint32_t row, uint64_t at_ns, uint64_t *until_ns) {
+  size_t first = of->first[row], low = first, high = of->first[row + 1];
+  size_t end = high;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[of->calls[middle]].start_ns <= at_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *until_ns = low < end ? model->calls[of->calls[low]].start_ns : UINT64_MAX;
+  uint32_t call = low > first ? of->calls[low - 1] : PPI_NO_CALL;
+  while (call != PPI_NO_CALL && model->calls[call].end_ns <= at_ns)
+    call = model->calls[call].parent;
+  if (call != PPI_NO_CALL)
+    *until_ns = PPI_MIN(*until_ns, model->calls[call].end_ns);
+  return call;
+}
+
+uint32_t ppi_row_of_thread(const ppi_limit_model *model, uint32_t tid) {
+  for (size_t i = model->ids->num_threads; tid && i-- > 0;)
+    if (model->ids->threads[i].number == tid) return (uint32_t)i;
+  return PPI_NONE;
+}
+
+void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
+                         uint32_t row, ppi_interval held, double *times_ns) {
+  uint64_t until_ns;
+  for (uint64_t at = held.from_ns; at < held.to_ns; at = until_ns) {
+    uint32_t call = call_at(model, of, row, at, &until_ns);
+    until_ns = PPI_MIN(until_ns, held.to_ns);
+    double ns = ppi_window_time(model, at, until_ns);
+    if (call != PPI_NO_CALL) times_ns[model->calls[call].name] += ns;
+    times_ns[model->num_names + row] += ns;
+  }
+}
+
+void ppi_row_calls_clear(ppi_row_calls *of) {
+  ppi_free(of->calls);
+  ppi_free(of->first);
+}
+
+// ---- what recorded waits wait for ----
+
+// The range that threads which end the waits are in for most of that time.
+static uint32_t awaited(const ppi_limit_model *model, const ppi_row_calls *of,
+                        uint32_t at, double *times_ns) {
+  const ppi_limit_name *name = &model->names[at];
+  memset(times_ns, 0, (model->num_names + model->num_rows) * sizeof *times_ns);
+  for (size_t i = 0; i < name->num; i++) {
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    uint32_t by = ppi_row_of_thread(model, call->ended_by);
+    if (by != PPI_NONE && by != call->row)
+      ppi_row_calls_blame(model, of, by,
+                          (ppi_interval){call->start_ns, call->end_ns},
+                          times_ns);
+  }
+  uint32_t best = ppi_limit_greatest(times_ns, model->num_names);
+  bool is_wait =
+      best != PPI_NONE && model->names[best].category == PPROF_CATEGORY_WAIT;
+  return is_wait ? PPI_NONE : best;
+}
+
+bool ppi_model_find_awaited(ppi_limit_model *model) {
+  ppi_row_calls of = {NULL, NULL};
+  double *times_ns =
+      ppi_alloc((model->num_names + model->num_rows + 1) * sizeof *times_ns);
+  bool is_done = times_ns && ppi_row_calls_list(model, &of);
+  for (size_t i = 0; is_done && i < model->num_names; i++)
+    if (model->names[i].category == PPROF_CATEGORY_WAIT && model->names[i].num)
+      model->names[i].waits_for = awaited(model, &of, (uint32_t)i, times_ns);
+  ppi_row_calls_clear(&of);
+  ppi_free(times_ns);
+  return is_done;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Host calls of each row by begin, to see what a thread was in while another
+// one waited for it.
+#pragma once
+
+#include "report/limit/model.h"
+
+PPROF_BEGIN_C_
+
+// All zero is the empty one.
+typedef struct ppi_row_calls {
+  uint32_t *calls;
+  size_t *first;  // by row, and one behind
+} ppi_row_calls;
+
+bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out);
+void ppi_row_calls_clear(ppi_row_calls *of);
+// Adds what the row was in from `held.from_ns` on: time by name, and by row
+// behind the names.
+void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
+                         uint32_t row, ppi_interval held, double *times_ns);
+// The row of an OS thread; PPI_NONE: it has none.
+uint32_t ppi_row_of_thread(const ppi_limit_model *model, uint32_t tid);
+// The window's time with its pauses, which are what a convoy looks like.
+double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
+                       uint64_t to_ns);
+
+// ppi_model_find_awaited says of recorded waits which range they wait for.
+bool ppi_model_find_awaited(ppi_limit_model *model);
+
+PPROF_END_C_
