@@ -154,6 +154,15 @@ static const struct ppi_tool_verb verbs[] = {
          PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW),
      0, false, false, ppi_tool_try, NULL, "Compare and predict",
      "pprof-report try --base './serve' --new './serve --fast'"},
+    {"history", "FOLDER", "find where stages became slower or faster for good",
+     "FOLDER has the logs of a program over commits or days: each log is a "
+     "point, or each\nfolder of logs, in the order in which they were made. "
+     "See docs/compare.md.\n",
+     PPI_TAKES(ALL) | PPI_TAKES(HISTORY) | PPI_TAKES(FORMATS) |
+         PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(PAGE) |
+         PPI_TAKES(RAW),
+     0, true, false, ppi_tool_history, NULL, "Compare and predict",
+     "pprof-report history --fail-on new --html history.html nightly/"},
     {"search-batch", "[--] CMD [ARG...]",
      "find the largest batch that a command survives",
      "{batch} in CMD and its arguments becomes the size of the batch: doubled "

@@ -208,7 +208,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"time-unit", 0, PPI_OPTION_CHOICE, FIELD(time_unit), FOR(STAGES),
      "ns|us|ms|s", "ms", "the unit of times in tables; csv and json keep ns"},
     {"metric", 0, PPI_OPTION_CHOICE, FIELD(compare.metric),
-     FOR(COMPARE) | FOR(TRY), "mean|p50|p90|p99", "p50",
+     FOR(COMPARE) | FOR(TRY) | FOR(HISTORY), "mean|p50|p90|p99", "p50",
      "what of each stage is compared"},
     {"threshold", 0, PPI_OPTION_TEXT, FIELD(threshold), FOR(COMPARE),
      "[[STAGE.]METRIC=]P%,...", NULL,
@@ -227,12 +227,18 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "FOLDER", NULL,
      "logs that say how far runs of one program differ: each folder in it, and"
      " itself, is one program"},
-    {"warmup", 0, PPI_OPTION_NUMBER, FIELD(warmup), FOR(COMPARE) | FOR(TRY),
-     "N", NULL, "first calls of each stage and run that are not compared [1]"},
+    {"warmup", 0, PPI_OPTION_NUMBER, FIELD(warmup),
+     FOR(COMPARE) | FOR(TRY) | FOR(HISTORY), "N", NULL,
+     "first calls of each stage and run that are not compared [1]"},
     {"stage", 0, PPI_OPTION_TEXT, FIELD(stage), FOR(STAGES), "NAME,...", NULL,
-     "compare, try: only these; search-batch: what one batch is; * and ? stand"
+     "compare, try, history: only these; search-batch: what one batch is; * "
+     "and ? stand"
      " for "
      "anything [all; the steps]"},
+    {"fail-on", 0, PPI_OPTION_CHOICE, FIELD(compare.fail_on), FOR(HISTORY),
+     "new|none", "none",
+     "exit 1 where a stage became slower, and nothing showed that before the"
+     " last point"},
     {"base", 0, PPI_OPTION_TEXT, FIELD(tries.base), FOR(TRY), "CMD", NULL,
      "the command to compare with, for a shell; needed"},
     {"new", 0, PPI_OPTION_TEXTS, FIELD(tries.programs), FOR(TRY), "CMD", NULL,

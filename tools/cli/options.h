@@ -45,6 +45,7 @@
   X(SEARCH_BATCH)            \
   X(CHECK)                   \
   X(EXPECT)                  \
+  X(HISTORY)                 \
   X(STUCK)                   \
   X(TOP)                     \
   X(METRICS)                 \

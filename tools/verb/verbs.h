@@ -42,6 +42,7 @@ int ppi_tool_metrics(const struct ppi_tool_options *options);
 int ppi_tool_trigger(const struct ppi_tool_options *options);
 int ppi_tool_compare(const struct ppi_tool_options *options);
 int ppi_tool_try(const struct ppi_tool_options *options);
+int ppi_tool_history(const struct ppi_tool_options *options);
 int ppi_tool_search_batch(const struct ppi_tool_options *options);
 int ppi_tool_cost(const struct ppi_tool_options *options);
 int ppi_tool_whatif(const struct ppi_tool_options *options);

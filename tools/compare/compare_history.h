@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The changes of a program over its past: as a table, and as a page of SVG.
+#ifndef PPI_COMPARE_HISTORY_H_
+#define PPI_COMPARE_HISTORY_H_
+
+#include "cli/options.h"
+#include "compare/compare_changes.h"
+#include "compare/compare_samples.h"
+#include "file/text.h"
+
+typedef struct ppi_history_stage {
+  const ppi_compare_stage *stage;  // as one of the points has it
+  ppi_past_run *runs;
+  size_t num_runs, capacity;
+  ppi_change changes[PPI_MOST_CHANGES];
+  bool is_new[PPI_MOST_CHANGES];  // not found without the last point
+  size_t num_changes;
+} ppi_history_stage;
+
+// All of it is borrowed.
+typedef struct ppi_history {
+  const struct ppi_tool_options *options;
+  const char *const *points;  // their names
+  size_t num_points;
+  const ppi_history_stage *stages;
+  size_t num_stages;
+  ppi_metric metric;
+} ppi_history;
+
+// Answers `code`, or PPI_EXIT_USAGE when it did not arrive.
+int ppi_history_print(const ppi_history *history, int code);
+
+#endif  // PPI_COMPARE_HISTORY_H_

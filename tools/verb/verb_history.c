@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `history`: where the stages of a program became slower or faster for good,
+// over its commits or days.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "cli/output.h"
+#include "compare/compare_history_plot.h"
+#include "compare/compare_ratio.h"
+#include "compare/compare_wanted.h"
+#include "verb/past.h"
+#include "verb/verbs.h"
+
+struct history {
+  const struct ppi_tool_options *options;
+  ppi_wanted wanted;
+  ppi_past past;
+  const char **points;
+  ppi_history_stage *stages;
+  size_t num_stages, capacity;
+};
+
+static int out_of_memory(void) {
+  ppi_tool_say("out of memory");
+  return PPI_EXIT_INPUT;
+}
+
+static bool add_run(ppi_history_stage *own, double figure, size_t point) {
+  ppi_past_run *grown =
+      ppi_grow(own->runs, &own->capacity, own->num_runs + 1, sizeof *grown);
+  if (!grown) return false;
+  own->runs = grown;
+  grown[own->num_runs++] = (ppi_past_run){figure, point};
+  return true;
+}
+
+static bool add_runs(const struct history *history, ppi_history_stage *own) {
+  for (size_t i = 0; i < history->past.num; i++) {
+    const ppi_compare_stage *stage =
+        ppi_samples_find(&history->past.points[i].samples, own->stage);
+    size_t begin = 0;
+    for (size_t k = 0; stage && k < stage->num_runs; begin = stage->ends[k++]) {
+      const size_t end = stage->ends[k] - begin;
+      const ppi_runs run = {stage->values + begin, &end, 1};
+      ppi_estimate estimate;
+      if (!ppi_estimate_of(&run, history->wanted.metric, &estimate))
+        return false;
+      if (estimate.value > 0 && !add_run(own, log(estimate.value), i))
+        return false;
+    }
+  }
+  return true;
+}
+
+static bool is_known(const struct history *history, size_t point,
+                     const ppi_compare_stage *stage) {
+  for (size_t i = 0; i < point; i++)
+    if (ppi_samples_find(&history->past.points[i].samples, stage)) return true;
+  return false;
+}
+
+static bool add_stage(struct history *history, const ppi_compare_stage *stage) {
+  ppi_history_stage *grown = ppi_grow(history->stages, &history->capacity,
+                                      history->num_stages + 1, sizeof *grown);
+  if (!grown) return false;
+  history->stages = grown;
+  grown[history->num_stages++] = (ppi_history_stage){.stage = stage};
+  return add_runs(history, &grown[history->num_stages - 1]);
+}
+
+static int by_weight(const void *a, const void *b) {
+  const ppi_compare_stage *x = ((const ppi_history_stage *)a)->stage;
+  const ppi_compare_stage *y = ((const ppi_history_stage *)b)->stage;
+  if (x->is_step != y->is_step) return x->is_step ? -1 : 1;
+  if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+static bool find_stages(struct history *history) {
+  for (size_t i = 0; i < history->past.num; i++) {
+    const ppi_samples *samples = &history->past.points[i].samples;
+    for (size_t k = 0; k < samples->num_stages; k++)
+      if (ppi_wanted_has(&history->wanted, &samples->stages[k]) &&
+          !is_known(history, i, &samples->stages[k]) &&
+          !add_stage(history, &samples->stages[k]))
+        return false;
+  }
+  if (history->num_stages)
+    qsort(history->stages, history->num_stages, sizeof *history->stages,
+          by_weight);
+  return true;
+}
+
+// A place moves by a point or two as runs are added.
+static bool was_found(const ppi_change *change, const ppi_change *before,
+                      size_t num) {
+  for (size_t i = 0; i < num; i++)
+    if (before[i].point + 2 >= change->point &&
+        before[i].point <= change->point + 2)
+      return true;
+  return false;
+}
+
+static bool find_changes(const struct history *history,
+                         ppi_history_stage *own) {
+  ppi_change before[PPI_MOST_CHANGES];
+  size_t without = own->num_runs, last = history->past.num - 1;
+  while (without && own->runs[without - 1].point == last) without--;
+  own->num_changes = ppi_changes_find(own->runs, own->num_runs,
+                                      history->num_stages, own->changes);
+  size_t num =
+      ppi_changes_find(own->runs, without, history->num_stages, before);
+  if (own->num_changes == SIZE_MAX || num == SIZE_MAX) return false;
+  for (size_t i = 0; i < own->num_changes; i++)
+    own->is_new[i] = !was_found(&own->changes[i], before, num);
+  return true;
+}
+
+static int conclude(const struct history *history) {
+  if (strcmp(history->options->compare.fail_on, "new") != 0)
+    return PPI_EXIT_DONE;
+  for (size_t i = 0; i < history->num_stages; i++) {
+    const ppi_history_stage *own = &history->stages[i];
+    for (size_t k = 0; k < own->num_changes; k++)
+      if (own->is_new[k] && own->changes[k].after > own->changes[k].before)
+        return PPI_EXIT_CHECK;
+  }
+  return PPI_EXIT_DONE;
+}
+
+static int show(struct history *history, int code) {
+  const ppi_history result = {.options = history->options,
+                              .points = history->points,
+                              .num_points = history->past.num,
+                              .stages = history->stages,
+                              .num_stages = history->num_stages,
+                              .metric = history->wanted.metric};
+  struct ppi_tool_options to = *history->options;
+  ppi_page page = {0};
+  code = PPI_MAX(code, conclude(history));
+  code = ppi_history_print(&result, code);
+  if (!to.html) return code;
+  to.output = to.html;
+  ppi_history_plot(&result, &page);
+  return ppi_tool_output_page(&to, &page, code);
+}
+
+static int look(struct history *history) {
+  int code = ppi_past_read(&history->past, history->options->inputs[0],
+                           history->wanted.num_warm, false);
+  if (code == PPI_EXIT_INPUT) return code;
+  history->points = ppi_alloc(history->past.num * sizeof *history->points);
+  if (!history->points || !find_stages(history)) return out_of_memory();
+  for (size_t i = 0; i < history->past.num; i++)
+    history->points[i] = history->past.points[i].name;
+  for (size_t i = 0; i < history->num_stages; i++)
+    if (!find_changes(history, &history->stages[i])) return out_of_memory();
+  return show(history, code);
+}
+
+static int check(struct history *history) {
+  const struct ppi_tool_options *options = history->options;
+  struct ppi_tool_options plain = *options;
+  if (options->num_inputs != 1) {
+    ppi_tool_say("'history' needs one folder of logs");
+    return PPI_EXIT_USAGE;
+  }
+  // Its --fail-on is no list of verdicts.
+  plain.compare.fail_on = "none";
+  int code = ppi_wanted_parse(&plain, &history->wanted);
+  history->wanted.stages = options->stage;
+  if (code == PPI_EXIT_DONE && options->html)
+    code = ppi_tool_output_check(options, options->html);
+  return code == PPI_EXIT_DONE ? ppi_tool_output_check(options, options->output)
+                               : code;
+}
+
+int ppi_tool_history(const struct ppi_tool_options *options) {
+  struct history *history = ppi_alloc(sizeof *history);
+  if (!history) return out_of_memory();
+  history->options = options;
+  int code = check(history);
+  if (code == PPI_EXIT_DONE) code = look(history);
+  for (size_t i = 0; i < history->num_stages; i++)
+    ppi_free(history->stages[i].runs);
+  ppi_past_clear(&history->past);
+  ppi_free(history->points);
+  ppi_free(history->stages);
+  ppi_free(history);
+  return code;
+}
