@@ -162,7 +162,9 @@ class Run:
     def __init__(self, folder, where, name):
         self.report = os.path.join(folder, "pprof-report")
         self.log = os.path.join(where, name + ".pplog")
-        env = dict(os.environ, PYTHONPATH=os.path.join(TREE, "python"), PPROF_OUTPUT=self.log,
+        paths = [os.path.join(TREE, "python"), os.environ.get("PYTHONPATH", "")]
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, paths)),
+                   PYTHONDONTWRITEBYTECODE="1", PPROF_OUTPUT=self.log,
                    PPROF_LIBRARY=os.path.join(folder, "libpprof.so"), PPROF_SET="machine=on")
         done = subprocess.run([sys.executable, __file__, "--child", name], env=env, check=True,
                               stdout=subprocess.PIPE, text=True)

@@ -127,6 +127,9 @@ TEST(FindingsMachineTest, ProcessesThatCannotBeSeen) {
   EXPECT_EQ("", report.Text("shared-device"));
   EXPECT_TRUE(report.figures()->machine.devices[0].hides_processes);
   EXPECT_FALSE(report.figures()->machine.devices[1].hides_processes);
+  ASSERT_EQ(1u, report.figures()->num_notes);
+  EXPECT_STREQ("gpu:0 does not say whether other processes use it",
+               report.figures()->notes[0].text);
 }
 
 // Three calls stand still for 120 ms; `more` grows with each.

@@ -116,5 +116,5 @@ static void sample_cgroup(void) {
 }
 
 const ppi_machine_source ppi_machine_cgroup = {
-    "cgroup",      "cpu.stat", PPI_MACHINE_PERIOD_NS, 10, open_cgroup,
+    "cgroup",      "cpu.stat", PPI_MACHINE_PERIOD_NS, 8, open_cgroup,
     sample_cgroup, NULL};

@@ -55,6 +55,6 @@ static void sample_energy(void) {
 
 const ppi_machine_source ppi_machine_cpu_energy = {
     "cpu_energy", "RAPL, readable by root alone on most systems",
-    1000000000,   3,
+    1000000000,   2,
     open_energy,  sample_energy,
     NULL};

@@ -36,5 +36,5 @@ static void sample_frequency(void) {
 }
 
 const ppi_machine_source ppi_machine_frequency = {
-    "frequency",    "cpufreq",        1000000000, 3,
+    "frequency",    "cpufreq",        1000000000, 2,
     open_frequency, sample_frequency, NULL};

@@ -118,11 +118,11 @@ static void close_gpu(void) {
 const ppi_machine_source ppi_machine_gpu = {"gpu",
                                             "libnvidia-ml.so.1",
                                             PPI_MACHINE_PERIOD_NS,
-                                            25,
+                                            20,
                                             open_gpu,
                                             sample_gpu,
                                             close_gpu};
 
 const ppi_machine_source ppi_machine_gpu_state = {
-    "gpu_state", "libnvidia-ml.so.1", 1000000000, 5,
+    "gpu_state", "libnvidia-ml.so.1", 1000000000, 4,
     open_gpu,    sample_state,        close_gpu};

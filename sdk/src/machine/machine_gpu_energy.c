@@ -40,5 +40,5 @@ static void close_energy(void) {
 }
 
 const ppi_machine_source ppi_machine_gpu_energy = {
-    "gpu_energy", "libnvidia-ml.so.1", 1000000000,  10,
+    "gpu_energy", "libnvidia-ml.so.1", 1000000000,  8,
     open_energy,  sample_energy,       close_energy};

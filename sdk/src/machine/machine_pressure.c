@@ -40,5 +40,5 @@ static void sample_pressure(void) {
 }
 
 const ppi_machine_source ppi_machine_pressure = {
-    "pressure",    "/proc/pressure", 250000000, 6,
+    "pressure",    "/proc/pressure", 250000000, 4,
     open_pressure, sample_pressure,  NULL};

@@ -34,4 +34,4 @@ static void sample_process(void) {
 }
 
 const ppi_machine_source ppi_machine_process = {
-    "process", "/proc/self", 250000000, 4, open_process, sample_process, NULL};
+    "process", "/proc/self", 250000000, 3, open_process, sample_process, NULL};

@@ -127,5 +127,5 @@ static void sample_processors(void) {
 }
 
 const ppi_machine_source ppi_machine_processors = {
-    "processors",    "/proc/stat",      250000000, 12,
+    "processors",    "/proc/stat",      250000000, 8,
     open_processors, sample_processors, NULL};

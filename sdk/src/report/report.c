@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/figures/rows.h"
 #include "report/figures/sum.h"
 #include "report/limit/limit.h"
 #include "report/loop_answer.h"
@@ -60,6 +61,13 @@ static pprof_status find_beside(const pprof_report *report, ppi_figures *out) {
   const ppi_limit_calls *calls = &report->calls;
   pprof_status status =
       ppi_machine_find_troubles(&report->machine, calls, &out->machine);
+  for (int i = 0; i < PPI_MACHINE_DEVICES && status == PPROF_STATUS_OK; i++) {
+    char text[96];
+    if (!out->machine.devices[i].hides_processes) continue;
+    snprintf(text, sizeof text,
+             "gpu:%d does not say whether other processes use it", i);
+    status = ppi_figures_note(out, "machine unknown", text);
+  }
   if (status == PPROF_STATUS_OK)
     status = ppi_machine_split_energy(&report->machine, calls, &out->energy);
   return status == PPROF_STATUS_OK
