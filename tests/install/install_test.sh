@@ -18,6 +18,7 @@ fail() {
 
 for file in lib/libpprof.so lib/libpprof.so.0 lib/libpprof.a \
   lib/libpprof_nvtx.so lib/pkgconfig/pprof.pc bin/pprof-report \
+  lib/python/pprof/_model/__main__.py \
   share/man/man1/pprof-report-run.1 share/man/man5/pprof.yaml.5 \
   share/bash-completion/completions/pprof-report include/pprof/pprof.h \
   include/pprof/mark.h; do
@@ -73,6 +74,11 @@ PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/lib/python" python3 stage.py ||
   fail "stage.py"
 "$prefix/bin/pprof-report" summary --strict python.pplog | grep -q outside_py ||
   fail "outside_py is not in the tables of Python's log"
+
+# The tool finds that package beside itself: what it lacks is the model.
+PYTHONPATH="$HOME/.cache/pprof/onnx-1.23.2" "$prefix/bin/pprof-report" cost \
+  no.onnx 2>cost.txt && fail "pprof-report cost"
+grep -q "no.onnx: No such file" cost.txt || fail "cost: $(cat cost.txt)"
 
 # The tool finds the injection beside itself, and that finds libpprof beside
 # itself, wherever all of it was moved to.

@@ -23,19 +23,27 @@ const char *ppi_tool_python(void) {
 }
 
 // Where the package is beside this tool: installed, in a wheel, in the tree
-// that it was built in. Elsewhere Python finds it by itself.
+// that Bazel built it in. Elsewhere Python finds it by itself: a folder that
+// others may write to must not be taken for one of these.
 static bool find_package(char out[PATH_MAX]) {
-  static const char *const places[] = {"../lib/python", "../..", "../python",
-                                       "../../../../tools/../python"};
+  static const struct place {
+    bool is_installed;
+    const char *probe, *path;
+  } places[] = {{true, "../lib/python/pprof/_model", "../lib/python"},
+                {true, "../_model", "../.."},
+                {false, "../../../../tools/../python/pprof/_model",
+                 "../../../../tools/../python"}};
   char own[PATH_MAX], path[PATH_MAX + 64];
   ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
   own[len > 0 ? len : 0] = '\0';
-  const char *folder = dirname(own);
+  const char *folder = dirname(own), *name = strrchr(own, '/');
+  bool is_bin = name && strcmp(name, "/bin") == 0;
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    int n =
-        snprintf(path, sizeof path, "%s/%s/pprof/_model", folder, places[i]);
-    if (n < 0 || n >= PATH_MAX || access(path, R_OK) != 0) continue;
-    path[n - (int)strlen("/pprof/_model")] = '\0';
+    if (places[i].is_installed ? !is_bin : !strstr(folder, "/bazel-out/"))
+      continue;
+    snprintf(path, sizeof path, "%s/%s", folder, places[i].probe);
+    if (access(path, R_OK) != 0) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, places[i].path);
     if (realpath(path, out)) return true;
   }
   return false;
