@@ -18,7 +18,7 @@ _Category = Union[
     Literal["UserDefined", "ProfileStep", "Dataloader", "Forward", "Backward", "Optimization",
             "Communication", "Operator", "OperatorInner", "CudaRuntime", "PythonOp",
             "PythonUserDefined", "Preprocess", "Inference", "Postprocess", "CpuTask", "Memory",
-            "Kernel", "Memcpy", "Memset", "Wait"], str]
+            "Kernel", "Memcpy", "Memset", "Wait", "Idle"], str]
 _Stream = Any  # torch's, cupy's, what has __cuda_stream__, or a handle
 
 class Error(Exception):
