@@ -4,9 +4,10 @@
 import glob
 import json
 import os
+import subprocess
 import textwrap
 
-from python_case import RANGE, ROOT, Case, main
+from python_case import RANGE, REPORT, ROOT, Case, main
 
 # A child of os.fork, or of multiprocessing, that serves requests and has no range of its own.
 REQUESTS = """
@@ -23,6 +24,33 @@ REQUESTS = """
         child.start()
         child.join()
         assert child.exitcode == 0
+"""
+# A request of three stages; the second one is in a process of its own.
+SHARED = """
+    import multiprocessing, pprof, sys, time
+
+    def work(numbers, answers):
+        for number in iter(numbers.get, None):
+            with pprof.range("infer" if sys.argv[1] == "other" else "prepare") as stage:
+                stage.flow(number)
+                time.sleep(0.002)
+            answers.put(number)
+
+    if __name__ == "__main__":
+        pprof.start()
+        context = multiprocessing.get_context("spawn")
+        numbers, answers = context.Queue(), context.Queue()
+        child = context.Process(target=work, args=(numbers, answers))
+        child.start()
+        for number in range(1, 21):
+            with pprof.range("prepare") as stage:
+                stage.flow(number)
+            numbers.put(number)
+            assert answers.get() == number
+            with pprof.range("reply") as stage:
+                stage.flow(number)
+        numbers.put(None)
+        child.join()
 """
 # A child has a range of its own; the parent's "parent" ends behind it.
 FORK = """
@@ -168,6 +196,34 @@ class Children(Case):
                 self.assertRegex(done.stderr, r"program.py:7: RuntimeWarning: pprof: process \d+ "
                                  r"is not recorded: .*" + words)
                 self.assertEqual(done.stderr.count("RuntimeWarning"), 1, done.stderr)
+
+
+class Requests(Case):
+    def answer(self, stage):
+        self.run_ok(SHARED, stage)
+        logs = [log.path for log in self.logs()]
+        self.assertEqual(len(logs), 2)
+        done = subprocess.run([REPORT, "--warmup", "0", "-f", "json", *logs], check=True, text=True,
+                              stdout=subprocess.PIPE)
+        for path in logs:
+            os.remove(path)
+        answer = json.loads(done.stdout)["views"]["answer"]
+        return [dict(zip([column["name"] for column in answer["columns"]], row))
+                for row in answer["rows"]]
+
+    def test_one_request_of_two_processes(self):
+        """Its parts add up to it, and it is no average of what each process knows."""
+        rows = {row["name"]: row for row in self.answer("other")}
+        self.assertEqual(sorted(rows), ["between stages", "infer", "prepare", "reply", "total"])
+        self.assertEqual([rows[name]["calls"] for name in ("prepare", "infer", "reply")],
+                         [20, 20, 20])
+        parts = [row["total"] for name, row in rows.items() if name != "total"]
+        self.assertEqual(sum(parts), rows["total"]["total"])
+        self.assertGreaterEqual(rows["infer"]["total"], 20 * 2000000)
+
+    def test_processes_that_number_their_own(self):
+        """Where both do the same, an equal number says nothing."""
+        self.assertNotIn("infer", [row["name"] for row in self.answer("same")])
 
 
 if __name__ == "__main__":

@@ -145,6 +145,9 @@ pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
   else
     *code = ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
   ppi_tool_unmatched_destroy(reading.unmatched);
+  if (all && options->num_inputs > 1 &&
+      ppi_report_join(all) == PPROF_STATUS_NO_MEMORY)
+    ppi_tool_say("out of memory: requests are those of each process");
   ppi_tool_runs_clear(&reading.runs);
   return all;
 }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"
+#include "report/joined_requests.h"
 #include "report/limit/limit.h"
 #include "report/loop_answer.h"
 #include "report/machine/interpreter.h"
@@ -271,6 +272,11 @@ pprof_status ppi_report_add(pprof_report *into, const pprof_report *from) {
   pprof_status status = can_merge(into, from);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_figures_add(&into->figures, &from->figures);
+}
+
+pprof_status ppi_report_join(pprof_report *report) {
+  if (!is_ready(report)) return PPROF_STATUS_BUSY;
+  return ppi_join_requests(&report->figures);
 }
 
 // Built aside, so that a failure leaves `into` as it was.

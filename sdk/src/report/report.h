@@ -15,6 +15,9 @@ const ppi_figures *ppi_report_figures(const pprof_report *report);
 // ppi_report_add is pprof_report_merge without the copy of `into`, which is
 // good for nothing after a failure.
 pprof_status ppi_report_add(pprof_report *into, const pprof_report *from);
+// ppi_report_join makes requests whole that several of its runs work on, once
+// all are added.
+pprof_status ppi_report_join(pprof_report *report);
 // ppi_report_set_details is called before the first run, if at all; reports
 // that differ in it cannot be merged (INVALID).
 void ppi_report_set_details(pprof_report *report,

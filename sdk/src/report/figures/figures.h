@@ -410,6 +410,7 @@ typedef struct ppi_figures {
   uint64_t base_ns;  // of ratios: union of steps, or else the windows
   uint64_t wall_ns;  // the windows
   uint64_t runs_with_steps, runs_without_steps, runs_with_kernels;
+  bool are_joined;         // requests are whole ones, of several processes
   uint64_t runs_unopened;  // nothing came, and no window opened
   // Bases of device ratios: device time in steps, or else all of it.
   uint64_t model_device_ns, general_device_ns;

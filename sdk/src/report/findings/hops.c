@@ -70,6 +70,8 @@ pprof_status ppi_hops_of(const ppi_figures *figures, ppi_hops *out) {
   size_t num_requests = 0, num_cold;
   stages all;
   *out = (ppi_hops){0};
+  // What a process does not record of a joined request others do.
+  if (figures->are_joined) return PPROF_STATUS_OK;
   pprof_status status =
       list_stages(figures, &all)
           ? ppi_steady_requests(figures, &list, &num_requests, &num_cold)

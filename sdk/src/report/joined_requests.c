@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A request's parts are added up by process and stage, on the time axis that
+// the starts of the processes make. What no stage of any process has is between
+// stages: queues and the wire.
+#include "report/joined_requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/answer/account.h"
+#include "report/figures/early.h"
+
+typedef struct part {
+  uint64_t flow, start_ns, end_ns;
+  const ppi_request_run *run;
+  const ppi_request_row *row;
+} part;
+
+typedef struct joining {
+  part *parts;
+  size_t num, num_units;  // units: different numbers
+  const char **stages;    // by number of the stage, of all runs
+  size_t num_stages;
+} joining;
+
+static int compare_parts(const void *left, const void *right) {
+  const part *a = left, *b = right;
+  if (a->flow != b->flow) return a->flow < b->flow ? -1 : 1;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return (a->run > b->run) - (a->run < b->run);
+}
+
+// ---- what can be joined ----
+
+static const ppi_report_input *input_of(const ppi_figures *figures,
+                                        const ppi_request_run *run) {
+  for (size_t i = 0; i < figures->num_inputs; i++) {
+    const ppi_report_input *input = &figures->inputs[i];
+    if (strcmp(input->uuid, run->uuid) == 0 &&
+        strcmp(input->host, run->host) == 0 &&
+        strcmp(input->pid, run->pid) == 0)
+      return input;
+  }
+  return NULL;
+}
+
+// Clocks of one host, at one time; all requests are there, each number once.
+static bool are_comparable(const ppi_figures *figures) {
+  bool is_done = figures->num_request_runs > 1;
+  uint64_t from_ns = 0, to_ns = UINT64_MAX;
+  for (size_t i = 0; i < figures->num_request_runs && is_done; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    const ppi_report_input *input = input_of(figures, run);
+    is_done = input && input->began_ns && !run->thinning && !run->num_reused &&
+              strcmp(run->host, figures->request_runs[0]->host) == 0;
+    if (!is_done) break;
+    from_ns = PPI_MAX(from_ns, input->began_ns);
+    to_ns = PPI_MIN(to_ns, input->began_ns + input->wall_ns);
+  }
+  return is_done && from_ns < to_ns;
+}
+
+// The request itself is none, where stages lie in it.
+static bool is_other(const ppi_request_run *run, size_t stage) {
+  return run->stages[stage].is_whole && run->num_stages > 1;
+}
+
+static bool share_stage(const ppi_request_run *a, const ppi_request_run *b) {
+  for (size_t i = 0; i < a->num_stages; i++)
+    for (size_t k = 0; k < b->num_stages; k++)
+      if (!is_other(a, i) && !is_other(b, k) &&
+          strcmp(a->stages[i].name, b->stages[k].name) == 0)
+        return true;
+  return false;
+}
+
+static bool list_parts(const ppi_figures *figures, joining *to) {
+  size_t num = 0;
+  uint64_t first_ns = UINT64_MAX;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    num += run->num_rows;
+    to->num_stages += run->num_stages;
+    first_ns = PPI_MIN(first_ns, input_of(figures, run)->began_ns);
+  }
+  to->parts = ppi_alloc((num + 1) * sizeof *to->parts);
+  to->stages = ppi_alloc((to->num_stages + 1) * sizeof *to->stages);
+  if (!to->parts || !to->stages) return false;
+  size_t stage = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    uint64_t shift_ns = input_of(figures, run)->began_ns - first_ns;
+    for (size_t k = 0; k < run->num_stages; k++)
+      to->stages[stage++] = run->stages[k].name;
+    for (size_t k = 0; k < run->num_rows; k++) {
+      const ppi_request_row *row = &run->rows[k];
+      uint64_t start_ns = shift_ns + row->start_ns;
+      to->parts[to->num++] =
+          (part){row->flow, start_ns, start_ns + row->length_ns, run, row};
+    }
+  }
+  if (to->num > 1) qsort(to->parts, to->num, sizeof *to->parts, compare_parts);
+  return true;
+}
+
+// Processes that do the same number their requests each for itself.
+static bool is_shared(joining *of) {
+  bool is_any = false;
+  of->num_units = of->num > 0;
+  for (size_t i = 1; i < of->num; i++) {
+    const part *a = &of->parts[i - 1], *b = &of->parts[i];
+    of->num_units += a->flow != b->flow;
+    if (a->flow != b->flow) continue;
+    if (share_stage(a->run, b->run)) return false;
+    is_any = true;
+  }
+  return is_any;
+}
+
+// ---- one request ----
+
+typedef struct unit {
+  uint64_t start_ns, end_ns;
+  size_t first, num;  // of parts
+} unit;
+
+static int compare_units(const void *left, const void *right) {
+  const unit *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return (a->first > b->first) - (a->first < b->first);
+}
+
+static unit *list_units(const joining *of) {
+  unit *units = ppi_alloc((of->num_units + 1) * sizeof *units);
+  size_t num = 0;
+  for (size_t i = 0; units && i < of->num; i++) {
+    const part *at = &of->parts[i];
+    if (!i || at[-1].flow != at->flow)
+      units[num++] = (unit){at->start_ns, at->end_ns, i, 0};
+    unit *to = &units[num - 1];
+    to->end_ns = PPI_MAX(to->end_ns, at->end_ns);
+    to->num++;
+  }
+  if (units && num > 1) qsort(units, num, sizeof *units, compare_units);
+  return units;
+}
+
+static uint32_t stage_number(const ppi_figures *figures, const part *at,
+                             uint32_t stage) {
+  size_t before = 0;
+  for (size_t i = 0; figures->request_runs[i] != at->run; i++)
+    before += figures->request_runs[i]->num_stages;
+  return (uint32_t)(before + stage + 1);
+}
+
+// A range that is all that a process does for a request is a stage of it.
+static bool is_stage(const part *of, const ppi_request_cell *cell) {
+  return !of->run->stages[cell->stage].is_whole || of->row->num_cells == 1;
+}
+
+static uint64_t time_of(const part *of, const ppi_request_cell *cell) {
+  return of->run->stages[cell->stage].is_whole
+             ? of->row->length_ns
+             : cell->own_ns + cell->contended_ns;
+}
+
+// Of all stages of a process.
+static uint64_t work_of(const part *of) {
+  uint64_t sum_ns = of->row->queue_ns;
+  for (size_t i = 0; i < of->row->num_cells; i++) {
+    const ppi_request_cell *cell = &of->run->cells[of->row->first_cell + i];
+    if (is_stage(of, cell)) sum_ns += time_of(of, cell);
+  }
+  return sum_ns;
+}
+
+// What a process's stage has of the time while another one's works for it, its
+// waiting for the other, is no time of its own: the greatest part of the
+// longest process goes down by what is too much.
+static const ppi_request_cell *find_waiting(const joining *of, const unit *at,
+                                            uint64_t *out_excess_ns) {
+  const ppi_request_cell *most = NULL;
+  const part *longest = &of->parts[at->first];
+  uint64_t sum_ns = 0;
+  for (size_t i = at->first; i < at->first + at->num; i++) {
+    const part *one = &of->parts[i];
+    if (one->end_ns - one->start_ns > longest->end_ns - longest->start_ns)
+      longest = one;
+    sum_ns += work_of(one);
+  }
+  for (size_t i = 0; i < longest->row->num_cells; i++) {
+    const ppi_request_cell *cell =
+        &longest->run->cells[longest->row->first_cell + i];
+    if (is_stage(longest, cell) &&
+        (!most || time_of(longest, cell) > time_of(longest, most)))
+      most = cell;
+  }
+  uint64_t length_ns = at->end_ns - at->start_ns;
+  *out_excess_ns = sum_ns > length_ns ? sum_ns - length_ns : 0;
+  return most;
+}
+
+static pprof_status add_part(const ppi_figures *figures, const part *from,
+                             const ppi_request_cell *waiting,
+                             uint64_t excess_ns, ppi_account *to) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < from->row->num_cells && status == PPROF_STATUS_OK;
+       i++) {
+    const ppi_request_cell *cell = &from->run->cells[from->row->first_cell + i];
+    const ppi_request_stage *stage = &from->run->stages[cell->stage];
+    uint64_t ns = time_of(from, cell);
+    if (!is_stage(from, cell)) continue;
+    if (cell == waiting) ns -= PPI_MIN(ns, excess_ns);
+    ppi_moment moment = {
+        .where = stage->on_device ? PPI_WHERE_DEVICE : PPI_WHERE_HOST,
+        .device = stage->on_device,
+        .stage = stage_number(figures, from, cell->stage),
+        .ns = ns,
+        .stage_calls = cell->calls};
+    status = ppi_account_add(to, &moment);
+  }
+  ppi_moment queue = {
+      .where = PPI_WHERE_QUEUE, .device = 1, .ns = from->row->queue_ns};
+  return status == PPROF_STATUS_OK && queue.ns ? ppi_account_add(to, &queue)
+                                               : status;
+}
+
+static const char *stage_name(const void *ids, uint32_t number) {
+  return ((const joining *)ids)->stages[number - 1];
+}
+
+static const char *device_name(const void *ids, uint32_t number) {
+  (void)ids;
+  (void)number;
+  return "device";
+}
+
+static pprof_status fold_unit(const joining *of, const ppi_figures *figures,
+                              const unit *at, ppi_answer *to) {
+  const ppi_account_names names = {of, stage_name, device_name};
+  ppi_account account = {0};
+  uint64_t excess_ns;
+  const ppi_request_cell *waiting = find_waiting(of, at, &excess_ns);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < at->num && status == PPROF_STATUS_OK; i++)
+    status = add_part(figures, &of->parts[at->first + i], waiting, excess_ns,
+                      &account);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_account_fold(&account, at->end_ns - at->start_ns, &names, to);
+  ppi_account_clear(&account);
+  return status;
+}
+
+// ---- all ----
+
+static size_t num_cold(const unit *units, size_t num, long warmup) {
+  ppi_early_call calls[PPI_EARLY_CALLS];
+  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++)
+    calls[i] =
+        (ppi_early_call){.start_ns = units[i].start_ns,
+                         .length_ns = units[i].end_ns - units[i].start_ns};
+  return ppi_early_num_cold(calls, num, warmup);
+}
+
+static pprof_status fold(const joining *of, const ppi_figures *figures,
+                         ppi_answer *to) {
+  unit *units = list_units(of);
+  if (!units) return PPROF_STATUS_NO_MEMORY;
+  size_t cold = num_cold(units, of->num_units, figures->details.warmup);
+  uint64_t last_ns = 0;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < of->num_units && status == PPROF_STATUS_OK; i++) {
+    if (i < cold) {
+      to->num_cold++;
+      to->cold_ns += units[i].end_ns - units[i].start_ns;
+      continue;
+    }
+    status = fold_unit(of, figures, &units[i], to);
+    last_ns = PPI_MAX(last_ns, units[i].end_ns);
+  }
+  to->num_runs = 1;
+  to->num_all = to->num_units;
+  to->num_cut = figures->answers[PPI_BASE_REQUEST].num_cut;
+  to->before_ns = units[0].start_ns;
+  if (to->num_units) to->span_ns = last_ns - units[cold].start_ns;
+  ppi_answer_sort(to);
+  ppi_free(units);
+  return status;
+}
+
+pprof_status ppi_join_requests(ppi_figures *figures) {
+  joining of = {0};
+  ppi_answer joined = {0};
+  if (!figures->answers[PPI_BASE_REQUEST].num_units || !are_comparable(figures))
+    return PPROF_STATUS_OK;
+  pprof_status status =
+      list_parts(figures, &of) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  bool is_joined = status == PPROF_STATUS_OK && is_shared(&of);
+  if (is_joined) status = fold(&of, figures, &joined);
+  if (is_joined && status == PPROF_STATUS_OK && joined.num_units) {
+    ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
+    figures->answers[PPI_BASE_REQUEST] = joined;
+    joined = (ppi_answer){0};
+    // No process has a request by itself, and no verdict is of whole ones.
+    for (size_t i = 0; i < figures->num_inputs; i++)
+      ppi_answer_clear(&figures->inputs[i].answers[PPI_BASE_REQUEST]);
+    figures->limit = (ppi_limit){0};
+    figures->are_joined = true;
+  }
+  ppi_answer_clear(&joined);
+  ppi_free(of.parts);
+  ppi_free(of.stages);
+  return status;
+}
