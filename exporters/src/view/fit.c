@@ -3,6 +3,8 @@
 // Fits texts into columns of a given width.
 #include "view/fit.h"
 
+#include <string.h>
+
 #define CUT "\u2026"
 
 // Where the character numbered `n` begins.
@@ -65,4 +67,35 @@ void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width) {
   page->failed |= text->failed;
   if (num < width) ppi_page_repeat(page, ' ', width - num);
   if (num) ppi_page_bytes(page, text->bytes, text->len);
+}
+
+static size_t within(size_t least, size_t value, size_t most) {
+  return value < least ? least : value > most ? most : value;
+}
+
+size_t ppi_fit_widen(size_t usual, size_t wanted, size_t *room) {
+  size_t more = within(0, wanted > usual ? wanted - usual : 0, *room);
+  *room -= more;
+  return usual + more;
+}
+
+size_t ppi_fit_shrink(size_t usual, size_t least, size_t *lack) {
+  size_t less = within(0, usual - least, *lack);
+  *lack -= less;
+  return usual - less;
+}
+
+size_t ppi_fit_shared(const char *left, const char *right, size_t most) {
+  size_t len = 0, end = 0;
+  for (; len < most && left[len] && left[len] == right[len]; len++)
+    if (strchr(":/. ", left[len])) end = len + 1;
+  return end;
+}
+
+void ppi_page_fit_behind(ppi_page *page, const char *name, size_t width,
+                         size_t prefix) {
+  if (prefix && ppi_page_width(name, strlen(name)) > width)
+    ppi_page_fit_from(page, name, width, 0, prefix);
+  else
+    ppi_page_fit(page, name, width);
 }

@@ -402,6 +402,7 @@ typedef struct answer_text {
   ppi_time_unit unit;
   size_t name_width, where_width;
   size_t from, total;  // rows of one answer
+  size_t prefix;       // bytes that the names of all its stages begin with
 } answer_text;
 
 static const ppi_cell *total_of(const answer_text *text) {
@@ -461,12 +462,26 @@ static void put_rank_cells(const answer_text *text, const ppi_cell *cells) {
     ppi_page_visible(text->page, cells[LONGEST].text);
 }
 
+static size_t shared_prefix(const answer_text *text) {
+  const char *first = NULL;
+  size_t len = 0;
+  for (size_t i = text->from; i < text->total; i++) {
+    const ppi_cell *cells = cells_of(text->view, i);
+    if (text->view->rows[i].indent || !*cells[WHERE].text) continue;
+    len = first ? ppi_fit_shared(first, cells[NAME].text, len) : SIZE_MAX;
+    if (!first) first = cells[NAME].text;
+  }
+  return len == SIZE_MAX ? 0 : len;
+}
+
 static void put_row(const answer_text *text, size_t at) {
   ppi_page *page = text->page;
   const ppi_cell *cells = cells_of(text->view, at);
   bool is_part = text->view->rows[at].indent != 0;
   if (is_part) ppi_page_text(page, "\u2514\u2500 ");
-  ppi_page_fit(page, cells[NAME].text, text->name_width - (is_part ? 3 : 0));
+  ppi_page_fit_behind(page, cells[NAME].text,
+                      text->name_width - (is_part ? 3 : 0),
+                      is_part ? 0 : text->prefix);
   ppi_page_text(page, "  ");
   ppi_page_fit(page, cells[WHERE].text, text->where_width);
   put_time(page, &cells[TIME], text->unit);
@@ -488,12 +503,12 @@ static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
   bool has_name = total[OF].kind != PPI_CELL_NONE;
   bool is_one = total[P50].kind == PPI_CELL_NONE && has_name;
   bool is_the = is_one || strcmp(unit, "run") == 0;
-  const char *article = is_the ? "the" : strchr("aeio", *unit) ? "an" : "a";
+  const char *article = is_the ? "the" : *unit == 'i' ? "an" : "a";
   if (has_name) {
     ppi_page_visible(title, total[OF].text);
     ppi_page_text(title, is_short ? ": " : ": where ");
   } else if (is_short) {
-    article = is_the ? "The" : strchr("aeio", *unit) ? "An" : "A";
+    article = is_the ? "The" : *unit == 'i' ? "An" : "A";
   } else {
     ppi_page_text(title, "Where ");
   }
@@ -525,8 +540,7 @@ static void put_heading(const answer_text *text) {
       ppi_page_format(&line, "      p50%9s", has_p99 ? "p99" : "max");
     ppi_page_text(&line, "   calls");
     if (!is_run)
-      ppi_page_format(&line, " %s %s",
-                      strchr("aeio", *text->view->unit) ? "an" : "a",
+      ppi_page_format(&line, " a%s %s", *text->view->unit == 'i' ? "n" : "",
                       text->view->unit);
   }
   if (!line.failed) ppi_page_strong(text->page, line.bytes);
@@ -548,33 +562,16 @@ static size_t widest(const ppi_view *view, size_t column) {
   return most;
 }
 
-static size_t within(size_t least, size_t value, size_t most) {
-  return value < least ? least : value > most ? most : value;
-}
-
-// What a page has beyond the usual width is for names that need it.
-static size_t widen(size_t usual, size_t wanted, size_t *room) {
-  size_t more = within(0, wanted > usual ? wanted - usual : 0, *room);
-  *room -= more;
-  return usual + more;
-}
-
-// What it lacks is taken from names, down to the least that says something.
-static size_t shrink(size_t usual, size_t least, size_t *lack) {
-  size_t less = within(0, usual - least, *lack);
-  *lack -= less;
-  return usual - less;
-}
-
 static void set_widths(answer_text *text, bool is_wide) {
   size_t width = ppi_page_columns(text->page), usual = PPI_PAGE_WIDTH;
   size_t room = is_wide ? SIZE_MAX : width > usual ? width - usual : 0;
   size_t lack = is_wide || width > usual ? 0 : usual - width;
-  text->name_width = widen(NAME_WIDTH, widest(text->view, NAME), &room);
-  text->where_width = widen(WHERE_WIDTH, widest(text->view, WHERE), &room);
+  text->name_width = ppi_fit_widen(NAME_WIDTH, widest(text->view, NAME), &room);
+  text->where_width =
+      ppi_fit_widen(WHERE_WIDTH, widest(text->view, WHERE), &room);
   if (!lack) return;
-  text->where_width = shrink(WHERE_WIDTH, LEAST_WHERE, &lack);
-  text->name_width = shrink(NAME_WIDTH, LEAST_NAME, &lack);
+  text->where_width = ppi_fit_shrink(WHERE_WIDTH, LEAST_WHERE, &lack);
+  text->name_width = ppi_fit_shrink(NAME_WIDTH, LEAST_NAME, &lack);
 }
 
 // The rows from `text->from` on, up to their total.
@@ -584,6 +581,7 @@ static void put_table(answer_text *text, const ppi_report_options *options) {
                    ? options->time_unit
                    : ppi_time_unit_of((double)total[TIME].value /
                                       (double)total[TIME].divisor);
+  text->prefix = shared_prefix(text);
   ppi_page_text(text->page, "\n");
   put_heading(text);
   for (size_t i = text->from; i <= text->total; i++) put_row(text, i);

@@ -51,12 +51,15 @@ static size_t put_stages(ppi_limit_loop *loop, const ppi_limit_model *model) {
       is_known = model->calls[row->outer[k]].name == name;
     if (is_known || count_on(model, row, name) < least) continue;
     num++;
+    if (len == sizeof loop->stages) continue;
     const char *text = model->names[name].text;
-    size_t room = sizeof loop->stages - len;
+    // Room for what says that there are more.
+    size_t room = sizeof loop->stages - sizeof ", ..." - len;
     int put = snprintf(loop->stages + len, room, "%s%s", len ? ", " : "", text);
     if (put < 0 || (size_t)put >= room) {
-      loop->stages[len] = 0;
-      return num;
+      strcpy(loop->stages + len, len ? ", ..." : "");
+      len = sizeof loop->stages;
+      continue;
     }
     len += (size_t)put;
   }
