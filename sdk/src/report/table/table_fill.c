@@ -236,7 +236,9 @@ static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
   size_t told = 0;
   uint64_t all_ns = until_ns;
   if (fill->is_full)
-    all_ns = fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns);
+    all_ns =
+        PPI_MAX(fill->told_ns,
+                fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns));
   all_ns = PPI_MIN(all_ns, until_ns);
   pprof_status status =
       ppi_table_order(&fill->rows, fill->num_rows,
@@ -244,7 +246,7 @@ static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
   if (status != PPROF_STATUS_OK) return status;
   fill->rows_capacity = fill->num_rows + 1;
   ppi_table_nest(fill->rows, told);
-  mark_open(fill->rows, told, all_ns);
+  if (!fill->is_full) mark_open(fill->rows, told, all_ns);
   status = hand_over(fill, told, all_ns);
   if (status != PPROF_STATUS_OK) return status;
   forget(fill, told);
