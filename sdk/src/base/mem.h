@@ -24,9 +24,10 @@ char *ppi_strdup(const char *text);
 void *ppi_grow(void *items, size_t *capacity, size_t need, size_t item_size);
 
 // PPI_ROOM does so in place: true, with `items` and `capacity` raised, or false
-// with both as they were.
+// with both as they were. Where there is room it calls nothing.
 #define PPI_ROOM(items, capacity, need) \
-  ppi_room(&(items), &(capacity), need, sizeof *(items))
+  (((items) && (need) <= (capacity)) || \
+   ppi_room(&(items), &(capacity), need, sizeof *(items)))
 bool ppi_room(void *items, size_t *capacity, size_t need, size_t item_size);
 
 // Tests: the n-th allocation from now (1 = the next) and all later ones fail;
