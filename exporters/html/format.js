@@ -30,7 +30,7 @@ function timeIn(ns, unit) {
 
 function percent(value) {
   if (value === null || value === undefined) return "";
-  return value > 0 && value < 1 ? "< 1 %" : `${Math.round(value)} %`;
+  return `${Math.round(value)} %`;  // as the command line has it
 }
 
 function count(value) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """take_pictures.py FOLDER PAGE NAME[=ELEMENT]...: pictures of a page, NAME.png each: its first
-screen, or an element of it, in 255 colours, so that they are small."""
+screen, or an element of it, in 255 colours, so that they are small. A NAME that has "phone" or
+"dark" in it is as wide as a phone, or dark."""
 import base64
 import collections
 import os
@@ -11,7 +12,7 @@ import zlib
 
 import browser
 
-WIDTH, HEIGHT, COLOURS = 1280, 800, 255
+DESK, PHONE, COLOURS = (1280, 800), (390, 844), 255
 PIXELS = """
     const image = await load(pictures[0]);
     const canvas = new OffscreenCanvas(image.width, image.height);
@@ -56,9 +57,10 @@ def indexed(chromium, png):
 
 def main(folder, path, *wanted):
     chromium = browser.Browser()
-    page = chromium.open(os.path.abspath(path), WIDTH, HEIGHT)
     for one in wanted:
         name, _, element = one.partition("=")
+        size = PHONE if "phone" in name else DESK
+        page = chromium.open(os.path.abspath(path), *size, dark="dark" in name)
         clip = None
         if element:
             left, top, width, height = page.js(
@@ -67,6 +69,7 @@ def main(folder, path, *wanted):
             clip = {"x": left, "y": top, "width": width, "height": height, "scale": 1}
         with open(os.path.join(folder, name + ".png"), "wb") as file:
             file.write(indexed(chromium, page.picture(full=bool(clip), clip=clip)))
+        page.close()
     chromium.close()
 
 
