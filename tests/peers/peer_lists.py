@@ -9,6 +9,7 @@ import peer_jobs
 import peer_nodes
 import peer_paddle
 import peer_samplers
+import peer_servers
 import peer_spark
 import peer_tables
 import peer_torch
@@ -35,6 +36,8 @@ PEERS = {
     "fleet": entry(peer_fleet.PACKAGES, peer_fleet.compare),
     "spark": entry(peer_spark.PACKAGES, peer_spark.compare),
     **{name: entry(*both) for name, both in peer_jobs.PEERS.items()},
+    **{name: entry(packages, compare)
+       for name, (packages, compare) in peer_servers.PEERS.items()},
     "tables": entry(peer_tables.PACKAGES, peer_tables.compare),
     **{name: entry(packages, compare, python)
        for name, (packages, compare, python) in peer_viewers.PEERS.items()},
