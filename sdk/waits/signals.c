@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one thread tells another: conditions, semaphores, ends of threads,
+// What one thread signals to another: conditions, semaphores, ends of threads,
 // barriers, and futexes of those who call the system through the C library
 // (C++20 atomics, std::future, Rust).
 #include <linux/futex.h>

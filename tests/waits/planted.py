@@ -2,6 +2,7 @@
 """planted.py NAME: threads of Python that wait for each other; see waits_test.py."""
 import concurrent.futures
 import itertools
+import os
 import queue
 import sys
 import threading
@@ -89,5 +90,22 @@ def executor():
                 pool.submit(task).result()
 
 
+def pipe():
+    """`serve` reads what comes 5 ms later, one byte at a time."""
+    reads, writes = os.pipe()
+
+    def feed():
+        for _ in range(5):
+            time.sleep(0.005)
+            os.write(writes, b"x")
+
+    def serve():
+        for _ in range(5):
+            with pprof.range("serve"):
+                os.read(reads, 1)
+
+    run(feed, serve)
+
+
 {"gil": gil, "no_gil": lambda: gil(False), "shared": shared, "not_shared": lambda: shared(False),
- "slow_producer": slow_producer, "executor": executor}[sys.argv[1]]()
+ "slow_producer": slow_producer, "executor": executor, "pipe": pipe}[sys.argv[1]]()

@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -215,6 +216,22 @@ class WaitsTest(unittest.TestCase):
             self.assertEqual(sum(wait.lane is not None for some in waits.values() for wait in some),
                              sum(event["ph"] == phase and event.get("cat") == "wake"
                                  for event in trace))
+
+        count = "SELECT COUNT(*), SUM(by_tid > 0) FROM wait"
+        self.assertEqual(self.tool("sql", "-f", "json", log, count),
+                         self.tool("sql", "-f", "json", "trace.json", count))
+
+    def test_what_comes_from_outside_is_idle_where_asked_for(self):
+        config = os.path.join(self.home, "io.yaml")
+        for value, num in [("on", 0), ("{io: on}", 5)]:
+            with open(config, "w", encoding="utf-8") as file:
+                file.write("waits: %s\n" % value)
+            log, = glob.glob(self.record("pipe", "-c", config) + "/*.pplog")
+            rows = json.loads(self.tool("sql", "-f", "json", log, "SELECT COUNT(*) FROM site s JOIN"
+                                        " host_range r ON r.site = s.id WHERE s.category = 'Idle'"
+                                        " AND s.name = 'wait for read'"))["rows"]
+            self.assertEqual([[num]], rows)
+            shutil.rmtree(os.path.join(self.home, "pipe"))
 
     def tool(self, *arguments):
         return subprocess.run([TOOL, *arguments], env=self.env, cwd=self.home, timeout=60,
