@@ -2,6 +2,7 @@
 //
 // What the machine's sampler records, over made-up files and a stand-in NVML.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -263,6 +264,26 @@ TEST_F(MachineSamplerTest, AbsentSourcesAreNamed) {
       "pressure (/proc/pressure), frequency (cpufreq), cpu_energy (RAPL, "
       "readable by root alone on most systems), gpu_state (libnvidia-ml.so.1)",
       notes_["machine absent"]);
+}
+
+// A child opens the driver's library anew, and samples by a thread of its own.
+TEST_F(MachineSamplerTest, AForkedChildSamplesAnew) {
+  Put("/nvml", "devices 1 0.celsius 40");
+  ppi_machine_options options = {};
+  options.is_by_hand = true;
+  ASSERT_TRUE(ppi_machine_start(&options));
+  pid_t child = fork();
+  if (child == 0) {
+    ppi_machine_in_forked_child();
+    bool starts = ppi_machine_start(&options);
+    ppi_machine_sample(0);
+    ppi_machine_stop(1000);
+    _exit(starts ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
+  ppi_machine_stop(1000);
 }
 
 TEST_F(MachineSamplerTest, AThreadOfItsOwnSamples) {

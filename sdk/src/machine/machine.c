@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "base/start_thread.h"
-#include "machine/source.h"
+#include "machine/machine_nvml.h"
 #include "mark/recorder.h"
 #include "names/choice.h"
 
@@ -108,8 +108,10 @@ static void open_sources(void) {
     snprintf(absent + len, sizeof absent - len, "%s%s (%s)", len ? ", " : "",
              source->name, source->what);
   }
+  pthread_mutex_lock(&machine.mutex);
   if (absent[0] && machine.options.note)
     machine.options.note(machine.options.user, "machine absent", absent);
+  pthread_mutex_unlock(&machine.mutex);
 }
 
 static void close_sources(void) {
@@ -230,6 +232,8 @@ static void end_thread(uint64_t wait_ms) {
   while (!machine.is_ended && error != ETIMEDOUT)
     error = pthread_cond_timedwait(&machine.wake, &machine.mutex, &until);
   machine.hangs = !machine.is_ended;
+  // Who is noted to may be gone when the driver answers.
+  if (machine.hangs) machine.options.note = NULL;
   pthread_mutex_unlock(&machine.mutex);
   if (machine.hangs)
     pthread_detach(machine.thread);
@@ -250,4 +254,5 @@ void ppi_machine_in_forked_child(void) {
   machine.is_running = machine.has_thread = machine.hangs = false;
   pthread_mutex_init(&machine.mutex, NULL);
   memset(machine.states, 0, sizeof machine.states);
+  ppi_nvml_in_forked_child();
 }

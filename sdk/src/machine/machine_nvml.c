@@ -109,3 +109,7 @@ const ppi_nvml *ppi_nvml_open(void) {
 void ppi_nvml_close(void) {
   if (--nvml.users == 0) unload();
 }
+
+void ppi_nvml_in_forked_child(void) {
+  nvml.users = 0;
+}
