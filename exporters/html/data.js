@@ -32,6 +32,9 @@ async function loadData() {
   fillPaths(tree.views.tree);
   const data = {words: read("words"), leftOut: read("left_out"), report, named,
     tree, picture};
+  // As the command line calls them.
+  for (const run of picture.runs)
+    run.name = data.words.ranks[run.uuid] || `pid ${run.pid}`;
   data.answer = rowsOf(data.report, "answer");
   data.stages = rowsOf(data.named, "stages");
   data.requests = rowsOf(data.named, "requests");

@@ -143,7 +143,7 @@ function firstAt(items, time) {
 function rowLabel(picture, row) {
   const {kind, name, number, device, lane} = row;
   const run = picture.runs.length > 1
-    ? `${picture.runs[row.run].pid}: ` : "";
+    ? `${picture.runs[row.run].name}: ` : "";
   if (kind === "stream")
     return `${run}${picture.devices[device] || "device"} ` +
       `${name || `stream ${number}`}`;

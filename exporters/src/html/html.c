@@ -93,6 +93,17 @@ pprof_status ppi_html_end(FILE *out) {
   return ferror(out) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
 }
 
+static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
+  ppi_page_text(page, ",\"ranks\":{");
+  for (size_t i = 0; i < ranks->num; i++) {
+    if (i) ppi_page_text(page, ",");
+    ppi_page_json(page, ranks->items[i].input->uuid);
+    ppi_page_text(page, ":");
+    ppi_page_json(page, ranks->items[i].name);
+  }
+  ppi_page_text(page, "}");
+}
+
 // What the command line prints above and below the answer's table.
 static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   ppi_page ran = {.width = NO_WRAPPING}, trust = ran, page = {0};
@@ -110,6 +121,7 @@ static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   if (!page.failed) ppi_page_json(&page, ran.bytes);
   ppi_page_text(&page, ",\"trust\":");
   if (!page.failed) ppi_page_json(&page, trust.bytes);
+  put_ranks(&page, &ranks);
   ppi_page_text(&page, "}\n");
   ppi_page_clear(&ran);
   ppi_page_clear(&trust);

@@ -57,6 +57,7 @@ static void put_names(ppi_page *page, const ppi_picture *picture, size_t most) {
   for (size_t i = 0; i < picture->num_runs; i++) {
     const ppi_picture_run *run = &picture->runs[i];
     ppi_page_text(page, i ? ",\n{" : "{");
+    put_text(page, "uuid", run->uuid);
     put_text(page, "host", run->host);
     put_text(page, "pid", run->pid);
     put_number(page, "shift", run->shift_ns);
