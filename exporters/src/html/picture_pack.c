@@ -71,8 +71,7 @@ static uint64_t length_of(const ppi_picture_event *event) {
                  event->device_end_ns - event->device_start_ns);
 }
 
-// Events as long as this are no more than `most`; those of the requests that
-// are told whole are not counted.
+// No more than `most` events are as long as this.
 static uint64_t least_of(const ppi_picture *picture, size_t most) {
   uint64_t counts[PPI_PICTURE_LENGTHS] = {0}, num = 0;
   for (size_t i = 0; i < picture->num_kept; i++)

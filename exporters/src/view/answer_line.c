@@ -118,7 +118,7 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
   }
   ppi_page_format(page, "%llu %s \u00b7 ", (unsigned long long)ranks->num,
                   ranks->are_told    ? "ranks"
-                  : ranks->are_apart ? "runs of no one job"
+                  : ranks->are_apart ? "unrelated runs"
                                      : "logs");
   // Of one that does not know when it began nothing is said.
   if (!first_ns || last_ns - first_ns <= span_ns / 100) return;

@@ -22,7 +22,7 @@ typedef struct ppi_ranks {
   bool are_told;  // each was told its rank, and no two the same
   bool of_hosts;  // of more than one
   bool of_programs;
-  // Told no ranks, and recorded at times far apart: no ranks of one job.
+  // Without ranks, and recorded at times far apart: not of one job.
   bool are_apart;
 } ppi_ranks;
 
