@@ -282,7 +282,8 @@ TEST_F(ExpectTest, NamesTheFirstOffender) {
 }
 
 TEST_F(ExpectTest, FiguresOfEachKind) {
-  const Events events = Service(7).events;
+  const Service run(7);  // its events borrow from it
+  const Events &events = run.events;
   for (const char *rule :
        {"p99(detect) < 4.1 ms", "max(detect) > 3ms", "mean(classify) < 900 us",
         "p50(device:gemm*) = 500000 ns", "overlap(copy, compute) >= 60 %",
