@@ -97,7 +97,7 @@ static size_t runs_for(double change, double spread, size_t num_tests) {
   return high;
 }
 
-// How many runs a side would decide: those that the change seen takes, or
+// How many runs a side would decide: those that this change takes, or
 // those that "the same" takes where that change does not matter.
 static size_t more_runs(const ppi_comparison *comparison, double change,
                         double spread, size_t num_tests) {
