@@ -2,16 +2,15 @@
 //
 // Where the figure of a program changed for good, over commits or days. Pure
 // functions.
-#ifndef PPI_COMPARE_CHANGES_H_
-#define PPI_COMPARE_CHANGES_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
 
 enum { PPI_MOST_CHANGES = 32 };
 
@@ -33,8 +32,4 @@ typedef struct ppi_change {
 size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
                         ppi_change out[PPI_MOST_CHANGES]);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif  // PPI_COMPARE_CHANGES_H_
+PPROF_END_C_

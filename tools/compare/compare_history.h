@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The changes of a program over its past: as a table, and as a page of SVG.
-#ifndef PPI_COMPARE_HISTORY_H_
-#define PPI_COMPARE_HISTORY_H_
+#pragma once
 
 #include "cli/options.h"
 #include "compare/compare_changes.h"
@@ -30,5 +29,3 @@ typedef struct ppi_history {
 
 // Answers `code`, or PPI_EXIT_USAGE when it did not arrive.
 int ppi_history_print(const ppi_history *history, int code);
-
-#endif  // PPI_COMPARE_HISTORY_H_
