@@ -91,12 +91,12 @@ def executor():
 
 
 def pipe():
-    """`serve` reads what comes 5 ms later, one byte at a time."""
+    """`serve` reads what comes later, one byte at a time."""
     reads, writes = os.pipe()
 
     def feed():
         for _ in range(5):
-            time.sleep(0.005)
+            time.sleep(0.02)
             os.write(writes, b"x")
 
     def serve():

@@ -300,7 +300,8 @@ PPROF_API void pprof_thread_name(const char *name);
 
 // pprof_name_object names what threads wait for, where `waits` is recorded: a
 // mutex, a condition variable, a semaphore, by its address. The latest name
-// counts; the object that later lies there has it, too.
+// counts; the object that later lies there has it, too. About a thousand
+// objects keep their names; of more, some are called as if they had none.
 //
 // Owns: nothing; `name` is copied, 118 bytes at most.
 //

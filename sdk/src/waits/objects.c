@@ -39,14 +39,14 @@ static bool use(uint32_t at, uintptr_t address) {
 
 static bool give_up(uint32_t at) {
   uintptr_t key = ppi_wait_table.keys[at];
-  if (objects[at].is_named) return false;
   __atomic_store_n(&ppi_wait_table.keys[at], 0, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&objects[at].users, __ATOMIC_SEQ_CST) == 0) return true;
   __atomic_store_n(&ppi_wait_table.keys[at], key, __ATOMIC_RELEASE);
   return false;
 }
 
-// Where the address is or may be; the one that was used first makes room.
+// Where the address is or may be. What was waited for longest ago makes room,
+// objects with a name of the program's last.
 static uint32_t place_of(uintptr_t address) {
   uint32_t set = ppi_wait_set(address), oldest = set;
   for (uint32_t i = set; i < set + PPI_WAIT_WAYS; i++)

@@ -15,7 +15,7 @@ PPROF_BEGIN_C_
 typedef struct ppi_object {
   uintptr_t address;  // under the guard; 0: free
   uint32_t users;     // atomic: threads that wait for it
-  uint32_t is_named;  // by the program: it stays
+  uint32_t is_named;  // by the program
   uint64_t release;   // atomic: thread << 32 | site << 12 | number
   uint32_t holder;    // atomic: of an interpreter's lock, who left a wait last
   uint32_t is_interpreter;
