@@ -252,7 +252,14 @@ def _pool_submit(function, rule):
                 if request:
                     _flow(request)
                 return _with_request(request, task, args, kwargs)
-        return function(self, run)
+        try:
+            future = function(self, run)
+        except BaseException:  # the pool takes no more
+            queued.__exit__(None, None, None)
+            raise
+        future.add_done_callback(
+            lambda done: done.cancelled() and queued.__exit__(None, None, None))
+        return future
     return submit
 
 

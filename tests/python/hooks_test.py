@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 
-from python_case import Case, LIBRARY, PACKAGE, REPORT, SECONDS, main
+from python_case import CLIPPED, Case, LIBRARY, PACKAGE, REPORT, SECONDS, main
 
 NVTX = os.path.join(os.path.dirname(LIBRARY), "sdk", "nvtx", "libpprof_nvtx.so")
 MODULE = """
@@ -295,11 +295,22 @@ class Hooks(Case):
             from concurrent.futures import ThreadPoolExecutor
             def task(x):
                 return x
+            from threading import Event
+            go = Event()
             with ThreadPoolExecutor(1) as pool:
-                print(sum(pool.map(task, [1, 2])))
-        """, "--hooks", "concurrent")
+                first, second, third = (pool.submit(task, x) for x in (go.wait, 2, 3))
+                assert second.cancel()
+                go.set()
+                assert third.result() == 3
+            try:
+                pool.submit(task, 4)
+            except RuntimeError:
+                print("shut down")
+        """.replace("return x", "return x() if callable(x) else x"), "--hooks", "concurrent")
         self.assertEqual(sorted(self.recorded()), sorted(
-            [("pool: queued", "UserDefined"), ("pool: task", "CpuTask")] * 2))
+            [("pool: queued", "UserDefined")] * 4 + [("pool: task", "CpuTask")] * 2))
+        log, = self.logs("logs/*.pplog")
+        self.assertEqual([event["name"] for event in log.events if event["flags"] & CLIPPED], [])
 
 
 if __name__ == "__main__":
