@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import models
-from models import F16, F32, INT64, INT8, UINT8, Graph, info, ints, node, tensor
+from models import F16, INT64, INT8, UINT8, Graph, info, ints, node, tensor
 
 TOOL = os.path.abspath(sys.argv[1])
 

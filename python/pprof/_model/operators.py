@@ -99,7 +99,7 @@ def attention(op, _):
     try:
         sizes = Attention(op)
     except Unfit:
-        return op.outputs[0].cause or op.unfit(), 0
+        return (op.output(0) and op.output(0).cause) or op.unfit(), 0
     scores = product(sizes.batch, sizes.heads, sizes.queries, sizes.total)
     made = product(sizes.batch, sizes.queries, sizes.input_size, sizes.projected)
     return (add(product(scores, add(sizes.size, sizes.value_size)), made), product(scores, 5))

@@ -471,7 +471,7 @@ def _infer(op, kind, opset, places):
     try:
         made = shape_inference.infer_node_outputs(
             schema, node, types, data, opset_imports=[helper.make_opsetid("", opset)])
-    except (shape_inference.InferenceError, UnicodeDecodeError):
+    except (shape_inference.InferenceError, ValueError):
         raise Unfit from None
     except checker.ValidationError:
         made = {}  # a type that nobody knows may be none that it takes
@@ -519,6 +519,8 @@ def _retype(op):
 
 def infer(op, is_onnx):
     """Fills the outputs of an operator of ONNX, or of ONNX Runtime."""
+    if not op.outputs:
+        return
     rule = _RULES.get(op.kind) if is_onnx else _TWINS.get(op.kind, (op.kind, None))
     try:
         if callable(rule):
@@ -527,10 +529,10 @@ def infer(op, is_onnx):
             _infer(op, op.kind, op.opset, None)
         else:
             _infer(op, rule[0], _TWINS_OPSET, rule[1])
-        if op.outputs and op.inputs and op.inputs[0] is not None:
+        if op.inputs and op.inputs[0] is not None:
             _retype(op)
             _count_items(op)
-    except (KeyError, Unfit):
+    except (AttributeError, IndexError, KeyError, Unfit):  # an input is not there
         op.forget(op.unfit())
     for out in op.outputs:
         if out.dims is not None and len(out.dims) > MOST_RANK:

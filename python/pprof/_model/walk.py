@@ -413,7 +413,7 @@ class Walk:
         if len(graph.input) < 2 or not graph.output or len(graph.output) < len(graph.input) - 1:
             refuse(op.node, "too few inputs or outputs of its", "body")
         most, test = _first_value(op.input(0)), op.input(1)
-        inputs = [Tensor() for _ in graph.input]
+        inputs = [Tensor(cause=op.by_data()) for _ in graph.input]
         for i in range(2, len(inputs)):
             if op.input(i) is not None:
                 inputs[i] = op.input(i).copy()
@@ -438,7 +438,7 @@ class Walk:
         num = len(graph.input) - scanned
         if scanned < 1 or num < 0 or len(graph.output) < num:
             refuse(op.node, "no Scan of opset 9 or later:", "num_scan_inputs")
-        inputs, steps = [Tensor() for _ in graph.input], 0
+        inputs, steps = [Tensor(cause=op.by_data()) for _ in graph.input], 0
         axes = op.attribute("scan_input_axes") or [0] * scanned
         for i, tensor in enumerate(op.inputs[:len(inputs)]):
             if tensor is None:
