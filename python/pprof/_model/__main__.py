@@ -80,7 +80,7 @@ def main():
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        import onnx  # noqa: F401
+        from . import walk  # noqa: F401  (and onnx, with what that needs)
     except ImportError as error:
         return _put("error", "input", "cost needs Python's package onnx (%s): "
                     "%s -m pip install onnx" % (error, sys.executable))
