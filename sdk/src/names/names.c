@@ -63,8 +63,7 @@ static const char *const builtin_categories[] = {
     "OperatorInner", "CudaRuntime",  "PythonOp",      "PythonUserDefined",
     "Preprocess",    "Inference",    "Postprocess",   "CpuTask",
     "Memory",        "Kernel",       "Memcpy",        "Memset",
-    "Wait",
-    "Idle",
+    "Wait",          "Idle",
 };
 #define NUM_BUILTIN (sizeof builtin_categories / sizeof *builtin_categories)
 
