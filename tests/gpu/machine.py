@@ -67,7 +67,7 @@ def duty():
     period = 0.2
     pprof.start()
     before = counter_joules()
-    for percent, seconds in ((10, 40), (50, 15), (100, 15)):
+    for percent, seconds in ((10, 80), (50, 15), (100, 15)):
         num = max(1, round(period * percent / 100 / took))
         end = time.perf_counter() + seconds
         while time.perf_counter() < end:
@@ -207,7 +207,7 @@ def judge_duty(run):
     own = run.printed["joules"]
     check(abs(total - own) < 0.02 * own, "the counter read beside it: %.0f J" % own)
     shares = [rows["duty %d" % percent]["energy"] for percent in (10, 50, 100)]
-    watts = [share and share / seconds for share, seconds in zip(shares, (40, 15, 15))]
+    watts = [share and share / seconds for share, seconds in zip(shares, (80, 15, 15))]
     check(all(watts) and watts[0] < watts[1] < watts[2], "W by duty: %s" % watts)
 
 

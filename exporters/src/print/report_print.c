@@ -97,7 +97,7 @@ void ppi_report_need(const ppi_report_options *options,
                      ppi_report_format format, ppi_report_details *details) {
   const char *views = options->views;
   bool answer = wants_answer(options, format);
-  details->answer |= answer;
+  details->answer |= answer || is_named(views, ppi_view_energy.name);
   bool wants_use = options->has_kernels ||
                    (options->columns && ppi_tree_wants_use(options->columns));
   details->iteration = options->iteration;

@@ -304,10 +304,12 @@ pprof_status ppi_join_requests(ppi_figures *figures) {
     ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
     figures->answers[PPI_BASE_REQUEST] = joined;
     joined = (ppi_answer){0};
-    // No process has a request by itself, and no verdict is of whole ones.
+    // No process has a request by itself. A saturated server limits whole ones,
+    // too; what else is said of a process's part is not true of them.
     for (size_t i = 0; i < figures->num_inputs; i++)
       ppi_answer_clear(&figures->inputs[i].answers[PPI_BASE_REQUEST]);
-    figures->limit = (ppi_limit){0};
+    if (figures->limit.claim != PPI_CLAIM_LIMIT)
+      figures->limit = (ppi_limit){0};
     figures->are_joined = true;
   }
   ppi_answer_clear(&joined);

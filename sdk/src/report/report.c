@@ -69,7 +69,7 @@ static pprof_status find_beside(const pprof_report *report, ppi_figures *out) {
              "gpu:%d does not say whether other processes use it", i);
     status = ppi_figures_note(out, "machine unknown", text);
   }
-  if (status == PPROF_STATUS_OK)
+  if (status == PPROF_STATUS_OK && report->details.answer)
     status = ppi_machine_split_energy(&report->machine, calls, &out->energy);
   return status == PPROF_STATUS_OK
              ? ppi_interpreter_find(&report->loops, calls, &out->interpreter)

@@ -4,6 +4,8 @@
 // it hits most, and clocks of devices.
 #pragma once
 
+#include <string.h>
+
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
@@ -61,6 +63,12 @@ typedef struct ppi_machine_figures {
 } ppi_machine_figures;
 
 enum { PPI_GENERATIONS = 3 };
+// How the Python ledger's names of collections begin. One comes now and then,
+// inside of whatever goes on.
+#define PPI_COLLECTION "gc generation "
+static inline bool ppi_is_collection(const char *name) {
+  return strncmp(name, PPI_COLLECTION, sizeof PPI_COLLECTION - 1) == 0;
+}
 
 // Garbage collections of one generation.
 typedef struct ppi_collections {

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/machine.h"
 
 enum { LEAST_TURNS = 5, FEW_STAGES = 2, LEAST_OF_ONE = 10 };
 
@@ -49,7 +50,9 @@ static size_t put_stages(ppi_limit_loop *loop, const ppi_limit_model *model) {
     bool is_known = false;
     for (size_t k = 0; k < i && !is_known; k++)
       is_known = model->calls[row->outer[k]].name == name;
-    if (is_known || count_on(model, row, name) < least) continue;
+    if (is_known || count_on(model, row, name) < least ||
+        ppi_is_collection(model->names[name].text))
+      continue;
     num++;
     if (len == sizeof loop->stages) continue;
     const char *text = model->names[name].text;

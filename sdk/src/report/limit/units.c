@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "report/figures/machine.h"
 
 enum { LEAST_UNITS = 5 };
 
@@ -176,6 +177,13 @@ typedef struct tally {
   bool is_pattern, is_stage;
 } tally;
 
+// One operator that comes again makes no iteration of a loop by itself.
+static bool is_operator(const ppi_limit_name *name) {
+  return name->category == PPROF_CATEGORY_OPERATOR ||
+         name->category == PPROF_CATEGORY_OPERATOR_INNER ||
+         name->category == PPROF_CATEGORY_PYTHON_OP;
+}
+
 static void count_names(const ppi_limit_model *model, const ppi_limit_row *row,
                         tally *tallies) {
   memset(tallies, 0, model->num_names * sizeof *tallies);
@@ -200,12 +208,16 @@ static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
   for (size_t i = 0; i < model->num_names; i++) {
     uint64_t time_ns = 0;
     size_t num = 0;
-    if (tallies[i].num < LEAST_UNITS) continue;
+    if (tallies[i].num < LEAST_UNITS || ppi_is_collection(model->names[i].text))
+      continue;
     for (size_t k = 0; k < model->num_names; k++) {
-      if (!is_near(tallies[k].num, tallies[i].num)) continue;
+      if (!is_near(tallies[k].num, tallies[i].num) ||
+          ppi_is_collection(model->names[k].text))
+        continue;
       time_ns += tallies[k].time_ns;
       num++;
     }
+    if (num == 1 && is_operator(&model->names[i])) continue;
     bool is_better = (num > 1) != (*out_num > 1) ? num > 1 : time_ns > most_ns;
     if (!is_better) continue;
     most_ns = time_ns;
@@ -223,9 +235,10 @@ static uint64_t find_pattern(const ppi_limit_model *model, tally *tallies,
   size_t count;
   uint64_t time_ns = find_count(model, tallies, out_num, &count);
   for (size_t i = 0; i < model->num_names && count; i++) {
-    tallies[i].is_pattern = is_near(tallies[i].num, count);
+    bool is_beside = ppi_is_collection(model->names[i].text);
+    tallies[i].is_pattern = !is_beside && is_near(tallies[i].num, count);
     tallies[i].is_stage =
-        tallies[i].is_pattern || tallies[i].num >= LEAST_AGAIN;
+        is_beside || tallies[i].is_pattern || tallies[i].num >= LEAST_AGAIN;
   }
   return time_ns;
 }

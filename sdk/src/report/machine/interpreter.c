@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "report/limit/intervals.h"
 
-#define COLLECTION "gc generation "
 #define HELD "loop:"
 
 // ---- units: requests, or else steps ----
@@ -83,9 +82,8 @@ static uint64_t num_open(const units *all, uint64_t from_ns, uint64_t to_ns) {
 static int generation_of(const ppi_limit_calls *calls,
                          const ppi_limit_call *call) {
   const char *name = calls->fill.ids.names[call->name].text;
-  size_t len = sizeof COLLECTION - 1;
-  if (call->flags & PPI_CALL_DEVICE || strncmp(name, COLLECTION, len) != 0)
-    return -1;
+  size_t len = sizeof PPI_COLLECTION - 1;
+  if (call->flags & PPI_CALL_DEVICE || !ppi_is_collection(name)) return -1;
   int generation = atoi(name + len);
   return generation < 0 || generation >= PPI_GENERATIONS ? -1 : generation;
 }
