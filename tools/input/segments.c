@@ -55,7 +55,9 @@ static bool add_file(struct joined_run *run, const char *path,
   return true;
 }
 
+// Again where more files of the run have come.
 static bool list_paths(struct joined_run *run) {
+  ppi_free(run->paths);
   run->paths = ppi_alloc(run->num * sizeof(*run->paths));
   for (size_t i = 0; run->paths && i < run->num; i++)
     run->paths[i] = run->files[i].path;
