@@ -16,6 +16,7 @@ import tempfile
 PRELUDE = """
 #include <pprof/cuda.h>
 #include <pprof/pprof.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ HPP_PRELUDE = """
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 struct Frame { std::uint64_t request; double size() const; };
