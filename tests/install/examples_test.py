@@ -28,6 +28,7 @@ extern pprof_session *session;
 extern pprof_sink *sink;
 extern pprof_report *report;
 extern const pprof_batch *batch;
+extern pthread_mutex_t cache_mutex;
 void decode_frame(void), resize_frame(void), answer_request(void);
 void train(void), launch(cudaStream_t), enqueue(void *), run_sort(void *);
 bool forward(void), next_batch(void);
@@ -55,6 +56,7 @@ extern Layer layer;
 extern pprof_device *gpu;
 extern void *stream, *other_stream;
 extern pprof_sink *sink;
+extern std::mutex cache_mutex;
 extern const std::string prompt;
 void decode(), enqueue(void *), serve();
 """

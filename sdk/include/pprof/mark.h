@@ -306,8 +306,7 @@ PPROF_API void pprof_thread_name(const char *name);
 // Owns: nothing; `name` is copied, 118 bytes at most.
 //
 // Example:
-//   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-//   pprof_name_object(&lock, "cache");
+//   pprof_name_object(&cache_mutex, "cache");
 PPROF_API void pprof_name_object(const volatile void *address,
                                  const char *name);
 

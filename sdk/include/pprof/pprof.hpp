@@ -586,8 +586,7 @@ inline void name_thread(const name &label) noexcept {
 // name_object names what threads wait for, by its address: pprof_name_object.
 //
 // Example:
-//   static std::mutex lock;
-//   pprof::name_object(&lock, "cache");
+//   pprof::name_object(&cache_mutex, "cache");
 inline void name_object(const volatile void *address,
                         const name &label) noexcept {
   ::pprof_name_object(
