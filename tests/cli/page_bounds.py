@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-from page_parts import part
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+from page_parts import part  # noqa: E402
 
 MOST = 3_000_000
 
@@ -59,6 +60,8 @@ def main(tool):
             subprocess.run([tool, "html", "-o", page, trace], check=True, capture_output=True)
             if os.path.getsize(page) > MOST:
                 print(f"{make.__name__}: {os.path.getsize(page)} bytes")
+            with open(page, encoding="utf-8") as file:
+                page = file.read()
             left_out = json.loads(part(page, "left_out"))
             answer = json.loads(part(page, "report"))["views"]["answer"]["rows"]
             if answer[-1][0] != "total":

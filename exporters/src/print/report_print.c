@@ -3,13 +3,13 @@
 // The list of views, the way from a report and a list of names to a stream, and
 // which format is printed by what.
 #include "print/report_print.h"
-#include "report/figures/sum.h"
 
 #include <string.h>
 
 #include "base/uncancelled.h"
 #include "pprof/export.h"
 #include "print/printers.h"
+#include "report/figures/sum.h"
 #include "view/answer_line.h"
 #include "view/view_sort.h"
 #include "view/view_tree.h"

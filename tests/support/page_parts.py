@@ -8,10 +8,11 @@ import zlib
 
 
 def part(page, name):
-    with open(page, encoding="utf-8") as file:
-        text = re.search(f'id="{name}">(.*?)</script>', file.read(), re.DOTALL).group(1)
+    """Of the page's text."""
+    text = re.search(f'id="{name}">(.*?)</script>', page, re.DOTALL).group(1)
     return text.encode() if "{" in text else zlib.decompress(base64.b64decode(text))
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(part(*sys.argv[1:]))
+    with open(sys.argv[1], encoding="utf-8") as file:
+        sys.stdout.buffer.write(part(file.read(), sys.argv[2]))
