@@ -144,12 +144,17 @@ static void put_own_cost(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, " %)");
 }
 
+// In short nothing is said of sources of the machine that are not there: most
+// machines lack some.
 static void put_notes(ppi_page *page, const ppi_figures *figures,
-                      const char *head) {
+                      const char *head, bool is_short) {
   for (size_t i = 0; i < figures->num_notes; i++) {
-    if (strcmp(figures->notes[i].key, "not_crash_safe") == 0) continue;
+    const char *key = figures->notes[i].key;
+    if (strcmp(key, "not_crash_safe") == 0 ||
+        (is_short && strcmp(key, "machine absent") == 0))
+      continue;
     ppi_page_text(page, head);
-    ppi_page_visible(page, figures->notes[i].key);
+    ppi_page_visible(page, key);
     ppi_page_text(page, ": ");
     ppi_page_visible(page, figures->notes[i].text);
     ppi_page_text(page, "\n");
@@ -167,7 +172,7 @@ void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, "; ");
   put_crash_safe(page, figures);
   ppi_page_text(page, "\n");
-  put_notes(page, figures, "Trust: ");
+  put_notes(page, figures, "Trust: ", false);
 }
 
 typedef struct flaw {
@@ -242,7 +247,7 @@ void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page,
                 is_complete(figures) ? "\n" : " \u00b7 docs/glossary.md\n");
   put_failed_identities(page, figures, unit);
-  put_notes(page, figures, "Note: ");
+  put_notes(page, figures, "Note: ", true);
 }
 
 static void put_note_json(ppi_page *page, const ppi_report_note *note,
