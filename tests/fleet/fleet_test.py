@@ -12,7 +12,7 @@ import unittest
 
 TOOL = os.path.abspath(sys.argv[1])
 TABLES = ("attribute call capture counter device device_range flow host_range lane mark note run"
-          " site step_cost stream total").split()
+          " site step_cost stream total waker").split()
 VIEWS = "stages stragglers imbalance tail busy ranks clocks".split()
 # The magic, four bytes, that those are four, the magic.
 WHOLE = b"PAR1" + b"meta" + b"\4\0\0\0PAR1"
@@ -133,6 +133,23 @@ class Fleet(unittest.TestCase):
             "pprof-report: F/.unfinished-run=a6.77: its export did not finish; the run is left"
             " out"]), sorted(said.splitlines()))
         self.assertIn(f"path '{self.folder}/run={{a0,a5}}/rank=*/run.parquet'", text)
+
+    def test_a_folder_of_0_1_has_no_table_that_came_later(self):
+        """With rows of newer runs beside it; a newer one that is cut is damaged."""
+        query = "SELECT * FROM waker"
+        os.remove(os.path.join(self.add("a", 0), "waker.parquet"))
+        for engine in ("duckdb", "spark"):
+            self.assertEqual(["waker"], self.made(query, engine))
+            text = self.call(self.folder, query, "--print-sql", engine)[1]
+            self.assertIn("AS host_range, ", text)
+            self.assertNotIn("parquet", text)
+        newer = self.add("b", 1)
+        text = self.call(self.folder, query, "--print-sql", "duckdb")[1]
+        self.assertIn(f"read_parquet(['{newer}/waker.parquet']", text)
+        self.assertIn("/run=*/rank=*/waker.parquet'",
+                      self.call(self.folder, query, "--print-sql", "spark")[1])
+        self.write(os.path.join(newer, "waker.parquet"), WHOLE[:-1])
+        self.assertEqual(4, self.call(self.folder, query, "--print-sql", "duckdb")[0])
 
     def test_a_run_without_a_rank_is_named_and_left_out(self):
         """An empty folder, and what is none."""

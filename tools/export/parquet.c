@@ -23,6 +23,15 @@ const char *const ppi_parquet_tables[] = {
     "host_range",   "mark", "counter", "flow",   "capture",   "total",
     "device_range", "note", "waker",   "call",   "step_cost", NULL};
 
+const ppi_carried ppi_parquet_later[] = {
+    {"waker",
+     "SELECT CAST(NULL AS BIGINT) AS host_range, CAST(NULL AS BIGINT) AS"
+     " address, CAST(NULL AS STRING) AS kind, CAST(NULL AS BIGINT) AS"
+     " timed_out, CAST(NULL AS BIGINT) AS tid, CAST(NULL AS BIGINT) AS site,"
+     " CAST(NULL AS STRING) AS run, CAST(NULL AS BIGINT) AS rank"
+     " WHERE 1 = 0"},
+    {NULL, NULL}};
+
 typedef struct parquet {
   ppi_export base;
   pprof_sink sink;

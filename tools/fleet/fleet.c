@@ -62,15 +62,27 @@ static bool may_tell(size_t *num) {
   return *num <= NUM_TOLD;
 }
 
+// What the table is where no run has it; NULL: each has it.
+static const char *empty_of(const char *table) {
+  const ppi_carried *later = ppi_parquet_later;
+  while (later->name && strcmp(later->name, table) != 0) later++;
+  return later->text;
+}
+
+static bool is_there(const char *path) {
+  return path && access(path, F_OK) == 0;
+}
+
 // Whether all tables of a run are there.
 static bool judge(ppi_fleet *fleet, const char *path) {
   for (size_t i = 0; ppi_parquet_tables[i]; i++) {
     char *file = join(path, ppi_parquet_tables[i], ".parquet");
-    bool whole = file && is_whole(file);
+    bool lacks = file && !is_there(file);
+    bool whole = file && (lacks ? empty_of(ppi_parquet_tables[i]) != NULL
+                                : is_whole(file));
     if (!whole && may_tell(&fleet->num_left_out))
-      ppi_tool_say(
-          "%s: %s; the run is left out", file ? file : path,
-          file && access(file, F_OK) != 0 ? "is missing" : "is cut or damaged");
+      ppi_tool_say("%s: %s; the run is left out", file ? file : path,
+                   lacks ? "is missing" : "is cut or damaged");
     ppi_free(file);
     if (!whole) return false;
   }
@@ -194,14 +206,28 @@ void ppi_fleet_clear(ppi_fleet *fleet) {
 
 // ---- SQL ----
 
+// Whether a table that came later is in no run.
+static bool lacks_all(const ppi_fleet *fleet, const char *table) {
+  bool found = !empty_of(table);
+  for (size_t i = 0; i < fleet->num_runs && !found; i++) {
+    char *file = join(fleet->runs[i].path, table, ".parquet");
+    found = !file || is_there(file);
+    ppi_free(file);
+  }
+  return !found;
+}
+
 static void put_duckdb_table(ppi_page *page, const ppi_fleet *fleet,
                              const char *table) {
+  const char *before = "";
   ppi_page_format(
       page, "CREATE TEMPORARY VIEW %s AS SELECT * FROM read_parquet([", table);
   for (size_t i = 0; i < fleet->num_runs && !page->failed; i++) {
     char *file = join(fleet->runs[i].path, table, ".parquet");
-    if (i) ppi_page_text(page, ",");
-    if (file) ppi_duck_text(page, file);
+    bool lacks = file && empty_of(table) && !is_there(file);
+    if (!lacks) ppi_page_text(page, before);
+    if (file && !lacks) ppi_duck_text(page, file);
+    if (!lacks) before = ",";
     page->failed |= !file;
     ppi_free(file);
   }
@@ -257,6 +283,17 @@ static void put_spark_table(ppi_page *page, const ppi_fleet *fleet,
   ppi_page_clear(&path);
 }
 
+static void put_table(ppi_page *page, const ppi_fleet *fleet,
+                      ppi_fleet_engine engine, const char *table) {
+  if (lacks_all(fleet, table))
+    ppi_page_format(page, "CREATE TEMPORARY VIEW %s AS\n%s;\n", table,
+                    empty_of(table));
+  else if (engine == PPI_ON_SPARK)
+    put_spark_table(page, fleet, table);
+  else
+    put_duckdb_table(page, fleet, table);
+}
+
 static bool is_part_of_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
@@ -303,8 +340,7 @@ void ppi_fleet_put_views(ppi_page *page, const ppi_fleet *fleet,
     needed[i] = is_needed(ppi_fleet_views[i].name, query, needed);
   for (size_t i = 0; ppi_parquet_tables[i]; i++)
     if (is_needed(ppi_parquet_tables[i], query, needed))
-      (engine == PPI_ON_SPARK ? put_spark_table : put_duckdb_table)(
-          page, fleet, ppi_parquet_tables[i]);
+      put_table(page, fleet, engine, ppi_parquet_tables[i]);
   for (size_t i = 0; ppi_fleet_views[i].name; i++)
     if (needed[i])
       ppi_page_format(page, "CREATE TEMPORARY VIEW %s AS\n%s;\n",
