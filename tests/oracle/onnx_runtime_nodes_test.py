@@ -7,10 +7,14 @@ ONNX Runtime 1.32.0 on 2 processors, Intel(R) Xeon(R). Values are added up by ha
 """
 import json
 import os
+import sys
 import unittest
 
 import case
 from case import DATA
+
+sys.path.append(os.path.join(DATA, "..", "..", "cost"))
+import models  # so that cost finds onnx
 
 US = 1000
 MODEL, TRACE = (os.path.join(DATA, "ort_modules" + end) for end in (".onnx", ".json"))
