@@ -16,9 +16,10 @@ void ppi_rule_collections(ppi_search *search) {
   if (!found || !(wall_ns > 0)) return;
   double mean_ns = (double)found->ns / (double)found->num;
   double share = (double)found->ns / wall_ns;
-  // A pause of a usual unit's length matters however rare it is.
-  bool is_long = search->unit_ns > 0 && mean_ns > search->unit_ns / 2 &&
-                 search->answer->num_units > 1;
+  // Pauses of a usual unit's length matter however rare they are; one alone may
+  // be that of the end.
+  bool is_long = found->num > 1 && search->unit_ns > 0 &&
+                 mean_ns > search->unit_ns / 2 && search->answer->num_units > 1;
   if (100 * share < search->threshold && !is_long) return;
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, PPI_MAX(share, 0.01));
