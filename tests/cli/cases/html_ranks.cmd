@@ -1,1 +1,1 @@
-for r in 0 1; do RANK=$r WORLD_SIZE=2 PPROF_OUTPUT=r$r.pplog "$RUN_CHILD" record stop; done; "$TOOL" html -o page.html r0.pplog r1.pplog 2>/dev/null; python3 "$TESTS/page_parts.py" page.html words | grep -o '"rank [01]"'
+for r in 0 1; do RANK=$r WORLD_SIZE=2 PPROF_OUTPUT=r$r.pplog "$RUN_CHILD" record stop; done; "$TOOL" html -o page.html r0.pplog r1.pplog 2>/dev/null; python3 "$TESTS/../support/page_parts.py" page.html words | grep -o '"rank [01]"'

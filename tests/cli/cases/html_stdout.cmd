@@ -1,1 +1,1 @@
-"$TOOL" html -o - "$LOGS/good.pplog" >page.html && head -n 2 page.html && "$TOOL" -f json "$LOGS/good.pplog" >report.json && python3 "$TESTS/page_parts.py" page.html report | cmp - report.json && echo same
+"$TOOL" html -o - "$LOGS/good.pplog" >page.html && head -n 2 page.html && "$TOOL" -f json "$LOGS/good.pplog" >report.json && python3 "$TESTS/../support/page_parts.py" page.html report | cmp - report.json && echo same
