@@ -102,11 +102,11 @@ static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
 }
 
 static int read_inputs(struct compare *compare) {
-  bool repeated;
   int code = PPI_EXIT_DONE;
   size_t num = compare->num_inputs, kept = 0;
   for (size_t i = 0; i < num; i++) {
     compare->options->inputs[kept] = compare->options->inputs[i];
+    bool repeated = false;
     int answer = read_input(compare, kept, &repeated);
     if (answer == PPI_EXIT_INPUT) return answer;
     if (answer > code) code = answer;
