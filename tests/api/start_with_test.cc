@@ -174,9 +174,6 @@ TEST_F(StartWithTest, WhatIsRefused) {
 // A child goes on by the same schedule, with logs of its own, and calls nothing
 // of its parent's.
 TEST_F(StartWithTest, AForkedChildCallsNothing) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "a fork may take its allocator's locks along";
-#endif
   const std::string logs = At("w.%w.pplog");
   ASSERT_EQ(PPROF_STATUS_OK, StartWith({sizeof(pprof_start_options), nullptr,
                                         &cycles_, Tell, &told_, logs.c_str()}));

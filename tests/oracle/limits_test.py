@@ -6,6 +6,7 @@ limits_test.py PPROF_REPORT. Truth is by simulating each program again with each
 """
 import json
 import os
+import random
 
 import case
 import traces
@@ -79,6 +80,23 @@ class LimitsTest(case.Case):
         rows = case.Report(os.path.join(DATA, "chain_second.json.gz")).rows("answer")
         shown = {row[0] for row in rows}
         self.assertTrue({"in line for embed", "held up by embed"} <= shown, shown)
+
+    def test_a_lock_whose_waiters_overtake_each_other(self):
+        # Four threads think for 4 ms, 5 % more or less, and hold a lock for 4 ms, all of it in
+        # `embed`. Any of those that wait is next, so that the ends have no order, but a distance.
+        chance, trace, us = random.Random(7), traces.KinetoTrace(), 1000
+        begins, ready, free = [0] * 4, [0] * 4, 0
+        for i in range(4):
+            ready[i] = chance.randrange(3800, 4200)
+        for _ in range(400):
+            waiting = [i for i in range(4) if ready[i] <= free] or [ready.index(min(ready))]
+            i = chance.choice(waiting)
+            free = max(free, ready[i]) + 4000
+            trace.host("embed", "user_annotation", begins[i] * us, free * us, 100 + i)
+            begins[i], ready[i] = free + 1, free + chance.randrange(3800, 4200)
+        limit = case.Report(self.written(trace)).json["limit"]
+        self.assertEqual(("unrecorded", "shared"), (limit["claim"], limit["verdict"]))
+        self.assertIn("take turns", limit["sentence"])
 
     def test_compare_says_where_the_limit_moved(self):
         runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]

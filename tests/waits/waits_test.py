@@ -94,7 +94,7 @@ def innermost(ranges, lane, start, end):
 
 
 def holders(waits, ranges):
-    """{name: ns}: from one end of a wait to the next, whoever ended it was in these ranges; and
+    """{name: ns}: from one end of a wait to the next, the thread that ended it was in these ranges; and
     how long somebody waited."""
     times, total, before = collections.Counter(), 0, 0
     waits = sorted((wait for wait in waits if wait.lane is not None), key=lambda wait: wait.end)

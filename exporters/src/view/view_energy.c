@@ -51,7 +51,7 @@ static double total_of(const ppi_energy *energy, const char *device) {
   return 0;
 }
 
-// Of the stage's calls on the host and on devices, whoever stated them.
+// Of the stage's calls, on the host and on devices.
 static double items_of(const ppi_figures *figures, const char *name) {
   double items = 0;
   for (size_t i = 0; i < figures->num_work; i++)

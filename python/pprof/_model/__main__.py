@@ -75,7 +75,7 @@ def lines(path, dims):
 
 
 def main():
-    # The folder of whoever calls is none of ours; and threads that nobody uses have stacks.
+    # Nothing is imported from the current folder. Unused threads would take stacks.
     sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")

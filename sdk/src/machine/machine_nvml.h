@@ -60,7 +60,7 @@ typedef struct ppi_nvml {
 // needs a close.
 const ppi_nvml *ppi_nvml_open(void);
 void ppi_nvml_close(void);
-// A child opens it anew.
+// A child opens it again.
 void ppi_nvml_in_forked_child(void);
 
 PPROF_END_C_

@@ -19,7 +19,7 @@ typedef struct ppi_energy_row {
   ppi_energy_kind kind;
   char device[16];
   char name[96];
-  bool is_unresolved;  // a stage whose energy is in the row of short ones
+  bool is_unresolved;  // its energy is in the row of short stages
   double joules, error_joules;
   uint64_t calls, busy_ns;
 } ppi_energy_row;

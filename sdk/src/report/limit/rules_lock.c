@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From one end of a wait to the next, whoever ended it had the lock: the ranges
-// that its thread was in have that time. Blame goes to the holder: Tallent et
-// al. 2010. Holding without anybody who waits is not known.
+// From one end of a wait to the next, the thread that ended it had the lock:
+// the ranges that it was in have that time. Blame goes to the holder: Tallent
+// et al. 2010. Holding without anybody who waits is not known.
 #include "report/limit/rules_lock.h"
 
 #include <stdlib.h>

@@ -24,7 +24,7 @@ typedef struct ppi_machine_series {
 
 // All zero but the first is the empty one.
 typedef struct ppi_machine_run {
-  const char *wanted;  // the category whose counters these are; static
+  const char *wanted;  // the category of these counters; static
   ppi_machine_series *series;
   size_t num, capacity;
   uint32_t category;  // 0: not defined
