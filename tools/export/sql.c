@@ -209,26 +209,15 @@ static uint32_t category_of(sql *out, const pprof_event *event) {
 
 // Who ended the wait that was put last.
 static pprof_status put_waker(sql *out, const pprof_event *event) {
-  static const char *const kinds[PPI_NUM_WAIT_KINDS] = {
-      [PPI_WAIT_MUTEX] = "mutex",
-      [PPI_WAIT_RWLOCK] = "rwlock",
-      [PPI_WAIT_CONDITION] = "condition",
-      [PPI_WAIT_SEMAPHORE] = "semaphore",
-      [PPI_WAIT_JOIN] = "join",
-      [PPI_WAIT_BARRIER] = "barrier",
-      [PPI_WAIT_FUTEX] = "futex",
-      [PPI_WAIT_INTERPRETER] = "interpreter",
-  };
   uint32_t category = category_of(out, event);
   const uint64_t *wait = ppi_wait_numbers(event, category);
   if (!wait) return PPROF_STATUS_OK;
-  uint32_t kind = PPI_WAIT_KIND(wait[PPI_WAIT_HOW]);
   pprof_status status = PPROF_STATUS_OK;
   row to = begin_row(out, INTO_WAKER);
   put_run(&to);
   put_int(&to, out->num[INTO_HOST]);
   put_int(&to, wait[PPI_WAIT_OBJECT]);
-  put_text(&to, kind < PPI_NUM_WAIT_KINDS ? kinds[kind] : NULL);
+  put_text(&to, ppi_wait_kind_name(wait[PPI_WAIT_HOW]));
   put_int(&to, (wait[PPI_WAIT_HOW] & PPI_WAIT_TIMED_OUT) != 0);
   put_int_if(&to, wait[PPI_WAIT_BY] != 0, wait[PPI_WAIT_BY]);
   if (wait[PPI_WAIT_IN])
