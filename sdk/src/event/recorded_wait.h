@@ -35,20 +35,14 @@ enum {
 #define PPI_WAIT_TIMED_OUT 256u
 #define PPI_WAIT_KIND(how) ((uint32_t)(how)&255u)
 
+// In the order of `ppi_wait_kind`, without designators: C++ includes this.
 // NULL: none has this number, or it is idle.
 static inline const char *ppi_wait_kind_name(uint64_t how) {
-  static const char *const kinds[PPI_NUM_WAIT_KINDS] = {
-      [PPI_WAIT_MUTEX] = "mutex",
-      [PPI_WAIT_RWLOCK] = "rwlock",
-      [PPI_WAIT_CONDITION] = "condition",
-      [PPI_WAIT_SEMAPHORE] = "semaphore",
-      [PPI_WAIT_JOIN] = "join",
-      [PPI_WAIT_BARRIER] = "barrier",
-      [PPI_WAIT_FUTEX] = "futex",
-      [PPI_WAIT_INTERPRETER] = "interpreter",
-  };
+  static const char *const kinds[] = {NULL,        "mutex",     "rwlock",
+                                      "condition", "semaphore", "join",
+                                      "barrier",   "futex",     "interpreter"};
   uint32_t kind = PPI_WAIT_KIND(how);
-  return kind < PPI_NUM_WAIT_KINDS ? kinds[kind] : NULL;
+  return kind < PPI_WAIT_IDLE ? kinds[kind] : NULL;
 }
 
 // Whether one thread has what the others wait for.
