@@ -22,11 +22,11 @@
 
 #include "pprof/base.h"
 #include "pprof/event.h"
-#include "pprof/report.h"
 
 PPROF_BEGIN_C_
 
 typedef struct pprof_session pprof_session;
+typedef struct pprof_report pprof_report;  // report.h
 
 // pprof_options is how a session is set up; zero in a field means its default.
 typedef struct pprof_options {
