@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fleet_scale.py TOOLS WORK STEPS RANKS...: the table of docs/scale.md. A fleet of made logs grows
+"""fleet_scale.py TOOLS WORK STEPS RANKS...: the table of docs/sql.md. A fleet of made logs grows
 in WORK to RANKS, one after the other; at each size, what exports and questions take. TOOLS has
 make_ranks, pprof-report and libduckdb.so, or that compressed, libduckdb.so.gz."""
 import gzip

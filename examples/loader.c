@@ -2,7 +2,7 @@
 //
 // A training loop that its loader holds up: each step unpacks a batch of
 // images, turns them, and fits a linear model to them. For
-// docs/first-answer.md: loader [THREADS [STEPS]] has so many threads share a
+// docs/cookbook.md: loader [THREADS [STEPS]] has so many threads share a
 // batch, one without an argument.
 #include <pthread.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 //
 // A service with a queue: one thread parses requests, one ranks them, which
 // takes longer, so that requests wait in line for it. Eight are in flight. For
-// docs/first-answer.md and docs/live.md: service [REQUESTS [ROUNDS]].
+// docs/cookbook.md and docs/live.md: service [REQUESTS [ROUNDS]].
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -65,7 +65,7 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report trace -o run.json run.pplog"},
     {"export", "FORMAT LOG...", "write what other programs open",
      "--list prints the formats. What a format has no place for is said; see\n"
-     "docs/formats.md.\n",
+     "docs/page.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(EXPORT) | PPI_TAKES(TRACES), PPI_READS_RUNS,
      false, false, ppi_tool_export, ppi_tool_export_operands, "Convert",
      "pprof-report export parquet -o ranks/ rank*.pplog"},
@@ -88,7 +88,7 @@ static const struct ppi_tool_verb verbs[] = {
     {"fleet", "FOLDER [QUERY]", "answer a query of SQL over many ranks",
      "The folder is what `export parquet` makes, of one rank or thousands. "
      "DuckDB\nanswers; --print-sql spark has the same for many machines: "
-     "docs/scale.md.\n",
+     "docs/sql.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(FLEET) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(RAW),
      0, false, false, ppi_tool_fleet, ppi_tool_fleet_operands, "Look at a log",
@@ -179,7 +179,7 @@ static const struct ppi_tool_verb verbs[] = {
      "Bounds by the laws of queues, from the utilization of each thread, "
      "stream "
      "and lock.\nWithout --scale what half of each stage brings. See "
-     "docs/whatif.md.\n",
+     "docs/live.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(WHATIF) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(TRACES) | PPI_TAKES(RAW),
      PPI_READS_RUNS, true, false, ppi_tool_whatif, NULL, "Compare and predict",
@@ -210,7 +210,7 @@ static const struct ppi_tool_verb verbs[] = {
      "Waits until the window is complete and prints the file that has it. A "
      "process\nwith a flight recorder writes a dump, unless --steps or "
      "--seconds is given.\nExits 1 when the process refuses or ends, 2 when "
-     "there is none to ask; see\ndocs/trigger.md.\n",
+     "there is none to ask; see\ndocs/capture.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(TRIGGER), 0, false, false, ppi_tool_trigger,
      NULL, "Ask running processes",
      "pprof-report trigger --pid 4711 --seconds 5"},
@@ -219,7 +219,7 @@ static const struct ppi_tool_verb verbs[] = {
      "Of each thread and stream of a running process, or of one that was "
      "killed: what is\nopen, since when, and how long its calls took before. "
      "Without an operand all of this\nuser's. Exits 1 when something is open "
-     "for ten times its longest call; see\ndocs/stuck.md.\n",
+     "for ten times its longest call; see\ndocs/forensics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(STUCK) | PPI_TAKES(JSON) | PPI_TAKES(OUTPUT), 0,
      false, false, ppi_tool_stuck, NULL, "Ask running processes",
      "pprof-report stuck 4711"},
@@ -233,7 +233,7 @@ static const struct ppi_tool_verb verbs[] = {
     {"metrics", "[PID|NAME]...", "serve figures of running processes by HTTP",
      "For Prometheus: text, or OpenMetrics where it is asked for, at "
      "/metrics, until\na signal ends it. Without an operand all of this user's "
-     "processes, also those\nthat start later; see docs/metrics.md.\n",
+     "processes, also those\nthat start later; see docs/live.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(METRICS), 0, false, false, ppi_tool_metrics,
      NULL, "Ask running processes",
      "pprof-report metrics --listen 0.0.0.0:9464"},

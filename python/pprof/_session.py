@@ -84,7 +84,7 @@ def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window
     """Starts a session, as the configuration says: a path, YAML as a text or a dictionary; None:
     PPROF_CONFIG, else the defaults. With fork="off" processes that multiprocessing, or os.fork,
     makes of this one record nothing by themselves. With `kernels` each kernel and copy of CUDA is
-    recorded, too (docs/kernels.md), as by `devices: {kernels: true}`.
+    recorded, too (docs/devices.md), as by `devices: {kernels: true}`.
 
     `schedule` says which steps are recorded, instead of the configuration's `capture`:
     pprof.schedule(...), or (a, b) for the steps a to b - 1. `on_window` is called with each window

@@ -27,7 +27,7 @@ sys.dont_write_bytecode = True
 import expected
 
 TREE = os.getcwd()
-PAGES = ("docs/first-answer.md", "docs/practices.md", "docs/cookbook.md")
+PAGES = ("docs/cookbook.md", "docs/practices.md")
 RUN = re.compile(r"<!-- answer (\S+) (cpu|gpu) -->\n(.*?)<!-- end -->", re.S)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 CELL = re.compile(r"(<!-- cell (\S+) (cpu|gpu) -->).*?(<!-- end -->)")

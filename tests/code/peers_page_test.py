@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/peers.md is where the results of `./dev peers` are kept: what is written of what was read is
+"""tests/peers/results.md is where the results of `./dev peers` are kept: what is written of what was read is
 the page. In the tree's root."""
 import os
 import sys
@@ -30,7 +30,7 @@ class PeersPageTest(unittest.TestCase):
         self.assertEqual(peer_page.write(read, HEAD), HEAD + ROWS + DIFFERENCES)
 
     def test_keeps_each_row_of_the_page(self):
-        with open(os.path.join("docs", "peers.md"), encoding="utf-8") as file:
+        with open(os.path.join("tests", "peers", "results.md"), encoding="utf-8") as file:
             text = file.read()
         head = text[:text.index("|---|") + len("|---|---|---|---|---|---|---|\n")]
         self.assertEqual(peer_page.write(peer_page.read(text), head), text)

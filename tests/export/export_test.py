@@ -24,7 +24,7 @@ class Export(export_case.Case):
         self.assertEqual(b"", done.stdout)
 
     def test_each_format_has_a_row_in_the_document(self):
-        with open("docs/formats.md", encoding="utf-8") as file:
+        with open("docs/page.md", encoding="utf-8") as file:
             rows = [line.split("|") for line in file if line.startswith("| `")]
         named = {row[1].strip(" `"): [cell.strip() for cell in row[2:-1]] for row in rows}
         self.assertIn("folded", named)

@@ -130,8 +130,9 @@ class Reports(export_case.Case):
 
     def test_page_for_agents(self):
         """Its five commands run."""
-        with open("docs/for-agents.md", encoding="utf-8") as page:
-            lines = [line.strip() for line in page if line.startswith("pprof-report ")]
+        with open("docs/quickstart.md", encoding="utf-8") as page:
+            section = page.read().split("\n## For agents and scripts\n")[1]
+        lines = [line for line in section.splitlines() if line.startswith("pprof-report ")]
         self.assertGreaterEqual(len(lines), 5)
         for line in lines:
             words = line.split("#")[0].replace("LOG", "rich.pplog").replace(

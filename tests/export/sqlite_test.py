@@ -142,7 +142,7 @@ class Sqlite(export_case.Case):
 
     def test_document_has_every_column(self):
         with open("docs/sql.md", encoding="utf-8") as file:
-            text = file.read()
+            text = file.read().split("\n## Past one machine\n")[0]
         documented = {}
         for part in re.split(r"^### ", text, flags=re.M)[1:]:
             name = part.split("\n", 1)[0].strip()

@@ -51,7 +51,7 @@ class Fleet(unittest.TestCase):
 
     def test_usage(self):
         self.add("a", 0)
-        needs = "pprof-report: 'fleet' needs a folder, and a query or --view; see docs/scale.md\n"
+        needs = "pprof-report: 'fleet' needs a folder, and a query or --view; see docs/sql.md\n"
         self.assertEqual((2, "", needs), self.call(self.folder))
         self.assertEqual((2, "", needs), self.call(self.folder, "SELECT 1", "--view", "tail"))
         self.assertEqual((2, "", needs), self.call("--view", "tail"))
@@ -178,10 +178,10 @@ class Fleet(unittest.TestCase):
         self.assertIn("pprof-report: further ones are not named\n", said)
 
     def test_each_view_is_in_the_document(self):
-        with open("docs/scale.md", encoding="utf-8") as file:
+        with open("docs/sql.md", encoding="utf-8") as file:
             text = file.read()
         for view in VIEWS:
-            self.assertIn(f"\n### {view}\n", text)
+            self.assertIn(f"\n#### {view}\n", text)
 
 
 unittest.main(argv=sys.argv[:1])

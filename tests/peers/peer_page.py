@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/peers.md as the results that it shows, both ways: it is where results are kept."""
+"""tests/peers/results.md as the results that it shows, both ways: it is where results are kept."""
 import os
 import platform
 import re

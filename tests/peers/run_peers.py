@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the real frameworks, compares what they say with what we say, and writes docs/peers.md.
+"""Runs the real frameworks, compares what they say with what we say, and writes tests/peers/results.md.
 
 run_peers.py PPROF_REPORT LIBRARY OUT [NAME...]: each peer has a folder in OUT with a Python of its
 own. Ends with 1 if a cell differs that nobody has explained, with a line for each.
@@ -18,7 +18,7 @@ import peer_lists
 import peer_page
 
 ROOT = os.path.join(common.HERE, "..", "..")
-PAGE = os.path.join(ROOT, "docs", "peers.md")
+PAGE = os.path.join(common.HERE, "results.md")
 
 
 def prepare(name, packages, out):

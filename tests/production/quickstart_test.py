@@ -10,23 +10,21 @@ import unittest
 
 from production_test import NEEDS_NAMESPACES, SERVICE, SH, TOOL, Case, children_of
 
-FOLDER = "docs/quickstart/"
+PAGE = "docs/quickstart.md"
 
 
-def read(name):
-    with open(FOLDER + name, encoding="utf-8") as page:
-        return page.read()
-
-
-def blocks(name):
-    return re.findall(r"^```sh\n(.*?)^```$", read(name), re.M | re.S)
+def blocks(title):
+    """The commands of a section."""
+    with open(PAGE, encoding="utf-8") as page:
+        section = page.read().split("\n## %s\n" % title)[1].split("\n## ")[0]
+    return re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)
 
 
 @NEEDS_NAMESPACES
 class Container(Case):
     def setUp(self):
         super().setUp()
-        self.run, self.read = blocks("container.md")[0].split("IMAGE\n")
+        self.run, self.read = blocks("A container, Kubernetes")[0].split("IMAGE\n")
         self.mount(int(re.search(r"--shm-size=(\d+)m", self.run).group(1)))
         self.env = {"PATH": self.env["PATH"]}
         for name, value in re.findall(r"-e (\w+)=(\S+)", self.run):
@@ -69,7 +67,7 @@ class Slurm(Case):
         path.chmod(0o755)
 
     def test_a_job_and_its_report(self):
-        job, read_it = blocks("slurm.md")[:2]
+        job, read_it = blocks("A Slurm job")[:2]
         (self.home / "logs").rmdir()
         self.write("bin/srun", 'for SLURM_PROCID in 0 1 2 3; do export SLURM_PROCID; "$@"; done\n')
         self.write("train", 'exec %s exit made.$SLURM_PROCID >/dev/null\n' % SERVICE)

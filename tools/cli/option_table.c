@@ -54,7 +54,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
      NULL, "end a query that takes longer, such as 10s [none]"},
     {"view", 0, PPI_OPTION_CHOICE, FIELD(fleet.view), FOR(FLEET),
      "stages|stragglers|imbalance|tail|busy|ranks|clocks", NULL,
-     "a question that is asked often, instead of a query; see docs/scale.md"},
+     "a question that is asked often, instead of a query; see docs/sql.md"},
     {"print-sql", 0, PPI_OPTION_CHOICE, FIELD(fleet.print_sql), FOR(FLEET),
      "duckdb|spark", NULL, "the SQL for an engine, instead of the answer"},
     {"force", 0, PPI_OPTION_FLAG, FIELD(force), FOR(ALL), NULL, NULL,
@@ -78,7 +78,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "write it as a page, too: docs/page.md"},
     {"kernels", 0, PPI_OPTION_FLAG, FIELD(run.kernels), FOR(RUN), NULL, NULL,
      "record each kernel and copy of CUDA, too, under the stage that launched"
-     " it; no other tool can have CUPTI meanwhile, see docs/kernels.md"},
+     " it; no other tool can have CUPTI meanwhile, see docs/devices.md"},
     {"waits", 0, PPI_OPTION_FLAG, FIELD(run.waits), FOR(RUN), NULL, NULL,
      "record what threads wait for and who ends it, see docs/waits.md"},
     {"library", 0, PPI_OPTION_TEXT, FIELD(run.library), FOR(LIBRARY), "FILE",
@@ -105,7 +105,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"compact", 0, PPI_OPTION_FLAG, FIELD(tables.compact), FOR(TABLES), NULL,
      NULL,
      "json: the answer, the greatest findings and where the time goes, in 8 kB;"
-     " see docs/for-agents.md"},
+     " see docs/quickstart.md"},
     {"tree", 0, PPI_OPTION_FLAG, FIELD(tables.tree), FOR(TABLES), NULL, NULL,
      "every stage where it is called from: calls, total, share of the time,"
      " self, percentiles, device time, rate, CPU time"},
@@ -202,7 +202,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"kernels", 0, PPI_OPTION_TEXT, FIELD(trigger.kernels_for), FOR(TRIGGER),
      "TIME", NULL,
      "record for so long, such as 200ms, with each kernel and copy of CUDA;"
-     " see docs/kernels.md"},
+     " see docs/devices.md"},
     {"format", 'f', PPI_OPTION_CHOICE, FIELD(format), FOR(FORMATS), ALL_FORMATS,
      "table", "how to print it"},
     {"time-unit", 0, PPI_OPTION_CHOICE, FIELD(time_unit), FOR(STAGES),

@@ -53,7 +53,7 @@ static void *load(pprof_error *error) {
   else
     ppi_fail(error, PPROF_STATUS_UNSUPPORTED,
              "there is no libduckdb.so: PPROF_DUCKDB names it, or the module "
-             "of `pip install duckdb`: docs/scale.md; a static pprof-report "
+             "of `pip install duckdb`: docs/sql.md; a static pprof-report "
              "cannot load it");
   if (library) dlclose(library);
   return NULL;

@@ -16,7 +16,7 @@ int ppi_tool_fleet_operands(struct ppi_tool_options *options) {
   if (options->num_inputs != (has_view ? 1 : 2))
     return ppi_tool_fail(
         PPI_EXIT_USAGE,
-        "'fleet' needs a folder, and a query or --view; see docs/scale.md");
+        "'fleet' needs a folder, and a query or --view; see docs/sql.md");
   options->to.query = has_view ? ppi_fleet_query_of(options->fleet.view)
                                : options->inputs[--options->num_inputs];
   return PPI_EXIT_DONE;

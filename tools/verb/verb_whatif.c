@@ -202,7 +202,7 @@ static void put_notes(const whatif *all, ppi_page *notes) {
                 "Busy is the server's, time the stage's for each request, step "
                 "or iteration\n"
                 "A gain is a bound: the rate rises by no more "
-                "(docs/whatif.md)\n");
+                "(docs/live.md)\n");
 }
 
 static int print(const whatif *all) {

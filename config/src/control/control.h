@@ -2,7 +2,7 @@
 //
 // The control thread of a running session: it waits for requests (a socket, a
 // file that is touched, a signal) and for a change of the configuration's file,
-// and hands them to whoever started it. docs/trigger.md has the protocol.
+// and hands them to whoever started it. docs/capture.md has the protocol.
 #pragma once
 
 #include <stddef.h>

@@ -205,7 +205,7 @@ static const char *more_of(const ppi_report_options *options) {
   if (options->style != PPI_STYLE_TREE) return NULL;
   if (options->has_kernels)
     return "--top N, --kernel-names full, --columns A,B,..., --view launches, "
-           "--style nsys, docs/kernels.md";
+           "--style nsys, docs/devices.md";
   return options->is_flat ? "--tree, --sort KEY, --filter GLOB, docs/tables.md"
                           : "--flat, --depth N, --filter GLOB, --sort KEY, "
                             "docs/tables.md";

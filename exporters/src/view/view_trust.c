@@ -244,8 +244,7 @@ void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
     ppi_page_fitting_time(page, (double)totals[PPI_TOTAL_CLOCK_ERROR_NS]);
   }
   put_overhead(page, figures);
-  ppi_page_text(page,
-                is_complete(figures) ? "\n" : " \u00b7 docs/glossary.md\n");
+  ppi_page_text(page, is_complete(figures) ? "\n" : " \u00b7 docs/tables.md\n");
   put_failed_identities(page, figures, unit);
   put_notes(page, figures, "Note: ", true);
 }

@@ -2,7 +2,7 @@
 //
 // What every pprof header needs: visibility, status codes, error text, version.
 // The defaults that the comments of all headers build on (pointers, ownership,
-// threads, errors, units) stand in docs/conventions.md, and so does the order
+// threads, errors, units) stand in docs/markers.md, and so does the order
 // of what they say: result, errors, ownership, threads, cost, units, source.
 //
 // What follows `Example:` is the body of a function; a test compiles each.

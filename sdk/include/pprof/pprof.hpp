@@ -204,7 +204,7 @@ inline namespace enabled_ {
 // Threads: the block stays on its thread (not across co_await).
 // Cost:    of a site, that of PPROF_SCOPE: one load and one branch while
 // nothing
-//          records. A name is looked up at each use (docs/cpp.md), and not
+//          records. A name is looked up at each use (docs/markers.md), and not
 //          read while nothing records.
 //
 // Example:

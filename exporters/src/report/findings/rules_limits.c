@@ -133,7 +133,7 @@ void ppi_rule_not_timed(ppi_search *search) {
           "The program used CUDA, and nothing timed its work there: no figure "
           "here says when a device worked.");
   PPI_SAY(finding->next,
-          "pprof-report run --kernels (docs/kernels.md), or device ranges "
+          "pprof-report run --kernels (docs/devices.md), or device ranges "
           "(docs/devices.md).");
 }
 
@@ -150,7 +150,7 @@ void ppi_rule_own_cost(ppi_search *search) {
           ppi_words_time(cost_ns).text,
           ppi_words_percent(cost_ns, wall_ns).text);
   PPI_SAY(finding->next,
-          "mark longer stages, or keep fewer of them (docs/choice.md).");
+          "mark longer stages, or keep fewer of them (docs/capture.md).");
   ppi_finding_value_add(finding, "cost", cost_ns, "ns");
   ppi_finding_value_add(finding, "share", 100 * cost_ns / wall_ns, "%");
 }
