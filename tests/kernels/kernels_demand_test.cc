@@ -120,6 +120,7 @@ TEST_F(KernelsDemandTest, AStopTellsWhatIsThere) {
 
 TEST_F(KernelsDemandTest, AreNoneWhereTheyAreThereAlready) {
   session_.reset(new DeviceSession);
+  EXPECT_STREQ(ppi_clock_name(), "injected");
   ppi_session_set_kernels(session_->get(), ppi_cupti_source(), true);
   session_->Start();
   EXPECT_EQ(Ask(), PPROF_STATUS_BUSY);

@@ -38,7 +38,8 @@ inline void Advance(uint64_t ns) {
 class DeviceSession {
  public:
   explicit DeviceSession(bool test_clock = true) : test_clock_(test_clock) {
-    if (test_clock) ppi_clock_inject(TestNow, 1000000000);
+    if (test_clock && num_test_clocks_++ == 0)
+      ppi_clock_inject(TestNow, 1000000000);
     pprof_options options = {};
     options.size = sizeof options;
     options.drain_interval_us = 200;
@@ -60,7 +61,7 @@ class DeviceSession {
   ~DeviceSession() {
     Stop();
     pprof_session_destroy(session_);
-    ppi_clock_inject(nullptr, 0);
+    if (test_clock_ && --num_test_clocks_ == 0) ppi_clock_inject(nullptr, 0);
   }
 
   pprof_session *get() {
@@ -172,7 +173,10 @@ class DeviceSession {
     return PPROF_STATUS_OK;
   }
 
-  bool test_clock_;
+  // The clock of a session that runs does not change: not when a second one is
+  // made, nor when the first one of two ends.
+  static inline int num_test_clocks_ = 0;
+  const bool test_clock_;
   pprof_session *session_ = nullptr;
   Sink sink_;
 };
