@@ -4,8 +4,8 @@
 
 answers.py [--write] [--kind KIND] [--peers OUT | --modules FOLDER] BIN [NAME|PAGE...]
 
-A run is `<!-- answer NAME KIND -->` ... `<!-- end -->` in a page below; its commands are the `sh`
-block before it, which bash runs in an empty folder beside `docs`, `examples` and `tests` of this
+A run is `<!-- answer NAME KIND -->` ... `<!-- end -->` in a page below, which shows the output, or
+`<!-- answer NAME KIND hidden -->`, which does not. Its commands are the `sh` block before it, which bash runs in an empty folder beside `docs`, `examples` and `tests` of this
 tree. BIN is folders of programs, parted by colons. KIND is cpu, or gpu where there is one; what it
 has to print, and whether it needs torch, is in expected.py: torch is that of `./dev peers` in OUT,
 made where it is not there; or of FOLDER; or Python's. All without a NAME or PAGE.
@@ -28,7 +28,7 @@ import expected
 
 TREE = os.getcwd()
 PAGES = ("docs/cookbook.md", "docs/practices.md")
-RUN = re.compile(r"<!-- answer (\S+) (cpu|gpu) -->\n(.*?)<!-- end -->", re.S)
+RUN = re.compile(r"<!-- answer (\S+) (cpu|gpu) (?:hidden -->|-->\n(.*?)<!-- end -->)", re.S)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 CELL = re.compile(r"(<!-- cell (\S+) (cpu|gpu) -->).*?(<!-- end -->)")
 SECONDS = 1200
@@ -120,6 +120,8 @@ def problem_of(run, text, status):
 
 def stale(run, text):
     """How the page's layout differs; nothing if it does not."""
+    if run.shown is None:
+        return None
     block = re.search(r"^```text\n(.*?)^```", run.shown, re.S | re.M)
     if not block:
         return None if run.kind == "gpu" else "the page shows nothing of it"
@@ -142,8 +144,9 @@ def put(run, text):
     page, cell = read(run.page), run.expected.cell_of(words(text))
     made = f"<!-- answer {run.name} {run.kind} -->\n{datetime.date.today()}, {machine()}:\n\n" \
            f"```text\n{text}```\n<!-- end -->"
-    page = RUN.sub(lambda found: made if found.group(1, 2) == (run.name, run.kind) else
-                   found.group(0), page)
+    if run.shown is not None:
+        page = RUN.sub(lambda found: made if found.group(1, 2) == (run.name, run.kind) else
+                       found.group(0), page)
     if cell:
         page = CELL.sub(lambda found: f"{found.group(1)}{cell}{found.group(4)}"
                         if found.group(2, 3) == (run.name, run.kind) else found.group(0), page)

@@ -81,7 +81,6 @@ PRACTICES = {
                         "UserDefined", "Memory")),
             ("torch, two ranks", ("Distribution", "Kernel"))) for name in names),
         cell="each of the nine, of an own run or an imported one"),
-    "kernels": Expected(r"Kernel Summary-+ .* \w*Layer\w*"),
     "workflow": Expected(
         rf"Reader Ratio: \S+ \| ips \| {NUMBER} .*Reader Ratio: \S+ \| ips \| {NUMBER} .*Compare-+ .*"
         rf"ProfileStep host p50 \S+ / \S+ {PAIR} ",
