@@ -142,11 +142,8 @@ class Sqlite(export_case.Case):
 
     def test_document_has_every_column(self):
         with open("docs/sql.md", encoding="utf-8") as file:
-            text = file.read().split("\n## Past one machine\n")[0]
-        documented = {}
-        for part in re.split(r"^### ", text, flags=re.M)[1:]:
-            name = part.split("\n", 1)[0].strip()
-            documented[name] = re.findall(r"^\| `(\w+)` \|", part.split("\n## ")[0], re.M)
+            rows = re.findall(r"^\| `(\w+)` \| (`[^|]*`) \|", file.read(), re.M)
+        documented = {name: re.findall(r"\w+", columns) for name, columns in rows}
         found = {
             name: [row[1] for row in self.ask("PRAGMA table_info(%s)" % name)]
             for (name,) in self.ask("SELECT name FROM sqlite_master WHERE type IN"
