@@ -192,7 +192,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--topology", action="append")
-    parser.add_argument("--variant", choices=sorted(variants.ALL) + ["each"])
+    parser.add_argument("--variant", choices=[*variants.ALL, *variants.RECORDED, "each"])
     parser.add_argument("--real", metavar="FOLDER")
     parser.add_argument("--load", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

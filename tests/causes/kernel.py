@@ -75,7 +75,8 @@ class Kernel:
         """Parks the running task until it is woken, and keeps what it waited for."""
         begin, task = self.now, self.task
         yield None
-        self.waits.append((task.row, begin, self.now, kind, name, holder, task.timer or 0))
+        woken_by = 0 if kind == "timed get" and task.value is None else task.timer or 0
+        self.waits.append((task.row, begin, self.now, kind, name, holder, woken_by))
         return task.value
 
     def give(self, task, value=None):

@@ -5,6 +5,7 @@ import hashlib
 import json
 
 PID, THREADS = 4242, 1000
+MUTEX, CONDITION, TIMED_OUT = 1, 3, 256
 PROCESS, SUBMIT, ASYNC = 16777216, 16777416, 16777316
 NO_LOSS = {name: 0 for name in (
     "lost", "excluded", "unmatched", "begun_before", "abandoned", "clipped", "late", "invalid",
@@ -14,6 +15,29 @@ NO_LOSS = {name: 0 for name in (
 
 def us(ns):
     return round(ns / 1000, 3)
+
+
+class Woken(list):
+    """The numbers of a recorded wait."""
+
+
+def waits_of(world, lanes):
+    """They are ranges, as docs/log-format.md has them. Tasks that share a thread wait elsewhere."""
+    shared, ends = set(), {}
+    for row, begin, end, *_ in sorted(world.kernel.waits):
+        if begin < ends.get(row, 0):
+            shared.add(row)
+        ends[row] = max(end, ends.get(row, 0))
+    objects = sorted({one[4] for one in world.kernel.waits if one[4]})
+    for row, begin, end, kind, name, _, woken_by in world.kernel.waits:
+        if not name or row not in lanes or row in shared:
+            continue
+        how = MUTEX if kind == "lock" else CONDITION
+        if kind == "timed get" and not woken_by:
+            how += TIMED_OUT
+        by = THREADS + lanes[woken_by] if lanes.get(woken_by) else 0
+        yield (row, f"wait for {name}", begin, end, [], None,
+               Woken([1 + objects.index(name), by, 0, how]))
 
 
 def depths(ranges):
@@ -53,6 +77,8 @@ def range_event(world, one, lane, depth):
         args.update(on_stream=place[0], device_start_ns=place[1], device_end_ns=place[2],
                     device_off_ns=0)
     category = world.categories.get(name, "UserDefined")
+    if isinstance(place, Woken):
+        category, args["numbers"] = "Wait", list(place)
     name = world.renamed.get(name, name)
     return {"ph": "X", "name": name, "cat": category, "tid": tid, "args": args, "ts": us(begin),
             "dur": us(end - begin)}
@@ -61,8 +87,9 @@ def range_event(world, one, lane, depth):
 def events_of(world, lanes):
     """Those of the rows in `lanes`, {row: lane}."""
     last = max(one[3] for one in world.ranges)
+    waits = list(waits_of(world, lanes)) if world.has_waits else []
     around = [(row, name, 0, last, [], None, False) for row, name in world.around]
-    ranges = [one for one in around + world.ranges if one[3] > one[2] and one[0] in lanes]
+    ranges = [one for one in waits + around + world.ranges if one[3] > one[2] and one[0] in lanes]
     depth = depths(ranges)
 
     def border(what, at):

@@ -24,7 +24,7 @@ def world_of(name, seed, change=None, variant=None):
     world = World(name, seed, change)
     ALL[name][1](world)
     if variant:
-        variants.ALL[variant](world)
+        {**variants.ALL, **variants.RECORDED}[variant](world)
     return world.run()
 
 
@@ -96,11 +96,14 @@ def case_of(name, seed, variant=None):
 
     def new(names):
         return sorted(world.renamed.get(name, name) for name in names)
+    # Where waits are recorded what they are for has its name.
+    shared = {one[len(HIDDEN):]: [one] for one in gains
+              if world.has_waits and one.startswith(HIDDEN)}
     gains = {world.renamed.get(target, target): gain for target, gain in gains.items()}
     return world, {"name": name, "seed": seed, "family": ALL[name][0], "open": world.open,
                    "gains": gains, "waiting": waiting,
-                   "alias": {new([one])[0]: new(of)
-                             for one, of in [*world.alias.items(), *devices.items()]},
+                   "alias": {**shared, **{new([one])[0]: new(of) for one, of in [
+                       *world.alias.items(), *devices.items()]}},
                    "shown": new({one[1] for one in world.ranges}),
                    "hidden": [target for target in gains if target.startswith(HIDDEN)],
                    **judge(world, gains, waiting)}

@@ -45,4 +45,15 @@ def renamed(world):
     world.order = numbers.random
 
 
+def waits(world):
+    """Waits are recorded."""
+    world.has_waits = True
+
+
+def waits_alone(world):
+    """They are, and no range says its request."""
+    world.has_waits = world.no_flows = True
+
+
+RECORDED = {one.__name__: one for one in (waits, waits_alone)}
 ALL = {one.__name__: one for one in (late, background, around, nested, no_requests, renamed)}

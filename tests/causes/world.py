@@ -36,7 +36,8 @@ class World:
         self.categories = {}
         self.around = []  # ranges around the lives of threads
         self.pools = []  # (rows, names of stages)
-        self.no_request, self.renamed, self.order = False, {}, None  # variants of the recording
+        # Variants of the recording.
+        self.no_request, self.renamed, self.order, self.has_waits = False, {}, None, False
         self.nested = {}  # row -> the range around what it does for a unit
         self.resources = []  # hidden names of what times are not of, but all share
 
@@ -86,8 +87,11 @@ class World:
         self.process[len(self.rows) - 1] = process
         return len(self.rows) - 1
 
+    def flows_of(self, units):
+        return [] if self.steps or self.no_flows else [unit.n for unit in units]
+
     def mark(self, row, name, begin, units=(), cpu=None, wandering=False):
-        flows = [] if self.steps or self.no_flows else [unit.n for unit in units]
+        flows = self.flows_of(units)
         self.ranges.append((row, name, begin, self.kernel.now, flows, cpu if self.cpu else None,
                             wandering))
 
@@ -153,7 +157,7 @@ class World:
             start, end = place.submit(length)
             yield 6 * US
             self.ranges.append((row, name, begin, self.kernel.now,
-                                [] if self.steps else [unit.n for unit in units], None,
+                                self.flows_of(units), None,
                                 (place.number, start, end)))
             (units[0].__dict__.setdefault("ends", []) if keep is None else keep).append(end)
         return step
@@ -306,7 +310,7 @@ class World:
             if len(self.units) < self.total:
                 inbox.put_now(self.unit())
             yield 0
-        self.again = lambda: self.kernel.spawn(arrive(), self.main, self.kernel.now)
+        self.again = lambda: self.kernel.spawn(arrive(), self.kernel.task.row, self.kernel.now)
         for number in range(int(under_way * self.change.get("in flight", 1))):
             self.kernel.spawn(arrive(), self.main, number * 2 * US)
 

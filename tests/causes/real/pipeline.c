@@ -10,8 +10,11 @@
 //          `%5` on the first OpenCL device
 //   START  source, closed:N or regular:MS; steps, for rounds of one thread
 //
+// REAL_FLOWS=off: no range says its request.
+//
 // It prints the rate (1/s), the mean and the P99 of the latency, and the mean
 // time in stages, all three in ms.
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +47,7 @@ struct pool {
   struct inbox inbox;
 };
 
+static bool has_flows = true;
 static struct pool pools[MOST_POOLS];
 static struct unit units[MOST_UNITS];
 static uint64_t served_ns;
@@ -85,7 +89,7 @@ static void begin_unit(void) {
   units[n].id = n + 1;
   units[n].begin_ns = real_now_ns();
   units[n].range = pprof_range_begin(&request);
-  pprof_range_flow(units[n].range, n + 1);
+  if (has_flows) pprof_range_flow(units[n].range, n + 1);
   put(&pools[0].inbox, &units[n]);
 }
 
@@ -103,7 +107,7 @@ static void serve(struct pool *pool, uint64_t flow) {
   uint64_t begin = real_now_ns();
   for (size_t i = 0; i < pool->num_stages; i++) {
     pprof_push(&pool->stages[i].site);
-    if (flow) pprof_flow(flow);
+    if (flow && has_flows) pprof_flow(flow);
     real_work(pool->stages[i].work, flow);
     pprof_pop();
   }
@@ -210,6 +214,7 @@ static void print_figures(void) {
 int main(int argc, char **argv) {
   pprof_error error;
   if (argc != 5) die("SPEC START UNITS PLACES");
+  has_flows = !getenv("REAL_FLOWS");
   num_units = strtoul(argv[3], NULL, 10);
   if (num_units == 0 || num_units >= MOST_UNITS) die("UNITS");
   parse(argv[1], strtoul(argv[4], NULL, 10));

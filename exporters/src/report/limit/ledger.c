@@ -39,12 +39,12 @@ static bool list_calls(ledger *of) {
   of->first = ppi_alloc((model->num_rows + 2) * sizeof *of->first);
   if (!of->calls || !of->first) return false;
   for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_thread(&model->calls[i]))
+    if (ppi_call_is_on_row(&model->calls[i]))
       of->first[model->calls[i].row + 2]++;
   for (size_t i = 2; i < model->num_rows + 2; i++)
     of->first[i] += of->first[i - 1];
   for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_thread(&model->calls[i]))
+    if (ppi_call_is_on_row(&model->calls[i]))
       of->calls[of->first[model->calls[i].row + 1]++] = (uint32_t)i;
   return true;
 }

@@ -22,6 +22,8 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
   if (of & PPI_RANGE_STEP) flags |= PPI_CALL_STEP;
   if (of & PPI_RANGE_REQUEST) flags |= PPI_CALL_REQUEST;
   if (of & PPI_RANGE_CUT) flags |= PPI_CALL_CUT;
+  if (of & PPI_RANGE_WAIT) flags |= PPI_CALL_WAIT;
+  if (of & PPI_RANGE_TIMED) flags |= PPI_CALL_TIMED;
   if (of & PPI_RANGE_LOCK) flags |= PPI_CALL_LOCK;
   if (of & PPI_RANGE_POSTED) flags |= PPI_CALL_POSTED;
   if (category != PPROF_CATEGORY_KERNEL && category != PPROF_CATEGORY_MEMCPY &&

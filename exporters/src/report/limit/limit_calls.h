@@ -18,10 +18,12 @@ enum {
   PPI_CALL_STEP = 4,     // a step of the run
   PPI_CALL_REQUEST = 8,  // a request from arrival to end
   PPI_CALL_CUT = 16,
-  PPI_CALL_NAMED = 32,   // device work under a name of its own
-  PPI_CALL_PART = 64,    // the model's: a stage, or its part outside of those
-  PPI_CALL_LOCK = 128,   // a wait for what another thread has
-  PPI_CALL_POSTED = 256  // of these: any thread may end it
+  PPI_CALL_NAMED = 32,    // device work under a name of its own
+  PPI_CALL_PART = 64,     // the model's: a stage, or its part outside of those
+  PPI_CALL_LOCK = 128,    // a wait for what another thread has
+  PPI_CALL_POSTED = 256,  // of these: any thread may end it
+  PPI_CALL_WAIT = 512,    // a recorded wait for another thread
+  PPI_CALL_TIMED = 1024   // that its time ended
 };
 
 typedef struct ppi_limit_call {
@@ -38,6 +40,10 @@ typedef struct ppi_limit_call {
   uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
   bool has_cpu, has_queued;
 } ppi_limit_call;
+
+static inline bool ppi_call_is_between(const ppi_limit_call *call) {
+  return call->flags & PPI_CALL_WAIT && call->parent == PPI_NO_CALL;
+}
 
 // A stretch of time whose calls are all there.
 typedef struct ppi_limit_chunk {

@@ -31,6 +31,7 @@ typedef struct ppi_limit_name {
   size_t num;
   ppi_waits waits;
   uint32_t waits_for;  // a name; PPI_NONE: arrivals, or a device
+  bool is_recorded;    // waits are, with who ended them
   double eps_ns;       // how late its calls end after what they wait for
   uint64_t median_ns;
   size_t first;  // of `by_name`
@@ -45,12 +46,15 @@ typedef struct ppi_limit_row {
   uint32_t station;  // PPI_NONE: none
   uint32_t *outer;   // calls that lie in no other, by begin
   size_t num_outer;
+  uint32_t *between;  // recorded waits that lie in no call, by begin
+  size_t num_between;
   uint32_t *parts;  // calls that are stages: outermost ones, and those in some
   size_t num_parts;
   uint64_t occupied_ns, working_ns, taken_ns;  // in the window
   uint64_t cpu_ns;
   uint64_t gap_eps_ns;  // its calls end gaps of the thread that goes round, and
                         // how soon before; 0: they do not
+  bool is_linked;  // it ended a wait of another row, or one of its own so ended
   bool is_relevant;
 } ppi_limit_row;
 
@@ -119,6 +123,7 @@ typedef struct ppi_limit_model {
   size_t num_works, works_capacity;
   ppi_limit_row *rows;
   size_t num_rows;
+  bool are_linked;  // some rows
   const ppi_table_ids *ids;
   bool are_links;
   ppi_limit_loop *loop;  // NULL: nobody asks for it

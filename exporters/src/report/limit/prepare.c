@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "report/limit/loop.h"
+#include "report/limit/row_calls.h"
 
 // ---- one time without the stretches that were left out ----
 
@@ -285,6 +286,15 @@ static bool is_outer(const ppi_limit_call *call) {
   return call->flags & PPI_CALL_DEVICE || call->parent == PPI_NO_CALL;
 }
 
+static void put_on_row(ppi_limit_model *model, uint32_t at) {
+  const ppi_limit_call *call = &model->calls[at];
+  ppi_limit_row *row = &model->rows[call->row];
+  if (ppi_call_is_between(call))
+    row->between[row->num_between++] = at;
+  else if (is_outer(call))
+    row->outer[row->num_outer++] = at;
+}
+
 static bool fill_rows(ppi_limit_model *model) {
   size_t num_threads = model->ids->num_threads, num_streams = 0;
   for (size_t i = 0; i < model->num_calls; i++)
@@ -298,18 +308,31 @@ static bool fill_rows(ppi_limit_model *model) {
     ppi_limit_call *call = &model->calls[i];
     if (call->flags & PPI_CALL_DEVICE) call->row += (uint32_t)num_threads;
     if (is_outer(call)) model->rows[call->row].num_outer++;
+    if (ppi_call_is_between(call)) model->rows[call->row].num_between++;
   }
   for (size_t i = 0; i < model->num_rows; i++) {
     ppi_limit_row *row = &model->rows[i];
     row->outer = ppi_alloc((row->num_outer + 1) * sizeof *row->outer);
-    if (!row->outer) return false;
-    row->num_outer = 0;
+    row->between = ppi_alloc((row->num_between + 1) * sizeof *row->between);
+    if (!row->outer || !row->between) return false;
+    row->num_outer = row->num_between = 0;
   }
-  for (size_t i = 0; i < model->num_calls; i++) {
-    ppi_limit_row *row = &model->rows[model->calls[i].row];
-    if (is_outer(&model->calls[i])) row->outer[row->num_outer++] = (uint32_t)i;
-  }
+  for (size_t i = 0; i < model->num_calls; i++) put_on_row(model, (uint32_t)i);
   return true;
+}
+
+// By recorded waits.
+static void link_rows(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!(call->flags & PPI_CALL_WAIT)) continue;
+    uint32_t by = ppi_row_of_thread(model, call->ended_by);
+    if (by == PPI_NONE || by == call->row || !model->rows[by].num_outer ||
+        !model->rows[call->row].num_outer)
+      continue;
+    model->rows[by].is_linked = model->rows[call->row].is_linked = true;
+    model->are_linked = true;
+  }
 }
 
 bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
@@ -324,13 +347,17 @@ bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
   close_gaps(calls);
   if (model->loop && !ppi_loop_keep(model->loop, model)) return false;
   find_span(model);
-  return drop_containers(model) && inherit(model) && put_in_order(model) &&
-         list_names(model) && find_medians(model) && fill_rows(model);
+  bool is_done = drop_containers(model) && inherit(model) &&
+                 put_in_order(model) && list_names(model) &&
+                 find_medians(model) && fill_rows(model);
+  if (is_done) link_rows(model);
+  return is_done;
 }
 
 void ppi_model_clear(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_rows && model->rows; i++) {
     ppi_free(model->rows[i].outer);
+    ppi_free(model->rows[i].between);
     ppi_free(model->rows[i].parts);
   }
   for (size_t i = 0; i < model->num_stations; i++) {

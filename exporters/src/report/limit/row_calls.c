@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "report/limit/say.h"
 #include "report/limit/stages.h"
+#include "report/limit/window.h"
 
 double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
                        uint64_t to_ns) {
@@ -24,12 +25,12 @@ bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out) {
   // Shifted by one, so that filling moves each to where it belongs.
   size_t *next = out->first + 1;
   for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_thread(&model->calls[i]) &&
+    if (ppi_call_is_on_row(&model->calls[i]) &&
         model->calls[i].row + 1 < model->num_rows)
       next[model->calls[i].row + 1]++;
   for (size_t i = 1; i < model->num_rows; i++) next[i] += next[i - 1];
   for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_thread(&model->calls[i]))
+    if (ppi_call_is_on_row(&model->calls[i]))
       out->calls[next[model->calls[i].row]++] = (uint32_t)i;
   return true;
 }
@@ -81,32 +82,53 @@ void ppi_row_calls_clear(ppi_row_calls *of) {
 
 // ---- what recorded waits wait for ----
 
-// The range that threads which end the waits are in for most of that time.
+enum { MOST_HOPS = 8 };
+
+// A thread that waits is followed to the one that ends it, so far.
+static void await(const ppi_limit_model *model, const ppi_row_calls *of,
+                  uint32_t wait, ppi_interval in, int hops, double *times_ns) {
+  const ppi_limit_call *call = &model->calls[wait];
+  uint32_t row = ppi_row_of_thread(model, call->ended_by);
+  uint64_t until_ns = in.to_ns;
+  if (row == call->row || !hops) row = PPI_NONE;
+  for (uint64_t at = in.from_ns; at < in.to_ns; at = until_ns) {
+    uint32_t other = PPI_NO_CALL;
+    if (row != PPI_NONE) other = call_at(model, of, row, at, &until_ns);
+    until_ns = PPI_MIN(until_ns, in.to_ns);
+    if (other != PPI_NO_CALL && model->calls[other].flags & PPI_CALL_WAIT)
+      await(model, of, other, (ppi_interval){at, until_ns}, hops - 1, times_ns);
+    else
+      times_ns[other == PPI_NO_CALL ? call->name : model->calls[other].name] +=
+          (double)ppi_model_within(model, at, until_ns);
+  }
+}
+
+void ppi_row_calls_await(const ppi_limit_model *model, const ppi_row_calls *of,
+                         uint32_t wait, uint64_t to_ns, double *times_ns) {
+  const ppi_limit_call *call = &model->calls[wait];
+  await(model, of, wait,
+        (ppi_interval){call->start_ns, PPI_MIN(call->end_ns, to_ns)}, MOST_HOPS,
+        times_ns);
+}
+
+// The range that is waited for for most of that time.
 static uint32_t awaited(const ppi_limit_model *model, const ppi_row_calls *of,
                         uint32_t at, double *times_ns) {
   const ppi_limit_name *name = &model->names[at];
-  memset(times_ns, 0, (model->num_names + model->num_rows) * sizeof *times_ns);
-  for (size_t i = 0; i < name->num; i++) {
-    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
-    uint32_t by = ppi_row_of_thread(model, call->ended_by);
-    if (by != PPI_NONE && by != call->row)
-      ppi_row_calls_blame(model, of, by,
-                          (ppi_interval){call->start_ns, call->end_ns},
-                          times_ns);
-  }
+  memset(times_ns, 0, model->num_names * sizeof *times_ns);
+  for (size_t i = 0; i < name->num; i++)
+    ppi_row_calls_await(model, of, model->by_name[name->first + i], UINT64_MAX,
+                        times_ns);
   uint32_t best = ppi_limit_greatest(times_ns, model->num_names);
-  bool is_wait =
-      best != PPI_NONE && model->names[best].category == PPROF_CATEGORY_WAIT;
-  return is_wait ? PPI_NONE : best;
+  return best != PPI_NONE && model->names[best].is_recorded ? PPI_NONE : best;
 }
 
 bool ppi_model_find_awaited(ppi_limit_model *model) {
   ppi_row_calls of = {NULL, NULL};
-  double *times_ns =
-      ppi_alloc((model->num_names + model->num_rows + 1) * sizeof *times_ns);
+  double *times_ns = ppi_alloc((model->num_names + 1) * sizeof *times_ns);
   bool is_done = times_ns && ppi_row_calls_list(model, &of);
   for (size_t i = 0; is_done && i < model->num_names; i++)
-    if (model->names[i].category == PPROF_CATEGORY_WAIT && model->names[i].num)
+    if (model->names[i].is_recorded)
       model->names[i].waits_for = awaited(model, &of, (uint32_t)i, times_ns);
   ppi_row_calls_clear(&of);
   ppi_free(times_ns);

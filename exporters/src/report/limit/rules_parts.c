@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/row_calls.h"
 #include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
 #include "report/limit/window.h"
@@ -53,7 +54,8 @@ static void add_device(const ppi_limit_model *model, size_t at, double ns,
   to->device_ns[stage] += ns;
 }
 
-static void add_waits(const ppi_limit_model *model, parts *to) {
+static void add_waits(const ppi_limit_model *model, const ppi_row_calls *of,
+                      parts *to) {
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
@@ -63,7 +65,9 @@ static void add_waits(const ppi_limit_model *model, parts *to) {
                                          model->waits[i].to_ns);
     const ppi_limit_name *name = &model->names[call->name];
     uint32_t stage = model->calls[outermost(model, (uint32_t)i)].name;
-    if (name->waits == PPI_WAITS_DEVICE)
+    if (call->flags & PPI_CALL_WAIT)
+      ppi_row_calls_await(model, of, (uint32_t)i, UINT64_MAX, to->waits_ns);
+    else if (name->waits == PPI_WAITS_DEVICE)
       add_device(model, i, ns, stage, to);
     else if (name->category == PPROF_CATEGORY_IDLE)
       to->all_ns -= ns;  // apart: no part of an iteration
@@ -90,15 +94,32 @@ static uint32_t ends_gap(const ppi_limit_model *model, uint64_t to_ns) {
   return PPI_NONE;
 }
 
+// What the thread that goes round waits for between two stages, as recorded.
+static uint64_t recorded_in(const ppi_limit_model *model, uint64_t from_ns,
+                            uint64_t to_ns, size_t *at) {
+  const ppi_limit_row *row = &model->rows[model->loop_thread];
+  uint64_t ns = 0;
+  for (; *at < row->num_between; ++*at) {
+    const ppi_limit_call *wait = &model->calls[row->between[*at]];
+    if (wait->start_ns >= to_ns) break;
+    if (wait->end_ns > from_ns)
+      ns += ppi_model_within(model, PPI_MAX(wait->start_ns, from_ns),
+                             PPI_MIN(wait->end_ns, to_ns));
+  }
+  return ns;
+}
+
 static void add_calls(const ppi_limit_model *model, parts *to) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
   for (size_t i = 0; i < row->num_parts; i++)
     to->own_ns[model->calls[row->parts[i]].name] +=
         (double)model->working_ns[row->parts[i]];
-  for (size_t i = 1; i < row->num_outer; i++) {
+  for (size_t i = 1, at = 0; i < row->num_outer; i++) {
     const ppi_limit_call *call = &model->calls[row->outer[i]];
     const ppi_limit_call *before = &model->calls[row->outer[i - 1]];
-    double ns = (double)ppi_model_within(model, before->end_ns, call->start_ns);
+    uint64_t known_ns = recorded_in(model, before->end_ns, call->start_ns, &at);
+    uint64_t gap_ns = ppi_model_within(model, before->end_ns, call->start_ns);
+    double ns = (double)(gap_ns - PPI_MIN(known_ns, gap_ns));
     uint32_t by = ns > 0 ? ends_gap(model, call->start_ns) : PPI_NONE;
     if (by == PPI_NONE)
       to->gap_ns += ns;
@@ -222,12 +243,15 @@ bool ppi_limit_parts(ppi_limit_search *search) {
               .device_ns = ppi_alloc(size),
               .all_ns = (double)model->time_ns};
   bool found = false;
-  search->failed |= !of.own_ns || !of.waits_ns || !of.device_ns;
+  ppi_row_calls calls = {NULL, NULL};
+  search->failed |= !of.own_ns || !of.waits_ns || !of.device_ns ||
+                    !ppi_row_calls_list(model, &calls);
   if (!search->failed) {
     add_calls(model, &of);
-    add_waits(model, &of);
+    add_waits(model, &calls, &of);
     found = say_greatest(search, &of);
   }
+  ppi_row_calls_clear(&calls);
   ppi_free(of.own_ns);
   ppi_free(of.waits_ns);
   ppi_free(of.device_ns);

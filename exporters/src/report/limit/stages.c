@@ -60,7 +60,8 @@ static bool is_part(const ppi_limit_model *model, const double *inner_ns,
 }
 
 uint32_t ppi_call_part(const ppi_limit_model *model, uint32_t at) {
-  while (!(model->calls[at].flags & PPI_CALL_PART))
+  while (!(model->calls[at].flags & PPI_CALL_PART) &&
+         model->calls[at].parent != PPI_NO_CALL)
     at = model->calls[at].parent;
   return at;
 }

@@ -11,8 +11,12 @@ PPROF_BEGIN_C_
 // out of memory.
 bool ppi_model_find_stages(ppi_limit_model *model);
 
-static inline bool ppi_call_is_on_thread(const ppi_limit_call *call) {
+static inline bool ppi_call_is_on_row(const ppi_limit_call *call) {
   return !(call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP));
+}
+// A recorded wait between stages is none of them.
+static inline bool ppi_call_is_on_thread(const ppi_limit_call *call) {
+  return ppi_call_is_on_row(call) && !ppi_call_is_between(call);
 }
 
 // The part that the time of a thread's call belongs to.

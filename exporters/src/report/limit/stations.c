@@ -385,7 +385,7 @@ static void find_relevant(ppi_limit_model *model) {
     else if (model->loop_thread != PPI_NONE) {
       row->gap_eps_ns = ends_gaps(model, row);
       row->is_relevant = i == model->loop_thread || row->gap_eps_ns ||
-                         ends_waits(model, (uint32_t)i);
+                         row->is_linked || ends_waits(model, (uint32_t)i);
     }
     if (row->is_relevant && row->station != PPI_NONE)
       model->stations[row->station].is_relevant = true;

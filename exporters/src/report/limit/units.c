@@ -325,7 +325,9 @@ static bool find_iterations(ppi_limit_model *model) {
   if (!tallies) return false;
   for (size_t i = 0; i < model->num_rows; i++) {
     size_t num;
-    if (model->rows[i].is_device) continue;
+    if (model->rows[i].is_device ||
+        (model->are_linked && !model->rows[i].is_linked))
+      continue;
     count_names(model, &model->rows[i], tallies);
     uint64_t time_ns = find_pattern(model, tallies, &num);
     bool is_several = num > 1;

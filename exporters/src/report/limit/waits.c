@@ -343,7 +343,7 @@ static size_t rank_names(const ppi_limit_model *model, waiter *out) {
   size_t num = 0;
   for (size_t i = 0; i < model->num_names; i++) {
     const ppi_limit_name *name = &model->names[i];
-    if (name->num < LEAST_CALLS ||
+    if (name->num < LEAST_CALLS || name->is_recorded ||
         name->category == PPROF_CATEGORY_PROFILE_STEP)
       continue;
     out[num++] = (waiter){.time_ns = name->time_ns, .name = (uint32_t)i};
@@ -429,11 +429,22 @@ static void mark_waits(ppi_limit_model *model, const device_ends *ends) {
   }
 }
 
+// What these wait for is recorded, too.
+static void take_recorded(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_name *name = &model->names[model->calls[i].name];
+    if (!(model->calls[i].flags & PPI_CALL_WAIT)) continue;
+    name->waits = PPI_WAITS_THREAD;
+    name->is_recorded = true;
+  }
+}
+
 bool ppi_model_find_waits(ppi_limit_model *model) {
   device_ends ends = {0};
   waiter *names = ppi_alloc((model->num_names + 1) * sizeof *names);
   model->waits = ppi_alloc((model->num_calls + 1) * sizeof *model->waits);
   bool is_done = names && model->waits && list_device_ends(model, &ends);
+  if (is_done) take_recorded(model);
   size_t num = is_done ? rank_names(model, names) : 0;
   for (size_t i = 0; i < num; i++) {
     ppi_limit_name *name = &model->names[names[i].name];

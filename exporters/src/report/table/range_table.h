@@ -19,7 +19,9 @@ enum {
   PPI_RANGE_REQUEST = 16,  // the request in its flows, from arrival to end
   PPI_RANGE_LOCK = 32,     // a wait for what another thread has
   PPI_RANGE_ENDED = 64,    // of an open one: its end is known
-  PPI_RANGE_POSTED = 128   // of locks: any thread may end the wait
+  PPI_RANGE_POSTED = 128,  // of locks: any thread may end the wait
+  PPI_RANGE_WAIT = 256,    // a recorded wait for another thread
+  PPI_RANGE_TIMED = 512    // that its time ended
 };
 
 // The work of a device range. All times 0: unknown.

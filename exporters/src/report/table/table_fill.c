@@ -88,6 +88,8 @@ static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
   uint32_t category = fill->ids.names[name].category;
   if (category == PPROF_CATEGORY_PROFILE_STEP) flags |= PPI_RANGE_STEP;
   const uint64_t *wait = ppi_wait_numbers(event, category);
+  if (wait) flags |= PPI_RANGE_WAIT;
+  if (wait && wait[PPI_WAIT_HOW] & PPI_WAIT_TIMED_OUT) flags |= PPI_RANGE_TIMED;
   if (wait && ppi_wait_is_for_lock(wait[PPI_WAIT_HOW])) flags |= PPI_RANGE_LOCK;
   if (wait && PPI_WAIT_KIND(wait[PPI_WAIT_HOW]) == PPI_WAIT_SEMAPHORE)
     flags |= PPI_RANGE_POSTED;
