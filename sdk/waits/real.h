@@ -64,7 +64,10 @@ typedef const struct timespec *ppi_deadline;
                                                        (sem_t *, clockid_t,    \
                                                         ppi_deadline))         \
                                   each(sem_post, "", (sem_t *)) each(          \
-                                      pthread_join, "", (pthread_t, void **))  \
+                                      pthread_join, "",                        \
+                                      (pthread_t,                              \
+                                       void **)) each(pthread_tryjoin_np, "",  \
+                                                      (pthread_t, void **))    \
                                       each(pthread_barrier_wait, "",           \
                                            (pthread_barrier_t *))              \
                                           each(poll, "",                       \

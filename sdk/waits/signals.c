@@ -103,6 +103,9 @@ PPI_EXPORTED int sem_post(sem_t *semaphore) {
 PPI_EXPORTED int pthread_join(pthread_t thread, void **out) {
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_join(thread, out);
+  // A thread that has ended already is waited for by nobody.
+  int result = real->pthread_tryjoin_np(thread, out);
+  if (result != EBUSY) return result;
   PPI_WAITING(waiting, (const void *)thread, PPI_WAIT_JOIN);
   return real->pthread_join(thread, out);
 }

@@ -4,6 +4,7 @@
 // or that look alike and are none. waits_test.py runs them under `run --waits`
 // and has what each must say. No result depends on how fast a thread is: who
 // must wait is known to wait before whoever ends the wait goes on.
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/resource.h>
@@ -248,15 +249,16 @@ void SixConnections() {
   Allow(6);
 }
 
-void Meet(int late_us) {
+// `num` 1: nobody waits for others there.
+void Meet(unsigned num) {
   static pthread_barrier_t barrier;
-  pthread_barrier_init(&barrier, nullptr, 4);
+  pthread_barrier_init(&barrier, nullptr, num);
   pprof_name_object(&barrier, "layer");
   Run(4, [&](int i) {
     for (int n = 0; n < 8; n++) {
       {
         PPROF_SCOPE("compute");
-        Ask(i == 3 ? late_us : 500);
+        Ask(i == 3 ? 5000 : 500);
       }
       PPROF_SCOPE("meet");
       pthread_barrier_wait(&barrier);
@@ -264,7 +266,10 @@ void Meet(int late_us) {
   });
 }
 void LateThread() {
-  Meet(5000);
+  Meet(4);
+}
+void NobodyMeets() {
+  Meet(1);
 }
 
 // The task's end is a futex of libstdc++.
@@ -291,7 +296,8 @@ void AsyncDone() {
 }
 
 // Requests wait for one of too few threads.
-void Pool(int num_threads) {
+void Pool(int num_threads, bool waits) {
+  static std::atomic<int> num_done{0};
   static Queue *done = new Queue("done", 1000);
   static Queue *tasks = new Queue("tasks", 1000);
   Run(num_threads + 1, [&](int i) {
@@ -300,19 +306,49 @@ void Pool(int num_threads) {
         PPROF_SCOPE("task");
         Ask(2000);
         done->Put(0);
+        num_done++;
       }
       return;
     }
     for (int n = 0; n < 40; n++) {
       PPROF_SCOPE("submit and wait");
       for (int k = 0; k < 4; k++) tasks->Put(k);
+      while (!waits && num_done < 4 * (n + 1)) Ask(100);
       for (int k = 0; k < 4; k++) done->Take();
     }
     for (int k = 0; k < num_threads; k++) tasks->Put(-1);
   });
 }
 void SmallPool() {
-  Pool(1);
+  Pool(1, true);
+}
+void AskedPool() {
+  Pool(1, false);
+}
+
+// libgomp's barriers go past the C library.
+void OpenMp(bool uses) {
+  using Work = void (*)(void *);
+  using Parallel = void (*)(Work, void *, unsigned, unsigned);
+  void *gomp = uses ? dlopen("libgomp.so.1", RTLD_NOW) : nullptr;
+  auto parallel =
+      gomp ? (Parallel)dlsym(gomp, "GOMP_parallel")
+           : [](Work work, void *data, unsigned, unsigned) { work(data); };
+  static void (*barrier)() =
+      gomp ? (void (*)())dlsym(gomp, "GOMP_barrier") : [] {};
+  parallel(
+      [](void *) {
+        PPROF_SCOPE("region");
+        Ask(1000);
+        barrier();
+      },
+      nullptr, 2, 0);
+}
+void Gomp() {
+  OpenMp(true);
+}
+void NoGomp() {
+  OpenMp(false);
 }
 
 // What has a low priority holds the lock that the important one needs.
@@ -454,9 +490,13 @@ const Program programs[] = {
     {"two_connections", TwoConnections},
     {"six_connections", SixConnections},
     {"late_thread", LateThread},
+    {"nobody_meets", NobodyMeets},
     {"async_wait", AsyncWait},
     {"async_done", AsyncDone},
     {"small_pool", SmallPool},
+    {"asked_pool", AskedPool},
+    {"openmp", Gomp},
+    {"no_openmp", NoGomp},
     {"inversion", Inversion},
     {"no_inversion", NoInversion},
     {"deadlock", Deadlock},

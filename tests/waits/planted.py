@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """planted.py NAME: threads of Python that wait for each other; see waits_test.py."""
+import asyncio
 import concurrent.futures
 import itertools
 import os
@@ -60,17 +61,21 @@ def shared(holds=True):
     run(lambda: work("left"), lambda: work("right"))
 
 
-def slow_producer():
+def slow_producer(waits=True):
     """`consume` waits for items of a queue."""
     items = queue.Queue()
+    is_filled = threading.Event()
 
     def produce():
         for item in range(20):
             with pprof.range("produce"):
                 time.sleep(0.005)
             items.put(item)
+        is_filled.set()
 
     def consume():
+        while not waits and not is_filled.is_set():
+            time.sleep(0.001)
         for _ in range(20):
             with pprof.range("consume"):
                 items.get()
@@ -78,7 +83,7 @@ def slow_producer():
     run(produce, consume)
 
 
-def executor():
+def executor(waits=True):
     """A loop that waits for the only thread of an executor."""
     def task():
         with pprof.range("task"):
@@ -87,7 +92,32 @@ def executor():
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         for _ in range(20):
             with pprof.range("wait for task"):
-                pool.submit(task).result()
+                future = pool.submit(task)
+                while not waits and not future.done():
+                    time.sleep(0.0005)
+                future.result()
+
+
+def coroutines(in_executor=True):
+    """Four at a time; the work is the executor's only thread's, or the loop's own."""
+    def task():
+        with pprof.range("task"):
+            time.sleep(0.005)
+
+    async def requests(pool):
+        for _ in range(20):
+            if in_executor:
+                await asyncio.get_running_loop().run_in_executor(pool, task)
+            else:
+                with pprof.range("handle"):
+                    time.sleep(0.005)
+                await asyncio.sleep(0)
+
+    async def main():
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            await asyncio.gather(*[requests(pool) for _ in range(4)])
+
+    asyncio.run(main())
 
 
 def pipe():
@@ -108,4 +138,6 @@ def pipe():
 
 
 {"gil": gil, "no_gil": lambda: gil(False), "shared": shared, "not_shared": lambda: shared(False),
- "slow_producer": slow_producer, "executor": executor, "pipe": pipe}[sys.argv[1]]()
+ "slow_producer": slow_producer, "filled_queue": lambda: slow_producer(False),
+ "executor": executor, "asked_executor": lambda: executor(False), "coroutines": coroutines,
+ "busy_loop": lambda: coroutines(False), "pipe": pipe}[sys.argv[1]]()

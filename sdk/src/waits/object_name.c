@@ -24,6 +24,10 @@ typedef int (*find_function)(void *address, found_module *out);
 
 static find_function find_object;
 
+// Where CPython waits for the lock of an interpreter, once that is known: those
+// of sub-interpreters (3.12) are not in its runtime's own memory.
+static const void *interpreter_waits_at;
+
 #define NUM_PLACES 64u
 static struct {
   uintptr_t caller;
@@ -160,7 +164,12 @@ bool ppi_object_describe(uintptr_t address, ppi_wait_kind kind,
       find_object((void *)address, &module) == 0)
     symbol = symbol_at(module.map, address);
   if (symbol && strcmp(symbol, "_PyRuntime") == 0) {
+    interpreter_waits_at = caller;
     snprintf(out, size, PPI_WAIT_INTERPRETER_NAME);
+    return true;
+  }
+  if (caller && caller == interpreter_waits_at) {
+    snprintf(out, size, "a sub-interpreter's lock");
     return true;
   }
   const char *place = symbol ? "" : place_name((uintptr_t)caller);

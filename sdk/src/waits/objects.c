@@ -14,6 +14,7 @@ pprof_wait_table_ ppi_wait_table;
 static ppi_object objects[PPI_WAIT_OBJECTS];
 static ppi_guard guard;
 static uint64_t turn;
+static uint64_t num_gone, gone_ticks;  // short waits of what made room
 
 ppi_object *ppi_object_at(uint32_t at) {
   return &objects[at];
@@ -73,6 +74,8 @@ static void make(ppi_object *object, uintptr_t address) {
   object->is_named = object->is_interpreter = 0;
   object->release = 0;
   object->holder = 0;
+  num_gone += object->num_short;
+  gone_ticks += object->short_ticks;
   object->num_short = object->short_ticks = 0;
   object->site.category = PPROF_CATEGORY_WAIT;
 }
@@ -122,4 +125,31 @@ void pprof_name_object(const volatile void *address, const char *name) {
     set_name(object, name);
   }
   ppi_guard_give(&guard);
+}
+
+// ---- short waits ----
+
+static void take_short(ppi_object *of, ppi_short *to) {
+  to->num += __atomic_exchange_n(&of->num_short, 0, __ATOMIC_RELAXED);
+  to->ticks += __atomic_exchange_n(&of->short_ticks, 0, __ATOMIC_RELAXED);
+}
+
+ppi_short ppi_objects_take_short(bool of_one) {
+  ppi_short found = {"others", 0, 0};
+  ppi_object *most = &objects[0];
+  for (uint32_t i = 0; i < PPI_WAIT_OBJECTS; i++) {
+    if (!of_one) take_short(&objects[i], &found);
+    if (__atomic_load_n(&objects[i].num_short, __ATOMIC_RELAXED) >
+        __atomic_load_n(&most->num_short, __ATOMIC_RELAXED))
+      most = &objects[i];
+  }
+  if (of_one) take_short(most, &found);
+  if (of_one && found.num) {
+    found.name = ppi_wait_object(most->site.name);
+    return found;
+  }
+  found.num += num_gone;
+  found.ticks += gone_ticks;
+  num_gone = gone_ticks = 0;
+  return found;
 }

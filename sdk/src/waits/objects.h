@@ -34,6 +34,14 @@ uint32_t ppi_object_take(uintptr_t address, ppi_wait_kind kind,
                          const void *caller);
 void ppi_object_give(uint32_t at);
 ppi_object *ppi_object_at(uint32_t at);
+
+typedef struct ppi_short {
+  const char *name;
+  uint64_t num, ticks;
+} ppi_short;
+// ppi_objects_take_short takes the waits of less than a microsecond of the
+// object that has most of them, or of all that are left.
+ppi_short ppi_objects_take_short(bool of_one);
 void ppi_objects_in_forked_child(void);
 
 PPROF_END_C_

@@ -3,6 +3,7 @@
 // OpenMP's libraries and Go call the system by instructions of their own.
 #include "waits/unseen.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,23 +29,42 @@ static bool is_go(const struct dl_phdr_info *module) {
   return false;
 }
 
+typedef struct found {
+  char names[96];
+  size_t len;
+} found;
+
 static int look(struct dl_phdr_info *module, size_t size, void *user) {
-  const char **found = user;
+  found *to = user;
+  const char *name = NULL;
   (void)size;
   if (is_openmp(module->dlpi_name))
-    *found = strrchr(module->dlpi_name, '/') + 1;
+    name = strrchr(module->dlpi_name, '/') + 1;
   else if (is_go(module))
-    *found = "Go";
-  return *found != NULL;
+    name = "Go";
+  if (name && to->len < sizeof to->names)
+    to->len += (size_t)snprintf(to->names + to->len, sizeof to->names - to->len,
+                                "%s%.40s", to->len ? ", " : "", name);
+  return 0;
 }
 
-const char *ppi_waits_unseen_note(void) {
-  static char text[160];
-  const char *found = NULL;
-  dl_iterate_phdr(look, &found);
-  if (!found) return NULL;
-  snprintf(text, sizeof text,
-           "%.60s calls the system by itself: its waits are not recorded",
-           found);
-  return text;
+// Only Python without its lock exports that.
+static bool is_free_threaded(void) {
+  return dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != NULL;
+}
+
+bool ppi_waits_unseen(char *out, size_t size) {
+  found of = {"", 0};
+  size_t len = 0;
+  dl_iterate_phdr(look, &of);
+  *out = 0;
+  if (of.len)
+    len = (size_t)snprintf(
+        out, size, "what calls the system by itself is not recorded: %s",
+        of.names);
+  if (is_free_threaded())
+    len += (size_t)snprintf(out + len, size - len,
+                            "%sthis Python has no interpreter's lock",
+                            len ? "; " : "");
+  return len > 0;
 }

@@ -7,8 +7,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_waits_unseen_note names the first one that is mapped; NULL: there is
-// none. One thread at a time, until its next call. Takes the loader's lock.
-const char *ppi_waits_unseen_note(void);
+// ppi_waits_unseen says of what is mapped whose waits are not recorded, or are
+// other ones than usual; false: nothing.
+bool ppi_waits_unseen(char *out, size_t size);
 
 PPROF_END_C_

@@ -23,7 +23,10 @@
 #define SHORTEST_PER_SECOND 1000000u  // a microsecond
 #define RELEASES 0xfffu               // the number's part of a release
 
+static bool is_in_front;  // the library that stands in front asked for it
+
 const pprof_wait_table_ *pprof_wait_get_table_(void) {
+  is_in_front = true;
   return &ppi_wait_table;
 }
 
@@ -202,24 +205,32 @@ void ppi_waits_in_forked_child(void) {
   ppi_objects_in_forked_child();
 }
 
+// Those that were too short to be ranges, by object, the most first.
 static void note_short(ppi_texts *notes) {
-  char text[160];
-  uint64_t num = 0, ticks = 0;
-  for (uint32_t i = 0; i < PPI_WAIT_OBJECTS; i++) {
-    ppi_object *object = ppi_object_at(i);
-    num += __atomic_exchange_n(&object->num_short, 0, __ATOMIC_RELAXED);
-    ticks += __atomic_exchange_n(&object->short_ticks, 0, __ATOMIC_RELAXED);
+  enum { MOST_NAMED = 8 };
+  char text[512] = "shorter than 1 us and no ranges:";
+  bool has_some = false;
+  for (int i = 0; i < MOST_NAMED; i++) {
+    ppi_short found = ppi_objects_take_short(i + 1 < MOST_NAMED);
+    size_t len = strlen(text);
+    if (!found.num) break;
+    snprintf(
+        text + len, sizeof text - len, "%s %.32s %llu (%.3f ms)",
+        has_some ? "," : "", found.name, (unsigned long long)found.num,
+        (double)found.ticks * 1e3 / (double)ppi_clock_state.ticks_per_second);
+    has_some = true;
   }
-  snprintf(text, sizeof text,
-           "%llu were shorter than 1 us, %.3f ms in all: they are no ranges",
-           (unsigned long long)num,
-           (double)ticks * 1e3 / (double)ppi_clock_state.ticks_per_second);
-  if (num) ppi_texts_add(notes, "short waits", text);
+  if (has_some) ppi_texts_add(notes, "short waits", text);
 }
 
 void ppi_waits_notes(ppi_texts *notes) {
   if (!__atomic_load_n(&ppi_wait_table.on, __ATOMIC_RELAXED)) return;
   note_short(notes);
-  const char *unseen = ppi_waits_unseen_note();
-  if (unseen) ppi_texts_add(notes, "waits", unseen);
+  if (!is_in_front)
+    ppi_texts_add(notes, "waits",
+                  "none are recorded: the program has a copy of pprof of its "
+                  "own; link it with libpprof.so");
+  char unseen[256];
+  if (ppi_waits_unseen(unseen, sizeof unseen))
+    ppi_texts_add(notes, "waits", unseen);
 }
