@@ -164,6 +164,10 @@ class WaitsTest(unittest.TestCase):
                     for text in words:
                         self.assertIn(text, said)
                     self.assertEqual(program == "deadlock", "Deadlock" in said)
+                    live = subprocess.run([TOOL, "top", "--once", "--every", "100ms", str(child)],
+                                          env=self.env, stdout=subprocess.PIPE, text=True,
+                                          timeout=60, check=True).stdout
+                    self.assertIn(circle[0], live)
                     os.kill(child, signal.SIGKILL)
                     run.communicate(timeout=60)
                 waits, _ = read_log(os.path.join(logs, os.listdir(logs)[0]))

@@ -282,6 +282,18 @@ static void put_status(const struct ppi_top_choice *choice,
   end_line(page, from, screen);
 }
 
+static void put_waits(const struct ppi_top_screen *screen, ppi_page *page) {
+  const ppi_page *waits = screen->waits;
+  for (size_t from = 0, to; waits && from < waits->len; from = to + 1) {
+    const size_t begin = page->len;
+    for (to = from; waits->bytes[to] != '\n';) to++;
+    if (screen->height && num_lines(page) + 6 >= screen->height) return;
+    ppi_page_text(page, "  ");
+    ppi_page_bytes(page, waits->bytes + from, to - from);
+    end_line(page, begin, screen);
+  }
+}
+
 void ppi_top_print(const struct ppi_live_processes *all,
                    const struct ppi_top_choice *choice,
                    const struct ppi_top_screen *screen, ppi_page *page) {
@@ -289,6 +301,7 @@ void ppi_top_print(const struct ppi_live_processes *all,
   for (size_t i = 0; i < all->num; i++)
     if (!screen->height || num_lines(page) + 6 < screen->height)
       put_process(all->items[i], choice, screen, page);
+  put_waits(screen, page);
   put_stages(all, choice, screen, page);
 }
 

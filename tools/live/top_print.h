@@ -11,7 +11,8 @@ PPROF_BEGIN_C_
 struct ppi_top_screen {
   size_t width, height;  // 0: no limit
   bool has_colour, is_paused;
-  const char *prompt;  // while a filter is typed; NULL: no
+  const char *prompt;     // while a filter is typed; NULL: no
+  const ppi_page *waits;  // lines of who waits for whom; NULL: none
 };
 
 void ppi_top_print(const struct ppi_live_processes *all,

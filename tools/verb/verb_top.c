@@ -15,7 +15,10 @@
 
 #include "cli/output.h"
 #include "live/top_print.h"
+#include "recover/forensics.h"
 #include "schema/schema.h"
+#include "spool/spool_folders.h"
+#include "verb/stuck_waits.h"
 #include "verb/verbs.h"
 
 enum { LONGEST_FILTER = 60, MOST_WINDOW_S = 60 };
@@ -54,6 +57,34 @@ static void put_out(const char *bytes, size_t len) {
   }
 }
 
+// ---- who waits for whom ----
+
+struct waits {
+  const struct top *top;
+  ppi_page *page;
+};
+
+static void list_waits_of(const char *path, void *user) {
+  const uint64_t least_ns = 1000000;  // below, it is over when it is read
+  struct waits *to = user;
+  const uint32_t pid = ppi_forensics_owner(path);
+  bool is_wanted = false;
+  ppi_forensics found;
+  pprof_error error;
+  for (size_t i = 0; i < to->top->all.num; i++)
+    is_wanted |= (uint32_t)to->top->all.items[i]->pid == pid;
+  if (!pid || !is_wanted) return;
+  if (ppi_forensics_read(path, &found, &error) == PPROF_STATUS_OK) {
+    ppi_stuck_deadlocks(&found, to->page);
+    ppi_stuck_put_waits(&found, least_ns, to->page);
+  }
+  ppi_forensics_clear(&found);
+}
+
+static void list_waits(const struct top *top, ppi_page *page) {
+  ppi_spool_visit(geteuid(), list_waits_of, &(struct waits){top, page});
+}
+
 // ---- the terminal ----
 
 static struct termios before;
@@ -82,9 +113,11 @@ static void give_terminal(void) {
 // resized.
 static void draw(const struct top *top) {
   struct winsize size = {.ws_row = 24, .ws_col = 80};
-  ppi_page page = {0}, screen = {0};
+  ppi_page page = {0}, screen = {0}, waits = {0};
   ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+  list_waits(top, &waits);
   const struct ppi_top_screen how = {
+      .waits = &waits,
       .width = size.ws_col ? size.ws_col : 80,
       .height = size.ws_row ? size.ws_row : 24,
       .has_colour = !getenv("NO_COLOR"),
@@ -102,6 +135,7 @@ static void draw(const struct top *top) {
   if (!page.failed && !screen.failed) put_out(screen.bytes, screen.len);
   ppi_page_clear(&page);
   ppi_page_clear(&screen);
+  ppi_page_clear(&waits);
 }
 
 // ---- keys ----
@@ -181,14 +215,16 @@ static void pause_until(uint64_t until_ns) {
 }
 
 static void print(const struct top *top) {
-  const struct ppi_top_screen how = {.width = 0};
-  ppi_page page = {0};
+  ppi_page page = {0}, waits = {0};
+  const struct ppi_top_screen how = {.waits = &waits};
+  if (!top->options->top.json) list_waits(top, &waits);
   if (top->options->top.json)
     ppi_top_print_json(&top->all, &top->choice, &page);
   else
     ppi_top_print(&top->all, &top->choice, &how, &page);
   if (!page.failed && page.len) put_out(page.bytes, page.len);
   ppi_page_clear(&page);
+  ppi_page_clear(&waits);
 }
 
 // Figures need two looks: the first one alone has only what is open.
