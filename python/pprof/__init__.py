@@ -18,15 +18,16 @@ from ._markers import (DeviceRange as device_range, Range as range, begin, count
                        mark, name_object, step, stream_name, strict, thread_name, work)
 from ._read import read
 from ._report import report
-from ._requests import Request as request, serve
+from ._requests import Request as request, flow_context, serve, token
 from ._session import start, stop
 from ._windows import schedule
 from ._version import VERSION as __version__
 
 # All but range: `from pprof import *` must not hide Python's own.
 __all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "name_object", "read", "report", "request", "schedule", "serve",
-           "start", "step", "stop", "stream_name", "strict", "thread_name", "work"]
+           "flow_context", "library_path", "mark", "name_object", "read", "report", "request", "schedule",
+           "serve", "start", "step", "stop", "stream_name", "strict", "thread_name", "token",
+           "work"]
 
 if _os.environ.get("PPROF_LEDGER", "0") not in ("", "0"):
     from . import _ledger

@@ -162,7 +162,7 @@ def wrap(function, rule):
         return function
     module, _, name = (rule.by or "").rpartition(":")
     if module:
-        adapter = getattr(importlib.import_module(module), name)
+        adapter = getattr(importlib.import_module(module, __package__), name)
     else:
         adapter = _ADAPTERS[name or ("top" if "top" in rule.words else "")]
     wrapper = adapter(function, rule)
@@ -194,13 +194,10 @@ def _torch_optimizer(function, rule):
 
 
 def _number_of(headers):
-    """The lower half of a W3C traceparent's id, else a number that no other process gives."""
+    """Of a W3C traceparent's context, else a number that no other process gives."""
     for name, value in headers:
         if name == b"traceparent":
-            try:
-                return int(value.split(b"-")[1][16:], 16) or _next_number()
-            except (IndexError, ValueError):
-                break
+            return _c.flow_traceparent(value) or _next_number()
     return _next_number()
 
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that are served, and the tokens that they get."""
+import time
+
 from . import _markers
 from ._library import RequestHandle
-from ._markers import MOST_FLOW, _c, _flow_number, _integer, _site
+from ._markers import MOST_FLOW, _c, _flow_number, _integer, _real, _refuse, _site
 
 _begin, _end, _token, _serve, _input = (_c.request_begin, _c.request_end, _c.token, _c.serve,
                                         _c.request_input)
+_waited = _c.request_waited
+_MOST_CONTEXT = (1 << 128) - 1
 _NONE = RequestHandle(0, 0)
 
 
@@ -19,15 +23,30 @@ def _count(name, number):
     return known or 0
 
 
+def _since(arrived):
+    """ns from a time of time.monotonic() to now; 0 where it is refused, which is counted."""
+    seconds = _real("arrived", arrived)
+    if seconds is not None and not -MOST_FLOW < seconds < MOST_FLOW:
+        seconds = _refuse("arrived", ValueError("arrived is a time of time.monotonic(), not %s"
+                                                % seconds))
+    if seconds is None:
+        _c.flow(0)
+        return 0
+    return max(0, time.monotonic_ns() - int(seconds * 1e9))
+
+
 class Request:
-    """A request from its arrival on. It ends where `end` is called, on any thread, or with the
+    """A request from its arrival on: now, or `arrived`, a time in the past that time.monotonic()
+    gave. It ends where `end` is called, on any thread, or with the
     block of `with`; at the latest when nothing refers to it any more."""
     __slots__ = ("_handle",)
 
-    def __init__(self, number, name, category=None, tokens=0):
+    def __init__(self, number, name, category=None, tokens=0, arrived=None):
         self._handle = _NONE
         if _markers._epoch.value:
             self._handle = _begin(_flow_number(number), _site(name, category))
+            if arrived is not None:
+                _waited(self._handle, _since(arrived))
             if tokens:
                 _input(self._handle, _count("tokens", tokens))
 
@@ -53,15 +72,27 @@ class Request:
             _end(self._handle)
 
 
+def _handle_of(request):
+    """Of a request of this process, or of the number of another's; one that is none is counted."""
+    if isinstance(request, Request):
+        return request._handle
+    number = _flow_number(request)
+    if not number:
+        _c.flow(0)
+    return RequestHandle(number, 0)
+
+
 def _handles(requests):
     try:
-        return [request._handle for request in requests]
+        requests = list(requests)
     except Exception:
-        return _markers._refuse("requests", TypeError("requests are those of pprof.request"))
+        return _refuse("requests", TypeError("requests are a list of them, or of their numbers"))
+    return [_handle_of(request) for request in requests]
 
 
 def serve(requests):
-    """The innermost range serves these requests, any number of them."""
+    """The innermost range serves these requests, any number of them: those of `request`, and by
+    their numbers those of other processes."""
     if _markers._epoch.value:
         handles = _handles(requests)
         if handles is None:
@@ -70,3 +101,24 @@ def serve(requests):
             _serve((RequestHandle * len(handles))(*handles), len(handles))
     elif _markers._strict:
         _handles(requests)
+
+
+def token(request, tokens=1):
+    """A request, of another process by its number, has got so many tokens more, now."""
+    if _markers._epoch.value:
+        handle = _handle_of(request)
+        if handle.id:
+            _token(handle, _count("tokens", tokens))
+    elif _markers._strict:
+        _handle_of(request)
+
+
+def flow_context(context=None):
+    """The number of a request that has a context of 128 bits, the same in all processes and on all
+    hosts: a W3C traceparent, as str or bytes, a trace id as an int, or, with None, the traceparent
+    of the environment. 0: there is none, or it is not well-formed."""
+    if context is None or isinstance(context, (str, bytes)):
+        return _c.flow_traceparent(context.encode("utf-8", "replace") if isinstance(context, str)
+                                   else context)
+    number = _integer("context", context, 0, _MOST_CONTEXT)
+    return _c.flow_context(number >> 64, number & MOST_FLOW) if number else 0

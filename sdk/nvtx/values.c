@@ -66,8 +66,22 @@ static bool is_identifier(const char *name) {
   return len == 2 || strchr(" _-.", name[len - 3]) || name[len - 2] == 'I';
 }
 
+// A text of this name is the context of a request.
+static bool add_context(const ppi_nvtx_target *target,
+                        const ppi_payload_value *value) {
+  char text[56] = "";
+  if (value->kind != PPI_PAYLOAD_VALUE_TEXT || value->char_bytes != 1 ||
+      strcmp(value->name, "traceparent") != 0)
+    return false;
+  size_t len = value->len < sizeof text ? value->len : sizeof text - 1;
+  memcpy(text, value->text, len);
+  add_flow(target, pprof_flow_traceparent(text));
+  return true;
+}
+
 static bool visit_value(void *user, const ppi_payload_value *value) {
   char path[256];
+  if (add_context(user, value)) return true;
   if ((value->flags & PPI_PAYLOAD_ENTRY_HIDDEN) || value->is_bytes ||
       value->label || value->kind > PPI_PAYLOAD_VALUE_REAL ||
       value->type == PPI_PAYLOAD_TYPE_ADDRESS || is_identifier(value->name))

@@ -27,6 +27,7 @@ static void markers_host(uint64_t request, const char *name) {
   pprof_thread_name(name);
   pprof_push(&markers_file_site);
   pprof_flow(request);
+  (void)pprof_flow_context(request, pprof_flow_traceparent(name));
   pprof_work(&work);
   pprof_push_name(name, category);
   pprof_mark(&block_site);
@@ -39,6 +40,7 @@ static void markers_host(uint64_t request, const char *name) {
   pprof_range_end(range);
   const pprof_request served = pprof_request_begin(request, &block_site);
   pprof_request_input(served, request);
+  pprof_request_waited(served, request);
   pprof_serve(&served, 1);
   pprof_token(served, request);
   pprof_request_end(served);

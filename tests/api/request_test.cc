@@ -3,10 +3,13 @@
 // What the markers of requests and tokens record and count, seen from a sink.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "pprof/mark.h"
 #include "pprof/pprof.hpp"
 #include "tests/support/recording_sink.h"
@@ -154,11 +157,77 @@ TEST_F(RequestTest, NothingWhileNothingRecords) {
   EXPECT_TRUE(live.recording.events.empty());
 }
 
+std::atomic<uint64_t> now_ns;
+uint64_t Now() {
+  return now_ns;
+}
+
+// At 1500 it begins and has waited so long; the session starts at 1000.
+void ExpectWaited(uint64_t waited_ns, uint64_t start_ns) {
+  ppi_clock_inject(Now, 1000000000);
+  now_ns = 1000;
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  now_ns = 1500;
+  const pprof_request request = pprof_request_begin(5, &chat_site);
+  pprof_request_waited(request, waited_ns);
+  now_ns = 1700;
+  pprof_request_end(request);
+  pprof_request_waited(request, 1);
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  const auto chats = live.recording.Named("chat");
+  ASSERT_EQ(1u, chats.size());
+  EXPECT_EQ(start_ns, chats[0].event.start_ns) << waited_ns;
+  EXPECT_EQ(700u, chats[0].event.end_ns);
+  EXPECT_EQ(0u, chats[0].event.flags & PPROF_FLAG_CLIPPED);
+}
+
+TEST_F(RequestTest, WhatHasWaitedBeginsEarlierButNotBeforeTheSession) {
+  ExpectWaited(0, 500);
+  ExpectWaited(200, 300);
+  ExpectWaited(500, 0);
+  ExpectWaited(501, 0);
+  ExpectWaited(UINT64_MAX, 0);
+  ppi_clock_inject(nullptr, 0);
+}
+
+// mix(x) of splitmix64, mix(mix(high + 0x9e37...15) ^ low) with the first bit.
+TEST_F(RequestTest, AContextHasOneNumberEverywhere) {
+  EXPECT_EQ(0u, pprof_flow_context(0, 0));
+  EXPECT_EQ(0x9e0160293a33aaf7u, pprof_flow_context(0, 1));
+  EXPECT_EQ(0xdce423fc82c0d5b8u, pprof_flow_context(1, 0));
+  const struct {
+    const char *text;
+    uint64_t number;
+  } cases[] = {
+      {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+       0xcd98bc78c6e30ad1},
+      {"cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00-more",
+       0xcd98bc78c6e30ad1},
+      {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", 0},
+      {"ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", 0},
+      {"00-4BF92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", 0},
+      {"00-00000000000000000000000000000000-00f067aa0ba902b7-01", 0},
+      {"00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", 0},
+      {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0", 0},
+      {"00-4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7-01", 0},
+      {"", 0}};
+  for (const auto &one : cases)
+    EXPECT_EQ(one.number, pprof::flow_traceparent(one.text)) << one.text;
+  unsetenv("TRACEPARENT");
+  EXPECT_EQ(0u, pprof::flow_traceparent());
+  setenv("TRACEPARENT", cases[0].text, 1);
+  EXPECT_EQ(cases[0].number, pprof::flow_traceparent());
+  EXPECT_EQ(cases[0].number,
+            pprof::flow_context(0x4bf92f3577b34da6, 0xa3ce929d0e0e4736));
+}
+
 TEST_F(RequestTest, InCpp) {
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   {
     pprof::request chat(4711, "chat");
     EXPECT_TRUE(chat);
+    chat.waited(0);
     chat.input(8);
     const pprof_request served[] = {chat.handle()};
     pprof::serve(served, 1);

@@ -30,6 +30,7 @@ int with_markers(int value) {
   }
   pprof_request request = pprof_request_begin(7, &site);
   pprof_request_input(request, 7);
+  pprof_request_waited(request, 7);
   pprof_serve(&request, 1);
   pprof_token(request, 7);
   pprof_request_end(request);

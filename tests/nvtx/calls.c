@@ -261,6 +261,34 @@ typedef struct registered_bytes {
   size_t bytes;
 } registered_bytes;
 
+// A range serves the request of a W3C traceparent.
+static void context_calls(void) {
+  const nvtxPayloadSchemaEntry_t entries[] = {
+      {.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
+       .name = "traceparent",
+       .arrayOrUnionDetail = 56}};
+  const char text[56] =
+      "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("contexts");
+  nvtxPayloadSchemaAttr_t schema;
+  memset(&schema, 0, sizeof schema);
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = entries;
+  schema.numEntries = 1;
+  schema.payloadStaticSize = sizeof text;
+  nvtxPayloadData_t data = {nvtxPayloadSchemaRegister(domain, &schema),
+                            sizeof text, text};
+  nvtxEventAttributes_t event = event_of_payload("pushed", &data, 1);
+  nvtxDomainRangePushEx(domain, &event);
+  nvtxDomainRangePop(domain);
+  event = event_of_payload("started", &data, 1);
+  nvtxDomainRangeEnd(domain, nvtxDomainRangeStartEx(domain, &event));
+}
+
 // Events whose name is in their payload: a text of fixed size, or a handle.
 static uint64_t register_named(nvtxDomainHandle_t domain, uint64_t type) {
   const int by_handle =
@@ -557,6 +585,7 @@ static const struct part {
     {"locks", locks},
     {"payloads", payloads},
     {"payload_calls", payload_calls},
+    {"context_calls", context_calls},
     {"deferred", deferred},
     {"counters", counters},
     {"grammars", grammars},

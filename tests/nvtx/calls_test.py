@@ -257,6 +257,11 @@ class CallsTest(Case):
                           if event["kind"] == COUNTER], [
                               ("twenty-four letters used.bytes", 200.0)])
 
+    def test_a_traceparent_is_the_request(self):
+        _, log = self.calls("context_calls")
+        self.assertEqual([(event["name"], event["flows"]) for event in log.events], [
+            ("pushed", [0xcd98bc78c6e30ad1]), ("started", [0xcd98bc78c6e30ad1])])
+
     def test_times_of_others_are_tolerated(self):
         printed, log = self.calls("deferred")
         self.assertEqual(printed, ["timestamps are in order 1"])

@@ -269,7 +269,7 @@ class Hooks(Case):
         self.assertEqual(log.select("name"), ["http GET", "GET /items/{item}"] * 3 +
                          ["? /items/{item}"])
         self.assertEqual(flows[0], flows[1])
-        self.assertEqual(flows[2:6], [[5]] * 4)
+        self.assertEqual(flows[2:6], [[0xefcb19f08cb544aa]] * 4)  # of 7 << 64 | 5
         self.assertNotEqual(flows[0], flows[2])
 
         _, said = self.run_tool(source, "--no-hooks")

@@ -52,6 +52,46 @@ class Markers(Case):
                           ("token", MARK, REQUEST, [4711], 3),
                           ("chat", RANGE, ASYNC | REQUEST, [8], 0)])
 
+    def test_requests_of_another_process_are_numbers(self):
+        log = self.log_of("""
+            import pprof, time
+            pprof.start()
+            began = time.monotonic()
+            while time.monotonic_ns() < began * 1e9 + 2e6:
+                pass
+            with pprof.range("decode"):
+                pprof.serve([4711, pprof.request(12, "late", arrived=began)])
+                pprof.token(4711, 3)
+            pprof.stop()
+        """)
+        late = log.named("late")
+        self.assertGreaterEqual(log.named("decode")["start"] - late["start"], 1_900_000)
+        self.assertEqual([(event["name"], event["flows"], event["work"][0])
+                          for event in log.events if event["name"] in ("served", "token")],
+                         [("served", [4711], 0), ("served", [12], 0), ("token", [4711], 3)])
+
+    def test_contexts_have_one_number(self):
+        parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        printed = self.run_ok("""
+            import os, pprof
+            parent = "%s"
+            print(pprof.flow_context(), pprof.flow_context(""), pprof.flow_context(0),
+                  pprof.flow_context(1 << 64) == 0xdce423fc82c0d5b8)
+            os.environ["TRACEPARENT"] = parent
+            print({pprof.flow_context(each) == 0xcd98bc78c6e30ad1 for each in (
+                None, parent, parent.encode(), 0x4bf92f3577b34da6a3ce929d0e0e4736)})
+            pprof.strict()
+            for wrong in 1 << 128, 1.5:
+                try:
+                    pprof.flow_context(wrong)
+                except (TypeError, ValueError) as error:
+                    print(error)
+        """ % parent)
+        self.assertEqual(printed.splitlines(), [
+            "0 0 0 True", "{True}",
+            "context is from 0 to 340282366920938463463374607431768211455, not 34028236692093846346"
+            "3374607431768211456", "context is an integer, not float"])
+
     def test_the_report_has_the_stages(self):
         log = self.log_of("""
             import pprof
@@ -272,14 +312,16 @@ class Markers(Case):
                 pprof.request("5", "none").end()
                 chat = pprof.request(7, "chat", tokens=-1)
                 chat.token(1.5)
-                pprof.serve(chat); pprof.serve([None]); pprof.serve(None)
+                pprof.serve(chat); pprof.serve([None]); pprof.serve(None); pprof.token(0)
+                pprof.request(7, "chat", arrived="now").end()
+                pprof.request(7, "chat", arrived=float("nan")).end()
                 chat.end()
             pprof.start()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 odd()
             assert [str(warning.message).split()[1] for warning in caught] == [
-                "number", "tokens", "requests"], [str(w.message) for w in caught]
+                "number", "tokens", "requests", "arrived"], [str(w.message) for w in caught]
             assert {warning.filename for warning in caught} == {__file__}, caught
             pprof.stop()
             pprof.strict()
@@ -288,8 +330,8 @@ class Markers(Case):
             except TypeError as error:
                 print(error)
         """)
-        self.assertEqual(printed, "requests are those of pprof.request\n")
-        self.assert_clean(self.logs()[0], flows_lost=6)
+        self.assertEqual(printed, "number is an integer, not NoneType\n")
+        self.assert_clean(self.logs()[0], flows_lost=9)
 
     def test_numbers_that_do_not_fit_end_no_program(self):
         """Without, they are left out, counted, and warned of once for each argument."""

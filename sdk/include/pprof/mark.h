@@ -226,6 +226,22 @@ PPROF_API void pprof_count(pprof_site *site, double value);
 //   answer_request();
 PPROF_API void pprof_flow(uint64_t flow);
 
+// pprof_flow_context answers the number of a request that has a context of 128
+// bits, such as a trace id: the same one in all processes, on all hosts. Logs
+// that have such a number work on one request. It is 2^63 or more; 0 where the
+// context is.
+//
+// Example:
+//   PPROF_SCOPE("answer");
+//   pprof_flow(pprof_flow_context(trace_id_high, trace_id_low));
+PPROF_API uint64_t pprof_flow_context(uint64_t high, uint64_t low);
+
+// pprof_flow_traceparent is pprof_flow_context of a W3C traceparent
+// ("00-4bf9...-00f0...-01"); with NULL, of the one in the environment.
+//
+// Result: 0 where there is none, or it is not well-formed.
+PPROF_API uint64_t pprof_flow_traceparent(const char *traceparent);
+
 // pprof_work adds `work` to the innermost open range of this thread; with none
 // open it is counted in flows_lost.
 //
@@ -277,8 +293,19 @@ PPROF_API pprof_request pprof_request_begin(uint64_t id, pprof_site *site);
 // add up.
 PPROF_API void pprof_request_input(pprof_request request, uint64_t num_tokens);
 
+// pprof_request_waited says that the request had arrived `waited_ns` before its
+// pprof_request_begin: it begins that much earlier, but not before recording
+// does. Once, by whoever began it, before others have its handle.
+//
+// Example:
+//   pprof_request request = pprof_request_begin(4711, &chat);
+//   pprof_request_waited(request, now_ns() - message.sent_ns);
+//   pprof_request_end(request);
+PPROF_API void pprof_request_waited(pprof_request request, uint64_t waited_ns);
+
 // pprof_serve says that the innermost open range of this thread serves these
 // requests, any number of them. The first time is when a request was scheduled.
+// Requests of another process are {number, {0}}, for pprof_token, too.
 //
 // Cost: a mark for each.
 PPROF_API void pprof_serve(const pprof_request *requests, size_t num);

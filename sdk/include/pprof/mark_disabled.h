@@ -50,6 +50,15 @@ static inline void pprof_count(pprof_site *site, double value) {
 static inline void pprof_flow(uint64_t flow) {
   (void)flow;
 }
+static inline uint64_t pprof_flow_context(uint64_t high, uint64_t low) {
+  (void)high;
+  (void)low;
+  return 0;
+}
+static inline uint64_t pprof_flow_traceparent(const char *traceparent) {
+  (void)traceparent;
+  return 0;
+}
 static inline void pprof_work(const pprof_work_amount *work) {
   (void)work;
 }
@@ -66,6 +75,11 @@ static inline void pprof_request_input(pprof_request request,
                                        uint64_t num_tokens) {
   (void)request;
   (void)num_tokens;
+}
+static inline void pprof_request_waited(pprof_request request,
+                                        uint64_t waited_ns) {
+  (void)request;
+  (void)waited_ns;
 }
 static inline void pprof_serve(const pprof_request *requests, size_t num) {
   (void)requests;

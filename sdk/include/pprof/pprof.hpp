@@ -359,6 +359,10 @@ class request {
   void end() noexcept {
     if (handle_.range.id) ::pprof_request_end(release());
   }
+  // waited says that it had arrived so long before (pprof_request_waited).
+  void waited(std::uint64_t waited_ns) const noexcept {
+    ::pprof_request_waited(handle_, waited_ns);
+  }
   // input says how many tokens it came with; token, that it got more.
   void input(std::uint64_t num_tokens) const noexcept {
     ::pprof_request_input(handle_, num_tokens);
@@ -384,6 +388,17 @@ class request {
  private:
   ::pprof_request handle_;
 };
+
+// flow_context and flow_traceparent are the numbers of requests that have a
+// context of 128 bits; null: the traceparent of the environment.
+inline std::uint64_t flow_context(std::uint64_t high,
+                                  std::uint64_t low) noexcept {
+  return ::pprof_flow_context(high, low);
+}
+inline std::uint64_t flow_traceparent(
+    const char *traceparent = nullptr) noexcept {
+  return ::pprof_flow_traceparent(traceparent);
+}
 
 // serve says that the thread's innermost range serves these requests.
 inline void serve(const ::pprof_request *requests, std::size_t num) noexcept {

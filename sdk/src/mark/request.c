@@ -48,6 +48,29 @@ pprof_request pprof_request_begin(uint64_t id, pprof_site *site) {
   return request;
 }
 
+// Never before the edge that began the window: that edge would have cut it.
+static void begin_earlier(const ppi_lane *lane, ppi_slot *slot,
+                          uint64_t waited_ns) {
+  uint64_t rate = ppi_clock_state.ticks_per_second;
+  uint64_t first =
+      ppi_edge_ticks(ppi_recorder_in_force.spool.header, lane->stack_epoch);
+  unsigned __int128 ticks = (unsigned __int128)waited_ns * rate / 1000000000;
+  uint64_t most = slot->start > first ? slot->start - first : 0;
+  uint64_t start = slot->start - (ticks < most ? (uint64_t)ticks : most);
+  __atomic_store_n(&slot->start, start, __ATOMIC_RELAXED);
+}
+
+void pprof_request_waited(pprof_request request, uint64_t waited_ns) {
+  ppi_thread *thread;
+  ppi_slot_ref ref;
+  if (!request.range.id) return;
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
+  if (!lane) return;
+  if (ppi_range_is_open(request.range.id, &ref))
+    begin_earlier(lane, ref.slot, waited_ns);
+  ppi_leave(thread);
+}
+
 void pprof_request_input(pprof_request request, uint64_t num_tokens) {
   const pprof_work_amount work = {sizeof work, (double)num_tokens, 0, 0, 0};
   if (request.range.id) pprof_range_work(request.range, &work);

@@ -21,12 +21,14 @@ static uint64_t last_edge(const pprof_session *session) {
 static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
                           uint64_t state) {
   ppi_slot *slot = ppi_table_slot(ppi_recorder_in_force.spool.base, table, i);
-  if (slot->start >= session->collect.cut_before || slot->is_step) return state;
+  // Who begins a request may still say that it began earlier.
+  uint64_t start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
+  if (start >= session->collect.cut_before || slot->is_step) return state;
   uint64_t ending = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDING);
   if (!__atomic_compare_exchange_n(&table->states[i], &state, ending, false,
                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return state;
-  slot->end = PPI_MAX(slot->start, last_edge(session));
+  slot->end = PPI_MAX(start, last_edge(session));
   slot->flags |= PPROF_FLAG_CLIPPED;
   __atomic_fetch_add(&slot->cut, 1, __ATOMIC_RELAXED);
   if (ppi_recorder_in_force.emits) ppi_emit_end(0, i);
