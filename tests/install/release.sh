@@ -138,7 +138,7 @@ use_wheel() {
   cp "$wheel" "$out/$1-use/"
   in_root "$1-use" "$INSTALL python3-venv
     python3 -m venv venv
-    venv/bin/pip install -q --no-index /${wheel##*/}
+    venv/bin/pip install -q --no-index --find-links / pprof-pipeline
     cd /tmp
     /venv/bin/pprof-report run --logs wheel -o run.txt /venv/bin/python -c '
 import pprof
