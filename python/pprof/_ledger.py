@@ -3,7 +3,7 @@
 loop, and torch's recompiles and allocator retries as counters.
 
 Installed where PPROF_LEDGER is set, as `pprof-report run` does. It records while a session runs
-and starts none. docs/machine.md says what becomes of it.
+and starts none. docs/production.md says what becomes of it.
 """
 import functools
 import gc

@@ -4,7 +4,7 @@
     pprof.hooks.install("torch", "own.hooks")
 
 A row of a data file is columns with two blanks or more between them: module, function, name,
-category, words. docs/hooks.md explains them. Data files are code: install those that you trust.
+category, words. docs/python.md explains them. Data files are code: install those that you trust.
 
 site/sitecustomize.py loads this file by itself. The rest of the package is loaded with the first
 module that has a row.

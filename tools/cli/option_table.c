@@ -69,7 +69,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
      NULL,
      "mark functions of Python packages from outside, may come again: torch,"
      " transformers, vllm, sglang, ray-serve, litserve, asgi, concurrent, or a"
-     " file: docs/hooks.md [torch and asgi where the program marks nothing]"},
+     " file: docs/python.md [torch and asgi where the program marks nothing]"},
     {"no-hooks", 0, PPI_OPTION_FLAG, FIELD(run.no_hooks), FOR(RUN), NULL, NULL,
      "mark nothing from outside"},
     {"logs", 0, PPI_OPTION_TEXT, FIELD(run.logs), FOR(RUN), "FOLDER", NULL,
@@ -80,7 +80,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "record each kernel and copy of CUDA, too, under the stage that launched"
      " it; no other tool can have CUPTI meanwhile, see docs/devices.md"},
     {"waits", 0, PPI_OPTION_FLAG, FIELD(run.waits), FOR(RUN), NULL, NULL,
-     "record what threads wait for and who ends it, see docs/waits.md"},
+     "record what threads wait for and who ends it, see docs/forensics.md"},
     {"library", 0, PPI_OPTION_TEXT, FIELD(run.library), FOR(LIBRARY), "FILE",
      NULL, "libpprof_nvtx.so [the one installed with this tool]"},
     {"view", 0, PPI_OPTION_VIEWS, FIELD(tables.view), FOR(TABLES), "VIEW,...",

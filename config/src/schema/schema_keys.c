@@ -163,7 +163,7 @@ const ppi_key ppi_keys[] = {
      " faults and time in the run queue. Costs eight system calls a range. At"
      " most 64.", RELOADS},
     {"waits", PPI_KEY_MAP, NULL, 1, 0, NULL, AT(waits),
-     "on: waits of threads for each other are ranges, see waits.md; or a"
+     "on: waits of threads for each other are ranges, see forensics.md; or a"
      " mapping. The program links or preloads libpprof_waits.so:"
      " `pprof-report run --waits`.", FIXED},
     {"waits.io", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(idle_waits),
@@ -301,7 +301,7 @@ const ppi_key ppi_keys[] = {
      " that variable, `text` if no other fits. At most 64.", FIXED},
     {"run.hooks", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.hooks),
      "As `--hooks`: functions of Python packages to mark from outside, see"
-     " hooks.md: `[torch, own.hooks]`. At most 64.", FIXED},
+     " python.md: `[torch, own.hooks]`. At most 64.", FIXED},
     {"devices", PPI_KEY_MAP, NULL, 0, 0, NULL, 0, "Timing of device work.",
      FIXED},
     {"devices.mode", PPI_KEY_CHOICE, "events", 0, 0, device_modes,
@@ -330,8 +330,8 @@ const ppi_key ppi_keys[] = {
      " ranges.", FIXED},
     {"machine", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(machine),
      "Whether the machine is sampled as counters: clocks and power of"
-     " devices, quotas, use by other processes, see machine.md. `pprof-report"
-     " run` turns it on.", FIXED},
+     " devices, quotas, use by other processes, see production.md."
+     " `pprof-report run` turns it on.", FIXED},
     {"machine_without", PPI_KEY_CHOICES, "none", 0, 0, machine_sources,
      AT(machine_without),
      "Sources that `machine` does not sample.", FIXED},

@@ -2,7 +2,7 @@
 //
 // Samples the machine while a session runs: clocks and power of devices, limits
 // of cgroups, what other processes take. A thread of its own marks what it
-// finds as counters of category Machine; docs/machine.md lists them.
+// finds as counters of category Machine; docs/production.md lists them.
 #pragma once
 
 #include <stdbool.h>
