@@ -5,7 +5,16 @@ another language: the same headings, code, links, tables and lists. In the tree'
 import glob
 import os
 import re
+import sys
 import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join("tests", "code"))
+import plain
+
+PAGES, LINES = 26, 250
+MEDIAN, P95 = 14, 28  # words a sentence
+REWRITTEN_ELSEWHERE = ("docs/findings.md",)
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^( *)```.*?^\1```$", re.S | re.M)
@@ -77,6 +86,39 @@ class Documents(unittest.TestCase):
                 if path.endswith(".md") and "://" not in path:
                     todo.append(os.path.normpath(os.path.join(os.path.dirname(document), path)))
         self.assertEqual(set(glob.glob("docs/**/*.md", recursive=True)) - reached, set())
+
+    def test_number_and_length_of_pages(self):
+        pages = glob.glob("docs/**/*.md", recursive=True)
+        self.assertLessEqual(len(pages), PAGES)
+        long = {page: read(page).count("\n") for page in pages
+                if page not in REWRITTEN_ELSEWHERE and read(page).count("\n") > LINES}
+        self.assertEqual(long, {})
+
+    def test_plain_words(self):
+        """Sentences are short, and no word stands where the field has a better one."""
+        words, paragraphs = [], []
+        for page in ["README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]:
+            own, cells = plain.paragraphs(read(page))
+            paragraphs += own
+            if page not in REWRITTEN_ELSEWHERE:
+                words += [f"{page}: {word}" for word in plain.worse(own + cells)]
+        self.assertEqual(words, [])
+        median, p95 = plain.measure(paragraphs)
+        self.assertLessEqual(median, MEDIAN)
+        self.assertLessEqual(p95, P95)
+
+    def test_plain_words_of_help(self):
+        """What the tool prints of itself, as its golden files have it."""
+        files = glob.glob("tests/cli/cases/help*.stdout") + ["tests/golden/config_help.txt"]
+        self.assertGreater(len(files), 3)
+        lines = [line for file in files for line in read(file).splitlines()]
+        self.assertEqual(plain.worse(lines), [])
+
+    def test_plain_words_are_found(self):
+        self.assertEqual(plain.worse(["It is told apart, `told`."]),
+                         ["told: report, print, write", "apart: separate"])
+        self.assertEqual(plain.measure(["One two. Three four five, see e.g. this; six seven."]),
+                         (8, 8))
 
     def test_translation(self):
         original, translated = shape(read("README.md")), shape(read("README.zh-CN.md"))

@@ -22,8 +22,11 @@ BLOCK = re.compile(r"^( *)```.*?^\1```$", re.S | re.M)
 NO_END = re.compile(r"\b(e\.g|i\.e|vs|etc|ca|No)\.")
 
 
-def better(word):
-    return next(field for bad, field in BETTER.items() if re.fullmatch(bad, word, re.I))
+def worse(texts):
+    """Each word of the list, with the better one."""
+    return ["%s: %s" % (found.group(0), next(field for bad, field in BETTER.items()
+                                             if re.fullmatch(bad, found.group(0), re.I)))
+            for text in texts for found in FORBIDDEN.finditer(plain(text))]
 
 
 def plain(text):
