@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "event_feed.h"
+#include "findings_report.h"
 #include "report/report.h"
 #include "report_text.h"
 
@@ -241,7 +242,7 @@ TEST_F(ServingTest, IterationsTellWhatTheyServe) {
   Iteration(7000, 8200, {1, 2});
   Iteration(9000, 10800, {1, 2, 3});
   Iteration(11000, 12300, {1, 2, 3});
-  for (uint64_t id = 1; id <= 3; id++) Request(id, 500, 13000);
+  for (uint64_t id = 1; id <= 3; id++) Request(id, 500, 13000, 50);
   Report report;
   const ppi_serving &step = SumsOf(&report, "step");
   EXPECT_EQ(0u, step.num_whole);
@@ -262,6 +263,47 @@ TEST_F(ServingTest, IterationsTellWhatTheyServe) {
       "step iteration 3 1200.00 / 1200.00 / 1300.00*/ 1300.00*/ 1300.00",
       PPI_TIME_NS))
       << report.Table("serving", PPI_TIME_NS);
+  EXPECT_NE(
+      std::string::npos,
+      report.Table("serving", PPI_TIME_NS).find("ms more, 0.01 us a token\n"))
+      << "500 ns by 50 tokens";
+}
+
+// Requests 7 (10 000 ns, of which 6000 queue, 1000 prefill, 2000 beside a
+// prefill) and 8 (700 ns).
+TEST_F(ServingTest, TheAnswerIsWhatTheSlowestWaitFor) {
+  Served(7, 7000);
+  Token(7, 8000);
+  Served(8, 9000);
+  Token(8, 9500);
+  Token(7, 10000);
+  Request(8, 8900, 9600, 20);
+  Request(7, 1000, 11000, 20);
+  FindingsReport findings(&feed_);
+  EXPECT_STREQ(
+      "chat: 600 ns to the first token, then one each 3.00 us; of the "
+      "slowest: queue 60 %, beside prefills 20 %, prefill 10 %, rest "
+      "10 %.",
+      findings.all().answer);
+  EXPECT_STREQ(
+      "serve more requests at a time, make iterations shorter, or add "
+      "a server.",
+      findings.all().answer_next);
+}
+
+// An iteration of one takes 100 ns longer than one of two.
+TEST_F(ServingTest, MoreRequestsTakeNoLessTime) {
+  Iteration(900, 1000, {1, 2});
+  Iteration(1000, 1500, {1});
+  Iteration(2000, 2500, {1});
+  Iteration(3000, 3400, {1, 2});
+  Request(1, 800, 13000);
+  Request(2, 800, 13000);
+  Report report;
+  ppi_iteration_fit fit;
+  ASSERT_TRUE(ppi_iterations_fit(&SumsOf(&report, "step").iterations, &fit));
+  EXPECT_EQ(0, fit.request_ns);
+  EXPECT_NEAR(1400.0 / 3, fit.base_ns, 1e-6);
 }
 
 TEST_F(ServingTest, BatchesThatAreAlikeTellNoFit) {

@@ -34,6 +34,7 @@
   each(BASE, "base", "ns") \
   each(PER_REQUEST, "per_request", "ns") \
   each(PER_PREFILL, "per_prefill", "ns") \
+  each(PER_PREFILL_TOKEN, "per_prefill_token", "ns") \
   each(SLOW, "slow", NULL) \
   each(SLOW_FROM, "slow_from", "ns") \
   each(SLOW_BEFORE_QUEUE, "slow_before_queue", "%") \
@@ -113,8 +114,26 @@ static void put_slow(const ppi_serving *sums, ppi_cell *cells) {
           ppi_cell_ratio((int64_t)slow.parts_ns[i], sum_ns);
 }
 
+// What a token of a prompt costs, by how many a request has on average; 0:
+// unknown, which it is of several names that prefill, too.
+static double per_token(const ppi_figures *figures,
+                        const ppi_iteration_fit *fit) {
+  uint64_t tokens = 0, requests = 0;
+  size_t num = 0;
+  for (size_t i = 0; i < figures->num_serving; i++) {
+    const ppi_serving *sums = &figures->serving[i].sums;
+    num += sums->iterations.prefills > 0;
+    if (!sums->spreads[PPI_SERVING_QUEUE].n) continue;
+    tokens += sums->tokens_in;
+    requests += sums->num_whole;
+  }
+  if (num != 1 || !tokens || fit->prefill_ns <= 0) return 0;
+  return fit->prefill_ns * (double)requests / (double)tokens;
+}
+
 // Of both kinds of iterations together; it stands with the first that there is.
-static void put_iterations(const ppi_iterations *sums, ppi_cell *cells) {
+static void put_iterations(const ppi_figures *figures,
+                           const ppi_iterations *sums, ppi_cell *cells) {
   ppi_iteration_fit fit;
   cells[BATCH] = ppi_cell_decimal((double)sums->batch / (double)sums->n);
   cells[BATCH_MAX] = ppi_cell_count(sums->most);
@@ -123,6 +142,8 @@ static void put_iterations(const ppi_iterations *sums, ppi_cell *cells) {
   cells[BASE] = ppi_cell_decimal(fit.base_ns);
   cells[PER_REQUEST] = ppi_cell_decimal(fit.request_ns);
   if (sums->prefills) cells[PER_PREFILL] = ppi_cell_decimal(fit.prefill_ns);
+  double token_ns = sums->prefills ? per_token(figures, &fit) : 0;
+  if (token_ns > 0) cells[PER_PREFILL_TOKEN] = ppi_cell_decimal(token_ns);
 }
 
 static bool is_first_iteration(const ppi_serving *sums, ppi_serving_time time) {
@@ -146,7 +167,7 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   if (is_whole) put_class(figures, &from->sums, cells);
   if (is_whole) put_slow(&from->sums, cells);
   if (is_first_iteration(&from->sums, time))
-    put_iterations(&from->sums.iterations, cells);
+    put_iterations(figures, &from->sums.iterations, cells);
   if (!spread->n) return true;
   cells[MEAN] = ppi_cell_average(spread);
   cells[P50] = ppi_cell_quantile(times, 50);
@@ -244,7 +265,8 @@ static void put_summary(ppi_page *page, const ppi_figures *figures,
   put_slowest(page, sums);
 }
 
-static void put_iteration(ppi_page *page, const ppi_report_serving *from) {
+static void put_iteration(ppi_page *page, const ppi_figures *figures,
+                          const ppi_report_serving *from) {
   const ppi_iterations *sums = &from->sums.iterations;
   ppi_iteration_fit fit;
   if (!sums->n) return;
@@ -262,6 +284,9 @@ static void put_iteration(ppi_page *page, const ppi_report_serving *from) {
   if (sums->prefills) {
     ppi_page_text(page, "; for each prefill ");
     put_ms(page, fit.prefill_ns, " ms more");
+    double token_ns = per_token(figures, &fit);
+    if (token_ns > 0)
+      ppi_page_format(page, ", %.2f us a token", token_ns / 1e3);
   }
   ppi_page_text(page, "\n");
 }
@@ -296,7 +321,7 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
     if (ppi_serving_is_class(&figures->serving[i].sums))
       put_summary(page, figures, &figures->serving[i]);
   for (size_t i = 0; i < figures->num_serving; i++)
-    put_iteration(page, &figures->serving[i]);
+    put_iteration(page, figures, &figures->serving[i]);
   put_unequal(page, figures);
   put_undivided(page, figures);
   ppi_page_text(

@@ -57,7 +57,8 @@ bool ppi_iterations_fit(const ppi_iterations *sums, ppi_iteration_fit *out) {
   double bb = (double)(__int128)(n * sums->alone_batch_2 - b * b);
   double bt = (double)(__int128)(n * sums->alone_batch_ns - b * sums->alone_ns);
   if (sums->alone < 3 || bb <= 0) return false;
-  *out = (ppi_iteration_fit){.request_ns = bt / bb};
+  // More requests take no less time: what says so is chance.
+  *out = (ppi_iteration_fit){.request_ns = bt > 0 ? bt / bb : 0};
   out->base_ns =
       ((double)sums->alone_ns - out->request_ns * (double)b) / (double)n;
   if (!sums->prefills) return true;

@@ -10,6 +10,7 @@
 #include "report/findings/hops.h"
 #include "report/findings/parts.h"
 #include "report/findings/processor.h"
+#include "report/findings/serving_line.h"
 
 // The slow ones take little more than the usual ones.
 static const char *steadily(const ppi_answer *answer,
@@ -227,6 +228,10 @@ void ppi_answer_line(ppi_search *search) {
   if (search->impossible.is_any) {
     keep_all(search->out);
     PPI_SAY(search->out->answer, "%s", search->impossible.text);
+    return;
+  }
+  if (ppi_serving_line(search)) {
+    keep_all(search->out);
     return;
   }
   if (!*line && search->figures->limit.claim != PPI_CLAIM_NONE) {
