@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 
-from python_case import CLIPPED, Case, LIBRARY, PACKAGE, REPORT, SECONDS, main
+from python_case import CLIPPED, COUNTER, Case, LIBRARY, PACKAGE, REPORT, SECONDS, main
 
 NVTX = os.path.join(os.path.dirname(LIBRARY), "sdk", "nvtx", "libpprof_nvtx.so")
 MODULE = """
@@ -230,6 +230,92 @@ class Hooks(Case):
         self.assertIn("there is no hooks file 'vlm' (did you mean 'vllm'?)", said)
         _, said = self.run_tool("", "--hooks", "none.hooks", status=2)
         self.assertIn("none.hooks: No such file or directory", said)
+
+    def server(self):
+        """What stands for vLLM: an API server and its engine, both ends of a request."""
+        self.write("vllm/v1/core/sched/scheduler.py", """
+            class Scheduler:
+                running, waiting = [1, 2], [3]
+                class kv_cache_manager:
+                    usage = 0.25
+                def add_request(self, request):
+                    pass
+                def schedule(self, throttled=False):
+                    class Output:
+                        num_scheduled_tokens = {"a": 4}
+                    return Output
+                def update_from_output(self, scheduled, output):
+                    class Outputs:
+                        outputs = [output]
+                    return {0: Outputs}
+                def finish_requests(self, names, status):
+                    return []
+        """)
+        self.write("vllm/v1/engine/core.py", """
+            class EngineCore:
+                def step(self, scheduler, output):
+                    scheduler.update_from_output(scheduler.schedule(), output)
+        """)
+        self.write("vllm/v1/engine/output_processor.py", """
+            class OutputProcessor:
+                def add_request(self, request, prompt):
+                    pass
+                def process_outputs(self, outputs, timestamp=None):
+                    pass
+                def abort_requests(self, names, internal):
+                    return names
+        """)
+        for folder in "", "/v1", "/v1/core", "/v1/core/sched", "/v1/engine":
+            self.write("vllm%s/__init__.py" % folder, "")
+        return """
+            import sys, time, types
+            from vllm.v1.core.sched.scheduler import Scheduler
+            from vllm.v1.engine.core import EngineCore
+            from vllm.v1.engine.output_processor import OutputProcessor
+            def output(finish_reason):
+                return types.SimpleNamespace(request_id="a", new_token_ids=[5],
+                                             finish_reason=finish_reason)
+            request = types.SimpleNamespace(request_id="a", num_prompt_tokens=4,
+                                            prompt_token_ids=[1, 2, 3, 4],
+                                            arrival_time=time.time())
+            if sys.argv[1] == "server":
+                server = OutputProcessor()
+                server.add_request(request, "")
+                server.process_outputs([output(None)])
+                server.process_outputs([output("stop")])
+                server.add_request(request, "")
+                server.abort_requests(["a"], False)
+            else:
+                scheduler = Scheduler()
+                scheduler.add_request(request)
+                EngineCore().step(scheduler, output(None))
+                EngineCore().step(scheduler, output("length"))
+        """
+
+    def test_requests_of_vllm(self):
+        self.write("server.py", self.server())
+        self.write("both.py", """
+            import subprocess, sys
+            for part in "server", "engine":
+                subprocess.run([sys.executable, "server.py", part], check=True)
+        """)
+        _, said = self.run_tool("import both", "--hooks", "vllm")
+        self.assertIn("hooks vllm: not found in this version: ", said)
+        found = {}
+        for log in self.logs("logs/*.pplog"):
+            for event in log.events:
+                if event["flows"]:
+                    found.setdefault(event["name"], []).append(
+                        (tuple(event["flows"]), event["work"][0]))
+                elif event["kind"] == COUNTER:
+                    found.setdefault(event["name"], []).append(event["value"])
+        number, = found["engine: request"][0][0]
+        self.assertGreaterEqual(number, 1 << 63)
+        a = (number,)
+        self.assertEqual(found, {
+            "server: request": [(a, 4), (a, 4)], "engine: request": [(a, 4)],
+            "served": [(a, 0)] * 2, "token": [(a, 1)] * 4, "requests running": [2] * 2,
+            "requests waiting": [1] * 2, "KV cache use, %": [25] * 2})
 
     def application(self):
         """What stands for Starlette, and a request to it."""

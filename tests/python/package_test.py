@@ -57,8 +57,9 @@ class Package(Case):
 
     def test_sources_are_of_one_licence_and_need_only_python(self):
         allowed = {"asyncio", "atexit", "contextlib", "ctypes", "contextvars", "functools", "gc",
-                   "importlib", "importlib.machinery", "importlib.util", "inspect", "itertools",
-                   "json", "operator", "os", "re", "sys", "threading", "time", "types", "warnings"}
+                   "hashlib", "importlib", "importlib.machinery", "importlib.util", "inspect",
+                   "itertools", "json", "operator", "os", "re", "sys", "threading", "time",
+                   "types", "warnings"}
         for folder, _, names in os.walk(os.path.join(PACKAGE, "pprof")):
             for name in names:
                 if not name.endswith(".py"):

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adapters of servers, which data files name with `by=._hook_servers:...`: requests, tokens and
+counters out of what functions take and answer. An attribute that a version lacks leaves out what
+needs it."""
+import functools
+import hashlib
+import time
+
+from . import _markers
+from ._hook_calls import marked
+from ._markers import count
+from ._requests import Request, flow_context, serve, token
+
+_open = {}  # (class, the server's own id): its Request
+
+
+def _number_of(name):
+    """The number of a server's own id, the same in each of its processes."""
+    data = str(name).encode("utf-8", "replace")
+    return flow_context(int.from_bytes(hashlib.blake2b(data, digest_size=16).digest(), "big"))
+
+
+def _request_of(kind, name):
+    return _open.get((kind, name)) or _number_of(name)
+
+
+def _begin(kind, name, tokens, arrived=None):
+    """`arrived`: by time.time()."""
+    if (kind, name) in _open:
+        return
+    if arrived is not None:
+        arrived = time.monotonic() - (time.time() - arrived)
+    _open[kind, name] = Request(_number_of(name), kind, "Inference", tokens, arrived)
+
+
+def _end(kind, name):
+    request = _open.pop((kind, name), None)
+    if request is not None:
+        request.end()
+
+
+def _with(before=None, after=None):
+    """An adapter that calls these with the arguments, `after` with the result in front, outside of
+    the row's range."""
+    def adapter(function, rule):
+        inner = marked(function, rule)
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if not _markers._epoch.value:
+                return function(*args, **kwargs)
+            if before is not None:
+                _try(before, *args)
+            result = inner(*args, **kwargs)
+            if after is not None:
+                _try(after, result, *args)
+            return result
+        return call
+    return adapter
+
+
+def _try(function, *args):
+    """The server goes on without what cannot be known of it."""
+    try:
+        function(*args)
+    except Exception:
+        pass
+
+
+# ---- vLLM ----
+# The API server counts tokens as they arrive there, the engine as it makes them.
+
+_SERVER, _ENGINE = "server: request", "engine: request"
+
+
+def _engine_adds(_, scheduler, request, *_rest):
+    if (_SERVER, request.request_id) not in _open:  # one process has both
+        _begin(_ENGINE, request.request_id, request.num_prompt_tokens)
+
+
+def _scheduled(output, scheduler, *_rest):
+    serve([_request_of(_ENGINE, name) for name in output.num_scheduled_tokens])
+    count("requests running", len(scheduler.running))
+    count("requests waiting", len(scheduler.waiting))
+    count("KV cache use, %", 100 * scheduler.kv_cache_manager.usage)
+
+
+def _updated(outputs, *_rest):
+    for of_client in outputs.values():
+        for one in of_client.outputs:
+            request = _open.get((_ENGINE, one.request_id))
+            if request is not None and one.new_token_ids:
+                request.token(len(one.new_token_ids))
+            if one.finish_reason is not None:
+                _end(_ENGINE, one.request_id)
+
+
+def _finished(requests, *_rest):
+    for request in requests:
+        _end(_ENGINE, request.request_id)
+
+
+def _server_adds(_, processor, request, *_rest):
+    _begin(_SERVER, request.request_id, len(request.prompt_token_ids or ()), request.arrival_time)
+
+
+def _server_takes(processor, outputs, *_rest):
+    for one in outputs:
+        request = _open.get((_SERVER, one.request_id))
+        if request is not None and one.new_token_ids:
+            request.token(len(one.new_token_ids))
+
+
+def _server_took(_, processor, outputs, *_rest):
+    for one in outputs:
+        if one.finish_reason is not None:
+            _end(_SERVER, one.request_id)
+
+
+def _server_aborted(names, *_rest):
+    for name in names:
+        _end(_SERVER, name)
+
+
+vllm_add = _with(after=_engine_adds)
+vllm_schedule = _with(after=_scheduled)
+vllm_update = _with(after=_updated)
+vllm_finish = _with(after=_finished)
+vllm_server_add = _with(after=_server_adds)
+vllm_server_outputs = _with(_server_takes, _server_took)
+vllm_server_abort = _with(after=_server_aborted)
