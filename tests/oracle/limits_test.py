@@ -35,6 +35,11 @@ TRUTHS = (
     ("bursts", "limit", ("generate",)),
     ("background", "limit", ("forward",)),
     ("iter_unmarked", "limit", ("forward",)),
+    ("branches_alike", "part", ("merge", "parse")),
+    ("branches_open", "limit", ("shard A",)),
+    ("loaders_alike", "limit", ("forward",)),
+    ("pauses_pool", "limit", ("filter",)),
+    ("stop_once", "unrecorded", ("fetch",)),
     ("balanced", "balanced", None),
     ("open_low", "keeps_up", None),
 )

@@ -58,15 +58,15 @@ static void find_least(const ppi_limit_model *model, silence *out) {
       PPI_MAX((uint64_t)4000000, PPI_MAX(5 * median_ns, 3 * usual_ns));
 }
 
-static uint64_t third_quarter(const ppi_limit_model *model, uint32_t name,
-                              uint64_t *room) {
+static uint64_t usual_call(const ppi_limit_model *model, uint32_t name,
+                           double quantile, uint64_t *room) {
   const ppi_limit_name *of = &model->names[name];
   for (size_t i = 0; i < of->num; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[of->first + i]];
     room[i] = call->end_ns - call->start_ns;
   }
   qsort(room, of->num, sizeof *room, ppi_compare_u64);
-  return ppi_quantile_of(room, of->num, 0.75);
+  return ppi_quantile_of(room, of->num, quantile);
 }
 
 // A request that has waited for half of the silence before `call`.
@@ -108,11 +108,31 @@ static bool is_blocked(const ppi_limit_model *model, const ppi_limit_row *row,
   return num > 0;
 }
 
+// Calls that are open all along a silence.
+typedef struct spanning {
+  size_t num, go_on, far_longer;
+} spanning;
+
+// A call goes on where it takes its usual time, and would be short without the
+// silence.
+static void add_spanning(const ppi_limit_model *model,
+                         const ppi_limit_call *call, uint64_t silence_ns,
+                         uint64_t *room, spanning *to) {
+  uint64_t least_ns = usual_call(model, call->name, 0.05, room) * 9 / 10;
+  uint64_t most_ns = usual_call(model, call->name, 0.75, room);
+  uint64_t length_ns = call->end_ns - call->start_ns;
+  to->num++;
+  to->go_on +=
+      2 * length_ns <= 3 * most_ns && length_ns < least_ns + silence_ns;
+  to->far_longer += length_ns >= 3 * most_ns;
+}
+
 // Rows that have work in the silence: a call that is open all along and far
-// longer than usual, or a request that begins right behind it.
+// longer than usual, or a request that begins right behind it. 0: calls go on.
 static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
                              uint64_t to_ns, uint64_t *room) {
   uint64_t slack_ns = PPI_MAX((uint64_t)1000000, (to_ns - from_ns) * 3 / 100);
+  spanning calls = {0};
   size_t num = 0;
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
@@ -120,10 +140,8 @@ static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
     if (!row->num_outer) continue;
     if (ppi_row_is_taken(model, row, from_ns, &last)) {
       const ppi_limit_call *call = &model->calls[last];
-      bool is_open = call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE);
-      if (is_open && call->end_ns - call->start_ns >=
-                         3 * third_quarter(model, call->name, room))
-        num++;
+      if (call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE))
+        add_spanning(model, call, to_ns - from_ns, room, &calls);
       continue;
     }
     size_t at = ppi_row_place(model, row, to_ns);
@@ -131,7 +149,8 @@ static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
     num += model->calls[row->outer[at]].start_ns <= to_ns + slack_ns &&
            has_waited(model, row->outer[at], from_ns, to_ns);
   }
-  return num;
+  if (2 * calls.go_on > calls.num) return 0;
+  return num + calls.far_longer;
 }
 
 // Arrivals that stop and then come at once.

@@ -124,33 +124,40 @@ static double greatest_use(const ppi_limit_model *model, uint32_t *out_at) {
   return use;
 }
 
-// The name with the most time of requests, on threads, a device or elsewhere.
-static const char *greatest_part(const ppi_limit_search *search, double *out_ns,
-                                 bool *out_elsewhere) {
+typedef struct part {
+  const char *name;
+  double ns;
+  bool is_elsewhere;  // on no thread
+  bool has_beside;    // other branches run beside it, or beside a longer one
+} part;
+
+// The name with the most time of requests that nothing runs beside, on threads,
+// a device or elsewhere.
+static part greatest_part(const ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
-  uint32_t own = ppi_limit_greatest(blame->own_ns, model->num_names);
+  uint32_t own = ppi_limit_greatest(blame->alone_ns, model->num_names);
   uint32_t away = ppi_limit_greatest(blame->elsewhere_ns, model->num_names);
   uint32_t device = ppi_limit_greatest(blame->device_ns, model->num_stations);
-  const char *name = "";
-  *out_ns = 0;
-  *out_elsewhere = false;
+  part out = {.name = ""};
   if (own != PPI_NONE) {
-    name = model->names[own].text;
-    *out_ns = blame->own_ns[own];
+    uint32_t longest = ppi_limit_greatest(blame->own_ns, model->num_names);
+    double most_ns = blame->own_ns[longest];
+    out = (part){model->names[own].text, blame->alone_ns[own], false,
+                 blame->alone_ns[own] < 0.95 * most_ns};
   }
-  if (away != PPI_NONE && blame->elsewhere_ns[away] > *out_ns) {
-    name = model->names[away].text;
-    *out_ns = blame->elsewhere_ns[away];
-    *out_elsewhere = true;
-  }
-  if (device != PPI_NONE && blame->device_ns[device] > *out_ns &&
-      model->stations[device].num_stages) {
-    name = model->names[model->stations[device].stages[0].name].text;
-    *out_ns = blame->device_ns[device];
-    *out_elsewhere = false;
-  }
-  return name;
+  if (away != PPI_NONE && blame->elsewhere_ns[away] > out.ns)
+    out =
+        (part){model->names[away].text, blame->elsewhere_ns[away], true, false};
+  if (device != PPI_NONE && blame->device_ns[device] > out.ns &&
+      model->stations[device].num_stages)
+    out = (part){model->names[model->stations[device].stages[0].name].text,
+                 blame->device_ns[device], false, false};
+  return out;
+}
+
+static const char *beside_of(const part *of) {
+  return of->has_beside ? " that nothing runs beside" : "";
 }
 
 // A range that few are in at a time, which is handed on late; PPI_NONE: none.
@@ -171,8 +178,7 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
   uint32_t at;
-  bool is_elsewhere;
-  double part_ns, use = greatest_use(model, &at);
+  double use = greatest_use(model, &at);
   if (!search->is_closed || search->full_part < 0.6 || !blame->num_units)
     return false;
   uint32_t crowded = crowded_range(model);
@@ -180,26 +186,27 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
     ppi_limit_say(search, crowded);
     return true;
   }
-  const char *name = greatest_part(search, &part_ns, &is_elsewhere);
+  part most = greatest_part(search);
   ppi_limit *out = search->out;
   double units = (double)blame->num_units;
   out->claim = PPI_CLAIM_PART;
   out->verdict = "concurrency";
   out->utilization = use;
-  out->demand_ns = part_ns / units;
-  ppi_limit_add_name(out, name);
+  out->demand_ns = most.ns / units;
+  ppi_limit_add_name(out, most.name);
   char busy[64] = "";
   if (at != PPI_NONE)
     PPI_SAY(busy, ", and nothing is busy for more than %s",
             ppi_words_percent(use, 1).text);
   PPI_SAY(out->sentence,
-          "At most %.0f requests are under way%s. %s has the most of each: "
+          "At most %.0f request%s under way%s. %s has the most of each%s: "
           "%s of %s.",
-          search->under_way, busy, ppi_words_name(name).text,
-          ppi_words_time(part_ns / units).text,
+          search->under_way, search->under_way > 1 ? "s are" : " is", busy,
+          ppi_words_name(most.name).text, beside_of(&most),
+          ppi_words_time(most.ns / units).text,
           ppi_words_time(blame->latency_ns / units).text);
   PPI_SAY(out->next, "let more be under way%s.",
-          is_elsewhere ? ", if what serves them can take more" : "");
+          most.is_elsewhere ? ", if what serves them can take more" : "");
   return true;
 }
 
@@ -367,20 +374,19 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
   const ppi_blame *blame = &search->blame;
   if (model->unit_kind != PPI_UNIT_REQUEST || !blame->num_units) return false;
   uint32_t at;
-  bool is_elsewhere;
-  double part_ns, use = greatest_use(model, &at), waits_ns = 0;
+  double use = greatest_use(model, &at), waits_ns = 0;
   double units = (double)blame->num_units;
-  const char *name = greatest_part(search, &part_ns, &is_elsewhere);
+  part most = greatest_part(search);
   ppi_limit *out = search->out;
   for (size_t i = 0; i < model->num_stations; i++)
     waits_ns += blame->line_ns[i];
   out->claim = PPI_CLAIM_KEEPS_UP;
   out->verdict = "keeps up";
   out->utilization = use;
-  out->demand_ns = part_ns / units;
-  ppi_limit_add_name(out, name);
+  out->demand_ns = most.ns / units;
+  ppi_limit_add_name(out, most.name);
   const char *busiest =
-      at == PPI_NONE ? name
+      at == PPI_NONE ? most.name
                      : model->names[model->stations[at].stages[0].name].text;
   char busy[160] = "";
   if (at != PPI_NONE)
@@ -388,11 +394,12 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
             ppi_words_percent(use, 1).text, ppi_words_name(busiest).text);
   PPI_SAY(out->sentence,
           "Keeps up: %srequests wait %s of their time; arrivals set the rate. "
-          "Of %s %s has the most: %s.",
+          "Of %s %s has the most%s: %s.",
           busy, ppi_words_percent(waits_ns, blame->latency_ns).text,
           ppi_words_time(blame->latency_ns / units).text,
-          ppi_words_name(name).text, ppi_words_time(part_ns / units).text);
+          ppi_words_name(most.name).text, beside_of(&most),
+          ppi_words_time(most.ns / units).text);
   PPI_SAY(out->next, "nothing for the rate; for the latency make %s shorter.",
-          ppi_words_name(name).text);
+          ppi_words_name(most.name).text);
   return true;
 }

@@ -143,6 +143,28 @@ static void say_long(ppi_limit_search *search, uint32_t at, size_t num,
           "own.");
 }
 
+// Of one call nothing says whether it worked.
+static void say_one_long(ppi_limit_search *search, uint32_t at,
+                         const what_if *with, double part) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  ppi_words text =
+      ppi_words_name(model->names[model->stations[at].stages[0].name].text);
+  uint64_t longest_ns = 0;
+  for (size_t i = 0; i < with->replay->num; i++)
+    longest_ns = PPI_MAX(longest_ns, with->replay->jobs[i].service_ns);
+  start_saying(search, at, "long calls");
+  out->claim = PPI_CLAIM_UNRECORDED;
+  PPI_SAY(out->sentence,
+          "One call of %s took %s (usually %s), and requests behind it waited: "
+          "%s of all waiting. Whether it worked or the program was stopped is "
+          "not recorded.",
+          text.text, ppi_words_time((double)longest_ns).text,
+          ppi_words_time((double)with->median_ns).text,
+          ppi_words_percent(part, 1).text);
+  PPI_SAY(out->next, "record CPU use: it shows whether the call worked.");
+}
+
 static double all_lines(const ppi_limit_search *search) {
   double ns = 0;
   for (size_t i = 0; i < search->model->num_stations; i++)
@@ -205,7 +227,10 @@ static bool say_why(ppi_limit_search *search, uint32_t at, what_if *with) {
   size_t num = cap_long(with);
   less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
   if (less < 0.6 || 100 * num > 15 * replay->num) return false;
-  say_long(search, at, num, with, less);
+  if (num == 1)
+    say_one_long(search, at, with, less);
+  else
+    say_long(search, at, num, with, less);
   return true;
 }
 

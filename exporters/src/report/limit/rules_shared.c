@@ -113,7 +113,8 @@ bool ppi_limit_interpreter(ppi_limit_search *search) {
 
 // ---- turns: calls end in the order of their begin, or one at a time ----
 
-// Ends of the greatest stage's calls on one row, in the window, from its begin.
+// Ends of the greatest stage's calls on one row, in the window's time: what is
+// left out of it, such as a pause, would seem to keep the rows in step.
 typedef struct row_ends {
   uint64_t *ends, *lengths;
   size_t num;
@@ -136,7 +137,7 @@ static bool is_saturated_group(const ppi_limit_model *model, size_t at) {
 static bool list_ends(const ppi_limit_model *model, ends *out) {
   out->rows = ppi_alloc((model->num_rows + 1) * sizeof *out->rows);
   out->all = ppi_alloc((model->num_calls + 1) * sizeof *out->all);
-  out->length_ns = model->to_ns - model->from_ns;
+  out->length_ns = model->time_ns;
   if (!out->rows || !out->all) return false;
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
@@ -153,8 +154,11 @@ static bool list_ends(const ppi_limit_model *model, ends *out) {
       if (call->name != station->stages[0].name || end_ns < model->from_ns ||
           end_ns >= model->to_ns)
         continue;
-      to->lengths[to->num] = end_ns - call->start_ns;
-      to->ends[to->num++] = end_ns - model->from_ns;
+      to->lengths[to->num] =
+          end_ns - call->start_ns -
+          (ppi_intervals_measure(&model->left_out, end_ns) -
+           ppi_intervals_measure(&model->left_out, call->start_ns));
+      to->ends[to->num++] = ppi_model_within(model, model->from_ns, end_ns);
     }
     out->num += to->num;
   }

@@ -273,6 +273,80 @@ static bool explains(const ppi_limit_model *model, const coincidence *found,
          found->begins - chance < 0.5 * (found->before - chance);
 }
 
+// ---- two that begin together ----
+
+static uint64_t distance(uint64_t a, uint64_t b) {
+  return a > b ? a - b : b - a;
+}
+
+// The call of `name` on another row that begins nearest to `call`, at most
+// `slack_ns` away; NULL: none does.
+static const ppi_limit_call *begun_with(const ppi_limit_model *model,
+                                        const ppi_limit_name *name,
+                                        const ppi_limit_call *call,
+                                        uint64_t slack_ns) {
+  const uint32_t *of = &model->by_name[name->first];
+  const ppi_limit_call *nearest = NULL;
+  size_t low = 0, high = name->num;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[of[middle]].start_ns + slack_ns >= call->start_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  for (; low < name->num; low++) {
+    const ppi_limit_call *other = &model->calls[of[low]];
+    if (other->start_ns > call->start_ns + slack_ns) break;
+    if (other->row == call->row) continue;
+    if (nearest && distance(other->start_ns, call->start_ns) >
+                       distance(nearest->start_ns, call->start_ns))
+      break;
+    nearest = other;
+  }
+  return nearest;
+}
+
+typedef struct pairs {
+  double num, x, y, xx, xy, yy;
+} pairs;
+
+static void add_pair(pairs *to, double x, double y) {
+  to->num++;
+  to->x += x;
+  to->y += y;
+  to->xx += x * x;
+  to->xy += x * y;
+  to->yy += y * y;
+}
+
+static double correlation(const pairs *of) {
+  double xx = of->xx - of->x * of->x / of->num;
+  double yy = of->yy - of->y * of->y / of->num;
+  double xy = of->xy - of->x * of->y / of->num;
+  return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
+// Two that begin together and are about as long end together, too, and neither
+// waits: the length of one says nothing of the other's.
+static bool only_begin_together(const ppi_limit_model *model,
+                                const sample *calls, uint32_t name,
+                                double eps_ns) {
+  const double tight_ns = 150000, least_correlation = 0.4;
+  pairs of = {0};
+  if (name == PPI_NONE || eps_ns <= tight_ns) return false;
+  for (size_t i = 0; i < calls->num; i++) {
+    const ppi_limit_call *call = &model->calls[calls->calls[i]];
+    const ppi_limit_call *other =
+        begun_with(model, &model->names[name], call, (uint64_t)eps_ns);
+    if (other)
+      add_pair(&of, (double)(other->end_ns - call->start_ns),
+               (double)(call->end_ns - call->start_ns));
+  }
+  return 2 * of.num >= (double)calls->num &&
+         correlation(&of) < least_correlation;
+}
+
 // The length of the call that an average moment of them lies in.
 static double usual_length(const ppi_limit_model *model,
                            const ppi_limit_name *name, const sample *calls) {
@@ -324,6 +398,7 @@ static void look_for(const ppi_limit_model *model, waiter *who,
   if (!is_explained(model, &model->names[who->name], calls, of, &eps_ns))
     return;
   if (who->waits && who->eps_ns <= eps_ns) return;
+  if (only_begin_together(model, calls, of->name, eps_ns)) return;
   who->waits = true;
   who->waits_for = of->name;
   who->eps_ns = eps_ns;

@@ -9,10 +9,20 @@
 enum { MOST_UNITS = 1000, MOST_PIECES = 20000, MOST_HOPS = 8 };
 static const uint64_t hand_over_ns = 150000;
 
+// Stages of one request of which each may begin first while the other goes on
+// are branches: neither waits for the other. Calls of one stage take turns.
+enum { MOST_BRANCHES = 32, MOST_BESIDE = 64 };
+typedef struct branches {
+  uint32_t names[MOST_BRANCHES];
+  size_t num;
+  uint32_t first[MOST_BRANCHES][MOST_BRANCHES];  // before the other, that often
+} branches;
+
 typedef struct walk {
   const ppi_limit_model *model;
   ppi_blame *blame;
   const ppi_limit_unit *unit;
+  branches *branches;
   bool is_gap;  // between two calls of the unit
   bool failed;
 } walk;
@@ -192,6 +202,60 @@ static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
   blame_idle(at, call->name, idle_ns);
 }
 
+// ---- branches ----
+
+static size_t branch_of(branches *of, uint32_t name) {
+  size_t at = 0;
+  while (at < of->num && of->names[at] != name) at++;
+  if (at == of->num && at < MOST_BRANCHES) of->names[of->num++] = name;
+  return at;
+}
+
+static void add_branches(const ppi_limit_model *model,
+                         const ppi_limit_unit *unit, branches *to) {
+  const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE;
+  const uint32_t *calls = model->unit_calls + unit->first;
+  for (size_t i = 0; i < unit->num && unit->num <= MOST_BESIDE; i++) {
+    const ppi_limit_call *call = &model->calls[calls[i]];
+    for (size_t k = i + 1; k < unit->num; k++) {
+      const ppi_limit_call *later = &model->calls[calls[k]];
+      if (later->start_ns >= call->end_ns) break;
+      if ((call->flags | later->flags) & others || call->row == later->row)
+        continue;
+      size_t a = branch_of(to, call->name), b = branch_of(to, later->name);
+      if (a == MOST_BRANCHES || b == MOST_BRANCHES) continue;
+      to->first[a][b]++;
+      to->first[b][a] += call->start_ns == later->start_ns;
+    }
+  }
+}
+
+static bool are_branches(branches *of, const ppi_limit_call *call,
+                         const ppi_limit_call *other) {
+  const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE;
+  if ((call->flags | other->flags) & others || call->name == other->name)
+    return false;
+  size_t a = branch_of(of, call->name), b = branch_of(of, other->name);
+  if (a == MOST_BRANCHES || b == MOST_BRANCHES) return false;
+  uint32_t before = of->first[a][b], behind = of->first[b][a];
+  return 20 * PPI_MIN(before, behind) > before + behind;
+}
+
+// How much earlier calls of its name could end until another branch ends last.
+static uint64_t slack_of(const walk *at, const ppi_limit_call *call,
+                         uint64_t end_ns) {
+  uint64_t slack_ns = end_ns - call->start_ns;
+  for (size_t i = 0; i < at->unit->num && at->unit->num <= MOST_BESIDE; i++) {
+    const ppi_limit_call *other =
+        &at->model->calls[at->model->unit_calls[at->unit->first + i]];
+    if (other->start_ns >= end_ns || other->end_ns <= call->start_ns ||
+        other->end_ns > end_ns || !are_branches(at->branches, call, other))
+      continue;
+    slack_ns = PPI_MIN(slack_ns, end_ns - other->end_ns);
+  }
+  return slack_ns;
+}
+
 // ---- inside a call ----
 
 static uint64_t overlap(uint64_t a_from, uint64_t a_to, uint64_t b_from,
@@ -233,12 +297,17 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
     waits_ns = PPI_MIN(waits_ns, left_ns);
     at->blame->waits_ns += (double)waits_ns;
     uint32_t other = model->names[call->name].waits_for;
-    if (other != PPI_NONE) at->blame->own_ns[other] += (double)waits_ns;
+    if (other != PPI_NONE) {
+      at->blame->own_ns[other] += (double)waits_ns;
+      at->blame->alone_ns[other] += (double)waits_ns;
+    }
     add_piece(at, PPI_BLAME_WORK, other == PPI_NONE ? call->name : other,
               waits_ns);
     left_ns -= waits_ns;
   }
   at->blame->own_ns[call->name] += (double)left_ns;
+  at->blame->alone_ns[call->name] +=
+      (double)PPI_MIN(left_ns, 2 * slack_of(at, call, to_ns));
   add_piece(at, PPI_BLAME_WORK, call->name, left_ns);
 }
 
@@ -264,13 +333,16 @@ static bool is_queue(const ppi_limit_model *model, const ppi_limit_call *call,
 
 // ---- back over a request ----
 
-// Of its calls that begin before `time_ns` the one that ends last.
-static uint32_t last_before(const walk *at, uint64_t time_ns) {
+// Of its calls that begin before `time_ns` the one that ends last, but for
+// other branches than that of `behind`.
+static uint32_t last_before(const walk *at, uint64_t time_ns,
+                            const ppi_limit_call *behind) {
   uint32_t last = PPI_NO_CALL;
   for (size_t i = 0; i < at->unit->num; i++) {
     uint32_t index = at->model->unit_calls[at->unit->first + i];
     const ppi_limit_call *call = &at->model->calls[index];
     if (call->start_ns >= time_ns) break;
+    if (behind && are_branches(at->branches, call, behind)) continue;
     if (last == PPI_NO_CALL || call->end_ns > at->model->calls[last].end_ns)
       last = index;
   }
@@ -307,7 +379,7 @@ static void walk_unit(walk *at) {
       at->unit->end_ns - at->unit->start_ns;
   at->blame->latency_ns += (double)(at->unit->end_ns - at->unit->start_ns);
   for (;;) {
-    uint32_t index = last_before(at, time_ns);
+    uint32_t index = last_before(at, time_ns, behind);
     if (index == PPI_NO_CALL) break;
     const ppi_limit_call *call = &at->model->calls[index];
     uint64_t end_ns = PPI_MIN(call->end_ns, time_ns);
@@ -322,35 +394,48 @@ static void walk_unit(walk *at) {
     blame_between(at, at->unit->start_ns, time_ns, behind);
 }
 
+static void walk_units(walk *at) {
+  const ppi_limit_model *model = at->model;
+  for (int turn = 0; turn < 2; turn++) {
+    size_t seen = 0;
+    for (size_t i = 0; i < model->num_units && !at->failed; i++) {
+      at->unit = &model->units[i];
+      if (at->unit->is_apart ||
+          !ppi_is_sampled(seen++, model->num_counted, MOST_UNITS))
+        continue;
+      if (turn)
+        walk_unit(at);
+      else
+        add_branches(model, at->unit, at->branches);
+    }
+  }
+}
+
 bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
   size_t names = (model->num_names + 1) * sizeof(double);
   size_t stations = (model->num_stations + 1) * sizeof(double);
   *out = (ppi_blame){
       .own_ns = ppi_alloc(names),
+      .alone_ns = ppi_alloc(names),
       .device_ns = ppi_alloc(stations),
       .line_ns = ppi_alloc(stations),
       .batch_ns = ppi_alloc(names),
       .idle_ns = ppi_alloc(names),
       .elsewhere_ns = ppi_alloc(names),
       .latencies = ppi_alloc((model->num_units + 1) * sizeof(uint64_t))};
-  if (!out->own_ns || !out->device_ns || !out->line_ns || !out->batch_ns ||
-      !out->idle_ns || !out->elsewhere_ns || !out->latencies)
-    return false;
-  if (model->unit_kind != PPI_UNIT_REQUEST) return true;
-  size_t seen = 0;
-  walk at = {.model = model, .blame = out};
-  for (size_t i = 0; i < model->num_units && !at.failed; i++) {
-    if (model->units[i].is_apart ||
-        !ppi_is_sampled(seen++, model->num_counted, MOST_UNITS))
-      continue;
-    at.unit = &model->units[i];
-    walk_unit(&at);
-  }
+  branches *of = ppi_alloc(sizeof *of);
+  walk at = {.model = model, .blame = out, .branches = of};
+  at.failed = !of || !out->own_ns || !out->alone_ns || !out->device_ns ||
+              !out->line_ns || !out->batch_ns || !out->idle_ns ||
+              !out->elsewhere_ns || !out->latencies;
+  if (!at.failed && model->unit_kind == PPI_UNIT_REQUEST) walk_units(&at);
+  ppi_free(of);
   return !at.failed;
 }
 
 void ppi_blame_clear(ppi_blame *blame) {
   ppi_free(blame->own_ns);
+  ppi_free(blame->alone_ns);
   ppi_free(blame->device_ns);
   ppi_free(blame->line_ns);
   ppi_free(blame->batch_ns);

@@ -23,6 +23,8 @@ typedef struct ppi_blame {
   size_t num_units;
   double latency_ns;
   double *own_ns;        // by name: in calls of it, on threads
+  double *alone_ns;      // of that twice what half of each call would save:
+                         // beside it another branch may take as long
   double *device_ns;     // by station: on a device
   double *line_ns;       // by station: in line for it, or held up by it
   double *batch_ns;      // by name: a batch of it fills
