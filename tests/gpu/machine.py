@@ -132,6 +132,31 @@ def burn():
         torch.cuda.synchronize()
 
 
+NVML_CALLS = (("PowerUsage", 1), ("ClockInfo", 2), ("CurrentClocksEventReasons", 1),
+              ("EnforcedPowerLimit", 1), ("Temperature", 2), ("UtilizationRates", 1),
+              ("MemoryInfo", 1), ("ComputeRunningProcesses_v3", 3), ("TotalEnergyConsumption", 1))
+
+
+def nvml_costs():
+    """Microseconds of a processor that the first and a later answer to each call take."""
+    nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    device, out = ctypes.c_void_p(), (ctypes.c_char * 4096)()
+    nvml.nvmlInit_v2()
+    nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device))
+    costs = {}
+    for name, arguments in NVML_CALLS:
+        call, number = getattr(nvml, "nvmlDeviceGet" + name), ctypes.c_uint(64)
+        more = {1: (out,), 2: (1 if name == "ClockInfo" else 0, out),
+                3: (ctypes.byref(number), out)}[arguments]
+        times = []
+        for _ in range(11):
+            before = time.thread_time_ns()
+            call(device, *more)
+            times.append((time.thread_time_ns() - before) / 1e3)
+        costs[name] = (times[0], sorted(times[1:])[5])
+    return costs
+
+
 def cost():
     """Half a minute of nothing, and what each thread of the library took of it."""
     import pprof
@@ -143,8 +168,9 @@ def cost():
     time.sleep(30)
     after = threads()
     pprof.stop()
-    print(json.dumps({name: (after[name] - before.get(name, 0)) / 30e9 * 100 for name in after
-                      if name.startswith("pprof")}))
+    took = {name: (after[name] - before.get(name, 0)) / 30e9 * 100 for name in after
+            if name.startswith("pprof")}
+    print(json.dumps(dict(took, nvml_us=nvml_costs())))
 
 
 def threads():
@@ -226,6 +252,7 @@ def judge_cap(run):
 def judge_burner(run):
     others = run.values("gpu:0.other_processes")
     finding = run.finding("shared-device")
+    print("      other processes, as they were sampled: %s" % others)
     if others and max(others) < 1:
         check(min(others) < 0 and finding is None, "processes cannot be seen here: unknown")
     else:
@@ -233,6 +260,8 @@ def judge_burner(run):
 
 
 def judge_cost(run):
+    for name, costs in run.printed.pop("nvml_us").items():
+        print("      %-28s first %8.0f us, then %6.0f us" % (name, *costs))
     print("      of a core, %%: %s" % run.printed)
     check(run.printed["pprof-machine"] < 0.1, "sampling takes less than 0.1 % of a core")
 

@@ -148,6 +148,39 @@ TEST_F(MachineSamplerTest, OtherProcessesAreCountedOrUnknown) {
   EXPECT_EQ((Series{-1, -1}), values["gpu:1.other_processes"]);
 }
 
+// A process that comes or goes moves the memory in use, which costs little to
+// ask; without that the list is asked for once in nine answers.
+TEST_F(MachineSamplerTest, ProcessesAreListedWhenMemoryMoves) {
+  auto put = [this](int others, int bytes) {
+    Put("/nvml", "devices 1 0.others " + std::to_string(others) +
+                     " 0.memory_bytes " + std::to_string(bytes));
+    return 0;
+  };
+  put(0, 100);
+  auto values =
+      Values({[&] { return put(1, 700); }, [&] { return put(0, 100); },
+              [&] { return put(2, 100); }});
+  EXPECT_EQ((Series{0, 1, 0, 0}), values["gpu:0.other_processes"]);
+  std::vector<std::function<uint64_t()>> nine(9, [&] { return put(2, 100); });
+  put(0, 100);
+  values = Values(nine);
+  EXPECT_EQ((Series{0, 2, 2}), values["gpu:0.other_processes"]);
+}
+
+// The first answer, which loads a driver's state, silenced a source for
+// minutes.
+TEST_F(MachineSamplerTest, TheFirstAnswerMayBeSlow) {
+  ppi_machine_source source = {};
+  source.period_ns = 1000;
+  source.share = 10;  // 1 in 10 000
+  ppi_machine_costs costs = {};
+  EXPECT_EQ(1000u, ppi_machine_rest_ns(&source, &costs, 50000000));
+  EXPECT_EQ(400000u, ppi_machine_rest_ns(&source, &costs, 40));
+  // One slow one among others is a quarter of the mean.
+  EXPECT_EQ(1300000u, ppi_machine_rest_ns(&source, &costs, 400));
+  EXPECT_EQ(970000u, ppi_machine_rest_ns(&source, &costs, 0));
+}
+
 TEST_F(MachineSamplerTest, DevicesAreThoseThatCudaSees) {
   Put("/nvml", "devices 3 0.celsius 30 1.celsius 31 2.celsius 32");
   setenv("CUDA_VISIBLE_DEVICES", "2,GPU-0", 1);
@@ -203,6 +236,19 @@ TEST_F(MachineSamplerTest, OthersCrowdThisProcessOut) {
   EXPECT_EQ((Series{2, 2}), values["processors.number"]);
   EXPECT_EQ((Series{3, 3}), values["processors.run_queue"]);
   EXPECT_EQ((Series{3, 3}), values["process.major_faults"]);
+}
+
+// Where cpufreq is absent; of the first eight processors.
+TEST_F(MachineSamplerTest, CpuinfoHasAClock) {
+  std::string text;
+  for (int i = 0; i < 9; i++)
+    text += "processor\t: " + std::to_string(i) + "\ncpu MHz\t\t: " +
+            (i < 4   ? "2000.5"
+             : i < 8 ? "3000.500"
+                     : "9000") +
+            "\n\n";
+  Put("/proc/cpuinfo", text);
+  EXPECT_EQ((Series{2500.5, 2500.5}), Values({})["processors.mhz"]);
 }
 
 TEST_F(MachineSamplerTest, PressureFrequencyAndPackages) {
@@ -261,8 +307,10 @@ TEST_F(MachineSamplerTest, AbsentSourcesAreNamed) {
   EXPECT_EQ(2u, values.size());  // of the thread itself
   EXPECT_EQ(
       "processors (/proc/stat), process (/proc/self), cgroup (cpu.stat), "
-      "pressure (/proc/pressure), frequency (cpufreq), cpu_energy (RAPL, "
-      "readable by root alone on most systems), gpu_state (libnvidia-ml.so.1)",
+      "pressure (/proc/pressure), frequency (cpufreq, \"cpu MHz\" of "
+      "/proc/cpuinfo), cpu_energy (RAPL, "
+      "readable by root alone on most systems), gpu_state (libnvidia-ml.so.1), "
+      "gpu_use (libnvidia-ml.so.1)",
       notes_["machine absent"]);
 }
 

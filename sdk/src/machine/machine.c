@@ -19,7 +19,6 @@
 // A thread that comes later than that had no processor, or its process stood
 // still.
 #define LATE_NS PPI_MACHINE_PERIOD_NS
-#define SHARE_UNIT 100000u
 // How old what the thread has waited may be.
 #define LOOK_NS 1000000000ull
 
@@ -30,7 +29,8 @@ enum { NUM_SOURCES = sizeof sources / sizeof *sources };
 
 typedef struct source_state {
   bool is_open;
-  uint64_t due_ns, cost_ns;
+  uint64_t due_ns;
+  ppi_machine_costs costs;
 } source_state;
 
 static struct {
@@ -102,7 +102,7 @@ static void open_sources(void) {
   for (size_t i = 0; i < NUM_SOURCES; i++) {
     const ppi_machine_source *source = sources[i];
     bool is_wanted = !(machine.options.without >> i & 1);
-    machine.states[i] = (source_state){is_wanted && source->open(), 0, 0};
+    machine.states[i] = (source_state){.is_open = is_wanted && source->open()};
     if (!is_wanted || machine.states[i].is_open) continue;
     size_t len = strlen(absent);
     snprintf(absent + len, sizeof absent - len, "%s%s (%s)", len ? ", " : "",
@@ -125,11 +125,7 @@ static void ask(size_t index, uint64_t now_ns) {
   uint64_t before_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID);
   source->sample();
   uint64_t cost_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
-  // A mean, so that one slow answer does not silence a source.
-  state->cost_ns =
-      state->cost_ns ? (3 * state->cost_ns + cost_ns) / 4 : cost_ns;
-  state->due_ns = now_ns + PPI_MAX(source->period_ns,
-                                   state->cost_ns / source->share * SHARE_UNIT);
+  state->due_ns = now_ns + ppi_machine_rest_ns(source, &state->costs, cost_ns);
 }
 
 // Answers when the next one is due.

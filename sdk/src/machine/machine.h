@@ -15,7 +15,8 @@ PPROF_BEGIN_C_
 // Sources by name, in the table's order.
 #define PPI_MACHINE_SOURCES(each)                                            \
   each(processors) each(process) each(cgroup) each(pressure) each(frequency) \
-      each(cpu_energy) each(gpu) each(gpu_state) each(gpu_energy)
+      each(cpu_energy) each(gpu) each(gpu_state) each(gpu_energy)            \
+          each(gpu_use)
 
 typedef struct ppi_machine_options {
   uint64_t without;  // bits of sources, in the order above

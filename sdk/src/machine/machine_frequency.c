@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock of processors, as the mean of some of them.
+// The clock of processors, as the mean of some of them: of cpufreq, and where
+// that is absent, as in many virtual machines, of /proc/cpuinfo.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine/source.h"
 
@@ -10,17 +12,35 @@ enum { MOST_PROCESSORS = 8 };
 
 static ppi_machine_level mhz;
 
-static bool read_mean(double *out) {
-  double sum = 0;
-  int num = 0;
+static void read_cpufreq(double *sum, int *num) {
   for (int i = 0; i < MOST_PROCESSORS; i++) {
     char path[96], text[32];
     snprintf(path, sizeof path,
              "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i);
     if (!ppi_machine_read(path, text, sizeof text)) continue;
-    sum += strtod(text, NULL) / 1e3;
-    num++;
+    *sum += strtod(text, NULL) / 1e3;
+    ++*num;
   }
+}
+
+// As many processors as the first page has.
+static void read_cpuinfo(double *sum, int *num) {
+  char text[4096];
+  double value;
+  if (!ppi_machine_read("/proc/cpuinfo", text, sizeof text)) return;
+  for (char *at = text; (at = strstr(at, "cpu MHz")); at++) {
+    if (*num == MOST_PROCESSORS || sscanf(at, "cpu MHz : %lf", &value) != 1)
+      return;
+    *sum += value;
+    ++*num;
+  }
+}
+
+static bool read_mean(double *out) {
+  double sum = 0;
+  int num = 0;
+  read_cpufreq(&sum, &num);
+  if (num == 0) read_cpuinfo(&sum, &num);
   *out = num ? sum / num : 0;
   return num > 0;
 }
@@ -36,5 +56,10 @@ static void sample_frequency(void) {
 }
 
 const ppi_machine_source ppi_machine_frequency = {
-    "frequency",    "cpufreq",        1000000000, 2,
-    open_frequency, sample_frequency, NULL};
+    "frequency",
+    "cpufreq, \"cpu MHz\" of /proc/cpuinfo",
+    1000000000,
+    2,
+    open_frequency,
+    sample_frequency,
+    NULL};

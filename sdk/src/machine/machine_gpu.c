@@ -10,6 +10,9 @@
 
 // NVML's numbers of a clock and of the one sensor.
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, SENSOR_GPU = 0 };
+// A list of processes is the dearest answer. A process that begins or ends
+// changes the memory that is in use; else a list in so many answers will do.
+enum { MOST_UNLISTED = 8 };
 // Of a process namespace that is nobody's child: numbers in it are the
 // driver's.
 #define FIRST_NAMESPACE "pid:[4026531836]"
@@ -18,6 +21,9 @@ typedef struct gpu {
   ppi_machine_level power, limit, sm, sm_max, memory_clock, reasons, celsius,
       bytes, busy, others;
   bool sees_processes;
+  int num_others;
+  unsigned unlisted;  // answers since the processes were listed
+  unsigned long long listed_bytes;
 } gpu;
 
 static const ppi_nvml *nvml;
@@ -27,6 +33,8 @@ static bool in_first_namespace;
 static bool open_gpu(void) {
   char link[64] = "";
   nvml = ppi_nvml_open();
+  for (size_t i = 0; i < PPI_NVML_DEVICES; i++)
+    gpus[i].unlisted = MOST_UNLISTED;
   ssize_t len = readlink("/proc/self/ns/pid", link, sizeof link - 1);
   in_first_namespace = len > 0 && !strcmp(link, FIRST_NAMESPACE);
   return nvml != NULL;
@@ -59,6 +67,7 @@ static void sample_power(gpu *to, size_t i) {
 static void sample_limits(gpu *to, size_t i) {
   ppi_nvml_device device = nvml->devices[i];
   unsigned value;
+  ppi_nvml_utilization use;
   if (nvml->clock && nvml->clock(device, CLOCK_MEMORY, &value) == 0)
     put(&to->memory_clock, i, "memory_mhz", value);
   if (nvml->max_clock && nvml->max_clock(device, CLOCK_SM, &value) == 0)
@@ -67,6 +76,8 @@ static void sample_limits(gpu *to, size_t i) {
     put(&to->limit, i, "power_limit_w", value / 1e3);
   if (nvml->temperature && nvml->temperature(device, SENSOR_GPU, &value) == 0)
     put(&to->celsius, i, "temperature_c", value);
+  if (nvml->utilization && nvml->utilization(device, &use) == 0)
+    put(&to->busy, i, "busy_percent", use.gpu);
 }
 
 // -1: not known. A driver that does not list us, in a container or a virtual
@@ -86,15 +97,22 @@ static int other_processes(gpu *of, ppi_nvml_device device) {
   return of->sees_processes || (in_first_namespace && others > 0) ? others : -1;
 }
 
-static void sample_use(gpu *to, size_t i) {
+static bool must_list(gpu *of, const ppi_nvml_memory *memory) {
+  bool is_same = memory && memory->used == of->listed_bytes;
+  if (is_same && of->unlisted++ < MOST_UNLISTED) return false;
+  of->unlisted = 0;
+  of->listed_bytes = memory ? memory->used : 0;
+  return true;
+}
+
+static void sample_memory(gpu *to, size_t i) {
   ppi_nvml_device device = nvml->devices[i];
   ppi_nvml_memory memory;
-  ppi_nvml_utilization use;
-  if (nvml->memory && nvml->memory(device, &memory) == 0)
-    put(&to->bytes, i, "memory_bytes", (double)memory.used);
-  if (nvml->utilization && nvml->utilization(device, &use) == 0)
-    put(&to->busy, i, "busy_percent", use.gpu);
-  put(&to->others, i, "other_processes", other_processes(to, device));
+  bool is_known = nvml->memory && nvml->memory(device, &memory) == 0;
+  if (is_known) put(&to->bytes, i, "memory_bytes", (double)memory.used);
+  if (must_list(to, is_known ? &memory : NULL))
+    to->num_others = other_processes(to, device);
+  put(&to->others, i, "other_processes", to->num_others);
 }
 
 static void sample_gpu(void) {
@@ -105,10 +123,11 @@ static void sample_gpu(void) {
 }
 
 static void sample_state(void) {
-  for (size_t i = 0; i < nvml->num; i++) {
-    sample_limits(&gpus[i], i);
-    sample_use(&gpus[i], i);
-  }
+  for (size_t i = 0; i < nvml->num; i++) sample_limits(&gpus[i], i);
+}
+
+static void sample_use(void) {
+  for (size_t i = 0; i < nvml->num; i++) sample_memory(&gpus[i], i);
 }
 
 static void close_gpu(void) {
@@ -118,11 +137,15 @@ static void close_gpu(void) {
 const ppi_machine_source ppi_machine_gpu = {"gpu",
                                             "libnvidia-ml.so.1",
                                             PPI_MACHINE_PERIOD_NS,
-                                            20,
+                                            16,
                                             open_gpu,
                                             sample_gpu,
                                             close_gpu};
 
 const ppi_machine_source ppi_machine_gpu_state = {
-    "gpu_state", "libnvidia-ml.so.1", 1000000000, 4,
+    "gpu_state", "libnvidia-ml.so.1", 1000000000, 2,
     open_gpu,    sample_state,        close_gpu};
+
+const ppi_machine_source ppi_machine_gpu_use = {
+    "gpu_use", "libnvidia-ml.so.1", 1000000000, 6,
+    open_gpu,  sample_use,          close_gpu};

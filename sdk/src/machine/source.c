@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/descriptor.h"
 
 static struct {
@@ -76,4 +77,12 @@ bool ppi_machine_number(const char *text, const char *key, double *out) {
   if (end == at) return false;
   *out = value;
   return true;
+}
+
+uint64_t ppi_machine_rest_ns(const ppi_machine_source *source,
+                             ppi_machine_costs *costs, uint64_t cost_ns) {
+  if (costs->num++ == 0) return source->period_ns;
+  costs->mean_ns =
+      costs->num == 2 ? cost_ns : (3 * costs->mean_ns + cost_ns) / 4;
+  return PPI_MAX(source->period_ns, costs->mean_ns * 100000u / source->share);
 }

@@ -43,10 +43,21 @@ typedef struct ppi_machine_source {
   void (*close)(void);  // NULL: nothing to do
 } ppi_machine_source;
 
+// What the answers of a source cost: a mean, so that one slow answer does not
+// silence the source. A driver's first answer can cost a hundred times as much
+// as the others and does not count.
+typedef struct ppi_machine_costs {
+  uint64_t num, mean_ns;
+} ppi_machine_costs;
+
+// ppi_machine_rest_ns adds a cost and returns how long the source rests.
+uint64_t ppi_machine_rest_ns(const ppi_machine_source *source,
+                             ppi_machine_costs *costs, uint64_t cost_ns);
+
 extern const ppi_machine_source ppi_machine_gpu, ppi_machine_gpu_state,
-    ppi_machine_gpu_energy, ppi_machine_cgroup, ppi_machine_pressure,
-    ppi_machine_processors, ppi_machine_frequency, ppi_machine_process,
-    ppi_machine_cpu_energy;
+    ppi_machine_gpu_use, ppi_machine_gpu_energy, ppi_machine_cgroup,
+    ppi_machine_pressure, ppi_machine_processors, ppi_machine_frequency,
+    ppi_machine_process, ppi_machine_cpu_energy;
 
 // ppi_machine_read reads a small file of /proc or /sys as one text.
 bool ppi_machine_read(const char *path, char *out, size_t size);
