@@ -148,11 +148,23 @@ readonly FOUND=(-DPPROF_YAML_LIBRARY="$deps/lib/libyaml.a"
   -DPPROF_PROTOBUF_C_INCLUDE="$deps/include"
   -DPPROF_BOOST_INCLUDE="$deps/boost" -DPPROF_OPENCL_INCLUDE="$deps/include")
 
+# What libpprof_waits.so asks of GCC's unwinder, which ends a cancelled thread: of
+# the system's, as glibc does. Zig has a part of another one.
+make_unwinder() {
+  local to=$own/unwinder
+  mkdir -p "$to"
+  echo 'void _Unwind_Resume(void) {} void __gcc_personality_v0(void) {}' \
+    >"$to/unwinder.c"
+  quiet "$own/bin/cc" -shared -nostdlib -Wl,-soname,libgcc_s.so.1 \
+    -o "$to/libgcc_s.so.1" "$to/unwinder.c"
+}
+
 build_pprof() {
+  make_unwinder
   cmake_for "$tree" "$own/build" "${FOUND[@]}" \
     -DCMAKE_INSTALL_PREFIX="$out" -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_EXE_LINKER_FLAGS=-s -DCMAKE_SHARED_LINKER_FLAGS=-s \
-    -DCMAKE_MODULE_LINKER_FLAGS=-s
+    -DCMAKE_MODULE_LINKER_FLAGS="-s -Wl,--as-needed $own/unwinder/libgcc_s.so.1"
 }
 
 build_static() {
@@ -173,7 +185,7 @@ check() {
     [ "$(printf '%s\n' "GLIBC_$GLIBC" "$newest" | sort -V | tail -n 1)" = \
       "GLIBC_$GLIBC" ] || die "$file needs $newest"
     needed=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-      grep -vE '^(lib(c|m|dl|rt|pthread)\.so\.[0-9]|ld-linux-.*|libpprof\.so\.0)$' \
+      grep -vE '^(lib(c|m|dl|rt|pthread|gcc_s)\.so\.[0-9]|ld-linux-.*|libpprof\.so\.0)$' \
       || true)
     [ -z "$needed" ] || die "$file needs $needed"
   done
