@@ -17,8 +17,10 @@
 
 #include "base/clock.h"
 #include "pprof/mark.h"
+#include "session/capture/capture_session.h"
 #include "session/collect/spool_counts.h"
 #include "spool/chunks.h"
+#include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -457,9 +459,11 @@ uint64_t NumLost() {
 }
 
 // A push that finds no memory for a row is lost; by the time of its pop there
-// may be some.
-TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
+// may be some. After an edge between them, as windows have, its range began
+// before.
+void PopWhatFoundNoMemory(bool with_edge) {
   LiveSession live;
+  const ppi_capture capture = Cycle(0, 0, 0, 1, 0);
   std::atomic<bool> keeps{false};
   live.options.memory_limit_bytes = 2u << 20;
   live.options.drain_interval_us = kKeptAwayUs;
@@ -468,6 +472,8 @@ TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
     *out = keeps ? UINT64_MAX : 0;
     return true;
   };
+  ASSERT_NE(nullptr, live.Create());
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_session_set_capture(live.session(), &capture));
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   // Until neither a record nor a row has room any more.
   while (NumLost() == 0)
@@ -499,6 +505,7 @@ TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
   const uint64_t lost = NumLost();
   keeps = true;
   ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+  if (with_edge) pprof_step(1);
   now = 2;
   late.join();
   now = 3;
@@ -507,11 +514,19 @@ TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
   const auto inner = live.recording.Named("inner");
   EXPECT_EQ(1u, live.recording.Total(PPI_TOTAL_UNMATCHED));
   ASSERT_EQ(2u, inner.size());
-  EXPECT_EQ(2u, inner[0].event.depth);
+  EXPECT_EQ(with_edge ? 0u : 2u, inner[0].event.depth);
   EXPECT_EQ(0u, inner[1].event.depth);
   EXPECT_EQ(0u, live.recording.Named("outer").size());
   EXPECT_EQ(lost, live.recording.Total(PPI_TOTAL_LOST));
-  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_BEGUN_BEFORE));
+  EXPECT_EQ(with_edge ? 2u : 0u, live.recording.Total(PPI_TOTAL_BEGUN_BEFORE));
+}
+
+TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
+  PopWhatFoundNoMemory(false);
+}
+
+TEST(ThreadTest, PopBehindAnEdgeOfAPushThatFoundNoMemoryBeganBefore) {
+  PopWhatFoundNoMemory(true);
 }
 
 }  // namespace

@@ -97,6 +97,8 @@ TEST(ImportCategoryTest, FlagsCommunication) {
                {"Operator", "c_broadcast", true},
                {"Operator", "broadcast", true},
                {"Operator", "rpc_call", true},
+               {"Operator", "my_rpc", true},
+               {"Operator", "interpc", false},
                {"Operator", "send_v2", true},
                {"Operator", "broadcast_tensors", false},
                {"Operator", "broadcast_to", false},

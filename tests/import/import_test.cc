@@ -210,6 +210,15 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
+TEST(ImportTest, GivesARangeAFlowOnce) {
+  Imported trace;
+  const std::string flow = ",\"cat\":\"order\",\"id\":";
+  trace.ReadEvents(X("f", "0", "10") + "," + At("s", "x", "2", flow + "7") +
+                   "," + At("s", "x", "3", flow + "8") + "," +
+                   At("t", "x", "4", flow + "7"));
+  EXPECT_EQ(trace.run().The("f").flows.size(), 2u);
+}
+
 TEST(ImportTest, NamesOfOthersThanPaddleKeepTheirBrackets) {
   Imported trace;
   trace.ReadEvents(X("sleep[10 ms]", "0", "5") + "," +

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the collector keeps of windows does not grow with their number, and a
-// lane is defined before its records come.
+// What the collector keeps of windows does not grow with their number, a lane
+// is defined before its records come, and one has 1024 chunks that are not
+// read.
 #include "deliver/drain.h"
 
 #include <gtest/gtest.h>
@@ -47,6 +48,19 @@ TEST(DrainTest, MemoryDoesNotGrowWithTheNumberOfWindows) {
   }
   EXPECT_EQ(nullptr, ppi_drain_window_at(&drain, 5));
   ppi_drain_clear(&drain);
+  ppi_spool_destroy(&spool, false);
+}
+
+TEST(LaneTest, HasAsManyChunksAsItsDirectory) {
+  ppi_spool spool;
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_spool_create(&spool, 80u << 20, "memory"));
+  ppi_lane *lane = ppi_lane_create(&spool, 1, 4711);
+  ASSERT_NE(nullptr, lane);
+  for (int i = 1; i < 1024; i++) ASSERT_TRUE(ppi_lane_extend(&spool, lane));
+  EXPECT_FALSE(ppi_lane_extend(&spool, lane)) << "its first chunk is not read";
+  lane->freed_chunks = 1;
+  EXPECT_TRUE(ppi_lane_extend(&spool, lane));
+  EXPECT_FALSE(ppi_lane_extend(&spool, lane));
   ppi_spool_destroy(&spool, false);
 }
 

@@ -84,6 +84,14 @@ TEST(IdentityTest, OrderOfArrivalDecidesNothing) {
   }
 }
 
+TEST(IdentityTest, OverlapIsThatOfAllWindows) {
+  ppi_span spans[] = {{10, 20}, {30, 50}, {60, 61}};
+  const ppi_windows windows = {spans, 3, 3};
+  EXPECT_EQ(0u, ppi_windows_overlap(&windows, 0, 10));
+  EXPECT_EQ(15u, ppi_windows_overlap(&windows, 15, 40));
+  EXPECT_EQ(31u, ppi_windows_overlap(&windows, 0, 100));
+}
+
 // Submitted at 5, on the device from 10 to 20; submitted at 15, from 50 to 60,
 // and one beside it to 70; the window ends at 100.
 TEST(IdentityTest, CourseSaysWhen) {

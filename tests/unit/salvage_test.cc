@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pprof/mark.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -255,6 +256,32 @@ TEST_F(SalvageTest, AnyBytesAreSurvived) {
     found_ = Recording();
     Deliver();
   }
+}
+
+TEST_F(SalvageTest, SpoolOfALivingProcessIsBusy) {
+  std::ofstream(path_, std::ios::binary) << bytes_;
+  int locked[2];
+  ASSERT_EQ(0, pipe(locked));
+  const pid_t child = fork();
+  if (child == 0) {
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    if (fcntl(open(path_.c_str(), O_RDWR), F_SETLK, &lock) != 0 ||
+        write(locked[1], "", 1) != 1)
+      _exit(1);
+    for (;;) pause();
+  }
+  char byte;
+  close(locked[1]);
+  ASSERT_EQ(1, read(locked[0], &byte, 1));
+  close(locked[0]);
+  ppi_salvage *salvage = nullptr;
+  EXPECT_EQ(PPROF_STATUS_BUSY,
+            ppi_salvage_open(path_.c_str(), &salvage, &error_));
+  EXPECT_NE(std::string::npos, std::string(error_.text).find("is alive"));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(4u, Deliver());
 }
 
 // A file lock is the process's: opening and closing one's own spool would tell
