@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formats, one file each; formats.c has the table.
+// The formats, one file each: ppi_format_NAME.
 #pragma once
 
 #include "export/export.h"
 
-extern const ppi_export_format ppi_format_folded;
-extern const ppi_export_format ppi_format_otlp;
-extern const ppi_export_format ppi_format_parquet;
-extern const ppi_export_format ppi_format_perfetto;
-extern const ppi_export_format ppi_format_profile;
-extern const ppi_export_format ppi_format_speedscope;
-extern const ppi_export_format ppi_format_sqlite;
+// clang-format off
+#define PPI_EXPORT_FORMATS(each) \
+  each(folded) \
+  each(otlp) \
+  each(parquet) \
+  each(perfetto) \
+  each(profile) \
+  each(speedscope) \
+  each(sqlite)
+// clang-format on
+
+#define PPI_EXPORT_DECLARE_(name) \
+  extern const ppi_export_format ppi_format_##name;
+PPI_EXPORT_FORMATS(PPI_EXPORT_DECLARE_)
+#undef PPI_EXPORT_DECLARE_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists the formats of `export`, one row each.
+// Finds a format of `export` by its name.
 #include "export/table.h"
 
 #include <string.h>
@@ -10,12 +10,10 @@
 #include "export/formats.h"
 
 const ppi_export_format *const *ppi_export_formats(void) {
-  static const ppi_export_format *const formats[] = {
-      &ppi_format_folded,  &ppi_format_otlp,
-      &ppi_format_parquet, &ppi_format_perfetto,
-      &ppi_format_profile, &ppi_format_speedscope,
-      &ppi_format_sqlite,  NULL,
-  };
+#define FORMAT(name) &ppi_format_##name,
+  static const ppi_export_format *const formats[] = {PPI_EXPORT_FORMATS(FORMAT)
+                                                         NULL};
+#undef FORMAT
   return formats;
 }
 
