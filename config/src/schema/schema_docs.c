@@ -18,8 +18,9 @@ static const char *type_words(const ppi_key *key) {
     case PPI_KEY_CHOICE:
       return "one of";
     case PPI_KEY_CHOICES:
-    case PPI_KEY_VIEWS:
       return "list of";
+    case PPI_KEY_VIEWS:
+      return "list of views";
     case PPI_KEY_TEXT:
       return "text";
     case PPI_KEY_PATH:
@@ -55,7 +56,9 @@ static void put_value(const ppi_key *key, uint64_t value, FILE *out) {
 
 static void put_type(const ppi_key *key, FILE *out) {
   fputs(type_words(key), out);
-  for (size_t i = 0; key->choices && key->choices[i]; i++)
+  // Names of views are in docs/tables.md.
+  bool lists = key->choices && key->type != PPI_KEY_VIEWS;
+  for (size_t i = 0; lists && key->choices[i]; i++)
     fprintf(out, "%s%s", i > 0 ? ", " : " ", key->choices[i]);
   bool ranged = key->type == PPI_KEY_COUNT || key->type == PPI_KEY_SIZE ||
                 key->type == PPI_KEY_DURATION;

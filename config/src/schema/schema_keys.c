@@ -382,7 +382,8 @@ const ppi_key ppi_keys[] = {
      "The file. It replaces the file of an earlier run; a log takes a number"
      " instead. A Chrome trace is compressed if its name ends in .gz.", FIXED},
     {"exports[].views", PPI_KEY_VIEWS, "all", 0, 0, views, IN_EXPORT(views),
-     "Which tables: a list. Not for chrome, log and html.", FIXED},
+     "Which tables, by their names in docs/tables.md. Not for chrome, log and"
+     " html.", FIXED},
     {"exports[].per", PPI_KEY_CHOICE, "run", 0, 0, periods,
      IN_EXPORT(per_window),
      "window: a file for each window; %w in its path is its number.", FIXED},
