@@ -10,88 +10,17 @@
 
 #include "base/mem.h"
 #include "report/findings/answer_line.h"
-#include "report/findings/rules_beside.h"
-#include "report/findings/rules_calls.h"
-#include "report/findings/rules_device.h"
-#include "report/findings/rules_interpreter.h"
-#include "report/findings/rules_limits.h"
-#include "report/findings/rules_machine.h"
-#include "report/findings/rules_memory.h"
-#include "report/findings/rules_parts.h"
-#include "report/findings/rules_ranks.h"
-#include "report/findings/rules_requests.h"
-#include "report/findings/rules_roofline.h"
+#include "report/findings/rules.h"
 
 typedef struct rule {
   ppi_finding_rule known;
   void (*look)(ppi_search *search);
 } rule;
 
-// clang-format off
-static const rule rules[] = {
-    {{"lost", 0, "%", "any loss may be the reason for what is seen"},
-     ppi_rule_lost},
-    {{"clock-error", 5, "%",
-      "a busy or idle share is then no surer than by a twentieth"},
-     ppi_rule_clock_error},
-    {{"left-out", 1, "", "what one log lacks may be all that others wait for"},
-     ppi_rule_left_out},
-    {{"names", 1, "", "one is the sign that names hold numbers or paths"},
-     ppi_rule_names},
-    {{"device-times", 1, "%", "shares are said to a hundredth"},
-     ppi_rule_device_times},
-    {{"not-timed", 1, "", "one process without device times is too many"},
-     ppi_rule_not_timed},
-    {{"own-cost", 1, "%", "shares are said to a hundredth"},
-     ppi_rule_own_cost},
-    {{"identity", 1, "", "one device is a defect of the profiler"},
-     ppi_rule_identity},
-    {{"device-bound", 90, "%", "the rest is less than what a queue needs"},
-     ppi_rule_device_bound},
-    {{"host-bound", 20, "%", "a fifth of the device's time is worth a change"},
-     ppi_rule_host_bound},
-    {{"copies", 15, "%", "less is what most programs need"},
-     ppi_rule_copies},
-    {{"launch-bound", 20, "us", "a submission takes the host 2 to 20 us"},
-     ppi_rule_launch_bound},
-    {{"interference", 1.1, "", "a tenth is more than devices vary by"},
-     ppi_rule_interference},
-    {{"memory-grows", 10, "%", "less is what caches do that fill late"},
-     ppi_rule_memory_grows},
-    {{"dominates", 50, "%", "half of the time is more than all else"},
-     ppi_rule_dominates},
-    {{"queueing", 20, "%", "a fifth of the latency is worth a change"},
-     ppi_rule_queueing},
-    {{"waiting", 20, "%", "a fifth of the time is worth a change"},
-     ppi_rule_waiting},
-    {{"input-bound", 20, "%", "a fifth of the time is worth a change"},
-     ppi_rule_input_bound},
-    {{"uneven", 3, "", "a call in 100 of thrice the time shapes the latency"},
-     ppi_rule_uneven},
-    {{"first-call", 10, "", "less is what a cold cache takes"},
-     ppi_rule_first_call},
-    {{"computes", 80, "%", "the rest is what any thread is disturbed by"},
-     ppi_rule_computes},
-    {{"blocks", 20, "%", "faster code cannot save more than that"},
-     ppi_rule_blocks},
-    {{"processor-wait", 20, "%", "a fifth of the time is worth a change"},
-     ppi_rule_processor_wait},
-    {{"tail", 50, "%", "half of the difference is more than all else"},
-     ppi_rule_tail},
-    {{"few-requests", 1000, "", "ten are beyond P99 then"},
-     ppi_rule_few_requests},
-    {{"slow-rank", 1.1, "", "a tenth more on one rank is lost on all"},
-     ppi_rule_slow_rank},
-    {{"roofline", 1, "%", "of less time little is to be won"},
-     ppi_rule_roofline},
-    {{"machine", 1, "", "each row has its own part of the run, times this"},
-     ppi_rule_machine},
-    {{"collections", 3, "%", "less is what reference counts leave over"},
-     ppi_rule_collections},
-    {{"held-loop", 20, "ms", "a request that waits so long notices"},
-     ppi_rule_held_loop},
-};
-// clang-format on
+#define ROW(name, id, threshold, unit, why) \
+  {{id, threshold, unit, why}, ppi_rule_##name},
+static const rule rules[] = {PPI_RULES(ROW)};
+#undef ROW
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 _Static_assert((int)NUM_RULES <= (int)PPI_MOST_RULES, "room in the options");
 

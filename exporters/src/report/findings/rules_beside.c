@@ -2,7 +2,7 @@
 //
 // Finds stages that slow each other down on one device.
 
-#include "report/findings/rules_beside.h"
+#include "report/findings/rules.h"
 
 #include <math.h>
 

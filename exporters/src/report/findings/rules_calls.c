@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds uneven calls, slow first calls, and what blocks a stage.
-#include "report/findings/rules_calls.h"
+#include "report/findings/rules.h"
 
 #include <ctype.h>
 #include <math.h>

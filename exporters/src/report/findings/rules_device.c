@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds devices that are busy, idle, or busy with copies.
-#include "report/findings/rules_device.h"
+#include "report/findings/rules.h"
 
 #include <stdio.h>
 #include <string.h>

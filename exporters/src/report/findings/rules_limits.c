@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds what the recording missed and what it cost.
-#include "report/findings/rules_limits.h"
+#include "report/findings/rules.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/findings/rules_machine.h"
+#include "report/findings/rules.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 //
 // Finds memory that grows.
 
-#include "report/findings/rules_memory.h"
+#include "report/findings/rules.h"
 
 static void report_growth(ppi_search *search, const char *place,
                           const char *state, const ppi_growth *growth) {

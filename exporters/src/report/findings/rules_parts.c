@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the part of a unit's time that dominates.
-#include "report/findings/rules_parts.h"
+#include "report/findings/rules.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the rank that others wait for.
-#include "report/findings/rules_ranks.h"
+#include "report/findings/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the tail of requests.
-#include "report/findings/rules_requests.h"
+#include "report/findings/rules.h"
 
 #include "report/findings/tail.h"
 

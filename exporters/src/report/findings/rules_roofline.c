@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds stages far below their device's roof.
-#include "report/findings/rules_roofline.h"
+#include "report/findings/rules.h"
 
 #include <string.h>
 
