@@ -356,7 +356,7 @@ TEST(FindingsAnswerTest, OfWhatIsAlikeTheFiguresAreSaid) {
   FindingsReport report(&feed);
   EXPECT_EQ(0u, std::string(report.all().nothing)
                     .find("Nothing else stands out: 40 steps, the longest 1.00 "
-                          "times the median; none of "))
+                          "times the median; no rule found "))
       << report.all().nothing;
 }
 

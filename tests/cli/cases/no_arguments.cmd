@@ -1,1 +1,4 @@
-"$TOOL"
+"$TOOL" 2>said
+code=$?
+"$TOOL" help | diff - said
+exit $code

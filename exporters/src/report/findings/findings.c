@@ -81,15 +81,13 @@ static void put_nothing(const ppi_search *search, ppi_findings *out) {
   else if (answer->num_units > 1 && usual_ns > 0)
     PPI_SAY(out->nothing,
             "Nothing else stands out: %llu %ss, the longest %.2f times the "
-            "median; none of %d rules found anything above its threshold.",
+            "median; no rule found anything above its threshold.",
             (unsigned long long)answer->num_units, search->unit,
-            (double)answer->max_ns / usual_ns, (int)NUM_RULES);
+            (double)answer->max_ns / usual_ns);
   else if (answer->total_ns)
-    PPI_SAY(
-        out->nothing,
-        "Nothing else stands out: none of %d rules found anything above its "
-        "threshold.",
-        (int)NUM_RULES);
+    PPI_SAY(out->nothing,
+            "Nothing else stands out: no rule found anything above its "
+            "threshold.");
   else
     PPI_SAY(out->nothing, "Nothing stands out: no time was recorded.");
 }
