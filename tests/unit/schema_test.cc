@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <regex>
+#include <sstream>
 
 #include "print/report_print.h"
 
@@ -406,8 +407,19 @@ const char kWritten[] =
 TEST_F(SchemaTest, WrittenConfigurationReadsBack) {
   const std::string text = kWritten;
   ASSERT_EQ(PPROF_STATUS_OK, Apply(text)) << error_.text;
-  EXPECT_EQ(text,
-            Printed([&](FILE *out) { ppi_config_write(&config(), out); }));
+  auto written = [&] {
+    return Printed([&](FILE *out) { ppi_config_write(&config(), out); });
+  };
+  const std::string all = written();
+  std::istringstream lines(text);
+  size_t at = 0;
+  for (std::string line; std::getline(lines, line); at += line.size()) {
+    at = all.find(line + "\n", at);
+    ASSERT_NE(std::string::npos, at) << line << all;
+  }
+  SetUp();
+  ASSERT_EQ(PPROF_STATUS_OK, Apply(all)) << error_.text;
+  EXPECT_EQ(all, written());
 }
 
 // Its text is that of the document's table, in lines of 78 columns.
