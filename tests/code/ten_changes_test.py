@@ -3,11 +3,20 @@
 """ten_changes_test.py: what CONTRIBUTING.md says of changes that are made in one place.
 
 Each path of the section is there, and each word in capitals, `PPI_...`, in a file that its change
-names; and the changes are ten."""
+names; and the changes are ten.
+
+code/ten_changes has a real change of seven kinds, each with its test, its document and its line
+in the changelog: the number of files is what such a change costs. They are not applied here, where
+sources change daily: `git apply tests/code/ten_changes/NAME.patch` tries one."""
+import glob
 import os
 import re
 import unittest
 
+# The most files that a change of each kind touches. Of a YAML key's two are written by a command:
+# `pprof-report config schema`, and the table that schema_test prints.
+MOST_FILES = {"column": 4, "finding": 5, "view": 6, "yaml_key": 7, "export": 5, "import": 8,
+              "verb": 8}
 HEADING = "## Ten changes, one place each"
 
 
@@ -58,6 +67,45 @@ class TenChangesTest(unittest.TestCase):
         self.assertEqual(missing(["sdk/no.c", "CONTRIBUTING.md"]), ["sdk/no.c"])
         self.assertEqual(missing(["sdk/src/base/rank.h", "ppi_rank_of", "PPI_NOT_THERE"]),
                          ["PPI_NOT_THERE"])
+
+
+def touched(patch):
+    """(what was there, what is new) of a patch's paths."""
+    old = re.findall(r"^--- a/(.*)$", patch, re.M)
+    new = re.findall(r"^--- /dev/null\n\+\+\+ b/(.*)$", patch, re.M)
+    return old, new
+
+
+class PatchesTest(unittest.TestCase):
+    def setUp(self):
+        self.patches = {os.path.basename(path)[:-len(".patch")]: touched(read(path))
+                        for path in glob.glob("tests/code/ten_changes/*.patch")}
+
+    def test_they_touch_few_files(self):
+        self.assertEqual(sorted(MOST_FILES), sorted(self.patches))
+        for name, (old, new) in self.patches.items():
+            self.assertLessEqual(len(old) + len(new), MOST_FILES[name], name)
+
+    def test_contributing_has_their_numbers(self):
+        row = "| %s |\n" % " | ".join(
+            str(sum(map(len, self.patches[name]))) for name in MOST_FILES)
+        self.assertIn(row, section(read("CONTRIBUTING.md")))
+
+    def test_they_are_whole(self):
+        for name, (old, new) in self.patches.items():
+            paths = old + new
+            self.assertIn("CHANGELOG.md", paths, name)
+            for folder in ("docs/", "tests/"):
+                self.assertTrue([path for path in paths if path.startswith(folder)], name)
+
+    def test_their_files_are_there(self):
+        for name, (old, _) in self.patches.items():
+            self.assertEqual([path for path in old if not os.path.exists(path)], [], name)
+
+    def test_files_are_counted(self):
+        patch = ("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+                 "diff --git a/y b/y\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n")
+        self.assertEqual(touched(patch), (["x"], ["y"]))
 
 
 if __name__ == "__main__":
