@@ -5,6 +5,7 @@ where nothing is marked the reason is told. Replays stand for the servers (calls
 names)."""
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -86,9 +87,9 @@ class PresetTest(Case):
                   "os.wait()\n")
         done = self.run_tool("vllm", sys.executable, "-c", script, PATHS["calls"])
         self.assertEqual(done.returncode, 0, done.stderr)
-        titles = [line.split(" pid ")[0] for line in done.stderr.splitlines()
-                  if ": where the run's" in line]
-        self.assertEqual(sorted(titles), ["EngineCore", "Worker_TP0"])
+        # A busy machine decides whether iterations are found, and how long a time is.
+        titles = re.findall(r"^(\w+) pid \d+: (?:where )?(?:the|an) \w+'s ", done.stderr, re.M)
+        self.assertEqual(sorted(titles), ["EngineCore", "Worker_TP0"], done.stderr)
 
     def refused(self, *arguments):
         done = self.run_tool(*arguments, "sh", "-c", "echo started")
