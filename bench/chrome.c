@@ -220,7 +220,7 @@ static bool measure(const events *self, size_t repetitions) {
 
 // The log that `report` reads.
 static bool read_ranges(uint64_t num, const char *path, events *out) {
-  const bench_log log = {num, 2, 10000000, 0};
+  const bench_log log = {num, 2, 10000000, 0, 0};
   pprof_error error = {""};
   uint64_t num_ranges = 0;
   pprof_status status = bench_log_write(&log, path, &num_ranges, &error);

@@ -2,8 +2,9 @@
 //
 // What reading a log into a report costs, against reading the same log into a
 // sink that does nothing with it: report [-n RANGES] [-r REPETITIONS]
-// [-l LANES] [-s RANGES_PER_SECOND] [-d PERCENT] [-w FILE]. Ways alternate in
-// one process; figures are medians. With -w it writes that log and is done.
+// [-l LANES] [-s RANGES_PER_SECOND] [-d PERCENT] [-q RANGES_PER_REQUEST]
+// [-w FILE]. Ways alternate in one process; figures are medians. With -w it
+// writes that log and is done.
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -197,8 +198,9 @@ static void print_results(const bench *self, double resident_mb) {
   printf("%-26s %12.2f %8.2f\n\n", rows[REPORT].name,
          median(self->ns[REPORT], num), ratio);
   char what[64];
-  snprintf(what, sizeof what, "report, threads: %u%s", log->num_lanes,
-           log->device_percent ? ", with kernels" : "");
+  snprintf(what, sizeof what, "report, threads: %u%s%s", log->num_lanes,
+           log->device_percent ? ", with kernels" : "",
+           log->request_ranges ? ", with requests" : "");
   bench_row(what, 1e3 / median(self->ns[REPORT], num), "million/s",
             -least_rate(log));
   bench_row("its resident memory", resident_mb, "MB", RESIDENT_BOUND_MB);
@@ -246,7 +248,7 @@ static bool run(bench *self) {
 static bool take_options(int argc, char **argv, bench *self,
                          const char **out_path) {
   int option;
-  while ((option = getopt(argc, argv, "n:r:l:s:d:w:")) != -1) {
+  while ((option = getopt(argc, argv, "n:r:l:s:d:q:w:")) != -1) {
     double value = optarg ? strtod(optarg, NULL) : 0;
     if (option == 'w')
       *out_path = optarg;
@@ -259,6 +261,8 @@ static bool take_options(int argc, char **argv, bench *self,
           (int)(value < MAX_REPETITIONS ? value : MAX_REPETITIONS);
     else if (option == 'l')
       self->log.num_lanes = (uint32_t)value;
+    else if (option == 'q')
+      self->log.request_ranges = (uint64_t)value;
     else if (option == 's')
       self->log.ranges_per_second = (uint64_t)value;
     else
@@ -268,12 +272,13 @@ static bool take_options(int argc, char **argv, bench *self,
 }
 
 int main(int argc, char **argv) {
-  bench self = {.log = {10000000, 2, 10000000, 0}, .repetitions = 5};
+  bench self = {.log = {10000000, 2, 10000000, 0, 0}, .repetitions = 5};
   const char *wanted = NULL, *tmp = getenv("TMPDIR");
   if (!take_options(argc, argv, &self, &wanted)) {
     fprintf(stderr,
             "usage: report [-n RANGES] [-r REPETITIONS] [-l LANES, at most %d]"
-            " [-s RANGES_PER_SECOND] [-d PERCENT] [-w FILE]\n",
+            " [-s RANGES_PER_SECOND] [-d PERCENT] [-q RANGES_PER_REQUEST]"
+            " [-w FILE]\n",
             BENCH_LOG_LANES);
     return 2;
   }

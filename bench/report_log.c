@@ -22,6 +22,7 @@ enum {
   MOST_UNCHECKED = 1 << 18,
   BATCH = 1000,
   MAX_GROUP = 1 + 3 + 2 * 3 * 5,
+  NUM_ACTIVE = 3,  // requests at a time
   NUM_OUTER = 3,
   NUM_MIDDLE = 10,
   STEP_SITE = BENCH_LOG_NAMES + 1,
@@ -33,6 +34,7 @@ typedef struct lane {
   uint64_t now_ns, num_events;
   uint64_t random;
   uint64_t device_ns;  // when its stream is free
+  uint64_t flow;       // the request of its group; 0: none
 } lane;
 
 typedef struct writer {
@@ -42,6 +44,7 @@ typedef struct writer {
   double mean_ns;  // of one range, and as much again lies between four
   lane lanes[BENCH_LOG_LANES];
   pprof_event events[BATCH + MAX_GROUP];
+  uint64_t flows[BATCH + MAX_GROUP];
   uint64_t num_ranges, num_steps, step_ns;
   pprof_status status;
 } writer;
@@ -70,15 +73,30 @@ static void pass_leaf(const writer *self, lane *in) {
       1 + (uint64_t)(self->mean_ns * exp(sigma * normal - sigma * sigma / 2));
 }
 
+// All that a group does is for one of those that are active.
+static void pick_request(const writer *self, lane *in) {
+  uint64_t ranges = self->log->request_ranges;
+  double all = (double)in->now_ns / self->mean_ns * self->log->num_lanes;
+  if (ranges)
+    in->flow =
+        1 + (uint64_t)(all / (double)ranges) + next_random(in) % NUM_ACTIVE;
+}
+
+static void serve(writer *self, size_t at, const lane *in) {
+  self->flows[at] = in->flow;
+  self->events[at].flows = &self->flows[at];
+  self->events[at].num_flows = in->flow != 0;
+}
+
 static void put(writer *self, size_t *num, uint32_t lane_id, uint32_t depth,
                 uint32_t site, uint64_t start_ns) {
-  self->events[(*num)++] =
-      (pprof_event){.start_ns = start_ns,
-                    .end_ns = self->lanes[lane_id - 1].now_ns,
-                    .site = site,
-                    .lane = lane_id,
-                    .depth = depth,
-                    .kind = PPROF_KIND_RANGE};
+  self->events[*num] = (pprof_event){.start_ns = start_ns,
+                                     .end_ns = self->lanes[lane_id - 1].now_ns,
+                                     .site = site,
+                                     .lane = lane_id,
+                                     .depth = depth,
+                                     .kind = PPROF_KIND_RANGE};
+  serve(self, (*num)++, &self->lanes[lane_id - 1]);
 }
 
 // Each lane has a stream, which is busy for about half of the time.
@@ -90,7 +108,7 @@ static void put_kernel(writer *self, size_t *num, uint32_t lane_id,
   in->device_ns = begin_ns + 1 +
                   (uint64_t)(unit_random(in) * self->mean_ns * 150 /
                              self->log->device_percent);
-  self->events[(*num)++] = (pprof_event){
+  self->events[*num] = (pprof_event){
       .start_ns = start_ns,
       .end_ns = in->now_ns,
       .device_start_ns = begin_ns,
@@ -100,6 +118,7 @@ static void put_kernel(writer *self, size_t *num, uint32_t lane_id,
       .stream = lane_id,
       .depth = 3,
       .kind = PPROF_KIND_DEVICE_RANGE};
+  serve(self, (*num)++, in);
 }
 
 // One outer range, and what lies in it, in the order of their ends.
@@ -107,6 +126,7 @@ static void add_group(writer *self, size_t *num, uint32_t lane_id) {
   lane *in = &self->lanes[lane_id - 1];
   uint64_t random = next_random(in);
   pass_gap(self, in);
+  pick_request(self, in);
   uint64_t outer_ns = in->now_ns;
   for (uint64_t i = 1 + random % 3; i > 0; i--) {
     uint64_t choice = next_random(in);

@@ -10,6 +10,7 @@ typedef struct bench_log {
   uint32_t num_lanes;
   uint64_t ranges_per_second;  // of the log's own time: one checkpoint
   uint32_t device_percent;     // of inner ranges: that launch a kernel
+  uint64_t request_ranges;     // of each request, about; 0: no requests
 } bench_log;
 
 enum { BENCH_LOG_NAMES = 33, BENCH_LOG_STEP = 10000, BENCH_LOG_LANES = 64 };
