@@ -70,12 +70,54 @@ TEST(SortTest, WhatIsInOrderStaysAsItIs) {
   ExpectSorted(items);
 }
 
-TEST(SortTest, WithoutMemoryToo) {
-  for (uint64_t nth = 1; nth <= 3; nth++) {
-    ppi_mem_fail_at(nth);
-    ExpectSorted(Make(1000, 0, 100));
-    ppi_mem_fail_at(0);
+// By their ends or starts ranges that nest are nearly in order.
+TEST(SortTest, OfRangesThatNest) {
+  for (size_t num : {100, 1000}) {
+    std::vector<Item> items;
+    for (uint32_t i = 0; i < num; i++)
+      items.push_back({i % 10 ? i : i + 9ull, i % 3, i});
+    items[0].time = 2 * num;
+    ExpectSorted(items);
   }
+}
+
+TEST(SortTest, EqualOnesStayInTheirOrderWithoutComparison) {
+  for (size_t num : {10, 256, 257, 3000}) {
+    std::vector<Item> items = Make(num, 5, 7), want = items;
+    std::stable_sort(
+        want.begin(), want.end(),
+        [](const Item &a, const Item &b) { return a.time < b.time; });
+    ASSERT_TRUE(ppi_sort(items.data(), num, sizeof(Item), TimeOf, nullptr));
+    for (size_t i = 0; i < num; i++)
+      ASSERT_EQ(want[i].number, items[i].number) << i << " of " << num;
+  }
+  std::vector<Item> items = Make(1000, 5, 7);
+  ppi_mem_fail_at(1);
+  EXPECT_FALSE(ppi_sort(items.data(), 1000, sizeof(Item), TimeOf, nullptr));
+  ppi_mem_fail_at(0);
+  for (uint32_t i = 0; i < 1000; i++) ASSERT_EQ(i, items[i].number);
+}
+
+TEST(SortTest, OfNumbers) {
+  for (size_t num : {0, 1, 100, 256, 257, 5000}) {
+    for (bool has_memory : {true, false}) {
+      std::vector<uint64_t> numbers;
+      for (const Item &item : Make(num, 0, UINT64_MAX))
+        numbers.push_back(item.time);
+      std::vector<uint64_t> want = numbers;
+      std::sort(want.begin(), want.end());
+      if (!has_memory) ppi_mem_fail_at(1);
+      ppi_sort_numbers(numbers.data(), num);
+      ppi_mem_fail_at(0);
+      ASSERT_EQ(want, numbers);
+    }
+  }
+}
+
+TEST(SortTest, WithoutMemoryToo) {
+  ppi_mem_fail_at(1);
+  ExpectSorted(Make(1000, 0, 100));
+  ppi_mem_fail_at(0);
 }
 
 }  // namespace

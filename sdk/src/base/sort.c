@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys are sorted digit by digit, from the lowest, with the number of their
-// item; the items move once, and those of equal keys are compared.
+// Keys are sorted with the number of their item, few by merging, many digit by
+// digit from the lowest; the items move once, and those of equal keys are
+// compared.
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
-#include "pprof/base.h"
 
-enum { LEAST = 256, DIGIT = 11, NUM_DIGITS = 1 << DIGIT };
+enum {
+  FEW = 256,
+  SHORT = 8,
+  DIGIT = 11,
+  NUM_DIGITS = 1 << DIGIT,
+  MOST_BYTES = 256
+};
 
 typedef struct place {
   uint64_t key;
@@ -18,11 +25,57 @@ typedef struct place {
 } place;
 
 typedef struct sorting {
-  char *items, *spare;
-  place *places, *spare_places;
-  size_t num, size;
-  int (*compare)(const void *left, const void *right);
+  place *places, *spare;
+  size_t num;
+  place *memory;  // of both, where `room` has not enough
+  place room[2 * FEW];
 } sorting;
+
+static void swap_places(sorting *by) {
+  place *sorted = by->spare;
+  by->spare = by->places;
+  by->places = sorted;
+}
+
+// ---- few ----
+
+// Answers whether it could do it with `most` moves.
+static bool insert_places(place *places, size_t num, size_t most) {
+  for (size_t i = 1; i < num; i++) {
+    const place added = places[i];
+    size_t to = i;
+    for (; to && places[to - 1].key > added.key; to--)
+      places[to] = places[to - 1];
+    places[to] = added;
+    if (i - to > most) return false;
+    most -= i - to;
+  }
+  return true;
+}
+
+static void merge_places(const sorting *by, size_t from, size_t width) {
+  const place *places = by->places;
+  size_t middle = PPI_MIN(from + width, by->num);
+  size_t end = PPI_MIN(from + 2 * width, by->num);
+  size_t left = from, right = middle;
+  for (size_t to = from; to < end; to++) {
+    bool is_left = left < middle &&
+                   (right == end || places[left].key <= places[right].key);
+    by->spare[to] = places[is_left ? left++ : right++];
+  }
+}
+
+static void merge_all(sorting *by) {
+  for (size_t from = 0; from < by->num; from += SHORT)
+    insert_places(by->places + from, PPI_MIN(by->num - from, SHORT), SIZE_MAX);
+  for (size_t width = SHORT; width < by->num; width *= 2) {
+    for (size_t from = 0; from < by->num; from += 2 * width)
+      merge_places(by, from, width);
+    swap_places(by);
+  }
+}
+
+// ---- many ----
 
 static void sort_digit(sorting *by, unsigned shift) {
   size_t begins[NUM_DIGITS + 1] = {0};
@@ -31,68 +84,103 @@ static void sort_digit(sorting *by, unsigned shift) {
   for (size_t i = 0; i < NUM_DIGITS; i++) begins[i + 1] += begins[i];
   for (size_t i = 0; i < by->num; i++) {
     const place *from = &by->places[i];
-    by->spare_places[begins[(from->key >> shift) % NUM_DIGITS]++] = *from;
+    by->spare[begins[(from->key >> shift) % NUM_DIGITS]++] = *from;
   }
-  place *sorted = by->spare_places;
-  by->spare_places = by->places;
-  by->places = sorted;
+  swap_places(by);
 }
 
-// From place to place, until one is met that has its item.
-static void move_cycle(sorting *by, size_t first) {
-  size_t size = by->size, to = first;
-  memcpy(by->spare, by->items + first * size, size);
-  for (size_t from; (from = by->places[to].at) != first; to = from) {
-    memcpy(by->items + to * size, by->items + from * size, size);
-    by->places[to].at = to;
-  }
-  memcpy(by->items + to * size, by->spare, size);
-  by->places[to].at = to;
-}
+// ---- any ----
 
-static void move_items(sorting *by) {
-  for (size_t i = 0; i < by->num; i++)
-    if (by->places[i].at != i) move_cycle(by, i);
-  for (size_t i = 0, end; i < by->num; i = end) {
-    for (end = i + 1;
-         end < by->num && by->places[end].key == by->places[i].key;)
-      end++;
-    if (end - i > 1)
-      qsort(by->items + i * by->size, end - i, by->size, by->compare);
+// Ranges that nest, by their ends or starts, need few moves. Of keys as far as
+// they differ: what they have in common is taken off.
+static void sort_places(sorting *by) {
+  uint64_t least = UINT64_MAX, most = 0;
+  if (insert_places(by->places, by->num, SHORT * by->num)) return;
+  if (by->num <= FEW) {
+    merge_all(by);
+    return;
   }
-}
-
-// Of keys as far as they differ: what they have in common is taken off.
-static void sort_places(sorting *by, uint64_t least, uint64_t most) {
+  for (size_t i = 0; i < by->num; i++) {
+    least = PPI_MIN(least, by->places[i].key);
+    most = PPI_MAX(most, by->places[i].key);
+  }
   for (size_t i = 0; i < by->num; i++) by->places[i].key -= least;
   for (unsigned shift = 0; shift < 64 && (most - least) >> shift;
        shift += DIGIT)
     sort_digit(by, shift);
-  move_items(by);
+  for (size_t i = 0; i < by->num; i++) by->places[i].key += least;
 }
 
-void ppi_sort(void *items, size_t num, size_t size,
+// From place to place, until one is met that has its item.
+static void move_cycle(sorting *by, char *items, size_t size, size_t first) {
+  char spare[MOST_BYTES];
+  size_t to = first;
+  memcpy(spare, items + first * size, size);
+  for (size_t from; (from = by->places[to].at) != first; to = from) {
+    memcpy(items + to * size, items + from * size, size);
+    by->places[to].at = to;
+  }
+  memcpy(items + to * size, spare, size);
+  by->places[to].at = to;
+}
+
+static void move_items(sorting *by, char *items, size_t size,
+                       int (*compare)(const void *left, const void *right)) {
+  for (size_t i = 0; i < by->num; i++)
+    if (by->places[i].at != i) move_cycle(by, items, size, i);
+  for (size_t i = 0, end; compare && i < by->num; i = end) {
+    for (end = i + 1;
+         end < by->num && by->places[end].key == by->places[i].key;)
+      end++;
+    if (end - i > 1) qsort(items + i * size, end - i, size, compare);
+  }
+}
+
+static bool has_room(sorting *by, size_t num) {
+  by->num = num;
+  by->memory =
+      num > FEW ? ppi_realloc(NULL, 2 * num * sizeof *by->memory) : NULL;
+  by->places = num > FEW ? by->memory : by->room;
+  by->spare = by->places + num;
+  return by->places != NULL;
+}
+
+bool ppi_sort(void *items, size_t num, size_t size,
               uint64_t (*key)(const void *item),
               int (*compare)(const void *left, const void *right)) {
-  sorting by = {.items = items, .num = num, .size = size, .compare = compare};
-  if (num >= LEAST) {
-    by.places = ppi_realloc(NULL, num * sizeof *by.places);
-    by.spare_places = ppi_realloc(NULL, num * sizeof *by.places);
-    by.spare = ppi_alloc(size);
+  sorting by;
+  if (num < 2) return true;
+  if (size > MOST_BYTES || !has_room(&by, num)) {
+    if (compare) qsort(items, num, size, compare);
+    return compare != NULL;
   }
-  bool has_room = by.places && by.spare_places && by.spare;
-  bool is_sorted = has_room;
-  uint64_t least = UINT64_MAX, most = 0;
-  for (size_t i = 0; has_room && i < num; i++) {
-    uint64_t number = key(by.items + i * size);
-    is_sorted &= i == 0 || number > by.places[i - 1].key;
-    by.places[i] = (place){number, i};
-    if (number < least) least = number;
-    if (number > most) most = number;
+  bool is_sorted = true;
+  for (size_t i = 0; i < num; i++) {
+    by.places[i] = (place){key((const char *)items + i * size), i};
+    is_sorted &= i == 0 || by.places[i].key > by.places[i - 1].key;
   }
-  if (has_room && !is_sorted) sort_places(&by, least, most);
-  if (!has_room && num > 1) qsort(items, num, size, compare);
-  ppi_free(by.places);
-  ppi_free(by.spare_places);
-  ppi_free(by.spare);
+  if (!is_sorted) {
+    sort_places(&by);
+    move_items(&by, items, size, compare);
+  }
+  ppi_free(by.memory);
+  return true;
+}
+
+static int compare_numbers(const void *left, const void *right) {
+  const uint64_t *a = left, *b = right;
+  return (*a > *b) - (*a < *b);
+}
+
+void ppi_sort_numbers(uint64_t *numbers, size_t num) {
+  sorting by;
+  if (num < 2) return;
+  if (!has_room(&by, num)) {
+    qsort(numbers, num, sizeof *numbers, compare_numbers);
+    return;
+  }
+  for (size_t i = 0; i < num; i++) by.places[i] = (place){numbers[i], i};
+  sort_places(&by);
+  for (size_t i = 0; i < num; i++) numbers[i] = by.places[i].key;
+  ppi_free(by.memory);
 }

@@ -3,6 +3,7 @@
 // Sorting many items by a number, in time that grows as they do.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,9 +12,11 @@
 PPROF_BEGIN_C_
 
 // ppi_sort does what qsort does; `compare` goes by `key` first, which rises. It
-// takes memory for the items once more; where there is none, it is qsort.
-void ppi_sort(void *items, size_t num, size_t size,
+// takes memory for the keys; where there is none, it is qsort. With NULL items
+// of one key stay in their order; false: out of memory, nothing has moved.
+bool ppi_sort(void *items, size_t num, size_t size,
               uint64_t (*key)(const void *item),
               int (*compare)(const void *left, const void *right));
+void ppi_sort_numbers(uint64_t *numbers, size_t num);
 
 PPROF_END_C_

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 size_t ppi_early_most(long warmup) {
   return warmup < PPI_EARLY_CALLS ? PPI_EARLY_CALLS : (size_t)warmup + 1;
@@ -81,15 +82,10 @@ pprof_status ppi_early_join(ppi_early *early, const ppi_early *from,
   return status;
 }
 
-static int compare_numbers(const void *left, const void *right) {
-  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-  return (a > b) - (a < b);
-}
-
 // Of an even number the mean of the two in the middle, in which half a ns is
 // down.
 static uint64_t median(uint64_t *values, size_t num) {
-  qsort(values, num, sizeof *values, compare_numbers);
+  ppi_sort_numbers(values, num);
   uint64_t above = values[num / 2], below = values[(num - 1) / 2];
   return below + (above - below) / 2;
 }

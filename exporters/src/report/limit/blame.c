@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
 
@@ -185,7 +186,7 @@ static bool find_bands(const ppi_blame *blame, bands *out) {
   uint64_t *sorted = ppi_alloc((num + 1) * sizeof *sorted);
   if (!sorted) return false;
   memcpy(sorted, blame->latencies, num * sizeof *sorted);
-  if (num > 1) qsort(sorted, num, sizeof *sorted, ppi_compare_u64);
+  ppi_sort_numbers(sorted, num);
   *out = (bands){.low_ns = ppi_quantile_of(sorted, num, 0.25),
                  .high_ns = ppi_quantile_of(sorted, num, 0.75),
                  .slow_ns = ppi_quantile_of(sorted, num, 0.95)};

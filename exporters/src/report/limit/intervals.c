@@ -66,11 +66,6 @@ void ppi_intervals_clear(ppi_intervals *all) {
   *all = (ppi_intervals){0};
 }
 
-int ppi_compare_u64(const void *left, const void *right) {
-  const uint64_t *a = left, *b = right;
-  return (*a > *b) - (*a < *b);
-}
-
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part) {
   if (!num) return 0;
   size_t at = (size_t)(part * (double)num);

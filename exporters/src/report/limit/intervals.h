@@ -34,7 +34,6 @@ static inline bool ppi_is_sampled(size_t index, size_t num, size_t most) {
   return num <= most || turn * (double)num < (double)most;
 }
 
-int ppi_compare_u64(const void *left, const void *right);
 // The value at `part` of sorted values; 0 of none.
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);
 

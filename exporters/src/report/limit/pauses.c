@@ -3,10 +3,9 @@
 // Moments in which everything stands still, though there is work.
 #include "report/limit/pauses.h"
 
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/findings/words.h"
 #include "report/limit/rules_saturated.h"
 #include "report/limit/walk.h"
@@ -31,8 +30,7 @@ static bool list_events(const ppi_limit_model *model, silence *out) {
     if (call->end_ns >= model->from_ns && call->end_ns <= model->to_ns)
       out->events[out->num++] = call->end_ns;
   }
-  if (out->num > 1)
-    qsort(out->events, out->num, sizeof *out->events, ppi_compare_u64);
+  ppi_sort_numbers(out->events, out->num);
   return true;
 }
 
@@ -43,7 +41,7 @@ static uint64_t median_call(const ppi_limit_model *model, uint64_t *room) {
     if (call->flags & (PPI_CALL_STEP | PPI_CALL_LOOSE)) continue;
     room[num++] = call->end_ns - call->start_ns;
   }
-  if (num > 1) qsort(room, num, sizeof *room, ppi_compare_u64);
+  ppi_sort_numbers(room, num);
   return ppi_quantile_of(room, num, 0.5);
 }
 
@@ -51,8 +49,7 @@ static void find_least(const ppi_limit_model *model, silence *out) {
   uint64_t median_ns = median_call(model, out->gaps);
   for (size_t i = 0; i + 1 < out->num; i++)
     out->gaps[i] = out->events[i + 1] - out->events[i];
-  if (out->num > 2)
-    qsort(out->gaps, out->num - 1, sizeof *out->gaps, ppi_compare_u64);
+  if (out->num) ppi_sort_numbers(out->gaps, out->num - 1);
   uint64_t usual_ns = ppi_quantile_of(out->gaps, out->num - 1, 0.9);
   out->least_ns =
       PPI_MAX((uint64_t)4000000, PPI_MAX(5 * median_ns, 3 * usual_ns));
@@ -65,7 +62,7 @@ static uint64_t usual_call(const ppi_limit_model *model, uint32_t name,
     const ppi_limit_call *call = &model->calls[model->by_name[of->first + i]];
     room[i] = call->end_ns - call->start_ns;
   }
-  qsort(room, of->num, sizeof *room, ppi_compare_u64);
+  ppi_sort_numbers(room, of->num);
   return ppi_quantile_of(room, of->num, quantile);
 }
 

@@ -253,7 +253,7 @@ static bool find_medians(ppi_limit_model *model) {
           &model->calls[model->by_name[name->first + k]];
       lengths[k] = call->end_ns - call->start_ns;
     }
-    if (name->num) qsort(lengths, name->num, sizeof *lengths, ppi_compare_u64);
+    ppi_sort_numbers(lengths, name->num);
     name->median_ns = ppi_quantile_of(lengths, name->num, 0.5);
   }
   ppi_free(lengths);

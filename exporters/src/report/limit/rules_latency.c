@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/findings/words.h"
 #include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
@@ -100,7 +101,7 @@ void ppi_limit_find_arrivals(ppi_limit_search *search) {
   if (!search->failed) {
     for (size_t i = 0; i < model->num_units; i++)
       ends[i] = model->units[i].end_ns;
-    qsort(ends, model->num_units, sizeof *ends, ppi_compare_u64);
+    ppi_sort_numbers(ends, model->num_units);
     find_closed(search, ends);
     find_under_way(search, borders);
   }
@@ -225,7 +226,7 @@ static row_times times_of(const ppi_limit_model *model, uint32_t row,
     const ppi_limit_call *call = &model->calls[of->outer[i]];
     if (call->name == name) room[num++] = call->end_ns - call->start_ns;
   }
-  if (num > 1) qsort(room, num, sizeof *room, ppi_compare_u64);
+  ppi_sort_numbers(room, num);
   return (row_times){ppi_quantile_of(room, num, 0.25),
                      ppi_quantile_of(room, num, 0.5),
                      ppi_quantile_of(room, num, 0.75), num};
@@ -306,7 +307,7 @@ static bool is_timer(const ppi_blame *blame, uint32_t name, uint64_t *out_low,
   if (!values) return false;
   for (size_t i = 0; i < blame->num_idles; i++)
     if (blame->idle_names[i] == name) values[num++] = blame->idles[i];
-  if (num > 1) qsort(values, num, sizeof *values, ppi_compare_u64);
+  ppi_sort_numbers(values, num);
   *out_low = ppi_quantile_of(values, num, 0.1);
   *out_high = ppi_quantile_of(values, num, 0.9);
   ppi_free(values);

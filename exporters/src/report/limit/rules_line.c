@@ -3,11 +3,11 @@
 // Requests that stand in line though nothing is saturated, and why.
 #include "report/limit/rules_line.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/findings/words.h"
 #include "report/limit/replay.h"
 #include "report/limit/say.h"
@@ -37,7 +37,7 @@ static uint64_t median_of(const what_if *with, size_t from, size_t to) {
   if (!values) return 0;
   for (size_t i = 0; i < num; i++)
     values[i] = with->replay->jobs[from + i].service_ns;
-  if (num > 1) qsort(values, num, sizeof *values, ppi_compare_u64);
+  ppi_sort_numbers(values, num);
   median_ns = ppi_quantile_of(values, num, 0.5);
   ppi_free(values);
   return median_ns;
@@ -274,7 +274,7 @@ static bool medians_by_fifth(const ppi_limit_model *model, uint32_t name,
       const ppi_limit_call *call = &model->calls[model->by_name[of->first + i]];
       values[i - from] = call->end_ns - call->start_ns;
     }
-    qsort(values, to - from, sizeof *values, ppi_compare_u64);
+    ppi_sort_numbers(values, to - from);
     out[s] = (double)ppi_quantile_of(values, to - from, 0.5);
   }
   ppi_free(values);

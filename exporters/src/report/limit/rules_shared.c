@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/findings/words.h"
 #include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
@@ -189,7 +190,7 @@ static size_t sort_ends(const ends *of, double shift) {
     for (size_t k = 0; k < of->rows[i].num; k++)
       of->all[num++] =
           (of->rows[i].ends[k] + turned(of, i, shift)) % of->length_ns;
-  qsort(of->all, num, sizeof *of->all, ppi_compare_u64);
+  ppi_sort_numbers(of->all, num);
   return num;
 }
 

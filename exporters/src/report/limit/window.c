@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 enum { FEW_UNITS = 20 };
 
@@ -17,8 +18,7 @@ static uint64_t *sorted_units(const ppi_limit_model *model, bool by_length) {
     const ppi_limit_unit *unit = &model->units[i];
     values[i] = by_length ? unit->end_ns - unit->start_ns : unit->end_ns;
   }
-  if (model->num_units)
-    qsort(values, model->num_units, sizeof *values, ppi_compare_u64);
+  ppi_sort_numbers(values, model->num_units);
   return values;
 }
 

@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/mix.h"
+#include "base/sort.h"
 
 // A slow call takes so much more than the median.
 #define SLOW 1.5
@@ -51,7 +52,7 @@ static bool add_stage(ppi_slow_calls *to, const ppi_limit_calls *calls,
   if (num < LEAST_CALLS) return true;
   for (size_t i = 0; i < num; i++)
     lengths[i] = length_of(&calls->items[places[i]]);
-  qsort(lengths, num, sizeof *lengths, ppi_compare_u64);
+  ppi_sort_numbers(lengths, num);
   uint64_t median_ns = ppi_quantile_of(lengths, num, 0.5);
   double from_ns = PPI_MAX(SLOW * (double)median_ns,
                            (double)ppi_quantile_of(lengths, num, 0.9));
@@ -188,7 +189,7 @@ static bool move_bunches(const ppi_intervals *from, ppi_interval run,
   to->num = 0;
   for (size_t i = 0; i < by->num; i++)
     by->places[i] = (uint64_t)(next_random(&by->random) * free_ns);
-  qsort(by->places, by->num, sizeof *by->places, ppi_compare_u64);
+  ppi_sort_numbers(by->places, by->num);
   for (size_t i = 0; i < by->num; i++) {
     const ppi_interval *first = &from->items[by->items[i]];
     const ppi_interval *end = &from->items[by->items[i + 1]];

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/figures/machine.h"
 #include "report/limit/intervals.h"
 
@@ -196,7 +197,7 @@ static bool find_period(split *of) {
   if (!ns) return false;
   for (size_t i = 0; i < num; i++)
     ns[i] = power->points[i + 1].ns - power->points[i].ns;
-  qsort(ns, num, sizeof *ns, ppi_compare_u64);
+  ppi_sort_numbers(ns, num);
   of->period_ns = (double)ppi_quantile_of(ns, num, 0.5);
   ppi_free(ns);
   return true;
