@@ -132,8 +132,7 @@ static void put_start(const ppi_limit_loop *loop, const ppi_table_ids *ids,
 }
 
 static pprof_status fold(const ppi_limit_loop *loop, const ppi_table_ids *ids,
-                         const ppi_account *accounts, long warmup,
-                         ppi_answer *out) {
+                         ppi_account *accounts, long warmup, ppi_answer *out) {
   const ppi_account_names names = {ids, name_text, device_text};
   size_t cold = num_cold(loop, warmup);
   pprof_status status = PPROF_STATUS_OK;

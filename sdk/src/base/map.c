@@ -19,8 +19,7 @@ ppi_map_key ppi_map_key_of(const char *first, const char *second) {
 }
 
 static size_t slot_of(const ppi_map *map, ppi_map_key key) {
-  uint64_t hash = (key.high ^ (key.low << 32 | key.low >> 32)) + key.low;
-  hash ^= hash >> 29;
+  uint64_t hash = key.low ^ key.high * 0x9e3779b97f4a7c15u;
   hash *= 0xbf58476d1ce4e5b9u;
   size_t slot = (size_t)(hash ^ hash >> 32);
   for (;; slot++) {

@@ -7,29 +7,45 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-static pprof_status add(ppi_account *account, const ppi_map_key *key,
-                        uint64_t ns, uint64_t calls) {
+// The number of the place's cell + 1; 0: out of memory.
+static size_t cell_of(ppi_account *account, const ppi_map_key *key) {
   size_t number = ppi_map_number(&account->places, *key);
-  if (number == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (number == SIZE_MAX) return 0;
   if (!account->cells || number >= account->capacity) {
     size_t before = account->cells ? account->capacity : 0;
-    if (!PPI_ROOM(account->cells, account->capacity, number + 1))
-      return PPROF_STATUS_NO_MEMORY;
+    if (!PPI_ROOM(account->cells, account->capacity, number + 1)) return 0;
     for (size_t i = before; i < account->capacity; i++)
       account->cells[i] = (ppi_account_cell){0};
   }
-  account->cells[number].ns += ns;
-  account->cells[number].calls += calls;
-  return PPROF_STATUS_OK;
+  if (account->cells[number].is_used) return number + 1;
+  if (!PPI_ROOM(account->used, account->used_capacity, account->num_used + 1))
+    return 0;
+  account->used[account->num_used++] = (uint32_t)number;
+  account->cells[number].is_used = true;
+  return number + 1;
+}
+
+static void add(ppi_account *account, size_t cell, uint64_t ns,
+                uint64_t calls) {
+  account->cells[cell - 1].ns += ns;
+  account->cells[cell - 1].calls += calls;
 }
 
 pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment) {
-  ppi_map_key key = {(uint64_t)moment->where << 32 | moment->device,
-                     (uint64_t)moment->stage << 32};
-  pprof_status status = add(account, &key, moment->ns, moment->stage_calls);
-  if (status != PPROF_STATUS_OK || !moment->child) return status;
-  key.low |= moment->child;
-  return add(account, &key, moment->ns, moment->child_calls);
+  ppi_map_key stage = {(uint64_t)moment->where << 32 | moment->device,
+                       (uint64_t)moment->stage << 32};
+  const ppi_map_key own = {stage.high, stage.low | moment->child};
+  size_t *cells = account->last_cells;
+  if (!cells[1] || account->last.high != own.high ||
+      account->last.low != own.low) {
+    cells[0] = cell_of(account, &stage);
+    cells[1] = moment->child ? cell_of(account, &own) : cells[0];
+    account->last = own;
+  }
+  if (!cells[0] || !cells[1]) return PPROF_STATUS_NO_MEMORY;
+  add(account, cells[0], moment->ns, moment->stage_calls);
+  if (moment->child) add(account, cells[1], moment->ns, moment->child_calls);
+  return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_account_move(ppi_account *into, ppi_account *from) {
@@ -39,9 +55,11 @@ pprof_status ppi_account_move(ppi_account *into, ppi_account *from) {
     *into = *from;
     *from = empty;
   }
-  for (size_t i = 0; i < from->places.num && status == PPROF_STATUS_OK; i++)
-    status = add(into, &from->places.keys[i], from->cells[i].ns,
-                 from->cells[i].calls);
+  for (size_t i = 0; i < from->places.num && status == PPROF_STATUS_OK; i++) {
+    size_t cell = cell_of(into, &from->places.keys[i]);
+    if (!cell) status = PPROF_STATUS_NO_MEMORY;
+    if (cell) add(into, cell, from->cells[i].ns, from->cells[i].calls);
+  }
   ppi_account_clear(from);
   return status;
 }
@@ -56,13 +74,17 @@ static ppi_answer_row *row_of(const ppi_account *account, size_t at,
                               const ppi_account_names *names,
                               ppi_answer *into) {
   const ppi_map_key *place = &account->places.keys[at];
+  ppi_account_cell *cell = &account->cells[at];
+  if (cell->row) return &into->rows[cell->row - 1];
   const void *ids = names->ids;
   ppi_answer_row key = {
       .name = (char *)name_of(names->site, ids, (uint32_t)(place->low >> 32)),
       .child = (char *)name_of(names->site, ids, (uint32_t)place->low),
       .device = (char *)name_of(names->device, ids, (uint32_t)place->high),
       .where = (ppi_where)(place->high >> 32)};
-  return ppi_answer_row_of(into, &key);
+  ppi_answer_row *row = ppi_answer_row_of(into, &key);
+  if (row) cell->row = (size_t)(row - into->rows) + 1;
+  return row;
 }
 
 static pprof_status end_unit(ppi_answer_row *row) {
@@ -85,21 +107,25 @@ static pprof_status add_between(uint64_t ns, ppi_answer *into) {
   return end_unit(row);
 }
 
-pprof_status ppi_account_fold(const ppi_account *account, uint64_t length_ns,
+pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
                               const ppi_account_names *names,
                               ppi_answer *into) {
   uint64_t told_ns = 0;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < account->places.num; i++) {
-    ppi_answer_row *row = row_of(account, i, names, into);
+  for (size_t i = 0; i < account->num_used; i++) {
+    uint32_t at = account->used[i];
+    ppi_answer_row *row = row_of(account, at, names, into);
     if (!row) return PPROF_STATUS_NO_MEMORY;
-    bool is_part = (uint32_t)account->places.keys[i].low != 0;
-    told_ns += is_part ? 0 : account->cells[i].ns;
-    row->unit_ns += account->cells[i].ns;
-    row->calls += account->cells[i].calls;
+    ppi_account_cell *cell = &account->cells[at];
+    bool is_part = (uint32_t)account->places.keys[at].low != 0;
+    told_ns += is_part ? 0 : cell->ns;
+    row->unit_ns += cell->ns;
+    row->calls += cell->calls;
+    *cell = (ppi_account_cell){.row = cell->row};
   }
-  for (size_t i = 0; i < account->places.num && status == PPROF_STATUS_OK; i++)
-    status = end_unit(row_of(account, i, names, into));
+  for (size_t i = 0; i < account->num_used && status == PPROF_STATUS_OK; i++)
+    status = end_unit(row_of(account, account->used[i], names, into));
+  account->num_used = account->last_cells[1] = 0;
   // Who wrote the log may be wrong: the whole is never less than its parts.
   length_ns = PPI_MAX(length_ns, told_ns);
   if (status == PPROF_STATUS_OK)
@@ -114,5 +140,6 @@ pprof_status ppi_account_fold(const ppi_account *account, uint64_t length_ns,
 void ppi_account_clear(ppi_account *account) {
   ppi_map_clear(&account->places);
   ppi_free(account->cells);
+  ppi_free(account->used);
   *account = (ppi_account){0};
 }

@@ -11,6 +11,8 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_account_cell {
   uint64_t ns, calls;
+  size_t row;    // of the answer, + 1; 0: not known
+  bool is_used;  // since the last fold
 } ppi_account_cell;
 
 // All zero is the empty one.
@@ -18,6 +20,10 @@ typedef struct ppi_account {
   ppi_map places;           // of cells
   ppi_account_cell *cells;  // by number of the place
   size_t capacity;
+  uint32_t *used;  // numbers of places, in order
+  size_t num_used, used_capacity;
+  ppi_map_key last;      // the innermost place that was added to
+  size_t last_cells[2];  // its stage's and its own, + 1; 0: nothing yet
 } ppi_account;
 
 // Names of numbers; NULL: unknown.
@@ -31,8 +37,9 @@ pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment);
 // ppi_account_move adds all of `from`, which it clears.
 pprof_status ppi_account_move(ppi_account *into, ppi_account *from);
 // ppi_account_fold adds a unit of `length_ns` to the answer; what nothing had
-// of it is between stages.
-pprof_status ppi_account_fold(const ppi_account *account, uint64_t length_ns,
+// of it is between stages. The account is for the next unit of that answer, or
+// is cleared.
+pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
                               const ppi_account_names *names, ppi_answer *into);
 void ppi_account_clear(ppi_account *account);
 

@@ -65,8 +65,7 @@ pprof_status ppi_accounts_step(ppi_accounts *accounts,
                                          : PPROF_STATUS_NO_MEMORY;
 }
 
-static pprof_status fold_step(ppi_accounts *accounts,
-                              const ppi_step_account *step,
+static pprof_status fold_step(ppi_accounts *accounts, ppi_step_account *step,
                               const ppi_account_names *names) {
   ppi_answer *into = &accounts->by_step;
   uint64_t length_ns = step->end_ns - step->start_ns;

@@ -4,8 +4,6 @@
 // whose moment it is.
 #include "report/answer/moments.h"
 
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -91,11 +89,15 @@ static int compare_stretches(const void *left, const void *right) {
   return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
+static uint64_t stretch_start(const void *stretch) {
+  return ((const ppi_stretch *)stretch)->start_ns;
+}
+
 void ppi_stretches_unite(ppi_stretches *stretches) {
   ppi_stretch *items = stretches->items;
   size_t kept = 0;
-  if (stretches->num > 1)
-    qsort(items, stretches->num, sizeof *items, compare_stretches);
+  ppi_sort(items, stretches->num, sizeof *items, stretch_start,
+           compare_stretches);
   for (size_t i = 0; i < stretches->num; i++) {
     if (kept && items[i].start_ns <= items[kept - 1].end_ns)
       items[kept - 1].end_ns = PPI_MAX(items[kept - 1].end_ns, items[i].end_ns);
@@ -112,6 +114,10 @@ static int compare_borders(const void *left, const void *right) {
   if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
   if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
   return (a->index > b->index) - (a->index < b->index);
+}
+
+static uint64_t border_time(const void *at) {
+  return ((const border *)at)->time_ns;
 }
 
 static bool add_border(walk_state *at, const border *added) {
@@ -211,8 +217,8 @@ static bool list_borders(walk_state *at) {
   for (size_t i = 0; i < walk->num_items && added; i++)
     added = add_item(at, (uint32_t)i);
   if (added && walk->busy) added = add_queues(at);
-  if (at->num_borders > 1)
-    qsort(at->room->borders, at->num_borders, sizeof(border), compare_borders);
+  ppi_sort(at->room->borders, at->num_borders, sizeof(border), border_time,
+           compare_borders);
   return added;
 }
 

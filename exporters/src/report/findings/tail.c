@@ -4,16 +4,18 @@
 #include "report/findings/tail.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/map.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/figures/steady_requests.h"
 
 // The time that one request has of a part.
 typedef struct piece {
   ppi_tail_part part;
+  uint32_t number;    // of `stage`
   const char *stage;  // "": of none
   size_t request;     // its number in the order of lengths
   double ns;
@@ -22,37 +24,53 @@ typedef struct piece {
 typedef struct pieces {
   piece *items;
   size_t num, capacity;
+  uint32_t **numbers;  // of names + 1, by run and stage; 0: not known
+  ppi_map names;
 } pieces;
 
-static int compare_pieces(const void *left, const void *right) {
-  const piece *a = left, *b = right;
-  if (a->part != b->part) return a->part < b->part ? -1 : 1;
-  int order = strcmp(a->stage, b->stage);
-  if (order) return order;
-  return (a->request > b->request) - (a->request < b->request);
+static uint64_t key_of(const void *item) {
+  const piece *at = item;
+  return (uint64_t)at->part << 32 | at->number;
 }
 
-static bool add(pieces *all, ppi_tail_part part, const char *stage, size_t at,
+static bool add(pieces *all, const piece *added, ppi_tail_part part,
                 uint64_t ns) {
   if (!ns) return true;
-  piece *grown =
-      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
-  if (!grown) return false;
-  all->items = grown;
-  grown[all->num++] = (piece){part, stage, at, (double)ns};
+  if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return false;
+  piece *item = &all->items[all->num++];
+  *item = *added;
+  item->part = part;
+  item->ns = (double)ns;
   return true;
+}
+
+// Runs have stages of the same names. 0: out of memory.
+static uint32_t number_of(pieces *all, const ppi_steady_request *from,
+                          uint32_t stage) {
+  uint32_t *number = &all->numbers[from->run_index][stage];
+  if (!*number)
+    *number =
+        (uint32_t)ppi_map_number(
+            &all->names, ppi_map_key_of(from->run->stages[stage].name, "")) +
+        1;
+  return *number;
 }
 
 static bool add_request(pieces *all, const ppi_steady_request *from,
                         size_t at) {
   const ppi_request_row *row = from->row;
-  bool added = add(all, PPI_TAIL_QUEUE, "", at, row->queue_ns);
+  const ppi_request_run *run = from->run;
+  uint32_t **numbers = &all->numbers[from->run_index];
+  piece item = {.stage = "", .request = at};
+  if (!*numbers) *numbers = ppi_alloc((run->num_stages + 1) * sizeof **numbers);
+  bool added = *numbers && add(all, &item, PPI_TAIL_QUEUE, row->queue_ns);
   for (size_t i = 0; i < row->num_cells && added; i++) {
-    const ppi_request_cell *cell = &from->run->cells[row->first_cell + i];
-    const char *stage = from->run->stages[cell->stage].name;
-    added = add(all, PPI_TAIL_STAGE, stage, at, cell->own_ns) &&
-            add(all, PPI_TAIL_CONTENDED, stage, at, cell->contended_ns) &&
-            add(all, PPI_TAIL_HOP, stage, at, cell->hop_ns);
+    const ppi_request_cell *cell = &run->cells[row->first_cell + i];
+    item.stage = run->stages[cell->stage].name;
+    item.number = number_of(all, from, cell->stage);
+    added = item.number && add(all, &item, PPI_TAIL_STAGE, cell->own_ns) &&
+            add(all, &item, PPI_TAIL_CONTENDED, cell->contended_ns) &&
+            add(all, &item, PPI_TAIL_HOP, cell->hop_ns);
   }
   return added;
 }
@@ -63,6 +81,13 @@ static size_t slow_from(size_t num) {
 }
 static bool is_usual(size_t num, size_t at) {
   return at >= num / 4 && at < num - num / 4;
+}
+
+// Of parts that take as much longer the first one, by name.
+static bool is_greatest(const piece *at, double part_ns, const ppi_tail *out) {
+  if (part_ns <= 0 || part_ns != out->part_ns) return part_ns > out->part_ns;
+  if (at->part != out->part) return at->part < out->part;
+  return out->stage && strcmp(at->stage, out->stage) < 0;
 }
 
 // `from` to `to`: pieces of one part. A request that has none of it counts as
@@ -84,23 +109,22 @@ static void judge(const pieces *all, size_t from, size_t to, ppi_tail *out) {
   double mean = sum / num_slow;
   double variance = (squares / num_slow - mean * mean) / (num_slow - 1);
   double part_ns = mean - usual / num_usual;
-  if (part_ns <= out->part_ns) return;
+  if (!is_greatest(&all->items[from], part_ns, out)) return;
   out->part = all->items[from].part;
   out->stage = *all->items[from].stage ? all->items[from].stage : NULL;
   out->part_ns = part_ns;
   out->error_ns = variance > 0 ? 1.96 * sqrt(variance) : 0;
 }
 
-static void judge_all(pieces *all, ppi_tail *out) {
-  if (all->num > 1)
-    qsort(all->items, all->num, sizeof *all->items, compare_pieces);
+static bool judge_all(pieces *all, ppi_tail *out) {
+  if (!ppi_sort(all->items, all->num, sizeof *all->items, key_of, NULL))
+    return false;
   for (size_t from = 0, to; from < all->num; from = to) {
     for (to = from + 1; to < all->num; to++)
-      if (all->items[to].part != all->items[from].part ||
-          strcmp(all->items[to].stage, all->items[from].stage) != 0)
-        break;
+      if (key_of(&all->items[to]) != key_of(&all->items[from])) break;
     judge(all, from, to, out);
   }
+  return true;
 }
 
 static bool gather(const ppi_steady_request *list, pieces *all, ppi_tail *out) {
@@ -128,9 +152,13 @@ pprof_status ppi_tail_of(const ppi_figures *figures, ppi_tail *out) {
   out->num_slow = out->num / 100;
   if (done && out->num_slow > 1) {
     out->slow_from_ns = list[slow_from(num_requests)].row->length_ns;
-    done = gather(list, &all, out);
-    if (done) judge_all(&all, out);
+    all.numbers = ppi_alloc(figures->num_request_runs * sizeof *all.numbers);
+    done = all.numbers && gather(list, &all, out) && judge_all(&all, out);
   }
+  for (size_t i = 0; all.numbers && i < figures->num_request_runs; i++)
+    ppi_free(all.numbers[i]);
+  ppi_free(all.numbers);
+  ppi_map_clear(&all.names);
   ppi_free(all.items);
   ppi_free(list);
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;

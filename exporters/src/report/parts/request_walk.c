@@ -2,10 +2,9 @@
 //
 // One request from its beginning to its end: what it was doing at every moment,
 // and the longest path through it.
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/parts/requests.h"
 
 static bool on_device(const ppi_request_part *part) {
@@ -51,6 +50,10 @@ static int compare_borders(const void *left, const void *right) {
   return (a->part > b->part) - (a->part < b->part);
 }
 
+static uint64_t border_time(const void *at) {
+  return ((const border *)at)->time_ns;
+}
+
 static void add_borders(border *borders, size_t *num, size_t part,
                         border_kind kind, const ppi_span *span) {
   if (span->end_ns <= span->start_ns) return;
@@ -72,7 +75,7 @@ static size_t list_borders(const ppi_walk *walk, border *borders) {
     add_borders(borders, &num, i, BORDER_QUEUE, &queue);
     add_borders(borders, &num, i, BORDER_DEVICE, &device);
   }
-  if (num > 1) qsort(borders, num, sizeof *borders, compare_borders);
+  ppi_sort(borders, num, sizeof *borders, border_time, compare_borders);
   return num;
 }
 
@@ -89,16 +92,22 @@ static void drop(active *from, uint32_t part) {
   from->num = kept;
 }
 
-static uint64_t overlap(const ppi_spans *spans, uint64_t start_ns,
-                        uint64_t end_ns) {
-  size_t low = 0, high = spans->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (spans->items[middle].end_ns <= start_ns)
+// The first of disjoint spans that ends after `time_ns`.
+static size_t first_after(const ppi_span *spans, size_t num, uint64_t time_ns) {
+  size_t low = 0;
+  while (low < num) {
+    size_t middle = low + (num - low) / 2;
+    if (spans[middle].end_ns <= time_ns)
       low = middle + 1;
     else
-      high = middle;
+      num = middle;
   }
+  return low;
+}
+
+static uint64_t overlap(const ppi_spans *spans, uint64_t start_ns,
+                        uint64_t end_ns) {
+  size_t low = first_after(spans->items, spans->num, start_ns);
   uint64_t sum_ns = 0;
   for (; low < spans->num && spans->items[low].start_ns < end_ns; low++)
     sum_ns += PPI_MIN(end_ns, spans->items[low].end_ns) -
@@ -152,8 +161,8 @@ static void walk_borders(ppi_walk *walk, const border *borders, size_t num,
 }
 
 pprof_status ppi_walk_request(ppi_walk *walk) {
-  border *borders = ppi_alloc(6 * (walk->num + 1) * sizeof *borders);
-  uint32_t *parts = ppi_alloc(4 * (walk->num + 1) * sizeof *parts);
+  border *borders = ppi_realloc(NULL, 6 * (walk->num + 1) * sizeof *borders);
+  uint32_t *parts = ppi_realloc(NULL, 4 * (walk->num + 1) * sizeof *parts);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
   if (borders && parts) {
     active kinds[4];
@@ -169,12 +178,15 @@ pprof_status ppi_walk_request(ppi_walk *walk) {
 
 // ---- the longest path ----
 
+#define NONE UINT32_MAX
+
 typedef struct link {
   uint64_t start_ns, end_ns;
   uint32_t part;
+  bool taken;  // the best path to here ends here
+  bool is_on_path;
   uint64_t best_ns;  // of a path that ends here or before
   size_t before;     // the link before it on that path, + 1
-  bool taken;        // that path ends here
 } link;
 
 typedef struct links {
@@ -189,17 +201,39 @@ static int compare_ends(const void *left, const void *right) {
   return (a->part > b->part) - (a->part < b->part);
 }
 
+static uint64_t link_end(const void *at) {
+  return ((const link *)at)->end_ns;
+}
+
 static int compare_spans(const void *left, const void *right) {
   const ppi_span *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
   return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
+static uint64_t span_start(const void *span) {
+  return ((const ppi_span *)span)->start_ns;
+}
+
+// Makes spans disjoint, in order; answers how many are left.
+static size_t unite(ppi_span *spans, size_t num) {
+  size_t kept = 0;
+  ppi_sort(spans, num, sizeof *spans, span_start, compare_spans);
+  for (size_t i = 0; i < num; i++) {
+    if (kept && spans[i].start_ns <= spans[kept - 1].end_ns)
+      spans[kept - 1].end_ns = PPI_MAX(spans[kept - 1].end_ns, spans[i].end_ns);
+    else
+      spans[kept++] = spans[i];
+  }
+  return kept;
+}
+
 static bool add_link(links *to, uint64_t start_ns, uint64_t end_ns,
                      size_t part) {
   if (end_ns <= start_ns) return true;
   if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
-  to->items[to->num++] = (link){start_ns, end_ns, (uint32_t)part, 0, 0, false};
+  to->items[to->num++] =
+      (link){start_ns, end_ns, (uint32_t)part, false, false, 0, 0};
   return true;
 }
 
@@ -219,23 +253,63 @@ static bool lies_on_row(const ppi_request_part *part) {
   return on_device(part) || (!part->is_async && !part->is_whole);
 }
 
-static bool holds_on_row(const ppi_request_part *outer,
-                         const ppi_request_part *inner) {
-  ppi_span outer_span = span_of(outer), inner_span = span_of(inner);
-  if (!lies_on_row(outer) || !is_within(&inner_span, &outer_span)) return false;
-  if (on_device(outer) != on_device(inner)) return false;
-  return on_device(outer) ? outer->stream == inner->stream
-                          : outer->lane == inner->lane;
+// A thread or a stream: the last of its parts that may hold another one.
+typedef struct row {
+  uint64_t start_ns;  // of the latest part
+  uint32_t id, top;
+  bool is_device, is_late;  // is_late: parts came that begin earlier
+} row;
+
+// What a walk for the longest path finds of each part.
+typedef struct nesting {
+  uint32_t *outermost;  // on its row
+  uint32_t *below;      // the next one down from `row.top`
+  uint32_t *row_of;
+  row *rows;
+  size_t num_rows;
+} nesting;
+
+static void find_rows(const ppi_walk *walk, nesting *to) {
+  for (size_t i = 0; i < walk->num; i++) {
+    const ppi_request_part *part = &walk->parts[i];
+    const uint64_t start_ns = span_of(part).start_ns;
+    const bool is_device = on_device(part);
+    const uint32_t id = is_device ? part->stream : part->lane;
+    size_t at = to->num_rows;
+    while (at && (to->rows[at - 1].id != id ||
+                  to->rows[at - 1].is_device != is_device))
+      at--;
+    if (!at) {
+      to->rows[to->num_rows] = (row){start_ns, id, NONE, is_device, false};
+      at = ++to->num_rows;
+    }
+    row *found = &to->rows[at - 1];
+    found->is_late |= start_ns < found->start_ns;
+    found->start_ns = start_ns;
+    to->row_of[i] = (uint32_t)at - 1;
+  }
 }
 
 // Parts come in the order of their starts, an outer one before those in it.
-static void find_outermost(const ppi_walk *walk, uint32_t *outermost) {
-  for (size_t i = 0; i < walk->num; i++) {
-    outermost[i] = (uint32_t)i;
+static void find_outermost(const ppi_walk *walk, nesting *to) {
+  find_rows(walk, to);
+  for (uint32_t i = 0; i < walk->num; i++) {
+    const ppi_span span = span_of(&walk->parts[i]);
+    row *on = &to->rows[to->row_of[i]];
+    to->outermost[i] = i;
     if (!lies_on_row(&walk->parts[i])) continue;
-    for (size_t k = i; k > 0 && outermost[i] == i; k--)
-      if (holds_on_row(&walk->parts[k - 1], &walk->parts[i]))
-        outermost[i] = outermost[k - 1];
+    while (on->top != NONE && !on->is_late &&
+           span_of(&walk->parts[on->top]).end_ns < span.start_ns)
+      on->top = to->below[on->top];
+    uint32_t outer = on->top;
+    while (outer != NONE) {
+      const ppi_span around = span_of(&walk->parts[outer]);
+      if (is_within(&span, &around)) break;
+      outer = to->below[outer];
+    }
+    if (outer != NONE) to->outermost[i] = to->outermost[outer];
+    to->below[i] = on->top;
+    on->top = i;
   }
 }
 
@@ -244,8 +318,7 @@ static size_t list_busy(const ppi_walk *walk, ppi_span *busy) {
   size_t num = 0;
   for (size_t i = 0; i < walk->num; i++)
     if (on_device(&walk->parts[i])) busy[num++] = span_of(&walk->parts[i]);
-  if (num > 1) qsort(busy, num, sizeof *busy, compare_spans);
-  return num;
+  return unite(busy, num);
 }
 
 // Nor does a part that lies on no row while something happens within it. The
@@ -265,8 +338,7 @@ static size_t list_taken(const ppi_walk *walk, size_t at, ppi_span *taken) {
     if (i == at || other->is_whole || span.end_ns == span.start_ns) continue;
     if (counts) taken[num++] = span;
   }
-  if (num > 1) qsort(taken, num, sizeof *taken, compare_spans);
-  return num;
+  return unite(taken, num);
 }
 
 // What is left of a part on the host.
@@ -274,11 +346,11 @@ static bool list_pieces(const ppi_walk *walk, size_t at, const ppi_span *taken,
                         size_t num, links *to) {
   const ppi_request_part *part = &walk->parts[at];
   uint64_t from_ns = part->start_ns;
-  for (size_t i = 0; i < num && from_ns < part->end_ns; i++) {
-    if (taken[i].end_ns <= from_ns) continue;
+  for (size_t i = first_after(taken, num, from_ns);
+       i < num && from_ns < part->end_ns; i++) {
     if (!add_link(to, from_ns, PPI_MIN(taken[i].start_ns, part->end_ns), at))
       return false;
-    from_ns = PPI_MAX(from_ns, taken[i].end_ns);
+    from_ns = taken[i].end_ns;
   }
   return add_link(to, from_ns, part->end_ns, at);
 }
@@ -335,58 +407,120 @@ static bool add_piece(ppi_path *path, const ppi_path_piece *piece) {
   return true;
 }
 
-// A moment of a link is that of the innermost part: of those of the link's row
-// that are in it, the one that began last.
-static bool share_link(ppi_walk *walk, const uint32_t *outermost,
-                       const link *from) {
-  uint64_t now_ns = from->start_ns;
+// The parts of a row that are in an outermost one, by start. Up to `next` the
+// path has passed them; of those [first, open) may go on.
+typedef struct group {
+  uint32_t first, open, next, end;  // in `members`
+} group;
+
+typedef struct sharing {
+  ppi_walk *walk;
+  group *groups;  // by outermost part
+  ppi_path_piece *members;
+} sharing;
+
+static int compare_members(const void *left, const void *right) {
+  const ppi_path_piece *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return (a->part > b->part) - (a->part < b->part);
+}
+
+static uint64_t member_start(const void *member) {
+  return ((const ppi_path_piece *)member)->start_ns;
+}
+
+static void list_members(sharing *to, const uint32_t *outermost) {
+  const ppi_walk *walk = to->walk;
+  uint32_t first = 0;
+  for (size_t i = 0; i < walk->num; i++) to->groups[outermost[i]].end++;
+  for (size_t i = 0; i < walk->num; i++) {
+    uint32_t num = to->groups[i].end;
+    to->groups[i] = (group){first, first, first, first};
+    first += num;
+  }
+  for (uint32_t i = 0; i < walk->num; i++) {
+    const ppi_span span = span_of(&walk->parts[i]);
+    to->members[to->groups[outermost[i]].end++] =
+        (ppi_path_piece){span.start_ns, span.end_ns, i};
+  }
+  for (size_t i = 0; i < walk->num; i++) {
+    const group *of = &to->groups[i];
+    ppi_sort(to->members + of->first, of->end - of->first, sizeof *to->members,
+             member_start, compare_members);
+  }
+}
+
+static bool share_until(const sharing *to, group *of, uint64_t *now_ns,
+                        uint64_t until_ns) {
   bool told = true;
-  while (now_ns < from->end_ns && told) {
-    uint64_t next_ns = from->end_ns;
-    size_t inner = from->part;
-    for (size_t i = 0; i < walk->num; i++) {
-      ppi_span span = span_of(&walk->parts[i]);
-      if (outermost[i] != from->part || span.end_ns <= now_ns) continue;
-      bool has_begun = span.start_ns <= now_ns;
-      next_ns = PPI_MIN(next_ns, has_begun ? span.end_ns : span.start_ns);
-      if (has_begun && span.start_ns >= span_of(&walk->parts[inner]).start_ns)
-        inner = i;
+  while (*now_ns < until_ns && of->open > of->first && told) {
+    const ppi_path_piece *inner = &to->members[of->open - 1];
+    const ppi_path_piece piece = {*now_ns, PPI_MIN(inner->end_ns, until_ns),
+                                  inner->part};
+    if (piece.end_ns <= *now_ns) {
+      of->open--;
+      continue;
     }
-    walk->times[inner].critical_ns += next_ns - now_ns;
-    const ppi_path_piece piece = {now_ns, next_ns, (uint32_t)inner};
-    told = add_piece(walk->path, &piece);
-    now_ns = next_ns;
+    to->walk->times[inner->part].critical_ns += piece.end_ns - *now_ns;
+    told = add_piece(to->walk->path, &piece);
+    *now_ns = piece.end_ns;
   }
   return told;
 }
 
-static bool follow_path(ppi_walk *walk, const uint32_t *outermost,
-                        const link *items, size_t num) {
+// A moment of a link is that of the innermost part: of those of the link's row
+// that are in it, the one that began last.
+static bool share_link(const sharing *to, const link *from) {
+  group *of = &to->groups[from->part];
+  uint64_t now_ns = from->start_ns;
   bool told = true;
-  while (num && told) {
-    const link *at = &items[num - 1];
-    if (at->taken) told = share_link(walk, outermost, at);
-    num = at->taken ? at->before : num - 1;
+  for (; of->next < of->end && told; of->next++) {
+    const ppi_path_piece begun = to->members[of->next];
+    if (begun.start_ns >= from->end_ns) break;
+    told = share_until(to, of, &now_ns, begun.start_ns);
+    if (begun.end_ns > begun.start_ns) to->members[of->open++] = begun;
   }
+  return told && share_until(to, of, &now_ns, from->end_ns);
+}
+
+static bool follow_path(const sharing *to, const links *all) {
+  bool told = true;
+  for (size_t left = all->num; left;) {
+    link *at = &all->items[left - 1];
+    at->is_on_path = at->taken;
+    left = at->taken ? at->before : left - 1;
+  }
+  for (size_t i = 0; i < all->num && told; i++)
+    if (all->items[i].is_on_path) told = share_link(to, &all->items[i]);
   return told;
 }
 
 pprof_status ppi_walk_critical(ppi_walk *walk) {
+  size_t num = walk->num + 1;
   links all = {0};
-  ppi_span *spans = ppi_alloc((2 * walk->num + 1) * sizeof *spans);
-  uint32_t *outermost = ppi_alloc((walk->num + 1) * sizeof *outermost);
-  bool listed = spans && outermost;
+  ppi_span *spans = ppi_realloc(NULL, 2 * num * sizeof *spans);
+  uint32_t *numbers = ppi_realloc(NULL, 3 * num * sizeof *numbers);
+  nesting nested = {numbers, numbers + num, numbers + 2 * num,
+                    ppi_realloc(NULL, num * sizeof(row)), 0};
+  sharing share = {walk, ppi_alloc(num * sizeof(group)),
+                   ppi_realloc(NULL, num * sizeof(ppi_path_piece))};
+  bool listed =
+      spans && numbers && nested.rows && share.groups && share.members;
   if (listed) {
-    find_outermost(walk, outermost);
-    listed = list_links(walk, outermost, spans, &all);
+    find_outermost(walk, &nested);
+    listed = list_links(walk, nested.outermost, spans, &all);
   }
   if (listed && all.num) {
-    qsort(all.items, all.num, sizeof *all.items, compare_ends);
+    list_members(&share, nested.outermost);
+    ppi_sort(all.items, all.num, sizeof *all.items, link_end, compare_ends);
     find_path(all.items, all.num);
-    listed = follow_path(walk, outermost, all.items, all.num);
+    listed = follow_path(&share, &all);
   }
   ppi_free(spans);
-  ppi_free(outermost);
+  ppi_free(numbers);
+  ppi_free(nested.rows);
+  ppi_free(share.groups);
+  ppi_free(share.members);
   ppi_free(all.items);
   return listed ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/mix.h"
+#include "base/sort.h"
 #include "report/figures/request_rows.h"
 #include "report/parts/sites.h"
 
@@ -129,20 +130,26 @@ typedef struct claim {
 
 static int compare_claims(const void *left, const void *right) {
   const claim *a = left, *b = right;
-  if (a->device != b->device) return a->device < b->device ? -1 : 1;
   if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  if (a->device != b->device) return a->device < b->device ? -1 : 1;
   if (a->ends != b->ends) return a->ends ? -1 : 1;
   return (a->flow > b->flow) - (a->flow < b->flow);
+}
+
+static uint64_t claim_time(const void *at) {
+  return ((const claim *)at)->time_ns;
 }
 
 static size_t add_claims(claim *claims, size_t num, const claim *from,
                          uint64_t end_ns) {
   if (end_ns <= from->time_ns) return num;
+  if (!claims) return num + 2;
   claims[num] = *from;
   claims[num + 1] = (claim){end_ns, from->flow, from->device, true};
   return num + 2;
 }
 
+// Without `claims` it counts.
 static size_t list_claims(const ppi_requests *requests, claim *claims) {
   const ppi_request_others *others = &requests->others;
   size_t num = 0;
@@ -181,6 +188,7 @@ typedef struct owner {
 typedef struct owners {
   owner *items;
   size_t num, capacity;
+  uint64_t since_ns;
 } owners;
 
 static bool claim_device(owners *all, const claim *at) {
@@ -200,27 +208,34 @@ static bool claim_device(owners *all, const claim *at) {
 }
 
 // The times in which a device serves two or more.
-static bool find_contended(const claim *claims, size_t num, ppi_spans *spans) {
-  owners all = {0};
+static bool find_contended(const claim *claims, size_t num, owners *by_device,
+                           ppi_spans *spans) {
   bool done = true;
   for (size_t i = 0; i < num && done; i++) {
-    if (i && claims[i].device == claims[i - 1].device && all.num > 1)
-      done = add_span(&spans[claims[i].device], claims[i - 1].time_ns,
-                      claims[i].time_ns);
-    if (done) done = claim_device(&all, &claims[i]);
+    owners *all = &by_device[claims[i].device];
+    if (all->num > 1)
+      done =
+          add_span(&spans[claims[i].device], all->since_ns, claims[i].time_ns);
+    all->since_ns = claims[i].time_ns;
+    done = done && claim_device(all, &claims[i]);
   }
-  ppi_free(all.items);
   return done;
 }
 
 static pprof_status find_all_contended(const ppi_requests *requests,
-                                       ppi_spans *spans) {
-  size_t most = 2 * (requests->num + requests->others.num_ranges) + 1;
-  claim *claims = ppi_alloc(most * sizeof *claims);
-  if (!claims) return PPROF_STATUS_NO_MEMORY;
-  size_t num = list_claims(requests, claims);
-  if (num > 1) qsort(claims, num, sizeof *claims, compare_claims);
-  bool done = find_contended(claims, num, spans);
+                                       ppi_spans *spans, size_t num_devices) {
+  size_t num = list_claims(requests, NULL);
+  claim *claims = ppi_alloc((num + 1) * sizeof *claims);
+  owners *by_device = ppi_alloc(num_devices * sizeof *by_device);
+  bool done = claims && by_device;
+  if (done) {
+    list_claims(requests, claims);
+    ppi_sort(claims, num, sizeof *claims, claim_time, compare_claims);
+    done = find_contended(claims, num, by_device, spans);
+  }
+  for (size_t i = 0; by_device && i < num_devices; i++)
+    ppi_free(by_device[i].items);
+  ppi_free(by_device);
   ppi_free(claims);
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
@@ -244,6 +259,7 @@ typedef struct filling {
   ppi_spans *contended;
   size_t num_devices;
   uint32_t *stage_of;  // by site; + 1, 0: none yet
+  size_t *cell_of;     // by stage: of the last request that had it, + 1
   ppi_part_times *times;
 } filling;
 
@@ -321,14 +337,14 @@ static bool add_row(filling *to, const ppi_request_row *row) {
 static ppi_request_cell *cell_of(filling *to, ppi_request_row *row,
                                  uint32_t stage) {
   ppi_request_run *out = to->out;
-  for (size_t i = 0; i < row->num_cells; i++)
-    if (out->cells[row->first_cell + i].stage == stage)
-      return &out->cells[row->first_cell + i];
+  size_t *place = &to->cell_of[stage];
+  if (*place > row->first_cell) return &out->cells[*place - 1];
   if (!PPI_ROOM(out->cells, to->cells_capacity, out->num_cells + 1))
     return NULL;
   row->num_cells++;
   out->cells[out->num_cells] = (ppi_request_cell){.stage = stage};
-  return &out->cells[out->num_cells++];
+  *place = ++out->num_cells;
+  return &out->cells[*place - 1];
 }
 
 static bool add_part_times(filling *to, ppi_request_row *row,
@@ -438,14 +454,34 @@ static void find_whole(filling *to, ppi_requests *requests) {
     requests->parts[i].is_whole = is_whole(to, &requests->parts[i]);
 }
 
+static uint64_t flow_of(const void *part) {
+  return ((const ppi_request_part *)part)->flow;
+}
+
+static uint64_t start_of(const void *part) {
+  return ((const ppi_request_part *)part)->start_ns;
+}
+
+static bool sort_parts(ppi_requests *requests) {
+  ppi_request_part *parts = requests->parts;
+  if (!ppi_sort(parts, requests->num, sizeof *parts, flow_of, NULL))
+    return false;
+  for (size_t i = 0, end; i < requests->num; i = end) {
+    for (end = i + 1; end < requests->num && parts[end].flow == parts[i].flow;)
+      end++;
+    ppi_sort(parts + i, end - i, sizeof *parts, start_of,
+             ppi_request_part_order);
+  }
+  return true;
+}
+
 static pprof_status take_all(filling *to, ppi_requests *requests) {
   if (!requests->num) return PPROF_STATUS_OK;
-  if (requests->num > 1)
-    qsort(requests->parts, requests->num, sizeof *requests->parts,
-          ppi_request_part_order);
+  if (!sort_parts(requests)) return PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < requests->others.devices.num; i++)
     ppi_union_compact(&requests->others.busy[i]);
-  pprof_status status = find_all_contended(requests, to->contended);
+  pprof_status status =
+      find_all_contended(requests, to->contended, to->num_devices);
   if (status == PPROF_STATUS_OK) status = name_stages(to, requests);
   find_whole(to, requests);
   for (size_t at = 0; at < requests->num && status == PPROF_STATUS_OK;) {
@@ -474,6 +510,7 @@ static void clear_filling(filling *to) {
     ppi_free(to->contended[i].items);
   ppi_free(to->contended);
   ppi_free(to->stage_of);
+  ppi_free(to->cell_of);
   ppi_free(to->votes);
   ppi_free(to->times);
 }
@@ -484,11 +521,12 @@ pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
   to.out = ppi_alloc(sizeof *to.out);
   to.contended = ppi_alloc(to.num_devices * sizeof *to.contended);
   to.stage_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.stage_of);
+  to.cell_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.cell_of);
   to.votes = ppi_alloc((ids->sites.num + 1) * sizeof *to.votes);
   to.times = ppi_alloc(MOST_PARTS * sizeof *to.times);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (to.out && to.contended && to.stage_of && to.votes && to.times &&
-      start_run(requests, ids, to.out))
+  if (to.out && to.contended && to.stage_of && to.cell_of && to.votes &&
+      to.times && start_run(requests, ids, to.out))
     status = take_all(&to, requests);
   if (status == PPROF_STATUS_OK) status = ppi_figures_request_run(out, to.out);
   if (status != PPROF_STATUS_OK) ppi_request_run_destroy(to.out);

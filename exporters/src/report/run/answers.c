@@ -221,6 +221,7 @@ typedef struct request_filling {
   ppi_stretches *busy;  // by device
   size_t num_devices;
   ppi_moment_room room;
+  ppi_account account;
   ppi_answer *out;
 } request_filling;
 
@@ -313,7 +314,7 @@ static size_t list_items(request_filling *to, const request *from) {
     if (part->device) item->flags |= device_flags(site);
     num++;
   }
-  if (num > 1) qsort(to->items, num, sizeof *to->items, ppi_item_compare);
+  ppi_items_sort(to->items, num);
   return num;
 }
 
@@ -325,7 +326,6 @@ static pprof_status take_request(request_filling *to, const request *from,
                                  const ppi_account_names *names) {
   if (!PPI_ROOM(to->items, to->items_capacity, from->num))
     return PPROF_STATUS_NO_MEMORY;
-  ppi_account account = {0};
   const ppi_moment_unit unit = {from->start_ns, from->end_ns, false};
   ppi_moments walk = {.items = to->items,
                       .num_items = list_items(to, from),
@@ -336,12 +336,11 @@ static pprof_status take_request(request_filling *to, const request *from,
                       .busy = to->busy,
                       .num_devices = to->num_devices,
                       .on_moment = take_moment,
-                      .context = &account};
+                      .context = &to->account};
   pprof_status status = ppi_moments_walk(&walk, &to->room);
   if (status == PPROF_STATUS_OK)
-    status = ppi_account_fold(&account, from->end_ns - from->start_ns, names,
-                              to->out);
-  ppi_account_clear(&account);
+    status = ppi_account_fold(&to->account, from->end_ns - from->start_ns,
+                              names, to->out);
   return status;
 }
 
@@ -391,6 +390,7 @@ static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
   ppi_free(to.list);
   ppi_free(to.items);
   ppi_moment_room_clear(&to.room);
+  ppi_account_clear(&to.account);
   return status;
 }
 

@@ -19,9 +19,8 @@ static inline ppi_run_site *plain_site(const plain_lane *of,
                            PPI_TRAIT_COMMUNICATION |
                            PPI_TRAIT_PADDLE_COMMUNICATION;
   uint64_t more = (uint64_t)(event->kind ^ PPROF_KIND_RANGE) | event->flags |
-                  (event->lane ^ of->lane->id) | event->num_flows |
-                  (uintptr_t)event->work | (uintptr_t)event->cpu |
-                  (uintptr_t)event->numbers;
+                  (event->lane ^ of->lane->id) | (uintptr_t)event->work |
+                  (uintptr_t)event->cpu | (uintptr_t)event->numbers;
   const ppi_run_table *sites = &of->run->ids.sites;
   if (more || event->site >= sites->num || event->end_ns < event->start_ns ||
       event->end_ns == UINT64_MAX ||
@@ -75,6 +74,8 @@ pprof_status ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
     begin_ns = PPI_MIN(begin_ns, event->start_ns);
     last_ns = PPI_MAX(last_ns, event->end_ns);
     status = take(&of, site, event);
+    if (event->num_flows && run->details.requests && status == PPROF_STATUS_OK)
+      status = ppi_requests_take(&run->requests, event, 0);
     if (status != PPROF_STATUS_OK) return status;
   }
   if (i == *at) return status;
