@@ -4,10 +4,11 @@ counters out of what functions take and answer. An attribute that a version lack
 needs it."""
 import functools
 import hashlib
+import inspect
 import time
 
 from . import _markers
-from ._hook_calls import marked
+from ._hook_calls import _Hooked, _Opened, _request, marked
 from ._markers import count
 from ._requests import Request, flow_context, serve, token
 
@@ -41,9 +42,9 @@ def _end(kind, name):
 
 def _with(before=None, after=None):
     """An adapter that calls these with the arguments, `after` with the result in front, outside of
-    the row's range."""
+    the row's range; a row named `-` has none."""
     def adapter(function, rule):
-        inner = marked(function, rule)
+        inner = function if rule.name == "-" else marked(function, rule)
 
         @functools.wraps(function)
         def call(*args, **kwargs):
@@ -129,3 +130,70 @@ vllm_finish = _with(after=_finished)
 vllm_server_add = _with(after=_server_adds)
 vllm_server_outputs = _with(_server_takes, _server_took)
 vllm_server_abort = _with(after=_server_aborted)
+
+
+# ---- continuous batching of transformers ----
+
+_BATCHED = "request"
+
+
+def _batch_waits(_, scheduler, state):
+    _begin(_BATCHED, state.request_id, len(state.initial_tokens),
+           time.time() - (time.perf_counter() - state.created_time))
+
+
+def _batch_prepared(is_any, processor):
+    if is_any:
+        serve([_request_of(_BATCHED, future.state.request_id)
+               for future in processor.inputs_and_outputs.requests_in_batch])
+        count("requests running", len(processor.scheduler.active_requests))
+        count("requests waiting", len(processor.scheduler.waiting_requests))
+
+
+def _batch_token(_, state, *_rest):
+    token(_request_of(_BATCHED, state.request_id))
+
+
+def _batch_done(_, scheduler, name):
+    _end(_BATCHED, name)
+
+
+transformers_wait = _with(after=_batch_waits)
+transformers_prepare = _with(after=_batch_prepared)
+transformers_token = _with(after=_batch_token)
+transformers_finish = _with(after=_batch_done)
+
+
+# ---- Ray Serve ----
+
+def ray_request(function, rule):
+    """What proxies, routers and replicas do for a request, whose id stands first or in what does."""
+    row = _Hooked(rule.name, rule.category, function)
+
+    def opened(args, kwargs):
+        first = args[1] if len(args) > 1 else kwargs.get("request_id")
+        number = _number_of(getattr(first, "request_id", first))
+        return number, _Opened(row._site_of(args, kwargs), number)
+
+    async def answer(args, kwargs):
+        number, marker = opened(args, kwargs)
+        token_of = _request.set(number)
+        try:
+            with marker:
+                return await function(*args, **kwargs)
+        finally:
+            _request.reset(token_of)
+
+    async def answers(args, kwargs):
+        with opened(args, kwargs)[1]:
+            async for item in function(*args, **kwargs):
+                yield item
+
+    made = answers if inspect.isasyncgenfunction(function) else answer
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if not _markers._epoch.value:
+            return function(*args, **kwargs)
+        return made(args, kwargs)
+    return call

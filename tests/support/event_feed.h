@@ -162,6 +162,15 @@ class EventFeed {
     return DeliverAs(sink, nullptr, 0);
   }
 
+  // These checkpoints, and then no lane.
+  pprof_status DeliverCheckpoints(pprof_sink *sink,
+                                  const std::vector<pprof_checkpoint> &all) {
+    pprof_status status = Begin(sink);
+    for (const pprof_checkpoint &one : all)
+      if (status == PPROF_STATUS_OK) status = sink->checkpoint(sink, &one);
+    return status == PPROF_STATUS_OK ? Finish(sink) : status;
+  }
+
   // Lanes interleaved in random pieces; `num_checkpoints` checkpoints at
   // random times, each honouring what a checkpoint promises.
   pprof_status DeliverAs(pprof_sink *sink, std::mt19937_64 *random,

@@ -5,6 +5,7 @@
 
 #include "findings_report.h"
 #include "findings_runs.h"
+#include "report/figures/ranks.h"
 #include "report/figures/sum.h"
 
 namespace pprof_test {
@@ -160,6 +161,41 @@ TEST(FindingsRanksTest, RunsOfDifferentTimesAreNoRanks) {
 TEST(FindingsRanksTest, OneRankIsSlowerThanNobody) {
   Ranks ranks({Rank("1", 9, 10)});
   EXPECT_STREQ("", ranks.Get("slow-rank").text);
+}
+
+// What each is called beside one of another program.
+TEST(FindingsRanksTest, ProcessesAreCalledByWhatTheyRun) {
+  const struct {
+    const char *command, *name;
+  } cases[] = {
+      {"/opt/engine --port 1", "engine pid 7"},
+      {"VLLM::EngineCore", "VLLM::EngineCore pid 7"},
+      {"/usr/bin/python3 -X dev /srv/app.py --port 1", "app.py pid 7"},
+      {"python3.11 -m uvicorn app:app", "uvicorn pid 7"},
+      {"python -c print()", "python pid 7"},
+      {"python -c from multiprocessing.spawn import spawn_main; spawn_main() "
+       "--multiprocessing-fork",
+       "spawned pid 7"},
+      {"ray::ServeReplica:default:Embed.handle_request", "Embed pid 7"},
+      {"ray::ServeReplica:default:Embed", "Embed pid 7"},
+      {"ray::ProxyActor.run", "ProxyActor pid 7"},
+      {"ray::", "pid 7"},
+      {"python", "python pid 7"}};
+  char empty[] = "", pid[] = "7", other_pid[] = "8", other[] = "other";
+  for (const auto &one : cases) {
+    std::string command = one.command;
+    ppi_report_input inputs[2] = {
+        {empty, empty, pid, &command[0], empty, empty, 0, 0, {}},
+        {empty, empty, other_pid, other, empty, empty, 0, 0, {}}};
+    for (auto &input : inputs) input.answers[PPI_BASE_STEP].num_units = 1;
+    ppi_figures figures = {};
+    figures.inputs = inputs;
+    figures.num_inputs = 2;
+    ppi_ranks ranks;
+    ASSERT_EQ(PPROF_STATUS_OK, ppi_ranks_of(&figures, PPI_BASE_STEP, &ranks));
+    EXPECT_STREQ(one.name, ranks.items[0].name) << one.command;
+    ppi_ranks_clear(&ranks);
+  }
 }
 
 }  // namespace

@@ -388,6 +388,23 @@ TEST(ReportTest, WhatIsListedAfterItsEventIsNotBelieved) {
   EXPECT_TRUE(Contains(report.Table("model"), ", disbelieved "));
 }
 
+// Who hears of a request has it begin in the past, which is no mistake.
+TEST(ReportTest, ARequestMayBeginBeforeItIsListed) {
+  for (bool is_request : {false, true}) {
+    EventFeed feed;
+    feed.Lane(1, 100, "main");
+    pprof_event open = feed.Range(1, "r", PPROF_CATEGORY_INFERENCE, 5, 20);
+    open.flags = PPROF_FLAG_ASYNC;
+    if (is_request) open.flags |= PPROF_FLAG_REQUEST;
+    Report report;
+    ASSERT_EQ(PPROF_STATUS_OK,
+              feed.DeliverCheckpoints(report.sink(),
+                                      {{10, nullptr, 0}, {20, &open, 1}}));
+    EXPECT_EQ(is_request ? 0u : 1u,
+              ppi_report_figures(report.get())->num_disbelieved);
+  }
+}
+
 // What a round of a hundred events, half of them the device's, may leave.
 void ExpectLittleHeld(ppi_run_ids *ids) {
   for (size_t i = 0; i < ids->num_threads; i++) {

@@ -69,18 +69,49 @@ static bool are_far_apart(ppi_rank *ranks, size_t num) {
   return false;
 }
 
-// A command's first word without its folder; what a server calls a process of
-// its own stands there, too.
+// "ray::ServeReplica:APP:NAME.METHOD" is NAME, any other "ray::" its class.
+static const char *ray_name(const char *title, size_t *out_len) {
+  static const char replica[] = "ServeReplica:";
+  const char *name = title + sizeof "ray::" - 1;
+  if (strncmp(name, replica, sizeof replica - 1) == 0) {
+    const char *app = name + sizeof replica - 1;
+    size_t len = strcspn(app, ": ");
+    if (app[len] == ':') name = app + len + 1;
+  }
+  *out_len = strcspn(name, ". ");
+  return name;
+}
+
+// What Python runs: a script, a module, or what multiprocessing has spawned.
+static const char *script_of(const char *begin) {
+  const char *at = begin + strcspn(begin, " ");
+  while (*at == ' ' && at[1] == '-') {
+    const char *option = at + 1;
+    at = option + strcspn(option, " ");
+    if (option[1] == 'm') return *at ? at + 1 : begin;
+    bool has_value = option[1] == 'X' || option[1] == 'W';
+    if (has_value && option[2] == ' ') at += 1 + strcspn(at + 1, " ");
+    if (option[1] != 'c') continue;
+    return strstr(at, "--multiprocessing-fork") ? "spawned" : begin;
+  }
+  return *at ? at + 1 : begin;
+}
+
+// A command's first word without its folder, of Python its script; what a
+// server calls a process of its own stands there, too.
 static const char *program_of(const ppi_report_input *input, size_t *out_len) {
   const char *begin = input->command;
+  if (strncmp(begin, "ray::", 5) == 0) return ray_name(begin, out_len);
   size_t len = strcspn(begin, " ");
-  for (size_t i = len; i-- > 0;)
-    if (begin[i] == '/') {
-      *out_len = len - i - 1;
-      return begin + i + 1;
-    }
-  *out_len = len;
-  return begin;
+  const char *slash = memrchr(begin, '/', len);
+  if (strncmp(slash ? slash + 1 : begin, "python", 6) == 0) {
+    begin = script_of(begin);
+    len = strcspn(begin, " ");
+  }
+  slash = memrchr(begin, '/', len);
+  const char *name = slash ? slash + 1 : begin;
+  *out_len = len - (size_t)(name - begin);
+  return name;
 }
 
 static bool are_of_programs(const ppi_rank *ranks, size_t num) {

@@ -98,9 +98,11 @@ static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
                           ppi_run_listed *listed, size_t num,
                           uint64_t time_ns) {
   pprof_status status = doubt_lanes(ids, listed, num, time_ns);
-  // The last checkpoint told all that had begun: what is not in it had come.
+  // The last checkpoint told all that had begun: what is not in it had come, but
+  // requests may have begun before anybody knew of them.
   for (size_t i = 0; i < num; i++)
-    if (listed[i].start_ns < all->checkpoint_ns && !was_listed(all, &listed[i]))
+    if (listed[i].start_ns < all->checkpoint_ns && !listed[i].is_request &&
+        !was_listed(all, &listed[i]))
       listed[i].is_stale = true;
   return status;
 }
@@ -124,7 +126,8 @@ static size_t list(const pprof_checkpoint *checkpoint, ppi_run_listed *out) {
                          .lane = event->lane,
                          .site = event->site,
                          .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                         .flags = flags_of(event)};
+                         .flags = flags_of(event),
+                         .is_request = event->flags & PPROF_FLAG_REQUEST};
   }
   if (num > 1) qsort(out, num, sizeof *out, compare_listed);
   return num;

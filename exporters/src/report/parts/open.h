@@ -13,7 +13,7 @@ typedef struct ppi_run_listed {
   size_t index;  // in the list
   uint32_t lane, site;
   uint16_t depth, flags;  // PPI_HELD_LOOSE, PPI_HELD_COMMUNICATION
-  bool is_stale;
+  bool is_request, is_stale;
 } ppi_run_listed;
 
 // All zero is the empty one.
