@@ -91,7 +91,7 @@ static void print_rows(int repetitions) {
   double wait = cost_of(WAIT, SPIN, repetitions);
   bench_row("waits: lock + unlock",
             median(subjects[C_LIBRARY].ns, (size_t)repetitions), "ns", 0);
-  bench_row("waits: more, preloaded and off", off, "ns", 0);
+  bench_row("waits: more, preloaded and off", off, "ns", 1);
   bench_row("waits: more, recorded, without contention", on, "ns", 5);
   bench_row("waits: a range", range, "ns", 0);
   bench_row("waits: a wait, beside its two records", wait - 2 * range, "ns",

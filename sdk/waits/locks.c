@@ -34,7 +34,7 @@ static uint32_t writer_of(const pthread_rwlock_t *lock) {
 // What `timed` answers but that its time is up; `plain` where nothing records.
 #define LOCK(lock, kind, holder, plain, timed)         \
   do {                                                 \
-    PPI_WAITING(waiting, lock, kind);                  \
+    PPI_WAITING_OF(waiting, lock, kind, caller);       \
     if (!waiting.is_open) return plain(lock);          \
     for (;;) {                                         \
       struct timespec until = next_look();             \
@@ -44,13 +44,23 @@ static uint32_t writer_of(const pthread_rwlock_t *lock) {
     }                                                  \
   } while (0)
 
+PPI_APART int wait_for_mutex(const ppi_reals *real, pthread_mutex_t *mutex,
+                             const void *caller) {
+  LOCK(mutex, PPI_WAIT_MUTEX, owner_of, real->pthread_mutex_lock,
+       real->pthread_mutex_timedlock);
+}
+
+PPI_APART int lock_mutex(const ppi_reals *real, pthread_mutex_t *mutex,
+                         const void *caller) {
+  int result = real->pthread_mutex_trylock(mutex);
+  if (PPI_USUALLY(result != EBUSY)) return result;
+  return wait_for_mutex(real, mutex, caller);
+}
+
 PPI_EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_mutex_lock(mutex);
-  int result = real->pthread_mutex_trylock(mutex);
-  if (PPI_USUALLY(result != EBUSY)) return result;
-  LOCK(mutex, PPI_WAIT_MUTEX, owner_of, real->pthread_mutex_lock,
-       real->pthread_mutex_timedlock);
+  return lock_mutex(real, mutex, PPI_CALLER);
 }
 
 PPI_EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex,
@@ -80,32 +90,52 @@ PPI_EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex,
   return result;
 }
 
-PPI_EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex) {
-  const ppi_reals *real = ppi_real();
-  if (ppi_records(real)) ppi_release(real, mutex);
+PPI_APART int unlock_mutex(const ppi_reals *real, pthread_mutex_t *mutex) {
+  ppi_release(real, mutex);
   return real->pthread_mutex_unlock(mutex);
 }
 
-PPI_EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+PPI_EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_rwlock_rdlock(lock);
+  if (!ppi_records(real)) return real->pthread_mutex_unlock(mutex);
+  return unlock_mutex(real, mutex);
+}
+
+PPI_APART int lock_to_read(const ppi_reals *real, pthread_rwlock_t *lock,
+                           const void *caller) {
   int result = real->pthread_rwlock_tryrdlock(lock);
   if (PPI_USUALLY(result != EBUSY)) return result;
   LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_rdlock,
        real->pthread_rwlock_timedrdlock);
 }
 
-PPI_EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+PPI_EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
   const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_rwlock_wrlock(lock);
+  if (!ppi_records(real)) return real->pthread_rwlock_rdlock(lock);
+  return lock_to_read(real, lock, PPI_CALLER);
+}
+
+PPI_APART int lock_to_write(const ppi_reals *real, pthread_rwlock_t *lock,
+                            const void *caller) {
   int result = real->pthread_rwlock_trywrlock(lock);
   if (PPI_USUALLY(result != EBUSY)) return result;
   LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_wrlock,
        real->pthread_rwlock_timedwrlock);
 }
 
+PPI_EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+  const ppi_reals *real = ppi_real();
+  if (!ppi_records(real)) return real->pthread_rwlock_wrlock(lock);
+  return lock_to_write(real, lock, PPI_CALLER);
+}
+
+PPI_APART int unlock_rwlock(const ppi_reals *real, pthread_rwlock_t *lock) {
+  ppi_release(real, lock);
+  return real->pthread_rwlock_unlock(lock);
+}
+
 PPI_EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   const ppi_reals *real = ppi_real();
-  if (ppi_records(real)) ppi_release(real, lock);
-  return real->pthread_rwlock_unlock(lock);
+  if (!ppi_records(real)) return real->pthread_rwlock_unlock(lock);
+  return unlock_rwlock(real, lock);
 }

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-// Until libpprof.so's is known, which may be while that is being looked for.
-static const pprof_wait_table_ nothing;
+// Until libpprof.so's is known: on, so that the first call finds it.
+static const pprof_wait_table_ nothing = {.on = 1};
 ppi_reals ppi_reals_found = {.table = &nothing};
 
 // The next library's: another tool's interceptor, where there is one.
@@ -24,10 +24,10 @@ void ppi_reals_find(void) {
 #undef FIND
   find(&real->read, "read", "");
   find(&real->syscall, "syscall", "");
-  real->table = pprof_wait_get_table_();
+  __atomic_store_n(&real->table, pprof_wait_get_table_(), __ATOMIC_RELEASE);
   __atomic_store_n(&real->ready, 1, __ATOMIC_RELEASE);
 }
 
 __attribute__((constructor)) static void begin(void) {
-  (void)ppi_real();
+  ppi_reals_find();
 }

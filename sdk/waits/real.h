@@ -95,13 +95,19 @@ typedef struct ppi_reals {
 extern ppi_reals ppi_reals_found;
 void ppi_reals_find(void);
 
+// First of all ppi_records: the table in which nothing is found yet is on, so
+// that what is off looks at one word.
 static inline const ppi_reals *ppi_real(void) {
-  if (PPI_RARELY(!__atomic_load_n(&ppi_reals_found.ready, __ATOMIC_ACQUIRE)))
-    ppi_reals_find();
   return &ppi_reals_found;
 }
-static inline bool ppi_records(const ppi_reals *real) {
+static inline bool ppi_is_on(const ppi_reals *real) {
   return PPI_RARELY(__atomic_load_n(&real->table->on, __ATOMIC_RELAXED));
+}
+static inline bool ppi_records(const ppi_reals *real) {
+  if (!ppi_is_on(real)) return false;
+  if (PPI_USUALLY(__atomic_load_n(&real->ready, __ATOMIC_ACQUIRE))) return true;
+  ppi_reals_find();
+  return ppi_is_on(real);
 }
 
 // Before the call that ends waits for the object.
@@ -129,6 +135,11 @@ static inline void ppi_begin_waiting(ppi_waiting *waiting,
   waiting->is_open = pprof_wait_begin_(&waiting->wait, object, kind, caller);
   errno = error;
 }
-#define PPI_WAITING(name, object, kind)                       \
+#define PPI_CALLER __builtin_return_address(0)
+#define PPI_WAITING_OF(name, object, kind, caller)            \
   __attribute__((cleanup(ppi_end_waiting))) ppi_waiting name; \
-  ppi_begin_waiting(&name, object, kind, __builtin_return_address(0))
+  ppi_begin_waiting(&name, object, kind, caller)
+#define PPI_WAITING(name, object, kind) \
+  PPI_WAITING_OF(name, object, kind, PPI_CALLER)
+// What records is a function by itself: the one in front has no frame.
+#define PPI_APART static __attribute__((noinline))
