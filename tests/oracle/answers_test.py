@@ -31,16 +31,16 @@ TRUTHS = (
      ("in half of theirs", "slowest")),
     # Five steps of three hours.
     ("rate_zero", (), ("5 steps in 54000 s = 0.0000926/s",), ("= 0.00/s",)),
-    ("rate_zero", ("--view", "stages"), ("0.0000926 / 0.000123",), ()),
+    ("rate_zero", ("--view", "stages", "--wide"), ("0.0000926 / 0.000123",), ()),
     ("rate_zero", ("--tree",), ("0.33/h", "0.44/h"), ("0.00 ",)),
     # Each step: 7 ms of kernels and 3 ms of copies, one after the other.
     ("busy_with_copies", (), ("g:0 is the limit: busy 100 %. The greatest part is train",), ()),
     ("busy_with_copies", ("--view", "device"), ("g:0 with copies and sets: 100.00 %.",), ()),
     # Two calls of 25 ms, two of 2.5 ms.
-    ("cold_half", ("--view", "stages"), ("25.40 / 0 / -",), ("25.40 / 2 / 25.22",)),
+    ("cold_half", ("--view", "stages", "--wide"), ("25.40 / 0 / -",), ("25.40 / 2 / 25.22",)),
     # The processor's time is asked a little outside of each range: 10.4 of 10 ms.
     ("cpu_104", (), ("its thread is on a processor for 100 % of its time",), ("104 %",)),
-    ("cpu_104", ("--view", "cpu"), ("500.00 / 500.00 / 0.00 / 100.00",), ("104.00", "520.00")),
+    ("cpu_104", ("--view", "cpu", "--wide"), ("500.00 / 500.00 / 0.00 / 100.00",), ("104.00", "520.00")),
     # It rises for 60 % of the time, and stays.
     ("memory_levelled_off", (), ("100 steps in 1.00 s",), ("memory-grows", "a second")),
 )

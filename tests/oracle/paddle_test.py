@@ -26,7 +26,7 @@ class PaddleTest(Case):
             with open(os.path.join(DATA, f"paddle_small.{name}.txt"), encoding="utf-8") as file:
                 theirs = peer_paddle.tables_of(file.read())
             ours = peer_paddle.tables_of(
-                case.output("--style", "paddle", "--sort", peer_paddle.KEYS[key], "--time-unit",
+                case.output("--style", "paddle", "--wide", "--sort", peer_paddle.KEYS[key], "--time-unit",
                             unit, "--op-detail", *options, TRACE))
             row = common.Row(name)
             peer_paddle.compare_tables(row, name, theirs, ours)
@@ -39,7 +39,7 @@ class PaddleTest(Case):
             theirs = peer_paddle.tables_of(file.read())["Operator Summary"]
         names = [key[1][0] for key, _ in theirs if len(key[1]) == 1]
         ours = peer_paddle.tables_of(
-            case.output("--style", "paddle", "--sort", "cpu-avg", "--time-unit", "ns", TRACE))
+            case.output("--style", "paddle", "--wide", "--sort", "cpu-avg", "--time-unit", "ns", TRACE))
         self.assertEqual([key[1][0] for key, _ in ours["Operator Summary"]], names)
 
 

@@ -119,7 +119,7 @@ class TorchTest(Case):
     def tables(self, trace, table, *arguments):
         with open(path_of(table), encoding="utf-8") as file:
             torch = table_rows(file.read(), "Self C")
-        text = case.output("summary", path_of(trace), "--style", "torch", *arguments)
+        text = case.output("summary", path_of(trace), "--style", "torch", "--wide", *arguments)
         return torch, table_rows(text, "Self C")
 
     def test_table_reads_as_torchs(self):

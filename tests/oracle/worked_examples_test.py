@@ -109,7 +109,8 @@ class HostTest(Example):
             if length == 100:
                 for unit, cell in (("ms", "1.00 / 0.00 / 0.00 / 0.00"),
                                    ("us", "1000.00 / 0.10 / 0.10 / 0.10")):
-                    text = case.output("summary", path, "--view", "operator", "--time-unit", unit)
+                    text = case.output("summary", path, "--view", "operator", "--wide", "--time-unit",
+                                       unit)
                     self.assertIn(cell, text)
 
     def test_e14_utilisation(self):
@@ -275,7 +276,7 @@ class PerfTest(Example):
                    min=20 * MS)
         self.check(report, "perf", ("ips",), unit="steps/s", avg=5.0, max=10.0, min=3.333333)
         self.check(report, "perf", ("reader_ratio",), unit="%", avg=15.0)
-        text = case.output("summary", self.path("trace.json"), "--view", "perf")
+        text = case.output("summary", self.path("trace.json"), "--view", "perf", "--wide")
         lines = [" ".join(line.split()) for line in text.splitlines()]
         for line in ("Reader Ratio: 15.000%", "Time Unit: s, IPS Unit: steps/s",
                      "| reader_cost | 0.03000 | 0.04000 | 0.02000 |",
@@ -431,7 +432,7 @@ class ScenarioSTest(Case):
 
     def check(self, view, *arguments):
         """Our table begins with the reference's lines."""
-        text = case.output("summary", self.PATH, "--view", view, *arguments)
+        text = case.output("summary", self.PATH, "--view", view, "--wide", *arguments)
         expected = SCENARIO_S[view].strip("\n").splitlines()
         self.assertEqual(text.splitlines()[:len(expected)], expected)
         return text
@@ -465,7 +466,7 @@ class ScenarioSTest(Case):
         self.check("userdefined")
 
     def test_e18_memory(self):
-        text = case.output("summary", self.PATH, "--view", "memory")
+        text = case.output("summary", self.PATH, "--view", "memory", "--wide")
         lines = [" ".join(line.split()) for line in text.splitlines() if line.strip("- ")]
         # "Allocation Count" is wider than Paddle's column; ours is as wide as its heading.
         self.assertEqual([lines[0].strip("-")] + lines[1:6], [

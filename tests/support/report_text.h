@@ -42,6 +42,7 @@ class Report {
     ppi_report_options options = {};
     options.views = views;
     options.time_unit = unit;
+    options.is_wide = true;
     return Write(format, options);
   }
   std::string Write(ppi_report_format format,

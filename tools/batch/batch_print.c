@@ -180,7 +180,7 @@ int ppi_batch_print(const ppi_batch_result *result, int code) {
     put_bars(result, &curve, &view.note);
   bool ok = fill_rows(result, &view) && !view.note.failed;
   if (format == PPI_FORMAT_JSON) put_json_head(result, &curve, &page);
-  ppi_print_view(&page, &view, format, ppi_tool_time_unit(result->options));
+  ppi_tool_rows_view(&page, &view, result->options, format);
   if (format == PPI_FORMAT_JSON) {
     ppi_tool_rows_lines(&page, "notes", &view.note);
     ppi_page_text(&page, "}\n");

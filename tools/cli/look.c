@@ -40,7 +40,7 @@ static size_t width_of(int fd) {
 
 static bool has_colour(const struct ppi_tool_options *options, int fd) {
   const char *term = variable("TERM");
-  if (strcmp(options->color, "auto") != 0)
+  if (options->color && strcmp(options->color, "auto") != 0)
     return strcmp(options->color, "always") == 0;
   return !variable("NO_COLOR") && term && strcmp(term, "dumb") != 0 &&
          fd >= 0 && isatty(fd);
@@ -68,11 +68,17 @@ static uint64_t now_ns(void) {
   return seconds * 1000000000u;
 }
 
+// Tables of other profilers keep their bytes in a file.
+static bool is_style_in_file(const struct ppi_tool_options *options) {
+  const char *style = options->tables.style;
+  return style && strcmp(style, "answer") != 0 && descriptor_of(options) < 0;
+}
+
 void ppi_tool_look(const struct ppi_tool_options *options,
                    ppi_report_options *out) {
   int fd = descriptor_of(options);
   out->width = width_of(fd);
-  out->is_wide = options->wide;
+  out->is_wide = options->wide || is_style_in_file(options);
   out->has_colour = has_colour(options, fd);
   out->is_ascii = is_ascii();
   out->now_ns = now_ns();

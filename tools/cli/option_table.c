@@ -126,12 +126,18 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "--kernels: with what tells them apart, or as they are"},
     {"columns", 0, PPI_OPTION_TEXT, FIELD(tables.columns), FOR(TABLES),
      "A,B,...", NULL,
-     "--tree: calls, total, wall, self, avg, std, p50, p99, device, items/s,"
-     " user, sys, run-queue, max; kernels, launches, copies, busy, busy%, span,"
-     " idle, because, delay, delay-p99, copied, GB/s, events [those that fit]"},
-    {"wide", 0, PPI_OPTION_FLAG, FIELD(wide), FOR(TABLES), NULL, NULL,
-     "the answer, --tree: every column, and names whole [the width of the"
-     " terminal; 100 in a file]"},
+     "of --view, --style: as CSV names them; --tree: calls, total, wall, self,"
+     " avg, std, p50, p99, device, items/s, user, sys, run-queue, max; kernels,"
+     " launches, copies, busy, busy%, span, idle, because, delay, delay-p99,"
+     " copied, GB/s, events [those that fit]"},
+    {"columns", 0, PPI_OPTION_TEXT, FIELD(tables.columns),
+     FOR(FORMATS) | FOR(JSON) | FOR(SQL) | FOR(RECOVER), "A,B,...", NULL,
+     "of the table, as CSV names them [those that fit]"},
+    {"wide", 0, PPI_OPTION_FLAG, FIELD(wide),
+     FOR(TABLES) | FOR(FORMATS) | FOR(JSON) | FOR(SQL) | FOR(RECOVER), NULL,
+     NULL,
+     "tables: every column, and names whole [the width of the terminal; 100 in"
+     " a file]"},
     {"color", 0, PPI_OPTION_CHOICE, FIELD(color), FOR(TABLES),
      "auto|always|never", "auto",
      "bold headings; auto: on a terminal, unless NO_COLOR is set"},

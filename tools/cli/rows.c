@@ -5,12 +5,32 @@
 
 #include <string.h>
 
+#include "cli/look.h"
+#include "view/grid.h"
+
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options) {
   unsigned i = options->time_unit ? PPI_TIME_S : PPI_TIME_MS;
   while (i > 0 &&
          strcmp(ppi_time_unit_name((ppi_time_unit)i), options->time_unit) != 0)
     i--;
   return (ppi_time_unit)i;
+}
+
+void ppi_tool_rows_view(ppi_page *page, const ppi_view *view,
+                        const struct ppi_tool_options *options,
+                        ppi_report_format format) {
+  ppi_report_options how = {.time_unit = ppi_tool_time_unit(options),
+                            .columns = options->tables.columns};
+  if (how.columns) {
+    ppi_page known = {0};
+    ppi_view_put_columns(view->kind, &known);
+    if (!ppi_names_are_of(how.columns, known.bytes))
+      ppi_tool_say("'--columns %s' has others than %s", how.columns,
+                   known.bytes);
+    ppi_page_clear(&known);
+  }
+  ppi_tool_look(options, &how);
+  ppi_print_view(page, view, format, &how);
 }
 
 void ppi_tool_rows_lines(ppi_page *page, const char *key,

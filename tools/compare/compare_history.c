@@ -95,7 +95,7 @@ int ppi_history_print(const ppi_history *history, int code) {
                 "any stage. A level\nhas three runs or more\n");
   if (format == PPI_FORMAT_JSON)
     ppi_page_text(&page, "{\"schema\":\"pprof.history/1\",\n");
-  ppi_print_view(&page, &view, format, ppi_tool_time_unit(options));
+  ppi_tool_rows_view(&page, &view, options, format);
   if (format == PPI_FORMAT_JSON) {
     ppi_tool_rows_lines(&page, "notes", &view.note);
     ppi_page_text(&page, "}\n");

@@ -28,14 +28,15 @@ static void put_inputs(ppi_page *page, const ppi_compare_result *result) {
 }
 
 static void put_page(ppi_page *page, const ppi_compare_result *result,
-                     const ppi_view *view, ppi_report_format format,
-                     ppi_time_unit unit) {
+                     const ppi_view *view,
+                     const struct ppi_tool_options *options,
+                     ppi_report_format format) {
   bool is_json = format == PPI_FORMAT_JSON;
   if (is_json) {
     ppi_page_text(page, "{\"schema\":\"pprof.compare/1\",\n");
     put_inputs(page, result);
   }
-  ppi_print_view(page, view, format, unit);
+  ppi_tool_rows_view(page, view, options, format);
   if (!is_json) return;
   ppi_tool_rows_lines(page, "notes", result->notes);
   ppi_page_text(page, "}\n");
@@ -49,7 +50,7 @@ static void make_page(const struct ppi_tool_options *options,
   bool ok = result->num_inputs == 2
                 ? ppi_compare_pairs(result, format, &view)
                 : ppi_compare_ranking(result, as_table, &view);
-  if (ok) put_page(page, result, &view, format, ppi_tool_time_unit(options));
+  if (ok) put_page(page, result, &view, options, format);
   page->failed |= !ok || view.note.failed || result->notes->failed;
   ppi_view_clear(&view);
 }

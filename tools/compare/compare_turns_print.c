@@ -150,7 +150,7 @@ int ppi_turns_print(const ppi_turns_result *result, int code) {
   put_notes(result, &view.note);
   if (format == PPI_FORMAT_JSON)
     ppi_page_text(&page, "{\"schema\":\"pprof.try/1\",\n");
-  ppi_print_view(&page, &view, format, ppi_tool_time_unit(result->options));
+  ppi_tool_rows_view(&page, &view, result->options, format);
   if (format == PPI_FORMAT_JSON) {
     ppi_tool_rows_lines(&page, "notes", &view.note);
     ppi_page_text(&page, "}\n");

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/rows.h"
 #include "input/spool_operand.h"
-#include "print/report_print.h"
 #include "recover/forensics.h"
 #include "recover/forensics_names.h"
 #include "spool/spool_folders.h"
@@ -189,8 +189,9 @@ static void put_counts(const ppi_forensics *found, ppi_page *page) {
                     found->num_damaged);
 }
 
-static void put_table(const char *path, const ppi_forensics *found,
-                      const ppi_view *view, ppi_page *page) {
+static void put_table(const struct listing *listing, const char *path,
+                      const ppi_forensics *found, const ppi_view *view) {
+  ppi_page *page = listing->page;
   const char *host = ppi_forensics_text(found, "host");
   const char *command = ppi_forensics_text(found, "command");
   char until[48];
@@ -210,12 +211,13 @@ static void put_table(const char *path, const ppi_forensics *found,
     return;
   }
   ppi_page_text(page, "\n");
-  ppi_print_view(page, view, PPI_FORMAT_TABLE, PPI_TIME_MS);
+  ppi_tool_rows_view(page, view, listing->options, PPI_FORMAT_TABLE);
   put_notes(found, page);
 }
 
-static void put_json(const char *path, const ppi_forensics *found,
-                     const ppi_view *view, ppi_page *page) {
+static void put_json(const struct listing *listing, const char *path,
+                     const ppi_forensics *found, const ppi_view *view) {
+  ppi_page *page = listing->page;
   static const char *const keys[] = {"host", "command", "uuid"};
   ppi_page_text(page, "{\"path\":");
   ppi_page_json(page, path);
@@ -231,7 +233,7 @@ static void put_json(const char *path, const ppi_forensics *found,
                   ",\"torn\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\n",
                   found->start_realtime_ns, found->until_ns, found->num_torn,
                   found->num_damaged);
-  ppi_print_view(page, view, PPI_FORMAT_JSON, PPI_TIME_MS);
+  ppi_tool_rows_view(page, view, listing->options, PPI_FORMAT_JSON);
   ppi_page_text(page, "}");
 }
 
@@ -244,7 +246,7 @@ static void put_spool(struct listing *listing, const char *path,
   ppi_view view;
   if (!make_view(found, &view)) listing->page->failed = true;
   if (listing->json && listing->num_shown) ppi_page_text(listing->page, ",\n");
-  (listing->json ? put_json : put_table)(path, found, &view, listing->page);
+  (listing->json ? put_json : put_table)(listing, path, found, &view);
   ppi_view_clear(&view);
   listing->num_shown++;
   if (found->num_damaged) raise_code(listing, PPI_EXIT_DAMAGED);

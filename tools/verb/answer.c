@@ -3,24 +3,12 @@
 // Prints a query's rows as CSV, JSON or a table.
 #include "verb/answer.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
-
-// Cells as texts one behind the other; `ends` says where each ends.
-typedef struct cells {
-  ppi_page text;
-  size_t *ends;
-  size_t num, capacity;
-  bool *are_numbers;  // by column: nothing else was met in it
-  int num_columns;
-} cells;
-
-static bool add_cell(cells *to) {
-  if (!PPI_ROOM(to->ends, to->capacity, to->num + 1)) return false;
-  to->ends[to->num++] = to->text.len;
-  return true;
-}
+#include "cli/look.h"
+#include "view/grid.h"
 
 // Fields of CSV, and what a table shows. NULL is an empty one. Answers whether
 // it is a text.
@@ -85,69 +73,70 @@ static void put_json(ppi_page *page, ppi_answer *answer) {
   ppi_page_text(page, "]}\n");
 }
 
-static bool collect(cells *to, ppi_answer *answer) {
-  bool room = true;
-  for (int i = 0; i < to->num_columns && room; i++) {
-    ppi_page_visible(&to->text, answer->column_name(answer, i));
-    to->are_numbers[i] = true;
-    room = add_cell(to);
-  }
-  while (room && answer->next(answer))
-    for (int i = 0; i < to->num_columns && room; i++) {
-      if (put_cell(&to->text, answer, i, ppi_page_visible))
-        to->are_numbers[i] = false;
-      room = add_cell(to);
-    }
-  return room && !to->text.failed;
-}
-
-static const char *cell_at(const cells *from, size_t at, size_t *out_len) {
-  size_t start = at ? from->ends[at - 1] : 0;
-  *out_len = from->ends[at] - start;
-  return *out_len ? from->text.bytes + start : "";
-}
-
-// Numbers stand to the right; nothing follows the last column.
-static void put_aligned(ppi_page *page, const cells *from,
-                        const size_t *widths) {
-  size_t num = (size_t)from->num_columns, len;
-  for (size_t at = 0; at < from->num; at++) {
-    const char *text = cell_at(from, at, &len);
-    size_t column = at % num, pad = widths[column] - ppi_page_width(text, len);
-    if (column) ppi_page_text(page, "  ");
-    if (from->are_numbers[column]) ppi_page_repeat(page, ' ', pad);
-    ppi_page_bytes(page, text, len);
-    if (column + 1 == num)
-      ppi_page_text(page, "\n");
-    else if (!from->are_numbers[column])
-      ppi_page_repeat(page, ' ', pad);
+static void put_row_cells(ppi_grid *grid, ppi_answer *answer) {
+  for (size_t i = 0; i < grid->num_columns; i++) {
+    if (put_cell(&grid->text, answer, (int)i, ppi_page_visible))
+      grid->columns[i].is_left = true;
+    ppi_grid_end_cell(grid);
   }
 }
 
-static void put_table(ppi_page *page, ppi_answer *answer) {
-  int num = answer->num_columns;
-  cells found = {.num_columns = num,
-                 .are_numbers = ppi_alloc((size_t)num * sizeof(bool))};
-  size_t *widths = ppi_alloc((size_t)num * sizeof *widths), len;
-  bool room = found.are_numbers && widths && collect(&found, answer);
-  for (size_t at = 0; room && at < found.num; at++) {
-    const char *text = cell_at(&found, at, &len);
-    size_t width = ppi_page_width(text, len);
-    if (width > widths[at % (size_t)num]) widths[at % (size_t)num] = width;
+// Their headings are in `names`; false: out of memory.
+static bool take_columns(ppi_grid *grid, ppi_answer *answer, const char *asked,
+                         ppi_page *names) {
+  for (size_t i = 0; i < grid->num_columns; i++) {
+    ppi_page_visible(names, answer->column_name(answer, (int)i));
+    ppi_page_repeat(names, '\0', 1);
   }
-  if (room) put_aligned(page, &found, widths);
-  page->failed |= !room;
-  ppi_page_clear(&found.text);
-  ppi_free(found.ends);
-  ppi_free(found.are_numbers);
-  ppi_free(widths);
+  const char *heading = names->bytes;
+  for (size_t i = 0; i < grid->num_columns && !names->failed; i++) {
+    bool is_out = asked && !ppi_names_have(asked, heading);
+    grid->columns[i] = (ppi_grid_column){
+        .heading = heading, .rank = is_out ? 0 : i, .is_out = is_out};
+    heading += strlen(heading) + 1;
+  }
+  return !names->failed;
 }
 
-void ppi_answer_put(ppi_page *page, ppi_answer *answer, const char *format) {
+// Texts are cut, and the last columns go first.
+static void put_grid(ppi_page *page, ppi_grid *grid, bool is_wide) {
+  enum { FLOOR = 12 };
+  for (size_t i = 0; i < grid->num_columns; i++)
+    if (grid->columns[i].is_left) grid->columns[i].floor = FLOOR;
+  ppi_grid_fit(grid, is_wide ? SIZE_MAX : ppi_page_columns(page));
+  ppi_grid_put_prefix(page, grid);
+  ppi_grid_put_headings(page, grid);
+  for (size_t row = 0; row < ppi_grid_num_rows(grid); row++)
+    ppi_grid_put_row(page, grid, row);
+  ppi_grid_put_left_out(page, grid);
+}
+
+static void put_table(ppi_page *page, ppi_answer *answer,
+                      const struct ppi_tool_options *options) {
+  size_t num = (size_t)answer->num_columns;
+  ppi_grid grid = {.columns = ppi_alloc(num * sizeof *grid.columns),
+                   .num_columns = num};
+  ppi_report_options how = {.width = 0};
+  ppi_page names = {0};
+  ppi_tool_look(options, &how);
+  page->width = how.width;
+  bool has_room = grid.columns &&
+                  take_columns(&grid, answer, options->tables.columns, &names);
+  while (has_room && answer->next(answer)) put_row_cells(&grid, answer);
+  if (has_room) put_grid(page, &grid, how.is_wide);
+  page->failed |= !has_room;
+  ppi_grid_clear(&grid);
+  ppi_page_clear(&names);
+  ppi_free(grid.columns);
+}
+
+void ppi_answer_put(ppi_page *page, ppi_answer *answer,
+                    const struct ppi_tool_options *options) {
+  const char *format = options->format;
   if (strcmp(format, "json") == 0)
     put_json(page, answer);
   else if (strcmp(format, "csv") == 0)
     put_csv(page, answer);
   else
-    put_table(page, answer);
+    put_table(page, answer, options);
 }

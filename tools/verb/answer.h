@@ -4,6 +4,7 @@
 // it.
 #pragma once
 
+#include "cli/options.h"
 #include "file/text.h"
 
 typedef struct ppi_answer ppi_answer;
@@ -16,5 +17,6 @@ struct ppi_answer {
   const char *(*cell)(ppi_answer *answer, int at, bool *is_number);
 };
 
-// ppi_answer_put prints all rows: `format` is table, csv or json.
-void ppi_answer_put(ppi_page *page, ppi_answer *answer, const char *format);
+// ppi_answer_put prints all rows as --format has it: table, csv or json.
+void ppi_answer_put(ppi_page *page, ppi_answer *answer,
+                    const struct ppi_tool_options *options);

@@ -44,7 +44,7 @@ static int print(const struct ppi_tool_options *options, const char *path,
       ppi_cost_view(cost, &groups, by, format, options->tables.top, &view);
   if (ok) {
     if (format == PPI_FORMAT_JSON) put_head(&page, path, &groups);
-    ppi_print_view(&page, &view, format, PPI_TIME_MS);
+    ppi_tool_rows_view(&page, &view, options, format);
     if (format == PPI_FORMAT_JSON) {
       ppi_tool_rows_lines(&page, "notes", &view.note);
       ppi_page_text(&page, "}\n");

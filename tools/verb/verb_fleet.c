@@ -74,7 +74,7 @@ static int ask(const struct ppi_tool_options *options, ppi_duck *duck,
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s", duck->failure);
   answer.base.num_columns = (int)duck->api->column_count(&answer.result);
   bool is_whole = has_texts(&answer);
-  if (is_whole) ppi_answer_put(page, &answer.base, options->format);
+  if (is_whole) ppi_answer_put(page, &answer.base, options);
   if (answer.text) duck->api->free(answer.text);
   duck->api->destroy_result(&answer.result);
   return is_whole ? PPI_EXIT_DONE : PPI_EXIT_USAGE;

@@ -74,7 +74,7 @@ static int ask(const struct ppi_tool_options *options, ppi_db *db) {
                   .cell = cell},
                  db,
                  row};
-  ppi_answer_put(&page, &answer.base, options->format);
+  ppi_answer_put(&page, &answer.base, options);
   ppi_db_finalize(db, row);
   if (!ppi_db_failed(db))
     return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);

@@ -13,10 +13,10 @@
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/parse.h"
+#include "cli/rows.h"
 #include "input/input.h"
 #include "input/spool_operand.h"
 #include "input/usual.h"
-#include "print/report_print.h"
 #include "recover/forensics.h"
 #include "recover/forensics_log.h"
 #include "recover/forensics_names.h"
@@ -328,8 +328,9 @@ static void put_head(const char *path, const ppi_forensics *found,
   ppi_page_text(page, "\n");
 }
 
-static void put_json(const char *path, const ppi_forensics *found,
-                     const ppi_view *view, ppi_page *page) {
+static void put_json(const struct look *look, const char *path,
+                     const ppi_forensics *found, const ppi_view *view) {
+  ppi_page *page = look->page;
   const char *command = ppi_forensics_text(found, "command");
   ppi_page_text(page, "{\"path\":");
   ppi_page_json(page, path);
@@ -338,7 +339,7 @@ static void put_json(const char *path, const ppi_forensics *found,
                   found->alive ? "true" : "false");
   command ? ppi_page_json(page, command) : ppi_page_text(page, "null");
   ppi_page_text(page, ",\n");
-  ppi_print_view(page, view, PPI_FORMAT_JSON, PPI_TIME_MS);
+  ppi_tool_rows_view(page, view, look->options, PPI_FORMAT_JSON);
   ppi_page_text(page, "}");
 }
 
@@ -360,9 +361,9 @@ static void show(struct look *look, const char *path,
   if (!look->json) put_head(path, found, look->page);
   if (look->json && look->num_shown++) ppi_page_text(look->page, ",\n");
   if (look->json)
-    put_json(path, found, &view, look->page);
+    put_json(look, path, found, &view);
   else
-    ppi_print_view(look->page, &view, PPI_FORMAT_TABLE, PPI_TIME_MS);
+    ppi_tool_rows_view(look->page, &view, look->options, PPI_FORMAT_TABLE);
   look->page->failed |= !good;
   if (found->num_damaged) raise_code(look, PPI_EXIT_DAMAGED);
   ppi_view_clear(&view);

@@ -17,6 +17,7 @@
 #include "verb/slo.h"
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
+#include "view/grid.h"
 #include "view/view_sort.h"
 #include "view/view_tree.h"
 
@@ -38,7 +39,9 @@ static ppi_report_by by_of(const struct ppi_tool_options *options) {
 
 static bool wants_tree(const struct ppi_tool_options *options) {
   return options->tables.tree || options->tables.flat ||
-         options->tables.open_kernels || options->tables.columns ||
+         options->tables.open_kernels ||
+         (options->tables.columns && !options->tables.view &&
+          !options->tables.style) ||
          options->tables.filter || options->tables.depth != LONG_MIN;
 }
 
@@ -101,6 +104,23 @@ static int check_compact(const struct ppi_tool_options *options) {
                        "'--compact' is a form of '-f json' alone");
 }
 
+static int check_columns(const struct ppi_tool_options *options,
+                         ppi_report_style style) {
+  const char *asked = options->tables.columns;
+  ppi_page known = {0};
+  if (!asked) return PPI_EXIT_DONE;
+  if (style == PPI_STYLE_TREE)
+    ppi_page_text(&known, ppi_tree_columns());
+  else
+    ppi_report_columns(style, options->tables.view, &known);
+  int code = PPI_EXIT_DONE;
+  if (known.failed || !ppi_names_are_of(asked, known.bytes ? known.bytes : ""))
+    code = ppi_tool_fail(PPI_EXIT_USAGE, "'--columns %s' has others than %s",
+                         asked, known.bytes ? known.bytes : "");
+  ppi_page_clear(&known);
+  return code;
+}
+
 // Keys and views depend on the style, so the option table cannot know them.
 int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   ppi_report_style style = style_of(options);
@@ -115,9 +135,7 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   if (options->tables.tree && options->tables.flat)
     return ppi_tool_fail(PPI_EXIT_USAGE,
                          "'--tree' and '--flat' are two tables: choose one");
-  if (options->tables.columns && !ppi_tree_knows(options->tables.columns))
-    return ppi_tool_fail(PPI_EXIT_USAGE, "'--columns %s' has others than %s",
-                         options->tables.columns, ppi_tree_columns());
+  if (check_columns(options, style) != PPI_EXIT_DONE) return PPI_EXIT_USAGE;
   if (wants_files(options) && style != PPI_STYLE_PADDLE)
     return ppi_tool_fail(
         PPI_EXIT_USAGE,

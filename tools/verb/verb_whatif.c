@@ -216,7 +216,7 @@ static int print(const whatif *all) {
   filled = filled && !view.note.failed;
   if (format == PPI_FORMAT_JSON)
     ppi_page_text(&page, "{\"schema\":\"pprof.whatif/2\",\n");
-  ppi_print_view(&page, &view, format, PPI_TIME_MS);
+  ppi_tool_rows_view(&page, &view, all->options, format);
   if (format == PPI_FORMAT_JSON) {
     ppi_tool_rows_lines(&page, "notes", &view.note);
     ppi_page_text(&page, "}\n");

@@ -214,9 +214,13 @@ void ppi_page_strong(ppi_page *page, const char *text) {
 }
 
 size_t ppi_page_width(const char *text, size_t len) {
+  const unsigned char *at = (const unsigned char *)text, *end = at + len;
   size_t width = 0;
-  for (size_t i = 0; i < len; i++)
-    width += ((unsigned char)text[i] & 0xc0) != 0x80;
+  while (at < end) {
+    size_t length = *at < 0x80 ? 1 : ppi_utf8_length(at, end);
+    width += length < 2 ? 1 : ppi_utf8_columns(ppi_utf8_code(at, length));
+    at += length ? length : 1;
+  }
   return width;
 }
 

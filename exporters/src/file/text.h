@@ -59,7 +59,7 @@ void ppi_page_json(ppi_page *page, const char *name);
 // Numbers do not come here.
 void ppi_page_csv(ppi_page *page, const char *name);
 
-// ppi_page_width counts code points.
+// ppi_page_width counts columns of a terminal.
 size_t ppi_page_width(const char *text, size_t len);
 
 // ppi_page_write hands the text to `out`: NO_MEMORY if it is not whole, IO

@@ -46,3 +46,22 @@ static inline bool ppi_utf8_is_invisible(uint32_t code) {
          (code >= 0xfff9 && code <= 0xfffb) ||
          (code >= 0xe0000 && code <= 0xe007f);
 }
+
+// ppi_utf8_columns: 2 for East Asian characters and pictures, 0 for marks that
+// stand on the character before them, else 1.
+static inline size_t ppi_utf8_columns(uint32_t code) {
+  bool is_mark = (code >= 0x300 && code <= 0x36f) ||
+                 (code >= 0x20d0 && code <= 0x20ff) ||
+                 (code >= 0xfe00 && code <= 0xfe0f);
+  bool is_wide = (code >= 0x1100 && code <= 0x115f) ||
+                 (code >= 0x2e80 && code <= 0xa4cf && code != 0x303f) ||
+                 (code >= 0xac00 && code <= 0xd7a3) ||
+                 (code >= 0xf900 && code <= 0xfaff) ||
+                 (code >= 0xfe30 && code <= 0xfe6f) ||
+                 (code >= 0xff00 && code <= 0xff60) ||
+                 (code >= 0xffe0 && code <= 0xffe6) ||
+                 (code >= 0x1f300 && code <= 0x1f64f) ||
+                 (code >= 0x1f900 && code <= 0x1f9ff) ||
+                 (code >= 0x20000 && code <= 0x3fffd);
+  return is_mark ? 0 : is_wide ? 2 : 1;
+}

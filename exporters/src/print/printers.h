@@ -8,7 +8,8 @@
 
 PPROF_BEGIN_C_
 
-void ppi_table_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
+void ppi_table_put(ppi_page *page, const ppi_view *view,
+                   const ppi_report_options *options);
 void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
 void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name);
 // Members of an object.

@@ -11,6 +11,7 @@
 #include "print/printers.h"
 #include "report/figures/sum.h"
 #include "view/answer_line.h"
+#include "view/grid.h"
 #include "view/view_sort.h"
 #include "view/view_tree.h"
 #include "view/view_trust.h"
@@ -68,16 +69,6 @@ ppi_report_format ppi_report_format_of(const char *name) {
   return (ppi_report_format)i;
 }
 
-static bool is_named(const char *names, const char *name) {
-  size_t len = strlen(name);
-  for (const char *at = names; at; at = strchr(at, ',')) {
-    if (*at == ',') at++;
-    if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
-      return true;
-  }
-  return false;
-}
-
 ppi_report_style ppi_report_usual_style(const char *views,
                                         ppi_report_format format) {
   bool is_for_people =
@@ -88,7 +79,8 @@ ppi_report_style ppi_report_usual_style(const char *views,
 // JSON of all tables has the answer and the findings, too.
 static bool wants_answer(const ppi_report_options *options,
                          ppi_report_format format) {
-  if (options->views) return is_named(options->views, ppi_view_answer.name);
+  if (options->views)
+    return ppi_names_have(options->views, ppi_view_answer.name);
   return options->style == PPI_STYLE_ANSWER ||
          (options->style == PPI_STYLE_PADDLE && format == PPI_FORMAT_JSON);
 }
@@ -97,24 +89,24 @@ void ppi_report_need(const ppi_report_options *options,
                      ppi_report_format format, ppi_report_details *details) {
   const char *views = options->views;
   bool answer = wants_answer(options, format);
-  details->answer |= answer || is_named(views, ppi_view_energy.name);
+  details->answer |= answer || ppi_names_have(views, ppi_view_energy.name);
   bool wants_use = options->has_kernels ||
                    (options->columns && ppi_tree_wants_use(options->columns));
   details->iteration = options->iteration;
   details->no_iterations = options->no_iterations;
   details->answer_of_steps |= answer && options->by == PPI_BY_STEP;
   details->by_thread |= answer && options->by == PPI_BY_THREAD;
-  details->allocations |=
-      options->style == PPI_STYLE_TORCH || is_named(views, ppi_view_torch.name);
+  details->allocations |= options->style == PPI_STYLE_TORCH ||
+                          ppi_names_have(views, ppi_view_torch.name);
   details->kernels |= options->style == PPI_STYLE_NSYS || wants_use;
   details->shapes |=
-      options->style == PPI_STYLE_NSYS || is_named(views, "launches");
+      options->style == PPI_STYLE_NSYS || ppi_names_have(views, "launches");
   details->paths |=
       answer || options->style == PPI_STYLE_TREE || details->kernels;
   details->flat_paths |= details->paths && options->is_flat;
   details->stages |=
-      answer || details->paths || is_named(views, ppi_view_stages.name);
-  details->requests |= answer || is_named(views, ppi_view_requests.name);
+      answer || details->paths || ppi_names_have(views, ppi_view_stages.name);
+  details->requests |= answer || ppi_names_have(views, ppi_view_requests.name);
 }
 
 static bool all_are_known(const char *names) {
@@ -142,10 +134,17 @@ static bool has_answers(const ppi_figures *figures) {
          figures->runs_unopened > 0;
 }
 
+void ppi_report_columns(ppi_report_style style, const char *views,
+                        ppi_page *out) {
+  for (const ppi_view_kind *const *kind = kinds_of_style[style]; *kind; kind++)
+    if (!views || ppi_names_have(views, (*kind)->name))
+      ppi_view_put_columns(*kind, out);
+}
+
 static bool is_asked(const ppi_view_kind *kind,
                      const ppi_report_options *options,
                      ppi_report_format format, const ppi_figures *figures) {
-  if (options->views) return is_named(options->views, kind->name);
+  if (options->views) return ppi_names_have(options->views, kind->name);
   if (kind != &ppi_view_answer) return !kind->named_only;
   return options->style == PPI_STYLE_ANSWER ||
          (wants_answer(options, format) && has_answers(figures));
@@ -180,21 +179,27 @@ static pprof_status build_views(const ppi_figures *figures,
 static void put_reason(ppi_page *page, const ppi_view *view,
                        ppi_report_format format) {
   bool is_markdown = format == PPI_FORMAT_MARKDOWN;
-  ppi_page_format(page, is_markdown ? "## %s\n\n%s\n" : "%s: %s\n",
+  ppi_page line = {0};
+  ppi_page_format(&line, is_markdown ? "## %s\n\n%s\n" : "%s: %s\n",
                   view->kind->title, view->reason);
+  if (is_markdown)
+    ppi_page_bytes(page, line.bytes, line.len);
+  else
+    ppi_page_wrapped_lines(page, &line);
+  ppi_page_clear(&line);
 }
 
 static void put_view(ppi_page *page, const ppi_view *view,
                      const ppi_report_options *options,
                      ppi_report_format format) {
-  ppi_time_unit unit =
-      options->style == PPI_STYLE_NSYS ? PPI_TIME_NS : options->time_unit;
   if (format == PPI_FORMAT_MARKDOWN)
-    ppi_markdown_put(page, view, unit);
+    ppi_markdown_put(
+        page, view,
+        options->style == PPI_STYLE_NSYS ? PPI_TIME_NS : options->time_unit);
   else if (view->kind->put_text)
     view->kind->put_text(page, view, options);
   else
-    ppi_table_put(page, view, unit);
+    ppi_table_put(page, view, options);
 }
 
 // What has one line of trust says what else there is.
@@ -209,6 +214,27 @@ static const char *more_of(const ppi_report_options *options) {
   return options->is_flat ? "--tree, --sort KEY, --filter GLOB, docs/tables.md"
                           : "--flat, --depth N, --filter GLOB, --sort KEY, "
                             "docs/tables.md";
+}
+
+static void put_trust(ppi_page *page, const ppi_figures *figures,
+                      const ppi_report_options *options) {
+  ppi_page lines = {0};
+  const char *more = options->is_verbose ? NULL : more_of(options);
+  if (more) {
+    ppi_trust_put_line(&lines, figures, options->time_unit);
+  } else {
+    ppi_identity_put(&lines, figures, options->time_unit);
+    ppi_trust_put(&lines, figures, options->time_unit);
+  }
+  if (options->is_wide)
+    ppi_page_bytes(page, lines.bytes, lines.len);
+  else
+    ppi_page_wrapped_lines(page, &lines);
+  page->failed |= lines.failed;
+  ppi_page_clear(&lines);
+  if (!more) return;
+  ppi_page_text(page, "More: ");
+  ppi_page_wrapped(page, more, strlen("More: "));
 }
 
 // Reasons of text tables stand line by line; all else has a blank line behind.
@@ -232,15 +258,7 @@ static void put_for_people(ppi_page *page, const ppi_figures *figures,
     is_open = has_reason;
   }
   if (is_open) ppi_page_text(page, "\n");
-  const char *more = more_of(options);
-  if (more && !options->is_verbose) {
-    ppi_trust_put_line(page, figures, options->time_unit);
-    ppi_page_text(page, "More: ");
-    ppi_page_wrapped(page, more, strlen("More: "));
-    return;
-  }
-  ppi_identity_put(page, figures, options->time_unit);
-  ppi_trust_put(page, figures, options->time_unit);
+  put_trust(page, figures, options);
 }
 
 static void put_csv(ppi_page *page, const ppi_view *views, size_t num_views) {
@@ -251,16 +269,18 @@ static void put_csv(ppi_page *page, const ppi_view *views, size_t num_views) {
 }
 
 void ppi_print_view(ppi_page *page, const ppi_view *view,
-                    ppi_report_format format, ppi_time_unit unit) {
+                    ppi_report_format format, const ppi_report_options *how) {
+  page->width = how->width;
+  page->has_colour = how->has_colour;
   switch (format) {
     case PPI_FORMAT_TABLE:
-      ppi_table_put(page, view, unit);
+      ppi_table_put(page, view, how);
       break;
     case PPI_FORMAT_CSV:
       ppi_csv_put(page, view, false);
       break;
     case PPI_FORMAT_MARKDOWN:
-      ppi_markdown_put(page, view, unit);
+      ppi_markdown_put(page, view, how->time_unit);
       break;
     case PPI_FORMAT_JSON:
       ppi_json_put_columns(page, view);
@@ -314,7 +334,7 @@ pprof_status ppi_report_write(const pprof_report *report,
 pprof_status pprof_report_write_table(const pprof_report *report,
                                       const char *views, FILE *out) {
   PPI_UNCANCELLED;
-  ppi_report_options options = {.views = views};
+  ppi_report_options options = {.views = views, .is_wide = true};
   return ppi_report_write(report, &options, PPI_FORMAT_TABLE, out);
 }
 

@@ -21,9 +21,10 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
                                ppi_report_format format, FILE *out);
 
 // ppi_print_view appends one view as a table, CSV or Markdown; JSON gets the
-// members "columns" and "rows" of an object.
+// members "columns" and "rows" of an object. `how`: its unit, width and
+// columns.
 void ppi_print_view(ppi_page *page, const ppi_view *view,
-                    ppi_report_format format, ppi_time_unit unit);
+                    ppi_report_format format, const ppi_report_options *how);
 
 // ppi_report_format_of: the format called `name`; the first where none is.
 ppi_report_format ppi_report_format_of(const char *name);
@@ -31,6 +32,10 @@ ppi_report_format ppi_report_format_of(const char *name);
 // ppi_report_usual_style is that of a print for which none is named.
 ppi_report_style ppi_report_usual_style(const char *views,
                                         ppi_report_format format);
+// ppi_report_columns appends the names of columns of a style, or of `views`:
+// "a|b".
+void ppi_report_columns(ppi_report_style style, const char *views,
+                        ppi_page *out);
 // ppi_report_need adds the details that a report must collect for a print.
 void ppi_report_need(const ppi_report_options *options,
                      ppi_report_format format, ppi_report_details *details);

@@ -1,201 +1,299 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views as text tables in Paddle's layout: left-aligned columns two blanks
-// apart, rules of dashes, titles centred in dashes. Lines carry no trailing
-// blanks.
+// Views as text tables in Paddle's layout: left-aligned columns, rules of
+// dashes, titles centred in dashes. Where the page has no room for the layout
+// each cell has a column, and the least important are left out.
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "print/printers.h"
+#include "view/grid.h"
+#include "view/wrapped.h"
 
-enum { MAX_COLUMNS = 16, MORE_WIDTH = 10 };
+enum { MAX_COLUMNS = 64, MORE_WIDTH = 10, FLOOR_OF_TEXTS = 12 };
 
-// One table: rows `first` to `end` of the view.
-typedef struct table_grid {
+// One table: rows `first` to `end` of the view, without their lines.
+typedef struct table {
   ppi_page *page;
   const ppi_view *view;
-  ppi_time_unit unit;
+  const ppi_report_options *options;
   size_t first, end;
-  size_t num, widths[MAX_COLUMNS], line_width;
-} table_grid;
+  ppi_table_column layout[MAX_COLUMNS];
+  ppi_grid_column columns[MAX_COLUMNS];
+  ppi_page headings;
+  ppi_grid grid;
+  bool is_laid_out;  // as Paddle has it
+} table;
 
-static ppi_table_column layout_of(const ppi_view *view, size_t column) {
-  if (column < view->kind->num_table_columns)
-    return view->kind->table_columns[column];
-  return (ppi_table_column){view->more, MORE_WIDTH, view->more_cell, 1};
+static const ppi_cell *cells_of(const table *from, size_t row) {
+  return from->view->cells + row * from->view->kind->num_columns;
 }
 
-static size_t num_sections(const ppi_view *view) {
-  return view->kind->second_columns ? 2 : 1;
-}
-
-static const char *heading_of(const ppi_view *view, size_t section,
-                              size_t column) {
-  if (section > 0 && column < view->kind->num_table_columns)
-    return view->kind->second_columns[column].heading;
-  return layout_of(view, column).heading;
-}
-
-static void put_fused(ppi_page *page, const table_grid *grid, size_t row,
-                      size_t column) {
-  const ppi_view *view = grid->view;
-  ppi_table_column layout = layout_of(view, column);
-  const ppi_cell *cells =
-      view->cells + row * view->kind->num_columns + layout.first_cell;
-  if (column == 0) ppi_page_repeat(page, ' ', view->rows[row].indent);
-  if (column == 0 && view->rows[row].label) {
-    ppi_page_visible(page, view->rows[row].label);
+static void put_cells(table *to, size_t row, size_t column) {
+  ppi_page *page = &to->grid.text;
+  const ppi_table_column *layout = &to->layout[column];
+  const ppi_cell *cells = cells_of(to, row) + layout->first_cell;
+  const ppi_view_row *shown = &to->view->rows[row];
+  if (column == 0) ppi_page_repeat(page, ' ', shown->indent);
+  if (column == 0 && shown->label && (to->is_laid_out || !cells[0].text)) {
+    ppi_page_visible(page, shown->label);
     return;
   }
-  for (size_t i = 0; i < layout.num_cells; i++) {
+  for (size_t i = 0; i < layout->num_cells; i++) {
     // The mark takes a blank's place, so that columns stay as wide.
     if (i) ppi_page_text(page, cells[i - 1].at_max ? "*/ " : " / ");
-    ppi_page_table_cell(page, &cells[i], ppi_page_visible, grid->unit);
+    ppi_page_table_cell(page, &cells[i], ppi_page_visible,
+                        to->options->time_unit);
   }
-  if (cells[layout.num_cells - 1].at_max) ppi_page_text(page, "*");
+  if (cells[layout->num_cells - 1].at_max) ppi_page_text(page, "*");
 }
 
-static bool has_marks(const table_grid *grid) {
-  const ppi_view *view = grid->view;
-  for (size_t row = grid->first; row < grid->end; row++)
-    for (size_t i = 0; i < grid->num; i++) {
-      ppi_table_column layout = layout_of(view, i);
-      for (size_t k = 0; k < layout.num_cells && !view->rows[row].line; k++)
-        if (view->cells[row * view->kind->num_columns + layout.first_cell + k]
-                .at_max)
-          return true;
-    }
+// ---- columns ----
+
+static ppi_cell_kind kind_of(const table *from, size_t column) {
+  for (size_t row = from->first; row < from->end; row++)
+    if (cells_of(from, row)[column].kind != PPI_CELL_NONE &&
+        !from->view->rows[row].line)
+      return cells_of(from, row)[column].kind;
+  return PPI_CELL_NONE;
+}
+
+static void add_column(table *to, const ppi_table_column *layout,
+                       const ppi_grid_column *column) {
+  if (to->grid.num_columns == MAX_COLUMNS) return;
+  to->layout[to->grid.num_columns] = *layout;
+  to->columns[to->grid.num_columns++] = *column;
+}
+
+// As wide as Paddle has it, or as its texts are.
+static void lay_out(table *to, bool is_narrow) {
+  const ppi_view *view = to->view;
+  const ppi_table_column more = {view->more, MORE_WIDTH, view->more_cell, 1};
+  size_t num = view->kind->num_table_columns;
+  to->is_laid_out = true;
+  to->grid.num_columns = 0;
+  for (size_t i = 0; i < num + (view->more ? 1 : 0); i++) {
+    const ppi_table_column *from =
+        i < num ? &view->kind->table_columns[i] : &more;
+    const char *second = view->kind->second_columns && i < num
+                             ? view->kind->second_columns[i].heading
+                             : "";
+    const ppi_grid_column column = {
+        .heading = from->heading,
+        .least = PPI_MAX(is_narrow ? 0 : from->width,
+                         ppi_page_width(second, strlen(second))),
+        .is_left = true,
+        .floor = i == 0 ? PPI_FLOOR_OF_NAMES : 0};
+    add_column(to, from, &column);
+  }
+}
+
+// Some columns have a name in the layout alone. NULL: it has none.
+static const char *name_of(const ppi_view_kind *kind, size_t column) {
+  const char *name = kind->columns[column].name;
+  for (size_t i = 0; i < kind->num_table_columns && !name; i++)
+    if (kind->table_columns[i].first_cell == column &&
+        kind->table_columns[i].num_cells == 1)
+      name = kind->table_columns[i].heading;
+  return name;
+}
+
+// "share (%)"; times are in the unit that the title says.
+static const char *heading_of(table *to, size_t at) {
+  const ppi_column *column = &to->view->kind->columns[at];
+  const char *name = name_of(to->view->kind, at);
+  size_t start = to->headings.len;
+  bool has_unit = column->unit && strcmp(column->unit, "ns") != 0;
+  ppi_page_format(&to->headings, has_unit ? "%s (%s)" : "%s", name,
+                  column->unit);
+  ppi_page_repeat(&to->headings, '\0', 1);
+  return to->headings.failed ? "" : to->headings.bytes + start;
+}
+
+static bool is_asked(const table *of, size_t column) {
+  const char *asked = of->options->columns;
+  const char *name = name_of(of->view->kind, column);
+  return column == 0 || (name && ppi_names_have(asked, name));
+}
+
+static bool has_asked(const table *of) {
+  for (size_t i = 1; of->options->columns && i < of->view->kind->num_columns;
+       i++)
+    if (is_asked(of, i)) return true;
   return false;
 }
 
-static void widen(size_t *width, size_t other) {
-  if (other > *width) *width = other;
-}
-
-static void measure(table_grid *grid) {
-  const ppi_view *view = grid->view;
-  ppi_page scratch = {0};
-  grid->num = view->kind->num_table_columns + (view->more ? 1 : 0);
-  for (size_t i = 0; i < grid->num; i++) {
-    grid->widths[i] = layout_of(view, i).width;
-    for (size_t k = 0; k < num_sections(view); k++) {
-      const char *heading = heading_of(view, k, i);
-      widen(&grid->widths[i], ppi_page_width(heading, strlen(heading)));
-    }
-    for (size_t row = grid->first; row < grid->end; row++) {
-      if (view->rows[row].line) continue;
-      scratch.len = 0;
-      put_fused(&scratch, grid, row, i);
-      widen(&grid->widths[i], ppi_page_width(scratch.bytes, scratch.len));
-    }
-    grid->line_width += grid->widths[i] + (i ? 2 : 0);
+static void take_apart(table *to) {
+  const ppi_view_kind *kind = to->view->kind;
+  bool has_named = has_asked(to);
+  to->is_laid_out = false;
+  to->grid.num_columns = 0;
+  // Headings point into it.
+  for (size_t i = 0; i < kind->num_columns; i++)
+    if (name_of(kind, i)) heading_of(to, i);
+  to->headings.len = 0;
+  for (size_t i = 0; i < kind->num_columns; i++) {
+    if (!name_of(kind, i)) continue;
+    bool is_text = kind_of(to, i) == PPI_CELL_TEXT || i == 0;
+    bool is_shown =
+        has_named ? is_asked(to, i) : i == 0 || kind_of(to, i) != PPI_CELL_NONE;
+    const ppi_table_column layout = {NULL, 0, i, 1};
+    const ppi_grid_column column = {.heading = heading_of(to, i),
+                                    .name = name_of(kind, i),
+                                    .is_left = is_text,
+                                    .floor = i == 0    ? PPI_FLOOR_OF_NAMES
+                                             : is_text ? FLOOR_OF_TEXTS
+                                                       : 0,
+                                    .rank = ppi_view_rank(kind, i)};
+    if (is_shown) add_column(to, &layout, &column);
   }
-  grid->page->failed |= scratch.failed;
-  ppi_page_clear(&scratch);
 }
 
-static void put_centred(const table_grid *grid, const char *text) {
+static void fill(table *to) {
+  ppi_grid_clear(&to->grid);
+  for (size_t row = to->first; row < to->end; row++)
+    for (size_t i = 0; i < to->grid.num_columns && !to->view->rows[row].line;
+         i++) {
+      put_cells(to, row, i);
+      ppi_grid_end_cell(&to->grid);
+    }
+}
+
+static void choose(table *to) {
+  bool is_wide = to->options->is_wide;
+  size_t most = is_wide ? SIZE_MAX : ppi_page_columns(to->page);
+  lay_out(to, false);
+  fill(to);
+  if (ppi_grid_needs(&to->grid) > most) lay_out(to, true);
+  if (ppi_grid_needs(&to->grid) > most || has_asked(to)) {
+    take_apart(to);
+    fill(to);
+  }
+  ppi_grid_fit(&to->grid, most);
+}
+
+// ---- lines ----
+
+static void put_centred(const table *from, const char *text) {
   ppi_page visible = {0};
   ppi_page_visible(&visible, text);
   size_t width = ppi_page_width(visible.bytes, visible.len);
-  size_t dashes = grid->line_width > width ? grid->line_width - width : 0;
-  ppi_page_repeat(grid->page, '-', dashes / 2);
-  ppi_page_bytes(grid->page, visible.bytes, visible.len);
-  ppi_page_repeat(grid->page, '-', dashes - dashes / 2);
-  ppi_page_text(grid->page, "\n");
-  grid->page->failed |= visible.failed;
+  size_t line = ppi_grid_width(&from->grid);
+  size_t dashes = line > width ? line - width : 0;
+  ppi_page_repeat(from->page, '-', dashes / 2);
+  ppi_page_bytes(from->page, visible.bytes, visible.len);
+  ppi_page_repeat(from->page, '-', dashes - dashes / 2);
+  ppi_page_text(from->page, "\n");
+  from->page->failed |= visible.failed;
   ppi_page_clear(&visible);
 }
 
-static void put_rule(const table_grid *grid) {
-  for (size_t i = 0; i < grid->num; i++) {
-    if (i) ppi_page_text(grid->page, "  ");
-    ppi_page_repeat(grid->page, '-', grid->widths[i]);
-  }
-  ppi_page_text(grid->page, "\n");
+static void put_headings(table *to, size_t section) {
+  const ppi_table_column *second = to->view->kind->second_columns;
+  size_t num = to->view->kind->num_table_columns;
+  for (size_t i = 0; section && to->is_laid_out && i < num; i++)
+    to->columns[i].heading = second[i].heading;
+  ppi_grid_put_rule(to->page, &to->grid);
+  ppi_grid_put_headings(to->page, &to->grid);
+  ppi_grid_put_rule(to->page, &to->grid);
 }
 
-// Pads what stands on the page since `start` to the width of `column`, and
-// ends the line behind the last one.
-static void pad(const table_grid *grid, size_t start, size_t column) {
-  ppi_page *page = grid->page;
-  if (page->failed) return;
-  size_t width =
-      page->bytes ? ppi_page_width(page->bytes + start, page->len - start) : 0;
-  if (column + 1 < grid->num) {
-    ppi_page_repeat(page, ' ', grid->widths[column] - width + 2);
-    return;
-  }
-  while (page->len && page->bytes[page->len - 1] == ' ') page->len--;
-  ppi_page_text(page, "\n");
-}
-
-static void put_headings(const table_grid *grid, size_t section) {
-  put_rule(grid);
-  for (size_t i = 0; i < grid->num; i++) {
-    size_t start = grid->page->len;
-    ppi_page_text(grid->page, heading_of(grid->view, section, i));
-    pad(grid, start, i);
-  }
-  put_rule(grid);
-}
-
-static void put_row(const table_grid *grid, size_t row) {
-  const ppi_view_row *shown = &grid->view->rows[row];
-  if (shown->banner) put_centred(grid, shown->banner);
-  for (size_t i = 0; i < grid->num; i++) {
-    size_t start = grid->page->len;
-    put_fused(grid->page, grid, row, i);
-    pad(grid, start, i);
+// The rows of a section; `at`: among those of the grid.
+static void put_section(table *to, size_t section) {
+  const ppi_view_row *rows = to->view->rows;
+  bool is_open = section == 0;
+  if (is_open) put_headings(to, section);
+  for (size_t row = to->first, at = 0; row < to->end; row++) {
+    if (rows[row].line) continue;
+    if (rows[row].section == section) {
+      if (!is_open) put_headings(to, section);
+      is_open = true;
+      if (rows[row].banner) put_centred(to, rows[row].banner);
+      ppi_grid_put_row(to->page, &to->grid, at);
+    }
+    at++;
   }
 }
 
-static void put_section(const table_grid *grid, size_t section) {
-  const ppi_view_row *rows = grid->view->rows;
-  bool is_empty = true;
-  for (size_t row = grid->first; row < grid->end; row++)
-    is_empty &= rows[row].section != section || rows[row].line;
-  if (section > 0 && is_empty) return;
-  put_headings(grid, section);
-  for (size_t row = grid->first; row < grid->end; row++)
-    if (rows[row].section == section && !rows[row].line) put_row(grid, row);
+static bool has_marks(const table *from) {
+  for (size_t row = from->first; row < from->end; row++)
+    for (size_t i = 0; i < from->grid.num_columns; i++)
+      for (size_t k = 0;
+           k < from->layout[i].num_cells && !from->columns[i].is_out &&
+           !from->view->rows[row].line;
+           k++)
+        if (cells_of(from, row)[from->layout[i].first_cell + k].at_max)
+          return true;
+  return false;
 }
 
-static void put_grid(table_grid *grid) {
-  const ppi_view *view = grid->view;
-  ppi_page *page = grid->page;
-  const char *title = view->kind->title;
-  if (grid->first < grid->end && view->rows[grid->first].title)
-    title = view->rows[grid->first].title;
-  measure(grid);
-  put_centred(grid, title);
-  if (view->kind->has_time_unit)
-    ppi_page_format(page, "Time unit: %s\n", ppi_time_unit_name(grid->unit));
-  for (size_t row = grid->first; row < grid->end; row++)
-    if (view->rows[row].line)
-      ppi_page_format(page, "%s\n", view->rows[row].line);
-  for (size_t i = 0; i < num_sections(view); i++) put_section(grid, i);
-  const char *marks = has_marks(grid) ? PPI_AT_MAX_NOTE : "";
-  if (view->kind->end != PPI_TABLE_END_NONE) put_rule(grid);
-  if (view->kind->end == PPI_TABLE_END_NOTE) ppi_page_text(page, "Note:\n");
-  if (view->kind->end == PPI_TABLE_END_NOTE)
-    ppi_page_bytes(page, view->note.bytes, view->note.len);
-  ppi_page_text(page, marks);
+static void put_lines(const table *from, const ppi_page *text) {
+  if (from->options->is_wide)
+    ppi_page_bytes(from->page, text->bytes, text->len);
+  else
+    ppi_page_wrapped_lines(from->page, text);
+}
+
+static void put_end(const table *from) {
+  const ppi_view *view = from->view;
+  const char *marks = has_marks(from) ? PPI_AT_MAX_NOTE : "";
+  ppi_page note = {0};
+  if (view->kind->end != PPI_TABLE_END_NONE)
+    ppi_grid_put_rule(from->page, &from->grid);
+  ppi_grid_put_left_out(from->page, &from->grid);
+  if (view->kind->end == PPI_TABLE_END_NOTE) {
+    ppi_page_text(&note, "Note:\n");
+    ppi_page_bytes(&note, view->note.bytes, view->note.len);
+  }
+  ppi_page_text(&note, marks);
+  put_lines(from, &note);
+  from->page->failed |= note.failed;
+  ppi_page_clear(&note);
   if (view->kind->end != PPI_TABLE_END_NOTE) return;
-  ppi_page_repeat(page, '-', grid->line_width);
-  ppi_page_text(page, "\n");
+  ppi_page_repeat(from->page, '-', ppi_grid_width(&from->grid));
+  ppi_page_text(from->page, "\n");
 }
 
-void ppi_table_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit) {
+static void put_table(table *to) {
+  const ppi_view *view = to->view;
+  const char *title = view->kind->title;
+  ppi_page lines = {0};
+  if (to->first < to->end && view->rows[to->first].title)
+    title = view->rows[to->first].title;
+  choose(to);
+  put_centred(to, title);
+  if (view->kind->has_time_unit)
+    ppi_page_format(&lines, "Time unit: %s\n",
+                    ppi_time_unit_name(to->options->time_unit));
+  for (size_t row = to->first; row < to->end; row++)
+    if (view->rows[row].line)
+      ppi_page_format(&lines, "%s\n", view->rows[row].line);
+  put_lines(to, &lines);
+  ppi_grid_put_prefix(to->page, &to->grid);
+  for (size_t i = 0; i < (view->kind->second_columns ? 2 : 1); i++)
+    put_section(to, i);
+  put_end(to);
+  to->page->failed |= lines.failed || to->headings.failed;
+  ppi_page_clear(&lines);
+  ppi_page_clear(&to->headings);
+  ppi_grid_clear(&to->grid);
+}
+
+void ppi_table_put(ppi_page *page, const ppi_view *view,
+                   const ppi_report_options *options) {
   size_t first = 0;
   do {
     size_t end = first + 1;
     while (end < view->num_rows && !view->rows[end].title) end++;
     if (end > view->num_rows) end = view->num_rows;
-    table_grid grid = {
-        .page = page, .view = view, .unit = unit, .first = first, .end = end};
+    table one = {.page = page,
+                 .view = view,
+                 .options = options,
+                 .first = first,
+                 .end = end};
+    one.grid.columns = one.columns;
     if (first) ppi_page_text(page, "\n");
-    put_grid(&grid);
+    put_table(&one);
     first = end;
   } while (first < view->num_rows);
 }

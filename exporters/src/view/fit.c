@@ -7,54 +7,85 @@
 
 #define CUT "\u2026"
 
-// Where the character numbered `n` begins.
-static const char *at_character(const ppi_page *page, size_t n) {
+static size_t next_character(const char *text, size_t len, size_t at) {
+  do at++;
+  while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80);
+  return at;
+}
+
+size_t ppi_fit_bytes(const char *text, size_t len, size_t width) {
+  size_t at = 0, used = 0;
+  while (at < len) {
+    size_t next = next_character(text, len, at);
+    used += ppi_page_width(text + at, next - at);
+    if (used > width) break;
+    at = next;
+  }
+  return at;
+}
+
+// Where an end begins that has room in `width` of `all` columns.
+static size_t end_within(const ppi_page *page, size_t width, size_t all) {
   size_t at = 0;
-  for (; at < page->len; at++)
-    if (((unsigned char)page->bytes[at] & 0xc0) != 0x80 && n-- == 0) break;
-  return page->bytes + at;
+  while (at < page->len && all > width) {
+    size_t next = next_character(page->bytes, page->len, at);
+    all -= ppi_page_width(page->bytes + at, next - at);
+    at = next;
+  }
+  return at;
+}
+
+static void fill(ppi_page *page, size_t start, size_t width) {
+  size_t used = page->failed || page->len == start
+                    ? 0
+                    : ppi_page_width(page->bytes + start, page->len - start);
+  if (used < width) ppi_page_repeat(page, ' ', width - used);
 }
 
 void ppi_page_fit(ppi_page *page, const char *name, size_t width) {
   ppi_page shown = {0};
+  size_t start = page->len;
   ppi_page_visible(&shown, name);
-  size_t num = shown.failed ? 0 : ppi_page_width(shown.bytes, shown.len);
+  size_t num =
+      shown.failed || !shown.len ? 0 : ppi_page_width(shown.bytes, shown.len);
   page->failed |= shown.failed;
   if (num > width && width > 0) {
     size_t head = (width - 1) / 2;
-    const char *tail = at_character(&shown, num - (width - 1 - head));
-    size_t head_len = (size_t)(at_character(&shown, head) - shown.bytes);
-    ppi_page_bytes(page, shown.bytes, head_len);
+    size_t tail = end_within(&shown, width - 1 - head, num);
+    ppi_page_bytes(page, shown.bytes,
+                   ppi_fit_bytes(shown.bytes, shown.len, head));
     ppi_page_text(page, CUT);
-    ppi_page_bytes(page, tail, (size_t)(shown.bytes + shown.len - tail));
-  } else if (num && !shown.failed) {
+    ppi_page_bytes(page, shown.bytes + tail, shown.len - tail);
+  } else if (num) {
     ppi_page_bytes(page, shown.bytes, shown.len);
   }
-  if (num < width) ppi_page_repeat(page, ' ', width - num);
+  fill(page, start, width);
   ppi_page_clear(&shown);
 }
 
 void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
                        size_t head, size_t from) {
   ppi_page shown = {0};
+  size_t start = page->len;
   ppi_page_visible(&shown, name);
-  size_t num = shown.failed ? 0 : ppi_page_width(shown.bytes, shown.len);
+  size_t num =
+      shown.failed || !shown.len ? 0 : ppi_page_width(shown.bytes, shown.len);
   page->failed |= shown.failed;
   if (num > width && head + 4 < width && from < shown.len) {
     size_t room = width - head - 1;
     ppi_page tail = {0};
     ppi_page_bytes(&tail, shown.bytes + from, shown.len - from);
-    size_t left = tail.failed ? 0 : ppi_page_width(tail.bytes, tail.len);
-    const char *end =
-        left > room ? at_character(&tail, room - 1) : tail.bytes + tail.len;
-    size_t head_len = (size_t)(at_character(&shown, head) - shown.bytes);
-    ppi_page_bytes(page, shown.bytes, head_len);
+    bool is_long = !tail.failed && ppi_page_width(tail.bytes, tail.len) > room;
+    ppi_page_bytes(page, shown.bytes,
+                   ppi_fit_bytes(shown.bytes, shown.len, head));
     ppi_page_text(page, CUT);
-    if (left) ppi_page_bytes(page, tail.bytes, (size_t)(end - tail.bytes));
-    if (left > room) ppi_page_text(page, CUT);
-    if (left < room) ppi_page_repeat(page, ' ', room - left);
+    ppi_page_bytes(
+        page, tail.bytes,
+        is_long ? ppi_fit_bytes(tail.bytes, tail.len, room - 1) : tail.len);
+    if (is_long) ppi_page_text(page, CUT);
     page->failed |= tail.failed;
     ppi_page_clear(&tail);
+    fill(page, start, width);
   } else if (!shown.failed) {
     ppi_page_fit(page, name, width);
   }

@@ -15,6 +15,8 @@ void ppi_page_fit(ppi_page *page, const char *name, size_t width);
 // to `head`, and byte `from`, and what has no room at the end.
 void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
                        size_t head, size_t from);
+// ppi_fit_bytes is how many bytes of `text` have room in `width` columns.
+size_t ppi_fit_bytes(const char *text, size_t len, size_t width);
 // ppi_fit_shared is how many bytes two names begin with alike, `most` of them,
 // up to a word's end.
 size_t ppi_fit_shared(const char *left, const char *right, size_t most);

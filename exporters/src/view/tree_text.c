@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tree as a text: the columns that fit, names cut in the middle.
+#include <stdint.h>
 #include <string.h>
 
-#include "view/fit.h"
+#include "view/grid.h"
 #include "view/tree_rows.h"
 #include "view/view_tree.h"
 #include "view/wrapped.h"
@@ -110,7 +111,6 @@ static void put_copy_rate(ppi_page *page, const ppi_cell *cell,
 static const shown_column shown[] = {SHOWN(SHOWN_COLUMN)};
 enum {
   NUM_SHOWN = sizeof shown / sizeof *shown,
-  LEAST_NAME = 12,
   USUAL_NAME = 28,
   KERNEL_NAME = 36
 };
@@ -121,15 +121,6 @@ static size_t find_column(const char *name, size_t len) {
                            memcmp(shown[i].name, name, len) != 0))
     i++;
   return i;
-}
-
-bool ppi_tree_knows(const char *names) {
-  for (const char *at = names;; at++) {
-    size_t len = strcspn(at, ",");
-    if (find_column(at, len) == NUM_SHOWN) return false;
-    at += len;
-    if (!*at) return true;
-  }
 }
 
 const char *ppi_tree_columns(void) {
@@ -149,7 +140,9 @@ typedef struct tree_text {
   ppi_page *page;
   const ppi_view *view;
   const ppi_report_options *options;
-  size_t columns[NUM_SHOWN], num, name_width;
+  ppi_grid_column columns[NUM_SHOWN + 1];
+  size_t taken[NUM_SHOWN];  // what the columns behind the name show
+  ppi_grid grid;
   bool all_few;  // the column p99 is the greatest of all rows
 } tree_text;
 
@@ -188,127 +181,67 @@ static void put_name(ppi_page *page, const tree_text *text, size_t row) {
                     (long long)untimed.value);
 }
 
-static size_t widest_name(const tree_text *text) {
-  size_t widest = LEAST_NAME;
-  ppi_page scratch = {0};
-  for (size_t row = 0; row < text->view->num_rows; row++) {
-    scratch.len = 0;
-    put_name(&scratch, text, row);
-    size_t width =
-        scratch.failed ? 0 : ppi_page_width(scratch.bytes, scratch.len);
-    if (width > widest) widest = width;
-  }
-  ppi_page_clear(&scratch);
-  return widest;
+static void take(tree_text *text, size_t at, size_t rank) {
+  bool is_most = shown[at].cell == PPI_TREE_P99 && text->all_few;
+  if (text->grid.num_columns > NUM_SHOWN) return;
+  text->taken[text->grid.num_columns - 1] = at;
+  // Two of its columns are the gap.
+  text->columns[text->grid.num_columns++] =
+      (ppi_grid_column){.heading = is_most ? "max" : shown[at].name,
+                        .name = shown[at].name,
+                        .least = shown[at].width - 2,
+                        .rank = rank};
 }
 
 static void take_named(tree_text *text) {
+  size_t rank = 1;
   for (const char *at = text->options->columns;; at++) {
     size_t len = strcspn(at, ",");
     size_t column = find_column(at, len);
-    if (column < NUM_SHOWN && text->num < NUM_SHOWN)
-      text->columns[text->num++] = column;
+    if (column < NUM_SHOWN) take(text, column, rank++);
     at += len;
     if (!*at) return;
   }
 }
 
-// NUM_SHOWN: none has it.
-static size_t of_rank(const tree_text *text, size_t rank) {
-  size_t column = 0;
-  while (column < NUM_SHOWN &&
-         shown[column].ranks[text->options->has_kernels] != rank)
-    column++;
-  return column;
-}
-
-static void take_fitting(tree_text *text, size_t room) {
-  bool fits[NUM_SHOWN] = {false};
-  for (size_t rank = 0; rank < NUM_SHOWN; rank++) {
-    size_t column = of_rank(text, rank);
-    if (column == NUM_SHOWN || !has_any(text, column)) continue;
-    if (room < shown[column].width) break;
-    room -= shown[column].width;
-    fits[column] = true;
-  }
-  for (size_t i = 0; i < NUM_SHOWN; i++)
-    if (fits[i]) text->columns[text->num++] = i;
-}
-
 static void choose(tree_text *text) {
-  size_t widest = widest_name(text), taken = 0;
-  size_t width =
-      text->options->is_wide ? SIZE_MAX : ppi_page_columns(text->page);
-  size_t usual = text->options->has_kernels ? KERNEL_NAME : USUAL_NAME;
-  size_t least = widest < usual ? widest : usual;
+  bool has_kernels = text->options->has_kernels;
   text->all_few = true;
   for (size_t row = 0; row < text->view->num_rows; row++)
     text->all_few &= cells_of(text, row)[PPI_TREE_P99].kind == PPI_CELL_NONE;
-  if (text->options->columns)
-    take_named(text);
-  else
-    take_fitting(text, width > least ? width - least : 0);
-  for (size_t i = 0; i < text->num; i++) taken += shown[text->columns[i]].width;
-  text->name_width = width > taken + LEAST_NAME ? width - taken : LEAST_NAME;
-  if (widest < text->name_width) text->name_width = widest;
+  text->grid = (ppi_grid){.columns = text->columns,
+                          .num_columns = 1,
+                          .has_full_names = text->options->has_full_names};
+  text->columns[0] =
+      (ppi_grid_column){.heading = text->options->is_flat ? "name" : "path",
+                        .floor = has_kernels ? KERNEL_NAME : USUAL_NAME,
+                        .is_left = true};
+  if (text->options->columns) take_named(text);
+  for (size_t i = 0; i < NUM_SHOWN && !text->options->columns; i++)
+    if (shown[i].ranks[has_kernels] != NEVER && has_any(text, i))
+      take(text, i, shown[i].ranks[has_kernels] + 1);
 }
 
-static void put_cell(const tree_text *text, size_t row, size_t column) {
+static void put_cell(tree_text *text, size_t row, size_t column) {
   const ppi_cell *cells = cells_of(text, row);
   const ppi_cell *cell = &cells[shown[column].cell];
   bool is_most =
       shown[column].cell == PPI_TREE_P99 && cell->kind == PPI_CELL_NONE;
   if (is_most) cell = &cells[PPI_TREE_MOST];
-  ppi_page scratch = {0};
   bool in_unit = text->options->has_time_unit && shown[column].put == put_time;
   if (cell->kind == PPI_CELL_NONE)
-    ppi_page_text(&scratch, "-");
+    ppi_page_text(&text->grid.text, "-");
   else
-    (in_unit ? put_time_in : shown[column].put)(&scratch, cell,
+    (in_unit ? put_time_in : shown[column].put)(&text->grid.text, cell,
                                                 text->options->time_unit);
-  if (is_most && !text->all_few) ppi_page_text(&scratch, "*");
-  ppi_page_right(text->page, &scratch, shown[column].width);
-  ppi_page_clear(&scratch);
-}
-
-static void put_headings(const tree_text *text) {
-  ppi_page line = {0};
-  ppi_page_fit(&line, text->options->is_flat ? "name" : "path",
-               text->name_width);
-  for (size_t i = 0; i < text->num; i++) {
-    const shown_column *column = &shown[text->columns[i]];
-    bool is_most = column->cell == PPI_TREE_P99 && text->all_few;
-    ppi_page scratch = {0};
-    ppi_page_text(&scratch, is_most ? "max" : column->name);
-    ppi_page_right(&line, &scratch, column->width);
-    ppi_page_clear(&scratch);
-  }
-  if (!line.failed) ppi_page_strong(text->page, line.bytes);
-  text->page->failed |= line.failed;
-  ppi_page_clear(&line);
-  ppi_page_text(text->page, "\n");
+  if (is_most && !text->all_few) ppi_page_text(&text->grid.text, "*");
 }
 
 static bool is_taken(const tree_text *text, size_t cell) {
-  for (size_t i = 0; i < text->num; i++)
-    if (shown[text->columns[i]].cell == cell) return true;
-  return cell == PPI_TREE_MOST && text->all_few;
-}
-
-static void put_left_out(const tree_text *text) {
-  ppi_page line = {0};
-  for (size_t i = 0; i < NUM_SHOWN && !text->options->columns; i++) {
-    if (is_taken(text, shown[i].cell) || !has_any(text, i)) continue;
-    if (shown[i].ranks[text->options->has_kernels] == NEVER) continue;
-    ppi_page_text(&line, line.len ? ", " : "No room for ");
-    ppi_page_text(&line, shown[i].name);
-  }
-  if (line.len) {
-    ppi_page_text(&line, ": --wide, or --columns A,B,...");
-    if (!line.failed) ppi_page_wrapped(text->page, line.bytes, 0);
-  }
-  text->page->failed |= line.failed;
-  ppi_page_clear(&line);
+  for (size_t i = 1; i < text->grid.num_columns; i++)
+    if (shown[text->taken[i - 1]].cell == cell && !text->columns[i].is_out)
+      return true;
+  return false;
 }
 
 static void put_note(const tree_text *text) {
@@ -367,89 +300,33 @@ static void put_apart(const tree_text *text, size_t row) {
   ppi_page_clear(&line);
 }
 
-static bool is_kernel(const tree_text *text, size_t row) {
-  return row < text->view->num_rows &&
-         *cells_of(text, row)[PPI_TREE_WHERE].text == 'k';
-}
-
-// What the name looks like in its column.
-static bool looks_like(const tree_text *text, size_t row, ppi_page *out) {
-  ppi_page name = {0};
-  put_name(&name, text, row);
-  if (!name.failed) ppi_page_fit(out, name.bytes, text->name_width);
-  out->failed |= name.failed;
-  ppi_page_clear(&name);
-  return !out->failed;
-}
-
-static size_t same_until(const tree_text *text, size_t row, size_t other) {
-  ppi_page one = {0}, two = {0};
-  size_t at = 0;
-  put_name(&one, text, row);
-  put_name(&two, text, other);
-  while (!one.failed && !two.failed && at < one.len && at < two.len &&
-         one.bytes[at] == two.bytes[at])
-    at++;
-  ppi_page_clear(&one);
-  ppi_page_clear(&two);
-  return at;
-}
-
-// Of thousands of kernels those around a row are compared with it.
-enum { NEIGHBOURS = 64 };
-
-// Where a kernel's name differs first from those of other kernels of its stage
-// that look the same when they are cut; 0: none does.
-static size_t differs_at(const tree_text *text, size_t row) {
-  size_t from = row, at = 0;
-  ppi_page own = {0};
-  while (from > 0 && row - from < NEIGHBOURS && is_kernel(text, from - 1))
-    from--;
-  if (!is_kernel(text, row) || !looks_like(text, row, &own)) from = SIZE_MAX;
-  for (; from != SIZE_MAX && from <= row + NEIGHBOURS && is_kernel(text, from);
-       from++) {
-    ppi_page other = {0};
-    bool is_same = from != row && looks_like(text, from, &other) &&
-                   other.len == own.len &&
-                   memcmp(other.bytes, own.bytes, own.len) == 0;
-    size_t same = is_same ? same_until(text, row, from) : 0;
-    if (same && (!at || same < at)) at = same;
-    ppi_page_clear(&other);
-  }
-  ppi_page_clear(&own);
-  return at;
-}
-
-// Some characters before it, too: a number's first digits say nothing.
-enum { BEFORE = 10, HEAD = 6 };
-
-static void put_fitting_name(const tree_text *text, size_t row) {
-  ppi_page name = {0};
-  put_name(&name, text, row);
-  size_t at = differs_at(text, row);
-  size_t head = 2 * text->view->rows[row].indent + 3 + HEAD;
-  if (at > BEFORE)
-    ppi_page_fit_from(text->page, name.bytes, text->name_width, head,
-                      at - BEFORE);
-  else if (!name.failed)
-    ppi_page_fit(text->page, name.bytes, text->name_width);
-  text->page->failed |= name.failed;
-  ppi_page_clear(&name);
+static void put_table(tree_text *text) {
+  ppi_grid *grid = &text->grid;
+  choose(text);
+  for (size_t row = 0; row < text->view->num_rows; row++)
+    for (size_t i = 0; i < grid->num_columns; i++) {
+      if (i == 0)
+        put_name(&grid->text, text, row);
+      else
+        put_cell(text, row, text->taken[i - 1]);
+      ppi_grid_end_cell(grid);
+    }
+  ppi_grid_fit(
+      grid, text->options->is_wide ? SIZE_MAX : ppi_page_columns(text->page));
+  ppi_grid_put_prefix(text->page, grid);
+  ppi_grid_put_headings(text->page, grid);
+  for (size_t row = 0; row < text->view->num_rows; row++)
+    ppi_grid_put_row(text->page, grid, row);
 }
 
 void ppi_tree_put_text(ppi_page *page, const ppi_view *view,
                        const ppi_report_options *options) {
   tree_text text = {.page = page, .view = view, .options = options};
-  choose(&text);
-  put_headings(&text);
-  for (size_t row = 0; row < view->num_rows; row++) {
-    put_fitting_name(&text, row);
-    for (size_t i = 0; i < text.num; i++) put_cell(&text, row, text.columns[i]);
-    ppi_page_text(page, "\n");
-  }
+  put_table(&text);
   ppi_page_text(page, "\n");
   put_note(&text);
   for (size_t row = 0; row < view->num_rows && options->has_kernels; row++)
     put_apart(&text, row);
-  put_left_out(&text);
+  ppi_grid_put_left_out(page, &text.grid);
+  ppi_grid_clear(&text.grid);
 }

@@ -136,6 +136,19 @@ bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out) {
   return any;
 }
 
+size_t ppi_view_rank(const ppi_view_kind *kind, size_t column) {
+  size_t at = 0;
+  while (at < kind->num_brief && kind->brief[at] != column) at++;
+  if (column == 0) return 0;
+  return 1 + (at < kind->num_brief ? at : kind->num_brief + column);
+}
+
+void ppi_view_put_columns(const ppi_view_kind *kind, ppi_page *out) {
+  for (size_t i = 0; i < kind->num_columns; i++)
+    if (kind->columns[i].name)
+      ppi_page_format(out, out->len ? "|%s" : "%s", kind->columns[i].name);
+}
+
 ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
   size_t num = view->kind->num_columns;
   if (!PPI_ROOM(view->rows, view->rows_capacity, view->num_rows + 1))

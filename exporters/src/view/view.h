@@ -124,6 +124,11 @@ typedef struct ppi_view_kind {
   .num_table_columns = sizeof(shown) / sizeof *(shown)
 
 #define PPI_BRIEF_MOST 8
+// ppi_view_rank is how important a column is to tables that have no room for
+// all: 0 stays, others go from the greatest on. `brief` comes first, in order.
+size_t ppi_view_rank(const ppi_view_kind *kind, size_t column);
+// ppi_view_put_columns appends the names of columns as "a|b".
+void ppi_view_put_columns(const ppi_view_kind *kind, ppi_page *out);
 #define PPI_VIEW_BRIEF(cells) \
   .brief = (cells), .num_brief = sizeof(cells) / sizeof *(cells)
 

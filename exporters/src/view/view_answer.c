@@ -9,31 +9,12 @@
 #include "report/figures/impossible.h"
 #include "report/figures/sum.h"
 #include "view/answer_line.h"
+#include "view/answer_text.h"
 #include "view/answer_threads.h"
 #include "view/findings_text.h"
-#include "view/fit.h"
 #include "view/view.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(INSIDE, "inside", NULL) \
-  each(WHERE, "where", NULL) \
-  each(TIME, "time_avg", "ns") \
-  each(SHARE, "share", "%") \
-  each(P50, "p50", "ns") \
-  each(P99, "p99", "ns") \
-  each(MOST, "max", "ns") \
-  each(CALLS, "calls_avg", NULL) \
-  each(TOTAL, "total", "ns") \
-  each(ALL_CALLS, "calls", NULL) \
-  each(RANK_LEAST, "rank_min", "ns") \
-  each(RANK_MEDIAN, "rank_median", "ns") \
-  each(RANK_MOST, "rank_max", "ns") \
-  each(LONGEST, "longest_rank", NULL) \
-  each(OF, "of", NULL)
-// clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
+PPI_VIEW_COLUMNS(PPI_ANSWER_COLUMNS);
 static const size_t brief[] = {
     OF,        NAME,    WHERE, TIME, SHARE, RANK_LEAST, RANK_MEDIAN,
     RANK_MOST, LONGEST, P50,   P99,  CALLS, MOST};
@@ -45,9 +26,6 @@ static const ppi_table_column table_columns[] = {
 
 // Below so many units the greatest one stands for P99.
 #define FEW 100
-// In the usual width; what a page has beyond it, or lacks, goes to names.
-enum { NAME_WIDTH = 26, LEAST_NAME = 12, WHERE_WIDTH = 18, LEAST_WHERE = 8 };
-
 // ---- rows ----
 
 typedef struct ordered_row {
@@ -319,20 +297,6 @@ static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
 
 // ---- for people to read ----
 
-static bool are_of_one(const ppi_view *view, size_t a, size_t b) {
-  const ppi_cell *left = &cells_of(view, a)[OF],
-                 *right = &cells_of(view, b)[OF];
-  return left->kind == PPI_CELL_NONE || left->text == right->text;
-}
-
-// Where the total is of the answer that begins at row `from`.
-static size_t total_from(const ppi_view *view, size_t from) {
-  size_t total = from;
-  while (total + 1 < view->num_rows && are_of_one(view, from, total + 1))
-    total++;
-  return total;
-}
-
 static bool is_small(const ppi_view *view, size_t at) {
   double percent = 0;
   const ppi_cell *cells = cells_of(view, at);
@@ -383,7 +347,7 @@ static void fold(ppi_view *view, const ppi_report_options *options) {
   size_t kept = 0, total;
   bool shows_all = options->top == 0 || options->top == -1;
   for (size_t from = 0; from < view->num_rows; from = total + 1) {
-    total = total_from(view, from);
+    total = ppi_answer_total(view, from);
     bool is_short = total + 1 - from <= FEW_ROWS;
     if (!shows_all && !is_short) {
       kept = fold_one(view, from, total, kept);
@@ -392,215 +356,6 @@ static void fold(ppi_view *view, const ppi_report_options *options) {
     for (size_t i = from; i <= total; i++) move_row(view, kept++, i);
   }
   view->num_rows = kept;
-}
-
-// ---- as a text ----
-
-typedef struct answer_text {
-  ppi_page *page;
-  const ppi_view *view;
-  ppi_time_unit unit;
-  size_t name_width, where_width;
-  size_t from, total;  // rows of one answer
-  size_t prefix;       // bytes that the names of all its stages begin with
-} answer_text;
-
-static const ppi_cell *total_of(const answer_text *text) {
-  return cells_of(text->view, text->total);
-}
-
-static bool has_ranks(const answer_text *text) {
-  return total_of(text)[LONGEST].kind != PPI_CELL_NONE;
-}
-
-static void put_time(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
-  ppi_page text = {0};
-  if (cell->kind == PPI_CELL_TIME)
-    ppi_page_three_time(&text, (double)cell->value / (double)cell->divisor,
-                        unit);
-  ppi_page_right(page, &text, 9);
-  ppi_page_clear(&text);
-}
-
-static void put_share(ppi_page *page, const ppi_cell *cell) {
-  double percent = 0;
-  ppi_page text = {0};
-  if (ppi_cell_is_ratio(cell, &percent)) {
-    ppi_page_fixed(&text, percent, 0);
-    ppi_page_text(&text, " %");
-  }
-  ppi_page_right(page, &text, 8);
-  ppi_page_clear(&text);
-}
-
-static void put_calls(ppi_page *page, const ppi_cell *cell) {
-  if (cell->kind != PPI_CELL_DECIMAL) return;
-  double calls = cell->number;
-  bool is_whole = calls == (double)(uint64_t)calls;
-  ppi_page_text(page, "   ");
-  if (is_whole)
-    ppi_page_fixed(page, calls, 0);
-  else
-    ppi_page_three(page, calls);
-}
-
-// One run has no percentiles.
-static void put_quantiles(const answer_text *text, const ppi_cell *cells) {
-  const ppi_cell *total = total_of(text);
-  if (total[P50].kind == PPI_CELL_NONE) return;
-  bool has_p99 = total[P99].kind != PPI_CELL_NONE;
-  put_time(text->page, &cells[P50], text->unit);
-  put_time(text->page, &cells[has_p99 ? P99 : MOST], text->unit);
-}
-
-static void put_rank_cells(const answer_text *text, const ppi_cell *cells) {
-  put_time(text->page, &cells[RANK_LEAST], text->unit);
-  put_time(text->page, &cells[RANK_MEDIAN], text->unit);
-  put_time(text->page, &cells[RANK_MOST], text->unit);
-  ppi_page_text(text->page, "  ");
-  if (cells[RANK_MOST].value > cells[RANK_LEAST].value)
-    ppi_page_visible(text->page, cells[LONGEST].text);
-}
-
-static size_t shared_prefix(const answer_text *text) {
-  const char *first = NULL;
-  size_t len = 0;
-  for (size_t i = text->from; i < text->total; i++) {
-    const ppi_cell *cells = cells_of(text->view, i);
-    if (text->view->rows[i].indent || !*cells[WHERE].text) continue;
-    len = first ? ppi_fit_shared(first, cells[NAME].text, len) : SIZE_MAX;
-    if (!first) first = cells[NAME].text;
-  }
-  return len == SIZE_MAX ? 0 : len;
-}
-
-static void put_row(const answer_text *text, size_t at) {
-  ppi_page *page = text->page;
-  const ppi_cell *cells = cells_of(text->view, at);
-  bool is_part = text->view->rows[at].indent != 0;
-  if (is_part) ppi_page_text(page, "\u2514\u2500 ");
-  ppi_page_fit_behind(page, cells[NAME].text,
-                      text->name_width - (is_part ? 3 : 0),
-                      is_part ? 0 : text->prefix);
-  ppi_page_text(page, "  ");
-  ppi_page_fit(page, cells[WHERE].text, text->where_width);
-  put_time(page, &cells[TIME], text->unit);
-  put_share(page, &cells[SHARE]);
-  if (has_ranks(text)) {
-    put_rank_cells(text, cells);
-  } else {
-    put_quantiles(text, cells);
-    put_calls(page, &cells[CALLS]);
-  }
-  while (page->len && page->bytes[page->len - 1] == ' ') page->len--;
-  ppi_page_text(page, "\n");
-}
-
-// "Where a request's 124 ms go", or what of that there is room for.
-static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
-  const ppi_cell *total = total_of(text);
-  const char *unit = text->view->unit;
-  bool has_name = total[OF].kind != PPI_CELL_NONE;
-  bool is_one = total[P50].kind == PPI_CELL_NONE && has_name;
-  bool is_the = is_one || strcmp(unit, "run") == 0;
-  const char *article = is_the ? "the" : *unit == 'i' ? "an" : "a";
-  if (has_name) {
-    ppi_page_visible(title, total[OF].text);
-    ppi_page_text(title, is_short ? ": " : ": where ");
-  } else if (is_short) {
-    article = is_the ? "The" : *unit == 'i' ? "An" : "A";
-  } else {
-    ppi_page_text(title, "Where ");
-  }
-  ppi_page_format(title, "%s %s's ", article, unit);
-  ppi_page_fitting_time(
-      title, (double)total[TIME].value / (double)total[TIME].divisor);
-  ppi_page_text(title, is_short ? "" : " go");
-}
-
-static void put_heading(const answer_text *text) {
-  const ppi_cell *total = total_of(text);
-  bool is_run = total[P50].kind == PPI_CELL_NONE;
-  bool has_p99 = total[P99].kind != PPI_CELL_NONE;
-  ppi_page title = {0}, unit = {0}, line = {0};
-  size_t room = text->name_width + 2 + text->where_width;
-  put_title(text, &title, false);
-  if (!title.failed && ppi_page_width(title.bytes, title.len) > room) {
-    title.len = 0;
-    put_title(text, &title, true);
-  }
-  if (!title.failed) ppi_page_fit(&line, title.bytes, room);
-  ppi_page_text(&unit, ppi_time_unit_name(text->unit));
-  ppi_page_right(&line, &unit, 9);
-  ppi_page_text(&line, "   share");
-  if (has_ranks(text)) {
-    ppi_page_text(&line, "      min   median      max  longest");
-  } else {
-    if (!is_run)
-      ppi_page_format(&line, "      p50%9s", has_p99 ? "p99" : "max");
-    ppi_page_text(&line, "   calls");
-    if (!is_run)
-      ppi_page_format(&line, " a%s %s", *text->view->unit == 'i' ? "n" : "",
-                      text->view->unit);
-  }
-  if (!line.failed) ppi_page_strong(text->page, line.bytes);
-  ppi_page_text(text->page, "\n");
-  text->page->failed |= title.failed || line.failed;
-  ppi_page_clear(&title);
-  ppi_page_clear(&unit);
-  ppi_page_clear(&line);
-}
-
-static size_t widest(const ppi_view *view, size_t column) {
-  size_t most = 0;
-  for (size_t i = 0; i < view->num_rows; i++) {
-    const char *text = cells_of(view, i)[column].text;
-    size_t width = ppi_page_width(text, strlen(text)) +
-                   (column == NAME && view->rows[i].indent ? 3 : 0);
-    if (width > most) most = width;
-  }
-  return most;
-}
-
-static void set_widths(answer_text *text, bool is_wide) {
-  size_t width = ppi_page_columns(text->page), usual = PPI_PAGE_WIDTH;
-  size_t room = is_wide ? SIZE_MAX : width > usual ? width - usual : 0;
-  size_t lack = is_wide || width > usual ? 0 : usual - width;
-  text->name_width = ppi_fit_widen(NAME_WIDTH, widest(text->view, NAME), &room);
-  text->where_width =
-      ppi_fit_widen(WHERE_WIDTH, widest(text->view, WHERE), &room);
-  if (!lack) return;
-  text->where_width = ppi_fit_shrink(WHERE_WIDTH, LEAST_WHERE, &lack);
-  text->name_width = ppi_fit_shrink(NAME_WIDTH, LEAST_NAME, &lack);
-}
-
-// The rows from `text->from` on, up to their total.
-static void put_table(answer_text *text, const ppi_report_options *options) {
-  const ppi_cell *total = total_of(text);
-  text->unit = options->has_time_unit
-                   ? options->time_unit
-                   : ppi_time_unit_of((double)total[TIME].value /
-                                      (double)total[TIME].divisor);
-  text->prefix = shared_prefix(text);
-  ppi_page_text(text->page, "\n");
-  put_heading(text);
-  for (size_t i = text->from; i <= text->total; i++) put_row(text, i);
-  if (has_ranks(text))
-    ppi_page_text(text->page,
-                  "min, median and max are over the averages of ranks; each "
-                  "apart: --by rank\n");
-}
-
-static void put_text(ppi_page *page, const ppi_view *view,
-                     const ppi_report_options *options) {
-  answer_text text = {.page = page, .view = view};
-  set_widths(&text, options->is_wide);
-  ppi_page_bytes(page, view->note.bytes, view->note.len);
-  for (size_t at = 0; at < view->num_rows; at = text.total + 1) {
-    text.from = at;
-    text.total = total_from(view, at);
-    put_table(&text, options);
-  }
 }
 
 const ppi_view_kind ppi_view_answer = {
@@ -614,5 +369,5 @@ const ppi_view_kind ppi_view_answer = {
     .build = build,
     .fold = fold,
     .note_first = true,
-    .put_text = put_text,
+    .put_text = ppi_answer_put_text,
 };

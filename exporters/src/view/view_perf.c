@@ -4,7 +4,9 @@
 // that is, over whole steps after the warm-up.
 #include <string.h>
 
+#include "base/base.h"
 #include "view/view.h"
+#include "view/wrapped.h"
 
 enum { NAME, UNIT, CALLS, MEAN, MAX, MIN, NUM_COLUMNS };
 enum { LINE_WIDTH = 100, CELL_WIDTH = 15 };
@@ -138,9 +140,9 @@ static void put_line(ppi_page *page, const ppi_cell *cells) {
 
 static void put_text(ppi_page *page, const ppi_view *view,
                      const ppi_report_options *options) {
-  (void)options;
   const char *title = view->kind->title;
-  size_t dashes = LINE_WIDTH - strlen(title);
+  size_t most = options->is_wide ? LINE_WIDTH : ppi_page_columns(page);
+  size_t dashes = PPI_MIN(LINE_WIDTH, most) - strlen(title);
   const ppi_cell *rows[NUM_ROWS];
   for (size_t i = 0; i < NUM_ROWS; i++) rows[i] = view->cells + i * NUM_COLUMNS;
   double percent = 0;
@@ -161,7 +163,7 @@ static void put_text(ppi_page *page, const ppi_view *view,
   put_line(page, names);
   for (size_t i = READER; i <= SPEED; i++)
     if (rows[i][MEAN].kind != PPI_CELL_NONE) put_line(page, rows[i]);
-  ppi_page_bytes(page, view->note.bytes, view->note.len);
+  ppi_page_wrapped_lines(page, &view->note);
 }
 
 const ppi_view_kind ppi_view_perf = {

@@ -5,18 +5,28 @@
 
 #include <string.h>
 
+#include "base/base.h"
+#include "view/fit.h"
+
+enum { LEAST = 8 };
+
 void ppi_page_wrapped(ppi_page *page, const char *text, size_t indent) {
   ppi_page shown = {0};
   ppi_page_visible(&shown, text);
   if (shown.failed) page->failed = true;
   size_t column = indent;
+  size_t most = PPI_MAX(ppi_page_columns(page), indent + LEAST);
   for (size_t at = 0; !shown.failed && at < shown.len;) {
     const char *word = shown.bytes + at;
     const char *blank = memchr(word, ' ', shown.len - at);
     size_t len = blank ? (size_t)(blank - word) : shown.len - at;
     size_t width = ppi_page_width(word, len);
-    bool is_first = column == indent;
-    if (!is_first && column + 1 + width > ppi_page_columns(page)) {
+    bool is_first = column == indent, is_whole = width <= most - indent;
+    if (!is_whole) {
+      len = ppi_fit_bytes(word, len, most - indent);
+      width = most - indent;
+    }
+    if (!is_first && column + 1 + width > most) {
       ppi_page_text(page, "\n");
       ppi_page_repeat(page, ' ', indent);
       column = indent;
@@ -26,8 +36,54 @@ void ppi_page_wrapped(ppi_page *page, const char *text, size_t indent) {
     }
     ppi_page_bytes(page, word, len);
     column += width;
-    at += len + 1;
+    at += len + is_whole;
   }
   ppi_page_text(page, "\n");
   ppi_page_clear(&shown);
+}
+
+static size_t line_of(const char *at, const char *end) {
+  const char *stop = memchr(at, '\n', (size_t)(end - at));
+  return (size_t)((stop ? stop : end) - at);
+}
+
+// Whether a sentence goes on behind the line.
+static bool goes_on(const char *at, size_t len, const char *end) {
+  const char *next = at + len + 1;
+  return len && next < end && !strchr(".:", at[len - 1]) && *next >= 'a' &&
+         *next <= 'z';
+}
+
+// As many lines as a sentence goes on over; how many bytes they have.
+static size_t put_sentence(ppi_page *page, const char *at, const char *end) {
+  size_t indent = 0, len = line_of(at, end), all = len;
+  bool is_long = ppi_page_width(at, len) > ppi_page_columns(page);
+  ppi_page joined = {0};
+  while (indent < len && at[indent] == ' ') indent++;
+  ppi_page_bytes(&joined, at + indent, len - indent);
+  for (const char *line = at; goes_on(line, len, end);) {
+    line += len + 1;
+    len = line_of(line, end);
+    is_long |= ppi_page_width(line, len) > ppi_page_columns(page);
+    ppi_page_text(&joined, " ");
+    ppi_page_bytes(&joined, line, len);
+    all += len + 1;
+  }
+  if (is_long && !joined.failed) {
+    ppi_page_repeat(page, ' ', indent);
+    ppi_page_wrapped(page, joined.bytes, indent);
+  } else {
+    ppi_page_bytes(page, at, all);
+    ppi_page_text(page, "\n");
+  }
+  page->failed |= joined.failed;
+  ppi_page_clear(&joined);
+  return all;
+}
+
+void ppi_page_wrapped_lines(ppi_page *page, const ppi_page *text) {
+  const char *end = text->len ? text->bytes + text->len : NULL;
+  page->failed |= text->failed;
+  for (const char *at = text->bytes; at < end && !text->failed;)
+    at += put_sentence(page, at, end) + 1;
 }
