@@ -64,14 +64,14 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_READS_RUNS, true, false, ppi_tool_trace, NULL, "Convert",
      "pprof-report trace -o run.json run.pplog"},
     {"export", "FORMAT LOG...", "write what other programs open",
-     "--list prints the formats. What a format has no place for is said; see\n"
-     "docs/page.md.\n",
+     "--list prints the formats. Data without a place in a format is counted; "
+     "see\ndocs/page.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(EXPORT) | PPI_TAKES(TRACES), PPI_READS_RUNS,
      false, false, ppi_tool_export, ppi_tool_export_operands, "Convert",
      "pprof-report export parquet -o ranks/ rank*.pplog"},
     {"html", "LOG...", "write the report as one page: tables, pictures",
-     "The page is one file, asks nothing of the network, and opens in any "
-     "browser of\n2023 or later. See docs/page.md.\n",
+     "The page is one file, needs no network, and opens in any browser of 2023 "
+     "or\nlater. See docs/page.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(HTML) | PPI_TAKES(REPORT) | PPI_TAKES(TRACES) |
          PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
      PPI_READS_RUNS, true, false, ppi_tool_html, NULL, "Look at a log",
@@ -93,7 +93,7 @@ static const struct ppi_tool_verb verbs[] = {
          PPI_TAKES(RAW),
      0, false, false, ppi_tool_fleet, ppi_tool_fleet_operands, "Look at a log",
      "pprof-report fleet ranks/ --view stragglers"},
-    {"info", "LOG...", "say what a log is: its run, size and contents",
+    {"info", "LOG...", "print what a log is: its run, size and contents",
      "With --live its operands are running processes: what is open in each "
      "thread and\nstream, and since when; see docs/forensics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(INFO) | PPI_TAKES(JSON) | PPI_TAKES(OUTPUT),
@@ -134,11 +134,12 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_READS_LOGS | PPI_READS_FOLDERS | PPI_READS_TOLD, true, false,
      ppi_tool_merge, NULL, "Convert",
      "pprof-report merge -o job.pplog rank*.pplog"},
-    {"compare", "A B...", "tell whether a change made stages faster or slower",
-     "A is the base. Each input is a log, or a folder: each log in it is a "
-     "run. Two\nanswers: whether these runs differ, and whether the programs "
-     "do, for which each side\nneeds several runs or --history. Of more than "
-     "two inputs the best of each stage is\nfound. See docs/compare.md.\n",
+    {"compare", "A B...",
+     "find out whether a change made stages faster or slower",
+     "A is the base. Each input is a log, or a folder of runs. Two answers: "
+     "whether these\nruns differ, and whether the programs do. The second "
+     "needs several runs a side, or\n--history. More than two inputs are "
+     "ranked. See docs/compare.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(COMPARE) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(PAGE) |
          PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) | PPI_TAKES(RAW),
@@ -175,7 +176,7 @@ static const struct ppi_tool_verb verbs[] = {
      0, true, true, ppi_tool_search_batch, NULL, "Record a program",
      "pprof-report search-batch python serve.py --batch {batch}"},
     {"whatif", "LOG",
-     "what a faster stage brings at most, and what limits then",
+     "find what a faster stage brings at most, and what limits then",
      "Bounds by the laws of queues, from the utilization of each thread, "
      "stream "
      "and lock.\nWithout --scale what half of each stage brings. See "
@@ -187,9 +188,8 @@ static const struct ppi_tool_verb verbs[] = {
     {"cost", "MODEL.onnx", "count what a model computes, before it runs",
      "Parameters, MACs, FLOPs and bytes of an ONNX model, by module, operator "
      "or "
-     "node.\nIts weights are not read. What is not known is said, and totals "
-     "then "
-     "are \"at least\";\nsee docs/cost.md.\n",
+     "node.\nIts weights are not read. Unknown parts are named, and totals "
+     "then are \"at least\";\nsee docs/cost.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(COST) | PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(RAW) | PPI_TAKES(DIMS),
      0, true, false, ppi_tool_cost, NULL, "Compare and predict",
@@ -215,19 +215,19 @@ static const struct ppi_tool_verb verbs[] = {
      NULL, "Ask running processes",
      "pprof-report trigger --pid 4711 --seconds 5"},
     {"stuck", "[PID|SPOOL|LOG.part]...",
-     "say what a process hangs in, beside how long that usually takes",
-     "Of each thread and stream of a running process, or of one that was "
-     "killed: what is\nopen, since when, and how long its calls took before. "
-     "Without an operand all of this\nuser's. Exits 1 when something is open "
-     "for ten times its longest call; see\ndocs/forensics.md.\n",
+     "print what a process hangs in, and how long that usually takes",
+     "For each thread and stream of a running or killed process: the open "
+     "range, since\nwhen, and its usual length. Without an operand, all "
+     "processes of this user. Exits 1\nif a range is open for ten times its "
+     "longest call; see docs/forensics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(STUCK) | PPI_TAKES(JSON) | PPI_TAKES(OUTPUT), 0,
      false, false, ppi_tool_stuck, NULL, "Ask running processes",
      "pprof-report stuck 4711"},
     {"top", "[PID|NAME]...", "show what running processes do, again and again",
-     "Stages with their rate and percentiles, what is open and since when, "
-     "devices,\ncounters, losses and what recording costs. NAME is a program's "
-     "or a script's;\nwithout an operand all of this user's. The processes "
-     "count for it only while\nit looks; see docs/live.md.\n",
+     "Stages with rate and percentiles, open ranges, devices, counters, "
+     "losses, cost.\nNAME is a program's or a script's; without an operand, "
+     "all processes of this user.\nProcesses count only while it runs; see "
+     "docs/live.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(TOP), 0, false, false, ppi_tool_top, NULL,
      "Ask running processes", "pprof-report top serve.py"},
     {"metrics", "[PID|NAME]...", "serve figures of running processes by HTTP",

@@ -87,13 +87,14 @@ const struct ppi_tool_option ppi_option_rows[] = {
      NULL, "the tables to print"},
     {"style", 0, PPI_OPTION_CHOICE, FIELD(tables.style), FOR(TABLES),
      "answer|paddle|torch|nsys", NULL,
-     "the answer: what ran, where its time went and what that says; all tables"
-     " of Paddle's profiler; the one of torch.profiler; those of nsys stats"
-     " [answer; paddle for csv, json and what orders or parts tables]"},
+     "answer: what ran, what limits it, where the time went; paddle: all "
+     "tables of Paddle's profiler; torch: the one of torch.profiler; nsys: "
+     "those of nsys stats [answer; paddle for csv, json and options that sort "
+     "or split tables]"},
     {"by", 0, PPI_OPTION_CHOICE, FIELD(tables.by), FOR(TABLES),
      "request|step|rank|thread", NULL,
-     "the answer: whose time the table has: an average request or step, each"
-     " rank's, each thread's [request, or else step, or else the run]"},
+     "the answer: the table's unit: an average request or step, each rank, "
+     "each thread [request, else step, else the run]"},
     {"iteration", 0, PPI_OPTION_TEXT, FIELD(tables.iteration), FOR(TABLES),
      "NAME", NULL,
      "the answer: the range that begins an iteration of a run without steps"
@@ -123,7 +124,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
      " long the device worked and why not, and the --top N names [5]"},
     {"kernel-names", 0, PPI_OPTION_CHOICE, FIELD(tables.kernel_names),
      FOR(SUMMARY), "short|full", "short",
-     "--kernels: with what tells them apart, or as they are"},
+     "--kernels: short names, or full ones"},
     {"columns", 0, PPI_OPTION_TEXT, FIELD(tables.columns), FOR(TABLES),
      "A,B,...", NULL,
      "of --view, --style: as CSV names them; --tree: calls, total, wall, self,"
@@ -158,39 +159,40 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "bf16=989T@model*,f32=67T"},
     {"cost", 0, PPI_OPTION_TEXT, FIELD(tables.cost), FOR(REPORT),
      "MODEL.onnx[:STAGE],...", NULL,
-     "what a call of a stage computes, as its model says: rates, MFU and"
-     " roofline; see docs/cost.md"},
+     "work of a stage by its model, for rates, MFU and roofline; see "
+     "docs/cost.md"},
     {"threshold", 0, PPI_OPTION_TEXT, FIELD(threshold), FOR(REPORT), "ID=N,...",
      NULL,
-     "the answer: from where on a finding is told of, by its id and in its"
-     " unit, such as host-bound=30,uneven=5 [docs/findings.md]"},
+     "the answer: thresholds of findings, by id and in their units, such as "
+     "host-bound=30,uneven=5 [docs/findings.md]"},
     {"slo", 0, PPI_OPTION_TEXT, FIELD(slo), FOR(TABLES), "ttft=TIME,...", NULL,
-     "serving: what a request must keep to be good, of ttft, itl (each gap),"
-     " tpot and e2e, such as ttft=200ms,itl=50ms [docs/serving.md]"},
+     "serving: limits of a good request: ttft, itl (each gap), tpot, e2e, such "
+     "as ttft=200ms,itl=50ms [docs/serving.md]"},
     {"thread-sep", 0, PPI_OPTION_FLAG, FIELD(tables.thread_sep), FOR(TABLES),
-     NULL, NULL, "Operator and UserDefined apart by thread"},
+     NULL, NULL, "Operator and UserDefined by thread"},
     {"op-detail", 0, PPI_OPTION_FLAG, FIELD(tables.op_detail), FOR(TABLES),
-     NULL, NULL, "under each operator what it consists of"},
+     NULL, NULL, "the parts of each operator"},
     {"distributed", 0, PPI_OPTION_CHOICE, FIELD(tables.distribution),
      FOR(TABLES), "explicit|paddle", "explicit",
-     "what counts as communication: what says so, or what Paddle guesses"},
+     "what counts as communication: marked ranges, or names as in Paddle"},
     {"time-unit", 0, PPI_OPTION_CHOICE, FIELD(time_unit), FOR(TABLES),
      "ns|us|ms|s", NULL,
      "the unit of times in tables; csv and json keep ns [ms; torch as it"
      " fits]"},
     {"device-process", 0, PPI_OPTION_TEXT, FIELD(device_process), FOR(TRACES),
      "PATTERN", NULL,
-     "traces: processes called so are devices; * and ? fit anything"},
+     "traces: names of processes that are devices; * and ? fit anything"},
     {"group-by", 0, PPI_OPTION_TEXT, FIELD(group_by), FOR(SHAPES),
      "shape|stack=N", NULL,
-     "traces: apart by shapes of inputs, by N Python functions around"},
+     "traces: a row for each shape of inputs, or for N Python functions "
+     "around"},
     {"raw", 0, PPI_OPTION_FLAG, FIELD(raw), FOR(RAW), NULL, NULL,
      "csv: names as they are; else those a spreadsheet would run get a '"},
     {"strict", 0, PPI_OPTION_FLAG, FIELD(strict), FOR(STRICT), NULL, NULL,
      "exit 1 when anything was lost"},
     {"expect", 0, PPI_OPTION_TEXT, FIELD(expect), FOR(CHECK), "FILE", NULL,
-     "rules that must hold of each run, instead of the blocks; exit 1 where one"
-     " does not: docs/compare.md"},
+     "check these rules instead of the blocks; exit 1 if a run breaks one: "
+     "docs/compare.md"},
     {"learn", 0, PPI_OPTION_FLAG, FIELD(learn), FOR(EXPECT), NULL, NULL,
      "write the rules that these runs keep; needed"},
     {"keep", 0, PPI_OPTION_FLAG, FIELD(keep), FOR(RECOVER), NULL, NULL,
@@ -227,12 +229,11 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "--fail-on is about these runs [about the programs]"},
     {"adjust", 0, PPI_OPTION_CHOICE, FIELD(compare.adjust), FOR(COMPARE),
      "clock", NULL,
-     "device times as they would be at the base's clock, where both logs have"
-     " clocks"},
+     "scale device times to the base's clock, if both logs have clocks"},
     {"history", 0, PPI_OPTION_TEXT, FIELD(compare.history), FOR(COMPARE),
      "FOLDER", NULL,
-     "logs that say how far runs of one program differ: each folder in it, and"
-     " itself, is one program"},
+     "logs of earlier runs, for how far runs of one program differ: each "
+     "folder in it, and itself, is one program"},
     {"warmup", 0, PPI_OPTION_NUMBER, FIELD(warmup),
      FOR(COMPARE) | FOR(TRY) | FOR(HISTORY), "N", NULL,
      "first calls of each stage and run that are not compared [1]"},
@@ -242,17 +243,15 @@ const struct ppi_tool_option ppi_option_rows[] = {
      " for "
      "anything [all; the steps]"},
     {"fail-on", 0, PPI_OPTION_CHOICE, FIELD(compare.fail_on), FOR(HISTORY),
-     "new|none", "none",
-     "exit 1 where a stage became slower, and nothing showed that before the"
-     " last point"},
+     "new|none", "none", "exit 1 if a stage became slower at the last point"},
     {"base", 0, PPI_OPTION_TEXT, FIELD(tries.base), FOR(TRY), "CMD", NULL,
      "the command to compare with, for a shell; needed"},
     {"new", 0, PPI_OPTION_TEXTS, FIELD(tries.programs), FOR(TRY), "CMD", NULL,
-     "the command to try; may come again: the worse half is dropped at each"
-     " look; needed"},
+     "the command to try, may come again; each look drops the worse half; "
+     "needed"},
     {"until", 0, PPI_OPTION_TEXT, FIELD(tries.until), FOR(TRY), "P%", "5%",
-     "the smallest change that matters: run until such a one is found, or no"
-     " stage can have changed by more"},
+     "the smallest change that matters: run until one is found, or none is "
+     "possible"},
     {"max-runs", 0, PPI_OPTION_TEXT, FIELD(tries.max_runs), FOR(TRY), "N", "30",
      "runs of each command at most, from 4 on"},
     {"from", 0, PPI_OPTION_TEXT, FIELD(search.from), FOR(SEARCH_BATCH), "N",
@@ -264,11 +263,10 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "try each batch in turn instead of doubling and halving"},
     {"try-timeout", 0, PPI_OPTION_TEXT, FIELD(search.try_timeout),
      FOR(SEARCH_BATCH), "TIME", NULL,
-     "a try that takes longer, such as 10min, has failed; 0s: none [1min, or"
-     " ten times the first one's for each as many items]"},
+     "the longest try, such as 10min; 0s: no limit [1min, or ten times the "
+     "first try for as many items]"},
     {"latency", 0, PPI_OPTION_TEXT, FIELD(search.latency), FOR(SEARCH_BATCH),
-     "TIME", NULL,
-     "a batch whose p99 takes longer, such as 50ms, is too large [none]"},
+     "TIME", NULL, "the longest p99 of a batch, such as 50ms [none]"},
     {"batches", 0, PPI_OPTION_TEXT, FIELD(search.batches), FOR(SEARCH_BATCH),
      "N", NULL,
      "how many batches a try must make to be ok [as many as those before]"},
@@ -278,27 +276,27 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "FOLDER", NULL,
      "new or empty folder that keeps the logs [they are removed]"},
     {"least", 0, PPI_OPTION_TEXT, FIELD(stuck.least), FOR(STUCK), "TIME", "1s",
-     "what is open for less is not stuck"},
+     "the least time open to be stuck"},
     {"usual", 0, PPI_OPTION_TEXT, FIELD(stuck.usual), FOR(STUCK), "LOG", NULL,
-     "where to read how long things usually take [the process's own log]"},
+     "the log with usual lengths [the process's own log]"},
     {"every", 0, PPI_OPTION_TEXT, FIELD(top.every), FOR(TOP), "TIME", "1s",
-     "how often to look"},
+     "how often to update"},
     {"last", 0, PPI_OPTION_TEXT, FIELD(top.last), FOR(TOP), "TIME", "10s",
-     "rates and percentiles are of so long"},
+     "the span of rates and percentiles"},
     {"once", 0, PPI_OPTION_FLAG, FIELD(top.once), FOR(TOP), NULL, NULL,
-     "look for --every, print once and exit"},
+     "measure for --every, print once and exit"},
     {"json", 0, PPI_OPTION_FLAG, FIELD(top.json), FOR(TOP), NULL, NULL,
-     "a line of JSON for each process and look"},
+     "a line of JSON for each process and update"},
     {"dim", 0, PPI_OPTION_TEXT, FIELD(cost.dims), FOR(DIMS), "NAME=N,...", NULL,
      "the size of a named dimension, such as batch=8, or of an axis of a"
      " tensor, such as boxes:0=100"},
     {"by", 0, PPI_OPTION_CHOICE, FIELD(cost.by), FOR(COST),
      "module|operator|module,operator|node", "module", "what a row is of"},
     {"times", 0, PPI_OPTION_TEXT, FIELD(cost.times), FOR(COST), "TRACE", NULL,
-     "beside each node, or what it is part of, its time in ONNX Runtime's trace"
-     " of the model; see docs/cost.md"},
+     "add times of nodes from ONNX Runtime's trace of the model; see "
+     "docs/cost.md"},
     {"step", 0, PPI_OPTION_NUMBER, FIELD(cost.step), FOR(COST), "N", NULL,
-     "--times: of this run, from 0 [the mean of all but the first]"},
+     "--times: use this run, from 0 [the mean of all but the first]"},
     {"style", 0, PPI_OPTION_CHOICE, FIELD(tables.style), FOR(COST), "deepspeed",
      NULL, "modules as DeepSpeed's FLOPS profiler prints them"},
     {"depth", 0, PPI_OPTION_NUMBER, FIELD(tables.depth), FOR(COST), "N", NULL,
@@ -307,8 +305,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "so many rows; 0 is all [0]"},
     {"scale", 0, PPI_OPTION_TEXTS, FIELD(whatif.scales), FOR(WHATIF),
      "STAGE=FACTOR,...", NULL,
-     "how long stages take, such as detect=0.5 (half); * and ? stand for"
-     " anything; may come again [each stage in turn, with half]"},
+     "factors of stages' times, such as detect=0.5 (half); * and ? stand for "
+     "anything; may come again [each stage in turn, by half]"},
     {"top", 0, PPI_OPTION_NUMBER, FIELD(tables.top), FOR(WHATIF), "N", NULL,
      "so many stages; 0 is all [0]"},
     {"listen", 0, PPI_OPTION_TEXT, FIELD(metrics.listen), FOR(METRICS),

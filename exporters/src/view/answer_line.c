@@ -58,14 +58,14 @@ static void put_outside(ppi_page *page, const ppi_answer *answer, uint64_t ns,
   ppi_page_text(page, unit);
 }
 
-// "start-up 5.40 s apart: 2.10 s imports".
+// "start-up 5.40 s, not counted: 2.10 s imports".
 static void put_start(ppi_page *page, const ppi_figures *figures) {
   const ppi_answer *answer = &figures->answers[PPI_BASE_ITERATION];
   const ppi_figures_loop *loop = &figures->loop;
   if (answer->before_ns <= answer->span_ns / 100) return;
   ppi_page_text(page, " \u00b7 start-up ");
   ppi_page_fitting_time(page, (double)answer->before_ns);
-  ppi_page_text(page, " apart");
+  ppi_page_text(page, ", not counted");
   if (10 * loop->start_stage_ns < answer->before_ns || !loop->start_stage_ns)
     return;
   ppi_page_text(page, ": ");
@@ -90,11 +90,16 @@ static void put_left_out(ppi_page *page, const ppi_figures *figures,
                          ppi_base_kind base, const char *unit) {
   const ppi_answer *answer = &figures->answers[base];
   if (answer->num_cold) {
-    ppi_page_format(page, " \u00b7 the first %llu apart: ",
-                    (unsigned long long)answer->num_cold);
+    ppi_page_text(page, " \u00b7 first ");
+    if (answer->num_cold > 1)
+      ppi_page_format(page, "%llu %ss ", (unsigned long long)answer->num_cold,
+                      unit);
+    else
+      ppi_page_format(page, "%s ", unit);
     ppi_page_fitting_time(page,
                           (double)answer->cold_ns / (double)answer->num_cold);
-    ppi_page_text(page, answer->num_cold > 1 ? " each" : "");
+    ppi_page_text(
+        page, answer->num_cold > 1 ? " each, not counted" : ", not counted");
   }
   if (base == PPI_BASE_ITERATION)
     put_start(page, figures);
@@ -102,11 +107,12 @@ static void put_left_out(ppi_page *page, const ppi_figures *figures,
     put_outside(page, answer, answer->before_ns, " before the first ", unit);
   put_outside(page, answer, answer->after_ns, " after the last ", unit);
   if (answer->num_cut)
-    ppi_page_format(page, " \u00b7 %llu cut",
-                    (unsigned long long)answer->num_cut);
+    ppi_page_format(page, " \u00b7 %llu %s%s cut off",
+                    (unsigned long long)answer->num_cut, unit,
+                    answer->num_cut > 1 ? "s" : "");
 }
 
-// "2 ranks · begun 1.10 s apart · ".
+// "2 ranks · begun within 1.10 s · ".
 static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
   uint64_t first_ns = UINT64_MAX, last_ns = 0, span_ns = 0;
   if (ranks->num < 2) return;
@@ -122,10 +128,10 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
                                      : "logs");
   // Of one that does not know when it began nothing is said.
   if (!first_ns || last_ns - first_ns <= span_ns / 100) return;
-  ppi_page_text(page, "begun ");
+  ppi_page_text(page, "begun within ");
   ppi_page_fitting_time(page, (double)(last_ns - first_ns));
-  ppi_page_text(page, ranks->of_hosts ? " apart by their hosts' clocks \u00b7 "
-                                      : " apart \u00b7 ");
+  ppi_page_text(
+      page, ranks->of_hosts ? " by their hosts' clocks \u00b7 " : " \u00b7 ");
 }
 
 // "2026-11-22 10:00 · ", by the clock of whoever reads; of several runs when

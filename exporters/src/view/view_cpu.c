@@ -87,7 +87,7 @@ static void put_note(ppi_view *view, bool any_unknown, bool any_unqueued) {
       "user - sys - run queue. Switches:\n"
       "voluntary, to wait; involuntary, for another thread to run. User + sys "
       "is exact; what each of them is, the\n"
-      "kernel often tells to its tick only.\n");
+      "kernel often counts in ticks.\n");
   if (any_unknown)
     ppi_page_text(
         &view->note,
@@ -95,8 +95,8 @@ static void put_note(ppi_view *view, bool any_unknown, bool any_unqueued) {
         "a window, and those beyond 64 open on a thread.\n");
   if (any_unqueued)
     ppi_page_text(&view->note,
-                  "Run Queue and Blocked are not known where the kernel does "
-                  "not tell: see the note cpu_run_queue.\n");
+                  "Run Queue and Blocked are unknown on this kernel: see the "
+                  "note cpu_run_queue.\n");
 }
 
 static int compare_names(const void *left, const void *right) {

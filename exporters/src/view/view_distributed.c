@@ -80,7 +80,7 @@ static pprof_status add_device(ppi_view *view, const ppi_figures *figures) {
 static void put_note(ppi_view *view, const ppi_figures *figures) {
   if (figures->details.paddle_distribution)
     ppi_page_text(&view->note,
-                  "As Paddle tells them by name. Communication: operators "
+                  "By name, as Paddle does. Communication: operators "
                   "named allreduce, broadcast or\n"
                   "rpc, ranges of category Communication, kernels under both, "
                   "and kernels named nccl or\n"

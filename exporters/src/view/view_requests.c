@@ -353,7 +353,7 @@ static void note_left_out(ppi_view *view, const lines *all) {
   ppi_page_format(&view->note,
                   "Left out: %llu requests cut or never ended, %llu in several "
                   "windows, %llu of too many ranges. Numbers used\n"
-                  "again: %llu, told apart.",
+                  "again: %llu, kept separate.",
                   (unsigned long long)cut, (unsigned long long)crossing,
                   (unsigned long long)many, (unsigned long long)reused);
   if (figures->details.warmup > 0)
@@ -364,7 +364,7 @@ static void note_left_out(ppi_view *view, const lines *all) {
     ppi_page_format(&view->note, " Cold, as found, and left out: %zu.",
                     all->num_cold);
   if (thinning)
-    ppi_page_format(&view->note, " Looked at: one request in %llu.",
+    ppi_page_format(&view->note, " Counted: one request in %llu.",
                     1ull << thinning);
   if (others)
     ppi_page_text(&view->note,
