@@ -29,10 +29,12 @@ REQUESTS = """
 SHARED = """
     import multiprocessing, pprof, sys, time
 
+    called = pprof.flow_context if sys.argv[1] == "context" else int
+
     def work(numbers, answers):
         for number in iter(numbers.get, None):
             with pprof.range("infer" if sys.argv[1] == "other" else "prepare") as stage:
-                stage.flow(number)
+                stage.flow(called(number))
                 time.sleep(0.002)
             answers.put(number)
 
@@ -44,11 +46,11 @@ SHARED = """
         child.start()
         for number in range(1, 21):
             with pprof.range("prepare") as stage:
-                stage.flow(number)
+                stage.flow(called(number))
             numbers.put(number)
             assert answers.get() == number
             with pprof.range("reply") as stage:
-                stage.flow(number)
+                stage.flow(called(number))
         numbers.put(None)
         child.join()
 """
@@ -224,6 +226,11 @@ class Requests(Case):
     def test_processes_that_number_their_own(self):
         """Where both do the same, an equal number says nothing."""
         self.assertNotIn("infer", [row["name"] for row in self.answer("same")])
+
+    def test_a_context_is_of_one_request_whoever_has_it(self):
+        rows = {row["name"]: row for row in self.answer("context")}
+        self.assertEqual([rows[name]["calls"] for name in ("prepare", "reply")], [40, 20])
+        self.assertEqual(rows["prepare"]["calls_avg"], 2)
 
 
 if __name__ == "__main__":

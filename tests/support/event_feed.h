@@ -142,6 +142,9 @@ class EventFeed {
   void SetRank(const std::string &rank) {
     rank_ = rank;
   }
+  void SetHost(const std::string &host) {
+    host_ = host;
+  }
   void SetBegan(uint64_t realtime_ns) {
     began_ = std::to_string(realtime_ns);
   }
@@ -324,7 +327,7 @@ class EventFeed {
 
   pprof_status Begin(pprof_sink *sink) {
     ppi_text texts[] = {{"uuid", uuid_.c_str()},
-                        {"host", "testhost"},
+                        {"host", host_.c_str()},
                         {"pid", pid_.c_str()},
                         {"rank", rank_.c_str()},
                         {"time_base_realtime_ns", began_.c_str()}};
@@ -381,7 +384,7 @@ class EventFeed {
   std::map<ppi_total_key, uint64_t> totals_;
   std::vector<std::pair<std::string, std::string>> notes_;
   std::string uuid_ = "00000000000000000000000000000001", pid_ = "1";
-  std::string rank_, began_;
+  std::string rank_, began_, host_ = "testhost";
 };
 
 }  // namespace pprof_test

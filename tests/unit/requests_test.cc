@@ -309,4 +309,49 @@ TEST(RequestsTest, ThinningKeepsTheSameWholeRequestsInAnyOrder) {
   }
 }
 
+// A process of a host with two requests, each one range: the n-th from
+// 1000 * (n + 1) on, 100 ns long, begun at `began_ns` of real time.
+pprof_report *OneOfHost(const char *host, const char *pid, uint64_t began_ns,
+                        uint64_t first_flow) {
+  EventFeed feed;
+  feed.Run(std::string(31, '0') + pid, pid);
+  feed.SetHost(host);
+  feed.SetBegan(began_ns);
+  feed.Lane(1, 100, "worker");
+  const uint64_t flows[] = {first_flow, first_flow + 1};
+  for (uint64_t i = 0; i < 2; i++) {
+    pprof_event &event =
+        feed.Range(1, "stage", kUser, 1000 * (i + 1), 1000 * (i + 1) + 100);
+    event.flows = &flows[i];
+    event.num_flows = 1;
+  }
+  feed.AddWindow(0, 10000);
+  pprof_report *report = nullptr;
+  EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report));
+  ppi_report_details details = {};
+  details.requests = details.answer = true;
+  ppi_report_set_details(report, &details);
+  EXPECT_EQ(PPROF_STATUS_OK, feed.Deliver(pprof_report_sink(report)));
+  return report;
+}
+
+// Each lasts from its range on the one host to that on the other, 500 ns later
+// by their clocks. Other numbers say nothing beyond a host.
+TEST(RequestsTest, AContextIsOfOneRequestOverHosts) {
+  for (uint64_t first_flow : {UINT64_C(1) << 63, UINT64_C(7)}) {
+    pprof_report *report = OneOfHost("a", "1", 5000, first_flow);
+    pprof_report *other = OneOfHost("b", "2", 5500, first_flow);
+    ASSERT_EQ(PPROF_STATUS_OK, ppi_report_add(report, other));
+    ASSERT_EQ(PPROF_STATUS_OK, ppi_report_join(report));
+    const ppi_figures *figures = ppi_report_figures(report);
+    const ppi_answer &answer = figures->answers[PPI_BASE_REQUEST];
+    bool are_contexts = first_flow >> 63;
+    EXPECT_EQ(are_contexts, figures->are_joined);
+    EXPECT_EQ(are_contexts ? 2u : 4u, answer.num_units);
+    EXPECT_EQ(are_contexts ? 1200u : 400u, answer.total_ns);
+    pprof_report_destroy(other);
+    pprof_report_destroy(report);
+  }
+}
+
 }  // namespace

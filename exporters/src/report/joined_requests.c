@@ -15,6 +15,8 @@
 
 typedef struct part {
   uint64_t flow, start_ns, end_ns;
+  // Of a number that each process gives for itself: the run, from 1 on.
+  size_t own;
   const ppi_request_run *run;
   const ppi_request_row *row;
 } part;
@@ -29,6 +31,7 @@ typedef struct joining {
 static int compare_parts(const void *left, const void *right) {
   const part *a = left, *b = right;
   if (a->flow != b->flow) return a->flow < b->flow ? -1 : 1;
+  if (a->own != b->own) return a->own < b->own ? -1 : 1;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
   return (a->run > b->run) - (a->run < b->run);
 }
@@ -47,20 +50,33 @@ static const ppi_report_input *input_of(const ppi_figures *figures,
   return NULL;
 }
 
-// Clocks of one host, at one time; all requests are there, each number once.
-static bool are_comparable(const ppi_figures *figures) {
-  bool is_done = figures->num_request_runs > 1;
-  uint64_t from_ns = 0, to_ns = UINT64_MAX;
-  for (size_t i = 0; i < figures->num_request_runs && is_done; i++) {
+// All requests are there, each number once, at a time that is known.
+static bool are_complete(const ppi_figures *figures) {
+  bool are = figures->num_request_runs > 1;
+  for (size_t i = 0; i < figures->num_request_runs && are; i++) {
     const ppi_request_run *run = figures->request_runs[i];
     const ppi_report_input *input = input_of(figures, run);
-    is_done = input && input->began_ns && !run->thinning && !run->num_reused &&
-              strcmp(run->host, figures->request_runs[0]->host) == 0;
-    if (!is_done) break;
+    are = input && input->began_ns && !run->thinning && !run->num_reused;
+  }
+  return are;
+}
+
+// Of one host, at one time: equal numbers are of one request.
+static bool are_of_one_run(const ppi_figures *figures) {
+  uint64_t from_ns = 0, to_ns = UINT64_MAX;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    const ppi_report_input *input = input_of(figures, run);
+    if (strcmp(run->host, figures->request_runs[0]->host) != 0) return false;
     from_ns = PPI_MAX(from_ns, input->began_ns);
     to_ns = PPI_MIN(to_ns, input->began_ns + input->wall_ns);
   }
-  return is_done && from_ns < to_ns;
+  return from_ns < to_ns;
+}
+
+// Such a number is of one request wherever it stands (pprof_flow_context).
+static bool is_of_context(uint64_t flow) {
+  return flow >> 63;
 }
 
 // The request itself is none, where stages lie in it.
@@ -99,23 +115,47 @@ static bool list_parts(const ppi_figures *figures, joining *to) {
       const ppi_request_row *row = &run->rows[k];
       uint64_t start_ns = shift_ns + row->start_ns;
       to->parts[to->num++] =
-          (part){row->flow, start_ns, start_ns + row->length_ns, run, row};
+          (part){row->flow, start_ns, start_ns + row->length_ns, 0, run, row};
     }
   }
   if (to->num > 1) qsort(to->parts, to->num, sizeof *to->parts, compare_parts);
   return true;
 }
 
+static bool are_of_one(const part *a, const part *b) {
+  return a->flow == b->flow && a->own == b->own;
+}
+
 // Processes that do the same number their requests each for itself.
-static bool is_shared(joining *of) {
-  bool is_any = false;
-  of->num_units = of->num > 0;
+static bool share_numbers(const joining *of) {
   for (size_t i = 1; i < of->num; i++) {
     const part *a = &of->parts[i - 1], *b = &of->parts[i];
-    of->num_units += a->flow != b->flow;
-    if (a->flow != b->flow) continue;
-    if (share_stage(a->run, b->run)) return false;
-    is_any = true;
+    if (a->flow == b->flow && !is_of_context(a->flow) &&
+        share_stage(a->run, b->run))
+      return false;
+  }
+  return true;
+}
+
+static void set_own(const ppi_figures *figures, joining *of) {
+  for (size_t i = 0; i < of->num; i++) {
+    part *one = &of->parts[i];
+    if (is_of_context(one->flow)) continue;
+    while (figures->request_runs[one->own++] != one->run) {
+    }
+  }
+  if (of->num > 1) qsort(of->parts, of->num, sizeof *of->parts, compare_parts);
+}
+
+// Whether any is of several processes.
+static bool is_shared(const ppi_figures *figures, joining *of) {
+  bool is_any = false;
+  if (!are_of_one_run(figures) || !share_numbers(of)) set_own(figures, of);
+  of->num_units = of->num > 0;
+  for (size_t i = 1; i < of->num; i++) {
+    bool is_one = are_of_one(&of->parts[i - 1], &of->parts[i]);
+    of->num_units += !is_one;
+    is_any |= is_one;
   }
   return is_any;
 }
@@ -138,7 +178,7 @@ static unit *list_units(const joining *of) {
   size_t num = 0;
   for (size_t i = 0; units && i < of->num; i++) {
     const part *at = &of->parts[i];
-    if (!i || at[-1].flow != at->flow)
+    if (!i || !are_of_one(&at[-1], at))
       units[num++] = (unit){at->start_ns, at->end_ns, i, 0};
     unit *to = &units[num - 1];
     to->end_ns = PPI_MAX(to->end_ns, at->end_ns);
@@ -294,11 +334,11 @@ static pprof_status fold(const joining *of, const ppi_figures *figures,
 pprof_status ppi_join_requests(ppi_figures *figures) {
   joining of = {0};
   ppi_answer joined = {0};
-  if (!figures->answers[PPI_BASE_REQUEST].num_units || !are_comparable(figures))
+  if (!figures->answers[PPI_BASE_REQUEST].num_units || !are_complete(figures))
     return PPROF_STATUS_OK;
   pprof_status status =
       list_parts(figures, &of) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-  bool is_joined = status == PPROF_STATUS_OK && is_shared(&of);
+  bool is_joined = status == PPROF_STATUS_OK && is_shared(figures, &of);
   if (is_joined) status = fold(&of, figures, &joined);
   if (is_joined && status == PPROF_STATUS_OK && joined.num_units) {
     ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
