@@ -6,8 +6,9 @@ cap, a burner in another process, and what sampling costs.
     tests/gpu/machine.py DIR [SCENARIO...]
 
 DIR has pprof-report and libpprof.so, built with -c opt. Prints what it measured and exits 1 where
-something is not as it should be. Scenarios: duty, cap, burner, cost.
+something is not as it should be. Scenarios: duty, cap, burner, cost, quiet.
 """
+import concurrent.futures
 import ctypes
 import json
 import os
@@ -23,6 +24,8 @@ sys.path.insert(0, os.path.join(TREE, "tools", "python"))
 import pplog  # noqa: E402  (found by the line above)
 
 SIZE = 8192
+OF_MACHINE = ("power-cap", "heat", "quota", "shared-device", "stood-still", "neighbours", "steal",
+              "swapping")
 failures = []
 
 
@@ -157,6 +160,16 @@ def nvml_costs():
     return costs
 
 
+def quiet():
+    """Two seconds of short calls, with nothing else on the machine."""
+    import pprof
+    pprof.start()
+    for _ in range(100):
+        with pprof.range("call"):
+            time.sleep(0.02)
+    pprof.stop()
+
+
 def cost():
     """Half a minute of nothing, and what each thread of the library took of it."""
     import pprof
@@ -185,9 +198,10 @@ def threads():
 # ---- what is said of them ----
 
 class Run:
-    def __init__(self, folder, where, name):
+    def __init__(self, folder, where, name, log=None):
+        self.folder = folder
         self.report = os.path.join(folder, "pprof-report")
-        self.log = os.path.join(where, name + ".pplog")
+        self.log = os.path.join(where, (log or name) + ".pplog")
         paths = [os.path.join(TREE, "python"), os.environ.get("PYTHONPATH", "")]
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, paths)),
                    PYTHONDONTWRITEBYTECODE="1", PPROF_OUTPUT=self.log,
@@ -266,13 +280,25 @@ def judge_cost(run):
     check(run.printed["pprof-machine"] < 0.1, "sampling takes less than 0.1 % of a core")
 
 
+def judge_quiet(first):
+    """200 runs, eight at a time, name nothing of the machine."""
+    with tempfile.TemporaryDirectory() as where, concurrent.futures.ThreadPoolExecutor(8) as pool:
+        runs = list(pool.map(lambda i: Run(first.folder, where, "quiet", "quiet%d" % i),
+                             range(200)))
+    named = [finding["text"] for run in runs for finding in run.made["findings"]
+             if finding["id"] in OF_MACHINE]
+    for text in named:
+        print("      %s" % text)
+    check(not named, "200 quiet runs: %d findings of the machine" % len(named))
+
+
 def main():
     if sys.argv[1] == "--child":
         globals()[sys.argv[2]]()
         return 0
     folder = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as where:
-        for name in sys.argv[2:] or ("duty", "cap", "burner", "cost"):
+        for name in sys.argv[2:] or ("duty", "cap", "burner", "cost", "quiet"):
             print("== %s" % name, flush=True)
             run = Run(folder, where, name)
             run.say()

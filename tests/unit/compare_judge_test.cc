@@ -115,6 +115,22 @@ TEST_F(CompareJudgeTest, NoiseIsAmbiguous) {
   EXPECT_EQ(std::string(all_[0].runs.reason).find("changes below "), 0u);
 }
 
+// A walk's level stays for as long as a run: two runs of it do differ, and
+// nothing in them says by how much.
+TEST_F(CompareJudgeTest, LevelsThatStayForARun) {
+  auto walk = [](unsigned seed, double mean) {
+    std::vector<double> values = Normal(2000, 0, 1000, seed);
+    double at = mean;
+    for (double &value : values) value = at += value;
+    return values;
+  };
+  Add(Stage("decode", walk(1, 1e6)), Stage("decode", walk(2, 1.03e6)));
+  Judge();
+  EXPECT_EQ(Verdict(0), "ambiguous");
+  EXPECT_EQ(std::string(all_[0].runs.reason).find("levels stay for some "), 0u)
+      << all_[0].runs.reason;
+}
+
 TEST_F(CompareJudgeTest, SaysWhyItCannotTell) {
   auto base = Stage("decode", Normal(400, 1e6, 3e4, 1));
   Add(base, nullptr);

@@ -146,6 +146,8 @@ TEST(CompareTurnsTest, OneOfTenStagesIsSlower) {
       EXPECT_LE(count.alarms, tries * 5 / 100) << kind.name;
       if (kind.runs == Runs::kNormal || kind.runs == Runs::kDrift) {
         EXPECT_GE(count.found, tries * 9 / 10) << kind.name << change;
+      } else if (change < 0.04) {  // Student's alone found 38 % of kOutliers'
+        EXPECT_GE(count.found, tries * 6 / 10) << kind.name << change;
       }
     }
   }

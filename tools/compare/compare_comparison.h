@@ -36,6 +36,7 @@ typedef struct ppi_decision {
   double p_rank;            // that there is any change; of this row alone
   double p;                 // that the change is above the margin, corrected
   double detectable;  // the change that 9 of 10 measurements would have found
+  double stays_for;   // calls that a level stays, where that is much of a run
   size_t more_runs;   // a side, that would decide; 0: unknown, or too many
   char reason[80];    // of an ambiguous one
 } ppi_decision;

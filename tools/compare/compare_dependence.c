@@ -27,6 +27,14 @@ static const double shortest = 4, largest_share = 10;
 // so many calls is the less likely the longer it does.
 static const double prior_of_none = 0.1, usual_length = 64;
 
+// Of a level that stays for less than a 16th of a run, the run shows enough.
+// How much better than such levels longer ones must fit for `evidence_of_calls`
+// calls: in long runs they cost little, so less evidence will do.
+static const double brief_lengths = 16, longest_stay = 1.5;
+static const double evidence_of_calls = 200;
+// From so much on it is said.
+static const double said_evidence = 10;
+
 static double share_of(double length, double height) {
   return height * tanh(0.5 / length);
 }
@@ -57,10 +65,17 @@ static const slow_model *models(void) {
   return all;
 }
 
-size_t ppi_num_models(size_t longest) {
+static size_t num_up_to(double length) {
   slow_model some[PPI_MAX_MODELS];
-  return fill_models(PPI_MAX((double)longest / PPI_RUN_LENGTHS, shortest),
-                     some);
+  return fill_models(PPI_MAX(length, shortest), some);
+}
+
+ppi_models ppi_models_for(size_t longest) {
+  double length = (double)longest;
+  return (ppi_models){.brief = num_up_to(length / brief_lengths),
+                      .usual = num_up_to(length / PPI_RUN_LENGTHS),
+                      .all = num_up_to(length * longest_stay),
+                      .evidence = evidence_of_calls / length};
 }
 
 // The variances of the cosines of a run of n values, the slowest first; in
@@ -276,30 +291,46 @@ void ppi_dependence_of(const ppi_series *series, size_t num_models, double each,
   }
 }
 
-void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
+// Models of levels that stay as long as a run, or longer, count only where
+// calls show levels that stay: elsewhere they would make every change doubtful.
+static void weigh(const double *fits, ppi_models num, ppi_mixture *out) {
+  double best = -INFINITY, sums[2] = {0}, priors[2] = {0};
+  for (size_t m = 0; m < num.all; m++) best = PPI_MAX(best, fits[m]);
+  for (size_t m = 0; m < num.all; m++) {
+    bool is_long = m >= num.brief;
+    out->weights[m] = exp(fits[m] - best) * models()[m].prior;
+    sums[is_long] += out->weights[m];
+    priors[is_long] += models()[m].prior;
+  }
+  double evidence =
+      num.all > num.brief ? sums[1] / priors[1] * priors[0] / sums[0] : 0;
+  double sum = 0, length = 0;
+  out->num = evidence > num.evidence ? num.all : num.usual;
+  for (size_t m = 0; m < out->num; m++) sum += out->weights[m];
+  for (size_t m = 0; m < out->num; m++) {
+    out->weights[m] /= sum;
+    length += out->weights[m] * models()[m].length;
+  }
+  bool is_said = evidence > PPI_MAX(num.evidence, said_evidence);
+  out->stays_for = is_said ? length : 0;
+}
+
+void ppi_mixture_of(const ppi_dependence sides[2], ppi_models num,
                     ppi_mixture *out, double out_times[2]) {
   const ppi_dependence *a = &sides[0], *b = &sides[1];
-  double best = -INFINITY, sum = 0;
-  out->num = num_models;
+  double fits[PPI_MAX_MODELS];
+  for (size_t m = 0; m < num.all; m++) fits[m] = a->fits[m] + b->fits[m];
+  weigh(fits, num, out);
   out_times[0] = out_times[1] = 0;
-  for (size_t m = 0; m < num_models; m++)
-    best = PPI_MAX(best, a->fits[m] + b->fits[m]);
-  for (size_t m = 0; m < num_models; m++) {
-    double fit = exp(a->fits[m] + b->fits[m] - best);
-    double weight = fit * models()[m].prior;
+  for (size_t m = 0; m < out->num; m++) {
     double of_a = a->variances[m], of_b = b->variances[m];
     double both = of_a + of_b;
     double parts = of_a * of_a / a->degrees[m] + of_b * of_b / b->degrees[m];
-    out->weights[m] = weight;
     out->errors[m] = sqrt(both);
     out->students[m] = ppi_student_of(parts > 0 ? both * both / parts : 1e6);
-    out_times[0] += weight * a->times[m];
-    out_times[1] += weight * b->times[m];
-    sum += weight;
+    out_times[0] += out->weights[m] * a->times[m];
+    out_times[1] += out->weights[m] * b->times[m];
   }
-  for (size_t i = 0; i < out->num; i++) out->weights[i] /= sum;
-  out_times[0] /= sum;
-  out_times[1] /= sum;
 }
 
 double ppi_mixture_tail(const ppi_mixture *mixture, double distance) {

@@ -14,8 +14,8 @@ PPROF_BEGIN_C_
 // A model is independent noise, and for all but the first a second part that
 // forgets slowly: how slowly, and how much of it there is.
 enum { PPI_MAX_MODELS = 200 };
-// A level that stays for more than a run's length over this is the run's own:
-// by it two runs do differ.
+// Levels that stay for more than a run's length over this are looked for where
+// the calls show that levels stay.
 enum { PPI_RUN_LENGTHS = 4 };
 
 // What each call adds to a figure: its time, over that of an average call; or,
@@ -34,9 +34,14 @@ typedef struct ppi_dependence {
   double times[PPI_MAX_MODELS];  // n over the independent values worth as much
 } ppi_dependence;
 
-// ppi_num_models is how many models there are for runs of up to `longest`
-// values.
-size_t ppi_num_models(size_t longest);
+// How many models there are, by how long their levels stay.
+typedef struct ppi_models {
+  size_t brief, usual, all;
+  double evidence;  // that levels stay; a ratio of likelihoods
+} ppi_models;
+
+// ppi_models_for is for runs of up to `longest` values.
+ppi_models ppi_models_for(size_t longest);
 // `each` is the variance of the values, were they independent; the mean is
 // never taken for surer than that.
 void ppi_dependence_of(const ppi_series *series, size_t num_models, double each,
@@ -50,11 +55,12 @@ typedef struct ppi_mixture {
   double weights[PPI_MAX_MODELS];  // 1 together
   double errors[PPI_MAX_MODELS];
   ppi_student students[PPI_MAX_MODELS];
+  double stays_for;  // calls, where levels stay for a run's length; else 0
 } ppi_mixture;
 
 // Both sides have one dependence, as nothing else is known under "nothing
 // changed". `out_times` gets the dependence of each, over all models.
-void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
+void ppi_mixture_of(const ppi_dependence sides[2], ppi_models num,
                     ppi_mixture *out, double out_times[2]);
 // ppi_mixture_tail is P(error > distance); ppi_mixture_reach the distance whose
 // tail is `p`.

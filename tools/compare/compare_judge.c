@@ -98,6 +98,7 @@ static void fill_answer(const ppi_comparison *comparison,
   double alpha = PPI_COMPARE_ALARM / 2 / (double)num_tests;
   double reach = ppi_ratio_reach(ratio, alpha) + ppi_ratio_reach(ratio, 0.1);
   out->detectable = (1 + comparison->margin) * span_of(ratio, reach) - 1;
+  out->stays_for = ppi_ratio_stays_for(ratio);
   reach = ppi_ratio_reach(ratio, PPI_COMPARE_ALPHA / 2);
   out->ratio = ppi_ratio_at(ratio, 0);
   out->low = ppi_ratio_at(ratio, -reach);
@@ -148,6 +149,10 @@ static void decide(ppi_decision *runs) {
     runs->verdict = runs->ratio > 1 ? PPI_VERDICT_SLOWER : PPI_VERDICT_FASTER;
   else if (runs->verdict == PPI_VERDICT_SAME)
     return;
+  else if (runs->stays_for > 0)
+    snprintf(runs->reason, sizeof runs->reason,
+             "levels stay for some %.2g calls: use longer runs, or `try`",
+             runs->stays_for);
   else if (runs->detectable > PPI_COMPARE_HUGE)
     snprintf(runs->reason, sizeof runs->reason, "too noisy to tell any change");
   else

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "compare/compare_sort.h"
 
+enum { MOST_PARTS = 8, CALLS_OF_A_PART = 6, RANGES_OF_A_CHANGE = 2 };
+
 // NULL: out of memory.
 static float *sorted_of(const ppi_runs *runs, size_t n) {
   float *sorted = ppi_realloc(NULL, (2 * n + 1) * sizeof *sorted), *fit;
@@ -77,14 +79,14 @@ static void add_mixture(ppi_ratio *ratio, const double levels[2]) {
   for (int i = 0; i < 2; i++) {
     ppi_ratio_side *side = &ratio->sides[i];
     const ppi_series series = series_of(side, ratio->metric, levels[i]);
-    ppi_dependence_of(&series, ratio->num_models, side->each, &both[i]);
+    ppi_dependence_of(&series, ratio->models.all, side->each, &both[i]);
     // The clock counts whole ns.
     double step = is_mean ? 1 / side->value : 0;
-    for (size_t m = 0; m < ratio->num_models; m++)
+    for (size_t m = 0; m < ratio->models.all; m++)
       both[i].variances[m] += step * step / 12;
   }
-  ppi_mixture_of(both, ratio->num_models,
-                 &ratio->mixtures[ratio->num_mixtures++], times);
+  ppi_mixture_of(both, ratio->models, &ratio->mixtures[ratio->num_mixtures++],
+                 times);
   for (int i = 0; i < 2; i++) {
     ppi_ratio_side *side = &ratio->sides[i];
     double independent = (double)side->n / times[i];
@@ -110,6 +112,38 @@ static void fill_variances(ppi_ratio *ratio) {
     ratio->sides[i].each = PPI_MAX(ratio->sides[i].each, sum / n);
 }
 
+// How far the medians of a run's parts lie from each other, as a logarithm.
+static bool add_range(const float *values, size_t n, double *range) {
+  size_t num = PPI_MIN(n / CALLS_OF_A_PART, (size_t)MOST_PARTS);
+  double low = INFINITY, high = 0;
+  for (size_t i = 0; i < num; i++) {
+    size_t begin = i * n / num, end = (i + 1) * n / num;
+    const size_t len = end - begin;
+    const ppi_runs part = {values + begin, &len, 1};
+    float *sorted = sorted_of(&part, len);
+    if (!sorted) return false;
+    low = PPI_MIN(low, level_at(sorted, len, 0.5));
+    high = PPI_MAX(high, level_at(sorted, len, 0.5));
+    ppi_free(sorted);
+  }
+  if (num && low > 0) *range = PPI_MAX(*range, log(high / low));
+  return true;
+}
+
+// A change far beyond all that levels moved by within runs is no level.
+static bool bound_models(ppi_ratio *ratio) {
+  double seen = ratio->sides[1].value / ratio->sides[0].value, range = 0;
+  for (int i = 0; i < 2; i++) {
+    const ppi_runs *runs = &ratio->sides[i].runs;
+    for (size_t begin = 0, k = 0; k < runs->num_runs; begin = runs->ends[k++])
+      if (!add_range(runs->values + begin, runs->ends[k] - begin, &range))
+        return false;
+  }
+  if (range > 0 && fabs(log(seen)) > RANGES_OF_A_CHANGE * range)
+    ratio->models.all = ratio->models.usual;
+  return true;
+}
+
 bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
                     ppi_metric metric) {
   const ppi_runs *const runs[] = {a, b};
@@ -133,7 +167,8 @@ bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
       begin = runs[i]->ends[k];
     }
   }
-  ratio->num_models = ppi_num_models(longest);
+  ratio->models = ppi_models_for(longest);
+  if (!bound_models(ratio)) return false;
   fill_variances(ratio);
   add_mixture(ratio, levels);
   ppi_ratio_side *sides = ratio->sides;
@@ -211,4 +246,11 @@ double ppi_ratio_reach(const ppi_ratio *ratio, double p) {
   for (size_t i = 0; i < ratio->num_mixtures; i++)
     reach = PPI_MAX(reach, ppi_mixture_reach(&ratio->mixtures[i], p));
   return reach;
+}
+
+double ppi_ratio_stays_for(const ppi_ratio *ratio) {
+  double longest = 0;
+  for (size_t i = 0; i < ratio->num_mixtures; i++)
+    longest = PPI_MAX(longest, ratio->mixtures[i].stays_for);
+  return longest;
 }

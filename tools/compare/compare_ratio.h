@@ -30,7 +30,7 @@ typedef struct ppi_ratio_side {
 typedef struct ppi_ratio {
   ppi_ratio_side sides[2];
   ppi_metric metric;
-  size_t num_models;
+  ppi_models models;
   // Seen from the two figures, and from where both sides would agree.
   ppi_mixture mixtures[2];
   size_t num_mixtures;
@@ -49,5 +49,8 @@ double ppi_ratio_p(ppi_ratio *ratio, double margin);
 // `p` on each side; ppi_ratio_at is the ratio at a distance from the one seen.
 double ppi_ratio_reach(const ppi_ratio *ratio, double p);
 double ppi_ratio_at(const ppi_ratio *ratio, double distance);
+// ppi_ratio_stays_for is for how many calls a level stays, where that is much
+// of a run; else 0.
+double ppi_ratio_stays_for(const ppi_ratio *ratio);
 
 PPROF_END_C_

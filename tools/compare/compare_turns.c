@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Error spending (Lan and DeMets, 1983) by the union bound: each look has a
-// share of the error and a Student's interval of that share, so all intervals
-// hold together whatever the looks depend on (repeated confidence intervals:
-// Jennison and Turnbull, 1989). Half of the error is for the last look.
+// share of the error and an interval of that share, so all intervals hold
+// together whatever the looks depend on (repeated confidence intervals:
+// Jennison and Turnbull, 1989). Half of the error is for the last look. The
+// interval of few rounds is Student's, of more Wilcoxon's (signed ranks, 1945):
+// a slow run moves it little. Where nothing changed, the two runs of a round
+// could change places; so that interval holds whatever runs are like.
 // Several programs: successive halving (Karnin, Koren and Somekh, 2013).
 #include "compare/compare_turns.h"
 
@@ -12,6 +15,10 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+
+// Of fewer rounds no ranks are rare enough; more than so many take long to
+// count and are nearly normal.
+enum { FEWEST_RANKS = 20, MOST_RANKS = 500 };
 
 static const double growth = 1.35;  // from one look to the next
 
@@ -42,12 +49,16 @@ bool ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
   *turns = (ppi_turns){
       .num_programs = num_programs, .num_stages = num_stages, .until = until};
   plan_looks(turns, max_runs);
+  size_t most = turns->looks[turns->num_looks - 1];
   turns->figures = ppi_alloc((num + 1) * sizeof *turns->figures);
+  turns->changes = ppi_alloc((num * most + 1) * sizeof *turns->changes);
   turns->rounds_of = ppi_alloc((num_programs + 1) * sizeof *turns->rounds_of);
   turns->is_out = ppi_alloc((num_programs + 1) * sizeof *turns->is_out);
-  if (!turns->figures || !turns->rounds_of || !turns->is_out) return false;
+  if (!turns->figures || !turns->changes || !turns->rounds_of || !turns->is_out)
+    return false;
   for (size_t i = 0; i < num; i++)
     turns->figures[i] = (ppi_turn_figure){
+        .changes = turns->changes + i * most,
         .low = -INFINITY,
         .high = INFINITY,
         .decision = {.verdict = PPI_VERDICT_AMBIGUOUS, .p = 1}};
@@ -56,6 +67,7 @@ bool ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
 
 void ppi_turns_close(ppi_turns *turns) {
   ppi_free(turns->figures);
+  ppi_free(turns->changes);
   ppi_free(turns->rounds_of);
   ppi_free(turns->is_out);
   *turns = (ppi_turns){0};
@@ -70,49 +82,105 @@ void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
                    double change) {
   ppi_turn_figure *figure = ppi_turns_figure(turns, program, stage);
   double off = change - figure->mean;
-  figure->num++;
+  figure->changes[figure->num++] = change;
   figure->mean += off / (double)figure->num;
   figure->squares += off * (change - figure->mean);
 }
 
-// The interval of this look joins those before it: all hold together.
-static void narrow(ppi_turn_figure *figure, double reach) {
-  double low = PPI_MAX(figure->low, figure->mean - reach);
-  double high = PPI_MIN(figure->high, figure->mean + reach);
-  if (low > high) return;
-  figure->low = low;
-  figure->high = high;
-}
-
 // What the intervals of `num` rounds are made of, at this look.
 typedef struct look_bounds {
-  size_t num;
+  size_t num, rank;  // rank: 0 where there are too few for ranks
   double error, until;
   double sure, power;  // Student's, of the error and of a tenth
 } look_bounds;
 
+// How many sums of signed ranks are so rare that all of them together have a
+// chance of `p`; 0: none, or out of memory.
+static size_t rare_sums(size_t n, double p) {
+  size_t most = n * (n + 1) / 2, num = 0;
+  double *chances = ppi_alloc((most + 1) * sizeof *chances), sum = 0;
+  if (!chances) return 0;
+  for (size_t i = 0; i <= most; i++) chances[i] = i == 0;
+  for (size_t rank = 1; rank <= n; rank++)
+    for (size_t i = rank * (rank + 1) / 2 + 1; i-- > 0;)
+      chances[i] = (chances[i] + (i >= rank ? chances[i - rank] : 0)) / 2;
+  while (num < most && (sum += chances[num]) <= p) num++;
+  ppi_free(chances);
+  return num;
+}
+
 static look_bounds bounds_of(double error, double until, size_t num) {
   double degrees = (double)num - 1;
-  return (look_bounds){num, error, until,
-                       ppi_student_quantile(error / 2, degrees),
-                       ppi_student_quantile(0.1, degrees)};
+  bool has_ranks = num >= FEWEST_RANKS && num <= MOST_RANKS;
+  return (look_bounds){.num = num,
+                       .rank = has_ranks ? rare_sums(num, error / 2) : 0,
+                       .error = error,
+                       .until = until,
+                       .sure = ppi_student_quantile(error / 2, degrees),
+                       .power = ppi_student_quantile(0.1, degrees)};
+}
+
+typedef struct look_interval {
+  double low, middle, high;
+} look_interval;
+
+static look_interval student_interval(const ppi_turn_figure *figure,
+                                      const look_bounds *bounds) {
+  double n = (double)figure->num;
+  double reach = bounds->sure * sqrt(figure->squares / (n - 1) / n);
+  return (look_interval){figure->mean - reach, figure->mean,
+                         figure->mean + reach};
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+// Bounds and median of the means of each two changes (Hodges and Lehmann,
+// 1963). False: out of memory.
+static bool rank_interval(const ppi_turn_figure *figure, size_t rank,
+                          look_interval *out) {
+  size_t n = figure->num, num = 0;
+  double *means = ppi_alloc(n * (n + 1) / 2 * sizeof *means);
+  if (!means) return false;
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = i; k < n; k++)
+      means[num++] = (figure->changes[i] + figure->changes[k]) / 2;
+  qsort(means, num, sizeof *means, by_value);
+  *out = (look_interval){means[rank - 1],
+                         (means[(num - 1) / 2] + means[num / 2]) / 2,
+                         means[num - rank]};
+  ppi_free(means);
+  return true;
+}
+
+// The interval of this look joins those before it: all hold together. Clocks of
+// whole ns make equal figures; they are no surer than 1e-6.
+static void narrow(ppi_turn_figure *figure, const look_interval *interval) {
+  double low = PPI_MAX(figure->low, interval->low - 1e-6);
+  double high = PPI_MIN(figure->high, interval->high + 1e-6);
+  if (low > high) return;
+  figure->low = low;
+  figure->high = high;
 }
 
 static void decide(ppi_turn_figure *figure, const look_bounds *usual) {
   ppi_decision *out = &figure->decision;
   if (figure->num < PPI_TURNS_LEAST) return;
   look_bounds bounds = *usual;
+  look_interval interval;
   if (figure->num != usual->num)
     bounds = bounds_of(usual->error, usual->until, figure->num);
-  double n = (double)figure->num;
-  // Clocks of whole ns make equal figures; they are no surer than 1e-6.
-  double spread = sqrt(figure->squares / (n - 1) / n) + 1e-6;
-  narrow(figure, bounds.sure * spread);
+  if (!bounds.rank || !rank_interval(figure, bounds.rank, &interval))
+    interval = student_interval(figure, &bounds);
+  narrow(figure, &interval);
+  double reach = (interval.high - interval.low) / 2 + 1e-6;
   out->is_tested = true;
-  out->ratio = exp(figure->mean);
+  out->ratio = exp(interval.middle);
   out->low = exp(figure->low);
   out->high = exp(figure->high);
-  out->detectable = expm1(spread * (bounds.sure + bounds.power));
+  out->detectable = expm1(reach * (1 + bounds.power / bounds.sure));
   if (figure->low > 0)
     out->verdict = PPI_VERDICT_SLOWER;
   else if (figure->high < 0)

@@ -17,6 +17,7 @@ enum { PPI_TURNS_LEAST = 4, PPI_TURNS_MAX_LOOKS = 24 };
 typedef struct ppi_turn_figure {
   size_t num;  // rounds in which both had it
   double mean, squares;
+  double *changes;   // of each of these rounds
   double low, high;  // in which the change lies, at all looks together
   ppi_decision decision;
 } ppi_turn_figure;
@@ -27,6 +28,7 @@ typedef struct ppi_turns {
   size_t num_looks, next_look;
   double until;              // changes up to it do not matter
   ppi_turn_figure *figures;  // of each program, of each stage
+  double *changes;           // of all figures
   size_t *rounds_of;         // of each program: how many it took part in
   bool *is_out;
 } ppi_turns;
