@@ -98,26 +98,26 @@ static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
 
 static pprof_status add_row(ppi_table_fill *fill, const pprof_event *event,
                             uint32_t more_flags) {
+  if (!PPI_ROOM(fill->rows, fill->rows_capacity, fill->num_rows + 1))
+    return PPROF_STATUS_NO_MEMORY;
   size_t name = ppi_table_ids_name(&fill->ids, event->site);
   size_t thread = ppi_table_ids_thread(&fill->ids, event->lane);
-  ppi_table_row row = {.start_ns = event->start_ns,
-                       .end_ns = PPI_MAX(event->start_ns, event->end_ns),
-                       .name = (uint32_t)name,
-                       .thread = (uint32_t)thread,
-                       .depth = event->depth};
-  ppi_table_row *grown = ppi_grow(fill->rows, &fill->rows_capacity,
-                                  fill->num_rows + 1, sizeof *grown);
-  if (grown) fill->rows = grown;
-  if (!grown || name == SIZE_MAX || thread == SIZE_MAX ||
-      !add_flows(fill, event, &row.served) ||
-      !add_device(fill, event, &row.on_device) ||
-      !add_cpu(fill, event, &row.used))
-    return PPROF_STATUS_NO_MEMORY;
-  row.flags = flags_of(fill, event, name) | more_flags;
+  if (name == SIZE_MAX || thread == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  ppi_table_row *row = &fill->rows[fill->num_rows];
+  row->start_ns = event->start_ns;
+  row->end_ns = PPI_MAX(event->start_ns, event->end_ns);
+  row->name = (uint32_t)name;
+  row->thread = (uint32_t)thread;
+  row->depth = event->depth;
+  row->flags = flags_of(fill, event, name) | more_flags;
   const uint64_t *wait =
       ppi_wait_numbers(event, fill->ids.names[name].category);
-  if (wait) row.ended_by = (uint32_t)wait[PPI_WAIT_BY];
-  grown[fill->num_rows++] = row;
+  row->ended_by = wait ? (uint32_t)wait[PPI_WAIT_BY] : 0;
+  if (!add_flows(fill, event, &row->served) ||
+      !add_device(fill, event, &row->on_device) ||
+      !add_cpu(fill, event, &row->used))
+    return PPROF_STATUS_NO_MEMORY;
+  fill->num_rows++;
   return PPROF_STATUS_OK;
 }
 
@@ -161,8 +161,8 @@ typedef struct columns {
 } columns;
 
 static bool make_columns(const ppi_table_row *rows, size_t num, columns *out) {
-  char *memory =
-      ppi_alloc((num + 1) * (2 * sizeof(uint64_t) + 8 * sizeof(uint32_t)));
+  char *memory = ppi_realloc(
+      NULL, (num + 1) * (2 * sizeof(uint64_t) + 8 * sizeof(uint32_t)));
   if (!memory) return false;
   uint64_t *longs = (uint64_t *)(void *)memory;
   uint32_t *words = (uint32_t *)(void *)(longs + 2 * num);

@@ -114,9 +114,7 @@ pprof_status ppi_table_ids_define(ppi_table_ids *ids,
   }
 }
 
-size_t ppi_table_ids_name(ppi_table_ids *ids, uint32_t site) {
-  if (site < ids->sites.num && ids->sites.items[site])
-    return ids->sites.items[site] - 1;
+size_t ppi_table_ids_new_name(ppi_table_ids *ids, uint32_t site) {
   char text[32];
   snprintf(text, sizeof text, "<site %u>", site);
   const pprof_definition unknown = {
@@ -126,9 +124,7 @@ size_t ppi_table_ids_name(ppi_table_ids *ids, uint32_t site) {
              : SIZE_MAX;
 }
 
-size_t ppi_table_ids_thread(ppi_table_ids *ids, uint32_t lane) {
-  if (lane < ids->lanes.num && ids->lanes.items[lane])
-    return ids->lanes.items[lane] - 1;
+size_t ppi_table_ids_new_thread(ppi_table_ids *ids, uint32_t lane) {
   const pprof_definition unknown = {
       .kind = PPROF_DEFINITION_LANE, .id = lane, .name = ""};
   return ppi_table_ids_define(ids, &unknown) == PPROF_STATUS_OK

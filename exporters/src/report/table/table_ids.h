@@ -41,8 +41,18 @@ pprof_status ppi_table_ids_define(ppi_table_ids *ids,
                                   const pprof_definition *definition);
 // The number of what an event's site or lane means now; one that was not
 // defined gets a name that says so. SIZE_MAX: out of memory.
-size_t ppi_table_ids_name(ppi_table_ids *ids, uint32_t site);
-size_t ppi_table_ids_thread(ppi_table_ids *ids, uint32_t lane);
+size_t ppi_table_ids_new_name(ppi_table_ids *ids, uint32_t site);
+size_t ppi_table_ids_new_thread(ppi_table_ids *ids, uint32_t lane);
+static inline size_t ppi_table_ids_name(ppi_table_ids *ids, uint32_t site) {
+  if (site < ids->sites.num && ids->sites.items[site])
+    return ids->sites.items[site] - 1;
+  return ppi_table_ids_new_name(ids, site);
+}
+static inline size_t ppi_table_ids_thread(ppi_table_ids *ids, uint32_t lane) {
+  if (lane < ids->lanes.num && ids->lanes.items[lane])
+    return ids->lanes.items[lane] - 1;
+  return ppi_table_ids_new_thread(ids, lane);
+}
 // The name that `name` folds into, by all definitions so far; or itself.
 uint32_t ppi_table_ids_folded(const ppi_table_ids *ids, uint32_t name);
 uint32_t ppi_table_ids_device(const ppi_table_ids *ids, uint32_t stream);

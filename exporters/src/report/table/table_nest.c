@@ -24,39 +24,32 @@ static uint64_t start_of(const void *item) {
   return ((const ppi_table_row *)item)->start_ns;
 }
 
-// Those that begin before `until_ns` come first, in any order.
-static size_t divide(ppi_table_row *rows, size_t num, uint64_t until_ns) {
-  size_t first = 0;
-  for (size_t i = 0; i < num; i++) {
-    if (rows[i].start_ns >= until_ns) continue;
-    ppi_table_row row = rows[first];
-    rows[first++] = rows[i];
-    rows[i] = row;
-  }
-  return first;
-}
-
-// Each thread keeps the order of its rows.
+// Each thread's rows in their order, those that begin at `until_ns` or later
+// behind all others.
 pprof_status ppi_table_order(ppi_table_row **rows, size_t num,
                              uint32_t num_threads, uint64_t until_ns,
                              size_t *out_num) {
   size_t *places = ppi_alloc(((size_t)num_threads + 1) * sizeof *places);
-  ppi_table_row *from = *rows, *to = ppi_alloc((num + 1) * sizeof *to);
+  ppi_table_row *from = *rows;
+  ppi_table_row *to = ppi_realloc(NULL, (num + 1) * sizeof *to);
   if (!places || !to) {
     ppi_free(places);
     ppi_free(to);
     return PPROF_STATUS_NO_MEMORY;
   }
-  size_t first = divide(from, num, until_ns);
-  ppi_sort(from, first, sizeof *from, start_of, compare_rows);
-  for (size_t i = 0; i < first; i++) places[from[i].thread + 1]++;
+  for (size_t i = 0; i < num; i++)
+    if (from[i].start_ns < until_ns) places[from[i].thread + 1]++;
   for (size_t i = 0; i < num_threads; i++) places[i + 1] += places[i];
-  for (size_t i = 0; i < first; i++) to[places[from[i].thread]++] = from[i];
-  for (size_t i = first; i < num; i++) to[i] = from[i];
+  size_t later = *out_num = places[num_threads];
+  for (size_t i = 0; i < num; i++) {
+    bool is_told = from[i].start_ns < until_ns;
+    to[is_told ? places[from[i].thread]++ : later++] = from[i];
+  }
+  for (size_t i = 0, first = 0; i < num_threads; first = places[i++])
+    ppi_sort(to + first, places[i] - first, sizeof *to, start_of, compare_rows);
   ppi_free(places);
   ppi_free(from);
   *rows = to;
-  *out_num = first;
   return PPROF_STATUS_OK;
 }
 
