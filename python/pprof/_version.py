@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 """The version of the package: that of the library it was made for."""
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -86,7 +86,7 @@ class CMake(unittest.TestCase):
         self.assertEqual(theirs - ours, set())
 
     def test_found_shared(self):
-        needs = self.user("shared", "find_package(pprof 0.1 CONFIG REQUIRED)", "pprof",
+        needs = self.user("shared", "find_package(pprof 0.2 CONFIG REQUIRED)", "pprof",
                           "-DCMAKE_PREFIX_PATH=" + self.prefix)
         self.assertIn(os.path.join(self.prefix, LIBRARIES, "libpprof.so.0"), needs)
 

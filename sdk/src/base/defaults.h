@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session does that was told nothing else; the keys of the YAML file
+// Defaults of a session; the keys of the YAML file
 // have the same defaults.
 #pragma once
 

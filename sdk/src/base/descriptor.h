@@ -6,7 +6,7 @@
 // in; whoever shares the program's asks before each use. Between the asking and
 // the use the program may still close and open: that is left. Any thread.
 //
-// And in one whose standard descriptors are closed: a number below 3 would be
+// And in one with closed standard descriptors: a number below 3 would be
 // printed to, or taken by dup2(/dev/null). All descriptors of sdk, exporters
 // and config are made here, above those; a test looks for other makers.
 #pragma once

@@ -31,7 +31,7 @@ static inline bool ppi_guard_take(ppi_guard *guard) {
       return true;
     }
     if (nobody == self) break;
-    sched_yield();  // held for a few hundred instructions at most
+    sched_yield();  // locked for a few hundred instructions at most
   }
   ppi_unmask_signals(&before);
   return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Limits of cgroups: /proc/self/cgroup says which cgroup, /proc/self/mountinfo
-// where that is to be seen.
+// where that is visible.
 #include "base/memory_limit.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static uint64_t read_limit(const char *root, const char *folder,
   return found ? limit_of(line) : PPI_NO_LIMIT;
 }
 
-// v1 tells here the least limit above, also of cgroups that cannot be seen.
+// v1 reports the least limit above, also of invisible cgroups.
 static uint64_t read_above(const char *root, const char *folder) {
   static const char key[] = "hierarchical_memory_limit ";
   char path[2 * PATH_ROOM], line[256];
@@ -131,7 +131,7 @@ static bool find_own(const char *root, const hierarchy *kind, char *out) {
 }
 
 // What of the cgroup's path lies below the mount. A cgroup that this mount does
-// not show is below no part of it: what can be seen is the mount's own limit.
+// not show is below no part of it: what is visible is the mount's own limit.
 static const char *part_below(const char *own, const char *mount_root) {
   size_t len = strlen(mount_root);
   if (strstr(own, "/..")) return "";

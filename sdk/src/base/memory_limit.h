@@ -15,7 +15,7 @@ PPROF_BEGIN_C_
 #define PPI_NO_LIMIT UINT64_MAX
 
 // ppi_cgroup_limit answers the smallest limit of the process's own cgroups and
-// of those above them that can be seen; PPI_NO_LIMIT where there is none, or
+// of those above them that are visible; PPI_NO_LIMIT where there is none, or
 // none can be read. `root` stands before each path, "" but in tests. Reads
 // files each time: limits change.
 uint64_t ppi_cgroup_limit(const char *root);

@@ -24,13 +24,13 @@ typedef struct ppi_window {
 typedef struct ppi_drain {
   const ppi_spool *spool;
   pprof_sink *sink;
-  // Of a session that runs: it is told which names are in use. NULL: the
+  // Of a session that runs: it gets the names in use. NULL: the
   // spool's, as a process left it.
   ppi_names *names;
   ppi_scale scale;
   ppi_tally tally;
   uint64_t names_cursor, again_cursor;
-  uint64_t num_namings;  // of lanes that sinks were told of
+  uint64_t num_namings;  // of lanes that sinks know
   uint64_t *named;       // by place: the naming that they know
   uint64_t edges_seen;
   bool silent_windows;  // windows are tracked, not delivered
@@ -56,7 +56,7 @@ void ppi_drain_clear(ppi_drain *drain);
 // ppi_drain_definitions delivers what was published up to `end` bytes, or later
 // in a session that runs, and what lanes are called.
 pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end);
-// ppi_drain_edges takes in new edges; windows that open or close are told.
+// ppi_drain_edges takes in new edges; windows that open or close are reported.
 pprof_status ppi_drain_edges(ppi_drain *drain);
 // ppi_drain_lane delivers the records in slots [from, to) of `lane`.
 pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,

@@ -59,8 +59,8 @@ struct pprof_definition {
 // submit, and stream set: its device part begins at start_ns or later.
 // No event that starts before time_ns and is not listed is delivered later.
 // One exception to "will end": step 0 is listed from the start, and is no event
-// if the program never calls pprof_step; who has seen no step at finish forgets
-// it.
+// if the program never calls pprof_step; a reader without a step at finish
+// forgets it.
 struct pprof_checkpoint {
   uint64_t time_ns;
   const pprof_event *open;

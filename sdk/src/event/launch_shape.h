@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a kernel was launched, as attributes of its event: the JSON object that
-// PyTorch's traces have of kernels, and what can be told of it.
+// PyTorch's traces have of kernels, and what follows from it.
 #pragma once
 
 #include "base/base.h"

@@ -66,7 +66,7 @@ static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
   return missed->waits ? PPROF_STATUS_OK : sink->events(sink, batch);
 }
 
-// Behind the events that are held: an id may mean something else from here on.
+// Behind the buffered events: an id may mean something else from here on.
 static pprof_status tee_define(pprof_sink *base,
                                const pprof_definition *definition) {
   ppi_tee *tee = (ppi_tee *)base;
@@ -92,7 +92,7 @@ static bool has_held(const ppi_missed *missed, ppi_held_view *out) {
   return out->batch || out->definition;
 }
 
-// Gives what was held as far as there is room.
+// Delivers buffered batches as far as there is room.
 static void give_held(ppi_tee *tee, size_t i) {
   pprof_sink *sink = tee->sinks[i];
   ppi_missed *missed = &tee->missed[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several sinks behind one. A sink that fails is detached, for one that has no
-// room batches are held, and what is too much for that it misses; the others go
-// on.
+// room batches are buffered, and what is too much for that it misses; the
+// others go on.
 #pragma once
 
 #include "event/held.h"
@@ -33,18 +33,18 @@ typedef struct ppi_tee {
   pprof_status errors[PPI_MAX_SINKS];  // the first of each
   size_t num_sinks;
   size_t most_held;      // bytes, for each sink
-  size_t finishes_last;  // that sink + 1, for one whose finish waits long
+  size_t finishes_last;  // that sink + 1, for one with a finish that waits long
   pprof_status first_error;
 } ppi_tee;
 
-// `base.ready` asks every sink, gives what was held to those that have room
-// again, and answers whether nothing is held.
+// `base.ready` asks every sink, gives buffered batches to those that have room
+// again, and answers whether nothing is buffered.
 void ppi_tee_init(ppi_tee *tee);
 // BUSY when there is no room, INVALID when the sink's size says nothing.
 pprof_status ppi_tee_add(ppi_tee *tee, pprof_sink *sink);
 void ppi_tee_destroy_sinks(ppi_tee *tee);
 void ppi_tee_forget_sinks(ppi_tee *tee);  // they are others' now
-// The run is over: what is still held and has no room now is missed.
+// The run is over: buffered batches without room now are missed.
 void ppi_tee_settle(ppi_tee *tee);
 // How many records the sinks have missed together.
 uint64_t ppi_tee_num_missed(const ppi_tee *tee);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys with values: what is said about a run.
+// Keys with values: facts about a run.
 #pragma once
 
 #include "event/event.h"

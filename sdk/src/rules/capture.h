@@ -26,7 +26,7 @@ typedef struct ppi_capture_time {
 
 // From the begin of the from-th to the end of the to-th occurrence (counted
 // from 1 since the rule is there) of the range or mark with this name; with
-// `again`, counted anew from there. Occurrences count as they begin.
+// `again`, counted again from there. Occurrences count as they begin.
 typedef struct ppi_capture_marker {
   char name[256];
   uint64_t from, to;
@@ -64,7 +64,7 @@ bool ppi_capture_same_state(const ppi_capture_rule *a,
 // What a watched marker is answered (ppi_recorder.watched_begun).
 enum {
   PPI_CAPTURE_MOVED = 1,  // the epoch changed: catch up with the lane again
-  PPI_CAPTURE_LAST = 2    // the end of this occurrence is to be told
+  PPI_CAPTURE_LAST = 2    // the end of this occurrence is to be reported
 };
 
 PPROF_END_C_

@@ -170,7 +170,7 @@ void ppi_cpu_use_export(const ppi_cpu_use *use, pprof_cpu_use *out) {
   *out = (pprof_cpu_use){.size = sizeof *out};
   if (!(use->known & PPROF_CPU_TIMES)) return;
   out->known = use->known;
-  // The kernel tells user time in microseconds, rounded down at both ends.
+  // The kernel reports user time in microseconds, rounded down at both ends.
   out->user_ns = PPI_MIN(use->user_ns, use->cpu_ns);
   out->sys_ns = use->cpu_ns - out->user_ns;
   out->inner_ns = PPI_MIN(use->inner_ns, use->cpu_ns);

@@ -19,7 +19,7 @@ typedef struct ppi_cpu_use {
   uint32_t reserved;
 } ppi_cpu_use;
 
-// How the kernel tells how long a thread waited for a CPU: a file of the
+// How the kernel reports how long a thread waited for a CPU: a file of the
 // thread's own, kept open. All zero: not opened yet.
 typedef struct ppi_cpu_file {
   int32_t fd_plus_1;  // atomic; 0: not opened yet, -1: there is none

@@ -94,7 +94,7 @@ uint32_t ppi_lane_reserve(ppi_spool *spool) {
   return 0;
 }
 
-// Word by word, because others read meanwhile; `naming` tells them.
+// Word by word, because others read meanwhile; `naming` warns them.
 void ppi_lane_set_name(ppi_spool *spool, ppi_lane *lane, const char *name) {
   uint64_t words[PPI_LANE_NAME / sizeof(uint64_t)] = {0};
   size_t len = strnlen(name, PPI_LANE_NAME - 1);

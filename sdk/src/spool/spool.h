@@ -51,7 +51,7 @@ enum {
 
 #define PPI_SLOTS_PER_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_record))
 
-// EMITTED: an NVTX tool was told that it began (emit.h). LAST: a rule waits for
+// EMITTED: an NVTX tool got its begin (emit.h). LAST: a rule waits for
 // its end (capture.h). UNRECORDED: it only keeps the balance. CPU: its CPU use
 // is measured (cpu_mark.h). NUMBERS: they are in the deep stack.
 enum {
@@ -263,7 +263,7 @@ static inline uint32_t ppi_slot_stream(const ppi_slot *slot) {
 #define PPI_TABLE_SLOTS (PPI_TABLE_CHUNKS * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
 
 typedef struct ppi_table {
-  uint32_t lane;       // the lane whose seqs the collector gives out
+  uint32_t lane;       // the lane with seqs from the collector
   uint32_t device;     // definition id, 0 for the process's cross-thread ranges
   uint32_t num_slots;  // in chunks so far; grows (ppi_table_grow)
   uint32_t max_slots;
@@ -340,7 +340,7 @@ typedef struct ppi_spool_header {
   uint64_t names_overflowed;  // atomic
   uint64_t lost;              // atomic: markers lost for want of a lane
   // Collector: the counters of threads gone, in two copies. The word
-  // {serial:63, copy:1} says which one counts and whose lane it took in last.
+  // {serial:63, copy:1} says which one counts and which lane it took in last.
   uint64_t retired[2][PPI_NUM_TOTALS];
   uint64_t retired_word;
   uint64_t clamped;         // collector
@@ -349,7 +349,7 @@ typedef struct ppi_spool_header {
   // Atomic: chunks from here on have no memory yet, and are not handed out; 0:
   // all have.
   uint32_t num_allocated;
-  uint64_t checked_ticks;   // collector: when stacks were last seen whole
+  uint64_t checked_ticks;   // collector: when stacks were last read whole
   uint64_t clock_error_ns;  // collector
   uint64_t own_cost_ns_x1000;
   uint64_t cpu[4];                  // collector: as PPI_TOTAL_CPU_*
@@ -419,7 +419,7 @@ bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes);
 void ppi_spool_grow(ppi_spool *spool);
 void ppi_spool_look_again(ppi_spool *spool);
 // ppi_spool_hold sees whether `fd` is still the spool's, which a program may
-// have closed; then the file is opened and locked again. Until it is seen,
+// have closed; then the file is opened and locked again. Until then,
 // other processes take this one for dead. False: it is gone.
 bool ppi_spool_hold(ppi_spool *spool);
 const char *ppi_spool_want(void);

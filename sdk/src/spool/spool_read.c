@@ -24,7 +24,7 @@ bool ppi_read_at(int fd, void *out, uint64_t size, uint64_t offset) {
 }
 
 // The next byte from `offset` on that is of `whence`, at most `end`;
-// `otherwise` where the file system does not tell holes.
+// `otherwise` where the file system does not report holes.
 static uint64_t seek(int fd, uint64_t offset, int whence, uint64_t end,
                      uint64_t otherwise) {
   off_t at = lseek(fd, (off_t)offset, whence);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One window's totals: counted from its events where events tell, otherwise the
-// difference between what was counted when it opened and when it closed, so
-// that windows that touch add up.
+// One window's totals: counted from its events where events have them,
+// otherwise the difference between what was counted when it opened and when it
+// closed, so that windows that touch add up.
 #include "window/window_feed.h"
 
 #include "base/mem.h"

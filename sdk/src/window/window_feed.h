@@ -9,7 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// One window, from its opening until its makers were told. The collector's,
+// One window, from its opening until its makers got it. The collector's,
 // then, once it is in the queue, the completion thread's.
 typedef struct ppi_window_feed {
   struct ppi_window_feed *next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collector's side: what the session's sinks are told is sorted by window,
-// and what came before a window's sinks were there is told again.
+// The collector's side: calls to the session's sinks are sorted by window,
+// and earlier definitions are repeated for a window's sinks.
 #include "window/window_sinks.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static ppi_window_sinks *windows_of(pprof_sink *sink) {
   return (ppi_window_sinks *)(void *)sink;
 }
 
-// ---- what late-comers are told ----
+// ---- what late-comers get ----
 
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_window_sinks *windows = windows_of(sink);

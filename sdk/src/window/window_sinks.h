@@ -11,11 +11,11 @@
 
 PPROF_BEGIN_C_
 
-// Windows that are not complete, or whose makers were not told yet. Beyond
-// them a window is skipped: nobody is asked for a sink or told of it.
+// Windows that are not complete, or not handed to their makers yet. Beyond
+// them a window is skipped: nobody is asked for a sink or gets it.
 #define PPI_MAX_WINDOWS_WAITING 256u
 
-// What a window's events do not tell; each may be NULL. Collector's thread.
+// What a window's events do not have; each may be NULL. Collector's thread.
 typedef struct ppi_window_source {
   pprof_status (*count)(void *user, ppi_counts *out);  // into an empty one
   // Adds the notes that a window's totals have; false: out of memory.
@@ -40,7 +40,7 @@ pprof_status ppi_window_sinks_add(ppi_window_sinks *windows,
 void *ppi_window_sinks_user(const ppi_window_sinks *windows,
                             void (*complete)(void *, uint32_t, pprof_sink *,
                                              pprof_status));
-// Told at finish, unless there was an earlier error. Any thread.
+// Reported at finish, unless there was an earlier error. Any thread.
 void ppi_window_sinks_fail(ppi_window_sinks *windows, pprof_status status);
 // A window has closed and no checkpoint was told since: one told soon is likely
 // to complete it. Collector's thread.

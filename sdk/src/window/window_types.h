@@ -28,7 +28,7 @@ typedef struct ppi_window_maker {
 
 #define PPI_MAX_WINDOW_MAKERS 8u
 
-// What was counted until now that no event tells of.
+// What was counted until now that no event has.
 typedef struct ppi_counts {
   ppi_tally lanes;
   uint64_t run[PPI_NUM_TOTALS];  // those that are not per lane
