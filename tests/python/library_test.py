@@ -124,7 +124,7 @@ class Library(Case):
                              % version)
 
     def test_a_library_without_the_functions(self):
-        words = self.fails(PPROF_LIBRARY=self.make("0.1.0", "empty.so"))
+        words = self.fails(PPROF_LIBRARY=self.make("0.2.0", "empty.so"))
         self.assertRegex(words, "^ImportError: .*cannot use the library .*pprof_scope_push_")
         words = self.fails(PPROF_LIBRARY="libc.so.6")
         self.assertRegex(words, "^ImportError: .*cannot use the library libc.so.6: .*pprof_version")

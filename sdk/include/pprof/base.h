@@ -107,7 +107,7 @@ typedef struct pprof_error {
 //   if (status) fprintf(stderr, "pprof: %s\n", pprof_status_string(status));
 PPROF_API const char *pprof_status_string(pprof_status status);
 
-// pprof_version is the version of the library in use, e.g. "0.1.0". With
+// pprof_version is the version of the library in use, e.g. "0.2.0". With
 // libpprof.so it may be newer than these headers, never older: what a header
 // declares, the library that is found at the start of the program has. It is a
 // constant.

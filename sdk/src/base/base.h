@@ -7,7 +7,7 @@
 
 #include "pprof/base.h"
 
-#define PPI_VERSION "0.1.0"
+#define PPI_VERSION "0.2.0"
 
 #define PPI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PPI_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -19,7 +19,7 @@
 // On declarations of data: without it gcc takes every access through the table
 // of addresses that another library's data need.
 #define PPI_HIDDEN __attribute__((visibility("hidden")))
-// Keeps gcc from computing a value anew wherever it is used, or as part of
+// Keeps gcc from computing a value again wherever it is used, or as part of
 // something else.
 #define PPI_COMPUTED(value) __asm__("" : "+r"(value))
 // Of what every marker may say and one has to: all but the first only read it,
