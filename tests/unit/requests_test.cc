@@ -190,7 +190,7 @@ TEST(RequestsTest, NumberUsedAgainIsAnotherRequest) {
   Report report(&pipeline.feed);
   EXPECT_EQ(report.Cell("(request)", "requests"), "200");
   EXPECT_EQ(report.Cell("(request)", "max_ns"), "480000");
-  EXPECT_TRUE(report.Says("again: 100, told apart"));
+  EXPECT_TRUE(report.Says("again: 100, kept separate"));
 }
 
 TEST(RequestsTest, FewAndEqualRequestsDivideNothing) {
