@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Requests of scripted pipelines whose answers are known; what is left out.
+#include <map>
+#include <string>
+
 #include "request_fixture.h"
 
 namespace {
@@ -309,6 +312,15 @@ TEST(RequestsTest, ThinningKeepsTheSameWholeRequestsInAnyOrder) {
   }
 }
 
+pprof_report *NewReport() {
+  pprof_report *report = nullptr;
+  EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report));
+  ppi_report_details details = {};
+  details.requests = details.answer = true;
+  ppi_report_set_details(report, &details);
+  return report;
+}
+
 // A process of a host with two requests, each one range: the n-th from
 // 1000 * (n + 1) on, 100 ns long, begun at `began_ns` of real time.
 pprof_report *OneOfHost(const char *host, const char *pid, uint64_t began_ns,
@@ -326,11 +338,7 @@ pprof_report *OneOfHost(const char *host, const char *pid, uint64_t began_ns,
     event.num_flows = 1;
   }
   feed.AddWindow(0, 10000);
-  pprof_report *report = nullptr;
-  EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report));
-  ppi_report_details details = {};
-  details.requests = details.answer = true;
-  ppi_report_set_details(report, &details);
+  pprof_report *report = NewReport();
   EXPECT_EQ(PPROF_STATUS_OK, feed.Deliver(pprof_report_sink(report)));
   return report;
 }
@@ -352,6 +360,51 @@ TEST(RequestsTest, AContextIsOfOneRequestOverHosts) {
     pprof_report_destroy(other);
     pprof_report_destroy(report);
   }
+}
+
+// "front" of 100 ns waits 60 ns for "tokenize" of another process, and a proxy
+// around them has a stage of 5 ns of its own.
+TEST(RequestsTest, WhatWaitsForAnotherProcessHasWhatThatLeaves) {
+  const struct {
+    const char *pid, *name;
+    uint64_t start_ns, end_ns;
+  } ranges[] = {{"1", "route", 1000, 1005},
+                {"1", "reply", 1105, 1110},
+                {"2", "front", 1005, 1105},
+                {"3", "tokenize", 1020, 1080}};
+  const uint64_t flow = 7;
+  pprof_report *all = nullptr;
+  for (const char *pid : {"1", "2", "3"}) {
+    EventFeed feed;
+    feed.Run(std::string(31, '0') + pid, pid);
+    feed.SetBegan(5000);
+    feed.Lane(1, 100, "worker");
+    for (const auto &one : ranges) {
+      if (std::string(one.pid) != pid) continue;
+      pprof_event &event =
+          feed.Range(1, one.name, kUser, one.start_ns, one.end_ns);
+      event.flows = &flow;
+      event.num_flows = 1;
+    }
+    feed.AddWindow(0, 10000);
+    pprof_report *report = NewReport();
+    EXPECT_EQ(PPROF_STATUS_OK, feed.Deliver(pprof_report_sink(report)));
+    if (all) EXPECT_EQ(PPROF_STATUS_OK, ppi_report_add(all, report));
+    if (all) pprof_report_destroy(report);
+    if (!all) all = report;
+  }
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_report_join(all));
+  const ppi_answer &answer = ppi_report_figures(all)->answers[PPI_BASE_REQUEST];
+  std::map<std::string, uint64_t> times;
+  for (size_t i = 0; i < answer.num_rows; i++)
+    if (answer.rows[i].name)
+      times[answer.rows[i].name] += answer.rows[i].total_ns;
+  EXPECT_EQ(110u, answer.total_ns);
+  EXPECT_EQ(40u, times["front"]);
+  EXPECT_EQ(60u, times["tokenize"]);
+  EXPECT_EQ(5u, times["route"]);
+  EXPECT_EQ(5u, times["reply"]);
+  pprof_report_destroy(all);
 }
 
 }  // namespace

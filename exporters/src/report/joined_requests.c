@@ -19,6 +19,9 @@ typedef struct part {
   size_t own;
   const ppi_request_run *run;
   const ppi_request_row *row;
+  // Which of its stages waits for other processes, and how long.
+  const ppi_request_cell *waiting;
+  uint64_t waited_ns;
 } part;
 
 typedef struct joining {
@@ -114,8 +117,11 @@ static bool list_parts(const ppi_figures *figures, joining *to) {
     for (size_t k = 0; k < run->num_rows; k++) {
       const ppi_request_row *row = &run->rows[k];
       uint64_t start_ns = shift_ns + row->start_ns;
-      to->parts[to->num++] =
-          (part){row->flow, start_ns, start_ns + row->length_ns, 0, run, row};
+      to->parts[to->num++] = (part){.flow = row->flow,
+                                    .start_ns = start_ns,
+                                    .end_ns = start_ns + row->length_ns,
+                                    .run = run,
+                                    .row = row};
     }
   }
   if (to->num > 1) qsort(to->parts, to->num, sizeof *to->parts, compare_parts);
@@ -217,35 +223,73 @@ static uint64_t work_of(const part *of) {
   return sum_ns;
 }
 
-// What a process's stage has of the time while another one's works for it, its
-// waiting for the other, is no time of its own: the greatest part of the
-// longest process goes down by what is too much.
-static const ppi_request_cell *find_waiting(const joining *of, const unit *at,
-                                            uint64_t *out_excess_ns) {
+static const ppi_request_cell *greatest_cell(const part *of) {
   const ppi_request_cell *most = NULL;
-  const part *longest = &of->parts[at->first];
-  uint64_t sum_ns = 0;
-  for (size_t i = at->first; i < at->first + at->num; i++) {
-    const part *one = &of->parts[i];
-    if (one->end_ns - one->start_ns > longest->end_ns - longest->start_ns)
-      longest = one;
-    sum_ns += work_of(one);
-  }
-  for (size_t i = 0; i < longest->row->num_cells; i++) {
-    const ppi_request_cell *cell =
-        &longest->run->cells[longest->row->first_cell + i];
-    if (is_stage(longest, cell) &&
-        (!most || time_of(longest, cell) > time_of(longest, most)))
+  for (size_t i = 0; i < of->row->num_cells; i++) {
+    const ppi_request_cell *cell = &of->run->cells[of->row->first_cell + i];
+    if (is_stage(of, cell) && (!most || time_of(of, cell) > time_of(of, most)))
       most = cell;
   }
-  uint64_t length_ns = at->end_ns - at->start_ns;
-  *out_excess_ns = sum_ns > length_ns ? sum_ns - length_ns : 0;
   return most;
 }
 
+// The time of those that work while `waits` does: what waits for them takes no
+// less than they do.
+static uint64_t time_beside(const joining *of, const unit *at,
+                            const part *waits) {
+  uint64_t most_ns = time_of(waits, waits->waiting), sum_ns = 0;
+  for (size_t i = at->first; i < at->first + at->num; i++) {
+    const part *one = &of->parts[i];
+    uint64_t length_ns = one->end_ns - one->start_ns;
+    if (one != waits && length_ns <= most_ns && one->start_ns < waits->end_ns &&
+        one->end_ns > waits->start_ns)
+      sum_ns += length_ns;
+  }
+  return PPI_MIN(sum_ns, most_ns);
+}
+
+static void take(part *of, uint64_t most_ns, uint64_t *excess_ns) {
+  uint64_t taken_ns = PPI_MIN(most_ns, *excess_ns);
+  of->waited_ns += taken_ns;
+  *excess_ns -= taken_ns;
+}
+
+static uint64_t left_of(const part *of) {
+  return of->waiting ? time_of(of, of->waiting) - of->waited_ns : 0;
+}
+
+// The longest that has something to be taken; NULL: none has.
+static part *longest_part(const joining *of, const unit *at) {
+  part *longest = NULL;
+  for (size_t i = at->first; i < at->first + at->num; i++) {
+    part *one = &of->parts[i];
+    if (left_of(one) && (!longest || one->end_ns - one->start_ns >
+                                         longest->end_ns - longest->start_ns))
+      longest = one;
+  }
+  return longest;
+}
+
+// What a process's stage has of the time while others' work for it, its waiting
+// for them, is no time of its own. The greatest part of each process goes down
+// by what is too much in all; what is left then, those of the longest.
+static void find_waiting(const joining *of, const unit *at) {
+  uint64_t sum_ns = 0, length_ns = at->end_ns - at->start_ns;
+  for (size_t i = at->first; i < at->first + at->num; i++)
+    sum_ns += work_of(&of->parts[i]);
+  uint64_t excess_ns = sum_ns > length_ns ? sum_ns - length_ns : 0;
+  for (size_t i = at->first; i < at->first + at->num; i++) {
+    part *one = &of->parts[i];
+    one->waiting = greatest_cell(one);
+    if (one->waiting) take(one, time_beside(of, at, one), &excess_ns);
+  }
+  part *longest;
+  while (excess_ns && (longest = longest_part(of, at)))
+    take(longest, left_of(longest), &excess_ns);
+}
+
 static pprof_status add_part(const ppi_figures *figures, const part *from,
-                             const ppi_request_cell *waiting,
-                             uint64_t excess_ns, ppi_account *to) {
+                             ppi_account *to) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < from->row->num_cells && status == PPROF_STATUS_OK;
        i++) {
@@ -253,7 +297,7 @@ static pprof_status add_part(const ppi_figures *figures, const part *from,
     const ppi_request_stage *stage = &from->run->stages[cell->stage];
     uint64_t ns = time_of(from, cell);
     if (!is_stage(from, cell)) continue;
-    if (cell == waiting) ns -= PPI_MIN(ns, excess_ns);
+    if (cell == from->waiting) ns -= PPI_MIN(ns, from->waited_ns);
     ppi_moment moment = {
         .where = stage->on_device ? PPI_WHERE_DEVICE : PPI_WHERE_HOST,
         .device = stage->on_device,
@@ -282,12 +326,10 @@ static pprof_status fold_unit(const joining *of, const ppi_figures *figures,
                               const unit *at, ppi_answer *to) {
   const ppi_account_names names = {of, stage_name, device_name};
   ppi_account account = {0};
-  uint64_t excess_ns;
-  const ppi_request_cell *waiting = find_waiting(of, at, &excess_ns);
+  find_waiting(of, at);
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < at->num && status == PPROF_STATUS_OK; i++)
-    status = add_part(figures, &of->parts[at->first + i], waiting, excess_ns,
-                      &account);
+    status = add_part(figures, &of->parts[at->first + i], &account);
   if (status == PPROF_STATUS_OK)
     status = ppi_account_fold(&account, at->end_ns - at->start_ns, &names, to);
   ppi_account_clear(&account);
