@@ -22,7 +22,7 @@ PAIR = rf"{NUMBER} / {NUMBER}"
 FIRST_ANSWER = {
     "loader": Expected(r"Answer (?:The thread that runs )?unpack\b.* limit"),
     "trainer": Expected(r"Answer (?:The thread that runs )?sort\b.*(?:limit|greatest part)",
-                        r" \d host-bound "),
+                         r" is idle "),
     "service": Expected(r"Answer (?:rank is the limit|.* the busiest stage, rank,)", r" \d few-requests "),
     "pipeline": Expected(r"Answer .*(?:cpu:0|detector|classifier|processors)",
                          r" \d few-requests "),

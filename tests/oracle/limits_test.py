@@ -103,6 +103,14 @@ class LimitsTest(case.Case):
         self.assertEqual(("unrecorded", "shared"), (limit["claim"], limit["verdict"]))
         self.assertIn("take turns", limit["sentence"])
 
+    def test_of_several_processes_the_one_that_limits_is_named(self):
+        paths = [os.path.join(DATA, f"two_processes.{i}.json.gz") for i in range(2)]
+        both = json.loads(case.output("summary", *paths, "-f", "json"))
+        self.assertEqual(["rank", "ranker"], both["limit"]["names"])
+        self.assertEqual("pid 4243", both["limit"]["process"])
+        self.assertTrue(both["answer"].startswith("pid 4243: rank is the limit"), both["answer"])
+        self.assertEqual("", case.Report(paths[0]).json["limit"]["process"])
+
     def test_compare_says_where_the_limit_moved(self):
         runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]
         moved = case.run("compare", "--force", *runs).stdout.decode()
@@ -139,6 +147,7 @@ class LimitsTest(case.Case):
         for key, time in want.items():
             self.assertAlmostEqual(time, found[key], delta=0.02 * time, msg=key)
         self.assertAlmostEqual(1, limit["stops"], delta=0.02)
+        self.assertNotIn("host-bound", case.output("summary", self.path("trace.json")))
         self.assertAlmostEqual(4900 / 8000, sum(gap["part"] for gap in limit["gaps"]), delta=0.01)
 
 

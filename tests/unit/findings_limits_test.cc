@@ -173,5 +173,45 @@ TEST(FindingsLimitsTest, AThresholdCanBeSet) {
   EXPECT_EQ("", report.Problems());
 }
 
+// 30 iterations: forward takes 2 ms; the optimizer 3000 ranges of 2 us, each of
+// which launches 1 us of work on the device, one for each tensor.
+TEST(FindingsLimitsTest, ALoopOfVeryManySmallRangesIsFound) {
+  EventFeed feed;
+  feed.Lane(1, 101, "main");
+  feed.Device(1, "cuda:0");
+  feed.Stream(1, 1);
+  for (uint64_t i = 0; i < 30; i++) {
+    uint64_t at = i * 8 * kMs;
+    feed.Range(1, "forward", PPROF_CATEGORY_USER_DEFINED, at, at + 2 * kMs);
+    at += 2 * kMs;
+    for (uint64_t k = 0; k < 3000; k++) {
+      uint64_t op = at + 2 * k * kUs;
+      feed.Range(1, "aten::add_", PPROF_CATEGORY_OPERATOR, op, op + 2 * kUs)
+          .depth = 1;
+      feed.OnDevice(1, 1, "add", PPROF_CATEGORY_KERNEL, op + 100, op + 300,
+                    op + 1300);
+    }
+    feed.Range(1, "optimizer", PPROF_CATEGORY_USER_DEFINED, at, at + 6 * kMs);
+  }
+  feed.AddWindow(0, 240 * kMs);
+  pprof_report *report = nullptr;
+  std::mt19937_64 random(1);
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_report_create(&report));
+  ppi_report_details details = {};
+  details.answer = true;
+  ppi_report_set_details(report, &details);
+  ASSERT_EQ(PPROF_STATUS_OK,
+            feed.DeliverAs(pprof_report_sink(report), &random, 60));
+  const ppi_limit &limit = ppi_report_figures(report)->limit;
+  EXPECT_STREQ("optimizer", limit.names[0]) << limit.sentence;
+  EXPECT_GE(limit.units, 25);
+  EXPECT_NEAR(6e6, limit.demand_ns, 1e5) << limit.sentence;
+  // Half of the optimizer, and all of forward but its overlap.
+  double idle = 0;
+  for (size_t i = 0; i < limit.num_gaps; i++) idle += limit.gaps[i].part;
+  EXPECT_NEAR(5.0 / 8, idle, 0.02);
+  pprof_report_destroy(report);
+}
+
 }  // namespace
 }  // namespace pprof_test

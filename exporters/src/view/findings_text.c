@@ -186,10 +186,12 @@ static void put_gaps(ppi_page *page, const ppi_limit *limit) {
   ppi_page_text(page, "]");
 }
 
-static void put_limit(ppi_page *page, const ppi_limit *limit) {
+static void put_limit(ppi_page *page, const ppi_limit *limit,
+                      const char *process) {
   ppi_page_format(page, ",\n\"limit\":{\"claim\":\"%s\"",
                   ppi_limit_claim_name(limit->claim));
   put_member(page, "verdict", limit->verdict ? limit->verdict : "");
+  put_member(page, "process", process);
   ppi_page_text(page, ",\"names\":[");
   for (size_t i = 0; i < limit->num_names; i++) {
     ppi_page_text(page, i ? "," : "");
@@ -212,7 +214,7 @@ void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings *findings, size_t most) {
   ppi_page_text(page, "\"answer\":");
   ppi_page_json(page, findings->answer);
-  put_limit(page, &figures->limit);
+  put_limit(page, &figures->limit, findings->process);
   ppi_page_text(page, ",\n\"findings\":[");
   for (size_t i = 0; i < findings->num && i < most; i++) {
     ppi_page_text(page, i ? ",\n" : "\n");

@@ -126,6 +126,7 @@ typedef struct ppi_limit {
   char idle_device[96];
   ppi_limit_gap gaps[PPI_LIMIT_GAPS];  // the greatest first, others last
   size_t num_gaps;
+  bool says_gaps;  // in `more`
   double stops;   // a unit: waits for the device in which it ran empty
   char uuid[40];  // of the run; of several runs the verdict is of one
   double units;   // that were counted; verdicts of several runs go by it

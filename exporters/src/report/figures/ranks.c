@@ -146,8 +146,9 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
   if (!out->items) return PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < figures->num_inputs; i++) {
     const ppi_report_input *input = &figures->inputs[i];
-    const ppi_answer *answer = &input->answers[base];
-    if (answer->num_units)
+    const ppi_answer *answer =
+        base == PPI_NUM_BASES ? NULL : &input->answers[base];
+    if (!answer || answer->num_units)
       out->items[out->num++] = (ppi_rank){.input = input, .answer = answer};
   }
   if (out->num)

@@ -26,6 +26,7 @@ typedef struct ppi_ranks {
   bool are_apart;
 } ppi_ranks;
 
+// Those with units of `base`; PPI_NUM_BASES: all.
 pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
                           ppi_ranks *out);
 void ppi_ranks_clear(ppi_ranks *ranks);

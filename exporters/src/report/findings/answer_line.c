@@ -198,12 +198,12 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
 // "rank 1: ", where there are several runs: unlike ones have no average.
 static void put_run(ppi_search *search, const ppi_limit *limit) {
   ppi_ranks ranks;
-  pprof_status status = ppi_ranks_of(search->figures, search->base, &ranks);
+  pprof_status status = ppi_ranks_of(search->figures, PPI_NUM_BASES, &ranks);
   search->failed |= status != PPROF_STATUS_OK;
   if (status != PPROF_STATUS_OK) return;
   for (size_t i = 0; i < ranks.num && ranks.num > 1; i++)
     if (strcmp(ranks.items[i].input->uuid, limit->uuid) == 0)
-      PPI_SAY(search->out->answer, "%s: ", ranks.items[i].name);
+      PPI_SAY(search->out->process, "%s", ranks.items[i].name);
   ppi_ranks_clear(&ranks);
 }
 
@@ -211,9 +211,8 @@ static void put_run(ppi_search *search, const ppi_limit *limit) {
 static void put_limit(ppi_search *search, const ppi_limit *limit) {
   ppi_findings *out = search->out;
   put_run(search, limit);
-  size_t named = strlen(out->answer);
-  ppi_words_put(out->answer + named, sizeof out->answer - named, "%s",
-                limit->sentence);
+  PPI_SAY(out->answer, "%s%s%s", out->process, *out->process ? ": " : "",
+          limit->sentence);
   for (size_t i = 0; i < limit->num_more; i++) {
     size_t len = strlen(out->answer);
     ppi_words_put(out->answer + len, sizeof out->answer - len, " %s",

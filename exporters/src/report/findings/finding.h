@@ -36,6 +36,7 @@ typedef struct ppi_findings {
   size_t num, capacity;
   // One sentence: which stage, how much, why. "": no time was recorded.
   char answer[1024];
+  char process[96];       // of several, the one that the answer is of; "": all
   char answer_next[256];  // what to do then; "": what a finding in it says
   // Where `num` is 0: why nothing stands out.
   char nothing[160];

@@ -129,6 +129,13 @@ static void put_idle_stage(const ppi_search *search, char *to, size_t size) {
                   ppi_words_name(row->name).text, time.text);
 }
 
+// The answer's sentence about idle time has the same figure.
+static bool is_in_answer(const ppi_limit *limit, double share) {
+  double idle = 0;
+  for (size_t i = 0; i < limit->num_gaps; i++) idle += limit->gaps[i].part;
+  return limit->says_gaps && idle < share + 0.03 && idle > share - 0.03;
+}
+
 void ppi_rule_host_bound(ppi_search *search) {
   ppi_active active;
   const ppi_report_device *device = busiest(search, &active);
@@ -136,6 +143,7 @@ void ppi_rule_host_bound(ppi_search *search) {
       100 * active.not_submitted_ns < search->threshold * active.time_ns)
     return;
   double share = active.not_submitted_ns / active.time_ns;
+  if (is_in_answer(&search->figures->limit, share)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
   if (!finding) return;
   char stage[192];

@@ -124,12 +124,15 @@ static charge charge_nothing(const ppi_limit_model *model, uint32_t thread,
   return (charge){PPI_GAP_NOTHING, PPI_NONE};
 }
 
-static void add_time(ledger *of, charge to, uint64_t from_ns, uint64_t to_ns) {
+static void add_ns(ledger *of, charge to, uint64_t ns) {
   size_t names = of->model->num_names;
   size_t name = to.name == PPI_NONE ? names : to.name;
-  uint64_t ns = ppi_model_within(of->model, from_ns, to_ns);
   of->idle_ns += ns;
   of->ns[to.kind * (names + 1) + name] += (double)ns;
+}
+
+static void add_time(ledger *of, charge to, uint64_t from_ns, uint64_t to_ns) {
+  add_ns(of, to, ppi_model_within(of->model, from_ns, to_ns));
 }
 
 // Whether the thread waited for the work before the gap when it ended.
@@ -188,6 +191,20 @@ static bool is_of_device(const ppi_limit_model *model,
   return model->rows[model->calls[work->call].row].device == device;
 }
 
+// Between several that are one, no earlier than `from_ns`.
+static void add_inner(ledger *of, const ppi_limit_work *work,
+                      uint64_t from_ns) {
+  uint64_t length_ns = work->end_ns - work->start_ns;
+  uint32_t part = launcher(of->model, work);
+  if (work->work_ns >= length_ns || part == PPI_NO_CALL) return;
+  double idle = 1 - (double)work->work_ns / (double)length_ns;
+  from_ns = PPI_MAX(from_ns, work->start_ns);
+  if (from_ns >= work->end_ns) return;
+  uint64_t ns = ppi_model_within(of->model, from_ns, work->end_ns);
+  add_ns(of, (charge){PPI_GAP_LAUNCHING, of->model->calls[part].name},
+         (uint64_t)(idle * (double)ns));
+}
+
 static void sweep(ledger *of, uint32_t device) {
   const ppi_limit_model *model = of->model;
   const ppi_limit_work *last = NULL;
@@ -203,6 +220,7 @@ static void sweep(ledger *of, uint32_t device) {
                 .next = work};
       charge_gap(of, &in);
     }
+    add_inner(of, work, until_ns);
     if (work->end_ns < until_ns) continue;
     until_ns = work->end_ns;
     last = work;
@@ -347,6 +365,7 @@ void ppi_limit_say_gaps(ppi_limit_search *search) {
     PPI_SAY(
         without, " Without the first: at most %s more.",
         ppi_words_percent(out->gaps[0].part / (1 - out->gaps[0].part), 1).text);
+  out->says_gaps = out->num_more < PPI_LIMIT_MORE;
   PPI_LIMIT_SAY_MORE(out, "%s is idle %s: %s.%s",
                      ppi_words_name(out->idle_device).text,
                      ppi_words_percent(idle, 1).text, list, without);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of tables become calls; when there are too many, every other stretch of
-// time goes, and so does what comes in its place later.
+// Rows of tables become calls. When there are too many, ranges inside of
+// outermost ones go, where these have hundreds; else every other stretch of
+// time, and what comes in its place later.
 #include "report/limit/limit_calls.h"
 
 #include <string.h>
@@ -11,7 +12,13 @@
 
 // A chunk has so many calls at least, where there are more, and of one table no
 // more than so many are taken.
-enum { LEAST = PPI_LIMIT_CALLS / 16, MOST = PPI_LIMIT_CALLS / 4, DEPTHS = 16 };
+enum {
+  LEAST = PPI_LIMIT_CALLS / 16,
+  MOST = PPI_LIMIT_CALLS / 4,
+  DEPTHS = 16,
+  DEEP = 256,  // so many calls for each outermost one
+  STREAMS = 64
+};
 
 static uint32_t flags_of(const ppi_range_table *table, size_t row,
                          const ppi_table_ids *ids) {
@@ -26,6 +33,7 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
   if (of & PPI_RANGE_TIMED) flags |= PPI_CALL_TIMED;
   if (of & PPI_RANGE_LOCK) flags |= PPI_CALL_LOCK;
   if (of & PPI_RANGE_POSTED) flags |= PPI_CALL_POSTED;
+  if (of & PPI_RANGE_OPEN) flags |= PPI_CALL_OPEN;
   if (category != PPROF_CATEGORY_KERNEL && category != PPROF_CATEGORY_MEMCPY &&
       category != PPROF_CATEGORY_MEMSET)
     flags |= PPI_CALL_NAMED;
@@ -58,11 +66,54 @@ static void take_cpu(const ppi_range_table *table, size_t row,
   call->queued_ns = cpu->run_queue_ns;
 }
 
-// A device range without a time says nothing.
+// A device range without a time says nothing. Of what is open, ranges of a
+// thread have others inside.
 static bool is_wanted(const ppi_range_table *table, size_t row) {
-  if (table->flags[row] & PPI_RANGE_OPEN) return false;
+  const uint32_t others = PPI_RANGE_LOOSE | PPI_RANGE_STEP | PPI_RANGE_REQUEST;
+  if (table->flags[row] & PPI_RANGE_OPEN)
+    return !(table->flags[row] & others) &&
+           table->on_device[row] == PPI_NO_RANGE;
   if (table->on_device[row] == PPI_NO_RANGE) return true;
   return table->devices[table->on_device[row]].end_ns > 0;
+}
+
+static bool add_open(ppi_limit_calls *calls) {
+  uint32_t *grown = ppi_grow(calls->open, &calls->open_capacity,
+                             calls->num_open + 1, sizeof *grown);
+  if (!grown) return false;
+  calls->open = grown;
+  grown[calls->num_open++] = (uint32_t)calls->num;
+  return true;
+}
+
+// The call that an earlier table has as open; PPI_NO_CALL: none. It ends here,
+// unless the row is open, too.
+static uint32_t known_call(ppi_limit_calls *calls, const ppi_range_table *table,
+                           size_t row) {
+  if (table->start_ns[row] >= table->from_ns ||
+      table->on_device[row] != PPI_NO_RANGE)
+    return PPI_NO_CALL;
+  for (size_t i = 0; i < calls->num_open; i++) {
+    uint32_t at = calls->open[i];
+    ppi_limit_call *call = &calls->items[at];
+    if (call->row != table->thread[row] || call->name != table->name[row] ||
+        call->start_ns != table->start_ns[row])
+      continue;
+    call->end_ns = table->end_ns[row];
+    if (table->flags[row] & PPI_RANGE_OPEN) return at;
+    take_cpu(table, row, call);
+    call->flags &= ~(uint32_t)PPI_CALL_OPEN;
+    calls->open[i] = calls->open[--calls->num_open];
+    return at;
+  }
+  return PPI_NO_CALL;
+}
+
+static void find_open(ppi_limit_calls *calls) {
+  calls->num_open = 0;
+  for (size_t i = 0; i < calls->num; i++)
+    if (calls->items[i].flags & PPI_CALL_OPEN)
+      calls->open[calls->num_open++] = (uint32_t)i;
 }
 
 static pprof_status add_call(ppi_limit_calls *calls,
@@ -92,6 +143,8 @@ static pprof_status add_call(ppi_limit_calls *calls,
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   calls->items = grown;
   if (!add_flows(calls, table, row, &call)) return PPROF_STATUS_NO_MEMORY;
+  if (call.flags & PPI_CALL_OPEN && !add_open(calls))
+    return PPROF_STATUS_NO_MEMORY;
   grown[calls->num++] = call;
   return PPROF_STATUS_OK;
 }
@@ -117,6 +170,7 @@ static void thin_out(ppi_limit_calls *calls) {
   calls->num = num;
   calls->num_chunks = num_chunks;
   calls->stride = calls->stride ? 2 * calls->stride : 2;
+  find_open(calls);
 }
 
 static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
@@ -134,46 +188,156 @@ static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
   return &grown[num];
 }
 
-// ---- a table ----
+// ---- depths ----
 
-// What of a large table is taken: outer ranges first, all time if possible.
-typedef struct choice {
-  uint32_t depth;  // ranges inside so many others, or fewer
-  uint64_t to_ns;
-} choice;
+typedef struct place {
+  uint32_t now, depth;
+} place;
 
-// Depths are at `places` of the rows until calls are.
-static choice choose(const ppi_range_table *table, uint32_t *depths) {
-  size_t nums[DEPTHS] = {0}, num = 0;
-  uint64_t last_ns = table->from_ns;
-  choice out = {0, table->to_ns};
-  for (size_t i = 0; i < table->num; i++) {
-    uint32_t around = table->parent[i];
-    bool is_host = table->on_device[i] == PPI_NO_RANGE;
-    depths[i] = around == PPI_NO_RANGE || !is_host ? 0 : depths[around] + 1;
-    nums[PPI_MIN(depths[i], (uint32_t)DEPTHS - 1)]++;
-    last_ns = PPI_MAX(last_ns, table->start_ns[i]);
-  }
-  num = nums[0];
-  while (out.depth + 1 < DEPTHS && num + nums[out.depth + 1] <= MOST)
-    num += nums[++out.depth];
-  if (out.depth + 1 == DEPTHS) out.depth = UINT32_MAX;
-  if (num <= MOST) return out;
-  double part = (double)MOST / (double)num;
-  out.to_ns =
-      table->from_ns + (uint64_t)(part * (double)(last_ns - table->from_ns));
-  return out;
+static bool is_kernel(const ppi_limit_call *call) {
+  return call->flags & PPI_CALL_DEVICE && !(call->flags & PPI_CALL_NAMED) &&
+         call->parent != PPI_NO_CALL;
 }
+
+// Kernels are as deep as ranges beside their launch.
+static void find_depths(const ppi_limit_calls *calls, size_t from,
+                        place *places) {
+  for (size_t i = from; i < calls->num; i++) {
+    const ppi_limit_call *call = &calls->items[i];
+    bool is_inner = is_kernel(call) || !(call->flags & PPI_CALL_DEVICE);
+    uint32_t at = call->parent;
+    places[i] = (place){0, 0};
+    for (; is_inner && at != PPI_NO_CALL && at < from;
+         at = calls->items[at].parent)
+      places[i].depth++;
+    if (is_inner && at != PPI_NO_CALL) places[i].depth = places[at].depth + 1;
+  }
+}
+
+// The greatest depth with which at most `most` calls are left, or 0; and how
+// many are.
+static uint32_t depth_for(const ppi_limit_calls *calls, size_t from,
+                          const place *places, size_t most, size_t *out_num) {
+  size_t nums[DEPTHS] = {0};
+  uint32_t depth = 0;
+  for (size_t i = from; i < calls->num; i++)
+    nums[PPI_MIN(places[i].depth, (uint32_t)DEPTHS - 1)]++;
+  *out_num = nums[0];
+  while (depth + 1 < DEPTHS && *out_num + nums[depth + 1] <= most)
+    *out_num += nums[++depth];
+  return depth + 1 < DEPTHS ? depth : UINT32_MAX;
+}
+
+// What is kept of calls [from, until): those of `depth` at most that begin
+// before `to_ns`.
+typedef struct keep {
+  size_t from, until;
+  uint32_t depth;
+  uint64_t to_ns;
+  size_t first;  // from there on there are places
+  place *places;
+  uint32_t last[STREAMS];  // kernels that those behind them join
+} keep;
+
+// Kernels that follow each other in one call that stays are one.
+static bool joins(ppi_limit_calls *calls, keep *of, const ppi_limit_call *call,
+                  size_t to) {
+  uint32_t *last = call->row < STREAMS ? &of->last[call->row] : NULL;
+  ppi_limit_call *before =
+      last && *last != PPI_NO_CALL ? &calls->items[*last] : NULL;
+  bool is_one = before && before->parent == call->parent &&
+                before->end_ns <= call->start_ns;
+  if (!is_one) {
+    if (last) *last = (uint32_t)to;
+    return false;
+  }
+  before->end_ns = call->end_ns;
+  before->last_submit_ns = call->submit_ns;
+  before->work_ns += call->work_ns;
+  return true;
+}
+
+// Moves what is kept to `to`. Answers its end.
+static size_t move_kept(ppi_limit_calls *calls, keep *of, size_t to) {
+  memset(of->last, 0xff, sizeof of->last);
+  for (size_t i = of->from; i < of->until; i++) {
+    ppi_limit_call call = calls->items[i];
+    place *at = &of->places[i];
+    bool was_kernel = is_kernel(&call), is_below = at->depth > of->depth;
+    uint64_t begin_ns =
+        call.flags & PPI_CALL_DEVICE ? call.submit_ns : call.start_ns;
+    if (call.parent != PPI_NO_CALL && call.parent >= of->first)
+      call.parent = of->places[call.parent].now;
+    at->now = call.parent;
+    if (begin_ns >= of->to_ns || (is_below && !was_kernel)) continue;
+    if (is_below && joins(calls, of, &call, to)) continue;
+    at->now = (uint32_t)to;
+    calls->items[to++] = call;
+  }
+  return to;
+}
+
+static void keep_depth(ppi_limit_calls *calls, uint32_t depth, place *places) {
+  size_t to = 0;
+  for (size_t i = 0; i < calls->num_chunks; i++) {
+    ppi_limit_chunk *chunk = &calls->chunks[i];
+    size_t first = to;
+    keep of = {.from = chunk->first,
+               .until = chunk->first + chunk->num,
+               .depth = depth,
+               .to_ns = UINT64_MAX,
+               .places = places};
+    to = move_kept(calls, &of, to);
+    chunk->first = first;
+    chunk->num = to - first;
+  }
+  calls->num = to;
+  find_open(calls);
+}
+
+// Where outermost ranges have hundreds inside, stretches of time would have few
+// of them.
+static bool drop_inner(ppi_limit_calls *calls) {
+  size_t outer = 0, num;
+  if (calls->most_depth == 1) return false;
+  place *places = ppi_alloc((calls->num + 1) * sizeof *places);
+  if (!places) return false;
+  find_depths(calls, 0, places);
+  for (size_t i = 0; i < calls->num; i++)
+    outer += !places[i].depth && !(calls->items[i].flags & PPI_CALL_OPEN);
+  bool is_deep = outer && calls->num >= DEEP * outer;
+  if (is_deep) {
+    uint32_t depth = depth_for(calls, 0, places, PPI_LIMIT_CALLS / 2, &num);
+    calls->most_depth = depth + 1;
+    keep_depth(calls, depth, places);
+  }
+  ppi_free(places);
+  return is_deep && calls->num <= PPI_LIMIT_CALLS;
+}
+
+bool ppi_limit_calls_end(ppi_limit_calls *calls) {
+  if (!calls->num_open) return true;
+  place *places = ppi_alloc((calls->num + 1) * sizeof *places);
+  if (!places) return false;
+  for (size_t i = 0; i < calls->num; i++)
+    places[i].depth = (calls->items[i].flags & PPI_CALL_OPEN) != 0;
+  keep_depth(calls, 0, places);
+  ppi_free(places);
+  return true;
+}
+
+// ---- a table ----
 
 static pprof_status take_rows(ppi_limit_calls *calls,
                               const ppi_range_table *table,
-                              const ppi_table_ids *ids, choice of) {
+                              const ppi_table_ids *ids) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < table->num && status == PPROF_STATUS_OK; i++) {
-    bool is_taken = calls->places[i] <= of.depth &&
-                    table->start_ns[i] < of.to_ns && is_wanted(table, i);
     uint32_t around = table->parent[i];
-    if (is_taken) {
+    uint32_t known = known_call(calls, table, i);
+    if (known != PPI_NO_CALL) {
+      calls->places[i] = known;
+    } else if (is_wanted(table, i)) {
       calls->places[i] = (uint32_t)calls->num;
       status = add_call(calls, table, i, ids);
     } else {
@@ -184,10 +348,31 @@ static pprof_status take_rows(ppi_limit_calls *calls,
   return status;
 }
 
+// Of a large table outer ranges are left, of all its time if possible. Answers
+// until when.
+static uint64_t choose(ppi_limit_calls *calls, size_t from,
+                       const ppi_range_table *table, place *places) {
+  size_t num;
+  uint64_t last_ns = table->from_ns;
+  find_depths(calls, from, places);
+  uint32_t depth = depth_for(calls, from, places, MOST, &num);
+  if (calls->most_depth) depth = PPI_MIN(depth, calls->most_depth - 1);
+  keep of = {from, calls->num, depth, table->to_ns, from, places, {0}};
+  for (size_t i = 0; i < table->num; i++)
+    last_ns = PPI_MAX(last_ns, table->start_ns[i]);
+  if (num > MOST)
+    of.to_ns = table->from_ns + (uint64_t)((double)MOST / (double)num *
+                                           (double)(last_ns - table->from_ns));
+  calls->num = move_kept(calls, &of, from);
+  find_open(calls);
+  return of.to_ns;
+}
+
 // What the next table would add is not wanted until the time that is skipped
 // for each chunk is over.
 static void decide_next(ppi_limit_calls *calls, const ppi_range_table *table) {
-  while (calls->num > PPI_LIMIT_CALLS && calls->num_chunks > 1) thin_out(calls);
+  while (calls->num > PPI_LIMIT_CALLS && calls->num_chunks > 1)
+    if (!drop_inner(calls)) thin_out(calls);
   if (table->to_ns == UINT64_MAX) return;
   const ppi_limit_chunk *last = &calls->chunks[calls->num_chunks - 1];
   uint64_t stride = PPI_MAX(calls->stride, 1);
@@ -209,9 +394,12 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
                               table->num + 1, sizeof *places);
   if (places) calls->places = places;
   if (!chunk || !places) return PPROF_STATUS_NO_MEMORY;
-  choice of = choose(table, places);
-  pprof_status status = take_rows(calls, table, ids, of);
-  chunk->to_ns = of.to_ns;
+  size_t from = calls->num;
+  pprof_status status = take_rows(calls, table, ids);
+  place *kept = ppi_alloc((calls->num + 1) * sizeof *kept);
+  if (!kept) return PPROF_STATUS_NO_MEMORY;
+  chunk->to_ns = choose(calls, from, table, kept);
+  ppi_free(kept);
   chunk->num = calls->num - chunk->first;
   if (status == PPROF_STATUS_OK) decide_next(calls, table);
   return status;
@@ -229,6 +417,7 @@ void ppi_limit_calls_clear(ppi_limit_calls *calls) {
   ppi_free(calls->flows);
   ppi_free(calls->chunks);
   ppi_free(calls->places);
+  ppi_free(calls->open);
   *calls = (ppi_limit_calls){0};
 }
 

@@ -23,7 +23,8 @@ enum {
   PPI_CALL_LOCK = 128,    // a wait for what another thread has
   PPI_CALL_POSTED = 256,  // of these: any thread may end it
   PPI_CALL_WAIT = 512,    // a recorded wait for another thread
-  PPI_CALL_TIMED = 1024   // that its time ended
+  PPI_CALL_TIMED = 1024,  // that its time ended
+  PPI_CALL_OPEN = 2048    // its end is in a later table
 };
 
 typedef struct ppi_limit_call {
@@ -60,11 +61,14 @@ typedef struct ppi_limit_calls {
   size_t num_flows, flows_capacity;
   ppi_limit_chunk *chunks;
   size_t num_chunks, chunks_capacity;
+  uint32_t most_depth;  // of calls, and one more; 0: any
   uint64_t stride;      // one chunk in so many is kept; 0: all
   uint64_t skip_to_ns;  // until then nothing is
   bool are_links;       // flows join ranges, and are no requests
   uint32_t *places;     // of the table that is being read: calls of its rows
   size_t places_capacity;
+  uint32_t *open;  // calls whose end has not come
+  size_t num_open, open_capacity;
 } ppi_limit_calls;
 
 typedef struct ppi_loop_turn {
@@ -89,6 +93,8 @@ typedef struct ppi_limit_loop {
 
 // ppi_limit_calls_begin comes first.
 void ppi_limit_calls_begin(ppi_limit_calls *calls);
+// Drops what never ended. False: out of memory.
+bool ppi_limit_calls_end(ppi_limit_calls *calls);
 void ppi_limit_calls_clear(ppi_limit_calls *calls);
 void ppi_limit_loop_clear(ppi_limit_loop *loop);
 

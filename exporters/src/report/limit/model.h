@@ -108,8 +108,9 @@ typedef struct ppi_limit_unit {
 // Device work before that of one call becomes one.
 typedef struct ppi_limit_work {
   uint64_t start_ns, end_ns, submit_ns;
-  uint32_t call;    // that it is a part of
-  uint32_t around;  // the innermost call that submitted it
+  uint64_t work_ns;  // less than its length where several are one
+  uint32_t call;     // that it is a part of
+  uint32_t around;   // the innermost call that submitted it
 } ppi_limit_work;
 
 typedef struct ppi_limit_model {

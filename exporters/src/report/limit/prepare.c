@@ -22,6 +22,12 @@ static void close_gaps(ppi_limit_calls *calls) {
     end_ns = chunk->to_ns;
     for (size_t k = chunk->first; k < chunk->first + chunk->num; k++) {
       ppi_limit_call *call = &calls->items[k];
+      bool is_before_gap =
+          i + 1 < calls->num_chunks && end_ns < chunk[1].from_ns;
+      if (is_before_gap && call->end_ns > end_ns && call->start_ns < end_ns) {
+        call->end_ns = end_ns;
+        call->flags |= PPI_CALL_CUT;
+      }
       call->start_ns -= PPI_MIN(call->start_ns, shift_ns);
       call->end_ns -= PPI_MIN(call->end_ns, shift_ns);
       call->submit_ns -= PPI_MIN(call->submit_ns, shift_ns);
@@ -80,8 +86,9 @@ static bool add_work(ppi_limit_model *model, uint32_t at, uint32_t part_of,
                                    model->num_works + 1, sizeof *grown);
   if (!grown) return false;
   model->works = grown;
-  grown[model->num_works++] = (ppi_limit_work){
-      call->start_ns, call->end_ns, call->submit_ns, part_of, around};
+  grown[model->num_works++] =
+      (ppi_limit_work){call->start_ns, call->end_ns, call->submit_ns,
+                       call->work_ns,  part_of,      around};
   return true;
 }
 
@@ -336,6 +343,7 @@ static void link_rows(ppi_limit_model *model) {
 }
 
 bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
+  if (!ppi_limit_calls_end(calls)) return false;
   model->calls = calls->items;
   model->num_calls = calls->num;
   model->ids = &calls->fill.ids;
