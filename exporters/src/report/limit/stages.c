@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stages are outermost calls; where the calls in one take most of its time,
-// these are, and what is left of it is its own.
+// these are, and what is left of it is its own. Beside other outermost calls
+// one of these has to: of many small ones none is compared with what is around.
 #include "report/limit/stages.h"
 
 #include "base/base.h"
@@ -31,26 +32,52 @@ static bool may_be_part(const ppi_limit_model *model,
          name->waits == PPI_WAITS_NOT;
 }
 
-// By name: what the parts of its outermost calls take.
-static double *inner_times(const ppi_limit_model *model) {
-  double *ns = ppi_alloc((model->num_names + 1) * sizeof *ns);
-  for (size_t i = 0; ns && i < model->num_calls; i++) {
+// By name.
+typedef struct inner {
+  double ns;         // what parts of its outermost calls take
+  double most_ns;    // of one name
+  double beside_ns;  // outermost calls of its rows
+  double part_ns;    // of a part: its time
+} inner;
+
+static inner *inner_times(const ppi_limit_model *model) {
+  inner *of = ppi_alloc((model->num_names + 1) * sizeof *of);
+  for (size_t i = 0; of && i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (may_be_part(model, call))
-      ns[model->calls[call->parent].name] +=
-          (double)(call->end_ns - call->start_ns);
+    double ns = (double)(call->end_ns - call->start_ns);
+    if (!may_be_part(model, call)) continue;
+    inner *part = &of[call->name];
+    part->part_ns += ns;
+    inner *around = &of[model->calls[call->parent].name];
+    around->ns += ns;
+    around->most_ns = PPI_MAX(around->most_ns, part->part_ns);
   }
-  return ns;
+  for (size_t i = 0; of && i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    double ns = 0;
+    for (size_t k = 0; k < row->num_outer; k++)
+      ns += (double)(model->calls[row->outer[k]].end_ns -
+                     model->calls[row->outer[k]].start_ns);
+    for (size_t k = 0; k < row->num_outer; k++) {
+      inner *outer = &of[model->calls[row->outer[k]].name];
+      outer->beside_ns = PPI_MAX(outer->beside_ns, ns);
+    }
+  }
+  return of;
 }
 
-static bool is_divided(const ppi_limit_model *model, const double *inner_ns,
+static bool is_divided(const ppi_limit_model *model, const inner *inner_ns,
                        uint32_t call) {
-  const ppi_limit_name *name = &model->names[model->calls[call].name];
-  return name->waits == PPI_WAITS_NOT &&
-         2 * inner_ns[model->calls[call].name] >= (double)name->time_ns;
+  const double alone = 0.8;
+  uint32_t at = model->calls[call].name;
+  const ppi_limit_name *name = &model->names[at];
+  const inner *of = &inner_ns[at];
+  double time_ns = (double)name->time_ns;
+  return name->waits == PPI_WAITS_NOT && 2 * of->ns >= time_ns &&
+         (2 * of->most_ns >= time_ns || time_ns >= alone * of->beside_ns);
 }
 
-static bool is_part(const ppi_limit_model *model, const double *inner_ns,
+static bool is_part(const ppi_limit_model *model, const inner *inner_ns,
                     uint32_t at) {
   const ppi_limit_call *call = &model->calls[at];
   if (call->flags & PPI_CALL_DEVICE) return true;
@@ -66,7 +93,7 @@ uint32_t ppi_call_part(const ppi_limit_model *model, uint32_t at) {
   return at;
 }
 
-static bool list_parts(ppi_limit_model *model, const double *inner_ns) {
+static bool list_parts(ppi_limit_model *model, const inner *inner_ns) {
   for (size_t i = 0; i < model->num_calls; i++) {
     ppi_limit_call *call = &model->calls[i];
     if (!is_part(model, inner_ns, (uint32_t)i)) continue;
@@ -115,7 +142,7 @@ static void measure_parts(ppi_limit_model *model) {
 }
 
 bool ppi_model_find_stages(ppi_limit_model *model) {
-  double *inner_ns = inner_times(model);
+  inner *inner_ns = inner_times(model);
   model->working_ns =
       ppi_alloc((model->num_calls + 1) * sizeof *model->working_ns);
   bool is_done = inner_ns && model->working_ns && list_parts(model, inner_ns);
