@@ -4,10 +4,10 @@
 #include "report/spans/identity.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 static uint64_t overlap(uint64_t start_a, uint64_t end_a, uint64_t start_b,
                         uint64_t end_b) {
@@ -155,75 +155,8 @@ static int compare_sides(const void *left, const void *right) {
   return a->error_ns < b->error_ns ? -1 : a->error_ns > b->error_ns;
 }
 
-// The first of [low, high) that is behind `side`, or with `equal` not before
-// it.
-static size_t place_of(const ppi_device_side *sides, size_t low, size_t high,
-                       const ppi_device_side *side, bool equal) {
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    int order = compare_sides(&sides[middle], side);
-    if (order < 0 || (order == 0 && !equal))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-typedef struct side_sorter {
-  ppi_device_side *sides, *spare;
-  size_t spare_capacity;
-  size_t starts[64];  // of stretches in order, each twice as long as the next
-  size_t num;
-} side_sorter;
-
-// Two stretches that follow each other become one. Only what lies between the
-// other's borders is moved: of stretches of two times, nothing.
-static bool merge_stretches(side_sorter *sorter, size_t low, size_t middle,
-                            size_t high) {
-  ppi_device_side *sides = sorter->sides;
-  low = place_of(sides, low, middle, &sides[middle], false);
-  if (low == middle) return true;
-  high = place_of(sides, middle, high, &sides[middle - 1], true);
-  size_t num = middle - low;
-  if (!PPI_ROOM(sorter->spare, sorter->spare_capacity, num)) return false;
-  ppi_device_side *spare = sorter->spare;
-  memcpy(spare, sides + low, num * sizeof *spare);
-  size_t from = 0, right = middle;
-  while (from < num) {
-    bool takes_right =
-        right < high && compare_sides(&sides[right], &spare[from]) < 0;
-    sides[low++] = takes_right ? sides[right++] : spare[from++];
-  }
-  return true;
-}
-
-static bool merge_last(side_sorter *sorter, size_t end) {
-  size_t low = sorter->starts[sorter->num - 2];
-  return merge_stretches(sorter, low, sorter->starts[--sorter->num], end);
-}
-
-// Those of one stream come in order, and one block of the log after the other:
-// sorting is merging what is in order already.
-static void sort_sides(ppi_identity *identity) {
-  side_sorter sorter = {.sides = identity->sides};
-  size_t num = identity->num_sides, end = 0;
-  bool ok = true;
-  while (ok && end < num) {
-    sorter.starts[sorter.num++] = end++;
-    while (end < num &&
-           compare_sides(&sorter.sides[end - 1], &sorter.sides[end]) <= 0)
-      end++;
-    while (ok && sorter.num > 1 &&
-           end - sorter.starts[sorter.num - 1] >
-               (sorter.starts[sorter.num - 1] - sorter.starts[sorter.num - 2]) /
-                   2)
-      ok = merge_last(&sorter, end);
-  }
-  while (ok && sorter.num > 1) ok = merge_last(&sorter, end);
-  ppi_free(sorter.spare);
-  if (!ok && num > 1)
-    qsort(identity->sides, num, sizeof *identity->sides, compare_sides);
+static uint64_t side_start(const void *side) {
+  return ((const ppi_device_side *)side)->start_ns;
 }
 
 // ---- gaps ----
@@ -557,7 +490,8 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
                                  const ppi_union *in_steps,
                                  uint64_t horizon_ns) {
   if (horizon_ns <= identity->settled_ns) return PPROF_STATUS_OK;
-  sort_sides(identity);
+  ppi_sort(identity->sides, identity->num_sides, sizeof *identity->sides,
+           side_start, compare_sides);
   if (identity->num_steps > 1)
     qsort(identity->steps, identity->num_steps, sizeof *identity->steps,
           compare_steps);
