@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of records, ranges and lanes that sinks have kept is used again.
+// The collector's thread.
+#pragma once
+
+#include "session/state/session_state.h"
+
+PPROF_BEGIN_C_
+
+void ppi_collector_free_kept(pprof_session *session);
+
+PPROF_END_C_
