@@ -51,6 +51,22 @@ def rows(tool, trace, *options):
     return {name: len(view["rows"]) for name, view in json.loads(text.stdout)["views"].items()}
 
 
+def check_compare(tool, trace, page):
+    """A run against itself: a row of each stage, and of those left out the number."""
+    subprocess.run([tool, "compare", "--force", "--html", page, trace, trace],
+                   capture_output=True)
+    with open(page, encoding="utf-8") as file:
+        compared = json.loads(part(file.read(), "compare"))
+    text = subprocess.run([tool, "compare", "--force", "-f", "csv", trace, trace],
+                          capture_output=True, text=True).stdout
+    num = len(text.splitlines()) - 1
+    if os.path.getsize(page) > MOST:
+        print(f"compare of {num} stages: {os.path.getsize(page)} bytes")
+    shown, note = len(compared["rows"]), f"the first {len(compared['rows'])} of {num} rows"
+    if shown != num and not any(note in line for line in compared["notes"]):
+        print(f"compare: {shown} of {num} rows, which no note says")
+
+
 def main(tool):
     for make in (places, long_names, many):
         with tempfile.TemporaryDirectory() as folder:
@@ -60,6 +76,8 @@ def main(tool):
             subprocess.run([tool, "html", "-o", page, trace], check=True, capture_output=True)
             if os.path.getsize(page) > MOST:
                 print(f"{make.__name__}: {os.path.getsize(page)} bytes")
+            if make is places:
+                check_compare(tool, trace, os.path.join(folder, "compare.html"))
             with open(page, encoding="utf-8") as file:
                 page = file.read()
             left_out = json.loads(part(page, "left_out"))

@@ -24,8 +24,7 @@ static void put_spread(ppi_page *page, size_t input,
   ppi_page_text(page, "}");
 }
 
-// Of the stages that were compared.
-static void put_spreads(ppi_page *page, const ppi_compare_result *result) {
+void ppi_compare_put_spreads(ppi_page *page, const ppi_compare_result *result) {
   const char *comma = "";
   ppi_page_text(page, "[");
   for (size_t i = 0; i < result->num_comparisons; i++) {
@@ -45,24 +44,21 @@ static void put_spreads(ppi_page *page, const ppi_compare_result *result) {
   ppi_page_text(page, "]\n");
 }
 
-int ppi_compare_html(const struct ppi_tool_options *options,
-                     const ppi_compare_result *result, ppi_page *json,
-                     int code) {
+int ppi_compare_html(const struct ppi_tool_options *options, ppi_page *json,
+                     ppi_page *spreads, int code) {
   struct ppi_tool_options to = *options;
-  ppi_page spreads = {0};
   FILE *out;
   to.output = options->html;
-  put_spreads(&spreads, result);
   int opened = ppi_tool_output_open(&to, &out);
   if (opened != PPI_EXIT_DONE) {
     ppi_page_clear(json);
-    ppi_page_clear(&spreads);
+    ppi_page_clear(spreads);
     return opened;
   }
   errno = 0;
   ppi_html_begin(out);
   pprof_status status = ppi_html_element(out, "compare", json);
-  pprof_status more = ppi_html_element(out, "spreads", &spreads);
+  pprof_status more = ppi_html_element(out, "spreads", spreads);
   if (status == PPROF_STATUS_OK) status = more;
   ppi_html_end(out);
   int reason = errno;

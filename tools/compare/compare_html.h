@@ -5,9 +5,10 @@
 
 #include "compare/compare_text.h"
 
-// ppi_compare_html writes `json`, the result as JSON, which it frees, with the
-// distributions of all samples into --html's file. Answers `code`, or what is
-// worse.
-int ppi_compare_html(const struct ppi_tool_options *options,
-                     const ppi_compare_result *result, ppi_page *json,
-                     int code);
+// ppi_compare_put_spreads appends the distributions of the compared stages.
+void ppi_compare_put_spreads(ppi_page *page, const ppi_compare_result *result);
+
+// ppi_compare_html writes `json`, the result as JSON, and `spreads` into
+// --html's file, and frees both. Answers `code`, or what is worse.
+int ppi_compare_html(const struct ppi_tool_options *options, ppi_page *json,
+                     ppi_page *spreads, int code);

@@ -3,6 +3,7 @@
 // The page around a table of `compare`.
 #include "compare/compare_print.h"
 
+#include "base/base.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "compare/compare_html.h"
@@ -55,13 +56,39 @@ static void make_page(const struct ppi_tool_options *options,
   ppi_view_clear(&view);
 }
 
+// Compressed and in base64 it has room in a page of 3 MB.
+enum { PAGE_ROWS = 4096, PAGE_BYTES = 2000000 };
+
+// The first rows, as many as the page has room for.
+static int put_html(const struct ppi_tool_options *options,
+                    const ppi_compare_result *result, int code) {
+  ppi_page json = {0}, spreads = {0}, notes = {0};
+  ppi_compare_result part = *result;
+  size_t num = result->num_comparisons, most = PAGE_ROWS;
+  do {
+    json.len = spreads.len = notes.len = 0;
+    part.num_comparisons = PPI_MIN(num, most);
+    part.notes = &notes;
+    ppi_page_bytes(&notes, result->notes->bytes, result->notes->len);
+    if (part.num_comparisons < num)
+      ppi_page_format(&notes,
+                      "This page has the first %zu of %zu rows; `pprof-report "
+                      "compare -f csv` prints all\n",
+                      part.num_comparisons, num);
+    make_page(options, &part, PPI_FORMAT_JSON, &json);
+    ppi_compare_put_spreads(&spreads, &part);
+    most /= 2;
+  } while (json.len + spreads.len > PAGE_BYTES && most);
+  json.failed |= notes.failed;
+  ppi_page_clear(&notes);
+  return ppi_compare_html(options, &json, &spreads, code);
+}
+
 int ppi_compare_print(const struct ppi_tool_options *options,
                       const ppi_compare_result *result, int code) {
   ppi_report_format format = ppi_report_format_of(options->format);
-  ppi_page page = {.is_raw = options->raw}, json = {0};
+  ppi_page page = {.is_raw = options->raw};
   make_page(options, result, format, &page);
   code = ppi_tool_output_page(options, &page, code);
-  if (!options->html) return code;
-  make_page(options, result, PPI_FORMAT_JSON, &json);
-  return ppi_compare_html(options, result, &json, code);
+  return options->html ? put_html(options, result, code) : code;
 }
