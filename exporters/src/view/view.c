@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/rank.h"
+#include "view/fit.h"
 
 static int64_t to_signed(uint64_t value) {
   return value > INT64_MAX ? INT64_MAX : (int64_t)value;
@@ -195,7 +196,7 @@ const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
                              size_t width, size_t kept) {
   if (ppi_page_width(name, len) <= width)
     return ppi_view_text(view, "%.*s", (int)len, name);
-  while (ppi_page_width(name, len) > kept) len--;
+  len = ppi_fit_bytes(name, len, kept);
   return ppi_view_text(view, "%.*s...", (int)len, name);
 }
 

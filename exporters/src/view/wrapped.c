@@ -16,16 +16,14 @@ void ppi_page_wrapped(ppi_page *page, const char *text, size_t indent) {
   if (shown.failed) page->failed = true;
   size_t column = indent;
   size_t most = PPI_MAX(ppi_page_columns(page), indent + LEAST);
-  for (size_t at = 0; !shown.failed && at < shown.len;) {
+  for (size_t at = 0, end = 0; !shown.failed && at < shown.len;) {
     const char *word = shown.bytes + at;
-    const char *blank = memchr(word, ' ', shown.len - at);
-    size_t len = blank ? (size_t)(blank - word) : shown.len - at;
-    size_t width = ppi_page_width(word, len);
-    bool is_first = column == indent, is_whole = width <= most - indent;
-    if (!is_whole) {
-      len = ppi_fit_bytes(word, len, most - indent);
-      width = most - indent;
-    }
+    const char *blank = at < end ? NULL : memchr(word, ' ', shown.len - at);
+    if (at >= end) end = blank ? (size_t)(blank - shown.bytes) : shown.len;
+    bool is_first = column == indent;
+    size_t len = ppi_fit_bytes(word, end - at, most - indent);
+    bool is_whole = at + len == end;
+    size_t width = is_whole ? ppi_page_width(word, len) : most - indent;
     if (!is_first && column + 1 + width > most) {
       ppi_page_text(page, "\n");
       ppi_page_repeat(page, ' ', indent);
