@@ -5,6 +5,7 @@
 // have known ratios to that of the mean (Mueller and Watson, 2008).
 #include "compare/compare_dependence.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/base.h"
@@ -321,6 +322,7 @@ void ppi_mixture_of(const ppi_dependence sides[2], ppi_models num,
   double fits[PPI_MAX_MODELS];
   for (size_t m = 0; m < num.all; m++) fits[m] = a->fits[m] + b->fits[m];
   weigh(fits, num, out);
+  double usual = 0;
   out_times[0] = out_times[1] = 0;
   for (size_t m = 0; m < out->num; m++) {
     double of_a = a->variances[m], of_b = b->variances[m];
@@ -328,9 +330,14 @@ void ppi_mixture_of(const ppi_dependence sides[2], ppi_models num,
     double parts = of_a * of_a / a->degrees[m] + of_b * of_b / b->degrees[m];
     out->errors[m] = sqrt(both);
     out->students[m] = ppi_student_of(parts > 0 ? both * both / parts : 1e6);
+    if (m >= num.usual) continue;
+    usual += out->weights[m];
     out_times[0] += out->weights[m] * a->times[m];
     out_times[1] += out->weights[m] * b->times[m];
   }
+  usual = PPI_MAX(usual, DBL_MIN);
+  out_times[0] /= usual;
+  out_times[1] /= usual;
 }
 
 double ppi_mixture_tail(const ppi_mixture *mixture, double distance) {

@@ -20,6 +20,9 @@
 // count and are nearly normal.
 enum { FEWEST_RANKS = 20, MOST_RANKS = 500 };
 
+// Clocks of whole ns make equal figures; they are no surer than this.
+#define LEAST_SPREAD 1e-6
+
 static const double growth = 1.35;  // from one look to the next
 
 // Looks are at even numbers of rounds, where both orders were run as often.
@@ -127,7 +130,8 @@ typedef struct look_interval {
 static look_interval student_interval(const ppi_turn_figure *figure,
                                       const look_bounds *bounds) {
   double n = (double)figure->num;
-  double reach = bounds->sure * sqrt(figure->squares / (n - 1) / n);
+  double spread = sqrt(figure->squares / (n - 1) / n) + LEAST_SPREAD;
+  double reach = bounds->sure * spread;
   return (look_interval){figure->mean - reach, figure->mean,
                          figure->mean + reach};
 }
@@ -148,18 +152,17 @@ static bool rank_interval(const ppi_turn_figure *figure, size_t rank,
     for (size_t k = i; k < n; k++)
       means[num++] = (figure->changes[i] + figure->changes[k]) / 2;
   qsort(means, num, sizeof *means, by_value);
-  *out = (look_interval){means[rank - 1],
+  *out = (look_interval){means[rank - 1] - LEAST_SPREAD,
                          (means[(num - 1) / 2] + means[num / 2]) / 2,
-                         means[num - rank]};
+                         means[num - rank] + LEAST_SPREAD};
   ppi_free(means);
   return true;
 }
 
-// The interval of this look joins those before it: all hold together. Clocks of
-// whole ns make equal figures; they are no surer than 1e-6.
+// The interval of this look joins those before it: all hold together.
 static void narrow(ppi_turn_figure *figure, const look_interval *interval) {
-  double low = PPI_MAX(figure->low, interval->low - 1e-6);
-  double high = PPI_MIN(figure->high, interval->high + 1e-6);
+  double low = PPI_MAX(figure->low, interval->low);
+  double high = PPI_MIN(figure->high, interval->high);
   if (low > high) return;
   figure->low = low;
   figure->high = high;
@@ -175,7 +178,7 @@ static void decide(ppi_turn_figure *figure, const look_bounds *usual) {
   if (!bounds.rank || !rank_interval(figure, bounds.rank, &interval))
     interval = student_interval(figure, &bounds);
   narrow(figure, &interval);
-  double reach = (interval.high - interval.low) / 2 + 1e-6;
+  double reach = (interval.high - interval.low) / 2;
   out->is_tested = true;
   out->ratio = exp(interval.middle);
   out->low = exp(figure->low);
