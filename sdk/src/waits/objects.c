@@ -14,7 +14,7 @@ pprof_wait_table_ ppi_wait_table;
 static ppi_object objects[PPI_WAIT_OBJECTS];
 static ppi_guard guard;
 static uint64_t turn;
-static uint64_t num_gone, gone_ticks;  // short waits of what made room
+static uint64_t num_gone, gone_ticks;  // atomic: of what made room
 
 ppi_object *ppi_object_at(uint32_t at) {
   return &objects[at];
@@ -74,8 +74,8 @@ static void make(ppi_object *object, uintptr_t address) {
   object->is_named = object->is_interpreter = 0;
   object->release = 0;
   object->holder = 0;
-  num_gone += object->num_short;
-  gone_ticks += object->short_ticks;
+  __atomic_fetch_add(&num_gone, object->num_short, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&gone_ticks, object->short_ticks, __ATOMIC_RELAXED);
   object->num_short = object->short_ticks = 0;
   object->site.category = PPROF_CATEGORY_WAIT;
 }
@@ -148,8 +148,7 @@ ppi_short ppi_objects_take_short(bool of_one) {
     found.name = ppi_wait_object(most->site.name);
     return found;
   }
-  found.num += num_gone;
-  found.ticks += gone_ticks;
-  num_gone = gone_ticks = 0;
+  found.num += __atomic_exchange_n(&num_gone, 0, __ATOMIC_RELAXED);
+  found.ticks += __atomic_exchange_n(&gone_ticks, 0, __ATOMIC_RELAXED);
   return found;
 }

@@ -54,7 +54,7 @@ typedef struct ppi_limit_row {
   uint64_t cpu_ns;
   uint64_t gap_eps_ns;  // its calls end gaps of the thread that goes round, and
                         // how soon before; 0: they do not
-  bool is_linked;  // it ended a wait of another row, or one of its own so ended
+  bool is_linked;       // it ends recorded waits of others, or they end its own
   bool is_relevant;
 } ppi_limit_row;
 

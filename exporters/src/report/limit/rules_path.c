@@ -71,8 +71,7 @@ static bool before(const walk *to, uint32_t row, uint64_t time_ns,
   return true;
 }
 
-// The thread that ended a wait by `time_ns`; PPI_NONE: what is outside, or its
-// time.
+// The thread that ended a wait; PPI_NONE: what is outside, or its time.
 static uint32_t ender(const ppi_limit_model *model, const ppi_limit_call *call,
                       const walk *to) {
   uint32_t by = ppi_row_of_thread(model, call->ended_by);
