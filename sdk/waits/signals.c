@@ -146,7 +146,7 @@ PPI_EXPORTED long syscall(long number, ...) {
   va_start(list, number);
   for (size_t i = 0; i < 6; i++) with.all[i] = va_arg(list, long);
   va_end(list);
-  if (number != SYS_futex || !ppi_records(real))
+  if (!ppi_records(real) || number != SYS_futex)
     return pass_on(real, number, &with);
   int what = (int)with.all[1] & FUTEX_CMD_MASK;
   if (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET)

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -472,6 +473,48 @@ void Cancel() {
   pthread_join(thread, nullptr);
 }
 
+// Waits in an allocator, beside signal handlers that post, forks with handlers
+// that lock, and libraries that come and go.
+std::mutex hostile_lock;
+sem_t hostile_posts;
+void Hostile() {
+  const int num = 4, rounds = 200;
+  static std::atomic<int> left{num};
+  static std::mutex at_fork;
+  sem_init(&hostile_posts, 0, 0);
+  signal(SIGUSR1, [](int) { sem_post(&hostile_posts); });
+  pthread_atfork([] { at_fork.lock(); }, [] { at_fork.unlock(); },
+                 [] { at_fork.unlock(); });
+  { PPROF_SCOPE("begin"); }  // forks come when the session has begun
+  std::thread forks([&] {
+    PPROF_SCOPE("forks");
+    for (int n = 0; left || n < 10; n++) {
+      pid_t child = fork();
+      if (child == 0) {
+        { PPROF_SCOPE("child"); }
+        pprof_stop(nullptr);
+        _exit(0);
+      }
+      waitpid(child, nullptr, 0);
+      if (void *library = dlopen("libm.so.6", RTLD_NOW)) dlclose(library);
+    }
+  });
+  Run(num, [&](int) {
+    for (int n = 0; n < rounds; n++) {
+      PPROF_SCOPE("work");
+      std::vector<std::string> texts(20, std::string(200, 'x'));
+      pthread_kill(pthread_self(), SIGUSR1);
+      while (sem_wait(&hostile_posts) != 0) {
+      }
+      std::lock_guard<std::mutex> first(at_fork);
+      std::lock_guard<std::mutex> second(hostile_lock);
+      texts.emplace_back(1000, 'y');
+    }
+    left--;
+  });
+  forks.join();
+}
+
 struct Program {
   const char *name;
   void (*run)();
@@ -504,6 +547,7 @@ const Program programs[] = {
     {"fork_held", ForkHeld},
     {"fork_free", ForkFree},
     {"cancel", Cancel},
+    {"hostile", Hostile},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 Each has waits that are known, and a counter-case that looks alike and has none of them.
 """
 import collections
+import ctypes.util
 import glob
 import json
 import os
@@ -25,6 +26,7 @@ import pplog  # noqa: E402
 SITE, CATEGORY, LANE = 1, 2, 3
 MUTEX, RWLOCK, CONDITION, SEMAPHORE, JOIN, BARRIER, FUTEX, INTERPRETER = range(1, 9)
 TIMED_OUT = 256
+ALLOCATORS = ("jemalloc", "tcmalloc_minimal")
 Wait = collections.namedtuple("Wait", "start end kind timed_out lane within")
 
 # program: (what is waited for longest, its kind, the range in which most of that time's waits
@@ -200,6 +202,21 @@ class WaitsTest(unittest.TestCase):
                 found = [read_log(os.path.join(logs, name)) for name in names]
                 child, = [one for one in found if "child" in {name for *_, name in one[1]}]
                 self.assertEqual(num, len(child[0]["held over fork"]))
+
+    def test_allocators_handlers_and_forks_wait(self):
+        allocators = [""] + [name for name in map(ctypes.util.find_library, ALLOCATORS) if name]
+        for allocator in allocators:
+            with self.subTest(allocator):
+                self.env["LD_PRELOAD"] = allocator
+                logs = self.record("hostile", "--waits")
+                del self.env["LD_PRELOAD"]
+                works = 0
+                for log in glob.glob(logs + "/*.pplog"):
+                    said = json.loads(self.tool("-f", "json", log))
+                    self.assertEqual(0, said["trust"]["lost"])
+                    works += sum(name == "work" for *_, name in read_log(log)[1])
+                self.assertEqual(4 * 200, works)
+                shutil.rmtree(logs)
 
     def test_sql_and_traces_have_who_ended_a_wait(self):
         logs = self.record("two_locks", "--waits")
