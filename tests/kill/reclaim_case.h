@@ -103,7 +103,8 @@ class ReclaimTest : public testing::Test {
     EXPECT_EQ(pid, waitpid(pid, &status, 0));
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  // A process that marks and is killed; `before` that.
+  // A process that marks and is killed; `before` that. It has begun its log: a
+  // start waits for that for a second only.
   void Die(
       const std::string &log, int num,
       const std::function<void()> &before = [] {},
@@ -111,6 +112,8 @@ class ReclaimTest : public testing::Test {
     ASSERT_EQ(-SIGKILL, Run([&] {
       Start(log, more);
       Mark(num);
+      if (more.empty())
+        WaitFor([&] { return !pplog::Slurp(log + ".part").empty(); });
       before();
       kill(getpid(), SIGKILL);
     }));
@@ -151,17 +154,21 @@ class ReclaimTest : public testing::Test {
     ppi_reclaim_destroy(reclaim);
     return text;
   }
-  // Whether the thread of reclaim is there.
+  // Whether the thread of reclaim is there, or one that has no name yet.
   static bool IsAtIt() {
     bool found = false;
+    int num_unnamed = 0;  // the process's first thread is one
+    const std::string own = pplog::Slurp("/proc/self/comm");
     DIR *threads = opendir("/proc/self/task");
     while (const dirent *entry = readdir(threads)) {
+      if (entry->d_name[0] == '.') continue;
       const std::string name = pplog::Slurp(
           "/proc/self/task/" + std::string(entry->d_name) + "/comm");
       found = found || name == "pprof-reclaim\n";
+      num_unnamed += name == own;
     }
     closedir(threads);
-    return found;
+    return found || num_unnamed > 1;
   }
   static std::string Note(const std::string &log) {
     const pplog::Lines notes = Pick(Read(log), "note reclaim");
