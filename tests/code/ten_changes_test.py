@@ -7,7 +7,7 @@ names; and the changes are ten.
 
 code/ten_changes has a real change of seven kinds, each with its test, its document and its line
 in the changelog: the number of files is what such a change costs. They are not applied here, where
-sources change daily: `git apply tests/code/ten_changes/NAME.patch` tries one."""
+sources change daily: `patch -p1 -F1 <tests/code/ten_changes/NAME.patch` tries one."""
 import glob
 import os
 import re
