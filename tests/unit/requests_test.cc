@@ -389,9 +389,12 @@ TEST(RequestsTest, WhatWaitsForAnotherProcessHasWhatThatLeaves) {
     feed.AddWindow(0, 10000);
     pprof_report *report = NewReport();
     EXPECT_EQ(PPROF_STATUS_OK, feed.Deliver(pprof_report_sink(report)));
-    if (all) EXPECT_EQ(PPROF_STATUS_OK, ppi_report_add(all, report));
-    if (all) pprof_report_destroy(report);
-    if (!all) all = report;
+    if (all) {
+      EXPECT_EQ(PPROF_STATUS_OK, ppi_report_add(all, report));
+      pprof_report_destroy(report);
+    } else {
+      all = report;
+    }
   }
   ASSERT_EQ(PPROF_STATUS_OK, ppi_report_join(all));
   const ppi_answer &answer = ppi_report_figures(all)->answers[PPI_BASE_REQUEST];

@@ -300,14 +300,6 @@ TEST_F(TreeTest, CsvHasThePath) {
   EXPECT_NE(csv.find(",UserDefined,b / shared,,\n"), std::string::npos) << csv;
 }
 
-TEST(TreeColumnsTest, AreKnownByName) {
-  EXPECT_TRUE(ppi_tree_knows("calls"));
-  EXPECT_TRUE(ppi_tree_knows("self,items/s,run-queue"));
-  EXPECT_FALSE(ppi_tree_knows(""));
-  EXPECT_FALSE(ppi_tree_knows("calls,"));
-  EXPECT_FALSE(ppi_tree_knows("call"));
-}
-
 std::string Fit(const char *name, size_t width) {
   ppi_page page = {};
   ppi_page_fit(&page, name, width);

@@ -127,9 +127,9 @@ typedef struct ppi_limit {
   ppi_limit_gap gaps[PPI_LIMIT_GAPS];  // the greatest first, others last
   size_t num_gaps;
   bool says_gaps;  // in `more`
-  double stops;   // a unit: waits for the device in which it ran empty
-  char uuid[40];  // of the run; of several runs the verdict is of one
-  double units;   // that were counted; verdicts of several runs go by it
+  double stops;    // a unit: waits for the device in which it ran empty
+  char uuid[40];   // of the run; of several runs the verdict is of one
+  double units;    // that were counted; verdicts of several runs go by it
 } ppi_limit;
 
 // ppi_limit_bound answers by how much the rate may rise at most where demand k

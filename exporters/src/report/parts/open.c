@@ -98,8 +98,8 @@ static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
                           ppi_run_listed *listed, size_t num,
                           uint64_t time_ns) {
   pprof_status status = doubt_lanes(ids, listed, num, time_ns);
-  // The last checkpoint told all that had begun: what is not in it had come, but
-  // requests may have begun before anybody knew of them.
+  // The last checkpoint told all that had begun: what is not in it had come,
+  // but requests may have begun before anybody knew of them.
   for (size_t i = 0; i < num; i++)
     if (listed[i].start_ns < all->checkpoint_ns && !listed[i].is_request &&
         !was_listed(all, &listed[i]))
