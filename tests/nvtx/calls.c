@@ -209,8 +209,7 @@ static uint64_t register_message(nvtxDomainHandle_t domain, uint64_t id) {
        .name = "Reduction operation",
        .offset = offsetof(message, operation)},
   };
-  nvtxPayloadSchemaAttr_t schema;
-  memset(&schema, 0, sizeof schema);
+  nvtxPayloadSchemaAttr_t schema = {0};
   schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
@@ -261,6 +260,22 @@ typedef struct registered_bytes {
   size_t bytes;
 } registered_bytes;
 
+// A schema of a fixed size, with an id that the tool chooses.
+static uint64_t register_fixed(nvtxDomainHandle_t domain,
+                               const nvtxPayloadSchemaEntry_t *entries,
+                               size_t num, size_t size) {
+  nvtxPayloadSchemaAttr_t schema = {0};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = entries;
+  schema.numEntries = num;
+  schema.payloadStaticSize = size;
+  return nvtxPayloadSchemaRegister(domain, &schema);
+}
+
 // A range serves the request of a W3C traceparent.
 static void context_calls(void) {
   const nvtxPayloadSchemaEntry_t entries[] = {
@@ -270,17 +285,7 @@ static void context_calls(void) {
   const char text[56] =
       "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   nvtxDomainHandle_t domain = nvtxDomainCreateA("contexts");
-  nvtxPayloadSchemaAttr_t schema;
-  memset(&schema, 0, sizeof schema);
-  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-  schema.entries = entries;
-  schema.numEntries = 1;
-  schema.payloadStaticSize = sizeof text;
-  nvtxPayloadData_t data = {nvtxPayloadSchemaRegister(domain, &schema),
+  nvtxPayloadData_t data = {register_fixed(domain, entries, 1, sizeof text),
                             sizeof text, text};
   nvtxEventAttributes_t event = event_of_payload("pushed", &data, 1);
   nvtxDomainRangePushEx(domain, &event);
@@ -303,18 +308,9 @@ static uint64_t register_named(nvtxDomainHandle_t domain, uint64_t type) {
        .offset = by_handle ? offsetof(registered_bytes, bytes)
                            : offsetof(named_bytes, bytes)},
   };
-  nvtxPayloadSchemaAttr_t schema;
-  memset(&schema, 0, sizeof schema);
-  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-  schema.entries = entries;
-  schema.numEntries = 2;
-  schema.payloadStaticSize =
-      by_handle ? sizeof(registered_bytes) : sizeof(named_bytes);
-  return nvtxPayloadSchemaRegister(domain, &schema);
+  return register_fixed(
+      domain, entries, 2,
+      by_handle ? sizeof(registered_bytes) : sizeof(named_bytes));
 }
 
 static void payload_calls(void) {
@@ -384,8 +380,7 @@ static uint64_t register_pair(nvtxDomainHandle_t domain) {
        .name = "share",
        .offset = offsetof(pair, share)},
   };
-  nvtxPayloadSchemaAttr_t schema;
-  memset(&schema, 0, sizeof schema);
+  nvtxPayloadSchemaAttr_t schema = {0};
   schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS |
                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
