@@ -5,6 +5,7 @@ const LABELS = 150;
 const COUNTER_HEIGHT = 34;
 const FOLDED_HEIGHT = 30;
 const AXIS_HEIGHT = 18;
+const FONT = "12px system-ui, \"DejaVu Sans\", sans-serif";
 
 function heightOf(row) {
   return row.isFolded ? FOLDED_HEIGHT : row.tracks.length * TRACK;
@@ -15,6 +16,7 @@ class Drawing {
     this.canvas = canvas;
     this.picture = picture;
     this.context = canvas.getContext("2d");
+    this.hatches = new Map();
   }
 
   // CSS pixels; the canvas has as many as the screen.
@@ -44,7 +46,7 @@ class Drawing {
     this.scale = (this.width - this.labels) / (to - from);
     context.fillStyle = this.colours.page;
     context.fillRect(0, 0, this.width, this.height);
-    context.font = "12px system-ui, \"DejaVu Sans\", sans-serif";
+    context.font = FONT;
     context.textBaseline = "middle";
   }
 
@@ -99,23 +101,27 @@ class Drawing {
     return without(num);
   }
 
-  label(text, y, last = "") {
+  label(text, y, {last = "", bold = false} = {}) {
     const {context, colours} = this;
+    if (bold) context.font = `bold ${FONT}`;
     context.fillStyle = colours.page;
     context.fillRect(0, y - TRACK / 2, this.labels - 4, TRACK);
     context.fillStyle = colours.text;
     const room = this.labels - 10;
     const width = last ? context.measureText(last).width : 0;
-    context.fillText(this.fit(text.slice(0, 200), room - width - 6), 2, y);
+    const least = bold ? this.shorten(text.slice(0, 200), room - width - 6)
+      : this.fit(text.slice(0, 200), room - width - 6);
+    context.fillText(least, 2, y);
     if (last) context.fillText(last, room - width, y);
+    context.font = FONT;
   }
 
   row(row, y, lit) {
     const {context} = this;
-    const name = rowLabel(this.picture, row.row);
+    const name = (row.limits ? "◆ " : "") + rowLabel(this.picture, row.row);
     if (row.isFolded) {
       this.folded(row, y, lit);
-      this.label(`▸ ${name}`, y + TRACK / 2, `≤ ${count(row.most)}`);
+      this.label(`▸ ${name}`, y + TRACK / 2, {last: `≤ ${count(row.most)}`});
       return;
     }
     context.save();
@@ -129,7 +135,8 @@ class Drawing {
       this.items(track.items, top, lit);
     });
     context.restore();
-    this.label(row.folds ? `▾ ${name}` : name, y + TRACK / 2);
+    this.label(row.folds ? `▾ ${name}` : name, y + TRACK / 2,
+      {bold: row.limits});
   }
 
   // How many are open at a time, a column a point wide.
@@ -146,6 +153,44 @@ class Drawing {
         y + FOLDED_HEIGHT - 1 - Math.max(1, height), 1, Math.max(1, height));
     });
     context.globalAlpha = 1;
+  }
+
+  // Waits are hatched.
+  fillOf(name, category) {
+    const colour = colourOf(name);
+    if (category !== WAIT) return colour;
+    const key = `${colour} ${this.colours.page}`;
+    if (!this.hatches.has(key)) this.hatches.set(key, this.hatch(colour));
+    return this.hatches.get(key);
+  }
+
+  hatch(colour) {
+    const tile = el("canvas", {width: 6, height: 6});
+    const context = tile.getContext("2d");
+    context.fillStyle = this.colours.page;
+    context.fillRect(0, 0, 6, 6);
+    context.strokeStyle = colour;
+    context.lineWidth = 2;
+    for (const x of [-6, 0, 6]) {
+      context.moveTo(x - 1, 7);
+      context.lineTo(x + 7, -1);
+    }
+    context.stroke();
+    return this.context.createPattern(tile, "repeat");
+  }
+
+  // A line for each cause of the machine, and its colour behind the rows.
+  cause(cause, bands, y) {
+    const {context} = this;
+    const [name, colour] = CAUSES[cause];
+    for (const [, , , from, to] of bands) {
+      if (to < this.from || from > this.to) continue;
+      const x = Math.max(this.labels, this.x(from));
+      context.fillStyle = colour;
+      context.fillRect(x, y, Math.max(1, Math.min(this.x(to), this.width) - x),
+        TRACK - 1);
+    }
+    this.label(name, y + TRACK / 2);
   }
 
   alpha(name, lit) {
@@ -178,7 +223,8 @@ class Drawing {
       const height = Math.max(2,
         (TRACK - 2) * Math.min(1, level.fill[begin] / 255));
       if (lit) this.alpha(stage && stage[0], lit);
-      context.fillStyle = stage ? colourOf(stage[0]) : this.colours.dim;
+      context.fillStyle = stage ? this.fillOf(stage[0], stage[1])
+        : this.colours.dim;
       context.fillRect(this.x(picture.start + begin * length),
         top + TRACK - 1 - height,
         Math.max(1, (at + 1 - begin) * length * this.scale), height);
@@ -198,14 +244,15 @@ class Drawing {
       const width = Math.max(1, right - x);
       const colour = event.name ? colourOf(event.name) : colours.dim;
       this.alpha(event.name, lit);
-      context.fillStyle = colour;
+      context.fillStyle = item.waits ? this.fillOf(event.name, WAIT) : colour;
       if (event.kind === "mark") {
         context.fillRect(x, top, 1.5, TRACK - 1);
         context.fillRect(x - 2, top, 5.5, 4);
       } else {
         context.fillRect(x, top, width > 3 ? width - 0.5 : width, TRACK - 1);
       }
-      if (width > 24 && context.globalAlpha === 1) this.name(item, x, {top, width, ink: inkOn(colour)});
+      if (width > 24 && context.globalAlpha === 1) this.name(item, x,
+        {top, width, ink: item.waits ? colours.text : inkOn(colour)});
       at++;
       if (width <= 1) {
         const next = this.from + (x + 1 - this.labels) / this.scale;
@@ -222,12 +269,17 @@ class Drawing {
     context.beginPath();
     context.rect(x, top, width - 2, TRACK);
     context.clip();
-    context.fillStyle = ink;
     const {name} = item.event;
     const room = context.measureText(name).width + 46 < width;
-    context.fillText(room ? `${name}  ${time(item.to - item.from)}`
-      : this.fit(name, 4 * Math.floor(width / 4) - 4), x + 3,
-    top + TRACK / 2);
+    const text = room ? `${name}  ${time(item.to - item.from)}`
+      : this.fit(name, 4 * Math.floor(width / 4) - 4);
+    // Hatching is behind no letter.
+    context.fillStyle = this.colours.page;
+    if (item.waits)
+      context.fillRect(x + 1, top + 1, context.measureText(text).width + 4,
+        TRACK - 3);
+    context.fillStyle = ink;
+    context.fillText(text, x + 3, top + TRACK / 2);
     context.restore();
   }
 
@@ -267,18 +319,18 @@ class Drawing {
         Math.max(1, height(last)));
     });
     context.globalAlpha = 1;
-    this.label(counter.name, y + TRACK / 2, `≤ ${Number.isInteger(most)
-      ? count(most) : three(most)}`);
+    this.label(counter.name, y + TRACK / 2, {last: `≤ ${
+      Number.isInteger(most) ? count(most) : three(most)}`});
   }
 
-  band(from, to, colour, alpha) {
+  band(from, to, colour, alpha, {top, bottom} = {top: AXIS_HEIGHT,
+    bottom: this.height}) {
     const {context} = this;
     if (to < this.from || from > this.to) return;
     const left = Math.max(this.labels, this.x(from));
     context.globalAlpha = alpha;
     context.fillStyle = colour;
-    context.fillRect(left, AXIS_HEIGHT, Math.max(1, this.x(to) - left),
-      this.height);
+    context.fillRect(left, top, Math.max(1, this.x(to) - left), bottom - top);
     context.globalAlpha = 1;
   }
 }

@@ -3,7 +3,9 @@
 // Which band shows what a finding speaks of.
 const FINDING_BANDS = {"device-bound": "device", "host-bound": "device",
   copies: "device", "launch-bound": "device", queueing: "queue",
-  waiting: "timeline", dominates: "time", "input-bound": "time",
+  waiting: "timeline", "power-cap": "timeline", heat: "timeline",
+  quota: "timeline", "stood-still": "timeline", neighbours: "timeline",
+  steal: "timeline", swapping: "timeline", "shared-device": "timeline", dominates: "time", "input-bound": "time",
   interference: "slows", uneven: "spread", "first-call": "spread",
   tail: "requests", "few-requests": "requests", computes: "time",
   blocks: "time", "slow-rank": "time", roofline: "time"};
@@ -80,13 +82,15 @@ function serversTable(limit) {
     el("thead", null, el("tr", null, SERVER_HEADS.map((name, at) =>
       (name ? el(at > 2 ? "th.number" : "th", {scope: "col"}, name)
         : el("td"))))),
-    el("tbody", null, limit.servers.slice(0, FEW_SERVERS).map(serverLine)));
+    el("tbody", null, limit.servers.slice(0, FEW_SERVERS).map(
+      server => serverLine(server, server === limitingOf(limit)))));
 }
 
-function serverLine(server) {
+function serverLine(server, limits) {
   const busy = 100 * Math.min(1, server.utilization);
   const line = el("tr", {"data-server": server.name},
-    el("th", {scope: "row"}, stageName(server.name)),
+    el("th", {scope: "row"}, limits ? el("b", {title: "it limits the run"},
+      "◆ ") : null, stageName(server.name)),
     el("td.where", null, server.kind === "threads"
       ? `${server.num} thread${server.num === 1 ? "" : "s"}` : server.kind),
     el("td.bars", {"aria-hidden": "true"}, el("span.bar", {style: {
@@ -94,6 +98,7 @@ function serverLine(server) {
     el("td.number", {title: "its working time, of all time"}, percent(busy)),
     el("td.number", {title: "a request stands in line for it"},
       server.in_line ? time(server.in_line) : ""));
+  if (limits) line.classList.add("limits");
   return ofStage(line, server.name);
 }
 

@@ -52,10 +52,10 @@ async function loadEvents(picture) {
   let start = 0;
   while (numbers.next()) {
     const kind = numbers.next();
-    const event = {kind: EVENT_KINDS[kind & 3], requests: kind >> 5,
+    const event = {kind: EVENT_KINDS[kind & 3], requests: kind >> 6,
       flags: numbers.next(), row: numbers.next(), stage: numbers.next() - 1,
       depth: numbers.next(), start: start += numbers.signed(),
-      length: numbers.next(), stream: -1, flow: "", value: 0};
+      length: numbers.next(), stream: -1, flow: "", value: 0, by: 0, in: ""};
     if (kind & 4) {
       event.stream = numbers.next();
       event.deviceStart = event.start + numbers.signed();
@@ -66,6 +66,11 @@ async function loadEvents(picture) {
       event.flow = String(BigInt(numbers.next()) * 4294967296n +
         BigInt(numbers.next()));
     if (kind & 16) event.value = numbers.next();
+    if (kind & 32) {
+      event.by = numbers.next();
+      const stage = numbers.next() - 1;
+      if (stage >= 0) event.in = picture.stages[stage][0];
+    }
     event.name = event.stage < 0 ? "" : picture.stages[event.stage][0];
     events.push(event);
   }

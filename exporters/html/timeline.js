@@ -6,6 +6,10 @@ class Timeline {
   constructor(data, picture, events, bins) {
     Object.assign(this, {data, picture, events});
     this.rows = tracksOf(picture, events, bins);
+    markLimit(picture, this.rows, data.report.limit);
+    this.causes = Object.keys(CAUSES).map(cause => ({cause,
+      bands: picture.bands.filter(band => band[0] === cause)
+        .sort((a, b) => a[3] - b[3])})).filter(({bands}) => bands.length);
     this.tops = [];
     this.chosen = null;
     this.selection = null;
@@ -92,7 +96,7 @@ class Timeline {
   }
 
   layout() {
-    let y = AXIS_HEIGHT + 2;
+    let y = AXIS_HEIGHT + 2 + this.causes.length * TRACK;
     this.tops = this.rows.map(row => {
       const top = y;
       y += heightOf(row) + ROW_GAP;
@@ -137,6 +141,7 @@ class Timeline {
     const request = picture.requests[picture.requests.length - 1];
     if (request) drawing.band(request.start, request.start + request.length,
       drawing.colours.soft, 1);
+    this.paintMachine();
     drawing.ruler(false);
     this.rows.forEach((row, at) => {
       const y = this.tops[at] - this.scroll;
@@ -152,9 +157,33 @@ class Timeline {
     if (this.mark !== null)
       drawing.band(this.mark, this.mark, drawing.colours.link, 1);
     if (this.chosen) this.paintFlow();
+    this.causes.forEach(({cause, bands}, at) =>
+      drawing.cause(cause, bands, this.causeTop(at)));
     drawing.ruler(true);
     this.paintMap();
     this.lastPaint = performance.now() - began;
+  }
+
+  causeTop(at) {
+    return AXIS_HEIGHT + 2 + at * TRACK - this.scroll;
+  }
+
+  // Behind the rows of the run that it hit.
+  paintMachine() {
+    for (const {cause, bands} of this.causes)
+      for (const [, run, , from, to] of bands)
+        this.drawing.band(from, to, CAUSES[cause][1], 0.25, this.extent(run));
+  }
+
+  extent(run) {
+    const all = {top: AXIS_HEIGHT, bottom: this.drawing.height};
+    if (this.picture.runs.length < 2) return all;
+    const first = this.rows.findIndex(row => row.row.run === run);
+    const next = this.rows.findIndex((row, at) => at > first &&
+      row.row.run !== run);
+    if (first < 0) return {top: 0, bottom: 0};
+    return {top: Math.max(all.top, this.tops[first] - this.scroll),
+      bottom: next < 0 ? all.bottom : this.tops[next] - this.scroll};
   }
 
   // The chosen one's outline; an arrow to its device; and what of the same
@@ -170,9 +199,13 @@ class Timeline {
       if (from && to) this.drawing.arrow(
         this.drawing.x(one.start), from, this.drawing.x(one.deviceStart), to);
     }
-    const y = this.placeOf(event, this.chosen.onDevice);
+    const y = this.placeOf(event, Boolean(this.chosen.onDevice));
     if (!y) return;
     const {context, colours} = this.drawing;
+    const end = this.waited && this.placeOf(this.waited.event, false);
+    if (end) this.drawing.arrow(this.drawing.x(Math.max(this.chosen.from,
+      Math.min(this.chosen.to, this.waited.to))), y,
+    this.drawing.x(this.waited.to), end);
     context.strokeStyle = colours.text;
     context.lineWidth = 2;
     context.strokeRect(this.drawing.x(this.chosen.from), y - TRACK / 2,
@@ -237,6 +270,9 @@ class Timeline {
     const at = this.timeAt(x);
     const reach = 2 * (this.to - this.from) / this.drawing.width;
     const row = this.rowAt(y);
+    const line = Math.floor((y - this.causeTop(0)) / TRACK);
+    if (y > AXIS_HEIGHT && x >= this.drawing.labels && this.causes[line])
+      return this.bandAt(this.causes[line].bands, at, reach);
     if (!row || x < this.drawing.labels) return null;
     if (row.isFolded) return this.densityAt(row, at, reach);
     const top = this.tops[this.rows.indexOf(row)];
@@ -245,6 +281,12 @@ class Timeline {
     const item = track.items[firstAt(track.items, at - reach)];
     if (item && item.from <= at + reach) return item;
     return track.bins ? this.binAt(track.bins, at) : null;
+  }
+
+  bandAt(bands, at, reach) {
+    const band = bands.find(([, , , from, to]) => from <= at + reach &&
+      to >= at - reach);
+    return band ? {isBin: true, band} : null;
   }
 
   densityAt(row, at, reach) {
@@ -265,6 +307,8 @@ class Timeline {
   }
 
   words(item) {
+    if (item.band) return [causeName(item.band), `${time(item.band[4] -
+      item.band[3])}, from ${time(item.band[3] - this.picture.start)} on`];
     if (item.isFolded) return [item.name,
       `${three(item.value)} at a time; a click shows each`];
     if (item.isBin) return [`${count(item.num)} short ranges`,
@@ -286,8 +330,37 @@ class Timeline {
     row ? `${row.calls} calls: p50 ${time(row.p50)}, p99 ${time(row.p99)}`
       : null,
     event.flow ? `request ${event.flow}` : null,
+    event.by ? wakerWords(this, item) : null,
     ...FLAG_NAMES.filter(([bit]) => event.flags & bit).map(([, text]) => text),
     ].filter(Boolean);
+  }
+
+  // From a wait to what ended it.
+  goToWaker(wait) {
+    const {row, item} = wakerOf(this.picture, this.rows, wait);
+    if (!row) {
+      this.choose(wait);
+      return;
+    }
+    this.choose(item || wait);
+    this.waited = wait;
+    const words = this.words(wait)[0];
+    this.said.textContent = `${rowLabel(this.picture, row.row)} ended ` +
+      `\`${words}\` after ${time(wait.to - wait.from)}` +
+      (item ? ` · ${this.words(item).join(" · ")}` : "");
+    const half = (this.to - this.from) / 2;
+    const goal = item && item.from > wait.from ? item.from : wait.to;
+    if (goal < this.from || goal > this.to) this.show(goal - half, goal + half);
+    this.showRow(row);
+    this.told();
+  }
+
+  showRow(row) {
+    const top = this.tops[this.rows.indexOf(row)];
+    const bottom = top + heightOf(row);
+    const {height} = this.drawing;
+    if (top - AXIS_HEIGHT < this.scroll || bottom > this.scroll + height)
+      this.box.scrollTop = top - height / 2;
   }
 
   listen() {
@@ -367,7 +440,12 @@ class Timeline {
     const row = this.rowAt(y);
     if (row && row.folds && (row.isFolded || x < this.drawing.labels))
       this.fold(row);
-    else this.choose(this.itemAt(x, y));
+    else this.clickItem(this.itemAt(x, y));
+  }
+
+  clickItem(item) {
+    if (item && item.waits && item.event.by) this.goToWaker(item);
+    else this.choose(item);
   }
 
   key(event) {
@@ -396,7 +474,7 @@ class Timeline {
   }
 
   clear() {
-    this.chosen = this.selection = this.mark = null;
+    this.chosen = this.waited = this.selection = this.mark = null;
     this.search.value = "";
     this.found = [];
     this.said.textContent = "";
@@ -408,6 +486,7 @@ class Timeline {
 
   choose(item) {
     this.chosen = item && !item.isBin ? item : null;
+    this.waited = null;
     this.said.textContent = item ? this.words(item).join(" · ") : "";
     this.draw();
   }
@@ -500,7 +579,7 @@ function timelineBand(data, picture, timeline) {
       }}, "whole run"),
       el("span.hint", null, "drag pans, wheel zooms, shift-drag selects, ",
         "double click fits, ▸ opens; keys: wasd, / f m n o p 0 Esc")),
-    timeline.map, timeline.box, timeline.said,
+    timeline.map, legendOf(timeline), timeline.box, timeline.said,
     timeline.panel, words.length ? el("p.hint", null,
       `${words.join(" ")} All, for Perfetto: `,
       el("code", null, "pprof-report trace LOG")) : null);

@@ -5,8 +5,10 @@
 function itemsOf(picture, events) {
   const items = picture.rows.map(() => []);
   for (const event of events) {
+    const stage = picture.stages[event.stage];
     items[event.row].push({event, from: event.start,
-      to: event.start + event.length, depth: event.depth});
+      to: event.start + event.length, depth: event.depth,
+      waits: Boolean(stage) && stage[1] === WAIT});
     if (event.stream >= 0)
       items[event.stream].push({event, from: event.deviceStart,
         to: event.deviceStart + event.deviceLength, depth: 0,

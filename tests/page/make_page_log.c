@@ -8,12 +8,15 @@
 //   many      N ranges of eight threads and a device
 //   service   N requests that come 300 at a time, and wait in line for six
 //             threads
+//   troubled  N milliseconds in each of which a thread waits for another one,
+//             beside a device at its power cap and too hot, a quota, and a stop
 //   bare      one range
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "event/event.h"
+#include "event/recorded_wait.h"
 #include "log/write/log_writer.h"
 #include "pprof/log.h"
 
@@ -240,6 +243,54 @@ static void make_service(uint64_t n) {
   }
 }
 
+enum { LOCK = NUM_SITES + 1, REASONS, THROTTLED, STOOD_STILL };
+
+static void sample(uint32_t site, uint64_t at_ms, double value) {
+  pprof_event counter = range(8, site, US(1000 * at_ms), US(1000 * at_ms));
+  counter.kind = PPROF_KIND_COUNTER;
+  counter.value = value;
+  add(counter, 0);
+}
+
+// Power cap 500 to 1000 ms, heat 1200 to 1300, quota 1400 to 1500 for 50, all
+// stood still 1700 to 1800 for 40.
+static void make_machine(void) {
+  static const char *const counters[] = {
+      "gpu:0.event_reasons", "cgroup.throttled_us", "process.stood_still_us"};
+  const uint32_t machine = PPROF_CATEGORY_FIRST_REGISTERED;
+  define((pprof_definition){PPROF_DEFINITION_CATEGORY, machine, 0, 0, 0,
+                            "Machine"});
+  for (uint32_t i = 0; i < 3; i++)
+    define((pprof_definition){PPROF_DEFINITION_SITE, REASONS + i, machine, 0, 0,
+                              counters[i]});
+  for (uint64_t ms = 0; ms <= 2000; ms += 100) {
+    double reasons = ms >= 500 && ms < 1000 ? 4 : ms == 1200 ? 8 : 0;
+    sample(REASONS, ms, reasons);
+    sample(THROTTLED, ms, ms >= 1500 ? 50000 : 0);
+    sample(STOOD_STILL, ms, ms >= 1800 ? 40000 : 0);
+  }
+}
+
+static void make_troubled(uint64_t n) {
+  static const pprof_numbers by_worker_2 = {
+      sizeof by_worker_2, PPI_WAIT_NUMBERS, 0, {16, 4002, 3, PPI_WAIT_MUTEX}};
+  define((pprof_definition){PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_WAIT, 0,
+                            0, 0, "Wait"});
+  define((pprof_definition){PPROF_DEFINITION_SITE, LOCK, PPROF_CATEGORY_WAIT, 0,
+                            0, "wait for lock"});
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t at_ns = US(1000 * i);
+    pprof_event wait = range(2, LOCK, at_ns + US(50), at_ns + US(600));
+    wait.depth = 1;
+    wait.numbers = &by_worker_2;
+    add(wait, 0);
+    add(range(2, 2, at_ns, at_ns + US(900)), 0);
+    add(range(3, 3, at_ns, at_ns + US(599)), 0);
+    add(range(3, 6, at_ns + US(602), at_ns + US(700)), 0);
+  }
+  make_machine();
+}
+
 // Eight long stages with a short one in each, and four short ones.
 static void make_parts(uint64_t n) {
   uint64_t at_ns = 0;
@@ -281,6 +332,8 @@ int main(int argc, char **argv) {
     make_parts(n);
   else if (strcmp(argv[1], "service") == 0)
     make_service(n);
+  else if (strcmp(argv[1], "troubled") == 0)
+    make_troubled(n);
   else if (strcmp(argv[1], "bare") == 0)
     add(range(1, 2, 0, US(10)), 0);
   else

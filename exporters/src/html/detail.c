@@ -3,11 +3,16 @@
 // Reads a log for the second time and fills the page's bins.
 #include "html/detail.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/recorded_wait.h"
+#include "html/bands.h"
 #include "html/seen.h"
 #include "html/series.h"
 #include "html/survey.h"
+#include "names/names.h"
 
 // Of one request; one that has more is told in part, and says so.
 enum { MOST_PARTS = 4096, MOST_MARKS = 4096 };
@@ -162,6 +167,20 @@ static pprof_status count(ppi_picture *picture, const pprof_event *event,
 
 // ---- events ----
 
+// Who ended a wait, and what that one did.
+static void put_waker(ppi_picture *picture, const pprof_event *event,
+                      ppi_picture_event *to) {
+  bool is_wait = to->stage != PPI_SEEN_NONE &&
+                 strcmp(picture->stages[to->stage].category,
+                        ppi_category_name(PPROF_CATEGORY_WAIT)) == 0;
+  const uint64_t *numbers =
+      is_wait ? ppi_wait_numbers(event, PPROF_CATEGORY_WAIT) : NULL;
+  if (!numbers) return;
+  to->by = numbers[PPI_WAIT_BY];
+  if (numbers[PPI_WAIT_IN] && numbers[PPI_WAIT_IN] < PPI_MAX_ID)
+    to->in = ppi_seen_stage(picture, (uint32_t)numbers[PPI_WAIT_IN]) + 1;
+}
+
 static pprof_status keep(ppi_picture *picture, const pprof_event *event,
                          uint32_t stage, uint32_t requests) {
   ppi_picture_event *grown =
@@ -184,6 +203,7 @@ static pprof_status keep(ppi_picture *picture, const pprof_event *event,
                             .flow = event->num_flows ? event->flows[0] : 0,
                             .value = event->value,
                             .requests = requests};
+  put_waker(picture, event, to);
   if (stream == PPI_SEEN_NONE) return PPROF_STATUS_OK;
   to->stream_row = stream + 1;
   to->device_start_ns = event->device_start_ns + shift_ns;
@@ -220,18 +240,24 @@ static pprof_status detail_begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_picture *picture = picture_of(sink);
   // A log that has grown since: what is new was not counted.
   if (picture->at_run == picture->num_runs) return PPROF_STATUS_INVALID;
+  ppi_machine_run_clear(&picture->machine);
+  picture->machine.wanted = PPI_CATEGORY_MACHINE;
   return ppi_seen_begin(picture, info);
 }
 
 static pprof_status detail_define(pprof_sink *sink,
                                   const pprof_definition *definition) {
-  return ppi_seen_define(picture_of(sink), definition);
+  ppi_picture *picture = picture_of(sink);
+  pprof_status status = ppi_machine_run_define(&picture->machine, definition);
+  return status == PPROF_STATUS_OK ? ppi_seen_define(picture, definition)
+                                   : status;
 }
 
 static pprof_status detail_events(pprof_sink *sink, const pprof_batch *batch) {
-  pprof_status status = PPROF_STATUS_OK;
+  ppi_picture *picture = picture_of(sink);
+  pprof_status status = ppi_machine_run_events(&picture->machine, batch);
   for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = take(picture_of(sink), pprof_batch_at(batch, i));
+    status = take(picture, pprof_batch_at(batch, i));
   return status;
 }
 
@@ -251,7 +277,7 @@ static pprof_status detail_finish(pprof_sink *sink,
                                   const pprof_totals *totals) {
   (void)totals;
   ppi_seen_clear_run(picture_of(sink));
-  return PPROF_STATUS_OK;
+  return ppi_bands_take(picture_of(sink));
 }
 
 void ppi_detail_init(ppi_picture *picture) {

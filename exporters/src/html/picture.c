@@ -42,6 +42,7 @@ static void clear_names(ppi_picture *picture) {
 void ppi_picture_destroy(ppi_picture *picture) {
   if (!picture) return;
   ppi_seen_clear_run(picture);
+  ppi_machine_run_clear(&picture->machine);
   clear_names(picture);
   ppi_map_clear(&picture->row_numbers);
   ppi_map_clear(&picture->stage_numbers);
@@ -51,7 +52,8 @@ void ppi_picture_destroy(ppi_picture *picture) {
       picture->runs,         picture->rows,       picture->stages,
       picture->devices,      picture->categories, picture->lane_names,
       picture->stream_names, picture->bins,       picture->events,
-      picture->series,       picture->counters,   picture->windows};
+      picture->series,       picture->counters,   picture->windows,
+      picture->bands};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) ppi_free(all[i]);
   ppi_free(picture);
 }

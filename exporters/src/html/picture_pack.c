@@ -37,7 +37,13 @@ static bool is_whole(double value) {
   return value > 0 && value < 9e15 && value == (double)(uint64_t)value;
 }
 
-enum { HAS_STREAM = 4, HAS_FLOW = 8, HAS_VALUE = 16, FIRST_REQUEST = 5 };
+enum {
+  HAS_STREAM = 4,
+  HAS_FLOW = 8,
+  HAS_VALUE = 16,
+  HAS_WAKER = 32,
+  FIRST_REQUEST = 6
+};
 
 static void pack_event(ppi_pack *pack, const ppi_picture_event *event,
                        uint64_t before_ns) {
@@ -46,6 +52,7 @@ static void pack_event(ppi_pack *pack, const ppi_picture_event *event,
   if (event->stream_row) kind |= HAS_STREAM;
   if (event->flow) kind |= HAS_FLOW;
   if (is_whole(event->value)) kind |= HAS_VALUE;
+  if (event->by) kind |= HAS_WAKER;
   ppi_pack_number(pack, kind | (uint64_t)event->requests << FIRST_REQUEST);
   ppi_pack_number(pack, event->flags);
   ppi_pack_number(pack, event->row);
@@ -64,6 +71,9 @@ static void pack_event(ppi_pack *pack, const ppi_picture_event *event,
     ppi_pack_number(pack, event->flow & UINT32_MAX);
   }
   if (is_whole(event->value)) ppi_pack_number(pack, (uint64_t)event->value);
+  if (!event->by) return;
+  ppi_pack_number(pack, event->by);
+  ppi_pack_number(pack, event->in);
 }
 
 static uint64_t length_of(const ppi_picture_event *event) {

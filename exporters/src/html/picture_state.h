@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "html/picture.h"
+#include "report/machine/series.h"
 #include "report/report.h"
 
 PPROF_BEGIN_C_
@@ -22,6 +23,7 @@ enum {
   PPI_PICTURE_COUNTERS = 24,   // the same
   PPI_PICTURE_REQUESTS = 3,    // told whole
   PPI_PICTURE_WINDOWS = 256,   // told; the rest is counted
+  PPI_PICTURE_BANDS = 2048,    // the longest; the rest is counted
   PPI_PICTURE_EVENTS = 60000,  // told exactly for being long, over all rows
   PPI_PICTURE_AROUND = 20000,  // for being beside the slowest request
   PPI_PICTURE_BINS = 1 << 18,  // over all rows and depths
@@ -67,7 +69,8 @@ typedef struct ppi_picture_run {
   uint64_t shift_ns;           // to the time of the page
 } ppi_picture_run;
 
-// An event told exactly. On a device: with both sides.
+// An event told exactly. On a device: with both sides. Of a wait: which OS
+// thread ended it, and the stage in which that one was, + 1; 0: unknown.
 typedef struct ppi_picture_event {
   uint32_t row, stage, depth, flags, kind;
   uint32_t stream_row;  // + 1; 0: none
@@ -75,6 +78,8 @@ typedef struct ppi_picture_event {
   uint64_t flow;      // the first; 0: none
   double value;       // of a counter, of a step
   uint32_t requests;  // bits: it serves a chosen one
+  uint64_t by;
+  uint32_t in;
 } ppi_picture_event;
 
 // Ranges of one row and depth that are not told exactly, in one bin.
@@ -121,6 +126,12 @@ typedef struct ppi_picture_window {
   bool opens;
   uint64_t time_ns;
 } ppi_picture_window;
+
+// A stretch in which a cause of the machine was there.
+typedef struct ppi_picture_band {
+  uint32_t run, cause, device;  // cause: ppi_machine_cause
+  uint64_t start_ns, end_ns;
+} ppi_picture_band;
 
 // What ids mean in the run that is being read.
 typedef struct ppi_picture_ids {
@@ -171,6 +182,10 @@ struct ppi_picture {
   size_t num_counters, counters_capacity;
   ppi_picture_window *windows;
   size_t num_windows, windows_capacity, num_windows_all;
+  ppi_machine_run machine;  // of the run that is being read
+  ppi_picture_band *bands;
+  size_t num_bands, bands_capacity;
+  uint64_t num_bands_left_out;
   ppi_picture_request requests[PPI_PICTURE_REQUESTS];
   size_t num_requests;
 };

@@ -4,6 +4,7 @@
 #include "html/picture_text.h"
 
 #include "base/base.h"
+#include "html/bands.h"
 #include "html/longest_path.h"
 #include "html/picture_state.h"
 #include "html/seen.h"
@@ -198,6 +199,7 @@ pprof_status ppi_picture_put(ppi_page *page, const ppi_picture *picture,
   put_rows(page, picture, most_of(level));
   pprof_status status = put_requests(page, picture, level);
   put_counters(page, picture, level);
+  ppi_bands_put(page, picture, figures, level);
   if (status == PPROF_STATUS_OK)
     status = ppi_spreads_put(page, figures, most_of(level));
   ppi_page_text(page, ",");

@@ -25,6 +25,14 @@ typedef enum ppi_machine_cause {
   PPI_NUM_MACHINE_CAUSES
 } ppi_machine_cause;
 
+// In that order, as findings call them.
+static inline const char *ppi_machine_cause_id(size_t cause) {
+  static const char *const ids[PPI_NUM_MACHINE_CAUSES] = {
+      "power-cap",   "heat",       "quota", "shared-device",
+      "stood-still", "neighbours", "steal", "swapping"};
+  return ids[cause];
+}
+
 enum { PPI_MACHINE_DEVICES = 16 };
 
 // A cause that was there, on one device or on the host (device 0).

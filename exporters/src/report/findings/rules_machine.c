@@ -108,7 +108,6 @@ static void say_swapping(const subject *of, char *to, size_t size) {
 // ---- the rows ----
 
 typedef struct row {
-  const char *id;
   // Of the run: what is said whatever calls met it.
   double least;
   bool is_fact;  // what a program may be meant to do, where no call is slow
@@ -117,25 +116,25 @@ typedef struct row {
 } machine_row;
 
 static const machine_row rows[PPI_NUM_MACHINE_CAUSES] = {
-    [PPI_MACHINE_POWER_CAP] = {"power-cap", 0.1, true, say_power_cap,
+    [PPI_MACHINE_POWER_CAP] = {0.1, true, say_power_cap,
                                "raise the power limit, or compare runs at the "
                                "same clocks (`compare --adjust clock`)."},
-    [PPI_MACHINE_HEAT] = {"heat", 0.02, false, say_heat,
+    [PPI_MACHINE_HEAT] = {0.02, false, say_heat,
                           "look at cooling and power supply of that machine."},
-    [PPI_MACHINE_QUOTA] = {"quota", 0.05, false, say_quota,
+    [PPI_MACHINE_QUOTA] = {0.05, false, say_quota,
                            "raise the quota, or use fewer threads: a quota is "
                            "used up by all threads together."},
-    [PPI_MACHINE_SHARED_DEVICE] = {"shared-device", 0.05, false, say_shared,
+    [PPI_MACHINE_SHARED_DEVICE] = {0.05, false, say_shared,
                                    "move the other process to another device."},
-    [PPI_MACHINE_STOOD_STILL] = {"stood-still", 0.02, false, say_stood,
+    [PPI_MACHINE_STOOD_STILL] = {0.02, false, say_stood,
                                  "look for who stops it: a debugger, a "
                                  "snapshot of the machine, a quota."},
-    [PPI_MACHINE_NEIGHBOURS] = {"neighbours", 0.2, false, say_neighbours,
+    [PPI_MACHINE_NEIGHBOURS] = {0.2, false, say_neighbours,
                                 "move the neighbours away, or give this "
                                 "process processors of its own."},
-    [PPI_MACHINE_STEAL] = {"steal", 0.05, false, say_steal,
+    [PPI_MACHINE_STEAL] = {0.05, false, say_steal,
                            "use a machine whose processors are not shared."},
-    [PPI_MACHINE_SWAPPING] = {"swapping", 0.05, false, say_swapping,
+    [PPI_MACHINE_SWAPPING] = {0.05, false, say_swapping,
                               "use less memory, or load files before the "
                               "first request."},
 };
@@ -167,7 +166,7 @@ static void report(ppi_search *search, const machine_row *row,
       ppi_search_add(search, hits || !row->is_fact ? PPI_PROBLEM : PPI_FACT,
                      PPI_MAX(share, 0.01));
   if (!finding) return;
-  finding->id = row->id;
+  finding->id = ppi_machine_cause_id((size_t)(row - rows));
   row->say(of, finding->text, sizeof finding->text);
   PPI_SAY(finding->next, "%s", row->next);
   ppi_finding_value_add(finding, "time", (double)trouble->ns, "ns");

@@ -76,18 +76,30 @@ static ppi_interval stretch_at(const cause *of,
   return sum;
 }
 
-static bool add_stretches(const cause *of, const ppi_machine_series *series,
-                          ppi_intervals *to, ppi_machine_trouble *out) {
+static const cause *row_of(ppi_machine_cause wanted) {
+  size_t i = 0;
+  while (causes[i].cause != wanted) i++;
+  return &causes[i];
+}
+
+pprof_status ppi_machine_stretches(const ppi_machine_run *run,
+                                   ppi_machine_cause wanted, unsigned device,
+                                   ppi_intervals *to, uint64_t *out_ns) {
+  const cause *of = row_of(wanted);
+  const ppi_machine_series *series =
+      of->of_device ? ppi_machine_run_find_gpu(run, device, of->counter)
+                    : ppi_machine_run_find(run, of->counter);
+  *out_ns = 0;
+  if (!series || (!of->of_device && device)) return PPROF_STATUS_OK;
   for (size_t i = 0; i < series->num; i++) {
     double ns;
     ppi_interval stretch = stretch_at(of, series, i, &ns);
     if (!(ns > 0)) continue;
-    if (!ppi_intervals_add(to, stretch.from_ns, stretch.to_ns)) return false;
-    out->ns += (uint64_t)ns;
+    if (!ppi_intervals_add(to, stretch.from_ns, stretch.to_ns))
+      return PPROF_STATUS_NO_MEMORY;
+    *out_ns += (uint64_t)ns;
   }
-  if (!ppi_intervals_unite(to)) return false;
-  out->num = to->num;
-  return true;
+  return ppi_intervals_unite(to) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // ---- what else is known of a cause ----
@@ -151,19 +163,17 @@ static void find_more(const ppi_machine_run *run, const cause *of,
 static pprof_status find_trouble(const ppi_machine_run *run, const cause *of,
                                  unsigned device, const ppi_slow_calls *slow,
                                  ppi_machine_figures *out) {
-  const ppi_machine_series *series =
-      of->of_device ? ppi_machine_run_find_gpu(run, device, of->counter)
-                    : ppi_machine_run_find(run, of->counter);
   ppi_machine_trouble *trouble = &out->troubles[of->cause][device];
   ppi_intervals stretches = {0};
-  if (!series) return PPROF_STATUS_OK;
-  bool done = add_stretches(of, series, &stretches, trouble);
-  if (done && stretches.num) {
+  pprof_status status =
+      ppi_machine_stretches(run, of->cause, device, &stretches, &trouble->ns);
+  trouble->num = stretches.num;
+  if (status == PPROF_STATUS_OK && stretches.num) {
     ppi_slow_calls_meet(slow, &stretches, run->first_ns, run->last_ns, trouble);
     find_more(run, of, device, &stretches, out);
   }
   ppi_intervals_clear(&stretches);
-  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return status;
 }
 
 static double last_of(const ppi_machine_series *series) {
