@@ -44,7 +44,7 @@ TEST(FindingsCallsTest, TheThreadOfTheSlowCallsIsNamed) {
     std::string text = FindingsReport(&feed).Text("uneven");
     EXPECT_EQ(lane == 2 ? "load usually takes 10.0 ms, but one call in 100 "
                           "takes 40.0 ms or more, 4.00 times as long. On "
-                          "thread 102 it usually takes 40.0 ms."
+                          "thread worker it usually takes 40.0 ms."
                         : "load usually takes 10.0 ms, but one call in 100 "
                           "takes 40.0 ms or more, 4.00 times as long.",
               text);

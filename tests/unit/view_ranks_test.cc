@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "event_feed.h"
 #include "findings_runs.h"
@@ -28,8 +30,8 @@ EventFeed Rank(const std::string &rank, uint64_t forward_ms) {
   return feed;
 }
 
-std::string Written(const std::vector<uint64_t> &forward_ms, ppi_report_by by,
-                    ppi_report_format format = PPI_FORMAT_TABLE) {
+std::string WrittenOf(std::vector<EventFeed> feeds, ppi_report_by by,
+                      ppi_report_format format = PPI_FORMAT_TABLE) {
   Report report;
   ppi_report_options options = {};
   options.style = PPI_STYLE_ANSWER;
@@ -38,10 +40,17 @@ std::string Written(const std::vector<uint64_t> &forward_ms, ppi_report_by by,
   details.warmup = 0;
   ppi_report_need(&options, format, &details);
   ppi_report_set_details(report.get(), &details);
-  for (size_t i = 0; i < forward_ms.size(); i++)
-    EXPECT_EQ(PPROF_STATUS_OK,
-              Rank(std::to_string(i), forward_ms[i]).Deliver(report.sink()));
+  for (EventFeed &feed : feeds)
+    EXPECT_EQ(PPROF_STATUS_OK, feed.Deliver(report.sink()));
   return report.Write(format, options);
+}
+
+std::string Written(const std::vector<uint64_t> &forward_ms, ppi_report_by by,
+                    ppi_report_format format = PPI_FORMAT_TABLE) {
+  std::vector<EventFeed> feeds;
+  for (size_t i = 0; i < forward_ms.size(); i++)
+    feeds.push_back(Rank(std::to_string(i), forward_ms[i]));
+  return WrittenOf(std::move(feeds), by, format);
 }
 
 void Has(const std::string &text, const std::string &line) {
@@ -71,9 +80,23 @@ TEST(ViewRanksTest, EachRankMayHaveItsTable) {
 
 TEST(ViewRanksTest, AThreadHasItsOwnTimeAndTheRest) {
   std::string text = Written({8}, PPI_BY_THREAD);
-  Has(text, "thread 101: where the thread's 300 ms go");
+  Has(text, "thread main: where the thread's 300 ms go");
   Has(text, "      240    80 %   30\n");
   EXPECT_EQ(std::string::npos, text.find("thread 0"));
+}
+
+TEST(ViewRanksTest, AThreadIsCalledByItsName) {
+  EventFeed feed = FindingsFeed(false);  // main and worker
+  feed.Lane(3, 103, "worker");
+  feed.Lane(4, 104, "");
+  feed.Lane(5, 101, "main/domain");
+  for (uint32_t lane = 1; lane <= 5; lane++)
+    OnHost(&feed, lane, "load", 0, kMs);
+  feed.AddWindow(0, 10 * kMs);
+  std::string text = WrittenOf({feed}, PPI_BY_THREAD);
+  for (const char *name : {"main", "worker (102)", "worker (103)", "104"})
+    Has(text, std::string("\nthread ") + name + ": ");
+  EXPECT_EQ(std::string::npos, text.find("domain"));
 }
 
 TEST(ViewRanksTest, WhatThereIsNotIsSaid) {

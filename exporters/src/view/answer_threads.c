@@ -4,10 +4,12 @@
 #include "view/answer_threads.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/findings/words.h"
 
 static uint64_t wall_of(const ppi_figures *figures, const char *process) {
   for (size_t i = 0; i < figures->num_inputs; i++) {
@@ -32,9 +34,39 @@ static void name_thread(const ppi_figures *figures,
   if (from->thread == PPI_REPORT_LEFT_THREADS)
     snprintf(to->name, sizeof to->name, "threads that left%s%.40s", of,
              process);
+  else if (*from->called)
+    snprintf(to->name, sizeof to->name, "thread %s%s%.40s",
+             ppi_words_name(from->called).text, of, process);
   else
     snprintf(to->name, sizeof to->name, "thread %llu%s%.40s",
              (unsigned long long)from->thread, of, process);
+  to->number = from->thread;
+}
+
+static int compare_names(const void *a, const void *b) {
+  const ppi_thread *const *one = a, *const *other = b;
+  return strcmp((*one)->name, (*other)->name);
+}
+
+// Threads of one name have their numbers, too.
+static pprof_status number_alike(ppi_threads *threads) {
+  ppi_thread **sorted = ppi_alloc((threads->num + 1) * sizeof *sorted);
+  bool is_alike = false;
+  if (!sorted) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < threads->num; i++) sorted[i] = &threads->items[i];
+  if (threads->num > 1)
+    qsort(sorted, threads->num, sizeof *sorted, compare_names);
+  for (size_t i = 0; i < threads->num; i++) {
+    bool was_alike = is_alike;
+    is_alike = i + 1 < threads->num &&
+               strcmp(sorted[i]->name, sorted[i + 1]->name) == 0;
+    size_t len = strlen(sorted[i]->name);
+    if (is_alike || was_alike)
+      snprintf(sorted[i]->name + len, sizeof sorted[i]->name - len, " (%llu)",
+               (unsigned long long)sorted[i]->number);
+  }
+  ppi_free(sorted);
+  return PPROF_STATUS_OK;
 }
 
 static pprof_status add(ppi_answer *to, const ppi_answer_row *key, uint64_t ns,
@@ -90,7 +122,7 @@ pprof_status ppi_threads_of(const ppi_figures *figures, ppi_threads *out) {
     ppi_answer_sort(&thread->answer);
     out->num++;
   }
-  return status;
+  return status == PPROF_STATUS_OK ? number_alike(out) : status;
 }
 
 void ppi_threads_clear(ppi_threads *threads) {

@@ -8,7 +8,10 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_thread {
-  char name[80];  // "thread 4711", with its host and process if there are more
+  // "thread worker", with its host and process if there are more, and with its
+  // number if others are called so; "thread 4711" of one without a name.
+  char name[120];
+  uint64_t number;
   ppi_answer answer;
 } ppi_thread;
 

@@ -36,7 +36,7 @@ COMPARES(shape, ppi_launch_shape, ppi_launch_shape_compare(a, b))
 
 static bool own_text(void *field) {
   char **at = field;
-  *at = ppi_strdup(*at);
+  *at = ppi_strdup(*at ? *at : "");
   return *at != NULL;
 }
 

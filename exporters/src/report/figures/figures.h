@@ -113,6 +113,7 @@ typedef struct ppi_report_thread_name {
   char *process;  // "HOST PID"
   uint64_t thread;
   char *name, *category_name;
+  char *called;  // the thread; "": only by its number
   uint32_t category;
   ppi_spread host, submit, inside;
   ppi_histogram host_times;

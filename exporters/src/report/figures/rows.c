@@ -103,6 +103,7 @@ static const ppi_field threads_fields[] = {
     PPI_KEY(ppi_report_thread_name, number, thread),
     PPI_KEY(ppi_report_thread_name, text, category_name),
     PPI_KEY(ppi_report_thread_name, text, name),
+    PPI_KEPT(ppi_report_thread_name, text, called),
     PPI_KEPT(ppi_report_thread_name, category, category),
     PPI_FIGURE(ppi_report_thread_name, spread, host),
     PPI_FIGURE(ppi_report_thread_name, spread, submit),

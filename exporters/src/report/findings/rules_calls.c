@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -88,9 +89,11 @@ static void put_thread(const ppi_figures *figures, const ppi_report_name *name,
   size_t len = strlen(finding->text);
   if (!thread || name->device.n) return;
   double usual_ns = (double)ppi_histogram_quantile(&thread->host_times, 0.5);
+  char number[24];
+  snprintf(number, sizeof number, "%llu", (unsigned long long)thread->thread);
   ppi_words_put(finding->text + len, sizeof finding->text - len,
-                " On thread %llu it usually takes %s.",
-                (unsigned long long)thread->thread,
+                " On thread %s it usually takes %s.",
+                ppi_words_name(*thread->called ? thread->called : number).text,
                 ppi_words_time(usual_ns).text);
 }
 

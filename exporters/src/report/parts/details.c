@@ -154,6 +154,13 @@ static uint64_t number_of(const ppi_run_thread *thread) {
   return thread->is_summed ? PPI_REPORT_LEFT_THREADS : thread->number;
 }
 
+// Lanes of the process and of devices have the number 0.
+static char *called(const ppi_run_thread *thread) {
+  static char none[] = "";
+  bool has_name = thread->name && thread->number && !thread->is_summed;
+  return has_name ? thread->name : none;
+}
+
 static pprof_status note_threads(const ppi_details *details,
                                  const ppi_run_ids *ids, ppi_figures *out) {
   char text[160];
@@ -186,6 +193,7 @@ static pprof_status fill_threads(ppi_details *details, ppi_run_ids *ids,
     ppi_report_thread_name key = {
         .process = process,
         .thread = rows[i].thread,
+        .called = called(from->thread),
         .name = (char *)rows[i].names[1],
         .category_name = (char *)rows[i].names[0],
         .category = ppi_portable_category(site->category)};

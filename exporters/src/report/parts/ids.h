@@ -99,7 +99,9 @@ typedef struct ppi_around {
 
 typedef struct ppi_run_thread {
   uint64_t number;
-  uint32_t index;  // of all threads that came
+  char *name;         // of the first of its lanes that has one; NULL: none
+  uint32_t named_by;  // that lane
+  uint32_t index;     // of all threads that came
   // Lanes that it has, and those that it had with ranges still to be swept.
   uint32_t num_lanes, num_left;
   // It is one of PPI_REPORT_LEFT_THREADS, and no more of it is to come.
@@ -131,6 +133,7 @@ typedef struct ppi_run_lane {
   uint32_t id;
   bool is_defined;
   uint64_t number;         // of the thread
+  char *name;              // the same, until the thread is looked up
   ppi_run_thread *thread;  // NULL: not looked up yet
   ppi_hold nested, loose;
   ppi_nest nest;

@@ -85,6 +85,16 @@ static ppi_run_lane *lane_slot(ppi_run_ids *ids, uint32_t id) {
   return ppi_run_item_at(&ids->lanes, id, sizeof(ppi_run_lane));
 }
 
+static void name_thread(ppi_run_lane *lane) {
+  ppi_run_thread *thread = lane->thread;
+  bool has_name = lane->name && *lane->name;
+  if (!has_name || (thread->name && thread->named_by != lane->id)) return;
+  ppi_free(thread->name);
+  thread->name = lane->name;
+  thread->named_by = lane->id;
+  lane->name = NULL;
+}
+
 // A lane without a definition counts as a thread of its own.
 ppi_run_lane *ppi_run_lane_at(ppi_run_ids *ids, uint32_t id) {
   ppi_run_lane *lane = lane_slot(ids, id);
@@ -94,6 +104,7 @@ ppi_run_lane *ppi_run_lane_at(ppi_run_ids *ids, uint32_t id) {
   lane->thread = ppi_run_thread_at(ids, lane->number);
   if (!lane->thread) return NULL;
   lane->thread->num_lanes++;
+  name_thread(lane);
   return lane;
 }
 
@@ -102,6 +113,7 @@ static void free_lane(ppi_run_ids *ids, ppi_run_lane *lane) {
   ppi_hold_clear(&lane->loose, &ids->pool);
   ppi_nest_clear(&lane->nest);
   ppi_free(lane->frames);
+  ppi_free(lane->name);
 }
 
 static bool is_swept(const ppi_run_lane *lane) {
@@ -109,7 +121,7 @@ static bool is_swept(const ppi_run_lane *lane) {
 }
 
 pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
-                                  uint64_t number) {
+                                  uint64_t number, const char *name) {
   ppi_run_lane *lane = id < ids->lanes.num ? ids->lanes.items[id] : NULL;
   bool has_moved = lane && lane->thread && lane->number != number;
   if (has_moved) lane->thread->num_lanes--;
@@ -125,8 +137,12 @@ pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
   }
   lane = lane_slot(ids, id);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
+  ppi_free(lane->name);
+  lane->name = ppi_strdup(name ? name : "");
+  if (!lane->name) return PPROF_STATUS_NO_MEMORY;
   lane->number = number;
   lane->is_defined = true;
+  if (lane->thread) name_thread(lane);
   if (!has_moved) return PPROF_STATUS_OK;
   return ppi_run_lane_at(ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
@@ -155,6 +171,7 @@ static bool has_more(const ppi_run_thread *thread) {
 static void free_thread(ppi_run_thread *thread) {
   ppi_scopes_clear(&thread->scopes);
   ppi_free(thread->around);
+  ppi_free(thread->name);
   ppi_free(thread);
 }
 

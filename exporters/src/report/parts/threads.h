@@ -19,7 +19,7 @@ ppi_run_thread *ppi_run_thread_at(ppi_run_ids *ids, uint64_t number);
 // ppi_run_lane_defined names a lane's thread; ranges of the one before, which
 // wait for their checkpoint, stay that one's.
 pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
-                                  uint64_t number);
+                                  uint64_t number, const char *name);
 // ppi_run_find_swept marks the threads that left and have nothing more to come,
 // and tells whether there are any; ppi_run_forget_swept frees them.
 bool ppi_run_find_swept(ppi_run_ids *ids);

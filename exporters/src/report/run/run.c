@@ -49,7 +49,8 @@ pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
       return define_named(&category->name, definition->name);
     }
     case PPROF_DEFINITION_LANE:
-      return ppi_run_lane_defined(&run->ids, id, definition->number);
+      return ppi_run_lane_defined(&run->ids, id, definition->number,
+                                  definition->name);
     case PPROF_DEFINITION_DEVICE: {
       ppi_run_device *device = ppi_run_device_at(&run->ids, id);
       if (!device) return PPROF_STATUS_NO_MEMORY;
