@@ -10,7 +10,7 @@ torch.cuda.Event, torch.profiler, and pprof; beside them the pipeline runs bare.
 you would write in your program. All is done three times: with eager models, with each model in a
 CUDA graph, and with torch.compile.
 
-Ways take turns in each repetition; 50 runs each, of which the first 5 are apart. torch.profiler
+Ways take turns in each repetition; 50 runs each, of which the first 5 do not count. torch.profiler
 comes last, because what it attaches to the driver stays. Exit status: 0 all bounds were met, 1 one
 was not, 3 no torch, no GPU or no library.
 """
@@ -30,7 +30,7 @@ import time
 try:
     import torch
 except ImportError:
-    print("pipeline.py needs PyTorch: https://pytorch.org", file=sys.stderr)
+    print("torch_pipeline.py needs PyTorch: https://pytorch.org", file=sys.stderr)
     sys.exit(3)
 try:
     import pprof
@@ -374,7 +374,7 @@ def run_variants(args, folder, results):
 def main():
     args = parse()
     if not torch.cuda.is_available():
-        print("pipeline.py needs a CUDA device", file=sys.stderr)
+        print("torch_pipeline.py needs a CUDA device", file=sys.stderr)
         return 3
     torch.set_num_threads(1)  # the CPU task alike each time
     machine = describe()

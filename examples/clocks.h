@@ -8,7 +8,7 @@
 // submits the classifier and waits once. The ways are: host clocks around the
 // submitting, a wait after each model, the device's own events, and pprof;
 // beside them the pipeline runs without any timing. RunWithPprof is what you
-// would write in your program. cuda_pipeline.cu and opencl_pipeline.cc have the
+// would write in your program. clocks_cuda.cu and clocks_opencl.cc have the
 // models, one for each kind of device.
 #ifndef EXAMPLES_CLOCKS_H_
 #define EXAMPLES_CLOCKS_H_

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "clocks.h"
-#include "cuda_pipeline_models.h"
+#include "clocks_cuda_models.h"
 
 namespace {
 
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
   int num_devices = 0;
   cudaError_t error = cudaGetDeviceCount(&num_devices);
   if (error != cudaSuccess || num_devices == 0) {
-    fprintf(stderr, "cuda_pipeline: no CUDA device: %s\n",
+    fprintf(stderr, "clocks_cuda: no CUDA device: %s\n",
             cudaGetErrorString(error));
     return 1;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models of cuda_pipeline.cu, and how its CUDA calls are checked. Nothing
+// The models of clocks_cuda.cu, and how its CUDA calls are checked. Nothing
 // of pprof is in here.
-#ifndef EXAMPLES_CUDA_PIPELINE_MODELS_H_
-#define EXAMPLES_CUDA_PIPELINE_MODELS_H_
+#ifndef EXAMPLES_CLOCKS_CUDA_MODELS_H_
+#define EXAMPLES_CLOCKS_CUDA_MODELS_H_
 
 #include <cuda_runtime.h>
 
@@ -16,7 +16,7 @@ constexpr int kSize = 1024;  // rows and columns of all matrices
 
 inline void Check(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return;
-  fprintf(stderr, "cuda_pipeline: %s: %s\n", call, cudaGetErrorString(error));
+  fprintf(stderr, "clocks_cuda: %s: %s\n", call, cudaGetErrorString(error));
   exit(1);
 }
 #define CHECK(call) Check(call, #call)
@@ -101,4 +101,4 @@ class Model {
   float *between_[2];
 };
 
-#endif  // EXAMPLES_CUDA_PIPELINE_MODELS_H_
+#endif  // EXAMPLES_CLOCKS_CUDA_MODELS_H_

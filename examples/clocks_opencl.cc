@@ -38,7 +38,7 @@ constexpr char kSource[] =
 
 void Check(cl_int code, const char *call) {
   if (code == CL_SUCCESS) return;
-  fprintf(stderr, "opencl_pipeline: %s: OpenCL error %d\n", call,
+  fprintf(stderr, "clocks_opencl: %s: OpenCL error %d\n", call,
           static_cast<int>(code));
   exit(1);
 }
