@@ -60,11 +60,11 @@ def runs_of(kind):
 def environment(binaries, *packages):
     """Nothing of the caller's that changes what is recorded or printed."""
     kept = {name: value for name, value in os.environ.items()
-            if not name.startswith("PPROF_") and name != "COLUMNS"}
+            if not name.startswith("PPROF_")}
     near = [os.path.join(folder, name) for folder in binaries.split(":")
             for name in ("libpprof.so.0", "../libpprof.so")]
     library = next((path for path in near if os.path.exists(path)), "")
-    return {**kept, "LC_ALL": "C.UTF-8", "PATH": f"{binaries}:{kept['PATH']}",
+    return {**kept, "LC_ALL": "C.UTF-8", "COLUMNS": "240", "PATH": f"{binaries}:{kept['PATH']}",
             "PPROF_LIBRARY": library, "PYTHONDONTWRITEBYTECODE": "1", "PPROF_QUIET": "1",
             "PYTHONPATH": ":".join([os.path.join(TREE, "python"), *packages,
                                     kept.get("PYTHONPATH", "")])}

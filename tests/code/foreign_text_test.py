@@ -30,7 +30,7 @@ OURS = {
     "exporters/src/html/picture_text.c": {"name"},
     "exporters/src/html/spread_text.c": {"name"},
     "exporters/src/live/live_metrics.c": {"name"},
-    "exporters/src/print/table.c": {"view->rows[row].line"},
+    "exporters/src/print/table.c": {"name", "view->rows[row].line"},  # of a column
     "exporters/src/view/findings_text.c": {"name"},
     "exporters/src/view/tree_text.c": {"cell->text"},
     "exporters/src/view/view_perf.c": {"cell->text", "rows[SPEED][UNIT].text"},

@@ -27,7 +27,7 @@ class Sql(export_case.Case):
     def test_forms(self):
         self.assertEqual('id  name               color\n'
                          ' 2  serve           16744448\n'
-                         ' 3  pre;pare "<x>"          \n', self.ask("rich.pplog", NAMES))
+                         ' 3  pre;pare "<x>"\n', self.ask("rich.pplog", NAMES))
         self.assertEqual('id,name,color\n2,serve,16744448\n3,"pre;pare ""<x>""",\n',
                          self.ask("rich.pplog", "-f", "csv", NAMES))
         self.assertEqual(

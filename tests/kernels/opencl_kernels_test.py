@@ -62,8 +62,8 @@ class OpenclKernelsTest(unittest.TestCase):
 
     def test_tables_are_filled(self):
         _, log = self.train("--kernels")
-        text = masked(self.tool("--view", "device,operator,kernel,memory_manipulation",
-                                log).stdout.split("\nIdentity")[0])
+        text = masked(self.tool("--wide", "--view",
+                                "device,operator,kernel,memory_manipulation", log).stdout.split("\nIdentity")[0])
         # Rows are in the order of times, which are the machine's.
         text = "\n".join(sorted(text.splitlines())) + "\n"
         if os.environ.get("SET_EXACT_OUTPUT") == "1":

@@ -59,11 +59,11 @@ class RunKernelsTest(unittest.TestCase):
 
     def test_tables_are_filled(self):
         log = self.train()
-        paddle = self.tool("--view", "device,operator,kernel,memory_manipulation",
+        paddle = self.tool("--wide", "--view", "device,operator,kernel,memory_manipulation",
                            log).stdout
-        torch = self.tool("--style", "torch", log).stdout.split("\nIdentity")[0]
+        torch = self.tool("--wide", "--style", "torch", log).stdout.split("\nIdentity")[0]
         # Torch's rows are in the order of host times, which are the machine's.
-        launches = self.tool("--view", "launches", log).stdout
+        launches = self.tool("--wide", "--view", "launches", log).stdout
         text = masked(paddle.split("\nIdentity")[0]) + masked(
             launches.split("\nIdentity")[0]) + "\n".join(
             sorted(masked(torch).splitlines())) + "\n"

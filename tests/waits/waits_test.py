@@ -142,9 +142,10 @@ class WaitsTest(unittest.TestCase):
             with open("/proc/%d/task/%d/children" % (run.pid, run.pid), encoding="ascii") as file:
                 child = (file.read().split() or [None])[0]
             if child:
-                said = subprocess.run([TOOL, "stuck", *options, child], env=self.env,
+                done = subprocess.run([TOOL, "stuck", *options, child], env=self.env,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                      timeout=60, check=False).stdout
+                                      timeout=60, check=False)
+                said = " ".join(done.stdout.split())
         return int(child), said
 
     def log(self, program):
@@ -152,6 +153,16 @@ class WaitsTest(unittest.TestCase):
         names = [name for name in os.listdir(logs) if name.endswith(".pplog")]
         self.assertEqual(1, len(names))
         return read_log(os.path.join(logs, names[0]))
+
+    def names_who_waits(self, run, program, words, first):
+        child, said = self.stuck(run, words[0], "--least", "1ms")
+        for text in words:
+            self.assertIn(text, said)
+        self.assertEqual(program == "deadlock", "Deadlock" in said)
+        live = subprocess.run([TOOL, "top", "--once", "--every", "100ms", str(child)],
+                              env=self.env, stdout=subprocess.PIPE, text=True, timeout=60,
+                              check=True).stdout
+        self.assertIn(first, live)
 
     def test_a_hang_names_who_waits_for_whom(self):
         circle = ("'worker 0' waits for 'right', held by thread 'worker 1'",
@@ -162,15 +173,10 @@ class WaitsTest(unittest.TestCase):
             with self.subTest(program):
                 run, logs = self.start(program, "--waits")
                 with run:
-                    child, said = self.stuck(run, words[0], "--least", "1ms")
-                    for text in words:
-                        self.assertIn(text, said)
-                    self.assertEqual(program == "deadlock", "Deadlock" in said)
-                    live = subprocess.run([TOOL, "top", "--once", "--every", "100ms", str(child)],
-                                          env=self.env, stdout=subprocess.PIPE, text=True,
-                                          timeout=60, check=True).stdout
-                    self.assertIn(circle[0], live)
-                    os.kill(child, signal.SIGKILL)
+                    try:
+                        self.names_who_waits(run, program, words, circle[0])
+                    finally:
+                        subprocess.run(["pkill", "-KILL", "-P", str(run.pid)], check=True)
                     run.communicate(timeout=60)
                 waits, _ = read_log(os.path.join(logs, os.listdir(logs)[0]))
                 self.assertIn("right", waits)

@@ -10,7 +10,7 @@
 #include "view/grid.h"
 #include "view/wrapped.h"
 
-enum { MAX_COLUMNS = 64, MORE_WIDTH = 10, FLOOR_OF_TEXTS = 12 };
+enum { MAX_COLUMNS = 64, MORE_WIDTH = 10, FLOOR_OF_TEXTS = 24 };
 
 // One table: rows `first` to `end` of the view, without their lines.
 typedef struct table {

@@ -233,7 +233,7 @@ PPROF_API void pprof_flow(uint64_t flow);
 //
 // Example:
 //   PPROF_SCOPE("answer");
-//   pprof_flow(pprof_flow_context(trace_id_high, trace_id_low));
+//   pprof_flow(pprof_flow_context(0x4bf92f3577b34da6, 0xa3ce929d0e0e4736));
 PPROF_API uint64_t pprof_flow_context(uint64_t high, uint64_t low);
 
 // pprof_flow_traceparent is pprof_flow_context of a W3C traceparent
@@ -298,8 +298,9 @@ PPROF_API void pprof_request_input(pprof_request request, uint64_t num_tokens);
 // does. Once, by whoever began it, before others have its handle.
 //
 // Example:
+//   PPROF_SITE(chat, "chat", PPROF_CATEGORY_INFERENCE);
 //   pprof_request request = pprof_request_begin(4711, &chat);
-//   pprof_request_waited(request, now_ns() - message.sent_ns);
+//   pprof_request_waited(request, 2000000);  // 2 ms in the socket
 //   pprof_request_end(request);
 PPROF_API void pprof_request_waited(pprof_request request, uint64_t waited_ns);
 
