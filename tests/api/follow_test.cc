@@ -131,6 +131,14 @@ class FollowTest : public testing::Test {
   static std::string Self() {
     return std::filesystem::read_symlink("/proc/self/exe");
   }
+  static void ExecAlone(const char *test) {
+    for (const char *name :
+         {"XML_OUTPUT_FILE", "TEST_TOTAL_SHARDS", "TEST_PREMATURE_EXIT_FILE",
+          "TESTBRIDGE_TEST_ONLY"})
+      unsetenv(name);
+    execl(Self().c_str(), "test",
+          (std::string("--gtest_filter=") + test).c_str(), nullptr);
+  }
   // The one log that is neither the parent's nor a numbered one of it.
   std::string ChildsLog() const {
     std::string found;
@@ -336,6 +344,51 @@ TEST_F(FollowTest, ForksOfAProgramWithThreads) {
   EXPECT_EQ(21u, Named(".pplog").size());
 }
 
+// Under PPROF_ENABLE=1, in the middle of its first marker, which starts the
+// session. The children mark behind it.
+void ForkWhileAThreadBegins(int num) {
+  std::atomic<bool> begins{false};
+  std::thread first([&] {
+    begins = true;
+    for (int i = 0; i < 100; i++) Mark("work");
+  });
+  int all_there[2];
+  std::vector<pid_t> children;
+  Check(pipe(all_there) == 0, 80);
+  while (!begins) sched_yield();
+  for (int i = 0; i < num; i++)
+    children.push_back(FollowTest::Fork([&] {
+      char byte;
+      close(all_there[1]);
+      Check(read(all_there[0], &byte, 1) == 0, 81);
+      Mark("child");
+      exit(0);
+    }));
+  first.join();
+  close(all_there[1]);
+  for (pid_t child : children) Check(StatusOf(child) == 0, 82);
+  exit(0);
+}
+
+TEST_F(FollowTest, ForksWhileAThreadBeginsTheFirstSession) {
+  constexpr int kPrograms = 8, kChildren = 40;
+  if (getenv("PPROF_TEST_SECOND")) ForkWhileAThreadBegins(kChildren);
+  setenv("PPROF_TEST_SECOND", "1", 1);
+  for (int i = 0; i < kPrograms; i++) {
+    const std::string output = At(std::to_string(i) + ".pplog");
+    EXPECT_EQ(0, Run([&] {
+                setenv("PPROF_ENABLE", "1", 1);
+                setenv("PPROF_OUTPUT", output.c_str(), 1);
+                setenv("PPROF_SET", "memory_limit=1MiB", 1);
+                ExecAlone("FollowTest.ForksWhileAThreadBeginsTheFirstSession");
+              }));
+  }
+  unsetenv("PPROF_TEST_SECOND");
+  EXPECT_EQ(
+      (Counts{{"work", kPrograms * 100}, {"child", kPrograms * kChildren}}),
+      Marks());
+}
+
 // Of a child that has not marked yet: these have its memory, or a copy of it,
 // and neither its handlers nor its number.
 TEST_F(FollowTest, RawChildrenOfOneThatSleepsDoNotWakeIt) {
@@ -491,14 +544,8 @@ TEST_F(FollowTest, ExecOfAProgramThatRecordsToo) {
               Start();
               setenv("PPROF_CONFIG", At("p.yaml").c_str(), 1);
               setenv("PPROF_TEST_SECOND", "1", 1);
-              for (const char *name :
-                   {"XML_OUTPUT_FILE", "TEST_TOTAL_SHARDS",
-                    "TEST_PREMATURE_EXIT_FILE", "TESTBRIDGE_TEST_ONLY"})
-                unsetenv(name);
               for (int i = 0; i < 1000; i++) Mark("before");
-              execl(Self().c_str(), "test",
-                    "--gtest_filter=FollowTest.ExecOfAProgramThatRecordsToo",
-                    nullptr);
+              ExecAlone("FollowTest.ExecOfAProgramThatRecordsToo");
             }));
   EXPECT_EQ((Counts{{"before", 1000}, {"after", 500}}), Marks());
   EXPECT_EQ((Counts{{"before", 1000}}), MarksIn("run.pplog"));

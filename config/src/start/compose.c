@@ -74,16 +74,21 @@ static void give_lock(void) {
   pthread_mutex_unlock(&lock);
 }
 
+enum { MOST_PAUSES = 2000 };
+static void pause_shortly(void) {
+  struct timespec pause = {0, 100000};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
 // Injection may hold the loader's lock, for which a thread that has ours may be
 // waiting: it waits for a while only. What that thread does is enough then. (A
 // timed lock goes by a clock that can be set.)
 static bool take_lock_soon(void) {
   for (int i = 0; !took_lock(pthread_mutex_trylock(&lock)); i++) {
-    if (i == 2000 ||
+    if (i == MOST_PAUSES ||
         __atomic_load_n(&lock_owner, __ATOMIC_RELAXED) == ppi_thread_id())
       return false;
-    struct timespec pause = {0, 100000};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    pause_shortly();
   }
   return true;
 }
@@ -115,6 +120,17 @@ static void wait_for_marker(void) {
   waits = true;
 }
 
+// A start loads libraries: a child out of the middle of that could load none.
+// The lock is not taken, so that forks keep no start waiting, nor the other way
+// round by somebody else's handler.
+static void wait_before_fork(void) {
+  for (int i = 0; i < MOST_PAUSES; i++) {
+    uint32_t owner = __atomic_load_n(&lock_owner, __ATOMIC_RELAXED);
+    if (owner == 0 || owner == ppi_thread_id()) return;
+    pause_shortly();
+  }
+}
+
 // The child has none of the parent's threads and must not touch its files; a
 // lock that another thread held at the fork would never be released.
 static void forget_in_child(void) {
@@ -122,10 +138,12 @@ static void forget_in_child(void) {
   static const pthread_mutex_t fresh = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
   lock = fresh;
   if (current) ppi_running_in_forked_child(current);
+  // A first marker of another thread, whose session may have started.
+  bool begins = lock_owner != 0;
   lock_owner = 0;
   bool waits_too = current ? current->unasked && !current->adopted &&
                                  current->config.fork == PPI_NVTX_FORK_FOLLOW
-                           : waits && !ppi_session_was_started();
+                           : waits && (begins || !ppi_session_was_started());
   remember_parents(current ? current : parents);
   if (waits_too) wait_for_marker();
   bool follows = current ? current->injected : !started_by_program;
@@ -168,7 +186,7 @@ static pprof_status end_former(const ppi_running *next, pprof_error *error) {
 }
 
 static void watch_forks(void) {
-  pthread_atfork(NULL, NULL, forget_in_child);
+  pthread_atfork(wait_before_fork, NULL, forget_in_child);
 }
 
 // What injection started, or a forked child's first marker: the program may

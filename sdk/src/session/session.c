@@ -49,8 +49,10 @@ static void in_forked_child(void) {
   ppi_waits_in_forked_child();
   ppi_emit_in_forked_child();
   ppi_device_set_attach_hook(NULL);
-  if (session) {
+  // A start that another thread is in the middle of has a spool and no session.
+  if (ppi_recorder_in_force.spool.base)
     ppi_spool_forget(&ppi_recorder_in_force.spool);
+  if (session) {
     ppi_windows_in_forked_child(session);
     ppi_notes_in_forked_child(&session->notes);
   }
@@ -236,9 +238,6 @@ static pprof_status start_locked(pprof_session *session) {
   if (pprof_session_current() || session->phase != PPI_SESSION_CREATED)
     return PPROF_STATUS_BUSY;
   ppi_clock_init();
-  pprof_status status = ppi_thread_init();
-  if (status != PPROF_STATUS_OK) return status;
-  ppi_thread_set_fork_handler(in_forked_child);
   ppi_thread_sleep(NULL);
   // A marker that outlasted the last stop still uses that session's memory.
   if (!wait_until_quiet(session->settings.options.stop_wait_ms))
@@ -246,7 +245,7 @@ static pprof_status start_locked(pprof_session *session) {
   ppi_epoch_publish(0);  // who was waited for needs no waking any more
   ppi_thread_forget_lanes();
   session->pid = (uint32_t)getpid();
-  status = prepare(session);
+  pprof_status status = prepare(session);
   if (status == PPROF_STATUS_OK) {
     if (++owner.last_serial % 65536 == 0) owner.last_serial++;
     ppi_recorder_in_force.serial = owner.last_serial;
@@ -278,8 +277,12 @@ pprof_status pprof_session_start(pprof_session *session) {
   void (*yield)(void) = __atomic_load_n(&owner.yield, __ATOMIC_ACQUIRE);
   pprof_session *running = pprof_session_current();
   if (yield && running && running != session) yield();
+  // A fork while this thread starts the first one finds its handler.
+  pprof_status status = ppi_thread_init();
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_thread_set_fork_handler(in_forked_child);
   pthread_mutex_lock(&owner.mutex);
-  pprof_status status = start_locked(session);
+  status = start_locked(session);
   pthread_mutex_unlock(&owner.mutex);
   return status;
 }
