@@ -181,6 +181,21 @@ TEST_F(MachineSamplerTest, TheFirstAnswerMayBeSlow) {
   EXPECT_EQ(970000u, ppi_machine_rest_ns(&source, &costs, 0));
 }
 
+// With what the thread does beside asking: where that costs more, it wakes
+// less often.
+TEST_F(MachineSamplerTest, AllSharesAreAThousandthOfACore) {
+  uint32_t sum = ppi_machine_wakes.share;
+#define SHARE(name) sum += ppi_machine_##name.share;
+  PPI_MACHINE_SOURCES(SHARE)
+#undef SHARE
+  EXPECT_GE(100u, sum);
+  ppi_machine_costs costs = {};
+  EXPECT_EQ(50000000u,
+            ppi_machine_rest_ns(&ppi_machine_wakes, &costs, 1u << 30));
+  EXPECT_EQ(95000000u, ppi_machine_rest_ns(&ppi_machine_wakes, &costs, 38000));
+  EXPECT_EQ(71250000u, ppi_machine_rest_ns(&ppi_machine_wakes, &costs, 0));
+}
+
 TEST_F(MachineSamplerTest, DevicesAreThoseThatCudaSees) {
   Put("/nvml", "devices 3 0.celsius 30 1.celsius 31 2.celsius 32");
   setenv("CUDA_VISIBLE_DEVICES", "2,GPU-0", 1);

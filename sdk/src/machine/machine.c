@@ -22,6 +22,9 @@
 // How old what the thread has waited may be.
 #define LOOK_NS 1000000000ull
 
+const ppi_machine_source ppi_machine_wakes = {
+    .name = "the thread", .period_ns = PPI_MACHINE_PERIOD_NS, .share = 40};
+
 #define ROW(name) &ppi_machine_##name,
 static const ppi_machine_source *const sources[] = {PPI_MACHINE_SOURCES(ROW)};
 #undef ROW
@@ -41,6 +44,8 @@ static struct {
   bool is_running, stops;
   ppi_machine_options options;
   source_state states[NUM_SOURCES];
+  ppi_machine_costs wakes;
+  uint64_t cpu_ns;  // of the thread, behind its last round
   uint32_t epoch;
 } machine = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -119,33 +124,45 @@ static void close_sources(void) {
     if (machine.states[i].is_open && sources[i]->close) sources[i]->close();
 }
 
-static void ask(size_t index, uint64_t now_ns) {
+// Answers what it cost.
+static uint64_t ask(size_t index, uint64_t now_ns) {
   const ppi_machine_source *source = sources[index];
   source_state *state = &machine.states[index];
   uint64_t before_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID);
   source->sample();
   uint64_t cost_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
   state->due_ns = now_ns + ppi_machine_rest_ns(source, &state->costs, cost_ns);
+  return cost_ns;
+}
+
+// All that the thread has done since the last round, without the sources.
+static uint64_t rest_ns(uint64_t asked_ns) {
+  uint64_t cpu_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t own_ns = cpu_ns - machine.cpu_ns - asked_ns;
+  machine.cpu_ns = cpu_ns;
+  return ppi_machine_rest_ns(&ppi_machine_wakes, &machine.wakes, own_ns);
 }
 
 // Answers when the next one is due.
 static uint64_t sample(uint64_t late_ns, bool asks_all) {
   uint64_t now_ns = ppi_machine_now_ns(CLOCK_MONOTONIC);
-  uint64_t next_ns = now_ns + PPI_MACHINE_PERIOD_NS;
+  uint64_t asked_ns = 0;
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   // A window that has opened knows no level yet.
   if (epoch != machine.epoch) ppi_machine_repeat();
   machine.epoch = epoch;
   look_at_lateness(now_ns, late_ns);
-  asks_all |= late_ns >= LATE_NS;
   for (size_t i = 0; i < NUM_SOURCES; i++)
     if (machine.states[i].is_open &&
         (asks_all || machine.states[i].due_ns <= now_ns))
-      ask(i, now_ns);
+      asked_ns += ask(i, now_ns);
+  uint64_t next_ns = now_ns + rest_ns(asked_ns);
   return PPI_MAX(next_ns, ppi_machine_now_ns(CLOCK_MONOTONIC));
 }
 
 static void begin(void) {
+  machine.wakes = (ppi_machine_costs){0};
+  machine.cpu_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID);
   ppi_machine_repeat();
   open_sources();
   sample(0, true);

@@ -58,6 +58,8 @@ extern const ppi_machine_source ppi_machine_gpu, ppi_machine_gpu_state,
     ppi_machine_gpu_use, ppi_machine_gpu_energy, ppi_machine_cgroup,
     ppi_machine_pressure, ppi_machine_processors, ppi_machine_frequency,
     ppi_machine_process, ppi_machine_cpu_energy;
+// The share of the thread itself: what it does beside asking.
+extern const ppi_machine_source ppi_machine_wakes;
 
 // ppi_machine_read reads a small file of /proc or /sys as one text.
 bool ppi_machine_read(const char *path, char *out, size_t size);
