@@ -1,10 +1,11 @@
-// What stands out in the timeline: troubles of the machine, waits, and the server
-// that limits.
+// What stands out in the timeline: troubles of the machine, waits, and the
+// server that limits.
 const WAIT = "Wait";  // the category
 
 // What the machine did, by the names of its findings.
-const CAUSES = {"power-cap": ["power cap", "#E69F00"], heat: ["heat", "#D55E00"],
-  quota: ["quota", "#8C6BB1"], "stood-still": ["stood still", "#5B6670"],
+const CAUSES = {"power-cap": ["power cap", "#E69F00"],
+  heat: ["heat", "#D55E00"], quota: ["quota", "#8C6BB1"],
+  "stood-still": ["stood still", "#5B6670"],
   "shared-device": ["shared device", "#0072B2"],
   neighbours: ["neighbours", "#CC79A7"], steal: ["stolen time", "#009E73"],
   swapping: ["swapping", "#A6761D"]};
@@ -52,7 +53,8 @@ function wakerOf(picture, rows, {event, to, from}) {
   if (!row) return {row: null, item: null};
   const met = row.tracks.flatMap(track => track.items.slice(
     firstAt(track.items, from))).filter(item => item.from <= to);
-  const named = met.filter(item => item.event.name === event.in);
+  const named = event.in
+    ? met.filter(item => item.event.name === event.in) : [];
   const open = met.filter(item => item.to >= to);
   const best = (named.length ? named : open).reduce((found, item) =>
     (!found || item.from >= found.from ? item : found), null);
@@ -68,7 +70,7 @@ function wakerWords({picture, rows}, wait) {
     (row ? "; a click goes there" : "");
 }
 
-// A click goes to the longest stretch of that cause, whose sum is the finding's.
+// A click goes to the longest stretch of that cause; the sum is the finding's.
 function causeChip(timeline, [cause, device, num, ns]) {
   // The longest are first.
   const band = timeline.picture.bands.find(one => one[0] === cause &&

@@ -170,9 +170,11 @@ class Timeline {
 
   // Behind the rows of the run that it hit.
   paintMachine() {
+    if (!this.causes.length) return;
+    const extents = this.picture.runs.map((_, run) => this.extent(run));
     for (const {cause, bands} of this.causes)
       for (const [, run, , from, to] of bands)
-        this.drawing.band(from, to, CAUSES[cause][1], 0.25, this.extent(run));
+        this.drawing.band(from, to, CAUSES[cause][1], 0.25, extents[run]);
   }
 
   extent(run) {
