@@ -21,7 +21,7 @@
 //                    `pprof-report recover`, whatever the configuration says
 //   PPROF_NVTX       1: pprof_start has the program's NVTX calls recorded, too,
 //                    where nobody has set NVTX_INJECTION64_PATH (docs/nvtx.md)
-//   PPROF_QUIET      1: nothing is said at a run's end; else one line says
+//   PPROF_QUIET      1: nothing is printed at a run's end; else one line says
 //                    where the log is, once, where stderr is a terminal
 //   PPROF_LOG_LEVEL  messages on stderr; without it the library is silent
 #ifndef PPROF_PPROF_H_
@@ -70,7 +70,7 @@ typedef struct pprof_start_options {
   // Instead of the file's `capture`, also where that changes while the program
   // runs; PPROF_SET="capture=..." goes before it.
   const pprof_schedule *schedule;
-  // Told of each window; `window`, and all in it, is borrowed for the call.
+  // Called for each window; `window` and all in it are borrowed for the call.
   void (*on_window)(void *user, const pprof_window *window);
   void *user;
   // A log of each window alone, beside that of the run: a path with %w, as of
@@ -78,8 +78,8 @@ typedef struct pprof_start_options {
   const char *window_log;
 } pprof_start_options;
 
-// pprof_start_with is pprof_start for a program that says in code when to
-// record, and is told of each window. What the environment says goes before
+// pprof_start_with is pprof_start for a program that decides in code when to
+// record, and that gets each window. What the environment says goes before
 // `options`, these before the file. `on_window` is called as a function given
 // to pprof_session_on_window is, for the windows of this process: forked
 // children keep the schedule and the logs, and call nothing.

@@ -43,7 +43,7 @@ typedef struct client {
   char line[PPI_CONTROL_LINE_MAX];
 } client;
 
-// What tells two versions of a file apart.
+// What distinguishes two versions of a file.
 typedef struct version {
   bool exists;
   ino_t inode;
@@ -55,7 +55,7 @@ struct ppi_control {
   ppi_control_options options;
   ppi_control_actions actions;
   pthread_t thread;
-  pthread_mutex_t acting;  // held around trigger and reload
+  pthread_mutex_t acting;  // locked around trigger and reload
   bool hushed;             // under it
   bool stopping;           // atomic
   int wake, waker;         // a pipe's ends
@@ -126,7 +126,7 @@ static bool say_with(const client *to, const char *line, int fd) {
              (ssize_t)strlen(line);
 }
 
-// Until it goes: nothing more is said to it.
+// Until it goes: it gets no more messages.
 static void begin_watch(ppi_control *control, client *from) {
   const ppi_control_actions *actions = &control->actions;
   int fd = -1;
@@ -198,7 +198,7 @@ static void accept_client(ppi_control *control) {
   for (int i = 0; i < MAX_CLIENTS; i++)
     if (control->clients[i].fd < 0) free_one = &control->clients[i];
   if (fd < 0) {
-    // It stays in the queue; to be told of it again at once would be a spin.
+    // It stays in the queue; a poll that reports it again at once would spin.
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
       control->deaf_until_ns = ppi_clock_monotonic_ns() + DEAF_MS * MS;
     return;
@@ -355,8 +355,8 @@ static void take_signal_again(ppi_control *control) {
   control->signal_id = ppi_fd_id_of(control->signal);
 }
 
-// Before each use. A pipe whose other end is closed ends a poll, so what is
-// lost is seen at once.
+// Before each use. A pipe that is closed at its other end ends a poll, so a
+// lost one is found at once.
 static void forget_lost(ppi_control *control) {
   is_lost(&control->wake, &control->wake_id);
   if (is_lost(&control->signal, &control->signal_id))
@@ -376,15 +376,15 @@ static void take_turn(ppi_control *control) {
   fds[1] = (struct pollfd){control->signal, POLLIN, 0};
   bool deaf = control->deaf_until_ns > ppi_clock_monotonic_ns();
   fds[2] = (struct pollfd){deaf ? -1 : control->socket, POLLIN, 0};
-  // Who waits has nothing more to say, and may have said so: only that it is
-  // gone altogether matters, which poll tells in any case.
+  // Who waits has nothing more to send, and may have closed that side: only a
+  // full close matters, which poll reports in any case.
   for (int i = 0; i < MAX_CLIENTS; i++) {
     const client *one = &control->clients[i];
     short events = one->fd >= 0 && waits(one) ? 0 : POLLIN;
     fds[FIRST_CLIENT + i] = (struct pollfd){one->fd, events, 0};
   }
   if (poll(fds, FIRST_CLIENT + MAX_CLIENTS, timeout_ms(control)) < 0) return;
-  // Of a pipe whose other end alone is closed there is no more to come.
+  // A pipe that is closed at its other end alone sends no more.
   if (fds[0].revents & POLLHUP) close_fd(&control->wake, &control->wake_id);
   if (fds[1].revents & POLLHUP) take_signal_again(control);
   forget_lost(control);
@@ -401,7 +401,7 @@ static void take_turn(ppi_control *control) {
     else
       read_request(control, one);
   }
-  // Last: it fills places whose old descriptors were polled.
+  // Last: it fills places after their old descriptors were polled.
   if (fds[2].revents && control->socket >= 0) accept_client(control);
   tend_clients(control);
   look(control);

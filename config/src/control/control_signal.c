@@ -54,7 +54,7 @@ static void handle(int number, siginfo_t *info, void *context) {
 }
 
 // Another handler that is there now came after ours and calls it. One that does
-// not do so cannot be told from it; the signal is its own then.
+// not cannot be distinguished; the signal is its own then.
 static bool is_reached(const taken *signal, int number) {
   struct sigaction now;
   return signal->installed && sigaction(number, NULL, &now) == 0 &&

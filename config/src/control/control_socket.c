@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The folder of control sockets and what may lie in it. Nothing here waits:
-// connecting to a socket whose queue is full fails at once.
+// connecting to a socket with a full queue fails at once.
 #include "control/control_socket.h"
 
 #include <dirent.h>

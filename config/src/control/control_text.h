@@ -14,9 +14,9 @@ PPROF_BEGIN_C_
 
 // What a trigger asks for.
 typedef struct ppi_trigger {
-  uint64_t steps, ns;     // both 0: not said
+  uint64_t steps, ns;     // both 0: not given
   bool kernels;           // for `ns`
-  char output[PATH_MAX];  // "": not said
+  char output[PATH_MAX];  // "": not given
 } ppi_trigger;
 
 // ppi_trigger_parse reads a request's line; false and a reason when it is none.

@@ -28,7 +28,7 @@ pprof_status ppi_config_read_text(ppi_config *config, const char *source,
 pprof_status ppi_config_read(ppi_config *config, const char *path,
                              pprof_error *error);
 // ppi_config_validate reads a file over the defaults and goes on behind each
-// value that it refuses; of what belongs together, the first is told.
+// value that it refuses; of values that belong together it reports the first.
 pprof_status ppi_config_validate(ppi_config *config, const char *path,
                                  const ppi_config_refusals *refusals);
 // ppi_config_check looks at what belongs together; call it after the last
@@ -41,8 +41,8 @@ void ppi_config_capture(const ppi_config *config, ppi_capture *out);
 size_t ppi_config_conditions(const ppi_config *config,
                              ppi_rule out[PPI_CONFIG_MAX_CONDITIONS]);
 
-// ppi_config_fixed_change answers the first key whose value differs though it
-// may not change while a session runs; NULL when there is none.
+// ppi_config_fixed_change answers the first key that has another value though
+// it may not change while a session runs; NULL when there is none.
 const char *ppi_config_fixed_change(const ppi_config *old,
                                     const ppi_config *now);
 // ppi_config_origin answers where the value of `key` came from: "default",
@@ -53,7 +53,7 @@ bool ppi_config_is_given(const ppi_config *config, const char *path);
 void ppi_config_set_origin(ppi_config *config, const char *path,
                            const char *origin);
 
-// Refuses the output `from`, whose path `path` is another's already.
+// Refuses the output `from` if its path `path` is another's already.
 pprof_status ppi_config_refuse_taken(const ppi_config_text *from,
                                      const char *path, pprof_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A configuration as a whole: what of it goes together, what of it changed,
-// where it came from, and what the session is told of it.
+// where it came from, and what the session gets of it.
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

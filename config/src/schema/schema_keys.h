@@ -124,7 +124,7 @@ typedef struct ppi_config {
   ppi_config_window windows[PPI_SCHEDULE_MAX_RULES];
   uint64_t num_windows;
   ppi_config_globs include, exclude;
-  ppi_config_globs cpu;  // names whose CPU use is measured
+  ppi_config_globs cpu;  // names with measured CPU use
   uint64_t waits, idle_waits;
   uint64_t fold;  // ppi_folds
   uint64_t full_names;
@@ -148,7 +148,7 @@ typedef struct ppi_config {
   ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];
   uint64_t num_exports;
-  uint64_t is_heard;  // no key: the program is told of windows
+  uint64_t is_heard;  // no key: the program is called for windows
   // By the key's place in ppi_keys; "": its default.
   char origins[PPI_CONFIG_MAX_KEYS][PPI_CONFIG_MAX_WHERE];
 } ppi_config;

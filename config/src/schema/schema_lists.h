@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys whose values are lists: exports, globs, conditions.
+// Keys with lists as values: exports, globs, conditions.
 #pragma once
 
 #include "schema/schema_walk.h"

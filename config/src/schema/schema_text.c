@@ -13,8 +13,7 @@ typedef struct writer {
   bool with_origins;
 } writer;
 
-// Text in double quotes, so that it reads back as what it was, and is all to be
-// seen.
+// Text in double quotes that reads back as what it was, all of it visible.
 static void put_text(const char *text, FILE *out) {
   const unsigned char *at = (const unsigned char *)text;
   const unsigned char *end = at + strlen(text);

@@ -13,7 +13,7 @@ bool ppi_walk_goes_on(const ppi_walk *at, pprof_status status,
   if (*first == PPROF_STATUS_OK) *first = status;
   if (status == PPROF_STATUS_OK) return true;
   if (!at->refusals || status != PPROF_STATUS_CONFIG) return false;
-  // Without a text it was told inside.
+  // Without a text it was reported inside.
   if (at->error->text[0]) at->refusals->report(at->refusals->user, at->error);
   at->error->text[0] = 0;
   return true;

@@ -53,7 +53,7 @@ static pprof_status missed;  // what the stop of such a child answers
 static pprof_error missed_why;
 static char last_log[PATH_MAX];  // of the run that was stopped; "": none
 static uint64_t exit_wait_us;    // of the run, until its end; atomic
-static pid_t exit_pid;           // whose it is: a child may share our memory
+static pid_t exit_pid;           // its owner: a child may share our memory
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void wake(void);
@@ -101,8 +101,8 @@ static void forget_parents(void) {
   missed = PPROF_STATUS_OK;
 }
 
-// The child sleeps until its first marker: one that only runs another program
-// is not held up.
+// The child sleeps until its first marker. That does not delay a child that
+// only runs another program.
 static void remember_parents(ppi_running *run) {
   forget_parents();
   if (!run || (run->injected && !run->adopted) || run->alone) return;
@@ -132,7 +132,7 @@ static void wait_before_fork(void) {
 }
 
 // The child has none of the parent's threads and must not touch its files; a
-// lock that another thread held at the fork would never be released.
+// lock that another thread had at the fork would never be released.
 static void forget_in_child(void) {
   PPI_UNCANCELLED;
   static const pthread_mutex_t fresh = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
@@ -362,7 +362,7 @@ void pprof_last_log_(char *out, size_t size) {
   if (locked) give_lock();
 }
 
-// A forked child whose parent recorded has begun nothing: it has marked nothing
+// A forked child of a recording parent has begun nothing: it has marked nothing
 // yet, or could not.
 static pprof_status stop_unbegun(pprof_error *error) {
   pprof_status status = missed;

@@ -28,7 +28,7 @@ pprof_start_alone_with_(const pprof_start_options *options, pprof_error *error);
 PPROF_API pprof_status pprof_start_alone_text_(
     const pprof_start_options *options, const char *text, pprof_error *error);
 
-// pprof_last_log_ tells where the log is of the run that was stopped last in
+// pprof_last_log_ answers the log of the run that was stopped last in
 // this process; "": there is none, or its name is too long for `out`.
 PPROF_API void pprof_last_log_(char *out, size_t size);
 

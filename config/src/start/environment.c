@@ -191,7 +191,7 @@ pprof_status ppi_environment_log_level(ppi_message_level *out,
   return status;
 }
 
-// Paths, and what drivers say, may be made to be seen on a terminal.
+// Paths, and texts of drivers, are made visible for a terminal.
 static void make_visible(char *text) {
   unsigned char *at = (unsigned char *)text, *end = at + strlen(text);
   for (size_t length; at < end; at += length) {

@@ -25,8 +25,8 @@ const char *ppi_environment_config_path(void);
 // ppi_environment_nvtx answers PPROF_NVTX, NULL when not set.
 const char *ppi_environment_nvtx(void);
 
-// ppi_environment_unknown tells of each PPROF_* variable that nothing reads,
-// and which one was probably meant.
+// ppi_environment_unknown reports each PPROF_* variable that nothing reads, and
+// which one was probably meant.
 void ppi_environment_unknown(void (*report)(const char *text));
 
 // A copy of the environment, for a thread that reads it while the program may

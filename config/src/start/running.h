@@ -62,7 +62,7 @@ typedef struct ppi_running {
 // The configuration in force: a later one than at the start, if it was read
 // again.
 const ppi_config *ppi_running_config(const ppi_running *run);
-// Tells the session what `config` says of them.
+// Sets in the session what `config` says of them.
 pprof_status ppi_running_set_capture(ppi_running *run,
                                      const ppi_config *config);
 pprof_status ppi_running_set_choice(ppi_running *run, const ppi_config *config);

@@ -175,7 +175,8 @@ static pprof_sink *open_trace(void *user, uint32_t window) {
   return status == PPROF_STATUS_OK ? sink : NULL;
 }
 
-// That one could not be opened is said here: `open` is not on this thread.
+// An export that could not be opened is reported here: `open` is not on this
+// thread.
 static void complete_trace(void *user, uint32_t window, pprof_sink *sink,
                            pprof_status status) {
   const traces *self = user;
@@ -330,7 +331,7 @@ static pprof_status write_one(ppi_running *run, size_t at, pprof_error *error) {
   return write_table(run, &run->config.exports[at], run->report, part, error);
 }
 
-// Where stderr is closed nobody is there to be told.
+// Where stderr is closed nobody reads it.
 static void print_end(const ppi_running *run) {
   const ppi_report_options options = end_options();
   if (!prints_end(run)) return;

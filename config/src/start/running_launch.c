@@ -227,7 +227,7 @@ static void start_reclaim(ppi_running *run) {
   notify_reclaimed(run);
 }
 
-// Before the session's stop, whose totals have the note.
+// Before the session's stop: its totals have the note.
 static void finish_reclaim(ppi_running *run) {
   ppi_reclaim_finish(run->reclaim, run->config.stop_wait_us / 1000);
   notify_reclaimed(run);
@@ -306,8 +306,8 @@ static void print_log_path(const ppi_running *run) {
   told = true;
 }
 
-// Whoever waits at the control thread for what ends with the session is told
-// after it.
+// Who waits at the control thread for what ends with the session gets the
+// answer after it.
 pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   ppi_control_hush(run->control);
   finish_reclaim(run);

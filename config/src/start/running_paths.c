@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a run writes: paths expanded, each of its own, and apart from those of
-// other processes and of injection.
+// Where a run writes: paths expanded, each of its own, and different from those
+// of other processes and of injection.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -27,7 +27,7 @@ typedef struct demand {
   uint64_t ticket;
   bool is_dump, has_log, has_window;
   bool has_kernels;  // not over yet
-  bool is_waiting;   // for a step, as far as we were told
+  bool is_waiting;   // for a step, as far as we know
   uint32_t window;
   pprof_sink *log;  // until its window opens
   pprof_status status;
@@ -63,7 +63,7 @@ static demand *find_window(ppi_triggers *triggers, uint32_t window) {
   return NULL;
 }
 
-// ---- what windows tell ----
+// ---- what windows report ----
 
 static pprof_sink *open_window(void *user, uint32_t window) {
   ppi_triggers *triggers = user;

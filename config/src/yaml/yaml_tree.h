@@ -46,8 +46,8 @@ typedef struct ppi_yaml_mark {
 void ppi_yaml_init(ppi_yaml *yaml, const char *source);
 void ppi_yaml_clear(ppi_yaml *yaml);
 
-// ppi_yaml_parse parses a document whose first character stands at `mark` of
-// the source. *out becomes NULL when the document is empty.
+// ppi_yaml_parse parses a document that begins at `mark` of the source. *out
+// becomes NULL when the document is empty.
 pprof_status ppi_yaml_parse(ppi_yaml *yaml, const char *bytes, size_t len,
                             ppi_yaml_mark mark, ppi_yaml_node **out,
                             pprof_error *error);
