@@ -50,7 +50,7 @@ struct pprof_device {
 extern ppi_device_session *ppi_device_sessions[PPI_MAX_TABLES];
 
 void ppi_device_in_forked_child(void);
-// The lock of streams, names and pools; not held while a device is opened.
+// The lock of streams, names and pools; free while a device is opened.
 void ppi_device_lock(void);
 void ppi_device_unlock(void);
 // ppi_device_list answers the newest; follow ->next. Devices are never freed.
@@ -68,7 +68,7 @@ bool ppi_device_null_used(void);
 // ppi_device_forget_pool forgets one that is gone.
 void ppi_device_remember_pool(pprof_device *device, uint64_t id);
 void ppi_device_forget_pool(pprof_device *device, uint64_t id);
-// ppi_device_pools gives the pools seen so far, at most PPI_EVENT_POOLS.
+// ppi_device_pools gives the pools found so far, at most PPI_EVENT_POOLS.
 uint32_t ppi_device_pools(const pprof_device *device, uint64_t *out);
 // Asked by pprof_device_get while a session runs: attach what is new.
 void ppi_device_set_attach_hook(void (*attach_all)(void));

@@ -12,8 +12,8 @@
 // TRIES times 100 us at most, so a few per cent at first, and then one.
 #define RETRY_NS 10000000u
 #define PAUSE_NS 50000000u
-// The shortest distance of two anchors that tells of the drift: a bracket of
-// 6 us in it is 60 ppm.
+// The shortest distance of two anchors that shows the drift: a bracket of 6 us
+// in it is 60 ppm.
 #define BASE_NS 100000000u
 // Attempts of one anchor: one of them may be disturbed.
 #define TRIES 4
@@ -22,7 +22,7 @@
 #define DRIFT_ADDS_NS 1000u
 // Until two anchors exist the drift may be anything a crystal does.
 #define UNKNOWN_DRIFT 200e-6
-// More than two clocks ever drift apart by: one of them has jumped.
+// More than two clocks ever drift by: one of them has jumped.
 #define MAX_DRIFT 2e-3
 // What a crystal's drift moves by unseen: at once, and each ns (1 ppm a
 // minute) since it was observed. An H200's was steady over 12 s.
@@ -30,7 +30,7 @@
 #define WANDER (1e-6 / 60e9)
 // What CUDA's documentation states for its events; measured steps are finer.
 #define RELATIVE_RESOLUTION_NS 500u
-// Absolute times: a step beyond the one is only that few times were seen yet.
+// Absolute times: a step beyond this means only that few times came yet.
 #define MAX_STEP_NS 100000u
 #define UNKNOWN_RESOLUTION_NS 1000u
 
@@ -53,7 +53,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
   return a;
 }
 
-// Absolute times tell how coarse the device's clock is.
+// Absolute times show how coarse the device's clock is.
 static pprof_status elapsed(ppi_device_session *session, void *from, void *to,
                             int64_t *out_ns) {
   const pprof_device *device = session->device;
@@ -138,7 +138,7 @@ static int64_t run_ns_at(const ppi_device_clock *clock,
   return (int64_t)anchor->host_ns + (int64_t)llround(placed);
 }
 
-// What one pair of anchors tells of the drift. Both may be off by half their
+// What one pair of anchors shows of the drift. Both may be off by half their
 // bracket, their times by the device's resolution; differences of floats were
 // added up, each off by its own step. The older the pair, the more the drift
 // may have wandered since.
@@ -155,7 +155,7 @@ static double pair_drift(const ppi_device_session *session,
   return off / base + age * WANDER;
 }
 
-// Takes the pair that tells most. What the drift has changed by is expected to
+// Takes the pair that shows most. What the drift has changed by is expected to
 // change again.
 static void learn_drift(const ppi_device_session *session,
                         ppi_device_clock *clock) {
@@ -367,7 +367,7 @@ static pprof_status by_anchor(ppi_device_session *session, uint32_t pool,
   return PPROF_STATUS_OK;
 }
 
-// Without an anchor only the passive bounds hold: submitted before, seen ready
+// Without an anchor only the passive bounds hold: submitted before, found ready
 // after. The range is put in the middle.
 static void by_bounds(uint64_t submit_ns, uint64_t seen_ns, placement *out) {
   int64_t slack = (int64_t)(seen_ns - submit_ns) - out->duration_ns;

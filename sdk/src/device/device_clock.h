@@ -31,7 +31,7 @@ typedef struct ppi_device_clock {
 struct ppi_device_clocks {
   ppi_device_clock of_pools[PPI_EVENT_POOLS];
   uint64_t last_used_ns;
-  uint64_t step_ns;  // absolute times seen so far are multiples of this
+  uint64_t step_ns;  // absolute times so far are multiples of this
 };
 
 // How many ranges were moved to where they can have been, and the largest error

@@ -35,7 +35,7 @@ typedef struct ppi_pair {
   uint8_t pool;       // index of its event pool
   uint8_t num_chain;  // on a pool's list: slots in the chain it leads
   bool has_begin, has_end;
-  uint32_t shared_end;  // index + 1 of the slot whose begin event ends this
+  uint32_t shared_end;  // index + 1 of the slot; its begin event ends this
   uint32_t feeds;       // index + 1 of the slot that this begin event ends
   bool passed;          // collector: both events are known to have passed
   bool begin_placed;    // collector: a `next` chain already gave it a time
@@ -65,7 +65,7 @@ typedef struct ppi_event_pool {
   uint32_t num_free;  // in the chains; atomic, about
   uint32_t filled;    // the collector made events for it once; atomic
   uint32_t gone;      // its events must not be touched any more; atomic
-  uint32_t wanted;    // a stream of it was seen, or is expected; atomic
+  uint32_t wanted;    // a stream of it exists, or is expected; atomic
   // Gone, and nothing of it is left: another may have its place; atomic.
   uint32_t vacant;
   // The chain that the collector is making: index + 1 of its first slot.
@@ -81,7 +81,7 @@ typedef struct ppi_event_pool {
 // the same row: what lies there is long past.
 typedef struct ppi_stream {
   uint64_t stable_id;  // atomic
-  void *handle;        // the program's, as last seen; atomic
+  void *handle;        // the program's latest; atomic
   uint32_t id;         // of its definition; 0: empty; atomic, published last
   uint32_t is_idle;    // the collector offers the place; atomic
   bool is_named;       // it is not given away; under the devices' lock
@@ -90,7 +90,7 @@ typedef struct ppi_stream {
   // ranges' submits and starts, for those around them that end later.
   uint64_t last_end_ns __attribute__((aligned(64)));
   uint64_t last_end_ticks, last_error_ns;
-  uint64_t seen_ticks;  // when a range of it was last seen to be under way
+  uint64_t seen_ticks;  // when a range of it was last under way
   struct {
     uint64_t submit_ticks, start_ns;
   } places[PPI_STREAM_PLACES];
@@ -101,10 +101,10 @@ typedef struct ppi_stream {
 enum {
   PPI_DEVICE_NOTE_UNTIMED = 1,     // a stream gives no times
   PPI_DEVICE_NOTE_NOT_STREAM = 2,  // something that is no stream of it
-  PPI_DEVICE_NOTE_NEW_POOL = 4,    // a context whose events were not made yet
+  PPI_DEVICE_NOTE_NEW_POOL = 4,    // a context without its events yet
   PPI_DEVICE_NOTE_MANY_POOLS = 8,  // more contexts than PPI_EVENT_POOLS
   PPI_DEVICE_NOTE_MANY_STREAMS = 16,
-  PPI_DEVICE_NOTE_GRAPH = 32,  // some launches of graphs may not be seen
+  PPI_DEVICE_NOTE_GRAPH = 32,           // graphs may have missed launches
   PPI_DEVICE_NOTE_MANY_IN_GRAPHS = 64,  // more than PPI_GRAPH_RANGES
   PPI_DEVICE_NOTE_REFUSED = 128,        // an event was not recorded, or read
   PPI_DEVICE_NOTE_SHARED_ROWS = 256,    // a stream has another one's place
@@ -135,7 +135,7 @@ struct ppi_device_session {
   ppi_stock stocks[PPI_EVENT_POOLS][PPI_STOCKS];
   ppi_stream streams[PPI_STREAMS];
   ppi_pair pairs[PPI_TABLE_SLOTS];
-  // Collector: slots whose events went with their pool.
+  // Collector: slots that lost their events with their pool.
   uint32_t bare[PPI_TABLE_SLOTS];
   uint32_t num_bare;
   // Slots for the events that markers make, where the backend lets them.

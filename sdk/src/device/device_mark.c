@@ -51,7 +51,8 @@ static void begin_in_graph(ppi_device_session *session, ppi_pair *pair) {
     __atomic_fetch_sub(&device->num_in_graphs, 1, __ATOMIC_RELAXED);
 }
 
-// The end event counts only in the same capture: two graphs are launched apart.
+// The end event counts only in the same capture: two graphs have launches of
+// their own.
 static void end_in_graph(ppi_device_session *session, ppi_pair *pair,
                          void *stream) {
   const pprof_device *device = session->device;
@@ -197,7 +198,7 @@ static uint64_t open_range(ppi_thread *thread, ppi_lane *lane,
   return open_timed(thread, lane, session, known, kind);
 }
 
-// Tells an NVTX tool of a range that is open; answers its id.
+// Reports an open range to an NVTX tool; answers its id.
 static uint64_t notify_tool(const ppi_lane *lane, uint64_t id, uint32_t site) {
   ppi_slot_ref ref;
   if (!ppi_range_find(id, &ref)) return id;
@@ -231,10 +232,10 @@ static __attribute__((noinline)) uint64_t open_slow(ppi_thread *thread,
   return last && id ? id | PPI_RANGE_LAST : id;
 }
 
-// A marker that ends a device range runs while no window is open, too: the
-// end event must still go into the stream. `serial` on the wiped page tells a
-// live session from a stopped one and from a raw clone's child. False: there
-// is nothing to end; `*out_lane` is NULL for a thread that has none then.
+// A marker that ends a device range runs while no window is open, too: the end
+// event must still go into the stream. `serial` on the wiped page separates a
+// live session from a stopped one and from a raw clone's child. False: there is
+// nothing to end; `*out_lane` is NULL for a thread that has none then.
 static bool enter_to_end(ppi_thread **out_thread, ppi_lane **out_lane) {
   if (!ppi_epoch_page || !__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE))
     return false;
@@ -327,7 +328,7 @@ static ppi_device_session *session_of(const ppi_slot_ref *ref) {
 typedef struct range_end {
   uint64_t now;
   void *stream;
-  uint32_t shared_end;  // index + 1 of the slot whose begin event is the end
+  uint32_t shared_end;  // index + 1 of the slot with this end as begin event
 } range_end;
 
 static void close_range(ppi_thread *thread, ppi_lane *lane, uint64_t id,

@@ -10,7 +10,7 @@
 PPROF_BEGIN_C_
 
 // ppi_device_notes adds what the report of this session must say of devices,
-// whose times were switched off or not. The collector.
+// with times switched off or not. The collector.
 void ppi_device_notes(ppi_texts *out, bool is_off);
 
 PPROF_END_C_

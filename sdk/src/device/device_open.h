@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which device a thread's open ranges are on, for backends whose programs say
-// the stream only; and device ranges of the injection.
+// Which device a thread's open ranges are on, for backends that get only the
+// stream from programs; and device ranges of the injection.
 #pragma once
 
 #include "base/base.h"
@@ -18,7 +18,7 @@ pprof_range ppi_device_range_begin(pprof_device *device, void *stream,
 // calling thread on `stream`; NULL is a device, too. False: none is open.
 bool ppi_device_find_open(const void *stream, pprof_device **out_device);
 
-// ppi_device_has_open tells whether the calling thread has a range open on
+// ppi_device_has_open answers whether the calling thread has a range open on
 // `stream` of `device`.
 bool ppi_device_has_open(const pprof_device *device, const void *stream);
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-// A place is offered when no range of its stream was seen for 1 / IDLE_PER_S
-// seconds, and looked for when three quarters of them are in use.
+// A place is offered when its stream had no range for 1 / IDLE_PER_S seconds,
+// and looked for when three quarters of them are in use.
 #define IDLE_PER_S 10u
 #define LOOKS_PER_S 100u
 #define LOOK_FROM (PPI_STREAMS - PPI_STREAMS / 4)
@@ -256,8 +256,7 @@ static uint32_t add_pool(ppi_device_session *session, uint64_t id) {
   return num;
 }
 
-// The pool's index; a pool seen for the first time is added, and filled by the
-// collector.
+// The pool's index; a new pool is added, and filled by the collector.
 static uint32_t find_or_add_pool(ppi_device_session *session, uint64_t id) {
   uint32_t i = find_pool(session, id);
   if (i < PPI_EVENT_POOLS) return i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which stream a handle is, and what it may be used for. The marking threads,
-// where nothing else is said.
+// Which stream a handle is, and what it may be used for. On the marking
+// threads, unless stated otherwise.
 #pragma once
 
 #include "device/device_impl.h"

@@ -289,7 +289,7 @@ static uint32_t batches_a_poll(const ppi_device_session *session) {
                                              : UINT32_MAX;
 }
 
-// A start for everybody; all of its share for a pool whose slots go fast.
+// A start for everybody; all of its share for a pool that uses its slots fast.
 // Answers whether it has its start, or can have no more.
 static bool fill_to_size(ppi_device_session *session, uint32_t pool) {
   ppi_event_pool *it = &session->pools[pool];

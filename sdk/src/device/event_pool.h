@@ -15,12 +15,12 @@ PPROF_BEGIN_C_
 // thread that meets a pool before the collector does makes the first events.
 uint32_t ppi_pool_take(ppi_device_session *session, uint32_t pool,
                        uint32_t number);
-// ppi_pool_next guesses which slot a thread whose stock is empty will get.
+// ppi_pool_next guesses which slot a thread with an empty stock will get.
 uint32_t ppi_pool_next(const ppi_device_session *session, uint32_t pool);
 
-// The rest is the collector's. ppi_pools_check sees which pools are gone,
-// before anything is asked of their events; it answers a bit for each one whose
-// slots have all come back. ppi_pool_vacate then lets its place be another
+// The rest is the collector's. ppi_pools_check finds which pools are gone,
+// before anything is asked of their events; it answers a bit for each one that
+// has all slots back. ppi_pool_vacate then lets its place be another
 // pool's: no anchor or graph may be of it any more.
 uint32_t ppi_pools_check(ppi_device_session *session);
 void ppi_pool_vacate(ppi_device_session *session, uint32_t pool);
@@ -28,8 +28,8 @@ void ppi_pool_vacate(ppi_device_session *session, uint32_t pool);
 void ppi_pools_reserve(ppi_device_session *session);
 // ppi_pools_fill makes events where slots run low.
 void ppi_pools_fill(ppi_device_session *session);
-// ppi_pool_give puts a slot back whose events are at rest; those given are
-// there for the markers after ppi_pools_flush.
+// ppi_pool_give puts back a slot with events at rest; those given are there for
+// the markers after ppi_pools_flush.
 void ppi_pool_give(ppi_device_session *session, uint32_t index);
 void ppi_pools_flush(ppi_device_session *session);
 // ppi_pools_release destroys all events.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Telling the launches of a graph apart by the times of its event nodes.
+// Separates the launches of a graph by the times of its event nodes.
 #include "device/graph.h"
 
 #include "device/event_pool.h"
@@ -57,7 +57,7 @@ static void destroy_reference(ppi_device_session *session, uint32_t pool) {
 }
 
 // Moves a known time over to the new reference. A launch that comes meanwhile,
-// or was not told yet, must be seen as one: its time stays unlike any.
+// or was not reported yet, must be found as one: its time stays unlike any.
 static void carry_over(ppi_device_session *session, ppi_graph_range *range,
                        void *next) {
   int64_t then_ns = 0, now_ns = 0;
@@ -168,7 +168,7 @@ uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
   if (read_begin(session, range, &begin_ns) ||
       (range->is_known && begin_ns == range->begin_ns))
     return 0;
-  // None left: the launch is seen at a later look, or missed.
+  // None left: a later look finds the launch, or misses it.
   uint32_t taken = ppi_pool_take(session, range->pool, 0);
   if (!taken) return 0;
   uint32_t index = taken - 1;

@@ -4,7 +4,7 @@
 // of the graph that the collector sees becomes a range of its own. Collector's
 // thread.
 //
-// A launch is seen when its events have passed and the next launch has not
+// A launch is found when its events have passed and the next launch has not
 // begun. Nobody counts launches, so one that came and went between two looks
 // leaves no trace.
 #pragma once
@@ -20,7 +20,7 @@ typedef struct ppi_graph_range {
   uint32_t site, lane, stream;
   uint16_t depth;
   uint8_t pairing;         // PPROF_FLAG_PAIRED and INNER
-  bool is_known;           // `begin_ns` is what was told last, or before
+  bool is_known;           // `begin_ns` is what was reported last, or before
   int64_t begin_ns;        // of the begin event, since the pool's reference
   uint64_t capture_ticks;  // when it was captured; no launch is earlier
 } ppi_graph_range;
@@ -40,7 +40,7 @@ void ppi_graph_pin(ppi_device_session *session, uint32_t index);
 // ppi_graph_prepare makes or renews what times are compared with.
 void ppi_graph_prepare(ppi_device_session *session);
 // ppi_graph_see answers the index + 1 of an ended slot with a launch of graph
-// range `i` that was not told yet; 0 when there is none.
+// range `i` that was not reported yet; 0 when there is none.
 uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
                        ppi_placed *placed);
 // ppi_graph_forget_pool drops what was of a pool that is gone.

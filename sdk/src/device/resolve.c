@@ -11,7 +11,7 @@
 #include "device/event_pool.h"
 #include "device/graph.h"
 
-// Ended ranges whose last event lies in one stream, in the order of their ends:
+// Ended ranges with their last event in one stream, in the order of their ends:
 // while the first is not ready, none is. Linked by next_waiting.
 typedef struct ppi_waiting_queue {
   uint32_t first, last;  // index + 1
@@ -27,7 +27,7 @@ struct ppi_waiting {
   uint32_t num_active, num_waiting;
   // Resolved slots in the order of their seqs, until kept.
   uint32_t resolved[PPI_TABLE_SLOTS];
-  // Freed slots whose events are still in a stream.
+  // Freed slots with events that are still in a stream.
   uint32_t resting[PPI_TABLE_SLOTS];
   uint32_t num_resting;
 };
@@ -62,7 +62,7 @@ static uint32_t table_chunks(const ppi_spool *spool) {
   return PPI_MAX(PPI_MIN(all / 16, all / 3 / PPI_MAX(num_devices, 1u)), 1u);
 }
 
-// Those seen before; where none was, pool 0, which is all that most backends
+// Those found before; where none was, pool 0, which is all that most backends
 // have.
 static void add_pools(ppi_device_session *session) {
   uint64_t seen[PPI_EVENT_POOLS];
@@ -274,9 +274,9 @@ static uint32_t unlink_range(ppi_device_session *session,
   return index;
 }
 
-// Takes what is ready out of one queue. Streams whose oldest ended range is not
-// ready need no further question: what was put into them later is not ready
-// either. One that waits for another stream, too, holds nobody up.
+// Takes what is ready out of one queue. A stream with an oldest ended range
+// that is not ready needs no further question: what was put into it later is
+// not ready either. One that waits for another stream, too, delays nobody.
 static size_t take_ready(ppi_device_session *session, uint32_t place,
                          ended_range *list, ppi_placed *placed) {
   ppi_waiting_queue *queue = &session->waiting->queues[place];

@@ -17,7 +17,7 @@ pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes);
 // many ended ranges still wait.
 size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
                         ppi_placed *placed);
-// ppi_resolve_free returns slots whose records are kept.
+// ppi_resolve_free returns slots with kept records.
 void ppi_resolve_free(ppi_device_session *session, uint64_t kept);
 // ppi_resolve_rest delivers everything that is left: ended ranges without times
 // as LATE, open ones as CLIPPED at `now` ticks. Where no anchor ever came, the

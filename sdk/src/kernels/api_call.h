@@ -8,20 +8,20 @@
 
 PPROF_BEGIN_C_
 
-// ppi_calls_want has all calls be told from the next start on; else those that
-// wait, inside of ranges.
+// ppi_calls_want has all calls be reported from the next start on; else those
+// that wait, inside of ranges.
 void ppi_calls_want(bool all);
 bool ppi_calls_are_wanted(void);
 
 // ppi_call_begin and ppi_call_end are called by the thread that makes the call,
 // before and after it. A call inside another one is a part of it. With
-// `only_inside` it is told where a range is open alone.
+// `only_inside` it is reported only where a range is open.
 void ppi_call_begin(ppi_launcher *self, pprof_site *site, bool only_inside);
 void ppi_call_end(ppi_launcher *self, const pprof_site *site);
 // ppi_calls_any_open answers whether a call is under way that has to end before
-// nobody tells of ends any more.
+// ends are no more reported.
 bool ppi_calls_any_open(void);
-// ppi_calls_forget says that ends of calls before it are told no more.
+// ppi_calls_forget: ends of calls before it are no more reported.
 void ppi_calls_forget(void);
 
 // ppi_call_depth answers how many ranges are open in `lane` around the call

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In which ranges the nodes of graphs were captured: a graph is captured once
-// and launched often, elsewhere. Nodes are told apart by the driver's number,
-// which is never given again.
+// and launched often, elsewhere. Nodes are distinguished by the driver's
+// number, which is never given again.
 #pragma once
 
 #include "base/base.h"

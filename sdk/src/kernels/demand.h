@@ -31,8 +31,8 @@ typedef struct ppi_kernels_demand {
 // ppi_kernels_ask has the collector's next round trace for `ns`; false while
 // another demand is not over. One thread at a time, like the following three.
 bool ppi_kernels_ask(ppi_kernels_demand *demand, uint64_t ns);
-// ppi_kernels_take_back makes room again where no round has seen it; false: one
-// has.
+// ppi_kernels_take_back makes room again where no round has found it; false:
+// one has.
 bool ppi_kernels_take_back(ppi_kernels_demand *demand);
 // ppi_kernels_cut ends it at the collector's next round, as its time does.
 void ppi_kernels_cut(ppi_kernels_demand *demand);

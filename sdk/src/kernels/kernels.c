@@ -48,7 +48,7 @@ static void begin_with(ppi_kernels *kernels, const ppi_kernel_source *source) {
   kernels->why_not.text[0] = '\0';
 }
 
-// One that refuses is not asked again, and its reason is the one that is told.
+// One that refuses is not asked again, and its reason is reported.
 static void try_to_start(ppi_kernels *kernels) {
   const ppi_kernel_source *source = kernels->wanted;
   uint32_t refused = kernels->refused;
@@ -216,7 +216,7 @@ static uint32_t more_flags(uint32_t site, const ppi_launch *launch) {
   return flags;
 }
 
-// Its names may be new. NULL: it is in no window, and is not told.
+// Its names may be new. NULL: it is in no window, and is not reported.
 static pprof_event *put(ppi_kernels *kernels, ppi_slot *slot) {
   ppi_drain *drain = kernels->drain;
   pprof_status status = ppi_drain_definitions(
@@ -277,8 +277,8 @@ static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
   event->attributes = attributes;
 }
 
-// A copy that the host waits for is told before its call is over, which is all
-// the same: only the begin of the call is needed.
+// A copy that the host waits for is reported before its call is over, which is
+// all the same: only the begin of the call is needed.
 static void take(void *taker, const ppi_device_work *work) {
   ppi_kernels *kernels = taker;
   ppi_launch launch;
@@ -354,7 +354,7 @@ static void note(ppi_texts *out, uint64_t num, const char *what) {
   ppi_texts_add(out, "kernels", text);
 }
 
-// CUPTI's own part cannot be told from the launch itself.
+// CUPTI's own part cannot be separated from the launch itself.
 static void note_cost(const ppi_kernels *kernels, ppi_texts *out) {
   const ppi_kernel_counts *counts = &kernels->counts;
   char text[160];

@@ -29,12 +29,12 @@ typedef struct ppi_kernels {
   const ppi_kernel_source *wanted;  // not to be had yet; NULL: there is none
   uint32_t refused;  // bits of those wanted that are not to be had at all
   bool by_capture;   // of graphs: where they were captured, too
-  bool all_calls;    // calls of the device's API are told, too
+  bool all_calls;    // calls of the device's API are reported, too
   ppi_drain *drain;
-  uint32_t lane;        // whose numbers its events have
+  uint32_t lane;        // its events have this lane's numbers
   uint64_t next_seq;    // and the next one
   uint64_t flushed;     // ticks of the last look
-  uint64_t told_until;  // what begins before was told or listed: no event may
+  uint64_t told_until;  // what begins before was sent or listed: no event may
                         // begin before it without having been listed
   uint64_t until;       // ticks; work of no known call that starts then, or
                         // later, is none of ours
@@ -59,13 +59,14 @@ void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source);
 pprof_status ppi_kernels_start_now(ppi_kernels *kernels,
                                    const ppi_kernel_source *source,
                                    pprof_error *why);
-// ppi_kernels_poll tells the work that is complete, not more often than every
+// ppi_kernels_poll reports the work that is complete, not more often than every
 // 20 ms. Answers whether more may come. The collector, like the following ones.
 bool ppi_kernels_poll(ppi_kernels *kernels, ppi_drain *drain);
-// ppi_kernels_rest tells all that the source still has, and ends it.
+// ppi_kernels_rest reports all that the source still has, and ends it.
 void ppi_kernels_rest(ppi_kernels *kernels, ppi_drain *drain);
 // ppi_kernels_settled answers the time before which all work that was launched
-// has been told: `now`, or when the oldest call began that is still awaited.
+// has been reported: `now`, or when the oldest call began that is still
+// awaited.
 uint64_t ppi_kernels_settled(ppi_kernels *kernels, uint64_t now);
 // ppi_kernels_notes adds what a report must say.
 void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out);

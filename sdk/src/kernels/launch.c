@@ -18,7 +18,7 @@ typedef struct launch_place {
 
 static struct {
   launch_place *places;      // of the process, once there are any
-  uint32_t settled;          // collector: all calls below have been told
+  uint32_t settled;          // collector: all calls below have been reported
   uint32_t newest;           // atomic: the greatest correlation so far
   bool any_work;             // atomic: since the others were forgotten
   bool is_closed;            // atomic
@@ -103,8 +103,8 @@ static uint64_t top_of(const ppi_launcher *self, const ppi_lane *lane) {
   return ppi_lane_frames(lane)[depth - 1].start;
 }
 
-// The stack whose innermost range began last is the one that makes the call:
-// NVTX domains have stacks of their own.
+// The stack with the latest innermost range makes the call: NVTX domains have
+// stacks of their own.
 static const ppi_lane *innermost(const ppi_launcher *self,
                                  const ppi_thread *thread,
                                  const ppi_lane *lane) {
@@ -177,7 +177,7 @@ void ppi_launch_end(uint32_t correlation, bool is_submitted) {
                               __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-// The owner of a later call may write it meanwhile; the word tells.
+// The owner of a later call may write it meanwhile; the word shows it.
 __attribute__((no_sanitize("thread"))) ppi_launch_state ppi_launch_find(
     uint32_t correlation, ppi_launch *out) {
   if (!launches.places) return PPI_LAUNCH_NONE;

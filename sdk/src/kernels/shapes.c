@@ -34,7 +34,7 @@ static bool define(uint32_t id, const ppi_kernel_source *source,
   return ppi_names_define(ppi_recorder_in_force.names, &own);
 }
 
-// A device's limits are part of what is told.
+// A device's limits are part of what is reported.
 static ppi_map_key key_of(const ppi_device_work *work, uint32_t path) {
   const char *bytes = (const char *)&work->shape;
   uint32_t device = (uint32_t)work->device + path * 0x9e3779b1u;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How kernels were launched, and where those of graphs were captured, as
-// definitions: each is told once.
+// definitions: each is delivered once.
 #pragma once
 
 #include "base/map.h"
@@ -9,7 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// So many are told apart; kernels of others have none.
+// So many are distinguished; kernels of others have none.
 #define PPI_MOST_SHAPES 4096u
 
 // All zero is the empty one.

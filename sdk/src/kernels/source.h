@@ -31,18 +31,18 @@ typedef struct ppi_device_work {
   ppi_launch_shape shape;  // of a kernel, without its occupancy; all 0: unknown
 } ppi_device_work;
 
-// Whom a source tells, in no order, on the thread that calls `flush`.
+// What a source reports to, in no order, on the thread that calls `flush`.
 typedef void ppi_device_work_taker(void *taker, const ppi_device_work *work);
 
 typedef struct ppi_kernel_source ppi_kernel_source;
 struct ppi_kernel_source {
-  const char *backend;  // whose devices they are
+  const char *backend;  // the backend of its devices
   // Begins to trace: calls go to ppi_launch_begin and ppi_launch_end from then
   // on. BUSY: there is nothing to trace in this process yet, so that it is
   // asked again. UNAVAILABLE: there is no such library, or somebody else has
   // it. `error` says which.
   pprof_status (*start)(pprof_error *error);
-  // Tells what is complete so far; with `all` what is not, too, where the
+  // Reports what is complete so far; with `all` what is not, too, where the
   // library gives it. The collector.
   void (*flush)(bool all, ppi_device_work_taker *take, void *taker);
   // Ends it; nobody calls the launches any more.
