@@ -124,7 +124,7 @@ static size_t shorten(const char *name) {
   return cuts_names() ? ppi_name_end(name) : 0;
 }
 
-// Between enter and leave. What NVTX brought is not told to a tool again.
+// Between enter and leave. What NVTX brought is not sent to a tool again.
 static inline uint32_t site_of(ppi_thread *thread, const ppi_lane *lane,
                                PPROF_INJECT_LABEL_) {
   uint32_t id = site ? ppi_site_id(site, lane->stack_epoch)
@@ -233,8 +233,8 @@ static void lose_beside(uint32_t domain) {
   ppi_leave(thread);
 }
 
-// Libraries known by the domains they create, and those of them whose work is
-// on streams that they make themselves.
+// Libraries known by the domains they create, and those of them that work on
+// streams of their own.
 static const struct {
   const char *domain;
   uint32_t category;

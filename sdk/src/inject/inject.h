@@ -58,8 +58,8 @@ void ppi_inject_in_forked_child(void);
 // NVTX brought in this session; NULL: nothing. Before the session's end.
 const char *ppi_inject_note(void);
 const char *ppi_inject_foreign_note(void);
-// ppi_inject_streams_note names the domains whose ranges were not timed because
-// their work is on streams of their own. One thread at a time.
+// ppi_inject_streams_note names the domains with ranges that were not timed
+// because their work is on streams of their own. One thread at a time.
 const char *ppi_inject_streams_note(void);
 
 // A name as a call gives it: `site` of a registered one, else NULL and `name`.
@@ -98,8 +98,8 @@ typedef struct pprof_inject_place_ {
 PPROF_API void pprof_inject_device_begin_(const pprof_inject_place_ *place);
 // pprof_inject_bad_ counts a call that made no sense as `invalid`.
 PPROF_API void pprof_inject_bad_(void);
-// pprof_inject_foreign_ counts a call whose events have times of other clocks,
-// and so are not recorded, as `invalid`; the log says why.
+// pprof_inject_foreign_ counts as `invalid` a call with events in times of
+// other clocks, which are not recorded; the log says why.
 PPROF_API void pprof_inject_foreign_(void);
 
 // pprof_inject_domain_ answers the domain's number, the same one for the same
@@ -123,7 +123,7 @@ PPROF_API const pprof_inject_settings_ *pprof_inject_get_settings_(void);
 // pprof_inject_owner_ answers who claimed NVTX in this process: `claim`, or
 // another copy of the library that came first.
 PPROF_API const void *pprof_inject_owner_(const void *claim);
-// pprof_inject_is_own_ tells whether code at this address is this library's;
+// pprof_inject_is_own_ answers whether code at this address is this library's;
 // never, where it is part of the program.
 PPROF_API bool pprof_inject_is_own_(const void *address);
 

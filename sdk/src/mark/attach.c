@@ -25,7 +25,7 @@ static struct {
 static ppi_thread attaching = {.busy = UINTPTR_MAX};
 
 // A thread leaves: its open frames become ABANDONED, its lanes wait for the
-// collector. A marker in a later TLS destructor attaches the thread anew.
+// collector. A marker in a later TLS destructor attaches the thread again.
 static void leave(ppi_thread *thread) {
   ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);

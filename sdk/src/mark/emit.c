@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells an NVTX tool of ranges, marks and counters as they happen, in the
+// Reports ranges, marks and counters to an NVTX tool as they happen, in the
 // domain "pprof". Runs on the marking threads; the collector ends the
 // cross-thread ranges that an edge cuts.
 #include "mark/emit.h"
@@ -14,7 +14,7 @@
 #define NUM_STRINGS ((size_t)PPI_MAX_SITES + 2)
 #define NUM_CATEGORIES (PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
 
-// Both in one mapping, whose pages come into being as they are used.
+// Both in one mapping; its pages come into being as they are used.
 typedef struct emitted {
   void *strings[NUM_STRINGS];  // by site: the tool's, NO_STRING, NULL: not yet
   uint64_t ranges[NUM_RANGES];

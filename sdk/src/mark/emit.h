@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX out: what this process records is also told to an NVTX tool, as it
-// happens. Called by markers whose site says so (PPI_SITE_EMITS in its id) or
-// whose range was told before; between enter and leave, on the marking threads.
+// NVTX out: what this process records also goes to an NVTX tool, as it happens.
+// Called by markers with a site that says so (PPI_SITE_EMITS in its id) or a
+// range that went there before; between enter and leave, on the marking
+// threads.
 #pragma once
 
 #include "mark/thread.h"
@@ -13,8 +14,8 @@ PPROF_BEGIN_C_
 // Whoever calls it holds no lock that a tool's first call could need.
 void ppi_emit_want(bool wanted);
 // ppi_emit_begin answers what is added to the ids of sites in the session that
-// starts: PPI_SITE_EMITS, or 0. ppi_emit_finish tells the ends of what is open
-// when it stops; of stacks, that of the calling thread.
+// starts: PPI_SITE_EMITS, or 0. ppi_emit_finish reports the ends of what is
+// open when it stops; of stacks, that of the calling thread.
 uint32_t ppi_emit_begin(void);
 void ppi_emit_finish(void);
 void ppi_emit_in_forked_child(void);
@@ -24,14 +25,14 @@ void ppi_emit_forget(uint32_t site);
 
 // ppi_emit_push answers the frame's flag: PPI_FRAME_EMITTED, or 0.
 uint8_t ppi_emit_push(const ppi_lane *lane, uint32_t site, uint64_t flow);
-// ppi_emit_pop tells the end of the calling thread's innermost `num` ranges.
+// ppi_emit_pop reports the end of the calling thread's innermost `num` ranges.
 void ppi_emit_pop(uint32_t num);
 // ppi_emit_settle ends what an edge has cut from the calling thread's stack,
 // which is of `epoch` now; ppi_emit_leave all that is on the thread's.
 void ppi_emit_settle(uint32_t epoch);
 void ppi_emit_leave(ppi_thread *thread);
 
-// ppi_emit_point tells a mark, or with a `value` the counter's.
+// ppi_emit_point reports a mark, or with a `value` the counter's.
 void ppi_emit_point(uint32_t site, uint64_t flow, const double *value);
 
 // CrossThread and device ranges, by table and slot, once they have one.

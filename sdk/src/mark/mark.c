@@ -53,7 +53,7 @@ static void push_balance(ppi_lane *lane, uint32_t site, uint8_t flags) {
     ppi_lane_commit(lane, PPI_HEAD(word), depth + 1);
   else
     lane->too_deep++;
-  // Too deep to be told when it ends.
+  // Too deep to be reported when it ends.
   if (!has_frame && flags & PPI_FRAME_LAST)
     ppi_recorder_in_force.watched_ended(site & PPI_SITE_NUMBER);
 }
@@ -78,7 +78,7 @@ bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   if (epoch == lane->stack_epoch) return true;
   if (epoch == 0 || !ppi_thread_follow(lane, epoch)) return false;
-  // What is not told to an NVTX tool, stays so.
+  // What is not reported to an NVTX tool, stays so.
   *site = ppi_site_decide(number, epoch) & (*site | ~PPI_SITE_EMITS);
   return true;
 }
@@ -122,7 +122,7 @@ __attribute__((noinline)) uint32_t ppi_mark_push_slow(ppi_spool *spool,
   return depth;
 }
 
-// How many of the frames above `depth` an NVTX tool was told of.
+// How many of the frames above `depth` an NVTX tool has.
 static uint32_t num_emitted(const ppi_lane *lane, uint32_t depth) {
   uint32_t num = 0;
   uint32_t open = ppi_lane_num_open(lane, lane->commit);
@@ -215,8 +215,8 @@ static __attribute__((noinline)) void push_retry(pprof_site *site) {
   if (lane) push_slow(thread, lane, site);
 }
 
-// That nothing records is seen inline; who calls without that look finds out
-// where the usual way ends.
+// An inline test finds that nothing records; a caller without that test finds
+// out where the usual way ends.
 void pprof_push(pprof_site *site) {
   ppi_entry at;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
@@ -410,7 +410,7 @@ void pprof_scope_pop_(const pprof_scope_token *token) {
 // False: there is none.
 static bool put_plain(ppi_lane *lane, uint32_t site, uint8_t kind, double value,
                       const pprof_numbers *numbers) {
-  // Read before the clock: a thread held there beyond its session's end goes
+  // Read before the clock: a thread stopped there beyond its session's end goes
   // on in that session's memory, not in the next one's.
   const uint8_t *base = spool_in_force()->base;
   ppi_inherited inherited = ppi_lane_inherited(lane);

@@ -25,13 +25,13 @@ static inline ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
   return inherited;
 }
 
-// Of markers whose site is known; between enter and leave. `site` 0 is counted
+// For markers with a known site; between enter and leave. `site` 0 is counted
 // lost.
 void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
-// ppi_mark_begin_watched tells the rules that an occurrence of a watched name
-// begins. That may move the epoch: then the lane follows, and *site is decided
-// anew. False: nothing is recorded any more, or the marker is lost. *out_last:
-// its end is to be told.
+// ppi_mark_begin_watched reports to the rules that an occurrence of a watched
+// name begins. That may move the epoch: then the lane follows, and *site is
+// decided again. False: nothing is recorded any more, or the marker is lost.
+// *out_last: its end is to be reported.
 bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last);
 // ppi_mark_exclude counts a marker that is not wanted.
 void ppi_mark_exclude(ppi_lane *lane);

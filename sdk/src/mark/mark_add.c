@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said of the innermost range: flows and work. On the marking threads.
+// What belongs to the innermost range: flows and work. On the marking threads.
 #define PPROF_NO_INLINE
 #include "mark/mark_add.h"
 
@@ -21,8 +21,8 @@ static ppi_frame *innermost(ppi_lane *lane) {
   return ppi_lane_frames(lane) + depth - 1;
 }
 
-// Said of no range: lost, unless that range was cut at an edge, or may be a
-// scope that is not wanted.
+// In no range: lost, unless that range was cut at an edge, or may be a scope
+// that is not wanted.
 static __attribute__((noinline)) void lose_addition(ppi_lane *lane) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
   if (PPI_DEPTH(lane->commit) == 0 &&

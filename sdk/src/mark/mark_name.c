@@ -117,7 +117,7 @@ static uint32_t remember_name(const wanted *by_address, const wanted *by_text,
   return id;
 }
 
-// The text is known, but it is not what was last seen at this address. One that
+// The text is known, but it is not the last one at this address. One that
 // never holds a text for long is not compared with its last one any more.
 static inline void note_change(ppi_cached_name *place,
                                const ppi_cached_name *known) {
@@ -216,7 +216,7 @@ static void keep_shape(const ppi_folded *folded, const char *name,
   *shape_place(name, category) = now;
 }
 
-// The id of a name whose shape the thread has met; false: it has not.
+// The id of a name with a shape that the thread has met; false: it has not.
 static bool find_shape(const char *name, size_t len, uint32_t category,
                        uint32_t epoch, uint32_t *out_id) {
   const ppi_cached_shape *place = shape_place(name, category);

@@ -18,7 +18,7 @@ typedef struct ppi_cached_name {
   uintptr_t key;
   const char *text;  // in `copies`, or among the session's names
   uint32_t epoch, category, id;
-  // Of an address: how often it lately held another text than before; at the
+  // Of an address: how often it lately had another text than before; at the
   // most that it counts to, its text is found by its hash alone.
   uint32_t changes;
 } ppi_cached_name;

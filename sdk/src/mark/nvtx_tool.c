@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Attaches the NVTX tool of this process to a client of our own: a linkage unit
-// in NVTX's words, whose slots the tool fills. Programs link the library into
-// themselves; NVTX's headers would then share one unit with the program's own
-// calls, and our injection could not tell the two apart.
+// in NVTX's words, with slots that the tool fills. Programs link the library
+// into themselves; NVTX's headers would then share one unit with the program's
+// own calls, and our injection could not distinguish the two.
 #include "mark/nvtx_tool.h"
 
 #include <dlfcn.h>

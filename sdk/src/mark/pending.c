@@ -92,7 +92,7 @@ bool ppi_slot_end(const ppi_slot_ref *ref) {
   return false;
 }
 
-// Told before the slot can be another range's, and after it is recorded.
+// Reported before the slot can be another range's, and after it is recorded.
 __attribute__((noinline)) void ppi_slot_ended_slow(const ppi_slot_ref *ref,
                                                    uint64_t id) {
   uint32_t site = ref->slot->site;
@@ -133,8 +133,8 @@ void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount) {
   __atomic_store_n(&slot->has_work, 1, __ATOMIC_RELEASE);
 }
 
-// Tells an NVTX tool of a range that nobody can end yet. Answers what is added
-// to its id: PPI_RANGE_EMITTED, or 0.
+// Reports to an NVTX tool a range that nobody can end yet. Answers what is
+// added to its id: PPI_RANGE_EMITTED, or 0.
 static uint64_t notify_tool(const ppi_slot *slot, uint32_t index) {
   uint64_t emitted = ppi_emit_start(slot->site, slot->flows[0]);
   if (!emitted) return 0;
@@ -210,7 +210,7 @@ uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
   return id;
 }
 
-// A thread held in a marker beyond its session's end is no part of the next.
+// A thread stopped in a marker beyond its session's end is no part of the next.
 static inline bool is_of_session(const ppi_thread *thread) {
   return thread->stacks[0].serial == ppi_recorder_in_force.serial;
 }
@@ -387,8 +387,8 @@ static void add_slot_flow(ppi_lane *lane, ppi_slot *slot, uint64_t flow) {
   __atomic_store_n(&slot->flows[at], flow, __ATOMIC_RELEASE);
 }
 
-// What is said of a range that is not recorded is not lost, nor of one that an
-// edge has cut.
+// What is added to a range that is not recorded is not lost, nor what is added
+// to one that an edge has cut.
 static void lose_addition(ppi_lane *lane, uint64_t id) {
   ppi_slot_ref ref;
   if ((id >> 16 & PPI_NO_TABLE) == PPI_NO_TABLE) return;

@@ -16,14 +16,14 @@ typedef struct ppi_recorder {
   ppi_names *names;
   ppi_table *ranges;  // cross-thread ranges
   uint32_t serial;    // of the session, never 0, never reused
-  uint32_t emits;     // PPI_SITE_EMITS while an NVTX tool is told, else 0
+  uint32_t emits;     // PPI_SITE_EMITS while there is an NVTX tool, else 0
   // Atomic: an epoch in which nothing is recorded and only watched sites matter
   // (rules by markers), 0: none yet. Set before that epoch is published.
   uint32_t watch_epoch;
   // Markers of a watched name (ppi_names_watch) call the first before they
   // record the begin of a range, or a mark; while the thread is busy and
   // outside of any commit. It answers PPI_CAPTURE_... (capture.h). With LAST,
-  // the second is told of the end of this very occurrence, whichever thread
+  // the second gets the end of this very occurrence, whichever thread
   // ends it (a mark: right after it); not where an edge has cut it, which ends
   // it as far as the rules are concerned.
   uint32_t (*watched_begun)(uint32_t site);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Requests that are served, and the tokens that they get. A request is a
-// cross-thread range; what is said of it later is a mark with its number, so
-// that nothing grows with the tokens. On the marking threads.
+// cross-thread range; what is added later is a mark with its number, so that
+// nothing grows with the tokens. On the marking threads.
 #define PPROF_NO_INLINE
 #include "mark/attach.h"
 #include "mark/frame.h"
@@ -80,7 +80,7 @@ void pprof_request_end(pprof_request request) {
   if (request.range.id) pprof_range_end(request.range);
 }
 
-// What is said of a request.
+// What is added to a request.
 typedef struct point {
   uint64_t flow, num;
   uint8_t kind;

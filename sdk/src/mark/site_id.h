@@ -11,8 +11,8 @@ PPROF_BEGIN_C_
 
 // ppi_site_id answers the id a site has in this epoch. Between enter and leave.
 // With the top bit set there is more to do than to record: negative as a
-// number, so that markers tell it from the usual by the test that finds 0. The
-// bits below say what: an NVTX tool is told of it; a rule watches its name; it
+// number, so that the markers' test for 0 finds it, too. The bits below say
+// what: an NVTX tool gets it; a rule watches its name; it
 // is not recorded; the CPU use of its ranges is measured (cpu_mark.h); its name
 // has folded, and the thread has what stood in it (name_cache.h). With all bits
 // set it is not wanted, and has no number.
@@ -31,7 +31,7 @@ static inline bool ppi_site_is_watched(uint32_t id) {
   return (id & (PPI_SITE_APART | PPI_SITE_UNWATCHED)) == PPI_SITE_APART;
 }
 // ppi_site_usual answers the id of a site that is decided in this epoch and
-// plain; any other number where it is not, which ppi_id_is_usual tells.
+// plain; any other number where it is not, which ppi_id_is_usual finds.
 static inline uint64_t ppi_site_usual(const pprof_site *site, uint32_t epoch) {
   return __atomic_load_n(&site->state_, __ATOMIC_RELAXED) -
          ((uint64_t)epoch << 32);
@@ -44,15 +44,15 @@ static inline bool ppi_id_is_usual(uint64_t id) {
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch);
 uint32_t ppi_site_decide_by(uint32_t number, uint32_t verdict, uint32_t epoch);
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch);
-// ppi_site_of_counter answers it for a counter, whose name does not fold: one
-// with another number is another counter.
+// ppi_site_of_counter answers it for a counter. A counter's name does not fold:
+// one with another number is another counter.
 uint32_t ppi_site_of_counter(pprof_site *site, uint32_t epoch);
 // ppi_site_recall gives the thread the numbers of a site that is looked up once
 // and has folded; `id` has PPI_SITE_APART.
 void ppi_site_recall(const pprof_site *site, uint32_t id);
-// ppi_site_folded answers the id for one marker with a folded name, whose
-// numbers it gives to the thread. ppi_site_told answers it where the thread has
-// them; `id` is that of the site.
+// ppi_site_folded answers the id for one marker with a folded name, and gives
+// the name's numbers to the thread. ppi_site_told answers it where the thread
+// has them; `id` is that of the site.
 uint32_t ppi_site_folded(const ppi_folded *folded, uint32_t epoch);
 static inline uint32_t ppi_site_told(uint32_t id, ppi_told told,
                                      pprof_numbers *numbers) {

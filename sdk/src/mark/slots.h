@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// ppi_table_create lays a table out whose slots take `num_chunks` pool chunks,
+// ppi_table_create lays out a table. Its slots take `num_chunks` pool chunks,
 // or fewer where the pool has no more, and at most `max_chunks`; NULL when it
 // has not even two.
 ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
@@ -22,8 +22,9 @@ static inline uint64_t ppi_list_word(uint64_t old, uint32_t first) {
 }
 uint32_t ppi_slots_take(ppi_table *table, uint64_t *list);  // index + 1, or 0
 void ppi_slots_give(ppi_table *table, uint64_t *list, uint32_t index);
-// ppi_slot_exclude counts a slot whose range goes nowhere and makes it FREE,
-// before it is given: a kill at any moment finds it counted once. Collector.
+// ppi_slot_exclude counts the slot of a range that goes nowhere and makes it
+// FREE, before it is given: a kill at any moment finds it counted once.
+// Collector.
 void ppi_slot_exclude(ppi_table *table, uint32_t index);
 
 // The free slots of a few threads; most often of one.

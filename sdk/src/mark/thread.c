@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread blocks: whose they are, and what a fork makes of them.
+// Thread blocks: their owners, and what a fork makes of them.
 #include "mark/thread_impl.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void in_forked_child(void) {
     thread->device_depth = 0;
     thread->num_beside = 0;
     thread->joining = 0;
-    // It tells of a thread of the parent.
+    // It describes a thread of the parent.
     ppi_cpu_file_close(&thread->cpu.file);
     if (thread == self) continue;
     thread->busy = 0;
@@ -88,7 +88,7 @@ static void in_forked_child(void) {
   if (self) self->tid = ppi_thread_id();
   ppi_recorder_in_force.serial = 0;
   if (threads.in_child) threads.in_child();
-  // Another handler has said so already.
+  // Another handler has noted it already.
   if (sleep_now.epoch && sleep_now.pid == getpid())
     ppi_epoch_replace(0, sleep_now.epoch);
 }
@@ -219,7 +219,7 @@ void ppi_thread_interrupted(ppi_thread *thread) {
 // of the program's own making is none of these: what is below may be a handler,
 // and is taken for one.
 // The thread sanitizer calls handlers from inside its own functions, so that
-// nothing tells them from markers behind: there no marker was left.
+// nothing separates them from markers behind: there no marker was left.
 bool ppi_thread_was_left(ppi_thread *thread, uintptr_t here) {
 #ifdef __SANITIZE_THREAD__
   (void)thread, (void)here;

@@ -66,7 +66,7 @@ typedef struct ppi_thread {
   uint32_t range_slot, ranges_serial;
   uint32_t range_ahead;  // a later one of them, 0: none
   uint64_t epoch_ticks;  // when its own stack's epoch began
-  // Ranges that an NVTX tool believes open on this thread, and whose they are.
+  // Ranges that an NVTX tool believes open on this thread, and their epoch.
   uint32_t num_emitted, emitted_epoch;
   struct ppi_thread *next;  // all blocks, in registry order
   char name[PPI_THREAD_NAME];
@@ -82,8 +82,8 @@ PPI_STATIC_ASSERT(offsetof(ppi_thread, stacks) + offsetof(ppi_stack, domain) ==
 extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
     __attribute__((tls_model("initial-exec")));
 
-// What a marker is: it tells what is to be counted, and balanced, where there
-// is no lane for it.
+// What a marker is: it decides what is counted, and balanced, where there is no
+// lane for it.
 typedef enum ppi_intent {
   PPI_ADDS = 0,  // to what is there, or ends it; nothing is lost
   PPI_BEGINS,    // something that is counted lost
@@ -123,9 +123,9 @@ static inline __attribute__((always_inline)) void ppi_stand(
 // ppi_thread_interrupted counts a marker that interrupts another of its thread.
 void ppi_thread_interrupted(ppi_thread *thread);
 // ppi_thread_was_left: has a jump out of a signal handler (siglongjmp) left the
-// marker that the calling thread is said to be inside of? `here`: where the
+// marker that the calling thread is noted to be inside of? `here`: where the
 // caller was called. Then the thread is in none from here on, and that is
-// counted. False also where it cannot tell.
+// counted. False also where it cannot decide.
 bool ppi_thread_was_left(ppi_thread *thread, uintptr_t here);
 // ppi_thread_look asks this for calls that are made in no handler, before they
 // wait for threads inside markers.

@@ -237,7 +237,7 @@ void ppi_thread_notify_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
 static void leave_lane(ppi_thread *thread, ppi_stack *at, uint32_t epoch) {
   ppi_lane *lane = __atomic_load_n(&at->lane, __ATOMIC_RELAXED);
   bool is_live = false;
-  // A raw clone's child, whose page was wiped, has no lane mapped.
+  // A raw clone's child with a wiped page has no lane mapped.
   // A session that has stopped, or stops now, has no use for the lane: its
   // serial left the page before the stop looked for busy threads.
   uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
@@ -278,7 +278,8 @@ void ppi_thread_forget_lanes(void) {
 }
 
 // The thread may leave the lane meanwhile, and the collector give it away: it
-// sees what is being named, or the thread's word that it is gone is seen here.
+// finds what is being named, or the thread's word that it is gone is found
+// here.
 static void define_lane_of(const ppi_thread *thread, uint32_t i,
                            const char *name) {
   uint32_t serial = ppi_recorder_in_force.serial;

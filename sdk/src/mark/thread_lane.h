@@ -7,11 +7,11 @@
 
 PPROF_BEGIN_C_
 
-// ppi_thread_enter_slow gives a busy thread a lane whose stack is of the epoch
-// in force; NULL: there is none, and the thread is not busy any more.
+// ppi_thread_enter_slow gives a busy thread a lane with a stack of the epoch in
+// force; NULL: there is none, and the thread is not busy any more.
 ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent);
-// ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain, whose
-// marker has looked at the epoch; the thread stays busy.
+// ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain, where
+// the marker has looked at the epoch; the thread stays busy.
 ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
                                  uint32_t epoch, ppi_intent intent);
 // ppi_stack_refresh has a stack know its lane by heart, ppi_thread_refresh the
@@ -38,7 +38,7 @@ bool ppi_thread_is_naming(const ppi_lane *lane);
 // ones included. A start calls it once no marker of that session is left and
 // before there is an epoch, so whatever lane a thread has while an epoch is in
 // force, the collector's view included, is of that epoch's session. Nothing
-// else decides whose a lane is: its memory may be anything's by then.
+// else decides a lane's owner: its memory may be anything's by then.
 void ppi_thread_forget_lanes(void);
 // ppi_thread_leave_lanes ends what is open on them and leaves them to the
 // collector.

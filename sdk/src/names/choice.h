@@ -26,7 +26,7 @@ typedef struct ppi_choice {
   size_t num_exclude;
   const char *const *allow;  // with hash_names: names kept as they are
   size_t num_allow;
-  const char *const *cpu;  // host ranges whose CPU use is measured; none: none
+  const char *const *cpu;  // host ranges with measured CPU use; none: none
   size_t num_cpu;
   const char *const *keep;  // names that do not fold
   size_t num_keep;

@@ -184,7 +184,7 @@ size_t ppi_names_kept(const char *name) {
   return len;
 }
 
-// Names that people gave; those of ours and of hardware tell nothing of the
+// Names that people gave; ours and those of hardware say nothing of the
 // program.
 static bool is_given(const pprof_definition *definition) {
   switch ((uint32_t)definition->kind) {
@@ -261,7 +261,7 @@ void ppi_names_tell_again(ppi_names *names, uint32_t id) {
   __atomic_store_n(&names->num_again, names->num_again + 1, __ATOMIC_RELEASE);
 }
 
-// In this order: whoever is told of an id finds its record.
+// In this order: a sink that gets an id finds its record.
 static void show_site(ppi_names *names, uint32_t id, uint64_t offset,
                       bool is_again) {
   // Pairs with the acquire in ppi_names_record.

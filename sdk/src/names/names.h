@@ -34,7 +34,7 @@ void ppi_names_tell_again(ppi_names *names, uint32_t id);
 uint32_t ppi_names_find(const ppi_names *names, const char *name,
                         size_t name_len, uint32_t category, uint64_t hash);
 // ppi_names_stay has a site keep its id for as long as the session lasts: what
-// is not a name of run time alone, or whose id somebody keeps.
+// is not a name of run time alone, or has an id that somebody keeps.
 void ppi_names_stay(ppi_names *names, uint32_t id);
 // ppi_names_text_of answers the name of a site as the program gave it.
 const char *ppi_names_text_of(const ppi_names *names, uint32_t id);
@@ -45,9 +45,9 @@ const ppi_definition_record *ppi_names_site_record(ppi_names *names,
 // ppi_names_choose puts a choice in force: which sites are wanted, and, where
 // it comes before the first name, which names are stored as hashes.
 pprof_status ppi_names_choose(ppi_names *names, const ppi_choice *choice);
-// ppi_names_watch adds a name whose sites are watched (capture.h), 16 of them
+// ppi_names_watch adds a name with sites to watch (capture.h), 16 of them
 // (PPI_SCHEDULE_MAX_RULES); NULL forgets all. Both, too, hold once a site is
-// decided anew.
+// decided again.
 void ppi_names_watch(ppi_names *names, const char *name);
 // ppi_names_watched answers the watched name that a site has, as the program
 // gave it; NULL: none. It lives as long as `names`.
@@ -88,7 +88,7 @@ bool ppi_same_words(const char *a, const char *b);
 uint32_t ppi_domain_number(const char *name);
 const char *ppi_domain_name(uint32_t number);
 
-// A thread that is not in the child may have held the categories' lock.
+// A thread that is not in the child may have locked the categories.
 void ppi_names_in_forked_child(void);
 
 PPROF_END_C_

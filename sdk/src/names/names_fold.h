@@ -17,8 +17,8 @@ uint32_t ppi_names_category(const ppi_names *names, const char *name,
 // `name` the first `len` bytes count.
 bool ppi_names_folds(const ppi_names *names, bool is_nvtx, const char *name,
                      size_t len);
-// What is told of a folded name beside its site: nothing where names are stored
-// as hashes.
+// What a sink gets of a folded name beside its site: nothing where names are
+// stored as hashes.
 typedef enum ppi_told {
   PPI_TOLD_NOTHING = 0,
   PPI_TOLD_NUMBERS,
@@ -35,7 +35,7 @@ typedef struct ppi_folded {
 } ppi_folded;
 bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,
                       uint32_t category, ppi_folded *out);
-// ppi_names_learn is ppi_names_site of a name whose shape is learned, too: the
+// ppi_names_learn is ppi_names_site of a name, and learns its shape, too: the
 // site of its own, which may fold from then on.
 uint32_t ppi_names_learn(ppi_names *names, const char *name, uint32_t category,
                          uint32_t color);

@@ -15,7 +15,7 @@ PPROF_BEGIN_C_
 #define PPI_NAMES_TABLE (2 * PPI_MAX_SITES)
 
 // Of an id. STAYS: somebody keeps it for ever. LEAVES: it is in the table no
-// more. HELD: it leaves, but something has it still.
+// more. `HELD`: it leaves, but something has it still.
 enum { PPI_ID_STAYS = 1, PPI_ID_LEAVES = 2, PPI_ID_HELD = 4 };
 
 struct ppi_names {
@@ -47,7 +47,7 @@ struct ppi_names {
   bool was_cut_short;    // a marker had the lock: more names are old
   uint32_t pause_until;  // a round
   ppi_shapes *shapes;    // NULL: nothing folds
-  // Ids whose records took the place of others or began to fold, in their
+  // Ids with records that took the place of others or began to fold, in their
   // order.
   uint32_t again[PPI_MAX_SITES];
   uint64_t num_again;  // ever; the newest are in `again`

@@ -11,7 +11,7 @@
 PPROF_BEGIN_C_
 
 // ppi_names_new_round begins a time in which names are used; ppi_names_used
-// says that a record of a site was seen in it.
+// says that a record of a site was found in it.
 void ppi_names_new_round(ppi_names *names);
 void ppi_names_used(ppi_names *names, uint32_t site);
 bool ppi_names_are_crowded(ppi_names *names);

@@ -17,7 +17,7 @@ typedef struct shape {
   uint32_t site;  // 0: it does not fold
   uint32_t num;   // members: names, and narrower shapes
   uint32_t first_name, first_shape;
-  uint32_t wider, next_shape;  // the one whose member it is, and the next there
+  uint32_t wider, next_shape;  // the one it is a member of, and the next there
 } shape;
 
 struct ppi_shapes {

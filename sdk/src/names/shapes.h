@@ -10,7 +10,7 @@ PPROF_BEGIN_C_
 
 // A shape folds when more names than this have it. A name has the shape without
 // its free numbers; that one, or a name without any, has the wider shape
-// without all digits. So `layer0` to `layer31` stay apart, and with a
+// without all digits. So `layer0` to `layer31` keep their names; with a
 // thirty-third they are `layer{}`; `ResNet50 step 1` to `33` are
 // `ResNet50 step {}`.
 #define PPI_SHAPE_MEMBERS 32u
@@ -43,7 +43,7 @@ uint32_t ppi_shapes_learn(ppi_shapes *shapes, uint32_t site, const char *name,
                           size_t len, uint32_t category,
                           ppi_shape_forced forced, const void *user,
                           ppi_fold *out);
-// ppi_shapes_fold has a shape fold into `site`, whose name is `text` for as
+// ppi_shapes_fold has a shape fold into `site`, with the name `text` for as
 // long as there are shapes; `member` is called for each name that it had.
 typedef void (*ppi_shape_member)(void *user, uint32_t member, uint32_t site);
 void ppi_shapes_fold(ppi_shapes *shapes, uint32_t shape, uint32_t site,
