@@ -41,8 +41,9 @@ void ppi_drain_clear(ppi_drain *drain) {
   *drain = (ppi_drain){0};
 }
 
-// A name that is being written comes later. Where another one before it went by
-// untold, the lane's records may be next: the lane is told without a name.
+// A name that is being written comes later. Where one before it went by
+// undelivered, the lane's records may be next: the lane is delivered without a
+// name.
 static pprof_status define_lane(ppi_drain *drain, const ppi_lane *lane,
                                 uint64_t *named) {
   char name[PPI_LANE_NAME] = "";
@@ -363,8 +364,8 @@ static bool set_flows(ppi_drain *drain, pprof_event *event,
   return kept || !given;
 }
 
-// A checkpoint that has told a range to be open promised that it comes: it
-// does, without its request. So it stays when it is looked at again.
+// A checkpoint that reported a range as open promised that it comes: it does,
+// without its request. So it stays when it is looked at again.
 static bool was_told_open(const ppi_drain *drain, uint64_t start,
                           uint64_t end) {
   uint64_t told = drain->spool->header->checked_ticks;

@@ -12,7 +12,7 @@
 
 struct ppi_choice_state {
   ppi_choice *choice;
-  bool told_missing;  // that the kernel does not tell all of CPU use
+  bool told_missing;  // that the kernel does not report all CPU use
 };
 
 void ppi_choice_destroy(ppi_choice_state *state) {

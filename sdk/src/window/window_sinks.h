@@ -2,7 +2,7 @@
 //
 // A sink that gives each capture window sinks of its own: its events, its
 // checkpoints, its totals. They are fed by the collector; once the window is
-// complete, one thread of ours finishes them and tells whoever made them, in
+// complete, one thread of ours finishes them and calls whoever made them, in
 // the order of the windows.
 #pragma once
 
@@ -42,8 +42,8 @@ void *ppi_window_sinks_user(const ppi_window_sinks *windows,
                                              pprof_status));
 // Reported at finish, unless there was an earlier error. Any thread.
 void ppi_window_sinks_fail(ppi_window_sinks *windows, pprof_status status);
-// A window has closed and no checkpoint was told since: one told soon is likely
-// to complete it. Collector's thread.
+// A window has closed, and no checkpoint came since: one that comes soon is
+// likely to complete it. Collector's thread.
 bool ppi_window_sinks_awaits(const ppi_window_sinks *windows);
 // When they were asked last, and how many records they have missed. Collector's
 // thread.

@@ -36,7 +36,7 @@ static bool has_new_marker(const ppi_capture *now, const ppi_capture *before) {
   return false;
 }
 
-// Answers whether sites must be decided anew. Names that no rule has any more
+// Answers whether sites must be decided again. Names that no rule has any more
 // stay watched until then, which is harmless; a name that was forgotten for a
 // moment would leave sites decided in it unwatched.
 static bool watch_names(const ppi_capture *now, const ppi_capture *before) {
@@ -194,7 +194,7 @@ static void ended(pprof_session *session, const char *name) {
   ppi_windows_move(session, ppi_windows_now(&session->windows), false);
 }
 
-// The session whose rules count markers; NULL when there is none.
+// The session with the rules that count markers; NULL when there is none.
 static pprof_session *watching_session(void) {
   pprof_session *session = pprof_session_current();
   return session && __atomic_load_n(&session->windows.watches, __ATOMIC_RELAXED)

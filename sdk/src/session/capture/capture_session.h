@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of a session: set, demanded, renewed, and told by watched markers.
+// The rules of a session: set, demanded, renewed, and called by watched
+// markers.
 #pragma once
 
 #include "mark/recorder.h"
@@ -30,12 +31,12 @@ pprof_status ppi_session_demand(pprof_session *session,
 // none does.
 bool ppi_session_withdraw(pprof_session *session);
 
-// ppi_session_new_epoch makes every site be decided anew; a window that is open
-// goes on, ranges that are open are clipped. OK where there is no epoch to
+// ppi_session_new_epoch makes every site be decided again; a window that is
+// open goes on, ranges that are open are clipped. OK where there is no epoch to
 // renew; one that has to wait for the collector comes by itself.
 pprof_status ppi_session_new_epoch(pprof_session *session);
 
-// ppi_capture_watch has watched markers tell the session that runs; before
+// ppi_capture_watch connects watched markers to the session that runs; before
 // there is an epoch.
 void ppi_capture_watch(ppi_recorder *recorder);
 

@@ -41,8 +41,8 @@ void ppi_windows_sample(pprof_session *session, const ppi_clock_sample *sample);
 // With the mutex. The occurrences that a rule by markers wanted are over.
 void ppi_windows_close_marker(const ppi_capture_marker *rule,
                               ppi_rule_state *state);
-// With the mutex, or before the start: rule `i` by the wall clock is told what
-// that clock says.
+// With the mutex, or before the start: rule `i` by the wall clock gets that
+// clock's time.
 void ppi_windows_set_from(pprof_session *session, size_t i,
                           const ppi_clock_sample *sample);
 

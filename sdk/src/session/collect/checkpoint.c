@@ -18,7 +18,7 @@ typedef struct stack_copy {
 } stack_copy;
 
 // A marker that was under way when the checkpoint's time was read may still
-// publish an earlier start; it is over once the thread was seen outside a
+// publish an earlier start; it is over once the thread was found outside a
 // marker or the commit word has moved.
 static bool is_settled(const ppi_thread *owner, const ppi_lane *lane,
                        uint64_t first_word) {
@@ -32,7 +32,7 @@ static const ppi_frame *frames_of(const ppi_lane *lane) {
   return (const ppi_frame *)(const void *)((const char *)lane + at);
 }
 
-// The owner may write while we copy; the unchanged commit word tells that it
+// The owner may write while we copy; the unchanged commit word shows that it
 // did not. The race is by design, so the thread sanitizer is kept off.
 __attribute__((no_sanitize("thread"))) static bool copy_stack(
     const ppi_lane *lane, const ppi_thread *owner, stack_copy *out) {
@@ -209,14 +209,14 @@ void ppi_checkpoint_take(pprof_session *session) {
   bool whole = !someone_is_joining();
   whole &= take_lanes(session, now);
   ppi_spool_header *header = ppi_recorder_in_force.spool.header;
-  // An edge that came meanwhile: the windows of what was seen are not known.
+  // An edge that came meanwhile: the windows of what was read are not known.
   whole &= __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE) ==
            session->drain.edges_seen;
   session->collect.is_whole = whole && !session->collect.open.failed;
   if (!session->collect.is_whole) return;
   session->collect.checkpoint_ticks = now;
   header->checked_ticks = now;
-  // What was told to be open until now must not be found shorter by recover.
+  // What was reported open until now must not be found shorter by recover.
   header->last_ticks = now;
 }
 
@@ -224,7 +224,7 @@ void ppi_checkpoint_take(pprof_session *session) {
 // pending still is delivered later, by the collector, who is here. All that
 // began before the checkpoint's time is in them: those markers were over when
 // the lanes had been taken.
-// What begins later is told later; what is listed is open until then.
+// What begins later is reported later; what is listed is open until then.
 static void keep_before(ppi_open_list *list, uint64_t time_ns) {
   size_t kept = 0;
   for (size_t i = 0; i < list->num; i++) {

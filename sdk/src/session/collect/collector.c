@@ -36,8 +36,8 @@ static ppi_spool *spool_now(void) {
 
 // Edges: stacks of an older epoch are cut where their thread is not inside a
 // marker; where it is, it does so itself or we do in the next cycle. Only a
-// stack whose epoch ended among the first `num_edges` edges, which markers had
-// been told of before the barrier: any other is its owner's to write.
+// stack with an epoch that ended among the first `num_edges` edges, which
+// markers got before the barrier: any other is its owner's to write.
 static void cut_lane(ppi_spool *spool, ppi_lane *lane, uint64_t num_edges) {
   const ppi_edge *last = &spool->header->edges[(num_edges - 1) % PPI_MAX_EDGES];
   uint32_t epoch = last->new_epoch;
@@ -83,7 +83,7 @@ static void cut_lanes(pprof_session *session) {
   }
 }
 
-// A session whose stop found a thread stuck in a marker leaves that lane.
+// A session that found a thread stuck in a marker at its stop leaves that lane.
 static bool needs_cut(pprof_session *session) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool_now()); i++) {
@@ -255,7 +255,7 @@ static bool wait_a_little(patience *left) {
 static void deliver_rest(pprof_session *session) {
   patience left = begin_patience(session);
   cycle(session, false);
-  // A thread seen inside a marker by chance (pprof_step, say) is looked at
+  // A thread found inside a marker by chance (pprof_step, say) is looked at
   // again; one that is stuck there keeps its stack.
   do follow_edges(session);
   while (!session->stuck && needs_cut(session) && wait_a_little(&left));
@@ -276,7 +276,7 @@ static void deliver_rest(pprof_session *session) {
   ppi_cross_thread_drain(session);
 }
 
-// What is held for sinks that have no room; devices have had their time.
+// What is buffered for sinks that have no room; devices have had their time.
 static void wait_for_sinks(pprof_session *session) {
   patience left = begin_patience(session);
   while (!ppi_session_have_room(session) && wait_a_little(&left)) {

@@ -74,7 +74,7 @@ static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
                    __ATOMIC_RELEASE);
 }
 
-// A lane whose thread left and whose records are kept becomes a spare; its
+// The lane of a thread that left becomes a spare once its records are kept; its
 // counters move to the totals.
 static void retire(pprof_session *session, ppi_lane *lane) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
@@ -95,7 +95,7 @@ static uint64_t kept_slot(pprof_session *session, const ppi_lane *lane,
                           const ppi_cursor *cursor) {
   uint64_t kept = kept_of(session, lane->id, cursor->delivered_end,
                           ppi_lane_number(lane, cursor->next));
-  // What is said of a lane may be of the thread before.
+  // What was recorded of a lane may be of the thread before.
   kept = PPI_MAX(kept, lane->first_number);
   return kept - lane->first_number + PPI_FIRST_SLOT;
 }
@@ -160,7 +160,7 @@ static bool is_all_kept(const ppi_lane *lane, const ppi_cursor *cursor) {
          cursor->next == lane->kept;
 }
 
-// Lanes whose threads have left.
+// Lanes of threads that have left.
 static void retire_lanes(pprof_session *session) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
   static lane_set named;  // one collector per process

@@ -64,7 +64,7 @@ static void hold(uint32_t site) {
 
 // A frame that has it had it when the look began, and stays where it is until
 // its range ends. Others may be written meanwhile: whatever they seem to have
-// is held for nothing. The thread sanitizer is kept off, as with checkpoints.
+// is kept for nothing. The thread sanitizer is kept off, as with checkpoints.
 __attribute__((no_sanitize("thread"))) static void hold_frames(
     const ppi_lane *lane) {
   uint32_t num = ppi_lane_num_open(lane, ppi_lane_word(lane));
@@ -119,7 +119,7 @@ static void await_records(ppi_collect *collect) {
   }
 }
 
-// A lane that another thread has by now held nothing when it came to it.
+// A lane that another thread has by now had nothing when it came to it.
 static bool are_kept(ppi_collect *collect) {
   const ppi_spool *spool = &ppi_recorder_in_force.spool;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {

@@ -16,7 +16,7 @@ typedef struct ppi_rule_state {
   bool is_open;      // marker: it wants a window
   bool has_last;     // ... until the end of an occurrence that has begun
   bool is_over;      // ... and nothing more
-  uint64_t seen;     // marker: occurrences, counted anew after each window
+  uint64_t seen;     // marker: occurrences, counted again after each window
   uint64_t windows;  // the first one that is not over
 } ppi_rule_state;
 
@@ -41,8 +41,8 @@ typedef struct ppi_window_state {
   ppi_step_phase phase;
   uint64_t latest_ticks;
   uint32_t epoch;  // in force, 0: off
-  // Atomic: so many of the spool's edges have their epoch published. One that
-  // has not is not seen by markers: they go on with the stacks that it ends.
+  // Atomic: so many of the spool's edges have their epoch published. Markers do
+  // not find one that has not: they go on with the stacks that it ends.
   uint64_t num_published;
   uint32_t next_window;
   bool had_none;  // at the stop: no window had opened

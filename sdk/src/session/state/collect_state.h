@@ -45,7 +45,7 @@ typedef struct ppi_collect {
   uint64_t checkpoint_ticks;  // of the last such look that was whole
   uint64_t last_second_ticks;
   uint64_t num_unchecked;  // records of lanes since the last checkpoint
-  uint32_t num_left;       // lanes whose thread is gone, and not their records
+  uint32_t num_left;       // lanes without their threads, but with records
   uint64_t edges_followed;
   uint64_t cut_before;  // cross-thread ranges begun before this are cut
   ppi_placed placed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an edge changes for the collector: what is cut, and whose CPU time it
-// is.
+// What an edge changes for the collector: what is cut, and what the CPU time
+// belongs to.
 #include "session/state/edges.h"
 
 // Sinks' errors stay in the tee; what comes up here is memory that ran out.

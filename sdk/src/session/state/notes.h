@@ -13,7 +13,7 @@ PPROF_BEGIN_C_
 typedef enum ppi_notes_state {
   PPI_NOTES_EARLY = 0,  // before the start
   PPI_NOTES_OPEN = 1,
-  PPI_NOTES_CLOSED = 2  // the totals are being told
+  PPI_NOTES_CLOSED = 2  // the totals are being delivered
 } ppi_notes_state;
 
 typedef struct ppi_notes {
@@ -24,7 +24,7 @@ typedef struct ppi_notes {
 
 void ppi_notes_init(ppi_notes *notes);
 void ppi_notes_in_forked_child(ppi_notes *notes);
-// ppi_notes_add: any thread; what comes after the totals were told is dropped.
+// ppi_notes_add: any thread; what comes after the totals is dropped.
 void ppi_notes_add(ppi_notes *notes, const char *key, const char *text);
 // The start's, once there are names: those that came before, then any.
 bool ppi_notes_open(ppi_notes *notes);

@@ -11,10 +11,10 @@ PPROF_BEGIN_C_
 pprof_status ppi_session_set_device_mode(pprof_session *session,
                                          ppi_device_mode mode);
 // With `external`, a device range of a stream that captures a graph becomes
-// event nodes of that graph, and each launch that is seen a range.
+// event nodes of that graph, and each launch that is found a range.
 pprof_status ppi_session_set_graph_nodes(pprof_session *session, bool external);
-// Each piece of work that `source` tells of becomes an event, too; while not
-// on, a note says whether nothing has timed such work. NULL: none.
+// Each piece of work that `source` reports becomes an event, too; while not on,
+// a note says whether nothing has timed such work. NULL: none.
 pprof_status ppi_session_set_kernels(pprof_session *session,
                                      const ppi_kernel_source *source,
                                      bool are_on);
@@ -40,8 +40,8 @@ pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes);
 // Adds to what pprof_run_info_text answers, e.g. "config".
 pprof_status ppi_session_set_info(pprof_session *session, const char *key,
                                   const char *value);
-// Adds to the run's notes (trust). Any thread; what comes after the totals were
-// told is dropped.
+// Adds to the run's notes (trust). Any thread; what comes after the totals is
+// dropped.
 void ppi_session_note(pprof_session *session, const char *key,
                       const char *text);
 

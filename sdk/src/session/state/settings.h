@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session is told before its start.
+// What a session gets before its start.
 #pragma once
 
 #include "event/texts.h"
