@@ -122,8 +122,8 @@ static uint32_t num_common(const lane_copy *before, const lane_copy *lane) {
 
 typedef enum copied { COPY_FAILED, COPY_WHOLE, COPY_PART } copied;
 
-// The owner goes on meanwhile; the commit word, unchanged, tells that the
-// stack is of one moment. Of a thread that is too fast, what stays open.
+// The owner goes on meanwhile; the commit word, unchanged, shows that the stack
+// is of one moment. Of a thread that is too fast, what stays open.
 static copied copy_lane(look *self, uint64_t offset) {
   ppi_lane *lane = &self->lane->lane;
   uint64_t after;
@@ -286,8 +286,8 @@ static bool is_pending(uint64_t word) {
          state == PPI_SLOT_ENDED;
 }
 
-// False: torn. A slot whose range has gone meanwhile has a state that is not
-// pending.
+// False: torn. The slot of a range that has gone meanwhile has a state that is
+// not pending.
 static bool copy_slot(look *self, uint32_t table_chunk, uint32_t index,
                       uint64_t *out_state, slot_head *out) {
   const ppi_table *table = self->table;
@@ -494,7 +494,7 @@ static void copy_rows(const look *self) {
   names->header->names_end = (uint64_t)num * PPI_CHUNK_SIZE;
 }
 
-// After everything else was seen, so that it has all names of it.
+// After everything else was read, so that it has all names of it.
 static pprof_status read_names(look *self) {
   uint64_t end;
   if (!read_at(self, &end, sizeof end, offsetof(ppi_spool_header, names_end)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is open in a spool, of a dead process or of one that is running: per
-// lane the stack, cross-thread ranges, device ranges that nobody has seen
-// finish, and what each stream finished last. Reads the file, maps and changes
-// nothing.
+// lane the stack, cross-thread ranges, device ranges that nobody has found
+// finished, and what each stream finished last. Reads the file, maps and
+// changes nothing.
 #pragma once
 
 #include "names/names.h"
@@ -18,10 +18,10 @@ typedef enum ppi_open_kind {
   PPI_OPEN_NOTHING,    // a thread with no open range
   PPI_OPEN_CHANGING,   // the thread's inner ranges change too fast to be read
   PPI_OPEN_LANE_LAST,  // the last device range that the thread began and that
-                       // was seen finished
+                       // was found finished
   PPI_OPEN_CROSS_THREAD,  // may end on any thread
-  PPI_OPEN_DEVICE,        // begun, or submitted and not seen finished
-  PPI_OPEN_FINISHED       // the last one of its stream that was seen finished
+  PPI_OPEN_DEVICE,        // begun, or submitted and not found finished
+  PPI_OPEN_FINISHED       // the last one of its stream that was found finished
 } ppi_open_kind;
 
 typedef struct ppi_open_item {

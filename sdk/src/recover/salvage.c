@@ -62,7 +62,7 @@ bool ppi_salvage_is_in_use(const char *path) {
          own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-// Not yet a spool, or no session has said in it whose it is.
+// Not yet a spool, or no session has written its owner into it.
 static bool is_unused(const ppi_spool_header *header) {
   static const char none[sizeof header->magic];
   bool is_made = memcmp(header->magic, none, sizeof none) != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A spool whose process is gone (or, for a look, still there): opened, read
+// A spool of a process that is gone (or, for a look, still there): opened, read
 // through the collector's own conversion, delivered to a sink.
 #pragma once
 
@@ -33,8 +33,8 @@ bool ppi_salvage_is_unused(const char *path);
 // ppi_salvage_is_in_use: the spool of this process's session. Nothing is
 // opened: closing a file drops the process's locks on it.
 bool ppi_salvage_is_in_use(const char *path);
-// ppi_salvage_is_left: a spool of this user's, of whatever version, whose
-// process is gone; `out` is its file.
+// ppi_salvage_is_left: a spool of this user's, of whatever version, of a
+// process that is gone; `out` is its file.
 bool ppi_salvage_is_left(const char *path, struct stat *out);
 // ppi_salvage_claim: until it is closed nobody else claims this spool. False:
 // somebody has, or has taken it away.

@@ -164,8 +164,8 @@ typedef struct ppi_lane {
   ppi_work own_work[PPI_LANE_FRAMES];
   uint64_t flow_stack[PPI_MAX_FLOWS];
   uint64_t first_number;  // of the record in slot PPI_FIRST_SLOT
-  // Odd while the name is being written; it never falls, so that a change tells
-  // whoever knows an earlier name, of this thread or of one before it.
+  // Odd while the name is being written. It never falls: a reader with an
+  // earlier name, of this thread or of one before it, finds the change.
   uint64_t naming;
   uint64_t reserved;
   uint64_t name[PPI_LANE_NAME / sizeof(uint64_t)];  // words of atomic text

@@ -28,9 +28,9 @@ typedef struct ppi_staging {
 } ppi_staging;
 
 // A flight recorder's ring: an area of the spool that begins with this and goes
-// on with a staging ring of its own, whose producer also drops the oldest
-// blocks and whose log_path is that of the dump. It lies a number of pages
-// behind a log writer's staging ring, and so is found from that.
+// on with a staging ring of its own. Its producer also drops the oldest blocks,
+// and its log_path is that of the dump. It lies a number of pages behind a log
+// writer's staging ring, and so is found from that.
 #define PPI_RING_PAGE 4096u
 // The number of dropped events is stored for a tail: whoever reads takes the
 // count of the tail that holds, and so is right on either side of its store.
