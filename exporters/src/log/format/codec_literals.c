@@ -16,7 +16,7 @@ enum {
   NUM_LENGTHS = NUM_LITERALS + NUM_DISTANCES,
   // Four codes and what is left of a byte fit a word.
   MAX_LITERAL_BITS = 14,
-  NUM_META = 19,  // symbols that tell the lengths of codes
+  NUM_META = 19,  // symbols for the lengths of codes
   MAX_META_BITS = 7,
   REPEAT_LAST = 16,
   REPEAT_ZERO = 17,
@@ -114,7 +114,7 @@ static void number_codes(const uint32_t *num_of, unsigned limit, size_t num,
 }
 
 // Two symbols at least are used, so that the codes are whole: a byte and the
-// end of the block; of those that tell of them a length and another, since
+// end of the block; of those that describe them a length and another, since
 // neither one nor 257 codes of one length are.
 static void make_codes(const uint32_t *counts, size_t num, unsigned limit,
                        code *codes) {

@@ -13,7 +13,7 @@
 PPROF_BEGIN_C_
 
 // Compresses the `num_parts` parts that `bytes` consists of, one behind the
-// other, whose lengths are `lens`. Answers the length, or 0 when that and eight
+// other, with the lengths `lens`. Answers the length, or 0 when that and eight
 // bytes more are not within `room`.
 size_t ppi_literals_deflate(const void *bytes, const size_t *lens,
                             size_t num_parts, void *out, size_t room);

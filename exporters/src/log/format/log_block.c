@@ -279,7 +279,7 @@ static pprof_status close_events(ppi_log_assembler *assembler) {
 
 // ---- definitions ----
 
-// Of a kind whose ids come in their order, or nearly: whether this one may have
+// For a kind with ids in their order, or nearly: whether this one may have
 // meant something else until now.
 static bool is_again(ppi_log_assembler *assembler,
                      const pprof_definition *definition) {
@@ -422,7 +422,7 @@ static pprof_status add_ranges(ppi_log_assembler *assembler,
   return status;
 }
 
-// Where numbers are not as many as events, only the batch's end tells which
+// Where numbers are not as many as events, only the batch's end shows which
 // records are in: such a batch should not straddle two blocks.
 static bool may_overflow(const ppi_log_assembler *assembler,
                          const pprof_batch *batch) {

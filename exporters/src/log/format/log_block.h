@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sink is told, gathered into closed blocks. The log writer hands them
-// to its staging ring, recover writes them to a file: both get the same bytes.
+// What a sink gets, gathered into closed blocks. The log writer hands them to
+// its staging ring, recover writes them to a file: both get the same bytes.
 #pragma once
 
 #include "base/base.h"

@@ -135,7 +135,7 @@ static bool find_at_end(ppi_log_file *file, ppi_log_contents *out) {
   return found;
 }
 
-// Whether so many blocks of so many bytes can hold what is said of them, and
+// Whether so many blocks of so many bytes can hold what is claimed of them, and
 // make all of the log with the others, `len` bytes.
 static bool adds_up(const ppi_log_contents *contents, uint64_t len) {
   uint64_t num = contents->num_offsets;
@@ -153,7 +153,7 @@ static bool adds_up(const ppi_log_contents *contents, uint64_t len) {
   return num == contents->num_blocks && len == contents->num_bytes;
 }
 
-// What is not there is for a walk over all blocks to tell.
+// A walk over all blocks finds what is not there.
 static bool all_there(ppi_log_file *file, const ppi_log_contents *contents) {
   ppi_log_block block;
   uint64_t len = 0;

@@ -35,7 +35,7 @@ typedef struct ppi_log_contents {
   size_t num_offsets;  // more than there is room for: of no use
 } ppi_log_contents;
 
-// The type whose sums stand at `i`.
+// The type with the sums at `i`.
 static inline ppi_log_type ppi_log_contents_type(size_t i) {
   return i == 0 ? PPI_LOG_EVENTS : PPI_LOG_CHECKPOINT;
 }

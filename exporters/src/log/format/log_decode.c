@@ -279,7 +279,7 @@ static pprof_status read_event(ppi_run_decoder *decoder, columns *in,
   return PPROF_STATUS_OK;
 }
 
-// The tokens' state is kept apart from the model: each guess waits for the one
+// The tokens' state is kept out of the model: each guess waits for the one
 // before it, so it should not go through memory.
 static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
                                 uint32_t num_events) {

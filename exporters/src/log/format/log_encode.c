@@ -388,8 +388,8 @@ static bool may_nest(const ppi_run_encoder *encoder, const pprof_event *event) {
          event->depth < PPI_LOG_MAX_DEPTH;
 }
 
-// The guess that the event looks as; NULL: it does not. What does has been seen
-// to nest, as far as that is not a matter of times.
+// The guess that the event looks as; NULL: it does not. What does has been
+// found to nest, as far as that is not a matter of times.
 static inline uint16_t *right_guess(ppi_run_encoder *encoder,
                                     const range_state *state,
                                     const pprof_event *event) {

@@ -45,7 +45,7 @@ struct ppi_log_file {
   ppi_log_damage damage;
   bool bad_tail;         // unreadable bytes end where `offset` is
   uint64_t next_number;  // expected
-  uint32_t first_crc;    // of block 0's header; 0: not seen
+  uint32_t first_crc;    // of block 0's header; 0: not read
   uint32_t last_crc;     // of the latest block's header
   bool complete;         // its totals were the last block
   bool ended, whole_header;
@@ -105,7 +105,7 @@ static bool skims_events(ppi_log_file *file, uint64_t offset,
          is_in_file(file, offset + ppi_log_block_size(header));
 }
 
-// A block whose header and runs are whole, and all of it in the file.
+// A block with whole header and runs, and all of it in the file.
 static bool block_at(ppi_log_file *file, uint64_t offset, ppi_log_block *out) {
   size_t len;
   size_t first = file->skims ? PPI_LOG_HEADER_SIZE : PPI_LOG_MAX_BLOCK;
@@ -137,7 +137,7 @@ void ppi_log_file_skim(ppi_log_file *file) {
 
 static void count_damage(ppi_log_file *file, uint64_t from, uint64_t to) {
   if (from == to) return;
-  // Who reads ahead tells late of a block that cannot be decoded.
+  // A reader ahead reports a block late that cannot be decoded.
   if (file->damage.num_bytes == 0 || from < file->damage.first_offset)
     file->damage.first_offset = from;
   file->damage.num_bytes += to - from;
@@ -200,7 +200,7 @@ static walk_place find_place(ppi_log_file *file, uint64_t *offset,
   }
 }
 
-// Whether a block is of a run whose header is gone. Within a run no number
+// Whether a block is of a run that has lost its header. Within a run no number
 // comes again but in a copy of the block, and nothing follows the totals.
 static bool begins_run(const ppi_log_file *file, const ppi_log_block *block,
                        bool after_damage) {
@@ -276,7 +276,7 @@ bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out) {
     file->offset = at + out->size;
     file->bad_tail = !out->ok;
     if (!out->ok) count_damage(file, at, file->offset);
-    // A block seen before counts once.
+    // A block that came before counts once.
     if (out->header.number < file->next_number) continue;
     check_number(file, out->header.number);
     note_block(file, out);

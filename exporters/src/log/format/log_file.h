@@ -20,7 +20,7 @@ typedef struct ppi_log_block {
 typedef struct ppi_log_damage {
   uint64_t first_offset;  // where the first unreadable byte is
   uint64_t num_bytes;     // unreadable ones, in all
-  uint64_t num_missing;   // blocks whose numbers are not in the file
+  uint64_t num_missing;   // blocks that are missing, by their numbers
   bool cut;               // the unreadable bytes reach the run's end
 } ppi_log_damage;
 
@@ -38,7 +38,7 @@ void ppi_log_file_skim(ppi_log_file *file);
 // first block of a run; `offsets` must outlive that.
 void ppi_log_file_jump(ppi_log_file *file, const uint64_t *offsets, size_t num,
                        uint64_t end);
-// The block at `offset`, apart from the walk; false: there is none.
+// The block at `offset`, without a walk; false: there is none.
 bool ppi_log_file_look(ppi_log_file *file, uint64_t offset, ppi_log_block *out);
 // The next block of the run, skipping what is no block; false at the run's end.
 // Blocks that are not ok are answered too and already counted as damage.

@@ -39,11 +39,11 @@ typedef enum ppi_log_type {
 } ppi_log_type;
 
 // The run info's last text: which library compressed the blocks. It is of the
-// log, not of the run, so that sinks are not told.
+// log, not of the run, so that sinks do not get it.
 #define PPI_COMPRESSOR_KEY "compressor"
 
-// What does not fit one block goes on in the next one, whose number is one
-// higher: all but the last say MORE, all but the first say CONTINUES.
+// What does not fit one block goes on in the next one, which has the next
+// number: all but the last say MORE, all but the first say CONTINUES.
 enum { PPI_LOG_MORE = 1, PPI_LOG_CONTINUES = 2 };
 
 // The fields of a block's header behind its magic and checksum, and of a lane

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What encoder and decoder of a run both know after the records so far: the
-// shapes seen, the guess which comes next, the open nesting and the values that
+// shapes, the guess which comes next, the open nesting and the values that
 // differences refer to. One object per run.
 #pragma once
 
@@ -150,7 +150,7 @@ static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
   return true;
 }
 
-// Where the times of a plain record follow. What no stream is told of stands
+// Where the times of a plain record follow. What no stream reports stands
 // behind the nested ranges, too.
 static inline uint64_t ppi_log_model_follows(const ppi_log_model *model,
                                              const ppi_shape *shape) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block payloads back to what a sink is told: shared by reader and recover.
+// Block payloads back to what a sink gets: shared by reader and recover.
 #pragma once
 
 #include "event/event.h"
@@ -61,7 +61,7 @@ pprof_status ppi_log_payload_open(ppi_log_payload *payload,
 pprof_status ppi_log_payload_define(ppi_log_payload *payload,
                                     const ppi_log_block *block,
                                     pprof_sink *sink);
-// ppi_log_run_batch is a run whose events are these.
+// ppi_log_run_batch is a run of these events.
 pprof_batch ppi_log_run_batch(const ppi_log_run *run,
                               const pprof_event *events);
 // Delivers a batch per run.

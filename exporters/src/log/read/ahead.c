@@ -140,7 +140,7 @@ static bool make_room(slot *self, const ppi_log_header *header) {
   uint8_t *stored =
       ppi_grow(self->stored, &self->stored_capacity, header->stored_len + 1, 1);
   if (stored) self->stored = stored;
-  // No more than the bytes can tell of; the decoder wants room for one more.
+  // No more than the bytes can encode; the decoder wants room for one more.
   size_t num_events = PPI_MIN(header->num_events, PPI_LOG_MAX_RAW / 2) + 1;
   pprof_event *events = ppi_grow(self->events, &self->events_capacity,
                                  num_events, sizeof *events);

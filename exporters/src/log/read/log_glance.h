@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What recover has to know of a log before it decides what to do with it: whose
-// it is, whether it is whole, what else belongs to it.
+// What recover has to know of a log before it decides what to do with it: its
+// owner, whether it is whole, what else belongs to it.
 #pragma once
 
 #include "log/format/log_file.h"

@@ -76,7 +76,7 @@ static bool add_runs(merge_job *job, ppi_log_merge_input *input,
   return true;
 }
 
-// An input that were left out would look as if it had held nothing.
+// An input that were left out would look as if it had recorded nothing.
 static bool gather(merge_job *job, ppi_log_merge_input *inputs, size_t num) {
   bool good = true;
   for (size_t i = 0; i < num && good; i++) {
@@ -141,7 +141,7 @@ static int compare_bytes(merge_job *job, const merge_run *left,
   return order;
 }
 
-// Length and checksum need no file, and tell most that differ apart.
+// Length and checksum need no file, and separate most that differ.
 static int compare_runs(const void *a, const void *b, void *job) {
   const merge_run *left = a, *right = b;
   const ppi_log_section *mine = &left->section, *other = &right->section;

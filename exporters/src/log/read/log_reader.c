@@ -38,7 +38,7 @@ typedef struct log_reader {
   uint64_t num_before;    // records before the first one
   uint32_t num_gaps;      // segments missing between the others
   uint32_t num_repeated;  // read before, and left out
-  bool goes_on;           // the totals said so
+  bool goes_on;           // the totals state it
   bool resumed;           // `segment` is not the first one read
   uint64_t num_windows;   // opened: every index below it
   char uuid[PPI_LOG_UUID_LEN + 1];
@@ -72,7 +72,7 @@ static pprof_status begin(log_reader *reader) {
   pprof_run_info info = {reader->payload.texts, reader->payload.num_texts,
                          NULL};
   if (ends_in_compressor(&reader->payload)) info.num_texts--;
-  // Without its run info a log still knows whose it is.
+  // A log without its run info still knows its owner.
   if (info.num_texts == 0)
     info = (pprof_run_info){&uuid, uuid.value[0] != '\0', NULL};
   reader->begun = true;
@@ -207,7 +207,7 @@ static pprof_status read_blocks(log_reader *reader) {
 
 // ---- the end of a run ----
 
-// What a sink is told of a run that is not all there.
+// What a sink gets of a run that is not all there.
 static bool describe_gaps(const log_reader *reader, char *out, size_t size) {
   uint32_t first = reader->first_segment, last = reader->segment;
   if (first == 0) return false;
@@ -380,7 +380,7 @@ static pprof_status say(pprof_status status, const char *path,
   return ppi_fail(error, status, "%s: %s", path, pprof_status_string(status));
 }
 
-// The first damage is told; what comes after it is read all the same.
+// The first damage is reported; what comes after it is read all the same.
 static pprof_status read_runs(log_reader *reader, const char *path,
                               pprof_status *damaged, pprof_error *error) {
   for (bool more = true; more;) {

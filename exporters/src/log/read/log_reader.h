@@ -17,8 +17,8 @@ pprof_status ppi_log_read_all(const char *const *paths, size_t num_paths,
 // The same with a thread of its own that decodes, where there can be one.
 pprof_status ppi_log_read_ahead(const char *const *paths, size_t num_paths,
                                 pprof_sink *sink, pprof_error *error);
-// ppi_log_read_all without events and checkpoints, whose bytes are not even
-// read: of a long log the few that are left. Damage in what is left out is not
+// ppi_log_read_all without events and checkpoints, which are not even read: of
+// a long log the few bytes that are left. Damage in what is left out is not
 // found.
 pprof_status ppi_log_skim_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error);

@@ -10,7 +10,7 @@
 
 PPROF_BEGIN_C_
 
-// One run of a log file. Its readable bytes are its header (made anew when
+// One run of a log file. Its readable bytes are its header (made again when
 // that is damaged) and each whole block, in order; of a run that is whole they
 // are the very bytes of the file.
 typedef struct ppi_log_section {
@@ -33,8 +33,9 @@ typedef struct ppi_log_section {
 pprof_status ppi_log_sections(const char *path, ppi_log_section **out,
                               size_t *out_num, pprof_error *error);
 
-// Whose run begins at `offset` and which segment of it: uuid, base_ns, segment,
-// compressor and name_taken of `*out`. Reads no further than the run info.
+// Which run begins at `offset`, and which segment of it: uuid, base_ns,
+// segment, compressor and name_taken of `*out`. Reads no further than the run
+// info.
 pprof_status ppi_log_peek(const char *path, uint64_t offset,
                           ppi_log_section *out);
 

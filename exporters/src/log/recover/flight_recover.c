@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dump whose moment is the process's death. Definitions and windows come from
-// the spool, since the ring may have lost its own.
+// A dump of the moment in which the process died. Definitions and windows come
+// from the spool, since the ring may have lost its own.
 #include "log/recover/flight_recover.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dump of a process that died: what its flight recorder's ring held, and
-// the records that no block has. Called by recover.
+// The dump of a process that died: what its flight recorder's ring had, and the
+// records that no block has. Called by recover.
 #pragma once
 
 #include "log/recover/recover_result.h"

@@ -17,7 +17,7 @@ PPROF_BEGIN_C_
 pprof_status ppi_recover_find(const char *part, const char *uuid, char **out,
                               bool *out_named);
 
-// The log whose blocks the spool stages, "" when there is none.
+// The log of the blocks that the spool stages, "" when there is none.
 const char *ppi_recover_staged_log(const ppi_salvage *salvage);
 bool ppi_recover_same_file(const char *a, const char *b);
 // Whether a log writer, or a child that it forked, has it open.

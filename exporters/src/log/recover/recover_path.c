@@ -42,7 +42,7 @@ static bool is_own_file(const char *path) {
          stat.st_uid == geteuid();
 }
 
-// One with nothing in it yet does not say whose it is.
+// One with nothing in it yet does not name its owner.
 static bool is_of_run(const char *path, const char *uuid) {
   ppi_log_glance found;
   if (!is_own_file(path)) return false;

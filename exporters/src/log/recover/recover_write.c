@@ -204,9 +204,9 @@ static pprof_status write_log(ppi_recover_job *recovery) {
   return status;
 }
 
-// A .part whose run died before the file's header was whole says nothing, not
-// even whose it is; it goes unless somebody writes it. So does the beginning of
-// the next segment's file.
+// A .part of a run that died before the file's header was whole says nothing,
+// not even its owner; it goes unless somebody writes it. So does the beginning
+// of the next segment's file.
 void ppi_recover_remove_empty(const char *path, off_t most) {
   int fd = ppi_fd_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return;

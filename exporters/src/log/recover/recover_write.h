@@ -29,8 +29,8 @@ typedef struct ppi_recover_job {
 
 // ppi_recover_no_memory answers NO_MEMORY, with its text in the job's error.
 pprof_status ppi_recover_no_memory(ppi_recover_job *recovery);
-// ppi_recover_staged_after tells which segment the first staged run info is of,
-// or the first one of a segment after `after`; 0: there is none.
+// ppi_recover_staged_after answers which segment the first staged run info is
+// of, or the first one of a segment after `after`; 0: there is none.
 pprof_status ppi_recover_staged_after(ppi_recover_job *recovery, uint32_t after,
                                       uint32_t *out_segment);
 // ppi_recover_find_whole finds the run's own log under its final name, where it

@@ -19,7 +19,7 @@ typedef struct ppi_log_io_state {
   uint64_t num_bytes;
   int error;           // errno of the first failure; no block is written then
   uint32_t segment;    // the one that is being written, from 1
-  uint32_t num_aside;  // segments whose name something else had
+  uint32_t num_aside;  // segments with a name that something else had
 } ppi_log_io_state;
 
 // What may be there beside the file, and what may go for it.
@@ -30,7 +30,7 @@ typedef struct ppi_log_io_files {
 
 // Starts the thread. It writes `header` (PPI_LOG_FILE_HEADER_SIZE bytes) where
 // `part` stands, then each block that comes into `staging`. A run info that
-// begins anew begins a segment: what was written before it gets a segment's
+// begins again begins a segment: what was written before it gets a segment's
 // name, and a file of its own begins with the header again. On success it has
 // taken part->fd; the part's paths, by which segments are named, are copied.
 pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,

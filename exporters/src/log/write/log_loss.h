@@ -17,7 +17,7 @@ typedef enum ppi_log_loss_stage {
 } ppi_log_loss_stage;
 
 typedef struct ppi_log_loss {
-  ppi_tally given;  // what the log was told of
+  ppi_tally given;  // what the log got
   ppi_log_loss_stage stage;
   ppi_buffer words;  // what the file should end with
   uint64_t *ended;   // by segment that has ended: records up to its end
@@ -33,8 +33,8 @@ typedef struct ppi_log_loss_rest {
   const ppi_tally *elsewhere;  // what other segments hold
 } ppi_log_loss_rest;
 
-// Counts what the log is told of. Lanes that no session has count for nothing.
-// False when out of memory.
+// Counts what the log gets. Lanes that no session has count for nothing. False
+// when out of memory.
 bool ppi_log_loss_note(ppi_log_loss *loss, const pprof_batch *batch);
 // A segment has ended; all of them hold `num_earlier` records. False when out
 // of memory.

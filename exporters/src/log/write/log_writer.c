@@ -221,7 +221,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   return writer->status;
 }
 
-// By its bytes; but one whose beginning is long is at least as long again, so
+// By its bytes; but one with a long beginning is at least as long again, so
 // that not most of what is written is beginnings.
 static bool is_full(const log_writer *writer) {
   uint64_t most = ppi_log_assembler_max_block(&writer->assembler);
