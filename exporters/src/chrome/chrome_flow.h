@@ -36,7 +36,7 @@ typedef struct ppi_chrome_flows {
   ppi_chrome_flow *newest, *oldest;
   size_t num_stages;
   // Flow ids serve as ids of arrows until the first flow was pushed out; after
-  // that a returning flow could not be told from one already written.
+  // that a returning flow could not be distinguished from one already written.
   bool pushed_out;
   uint64_t next_id;
 } ppi_chrome_flows;

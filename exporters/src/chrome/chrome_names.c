@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What definitions told the Chrome writer, by id. Names of sites and categories
+// What definitions gave the Chrome writer, by id. Names of sites and categories
 // are escaped once, here, and not at each event.
 #include "chrome/chrome_names.h"
 
@@ -24,7 +24,7 @@ static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
   return &names->items[id];
 }
 
-// Attributes may be anybody's: what is a launch's shape is written anew.
+// Attributes may be anybody's: what is a launch's shape is written again.
 static bool read_shape(const char *text, char out[PPI_LAUNCH_SHAPE_TEXT]) {
   ppi_launch_shape shape;
   if (!ppi_launch_shape_read(text, &shape)) return false;

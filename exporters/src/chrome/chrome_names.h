@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What definitions told the Chrome writer, by id.
+// What definitions gave the Chrome writer, by id.
 #pragma once
 
 #include "event/event.h"

@@ -28,11 +28,11 @@ pprof_status ppi_chrome_rows_first(ppi_chrome_writer *writer, uint32_t lane,
 pprof_status ppi_chrome_rows_check(ppi_chrome_writer *writer,
                                    const pprof_checkpoint *checkpoint);
 // ppi_chrome_rows_leave: the lane's thread has left, and another has it. What
-// is held of it is all there is, and its rows get their names while they are
-// known.
+// is buffered of it is all there is, and its rows get their names while they
+// are known.
 pprof_status ppi_chrome_rows_leave(ppi_chrome_writer *writer, uint32_t lane);
 // ppi_chrome_rows_rename: the site's id is another name's from here on. What is
-// held under it gets its own while that is known.
+// buffered under it gets its own while that is known.
 pprof_status ppi_chrome_rows_rename(ppi_chrome_writer *writer, uint32_t site);
 void ppi_chrome_rows_clear(ppi_chrome_writer *writer);
 

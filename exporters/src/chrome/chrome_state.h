@@ -15,11 +15,11 @@ PPROF_BEGIN_C_
 
 // Devices are processes of their own in a trace, numbered from here; the
 // kernel's process ids end far below, and so do thread ids below the second.
-// From the third on are ids for processes whose own an earlier run has.
+// From the third on are ids for processes with an id that an earlier run has.
 #define PPI_CHROME_FIRST_DEVICE_PID (1u << 30)
 #define PPI_CHROME_FIRST_OWN_TID (1u << 24)
 #define PPI_CHROME_FIRST_OWN_PID (1u << 24)
-// Rows of threads whose lane another one has got bear a number from here on.
+// Rows of threads that lost their lane to another bear a number from here on.
 #define PPI_CHROME_FIRST_LEFT_LANE (1u << 20)
 
 #define PPI_CHROME_NUM_NAMES (PPROF_DEFINITION_ATTRIBUTES + 1)
@@ -52,7 +52,7 @@ typedef struct ppi_chrome_writer {
   char *program;
   ppi_chrome_names names[PPI_CHROME_NUM_NAMES];
   ppi_chrome_groups groups[PPI_CHROME_NUM_KINDS];
-  uint64_t num_rows;        // whose thread has left; they are written
+  uint64_t num_rows;        // of threads that left; they are written
   uint32_t num_lanes_left;  // those that they are of
   uint64_t *tids;           // bits: given to rows
   size_t num_tids, tids_capacity;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of a Chrome trace. Viewers drop slices that overlap partly on one row,
-// so each slice is put on the first row of its group where it nests or stands
-// apart. Private to the Chrome writer; one thread.
+// so each slice is put on the first row of its group where it nests or is
+// separate. Private to the Chrome writer; one thread.
 //
 // Slices come in order of their ends (a parent after its children), so a row
 // keeps its roots: the slices not inside another, sorted and disjoint.
@@ -42,7 +42,7 @@ typedef struct ppi_chrome_track {
   size_t num_roots, capacity;
 } ppi_chrome_track;
 
-// What a slice shows beside its place; held by value until it is placed.
+// What a slice shows beside its place; kept by value until it is placed.
 typedef struct ppi_chrome_slice {
   uint64_t start_ns, end_ns;  // of the side shown
   uint64_t queue_ns, device_error_ns;
@@ -81,7 +81,7 @@ typedef struct ppi_chrome_held {
 typedef struct ppi_chrome_group {
   ppi_chrome_kind kind;
   uint32_t id;
-  uint64_t horizon_ns;   // held slices that end by then may be placed
+  uint64_t horizon_ns;   // buffered slices that end by then may be placed
   uint64_t last_end_ns;  // of a thread's ranges
   ppi_chrome_track *tracks;
   size_t num_tracks, tracks_capacity;
@@ -100,12 +100,12 @@ ppi_chrome_track *ppi_chrome_group_row(ppi_chrome_group *group);
 pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    const ppi_chrome_slice *slice,
                                    uint64_t order);
-// ppi_chrome_group_holds: is a slice of this site held?
+// ppi_chrome_group_holds: is a slice of this site buffered?
 bool ppi_chrome_group_holds(const ppi_chrome_group *group, uint32_t site);
-// ppi_chrome_group_sort brings the held slices that end by the horizon to the
-// front, in the order they are placed in, and answers how many they are.
+// ppi_chrome_group_sort brings the buffered slices that end by the horizon to
+// the front, in the order they are placed in, and answers how many they are.
 size_t ppi_chrome_group_sort(ppi_chrome_group *group);
-// ppi_chrome_group_drop forgets the first `num` held ones.
+// ppi_chrome_group_drop forgets the first `num` buffered ones.
 void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num);
 void ppi_chrome_group_clear(ppi_chrome_group *group);
 

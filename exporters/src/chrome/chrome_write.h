@@ -30,9 +30,9 @@ void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
 void ppi_chrome_write_head(ppi_chrome_writer *writer);
 // Names of the run's processes and threads.
 void ppi_chrome_write_names(ppi_chrome_writer *writer);
-// ppi_chrome_write_fold tells what a site folds into, if anything.
+// ppi_chrome_write_fold answers what a site folds into, if anything.
 void ppi_chrome_write_fold(ppi_chrome_writer *writer, uint32_t site);
-// The rows of a group whose thread has left, as those of `lane`.
+// The rows of a group with a thread that has left, as those of `lane`.
 void ppi_chrome_write_left(ppi_chrome_writer *writer,
                            const ppi_chrome_group *group, uint32_t lane);
 // Run info and totals: the end of a file of one run, else an event of its own.

@@ -2,7 +2,7 @@
 //
 // The binary interfaces of libisal.so.2 and libdeflate.so.0, as far as they are
 // needed. A library is used only after zlib has read back what it wrote, so one
-// whose interface is another falls out, and zlib serves.
+// with another interface falls out, and zlib serves.
 #include "file/codec_fast.h"
 
 #include <dlfcn.h>

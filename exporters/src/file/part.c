@@ -195,7 +195,7 @@ int ppi_part_open_pipe(ppi_part *part) {
 
 bool ppi_part_own_table(ppi_part *part) {
   bool own = ppi_fd_own_table(part->fd);
-  // What is another's by now has been copied: its end is to be seen.
+  // What is another's by now has been copied: find its end.
   if (own && part->fd >= 0 && !ppi_fd_is(part->fd, &part->id)) {
     close(part->fd);
     part->fd = -1;
@@ -238,7 +238,7 @@ static bool is_no_file(const char *path) {
 }
 
 // -1 and errno; EBUSY, EEXIST: another name, please. Whoever has the .part has
-// its name: a file that came before that is seen.
+// its name: a file that came before that is found.
 static int open_name(const ppi_part *part, ppi_part_taken taken) {
   ppi_part_taken is_used = taken ? taken : is_no_file;
   int fd = -1;

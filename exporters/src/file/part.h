@@ -43,7 +43,7 @@ int ppi_part_open_pipe(ppi_part *part);
 // that is refused.
 bool ppi_part_own_table(ppi_part *part);
 // Whether `fd` is still the part's. Where the program has closed it, the .part
-// is opened anew, at its end, if it is still there. 0 or errno; `fd` is -1
+// is opened again, at its end, if it is still there. 0 or errno; `fd` is -1
 // then.
 int ppi_part_hold(ppi_part *part);
 // The file is whole: it gets its name, in `path`. 0 or errno; `fd` stays as it

@@ -68,7 +68,7 @@ static void describe_rule(const ppi_flight *flight, size_t rule, uint64_t ns,
            hashed ? "" : ", ", hashed ? "" : text);
 }
 
-// A rule held at `ns`.
+// A rule was true at `ns`.
 static void fire(ppi_flight *flight, size_t rule, uint64_t ns) {
   ppi_flight_job *job = &flight->jobs[PPI_FLIGHT_RULE];
   pthread_mutex_lock(&flight->mutex);

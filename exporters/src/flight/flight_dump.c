@@ -127,8 +127,8 @@ static pprof_status notify_window(ppi_flight_dump *dump, uint32_t index,
              : PPROF_STATUS_NO_MEMORY;
 }
 
-// Those of which blocks in front of `position` told; a window begins with the
-// dump where it began before.
+// Those that blocks in front of `position` gave; a window begins with the dump
+// where it began before.
 static pprof_status notify_windows(ppi_flight_dump *dump,
                                    const ppi_flight_past *past,
                                    uint64_t position) {
@@ -205,8 +205,8 @@ void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
 
 // ---- blocks ----
 
-// The step that is open has the number behind the latest one; where none was
-// seen, it is not known.
+// The step that is open has the number behind the latest one; without a latest
+// one, it is not known.
 static bool clip(const ppi_flight_dump *dump, const pprof_event *open,
                  uint64_t time_ns, pprof_event *out) {
   *out = *open;

@@ -38,10 +38,10 @@ typedef struct ppi_flight_dump {
   ppi_log_run *runs;  // PPI_LOG_MAX_RUNS
   uint32_t *windows;  // open ones
   size_t num_windows, windows_capacity;
-  uint64_t first_ns;  // nothing told of it begins before, save what its blocks
+  uint64_t first_ns;  // nothing in it begins before, save what its blocks
                       // say
   uint64_t last_ns;
-  uint64_t last_step;  // number of the latest step + 1; 0: none was seen
+  uint64_t last_step;  // number of the latest step + 1; 0: there was none
   uint32_t step_site;
 } ppi_flight_dump;
 
@@ -53,7 +53,7 @@ pprof_status ppi_flight_dump_open(ppi_flight_dump *dump, const char *uuid,
 // otherwise from then on.
 bool ppi_flight_dump_wants(const ppi_flight_dump *dump,
                            const ppi_log_header *header);
-// Tells the past as it is at the first block, which stands at `position` and
+// Delivers the past as it is at the first block, which stands at `position` and
 // has the number `first_block`.
 // `first_ns`: nothing in the ring begins before. Does not touch the file.
 void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,

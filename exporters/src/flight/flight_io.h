@@ -89,8 +89,8 @@ typedef struct ppi_flight {
 } ppi_flight;
 
 pprof_status ppi_flight_io_start(ppi_flight *flight);
-// Ends the dumps and the thread; one whose file does not take it in time is
-// left behind. Errors: IO then.
+// Ends the dumps and the thread; one with a file that does not take it in time
+// is left behind. Errors: IO then.
 pprof_status ppi_flight_io_finish(ppi_flight *flight, uint64_t deadline_ns);
 void ppi_flight_free(ppi_flight *flight);
 // Opens the first of `path`, .1, .2 ... beside it that is free.

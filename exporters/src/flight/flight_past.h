@@ -20,7 +20,7 @@ typedef struct ppi_flight_definitions {
   size_t num, capacity;
 } ppi_flight_definitions;
 
-// What a definition said until another took its id.
+// What a definition meant until another took its id.
 typedef struct ppi_flight_replaced {
   pprof_definition was;
   uint64_t until;  // number of the first block behind it
@@ -38,8 +38,8 @@ typedef struct ppi_flight_past {
 
 // All of these answer false when out of memory.
 bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info);
-// `next` is the number of the block behind those whose events the definition
-// has nothing to say of, `oldest` that of the first block in the ring.
+// `next` is the number of the block behind those with events that the
+// definition does not describe, `oldest` that of the first block in the ring.
 bool ppi_flight_past_define(ppi_flight_past *past,
                             const pprof_definition *definition, uint64_t next,
                             uint64_t oldest);

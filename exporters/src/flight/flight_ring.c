@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A staging ring whose producer is its consumer, too. A kill at any moment
-// leaves whole blocks between tail and head: the tail moves before what it
-// freed is written over.
+// A staging ring with a producer that is its consumer, too. A kill at any
+// moment leaves whole blocks between tail and head: the tail moves before what
+// it freed is written over.
 #include "flight/flight_ring.h"
 
 #include <sys/mman.h>

@@ -9,7 +9,7 @@
 typedef struct ppi_flight_state {
   uint64_t num_dumps;       // whole files
   uint64_t num_failed;      // could not be written; `error` is the first reason
-  uint64_t num_fired;       // times that a rule held
+  uint64_t num_fired;       // times that a rule was true
   uint64_t num_suppressed;  // of these without a dump of their own
   uint64_t num_overwritten;  // events gone from the ring
   bool triggered;            // a dump that was asked for is not whole yet

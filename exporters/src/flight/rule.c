@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules: one pass over the text. The first thing that is wrong is told with
+// Rules: one pass over the text. The first thing that is wrong is reported with
 // its place.
 #include "flight/rule.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of a row may be one event apart: what goes together is taken from one
-// of them.
+// Numbers of a row may differ by one event: what goes together is taken from
+// one of them.
 #include "live/live_read.h"
 
 #include <string.h>

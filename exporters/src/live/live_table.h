@@ -53,7 +53,7 @@ typedef struct ppi_live_device {
   char name[32];
   uint64_t busy_ns;      // the union of its ranges, from `begun_ns` of the
   uint64_t until_ns;     // header up to here
-  uint64_t num_pending;  // submitted and not seen finished, at the checkpoint
+  uint64_t num_pending;  // submitted and not found finished, at the checkpoint
 } ppi_live_device;
 
 // Threads of one name are one: a pool.

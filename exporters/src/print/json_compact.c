@@ -13,7 +13,7 @@
 enum { MOST_FINDINGS = 10, MOST_ROWS = 20, MOST_TEXT = 160, NUM_COLUMNS = 9 };
 enum { MOST_INPUTS = 4, MOST_NOTES = 4, MOST_BYTES = 8000 };
 
-// How much of each is told.
+// How much of each is printed.
 typedef struct measure {
   size_t findings, rows, inputs, notes;
 } measure;
