@@ -34,8 +34,9 @@ typedef struct words {
 
 static words cell_of(const ppi_grid *grid, size_t row, size_t column) {
   size_t cell = row * grid->num_columns + column;
-  size_t start = cell ? grid->ends[cell - 1] : 0;
-  bool is_there = !grid->text.failed && grid->ends[cell] > start;
+  bool is_there = !grid->text.failed && cell < grid->num_cells;
+  size_t start = is_there && cell ? grid->ends[cell - 1] : 0;
+  is_there = is_there && grid->ends[cell] > start;
   return (words){is_there ? grid->text.bytes + start : "",
                  is_there ? grid->ends[cell] - start : 0};
 }

@@ -128,7 +128,8 @@ pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out,
   if (!calls->num) return PPROF_STATUS_OK;
   if (loop) loop->stride = calls->stride;
   search.failed = !find_model(&search, calls);
-  if (!search.failed && model.num_counted) ask_rules(&search);
+  bool has_blame = model.num_counted && model.time_ns;
+  if (!search.failed && has_blame) ask_rules(&search);
   if (!search.failed && out->claim != PPI_CLAIM_NONE)
     ppi_blame_show(&search, requests);
   ppi_blame_clear(&search.blame);
