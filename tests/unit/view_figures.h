@@ -167,6 +167,7 @@ class Figures {
                                     const char *sort = nullptr, long top = 0) {
     ppi_report_options options = {};
     options.views = view;
+    options.is_wide = true;
     options.sort = sort;
     options.top = top;
     options.time_unit = PPI_TIME_NS;

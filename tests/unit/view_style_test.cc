@@ -18,6 +18,7 @@ std::string Write(const Figures &figures, ppi_report_style style,
                   long top = LONG_MIN) {
   ppi_report_options options = {};
   options.style = style;
+  options.is_wide = true;
   options.sort = sort;
   options.top = top;
   return Figures::WithoutFooter(figures.Write(format, options));
@@ -200,6 +201,7 @@ TEST(TorchTest, TheWidthOfNamesMayBeGiven) {
   figures.Host(PPROF_CATEGORY_OPERATOR, of60, {1});
   ppi_report_options options = {};
   options.style = PPI_STYLE_TORCH;
+  options.is_wide = true;
   options.name_width = 64;
   std::string table = figures.Write(PPI_FORMAT_TABLE, options);
   EXPECT_NE(table.find("\n    " + of60 + "  "), std::string::npos) << table;

@@ -186,7 +186,8 @@ TEST(TableTest, ColumnsGrowWithTheirTexts) {
   feed.Range(1, "\u6a21\u578b-\x1b", PPROF_CATEGORY_USER_DEFINED, 0,
              uint64_t{1} << 62);
   std::string table = Report(feed).Table("userdefined", PPI_TIME_NS);
-  EXPECT_NE(table.find("\n-------  ------  ----"), std::string::npos) << table;
+  EXPECT_NE(table.find("\n---------  ------  ----"), std::string::npos)
+      << table;
   EXPECT_NE(table.find("\n\u6a21\u578b-\\x1B  1       46116860184273879"),
             std::string::npos)
       << table;

@@ -5,6 +5,7 @@
 
 #include <climits>
 #include <random>
+#include <regex>
 #include <string>
 
 #include "print/report_print.h"
@@ -42,11 +43,15 @@ class TreeTest : public testing::Test {
     Stage("shared", 400, 700);
     Stage("b", 400, 900);
   }
-  // The rows of the text, without what stands under them.
+  // The rows of the text, without what stands under them, two blanks between
+  // columns: their widths are the grid's.
   std::string Rows() {
     std::string text = Written(PPI_FORMAT_TABLE);
     size_t end = text.find("\n\n");
-    return end == std::string::npos ? text : text.substr(0, end + 1);
+    return Squeezed(end == std::string::npos ? text : text.substr(0, end + 1));
+  }
+  static std::string Squeezed(const std::string &text) {
+    return std::regex_replace(text, std::regex(" {2,}"), "  ");
   }
   std::string Written(ppi_report_format format) {
     Report report;
@@ -63,16 +68,11 @@ class TreeTest : public testing::Test {
 TEST_F(TreeTest, ANameStandsUnderEachThatCallsIt) {
   FillTwoCallers();
   EXPECT_EQ(Rows(),
-            "path           calls    total   wall     self      avg      p50"
-            "      max  items/s\n"
-            "b                  1   500 us   50 %   200 us   500 us   500 us"
-            "   500 us     2000\n"
-            "└─ shared          1   300 us   30 %   300 us   300 us   300 us"
-            "   300 us        -\n"
-            "a                  1   400 us   40 %   300 us   400 us   400 us"
-            "   400 us     2500\n"
-            "└─ shared          1   100 us   10 %   100 us   100 us   100 us"
-            "   100 us        -\n");
+            "path  calls  total  wall  self  avg  p50  max  items/s\n"
+            "b  1  500 us  50 %  200 us  500 us  500 us  500 us  2000\n"
+            "└─ shared  1  300 us  30 %  300 us  300 us  300 us  300 us  -\n"
+            "a  1  400 us  40 %  300 us  400 us  400 us  400 us  2500\n"
+            "└─ shared  1  100 us  10 %  100 us  100 us  100 us  100 us  -\n");
 }
 
 TEST_F(TreeTest, FlatHasEachNameOnce) {
@@ -80,10 +80,10 @@ TEST_F(TreeTest, FlatHasEachNameOnce) {
   options.is_flat = true;
   options.columns = "calls,total,self,items/s";
   EXPECT_EQ(Rows(),
-            "name           calls    total     self  items/s\n"
-            "b                  1   500 us   200 us     2000\n"
-            "a                  1   400 us   300 us     2500\n"
-            "shared             2   400 us   400 us     5000\n");
+            "name  calls  total  self  items/s\n"
+            "b  1  500 us  200 us  2000\n"
+            "a  1  400 us  300 us  2500\n"
+            "shared  2  400 us  400 us  5000\n");
 }
 
 TEST_F(TreeTest, DepthCutsAndSortOrders) {
@@ -92,9 +92,9 @@ TEST_F(TreeTest, DepthCutsAndSortOrders) {
   options.depth = 1;
   options.sort = "self";
   EXPECT_EQ(Rows(),
-            "path             self\n"
-            "a              300 us\n"
-            "b              200 us\n");
+            "path  self\n"
+            "a  300 us\n"
+            "b  200 us\n");
 }
 
 TEST_F(TreeTest, FilterKeepsWhatIsAroundAndInside) {
@@ -103,16 +103,16 @@ TEST_F(TreeTest, FilterKeepsWhatIsAroundAndInside) {
   options.columns = "calls";
   options.filter = "sha*";
   EXPECT_EQ(Rows(),
-            "path           calls\n"
-            "b                  1\n"
-            "└─ shared          1\n"
-            "a                  1\n"
-            "└─ shared          1\n");
+            "path  calls\n"
+            "b  1\n"
+            "└─ shared  1\n"
+            "a  1\n"
+            "└─ shared  1\n");
   options.filter = "a";
   EXPECT_EQ(Rows(),
-            "path           calls\n"
-            "a                  1\n"
-            "└─ shared          1\n");
+            "path  calls\n"
+            "a  1\n"
+            "└─ shared  1\n");
   options.filter = "none";
   EXPECT_EQ(Rows(), "Tree: no name fits --filter\n");
 }
@@ -123,8 +123,8 @@ TEST_F(TreeTest, WallCountsAMomentOnce) {
   Stage("a", 300, 600, 3);
   options.columns = "total,wall";
   EXPECT_EQ(Rows(),
-            "path            total   wall\n"
-            "a              700 us   60 %\n");
+            "path  total  wall\n"
+            "a  700 us  60 %\n");
 }
 
 TEST_F(TreeTest, ManyCallsHaveAP99AndFewAGreatest) {
@@ -132,9 +132,9 @@ TEST_F(TreeTest, ManyCallsHaveAP99AndFewAGreatest) {
   Stage("few", 200, 250);
   options.columns = "p99";
   EXPECT_EQ(Rows(),
-            "path              p99\n"
-            "many          1.00 us\n"
-            "few          50.0 us*\n");
+            "path  p99\n"
+            "many  1.00 us\n"
+            "few  50.0 us*\n");
 }
 
 TEST_F(TreeTest, DeviceRangesAreSaidToBe) {
@@ -143,9 +143,9 @@ TEST_F(TreeTest, DeviceRangesAreSaidToBe) {
                 400 * kUs);
   options.columns = "total,device";
   EXPECT_EQ(Rows(),
-            "path             total   device\n"
-            "detect          100 us   300 us\n"
-            "└─ k (device)   300 us   300 us\n");
+            "path  total  device\n"
+            "detect  100 us  300 us\n"
+            "└─ k (device)  300 us  300 us\n");
 }
 
 // Where the device did not answer, its ranges are there, and no zero is.
@@ -155,13 +155,13 @@ TEST_F(TreeTest, DeviceRangesWithoutTimesAreSaidToBe) {
       PPROF_FLAG_NO_DEVICE_TIME;
   options.columns = "calls,total,avg,device";
   EXPECT_EQ(Rows(),
-            "path                      calls    total      avg   device\n"
-            "detect                        1   100 us   100 us        -\n"
-            "└─ k (device, no times)       1        -        -        -\n");
+            "path  calls  total  avg  device\n"
+            "detect  1  100 us  100 us  -\n"
+            "└─ k (device, no times)  1  -  -  -\n");
   feed.OnDevice(1, 1, "k", PPROF_CATEGORY_INFERENCE, 60 * kUs, 100 * kUs,
                 400 * kUs);
   const std::string rows = Rows();
-  EXPECT_NE(rows.find("k (device, 1 without a time)       2   300 us   300 us"),
+  EXPECT_NE(rows.find("k (device, 1 without a time)  2  300 us  300 us"),
             std::string::npos)
       << rows;
 }
@@ -177,21 +177,16 @@ TEST_F(TreeTest, StagesOpenIntoTheirKernels) {
                 240 * kUs);
   options.columns = "calls,total";
   EXPECT_EQ(Rows(),
-            "path           calls    total\n"
-            "detect             1   100 us\n");
+            "path  calls  total\n"
+            "detect  1  100 us\n");
   options.has_kernels = true;
   options.columns = "calls,kernels,busy,busy%,idle,because,delay";
   EXPECT_EQ(Rows(),
-            "path                           calls  kernels     busy  busy%  "
-            " idle       because    delay\n"
-            "detect                             1        2  40.0 us   50 %  "
-            " 33 %  not launched  10.0 us\n"
-            "└─ · k                             2        -  40.0 us   50 %  "
-            "    -             -        -\n"
-            "(launched outside of ranges)       -        1  40.0 us   50 %  "
-            "    -             -        -\n"
-            "└─ · alone                         1        -  40.0 us   50 %  "
-            "    -             -        -\n");
+            "path  calls  kernels  busy  busy%  idle  because  delay\n"
+            "detect  1  2  40.0 us  50 %  33 %  not launched  10.0 us\n"
+            "└─ · k  2  -  40.0 us  50 %  -  -  -\n"
+            "(launched outside of ranges)  -  1  40.0 us  50 %  -  -  -\n"
+            "└─ · alone  1  -  40.0 us  50 %  -  -  -\n");
 }
 
 // A device range that is open from 10 to 60 us and lies between events from 20
@@ -276,8 +271,8 @@ TEST_F(TreeTest, FitsTheWidth) {
   options.width = 60;
   // 36 for the name, which are what 8 for calls, 9 and 7 leave of 60.
   EXPECT_EQ(Rows(),
-            "path                                   calls    total   wall\n"
-            "a name that is fa… a narrow terminal       1   100 us   10 %\n");
+            "path  calls  total  wall\n"
+            "a name that is fa… a narrow terminal  1  100 us  10 %\n");
   options.is_wide = true;
   std::string rows = Rows();
   EXPECT_NE(rows.find("far too long for a narrow"), std::string::npos) << rows;
@@ -290,8 +285,8 @@ TEST_F(TreeTest, OneUnitWhereOneIsAsked) {
   options.has_time_unit = true;
   options.time_unit = PPI_TIME_MS;
   EXPECT_EQ(Rows(),
-            "path            total\n"
-            "a                0.10\n");
+            "path  total\n"
+            "a  0.10\n");
 }
 
 TEST_F(TreeTest, CsvHasThePath) {
