@@ -14,6 +14,8 @@ enum { PPI_ANSWER_COLUMNS(PPI_COLUMN_CELL) NUM_COLUMNS };
 
 enum { MOST_COLUMNS = 8 };
 
+enum { ENOUGH_FOR_UNITS = 96 };
+
 typedef struct answer_text {
   ppi_page *page;
   const ppi_view *view;
@@ -126,7 +128,10 @@ static void choose(answer_text *to) {
     take(to, has_p99 ? P99 : MOST,
          (ppi_grid_column){has_p99 ? "p99" : "max", .least = 7, .rank = 2});
   }
-  ppi_page_format(&to->calls, is_run ? " calls" : " calls a%s %s",
+  // The title names the unit, too; names need the room more.
+  bool is_short = is_run || (!to->options->is_wide &&
+                             ppi_page_columns(to->page) < ENOUGH_FOR_UNITS);
+  ppi_page_format(&to->calls, is_short ? " calls" : " calls a%s %s",
                   *unit == 'i' ? "n" : "", unit);
   take(to, CALLS,
        (ppi_grid_column){to->calls.failed ? "" : to->calls.bytes,
