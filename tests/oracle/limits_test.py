@@ -150,6 +150,32 @@ class LimitsTest(case.Case):
         self.assertNotIn("host-bound", case.output("summary", self.path("trace.json")))
         self.assertAlmostEqual(4900 / 8000, sum(gap["part"] for gap in limit["gaps"]), delta=0.01)
 
+    def test_a_device_that_limits_is_not_called_idle_for_the_start(self):
+        # One kernel, 400 ms of start-up, then 40 rounds of 8 ms that the device works through.
+        trace, us = traces.KinetoTrace(), 1000
+        early = trace.call(0, us)
+        trace.device("warm up", 10 * us, 20 * us, early)
+        for at in range(400000 * us, 720000 * us, 8000 * us):
+            trace.host("data", "user_annotation", at, at + 500 * us)
+            trace.host("forward", "user_annotation", at + 500 * us, at + 8000 * us)
+            number = trace.call(at + 510 * us, at + 511 * us)
+            trace.device("gemm", at + 520 * us, at + 7980 * us, number)
+            trace.host("cudaStreamSynchronize", "cuda_runtime", at + 600 * us, at + 7990 * us)
+        said = case.output("summary", self.written(trace))
+        self.assertRegex(said, r"Answer +(GPU|cuda:|gpu:)?.* is the limit")
+        self.assertNotIn("host-bound", said)
+
+    def test_steps_inside_an_outlier(self):
+        # What is left of the time behind an outlier of another thread is nothing: no verdict.
+        def step(number, start, length, tid):
+            return {"ph": "X", "name": f"ProfilerStep#{number}", "cat": "user_annotation",
+                    "ts": start, "dur": length, "pid": 1, "tid": tid}
+        steps = [step(i + 1, 1000 + 1000 * i, 900, 1) for i in range(60)]
+        path = self.path("inside.json")
+        with open(path, "w", encoding="ascii") as file:
+            json.dump({"traceEvents": [step(0, 0, 100000, 9), *steps]}, file)
+        self.assertEqual("none", case.Report(path).json["limit"]["claim"])
+
 
 if __name__ == "__main__":
     case.main()

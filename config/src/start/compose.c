@@ -138,7 +138,7 @@ static void forget_in_child(void) {
   static const pthread_mutex_t fresh = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
   lock = fresh;
   if (current) ppi_running_in_forked_child(current);
-  // A first marker of another thread, whose session may have started.
+  // A first marker of another thread may have started a session.
   bool begins = lock_owner != 0;
   lock_owner = 0;
   bool waits_too = current ? current->unasked && !current->adopted &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The account of a session's files. Called by collector, I/O threads and
-// whoever exports, under one lock, which is free while a file is removed.
+// all exporters, under one lock, which is free while a file is removed.
 #include "file/disk.h"
 
 #include <pthread.h>

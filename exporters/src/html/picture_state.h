@@ -69,7 +69,7 @@ typedef struct ppi_picture_run {
   uint64_t shift_ns;           // to the time of the page
 } ppi_picture_run;
 
-// An event told exactly. On a device: with both sides. Of a wait: which OS
+// An event printed exactly. On a device: with both sides. Of a wait: which OS
 // thread ended it, and the stage in which that one was, + 1; 0: unknown.
 typedef struct ppi_picture_event {
   uint32_t row, stage, depth, flags, kind;

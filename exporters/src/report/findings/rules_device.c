@@ -136,6 +136,14 @@ static bool is_in_answer(const ppi_limit *limit, double share) {
   return limit->says_gaps && idle < share + 0.03 && idle > share - 0.03;
 }
 
+// Of the rounds: what passes before and after them is none of its time.
+static bool is_the_limit(const ppi_limit *limit, const char *device) {
+  bool is = false;
+  for (size_t i = 0; i < limit->num_names; i++)
+    is |= strcmp(limit->names[i], device) == 0;
+  return is && limit->claim == PPI_CLAIM_LIMIT;
+}
+
 void ppi_rule_host_bound(ppi_search *search) {
   ppi_active active;
   const ppi_report_device *device = busiest(search, &active);
@@ -143,7 +151,8 @@ void ppi_rule_host_bound(ppi_search *search) {
       100 * active.not_submitted_ns < search->threshold * active.time_ns)
     return;
   double share = active.not_submitted_ns / active.time_ns;
-  if (is_in_answer(&search->figures->limit, share)) return;
+  const ppi_limit *limit = &search->figures->limit;
+  if (is_in_answer(limit, share) || is_the_limit(limit, device->name)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
   if (!finding) return;
   char stage[192];

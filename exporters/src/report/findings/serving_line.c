@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// The class with the most time; one whose time divides comes before others.
+// The class with the most time; one with a divided time comes before others.
 static const ppi_report_serving *find_class(const ppi_figures *figures) {
   const ppi_report_serving *found = NULL;
   for (size_t i = 0; i < figures->num_serving; i++) {

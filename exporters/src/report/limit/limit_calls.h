@@ -67,7 +67,7 @@ typedef struct ppi_limit_calls {
   bool are_links;       // flows join ranges, and are no requests
   uint32_t *places;     // of the table that is being read: calls of its rows
   size_t places_capacity;
-  uint32_t *open;  // calls whose end has not come
+  uint32_t *open;  // calls without an end yet
   size_t num_open, open_capacity;
 } ppi_limit_calls;
 
