@@ -40,33 +40,38 @@ static bool is_only_one(const ppi_limit_model *model) {
   return true;
 }
 
-// The stages of the turns in their order, each once; those of few turns, such
-// as logging, are left out. Answers how many there are.
-static size_t put_stages(ppi_limit_loop *loop, const ppi_limit_model *model) {
+// Adds a stage's name, or that there are more, where no room is left.
+static size_t put_stage(ppi_limit_loop *loop, size_t len, const char *text) {
+  if (len == sizeof loop->stages) return len;
+  // Room for what says that there are more.
+  size_t room = sizeof loop->stages - sizeof ", ..." - len;
+  int put = snprintf(loop->stages + len, room, "%s%s", len ? ", " : "", text);
+  if (put >= 0 && (size_t)put < room) return len + (size_t)put;
+  strcpy(loop->stages + len, len ? ", ..." : "");
+  return sizeof loop->stages;
+}
+
+// The stages of the turns in their order, each once, into *num; those of few
+// turns, such as logging, are left out. False: out of memory.
+static bool put_stages(ppi_limit_loop *loop, const ppi_limit_model *model,
+                       size_t *num) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
-  size_t num = 0, len = 0, least = model->num_units / 2;
+  size_t len = 0, least = model->num_units / 2;
+  size_t *calls = ppi_alloc((model->num_names + 1) * sizeof *calls);
+  if (!calls) return false;
+  for (size_t i = 0; i < row->num_outer; i++)
+    calls[model->calls[row->outer[i]].name]++;
   for (size_t i = 0; i < row->num_outer; i++) {
     uint32_t name = model->calls[row->outer[i]].name;
-    bool is_known = false;
-    for (size_t k = 0; k < i && !is_known; k++)
-      is_known = model->calls[row->outer[k]].name == name;
-    if (is_known || count_on(model, row, name) < least ||
-        ppi_is_collection(model->names[name].text))
-      continue;
-    num++;
-    if (len == sizeof loop->stages) continue;
     const char *text = model->names[name].text;
-    // Room for what says that there are more.
-    size_t room = sizeof loop->stages - sizeof ", ..." - len;
-    int put = snprintf(loop->stages + len, room, "%s%s", len ? ", " : "", text);
-    if (put < 0 || (size_t)put >= room) {
-      strcpy(loop->stages + len, len ? ", ..." : "");
-      len = sizeof loop->stages;
-      continue;
+    if (calls[name] && calls[name] >= least && !ppi_is_collection(text)) {
+      len = put_stage(loop, len, text);
+      ++*num;
     }
-    len += (size_t)put;
+    calls[name] = 0;
   }
-  return num;
+  ppi_free(calls);
+  return true;
 }
 
 // The last turn has no next one: it lasts as long as what it submitted.
@@ -81,11 +86,11 @@ static void end_last(ppi_limit_loop *loop, const ppi_limit_model *model) {
 }
 
 bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
-  size_t stages;
+  size_t stages = 0;
   if (model->unit_kind != PPI_UNIT_ITERATION ||
       model->num_units < LEAST_TURNS || !is_only_one(model))
     return true;
-  stages = put_stages(loop, model);
+  if (!put_stages(loop, model, &stages)) return false;
   if (!loop->begins && stages < FEW_STAGES && model->num_units < LEAST_OF_ONE)
     return true;
   loop->turns = ppi_alloc(model->num_units * sizeof *loop->turns);
