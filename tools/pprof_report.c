@@ -148,17 +148,20 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report compare before/ after/"},
     {"try", "--base CMD --new CMD",
      "run two commands in turns until it is sure which one is faster",
-     "Each is run once to warm up, then in turns, A B B A, until every stage "
-     "is decided or\n--max-runs is reached. At most 5 % of unchanged programs "
-     "have any stage named. See\ndocs/compare.md.\n",
+     "Each runs once to warm up, then in turns, A B B A. It ends when every "
+     "stage is decided,\n"
+     "or at --max-runs. At most 5 % of unchanged programs have any stage "
+     "named. See\n"
+     "docs/compare.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(TRY) | PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW),
      0, false, false, ppi_tool_try, NULL, "Compare and predict",
      "pprof-report try --base './serve' --new './serve --fast'"},
     {"history", "FOLDER", "find where stages became slower or faster for good",
-     "FOLDER has the logs of a program over commits or days: each log is a "
-     "point, or each\nfolder of logs, in the order in which they were made. "
-     "See docs/compare.md.\n",
+     "FOLDER has the logs of a program over commits or days. Each log, or each "
+     "folder of\n"
+     "logs, is a point, in the order in which they were made. See "
+     "docs/compare.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(HISTORY) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(PAGE) |
          PPI_TAKES(RAW),
@@ -166,10 +169,11 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report history --fail-on new --html history.html nightly/"},
     {"search-batch", "[--] CMD [ARG...]",
      "find the largest batch that a command survives",
-     "{batch} in CMD and its arguments becomes the size of the batch: doubled "
-     "until the\ncommand fails (exit status, signal, out of memory), then "
-     "halved in between. Then\nthe throughput with the best one, from its "
-     "log.\n",
+     "{batch} in CMD and its arguments becomes the size of the batch. The size "
+     "doubles until\n"
+     "the command fails (exit status, signal, out of memory), then is halved "
+     "in between.\n"
+     "The throughput with the best one comes from its log.\n",
      PPI_TAKES(ALL) | PPI_TAKES(SEARCH_BATCH) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) |
          PPI_TAKES(RAW),
@@ -196,11 +200,12 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report cost --dim batch=8 model.onnx"},
     {"run", "[--] CMD [ARG...]", "run a command and print what it recorded",
      "The command and its children are profiled through NVTX, or through the "
-     "SDK if\nthey use it; nothing in them needs to change. Input and output "
-     "are "
-     "theirs: the\ntables go to stderr. Exits as the command does (128 + n for "
-     "signal n, 126 or\n127 when it cannot be run), or as below when it "
-     "succeeds.\n",
+     "SDK if\n"
+     "they use it; nothing in them must change. Input and output are theirs: "
+     "the\n"
+     "tables go to stderr. Exits as the command does (128 + n for signal n; "
+     "126 or\n"
+     "127: it cannot run), or as below when it succeeds.\n",
      PPI_TAKES(ALL) | PPI_TAKES(RUN) | PPI_TAKES(TABLES) | PPI_TAKES(REPORT) |
          PPI_TAKES(PAGE) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW) |
          PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
@@ -239,9 +244,10 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report metrics --listen 0.0.0.0:9464"},
     {"config", "validate FILE... | show [FILE] | schema",
      "check a configuration, or show what would be in force",
-     "`validate` judges files alone; `show` reads FILE, or PPROF_CONFIG, and "
-     "the\nenvironment as pprof_start would; `schema` prints the JSON Schema "
-     "of the keys.\n",
+     "`validate` judges files alone. `show` reads FILE, or PPROF_CONFIG, and "
+     "the\n"
+     "environment as pprof_start would. `schema` prints the JSON Schema of the "
+     "keys.\n",
      PPI_TAKES(ALL) | PPI_TAKES(CONFIG), 0, true, false, ppi_tool_config, NULL,
      "Check, repair, set up", "pprof-report config validate pprof.yaml"},
     {"help", "[VERB | pprof.yaml]", "print this, or the help of a verb",

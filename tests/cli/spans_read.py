@@ -118,7 +118,7 @@ class Spans(unittest.TestCase):
         report = self.report(json.dumps(spans("vllm", served(1, 0, 200, 50, 50, 100, 50, 101))))
         times = self.times(report, "llm_request")
         self.assertEqual((times["TTFT"], times["queue"], times["TPOT"]), (100, 50, 1))
-        self.assertIn("of 1 the first token was told from when it was scheduled",
+        self.assertIn("of 1 the first token was counted from when it was scheduled",
                       json.dumps(report["trust"]))
 
     def test_nothing_is_invented_of_a_first_token_alone(self):

@@ -57,8 +57,8 @@ class TraceClocks(unittest.TestCase):
         events, said = self.trace(self.make("logs", "24", str(STEPS), "1"))
         line, = said
         bound = re.fullmatch("pprof-report: the clocks of 3 hosts are set by the ends of their"
-                             " collectives: between hosts, order holds for what is more than"
-                             " (0.0\\d\\d) ms apart", line)
+                             " collectives: order between hosts is true beyond"
+                             " (0.0\\d\\d) ms", line)
         self.assertLessEqual(float(bound[1]), 0.04)
         self.assertLessEqual(self.apart(events), 20 + 1000 * float(bound[1]))
         labels = self.labels(events)
@@ -83,8 +83,8 @@ class TraceClocks(unittest.TestCase):
         events, said = self.trace(logs)
         self.assertIn("the clocks of 2 hosts are set", said[0])
         self.assertEqual(
-            "pprof-report: 1 of 3 hosts have no collective in common with the others: their order"
-            " is that of their own clocks, whose error is not known", said[1])
+            "pprof-report: 1 of 3 hosts share no collective with the others: their own clocks"
+            " order them, with unknown error", said[1])
         self.assertEqual(2, len(said))
         self.assertEqual([16, 4], [sum(bool(re.fullmatch(SET, label))
                                        for label in self.labels(events)),
@@ -95,8 +95,8 @@ class TraceClocks(unittest.TestCase):
             self.make("other", "16:8:9", "0", "2")
         events, said = self.trace(logs)
         self.assertEqual(
-            ["pprof-report: 2 of 2 hosts have no collective in common with the others: their order"
-             " is that of their own clocks, whose error is not known"], said)
+            ["pprof-report: 2 of 2 hosts share no collective with the others: their own clocks"
+             " order them, with unknown error"], said)
         self.assertEqual([OWN, OWN], self.labels(events))
 
     def test_collectives_of_one_host_say_nothing_of_others(self):
@@ -104,7 +104,7 @@ class TraceClocks(unittest.TestCase):
         logs = self.make("logs", "16:0:8", "2", "1") + self.make("other", "16:8:16", "0", "2")
         _, said = self.trace(logs)
         self.assertEqual(1, len(said))
-        self.assertIn("2 of 2 hosts have no collective in common", said[0])
+        self.assertIn("2 of 2 hosts share no collective", said[0])
 
     def test_jobs_at_other_times_have_nothing_in_common(self):
         """The same steps and names, a day apart on other hosts."""
@@ -112,7 +112,7 @@ class TraceClocks(unittest.TestCase):
             self.make("other", "8", str(STEPS), "2:5:86400")
         events, said = self.trace(logs)
         self.assertIn("the clocks of 2 hosts are set", said[0])
-        self.assertIn("1 of 3 hosts have no collective in common", said[1])
+        self.assertIn("1 of 3 hosts share no collective", said[1])
         self.assertEqual(8, self.labels(events).count(OWN))
         loads = sorted(event["ts"] for event in events if event["name"] == "load")
         # The hosts of the first job are moved by 1 ms, host 5 has its own clock, 5 ms ahead.

@@ -96,7 +96,7 @@ TEST(ImportDeviceTest, KernelsOfOnnxRuntimeAreOfTheirNodes) {
               25612u);
   }
   EXPECT_EQ(run.The("alone").event.start_ns, 160000u);
-  EXPECT_TRUE(run.HasNote("1 device ranges whose launch is not in the trace"));
+  EXPECT_TRUE(run.HasNote("1 device ranges without their launch in the trace"));
 }
 
 // What devices are is of the run: each model once, no mere number.

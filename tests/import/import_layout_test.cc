@@ -225,7 +225,7 @@ TEST(ImportTorchTest, KeepsKernelsWithoutALaunch) {
   EXPECT_EQ(run.The("k").event.lane, 0u);
   EXPECT_EQ(run.The("k").event.start_ns, 4000u);
   EXPECT_EQ(run.The("k").event.device_start_ns, 4000u);
-  EXPECT_TRUE(run.HasNote("1 device ranges whose launch is not in the trace"));
+  EXPECT_TRUE(run.HasNote("1 device ranges without their launch in the trace"));
   EXPECT_EQ(run.Total("lost"), 0u);
 }
 

@@ -81,8 +81,8 @@ class DevicesTest(Case):
     def test_what_only_a_host_does_is_stronger_than_a_name(self):
         report = self.ask("named_like_a_device.json")
         self.assertEqual(self.devices(report), {})
-        self.assertIn("'cuda:0' is called like a device and does what only a host does: "
-                      "it is taken for a host; --device-process 'cuda:0' changes that", self.said)
+        self.assertIn("'cuda:0' has a device's name and a host's calls: it is a host; "
+                      "--device-process 'cuda:0' changes that", self.said)
 
     def test_labels_of_other_devices(self):
         report = self.ask("device_labels.json")

@@ -180,8 +180,8 @@ TEST(FindingsDeviceTest, ManyShortRangesAreAProblem) {
   FindingsReport report(&feed);
   EXPECT_EQ(
       "300 of 300 device ranges are of kinds that usually take less than 20 "
-      "us; submitting them takes the host 4.50 ms, and the device works on "
-      "them for 3.00 ms.",
+      "us. Submitting them takes the host 4.50 ms; the device works on them "
+      "for 3.00 ms.",
       report.Text("launch-bound"));
 }
 

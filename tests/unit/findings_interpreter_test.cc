@@ -69,7 +69,7 @@ TEST(FindingsInterpreterTest, WhatHeldTheLoopIsNamedWithWhoWaited) {
   hold("loop:tokenize", 5060 * kMs, 12);
   hold("loop:other", 6060 * kMs, 25);
   // One of them was open on the thread itself.
-  EXPECT_EQ("`tokenize` held the event loop for 48.0 ms: 31 requests waited.",
+  EXPECT_EQ("`tokenize` kept the event loop for 48.0 ms: 31 requests waited.",
             FindingsReport(&feed).Text("held-loop"));
 }
 

@@ -138,8 +138,7 @@ TEST(FindingsLimitsTest, NamesThatExplodeAreSaid) {
   FindingsReport report(&feed);
   EXPECT_EQ("names", report.Problems());
   EXPECT_EQ(
-      "There were more names than are told apart: 70 times a range stands "
-      "under <other>.",
+      "There were too many different names: 70 ranges are under <other>.",
       report.Text("names"));
 }
 

@@ -53,8 +53,8 @@ TEST(FindingsMemoryTest, WhatEachStepKeepsIsAProblem) {
   EXPECT_STREQ("rate", finding.values[4].name);
   EXPECT_NEAR(100 * kMB, finding.values[4].number, 1 * kMB);
   EXPECT_EQ(0u, report.Text("memory-grows")
-                    .find("Memory in use on gpu:0 grows: what is left of it at "
-                          "its lowest is "))
+                    .find("Memory in use on gpu:0 grows: its lowest level "
+                          "rises by "))
       << report.Text("memory-grows");
 }
 

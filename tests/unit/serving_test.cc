@@ -214,9 +214,10 @@ TEST_F(ServingTest, TokensBehindTheEndAreCounted) {
   EXPECT_EQ(3u, sums.tokens_out) << "two of 7, one of 8";
   EXPECT_EQ(4u, sums.num_unequal) << "7, 8 twice, 9";
   // 1 of 7, 3 of 8, 2 of 9, 1 of 10, 1 of 11.
-  EXPECT_NE(std::string::npos,
-            report.Table(nullptr).find(
-                "8 marks and ranges of requests lie in the time of none"))
+  EXPECT_NE(
+      std::string::npos,
+      report.Table(nullptr).find(
+          "8 marks and ranges of requests belong to requests without a range"))
       << report.Table(nullptr);
   EXPECT_NE(std::string::npos,
             report.Table("serving").find(

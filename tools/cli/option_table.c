@@ -67,9 +67,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "a configuration for a server that marks: docs/serving.md#presets"},
     {"hooks", 0, PPI_OPTION_TEXTS, FIELD(run.hooks), FOR(RUN), "FILE|NAME",
      NULL,
-     "mark functions of Python packages from outside, may come again: torch,"
-     " transformers, vllm, sglang, ray-serve, litserve, asgi, concurrent, or a"
-     " file: docs/python.md [torch and asgi where the program marks nothing]"},
+     "mark functions of Python packages, may come again: torch, vllm, asgi, "
+     "... or a file, see docs/python.md [torch, asgi where nothing is marked]"},
     {"no-hooks", 0, PPI_OPTION_FLAG, FIELD(run.no_hooks), FOR(RUN), NULL, NULL,
      "mark nothing from outside"},
     {"logs", 0, PPI_OPTION_TEXT, FIELD(run.logs), FOR(RUN), "FOLDER", NULL,
@@ -77,8 +76,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"html", 0, PPI_OPTION_TEXT, FIELD(html), FOR(PAGE), "FILE", NULL,
      "write it as a page, too: docs/page.md"},
     {"kernels", 0, PPI_OPTION_FLAG, FIELD(run.kernels), FOR(RUN), NULL, NULL,
-     "record each kernel and copy of CUDA, too, under the stage that launched"
-     " it; no other tool can have CUPTI meanwhile, see docs/devices.md"},
+     "record each kernel and copy of CUDA under its stage; no other tool can "
+     "use CUPTI meanwhile, see docs/devices.md"},
     {"waits", 0, PPI_OPTION_FLAG, FIELD(run.waits), FOR(RUN), NULL, NULL,
      "record what threads wait for and who ends it, see docs/forensics.md"},
     {"library", 0, PPI_OPTION_TEXT, FIELD(run.library), FOR(LIBRARY), "FILE",
@@ -87,10 +86,9 @@ const struct ppi_tool_option ppi_option_rows[] = {
      NULL, "the tables to print"},
     {"style", 0, PPI_OPTION_CHOICE, FIELD(tables.style), FOR(TABLES),
      "answer|paddle|torch|nsys", NULL,
-     "answer: what ran, what limits it, where the time went; paddle: all "
-     "tables of Paddle's profiler; torch: the one of torch.profiler; nsys: "
-     "those of nsys stats [answer; paddle for csv, json and options that sort "
-     "or split tables]"},
+     "answer: what limits it and where the time went; paddle, torch, nsys: "
+     "that profiler's tables [answer; paddle for csv, json and options of "
+     "tables]"},
     {"by", 0, PPI_OPTION_CHOICE, FIELD(tables.by), FOR(TABLES),
      "request|step|rank|thread", NULL,
      "the answer: the table's unit: an average request or step, each rank, "
@@ -120,17 +118,15 @@ const struct ppi_tool_option ppi_option_rows[] = {
      " anything"},
     {"kernels", 0, PPI_OPTION_FLAG, FIELD(tables.open_kernels), FOR(SUMMARY),
      NULL, NULL,
-     "the tree with what was launched in each stage: kernels and copies, how"
-     " long the device worked and why not, and the --top N names [5]"},
+     "the tree with each stage's kernels and copies: device time, why it was "
+     "idle, and --top N names [5]"},
     {"kernel-names", 0, PPI_OPTION_CHOICE, FIELD(tables.kernel_names),
      FOR(SUMMARY), "short|full", "short",
      "--kernels: short names, or full ones"},
     {"columns", 0, PPI_OPTION_TEXT, FIELD(tables.columns), FOR(TABLES),
      "A,B,...", NULL,
-     "of --view, --style: as CSV names them; --tree: calls, total, wall, self,"
-     " avg, std, p50, p99, device, items/s, user, sys, run-queue, max; kernels,"
-     " launches, copies, busy, busy%, span, idle, because, delay, delay-p99,"
-     " copied, GB/s, events [those that fit]"},
+     "of --view, --style: as CSV names them; of --tree: as --wide names them "
+     "[those that fit]"},
     {"columns", 0, PPI_OPTION_TEXT, FIELD(tables.columns),
      FOR(FORMATS) | FOR(JSON) | FOR(SQL) | FOR(RECOVER), "A,B,...", NULL,
      "of the table, as CSV names them [those that fit]"},
@@ -143,16 +139,15 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "auto|always|never", "auto",
      "bold headings; auto: on a terminal, unless NO_COLOR is set"},
     {"sort", 0, PPI_OPTION_TEXT, FIELD(tables.sort), FOR(TABLES), "KEY", NULL,
-     "what orders named rows: cpu-total, cpu-avg, cpu-max, cpu-min, the same"
-     " with gpu-, self, p50, p90, p99, std, calls; the other styles and --tree"
-     " have their own [cpu-total; total]"},
+     "what orders rows: cpu-total, -avg, -max, -min, the same with gpu-, self, "
+     "p50, p90, p99, std, calls [cpu-total; total]"},
     {"top", 0, PPI_OPTION_NUMBER, FIELD(tables.top), FOR(TABLES), "N", NULL,
      "rows of each table of names; 0 is all [0; torch 100]"},
     {"name-width", 0, PPI_OPTION_NUMBER, FIELD(tables.name_width), FOR(TABLES),
      "N", NULL, "--style torch: columns of names, the longest are cut [55]"},
     {"warmup", 0, PPI_OPTION_NUMBER, FIELD(warmup), FOR(REPORT), "N", NULL,
-     "stages, interference, requests: how many calls, or requests, of each run"
-     " are cold and have no part in rates and tails [as found]"},
+     "stages, interference, requests: how many first calls, or requests, of "
+     "each run rates and tails leave out [as found]"},
     {"peak", 0, PPI_OPTION_TEXT, FIELD(tables.peak), FOR(REPORT),
      "TYPE=FLOPS[@STAGES],...", NULL,
      "stages: the device's peak by data type, such as "
@@ -232,8 +227,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "scale device times to the base's clock, if both logs have clocks"},
     {"history", 0, PPI_OPTION_TEXT, FIELD(compare.history), FOR(COMPARE),
      "FOLDER", NULL,
-     "logs of earlier runs, for how far runs of one program differ: each "
-     "folder in it, and itself, is one program"},
+     "logs of earlier runs, for how far runs differ: each folder in it, and "
+     "itself, is one program"},
     {"warmup", 0, PPI_OPTION_NUMBER, FIELD(warmup),
      FOR(COMPARE) | FOR(TRY) | FOR(HISTORY), "N", NULL,
      "first calls of each stage and run that are not compared [1]"},

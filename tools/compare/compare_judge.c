@@ -154,7 +154,7 @@ static void decide(ppi_decision *runs) {
              "levels stay for some %.2g calls: use longer runs, or `try`",
              runs->stays_for);
   else if (runs->detectable > PPI_COMPARE_HUGE)
-    snprintf(runs->reason, sizeof runs->reason, "too noisy to tell any change");
+    snprintf(runs->reason, sizeof runs->reason, "too noisy to show any change");
   else
     snprintf(runs->reason, sizeof runs->reason,
              "changes below %.3g %% need longer runs", 100 * runs->detectable);

@@ -157,7 +157,7 @@ void ppi_programs_decide(ppi_comparison *comparison) {
   else if (out->verdict == PPI_VERDICT_SAME)
     return;
   else if (out->more_runs == 0)
-    snprintf(out->reason, sizeof out->reason, "too noisy to tell any change");
+    snprintf(out->reason, sizeof out->reason, "too noisy to show any change");
   else
     snprintf(out->reason, sizeof out->reason, "%zu more run%s a side",
              out->more_runs, out->more_runs > 1 ? "s" : "");

@@ -325,9 +325,11 @@ static void put_figures(const ppi_expect_lesson *lesson, size_t at,
 
 void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out) {
   ppi_page_format(out,
-                  "# What held of %zu run%s. Lines behind # depend on the "
-                  "machine's load: take those\n# that you want to hold.\n"
-                  "# pprof-report check --expect FILE LOG\nexpect:\n",
+                  "# What was true of %zu run%s. Lines behind # depend on the "
+                  "machine's load: take those\n"
+                  "# that must be true.\n"
+                  "# pprof-report check --expect FILE LOG\n"
+                  "expect:\n",
                   lesson->num_runs, lesson->num_runs == 1 ? "" : "s");
   for (size_t i = 0; i < lesson->num_kinds; i++) {
     const struct kind *kind = lesson->kinds[i];

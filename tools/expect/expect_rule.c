@@ -139,8 +139,7 @@ static pprof_status add_rule(const char *path, const ppi_yaml_node *node,
     return ppi_yaml_fail(
         path, mark, error,
         "'%s' is no rule; write one such as 'request has decode -> detect', "
-        "'step has launches <= 300', 'no synchronize in decode', 'p99(detect) "
-        "< 8 ms', 'lost = 0' or 'overlap(copy, compute) > 50 %%'",
+        "'step has launches <= 300' or 'p99(detect) < 8 ms'",
         ppi_quote_of(node->text ? node->text : "").text);
   rule->line = node->line;
   out->num++;

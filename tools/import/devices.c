@@ -197,8 +197,8 @@ static void decide(ppi_importer *importer, ppi_process *process) {
   process->is_named |= has_label;
   if (!is_called || process->is_device) return;
   snprintf(text, sizeof text,
-           "'%s' is called like a device and does what only a host does: it is"
-           " taken for a host; --device-process '%s' changes that",
+           "'%s' has a device's name and a host's calls: it is a host; "
+           "--device-process '%s' changes that",
            process->name, process->name);
   say(importer, text);
 }

@@ -39,8 +39,8 @@ static const char of_ncu[] =
     "a report of Nsight Compute, which has no timeline; ncu --import FILE"
     " prints it";
 static const char of_trtexec[] =
-    "a table of trtexec, which has no timeline; nsys profile trtexec ..., then"
-    " nsys export --type sqlite writes a file that is read";
+    "a table of trtexec has no timeline; use nsys profile trtexec ..., then "
+    "nsys export --type sqlite";
 static const char of_rpd[] =
     "a file of rocmProfileData; its rpd2tracing.py makes a Chrome trace";
 #define WAY_OF_SPANS                                               \
@@ -200,9 +200,10 @@ const char *ppi_foreign_bare(const char *head, size_t len) {
     for (size_t i = 0; i < sizeof values / sizeof *values && !is_escaped; i++)
       if ((size_t)(end - at) >= strlen(values[i]) &&
           memcmp(at, values[i], strlen(values[i])) == 0)
-        return "bare words and hexadecimal numbers, as NCCL's profiler plugin"
-               " writes them, are no JSON; quote them: sed -E 's/\": *(0x"
-               "[0-9a-f]+|nccl[A-Za-z0-9]+|\\(nil\\))/\": \"\\1\"/g' IN >OUT";
+        return "bare words and hexadecimal numbers of NCCL's profiler plugin "
+               "are no JSON; quote them: sed -E 's/\": "
+               "*(0x[0-9a-f]+|nccl[A-Za-z0-9]+|\\(nil\\))/\": \"\\1\"/g' IN "
+               ">OUT";
   }
   return NULL;
 }
@@ -214,8 +215,8 @@ const char *ppi_foreign_table(const char *name) {
       {"rocpd_api", of_rpd},
       {"rocpd_op", of_rpd},
       {"rocpd_",
-       "a file of rocprofv3 (rocpd); rocpd convert -i FILE -f pftrace, then"
-       " traceconv json IN OUT make a Chrome trace of it"},
+       "a file of rocprofv3 (rocpd): make a Chrome trace by rocpd convert -i "
+       "FILE -f pftrace, then traceconv json IN OUT"},
       {"StringTable",
        "a file of nvprof; nsys records what it did, and nsys export --type"
        " sqlite writes a file that is read"},

@@ -118,7 +118,7 @@ typedef struct ppi_device_record {
     "launches before the first work that was recorded have none: shown"    \
     " without a device time")                                              \
   X(DUPLICATE_IDS, 0,                                                      \
-    "device ranges whose correlation id has several"                       \
+    "device ranges with a correlation id of several"                       \
     " launches; the last one before it was taken")                         \
   X(OTHER_CLOCK, 1,                                                        \
     "events at time 0, or of another clock, years from all others, left"   \
@@ -126,7 +126,7 @@ typedef struct ppi_device_record {
   X(UNTIMED, 0,                                                            \
     "device ranges at time 0, or of another clock, years from all others:" \
     " they have no device time")                                           \
-  X(NO_LAUNCH, 0, "device ranges whose launch is not in the trace")        \
+  X(NO_LAUNCH, 0, "device ranges without their launch in the trace")       \
   X(OVERLAPPING, 0, "ranges that overlap others of their thread partly")   \
   X(FLOWS_UNBOUND, 0, "ends of arrows in no range left out")               \
   X(UNPAIRED, 1, "device ranges without a begin or an end left out")       \

@@ -122,11 +122,10 @@ static int of_process(const char *operand, ppi_tool_spool_fn visit,
     return ppi_tool_fail(PPI_EXIT_INPUT, "process %ld is not running", pid);
   if (errno == EPERM && kill((pid_t)pid, 0) != 0)
     return ppi_tool_fail(PPI_EXIT_INPUT, "process %ld is another user's", pid);
-  return ppi_tool_fail(
-      PPI_EXIT_INPUT,
-      "process %ld has no spool in /dev/shm or XDG_RUNTIME_DIR: it "
-      "does not record, or keeps it elsewhere; then name its log",
-      pid);
+  return ppi_tool_fail(PPI_EXIT_INPUT,
+                       "process %ld has no spool in /dev/shm or "
+                       "XDG_RUNTIME_DIR: start its recording, or name its log",
+                       pid);
 }
 
 int ppi_tool_spool_of(const char *operand, ppi_tool_spool_fn visit,

@@ -225,9 +225,8 @@ static const char *missing_package(const facts *known, char *out, size_t size) {
   for (uint64_t i = 0; i < known->run->packages.num; i++) {
     if (known->has_package[i]) continue;
     snprintf(out, size,
-             "of its %llu processes none has loaded the Python package %s,"
-             " without which nothing is marked: it is not installed, or not"
-             " loaded yet",
+             "none of its %llu processes has loaded the Python package %s, "
+             "which marks them: install it, or wait until it loads",
              (unsigned long long)known->num_processes,
              known->run->packages.items[i]);
     return out;

@@ -157,7 +157,7 @@ static void describe(ppi_spans *spans) {
   if (text->num_from_schedule && len < sizeof spans->kind)
     snprintf(spans->kind + len, sizeof spans->kind - len,
              "; of %" PRIu64
-             " the first token was told from when it was scheduled",
+             " the first token was counted from when it was scheduled",
              text->num_from_schedule);
 }
 

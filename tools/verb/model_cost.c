@@ -16,9 +16,9 @@ int ppi_tool_model_cost(const char *who, const char *path, const char *dims,
   if (status == PPROF_STATUS_OK) return PPI_EXIT_DONE;
   if (status == PPROF_STATUS_UNAVAILABLE)
     ppi_tool_say(
-        "cost needs Python 3.9 with the packages pprof and onnx, and '%s' is "
-        "none that has them: python3 -m pip install 'pprof-pipeline[cost]', or "
-        "set PPROF_PYTHON",
+        "cost needs Python 3.9 with the packages pprof and onnx, which '%s' "
+        "lacks: python3 -m pip install 'pprof-pipeline[cost]', or set "
+        "PPROF_PYTHON",
         ppi_tool_python());
   else
     ppi_tool_say("%s%s%s: %s", who, *who ? " " : "", path, error.text);

@@ -199,11 +199,10 @@ static int give_all(joining *join, const char *path, long step) {
       (ppi_cost_times){.is_there = true, .num_runs = runs->num, .step = step};
   // Which nodes the ranges behind these are of is not known.
   if (join->attributes.num > PPI_IMPORT_MAX_ATTRIBUTES)
-    return ppi_tool_fail(
-        PPI_EXIT_INPUT,
-        "%s: it tells more than %d different things of its nodes: "
-        "record fewer runs",
-        path, PPI_IMPORT_MAX_ATTRIBUTES);
+    return ppi_tool_fail(PPI_EXIT_INPUT,
+                         "%s: it has more than %d different properties of "
+                         "nodes: record fewer runs",
+                         path, PPI_IMPORT_MAX_ATTRIBUTES);
   if (runs->num) qsort(runs->items, runs->num, sizeof *runs->items, by_start);
   if (step >= 0 && (size_t)step >= runs->num)
     return ppi_tool_fail(PPI_EXIT_USAGE,
@@ -214,11 +213,10 @@ static int give_all(joining *join, const char *path, long step) {
   else if (!give_means(join))
     return PPI_EXIT_INPUT;
   if (join->cost->times.node_ns > 0) return PPI_EXIT_DONE;
-  return ppi_tool_fail(
-      PPI_EXIT_INPUT,
-      "%s: none of its ranges is of a node of this model: names are those of "
-      "the model that ran, see docs/cost.md",
-      path);
+  return ppi_tool_fail(PPI_EXIT_INPUT,
+                       "%s: no range is of a node of this model: names are the "
+                       "running model's, see docs/cost.md",
+                       path);
 }
 
 // Of several of one name the first.

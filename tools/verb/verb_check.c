@@ -299,7 +299,7 @@ static void print_checks(const struct check_sink *self,
   print_line(self, "definitions", self->num_undefined,
              "events of what is not defined");
   print_line(self, "identity", self->num_identity_failed,
-             "devices whose times do not add up");
+             "devices with times that do not add up");
   print_line(self, "sums", self->num_wrong_sums,
              "counts that differ from the events");
   if (self->num_disbelieved)

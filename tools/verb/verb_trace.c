@@ -136,12 +136,12 @@ static void say_clocks(const ppi_clocks *clocks) {
   if (num_known)
     ppi_tool_say(
         "the clocks of %zu hosts are set by the ends of their collectives: "
-        "between hosts, order holds for what is more than %.3f ms apart",
+        "order between hosts is true beyond %.3f ms",
         num_known, ms((double)(worst + second)));
   if (num_known < num)
     ppi_tool_say(
-        "%zu of %zu hosts have no collective in common with the others: their "
-        "order is that of their own clocks, whose error is not known",
+        "%zu of %zu hosts share no collective with the others: their own "
+        "clocks order them, with unknown error",
         num - num_known, num);
 }
 

@@ -56,8 +56,8 @@ static int read_logs(const struct attempt *attempt, const char *prefix,
   ppi_tool_paths_clear(&logs);
   if (code == PPI_EXIT_DONE && samples->num_stages == 0) {
     ppi_tool_say(
-        "nothing was recorded; mark the stages with pprof or NVTX, and see "
-        "that the command writes its log where PPROF_OUTPUT says");
+        "nothing was recorded; mark the stages with pprof or NVTX, and write "
+        "the log where PPROF_OUTPUT says");
     code = PPI_EXIT_INPUT;
   }
   return code;

@@ -198,11 +198,11 @@ static void put_notes(const whatif *all, ppi_page *notes) {
   if (all->limit->claim == PPI_CLAIM_KEEPS_UP)
     ppi_page_text(
         notes, "Arrivals set the rate: gains are of what the run could do\n");
-  ppi_page_text(notes,
-                "Busy is the server's, time the stage's for each request, step "
-                "or iteration\n"
-                "A gain is a bound: the rate rises by no more "
-                "(docs/live.md)\n");
+  ppi_page_text(
+      notes,
+      "Busy: the server's. Time: the stage's for each request, step or "
+      "iteration.\n"
+      "A gain is a bound: the rate rises by no more (docs/live.md).\n");
 }
 
 static int print(const whatif *all) {

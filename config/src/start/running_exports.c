@@ -227,7 +227,7 @@ static pprof_status add_program(ppi_running *run, pprof_error *error) {
   if (!run->in_code.on_window) return PPROF_STATUS_OK;
   pprof_status status =
       ppi_running_calls->session_on_window(run->session, notify_program, run);
-  return ppi_running_plain_failure(error, status, "cannot tell of windows");
+  return ppi_running_plain_failure(error, status, "cannot report windows");
 }
 
 static pprof_status add_trace(ppi_running *run, size_t at, pprof_error *error) {

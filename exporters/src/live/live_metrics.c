@@ -229,7 +229,7 @@ static void put_devices(writer *to) {
     }
   }
   put_head(to, "pprof_device_pending", "gauge",
-           "Device ranges that were submitted and not seen finished.");
+           "Device ranges that were submitted, with no end found.");
   for (size_t i = 0; i < to->num; i++) {
     const ppi_live_header *header = &to->processes[i].view->header;
     for (uint32_t at = 0; at < header->num_devices; at++) {
@@ -290,8 +290,8 @@ static const struct number {
      AT(lost), false},
     {"pprof_missed_total", "counter",
      "Records that a log, trace or report had no room for.", AT(missed), false},
-    {"pprof_late_total", "counter", "Device ranges whose times came too late.",
-     AT(late), false},
+    {"pprof_late_total", "counter",
+     "Device ranges with times that came too late.", AT(late), false},
     {"pprof_collector_cpu_seconds_total", "counter",
      "CPU time of the collector since it is looked at.", AT(collector_cpu_ns),
      true},

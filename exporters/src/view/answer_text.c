@@ -208,8 +208,8 @@ static void put_table(answer_text *text, const ppi_report_options *options) {
   ppi_grid_put_left_out(text->page, grid);
   if (has_ranks(text))
     ppi_page_wrapped(text->page,
-                     "min, median and max are over the averages of ranks; each "
-                     "apart: --by rank",
+                     "min, median and max are over the averages of ranks; for "
+                     "each rank: --by rank",
                      0);
   ppi_page_clear(&text->calls);
   ppi_grid_clear(grid);

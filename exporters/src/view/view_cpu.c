@@ -89,10 +89,9 @@ static void put_note(ppi_view *view, bool any_unknown, bool any_unqueued) {
       "is exact; what each of them is, the\n"
       "kernel often counts in ticks.\n");
   if (any_unknown)
-    ppi_page_text(
-        &view->note,
-        "Not measured: calls that another thread ended, or the end of "
-        "a window, and those beyond 64 open on a thread.\n");
+    ppi_page_text(&view->note,
+                  "Not measured: calls ended by another thread or by a window; "
+                  "calls beyond 64 open on a thread.\n");
   if (any_unqueued)
     ppi_page_text(&view->note,
                   "Run Queue and Blocked are unknown on this kernel: see the "

@@ -99,11 +99,11 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   const ppi_answer *requests = &figures->answers[PPI_BASE_REQUEST];
   const ppi_answer *steps = &figures->answers[PPI_BASE_STEP];
   ppi_page_text(&view->note,
-                "Energy: power while the stage kept the device busy, in equal "
-                "parts with others that did;\nscaled so that the rows and "
-                "(idle) are (total), the device's own counter. +-: by overlap "
-                "and sampling. n/r: busy for\nless than 20 samples; its energy "
-                "is in (too short).\n");
+                "Energy: power while the stage kept the device busy, shared "
+                "equally with others that did.\n"
+                "Rows and (idle) are scaled to (total), the device's own "
+                "counter. +-: by overlap and sampling. n/r: busy for\n"
+                "less than 20 samples; its energy is in (too short).\n");
   if (requests->num_units)
     ppi_page_format(&view->note, "A request: %.3f J without (idle).\n",
                     joules / (double)requests->num_units);

@@ -68,16 +68,15 @@ static bool add_pair(ppi_view *view, const ppi_report_interference *alone,
 }
 
 static void put_note(ppi_view *view) {
-  ppi_page_text(
-      &view->note,
-      "Overlap: the time in which ranges of both ran on the device, on "
-      "different streams; its ratio is of the time in\n"
-      "which the first one ran. Alone: calls that no range of another stream "
-      "met. Beside: calls that met the other, for\n"
-      "half of their time or more, and no third. Neither holds cold calls. "
-      "Slowdown: the average beside over the average\n"
-      "alone; n/r, not resolvable, with less than three calls of either. "
-      "Kernels and copies of a trace are no stages.\n");
+  ppi_page_text(&view->note,
+                "Overlap: the time in which ranges of both ran on the device, "
+                "on different streams. Its ratio is of the time in\n"
+                "which the first one ran. Alone: calls that no range of "
+                "another stream met. Beside: calls that met the other, for\n"
+                "half of their time or more, and no third. Neither holds cold "
+                "calls. Slowdown: the average beside over the average\n"
+                "alone; n/r, not resolvable, with less than three calls of "
+                "either. Kernels and copies of a trace are no stages.\n");
 }
 
 static pprof_status build(const ppi_figures *figures,

@@ -75,10 +75,9 @@ static void put_note(ppi_view *view, bool by_power) {
   ppi_page_text(&view->note,
                 "Ranges of category Communication that state how many bytes "
                 "they move, by that number.\n"
-                "GB/s: bytes by the time of the ranges, 10^9 bytes a second. "
-                "A call that returns before its data\n"
-                "have moved takes less CPU time than the transfer: its CPU "
-                "rate is no bandwidth.\n");
+                "GB/s: bytes by the time of the ranges, 10^9 bytes a second. A "
+                "call may return before its data\n"
+                "have moved: its CPU rate is then no bandwidth.\n");
   if (by_power)
     ppi_page_format(&view->note,
                     "A name with more than %d different sizes has a row for "

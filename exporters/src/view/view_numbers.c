@@ -73,7 +73,7 @@ static pprof_status build(const ppi_figures *figures,
   else
     ppi_page_text(&out->note,
                   "The first four numbers in names that folded, by their "
-                  "places; a list has a place for each of its numbers.\n");
+                  "places. Each number of a list has a place.\n");
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 

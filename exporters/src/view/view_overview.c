@@ -81,15 +81,14 @@ static pprof_status build(const ppi_figures *figures,
     status = add_part(out, figures, DEVICE_PART, lines);
   ppi_free(lines);
   if (!out->num_rows) out->reason = "no ranges";
-  ppi_page_text(&out->note,
-                "The time of an event type is the union of its ranges: over "
-                "threads in the host part (CPU Time),\n"
-                "over streams and devices in the device part (GPU Time). What "
-                "overlaps in one type counts once;\n"
-                "types may contain each other, so ratios need not add up to "
-                "100.\n"
-                "CPU Time is wall time: a thread may have waited in it. GPU "
-                "Time is that of any device.\n");
+  ppi_page_text(
+      &out->note,
+      "The time of an event type is the union of its ranges.\n"
+      "CPU Time is over threads, GPU Time over streams and devices. What "
+      "overlaps in one type counts once;\n"
+      "types may contain each other, so ratios need not add up to 100.\n"
+      "CPU Time is wall time: a thread may have waited in it. GPU Time is that "
+      "of any device.\n");
   ppi_view_note_base(out, figures);
   return status;
 }

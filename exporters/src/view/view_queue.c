@@ -72,16 +72,15 @@ static bool add_queue(ppi_view *view, const ppi_report_queue *from) {
 }
 
 static void put_note(ppi_view *view) {
-  ppi_page_text(&view->note,
-                "Queue delay: the start of a device range on its device less "
-                "its submission on the host. Ranges in\n"
-                "graphs, late ones and others without a device time have "
-                "none.\n"
-                "Resolved: calls whose delay is not below their own clock "
-                "error. n/r, not resolvable: an average below\n"
-                "the average clock error; a percentile or maximum that more "
-                "exact clocks might find to be zero, as too\n"
-                "many calls are not resolved.\n");
+  ppi_page_text(
+      &view->note,
+      "Queue delay: the start of a device range on its device less its "
+      "submission on the host. Ranges in\n"
+      "graphs, late ones and others without a device time have none.\n"
+      "Resolved: calls with a delay of at least their own clock error. n/r, "
+      "not resolvable: an average below\n"
+      "the average clock error, or a percentile or maximum that could be zero "
+      "with more exact clocks.\n");
 }
 
 static pprof_status build(const ppi_figures *figures,

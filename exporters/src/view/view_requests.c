@@ -382,16 +382,15 @@ static void put_note(ppi_view *view, const lines *all) {
       "on the longest chain of ranges that follow each other.\n");
   ppi_page_format(
       &view->note,
-      "Tail: what the stage adds to the slowest requests (%llu, from the "
-      "99th percentile on), compared with those\n"
-      "around the median (%llu). Every moment of a request counts once: a "
-      "device's work, else waiting for a device,\n"
-      "else what began last on the host, else it is before the next stage. "
-      "Contention: the device served others, too.\n"
+      "Tail: what the stage adds to the slowest requests (%llu, from the 99th "
+      "percentile on), compared with those\n"
+      "around the median (%llu). Every moment of a request counts once. The "
+      "first of these takes it: a device's work,\n"
+      "waiting for a device, what began last on the host, the time before the "
+      "next stage. Contention: the device served others, too.\n"
       "A range that is the request itself is none of these.\n"
-      "L / rate x W: Little's law, what is in a stage is the rate of requests "
-      "times its time; below 100 %% "
-      "some requests have no marker of the stage.\n",
+      "L / rate x W: Little's law, requests in a stage = rate x time. Below "
+      "100 %%, some requests have no marker of the stage.\n",
       (unsigned long long)(all->num_rows - all->slow_from),
       (unsigned long long)(all->usual_to - all->usual_from));
   note_left_out(view, all);

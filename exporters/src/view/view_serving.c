@@ -326,9 +326,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   put_undivided(page, figures);
   ppi_page_text(
       page,
-      "Queue: from the arrival until a range serves the request first; "
-      "prefill: from there to the first token,\n"
-      "which some servers call TTFT. TTFT here: both, from the arrival. ITL: "
+      "Queue: from the arrival until a range serves the request first. "
+      "Prefill: from there to the first token;\n"
+      "some servers call this TTFT. TTFT here: both, from the arrival. ITL: "
       "each gap between tokens.\n"
       "Prefill in: of these the gaps in which another request was scheduled, "
       "and the iterations in which one was.\n"

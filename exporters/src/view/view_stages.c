@@ -282,22 +282,20 @@ static bool add_stage(ppi_view *view, const ppi_figures *figures,
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
-  ppi_page_text(
-      &view->note,
-      "Timed: the stage's own time is its device ranges', or, without any, its "
-      "host ranges'. Per s: items, or calls\n"
-      "where none are stated, by the time of the windows from the first steady "
-      "call on and by the sum of its own time.\n");
+  ppi_page_text(&view->note,
+                "Timed: the stage's own time is its device ranges', or, "
+                "without any, its host ranges'. Per s: items (calls\n"
+                "where none are stated) by the windows' time from the first "
+                "steady call on, and by its own time.\n");
   if (figures->details.warmup >= 0)
     ppi_page_format(&view->note,
                     "Cold: the first %ld calls of each run, as asked. ",
                     figures->details.warmup);
   else
     ppi_page_text(&view->note,
-                  "Cold: the calls of each run before the first that is usual "
-                  "(within three standard deviations of the\n"
-                  "median, robustly, or a tenth) and followed by another such "
-                  "one. ");
+                  "Cold: the calls of each run before the first two usual "
+                  "ones. Usual: within three robust standard\n"
+                  "deviations of the median, or a tenth of it. ");
   ppi_page_text(&view->note,
                 "All rates, and Avg to Max, are of the others; Std has n - 1.\n"
                 "MAC: two FLOP. Params: of one call. MFU: stated FLOP / (own "

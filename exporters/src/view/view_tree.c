@@ -263,19 +263,19 @@ static pprof_status build(const ppi_figures *figures,
   if (options->has_kernels) {
     ppi_page_text(
         &out->note,
-        "kernels: launched in it, with all that lies in it; busy: while any of "
-        "its work ran; busy%: of all the time in which devices worked; avg: of "
-        "a call, or of a kernel; idle: of the time from the first to the last "
-        "work of each call; because: what most of that waited for; delay: from "
+        "kernels: launched in it, with all that lies in it. busy: while any of "
+        "its work ran. busy%: of all the time in which devices worked. avg: of "
+        "a call, or of a kernel. idle: of the time from the first to the last "
+        "work of each call. because: what most of that waited for. delay: from "
         "a launch to its start, the median.");
     return status;
   }
   ppi_page_text(&out->note, "wall: share of the ");
   ppi_page_fitting_time(&out->note, (double)figures->wall_ns);
   ppi_page_text(&out->note,
-                " recorded, moments of several threads counted once; total, "
-                "self, device: sums over calls; self: without what is directly "
-                "inside; device: submitted inside.");
+                " recorded, moments of several threads counted once. total, "
+                "self, device: sums over calls. self: without what is directly "
+                "inside. device: submitted inside.");
   return status;
 }
 

@@ -42,8 +42,8 @@ static void add_reasons(ppi_texts *out, const pprof_device *device,
       {PPI_DEVICE_NOTE_REFUSED,
        "it refused some events: host time only for their ranges"},
       {PPI_DEVICE_NOTE_NEW_POOL,
-       "the first ranges of a context: host time only, its events were not "
-       "made yet (pprof_stream_name before the start has them made)"},
+       "the first ranges of a context have host times only: call "
+       "pprof_stream_name before the start"},
       {PPI_DEVICE_NOTE_MANY_POOLS,
        "more than 8 contexts at a time: host time only on the others"},
       {PPI_DEVICE_NOTE_MANY_STREAMS,

@@ -98,8 +98,8 @@ const char *ppi_inject_streams_note(void) {
 const char *ppi_inject_foreign_note(void) {
   return __atomic_load_n(&foreign_serial, __ATOMIC_RELAXED) ==
                  ppi_recorder_in_force.serial
-             ? "deferred events or counter batches, whose times are of other "
-               "clocks, were not recorded; each call counts as invalid"
+             ? "deferred events or counter batches have times of other clocks: "
+               "not recorded, each call counts as invalid"
              : NULL;
 }
 

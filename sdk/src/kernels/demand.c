@@ -66,13 +66,13 @@ static void end(ppi_kernels_demand *demand, ppi_kernels *kernels,
   ppi_kernels_rest(kernels, drain);
   demand->status = PPROF_STATUS_OK;
   if (kernels->counts.told == demand->told)
-    demand->status = ppi_fail(
-        &demand->why, PPROF_STATUS_UNAVAILABLE,
-        ppi_launches_any()
-            ? "the program launched work, and the driver told of none: tracing"
-              " that begins this late is dead in this process; begin it with"
-              " devices.kernels, or pprof-report run --kernels"
-            : "the program launched nothing on a device in that time");
+    demand->status =
+        ppi_fail(&demand->why, PPROF_STATUS_UNAVAILABLE,
+                 ppi_launches_any()
+                     ? "the program launched work, but the driver reported "
+                       "none: tracing began too late; use devices.kernels or "
+                       "pprof-report run --kernels"
+                     : "the program launched nothing on a device in that time");
   go_to(demand, PPI_KERNELS_OVER);
 }
 

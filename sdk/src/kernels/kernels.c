@@ -361,8 +361,8 @@ static void note_cost(const ppi_kernels *kernels, ppi_texts *out) {
   if (!counts->costs) return;
   snprintf(text, sizeof text,
            "launches took the host %.3f us more each, by %" PRIu64
-           " that were timed: that is in the overhead, what the driver's own "
-           "tracing adds is not",
+           " that were timed: in the overhead, unlike what the driver's own "
+           "tracing adds",
            (double)counts->cost_ns / 1e3 /
                (double)(counts->costs * PPI_LAUNCH_SAMPLE),
            counts->costs);
@@ -378,14 +378,14 @@ void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
   note(out, kernels->counts.unlaunched,
        "kernels and copies are of no known launch");
   note(out, kernels->counts.by_wait,
-       "kernels and copies lie in a range whose thread waited: another thread,"
-       " without ranges, launched them");
+       "kernels and copies lie in a range of a waiting thread: another thread, "
+       "without ranges, launched them");
   note(out, kernels->counts.senseless,
        "kernels and copies have times that make no sense: they have none here");
   note(out, kernels->shapes.num_without,
-       "kernels are told without their launch: too many different ones");
+       "kernels are reported without their launch: too many different ones");
   note(out, ppi_captured_num_left(),
-       "nodes of graphs were captured beyond those whose ranges are kept");
+       "nodes of graphs were captured beyond those with ranges kept");
   note(out, kernels->counts.dropped,
        "kernels and copies were lost by the driver's own tracing");
   if (kernels->is_unsure)

@@ -233,9 +233,10 @@ static void put_timing(ppi_page *note, const ppi_cost *cost) {
   ppi_page_three(
       note, 100 * times->strange_ns / (times->node_ns + times->strange_ns));
   ppi_page_text(note,
-                " % of that is of nodes that the model does not have: what ran "
-                "was another one,\nsuch as the one that ONNX Runtime makes of "
-                "it (optimized_model_filepath)\n");
+                " % of that is of nodes that the model does not have: another "
+                "model ran.\n"
+                "ONNX Runtime writes the one that it runs to "
+                "optimized_model_filepath.\n");
 }
 
 static void put_note(const filling *fill) {

@@ -50,7 +50,7 @@ static void put_why(const ppi_search *search, const ppi_costly *costly,
                   ppi_words_name(costly->row->device).text);
   else if (sums.num_known && share < 0)
     ppi_words_put(to, size,
-                  "; too few calls tell whether it computes or waits");
+                  "; too few calls show whether it computes or waits");
   else if (share < 0)
     ppi_words_put(to, size, "; whether it computes or waits was not recorded%s",
                   ppi_figures_are_imported(search->figures)

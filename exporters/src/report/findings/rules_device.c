@@ -243,13 +243,12 @@ void ppi_rule_launch_bound(ppi_search *search) {
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, ppi_part_of_all(search, host_ns));
   if (!finding) return;
-  PPI_SAY(finding->text,
-          "%llu of %llu device ranges are of kinds that usually take less "
-          "than %g us; submitting them takes the host %s, and the device "
-          "works on them for %s.",
-          (unsigned long long)num_short, (unsigned long long)num,
-          search->threshold, ppi_words_time(host_ns).text,
-          ppi_words_time(device_ns).text);
+  PPI_SAY(
+      finding->text,
+      "%llu of %llu device ranges are of kinds that usually take less than %g "
+      "us. Submitting them takes the host %s; the device works on them for %s.",
+      (unsigned long long)num_short, (unsigned long long)num, search->threshold,
+      ppi_words_time(host_ns).text, ppi_words_time(device_ns).text);
   PPI_SAY(finding->next,
           "submit less often: larger batches, fused operators, graphs.");
   ppi_finding_value_add(finding, "short", (double)num_short, "");

@@ -58,7 +58,7 @@ void ppi_rule_held_loop(ppi_search *search) {
   if (held->are_requests)
     PPI_SAY(waited, ": %llu request%s waited", (unsigned long long)held->waited,
             held->waited == 1 ? "" : "s");
-  PPI_SAY(finding->text, "`%s` held the event loop for %s%s.",
+  PPI_SAY(finding->text, "`%s` kept the event loop for %s%s.",
           ppi_words_name(held->name).text,
           ppi_words_time((double)held->longest_ns).text, waited);
   PPI_SAY(finding->sure, "%llu times, %s in all", (unsigned long long)held->num,

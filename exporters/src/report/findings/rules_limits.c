@@ -87,8 +87,7 @@ void ppi_rule_names(ppi_search *search) {
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
   if (!finding) return;
   PPI_SAY(finding->text,
-          "There were more names than are told apart: %.0f times a range "
-          "stands under <other>.",
+          "There were too many different names: %.0f ranges are under <other>.",
           num);
   PPI_SAY(finding->next,
           "keep numbers, paths and ids out of the names of "

@@ -132,8 +132,9 @@ static const machine_row rows[PPI_NUM_MACHINE_CAUSES] = {
     [PPI_MACHINE_NEIGHBOURS] = {0.2, false, say_neighbours,
                                 "move the neighbours away, or give this "
                                 "process processors of its own."},
-    [PPI_MACHINE_STEAL] = {0.05, false, say_steal,
-                           "use a machine whose processors are not shared."},
+    [PPI_MACHINE_STEAL] =
+        {0.05, false, say_steal,
+         "use a machine that shares its processors with nobody."},
     [PPI_MACHINE_SWAPPING] = {0.05, false, say_swapping,
                               "use less memory, or load files before the "
                               "first request."},

@@ -13,8 +13,8 @@ static void report_growth(ppi_search *search, const char *place,
   double seconds = (double)growth->span_ns / 1e9;
   double rate = growth->bytes / seconds;
   PPI_SAY(finding->text,
-          "Memory %s %s grows: what is left of it at its lowest is %s more "
-          "after %s, from %s on; that is %s a second.",
+          "Memory %s %s grows: its lowest level rises by %s in %s, from %s on. "
+          "That is %s a second.",
           state, ppi_words_name(place).text,
           ppi_words_bytes(growth->bytes).text,
           ppi_words_time((double)growth->span_ns).text,

@@ -386,8 +386,8 @@ static pprof_status note_dropped(const ppi_serving_run *run, ppi_figures *out) {
   char text[160];
   if (!run->num_dropped) return PPROF_STATUS_OK;
   snprintf(text, sizeof text,
-           "%llu marks and ranges of requests lie in the time of none whose "
-           "range is here, or are beyond the first %u numbers",
+           "%llu marks and ranges belong to requests without a range here, or "
+           "beyond the first %u numbers",
            (unsigned long long)run->num_dropped, PPI_SERVING_MOST);
   return ppi_figures_note(out, "serving", text);
 }

@@ -278,8 +278,8 @@ static pprof_status note_too_much(const ppi_run *run, ppi_figures *out) {
   }
   if (num == 0) return PPROF_STATUS_OK;
   snprintf(text, sizeof text,
-           "%llu ranges are not told by their full names, as `names.full` asks:"
-           " these are more than a shape and %u whole numbers",
+           "%llu ranges lack their full names (`names.full`): these have more "
+           "than a shape and %u whole numbers",
            (unsigned long long)num, PPROF_MOST_NUMBERS);
   return ppi_figures_note(out, "names", text);
 }
