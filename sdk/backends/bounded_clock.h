@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device's clock in the host's, by calls inside of which a time of the device
-// was taken: each bounds how far the two are apart, and several bound it
-// closely. Pure; all in ns.
+// A device's clock in the host's. A time of the device was taken inside each
+// call: each call bounds the offset of the two, several bound it closely. Pure;
+// all in ns.
 #pragma once
 
 #include "base/base.h"
@@ -21,8 +21,8 @@ typedef struct ppi_clock_call {
   uint64_t device;      // taken meanwhile; 0: it does not say
 } ppi_clock_call;
 
-// ppi_bounded_clock_see learns of a call. Two clocks run apart by 200 ns a ms
-// at most; where a call does not fit, it alone counts.
+// ppi_bounded_clock_see adds a call. Two clocks drift by 200 ns a ms at most; a
+// call that does not fit replaces all before it.
 void ppi_bounded_clock_see(ppi_bounded_clock *clock,
                            const ppi_clock_call *call);
 // ppi_bounded_clock_host answers the host's time of the device's, and

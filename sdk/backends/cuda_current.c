@@ -95,8 +95,8 @@ static pprof_device *prefer(pprof_device *current, const void *stream,
   return current && ppi_device_has_open(current, stream) ? current : innermost;
 }
 
-// The device whose range an end on `stream` means; NULL when none is open, and
-// it is for the session to say what the end counts as.
+// The device of the range that an end on `stream` ends; NULL: none is open, and
+// the session counts the end.
 static pprof_device *find_open(const void *stream) {
   pprof_device *device = NULL;
   if (ppi_device_find_open(stream, &device) && is_default(stream))

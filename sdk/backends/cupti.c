@@ -115,7 +115,7 @@ static buffer *take_waiting(void) {
   return waiting;
 }
 
-// Zeroed, as CUPTI is told that it is.
+// Zeroed: so CUPTI's options say.
 static void give_back(buffer *link) {
   uint8_t *bytes = bytes_of(link);
   memset(bytes, 0, link->valid);
@@ -425,7 +425,7 @@ static bool is_used(void) {
   return is_active || result == DEINITIALIZED;
 }
 
-// By the driver's numbers of what it tells.
+// By the driver's numbers of device attributes.
 static ppi_device_limits limits_of(int device) {
   enum {
     THREADS = 39,

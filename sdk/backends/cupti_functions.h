@@ -16,8 +16,8 @@ typedef struct ppi_cupti_function {
   ppi_launch_kind kind;
 } ppi_cupti_function;
 
-// ppi_cupti_enable_functions has those be told that are of interest, by their
-// names: numbers of new ones are not known here.
+// ppi_cupti_enable_functions enables callbacks of the functions of interest, by
+// their names: numbers of new ones are not known here.
 void ppi_cupti_enable_functions(const ppi_cupti_api *api, void *subscriber);
 // ppi_cupti_function_of answers NULL for one that is of none.
 ppi_cupti_function *ppi_cupti_function_of(uint32_t domain, uint32_t id);

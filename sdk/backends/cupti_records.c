@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's records as what they tell of. Read by the collector.
+// Turns CUPTI's records into kernels, copies and synchronizations. Read by the
+// collector.
 #include "cupti_records.h"
 
 #include <stdio.h>

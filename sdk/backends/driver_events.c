@@ -218,8 +218,8 @@ pprof_status ppi_driver_collector_enter(void *handle) {
 }
 
 // Only the questions that a capture survives: asking a capturing stream for its
-// number ends the capture, and so does any word to the legacy stream while a
-// stream that it waits for captures (seen with driver 580, in every mode).
+// number ends the capture, and so does any call on the legacy stream while a
+// stream that it waits for captures (driver 580, in every mode).
 pprof_status ppi_driver_stream_info(void *handle, void *stream,
                                     pprof_stream_info *out) {
   driver_context *context = handle;
@@ -380,8 +380,8 @@ pprof_status ppi_driver_pool_check(void *handle, uint64_t pool) {
   return status_of(context, check_pool(context->api, pool));
 }
 
-// The legacy stream, while another one captures, is told apart by the question
-// that is known to be harmless; no other is put to it.
+// While another stream captures, one harmless call recognizes the legacy
+// stream; no other call is made on it.
 pprof_status ppi_driver_event_record_in_graph(void *handle, void *event,
                                               void *stream,
                                               uint64_t *out_capture) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Device events over a GPU driver, shared by the cuda and hip backends: both
-// drivers have the same notions and the same error numbers, so one table of
-// functions tells them apart. Tests hand in a table of their own.
+// drivers have the same terms and error numbers; a table of functions is all
+// that differs. Tests hand in a table of their own.
 #pragma once
 
 #include <pthread.h>
@@ -32,8 +32,8 @@ typedef struct ppi_driver_api {
   int (*event_create)(void **out_event, unsigned flags);
   int (*event_destroy)(void *event);
   int (*event_record)(void *event, void *stream);
-  // May be NULL: the time from an event to itself tells as much, and with CUDA
-  // takes no lock that recording threads hold.
+  // May be NULL: the time from an event to itself has the same answer, and with
+  // CUDA takes no lock that recording threads hold.
   int (*event_query)(void *event);
   int (*event_elapsed)(float *out_ms, void *from, void *to);
   int (*error_name)(int code, const char **out_name);

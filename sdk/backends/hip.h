@@ -36,7 +36,7 @@ typedef struct ppi_hip_api {
 
 pprof_status ppi_hip_load(const char *const *sonames, ppi_hip_api *out,
                           pprof_error *error);
-// Makes `functions` the ones in use, seen through the shared driver table.
+// Makes `functions` the ones in use, through the shared driver table.
 void ppi_hip_use(const ppi_hip_api *functions, ppi_driver_api *out);
 
 PPROF_END_C_

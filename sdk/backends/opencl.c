@@ -7,9 +7,9 @@
 //
 // Flushing: a marker is not flushed by the thread that records it. Where the
 // implementation starts work at once this costs nothing, where it batches, the
-// application decides when a batch is full. So that a marker which nobody ever
-// flushes still ends, the collector flushes the queue of one that it has seen
-// CL_QUEUED for FLUSH_AFTER_NS; the holder keeps the queue retained until then.
+// application decides when a batch is full. A marker that nobody flushes must
+// still end: the collector flushes its queue after FLUSH_AFTER_NS of CL_QUEUED;
+// the holder keeps the queue retained until then.
 #include "opencl.h"
 
 #include <pthread.h>

@@ -26,7 +26,7 @@
 #define MOST_NAME 512u
 #define MOST_PROPERTIES 32u
 
-// A command, from its call until it was told.
+// A command, from its call until it is reported.
 typedef struct command {
   struct command *next;
   cl_event event;  // ours to release; NULL: its times are known

@@ -7,8 +7,8 @@
 
 PPROF_BEGIN_C_
 
-// pprof_inject_rocm_ is rocprofiler_configure, whose structure `client` is;
-// `attach` has injection start its session.
+// pprof_inject_rocm_ is rocprofiler_configure; `client` is its structure.
+// `attach` lets injection start its session.
 //
 // Result: rocprofiler-sdk's; NULL: nothing is to be traced, or its version is
 // another one.

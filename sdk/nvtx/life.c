@@ -34,7 +34,7 @@ const initialize_function InitializeInjectionNvtx2_fnptr =
 const initialize_extension_function InitializeInjectionNvtxExtension_fnptr =
     InitializeInjectionNvtxExtension;
 
-// What a copy of this library tells the next one.
+// What a copy of this library passes to the next one.
 typedef struct entry_points {
   initialize_function initialize;
   initialize_extension_function initialize_extension;

@@ -420,7 +420,7 @@ static uint64_t decode_struct(struct walk *walk, const ppi_payload_type *type,
                                             : NOWHERE;
 }
 
-// The bytes of a payload whose program leaves the size to us.
+// The bytes of a payload without a size.
 static uint64_t size_of(const ppi_payload_blob *payload,
                         const ppi_payload_type *type) {
   if (payload->size != UINT64_MAX) return payload->size;

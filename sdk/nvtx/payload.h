@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX payloads: binary data whose layout the program registers as a schema.
-// Decoding reads only, on any thread at any time. What a program passes is
-// taken for hostile: nothing is read beyond the size it states.
+// NVTX payloads: binary data with a layout that the program registers as a
+// schema. Decoding reads only, on any thread at any time. What a program passes
+// is taken for hostile: nothing is read beyond the size it states.
 #pragma once
 
 #include "payload_schema.h"
@@ -67,8 +67,8 @@ ppi_payload_decoded ppi_payload_decode(const ppi_payload_event *event,
                                        ppi_payload_visit visit, void *user);
 
 // ppi_payload_bytes answers the first amount of data among the values: an
-// integer, not hidden, whose unit is bytes (B, byte, bytes), or, with no unit
-// stated, whose name holds `byte`, is `size`, or holds one of message, msg,
+// integer, not hidden, with bytes as its unit (B, byte, bytes), or, with no
+// unit, with a name that holds `byte`, is `size`, or holds one of message, msg,
 // data, buffer, payload, copy, transfer before `size`. False: there is none.
 bool ppi_payload_bytes(const ppi_payload_event *event, double *out_bytes);
 

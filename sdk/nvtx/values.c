@@ -59,7 +59,7 @@ static void use_number(const ppi_nvtx_target *target, double value,
     count(target, "payload", value);
 }
 
-// A number that tells things apart is not worth a curve.
+// A number that only identifies things needs no curve.
 static bool is_identifier(const char *name) {
   size_t len = strlen(name);
   if (len < 2 || strcasecmp(name + len - 2, "id") != 0) return false;

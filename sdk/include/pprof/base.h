@@ -24,10 +24,9 @@
 
 PPROF_BEGIN_C_
 
-// PPROF_API is on all that libpprof.so exports; with PPROF_DISABLE nothing is
-// asked of it, and the headers have its calls, but for those that do a
-// program's own work. PPROF_NODISCARD is on calls whose status says whether
-// there is anything to go on with.
+// PPROF_API is on all that libpprof.so exports; with PPROF_DISABLE the headers
+// define its calls, except those that do a program's own work. PPROF_NODISCARD
+// is on calls with a status that the caller must check.
 #define PPROF_EXPORTED_ __attribute__((visibility("default")))
 #ifdef PPROF_DISABLE
 #define PPROF_API static inline

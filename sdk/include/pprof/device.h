@@ -5,9 +5,8 @@
 // A device range has a host side (from begin to end of the submitting code) and
 // a device side (from an event recorded in the stream at begin to one recorded
 // at end); one record carries both. Nothing here waits for a device: times
-// arrive later, on the collector's thread. Where they cannot be had, the host
-// side is recorded all the same and the report says why. docs/devices.md tells
-// what a device time means.
+// arrive later, on the collector's thread. Without a device time the host side
+// is recorded, and the report says why. docs/devices.md defines a device time.
 //
 // Example:
 //   pprof_device *gpu = pprof_device_get(pprof_backend_opencl(), 0);
@@ -53,8 +52,8 @@ typedef struct pprof_device_token {
 PPROF_API pprof_device *pprof_device_get(const pprof_backend *backend,
                                          int index);
 
-// pprof_device_available tells whether `device` (may be NULL) gives times; if
-// not, `why_not` says the reason.
+// pprof_device_available: whether `device` (may be NULL) gives times; if not,
+// `why_not` is the reason.
 PPROF_API bool pprof_device_available(pprof_device *device,
                                       pprof_error *why_not);
 
@@ -296,9 +295,9 @@ struct pprof_backend {
   pprof_status (*event_elapsed)(void *context, void *from, void *to,
                                 int64_t *out_ns);
 
-  // anchor (optional) fills `out`. Without it device times are placed between
-  // the time of their marker and the time they were first seen to have passed.
-  // The collector's thread; waits 100 us at most.
+  // anchor (optional) fills `out`. Without it a device time lies between its
+  // marker and the first look that finds it over. The collector's thread; waits
+  // 100 us at most.
   //
   // Errors: BUSY: the device is occupied; asked again later.
   pprof_status (*anchor)(void *context, uint64_t pool, pprof_anchor *out);
@@ -307,17 +306,17 @@ struct pprof_backend {
   // to do, e.g. "the queue was made without CL_QUEUE_PROFILING_ENABLE".
   const char *untimed_hint;
 
-  // pool_check (optional) tells whether `pool` is still there. The collector's
-  // thread, before it asks for events of the pool.
+  // pool_check (optional): whether `pool` still exists. The collector's thread,
+  // before it asks for events of the pool.
   //
   // Errors: UNAVAILABLE: it is gone, and its events must not be touched.
   pprof_status (*pool_check)(void *context, uint64_t pool);
 
   // event_record_in_graph (optional) makes recording `event` a node of the
-  // graph that `stream` captures: each launch of the graph records it anew,
-  // until event_elapsed answers BUSY from the launch on. `*out_capture` is the
-  // number of that capture. The marking thread; must not block. Such an event
-  // is never destroyed.
+  // graph that `stream` captures: each launch of the graph records it again;
+  // event_elapsed answers BUSY from the launch until then. `*out_capture` is
+  // the number of that capture. The marking thread; must not block. Such an
+  // event is never destroyed.
   //
   // Errors: UNSUPPORTED: not now, or not at all.
   pprof_status (*event_record_in_graph)(void *context, void *event,

@@ -188,8 +188,9 @@ PPROF_API const char *pprof_run_info_text(const pprof_run_info *info,
 // lane with another number from there on is another thread's, and the events
 // before it were those of the thread that has left. A site with another name or
 // category is another one from there on: those before it were of the former. A
-// site whose number is another's id folds into that one (names that differ in
-// numbers alone): they are one row of a table, with the events before it, too.
+// site with another site's id as its number folds into that one: their names
+// differ in numbers alone. Both are one row of a table, with the events before
+// it, too.
 typedef enum pprof_definition_kind {
   PPROF_DEFINITION_SITE = 1,
   PPROF_DEFINITION_CATEGORY,
@@ -223,9 +224,9 @@ PPROF_API uint32_t pprof_definition_color(const pprof_definition *definition);
 // site folds into (which may be defined later); else 0.
 PPROF_API uint64_t pprof_definition_number(const pprof_definition *definition);
 
-// pprof_checkpoint_time_ns is the time up to which all is told: an event that
-// starts before it was delivered, or is listed in the checkpoint; never both. 0
-// where that could not be found out: such a checkpoint lists nothing.
+// pprof_checkpoint_time_ns: every event that starts before it was delivered or
+// is listed in the checkpoint, never both. 0: not known, and the checkpoint
+// lists nothing.
 PPROF_API uint64_t pprof_checkpoint_time_ns(const pprof_checkpoint *checkpoint);
 
 // pprof_checkpoint_num_open is how many ranges are open.
@@ -290,8 +291,8 @@ struct pprof_sink {
   pprof_status (*checkpoint)(pprof_sink *sink,
                              const pprof_checkpoint *checkpoint);
 
-  // window tells that capture window `index` opened or closed at `time_ns`.
-  // Without a schedule window 0 lasts from start to stop.
+  // window: capture window `index` opened or closed at `time_ns`. Without a
+  // schedule window 0 lasts from start to stop.
   pprof_status (*window)(pprof_sink *sink, uint32_t index, bool opens,
                          uint64_t time_ns);
 
@@ -311,15 +312,15 @@ struct pprof_sink {
 
   // ready (optional) answers false while there is no room (say, the disk is
   // blocked). Until it answers true this sink gets no events and checkpoints;
-  // all others get theirs. 16 MiB of events are held for it meanwhile, and come
-  // then; what is more than that, or still held when the stop has waited
-  // stop_wait_ms, it misses. That is a gap in its batches, `lost` in its
-  // totals, a note under its name in the totals of all sinks, `missed` in
-  // pprof_stats, and makes pprof_session_stop answer IO.
+  // all others get theirs. 16 MiB of events are buffered for it meanwhile, and
+  // come then. It misses what is more, and what is left when the stop has
+  // waited stop_wait_ms. That is a gap in its batches, `lost` in its totals, a
+  // note under its name in the totals of all sinks, `missed` in pprof_stats,
+  // and makes pprof_session_stop answer IO.
   bool (*ready)(pprof_sink *sink);
 
-  // name (optional) is what the sink is called where somebody is told of it,
-  // e.g. the path of its file. Lives as long as the sink.
+  // name (optional): the sink's name in messages, e.g. the path of its file.
+  // Lives as long as the sink.
   const char *name;
 };
 

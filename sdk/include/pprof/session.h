@@ -138,20 +138,20 @@ static inline pprof_schedule pprof_schedule_span(uint64_t from, uint64_t to) {
 PPROF_API PPROF_NODISCARD pprof_status pprof_session_set_schedule(
     pprof_session *session, const pprof_schedule *schedule);
 
-// pprof_window_fn is told that window `window` is complete: its device times
-// are known, its `report` is finished. `report` is borrowed for the call; NULL
-// when memory ran out.
+// pprof_window_fn: window `window` is complete: its device times are known, its
+// `report` is finished. `report` is borrowed for the call; NULL when memory ran
+// out.
 typedef void (*pprof_window_fn)(void *user, uint32_t window,
                                 const pprof_report *report);
 
 // pprof_session_on_window has `fn` called for each capture window once all that
 // began in it is there, in the order of the windows. A slow call delays those
 // after it and the stop, nothing else; while 256 windows wait for one, further
-// windows get no call (the trust block says so). Of figures that events do not
-// tell, such as `lost`, a window has what was counted while it was open.
+// windows get no call (the trust block says so). Figures that come from no
+// event, such as `lost`, count while the window is open.
 //
-// A session of pprof_start's runs when it is there: pprof_start_with has the
-// callback of that one, which also tells where the window's log is.
+// A session of pprof_start's runs when it is there: pprof_start_with takes the
+// callback of that one, which gets the window's log, too.
 //
 // Errors:  BUSY after the start, or with 16 sinks; INVALID; NO_MEMORY.
 // Threads: the owner of `session`. `fn` is called on a thread of the library's,

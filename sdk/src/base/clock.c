@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which clock, at which rate. The rate is the kernel's own calibration where
-// it tells (perf's mmap page), else CPUID's, else measured against
-// CLOCK_MONOTONIC_RAW.
+// Which clock, at which rate. The rate is the kernel's own calibration (perf's
+// mmap page), else CPUID's, else measured against CLOCK_MONOTONIC_RAW.
 #include "base/clock.h"
 
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way in which threads of the library's own begin, and what is said
-// where there is no memory for something, or no thread.
+// Starts the library's own threads, and has the messages for no memory and no
+// thread.
 #pragma once
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shape of a name: what is left of it when the numbers in it are not told
-// apart. Pure; whether names of one shape fold is learned in shapes.h.
+// The shape of a name: the name without the values of its numbers. Pure;
+// whether names of one shape fold is learned in shapes.h.
 #pragma once
 
 #include "pprof/event.h"

@@ -160,7 +160,7 @@ static inline ppi_slot *fill_slot(ppi_table *table, uint32_t index,
   return slot;
 }
 
-// `apart`: the bits of the site's id that say what else there is to do.
+// `apart`: the bits of the site's id that ask for more work.
 static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
                           uint64_t start, uint32_t apart) {
   ppi_table *table = ppi_recorder_in_force.ranges;
