@@ -40,9 +40,10 @@ def _end(kind, name):
         request.end()
 
 
-def _with(before=None, after=None):
+def _with(before=None, after=None, is_timed=False):
     """An adapter that calls these with the arguments, `after` with the result in front, outside of
-    the row's range; a row named `-` has none."""
+    the row's range; a row named `-` has none. With `is_timed` the result is a pair: when the call
+    began, and its result."""
     def adapter(function, rule):
         inner = function if rule.name == "-" else marked(function, rule)
 
@@ -52,9 +53,10 @@ def _with(before=None, after=None):
                 return function(*args, **kwargs)
             if before is not None:
                 _try(before, *args)
+            began = time.monotonic() if is_timed else 0
             result = inner(*args, **kwargs)
             if after is not None:
-                _try(after, result, *args)
+                _try(after, (began, result) if is_timed else result, *args)
             return result
         return call
     return adapter
@@ -79,8 +81,9 @@ def _engine_adds(_, scheduler, request, *_rest):
         _begin(_ENGINE, request.request_id, request.num_prompt_tokens)
 
 
-def _scheduled(output, scheduler, *_rest):
-    serve([_request_of(_ENGINE, name) for name in output.num_scheduled_tokens])
+def _scheduled(call, scheduler, *_rest):
+    began, output = call  # vLLM takes the time there, too
+    serve([_request_of(_ENGINE, name) for name in output.num_scheduled_tokens], began)
     count("requests running", len(scheduler.running))
     count("requests waiting", len(scheduler.waiting))
     count("KV cache use, %", 100 * scheduler.kv_cache_manager.usage)
@@ -124,7 +127,7 @@ def _server_aborted(names, *_rest):
 
 
 vllm_add = _with(after=_engine_adds)
-vllm_schedule = _with(after=_scheduled)
+vllm_schedule = _with(after=_scheduled, is_timed=True)
 vllm_update = _with(after=_updated)
 vllm_finish = _with(after=_finished)
 vllm_server_add = _with(after=_server_adds)

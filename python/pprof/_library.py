@@ -197,7 +197,7 @@ _MARKERS = {
     "pprof_request_end": (None, [RequestHandle]),
     "pprof_flow_context": (_ID, [_ID, _ID]),
     "pprof_flow_traceparent": (_ID, [_TEXT]),
-    "pprof_serve": (None, [_POINTER, ctypes.c_size_t]),
+    "pprof_serve_since": (None, [_POINTER, ctypes.c_size_t, _ID]),
     "pprof_token": (None, [RequestHandle, _ID]),
     "pprof_mark": (None, None),
     "pprof_mark_wrapped_": (None, [_ID]),

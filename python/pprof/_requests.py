@@ -6,7 +6,7 @@ from . import _markers
 from ._library import RequestHandle
 from ._markers import MOST_FLOW, _c, _flow_number, _integer, _real, _refuse, _site
 
-_begin, _end, _token, _serve, _input = (_c.request_begin, _c.request_end, _c.token, _c.serve,
+_begin, _end, _token, _serve, _input = (_c.request_begin, _c.request_end, _c.token, _c.serve_since,
                                         _c.request_input)
 _waited = _c.request_waited
 _MOST_CONTEXT = (1 << 128) - 1
@@ -23,12 +23,12 @@ def _count(name, number):
     return known or 0
 
 
-def _since(arrived):
+def _since(what, time_s):
     """ns from a time of time.monotonic() to now; 0 where it is refused, which is counted."""
-    seconds = _real("arrived", arrived)
+    seconds = _real(what, time_s)
     if seconds is not None and not -MOST_FLOW < seconds < MOST_FLOW:
-        seconds = _refuse("arrived", ValueError("arrived is a time of time.monotonic(), not %s"
-                                                % seconds))
+        seconds = _refuse(what, ValueError("%s is a time of time.monotonic(), not %s"
+                                           % (what, seconds)))
     if seconds is None:
         _c.flow(0)
         return 0
@@ -46,7 +46,7 @@ class Request:
         if _markers._epoch.value:
             self._handle = _begin(_flow_number(number), _site(name, category))
             if arrived is not None:
-                _waited(self._handle, _since(arrived))
+                _waited(self._handle, _since("arrived", arrived))
             if tokens:
                 _input(self._handle, _count("tokens", tokens))
 
@@ -90,15 +90,17 @@ def _handles(requests):
     return [_handle_of(request) for request in requests]
 
 
-def serve(requests):
+def serve(requests, since=None):
     """The innermost range serves these requests, any number of them: those of `request`, and by
-    their numbers those of other processes."""
+    their numbers those of other processes. They were scheduled now, or at `since`, a time in the
+    past that time.monotonic() gave."""
     if _markers._epoch.value:
         handles = _handles(requests)
         if handles is None:
             _c.flow(0)
         else:
-            _serve((RequestHandle * len(handles))(*handles), len(handles))
+            _serve((RequestHandle * len(handles))(*handles), len(handles),
+                   0 if since is None else _since("since", since))
     elif _markers._strict:
         _handles(requests)
 

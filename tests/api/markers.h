@@ -42,6 +42,7 @@ static void markers_host(uint64_t request, const char *name) {
   pprof_request_input(served, request);
   pprof_request_waited(served, request);
   pprof_serve(&served, 1);
+  pprof_serve_since(&served, 1, request);
   pprof_token(served, request);
   pprof_request_end(served);
   pprof_step(request);

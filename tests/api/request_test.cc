@@ -182,6 +182,22 @@ void ExpectWaited(uint64_t waited_ns, uint64_t start_ns) {
   EXPECT_EQ(0u, chats[0].event.flags & PPROF_FLAG_CLIPPED);
 }
 
+TEST_F(RequestTest, WhatServesMaySaySinceWhen) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const pprof_request request = {5, {0}};
+  pprof_push(&decode_site);
+  pprof_serve_since(&request, 1, 500000);
+  pprof_serve(&request, 1);
+  pprof_serve_since(nullptr, 3, 1);
+  pprof_pop();
+  Stop();
+  const auto served = Named("served");
+  ASSERT_EQ(2u, served.size());
+  EXPECT_EQ(500000, served[0].event.value);
+  EXPECT_EQ(0, served[1].event.value);
+  EXPECT_LE(served[0].event.start_ns, served[1].event.start_ns) << "as said";
+}
+
 TEST_F(RequestTest, WhatHasWaitedBeginsEarlierButNotBeforeTheSession) {
   ExpectWaited(0, 500);
   ExpectWaited(200, 300);

@@ -32,6 +32,7 @@ int with_markers(int value) {
   pprof_request_input(request, 7);
   pprof_request_waited(request, 7);
   pprof_serve(&request, 1);
+  pprof_serve_since(&request, 1, 7);
   pprof_token(request, 7);
   pprof_request_end(request);
   pprof_range_flow(range, 7);

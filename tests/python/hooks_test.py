@@ -307,6 +307,7 @@ class Hooks(Case):
                 if event["flows"]:
                     found.setdefault(event["name"], []).append(
                         (tuple(event["flows"]), event["work"][0]))
+                    self.assertEqual(event["value"] > 0, event["name"] == "served")
                 elif event["kind"] == COUNTER:
                     found.setdefault(event["name"], []).append(event["value"])
         number, = found["engine: request"][0][0]

@@ -61,6 +61,7 @@ class Markers(Case):
                 pass
             with pprof.range("decode"):
                 pprof.serve([4711, pprof.request(12, "late", arrived=began)])
+                pprof.serve([4711], since=began)
                 pprof.token(4711, 3)
             pprof.stop()
         """)
@@ -68,7 +69,10 @@ class Markers(Case):
         self.assertGreaterEqual(log.named("decode")["start"] - late["start"], 1_900_000)
         self.assertEqual([(event["name"], event["flows"], event["work"][0])
                           for event in log.events if event["name"] in ("served", "token")],
-                         [("served", [4711], 0), ("served", [12], 0), ("token", [4711], 3)])
+                         [("served", [4711], 0), ("served", [12], 0), ("served", [4711], 0),
+                          ("token", [4711], 3)])
+        self.assertEqual([event["value"] >= 1_900_000 for event in log.events
+                          if event["name"] == "served"], [False, False, True])
 
     def test_contexts_have_one_number(self):
         parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -315,13 +319,14 @@ class Markers(Case):
                 pprof.serve(chat); pprof.serve([None]); pprof.serve(None); pprof.token(0)
                 pprof.request(7, "chat", arrived="now").end()
                 pprof.request(7, "chat", arrived=float("nan")).end()
+                pprof.serve([7], since="now")
                 chat.end()
             pprof.start()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 odd()
             assert [str(warning.message).split()[1] for warning in caught] == [
-                "number", "tokens", "requests", "arrived"], [str(w.message) for w in caught]
+                "number", "tokens", "requests", "arrived", "since"], [str(w.message) for w in caught]
             assert {warning.filename for warning in caught} == {__file__}, caught
             pprof.stop()
             pprof.strict()
@@ -331,7 +336,7 @@ class Markers(Case):
                 print(error)
         """)
         self.assertEqual(printed, "number is an integer, not NoneType\n")
-        self.assert_clean(self.logs()[0], flows_lost=9)
+        self.assert_clean(self.logs()[0], flows_lost=10)
 
     def test_numbers_that_do_not_fit_end_no_program(self):
         """Without, they are left out, counted, and warned of once for each argument."""

@@ -354,6 +354,21 @@ TEST_F(ServingTest, TheSlowestTellWhereTheirTimeWent) {
   EXPECT_EQ(1000u, slow.parts_ns[PPI_SERVING_REST]);
 }
 
+TEST_F(ServingTest, WhatServesMaySaySinceWhen) {
+  const double ago_ns[] = {500, 0, -1, NAN};
+  for (uint64_t i = 0; i < 4; i++) {
+    Served(i + 1, 3500).value = ago_ns[i];
+    Token(i + 1, 5000);
+    Request(i + 1, 1000, 11000);
+  }
+  Report report;
+  const ppi_serving sums = Sums(&report);
+  EXPECT_EQ((Numbers{4, 2000 + 3 * 2500, 2000, 2500}),
+            Of(sums, PPI_SERVING_QUEUE));
+  EXPECT_EQ((Numbers{4, 2000 + 3 * 1500, 1500, 2000}),
+            Of(sums, PPI_SERVING_PREFILL));
+}
+
 TEST_F(ServingTest, TheSlowestHundredthIsLookedAt) {
   // 300 of 100 ns that only waited, and four of 10000 to 10003.
   for (uint64_t i = 0; i < 300; i++) Request(i + 1, 1000 + i, 1100 + i);

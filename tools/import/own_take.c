@@ -314,7 +314,7 @@ static pprof_status take(ppi_importer *importer, char ph) {
   if (ph == 'C') return take_counter(importer, &event);
   event.record.kind = PPROF_KIND_MARK;
   return ph == 'X' ? take_range(importer, &event)
-                   : add_event(importer, &event, 0);
+                   : add_event(importer, &event, event.numbers[OWN_VALUE]);
 }
 
 pprof_status ppi_own_take(ppi_importer *importer, char ph) {

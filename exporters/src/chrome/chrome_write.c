@@ -266,6 +266,7 @@ void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
   if (event->depth > 0) ppi_chrome_put_field(out, ",\"depth\":", event->depth);
   ppi_chrome_put_flows(out, event->flows, event->num_flows);
   if (event->work) ppi_chrome_put_work(out, event->work);
+  ppi_chrome_put_amount(out, ",\"value\":", event->value);
   ppi_chrome_put_flags(out, event->flags);
   put_numbers(writer, event->site, event->numbers);
   PPI_CHROME_PUT(out, "}}");

@@ -63,7 +63,8 @@ enum {
   PPROF_FLAG_REQUEST = 4096   // a range: the request in its flows, from arrival
                               // to end; work->items: the tokens it came with.
                               // A mark: the request got work->items tokens; or,
-                              // without work, the range around serves it
+                              // without work, the range around serves it,
+                              // since `value` ns
 };
 
 // pprof_cpu_use is what the thread of a host range took between its begin and
@@ -120,7 +121,7 @@ typedef struct pprof_event {
   const uint64_t *flows;
   size_t num_flows;
   const pprof_work_amount *work;  // borrowed for the call; NULL: none stated
-  double value;                   // of a counter, of a step; else 0
+  double value;  // of a counter, of a step, of PPROF_FLAG_REQUEST; else 0
   // Ids of definitions. `lane` is where it began; site and stream 0: none.
   uint32_t site, lane, stream;
   uint32_t depth;       // open ranges around it on its lane; 0: outermost

@@ -85,6 +85,12 @@ static inline void pprof_serve(const pprof_request *requests, size_t num) {
   (void)requests;
   (void)num;
 }
+static inline void pprof_serve_since(const pprof_request *requests, size_t num,
+                                     uint64_t ago_ns) {
+  (void)requests;
+  (void)num;
+  (void)ago_ns;
+}
 static inline void pprof_token(pprof_request request, uint64_t num_tokens) {
   (void)request;
   (void)num_tokens;

@@ -400,9 +400,11 @@ inline std::uint64_t flow_traceparent(
   return ::pprof_flow_traceparent(traceparent);
 }
 
-// serve says that the thread's innermost range serves these requests.
-inline void serve(const ::pprof_request *requests, std::size_t num) noexcept {
-  ::pprof_serve(requests, num);
+// serve says that the thread's innermost range serves these requests, which
+// were scheduled `ago_ns` ago (pprof_serve_since).
+inline void serve(const ::pprof_request *requests, std::size_t num,
+                  std::uint64_t ago_ns = 0) noexcept {
+  ::pprof_serve_since(requests, num, ago_ns);
 }
 
 // device_scope is a device range that ends with the block it stands in: the

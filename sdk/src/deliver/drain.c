@@ -408,6 +408,7 @@ static void add_record(ppi_drain *drain, const ppi_lane *lane,
     event->flags = PPROF_FLAG_REQUEST;
     found->has_work = record->kind == PPI_RECORD_TOKENS;
     found->work = (ppi_work){(double)record->end, 0, 0, 0};
+    if (!found->has_work) event->value = (double)record->end;
     end = record->start;
   }
   if (!is_kind_wanted(drain, record->kind) ||

@@ -155,9 +155,14 @@ void pprof_token(pprof_request request, uint64_t num_tokens) {
   if (request.id && num_tokens) say(&token_site, &at);
 }
 
-void pprof_serve(const pprof_request *requests, size_t num) {
+void pprof_serve_since(const pprof_request *requests, size_t num,
+                       uint64_t ago_ns) {
   for (size_t i = 0; requests && i < num; i++) {
-    const point at = {requests[i].id, 0, PPI_RECORD_SERVED};
+    const point at = {requests[i].id, ago_ns, PPI_RECORD_SERVED};
     if (requests[i].id) say(&served_site, &at);
   }
+}
+
+void pprof_serve(const pprof_request *requests, size_t num) {
+  pprof_serve_since(requests, num, 0);
 }

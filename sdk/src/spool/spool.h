@@ -38,7 +38,7 @@ typedef struct ppi_record {
 
 enum {
   PPI_RECORD_TOKENS = 5,       // a mark: `end` tokens of the request in `flow`
-  PPI_RECORD_SERVED = 6,       // a mark: the range around serves that request
+  PPI_RECORD_SERVED = 6,       // a mark: that request is served, since `end` ns
   PPI_RECORD_EXT_FLOWS = 16,   // up to three further flows in start, end, flow
   PPI_RECORD_EXT_WORK = 17,    // items, bytes, flops (bits of doubles)
   PPI_RECORD_EXT_PARAMS = 18,  // params

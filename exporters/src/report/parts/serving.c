@@ -302,6 +302,13 @@ static pprof_status settle_iterations(ppi_serving_run *run, uint64_t time_ns) {
 
 // ---- what is taken ----
 
+// What serves it may say so later.
+static uint64_t scheduled_by(const pprof_event *event) {
+  double ago_ns = event->value, most_ns = (double)event->start_ns;
+  if (!(ago_ns > 0)) return event->start_ns;
+  return ago_ns < most_ns ? event->start_ns - (uint64_t)ago_ns : 0;
+}
+
 static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
                               const pprof_event *event) {
   ppi_serving_request *request = &run->requests[number];
@@ -318,7 +325,9 @@ static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
   bool is_served = !num && !is_spread;
   if (is_served && !say_served(run, event)) return PPROF_STATUS_NO_MEMORY;
   request->points[request->num_points++] = (ppi_served_tokens){
-      .time_ns = event->start_ns, .num = num, .is_spread = is_spread};
+      .time_ns = is_served ? scheduled_by(event) : event->start_ns,
+      .num = num,
+      .is_spread = is_spread};
   return !is_served || wait_for_schedule(run, number) ? PPROF_STATUS_OK
                                                       : PPROF_STATUS_NO_MEMORY;
 }
