@@ -46,8 +46,8 @@ static bool has_colour(const struct ppi_tool_options *options, int fd) {
          fd >= 0 && isatty(fd);
 }
 
-// The first of these that is set names the locale. Where none is, nobody has
-// said what a reader can show.
+// The first of these that is set names the locale. Without one, plain ASCII is
+// safe.
 static bool is_ascii(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

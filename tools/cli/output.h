@@ -29,9 +29,8 @@ int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out);
 int ppi_tool_output_close(const struct ppi_tool_options *options, FILE *file,
                           int reason, int code);
 
-// What the library writes is its owner's alone. Gives a file that the user has
-// named the mode that the umask says, as any file that a program is told to
-// write; call it when the file is whole.
+// The library's files are their owner's alone. This gives a file that the user
+// has named the umask's mode, as programs do; call it when the file is whole.
 void ppi_tool_output_share(const struct ppi_tool_options *options);
 
 // Opens, writes `page` (which it frees) and closes.

@@ -95,7 +95,7 @@ static int take_short(struct cursor *cursor, const char *text,
     return ppi_tool_fail(PPI_EXIT_USAGE,
                          "unknown option '-%c'; see pprof-report --help",
                          text[0]);
-  // "-f=json", too: a value that begins with '=' is written apart.
+  // "-f=json", too: a value that begins with '=' is a word of its own.
   const char *attached = text + 1 + (text[1] == '=');
   return take_value(cursor, text[1] ? attached : NULL, item);
 }

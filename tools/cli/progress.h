@@ -32,9 +32,9 @@ bool ppi_tool_progress_can_show(int fd, const char *term);
 // first one on.
 void ppi_tool_progress_begin(struct ppi_tool_progress *progress,
                              const char *path);
-// ppi_tool_progress_events tells of `num` more events.
+// ppi_tool_progress_events adds `num` events.
 void ppi_tool_progress_events(struct ppi_tool_progress *progress, uint64_t num);
-// ppi_tool_progress_bytes tells that `done` bytes of `total` are read.
+// ppi_tool_progress_bytes: `done` bytes of `total` are read.
 void ppi_tool_progress_bytes(struct ppi_tool_progress *progress, uint64_t done,
                              uint64_t total);
 // ppi_tool_progress_clear removes the line: before anything else is printed,

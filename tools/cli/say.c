@@ -49,7 +49,7 @@ static void put_named(ppi_page *line, const char *text) {
   ppi_page_visible(line, text);
 }
 
-// Names and texts in messages come from files, and may be made to be seen on a
+// Names and texts in messages come from files, and may hold codes for a
 // terminal.
 static void say(const char *format, va_list arguments) {
   char *text = NULL;

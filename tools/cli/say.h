@@ -19,7 +19,7 @@ enum ppi_tool_exit {
 #undef PPI_EXIT_ENUM_
 };
 
-// ppi_tool_show prints a line: a path, as it may be seen on a terminal.
+// ppi_tool_show prints a line: a path, safe for a terminal.
 void ppi_tool_show(FILE *out, const char *path);
 // From here on messages call the file `path` `name`; both stay the caller's,
 // who keeps them. ppi_tool_name_of is what it is called: `path` where nothing

@@ -5,9 +5,9 @@
 
 #include "cli/options.h"
 
-// ppi_tool_warn_unread names on stderr, in one line for each folder, unfinished
-// logs beside the inputs whose processes are dead, of a folder all, of files
-// those that ran at the same time: workers of a pool that were killed, say.
+// ppi_tool_warn_unread names unfinished logs of dead processes beside the
+// inputs on stderr, one line a folder: all of a folder, of files those that ran
+// at the same time, such as killed workers of a pool.
 //
 // And of each input the log of the latest run that found its name taken, where
 // that is no input: what is read is then of an earlier run.

@@ -153,8 +153,8 @@ static bool is_common(const struct ppi_tool_option *option) {
   return false;
 }
 
-// Up to its default or to what else there is to say. What is first said to be
-// of one option or table stands before a colon, too.
+// Up to its default or its further text. A part that limits it to one option or
+// table ends with a colon, too.
 enum { MOST_PREFIX = 20 };
 
 static size_t first_clause(const char *text, bool is_brief) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far the clocks of a job's hosts are apart. A collective ends everywhere
-// at about the same moment, so by how much its ends differ, in each host's time
-// of day, is the clocks': as the view `clocks` of `fleet` has it. Runs that do
-// not overlap in the time of day are of different jobs, which have none in
-// common. One thread.
+// The offsets of the clocks of a job's hosts. A collective ends everywhere at
+// about the same moment: its ends differ, in each host's time of day, by the
+// clocks' offset. The view `clocks` of `fleet` has it. Runs that do not overlap
+// in the time of day are of different jobs, with no collective in common. One
+// thread.
 #pragma once
 
 #include "pprof/base.h"

@@ -30,7 +30,7 @@ static struct ppi_tool_watch *watch_of(pprof_sink *sink) {
   return (struct ppi_tool_watch *)sink;
 }
 
-// A sink's own failure is told apart from the reader's by where it arose.
+// The place of a failure decides: a sink's own, or the reader's.
 static pprof_status note(struct ppi_tool_watch *watch, pprof_status status) {
   if (status != PPROF_STATUS_OK) {
     watch->sink_failed = true;

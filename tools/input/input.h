@@ -26,12 +26,12 @@ struct ppi_tool_watch {
 // PPI_EXIT_DONE, _INPUT or _DAMAGED, the latter two after a message.
 int ppi_tool_read(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch);
-// The same of runs that were not met before, each of which is then; what is
-// left out is said. Messages call it `name`.
+// The same of runs that were not read before; a message names what is left out.
+// Messages call the input `name`.
 int ppi_tool_read_once(const char *path, const char *name, pprof_sink *sink,
                        struct ppi_tool_watch *watch,
                        struct ppi_tool_runs *runs);
-// ppi_tool_read_once for the second time: nothing is said.
+// ppi_tool_read_once for the second time: no messages.
 int ppi_tool_read_again(const char *path, pprof_sink *sink,
                         struct ppi_tool_watch *watch,
                         struct ppi_tool_runs *runs);
@@ -39,15 +39,15 @@ int ppi_tool_read_again(const char *path, pprof_sink *sink,
 // (`is_quiet`: nothing is said) or instead.
 int ppi_tool_skim(const char *path, pprof_sink *sink, bool is_quiet,
                   struct ppi_tool_watch *watch);
-// Processes of traces whose names fit `pattern` are devices; NULL: none.
+// Processes of traces with names that fit `pattern` are devices; NULL: none.
 void ppi_tool_set_device_process(const char *pattern);
 // Names in traces have the categories that `names.categories` of the
 // configuration at `path` gives them; NULL: none. Answers PPI_EXIT_USAGE, after
 // a message, for a file that is none.
 int ppi_tool_set_config(const char *path);
-// ppi_tool_set_group_by has what is called alike told apart by "shape", by
-// "stack=N" or by both with a comma between them; NULL: not. Answers
-// PPI_EXIT_USAGE, after a message, for anything else.
+// ppi_tool_set_group_by separates equal names by "shape", by "stack=N" or by
+// both with a comma between them; NULL: not. Answers PPI_EXIT_USAGE, after a
+// message, for anything else.
 int ppi_tool_set_group_by(const char *what);
 
 // What the command line names as a log file, for verbs that look at its bytes:

@@ -59,7 +59,7 @@ void ppi_tool_private_log_remove(char *made) {
   free(made);
 }
 
-// Not of a dump, nor of a log whose spool is gone.
+// Not for a dump, nor for a log without its spool.
 static bool may_have_spool(const char *path) {
   ppi_log_glance found;
   if (!ends_in(path, ".part")) return false;

@@ -11,9 +11,9 @@
 bool ppi_tool_is_spool(const char *path);
 
 // ppi_tool_join answers what to read for `path`: for a spool, and for a .part
-// whose process is dead and whose spool is still there, a log of both, which is
-// said on stderr of the latter; for anything else `path`. It lives until
-// ppi_tool_join_clear. Errors, of a spool alone: as ppi_recover's.
+// of a dead process with its spool, a log of both; stderr names the latter. For
+// anything else it is `path`. It lives until ppi_tool_join_clear. Errors, of a
+// spool alone: as ppi_recover's.
 pprof_status ppi_tool_join(const char *path, const char **out,
                            pprof_error *error);
 // Whether `path` was put together with another file.

@@ -5,8 +5,8 @@
 
 #include "cli/options.h"
 
-// ppi_tool_open_dead prints what was open when the processes died whose spools
-// or unfinished logs the operands are; without one, of all that left a spool.
+// ppi_tool_open_dead prints what was open in dead processes: those of the
+// operands, spools or unfinished logs; without one, all that left a spool.
 int ppi_tool_open_dead(const struct ppi_tool_options *options);
 // ppi_tool_open_live prints what is open in running processes, named by their
 // number, spool or unfinished log.

@@ -37,7 +37,7 @@ static struct joined_run *find_run(const char *uuid) {
   return &runs[num_runs++];
 }
 
-// The same segment twice counts once, and is said to.
+// The same segment twice counts once, with a message.
 static bool add_file(struct joined_run *run, const char *path,
                      uint32_t segment) {
   size_t at = run->num;

@@ -37,7 +37,7 @@ int ppi_live_find(const char *const *operands, int num,
                   struct ppi_live_processes *out);
 void ppi_live_close(struct ppi_live_processes *all);
 
-// Copies each table; one whose process has ended is closed, its last copy
+// Copies each table; the table of an ended process is closed, its last copy
 // stays. Answers how many still run.
 size_t ppi_live_look_at_all(struct ppi_live_processes *all);
 // Begins to look at processes that were not there before, where none was named,

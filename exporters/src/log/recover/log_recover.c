@@ -89,7 +89,7 @@ static void finish_dumps(const ppi_recover_job *recovery, const char *path) {
   }
 }
 
-// What the spool calls `told`, as far as it is believed; NULL: no memory.
+// The path that the spool states, where it can be trusted; NULL: no memory.
 static char *place_of(const ppi_recover_job *recovery, const char *told,
                       const char *folder) {
   const ppi_recover_place place = {recovery->spool_path, recovery->uuid,

@@ -15,13 +15,13 @@ typedef struct ppi_recover_place {
   const char *folder;  // what is directly in it is believed; NULL: none
 } ppi_recover_place;
 
-// ppi_recover_place_of answers the path for what the spool calls `told`, the
-// run's .part or a dump: `told` itself where this run has left a file of this
-// user's, a .part, a log or a segment of it, which only who may write there can
-// put there; and, where the log's name ends in .pplog, in the believed folder
-// and beside the spool. Else its last part: beside the spool, where that is a
-// file of this run, or in the current folder. A name that does not end in
-// .pplog becomes one of the run's uuid. Of another user's spool it is the
+// ppi_recover_place_of answers the path for `told`, the run's .part or a dump
+// as the spool states it. It is `told` itself where this user has a file of
+// this run (a .part, a log or a segment): only who may write there can put one
+// there. With a name that ends in .pplog, the trusted folder and the spool's
+// folder do, too. Else it is the last part of `told`: beside the spool, if a
+// file of this run is there, or in the current folder. A name that does not end
+// in .pplog becomes one of the run's uuid. Of another user's spool it is the
 // current folder in any case. NULL: no memory.
 char *ppi_recover_place_of(const ppi_recover_place *place, const char *told);
 

@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// Where figures do not tell what was when, the least that it can have been.
+// A lower bound, where figures have no times.
 typedef struct ppi_active {
   double time_ns;           // in which units were under way
   double busy_ns;           // of it: the device worked

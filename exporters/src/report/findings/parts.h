@@ -20,12 +20,12 @@ enum {
   PPI_PART_WAITING = 1u << PPI_WHERE_WAITING
 };
 
-// ppi_part_has tells whether `row` counts in `part`; rows of a child never do.
+// ppi_part_has: `row` counts in `part`; rows of a child never do.
 bool ppi_part_has(const ppi_part *part, const ppi_answer_row *row);
 // ppi_part_sum is the time of all rows of `part`, of all units.
 uint64_t ppi_part_sum(const ppi_answer *answer, const ppi_part *part);
-// ppi_part_greatest is the row of `part` whose stage has most of it; NULL: none
-// has any.
+// ppi_part_greatest is the row with the stage that has most of `part`; NULL:
+// none has any.
 const ppi_answer_row *ppi_part_greatest(const ppi_answer *answer,
                                         const ppi_part *part);
 // What most of the units' work is: a stage, or what costs most directly inside

@@ -108,7 +108,7 @@ static void say_swapping(const subject *of, char *to, size_t size) {
 // ---- the rows ----
 
 typedef struct row {
-  // Of the run: what is said whatever calls met it.
+  // Of the run: reported whatever calls met it.
   double least;
   bool is_fact;  // what a program may be meant to do, where no call is slow
   void (*say)(const subject *of, char *to, size_t size);

@@ -32,7 +32,7 @@ static void report_growth(ppi_search *search, const char *place,
   ppi_finding_value_add(finding, "rate", rate, "B/s");
 }
 
-// What is reserved grows with what is in use; of the two that one is said.
+// Reserved memory grows with memory in use: only the latter is reported.
 void ppi_rule_memory_grows(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   for (size_t i = 0; i < figures->num_places; i++) {

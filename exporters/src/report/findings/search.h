@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rule gets to see, and how it tells of what it found.
+// The input of a rule, and how it reports a finding.
 #pragma once
 
 #include "report/figures/impossible.h"

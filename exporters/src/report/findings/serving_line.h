@@ -7,8 +7,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_serving_line says what the slowest requests' time goes into; false, and
-// nothing said, where no request got a token.
+// ppi_serving_line states where the slowest requests' time goes; false, and no
+// text: no request got a token.
 bool ppi_serving_line(ppi_search *search);
 
 PPROF_END_C_

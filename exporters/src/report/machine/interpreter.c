@@ -114,7 +114,8 @@ static bool find_collections(const ppi_limit_calls *calls, const units *all,
 
 // ---- event loops ----
 
-// The callback that held it longest in all; who waited, of its longest time.
+// The callback that kept the loop longest in all; the waiting requests are of
+// its longest time.
 static void find_held(const ppi_machine_run *loops, const units *all,
                       ppi_held_loop *out) {
   const double ms = 1e6;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the interpreter took: collections that hit units, and what held an event
-// loop.
+// The interpreter's time: collections that hit units, and callbacks that kept
+// an event loop.
 #pragma once
 
 #include "report/figures/machine.h"

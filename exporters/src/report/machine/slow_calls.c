@@ -237,7 +237,8 @@ static uint64_t excess_of(const ppi_slow_calls *slow,
   return ns;
 }
 
-// Of a range and the one in it the inner one is said, which has nearly all.
+// Of a range and one inside with nearly all of its time, the inner one is
+// reported.
 static bool is_better(const ppi_slow_stage *a, uint64_t a_ns,
                       const ppi_slow_stage *b, uint64_t b_ns) {
   if (!b) return true;

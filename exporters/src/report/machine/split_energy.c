@@ -62,7 +62,7 @@ static bool is_of_device(const split *of, const ppi_limit_call *call) {
          number_of(&of->calls->fill.ids, call->row) == of->device;
 }
 
-// The call whose name is the stage: of a kernel the range that launched it.
+// The call that names the stage: for a kernel, the range that launched it.
 static uint32_t stage_of(const split *of, uint32_t call) {
   const ppi_limit_call *items = of->calls->items;
   uint32_t at = call;
