@@ -450,12 +450,6 @@ TEST_F(SchemaTest, DocumentationHasAllKeys) {
       << table;
 }
 
-TEST_F(SchemaTest, JsonSchemaIsGenerated) {
-  EXPECT_EQ(Read("docs/profile.schema.json"), Printed(ppi_config_json_schema))
-      << "docs/profile.schema.json must be what `pprof-report config schema`"
-         " prints";
-}
-
 TEST_F(SchemaTest, ExampleConfigurationsAreValid) {
   for (const char *name :
        {"pipeline", "first_look", "serving", "flight_recorder", "training",

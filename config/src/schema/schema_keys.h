@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of a configuration: one table (schema_keys.c), and the structure
+// The keys of a configuration: one table (schema_rows.h), and the structure
 // that its rows point into.
 #pragma once
 
@@ -110,41 +110,29 @@ typedef struct ppi_config_run {
 // pprof_backend_NAME makes each.
 #define PPI_BACKENDS(each) each(cpu) each(opencl) each(cuda) each(hip)
 
+// What the field of a plain key is, by the key's type.
+typedef uint64_t ppi_field_COUNT, ppi_field_BOOL, ppi_field_SIZE,
+    ppi_field_DURATION, ppi_field_CHOICE, ppi_field_CHOICES;
+typedef ppi_config_text ppi_field_TEXT, ppi_field_PATH;
+typedef ppi_config_globs ppi_field_GLOBS;
+
 typedef struct ppi_config {
-  uint64_t version;
-  uint64_t timer_only;
-  ppi_config_text output;
-  uint64_t log;
-  uint64_t report;  // 1: on stderr, at the end
-  uint64_t memory_limit_bytes;
-  ppi_config_text spool;
-  uint64_t reclaim;
-  uint64_t drain_interval_us, stop_wait_us, exit_wait_us;
-  uint64_t fork;  // ppi_nvtx_fork: what becomes of a forked child
+#define KEY(path, type, fallback, minimum, maximum, choices, field, ...) \
+  ppi_field_##type field;
+#define ROW(...)
+#include "schema/schema_rows.h"
+#undef KEY
+#undef ROW
   ppi_config_window windows[PPI_SCHEDULE_MAX_RULES];
   uint64_t num_windows;
-  ppi_config_globs include, exclude;
-  ppi_config_globs cpu;  // names with measured CPU use
-  uint64_t waits, idle_waits;
-  uint64_t fold;  // ppi_folds
-  uint64_t full_names;
-  ppi_config_globs keep, shapes, idle;
+  uint64_t waits;
   uint64_t num_categorised;  // names by glob that have a category of their own
   ppi_nvtx_rule categorised[PPI_NVTX_MAX_RULES];
-  ppi_config_text iteration;  // the range that begins one; "": as found
-  uint64_t requests_every;
-  uint64_t hash_names;
-  ppi_config_globs allow;              // names that are not hashed
-  uint64_t rotate_bytes, rotate_keep;  // 0: one file; 0: all segments
-  uint64_t disk_limit_bytes;           // 0: none
   ppi_config_flight flight;
   ppi_config_control control;
   ppi_config_metrics metrics;
   ppi_config_cost cost;
   ppi_config_run run;
-  uint64_t device_mode, graph_nodes, kernels, graph_kernels, calls;
-  uint64_t backends;
-  uint64_t machine, machine_without;  // bits of sources
   ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];
   uint64_t num_exports;
