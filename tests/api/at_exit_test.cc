@@ -16,6 +16,7 @@
 
 #include "log/recover/log_recover.h"
 #include "log_fixture.h"
+#include "tests/support/patience.h"
 #include "tests/support/scripted_backend.h"
 
 namespace {
@@ -47,7 +48,7 @@ class AtExitTest : public testing::Test {
     fflush(nullptr);
     const pid_t pid = fork();
     if (pid == 0) {
-      alarm(100);  // a hang is an end by SIGALRM
+      alarm(PPROF_PATIENCE_SECONDS);  // a hang is an end by SIGALRM
       body();
       _exit(98);  // the body leaves itself
     }

@@ -25,6 +25,7 @@
 
 #include "log/recover/log_recover.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/patience.h"
 #include "tests/support/recording_sink.h"
 
 namespace {
@@ -70,7 +71,7 @@ class FollowTest : public testing::Test {
   static pid_t Fork(Body body) {
     const pid_t pid = fork();
     if (pid == 0) {
-      alarm(100);  // a hang is an end by SIGALRM
+      alarm(PPROF_PATIENCE_SECONDS);  // a hang is an end by SIGALRM
       body();
       _exit(98);  // the body leaves itself
     }

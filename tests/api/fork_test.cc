@@ -16,6 +16,7 @@
 
 #include "mark/thread.h"
 #include "pprof/mark.h"
+#include "tests/support/patience.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -100,7 +101,7 @@ TEST_F(ForkTest, ChildRunsASessionOfItsOwn) {
 TEST_F(ForkTest, ChildMayStopAndDestroyTheParentsSession) {
   pid_t pid = fork();
   if (pid == 0) {
-    alarm(10);  // ends it, should it hang
+    alarm(PPROF_PATIENCE_SECONDS);  // ends it, should it hang
     if (live.Stop() != PPROF_STATUS_OK) _exit(2);
     live.Destroy();
     _exit(0);

@@ -12,6 +12,7 @@
 
 #include "pprof/mark.h"
 #include "tests/support/long_run.h"
+#include "tests/support/patience.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -27,7 +28,7 @@ int WaitFor(pid_t pid) {
 void ForkAndMark() {
   pid_t pid = fork();
   if (pid == 0) {
-    alarm(20);
+    alarm(PPROF_PATIENCE_SECONDS);
     LiveSession own;
     own.options.memory_limit_bytes = 2u << 20;
     if (own.Start() != PPROF_STATUS_OK) _exit(2);

@@ -24,6 +24,7 @@
 #include "start/compose.h"
 #include "start/injected.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/patience.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -172,7 +173,7 @@ TEST_F(CancelTest, FirstMarkerOfAForkedChild) {
   ASSERT_EQ(PPROF_STATUS_OK, pprof_start(nullptr, nullptr));
   const pid_t pid = fork();
   if (pid == 0) {
-    alarm(60);
+    alarm(PPROF_PATIENCE_SECONDS);
     CANCELLED(pprof_mark(&late_site));
     EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
     ExpectUsable();

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/patience.h"
+
 static const char *own_path;
 
 static void record(const char *name) {
@@ -79,7 +81,7 @@ static void leave_orphan(void) {
   waitpid(pid, NULL, 0);
   if (read(number[0], &orphan, sizeof orphan) != sizeof orphan) return;
   close(alive[1]);
-  alarm(30);
+  alarm(PPROF_PATIENCE_SECONDS);
   while (kill(orphan, 0) == 0) sched_yield();
   alarm(0);
   puts("reaped");
@@ -94,7 +96,7 @@ static void interrupt_parent(void) {
   sigemptyset(&interrupts);
   sigaddset(&interrupts, SIGTERM);
   sigprocmask(SIG_BLOCK, &interrupts, &before);
-  alarm(30);  // instead of waiting for ever
+  alarm(PPROF_PATIENCE_SECONDS);  // instead of waiting for ever
   kill(getppid(), SIGTERM);
   sigsuspend(&before);
   puts("terminated");

@@ -11,6 +11,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+from patience import SECONDS  # noqa: E402
+
 REPORT = os.path.abspath(sys.argv.pop(1))
 T = 1795692038000
 
@@ -69,7 +72,7 @@ class Spans(unittest.TestCase):
         return path
 
     def call(self, *arguments):
-        return subprocess.run([REPORT, *arguments], text=True, timeout=60,
+        return subprocess.run([REPORT, *arguments], text=True, timeout=SECONDS,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run_on(self, data, *options, name="spans.json"):

@@ -17,15 +17,15 @@ from export_case import REST, TOOL, ms
 PACKAGE = os.path.abspath("python")
 sys.dont_write_bytecode = True
 os.environ["PPROF_LIBRARY"], = REST
-sys.path.insert(0, PACKAGE)
+sys.path[:0] = [PACKAGE, os.path.join("tests", "support")]
 import pprof  # noqa: E402  (found by the lines above)
+from patience import SECONDS  # noqa: E402
 from pprof import _read  # noqa: E402
 
 # What SQL works out of the others, or has of each lane.
 NOT_READ = {("host_range", "parent"), ("device_range", "parent"), ("total", "lane")}
 TABLES_NOT_READ = {"note", "waker", "server", "blame"}
 IO, INVALID, UNAVAILABLE, VERSION = 5, 2, 4, 7
-SECONDS = 60
 
 
 class Read(export_case.Case):

@@ -20,6 +20,7 @@
 
 #include "log/recover/log_recover.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/patience.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -131,7 +132,7 @@ class ClosedStandardTest : public testing::TestWithParam<bool> {
 
   // The program; the child's status says what was wrong.
   void RunProgram(const Case &one, bool stops) const {
-    alarm(100);
+    alarm(PPROF_PATIENCE_SECONDS);
     // What stays open is the test's own to look at: nothing comes of it.
     const int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; fd++)

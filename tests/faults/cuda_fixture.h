@@ -35,7 +35,6 @@ class CudaFaultTest : public OwnProcessTest {
   void SetUp() override {
     OwnProcessTest::SetUp();
     live.options.drain_interval_us = 200;
-    live.options.stop_wait_ms = 5000;
     ASSERT_EQ(pprof_report_create(&report), PPROF_STATUS_OK);
   }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tests/support/log_fixture.h"
+#include "tests/support/patience.h"
 
 namespace pprof_test {
 
@@ -83,7 +84,7 @@ class OwnProcessTest : public testing::Test {
     setenv("LD_LIBRARY_PATH", process.library_path.c_str(), 1);
     setenv(kInside, (*folder_ / "").c_str(), 1);
     // It outlives the exec: a child that hangs dies of it.
-    alarm(120);
+    alarm(PPROF_PATIENCE_SECONDS);
     execl("/proc/self/exe", "test", filter.c_str(), nullptr);
     _exit(126);
   }

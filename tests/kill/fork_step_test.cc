@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/patience.h"
+
 namespace {
 
 struct Shared {
@@ -31,7 +33,7 @@ pprof_site site = {"interrupted", 0, 0, 0, {0, 0}};
 void Handler(int) {
   const pid_t pid = fork();
   if (pid == 0) {
-    alarm(20);  // a child that hangs fails, too
+    alarm(PPROF_PATIENCE_SECONDS);  // a child that hangs fails, too
     is_forked = true;
     return;
   }

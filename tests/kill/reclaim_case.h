@@ -25,6 +25,7 @@
 
 #include "log/recover/reclaim.h"
 #include "log_fixture.h"
+#include "tests/support/patience.h"
 
 namespace reclaim_case {
 
@@ -95,7 +96,7 @@ class ReclaimTest : public testing::Test {
     fflush(nullptr);
     const pid_t pid = fork();
     if (pid == 0) {
-      alarm(250);  // a hang is an end by SIGALRM
+      alarm(PPROF_PATIENCE_SECONDS);  // a hang is an end by SIGALRM
       body();
       _exit(0);
     }

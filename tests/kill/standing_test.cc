@@ -21,6 +21,7 @@
 
 #include "event/event.h"
 #include "tests/support/long_run.h"
+#include "tests/support/patience.h"
 #include "tests/support/traps.h"
 
 namespace {
@@ -165,7 +166,7 @@ class StandingTest : public ::testing::Test {
   bool Done() {
     timespec deadline;
     clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += 30;
+    deadline.tv_sec += PPROF_PATIENCE_SECONDS;
     return sem_timedwait(&shared->order_done, &deadline) == 0;
   }
   bool Do(Order order) {

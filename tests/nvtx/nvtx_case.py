@@ -18,13 +18,13 @@ PATHS = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argum
 PATHS = {key: os.path.abspath(path) for key, path in PATHS.items()}
 sys.argv[1:] = [argument for argument in sys.argv[1:] if "=" not in argument]
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(PATHS["pplog"]))
+sys.path[:0] = [os.path.dirname(PATHS["pplog"]), os.path.join("tests", "support")]
 import pplog  # noqa: E402  (found by the line above)
+from patience import SECONDS  # noqa: E402
 
 SITE, CATEGORY, LANE = 1, 2, 3
 RANGE, MARK, COUNTER = 1, 3, 4
 CLIPPED, ABANDONED, ASYNC = 1, 2, 32
-SECONDS = 60  # for a program; far more than any needs, so that a hang ends
 OURS = ("PPROF_", "NVTX_", "RECORDER_", "LD_")
 
 

@@ -18,15 +18,15 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PACKAGE = os.path.join(ROOT, "python")
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tools", "python"))
+sys.path[:0] = [os.path.join(ROOT, "tools", "python"), os.path.join(ROOT, "tests", "support")]
 import pplog  # noqa: E402  (found by the line above)
+from patience import SECONDS  # noqa: E402
 
 LIBRARY, REPORT = map(os.path.abspath, sys.argv[1:3])
 del sys.argv[1:3]
 SITE, CATEGORY, LANE = 1, 2, 3
 RANGE, DEVICE_RANGE, MARK, COUNTER = 1, 2, 3, 4
 CLIPPED, ABANDONED, ASYNC = 1, 2, 32
-SECONDS = 60  # for a program; far more than any needs, so that a hang ends
 
 
 def number_of(bits):

@@ -19,12 +19,12 @@ import unittest
 
 sys.path.insert(0, os.path.abspath(os.path.join("tests", "support")))
 import raw_log  # noqa: E402
+from patience import SECONDS  # noqa: E402
 
 TOOL, MAKE_LOGS = (os.path.abspath(path) for path in sys.argv[1:3])
 GOLDEN = os.path.abspath(os.path.join("tests", "data", "logs", "v1.pplog"))
 LONG = os.environ.get("PPROF_TEST_LONG", "0") not in ("", "0")
 SEED = int(os.environ.get("PPROF_TEST_SEED", "20261128"))
-SECONDS = 120
 VERBS = [verb.split() for verb in (
     "summary LOG", "summary --wide --verbose LOG", "summary --by thread LOG",
     "summary --by step LOG", "summary --compact -f json LOG", "summary --tree LOG",

@@ -21,6 +21,7 @@
 #include "pprof/device.h"
 #include "pprof/session.h"
 #include "session/state/session_impl.h"
+#include "tests/support/patience.h"
 
 namespace pprof_test {
 
@@ -43,9 +44,8 @@ class DeviceSession {
     pprof_options options = {};
     options.size = sizeof options;
     options.drain_interval_us = 200;
-    // A flush waits in real time: shorter than a cycle under a sanitizer, none
-    // would ever be answered in time.
-    options.stop_wait_ms = test_clock ? 1000 : 5000;
+    // A flush waits in real time, as long as a busy machine takes for a cycle.
+    options.stop_wait_ms = PPROF_PATIENCE_SECONDS * 1000;
     pprof_error error;
     EXPECT_EQ(pprof_session_create(&options, &session_, &error),
               PPROF_STATUS_OK)

@@ -15,6 +15,7 @@
 #include "event/event.h"
 #include "pprof/session.h"
 #include "session/state/session_impl.h"
+#include "tests/support/patience.h"
 
 namespace pprof_test {
 
@@ -229,6 +230,8 @@ class LiveSession {
   LiveSession() {
     options.size = sizeof options;
     options.memory_limit_bytes = 8u << 20;
+    // A busy machine may keep the collector away for seconds.
+    options.stop_wait_ms = PPROF_PATIENCE_SECONDS * 1000u;
   }
   ~LiveSession() {
     pprof_session_destroy(session_);

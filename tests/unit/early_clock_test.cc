@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "recording_sink.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/patience.h"
 
 namespace pprof_test {
 
@@ -35,7 +36,7 @@ TEST(FrozenClockTest, StartAndStopReturn) {
     const std::string log = folder / "x.pplog";
     const pid_t pid = fork();
     if (pid == 0) {
-      alarm(60);
+      alarm(PPROF_PATIENCE_SECONDS);
       frozen_s = at;
       setenv("PPROF_OUTPUT", log.c_str(), 1);
       pprof_error error = {""};

@@ -149,7 +149,6 @@ TEST(InjectTest, AnEdgeCutsEveryStackOfAThread) {
 
 TEST(InjectTest, TheCollectorCutsTheStacksOfAThreadThatRests) {
   LiveSession live;
-  live.options.stop_wait_ms = 10000;  // it is not to run out
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   Push(pprof_inject_domain_("inject a"), "open in a");
   Push(pprof_inject_domain_("inject b"), "open in b");

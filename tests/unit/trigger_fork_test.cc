@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "tests/support/patience.h"
+
 namespace {
 
 TEST_F(TriggerTest, ChildHasASocketOfItsOwnOnceItStarts) {
@@ -45,7 +47,7 @@ TEST_F(TriggerTest, ChildReadsWhatChangedBeforeItsFirstMarker) {
   fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(100);  // a hang is an end by SIGALRM
+    alarm(PPROF_PATIENCE_SECONDS);  // a hang is an end by SIGALRM
     PPROF_SITE(parse, "parse", PPROF_CATEGORY_USER_DEFINED);
     pprof_stats stats = {};
     stats.size = sizeof stats;

@@ -20,8 +20,9 @@ import unittest
 
 TOOL, PLANTED, LIBRARY, READER, PPROF = map(os.path.abspath, sys.argv[1:6])
 PYTHON = os.path.join(os.path.dirname(PLANTED), "waits", "planted.py")
-sys.path.insert(0, os.path.dirname(READER))
+sys.path[:0] = [os.path.dirname(READER), os.path.join("tests", "support")]
 import pplog  # noqa: E402
+from patience import SECONDS  # noqa: E402
 
 SITE, CATEGORY, LANE = 1, 2, 3
 MUTEX, RWLOCK, CONDITION, SEMAPHORE, JOIN, BARRIER, FUTEX, INTERPRETER = range(1, 9)
@@ -130,7 +131,7 @@ class WaitsTest(unittest.TestCase):
         """The path of the folder of its logs."""
         run, logs = self.start(program, *options)
         with run:
-            _, said = run.communicate(timeout=60)
+            _, said = run.communicate(timeout=SECONDS)
         self.assertEqual(0, run.returncode, said)
         return logs
 
@@ -144,7 +145,7 @@ class WaitsTest(unittest.TestCase):
             if child:
                 done = subprocess.run([TOOL, "stuck", *options, child], env=self.env,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                      timeout=60, check=False)
+                                      timeout=SECONDS, check=False)
                 said = " ".join(done.stdout.split())
         return int(child), said
 
@@ -160,7 +161,7 @@ class WaitsTest(unittest.TestCase):
             self.assertIn(text, said)
         self.assertEqual(program == "deadlock", "Deadlock" in said)
         live = subprocess.run([TOOL, "top", "--once", "--every", "100ms", str(child)],
-                              env=self.env, stdout=subprocess.PIPE, text=True, timeout=60,
+                              env=self.env, stdout=subprocess.PIPE, text=True, timeout=SECONDS,
                               check=True).stdout
         self.assertIn(first, live)
 
@@ -177,7 +178,7 @@ class WaitsTest(unittest.TestCase):
                         self.names_who_waits(run, program, words, circle[0])
                     finally:
                         subprocess.run(["pkill", "-KILL", "-P", str(run.pid)], check=True)
-                    run.communicate(timeout=60)
+                    run.communicate(timeout=SECONDS)
                 waits, _ = read_log(os.path.join(logs, os.listdir(logs)[0]))
                 self.assertIn("right", waits)
 
@@ -260,7 +261,7 @@ class WaitsTest(unittest.TestCase):
             shutil.rmtree(os.path.join(self.home, "pipe"))
 
     def tool(self, *arguments):
-        return subprocess.run([TOOL, *arguments], env=self.env, cwd=self.home, timeout=60,
+        return subprocess.run([TOOL, *arguments], env=self.env, cwd=self.home, timeout=SECONDS,
                               stdout=subprocess.PIPE, check=True).stdout
 
     def limit(self, program):
