@@ -546,7 +546,7 @@ TEST(ReportPropertyTest, MergeOrderDoesNotChangeAByte) {
       ExpectBounded(figures);
       double sum = 0;
       for (size_t i = 0; i < figures->num_work; i++)
-        sum += figures->work[i].value;
+        sum += figures->work[i].gauge.sum;
       sums.push_back(sum);
     }
     for (int tree = 1; tree < 4; tree++) {

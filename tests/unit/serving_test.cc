@@ -10,6 +10,7 @@
 
 #include "event_feed.h"
 #include "findings_report.h"
+#include "report/figures/machine.h"
 #include "report/report.h"
 #include "report_text.h"
 
@@ -464,6 +465,34 @@ TEST_F(ServingTest, TheViewHasARowForEachTime) {
       PPI_TIME_NS))
       << report.Table("serving", PPI_TIME_NS);
   EXPECT_EQ(std::string::npos, report.Table("serving").find("after their end"));
+}
+
+// 10 for 100 ns, 40 for 200, 20 for 500, 40 for 200: 27 over 1000 ns; then
+// another capture window. The machine's come last, without a name before ours.
+TEST_F(ServingTest, CountersHaveTheirValuesOverTime) {
+  const struct {
+    uint64_t time_ns;
+    double value;
+    uint32_t window;
+  } values[] = {{1000, 10, 0}, {1100, 40, 0}, {1300, 20, 0}, {1800, 40, 0},
+                {1900, 40, 0}, {2000, 5, 0},  {9000, 7, 1},  {9500, NAN, 1}};
+  feed_.Category(90, PPI_CATEGORY_MACHINE);
+  feed_.AddWindow(8000, 20000);
+  for (const auto &one : values) {
+    pprof_event &event = feed_.Range(1, "kv use", PPROF_CATEGORY_USER_DEFINED,
+                                     one.time_ns, one.time_ns);
+    event.kind = PPROF_KIND_COUNTER;
+    event.value = one.value;
+    event.window = one.window;
+  }
+  feed_.Range(1, "a machine's", 90, 1000, 1000).kind = PPROF_KIND_COUNTER;
+  Report report(feed_);
+  const std::string table = report.Table("counters", PPI_TIME_NS);
+  EXPECT_TRUE(report.HasLine("counters",
+                             "kv use 7 5.00 / 27.00 / 40.00 40.00 200.00 / 1100.00",
+                             PPI_TIME_NS))
+      << table;
+  EXPECT_LT(table.find("kv use"), table.find("a machine's 1 ")) << table;
 }
 
 TEST_F(ServingTest, WithoutRequestsThereIsNoView) {

@@ -28,6 +28,7 @@
   each(serving) \
   each(energy) \
   each(numbers) \
+  each(counters) \
   each(answer)
 
 #define PPI_REPORT_FORMATS(each) \

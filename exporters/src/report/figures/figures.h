@@ -295,8 +295,8 @@ typedef struct ppi_report_interference {
 typedef struct ppi_report_work {
   char *run, *name, *category_name;
   uint32_t lane;
-  uint64_t num_values;
-  double items, bytes, flops, params, value;
+  double items, bytes, flops, params;
+  ppi_gauge gauge;   // of a counter
   ppi_amounts cold;  // of cold calls on all lanes; with lane 0
 } ppi_report_work;
 

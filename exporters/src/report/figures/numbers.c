@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps range and sum of the numbers in folded names.
+// Keeps range and sum of numbers.
 #include "report/figures/numbers.h"
 
 #include <string.h>
@@ -69,4 +69,54 @@ void ppi_numbers_of_fold(ppi_numbers *numbers, const char *name,
   fold.numbers.full_name = PPROF_NAME_FOLDED;
   move_told(numbers, &fold.numbers);
   ppi_numbers_add(numbers, &fold.numbers, times);
+}
+
+static void hold(ppi_gauge *gauge, uint64_t time_ns) {
+  uint64_t held_ns = time_ns - gauge->last_ns;
+  gauge->area += gauge->last * (double)held_ns;
+  gauge->span_ns += held_ns;
+  if (gauge->last < gauge->max) return;
+  gauge->max_ns += held_ns;
+  if (time_ns - gauge->since_ns <= gauge->longest_ns) return;
+  gauge->longest_ns = time_ns - gauge->since_ns;
+  gauge->longest_from = gauge->since_ns;
+}
+
+void ppi_gauge_add(ppi_gauge *gauge, double value, uint64_t time_ns,
+                   uint32_t window) {
+  bool goes_on = gauge->n && gauge->window == window;
+  if (!(value - value == 0)) return;  // no number
+  if (goes_on && time_ns > gauge->last_ns) hold(gauge, time_ns);
+  if (gauge->n == 0 || value > gauge->max) {
+    gauge->max = value;
+    gauge->max_ns = gauge->longest_ns = gauge->longest_from = 0;
+    goes_on = false;
+  }
+  gauge->min = gauge->n ? PPI_MIN(gauge->min, value) : value;
+  if (!goes_on || gauge->last != value) gauge->since_ns = time_ns;
+  gauge->n++;
+  gauge->sum += value;
+  gauge->last = value;
+  gauge->last_ns = time_ns;
+  gauge->window = window;
+}
+
+void ppi_gauge_merge(ppi_gauge *into, const ppi_gauge *from) {
+  if (from->n == 0) return;
+  if (into->n == 0 || from->max > into->max) {
+    into->max = from->max;
+    into->max_ns = into->longest_ns = 0;
+  }
+  if (from->max == into->max) {
+    into->max_ns += from->max_ns;
+    if (from->longest_ns > into->longest_ns) {
+      into->longest_ns = from->longest_ns;
+      into->longest_from = from->longest_from;
+    }
+  }
+  into->min = into->n ? PPI_MIN(into->min, from->min) : from->min;
+  into->n += from->n;
+  into->sum += from->sum;
+  into->area += from->area;
+  into->span_ns += from->span_ns;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stood in the names of a row that folded, by place: range and sum.
-// Adding and merging in any order gives equal results.
+// Numbers that a program says: in the names of a row that folded, by place,
+// and as the values of a counter.
 #pragma once
 
 #include "pprof/event.h"
@@ -14,7 +14,8 @@ typedef struct ppi_number_sums {
   uint64_t sum;  // UINT64_MAX: that or more
 } ppi_number_sums;
 
-// All zero is the empty one.
+// All zero is the empty one. Adding and merging in any order gives equal
+// results.
 typedef struct ppi_numbers {
   ppi_number_sums at[PPROF_MOST_NUMBERS];
   uint64_t num_too_much;  // PPROF_NAME_TOO_MUCH
@@ -29,5 +30,24 @@ void ppi_numbers_merge(ppi_numbers *into, const ppi_numbers *from);
 // does not fit is left out.
 void ppi_numbers_of_fold(ppi_numbers *numbers, const char *name,
                          const char *shape, uint64_t times);
+
+// A counter's values over time. Each holds until the next one of its capture
+// window, so the last one holds for no time. All zero is the empty one.
+typedef struct ppi_gauge {
+  uint64_t n;
+  double sum, min, max;
+  double area;                        // values by the ns for which they held
+  uint64_t span_ns, max_ns;           // for which any held; and the greatest
+  uint64_t longest_ns, longest_from;  // of the latter, in one go
+  // The latest one, and since when it is the greatest.
+  double last;
+  uint64_t last_ns, since_ns;
+  uint32_t window;
+} ppi_gauge;
+
+// ppi_gauge_add takes values in the order of time.
+void ppi_gauge_add(ppi_gauge *gauge, double value, uint64_t time_ns,
+                   uint32_t window);
+void ppi_gauge_merge(ppi_gauge *into, const ppi_gauge *from);
 
 PPROF_END_C_

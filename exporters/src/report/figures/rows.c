@@ -90,12 +90,11 @@ static const ppi_field work_fields[] = {
     PPI_KEY(ppi_report_work, text, name),
     PPI_KEY(ppi_report_work, text, run),
     PPI_KEY(ppi_report_work, lane, lane),
-    PPI_FIGURE(ppi_report_work, sum, num_values),
+    PPI_FIGURE(ppi_report_work, gauge, gauge),
     PPI_FIGURE(ppi_report_work, amount, items),
     PPI_FIGURE(ppi_report_work, amount, bytes),
     PPI_FIGURE(ppi_report_work, amount, flops),
     PPI_FIGURE(ppi_report_work, amount, params),
-    PPI_FIGURE(ppi_report_work, amount, value),
     PPI_FIGURE(ppi_report_work, amount, cold)};
 
 static const ppi_field threads_fields[] = {

@@ -83,9 +83,7 @@ pprof_status ppi_run_take_work(ppi_run *run, const pprof_event *event,
     work->flops += event->work->flops;
     work->params += event->work->params;
   }
-  if (is_counter) {
-    work->num_values++;
-    work->value += event->value;
-  }
+  if (is_counter)
+    ppi_gauge_add(&work->gauge, event->value, event->start_ns, event->window);
   return PPROF_STATUS_OK;
 }

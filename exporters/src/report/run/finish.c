@@ -389,12 +389,11 @@ static pprof_status fill_work(ppi_run *run, ppi_figures *out) {
                            .lane = from->lane};
     ppi_report_work *work = ppi_figures_work(out, &key);
     if (!work) return PPROF_STATUS_NO_MEMORY;
-    work->num_values += from->num_values;
+    ppi_gauge_merge(&work->gauge, &from->gauge);
     work->items += from->items;
     work->bytes += from->bytes;
     work->flops += from->flops;
     work->params += from->params;
-    work->value += from->value;
   }
   return PPROF_STATUS_OK;
 }

@@ -29,8 +29,8 @@ PPROF_BEGIN_C_
 // The lane is the batch's: its order is the order of adding.
 typedef struct ppi_run_work {
   uint32_t site, lane;
-  uint64_t num_values;
-  double items, bytes, flops, params, value;
+  double items, bytes, flops, params;
+  ppi_gauge gauge;
 } ppi_run_work;
 
 typedef struct ppi_work_list {
