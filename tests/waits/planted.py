@@ -21,11 +21,11 @@ def run(*threads):
 
 
 def gil(computes=True):
-    """`tokenize` computes in Python; `infer` needs the interpreter after each of its waits."""
+    """Two compute in Python; `infer` needs the interpreter after each of its waits."""
     done = threading.Event()
 
-    def tokenize():
-        for n in itertools.count(1000):
+    def tokenize(first=1000):
+        for n in itertools.count(first):
             if done.is_set():
                 return
             with pprof.range("tokenize"):
@@ -39,7 +39,10 @@ def gil(computes=True):
                 time.sleep(0.001)
         done.set()
 
-    run(tokenize, infer)
+    def tokenize_more():
+        tokenize(10**6)
+
+    run(tokenize, tokenize_more, infer)
 
 
 def shared(holds=True):

@@ -150,10 +150,12 @@ class WaitsTest(unittest.TestCase):
         return int(child), said
 
     def log(self, program):
-        logs = self.record(program, "--waits")
-        names = [name for name in os.listdir(logs) if name.endswith(".pplog")]
-        self.assertEqual(1, len(names))
-        return read_log(os.path.join(logs, names[0]))
+        self.record(program, "--waits")
+        return read_log(self.path(program))
+
+    def path(self, program):
+        path, = glob.glob(os.path.join(self.home, program, "*.pplog"))
+        return path
 
     def names_who_waits(self, run, program, words, first):
         child, said = self.stuck(run, words[0], "--least", "1ms")
@@ -264,6 +266,17 @@ class WaitsTest(unittest.TestCase):
         return subprocess.run([TOOL, *arguments], env=self.env, cwd=self.home, timeout=SECONDS,
                               stdout=subprocess.PIPE, check=True).stdout
 
+    def enders(self, log, thing):
+        """{range: ns} of the answer's rows for waits for `thing`, by who had it or ended them."""
+        times = collections.Counter()
+        report = json.loads(self.tool("-f", "json", log))["views"]["answer"]
+        columns = [column["name"] for column in report["columns"]]
+        for row in (dict(zip(columns, row)) for row in report["rows"]):
+            found = re.fullmatch("wait for %s(?:, (?:held|ended) by (.*))?" % thing, row["name"])
+            if found:
+                times[found[1]] += row["total"]
+        return times
+
     def limit(self, program):
         """Of a run in which the machine did not stand still, which is the answer then."""
         for _ in range(5):
@@ -315,6 +328,9 @@ class WaitsTest(unittest.TestCase):
                 if where:
                     held, total = holders(waits[thing], ranges)
                     self.assertGreaterEqual(held[where], share * total, (held, total))
+                if where and kind != BARRIER:  # the last one is where the others wait
+                    rows = self.enders(self.path(program), thing)
+                    self.assertEqual(where, max(rows, key=rows.get), rows)
                 others, _ = self.log(counter)
                 shorter = sum(wait.end - wait.start for wait in others.get(thing, []))
                 self.assertLess(shorter * factor, sums[thing])

@@ -3,6 +3,7 @@
 // What a range of category Wait says by its numbers: docs/log-format.md.
 #pragma once
 
+#include <stdio.h>
 #include <string.h>
 
 #include "pprof/event.h"
@@ -52,6 +53,12 @@ static inline bool ppi_wait_is_for_lock(uint64_t how) {
          kind == PPI_WAIT_SEMAPHORE || kind == PPI_WAIT_INTERPRETER;
 }
 
+// Whether the range that ended it had it until then. A semaphore's post may be
+// a signal.
+static inline bool ppi_wait_has_holder(uint64_t how) {
+  return ppi_wait_is_for_lock(how) && PPI_WAIT_KIND(how) != PPI_WAIT_SEMAPHORE;
+}
+
 // The site is called so, and then as its object.
 #define PPI_WAIT_PREFIX "wait for "
 #define PPI_WAIT_INTERPRETER_NAME "the interpreter's lock"
@@ -61,12 +68,40 @@ static inline const char *ppi_wait_object(const char *site) {
   return strncmp(site, PPI_WAIT_PREFIX, len) == 0 ? site + len : site;
 }
 
+// Rows of waits have who had the object, or ended the wait, behind its name.
+#define PPI_WAIT_ROW 1024
+static inline void ppi_wait_row(const char *site, uint64_t how, const char *in,
+                                char out[PPI_WAIT_ROW]) {
+  snprintf(out, PPI_WAIT_ROW, "%s, %s by %s", site,
+           ppi_wait_has_holder(how) ? "held" : "ended", in);
+}
+
 // The numbers of a wait; NULL: it is none. `category` is that of its site.
 static inline const uint64_t *ppi_wait_numbers(const pprof_event *event,
                                                uint32_t category) {
   bool is_wait = category == PPROF_CATEGORY_WAIT && event->numbers &&
                  event->numbers->num == PPI_WAIT_NUMBERS;
   return is_wait ? event->numbers->values : NULL;
+}
+
+// The same of event `at`, or of the wait that it goes on in: one for CPython's
+// lock ends every few milliseconds, to ask for it again.
+static inline const uint64_t *ppi_wait_whole(const pprof_batch *batch,
+                                             size_t at, uint32_t category) {
+  const uint64_t again = PPI_WAIT_INTERPRETER | PPI_WAIT_TIMED_OUT;
+  const uint64_t most_ns = 100000;
+  const pprof_event *event = pprof_batch_at(batch, at);
+  const uint64_t *numbers = ppi_wait_numbers(event, category);
+  while (numbers && numbers[PPI_WAIT_HOW] == again &&
+         ++at < batch->num_events) {
+    const pprof_event *next = pprof_batch_at(batch, at);
+    if (next->site != event->site || !next->numbers ||
+        next->start_ns > event->end_ns + most_ns)
+      break;
+    event = next;
+    numbers = ppi_wait_numbers(event, category);
+  }
+  return numbers;
 }
 
 PPROF_END_C_

@@ -72,7 +72,7 @@ static void set_name(ppi_object *object, const char *name) {
 static void make(ppi_object *object, uintptr_t address) {
   object->address = address;
   object->is_named = object->is_interpreter = 0;
-  object->release = 0;
+  object->release = object->inner = 0;
   object->holder = 0;
   __atomic_fetch_add(&num_gone, object->num_short, __ATOMIC_RELAXED);
   __atomic_fetch_add(&gone_ticks, object->short_ticks, __ATOMIC_RELAXED);

@@ -17,6 +17,8 @@ typedef struct ppi_object {
   uint32_t users;     // atomic: threads that wait for it
   uint32_t is_named;  // by the program
   uint64_t release;   // atomic: thread << 32 | site << 12 | number
+  uint64_t inner;     // atomic: of a range that ended before a release, inside
+                      // of where that was: end << 32 | site
   uint32_t holder;    // atomic: of an interpreter's lock, who left a wait last
   uint32_t is_interpreter;
   uint64_t used;                    // atomic: when, in turns of the table

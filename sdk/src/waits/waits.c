@@ -113,9 +113,23 @@ void pprof_wait_holder_(pprof_wait_ *wait, uint32_t tid) {
   ppi_leave(thread);
 }
 
+// Ends of ranges, as far as they have room beside a site.
+static uint32_t coarse(uint64_t ticks) {
+  return (uint32_t)(ticks >> 10);
+}
+
+// A range that somebody who had the object ended since the wait began, or else
+// where it was released.
+static uint32_t released_in(const ppi_object *object, uint64_t release,
+                            uint64_t start) {
+  uint64_t inner = __atomic_load_n(&object->inner, __ATOMIC_RELAXED);
+  bool is_later = (int32_t)((uint32_t)(inner >> 32) - coarse(start)) > 0;
+  return inner && is_later ? (uint32_t)inner : release >> 12 & PPI_SITE_NUMBER;
+}
+
 // Who released the object last, if anybody did since the wait began.
 static void find_waker(pprof_wait_ *wait, const ppi_object *object,
-                       bool timed_out) {
+                       uint64_t start, bool timed_out) {
   uint64_t release = __atomic_load_n(&object->release, __ATOMIC_ACQUIRE);
   bool is_new = (release & RELEASES) != wait->releases;
   // Who has the interpreter's lock by now took it without a wait.
@@ -124,7 +138,7 @@ static void find_waker(pprof_wait_ *wait, const ppi_object *object,
     if (object->is_interpreter) wait->numbers[PPI_WAIT_BY] = 0;
   } else if (is_new) {
     wait->numbers[PPI_WAIT_BY] = release >> 32;
-    wait->numbers[PPI_WAIT_IN] = release >> 12 & PPI_SITE_NUMBER;
+    wait->numbers[PPI_WAIT_IN] = released_in(object, release, start);
   }
 }
 
@@ -150,7 +164,8 @@ static bool finish(pprof_wait_ *wait, ppi_object *object, bool timed_out) {
   bool is_done = false;
   pprof_numbers *numbers = numbers_of(lane, wait);
   if (numbers) {
-    find_waker(wait, object, timed_out);
+    find_waker(wait, object, ppi_lane_frames(lane)[wait->token.depth].start,
+               timed_out);
     if (object->is_interpreter && !timed_out)
       __atomic_store_n(&object->holder, thread->tid, __ATOMIC_RELAXED);
     is_done = is_dropped(lane, wait, object);
@@ -166,15 +181,34 @@ void pprof_wait_end_(pprof_wait_ *wait, bool timed_out) {
   ppi_object_give(wait->object);
 }
 
-// The calling thread and its innermost range.
-static uint64_t self_now(void) {
+// Of the range that ended last in the innermost one, its end and site, if it
+// took longer than what came since: mostly it was done under the lock. 0: none,
+// or a wait.
+static uint64_t ended_in(const ppi_lane *lane, uint64_t word) {
+  uint64_t head = PPI_HEAD(word);
+  if (head < PPI_FIRST_SLOT + 3 || head % PPI_SLOTS_PER_CHUNK < 3) return 0;
+  const ppi_record *last =
+      ppi_lane_slot(ppi_recorder_in_force.spool.base, lane, head - 1);
+  bool is_wait = last[-1].kind == PPI_RECORD_EXT_NUMBERS &&
+                 last[-2].kind == PPI_RECORD_EXT_NUMBERS;
+  if (is_wait || last->kind != PPROF_KIND_RANGE ||
+      last->depth != PPI_DEPTH(word) ||
+      ppi_clock_ticks() - last->end > last->end - last->start)
+    return 0;
+  return (uint64_t)coarse(last->end) << 32 | last->site;
+}
+
+// The calling thread and its innermost range; *out_inner: what ended in it.
+static uint64_t self_now(uint64_t *out_inner) {
   ppi_thread *thread;
   ppi_lane *lane = enter(&thread);
+  *out_inner = 0;
   if (!lane) return (uint64_t)ppi_thread_id() << 32;
   uint32_t depth = PPI_DEPTH(lane->commit);
   uint64_t site = 0;
   if (depth && depth <= lane->num_frames)
     site = ppi_lane_frames(lane)[depth - 1].site & PPI_SITE_NUMBER;
+  *out_inner = ended_in(lane, lane->commit);
   uint64_t self = (uint64_t)thread->tid << 32 | site << 12;
   ppi_leave(thread);
   return self;
@@ -182,9 +216,11 @@ static uint64_t self_now(void) {
 
 // Two at once may count as one: a wait that began between them has a waker.
 void pprof_wait_release_(uint32_t at) {
-  uint64_t *release = &ppi_object_at(at)->release;
-  uint64_t before = __atomic_load_n(release, __ATOMIC_RELAXED);
-  __atomic_store_n(release, self_now() | ((before + 1) & RELEASES),
+  ppi_object *object = ppi_object_at(at);
+  uint64_t before = __atomic_load_n(&object->release, __ATOMIC_RELAXED);
+  uint64_t inner, self = self_now(&inner);
+  if (inner) __atomic_store_n(&object->inner, inner, __ATOMIC_RELAXED);
+  __atomic_store_n(&object->release, self | ((before + 1) & RELEASES),
                    __ATOMIC_RELEASE);
 }
 

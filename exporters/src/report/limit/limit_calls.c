@@ -90,18 +90,24 @@ static bool add_open(ppi_limit_calls *calls) {
 // unless the row is open, too.
 static uint32_t known_call(ppi_limit_calls *calls, const ppi_range_table *table,
                            size_t row) {
+  const ppi_table_ids *ids = &calls->fill.ids;
   if (table->start_ns[row] >= table->from_ns ||
       table->on_device[row] != PPI_NO_RANGE)
     return PPI_NO_CALL;
   for (size_t i = 0; i < calls->num_open; i++) {
     uint32_t at = calls->open[i];
     ppi_limit_call *call = &calls->items[at];
-    if (call->row != table->thread[row] || call->name != table->name[row] ||
-        call->start_ns != table->start_ns[row])
+    if (call->row != table->thread[row] ||
+        call->start_ns != table->start_ns[row] ||
+        ppi_table_ids_folded(ids, call->name) !=
+            ppi_table_ids_folded(ids, table->name[row]))
       continue;
     call->end_ns = table->end_ns[row];
     if (table->flags[row] & PPI_RANGE_OPEN) return at;
     take_cpu(table, row, call);
+    call->name = table->name[row];
+    call->ended_by = table->ended_by[row];
+    if (table->flags[row] & PPI_RANGE_TIMED) call->flags |= PPI_CALL_TIMED;
     call->flags &= ~(uint32_t)PPI_CALL_OPEN;
     calls->open[i] = calls->open[--calls->num_open];
     return at;

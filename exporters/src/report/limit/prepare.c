@@ -342,6 +342,15 @@ static void link_rows(ppi_limit_model *model) {
   }
 }
 
+// Those of waits are one for each range that ends them until all is folded.
+static void fold_names(ppi_limit_calls *calls, uint32_t waits) {
+  for (size_t i = 0; i < calls->num; i++) {
+    ppi_limit_call *call = &calls->items[i];
+    if ((call->flags & PPI_CALL_WAIT) == waits)
+      call->name = ppi_table_ids_folded(&calls->fill.ids, call->name);
+  }
+}
+
 bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
   if (!ppi_limit_calls_end(calls)) return false;
   model->calls = calls->items;
@@ -349,11 +358,10 @@ bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
   model->ids = &calls->fill.ids;
   model->are_links = calls->are_links;
   model->loop_thread = model->begins_loop = PPI_NONE;
-  for (size_t i = 0; i < calls->num; i++)
-    calls->items[i].name =
-        ppi_table_ids_folded(model->ids, calls->items[i].name);
+  fold_names(calls, 0);
   close_gaps(calls);
   if (model->loop && !ppi_loop_keep(model->loop, model)) return false;
+  fold_names(calls, PPI_CALL_WAIT);
   find_span(model);
   bool is_done = drop_containers(model) && inherit(model) &&
                  put_in_order(model) && list_names(model) &&

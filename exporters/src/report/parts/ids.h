@@ -68,7 +68,8 @@ typedef struct ppi_run_mark {
 typedef struct ppi_run_site {
   ppi_run_category *place;  // of its category; NULL: not looked up yet
   uint32_t category, traits;
-  uint32_t fold;  // the site that its name folds into; 0: none
+  uint32_t fold;      // the site that its name folds into; 0: none
+  uint32_t waits_as;  // of a wait with who ended it: the one without; 0: none
   ppi_run_row row;
   uint64_t num_async;
   ppi_device_sums innermost;  // submitted in no range nested in these

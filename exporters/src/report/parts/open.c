@@ -34,11 +34,17 @@ static bool has_come(const ppi_run_listed *listed, const ppi_held *range,
   return range->end_ns > listed->end_ns;
 }
 
-static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t lane,
+// Who ends a wait is not known while it is open.
+static uint32_t open_site(const ppi_run_ids *ids, uint32_t id) {
+  const ppi_run_site *site = id < ids->sites.num ? ids->sites.items[id] : NULL;
+  return site && site->waits_as ? site->waits_as : id;
+}
+
+static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t site,
                         const ppi_held *range, uint64_t time_ns) {
   const ppi_run_listed key = {.start_ns = range->start_ns,
-                              .lane = lane,
-                              .site = range->site,
+                              .lane = listed->lane,
+                              .site = site,
                               .depth = range->depth};
   size_t low = 0, high = num;
   while (low < high) {
@@ -53,8 +59,8 @@ static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t lane,
 }
 
 // What has come since the last checkpoint is held.
-static void doubt_hold(const ppi_hold *hold, ppi_run_listed *listed, size_t num,
-                       uint64_t time_ns) {
+static void doubt_hold(const ppi_hold *hold, const ppi_run_ids *ids,
+                       ppi_run_listed *listed, size_t num, uint64_t time_ns) {
   ppi_held ranges[PPI_HOLD_WORDS];
   uint64_t first_ns = UINT64_MAX;
   for (size_t i = 0; i < num; i++)
@@ -64,14 +70,15 @@ static void doubt_hold(const ppi_hold *hold, ppi_run_listed *listed, size_t num,
     if (PPI_MAX(page->max_end_ns, page->last_end_ns) < first_ns) continue;
     size_t num_ranges = ppi_hold_read(page, ranges);
     for (size_t i = 0; i < num_ranges; i++)
-      doubt_range(listed, num, listed->lane, &ranges[i], time_ns);
+      doubt_range(listed, num, open_site(ids, ranges[i].site), &ranges[i],
+                  time_ns);
   }
 }
 
-static void doubt_lane(const ppi_run_lane *lane, ppi_run_listed *listed,
-                       size_t num, uint64_t time_ns) {
-  doubt_hold(&lane->nested, listed, num, time_ns);
-  doubt_hold(&lane->loose, listed, num, time_ns);
+static void doubt_lane(const ppi_run_lane *lane, const ppi_run_ids *ids,
+                       ppi_run_listed *listed, size_t num, uint64_t time_ns) {
+  doubt_hold(&lane->nested, ids, listed, num, time_ns);
+  doubt_hold(&lane->loose, ids, listed, num, time_ns);
 }
 
 static bool was_listed(const ppi_listed *all, const ppi_run_listed *listed) {
@@ -85,11 +92,11 @@ static pprof_status doubt_lanes(ppi_run_ids *ids, ppi_run_listed *listed,
     for (end = i + 1; end < num && listed[end].lane == listed[i].lane;) end++;
     const ppi_run_lane *lane = ppi_run_lane_at(ids, listed[i].lane);
     if (!lane) return PPROF_STATUS_NO_MEMORY;
-    doubt_lane(lane, &listed[i], end - i, time_ns);
+    doubt_lane(lane, ids, &listed[i], end - i, time_ns);
     // Another thread may have it by now.
     for (size_t k = 0; k < ids->num_left; k++)
       if (ids->left[k]->id == listed[i].lane)
-        doubt_lane(ids->left[k], &listed[i], end - i, time_ns);
+        doubt_lane(ids->left[k], ids, &listed[i], end - i, time_ns);
   }
   return PPROF_STATUS_OK;
 }

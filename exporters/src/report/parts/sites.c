@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/recorded_wait.h"
 #include "report/figures/rows.h"
 
 #define OTHER_NAME "<other>"
@@ -128,10 +129,17 @@ static bool is_same(uint32_t category, const char *name,
          strcmp(name, pprof_definition_name(definition)) == 0;
 }
 
+// Waits for one object have a number for each range that ends them.
+static bool is_wait(const pprof_definition *definition) {
+  const char *name = pprof_definition_name(definition);
+  return definition->parent == PPROF_CATEGORY_WAIT &&
+         ppi_wait_object(name) != name;
+}
+
 bool ppi_run_site_is_another(const ppi_run_labels *labels,
                              const ppi_run_ids *ids,
                              const pprof_definition *definition) {
-  if (labels->is_used) return true;
+  if (labels->is_used || is_wait(definition)) return true;
   uint32_t id = definition->id;
   const ppi_run_site *site = id < ids->sites.num ? ids->sites.items[id] : NULL;
   return id && site && site->place && site->is_defined &&
@@ -189,12 +197,45 @@ pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
   return set_folds(labels, ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+// 0: no memory. `in`: the range that has what others wait for, or ends the
+// wait.
+static uint32_t number_of_wait(ppi_run_labels *labels, ppi_run_ids *ids,
+                               uint32_t id, const char *in, uint64_t how) {
+  char text[PPI_WAIT_ROW];
+  ppi_wait_row(labels->items[id].name, how, in, text);
+  uint32_t plain = number_of(labels, ids, id);
+  uint32_t number =
+      plain ? number_of_text(labels, ids, PPROF_CATEGORY_WAIT, text) : 0;
+  if (!number || number == plain) return number;
+  ppi_run_site *site = ids->sites.items[number];
+  site->waits_as = plain;
+  return number;
+}
+
+// NULL: it is no wait, or nobody knows who ended it.
+static const char *ender_of(const ppi_run_labels *labels,
+                            const pprof_batch *batch, size_t at,
+                            uint64_t *out_how) {
+  uint32_t id = pprof_batch_at(batch, at)->site;
+  const ppi_run_label *label = id < labels->num ? &labels->items[id] : NULL;
+  const uint64_t *wait =
+      label && label->name ? ppi_wait_whole(batch, at, label->category) : NULL;
+  uint64_t in = wait ? wait[PPI_WAIT_IN] : 0;
+  *out_how = wait ? wait[PPI_WAIT_HOW] : 0;
+  return in && in < labels->num ? labels->items[in].name : NULL;
+}
+
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
-                                  pprof_event *event) {
-  if (event->site == 0) return PPROF_STATUS_OK;
-  if (event->site >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
-  event->site = number_of(labels, ids, event->site);
-  return event->site ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+                                  const pprof_batch *batch, size_t at,
+                                  pprof_event *out) {
+  uint64_t how;
+  *out = *pprof_batch_at(batch, at);
+  if (out->site == 0) return PPROF_STATUS_OK;
+  if (out->site >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
+  const char *ender = ender_of(labels, batch, at, &how);
+  out->site = ender ? number_of_wait(labels, ids, out->site, ender, how)
+                    : number_of(labels, ids, out->site);
+  return out->site ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
@@ -203,11 +244,11 @@ pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
   *out = ppi_alloc((checkpoint->num_open + 1) * sizeof **out);
   if (!*out) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK;
-       i++) {
-    (*out)[i] = checkpoint->open[i];
-    status = ppi_run_number_event(labels, ids, &(*out)[i]);
-  }
+  const pprof_batch all = {.stride = sizeof *checkpoint->open,
+                           .events = checkpoint->open,
+                           .num_events = checkpoint->num_open};
+  for (size_t i = 0; i < all.num_events && status == PPROF_STATUS_OK; i++)
+    status = ppi_run_number_event(labels, ids, &all, i, &(*out)[i]);
   checkpoint->open = *out;
   return status;
 }

@@ -39,7 +39,8 @@ bool ppi_run_site_is_another(const ppi_run_labels *labels,
 pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
                                 const pprof_definition *definition);
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
-                                  pprof_event *event);
+                                  const pprof_batch *batch, size_t at,
+                                  pprof_event *out);
 // ppi_run_fold_of answers the id that a site's definition says it folds into.
 uint32_t ppi_run_fold_of(const pprof_definition *definition);
 // ppi_run_fold_sites has sites that fold be called what they fold into, so that

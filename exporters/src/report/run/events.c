@@ -498,10 +498,9 @@ static pprof_status take_numbered(ppi_run *run, const pprof_batch *batch,
   numbered.events = events;
   for (size_t from = 0; from < batch->num_events && !status; from += CHUNK) {
     numbered.num_events = PPI_MIN(batch->num_events - from, CHUNK);
-    for (size_t i = 0; i < numbered.num_events && !status; i++) {
-      events[i] = *pprof_batch_at(batch, from + i);
-      status = ppi_run_number_event(&run->labels, &run->ids, &events[i]);
-    }
+    for (size_t i = 0; i < numbered.num_events && !status; i++)
+      status = ppi_run_number_event(&run->labels, &run->ids, batch, from + i,
+                                    &events[i]);
     if (status == PPROF_STATUS_OK) status = take_events(run, &numbered, lane);
   }
   return status;

@@ -96,13 +96,21 @@ static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
   return flags;
 }
 
-static pprof_status add_row(ppi_table_fill *fill, const pprof_event *event,
-                            uint32_t more_flags) {
+static pprof_status add_row(ppi_table_fill *fill, const pprof_batch *batch,
+                            size_t at, uint32_t more_flags) {
+  const pprof_event *event = pprof_batch_at(batch, at);
   if (!PPI_ROOM(fill->rows, fill->rows_capacity, fill->num_rows + 1))
     return PPROF_STATUS_NO_MEMORY;
   size_t name = ppi_table_ids_name(&fill->ids, event->site);
   size_t thread = ppi_table_ids_thread(&fill->ids, event->lane);
   if (name == SIZE_MAX || thread == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  uint32_t category = fill->ids.names[name].category;
+  const uint64_t *wait = ppi_wait_numbers(event, category);
+  const uint64_t *whole = ppi_wait_whole(batch, at, category);
+  if (whole)
+    name = ppi_table_ids_wait(&fill->ids, name, whole[PPI_WAIT_HOW],
+                              whole[PPI_WAIT_IN]);
+  if (name == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
   ppi_table_row *row = &fill->rows[fill->num_rows];
   row->start_ns = event->start_ns;
   row->end_ns = PPI_MAX(event->start_ns, event->end_ns);
@@ -110,8 +118,6 @@ static pprof_status add_row(ppi_table_fill *fill, const pprof_event *event,
   row->thread = (uint32_t)thread;
   row->depth = event->depth;
   row->flags = flags_of(fill, event, name) | more_flags;
-  const uint64_t *wait =
-      ppi_wait_numbers(event, fill->ids.names[name].category);
   row->ended_by = wait ? (uint32_t)wait[PPI_WAIT_BY] : 0;
   if (!add_flows(fill, event, &row->served) ||
       !add_device(fill, event, &row->on_device) ||
@@ -145,7 +151,7 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
     const pprof_event *event = pprof_batch_at(batch, i);
     if (event->site >= PPI_MAX_ID || event->lane >= PPI_MAX_ID)
       return PPROF_STATUS_CORRUPT;
-    if (is_range(event)) status = add_row(fill, event, 0);
+    if (is_range(event)) status = add_row(fill, batch, i, 0);
   }
   note_reach(fill, batch);
   return status;
@@ -283,7 +289,9 @@ pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
       return PPROF_STATUS_CORRUPT;
     if (open.kind != PPROF_KIND_RANGE || open.start_ns >= until_ns) continue;
     open.end_ns = PPI_MAX(open.end_ns, until_ns);
-    status = add_row(fill, &open, PPI_RANGE_OPEN);
+    const pprof_batch one = {
+        .stride = sizeof open, .events = &open, .num_events = 1};
+    status = add_row(fill, &one, 0, PPI_RANGE_OPEN);
     if (status != PPROF_STATUS_OK) return status;
   }
   return tell(fill, until_ns);

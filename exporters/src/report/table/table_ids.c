@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/recorded_wait.h"
 
 static uint32_t *slot_of(ppi_table_list *list, uint32_t id) {
   if (id < list->num) return &list->items[id];
@@ -28,7 +29,7 @@ static size_t add_name(ppi_table_ids *ids, uint32_t category,
   if (number == SIZE_MAX || number < ids->num_names) return number;
   if (!PPI_ROOM(ids->names, ids->names_capacity, ids->num_names + 1))
     return SIZE_MAX;
-  ids->names[number] = (ppi_table_name){ppi_strdup(text), category, 0};
+  ids->names[number] = (ppi_table_name){ppi_strdup(text), category, 0, 0};
   if (!ids->names[number].text) return SIZE_MAX;
   return ids->num_names++;
 }
@@ -132,9 +133,21 @@ size_t ppi_table_ids_new_thread(ppi_table_ids *ids, uint32_t lane) {
              : SIZE_MAX;
 }
 
+size_t ppi_table_ids_wait(ppi_table_ids *ids, size_t name, uint64_t how,
+                          uint64_t in) {
+  char text[PPI_WAIT_ROW];
+  if (!in || in >= ids->sites.num || !ids->sites.items[in]) return name;
+  ppi_wait_row(ids->names[name].text, how,
+               ids->names[ids->sites.items[in] - 1].text, text);
+  size_t number = add_name(ids, ids->names[name].category, text);
+  if (number != SIZE_MAX) ids->names[number].waits_as = (uint32_t)name + 1;
+  return number;
+}
+
 // A damaged log may fold names in a circle.
 uint32_t ppi_table_ids_folded(const ppi_table_ids *ids, uint32_t name) {
   enum { MOST_FOLDS = 16 };
+  if (ids->names[name].waits_as) name = ids->names[name].waits_as - 1;
   for (int i = 0; i < MOST_FOLDS; i++) {
     uint32_t site = ids->names[name].folds_into;
     if (!site || site >= ids->sites.num || !ids->sites.items[site]) break;

@@ -13,6 +13,7 @@ typedef struct ppi_table_name {
   char *text;
   uint32_t category;
   uint32_t folds_into;  // a site's id; 0: none
+  uint32_t waits_as;    // of a wait with who ended it: the name without, + 1
 } ppi_table_name;
 
 typedef struct ppi_table_thread {
@@ -53,6 +54,10 @@ static inline size_t ppi_table_ids_thread(ppi_table_ids *ids, uint32_t lane) {
     return ids->lanes.items[lane] - 1;
   return ppi_table_ids_new_thread(ids, lane);
 }
+// The name of waits called `name` that the range of site `in` ended. SIZE_MAX:
+// out of memory.
+size_t ppi_table_ids_wait(ppi_table_ids *ids, size_t name, uint64_t how,
+                          uint64_t in);
 // The name that `name` folds into, by all definitions so far; or itself.
 uint32_t ppi_table_ids_folded(const ppi_table_ids *ids, uint32_t name);
 uint32_t ppi_table_ids_device(const ppi_table_ids *ids, uint32_t stream);
