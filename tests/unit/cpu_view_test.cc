@@ -4,6 +4,7 @@
 // not known, and why there is nothing.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <deque>
 #include <fstream>
 #include <sstream>
@@ -76,13 +77,14 @@ TEST_F(CpuViewTest, Csv) {
   EXPECT_EQ(
       "name,category,calls,measured,real_ns,user_ns,sys_ns,cpu_ratio_%,"
       "cpu_self_ns,blocked_ns,run_queue_ns,voluntary_switches,"
-      "involuntary_switches,minor_faults,major_faults\n"
+      "involuntary_switches,minor_faults,major_faults,waits_ns,"
+      "blocked_unrecorded_ns,waits_on_processor_ns\n"
       "decode,Preprocess,2,2,30000000,10000000,3000000,43.333333,10000000,"
-      "14000000,3000000,5,1,6,1\n"
-      "copy,Preprocess,2,1,3000000,3000000,0,100.0,3000000,0,0,0,0,0,0\n"
-      "send,Preprocess,1,1,10000000,1000000,1000000,20.0,2000000,,,4,0,0,0\n"
-      "spin,Preprocess,1,1,1000000,0,1000000,100.0,1000000,0,0,0,0,0,0\n"
-      "wait,Preprocess,1,0,,,,,,,,,,,\n",
+      "14000000,3000000,5,1,6,1,,,\n"
+      "copy,Preprocess,2,1,3000000,3000000,0,100.0,3000000,0,0,0,0,0,0,,,\n"
+      "send,Preprocess,1,1,10000000,1000000,1000000,20.0,2000000,,,4,0,0,0,,,\n"
+      "spin,Preprocess,1,1,1000000,0,1000000,100.0,1000000,0,0,0,0,0,0,,,\n"
+      "wait,Preprocess,1,0,,,,,,,,,,,,,,\n",
       Report(feed_).Write(PPI_FORMAT_CSV, "cpu"));
 }
 
@@ -92,7 +94,8 @@ TEST_F(CpuViewTest, Json) {
   const std::string json = Report(feed_).Json("cpu");
   EXPECT_NE(std::string::npos,
             json.find("[\"copy\",\"Preprocess\",2,1,4000000,1000000,2000000,"
-                      "75.0,3000000,1000000,0,0,0,0,7]"))
+                      "75.0,3000000,1000000,0,0,0,0,7,null,null,"
+                      "null]"))
       << json;
 }
 
@@ -102,6 +105,34 @@ TEST_F(CpuViewTest, Markdown) {
   EXPECT_NE(std::string::npos,
             text.find("| copy | 1 | 4.00 | 1.00 | 2.00 | 75.00 |\n"))
       << text;
+}
+
+// 50 of 100 ms in waits, 10 on a processor and 20 in line for one leave 20; of
+// a wait of 30 ms that takes a processor 10 ms, these are no wait.
+TEST_F(CpuViewTest, WaitsAndProcessorsAgreeOrShowTheDifference) {
+  pprof_numbers wait = {};
+  wait.size = sizeof wait;
+  wait.num = 4;
+  const uint64_t values[] = {8, 101, feed_.Site("refill", 1), 1};
+  memcpy(wait.values, values, sizeof values);
+  for (uint64_t start : {10, 40})
+    feed_
+        .Range(1, "wait for cache", PPROF_CATEGORY_WAIT, start * kMs,
+               (start + 25) * kMs)
+        .numbers = &wait;
+  Add("serve", 0, 100, kAll, 10, 0).run_queue_ns = 20 * kMs;
+  feed_.Range(1, "wait for cache", PPROF_CATEGORY_WAIT, 110 * kMs, 140 * kMs)
+      .numbers = &wait;
+  Add("spin", 110, 140, kAll, 10, 0);
+  Report report(feed_);
+  const std::string csv = report.Write(PPI_FORMAT_CSV, "cpu");
+  EXPECT_NE(std::string::npos, csv.find("0,0,0,0,50000000,20000000,0\n"));
+  EXPECT_NE(std::string::npos, csv.find("0,0,0,0,30000000,0,10000000\n"));
+  const std::string json = report.Json("cpu");
+  for (const char *text :
+       {"serve is blocked 20.0 ms of 100.0 ms without a recorded wait",
+        "spin is on a processor for 10.0 ms of 30.0 ms of recorded waits"})
+    EXPECT_NE(std::string::npos, json.find(text)) << json;
 }
 
 TEST_F(CpuViewTest, RunsAddUp) {
@@ -123,7 +154,7 @@ TEST_F(CpuViewTest, RunsAddUp) {
   EXPECT_NE(std::string::npos,
             both.Write(PPI_FORMAT_CSV, "cpu")
                 .find("\ndecode,Preprocess,3,3,40000000,15000000,3000000,45.0,"
-                      "14000000,,,5,9,6,1\n"));
+                      "14000000,,,5,9,6,1,,,\n"));
 }
 
 TEST_F(CpuViewTest, ShownWhereItIsMeasured) {

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/rows.h"
 #include "view/view.h"
 
 // clang-format off
@@ -25,7 +26,10 @@
   each(VOLUNTARY, "voluntary_switches", NULL) \
   each(INVOLUNTARY, "involuntary_switches", NULL) \
   each(MINOR_FAULTS, "minor_faults", NULL) \
-  each(MAJOR_FAULTS, "major_faults", NULL)
+  each(MAJOR_FAULTS, "major_faults", NULL) \
+  each(WAITS, "waits", "ns") \
+  each(UNRECORDED, "blocked_unrecorded", "ns") \
+  each(ON_PROCESSOR, "waits_on_processor", "ns")
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
 static const size_t brief[] = {NAME, CALLS,     REAL,    USER,
@@ -50,7 +54,8 @@ static uint64_t rest(uint64_t whole, uint64_t part) {
   return whole > part ? whole - part : 0;
 }
 
-static bool add_row(ppi_view *view, const ppi_report_name *name) {
+static bool add_row(ppi_view *view, const ppi_report_name *name,
+                    bool has_waits) {
   const ppi_cpu_sums *sums = &name->cpu;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
@@ -73,6 +78,10 @@ static bool add_row(ppi_view *view, const ppi_report_name *name) {
   cells[BLOCKED] =
       ppi_cell_time(rest(sums->real_ns, cpu_ns + sums->run_queue_ns));
   cells[RUN_QUEUE] = ppi_cell_time(sums->run_queue_ns);
+  if (!has_waits) return true;
+  cells[WAITS] = ppi_cell_time(sums->waits_ns);
+  cells[UNRECORDED] = ppi_cell_time(sums->unrecorded_ns);
+  cells[ON_PROCESSOR] = ppi_cell_time(sums->on_processor_ns);
   return true;
 }
 
@@ -113,6 +122,7 @@ static pprof_status build(const ppi_figures *figures,
       ppi_alloc((figures->num_names + 1) * sizeof *names);
   if (!names) return PPROF_STATUS_NO_MEMORY;
   size_t num = 0;
+  bool has_waits = ppi_figures_have_waits(figures);
   bool any_unknown = false, any_unqueued = false, added = true;
   for (size_t i = 0; i < figures->num_names; i++) {
     const ppi_cpu_sums *sums = &figures->names[i].cpu;
@@ -122,9 +132,14 @@ static pprof_status build(const ppi_figures *figures,
     any_unqueued |= sums->num_queued != sums->num_known;
   }
   if (num > 1) qsort(names, num, sizeof *names, compare_names);
-  for (size_t i = 0; i < num && added; i++) added = add_row(out, names[i]);
+  for (size_t i = 0; i < num && added; i++)
+    added = add_row(out, names[i], has_waits);
   ppi_free(names);
   put_note(out, any_unknown, any_unqueued);
+  if (has_waits)
+    ppi_page_text(&out->note,
+                  "Waits are recorded: --wide shows them, what is blocked "
+                  "without one, and what of them was on a processor.\n");
   out->only_when_named = num == 0;
   if (num == 0 && options->views)
     out->reason =

@@ -4,6 +4,7 @@
 #include "report/figures/cpu.h"
 
 #include "base/base.h"
+#include "base/mem.h"
 
 // The kernel is asked a moment outside of the range. No thread is on a
 // processor or ready for one for longer than the range lasts.
@@ -17,7 +18,7 @@ static pprof_cpu_use within(const pprof_cpu_use *use, uint64_t real_ns) {
 }
 
 void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
-                      uint64_t real_ns) {
+                      uint64_t real_ns, uint64_t waits_ns) {
   sums->num_asked++;
   if (!(use->known & PPROF_CPU_TIMES)) return;
   sums->num_known++;
@@ -32,6 +33,12 @@ void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
   sums->involuntary += use->involuntary_switches;
   sums->minor_faults += use->minor_faults;
   sums->major_faults += use->major_faults;
+  if (!(use->known & PPROF_CPU_RUN_QUEUE)) return;
+  uint64_t off_ns = real_ns - kept.user_ns - kept.sys_ns;
+  uint64_t blocked_ns = off_ns - kept.run_queue_ns;
+  sums->waits_ns += waits_ns;
+  sums->unrecorded_ns += blocked_ns - PPI_MIN(blocked_ns, waits_ns);
+  sums->on_processor_ns += waits_ns - PPI_MIN(off_ns, waits_ns);
 }
 
 void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from) {
@@ -47,4 +54,30 @@ void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from) {
   into->involuntary += from->involuntary;
   into->minor_faults += from->minor_faults;
   into->major_faults += from->major_faults;
+  into->waits_ns += from->waits_ns;
+  into->unrecorded_ns += from->unrecorded_ns;
+  into->on_processor_ns += from->on_processor_ns;
+}
+
+bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,
+                          uint64_t length_ns) {
+  enum { MOST = 4096 };
+  // Of that many none lies in a measured range, or in a long one.
+  if (waits->num == MOST) {
+    waits->num = 0;
+    uint64_t all_ns = 0;
+    for (size_t i = 0; i < MOST; i++) all_ns += waits->items[i].length_ns;
+    waits->items[waits->num++].length_ns = all_ns;
+  }
+  if (!PPI_ROOM(waits->items, waits->capacity, waits->num + 1)) return false;
+  waits->items[waits->num++] = (ppi_wait_inside){start_ns, length_ns};
+  return true;
+}
+
+uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns) {
+  uint64_t all_ns = 0;
+  while (waits->num && waits->items[waits->num - 1].start_ns >= start_ns)
+    all_ns += waits->items[--waits->num].length_ns;
+  if (all_ns) waits->items[waits->num++] = (ppi_wait_inside){start_ns, all_ns};
+  return all_ns;
 }

@@ -4,6 +4,8 @@
 // in any order gives equal results.
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pprof/event.h"
@@ -18,10 +20,30 @@ typedef struct ppi_cpu_sums {
   uint64_t num_queued;  // of these: with the time in the run queue
   uint64_t real_ns, user_ns, sys_ns, inner_ns, run_queue_ns;
   uint64_t voluntary, involuntary, minor_faults, major_faults;
+  // Of those in `num_queued`: recorded waits, what is blocked without one, and
+  // what of them was on a processor.
+  uint64_t waits_ns, unrecorded_ns, on_processor_ns;
 } ppi_cpu_sums;
 
 void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
-                      uint64_t real_ns);
+                      uint64_t real_ns, uint64_t waits_ns);
 void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from);
+
+// Waits of one lane that a range around them is still to count. All zero is
+// the empty one; `items` is its user's to free.
+typedef struct ppi_wait_inside {
+  uint64_t start_ns, length_ns;
+} ppi_wait_inside;
+typedef struct ppi_waits_inside {
+  ppi_wait_inside *items;
+  size_t num, capacity;
+} ppi_waits_inside;
+
+// False: out of memory.
+bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,
+                          uint64_t length_ns);
+// ppi_waits_inside_of sums up those since the range began. Outer ranges count
+// them, too.
+uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns);
 
 PPROF_END_C_

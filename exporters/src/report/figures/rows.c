@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/recorded_wait.h"
 #include "report/figures/fields.h"
 
 // ---- what rows have ----
@@ -285,6 +286,17 @@ ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name) {
 ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name) {
   const ppi_report_place key = {.name = (char *)name};
   return ppi_figures_row(figures, PPI_FIGURES_places, &key);
+}
+
+bool ppi_name_is_wait(const ppi_report_name *name) {
+  return name->category == PPROF_CATEGORY_WAIT &&
+         ppi_wait_object(name->name) != name->name;
+}
+
+bool ppi_figures_have_waits(const ppi_figures *figures) {
+  for (size_t i = 0; i < figures->num_names; i++)
+    if (ppi_name_is_wait(&figures->names[i])) return true;
+  return false;
 }
 
 pprof_status ppi_figures_note(ppi_figures *figures, const char *key,

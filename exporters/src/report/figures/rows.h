@@ -46,6 +46,9 @@ ppi_report_category *ppi_figures_category(ppi_figures *figures,
                                           uint32_t category, const char *name);
 ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name);
 ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name);
+// Whether it is a recorded wait; whether any name is one.
+bool ppi_name_is_wait(const ppi_report_name *name);
+bool ppi_figures_have_waits(const ppi_figures *figures);
 pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
                               const char *text);
 // ppi_figures_input adds one even where there is one of that key. Texts may be

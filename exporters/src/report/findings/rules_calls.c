@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "report/figures/rows.h"
 #include "report/findings/parts.h"
 #include "report/findings/processor.h"
 
@@ -60,7 +61,8 @@ static bool is_stage(const ppi_figures *figures, const ppi_report_name *name) {
     default:
       break;
   }
-  return !is_around(name) && !is_request(figures, name->name);
+  return !is_around(name) && !ppi_name_is_wait(name) &&
+         !is_request(figures, name->name);
 }
 
 // The thread on which a call usually takes longest, if it is the slow one:
@@ -210,7 +212,8 @@ static bool next_stage(const ppi_search *search, size_t *at, stage *out) {
   const ppi_figures *figures = search->figures;
   while (*at < figures->num_names) {
     const ppi_report_name *name = &figures->names[(*at)++];
-    if (!name->cpu.num_known || is_around(name)) continue;
+    if (!name->cpu.num_known || is_around(name) || ppi_name_is_wait(name))
+      continue;
     *out = (stage){.name = name->name, .sums = name->cpu};
     out->on_processor = ppi_processor_share(&out->sums);
     out->share = ppi_part_share(search->answer,
@@ -249,6 +252,23 @@ void ppi_rule_computes(ppi_search *search) {
   }
 }
 
+static void say_waits(const stage *of, ppi_finding *finding) {
+  double real_ns = (double)of->sums.real_ns;
+  double waits = (double)of->sums.waits_ns / real_ns;
+  double unrecorded = (double)of->sums.unrecorded_ns / real_ns;
+  ppi_finding_value_add(finding, "waits", 100 * waits, "%");
+  ppi_finding_value_add(finding, "blocked_unrecorded", 100 * unrecorded, "%");
+  if (waits >= unrecorded)
+    PPI_SAY(finding->next,
+            "look for what --tree has below it: recorded waits are %s.",
+            ppi_words_percent(waits, 1).text);
+  else
+    PPI_SAY(finding->next,
+            "look for sleep, files and devices in it: %s is blocked without a "
+            "recorded wait.",
+            ppi_words_percent(unrecorded, 1).text);
+}
+
 void ppi_rule_blocks(ppi_search *search) {
   stage next;
   for (size_t at = 0; next_stage(search, &at, &next);) {
@@ -262,8 +282,12 @@ void ppi_rule_blocks(ppi_search *search) {
             "of its time.",
             ppi_words_name(next.name).text,
             ppi_words_percent(next.on_processor, 1).text);
-    PPI_SAY(finding->next,
-            "find out for what: a device, a lock, a disk or another process.");
+    if (ppi_figures_have_waits(search->figures))
+      say_waits(&next, finding);
+    else
+      PPI_SAY(
+          finding->next,
+          "find out for what: a device, a lock, a disk or another process.");
     put_processor(&next, finding);
   }
 }

@@ -141,6 +141,7 @@ typedef struct ppi_run_lane {
   // Of a sweep:
   ppi_frame_around *frames;
   size_t num_frames, frames_capacity;
+  ppi_waits_inside waits;
   size_t num_points;  // of the thread's that are still to come
   bool serves;        // requests, as a range will tell that is to come
 } ppi_run_lane;

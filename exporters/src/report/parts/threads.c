@@ -113,6 +113,7 @@ static void free_lane(ppi_run_ids *ids, ppi_run_lane *lane) {
   ppi_hold_clear(&lane->loose, &ids->pool);
   ppi_nest_clear(&lane->nest);
   ppi_free(lane->frames);
+  ppi_free(lane->waits.items);
   ppi_free(lane->name);
 }
 

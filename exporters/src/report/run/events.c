@@ -195,11 +195,15 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
                             ? take_nested(run, lane, event, site, &self_ns)
                             : take_loose(run, event, site, end_ns);
   if (status != PPROF_STATUS_OK) return status;
+  if (PPI_UNLIKELY(event->numbers != NULL)) {
+    if (!ppi_wait_numbers(event, site->category))
+      ppi_numbers_add(&site->numbers, event->numbers, 1);
+    else if (!ppi_waits_inside_add(&lane->waits, event->start_ns, length_ns))
+      return PPROF_STATUS_NO_MEMORY;
+  }
   if (PPI_UNLIKELY(event->cpu != NULL))
-    ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
-  if (PPI_UNLIKELY(event->numbers != NULL) &&
-      !ppi_wait_numbers(event, site->category))
-    ppi_numbers_add(&site->numbers, event->numbers, 1);
+    ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns,
+                     ppi_waits_inside_of(&lane->waits, event->start_ns));
   const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                         PPI_TRAIT_COMMUNICATION |
                         PPI_TRAIT_PADDLE_COMMUNICATION;

@@ -284,6 +284,48 @@ static pprof_status note_too_much(const ppi_run *run, ppi_figures *out) {
   return ppi_figures_note(out, "names", text);
 }
 
+// Less than a moment of each call is by chance: the kernel is asked outside of
+// the range. Shorter waits are not recorded, either.
+static bool is_more(const ppi_cpu_sums *sums, uint64_t ns) {
+  const uint64_t moment_ns = 10000;
+  return ns > moment_ns * sums->num_queued && 20 * ns > sums->real_ns;
+}
+
+// Where recorded waits and CPU use disagree most.
+static pprof_status note_waits(ppi_figures *out) {
+  const ppi_report_name *blocked = NULL, *spins = NULL;
+  char text[320];
+  for (size_t i = 0; i < out->num_names; i++) {
+    const ppi_report_name *name = &out->names[i];
+    const ppi_cpu_sums *sums = &name->cpu;
+    if (is_more(sums, sums->unrecorded_ns) &&
+        (!blocked || sums->unrecorded_ns > blocked->cpu.unrecorded_ns))
+      blocked = name;
+    if (is_more(sums, sums->on_processor_ns) &&
+        (!spins || sums->on_processor_ns > spins->cpu.on_processor_ns))
+      spins = name;
+  }
+  pprof_status status = PPROF_STATUS_OK;
+  if (!ppi_figures_have_waits(out)) return status;
+  if (blocked) {
+    snprintf(text, sizeof text,
+             "%.80s is blocked %.1f ms of %.1f ms without a recorded wait: it "
+             "sleeps, or a file, a device or memory blocks it",
+             blocked->name, (double)blocked->cpu.unrecorded_ns / 1e6,
+             (double)blocked->cpu.real_ns / 1e6);
+    status = ppi_figures_note(out, "waits", text);
+  }
+  if (spins && status == PPROF_STATUS_OK) {
+    snprintf(text, sizeof text,
+             "%.80s is on a processor for %.1f ms of %.1f ms of recorded "
+             "waits: they spin, or end and begin again",
+             spins->name, (double)spins->cpu.on_processor_ns / 1e6,
+             (double)spins->cpu.waits_ns / 1e6);
+    status = ppi_figures_note(out, "waits", text);
+  }
+  return status;
+}
+
 static void fill_identity(ppi_run *run, ppi_report_device *device,
                           ppi_identity *identity) {
   uint64_t wall_ns = ppi_windows_overlap(&run->windows, 0, UINT64_MAX);
@@ -446,6 +488,7 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   status = fill_categories(run, out);
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);
   if (status == PPROF_STATUS_OK) status = note_too_much(run, out);
+  if (status == PPROF_STATUS_OK) status = note_waits(out);
   if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_queues_fill(&run->queues, &run->ids, out);
