@@ -3,7 +3,7 @@
 // runs: each stage's, the best first.
 
 const VERDICTS = {faster: "faster", slower: "slower", same: "same",
-  ambiguous: "cannot be told"};
+  ambiguous: "cannot be told", less: "less", more: "more"};
 
 function compareRows(compare) {
   return compare.rows.map(row => Object.fromEntries(
@@ -96,6 +96,13 @@ function programsCell(row) {
     VERDICTS[row.programs] || row.programs);
 }
 
+// A time in ns, or joules.
+function amountCell(ns, joules) {
+  return typeof joules === "number"
+    ? el("td.number", {title: joules}, `${three(joules)} J`)
+    : el("td.number", {title: ns}, time(ns));
+}
+
 function pairLine(row, tools) {
   const spreads = spreadsOf(tools.spreads, row);
   return ofStage(el("tr", {"data-compare": row.name},
@@ -104,8 +111,7 @@ function pairLine(row, tools) {
     el(`td.verdict.${row.verdict}`, null, VERDICTS[row.verdict] || row.verdict),
     el("td.plot", null, forestPlot(row, tools.scale)),
     el("td.number", {title: row.change}, signed(row.change)),
-    el("td.number", {title: row.a}, time(row.a)),
-    el("td.number", {title: row.b}, time(row.b)),
+    amountCell(row.a, row.energy_a), amountCell(row.b, row.energy_b),
     el("td.number", {title: row.detectable}, row.detectable === null ? "–"
       : `${three(row.detectable)} %`),
     el("td.plot", null, spreads.length
@@ -155,7 +161,7 @@ function rankingBand(rows, tools) {
         el("td.bars", {"aria-hidden": "true"}, el("span.bar", {style: {
           width: `${100 * (row.time || 0) / most}%`,
           background: inputColour(tools.names.indexOf(row.input))}})),
-        el("td.number", {title: row.time}, time(row.time)),
+        amountCell(row.time, row.energy),
         el("td.number", {title: row.best}, row.best === null ? "–"
           : `${three(row.best)} %`),
         el("td.number", {title: row.first}, time(row.first)),

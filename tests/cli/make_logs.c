@@ -3,10 +3,12 @@
 // Writes the logs that the command line's cases read, from events given here:
 // good.pplog, lossy.pplog whose run says that it lost three records, good.pplog
 // once more in the three segments of cut.pplog, elsewhere.pplog of another
-// host, no_device.pplog of a machine without the program's device, and
-// wrong.pplog, which no writer of ours would write.
+// host, no_device.pplog of a machine without the program's device, wrong.pplog,
+// which no writer of ours would write, and joules/300.pplog and the like of a
+// device whose power was sampled.
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "event/event.h"
 #include "log/format/codec.h"
@@ -205,6 +207,83 @@ static bool write_wrong(const char *folder) {
   return status == PPROF_STATUS_OK;
 }
 
+// ---- joules ----
+
+enum { CATEGORY_MACHINE = 40, SITE_WATTS = 1, SITE_JOULES, SITE_LONG };
+enum { SITE_SHORT = SITE_LONG + 1, LANE_GPU = 2, SECONDS = 60 };
+
+static pprof_event level(uint32_t site, uint32_t at_ms, double value) {
+  pprof_event event = range(site, at_ms, at_ms);
+  event.kind = PPROF_KIND_COUNTER;
+  event.value = value;
+  return event;
+}
+
+// Of each second `model` has the first half, at `watts`, and in ten of them
+// `resize` 50 ms; the other half is at 80 W. A call of `model` has four items.
+static pprof_status give_joules(pprof_sink *sink, double watts) {
+  static const pprof_work_amount four = {sizeof four, 4, 0, 0, 0};
+  pprof_status status = PPROF_STATUS_OK;
+  for (uint32_t i = 0; i <= 10 * SECONDS && status == PPROF_STATUS_OK; i++) {
+    const pprof_event at = level(SITE_WATTS, 100 * i, i % 10 < 5 ? watts : 80);
+    status = give(sink, LANE_MAIN, &at, 1);
+  }
+  const pprof_event ends[] = {
+      level(SITE_JOULES, 0, 1000),
+      level(SITE_JOULES, 1000 * SECONDS, 1000 + SECONDS * (watts + 80) / 2)};
+  if (status == PPROF_STATUS_OK) status = give(sink, LANE_MAIN, ends, 2);
+  for (uint32_t i = 0; i < SECONDS && status == PPROF_STATUS_OK; i++) {
+    const uint32_t at = 1000 * i;
+    pprof_event both[] = {device_range(at, at, at + 500),
+                          device_range(at, at + 600, at + 650)};
+    both[0].site = SITE_LONG;
+    both[1].site = SITE_SHORT;
+    both[0].lane = both[1].lane = LANE_GPU;
+    both[0].depth = both[1].depth = 0;
+    both[0].work = &four;
+    status = give(sink, LANE_GPU, both, i < 10 ? 2 : 1);
+  }
+  return status;
+}
+
+static bool write_joules(const char *folder, unsigned watts) {
+  static const pprof_definition all[] = {
+      {PPROF_DEFINITION_CATEGORY, CATEGORY_MACHINE, 0, 0, 0, "Machine"},
+      {PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_INFERENCE, 0, 0, 0,
+       "Inference"},
+      {PPROF_DEFINITION_SITE, SITE_WATTS, CATEGORY_MACHINE, 0, 0,
+       "gpu:0.power_w"},
+      {PPROF_DEFINITION_SITE, SITE_JOULES, CATEGORY_MACHINE, 0, 0,
+       "gpu:0.energy_j"},
+      {PPROF_DEFINITION_SITE, SITE_LONG, PPROF_CATEGORY_INFERENCE, 0, 0,
+       "model"},
+      {PPROF_DEFINITION_SITE, SITE_SHORT, PPROF_CATEGORY_INFERENCE, 0, 0,
+       "resize"},
+      {PPROF_DEFINITION_LANE, LANE_MAIN, 0, 0, 4242, "main"},
+      {PPROF_DEFINITION_LANE, LANE_GPU, 0, 0, 0, "gpu:0"},
+      {PPROF_DEFINITION_DEVICE, 1, 0, 0, 0, "gpu:0"},
+      {PPROF_DEFINITION_STREAM, 1, 1, 0, 7, "models"}};
+  const pprof_run_info info = {texts, sizeof texts / sizeof *texts, NULL};
+  const pprof_totals totals = {NULL, 0, NULL, 0};
+  char path[4096], uuid[33];
+  pprof_sink *sink;
+  snprintf(uuid, sizeof uuid, "%032u", watts);
+  texts[0].value = uuid;
+  snprintf(path, sizeof path, "%s/joules/%u.pplog", folder, watts);
+  if (pprof_log_writer_create(path, &sink, NULL) != PPROF_STATUS_OK)
+    return false;
+  pprof_status status = sink->begin(sink, &info);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (status == PPROF_STATUS_OK) status = sink->define(sink, &all[i]);
+  if (status == PPROF_STATUS_OK) status = sink->window(sink, 0, true, 0);
+  if (status == PPROF_STATUS_OK) status = give_joules(sink, watts);
+  if (status == PPROF_STATUS_OK)
+    status = sink->window(sink, 0, false, MS(1000 * SECONDS));
+  if (status == PPROF_STATUS_OK) status = sink->finish(sink, &totals);
+  sink->destroy(sink);
+  return status == PPROF_STATUS_OK;
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fputs("usage: make_logs FOLDER\n", stderr);
@@ -231,5 +310,13 @@ int main(int argc, char **argv) {
   texts[0].value = "99999999999999999999999999999999";
   texts[1].value = "elsewhere";
   made = made && write_log(argv[1], "elsewhere.pplog", 0, 0);
-  return made && write_wrong(argv[1]) ? 0 : 1;
+  made = made && write_wrong(argv[1]);
+  texts[1].value = "example";
+  char joules[4096];
+  snprintf(joules, sizeof joules, "%s/joules", argv[1]);
+  made = made && mkdir(joules, 0777) == 0;
+  // Before and after, three runs each.
+  for (unsigned i = 0; i < 6; i++)
+    made = made && write_joules(argv[1], (i % 2 ? 270 : 300) + i / 2);
+  return made ? 0 : 1;
 }

@@ -211,8 +211,12 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"time-unit", 0, PPI_OPTION_CHOICE, FIELD(time_unit), FOR(STAGES),
      "ns|us|ms|s", "ms", "the unit of times in tables; csv and json keep ns"},
     {"metric", 0, PPI_OPTION_CHOICE, FIELD(compare.metric),
-     FOR(COMPARE) | FOR(TRY) | FOR(HISTORY), "mean|p50|p90|p99", "p50",
+     FOR(TRY) | FOR(HISTORY), "mean|p50|p90|p99", "p50",
      "what of each stage is compared"},
+    {"metric", 0, PPI_OPTION_CHOICE, FIELD(compare.metric), FOR(COMPARE),
+     "mean|p50|p90|p99|energy", "p50",
+     "what of each stage is compared; energy: joules of devices, per call and"
+     " per item"},
     {"threshold", 0, PPI_OPTION_TEXT, FIELD(threshold), FOR(COMPARE),
      "[[STAGE.]METRIC=]P%,...", NULL,
      "changes up to it do not matter, such as 2%,decode.p99=5% [1%]"},

@@ -35,7 +35,7 @@ void ppi_compare_put_spreads(ppi_page *page, const ppi_compare_result *result) {
     for (size_t k = 0; k < result->num_inputs; k++) {
       const ppi_compare_stage *found =
           ppi_samples_find(&result->inputs[k], stage);
-      if (!found) continue;
+      if (!found || found->energy) continue;
       ppi_page_text(page, comma);
       put_spread(page, k, found);
       comma = ",\n";

@@ -42,6 +42,9 @@ static bool has_enough(ppi_comparison *comparison) {
     if (!comparison->stages[i])
       snprintf(comparison->runs.reason, sizeof comparison->runs.reason,
                "only in %c", "BA"[i]);
+    else if (comparison->stages[i]->is_unresolved)
+      snprintf(comparison->runs.reason, sizeof comparison->runs.reason,
+               "n/r: busy for less than 20 samples of power");
     else if (estimate->n < need)
       refuse_few(comparison, side, (double)estimate->n, "samples");
     else if (estimate->value <= 0 && !comparison->runs.reason[0])
@@ -64,7 +67,8 @@ static bool estimate(ppi_comparison *comparison) {
   for (unsigned i = 0; i < 2; i++) {
     const ppi_compare_stage *stage = comparison->stages[i];
     if (stage) runs[i] = ppi_compare_stage_runs(stage);
-    is_read &= stage && ppi_runs_count(&runs[i]) >= need &&
+    is_read &= stage && !stage->is_unresolved &&
+               ppi_runs_count(&runs[i]) >= need &&
                ppi_runs_take_time(&runs[i], comparison->metric);
   }
   comparison->is_read = is_read;
@@ -144,6 +148,40 @@ static bool test(ppi_comparison *comparison, size_t num_tests) {
   return ok;
 }
 
+// What a run took is known but for how it is divided: overlap, and sampling.
+static bool test_energy(ppi_comparison *comparison, size_t num_tests) {
+  ppi_decision *out = &comparison->runs;
+  double squares = 1e-18, margin = log1p(comparison->margin);
+  for (int i = 0; i < 2; i++) {
+    const ppi_compare_stage *stage = comparison->stages[i];
+    const ppi_runs runs = ppi_compare_stage_runs(stage);
+    double error = stage->error / (double)stage->num_runs;
+    if (!ppi_estimate_of(&runs, comparison->metric, &comparison->estimates[i]))
+      return false;
+    squares += error * error;
+  }
+  out->is_tested = has_enough(comparison);
+  out->p = 1;
+  if (!out->is_tested) return true;
+  double error = sqrt(squares), alpha = PPI_COMPARE_ALARM / (double)num_tests;
+  double change =
+      log(comparison->estimates[1].value / comparison->estimates[0].value);
+  double reach = error * ppi_student_quantile(PPI_COMPARE_ALPHA / 2, 1e6);
+  double sees = error * (ppi_student_quantile(alpha / 2, 1e6) +
+                         ppi_student_quantile(0.1, 1e6));
+  out->ratio = exp(change);
+  out->low = exp(change - reach);
+  out->high = exp(change + reach);
+  out->p_rank = 2 * ppi_student_tail(fabs(change) / error, 1e6);
+  if (fabs(change) > margin)
+    out->p = 2 * ppi_student_tail((fabs(change) - margin) / error, 1e6);
+  out->detectable = (1 + comparison->margin) * exp(sees) - 1;
+  if (out->p * (double)num_tests >= PPI_COMPARE_ALARM &&
+      fabs(change) + reach <= margin)
+    out->verdict = PPI_VERDICT_SAME;
+  return true;
+}
+
 static void decide(ppi_decision *runs) {
   if (runs->p < PPI_COMPARE_ALARM)
     runs->verdict = runs->ratio > 1 ? PPI_VERDICT_SLOWER : PPI_VERDICT_FASTER;
@@ -194,7 +232,10 @@ bool ppi_judge(ppi_comparison *comparisons, size_t num) {
     num_programs += ppi_programs_can_test(&comparisons[i]);
   }
   for (size_t i = 0; ok && i < num; i++) {
-    if (comparisons[i].is_read) ok = test(&comparisons[i], num_runs);
+    if (comparisons[i].is_read)
+      ok = ppi_metric_is_energy(comparisons[i].metric)
+               ? test_energy(&comparisons[i], num_runs)
+               : test(&comparisons[i], num_runs);
     if (ok && ppi_programs_can_test(&comparisons[i]))
       ok = ppi_programs_test(&comparisons[i], num_programs);
   }

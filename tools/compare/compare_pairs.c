@@ -36,10 +36,12 @@ enum {
   DATA_MORE_RUNS,
   DATA_PROGRAMS,
   DATA_PROGRAMS_REASON,
-  NUM_DATA
+  NUM_DATA,
+  DATA_ENERGY = NUM_DATA,  // where a row is of energy
+  NUM_WITH_ENERGY = DATA_ENERGY + 2
 };
 
-static const ppi_column data_columns[NUM_DATA] = {
+static const ppi_column data_columns[NUM_WITH_ENERGY] = {
     {"name", NULL},
     {"category", NULL},
     {"side", NULL},
@@ -72,6 +74,8 @@ static const ppi_column data_columns[NUM_DATA] = {
     {"more_runs", NULL},
     {"programs", NULL},
     {"programs_reason", NULL},
+    {"energy_a", "J"},
+    {"energy_b", "J"},
 };
 
 enum {
@@ -112,6 +116,10 @@ static const ppi_view_kind data_kind = {.name = "compare",
                                         .title = "Compare",
                                         .columns = data_columns,
                                         .num_columns = NUM_DATA};
+static const ppi_view_kind energy_kind = {.name = "compare",
+                                          .title = "Compare",
+                                          .columns = data_columns,
+                                          .num_columns = NUM_WITH_ENERGY};
 static const ppi_view_kind table_kind = {
     .name = "compare",
     .title = "Compare",
@@ -155,7 +163,8 @@ static void fill_programs(ppi_cell *cells, const ppi_decision *programs) {
     cells[DATA_MORE_RUNS] = ppi_cell_count(programs->more_runs);
 }
 
-static void fill_data(ppi_cell *cells, const ppi_comparison *comparison) {
+static void fill_data(ppi_cell *cells, const ppi_comparison *comparison,
+                      bool has_energy) {
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
   cells[DATA_NAME] = ppi_cell_text(stage->name);
   cells[DATA_CATEGORY] = ppi_cell_text(stage->category);
@@ -163,10 +172,10 @@ static void fill_data(ppi_cell *cells, const ppi_comparison *comparison) {
   cells[DATA_METRIC] = ppi_cell_text(ppi_metric_name(comparison->metric));
   cells[DATA_THRESHOLD] = percent(comparison->margin);
   cells[DATA_VERDICT] =
-      ppi_cell_text(ppi_verdict_name(comparison->runs.verdict));
+      ppi_cell_text(ppi_compare_verdict(comparison, &comparison->runs));
   cells[DATA_REASON] = ppi_compare_text(comparison->runs.reason);
   cells[DATA_PROGRAMS] =
-      ppi_cell_text(ppi_verdict_name(comparison->programs.verdict));
+      ppi_cell_text(ppi_compare_verdict(comparison, &comparison->programs));
   cells[DATA_PROGRAMS_REASON] = ppi_compare_text(comparison->programs.reason);
   for (int i = 0; i < 2; i++) {
     const ppi_compare_stage *own = comparison->stages[i];
@@ -175,6 +184,7 @@ static void fill_data(ppi_cell *cells, const ppi_comparison *comparison) {
     cells[DATA_TIMES + i] = ppi_compare_time(comparison, i);
     cells[DATA_FIRST + i] = ppi_compare_first(own);
     cells[DATA_RUNS + i] = ppi_cell_count(own ? own->num_runs : 0);
+    if (has_energy) cells[DATA_ENERGY + i] = ppi_compare_energy(comparison, i);
   }
   fill_runs(cells, &comparison->runs);
   fill_programs(cells, &comparison->programs);
@@ -243,13 +253,13 @@ static void fill_table(ppi_view *view, ppi_cell *cells,
   cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(stage));
   cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(comparison->metric));
   cells[CELL_VERDICT] =
-      ppi_cell_text(ppi_verdict_name(comparison->runs.verdict));
-  cells[CELL_PROGRAMS] = ppi_compare_programs(&comparison->programs);
+      ppi_cell_text(ppi_compare_verdict(comparison, &comparison->runs));
+  cells[CELL_PROGRAMS] = ppi_compare_programs(comparison);
   cells[CELL_BAR] = ppi_compare_text(comparison->runs.reason);
   for (int i = 0; i < 2; i++) {
     const ppi_compare_stage *own = comparison->stages[i];
     if (own) cells[CELL_CALLS + i] = ppi_cell_count(own->calls);
-    cells[CELL_TIMES + i] = ppi_compare_time(comparison, i);
+    cells[CELL_TIMES + i] = ppi_compare_value(view, comparison, i);
   }
   const ppi_decision *answer = answer_of(comparison);
   if (answer->is_tested) fill_tested(view, cells, answer, widest);
@@ -271,11 +281,13 @@ static const ppi_comparison *first_change(const ppi_compare_result *result,
 
 static void put_change(const ppi_comparison *comparison, ppi_page *note) {
   ppi_page_visible(note, ppi_compare_stage_of(comparison)->name);
-  ppi_page_format(note, " %s %+.1f %% (%.4g -> %.4g ms)",
-                  ppi_metric_name(comparison->metric),
-                  100 * (comparison->runs.ratio - 1),
-                  comparison->estimates[0].value / 1e6,
-                  comparison->estimates[1].value / 1e6);
+  bool is_energy = ppi_metric_is_energy(comparison->metric);
+  double unit = is_energy ? 1e9 : 1e6;
+  ppi_page_format(
+      note, " %s %+.1f %% (%.4g -> %.4g %s)",
+      ppi_metric_name(comparison->metric), 100 * (comparison->runs.ratio - 1),
+      comparison->estimates[0].value / unit,
+      comparison->estimates[1].value / unit, is_energy ? "J" : "ms");
 }
 
 // Both questions, each with its answer.
@@ -323,8 +335,11 @@ bool ppi_compare_pairs(const ppi_compare_result *result,
                        ppi_report_format format, ppi_view *out) {
   bool is_table = format == PPI_FORMAT_TABLE;
   bool is_for_people = is_table || format == PPI_FORMAT_MARKDOWN;
+  bool has_energy = ppi_compare_has_energy(result);
   double widest = widest_of(result);
-  *out = (ppi_view){.kind = is_for_people ? &table_kind : &data_kind};
+  *out = (ppi_view){.kind = is_for_people ? &table_kind
+                            : has_energy  ? &energy_kind
+                                          : &data_kind};
   for (size_t i = 0; i < result->num_comparisons; i++) {
     ppi_cell *cells = ppi_view_add_row(out, 0, 0);
     if (!cells) return false;
@@ -332,11 +347,11 @@ bool ppi_compare_pairs(const ppi_compare_result *result,
     if (is_for_people)
       fill_table(out, cells, comparison, widest);
     else
-      fill_data(cells, comparison);
+      fill_data(cells, comparison, has_energy);
     // There is no room for a column of it.
     if (is_for_people && !is_table && comparison->runs.reason[0])
       cells[CELL_VERDICT] = ppi_compare_text(ppi_view_text(
-          out, "%s: %s", ppi_verdict_name(comparison->runs.verdict),
+          out, "%s: %s", ppi_compare_verdict(comparison, &comparison->runs),
           comparison->runs.reason));
   }
   if (is_for_people)

@@ -58,6 +58,7 @@ bool ppi_programs_can_test(const ppi_comparison *comparison) {
   const ppi_compare_stage *a = comparison->stages[0];
   const ppi_compare_stage *b = comparison->stages[1];
   if (!a || !b || a->num_runs == 0 || b->num_runs == 0) return false;
+  if (a->is_unresolved || b->is_unresolved) return false;
   return comparison->history.degrees || (a->num_runs > 1 && b->num_runs > 1);
 }
 
@@ -150,6 +151,9 @@ void ppi_programs_decide(ppi_comparison *comparison) {
   if (!comparison->stages[0] || !comparison->stages[1])
     snprintf(out->reason, sizeof out->reason, "only in %c",
              comparison->stages[0] ? 'A' : 'B');
+  else if (comparison->stages[0]->is_unresolved ||
+           comparison->stages[1]->is_unresolved)
+    snprintf(out->reason, sizeof out->reason, "n/r");
   else if (!out->is_tested)
     snprintf(out->reason, sizeof out->reason, "one run each");
   else if (out->p < PPI_COMPARE_ALPHA)

@@ -22,16 +22,29 @@ enum {
   CELL_PROGRAMS_P,
   CELL_PROGRAMS,
   CELL_PROGRAMS_REASON,
-  NUM_CELLS
+  NUM_CELLS,
+  CELL_ENERGY = NUM_CELLS,  // where a row is of energy
+  NUM_WITH_ENERGY
 };
 
-static const ppi_column columns[NUM_CELLS] = {
-    {"name", NULL},     {"category", NULL},       {"side", NULL},
-    {"metric", NULL},   {"rank", NULL},           {"input", NULL},
-    {"calls", NULL},    {"samples", NULL},        {"time", "ns"},
-    {"best", "%"},      {"first", "ns"},          {"p", NULL},
-    {"verdict", NULL},  {"reason", NULL},         {"programs_p", NULL},
-    {"programs", NULL}, {"programs_reason", NULL}};
+static const ppi_column columns[NUM_WITH_ENERGY] = {{"name", NULL},
+                                                    {"category", NULL},
+                                                    {"side", NULL},
+                                                    {"metric", NULL},
+                                                    {"rank", NULL},
+                                                    {"input", NULL},
+                                                    {"calls", NULL},
+                                                    {"samples", NULL},
+                                                    {"time", "ns"},
+                                                    {"best", "%"},
+                                                    {"first", "ns"},
+                                                    {"p", NULL},
+                                                    {"verdict", NULL},
+                                                    {"reason", NULL},
+                                                    {"programs_p", NULL},
+                                                    {"programs", NULL},
+                                                    {"programs_reason", NULL},
+                                                    {"energy", "J"}};
 
 static const size_t brief[] = {CELL_NAME,  CELL_SIDE,    CELL_METRIC,
                                CELL_RANK,  CELL_INPUT,   CELL_TIME,
@@ -45,12 +58,15 @@ static const ppi_table_column table_columns[] = {
     {"Programs", 9, CELL_PROGRAMS, 1}, {"Why", 3, CELL_REASON, 1},
 };
 
-static const ppi_view_kind kind = {.name = "ranking",
-                                   .title = "Ranking",
-                                   PPI_VIEW_LAYOUT(columns, table_columns),
-                                   PPI_VIEW_BRIEF(brief),
-                                   .has_time_unit = true,
-                                   .end = PPI_TABLE_END_NOTE};
+#define KIND(num)                                                           \
+  {                                                                         \
+    .name = "ranking", .title = "Ranking", .columns = columns,              \
+    .num_columns = (num), .table_columns = table_columns,                   \
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,      \
+    PPI_VIEW_BRIEF(brief), .has_time_unit = true, .end = PPI_TABLE_END_NOTE \
+  }
+static const ppi_view_kind kind = KIND(NUM_CELLS);
+static const ppi_view_kind energy_kind = KIND(NUM_WITH_ENERGY);
 
 // The row of side `side` of a comparison.
 static bool add_row(ppi_view *view, const ppi_compare_result *result,
@@ -67,13 +83,17 @@ static bool add_row(ppi_view *view, const ppi_compare_result *result,
   cells[CELL_INPUT] = ppi_cell_text(result->names[comparison->inputs[side]]);
   cells[CELL_CALLS] = ppi_cell_count(own ? own->calls : 0);
   cells[CELL_SAMPLES] = ppi_cell_count(own ? own->num_values : 0);
-  cells[CELL_TIME] = ppi_compare_time(comparison, side);
+  cells[CELL_TIME] = as_table ? ppi_compare_value(view, comparison, side)
+                              : ppi_compare_time(comparison, side);
+  if (view->kind == &energy_kind)
+    cells[CELL_ENERGY] = ppi_compare_energy(comparison, side);
   cells[CELL_FIRST] = ppi_compare_first(own);
   return true;
 }
 
 static void fill_best(ppi_view *view, const ppi_comparison *comparison) {
-  ppi_cell *cells = view->cells + (view->num_rows - 1) * NUM_CELLS;
+  ppi_cell *cells =
+      view->cells + (view->num_rows - 1) * view->kind->num_columns;
   cells[CELL_VERDICT] = cells[CELL_PROGRAMS] = ppi_cell_text("best");
   if (comparison->estimates[0].n == 0) return;
   cells[CELL_RANK] = ppi_cell_count(1);
@@ -82,18 +102,19 @@ static void fill_best(ppi_view *view, const ppi_comparison *comparison) {
 
 static void fill_other(ppi_view *view, const ppi_comparison *comparison,
                        size_t rank, bool as_table) {
-  ppi_cell *cells = view->cells + (view->num_rows - 1) * NUM_CELLS;
+  ppi_cell *cells =
+      view->cells + (view->num_rows - 1) * view->kind->num_columns;
   const ppi_estimate *best = &comparison->estimates[0];
   const ppi_estimate *own = &comparison->estimates[1];
   const ppi_decision *runs = &comparison->runs;
   const ppi_decision *programs = &comparison->programs;
-  cells[CELL_VERDICT] = ppi_cell_text(ppi_verdict_name(runs->verdict));
+  cells[CELL_VERDICT] = ppi_cell_text(ppi_compare_verdict(comparison, runs));
   cells[CELL_REASON] = comparison->stages[1]
                            ? ppi_compare_text(runs->reason)
                            : ppi_cell_text("not in this input");
   cells[CELL_PROGRAMS] =
-      as_table ? ppi_compare_programs(programs)
-               : ppi_cell_text(ppi_verdict_name(programs->verdict));
+      as_table ? ppi_compare_programs(comparison)
+               : ppi_cell_text(ppi_compare_verdict(comparison, programs));
   cells[CELL_PROGRAMS_REASON] = ppi_compare_text(programs->reason);
   if (runs->is_tested) cells[CELL_P] = ppi_cell_decimal(runs->p);
   if (programs->is_tested)
@@ -116,7 +137,8 @@ bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
                          ppi_view *out) {
   size_t rank = 1;
   bool any_tested = false;
-  *out = (ppi_view){.kind = &kind};
+  *out =
+      (ppi_view){.kind = ppi_compare_has_energy(result) ? &energy_kind : &kind};
   for (size_t i = 0; i < result->num_comparisons; i++) {
     const ppi_comparison *comparison = &result->comparisons[i];
     any_tested |= comparison->programs.is_tested;

@@ -44,9 +44,8 @@ static double mean_of(const ppi_runs *runs, size_t n) {
 bool ppi_runs_take_time(const ppi_runs *runs, ppi_metric metric) {
   size_t n = ppi_runs_count(runs), num = 0;
   for (size_t i = 0; i < n; i++) num += runs->values[i] > 0;
-  return metric == PPI_METRIC_MEAN
-             ? num > 0
-             : (double)(n - num) < rank_of(n, ppi_metric_share(metric));
+  double share = ppi_metric_share(metric);
+  return share > 0 ? (double)(n - num) < rank_of(n, share) : num > 0;
 }
 
 bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
@@ -54,7 +53,7 @@ bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
   size_t n = ppi_runs_count(runs);
   *out = (ppi_estimate){.n = n};
   if (n == 0) return true;
-  if (metric == PPI_METRIC_MEAN) {
+  if (ppi_metric_share(metric) == 0) {
     out->value = mean_of(runs, n);
     return true;
   }

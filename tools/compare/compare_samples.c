@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "report/figures/machine.h"
+#include "report/figures/sum.h"
+#include "report/report.h"
 
 ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage) {
   return (ppi_runs){stage->values, stage->ends, stage->num_runs};
@@ -132,6 +134,22 @@ static void forget_run(ppi_samples *samples) {
   samples->num_sites = samples->num_categories = 0;
 }
 
+static pprof_sink *report_sink(const ppi_samples *samples) {
+  return samples->report ? pprof_report_sink(samples->report) : NULL;
+}
+
+static pprof_status begin_report(ppi_samples *samples,
+                                 const pprof_run_info *info) {
+  const ppi_report_details details = {.answer = true, .warmup = -1};
+  pprof_report_destroy(samples->report);
+  samples->report = NULL;
+  pprof_status status = pprof_report_create(&samples->report);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_report_set_details(samples->report, &details);
+  pprof_sink *sink = report_sink(samples);
+  return sink->begin(sink, info);
+}
+
 static pprof_status samples_begin(pprof_sink *sink,
                                   const pprof_run_info *info) {
   ppi_samples *samples = samples_of(sink);
@@ -156,7 +174,8 @@ static pprof_status samples_begin(pprof_sink *sink,
   }
   samples->num_runs++;
   ppi_compare_machine_begin(&samples->machine);
-  return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  if (!ok) return PPROF_STATUS_NO_MEMORY;
+  return samples->wants_energy ? begin_report(samples, info) : PPROF_STATUS_OK;
 }
 
 // Room up to `id`, all new items zero.
@@ -195,12 +214,14 @@ static pprof_status samples_define(pprof_sink *sink,
          set_text(&samples->categories[definition->id], definition->name);
   else if (definition->kind == PPROF_DEFINITION_DEVICE)
     ok = add_device(samples, definition->name);
-  return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  if (!ok) return PPROF_STATUS_NO_MEMORY;
+  pprof_sink *also = report_sink(samples);
+  return also ? also->define(also, definition) : PPROF_STATUS_OK;
 }
 
 static ppi_map_key key_of(const ppi_compare_stage *stage) {
   ppi_map_key key = ppi_map_key_of(stage->name, stage->category);
-  key.low ^= stage->on_device;
+  key.low ^= stage->on_device ^ (uint64_t)stage->energy << 1;
   return key;
 }
 
@@ -224,10 +245,88 @@ static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
   *stage = (ppi_compare_stage){.name = ppi_strdup(like->name),
                                .category = ppi_strdup(like->category),
                                .on_device = like->on_device,
-                               .is_step = like->is_step};
+                               .is_step = like->is_step,
+                               .energy = like->energy};
   samples->num_stages++;
   return stage->name && stage->category ? samples->num_stages : 0;
 }
+
+// ---- energy, which a report divides ----
+
+// What a stage took, or one of its items; `num` is of the energy.
+static bool add_energy(ppi_samples *samples, const ppi_energy_row *row,
+                       ppi_metric metric, double num) {
+  const ppi_compare_stage like = {.name = (char *)row->name,
+                                  .category = (char *)"",
+                                  .on_device = true,
+                                  .energy = metric};
+  if (!(num > 0)) return true;
+  size_t place = find_or_add(samples, &like);
+  if (!place) return false;
+  ppi_compare_stage *stage = &samples->stages[place - 1];
+  stage->calls += row->calls;
+  stage->total_ns += 1e9 * row->joules;
+  stage->is_unresolved |= row->is_unresolved;
+  if (row->is_unresolved) return true;
+  if (!PPI_ROOM(stage->values, stage->values_capacity, stage->num_values + 1) ||
+      !PPI_ROOM(stage->ends, stage->ends_capacity, stage->num_runs + 1))
+    return false;
+  stage->values[stage->num_values++] = (float)(1e9 * row->joules / num);
+  stage->ends[stage->num_runs++] = stage->num_values;
+  if (row->joules > 0) stage->error += row->error_joules / row->joules;
+  return true;
+}
+
+// Of all stages together, where the run has such units.
+static bool add_units(ppi_samples *samples, const ppi_figures *figures) {
+  ppi_energy_unit units[PPI_ENERGY_UNITS];
+  ppi_energy_row row = {.joules = ppi_energy_of_stages(&figures->energy)};
+  bool ok = true;
+  ppi_figures_energy_units(figures, units);
+  for (size_t i = 0; i < PPI_ENERGY_UNITS && row.joules > 0 && ok; i++) {
+    snprintf(row.name, sizeof row.name, "(%s)", units[i].name);
+    row.calls = units[i].num;
+    ok = add_energy(samples, &row, PPI_METRIC_ENERGY, (double)row.calls);
+  }
+  return ok;
+}
+
+// A stage's rows of all devices, as one.
+static bool add_stage_energy(ppi_samples *samples, const ppi_figures *figures,
+                             size_t at) {
+  const ppi_energy *energy = &figures->energy;
+  ppi_energy_row all = energy->rows[at];
+  for (size_t i = 0; i < energy->num; i++) {
+    const ppi_energy_row *row = &energy->rows[i];
+    if (i == at || row->kind != all.kind || strcmp(row->name, all.name) != 0)
+      continue;
+    if (i < at) return true;
+    all.joules += row->joules;
+    all.error_joules += row->error_joules;
+    all.calls += row->calls;
+    all.is_unresolved |= row->is_unresolved;
+  }
+  return add_energy(samples, &all, PPI_METRIC_ENERGY, (double)all.calls) &&
+         add_energy(samples, &all, PPI_METRIC_ENERGY_PER_ITEM,
+                    ppi_figures_items_of(figures, all.name));
+}
+
+static pprof_status finish_report(ppi_samples *samples,
+                                  const pprof_totals *totals) {
+  pprof_sink *sink = report_sink(samples);
+  pprof_status status = sink->finish(sink, totals);
+  const ppi_figures *figures = ppi_report_figures(samples->report);
+  bool ok = true;
+  if (status != PPROF_STATUS_OK || !figures || !figures->energy.num)
+    return status;
+  for (size_t i = 0; i < figures->energy.num && ok; i++)
+    if (figures->energy.rows[i].kind == PPI_ENERGY_STAGE)
+      ok = add_stage_energy(samples, figures, i);
+  return ok && add_units(samples, figures) ? PPROF_STATUS_OK
+                                           : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- times ----
 
 static bool is_known(const ppi_samples *samples, uint32_t site) {
   return site < samples->num_sites && samples->sites[site].name;
@@ -295,7 +394,20 @@ static pprof_status samples_events(pprof_sink *sink, const pprof_batch *batch) {
     if (event->kind == PPROF_KIND_COUNTER)
       take_counter(samples_of(sink), event);
   }
-  return PPROF_STATUS_OK;
+  pprof_sink *also = report_sink(samples_of(sink));
+  return also ? also->events(also, batch) : PPROF_STATUS_OK;
+}
+
+static pprof_status samples_checkpoint(pprof_sink *sink,
+                                       const pprof_checkpoint *checkpoint) {
+  pprof_sink *also = report_sink(samples_of(sink));
+  return also ? also->checkpoint(also, checkpoint) : PPROF_STATUS_OK;
+}
+
+static pprof_status samples_window(pprof_sink *sink, uint32_t index, bool opens,
+                                   uint64_t time_ns) {
+  pprof_sink *also = report_sink(samples_of(sink));
+  return also ? also->window(also, index, opens, time_ns) : PPROF_STATUS_OK;
 }
 
 // The calls of one run become samples, in the order they began. Those of a
@@ -378,7 +490,6 @@ static bool drop_empty(ppi_samples *samples) {
 static pprof_status samples_finish(pprof_sink *sink,
                                    const pprof_totals *totals) {
   ppi_samples *samples = samples_of(sink);
-  (void)totals;
   bool folds = false;
   for (size_t i = 0; i < samples->num_sites; i++) {
     if (!samples->sites[i].fold) continue;
@@ -388,8 +499,8 @@ static pprof_status samples_finish(pprof_sink *sink,
   for (size_t i = 0; i < samples->num_stages; i++)
     if (!close_run(&samples->stages[i], samples->num_warm))
       return PPROF_STATUS_NO_MEMORY;
-  return !folds || drop_empty(samples) ? PPROF_STATUS_OK
-                                       : PPROF_STATUS_NO_MEMORY;
+  if (folds && !drop_empty(samples)) return PPROF_STATUS_NO_MEMORY;
+  return samples->report ? finish_report(samples, totals) : PPROF_STATUS_OK;
 }
 
 void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
@@ -397,6 +508,8 @@ void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
                                     .begin = samples_begin,
                                     .define = samples_define,
                                     .events = samples_events,
+                                    .checkpoint = samples_checkpoint,
+                                    .window = samples_window,
                                     .finish = samples_finish},
                            .num_warm = num_warm};
 }
@@ -410,7 +523,9 @@ double ppi_samples_adjust(ppi_samples *samples,
   double by = ppi_compare_clock(&samples->machine) / ppi_compare_clock(base);
   for (size_t i = 0; i < samples->num_stages; i++)
     for (size_t k = 0;
-         samples->stages[i].on_device && k < samples->stages[i].num_values; k++)
+         samples->stages[i].on_device && !samples->stages[i].energy &&
+         k < samples->stages[i].num_values;
+         k++)
       samples->stages[i].values[k] *= (float)by;
   return by;
 }
@@ -429,5 +544,6 @@ void ppi_samples_clear(ppi_samples *samples) {
   ppi_free(samples->uuid);
   ppi_free(samples->host);
   ppi_free(samples->pid);
+  pprof_report_destroy(samples->report);
   *samples = (ppi_samples){.num_warm = 0};
 }

@@ -10,20 +10,25 @@
 #include "compare/compare_machine.h"
 #include "compare/compare_stats.h"
 #include "event/event.h"
+#include "pprof/report.h"
 
 PPROF_BEGIN_C_
 
-// The same name of the same category, on the host or on devices.
+// The same name of the same category, on the host or on devices; or what that
+// took in energy: then each run has one value, a call's or an item's.
 typedef struct ppi_compare_stage {
   char *name, *category;
   bool on_device, is_step;
-  uint64_t calls;     // in all runs, cold ones too
-  uint64_t num_cut;   // of ranges that a window's edge or the end cut: those
-                      // are no samples
-  uint64_t first_ns;  // of the first call in the first run that has one
-  double total_ns;    // of all calls
-  float *values;      // samples
-  size_t *ends;       // of each run in `values`
+  ppi_metric energy;   // 0: it has times
+  bool is_unresolved;  // in a run: too short for the sampling of power
+  double error;        // of energy: relative, summed over the runs
+  uint64_t calls;      // in all runs, cold ones too
+  uint64_t num_cut;    // of ranges that a window's edge or the end cut: those
+                       // are no samples
+  uint64_t first_ns;   // of the first call in the first run that has one
+  double total_ns;     // of all calls
+  float *values;       // samples
+  size_t *ends;        // of each run in `values`
   size_t num_values, values_capacity, num_runs, ends_capacity;
   ppi_calls pending;  // of the run being read
 } ppi_compare_stage;
@@ -55,7 +60,9 @@ struct ppi_site_stages {
 
 typedef struct ppi_samples {
   pprof_sink base;
-  size_t num_warm;  // calls of each stage that are left out of each run
+  size_t num_warm;       // calls of each stage that are left out of each run
+  bool wants_energy;     // set after init: stages have energy, too
+  pprof_report *report;  // of the run being read; NULL: none
   ppi_compare_stage *stages;
   size_t num_stages, stages_capacity;
   ppi_map numbers;  // of stages, by what they are

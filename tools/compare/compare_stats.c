@@ -85,10 +85,13 @@ static const struct metric {
   const char *name;
   double share;
   size_t need;
-} metrics[PPI_NUM_METRICS] = {[PPI_METRIC_MEAN] = {"mean", 0, 9},
-                              [PPI_METRIC_P50] = {"p50", 0.50, 9},
-                              [PPI_METRIC_P90] = {"p90", 0.90, 50},
-                              [PPI_METRIC_P99] = {"p99", 0.99, 500}};
+} metrics[PPI_NUM_METRICS] = {
+    [PPI_METRIC_MEAN] = {"mean", 0, 9},
+    [PPI_METRIC_P50] = {"p50", 0.50, 9},
+    [PPI_METRIC_P90] = {"p90", 0.90, 50},
+    [PPI_METRIC_P99] = {"p99", 0.99, 500},
+    [PPI_METRIC_ENERGY] = {"energy", 0, 1},
+    [PPI_METRIC_ENERGY_PER_ITEM] = {"energy_per_item", 0, 1}};
 
 const char *ppi_metric_name(ppi_metric metric) {
   return metrics[metric].name;

@@ -28,8 +28,13 @@ typedef enum ppi_metric {
   PPI_METRIC_P50,
   PPI_METRIC_P90,
   PPI_METRIC_P99,
+  PPI_METRIC_ENERGY,  // of a call, request, step or token, in nJ
+  PPI_METRIC_ENERGY_PER_ITEM,
   PPI_NUM_METRICS
 } ppi_metric;
+static inline bool ppi_metric_is_energy(ppi_metric metric) {
+  return metric >= PPI_METRIC_ENERGY;
+}
 const char *ppi_metric_name(ppi_metric metric);
 bool ppi_metric_find(const char *name, size_t len, ppi_metric *out);
 // ppi_metric_need is how many independent samples it takes for a claim;
@@ -41,7 +46,7 @@ double ppi_metric_share(ppi_metric metric);
 // Runs are independent of each other, and may differ by more than their own
 // samples say.
 typedef struct ppi_runs {
-  const float *values;  // ns, one run behind the other
+  const float *values;  // ns or nJ, one run behind the other
   const size_t *ends;   // of each run in `values`
   size_t num_runs;
 } ppi_runs;
@@ -52,7 +57,7 @@ size_t ppi_runs_count(const ppi_runs *runs);
 typedef struct ppi_estimate {
   size_t n;
   double independent;  // samples that would tell as much; 0: not asked yet
-  double value;        // ns; percentiles are those of nearest rank
+  double value;        // ns, or nJ; percentiles are those of nearest rank
 } ppi_estimate;
 
 // ppi_holm corrects p-values of `n` tests in place: with a threshold of alpha

@@ -26,9 +26,18 @@ typedef struct ppi_compare_result {
 // Cells that both have.
 ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage);
 const char *ppi_compare_side(const ppi_compare_stage *stage);
+// The time of a side, and its energy in J; none where it has the other.
 ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side);
+ppi_cell ppi_compare_energy(const ppi_comparison *comparison, int side);
+// That of both which it has, for people.
+ppi_cell ppi_compare_value(ppi_view *view, const ppi_comparison *comparison,
+                           int side);
+// Of energy "slower" is "more".
+const char *ppi_compare_verdict(const ppi_comparison *comparison,
+                                const ppi_decision *decision);
+bool ppi_compare_has_energy(const ppi_compare_result *result);
 // The verdict, or in place of "ambiguous" what would decide.
-ppi_cell ppi_compare_programs(const ppi_decision *programs);
+ppi_cell ppi_compare_programs(const ppi_comparison *comparison);
 // The first call of the first run, where it is no sample.
 ppi_cell ppi_compare_first(const ppi_compare_stage *stage);
 ppi_cell ppi_compare_text(const char *text);  // none when NULL or ""

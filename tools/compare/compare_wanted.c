@@ -69,7 +69,7 @@ static int parse_threshold(const char *item, size_t len, ppi_wanted *out) {
   if (!ppi_metric_find(metric, (size_t)(equals - metric), &threshold->metric))
     return refuse_threshold(item, len,
                             "the metric is none of mean, p50, p90,"
-                            " p99");
+                            " p99, energy, energy_per_item");
   if (!ppi_wanted_percent(equals + 1, len - figure_len - 1, &threshold->margin))
     return refuse_threshold(item, len, "ends in no percentage up to 1000 %");
   out->num_thresholds++;
@@ -141,13 +141,26 @@ bool ppi_wanted_matches(const char *patterns, const char *name) {
   return false;
 }
 
+bool ppi_wanted_energy(const ppi_wanted *wanted) {
+  bool has = ppi_metric_is_energy(wanted->metric);
+  for (size_t i = 0; i < wanted->num_thresholds; i++)
+    has |= ppi_metric_is_energy(wanted->thresholds[i].metric);
+  return has;
+}
+
 bool ppi_wanted_has(const ppi_wanted *wanted, const ppi_compare_stage *stage) {
   return !wanted->stages || ppi_wanted_matches(wanted->stages, stage->name);
 }
 
 double ppi_wanted_margin(ppi_wanted *wanted, const ppi_compare_stage *stage,
                          ppi_metric metric) {
-  double margin = metric == wanted->metric ? wanted->margin : -1;
+  // `--metric energy` is of a call, and of an item.
+  bool is_wanted =
+      metric == wanted->metric || (wanted->metric == PPI_METRIC_ENERGY &&
+                                   metric == PPI_METRIC_ENERGY_PER_ITEM);
+  double margin = is_wanted ? wanted->margin : -1;
+  if (ppi_metric_is_energy(metric) || stage->energy)
+    if (metric != stage->energy) return -1;
   for (size_t i = 0; i < wanted->num_thresholds; i++) {
     ppi_threshold *threshold = &wanted->thresholds[i];
     if (threshold->metric != metric ||

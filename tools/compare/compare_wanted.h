@@ -29,6 +29,8 @@ typedef struct ppi_wanted {
 int ppi_wanted_parse(const struct ppi_tool_options *options, ppi_wanted *out);
 // Whether one of `patterns`, joined by commas, is `name`, or stands for it.
 bool ppi_wanted_matches(const char *patterns, const char *name);
+// Whether a figure of energy is asked for, which only a report divides.
+bool ppi_wanted_energy(const ppi_wanted *wanted);
 bool ppi_wanted_has(const ppi_wanted *wanted, const ppi_compare_stage *stage);
 // The change of this figure that matters; negative: it is not asked for.
 double ppi_wanted_margin(ppi_wanted *wanted, const ppi_compare_stage *stage,

@@ -53,6 +53,7 @@ static ppi_past_point *add_point(ppi_past *past, const char *path,
   ppi_past_point *point = &past->points[past->num++];
   point->name = ppi_strdup(name);
   ppi_samples_init(&point->samples, num_warm);
+  point->samples.wants_energy = past->wants_energy;
   if (!point->name) return NULL;
   char *ending = strstr(point->name, ".pplog");
   if (ending && ending != point->name) *ending = '\0';

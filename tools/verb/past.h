@@ -17,6 +17,7 @@ typedef struct ppi_past_point {
 typedef struct ppi_past {
   ppi_past_point *points;
   size_t num, capacity;
+  bool wants_energy;  // set before it is read
 } ppi_past;
 
 // ppi_past_read reads `folder`: each subfolder is a point, and so is each log

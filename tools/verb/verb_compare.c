@@ -82,6 +82,7 @@ static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
   ppi_samples *input = &compare->inputs[i];
   struct ppi_tool_watch watch;
   ppi_samples_init(input, compare->wanted.num_warm);
+  input->wants_energy = ppi_wanted_energy(&compare->wanted);
   struct ppi_tool_runs *met = compare->options->force ? NULL : &compare->met;
   if (ppi_tool_is_folder(path)) {
     size_t before = compare->logs.num;
@@ -123,6 +124,11 @@ static int read_inputs(struct compare *compare) {
         "nothing can be compared: the inputs are the same runs; "
         "--force compares them anyway");
   size_t num_warm = compare->wanted.num_warm;
+  if (ppi_wanted_energy(&compare->wanted))
+    ppi_page_text(&compare->notes,
+                  "Energy is of all calls on devices, cold ones too, without "
+                  "(idle)\n");
+  if (ppi_metric_is_energy(compare->wanted.metric)) return code;
   if (num_warm == 1)
     ppi_page_text(&compare->notes,
                   "The first call of each stage and run is no sample\n");
@@ -313,6 +319,9 @@ static int build(struct compare *compare) {
         return out_of_memory();
     }
   }
+  if (compare->num_comparisons == 0 && ppi_wanted_energy(&compare->wanted))
+    return ppi_tool_fail(PPI_EXIT_INCOMPARABLE,
+                         "no energy is known: record with `machine: on`");
   for (size_t i = 0; i < compare->wanted.num_thresholds; i++)
     if (!compare->wanted.thresholds[i].is_used && compare->num_stages)
       return refuse_threshold(compare, &compare->wanted.thresholds[i]);
@@ -381,12 +390,14 @@ static void doubt_clocks(struct compare *compare) {
     const ppi_samples *a = &compare->inputs[comparison->inputs[0]];
     const ppi_samples *b = &compare->inputs[comparison->inputs[1]];
     char clocks[48], why[80];
-    if (compare->options->compare.adjust || !comparison->stages[0] ||
-        !comparison->stages[0]->on_device ||
+    bool is_energy = ppi_metric_is_energy(comparison->metric);
+    if ((compare->options->compare.adjust && !is_energy) ||
+        !comparison->stages[0] || !comparison->stages[0]->on_device ||
         !ppi_compare_clock_differs(&a->machine, &b->machine, clocks,
                                    sizeof clocks))
       continue;
-    snprintf(why, sizeof why, "%s; see --adjust clock", clocks);
+    snprintf(why, sizeof why, "%s%s", clocks,
+             is_energy ? "" : "; see --adjust clock");
     doubt(&comparison->runs, why);
     doubt(&comparison->programs, why);
   }
@@ -396,6 +407,7 @@ static int compare_all(struct compare *compare) {
   int code = read_inputs(compare), answer = PPI_EXIT_DONE;
   if (code == PPI_EXIT_INPUT || compare->num_inputs < 2) return code;
   answer = guard(compare);
+  compare->past.wants_energy = ppi_wanted_energy(&compare->wanted);
   if (answer == PPI_EXIT_DONE && compare->options->compare.history)
     answer = ppi_past_read(&compare->past, compare->options->compare.history,
                            compare->wanted.num_warm, true);

@@ -4,6 +4,7 @@
 // took without any.
 #include <string.h>
 
+#include "report/figures/sum.h"
 #include "view/view.h"
 
 // clang-format off
@@ -51,15 +52,6 @@ static double total_of(const ppi_energy *energy, const char *device) {
   return 0;
 }
 
-// Of the stage's calls, on the host and on devices.
-static double items_of(const ppi_figures *figures, const char *name) {
-  double items = 0;
-  for (size_t i = 0; i < figures->num_work; i++)
-    if (strcmp(figures->work[i].name, name) == 0)
-      items += figures->work[i].items;
-  return items;
-}
-
 static void put_stage(const ppi_figures *figures, const ppi_energy_row *row,
                       ppi_cell *cells) {
   cells[CALLS] = ppi_cell_count(row->calls);
@@ -68,7 +60,7 @@ static void put_stage(const ppi_figures *figures, const ppi_energy_row *row,
         ppi_cell_unresolved();
     return;
   }
-  double items = items_of(figures, row->name);
+  double items = ppi_figures_items_of(figures, row->name);
   cells[ERROR] = ppi_cell_decimal(row->error_joules);
   if (row->calls)
     cells[A_CALL] = ppi_cell_decimal(row->joules / (double)row->calls);
@@ -96,20 +88,18 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
   double joules = ppi_energy_of_stages(&figures->energy);
-  const ppi_answer *requests = &figures->answers[PPI_BASE_REQUEST];
-  const ppi_answer *steps = &figures->answers[PPI_BASE_STEP];
+  ppi_energy_unit units[PPI_ENERGY_UNITS];
+  ppi_figures_energy_units(figures, units);
   ppi_page_text(&view->note,
                 "Energy: power while the stage kept the device busy, shared "
                 "equally with others that did.\n"
                 "Rows and (idle) are scaled to (total), the device's own "
                 "counter. +-: by overlap and sampling. n/r: busy for\n"
                 "less than 20 samples; its energy is in (too short).\n");
-  if (requests->num_units)
-    ppi_page_format(&view->note, "A request: %.3f J without (idle).\n",
-                    joules / (double)requests->num_units);
-  if (steps->num_units)
-    ppi_page_format(&view->note, "A step: %.3f J without (idle).\n",
-                    joules / (double)steps->num_units);
+  for (size_t i = 0; i < PPI_ENERGY_UNITS; i++)
+    if (units[i].num)
+      ppi_page_format(&view->note, "A %s: %.3f J without (idle).\n",
+                      units[i].name, joules / (double)units[i].num);
 }
 
 static pprof_status build(const ppi_figures *figures,

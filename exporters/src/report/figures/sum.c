@@ -164,3 +164,28 @@ void ppi_figures_clear(ppi_figures *figures) {
   ppi_fields_clear(&all_scalars, figures);
   *figures = (ppi_figures){0};
 }
+
+// ---- what energy is divided by ----
+
+static uint64_t num_of(const ppi_answer *answer) {
+  return PPI_MAX(answer->num_units, answer->num_all) + answer->num_cold;
+}
+
+void ppi_figures_energy_units(const ppi_figures *figures,
+                              ppi_energy_unit out[PPI_ENERGY_UNITS]) {
+  out[0] =
+      (ppi_energy_unit){"request", num_of(&figures->answers[PPI_BASE_REQUEST])};
+  out[1] = (ppi_energy_unit){"step", num_of(&figures->answers[PPI_BASE_STEP])};
+  out[2] = (ppi_energy_unit){"token", 0};
+  for (size_t i = 0; i < figures->num_serving; i++)
+    if (ppi_serving_is_class(&figures->serving[i].sums))
+      out[2].num += figures->serving[i].sums.tokens_out;
+}
+
+double ppi_figures_items_of(const ppi_figures *figures, const char *name) {
+  double items = 0;
+  for (size_t i = 0; i < figures->num_work; i++)
+    if (strcmp(figures->work[i].name, name) == 0)
+      items += figures->work[i].items;
+  return items;
+}

@@ -14,4 +14,15 @@ ppi_base_kind ppi_figures_base(const ppi_figures *figures);
 
 void ppi_report_perf_merge(ppi_report_perf *into, const ppi_report_perf *from);
 
+// What energy is divided by: requests, steps and output tokens, cold ones too.
+typedef struct ppi_energy_unit {
+  const char *name;
+  uint64_t num;  // 0: the run has none
+} ppi_energy_unit;
+enum { PPI_ENERGY_UNITS = 3 };
+void ppi_figures_energy_units(const ppi_figures *figures,
+                              ppi_energy_unit out[PPI_ENERGY_UNITS]);
+// ppi_figures_items_of is the items of a stage's calls, on host and devices.
+double ppi_figures_items_of(const ppi_figures *figures, const char *name);
+
 PPROF_END_C_
