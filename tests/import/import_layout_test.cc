@@ -243,7 +243,7 @@ TEST(ImportTorchTest, TakesTheLastLaunchBeforeOfSeveral) {
   EXPECT_EQ(run.The("early").thread, 11u);
   EXPECT_EQ(run.The("early").event.start_ns, 500u);
   EXPECT_EQ(run.The("early").event.device_start_ns, 0u);
-  EXPECT_TRUE(run.HasNote("2 device ranges whose correlation id"));
+  EXPECT_TRUE(run.HasNote("2 device ranges with a correlation id of several"));
 }
 
 TEST(ImportTorchTest, GivesDeviceWorkToTheProcessThatLaunchedIt) {
@@ -413,7 +413,7 @@ TEST(ImportChromeTest, FollowsArrowsToDeviceRangesWithoutIds) {
   EXPECT_EQ(run.The("c").event.start_ns, 3000u);
   EXPECT_EQ(run.The("a").event.start_ns, 10000u);
   EXPECT_EQ(run.The("a").event.lane, 0u);
-  EXPECT_TRUE(run.HasNote("1 device ranges whose launch is not"));
+  EXPECT_TRUE(run.HasNote("1 device ranges without their launch"));
 }
 
 TEST(ImportChromeTest, LeavesArrowsToRangesThatHaveIds) {

@@ -215,7 +215,7 @@ const char *const kForeign[][2] = {
      "Triton Inference Server; its --trace-config mode=opentelemetry"},
     {"[{\"count\":100},{\"name\":\"conv1\",\"timeMs\":12.5,"
      "\"averageMs\":0.125,\"percentage\":50.0}]",
-     "a table of trtexec, which has no timeline; nsys profile trtexec"},
+     "a table of trtexec has no timeline; use nsys profile trtexec"},
     {"[{\"startComputeMs\":1,\"computeMs\":2,\"latencyMs\":3}]",
      "a table of trtexec"},
     {"{\"Layers\":[\"conv1\"],\"Bindings\":[]}", "layers of trtexec"},
@@ -238,7 +238,7 @@ const char *const kForeign[][2] = {
     {"PK\x03\x04", "a zip archive; unzip it"},
     {"[{\"name\":\"AllReduce\",\"ph\":\"b\",\"ts\":1,\"args\":{\"datatype\": "
      "ncclFloat32,\"Stream\": 0x262ca50}}]",
-     "NCCL's profiler plugin writes them, are no JSON; quote them: sed"},
+     "NCCL's profiler plugin are no JSON; quote them: sed"},
     {"[{\"name\":\"a\",\"ph\":\"b\",\"ts\":1,\"p\":(nil)}]",
      "NCCL's profiler plugin"},
     {"\x28\xb5\x2f\xfd", "compressed; decompress it first"},
