@@ -310,7 +310,8 @@ static pprof_status add_counter(ppi_importer *importer,
     char name[PPI_MAX_NAME + 1];
     const ppi_number *number = &fields->numbers[i];
     ppi_label label = event->label;
-    if (number->value - number->value != 0) {
+    double value = ppi_number_value(number);
+    if (!isfinite(value)) {
       skip(importer, PPI_SKIP_BAD_TIME);
       continue;
     }
@@ -318,7 +319,7 @@ static pprof_status add_counter(ppi_importer *importer,
     if (fields->num_numbers > 1)
       append(&label, name, "/", number->key, strlen(number->key), "");
     ppi_record record = {.time = (uint64_t)event->start + PPI_RECORD_BIAS,
-                         .value = number->value,
+                         .value = value,
                          .row = event->row,
                          .site = ppi_import_site(importer, &label),
                          .process = (uint16_t)event->process,

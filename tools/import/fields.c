@@ -11,13 +11,12 @@
 #include "import/numbers.h"
 #include "json/hash.h"
 
-// What else an event may have, beside its short fields.
-enum { NAME = PPI_NUM_FIELDS, ARGS, ID2, NUM_KEYS };
+enum { NAME = PPI_FIELD_NAME, ARGS = PPI_FIELD_ARGS, ID2 = PPI_FIELD_ID2 };
 
 static const struct key {
   const char *text;
   uint8_t len;
-} field_keys[NUM_KEYS] =
+} field_keys[PPI_NUM_KEYS] =
     {
 #define KEY_(name, key) {key, sizeof key - 1},
         PPI_FIELD_LIST(KEY_)
@@ -37,19 +36,6 @@ static const bool arg_is_kept[] = {
 
 // The members of args that are kept are written as JSON again.
 
-// A member that does not fit is left out whole, so that what is kept stays
-// JSON.
-static void put(ppi_fields *fields, const char *bytes, size_t len) {
-  if (len > PPI_MAX_ATTRIBUTES - fields->attributes_len) {
-    fields->attributes_len = fields->member_at;
-    fields->attributes_cut = true;
-    fields->keeps_arg = false;
-    return;
-  }
-  memcpy(fields->attributes + fields->attributes_len, bytes, len);
-  fields->attributes_len += len;
-}
-
 static void put_escaped(ppi_fields *fields, const char *text, size_t len) {
   size_t from = 0;
   for (size_t i = 0; i < len && fields->keeps_arg; i++) {
@@ -59,29 +45,30 @@ static void put_escaped(ppi_fields *fields, const char *text, size_t len) {
     int used = c == '"' || c == '\\'
                    ? snprintf(escaped, sizeof escaped, "\\%c", c)
                    : snprintf(escaped, sizeof escaped, "\\u%04x", c);
-    put(fields, text + from, i - from);
-    if (fields->keeps_arg) put(fields, escaped, (size_t)used);
+    ppi_attributes_put(fields, text + from, i - from);
+    if (fields->keeps_arg) ppi_attributes_put(fields, escaped, (size_t)used);
     from = i + 1;
   }
-  if (fields->keeps_arg) put(fields, text + from, len - from);
+  if (fields->keeps_arg) ppi_attributes_put(fields, text + from, len - from);
 }
 
 static void put_comma(ppi_fields *fields) {
   size_t len = fields->attributes_len;
   char last = len > 0 ? fields->attributes[len - 1] : '{';
   if (len == 0 || last == '[' || last == '{' || last == ':') return;
-  put(fields, ",", 1);
+  ppi_attributes_put(fields, ",", 1);
 }
 
 // `is_open_text`: parts of this text have been written.
 static void put_text(ppi_fields *fields, const ppi_json_token *token) {
   if (!fields->is_open_text) {
     put_comma(fields);
-    if (fields->keeps_arg) put(fields, "\"", 1);
+    if (fields->keeps_arg) ppi_attributes_put(fields, "\"", 1);
   }
   put_escaped(fields, token->text, token->len);
   fields->is_open_text = token->kind == PPI_JSON_STRING_PART;
-  if (!fields->is_open_text && fields->keeps_arg) put(fields, "\"", 1);
+  if (!fields->is_open_text && fields->keeps_arg)
+    ppi_attributes_put(fields, "\"", 1);
 }
 
 static void take_attribute(ppi_fields *fields, const ppi_json_token *token) {
@@ -99,20 +86,20 @@ static void take_attribute(ppi_fields *fields, const ppi_json_token *token) {
       fields->is_open_text = false;
       put_text(fields,
                &(ppi_json_token){PPI_JSON_STRING, token->text, token->len, 0});
-      if (fields->keeps_arg) put(fields, ":", 1);
+      if (fields->keeps_arg) ppi_attributes_put(fields, ":", 1);
       return;
     case PPI_JSON_OBJECT_END:
     case PPI_JSON_ARRAY_END:
-      put(fields, words[token->kind], 1);
+      ppi_attributes_put(fields, words[token->kind], 1);
       return;
     default:
       put_comma(fields);
   }
   if (!fields->keeps_arg) return;
   if (token->kind == PPI_JSON_NUMBER)
-    put(fields, token->text, token->len);
+    ppi_attributes_put(fields, token->text, token->len);
   else
-    put(fields, words[token->kind], strlen(words[token->kind]));
+    ppi_attributes_put(fields, words[token->kind], strlen(words[token->kind]));
 }
 
 void ppi_attributes_add(ppi_fields *fields, const char *key, const char *text,
@@ -140,21 +127,35 @@ static void fill_buckets(uint8_t *buckets, const struct key *keys, int num) {
 
 void ppi_fields_init(ppi_fields *fields) {
   PPI_STATIC_ASSERT(PPI_NUM_ARGS <= 64, "a bit each, and room in the buckets");
-  fill_buckets(fields->key_buckets, field_keys, NUM_KEYS);
+  fill_buckets(fields->key_buckets, field_keys, PPI_NUM_KEYS);
   fill_buckets(fields->arg_buckets, arg_keys, PPI_NUM_ARGS);
 }
 
-static int find_key(const uint8_t *buckets, const struct key *keys,
-                    const ppi_json_token *token) {
-  if (token->len == 0) return -1;
-  size_t at = bucket_of(token->text, token->len);
+static int find_in(const uint8_t *buckets, const struct key *keys,
+                   const char *text, size_t len) {
+  if (len == 0) return -1;
+  size_t at = bucket_of(text, len);
   for (; buckets[at]; at = (at + 1) % PPI_ARG_BUCKETS) {
     const struct key *key = &keys[buckets[at] - 1];
-    if (key->len == token->len &&
-        memcmp(key->text, token->text, token->len) == 0)
+    if (key->len == len && memcmp(key->text, text, len) == 0)
       return buckets[at] - 1;
   }
   return -1;
+}
+
+static bool is_of_id2(int field) {
+  return field == PPI_FIELD_ID2_LOCAL || field == PPI_FIELD_ID2_GLOBAL;
+}
+
+int ppi_fields_find(const ppi_fields *fields, bool in_args, const char *key,
+                    size_t len) {
+  if (in_args) return find_in(fields->arg_buckets, arg_keys, key, len);
+  int found = find_in(fields->key_buckets, field_keys, key, len);
+  return is_of_id2(found) ? -1 : found;
+}
+
+bool ppi_fields_keeps(const ppi_fields *fields, int arg) {
+  return !fields->is_own && (arg < 0 || arg_is_kept[arg]);
 }
 
 size_t ppi_utf8_cut(const char *text, size_t len) {
@@ -238,8 +239,10 @@ static void add_number(ppi_fields *fields, const ppi_json_token *token) {
     fields->num_numbers_cut++;
     return;
   }
-  fields->numbers[fields->num_numbers++].value =
-      token->kind == PPI_JSON_TRUE ? 1 : token->number;
+  ppi_number *number = &fields->numbers[fields->num_numbers];
+  number->key = fields->number_keys[fields->num_numbers++];
+  number->own = 0;
+  number->value = token->kind == PPI_JSON_TRUE ? 1 : token->number;
 }
 
 static void add_flow(ppi_fields *fields, const ppi_json_token *token) {
@@ -263,18 +266,23 @@ static void add_number_of_name(ppi_fields *fields,
   numbers->values[numbers->num++] = fits ? (uint64_t)number : UINT64_MAX;
 }
 
+void ppi_fields_element(ppi_fields *fields, const ppi_json_token *token) {
+  if (fields->arg == PPI_ARG_FLOWS)
+    add_flow(fields, token);
+  else
+    add_number_of_name(fields, token);
+}
+
 // ---- args ----
 
 static void begin_arg(ppi_fields *fields, const ppi_json_token *token) {
-  fields->arg = find_key(fields->arg_buckets, arg_keys, token);
-  fields->keeps_arg =
-      !fields->is_own && (fields->arg < 0 || arg_is_kept[fields->arg]);
+  fields->arg = ppi_fields_find(fields, true, token->text, token->len);
+  fields->keeps_arg = ppi_fields_keeps(fields, fields->arg);
   if (fields->num_numbers < PPI_MAX_NUMBERS) {
-    char *key = fields->numbers[fields->num_numbers].key;
+    char *key = fields->number_keys[fields->num_numbers];
     size_t len = token->len < 63 ? token->len : 63;
     memcpy(key, token->text, len);
     key[len] = '\0';
-    fields->numbers[fields->num_numbers].key_len = len;
   }
   // A first value replaces what an equal key before it left.
   if (fields->arg >= 0) {
@@ -314,24 +322,19 @@ static void take_in_args(ppi_fields *fields, const ppi_json_token *token) {
                        token->kind != PPI_JSON_STRING_PART;
   if (is_direct && fields->arg >= 0)
     set_scalar(&fields->args[fields->arg], token);
-  if (fields->arg == PPI_ARG_FLOWS && fields->depth == 3 && !opens(token->kind))
-    add_flow(fields, token);
-  if (fields->arg == PPI_ARG_NUMBERS && fields->is_own && fields->depth == 3 &&
-      !opens(token->kind))
-    add_number_of_name(fields, token);
+  bool is_list = fields->arg == PPI_ARG_FLOWS ||
+                 (fields->arg == PPI_ARG_NUMBERS && fields->is_own);
+  if (is_list && fields->depth == 3 && !opens(token->kind))
+    ppi_fields_element(fields, token);
   if (fields->keeps_arg) take_attribute(fields, token);
 }
 
 // ---- the event ----
 
-static bool is_of_id2(int field) {
-  return field == PPI_FIELD_ID2_LOCAL || field == PPI_FIELD_ID2_GLOBAL;
-}
-
 static void take_key(ppi_fields *fields, const ppi_json_token *token) {
-  int found = find_key(fields->key_buckets, field_keys, token);
+  int found = ppi_fields_find(fields, false, token->text, token->len);
   fields->is_empty = false;
-  fields->field = is_of_id2(found) ? -1 : found;
+  fields->field = found;
   if (fields->field == NAME) {
     fields->name_len = 0;
     fields->has_name = fields->name_cut = false;
@@ -354,7 +357,8 @@ static void take_id2(ppi_fields *fields, const ppi_json_token *token) {
   if (closes(token->kind)) {
     fields->is_in_id2 = fields->depth > 1;
   } else if (token->kind == PPI_JSON_KEY) {
-    int found = find_key(fields->key_buckets, field_keys, token);
+    int found =
+        find_in(fields->key_buckets, field_keys, token->text, token->len);
     fields->field = is_of_id2(found) ? found : -1;
   } else if (fields->depth == 2 && is_of_id2(fields->field)) {
     set_scalar(&fields->fields[fields->field], token);

@@ -3,6 +3,9 @@
 // What one event of a trace says, gathered from the parser's tokens.
 #pragma once
 
+#include <math.h>
+#include <string.h>
+
 #include "json/json.h"
 #include "pprof/event.h"
 
@@ -22,7 +25,7 @@ typedef enum ppi_scalar_kind {
 typedef struct ppi_scalar {
   ppi_scalar_kind kind;
   uint16_t len;
-  double number;
+  double number;  // NaN: as the text says
   char text[PPI_MAX_SCALAR + 1];
 } ppi_scalar;
 
@@ -45,7 +48,12 @@ typedef enum ppi_field {
 #define PPI_FIELD_ENUM_(name, key) PPI_FIELD_##name,
   PPI_FIELD_LIST(PPI_FIELD_ENUM_)
 #undef PPI_FIELD_ENUM_
-      PPI_NUM_FIELDS
+      PPI_NUM_FIELDS,
+  // What else an event may have.
+  PPI_FIELD_NAME = PPI_NUM_FIELDS,
+  PPI_FIELD_ARGS,
+  PPI_FIELD_ID2,
+  PPI_NUM_KEYS
 } ppi_field;
 
 // Members of args that mean something here. Those that are KEPT also stay in
@@ -112,9 +120,11 @@ typedef enum ppi_arg {
 } ppi_arg;
 
 typedef struct ppi_number {
-  char key[64];
-  size_t key_len;
-  double value;
+  const char *key;  // cut at 63 bytes
+  uint8_t own;      // ppi_own_key; 0: not looked for
+  uint8_t len;
+  double value;      // NaN: as the text says
+  const char *text;  // `len` bytes
 } ppi_number;
 
 #define PPI_ARG_BUCKETS 256
@@ -132,6 +142,7 @@ typedef struct ppi_fields {
   uint64_t args_set;  // bits of `args`
   // All numbers in args, for counters.
   ppi_number numbers[PPI_MAX_NUMBERS];
+  char number_keys[PPI_MAX_NUMBERS][64];
   size_t num_numbers, num_numbers_cut;
   size_t num_nulls;  // in their places
   size_t num_other;  // members of args that are neither
@@ -159,6 +170,34 @@ bool ppi_fields_take(ppi_fields *fields, const ppi_json_token *token);
 static inline const ppi_scalar *ppi_fields_arg(const ppi_fields *fields,
                                                ppi_arg arg) {
   return fields->args_set >> arg & 1 ? &fields->args[arg] : NULL;
+}
+static inline double ppi_scalar_number(const ppi_scalar *scalar) {
+  return isnan(scalar->number) ? ppi_json_number(scalar->text, scalar->len)
+                               : scalar->number;
+}
+static inline double ppi_number_value(const ppi_number *number) {
+  return isnan(number->value) ? ppi_json_number(number->text, number->len)
+                              : number->value;
+}
+// ppi_fields_find finds a key: a ppi_field, or in args a ppi_arg; -1: neither.
+int ppi_fields_find(const ppi_fields *fields, bool in_args, const char *key,
+                    size_t len);
+// Whether an argument, or an unknown one (-1), stays in the attributes.
+bool ppi_fields_keeps(const ppi_fields *fields, int arg);
+// ppi_fields_element takes a number of the list that `arg` has.
+void ppi_fields_element(ppi_fields *fields, const ppi_json_token *token);
+// ppi_attributes_put adds to the member that begins at `member_at`; what does
+// not fit is left out whole, so that what is kept stays JSON.
+static inline void ppi_attributes_put(ppi_fields *fields, const char *bytes,
+                                      size_t len) {
+  if (len > PPI_MAX_ATTRIBUTES - fields->attributes_len) {
+    fields->attributes_len = fields->member_at;
+    fields->attributes_cut = true;
+    fields->keeps_arg = false;
+    return;
+  }
+  memcpy(fields->attributes + fields->attributes_len, bytes, len);
+  fields->attributes_len += len;
 }
 // ppi_utf8_cut is where to cut `text` so that it has at most `len` bytes and no
 // half character.

@@ -280,6 +280,9 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
   if (is_nsys) importer->header.spans = "a file of nsys";
   reading->json = ppi_json_create(ppi_trace_take, importer);
   if (!reading->json) return PPROF_STATUS_NO_MEMORY;
+  // Behind the source's blocks there are zeroes.
+  if (!reading->nsys && !reading->spans)
+    ppi_json_set_whole(reading->json, ppi_trace_take_events);
   status = read_trace(reading, error);
   if (status == PPROF_STATUS_OK && reading->bad && importer->num_events == 0)
     status = ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",

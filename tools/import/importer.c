@@ -103,6 +103,7 @@ void ppi_importer_init(ppi_importer *importer, const char *path) {
 }
 
 void ppi_importer_clear(ppi_importer *importer) {
+  ppi_free(importer->quick);
   ppi_map_clear(&importer->operators);
   ppi_free(importer->nodes);
   ppi_sorter_clear(&importer->records);

@@ -167,11 +167,15 @@ typedef struct ppi_trace_header {
   char tables[160], lacking[160];
 } ppi_trace_header;
 
+// What keys and what is around them mean (quick.c).
+typedef struct ppi_quick ppi_quick;
+
 typedef struct ppi_importer {
   pprof_sink *sink;
   const ppi_import_options *options;  // NULL: none
   pprof_status status;                // that stopped the parser
   ppi_fields fields;
+  ppi_quick *quick;  // NULL: none has come
   ppi_trace_header header;
   ppi_intern names;    // category text, zero, name
   ppi_class *classes;  // by id of a name

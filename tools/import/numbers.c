@@ -57,21 +57,19 @@ static size_t take_decimal(const char *text, size_t len, decimal *out) {
   return at;
 }
 
-// Microseconds as most are, and no more than 15 digits.
+// Microseconds as most are, and no more than 19 digits.
 static bool plain_us(const char *text, size_t len, int64_t *out) {
-  enum { MOST_DIGITS = 15, FRACTION = 3 };
+  enum { MOST_DIGITS = 19, FRACTION = 3 };
   uint64_t value = 0;
-  size_t at = 0, rest;
-  if (len > MOST_DIGITS + 1) return false;
-  for (; at < len && is_digit(text[at]); at++)
+  if (len <= FRACTION + 1 || len > MOST_DIGITS + 1) return false;
+  size_t point = len - FRACTION - 1;
+  if (text[point] != '.') return false;
+  for (size_t at = 0; at < len; at += 1 + (at + 1 == point)) {
+    if (!is_digit(text[at])) return false;
     value = value * 10 + (uint64_t)(text[at] - '0');
-  if (at == 0 || len - at != FRACTION + 1 || text[at] != '.') return false;
-  for (rest = at + 1; rest < len; rest++) {
-    if (!is_digit(text[rest])) return false;
-    value = value * 10 + (uint64_t)(text[rest] - '0');
   }
   *out = (int64_t)value;
-  return true;
+  return value <= (uint64_t)PPI_IMPORT_MAX_NS;
 }
 
 bool ppi_decimal_ns(const char *text, size_t len, int exponent, int64_t *out,

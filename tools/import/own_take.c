@@ -11,7 +11,6 @@
 typedef enum own_number {
   OWN_WINDOW,
   OWN_DEPTH,
-  OWN_ASYNC,
   OWN_STEP,
   OWN_VALUE,
   OWN_SEQ,
@@ -27,81 +26,79 @@ typedef enum own_number {
   OWN_DEVICE_ERROR,
   OWN_CPU_KNOWN,
   OWN_CPU_LAST = OWN_CPU_KNOWN + 8,
-  OWN_FIRST_FLAG
+  OWN_NO_NUMBER  // but a flag
 } own_number;
 
 #define KEY(text) text, sizeof text - 1
 static const struct {
   const char *key;
   size_t len;
-  uint32_t number;
-} keys[] = {{KEY("window"), OWN_WINDOW},
-            {KEY("depth"), OWN_DEPTH},
-            {KEY("async"), OWN_ASYNC},
-            {KEY("step"), OWN_STEP},
-            {KEY("value"), OWN_VALUE},
-            {KEY("seq"), OWN_SEQ},
-            {KEY("told_ns"), OWN_TOLD},
-            {KEY("items"), OWN_ITEMS},
-            {KEY("bytes"), OWN_BYTES},
-            {KEY("flops"), OWN_FLOPS},
-            {KEY("params"), OWN_PARAMS},
-            {KEY("on_stream"), OWN_STREAM},
-            {KEY("device_start_ns"), OWN_DEVICE_START},
-            {KEY("device_end_ns"), OWN_DEVICE_END},
-            {KEY("device_off_ns"), OWN_DEVICE_OFF},
-            {KEY("device_error_ns"), OWN_DEVICE_ERROR},
-            {KEY("cpu_known"), OWN_CPU_KNOWN},
-            {KEY("cpu_user_ns"), OWN_CPU_KNOWN + 1},
-            {KEY("cpu_sys_ns"), OWN_CPU_KNOWN + 2},
-            {KEY("cpu_inner_ns"), OWN_CPU_KNOWN + 3},
-            {KEY("run_queue_ns"), OWN_CPU_KNOWN + 4},
-            {KEY("voluntary_switches"), OWN_CPU_KNOWN + 5},
-            {KEY("involuntary_switches"), OWN_CPU_KNOWN + 6},
-            {KEY("minor_faults"), OWN_CPU_KNOWN + 7},
-            {KEY("major_faults"), OWN_CPU_LAST}};
-
-static const struct {
-  const char *key;
-  size_t len;
+  uint32_t number;  // OWN_NO_NUMBER: none
   uint32_t flag;
-} flags[] = {{KEY("clipped"), PPROF_FLAG_CLIPPED},
-             {KEY("abandoned"), PPROF_FLAG_ABANDONED},
-             {KEY("late"), PPROF_FLAG_LATE},
-             {KEY("in_graph"), PPROF_FLAG_IN_GRAPH},
-             {KEY("no_device_time"), PPROF_FLAG_NO_DEVICE_TIME},
-             {KEY("async"), PPROF_FLAG_ASYNC},
-             {KEY("paired"), PPROF_FLAG_PAIRED},
-             {KEY("inner"), PPROF_FLAG_INNER},
-             {KEY("communication"), PPROF_FLAG_COMMUNICATION},
-             {KEY("reserved"), PPROF_FLAG_RESERVED},
-             {KEY("projected"), PPROF_FLAG_PROJECTED},
-             {KEY("by_wait"), PPROF_FLAG_BY_WAIT},
-             {KEY("request"), PPROF_FLAG_REQUEST}};
+} keys[] = {{KEY("window"), OWN_WINDOW, 0},
+            {KEY("depth"), OWN_DEPTH, 0},
+            {KEY("step"), OWN_STEP, 0},
+            {KEY("value"), OWN_VALUE, 0},
+            {KEY("seq"), OWN_SEQ, 0},
+            {KEY("told_ns"), OWN_TOLD, 0},
+            {KEY("items"), OWN_ITEMS, 0},
+            {KEY("bytes"), OWN_BYTES, 0},
+            {KEY("flops"), OWN_FLOPS, 0},
+            {KEY("params"), OWN_PARAMS, 0},
+            {KEY("on_stream"), OWN_STREAM, 0},
+            {KEY("device_start_ns"), OWN_DEVICE_START, 0},
+            {KEY("device_end_ns"), OWN_DEVICE_END, 0},
+            {KEY("device_off_ns"), OWN_DEVICE_OFF, 0},
+            {KEY("device_error_ns"), OWN_DEVICE_ERROR, 0},
+            {KEY("cpu_known"), OWN_CPU_KNOWN, 0},
+            {KEY("cpu_user_ns"), OWN_CPU_KNOWN + 1, 0},
+            {KEY("cpu_sys_ns"), OWN_CPU_KNOWN + 2, 0},
+            {KEY("cpu_inner_ns"), OWN_CPU_KNOWN + 3, 0},
+            {KEY("run_queue_ns"), OWN_CPU_KNOWN + 4, 0},
+            {KEY("voluntary_switches"), OWN_CPU_KNOWN + 5, 0},
+            {KEY("involuntary_switches"), OWN_CPU_KNOWN + 6, 0},
+            {KEY("minor_faults"), OWN_CPU_KNOWN + 7, 0},
+            {KEY("major_faults"), OWN_CPU_LAST, 0},
+            {KEY("clipped"), OWN_NO_NUMBER, PPROF_FLAG_CLIPPED},
+            {KEY("abandoned"), OWN_NO_NUMBER, PPROF_FLAG_ABANDONED},
+            {KEY("late"), OWN_NO_NUMBER, PPROF_FLAG_LATE},
+            {KEY("in_graph"), OWN_NO_NUMBER, PPROF_FLAG_IN_GRAPH},
+            {KEY("no_device_time"), OWN_NO_NUMBER, PPROF_FLAG_NO_DEVICE_TIME},
+            {KEY("async"), OWN_NO_NUMBER, PPROF_FLAG_ASYNC},
+            {KEY("paired"), OWN_NO_NUMBER, PPROF_FLAG_PAIRED},
+            {KEY("inner"), OWN_NO_NUMBER, PPROF_FLAG_INNER},
+            {KEY("communication"), OWN_NO_NUMBER, PPROF_FLAG_COMMUNICATION},
+            {KEY("reserved"), OWN_NO_NUMBER, PPROF_FLAG_RESERVED},
+            {KEY("projected"), OWN_NO_NUMBER, PPROF_FLAG_PROJECTED},
+            {KEY("by_wait"), OWN_NO_NUMBER, PPROF_FLAG_BY_WAIT},
+            {KEY("request"), OWN_NO_NUMBER, PPROF_FLAG_REQUEST}};
+
+enum { NUM_KEYS = sizeof keys / sizeof *keys };
 
 typedef struct own_event {
-  double numbers[OWN_FIRST_FLAG];
-  bool has[OWN_FIRST_FLAG];
+  double numbers[OWN_NO_NUMBER + 1];
+  bool has[OWN_NO_NUMBER + 1];
   int64_t start, end;
   ppi_own_record record;
 } own_event;
 
-static inline bool is_key(const ppi_number *number, const char *key,
-                          size_t len) {
-  return number->key_len == len && memcmp(number->key, key, len) == 0;
+uint8_t ppi_own_key(const char *key, size_t len) {
+  size_t at = 0;
+  while (at < NUM_KEYS &&
+         (keys[at].len != len || memcmp(keys[at].key, key, len) != 0))
+    at++;
+  return (uint8_t)(at + 1);
 }
 
 static void read_args(const ppi_fields *fields, own_event *event) {
   for (size_t i = 0; i < fields->num_numbers; i++) {
     const ppi_number *number = &fields->numbers[i];
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-      if (!is_key(number, keys[k].key, keys[k].len)) continue;
-      event->numbers[keys[k].number] = number->value;
-      event->has[keys[k].number] = true;
-    }
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
-      if (is_key(number, flags[k].key, flags[k].len))
-        event->record.flags |= flags[k].flag;
+    size_t at = number->own ? number->own
+                            : ppi_own_key(number->key, strlen(number->key));
+    if (at > NUM_KEYS) continue;
+    event->numbers[keys[at - 1].number] = ppi_number_value(number);
+    event->has[keys[at - 1].number] = true;
+    event->record.flags |= keys[at - 1].flag;
   }
 }
 
@@ -274,7 +271,7 @@ static pprof_status take_window(ppi_importer *importer,
 static pprof_status take_counter(ppi_importer *importer, own_event *event) {
   const ppi_scalar *change = &importer->fields.fields[PPI_FIELD_CHANGE];
   if (change->kind == PPI_SCALAR_NUMBER) {
-    event->numbers[OWN_BYTES] = change->number;
+    event->numbers[OWN_BYTES] = ppi_scalar_number(change);
     event->has[OWN_BYTES] = true;
   }
   if (importer->fields.fields[PPI_FIELD_RESERVED].kind != PPI_SCALAR_NONE)
@@ -331,10 +328,11 @@ void ppi_own_name_row(ppi_importer *importer, uint32_t row) {
   const ppi_fields *fields = &importer->fields;
   for (size_t i = 0; i < fields->num_numbers; i++) {
     const ppi_number *number = &fields->numbers[i];
-    if (strcmp(number->key, "lane") != 0 || !(number->value >= 0) ||
-        number->value >= UINT32_MAX)
+    double value = ppi_number_value(number);
+    if (strcmp(number->key, "lane") != 0 || !(value >= 0) ||
+        value >= UINT32_MAX)
       continue;
-    importer->places.rows[row].lane = (uint32_t)number->value;
+    importer->places.rows[row].lane = (uint32_t)value;
     importer->places.rows[row].has_lane = true;
   }
 }

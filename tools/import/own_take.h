@@ -5,6 +5,8 @@
 
 #include "import/importer.h"
 
+// ppi_own_key is a number of what an argument with a number is called, never 0.
+uint8_t ppi_own_key(const char *key, size_t len);
 // An event that is no metadata, the lane of a row, a token
 // of what a run says of itself, and whether an event's args are that.
 pprof_status ppi_own_take(ppi_importer *importer, char ph);

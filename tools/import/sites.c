@@ -106,8 +106,9 @@ uint32_t ppi_import_fold(const ppi_importer *importer, uint32_t site) {
 // ---- sites ----
 
 static size_t make_key(char *key, const ppi_label *label) {
-  for (size_t i = 0; i < label->cat_len; i++)
-    key[i] = label->cat[i] ? label->cat[i] : ' ';
+  memcpy(key, label->cat, label->cat_len);
+  for (char *zero; (zero = memchr(key, '\0', label->cat_len)) != NULL;)
+    *zero = ' ';
   key[label->cat_len] = '\0';
   memcpy(key + label->cat_len + 1, label->name, label->name_len);
   return label->cat_len + 1 + label->name_len;

@@ -32,9 +32,9 @@ uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
 bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out) {
   const ppi_scalar *scalar = ppi_fields_arg(&importer->fields, arg);
   if (!scalar || scalar->kind != PPI_SCALAR_NUMBER ||
-      scalar->number - scalar->number != 0)
+      !isfinite(ppi_scalar_number(scalar)))
     return false;
-  *out = scalar->number;
+  *out = ppi_scalar_number(scalar);
   return true;
 }
 

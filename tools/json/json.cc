@@ -82,7 +82,7 @@ class Handler {
     return Tell(value ? PPI_JSON_TRUE : PPI_JSON_FALSE, error);
   }
   bool on_null(error_code &error) {
-    return Tell(PPI_JSON_NULL, error);
+    return is_muted || Tell(PPI_JSON_NULL, error);
   }
   bool on_comment_part(string_view, error_code &) {
     return true;
@@ -90,6 +90,8 @@ class Handler {
   bool on_comment(string_view, error_code &) {
     return true;
   }
+
+  bool is_muted = false;
 
   bool stopped() const {
     return stopped_;
@@ -152,9 +154,11 @@ boost::json::parse_options Options() {
 }  // namespace
 
 struct ppi_json {
-  ppi_json(ppi_json_take take, void *context)
-      : parser(Options(), take, context) {}
+  ppi_json(ppi_json_take take, void *user)
+      : context(user), parser(Options(), take, user) {}
 
+  void *context;
+  ppi_json_take_whole whole = nullptr;
   boost::json::basic_parser<Handler> parser;
   char error[128] = "";
   std::uint64_t num_not_finite = 0, num_raw_controls = 0;
@@ -189,6 +193,24 @@ extern "C" ppi_json *ppi_json_create(ppi_json_take take, void *context) {
 
 extern "C" void ppi_json_destroy(ppi_json *json) {
   delete json;
+}
+
+extern "C" void ppi_json_set_whole(ppi_json *json, ppi_json_take_whole whole) {
+  json->whole = whole;
+}
+
+static bool KeepNumber(void *number, const ppi_json_token *token) {
+  if (token->kind == PPI_JSON_NUMBER)
+    *static_cast<double *>(number) = token->number;
+  return true;
+}
+
+extern "C" double ppi_json_number(const char *text, size_t len) {
+  double number = 0;
+  error_code error;
+  boost::json::basic_parser<Handler> parser(Options(), KeepNumber, &number);
+  parser.write_some(false, text, len, error);
+  return number;
 }
 
 // ---- numbers that are not finite ----
@@ -357,13 +379,39 @@ static std::size_t FeedPiece(ppi_json *json, string_view bytes,
   return used;
 }
 
+// To the parser all that is taken as a whole is one value.
+static std::size_t TakeWhole(ppi_json *json, string_view bytes,
+                             error_code &error) {
+  if (!json->whole || json->num_held > 0 || json->in_string || !IsValue(json) ||
+      json->last == ':')
+    return 0;
+  std::size_t used = json->whole(json->context, bytes.data());
+  if (used == 0) return 0;
+  json->parser.handler().is_muted = true;
+  Write(json, "null", error);
+  json->parser.handler().is_muted = false;
+  return used;
+}
+
+// Up to where the next element of a list may begin, if it may be taken whole.
+static string_view PieceOf(const ppi_json *json, string_view bytes) {
+  bytes = bytes.substr(0, PIECE);
+  std::size_t end = json->whole ? bytes.find('}') : string_view::npos;
+  if (end == string_view::npos) return bytes;
+  end = bytes.find_first_not_of(" \t\r\n", end + 1);
+  if (end == string_view::npos) return bytes;
+  return bytes.substr(0, end + (bytes[end] == ','));
+}
+
 // In pieces: behind a short value, of lines of them, little is searched for the
 // words in vain.
 static std::size_t FeedAll(ppi_json *json, string_view bytes,
                            error_code &error) {
   std::size_t used = 0;
   do {
-    used += FeedPiece(json, bytes.substr(used, PIECE), error);
+    used += TakeWhole(json, bytes.substr(used), error);
+    if (used == bytes.size()) break;
+    used += FeedPiece(json, PieceOf(json, bytes.substr(used)), error);
   } while (used < bytes.size() && !Ends(json, error));
   return used;
 }

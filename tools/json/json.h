@@ -40,9 +40,17 @@ typedef struct ppi_json_token {
 // Answers false to stop.
 typedef bool (*ppi_json_take)(void *context, const ppi_json_token *token);
 
+// Takes values of a list from their text, if it can: whole ones, with the
+// commas between them; answers how many bytes they have. PPI_JSON_SLACK zeroes
+// are behind the text.
+typedef size_t (*ppi_json_take_whole)(void *context, const char *bytes);
+#define PPI_JSON_SLACK 128
+
 typedef struct ppi_json ppi_json;
 ppi_json *ppi_json_create(ppi_json_take take, void *context);
 void ppi_json_destroy(ppi_json *json);
+// ppi_json_set_whole: `whole` is asked wherever an element of a list begins.
+void ppi_json_set_whole(ppi_json *json, ppi_json_take_whole whole);
 
 typedef enum ppi_json_state {
   PPI_JSON_MORE,     // all taken, the value goes on
@@ -60,6 +68,8 @@ uint64_t ppi_json_num_not_finite(const ppi_json *json);
 // Control characters in strings, which JSON wants escaped, stand for
 // themselves.
 uint64_t ppi_json_num_raw_controls(const ppi_json *json);
+// ppi_json_number reads a number as the parser does.
+double ppi_json_number(const char *text, size_t len);
 // ppi_json_error says what was wrong after PPI_JSON_BAD.
 const char *ppi_json_error(const ppi_json *json);
 

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "json/hash.h"
+#include "json/json.h"
 
 static size_t read_block(ppi_source *source, void *into) {
   size_t len = 0;
@@ -39,7 +40,7 @@ pprof_status ppi_source_open(ppi_source *source, const char *path,
                     path);
   source->size = stat.st_size > 0 ? (uint64_t)stat.st_size : 0;
   source->in = ppi_alloc(PPI_SOURCE_BLOCK);
-  source->out = ppi_alloc(PPI_SOURCE_BLOCK);
+  source->out = ppi_alloc(PPI_SOURCE_BLOCK + PPI_JSON_SLACK);
   if (!source->in || !source->out)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   return PPROF_STATUS_OK;
@@ -113,6 +114,7 @@ size_t ppi_source_next(ppi_source *source, const char **out) {
   } else {
     len = read_block(source, source->out);
   }
+  memset(source->out + len, 0, PPI_JSON_SLACK);
   *out = (const char *)source->out;
   source->num_out += len;
   ppi_hash_more(source->hash, source->out, len);

@@ -24,7 +24,8 @@ typedef struct ppi_source {
 
 pprof_status ppi_source_open(ppi_source *source, const char *path,
                              pprof_error *error);
-// ppi_source_next hands out the next bytes; 0 at the end, after which
-// `damaged` and `error_number` say whether it was one.
+// ppi_source_next hands out the next bytes, PPI_JSON_SLACK zeroes behind them;
+// 0 at the end, after which `damaged` and `error_number` say whether it was
+// one.
 size_t ppi_source_next(ppi_source *source, const char **out);
 void ppi_source_close(ppi_source *source);
