@@ -126,7 +126,7 @@ class CallsTest(Case):
         beyond = sum(size not in own for size in linear)
         self.assertEqual(names.count("Linear in={} out={}"), beyond)
         self.assertEqual(document["otherData"]["names_not_in_full"], beyond)
-        self.assertIn("%d ranges are not told by their full names" % beyond,
+        self.assertIn("%d ranges lack their full names" % beyond,
                       self.report("--verbose", log.path).replace("\n", " "))
         self.assertEqual(self.numbers(trace), self.expected_numbers())
         self.assertEqual(self.rows(log.path), self.rows(trace))

@@ -18,6 +18,7 @@
 #include "log/read/log_reader.h"
 #include "log/write/log_writer.h"
 #include "log/write/rotate.h"
+#include "tests/support/long_run.h"
 #include "tests/support/report_text.h"
 
 namespace {
@@ -101,7 +102,8 @@ class RotationPropertyTest : public testing::Test {
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(session, live->sink()));
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(session, log));
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session));
-    const size_t num = 20000 + Pick(random, 60000);
+    const size_t num =
+        (20000 + Pick(random, 60000)) / (pprof_test::kIsSanitized ? 4 : 1);
     std::thread other(Work, (*random)(), num, false);
     std::thread guests([seed = (*random)(), num] {
       Random own(seed);
