@@ -30,7 +30,8 @@ def targets(case, names):
         if name in case["gains"]:
             found.append(name)
         else:
-            found += case["alias"].get(name, [name] if name in case["shown"] else [])
+            found += [name, *case["alias"].get(name, [])] if name in case["shown"] else \
+                case["alias"].get(name, [])
     return set(found)
 
 
@@ -72,6 +73,7 @@ def outcome(case, limit, findings):
     else:
         good = names_hidden(case, limit)
     good = good or claim in ("limit", "part", "balanced") and bool(named & right)
+    good = good and bool(re.search(case.get("advice", ""), limit.get("next") or ""))
     if good:
         result = "right"
     elif claim == "unrecorded" and right & set(case["hidden"]):

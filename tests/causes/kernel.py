@@ -151,17 +151,19 @@ class Queue:
         """None once it is `deadline`."""
         if self.items:
             return self.take_now()
-        task = self.kernel.task
+        task, is_over = self.kernel.task, []
 
         def give_up():
-            if task in self.getters:
+            if not is_over and task in self.getters:
                 self.getters.remove(task)
                 self.kernel.give(task)
         if deadline <= self.kernel.now:
             return None
         self.getters.append(task)
         self.kernel.at(deadline, give_up)
-        return (yield from self.kernel.wait("timed get", self.name))
+        item = yield from self.kernel.wait("timed get", self.name)
+        is_over.append(True)
+        return item
 
     def get_batch(self, size, timer=None):
         """All that is there, up to `size`; with a timer those that come before its end, too."""

@@ -98,6 +98,12 @@ class Judgement(unittest.TestCase):
             found = judge.outcome(case_of, limit, [])
             self.assertEqual((found["result"], found["false"]), (result, false), limit)
 
+    def test_advice_that_matters(self):
+        limit = {"claim": "part", "names": ["embed"], "verdict": "", "sentence": ""}
+        for advice, result in (("wait less in embed.", "right"), ("a faster embed.", "wrong")):
+            of = {**case(), "advice": "wait less"}
+            self.assertEqual(judge.outcome(of, {**limit, "next": advice}, [])["result"], result)
+
     def test_what_no_range_shows_is_named(self):
         limit = {"claim": "unrecorded", "names": [], "verdict": "pause"}
         for sentence, result in (("Everything stands still 3 times.", "right"),

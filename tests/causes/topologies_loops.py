@@ -151,20 +151,24 @@ def save_now_and_then(w):
 # Loops with kernels, as annotated programs have them: nobody marks steps.
 
 
+SYNC = "cudaStreamSynchronize"
+
+
 def layers(w, name, launch, kernel, number, wait=False):
     """A range that launches so many kernels; with `wait` it reads each result back."""
     w.define(f"{name} launches", launch, spread=0.1)
     w.define(f"{name} kernel", kernel, spread=0.1, category="Kernel")
     w.alias[name] = (f"{name} launches", f"{name} kernel")
     steps = [w.hidden(f"{name} launches"), w.launch(f"{name} kernel", w.streams[0])]
-    return w.within(name, *(steps + [w.sync()] * wait) * number)
+    w.categories[SYNC] = "CudaRuntime"
+    return w.within(name, *(steps + [w.sync(SYNC)] * wait) * number)
 
 
 def kernel_loop(w, data=1, forward=(0.02, 0.3, 6), optimizer=(0.02, 0.1, 4), copy=None, item=False,
-                free=None, save=None):
+                free=None, save=None, advice=""):
     """Data, forward, backward and optimizer; `copy` is one that the host waits for, `free` a time
-    between the stages, `save` a stage of each tenth round."""
-    w.total, w.unmarked = 80, True
+    between the stages, `save` a stage of each tenth round, `advice` what has to be advised."""
+    w.total, w.unmarked, w.advice = 80, True, advice
     w.stream()
     steps = [w.serve(w.define("data", data, category="Dataloader"))]
     if copy:
@@ -182,8 +186,10 @@ def kernel_loop(w, data=1, forward=(0.02, 0.3, 6), optimizer=(0.02, 0.1, 4), cop
 
 for row in (
         ("train_compute", {}),
-        ("train_launch", {"forward": (0.05, 0.02, 40)}),
+        ("train_launch", {"forward": (0.05, 0.02, 40), "advice": "launch fewer"}),
         ("train_item", {"forward": (0.02, 0.16, 18), "item": True}),
+        # So many that the report keeps outer ranges alone.
+        ("train_items", {"forward": (0.02, 0.005, 300), "item": True, "advice": r"\.item\(\)"}),
         ("train_copy", {"copy": 6}),
         ("train_loader", {"data": 12}),
         ("train_free_memory", {"free": 9}),

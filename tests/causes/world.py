@@ -30,6 +30,7 @@ class World:
         self.row("process")
         self.units, self.total, self.finished, self.rounds = [], 300, 0, []
         self.open = self.steps = self.cpu = False
+        self.advice = ""  # what the next step has to say, if it matters
         self.unmarked = self.no_flows = False
         self.again = None  # what brings the next unit once one has ended
         self.main = None

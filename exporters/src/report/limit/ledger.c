@@ -21,6 +21,7 @@ typedef struct ledger {
   double *ns;       // by kind, then by name; the last name is none
   uint64_t idle_ns;
   uint64_t num_stops;
+  uint32_t counted;  // a part of which these are
 } ledger;
 
 // A stretch without work, between the work before it and the next one.
@@ -149,12 +150,26 @@ static bool is_behind_wait(const ledger *of, uint32_t row, uint64_t time_ns) {
   return false;
 }
 
+// Whether the thread synchronizes in the gap: the device has done all by then,
+// however short the call is.
+static bool has_sync(const ledger *of, uint32_t row, uint64_t from_ns,
+                     uint64_t to_ns) {
+  const ppi_limit_call *calls = of->model->calls;
+  for (uint64_t next_ns, time_ns = from_ns; time_ns < to_ns;
+       time_ns = next_ns) {
+    uint32_t at = innermost(of, row, time_ns, &next_ns);
+    if (at != PPI_NO_CALL && calls[at].flags & PPI_CALL_SYNC) return true;
+  }
+  return false;
+}
+
 static void charge_gap(ledger *of, gap *in) {
   const ppi_limit_model *model = of->model;
   const ppi_limit_call *call = &model->calls[in->next->call];
   uint64_t submit_ns = PPI_MAX(in->next->submit_ns, in->from_ns);
   submit_ns = PPI_MIN(submit_ns, in->to_ns);
-  in->is_behind_wait = is_behind_wait(of, call->host, in->from_ns);
+  in->is_behind_wait = is_behind_wait(of, call->host, in->from_ns) ||
+                       has_sync(of, call->host, in->from_ns, submit_ns);
   bool is_one = in->after != PPI_NO_CALL && in->before == in->after;
   if (in->is_behind_wait && is_one &&
       ppi_model_within(model, in->from_ns, in->to_ns))
@@ -192,8 +207,10 @@ static bool is_of_device(const ppi_limit_model *model,
 }
 
 // Between several that are one, no earlier than `from_ns`.
+// A thread that synchronizes once for few launches never runs ahead.
 static void add_inner(ledger *of, const ppi_limit_work *work,
                       uint64_t from_ns) {
+  const uint64_t few = 10;
   uint64_t length_ns = work->end_ns - work->start_ns;
   uint32_t part = launcher(of->model, work);
   if (work->work_ns >= length_ns || part == PPI_NO_CALL) return;
@@ -201,8 +218,16 @@ static void add_inner(ledger *of, const ppi_limit_work *work,
   from_ns = PPI_MAX(from_ns, work->start_ns);
   if (from_ns >= work->end_ns) return;
   uint64_t ns = ppi_model_within(of->model, from_ns, work->end_ns);
-  add_ns(of, (charge){PPI_GAP_LAUNCHING, of->model->calls[part].name},
-         (uint64_t)(idle * (double)ns));
+  const ppi_limit_call *call = &of->model->calls[part];
+  bool is_synced = few * call->dropped >= work->launches;
+  if (is_synced && ns && part != of->counted) {
+    of->num_stops += call->dropped;
+    of->counted = part;
+  }
+  add_ns(
+      of,
+      (charge){is_synced ? PPI_GAP_AFTER_WAIT : PPI_GAP_LAUNCHING, call->name},
+      (uint64_t)(idle * (double)ns));
 }
 
 static void sweep(ledger *of, uint32_t device) {
@@ -299,7 +324,7 @@ static bool fill(ledger *of, uint32_t device, ppi_limit *out) {
 }
 
 void ppi_limit_find_gaps(ppi_limit_search *search) {
-  ledger of = {.model = search->model};
+  ledger of = {.model = search->model, .counted = PPI_NO_CALL};
   uint32_t device = busiest_device(search->model);
   if (device != PPI_NONE && search->model->time_ns)
     search->failed |= !fill(&of, device, search->out);
@@ -324,25 +349,29 @@ static void put_gap(const ppi_limit_gap *of, char *to, size_t size) {
 }
 
 // Where the stage that is named leaves the device idle as it launches.
+// Behind a wait a launch cannot be early, so that goes first.
 static void advise(const ppi_limit_model *model, ppi_limit *out) {
   const double least = 0.2;
-  for (size_t i = 0; i < out->num_gaps; i++) {
+  double launching = 0, behind_waits = 0;
+  for (size_t i = 0; i < out->num_gaps && out->num_names; i++) {
     const ppi_limit_gap *of = &out->gaps[i];
-    if (of->part < least || !out->num_names ||
-        strcmp(of->name, out->names[0]) != 0)
-      continue;
-    if (of->kind == PPI_GAP_LAUNCHING)
-      PPI_SAY(out->next,
-              "launch fewer and larger kernels in %s, or a graph of them: the "
-              "device waits for its launches.",
-              ppi_words_name(of->name).text);
-    else if (of->kind == PPI_GAP_AFTER_WAIT)
-      PPI_SAY(out->next,
-              "take waits for the device out of %s (.item(), synchronize): %s "
-              "%s leave it empty.",
-              ppi_words_name(of->name).text, ppi_words_number(out->stops).text,
-              ppi_limit_a_unit(model));
+    if (strcmp(of->name, out->names[0]) != 0) continue;
+    if (of->kind == PPI_GAP_LAUNCHING) launching += of->part;
+    if (of->kind == PPI_GAP_AFTER_WAIT) behind_waits += of->part;
   }
+  if (launching + behind_waits < least) return;
+  ppi_words name = ppi_words_name(out->names[0]);
+  if (2 * behind_waits >= launching)
+    PPI_SAY(out->next,
+            "take waits for the device out of %s (.item(), synchronize): %s "
+            "%s leave it empty.",
+            name.text, ppi_words_number(out->stops).text,
+            ppi_limit_a_unit(model));
+  else
+    PPI_SAY(out->next,
+            "launch fewer and larger kernels in %s, or a graph of them: the "
+            "device waits for its launches.",
+            name.text);
 }
 
 void ppi_limit_say_gaps(ppi_limit_search *search) {

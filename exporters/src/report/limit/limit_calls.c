@@ -20,6 +20,12 @@ enum {
   STREAMS = 64
 };
 
+// Of a runtime: it returns once a device has done what was submitted to it.
+static bool synchronizes(const char *name) {
+  return strstr(name, "Synchronize") || strstr(name, "clFinish") ||
+         strstr(name, "clWaitForEvents");
+}
+
 static uint32_t flags_of(const ppi_range_table *table, size_t row,
                          const ppi_table_ids *ids) {
   uint32_t flags = 0, of = table->flags[row];
@@ -34,6 +40,9 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
   if (of & PPI_RANGE_LOCK) flags |= PPI_CALL_LOCK;
   if (of & PPI_RANGE_POSTED) flags |= PPI_CALL_POSTED;
   if (of & PPI_RANGE_OPEN) flags |= PPI_CALL_OPEN;
+  if (category == PPROF_CATEGORY_RUNTIME &&
+      synchronizes(ids->names[table->name[row]].text))
+    flags |= PPI_CALL_SYNC;
   if (category != PPROF_CATEGORY_KERNEL && category != PPROF_CATEGORY_MEMCPY &&
       category != PPROF_CATEGORY_MEMSET)
     flags |= PPI_CALL_NAMED;
@@ -260,6 +269,7 @@ static bool joins(ppi_limit_calls *calls, keep *of, const ppi_limit_call *call,
   before->end_ns = call->end_ns;
   before->last_submit_ns = call->submit_ns;
   before->work_ns += call->work_ns;
+  before->dropped += 1 + call->dropped;
   return true;
 }
 
@@ -275,6 +285,9 @@ static size_t move_kept(ppi_limit_calls *calls, keep *of, size_t to) {
     if (call.parent != PPI_NO_CALL && call.parent >= of->first)
       call.parent = of->places[call.parent].now;
     at->now = call.parent;
+    if (is_below && !was_kernel && call.parent != PPI_NO_CALL)
+      calls->items[call.parent].dropped +=
+          call.dropped + ((call.flags & PPI_CALL_SYNC) != 0);
     if (begin_ns >= of->to_ns || (is_below && !was_kernel)) continue;
     if (is_below && joins(calls, of, &call, to)) continue;
     at->now = (uint32_t)to;

@@ -24,7 +24,8 @@ enum {
   PPI_CALL_POSTED = 256,  // of these: any thread may end it
   PPI_CALL_WAIT = 512,    // a recorded wait for another thread
   PPI_CALL_TIMED = 1024,  // that its time ended
-  PPI_CALL_OPEN = 2048    // its end is in a later table
+  PPI_CALL_OPEN = 2048,   // its end is in a later table
+  PPI_CALL_SYNC = 4096    // it returns once a device has done all
 };
 
 typedef struct ppi_limit_call {
@@ -39,6 +40,8 @@ typedef struct ppi_limit_call {
   uint32_t first, num;  // of the run's flows, later of its units
   uint32_t host;        // of device work: the thread that submitted it
   uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
+  uint32_t dropped;     // launches that joined it; or calls that synchronize,
+                        // inside of one of a thread
   bool has_cpu, has_queued;
 } ppi_limit_call;
 

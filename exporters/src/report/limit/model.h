@@ -90,6 +90,7 @@ typedef struct ppi_station {
   uint64_t *borders_ns;
   uint32_t *taken;
   size_t num_borders;
+  double full;  // part of the time in which all servers are taken
 } ppi_station;
 
 typedef enum ppi_unit_kind {
@@ -108,9 +109,10 @@ typedef struct ppi_limit_unit {
 // Device work before that of one call becomes one.
 typedef struct ppi_limit_work {
   uint64_t start_ns, end_ns, submit_ns;
-  uint64_t work_ns;  // less than its length where several are one
-  uint32_t call;     // that it is a part of
-  uint32_t around;   // the innermost call that submitted it
+  uint64_t work_ns;   // less than its length where several are one
+  uint32_t launches;  // that are this one
+  uint32_t call;      // that it is a part of
+  uint32_t around;    // the innermost call that submitted it
 } ppi_limit_work;
 
 typedef struct ppi_limit_model {

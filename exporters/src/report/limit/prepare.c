@@ -86,9 +86,13 @@ static bool add_work(ppi_limit_model *model, uint32_t at, uint32_t part_of,
                                    model->num_works + 1, sizeof *grown);
   if (!grown) return false;
   model->works = grown;
-  grown[model->num_works++] =
-      (ppi_limit_work){call->start_ns, call->end_ns, call->submit_ns,
-                       call->work_ns,  part_of,      around};
+  grown[model->num_works++] = (ppi_limit_work){.start_ns = call->start_ns,
+                                               .end_ns = call->end_ns,
+                                               .submit_ns = call->submit_ns,
+                                               .work_ns = call->work_ns,
+                                               .launches = 1 + call->dropped,
+                                               .call = part_of,
+                                               .around = around};
   return true;
 }
 

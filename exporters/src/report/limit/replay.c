@@ -21,7 +21,7 @@ static bool add_job(ppi_replay *to, const ppi_replay_job *job) {
 // job.
 static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
                      uint32_t station, ppi_replay *to) {
-  uint64_t ready_ns = unit->start_ns;
+  uint64_t ready_ns = unit->start_ns, around_ns = unit->start_ns;
   bool goes_on = false;
   for (size_t i = 0; i < unit->num; i++) {
     const ppi_limit_call *call =
@@ -33,12 +33,14 @@ static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
     if (is_here && goes_on && last->row == call->row) {
       last->service_ns = call->end_ns - last->start_ns;
     } else if (is_here) {
-      const ppi_replay_job job = {PPI_MIN(ready_ns, call->start_ns),
-                                  call->start_ns, length_ns, call->name,
-                                  call->row};
+      // One inside of a call that waits for it comes with that.
+      const ppi_replay_job job = {
+          ready_ns <= call->start_ns ? ready_ns : around_ns, call->start_ns,
+          length_ns, call->name, call->row};
       if (!add_job(to, &job)) return false;
     }
     goes_on = is_here;
+    if (call->end_ns > ready_ns) around_ns = call->start_ns;
     ready_ns = PPI_MAX(ready_ns, call->end_ns);
   }
   return true;

@@ -175,6 +175,19 @@ static uint32_t crowded_range(const ppi_limit_model *model) {
   return found;
 }
 
+// The time of a batch that fills, or else of idle threads, before the stage
+// that has most of it.
+static double greatest_idle(const ppi_limit_search *search, uint32_t *out) {
+  const ppi_blame *blame = &search->blame;
+  size_t names = search->model->num_names;
+  uint32_t idle = ppi_limit_greatest(blame->idle_ns, names);
+  uint32_t batch = ppi_limit_greatest(blame->batch_ns, names);
+  double idle_ns = idle == PPI_NONE ? 0 : blame->idle_ns[idle];
+  double batch_ns = batch == PPI_NONE ? 0 : blame->batch_ns[batch];
+  if (out) *out = batch_ns >= idle_ns ? batch : idle;
+  return PPI_MAX(batch_ns, idle_ns);
+}
+
 bool ppi_limit_too_few(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
@@ -182,12 +195,13 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
   double use = greatest_use(model, &at);
   if (!search->is_closed || search->full_part < 0.6 || !blame->num_units)
     return false;
+  part most = greatest_part(search);
+  if (greatest_idle(search, NULL) > most.ns) return false;
   uint32_t crowded = crowded_range(model);
   if (crowded != PPI_NONE) {
     ppi_limit_say(search, crowded);
     return true;
   }
-  part most = greatest_part(search);
   ppi_limit *out = search->out;
   double units = (double)blame->num_units;
   out->claim = PPI_CLAIM_PART;
@@ -351,20 +365,17 @@ static void say_idle(ppi_limit_search *search, uint32_t name) {
 bool ppi_limit_idle(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
-  uint32_t idle = ppi_limit_greatest(blame->idle_ns, model->num_names);
-  uint32_t batch = ppi_limit_greatest(blame->batch_ns, model->num_names);
-  double idle_ns = idle == PPI_NONE ? 0 : blame->idle_ns[idle];
-  double batch_ns = batch == PPI_NONE ? 0 : blame->batch_ns[batch];
-  if (PPI_MAX(idle_ns, batch_ns) < 0.25 * blame->latency_ns ||
+  uint32_t at;
+  double ns = greatest_idle(search, &at);
+  if (ns < 0.25 * blame->latency_ns || ns < greatest_part(search).ns ||
       !blame->num_units)
     return false;
   search->out->claim = PPI_CLAIM_UNRECORDED;
-  if (batch_ns >= idle_ns)
-    say_batch(search, batch);
+  if (blame->batch_ns[at] >= ns)
+    say_batch(search, at);
   else
-    say_idle(search, idle);
-  ppi_limit_add_name(search->out,
-                     model->names[batch_ns >= idle_ns ? batch : idle].text);
+    say_idle(search, at);
+  ppi_limit_add_name(search->out, model->names[at].text);
   return true;
 }
 
@@ -381,8 +392,10 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
   ppi_limit *out = search->out;
   for (size_t i = 0; i < model->num_stations; i++)
     waits_ns += blame->line_ns[i];
-  out->claim = PPI_CLAIM_KEEPS_UP;
-  out->verdict = "keeps up";
+  for (size_t i = 0; i < model->num_names; i++) waits_ns += blame->batch_ns[i];
+  bool keeps_up = waits_ns < 0.2 * blame->latency_ns;
+  out->claim = keeps_up ? PPI_CLAIM_KEEPS_UP : PPI_CLAIM_PART;
+  out->verdict = keeps_up ? "keeps up" : "latency";
   out->utilization = use;
   out->demand_ns = most.ns / units;
   ppi_limit_add_name(out, most.name);
@@ -394,13 +407,15 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
     PPI_SAY(busy, "no stage is busy for more than %s (%s), ",
             ppi_words_percent(use, 1).text, ppi_words_name(busiest).text);
   PPI_SAY(out->sentence,
-          "Keeps up: %srequests wait %s of their time; arrivals set the rate. "
-          "Of %s %s has the most%s: %s.",
-          busy, ppi_words_percent(waits_ns, blame->latency_ns).text,
+          "%s%srequests wait %s of their time; arrivals set the rate. Of %s %s "
+          "has the most%s: %s.",
+          keeps_up ? "Keeps up: " : "Latency, not rate: ", busy,
+          ppi_words_percent(waits_ns, blame->latency_ns).text,
           ppi_words_time(blame->latency_ns / units).text,
           ppi_words_name(most.name).text, beside_of(&most),
           ppi_words_time(most.ns / units).text);
-  PPI_SAY(out->next, "nothing for the rate; for the latency make %s shorter.",
-          ppi_words_name(most.name).text);
+  PPI_SAY(out->next, "nothing for the rate; for the latency make %s shorter%s.",
+          ppi_words_name(most.name).text,
+          keeps_up ? "" : ", or give it more threads");
   return true;
 }

@@ -207,7 +207,7 @@ static bool say_why(ppi_limit_search *search, uint32_t at, what_if *with) {
   double was_ns = ppi_replay_waited(replay);
   double all_ns = ppi_replay_run(replay, service_of, with);
   uint32_t name = PPI_NONE;
-  if (all_ns < 0.5 * was_ns || all_ns > 2 * was_ns) return false;
+  if (all_ns <= 0 || all_ns < 0.5 * was_ns || all_ns > 2 * was_ns) return false;
   uint64_t cold_ns = cap_cold(with, search->model, &name);
   double less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
   if (name != PPI_NONE && less >= 0.6) {

@@ -160,6 +160,19 @@ static uint32_t serves(const ppi_limit_model *model, uint32_t name) {
   return found;
 }
 
+// What devices work for a stage.
+static double worked_ns(const ppi_limit_model *model, uint32_t name) {
+  double ns = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    for (size_t k = 0; k < station->num_stages; k++)
+      if (station->kind == PPI_STATION_DEVICE &&
+          station->stages[k].name == name)
+        ns += (double)station->stages[k].working_ns;
+  }
+  return ns;
+}
+
 static void say_part(ppi_limit_search *search, uint32_t name, double ns,
                      const char *how, double all_ns) {
   const ppi_limit_model *model = search->model;
@@ -225,7 +238,11 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
   else if (own_ns >= most_ns)
     say_part(search, own, own_ns, "", of->all_ns);
   else if (device_ns >= most_ns)
-    say_part(search, device, device_ns, ", on the device", of->all_ns);
+    say_part(search, device, device_ns,
+             2 * worked_ns(model, device) >= device_ns
+                 ? ", on the device"
+                 : ", launching and waiting for the device",
+             of->all_ns);
   else
     say_wait(search, waits, waits_ns, of->all_ns);
   return true;

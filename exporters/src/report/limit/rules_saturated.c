@@ -129,7 +129,7 @@ static void list_stages(const ppi_limit_model *model,
   size_t len = 0;
   *to = 0;
   for (size_t i = 0; i < station->num_stages && i < MOST && len < size; i++) {
-    if (50 * station->stages[i].working_ns < station->working_ns) break;
+    if (i && 50 * station->stages[i].working_ns < station->working_ns) break;
     ppi_words_put(
         to + len, size - len, "%s%s", i ? ", " : "",
         ppi_words_name(model->names[station->stages[i].name].text).text);

@@ -310,15 +310,22 @@ static bool is_pooled(const ppi_limit_model *model,
          model->stations[at].is_relevant;
 }
 
-// How many threads are in stage `name`, or in any, at the begin of each call of
-// pooled rows, itself left out.
+// Requests may wander to what serves few at a time, as a pool's threads do.
+static bool can_crowd(const ppi_limit_model *model,
+                      const ppi_limit_call *call) {
+  return call->flags & PPI_CALL_LOOSE ? call->num == 1 : is_pooled(model, call);
+}
+
+// How many threads are in stage `name`, or in any of pooled rows, at the begin
+// of each call, itself left out.
 static bool count_others(const ppi_limit_model *model, uint32_t name,
                          border *borders, uint32_t *others) {
   size_t num = 0, at = 0;
   long open = 0;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!is_pooled(model, call) || (name != PPI_NONE && call->name != name))
+    if (name == PPI_NONE ? !is_pooled(model, call)
+                         : call->name != name || !can_crowd(model, call))
       continue;
     borders[num++] = (border){call->start_ns, 1};
     borders[num++] = (border){call->end_ns, -1};
@@ -327,7 +334,7 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   qsort(borders, num, sizeof *borders, compare_borders);
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!is_pooled(model, call)) continue;
+    if (!can_crowd(model, call)) continue;
     while (at < num && borders[at].time_ns < call->start_ns)
       open += borders[at++].change;
     size_t behind = at;
@@ -356,7 +363,7 @@ static sums sum_calls(const ppi_limit_model *model, const ppi_limit_name *of,
   for (size_t i = from; i < to; i++) {
     uint32_t at = model->by_name[of->first + i];
     const ppi_limit_call *call = &model->calls[at];
-    if (!is_pooled(model, call) || call->start_ns < model->from_ns ||
+    if (!can_crowd(model, call) || call->end_ns < model->from_ns ||
         call->end_ns > model->to_ns)
       continue;
     double length = (double)(call->end_ns - call->start_ns);
@@ -410,32 +417,49 @@ static void look_at_stage(ppi_limit_search *search, uint32_t name,
   if (part >= 0.2 && part > *best_part) *best_part = part;
 }
 
-// Every stage of pooled rows, against each of them and all.
-void ppi_limit_find_congestion(ppi_limit_search *search) {
+enum { MOST_STAGES = 24 };
+
+// Stages of pooled rows, and behind them what requests wander to.
+static size_t list_crowded(const ppi_limit_search *search, uint32_t *out,
+                           size_t *out_pooled) {
   const ppi_limit_model *model = search->model;
-  enum { MOST_STAGES = 24 };
-  uint32_t stages[MOST_STAGES];
-  double parts[MOST_STAGES] = {0}, most_ns = 0;
   size_t num = 0;
-  border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
-  uint32_t *others = ppi_alloc((model->num_calls + 1) * sizeof *others);
-  search->failed |= !borders || !others;
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
     if (station->kind != PPI_STATION_THREADS || station->servers < 2 ||
         !station->is_relevant)
       continue;
     for (size_t k = 0; k < station->num_stages && num < MOST_STAGES; k++)
-      stages[num++] = station->stages[k].name;
+      out[num++] = station->stages[k].name;
   }
+  *out_pooled = num;
+  for (size_t i = 0; i < model->num_names && num < MOST_STAGES; i++)
+    if (search->blame.elsewhere_ns[i] >= 0.1 * search->blame.latency_ns)
+      out[num++] = (uint32_t)i;
+  return num;
+}
+
+// Every stage of pooled rows, against each of them and all; of what wanders
+// each against itself.
+void ppi_limit_find_congestion(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  uint32_t stages[MOST_STAGES];
+  double parts[MOST_STAGES] = {0}, most_ns = 0;
+  size_t pooled, num = list_crowded(search, stages, &pooled);
+  border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
+  uint32_t *others = ppi_alloc((model->num_calls + 1) * sizeof *others);
+  search->failed |= !borders || !others;
   for (size_t k = 0; k <= num && num && !search->failed; k++) {
     if (!count_others(model, k < num ? stages[k] : PPI_NONE, borders, others))
       continue;
     for (size_t i = 0; i < num; i++)
-      look_at_stage(search, stages[i], others, &parts[i]);
+      if (i < pooled ? k < pooled || k == num : i == k)
+        look_at_stage(search, stages[i], others, &parts[i]);
   }
   for (size_t i = 0; i < num; i++) {
-    double ns = PPI_MIN(parts[i], 1.0) * search->blame.own_ns[stages[i]];
+    const double *times_ns =
+        i < pooled ? search->blame.own_ns : search->blame.elsewhere_ns;
+    double ns = PPI_MIN(parts[i], 1.0) * times_ns[stages[i]];
     search->congested_ns += ns;
     if (ns <= most_ns) continue;
     most_ns = ns;
@@ -446,11 +470,33 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   ppi_free(others);
 }
 
+// What serves it is on no thread here.
+static void say_elsewhere(ppi_limit_search *search, double mean_ns) {
+  ppi_words name = ppi_words_name(search->model->names[search->congested].text);
+  ppi_limit *out = search->out;
+  out->claim = PPI_CLAIM_LIMIT;
+  out->verdict = "elsewhere";
+  ppi_limit_add_name(out, search->model->names[search->congested].text);
+  PPI_SAY(out->sentence,
+          "%s takes longer the more requests are in it: %s a call, %s of that "
+          "in line with others. What serves it is not one of these threads, "
+          "and takes few at a time.",
+          name.text, ppi_words_time(mean_ns).text,
+          ppi_words_percent(search->congested_part, 1).text);
+  PPI_SAY(out->next,
+          "let what serves %s take more at a time, or make it cheaper.",
+          name.text);
+}
+
 static void say_congested(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_limit_name *name = &model->names[search->congested];
   ppi_limit *out = search->out;
   double mean_ns = (double)name->time_ns / (double)PPI_MAX(name->num, 1);
+  if (search->blame.elsewhere_ns[search->congested] > 0) {
+    say_elsewhere(search, mean_ns);
+    return;
+  }
   out->claim = PPI_CLAIM_UNRECORDED;
   out->verdict = "shared";
   ppi_limit_add_name(out, name->text);
@@ -489,9 +535,16 @@ bool ppi_limit_congested(ppi_limit_search *search) {
   double line_ns = 0;
   for (size_t i = 0; i < search->model->num_stations; i++)
     line_ns += blame->line_ns[i];
+  // A line for what is not busy comes of what is full elsewhere.
+  bool is_elsewhere = search->congested != PPI_NONE &&
+                      blame->elsewhere_ns[search->congested] > 0;
+  bool is_busy = false;
+  for (size_t i = 0; i < search->model->num_stations; i++)
+    is_busy |= search->model->stations[i].is_relevant &&
+               search->model->stations[i].use >= 0.8;
   if (search->congested_ns <= 0 ||
       search->congested_ns < 0.25 * blame->latency_ns ||
-      search->congested_ns < 0.7 * line_ns)
+      (search->congested_ns < 0.7 * line_ns && (is_busy || !is_elsewhere)))
     return false;
   say_congested(search);
   return true;

@@ -81,12 +81,6 @@ static bool add_row(ppi_limit_model *model, uint32_t at, uint32_t row) {
 }
 
 static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
-  for (size_t i = 0; i < station->num_stages; i++) {
-    if (station->stages[i].name != name) continue;
-    station->stages[i].working_ns += ns;
-    station->stages[i].calls += ns > 0;
-    return true;
-  }
   ppi_limit_stage *grown = ppi_grow(station->stages, &station->stages_capacity,
                                     station->num_stages + 1, sizeof *grown);
   if (!grown) return false;
@@ -95,43 +89,86 @@ static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
   return true;
 }
 
-static bool add_stages(const ppi_limit_model *model, const ppi_limit_row *row,
-                       const uint64_t *times, ppi_station *station) {
-  for (size_t i = 0; i < row->num_parts; i++)
-    if (!add_stage(station, model->calls[row->parts[i]].name,
-                   times[row->parts[i]]))
-      return false;
-  return true;
+// Where each name stands in the stages of one station, and one more; 0: it is
+// none.
+typedef struct grouping {
+  ppi_limit_model *model;
+  uint32_t *places;
+} grouping;
+
+static void take_places(const grouping *of, const ppi_station *station) {
+  for (size_t i = 0; i < station->num_stages; i++)
+    of->places[station->stages[i].name] = (uint32_t)i + 1;
 }
 
-// Half of the time of both, at least, is that of the same stages.
-static bool serve_alike(const ppi_station *a, const ppi_station *b) {
-  double a_ns = 0, b_ns = 0, same = 0;
-  for (size_t i = 0; i < a->num_stages; i++)
-    a_ns += (double)a->stages[i].working_ns;
-  for (size_t i = 0; i < b->num_stages; i++)
-    b_ns += (double)b->stages[i].working_ns;
+static void leave_places(const grouping *of, const ppi_station *station) {
+  for (size_t i = 0; i < station->num_stages; i++)
+    of->places[station->stages[i].name] = 0;
+}
+
+static bool add_stages(const grouping *of, const ppi_limit_row *row,
+                       ppi_station *station) {
+  const ppi_limit_model *model = of->model;
+  bool is_done = true;
+  take_places(of, station);
+  for (size_t i = 0; i < row->num_parts && is_done; i++) {
+    uint32_t name = model->calls[row->parts[i]].name, *place;
+    uint64_t ns = model->working_ns[row->parts[i]];
+    place = &of->places[name];
+    if (*place) {
+      station->stages[*place - 1].working_ns += ns;
+      station->stages[*place - 1].calls += ns > 0;
+    } else {
+      is_done = add_stage(station, name, ns);
+      *place = (uint32_t)station->num_stages;
+    }
+  }
+  leave_places(of, station);
+  return is_done;
+}
+
+static double all_working(const ppi_station *station) {
+  double ns = 0;
+  for (size_t i = 0; i < station->num_stages; i++)
+    ns += (double)station->stages[i].working_ns;
+  return ns;
+}
+
+// Half of the time of both, at least, is that of the same stages; those of `b`
+// have the places.
+static bool serve_alike(const grouping *of, const ppi_station *a,
+                        const ppi_station *b) {
+  double a_ns = all_working(a), b_ns = all_working(b), same = 0;
   if (a_ns <= 0 || b_ns <= 0) return false;
-  for (size_t i = 0; i < a->num_stages; i++)
-    for (size_t k = 0; k < b->num_stages; k++)
-      if (a->stages[i].name == b->stages[k].name)
-        same += PPI_MIN((double)a->stages[i].working_ns / a_ns,
-                        (double)b->stages[k].working_ns / b_ns);
+  for (size_t i = 0; i < a->num_stages; i++) {
+    uint32_t place = of->places[a->stages[i].name];
+    if (place)
+      same += PPI_MIN((double)a->stages[i].working_ns / a_ns,
+                      (double)b->stages[place - 1].working_ns / b_ns);
+  }
   return same >= alike;
 }
 
+static uint32_t find_alike(const grouping *of, const ppi_station *own,
+                           const ppi_station *firsts) {
+  uint32_t found = PPI_NONE;
+  take_places(of, own);
+  for (size_t i = 0; i < of->model->num_stations && found == PPI_NONE; i++)
+    if (serve_alike(of, &firsts[i], own)) found = (uint32_t)i;
+  leave_places(of, own);
+  return found;
+}
+
 // The first row of a station stands for it.
-static bool group_thread(ppi_limit_model *model, uint32_t at,
-                         const uint64_t *times, ppi_station *firsts) {
+static bool group_thread(const grouping *of, uint32_t at, ppi_station *firsts) {
+  ppi_limit_model *model = of->model;
   ppi_station own = {0};
   ppi_limit_row *row = &model->rows[at];
-  if (!add_stages(model, row, times, &own)) {
+  if (!add_stages(of, row, &own)) {
     ppi_free(own.stages);
     return false;
   }
-  uint32_t found = PPI_NONE;
-  for (size_t i = 0; i < model->num_stations && found == PPI_NONE; i++)
-    if (serve_alike(&firsts[i], &own)) found = (uint32_t)i;
+  uint32_t found = find_alike(of, &own, firsts);
   if (found == PPI_NONE) {
     if (!add_station(model, PPI_STATION_THREADS)) return false;
     found = (uint32_t)model->num_stations - 1;
@@ -140,16 +177,17 @@ static bool group_thread(ppi_limit_model *model, uint32_t at,
     ppi_free(own.stages);
   }
   return add_row(model, found, at) &&
-         add_stages(model, row, times, &model->stations[found]);
+         add_stages(of, row, &model->stations[found]);
 }
 
-static bool group_threads(ppi_limit_model *model, const uint64_t *times) {
+static bool group_threads(const grouping *of) {
+  ppi_limit_model *model = of->model;
   ppi_station *firsts = ppi_alloc((model->num_rows + 1) * sizeof *firsts);
   bool is_done = firsts != NULL;
   for (size_t i = 0; i < model->num_rows && is_done; i++) {
     const ppi_limit_row *row = &model->rows[i];
     if (!row->is_device && row->occupied_ns)
-      is_done = group_thread(model, (uint32_t)i, times, firsts);
+      is_done = group_thread(of, (uint32_t)i, firsts);
   }
   for (size_t i = 0; firsts && i < model->num_stations; i++)
     ppi_free(firsts[i].stages);
@@ -176,8 +214,8 @@ static uint64_t device_union(const ppi_limit_model *model, uint32_t device) {
 }
 
 // Streams that never overlap are one server, the device; else each is one.
-static bool add_device_rows(ppi_limit_model *model, uint32_t device,
-                            const uint64_t *times) {
+static bool add_device_rows(const grouping *of, uint32_t device) {
+  ppi_limit_model *model = of->model;
   uint64_t sum_ns = 0, union_ns = device_union(model, device);
   for (size_t i = 0; i < model->num_rows; i++)
     if (model->rows[i].is_device && model->rows[i].device == device)
@@ -194,18 +232,19 @@ static bool add_device_rows(ppi_limit_model *model, uint32_t device,
       at = (uint32_t)model->num_stations - 1;
     }
     if (!add_row(model, at, (uint32_t)i) ||
-        !add_stages(model, row, times, &model->stations[at]))
+        !add_stages(of, row, &model->stations[at]))
       return false;
     model->stations[at].servers = 1;
   }
   return true;
 }
 
-static bool add_devices(ppi_limit_model *model, const uint64_t *times) {
+static bool add_devices(const grouping *of) {
+  ppi_limit_model *model = of->model;
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
     if (row->is_device && row->occupied_ns && row->station == PPI_NONE &&
-        !add_device_rows(model, row->device, times))
+        !add_device_rows(of, row->device))
       return false;
   }
   return true;
@@ -420,6 +459,16 @@ static size_t list_borders(const ppi_limit_model *model, uint32_t at,
   return num;
 }
 
+static double full_part(const ppi_limit_model *model,
+                        const ppi_station *station) {
+  uint64_t ns = 0;
+  for (size_t i = 0; i + 1 < station->num_borders; i++)
+    if (station->taken[i] >= station->servers)
+      ns += ppi_model_within(model, station->borders_ns[i],
+                             station->borders_ns[i + 1]);
+  return model->time_ns ? (double)ns / (double)model->time_ns : 0;
+}
+
 static bool find_taken(ppi_limit_model *model) {
   border *borders = ppi_alloc((4 * model->num_calls + 1) * sizeof *borders);
   bool is_done = borders != NULL;
@@ -439,6 +488,7 @@ static bool find_taken(ppi_limit_model *model) {
       station->borders_ns[last - 1] = borders[k].time_ns;
       station->taken[last - 1] = taken > 0 ? (uint32_t)taken : 0;
     }
+    if (is_done) station->full = full_part(model, station);
   }
   ppi_free(borders);
   return is_done;
@@ -508,24 +558,77 @@ static bool name_streams(ppi_limit_model *model) {
   return true;
 }
 
-// Threads that launch and then wait for what they have launched: nobody else
-// has the device meanwhile, and the thread takes nothing else.
+// Device work by the thread that submitted it, by begin; `at` is the first one
+// that may end after the last wait that was asked for.
+typedef struct own_works {
+  uint32_t *works;
+  size_t *first, *at;  // by row
+} own_works;
+
+static void own_works_clear(own_works *of) {
+  ppi_free(of->works);
+  ppi_free(of->first);
+  ppi_free(of->at);
+}
+
+static bool own_works_list(const ppi_limit_model *model, own_works *out) {
+  out->works = ppi_alloc((model->num_works + 1) * sizeof *out->works);
+  out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
+  out->at = ppi_alloc((model->num_rows + 2) * sizeof *out->at);
+  if (!out->works || !out->first || !out->at) return false;
+  for (size_t i = 0; i < model->num_works; i++)
+    out->first[model->calls[model->works[i].call].host + 1]++;
+  for (size_t i = 0; i <= model->num_rows; i++) {
+    out->first[i + 1] += out->first[i];
+    out->at[i] = out->first[i];
+  }
+  for (size_t i = 0; i < model->num_works; i++)
+    out->works[out->at[model->calls[model->works[i].call].host]++] =
+        (uint32_t)i;
+  memcpy(out->at, out->first, (model->num_rows + 2) * sizeof *out->at);
+  return true;
+}
+
+// How long the device works in a wait for what the row submitted; the rest of
+// it is in line behind others. Waits come by begin.
+static uint64_t own_work(const ppi_limit_model *model, own_works *of,
+                         uint32_t row, const ppi_interval *wait) {
+  uint64_t ns = 0, until_ns = wait->from_ns;
+  size_t *at = &of->at[row], end = of->first[row + 1];
+  while (*at < end && model->works[of->works[*at]].end_ns <= wait->from_ns)
+    ++*at;
+  for (size_t i = *at; i < end; i++) {
+    const ppi_limit_work *work = &model->works[of->works[i]];
+    uint64_t from_ns = PPI_MAX(work->start_ns, until_ns);
+    uint64_t to_ns = PPI_MIN(work->end_ns, wait->to_ns);
+    if (work->start_ns >= wait->to_ns) break;
+    if (from_ns >= to_ns) continue;
+    ns += ppi_model_within(model, from_ns, to_ns);
+    until_ns = to_ns;
+  }
+  return ns;
+}
+
+// Threads that launch and then wait for what they have launched: the thread
+// takes nothing else meanwhile.
 static bool find_in_turn(ppi_limit_model *model) {
   model->in_turn_ns =
       ppi_alloc((model->num_stations + 1) * sizeof *model->in_turn_ns);
-  if (!model->in_turn_ns) return false;
-  for (size_t i = 0; i < model->num_calls; i++) {
+  own_works of = {0};
+  bool is_done = model->in_turn_ns && own_works_list(model, &of);
+  for (size_t i = 0; is_done && i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (!ppi_call_is_on_thread(call) ||
         !ppi_call_is_top_wait(model, (uint32_t)i) ||
         model->names[call->name].waits != PPI_WAITS_DEVICE)
       continue;
     uint32_t station = model->rows[call->row].station;
-    if (station != PPI_NONE)
-      model->in_turn_ns[station] += ppi_model_within(
-          model, model->waits[i].from_ns, model->waits[i].to_ns);
+    if (station == PPI_NONE) continue;
+    model->in_turn_ns[station] +=
+        own_work(model, &of, call->row, &model->waits[i]);
   }
-  return true;
+  own_works_clear(&of);
+  return is_done;
 }
 
 // Computing rows, where the processor time of most calls is known.
@@ -556,10 +659,13 @@ static void find_cpu(ppi_limit_model *model) {
 
 bool ppi_model_find_stations(ppi_limit_model *model) {
   measure_rows(model);
-  bool is_done = ppi_model_find_stages(model);
-  const uint64_t *times = model->working_ns;
-  is_done = is_done && group_threads(model, times) &&
-            add_devices(model, times) && find_one_at_a_time(model);
+  grouping of = {
+      .model = model,
+      .places = ppi_alloc((model->num_names + 1) * sizeof(uint32_t))};
+  bool is_done = of.places && ppi_model_find_stages(model) &&
+                 group_threads(&of) && add_devices(&of) &&
+                 find_one_at_a_time(model);
+  ppi_free(of.places);
   if (!is_done) return false;
   find_relevant(model);
   sum_stations(model);

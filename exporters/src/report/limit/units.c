@@ -199,30 +199,68 @@ static bool is_near(size_t num, size_t count) {
   return 10 * num >= 9 * count && 10 * num <= 11 * count;
 }
 
+// Names by how often they come, each with the time of all before it.
+typedef struct counted {
+  size_t num;
+  uint64_t before_ns;
+} counted;
+
+static int compare_counted(const void *left, const void *right) {
+  const counted *a = left, *b = right;
+  return (a->num > b->num) - (a->num < b->num);
+}
+
+static size_t list_counted(const ppi_limit_model *model, const tally *tallies,
+                           counted *out) {
+  size_t num = 0;
+  uint64_t before_ns = 0;
+  for (size_t i = 0; i < model->num_names; i++)
+    if (tallies[i].num && !ppi_is_collection(model->names[i].text))
+      out[num++] = (counted){tallies[i].num, tallies[i].time_ns};
+  if (num > 1) qsort(out, num, sizeof *out, compare_counted);
+  for (size_t i = 0; i < num; i++) {
+    uint64_t ns = out[i].before_ns;
+    out[i].before_ns = before_ns;
+    before_ns += ns;
+  }
+  out[num] = (counted){SIZE_MAX, before_ns};
+  return num;
+}
+
+// The first one with 10 * num >= least.
+static size_t first_with(const counted *of, size_t num, size_t least) {
+  size_t low = 0, high = num;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (10 * of[middle].num >= least)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
 // The most time of names that come as often as each other, those that are
-// several first. Answers their time and how often they come.
+// several first. Answers their time and how often they come. `room` is for all
+// names and one.
 static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
-                           size_t *out_num, size_t *out_count) {
+                           counted *room, size_t *out_num, size_t *out_count) {
   uint64_t most_ns = 0;
+  size_t all = list_counted(model, tallies, room);
   *out_num = *out_count = 0;
   for (size_t i = 0; i < model->num_names; i++) {
-    uint64_t time_ns = 0;
-    size_t num = 0;
-    if (tallies[i].num < LEAST_UNITS || ppi_is_collection(model->names[i].text))
+    size_t count = tallies[i].num;
+    if (count < LEAST_UNITS || ppi_is_collection(model->names[i].text))
       continue;
-    for (size_t k = 0; k < model->num_names; k++) {
-      if (!is_near(tallies[k].num, tallies[i].num) ||
-          ppi_is_collection(model->names[k].text))
-        continue;
-      time_ns += tallies[k].time_ns;
-      num++;
-    }
+    size_t from = first_with(room, all, 9 * count);
+    size_t to = first_with(room, all, 11 * count + 1), num = to - from;
+    uint64_t time_ns = room[to].before_ns - room[from].before_ns;
     if (num == 1 && is_operator(&model->names[i])) continue;
     bool is_better = (num > 1) != (*out_num > 1) ? num > 1 : time_ns > most_ns;
     if (!is_better) continue;
     most_ns = time_ns;
     *out_num = num;
-    *out_count = tallies[i].num;
+    *out_count = count;
   }
   return most_ns;
 }
@@ -230,10 +268,10 @@ static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
 // Marks the names of the pattern, and those that come seldom but again and
 // again: they are stages of some iterations.
 static uint64_t find_pattern(const ppi_limit_model *model, tally *tallies,
-                             size_t *out_num) {
+                             counted *room, size_t *out_num) {
   enum { LEAST_AGAIN = 3 };
   size_t count;
-  uint64_t time_ns = find_count(model, tallies, out_num, &count);
+  uint64_t time_ns = find_count(model, tallies, room, out_num, &count);
   for (size_t i = 0; i < model->num_names && count; i++) {
     bool is_beside = ppi_is_collection(model->names[i].text);
     tallies[i].is_pattern = !is_beside && is_near(tallies[i].num, count);
@@ -320,16 +358,16 @@ static bool find_named(ppi_limit_model *model, const char *begins) {
 
 static bool find_iterations(ppi_limit_model *model) {
   tally *tallies = ppi_alloc((model->num_names + 1) * sizeof *tallies);
+  counted *room = ppi_alloc((model->num_names + 1) * sizeof *room);
   uint64_t best_ns = 0;
-  bool best_is_several = false;
-  if (!tallies) return false;
-  for (size_t i = 0; i < model->num_rows; i++) {
+  bool best_is_several = false, is_done = tallies && room;
+  for (size_t i = 0; i < model->num_rows && is_done; i++) {
     size_t num;
     if (model->rows[i].is_device ||
         (model->are_linked && !model->rows[i].is_linked))
       continue;
     count_names(model, &model->rows[i], tallies);
-    uint64_t time_ns = find_pattern(model, tallies, &num);
+    uint64_t time_ns = find_pattern(model, tallies, room, &num);
     bool is_several = num > 1;
     bool is_better =
         is_several != best_is_several ? is_several : time_ns > best_ns;
@@ -338,16 +376,16 @@ static bool find_iterations(ppi_limit_model *model) {
     best_is_several = is_several;
     model->loop_thread = (uint32_t)i;
   }
-  bool is_done = true;
-  if (model->loop_thread != PPI_NONE) {
+  if (is_done && model->loop_thread != PPI_NONE) {
     size_t num;
     count_names(model, &model->rows[model->loop_thread], tallies);
-    find_pattern(model, tallies, &num);
+    find_pattern(model, tallies, room, &num);
     model->begins_loop = first_of_pattern(model, tallies);
     is_done = cut_iterations(model, tallies);
     model->unit_kind = PPI_UNIT_ITERATION;
   }
   ppi_free(tallies);
+  ppi_free(room);
   return is_done;
 }
 

@@ -23,7 +23,8 @@ typedef struct walk {
   ppi_blame *blame;
   const ppi_limit_unit *unit;
   branches *branches;
-  bool is_gap;  // between two calls of the unit
+  uint8_t *queues;  // by name: 0 not known, 1 no queue, 2 a queue
+  bool is_gap;      // between two calls of the unit
   bool failed;
 } walk;
 
@@ -280,6 +281,42 @@ static void blame_device(walk *at, const ppi_limit_call *work, uint64_t from_ns,
   add_piece(at, PPI_BLAME_LINE, station, line_ns);
 }
 
+static uint64_t taken_within(const ppi_station *station, uint64_t from_ns,
+                             uint64_t to_ns) {
+  uint64_t ns = 0;
+  for (uint64_t time_ns = from_ns, until_ns; time_ns < to_ns;
+       time_ns = until_ns) {
+    bool is_taken =
+        ppi_station_taken(station, time_ns, &until_ns) >= station->servers;
+    until_ns = PPI_MIN(until_ns, to_ns);
+    if (is_taken) ns += until_ns - time_ns;
+  }
+  return ns;
+}
+
+// Of a call that waits for `name` of the same request: the time until that
+// begins in which its servers are taken.
+static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call,
+                                  uint32_t name) {
+  const ppi_limit_model *model = at->model;
+  for (size_t i = 0; i < at->unit->num && name != PPI_NONE; i++) {
+    const ppi_limit_call *other =
+        &model->calls[model->unit_calls[at->unit->first + i]];
+    if (other->name != name || other->row == call->row ||
+        other->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE) ||
+        other->start_ns < call->start_ns || other->end_ns > call->end_ns)
+      continue;
+    uint32_t station = model->rows[other->row].station;
+    if (station == PPI_NONE) return 0;
+    uint64_t ns = taken_within(&model->stations[station], call->start_ns,
+                               other->start_ns);
+    at->blame->line_ns[station] += (double)ns;
+    add_piece(at, PPI_BLAME_LINE, station, ns);
+    return ns;
+  }
+  return 0;
+}
+
 static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
   const ppi_limit_model *model = at->model;
   const ppi_limit_call *call = &model->calls[index];
@@ -297,6 +334,9 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
     waits_ns = PPI_MIN(waits_ns, left_ns);
     at->blame->waits_ns += (double)waits_ns;
     uint32_t other = model->names[call->name].waits_for;
+    uint64_t line_ns = PPI_MIN(blame_line_inside(at, call, other), waits_ns);
+    waits_ns -= line_ns;
+    left_ns -= line_ns;
     if (other != PPI_NONE) {
       at->blame->own_ns[other] += (double)waits_ns;
       at->blame->alone_ns[other] += (double)waits_ns;
@@ -311,24 +351,45 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
   add_piece(at, PPI_BLAME_WORK, call->name, left_ns);
 }
 
-// A call that wanders and ends where another begins is its queue, if that one's
-// rows are taken for half of the time.
-static bool is_queue(const ppi_limit_model *model, const ppi_limit_call *call,
-                     uint64_t to_ns, const ppi_limit_call *behind) {
-  if (!behind || behind->flags & (PPI_CALL_LOOSE | PPI_CALL_DEVICE))
-    return false;
-  uint32_t at = model->rows[behind->row].station;
-  if (at == PPI_NONE || behind->start_ns > to_ns + hand_over_ns) return false;
+// The station on which `behind` begins where `call` ends; PPI_NONE: none.
+static uint32_t station_behind(const ppi_limit_model *model, uint64_t end_ns,
+                               const ppi_limit_call *behind) {
+  if (!behind || behind->flags & (PPI_CALL_LOOSE | PPI_CALL_DEVICE) ||
+      behind->start_ns > end_ns + hand_over_ns)
+    return PPI_NONE;
+  return model->rows[behind->row].station;
+}
+
+// Calls that wander and end where others begin are their queue, if the servers
+// of these are taken meanwhile: most of the time, and far more than usually. A
+// busy event loop is taken as often whatever its tasks wait for.
+static bool are_queues(const ppi_limit_model *model, uint32_t name,
+                       uint32_t at) {
+  enum { MOST = 400 };
+  const ppi_limit_name *of = &model->names[name];
   const ppi_station *station = &model->stations[at];
-  uint64_t taken_ns = 0;
-  for (uint64_t time_ns = call->start_ns, until_ns; time_ns < to_ns;
-       time_ns = until_ns) {
-    bool is_taken =
-        ppi_station_taken(station, time_ns, &until_ns) >= station->servers;
-    until_ns = PPI_MIN(until_ns, to_ns);
-    if (is_taken) taken_ns += until_ns - time_ns;
+  double all_ns = 0, taken_ns = 0;
+  for (size_t i = 0; i < of->num && model->next_call; i++) {
+    uint32_t index = model->by_name[of->first + i];
+    const ppi_limit_call *call = &model->calls[index];
+    uint32_t next = model->next_call[index];
+    if (!ppi_is_sampled(i, of->num, MOST) || next == PPI_NO_CALL ||
+        station_behind(model, call->end_ns, &model->calls[next]) != at)
+      continue;
+    all_ns += (double)(call->end_ns - call->start_ns);
+    taken_ns += (double)taken_within(station, call->start_ns, call->end_ns);
   }
-  return 2 * taken_ns >= to_ns - call->start_ns;
+  return 2 * taken_ns >= all_ns &&
+         2 * (all_ns - taken_ns) <= PPI_MAX(0.1, 1 - station->full) * all_ns;
+}
+
+static bool is_queue(walk *at, const ppi_limit_call *call, uint64_t to_ns,
+                     const ppi_limit_call *behind) {
+  uint32_t station = station_behind(at->model, to_ns, behind);
+  if (station == PPI_NONE) return false;
+  uint8_t *known = &at->queues[call->name];
+  if (!*known) *known = are_queues(at->model, call->name, station) ? 2 : 1;
+  return *known == 2;
 }
 
 // ---- back over a request ----
@@ -357,7 +418,7 @@ static void blame_call(walk *at, uint32_t index, uint64_t to_ns,
     blame_device(at, call, 0, to_ns, &left_ns);
   } else if (!(call->flags & PPI_CALL_LOOSE)) {
     blame_inside(at, index, to_ns);
-  } else if (is_queue(at->model, call, to_ns, behind)) {
+  } else if (is_queue(at, call, to_ns, behind)) {
     blame_gap(at, call->start_ns, to_ns, behind);
   } else {
     at->blame->elsewhere_ns[call->name] += (double)(to_ns - call->start_ns);
@@ -424,12 +485,16 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
       .elsewhere_ns = ppi_alloc(names),
       .latencies = ppi_alloc((model->num_units + 1) * sizeof(uint64_t))};
   branches *of = ppi_alloc(sizeof *of);
-  walk at = {.model = model, .blame = out, .branches = of};
-  at.failed = !of || !out->own_ns || !out->alone_ns || !out->device_ns ||
-              !out->line_ns || !out->batch_ns || !out->idle_ns ||
-              !out->elsewhere_ns || !out->latencies;
+  walk at = {.model = model,
+             .blame = out,
+             .branches = of,
+             .queues = ppi_alloc(model->num_names + 1)};
+  at.failed = !of || !at.queues || !out->own_ns || !out->alone_ns ||
+              !out->device_ns || !out->line_ns || !out->batch_ns ||
+              !out->idle_ns || !out->elsewhere_ns || !out->latencies;
   if (!at.failed && model->unit_kind == PPI_UNIT_REQUEST) walk_units(&at);
   ppi_free(of);
+  ppi_free(at.queues);
   return !at.failed;
 }
 

@@ -60,7 +60,10 @@ static bool choose_ends(ppi_limit_model *model) {
   for (size_t i = 0; i < num; i++)
     model->from_ns = PPI_MIN(model->from_ns, model->units[i].start_ns);
   model->to_ns = num ? ends[num - 1] : 0;
-  if (num >= FEW_UNITS) {
+  uint64_t all_ns = model->to_ns - PPI_MIN(model->from_ns, model->to_ns);
+  // Units that all begin at once have no steady part.
+  if (num >= FEW_UNITS &&
+      2 * (ends[num - 1 - num / 20] - ends[num / 20]) >= all_ns) {
     model->from_ns = ends[num / 20];
     model->to_ns = ends[num - 1 - num / 20];
   }
