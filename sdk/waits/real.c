@@ -8,11 +8,18 @@
 static const pprof_wait_table_ nothing = {.on = 1};
 ppi_reals ppi_reals_found = {.table = &nothing};
 
-// The next library's: another tool's interceptor, where there is one.
+static const void *library_of(const void *symbol) {
+  Dl_info info;
+  return symbol && dladdr(symbol, &info) ? info.dli_fbase : NULL;
+}
+
+// The next library's: another tool's interceptor, such as a sanitizer's, where
+// there is one; it has no version.
 static void find(void *out, const char *name, const char *version) {
-  void *symbol = NULL;
-  if (*version) symbol = dlvsym(RTLD_NEXT, name, version);
-  if (!symbol) symbol = dlsym(RTLD_NEXT, name);
+  void *symbol = dlsym(RTLD_NEXT, name);
+  void *versioned = *version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+  if (versioned && library_of(symbol) == library_of(versioned))
+    symbol = versioned;
   memcpy(out, &symbol, sizeof symbol);
 }
 

@@ -227,6 +227,32 @@ class WaitsTest(unittest.TestCase):
                 self.assertEqual(4 * 200, works)
                 shutil.rmtree(logs)
 
+    def test_sanitized_programs_wait(self):
+        compiler = shutil.which("g++")
+        with open(PPROF, "rb") as file:
+            if not compiler or re.search(b"__[at]san_init", file.read()):
+                self.skipTest("no g++, or the library is sanitized itself")
+        source = os.path.join(os.path.dirname(PYTHON), "planted.cc")
+        folder, library = os.path.split(os.path.realpath(PPROF))
+        self.env["TSAN_OPTIONS"] = "ignore_noninstrumented_modules=1"
+        for sanitizer in ["address", "thread"]:
+            with self.subTest(sanitizer):
+                program = os.path.join(self.home, sanitizer)
+                subprocess.run([compiler, "-std=c++17", "-fsanitize=" + sanitizer, "-Isdk/include",
+                                "-Iconfig/include", "-Iexporters/include", source, "-o", program,
+                                "-L", folder, "-l:" + library, "-Wl,-rpath," + folder,
+                                "-lpthread", "-ldl"], check=True)
+                logs = program + ".logs"
+                done = subprocess.run([TOOL, "run", "--waits", "--library", LIBRARY, "--logs", logs,
+                                       program, "hostile"], env=self.env, cwd=self.home,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+                                      text=True, check=False)
+                self.assertEqual(0, done.returncode, done.stdout)
+                found = [read_log(log) for log in glob.glob(logs + "/*.pplog")]
+                self.assertEqual(4 * 200, sum(name == "work" for _, ranges in found
+                                              for *_, name in ranges))
+                self.assertTrue(any(waits for waits, _ in found))
+
     def test_sql_and_traces_have_who_ended_a_wait(self):
         logs = self.record("two_locks", "--waits")
         log, = glob.glob(logs + "/*.pplog")

@@ -176,13 +176,15 @@ static bool set_kernels(const struct run *run) {
           setenv(CUDA_INJECTION, run->library, 1) == 0);
 }
 
-// In front of the C library, also in a program that marks by NVTX alone.
+// In front of the C library, also in a program that marks by NVTX alone; and of
+// the address sanitizer, which ends a program that it does not come first in.
 static int set_waits(const struct run *run) {
   char library[PATH_MAX];
   if (!run->options->run.waits && !run->settings.waits) return PPI_EXIT_DONE;
   if (!ppi_tool_find_waits(run->library, library)) return PPI_EXIT_USAGE;
   bool done = (run->settings.waits || append("PPROF_SET", ";", "waits=on")) &&
-              append("LD_PRELOAD", ":", library);
+              append("LD_PRELOAD", ":", library) &&
+              append("ASAN_OPTIONS", ":", "verify_asan_link_order=0");
   return done ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
