@@ -126,14 +126,14 @@ void Readers() {
 }
 
 // Two locks in turn; `own`: each thread has its own two.
-void TakeTurns(bool own) {
+void TakeTurns(bool own, int num = 50) {
   static std::mutex locks[8][2];
   pprof_name_object(&locks[0][0], "first");
   pprof_name_object(&locks[0][1], "second");
   Run(4, [&](int i) {
-    for (int n = 0; n < 50; n++) {
+    for (int n = 0; n < num; n++) {
       PPROF_SCOPE("round");
-      pprof_flow((uint64_t)(1000 * i + n + 1));
+      pprof_flow((uint64_t)num * i + n + 1);
       for (int k = 0; k < 2; k++) {
         std::lock_guard<std::mutex> lock(locks[own ? i : 0][k]);
         PPROF_SCOPE("part");
@@ -147,6 +147,9 @@ void TwoLocks() {
 }
 void OwnLocks() {
   TakeTurns(true);
+}
+void EndlessTurns() {
+  TakeTurns(false, 1 << 30);
 }
 
 // ---- queues ----
@@ -526,6 +529,7 @@ const Program programs[] = {
     {"readers", Readers},
     {"two_locks", TwoLocks},
     {"own_locks", OwnLocks},
+    {"endless_turns", EndlessTurns},
     {"bounded_queue", BoundedQueue},
     {"roomy_queue", RoomyQueue},
     {"lost_wake_up", LostWakeUp},

@@ -227,6 +227,41 @@ class WaitsTest(unittest.TestCase):
                 self.assertEqual(4 * 200, works)
                 shutil.rmtree(logs)
 
+    def test_a_program_that_runs_is_switched_off_and_on(self):
+        config = os.path.join(self.home, "waits.yaml")
+
+        def switch(value):
+            with open(config + ".next", "w", encoding="utf-8") as file:
+                file.write("waits: %s\n" % value)
+            os.replace(config + ".next", config)
+
+        switch("on")
+        run, _ = self.start("endless_turns", "-c", config)
+        with run:
+            try:
+                self.sees_waits(run, True)
+                switch("off")
+                self.sees_waits(run, False)
+                switch("on")
+                self.sees_waits(run, True)
+            finally:
+                subprocess.run(["pkill", "-KILL", "-P", str(run.pid)], check=True)
+            run.communicate(timeout=60)
+
+    def sees_waits(self, run, wanted):
+        """Until three looks in a row see it so."""
+        agrees, ends = 0, time.monotonic() + 60
+        while agrees < 3:
+            self.assertLess(time.monotonic(), ends)
+            with open("/proc/%d/task/%d/children" % (run.pid, run.pid), encoding="ascii") as file:
+                child = (file.read().split() or [None])[0]
+            if not child:
+                continue
+            seen = subprocess.run([TOOL, "info", "--live", child], env=self.env, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60,
+                                  check=False).stdout
+            agrees = agrees + 1 if "round" in seen and ("wait for" in seen) == wanted else 0
+
     def test_sanitized_programs_wait(self):
         compiler = shutil.which("g++")
         with open(PPROF, "rb") as file:

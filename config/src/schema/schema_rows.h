@@ -105,11 +105,11 @@ KEY("cpu", GLOBS, "none", 0, 0, NULL, cpu,
 ROW("waits", MAP, NULL, 1, 0, NULL, AT(waits),
     "on: waits of threads for each other are ranges, see forensics.md; or a"
     " mapping. The program links or preloads libpprof_waits.so:"
-    " `pprof-report run --waits`.", FIXED)
+    " `pprof-report run --waits`.", RELOADS)
 KEY("waits.io", BOOL, "false", 0, 0, NULL, idle_waits,
     "Whether waits for outside events are recorded, too, with category"
     " Idle: `poll`, `epoll_wait`, `select`, `accept`, `read` of pipes and"
-    " sockets.", FIXED)
+    " sockets.", RELOADS)
 ROW("names", MAP, NULL, 0, 0, NULL, 0,
     "More than 32 names that differ only in numbers become one row: `decode"
     " step 481` is `decode step {}`.", FIXED)

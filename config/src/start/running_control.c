@@ -57,9 +57,11 @@ static pprof_status apply(ppi_running *run, const ppi_config *old,
     }
     if (status != PPROF_STATUS_OK) set_rules(run, old);
   }
-  if (status == PPROF_STATUS_OK) return status;
-  return ppi_fail(error, status, "%s: %s", run->config_path,
-                  pprof_status_string(status));
+  if (status != PPROF_STATUS_OK)
+    return ppi_fail(error, status, "%s: %s", run->config_path,
+                    pprof_status_string(status));
+  ppi_running_calls->set_waits(next->waits == 1, next->idle_waits == 1);
+  return status;
 }
 
 static pprof_status load_next(const ppi_running *run, ppi_config *next,
