@@ -7,8 +7,8 @@
 #include <random>
 
 extern "C" {
-#include "import/intern.h"
-#include "import/numbers.h"
+#include "import/importer.h"
+#include "import/fields.h"
 #include "import/sorter.h"
 }
 #include "imported.h"

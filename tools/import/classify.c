@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "import/numbers.h"
+#include "import/fields.h"
 #include "names/collectives.h"
 #include "names/names.h"
 #include "names/tails.h"
@@ -259,4 +259,19 @@ void ppi_label_clean(ppi_label *label, bool is_paddle, int64_t *out_step) {
   }
   label->name = is_pytorch ? "ProfilerStep*" : "ProfileStep";
   label->name_len = is_pytorch ? 13 : 11;
+}
+
+// ---- who writes them ----
+
+const ppi_dialect *ppi_dialect_of(uint32_t bits) {
+  static const ppi_dialect dialects[] = {
+      {PPI_IS_PADDLE, "a Paddle trace", .has_day_times = true,
+       .has_device_rows = true},
+      {PPI_IS_PYTORCH, "a PyTorch trace", .has_device_rows = true},
+      {PPI_IS_ORT, "an ONNX Runtime trace", .has_coarse_times = true},
+      {UINT32_MAX, "a Chrome trace", .has_device_rows = true},
+  };
+  unsigned i = 0;
+  while (!(dialects[i].is & (bits | 1u << 31))) i++;
+  return &dialects[i];
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One event of a trace to records.
+#include "import/convert.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "import/convert.h"
-#include "import/convert_more.h"
+#include "import/importer.h"
 #include "import/own_take.h"
 #include "import/sites.h"
-#include "import/values.h"
 #include "json/hash.h"
 
 typedef struct trace_event {
@@ -287,8 +287,8 @@ static pprof_status take_flow(ppi_importer *importer,
 // Puts more behind a name, if there is room.
 static void append(ppi_label *label, char *name, const char *before,
                    const char *text, size_t len, const char *behind) {
-  size_t most = PPI_MAX_NAME + 1 - label->name_len;
-  if (label->name_len + len + 2 > PPI_MAX_NAME) return;
+  size_t most = PPI_IMPORT_MAX_NAME + 1 - label->name_len;
+  if (label->name_len + len + 2 > PPI_IMPORT_MAX_NAME) return;
   if (label->name != name) memcpy(name, label->name, label->name_len);
   label->name = name;
   label->name_len += (size_t)snprintf(name + label->name_len, most, "%s%.*s%s",
@@ -307,7 +307,7 @@ static pprof_status add_counter(ppi_importer *importer,
     skip(importer, PPI_SKIP_MALFORMED);
   for (size_t i = 0; i < fields->num_numbers && status == PPROF_STATUS_OK;
        i++) {
-    char name[PPI_MAX_NAME + 1];
+    char name[PPI_IMPORT_MAX_NAME + 1];
     const ppi_number *number = &fields->numbers[i];
     ppi_label label = event->label;
     double value = ppi_number_value(number);
@@ -467,7 +467,7 @@ static void append_shapes(ppi_fields *fields, ppi_label *label) {
   const char *suffix = suffix_of_node(label);
   size_t suffix_len = suffix ? strlen(suffix) : 0;
   if (!from || label->name != fields->name ||
-      label->name_len + 1 + 2 * len > PPI_MAX_NAME)
+      label->name_len + 1 + 2 * len > PPI_IMPORT_MAX_NAME)
     return;
   size_t at = label->name_len - suffix_len;
   fields->name[at++] = ' ';

@@ -6,11 +6,11 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/convert_more.h"
+#include "import/convert.h"
+#include "import/importer.h"
 #include "import/join.h"
 #include "import/own_take.h"
 #include "import/sites.h"
-#include "import/values.h"
 
 // ---- nodes of ONNX Runtime ----
 

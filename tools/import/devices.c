@@ -12,9 +12,9 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/devices.h"
 #include "import/join.h"
 #include "import/sites.h"
+#include "import/sweeper.h"
 
 // Of several processes that show one device's work those that show it closest:
 // sums of it, launches, all streams in one, streams.

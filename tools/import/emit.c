@@ -92,7 +92,7 @@ static bool is_first_of_site(ppi_emitter *emit, uint32_t site) {
 
 static void define_one_site(ppi_emitter *emit, uint32_t site) {
   static const char suffix[] = "_kernel_time";
-  char cut[PPI_MAX_NAME + 1];
+  char cut[PPI_IMPORT_MAX_NAME + 1];
   if (site == 0 || !is_first_of_site(emit, site)) return;
   const ppi_class *class = &emit->importer->classes[site];
   const char *name = ppi_import_site_name(emit->importer, site);

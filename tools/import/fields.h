@@ -4,12 +4,30 @@
 #pragma once
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "json/json.h"
 #include "pprof/event.h"
 
-#define PPI_MAX_NAME 4096
+// Times beyond 2^62 ns (146 years) either way are no times.
+#define PPI_IMPORT_MAX_NS (INT64_C(1) << 62)
+
+// ppi_decimal_ns turns a decimal number of units of 10^`exponent` ns (3:
+// microseconds) into ns, halves up, away from zero. False: no number, or
+// beyond PPI_IMPORT_MAX_NS. What follows the number, say " us", is passed to
+// *out_rest, which may be NULL: then nothing may follow.
+bool ppi_decimal_ns(const char *text, size_t len, int exponent, int64_t *out,
+                    size_t *out_rest);
+// ppi_duration_ns reads a number and its unit: "12.3 us" (also ns, ms, s;
+// without one microseconds).
+bool ppi_duration_ns(const char *text, size_t len, int64_t *out);
+// ppi_integer reads a whole decimal integer and nothing else.
+bool ppi_integer(const char *text, size_t len, int64_t *out);
+
+#define PPI_IMPORT_MAX_NAME 4096
 #define PPI_MAX_ATTRIBUTES 16384
 #define PPI_MAX_SCALAR 255
 #define PPI_MAX_NUMBERS 64
@@ -134,7 +152,7 @@ typedef struct ppi_fields {
   uint8_t key_buckets[PPI_ARG_BUCKETS], arg_buckets[PPI_ARG_BUCKETS];
   // Of our own traces: `true` is the number 1, and there are no attributes.
   bool is_own;
-  char name[PPI_MAX_NAME + 1];
+  char name[PPI_IMPORT_MAX_NAME + 1];
   size_t name_len;
   bool has_name, name_cut, is_empty;
   ppi_scalar fields[PPI_NUM_FIELDS];

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "json/hash.h"
 
 // Bytes of records held at once.
 #define RECORD_MEMORY (32u << 20)
@@ -183,4 +184,259 @@ void ppi_import_end(ppi_importer *importer, ppi_record *begun,
     begun->attributes = end->attributes;
   else if (end->attributes && end->attributes != begun->attributes)
     importer->skips[PPI_SKIP_ATTRIBUTES_OF_ENDS]++;
+}
+
+// ---- clocks ----
+
+// So far from 0 a clock has no event there by chance.
+#define FAR_FROM_ZERO_NS (INT64_C(3600) * 1000000000)
+
+static bool has_any(const ppi_clock *clock) {
+  return clock->num[PPI_TIMED_FRAME] + clock->num[PPI_TIMED_HOST] +
+             clock->num[PPI_TIMED_DEVICE] >
+         0;
+}
+
+static void widen(ppi_clock *clock, int64_t min_ns, int64_t max_ns) {
+  bool is_first = !has_any(clock);
+  clock->min_ns = is_first ? min_ns : PPI_MIN(clock->min_ns, min_ns);
+  clock->max_ns = is_first ? max_ns : PPI_MAX(clock->max_ns, max_ns);
+}
+
+static void join_clocks(ppi_clock *into, const ppi_clock *from) {
+  widen(into, from->min_ns, from->max_ns);
+  for (int i = 0; i <= PPI_TIMED_DEVICE; i++) into->num[i] += from->num[i];
+}
+
+// Whether no more than `most_ns` lie between a clock's times and these.
+static bool is_near(const ppi_clock *clock, int64_t min_ns, int64_t max_ns,
+                    int64_t most_ns) {
+  return (__int128)min_ns - clock->max_ns <= most_ns &&
+         (__int128)clock->min_ns - max_ns <= most_ns;
+}
+
+static size_t find_clock(const ppi_clocks *clocks, int64_t ns) {
+  size_t i = 0;
+  while (i < clocks->num &&
+         !is_near(&clocks->items[i], ns, ns, PPI_CLOCK_GAP_NS))
+    i++;
+  return i;
+}
+
+// One that has become wider may have come near to others.
+static void join_near(ppi_clocks *clocks, size_t at) {
+  ppi_clock grown = clocks->items[at];
+  clocks->items[at] = clocks->items[--clocks->num];
+  for (size_t i = 0; i < clocks->num;) {
+    if (is_near(&clocks->items[i], grown.min_ns, grown.max_ns,
+                PPI_CLOCK_GAP_NS)) {
+      join_clocks(&grown, &clocks->items[i]);
+      clocks->items[i] = clocks->items[--clocks->num];
+    } else {
+      i++;
+    }
+  }
+  clocks->items[clocks->num++] = grown;
+}
+
+void ppi_clocks_add(ppi_clocks *clocks, int64_t start_ns, int64_t end_ns,
+                    ppi_timed what) {
+  bool has_end = (__int128)end_ns - start_ns <= PPI_CLOCK_GAP_NS;
+  int64_t last_ns = has_end ? PPI_MAX(start_ns, end_ns) : start_ns;
+  ppi_clock *clock = &clocks->zero;
+  if (start_ns != 0) {
+    size_t at = find_clock(clocks, start_ns);
+    if (at == clocks->num) clocks->items[clocks->num++] = (ppi_clock){0};
+    clock = &clocks->items[at];
+  }
+  widen(clock, start_ns, last_ns);
+  clock->num[what]++;
+  if (start_ns != 0 && clocks->num > 1)
+    join_near(clocks, (size_t)(clock - clocks->items));
+}
+
+static void place_zero(ppi_clocks *clocks) {
+  const ppi_clock *zero = &clocks->zero;
+  if (!has_any(zero)) return;
+  for (size_t i = 0; i < clocks->num; i++) {
+    if (!is_near(&clocks->items[i], zero->min_ns, zero->max_ns,
+                 FAR_FROM_ZERO_NS))
+      continue;
+    join_clocks(&clocks->items[i], zero);
+    return;
+  }
+  if (clocks->num == 0) clocks->items[clocks->num++] = *zero;
+}
+
+// More than 0: `a` has more.
+static int compare_clocks(const ppi_clock *a, const ppi_clock *b) {
+  for (int i = PPI_TIMED_HOST; i <= PPI_TIMED_DEVICE; i++)
+    if (a->num[i] != b->num[i]) return a->num[i] > b->num[i] ? 1 : -1;
+  return 0;
+}
+
+const ppi_clock *ppi_clocks_choose(ppi_clocks *clocks) {
+  place_zero(clocks);
+  const ppi_clock *found = clocks->items;
+  bool is_tied = clocks->num == 0;
+  for (size_t i = 1; i < clocks->num; i++) {
+    int order = compare_clocks(&clocks->items[i], found);
+    is_tied = order == 0 || (is_tied && order < 0);
+    if (order > 0) found = &clocks->items[i];
+  }
+  return is_tied ? NULL : found;
+}
+
+// ---- texts ----
+
+static bool grow_buckets(ppi_intern *intern) {
+  if ((intern->num_items + 1) * 2 <= intern->num_buckets) return true;
+  size_t num = intern->num_buckets ? intern->num_buckets * 2 : 256;
+  uint32_t *buckets = ppi_alloc(num * sizeof *buckets);
+  if (!buckets) return false;
+  for (size_t i = 0; i < intern->num_items; i++) {
+    size_t at = intern->items[i].hash & (num - 1);
+    while (buckets[at]) at = (at + 1) & (num - 1);
+    buckets[at] = (uint32_t)i + 1;
+  }
+  ppi_free(intern->buckets);
+  intern->buckets = buckets;
+  intern->num_buckets = num;
+  return true;
+}
+
+static char *keep_text(ppi_intern *intern, const char *text, size_t len) {
+  size_t need = len + 1;
+  if (need > intern->chunk_left) {
+    size_t size = need > PPI_INTERN_CHUNK ? need : PPI_INTERN_CHUNK;
+    if (!PPI_ROOM(intern->chunks, intern->chunks_capacity,
+                  intern->num_chunks + 1))
+      return NULL;
+    char *chunk = ppi_realloc(NULL, size);
+    if (!chunk) return NULL;
+    intern->chunks[intern->num_chunks++] = chunk;
+    intern->chunk_at = chunk;
+    intern->chunk_left = size;
+  }
+  char *at = intern->chunk_at;
+  memcpy(at, text, len);
+  at[len] = '\0';
+  intern->chunk_at += need;
+  intern->chunk_left -= need;
+  intern->num_bytes += need;
+  return at;
+}
+
+static uint32_t hash_of(const char *text, size_t len) {
+  return (uint32_t)(ppi_hash_bytes(7, text, len) >> 16);
+}
+
+static uint32_t find_text(const ppi_intern *intern, const char *text,
+                          size_t len, uint32_t hash) {
+  size_t mask = intern->num_buckets - 1, at = hash & mask;
+  for (; intern->num_buckets && intern->buckets[at]; at = (at + 1) & mask) {
+    const ppi_intern_item *item = &intern->items[intern->buckets[at] - 1];
+    if (item->hash == hash && item->len == len &&
+        memcmp(item->text, text, len) == 0)
+      return intern->buckets[at];
+  }
+  return 0;
+}
+
+uint32_t ppi_intern_find(const ppi_intern *intern, const char *text,
+                         size_t len) {
+  return find_text(intern, text, len, hash_of(text, len));
+}
+
+uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
+                       bool *out_is_new) {
+  *out_is_new = false;
+  uint32_t hash = hash_of(text, len),
+           known = find_text(intern, text, len, hash);
+  if (known) return known;
+  if (intern->num_items >= intern->max_items ||
+      intern->num_bytes + len + 1 > intern->max_bytes)
+    return 0;
+  intern->failed = true;
+  if (!grow_buckets(intern)) return 0;
+  if (!PPI_ROOM(intern->items, intern->items_capacity, intern->num_items + 1))
+    return 0;
+  char *kept = keep_text(intern, text, len);
+  if (!kept) return 0;
+  intern->failed = false;
+  intern->items[intern->num_items++] =
+      (ppi_intern_item){kept, (uint32_t)len, hash};
+  size_t mask = intern->num_buckets - 1, at = hash & mask;
+  for (; intern->buckets[at];) at = (at + 1) & mask;
+  intern->buckets[at] = (uint32_t)intern->num_items;
+  *out_is_new = true;
+  return (uint32_t)intern->num_items;
+}
+
+const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
+                                          uint32_t id) {
+  return id > 0 && id <= intern->num_items ? &intern->items[id - 1] : NULL;
+}
+
+void ppi_intern_clear(ppi_intern *intern) {
+  for (size_t i = 0; i < intern->num_chunks; i++) ppi_free(intern->chunks[i]);
+  ppi_free(intern->chunks);
+  ppi_free(intern->items);
+  ppi_free(intern->buckets);
+  *intern = (ppi_intern){0};
+}
+
+// ---- values of the event that was read last ----
+
+bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out) {
+  return (scalar->kind == PPI_SCALAR_NUMBER ||
+          scalar->kind == PPI_SCALAR_TEXT) &&
+         ppi_decimal_ns(scalar->text, scalar->len, 3, out, NULL);
+}
+
+uint64_t ppi_import_id(const ppi_scalar *scalar) {
+  int64_t id;
+  if (!scalar ||
+      (scalar->kind != PPI_SCALAR_NUMBER && scalar->kind != PPI_SCALAR_TEXT))
+    return 0;
+  if (ppi_integer(scalar->text, scalar->len, &id)) return (uint64_t)id;
+  return ppi_hash_bytes(5, scalar->text, scalar->len) | 1;
+}
+
+uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
+                           ppi_arg second) {
+  const ppi_scalar *scalar = ppi_fields_arg(&importer->fields, first);
+  if (!scalar) scalar = ppi_fields_arg(&importer->fields, second);
+  return ppi_import_id(scalar);
+}
+
+bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out) {
+  const ppi_scalar *scalar = ppi_fields_arg(&importer->fields, arg);
+  if (!scalar || scalar->kind != PPI_SCALAR_NUMBER ||
+      !isfinite(ppi_scalar_number(scalar)))
+    return false;
+  *out = ppi_scalar_number(scalar);
+  return true;
+}
+
+bool ppi_import_flops(const ppi_importer *importer, double *out) {
+  return ppi_import_number(importer, PPI_ARG_FLOPS, out) ||
+         ppi_import_number(importer, PPI_ARG_FLOPS_UPPER, out);
+}
+
+uint32_t ppi_import_attributes(ppi_importer *importer) {
+  ppi_fields *fields = &importer->fields;
+  bool is_new;
+  if (fields->attributes_cut) importer->skips[PPI_SKIP_ATTRIBUTES_CUT]++;
+  if (fields->attributes_len == 0) return 0;
+  // Written without braces; the array has room for them.
+  memmove(fields->attributes + 1, fields->attributes, fields->attributes_len);
+  size_t from = fields->attributes[1] == ',';
+  fields->attributes[from] = '{';
+  fields->attributes[fields->attributes_len + 1] = '}';
+  uint32_t id = ppi_intern_id(&importer->attributes, fields->attributes + from,
+                              fields->attributes_len + 2 - from, &is_new);
+  if (!id && !importer->attributes.failed)
+    importer->skips[PPI_SKIP_ATTRIBUTES_DROPPED]++;
+  return id;
 }

@@ -6,16 +6,17 @@
 // nested ranges of them (sweep.c, emit.c).
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/map.h"
 #include "import/classify.h"
-#include "import/clocks.h"
 #include "import/fields.h"
-#include "import/import_options.h"
-#include "import/intern.h"
-#include "import/numbers.h"
 #include "import/own.h"
 #include "import/place.h"
 #include "import/sorter.h"
+#include "names/choice.h"
 #include "names/shapes.h"
 
 #define PPI_IMPORT_MAX_SITES 65536
@@ -27,6 +28,83 @@
 
 // Times in records are biased, so that they sort as unsigned numbers.
 #define PPI_RECORD_BIAS ((uint64_t)PPI_IMPORT_MAX_NS)
+
+// Ten years: no program runs so long, and no two clocks that count from
+// different years are closer.
+#define PPI_CLOCK_GAP_NS (INT64_C(315569520) * 1000000000)
+// More than the clocks that all times can have.
+#define PPI_MAX_CLOCKS 32
+
+typedef enum ppi_timed {
+  PPI_TIMED_FRAME,
+  PPI_TIMED_HOST,
+  PPI_TIMED_DEVICE
+} ppi_timed;
+
+// Times of one clock, and of how many events they are.
+typedef struct ppi_clock {
+  int64_t min_ns, max_ns;
+  uint64_t num[PPI_TIMED_DEVICE + 1];
+} ppi_clock;
+
+typedef struct ppi_clocks {
+  ppi_clock items[PPI_MAX_CLOCKS];
+  size_t num;
+  ppi_clock zero;  // of events at 0 exactly
+} ppi_clocks;
+
+void ppi_clocks_add(ppi_clocks *clocks, int64_t start_ns, int64_t end_ns,
+                    ppi_timed what);
+// ppi_clocks_choose answers the clock that most host events have, or where no
+// host decides most device events; NULL where none has most.
+const ppi_clock *ppi_clocks_choose(ppi_clocks *clocks);
+
+#define PPI_INTERN_CHUNK (256u << 10)
+
+typedef struct ppi_intern_item {
+  const char *text;  // zero-terminated; may hold zeroes
+  uint32_t len, hash;
+} ppi_intern_item;
+
+typedef struct ppi_intern {
+  uint32_t max_items;
+  size_t max_bytes;
+  ppi_intern_item *items;  // id 1 is the first
+  size_t num_items, items_capacity;
+  uint32_t *buckets;  // ids; 0: none
+  size_t num_buckets;
+  char **chunks;
+  size_t num_chunks, chunks_capacity;
+  char *chunk_at;
+  size_t chunk_left, num_bytes;
+  bool failed;  // out of memory
+} ppi_intern;
+
+// ppi_intern_id answers the id of a text, which it adds; 0 when there is no
+// room, or no memory (`failed`). *out_is_new: it was added.
+uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
+                       bool *out_is_new);
+// ppi_intern_find answers 0 where that one would add the text.
+uint32_t ppi_intern_find(const ppi_intern *intern, const char *text,
+                         size_t len);
+const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
+                                          uint32_t id);
+void ppi_intern_clear(ppi_intern *intern);
+
+// `on_progress` (or NULL) is called now and then with what has been done of
+// `total`; `say` (or NULL) gets in words what was taken for what.
+typedef struct ppi_import_options {
+  void (*on_progress)(void *context, uint64_t done, uint64_t total);
+  void (*say)(void *context, const char *text);
+  void *context;
+  const char *device_process;  // a glob; processes called so are devices
+  bool by_shape;  // names have the shapes of their inputs behind them
+  // Python's functions lie around operators, and what was called in some has so
+  // many of these behind its name.
+  bool by_stack;
+  uint32_t num_callers;
+  const ppi_choice *choice;  // whose categories names have; NULL: none
+} ppi_import_options;
 
 typedef enum ppi_record_kind {
   PPI_RECORD_BEGIN,
@@ -251,3 +329,15 @@ static inline bool ppi_import_is_in_time(const ppi_importer *importer,
   return start >= first && start <= last &&
          (end < start || end - start <= PPI_CLOCK_GAP_NS);
 }
+
+// Identifiers are integers or any text; 0: none.
+uint64_t ppi_import_id(const ppi_scalar *scalar);
+uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
+                           ppi_arg second);
+// ppi_import_flops is the number that `flops`, else `Flops` gives.
+bool ppi_import_flops(const ppi_importer *importer, double *out);
+bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out);
+uint32_t ppi_import_attributes(ppi_importer *importer);
+
+// ppi_import_ns reads a time in microseconds. False: it is none.
+bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out);

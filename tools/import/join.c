@@ -3,6 +3,7 @@
 // Device records find what submitted them: both are sorted by id, and read side
 // by side.
 #include "import/join.h"
+
 #include "base/base.h"
 #include "base/mem.h"
 #include "import/sites.h"

@@ -7,9 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/callers.h"
-#include "import/launchers.h"
-#include "import/nest.h"
+#include "import/sweeper.h"
 
 static void fail(ppi_sweeper *sweeper, pprof_status status) {
   if (sweeper->emit.status == PPROF_STATUS_OK) sweeper->emit.status = status;

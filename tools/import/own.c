@@ -2,11 +2,12 @@
 //
 // What a run says of itself in our own traces: texts, totals, notes, and what
 // its lanes, devices and streams are.
+#include "import/own.h"
+
 #include <string.h>
 
 #include "base/mem.h"
 #include "import/fields.h"
-#include "import/own.h"
 
 static bool is(const char *text, const char *wanted) {
   return strcmp(text, wanted) == 0;

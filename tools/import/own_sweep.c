@@ -7,7 +7,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/own_sweep.h"
 #include "import/sweeper.h"
 
 typedef struct own_range {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events of our own traces to records: what the Chrome writer put into args.
+#include "import/own_take.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "import/own_take.h"
+#include "import/importer.h"
 #include "import/sites.h"
-#include "import/values.h"
 
 typedef enum own_number {
   OWN_WINDOW,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "import/numbers.h"
+#include "import/fields.h"
 #include "json/hash.h"
 
 // Beyond any OS's thread ids.

@@ -4,6 +4,8 @@
 // the same bytes between two values again and again: a key, its quotes, colon
 // and blanks. Such glue is compared as a whole, and its meaning is known from
 // the first time. What is unusual in any way is left to the parser.
+#include "import/quick.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +13,6 @@
 #include "base/mem.h"
 #include "import/convert.h"
 #include "import/own_take.h"
-#include "import/trace.h"
 
 enum {
   MOST_GLUE = 120,
@@ -289,7 +290,7 @@ static const char *take_name(ppi_fields *fields, const char *at) {
   const char *end = take_scalar(fields, NULL, at, &number);
   if (!end || (*at != '"' && *at != '-' && !is_digit(*at))) return end;
   size_t len = (size_t)(end - from) - (*at == '"');
-  if (len > PPI_MAX_NAME) return NULL;
+  if (len > PPI_IMPORT_MAX_NAME) return NULL;
   if (len <= SHORT)
     memcpy(fields->name, from, SHORT);
   else
@@ -470,7 +471,7 @@ static const char *take_event(ppi_quick *quick, ppi_fields *fields,
   }
 }
 
-size_t ppi_trace_take_events(void *context, const char *bytes) {
+size_t ppi_quick_take(void *context, const char *bytes) {
   ppi_importer *importer = context;
   const char *at = skip_space(bytes), *done = bytes;
   if (importer->is_in_event || importer->event_depth == 0 ||

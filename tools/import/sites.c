@@ -32,7 +32,7 @@ static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
 // may be communication.
 static void categorise(const ppi_importer *importer, const ppi_label *label,
                        ppi_class *class) {
-  char name[PPI_MAX_NAME + 1];
+  char name[PPI_IMPORT_MAX_NAME + 1];
   const ppi_import_options *options = importer->options;
   if (!options || !options->choice) return;
   snprintf(name, sizeof name, "%.*s", (int)label->name_len, label->name);
@@ -116,7 +116,7 @@ static size_t make_key(char *key, const ppi_label *label) {
 
 static uint32_t intern(ppi_importer *importer, const ppi_label *label,
                        const ppi_class *class, bool *out_is_new) {
-  char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
+  char key[PPI_MAX_SCALAR + 1 + PPI_IMPORT_MAX_NAME + 1];
   size_t len = make_key(key, label);
   uint32_t site = ppi_intern_id(&importer->names, key, len, out_is_new);
   if (!*out_is_new) return site;
@@ -145,7 +145,7 @@ static void learn(ppi_importer *importer, uint32_t site, const ppi_label *label,
 
 static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
                           const ppi_class *given) {
-  char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
+  char key[PPI_MAX_SCALAR + 1 + PPI_IMPORT_MAX_NAME + 1];
   bool is_new;
   uint32_t site = ppi_intern_find(&importer->names, key, make_key(key, label));
   if (!site) site = folded_site(importer, label);
@@ -181,7 +181,7 @@ uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label) {
 
 uint32_t ppi_import_site_behind(ppi_importer *importer, uint32_t site,
                                 const char *text, size_t len) {
-  char name[PPI_MAX_NAME + 1];
+  char name[PPI_IMPORT_MAX_NAME + 1];
   bool is_new;
   for (uint32_t fold; (fold = ppi_import_fold(importer, site)) != 0;)
     site = fold;

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which processes a trace has, and each one's way to the sink.
-#include "import/sweep.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/callers.h"
-#include "import/devices.h"
 #include "import/join.h"
-#include "import/launchers.h"
-#include "import/nest.h"
-#include "import/own_sweep.h"
 #include "import/sweeper.h"
 
 static void clear_sweeper(ppi_sweeper *sweeper) {

@@ -63,7 +63,7 @@ static uint32_t row_of(const joining *join, const char *name) {
 // The text of `"node":"..."`, which a quote or backslash in it ends.
 static uint32_t node_of(const joining *join, const char *json) {
   static const char key[] = "\"node\":\"";
-  char name[PPI_MAX_NAME + 1];
+  char name[PPI_IMPORT_MAX_NAME + 1];
   const char *at = strstr(json, key);
   if (!at) return NOTHING;
   at += sizeof key - 1;

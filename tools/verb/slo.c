@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/say.h"
-#include "import/numbers.h"
+#include "import/fields.h"
 
 static bool read_one(const char *text, size_t len, ppi_slo *out) {
   const struct {
