@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What the interpreter does to a run: its collections, and callbacks that keep
+// an event loop.
 #include "report/findings/rules.h"
 
 #include "base/base.h"

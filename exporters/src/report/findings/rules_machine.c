@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What the machine does to a run: clocks, quotas, memory and neighbours.
 #include "report/findings/rules.h"
 
 #include <string.h>
