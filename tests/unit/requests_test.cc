@@ -410,4 +410,54 @@ TEST(RequestsTest, WhatWaitsForAnotherProcessHasWhatThatLeaves) {
   pprof_report_destroy(all);
 }
 
+// Steps of 100 ns: an engine's with 60 ns of "schedule", two workers' with 90
+// and 70 ns of "execute". All have imports.
+TEST(RequestsTest, UnlikeProcessesHaveTablesOfTheirOwn) {
+  const struct {
+    const char *pid, *name;
+    uint64_t length_ns;
+  } processes[] = {
+      {"1", "schedule", 60}, {"2", "execute", 90}, {"3", "execute", 70}};
+  pprof_report *all = nullptr;
+  for (const auto &one : processes) {
+    EventFeed feed;
+    feed.Run(std::string(31, '0') + one.pid, one.pid);
+    feed.SetBegan(5000);
+    feed.Lane(1, 100, "main");
+    for (uint64_t i = 0; i < 20; i++) {
+      uint64_t start_ns = 1000 + 100 * i;
+      feed.Range(1, "import torch", kUser, start_ns, start_ns + 5);
+      feed.Range(1, one.name, kUser, start_ns + 5,
+                 start_ns + 5 + one.length_ns);
+      feed.Step(start_ns, start_ns + 100);
+    }
+    feed.AddWindow(0, 10000);
+    pprof_report *report = NewReport();
+    EXPECT_EQ(PPROF_STATUS_OK, feed.Deliver(pprof_report_sink(report)));
+    if (all) {
+      EXPECT_EQ(PPROF_STATUS_OK, ppi_report_add(all, report));
+      pprof_report_destroy(report);
+    } else {
+      all = report;
+    }
+  }
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_report_join(all));
+  const ppi_figures *figures = ppi_report_figures(all);
+  const ppi_answer &busiest = figures->answers[PPI_BASE_STEP];
+  ASSERT_EQ(2u, figures->num_kinds);
+  const ppi_answer &other = figures->kinds[1];
+  const ppi_answer_row execute = {const_cast<char *>("execute"),
+                                  const_cast<char *>(""),
+                                  const_cast<char *>(""), PPI_WHERE_HOST};
+  const ppi_answer_row *row = ppi_answer_row_find(&busiest, &execute);
+  ASSERT_NE(nullptr, row);
+  EXPECT_EQ(80u, row->total_ns / busiest.num_units) << "of two workers";
+  EXPECT_EQ(2 * other.num_units, busiest.num_units);
+  EXPECT_EQ(nullptr, ppi_answer_row_find(&other, &execute));
+  EXPECT_EQ(1u, figures->inputs[0].kind);
+  EXPECT_EQ(0u, figures->inputs[1].kind);
+  EXPECT_EQ(0u, figures->inputs[2].kind);
+  pprof_report_destroy(all);
+}
+
 }  // namespace

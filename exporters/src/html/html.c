@@ -112,7 +112,7 @@ static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   pprof_status status = ppi_ranks_of(figures, base, &ranks);
   if (status != PPROF_STATUS_OK) return status;
   if (figures->answers[base].num_units)
-    ppi_answer_put_line(&ran, figures, base, &ranks, NULL);
+    ppi_answer_put_line(&ran, figures, base, NULL);
   ppi_trust_put_line(&trust, figures, PPI_TIME_MS);
   ppi_page_bytes(&ran, "", 1);
   ppi_page_bytes(&trust, "", 1);

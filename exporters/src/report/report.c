@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/figures/ranks.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"
 #include "report/joined_requests.h"
@@ -276,7 +277,8 @@ pprof_status ppi_report_add(pprof_report *into, const pprof_report *from) {
 
 pprof_status ppi_report_join(pprof_report *report) {
   if (!is_ready(report)) return PPROF_STATUS_BUSY;
-  return ppi_join_requests(&report->figures);
+  pprof_status status = ppi_join_requests(&report->figures);
+  return status == PPROF_STATUS_OK ? ppi_ranks_part(&report->figures) : status;
 }
 
 // Built aside, so that a failure leaves `into` as it was.

@@ -235,19 +235,32 @@ static void put_programs(ppi_page *page, const ppi_figures *figures) {
   if (figures->num_inputs) put_program(page, figures->inputs[0].command);
 }
 
+// "2 kinds of processes · engine pid 7: ", of which the line is the busiest's.
+static void put_kind(ppi_page *page, const ppi_figures *figures,
+                     const ppi_ranks *ranks) {
+  if (!figures->num_kinds) return;
+  ppi_page_format(page, "%u kinds of processes \u00b7 ", figures->num_kinds);
+  ppi_page_visible(page, ppi_ranks_title(ranks).text);
+  ppi_page_text(page, ": ");
+}
+
 void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
-                         ppi_base_kind base, const ppi_ranks *ranks,
-                         const uint64_t *now_ns) {
+                         ppi_base_kind base, const uint64_t *now_ns) {
   const ppi_answer *answer = &figures->answers[base];
   ppi_page program = {0}, line = {0};
+  ppi_ranks ranks;
+  line.failed = ppi_ranks_of(figures, base, &ranks) != PPROF_STATUS_OK;
+  if (line.failed) ranks = (ppi_ranks){.items = NULL};
+  ppi_ranks_keep(&ranks, 0);
   put_programs(&program, figures);
   if (now_ns) put_date(&line, figures, *now_ns);
-  put_ranks(&line, ranks);
+  put_kind(&line, figures, &ranks);
+  put_ranks(&line, &ranks);
   if (base == PPI_BASE_WALL) {
     ppi_page_text(&line, answer->num_runs == 1 ? "1 run of " : "runs of ");
     ppi_page_fitting_time(&line, mean_of(answer));
   } else {
-    put_units(&line, figures, base, ranks);
+    put_units(&line, figures, base, &ranks);
   }
   put_left_out(&line, figures, base,
                base == PPI_BASE_WALL ? "stage" : ppi_answer_unit(base));
@@ -258,4 +271,5 @@ void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
                      ppi_page_width(program.bytes, program.len));
   ppi_page_clear(&program);
   ppi_page_clear(&line);
+  ppi_ranks_clear(&ranks);
 }

@@ -14,7 +14,6 @@ const char *ppi_answer_unit(ppi_base_kind base);
 // With the date, unless `now_ns` is NULL; and from an hour on how long ago that
 // is, by this real time; 0: it is not said.
 void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
-                         ppi_base_kind base, const ppi_ranks *ranks,
-                         const uint64_t *now_ns);
+                         ppi_base_kind base, const uint64_t *now_ns);
 
 PPROF_END_C_

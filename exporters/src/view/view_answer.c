@@ -239,6 +239,25 @@ static pprof_status add_ranks(const adding *all) {
   return status;
 }
 
+// Those that have stages in common, together.
+static pprof_status add_kinds(const adding *all, const ppi_figures *figures) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (uint32_t i = 0; i < figures->num_kinds && status == PPROF_STATUS_OK;
+       i++) {
+    ppi_ranks ranks;
+    status = ppi_ranks_of(figures, all->base, &ranks);
+    if (status != PPROF_STATUS_OK) return status;
+    ppi_ranks_keep(&ranks, i);
+    adding to = *all;
+    to.ranks = &ranks;
+    to.of = ppi_view_text(all->view, "%s", ppi_ranks_title(&ranks).text);
+    if (i) to.answer = &figures->kinds[i];
+    status = to.of ? add_answer(&to) : PPROF_STATUS_NO_MEMORY;
+    ppi_ranks_clear(&ranks);
+  }
+  return status;
+}
+
 static const char *missing(const ppi_figures *figures,
                            const ppi_report_options *options, ppi_view *out) {
   const ppi_impossible impossible = ppi_impossible_of(figures);
@@ -278,9 +297,10 @@ static pprof_status build(const ppi_figures *figures,
   if (status == PPROF_STATUS_OK)
     status = options->by == PPI_BY_THREAD ? add_threads(figures, out)
              : options->by == PPI_BY_RANK ? add_ranks(&to)
+             : figures->num_kinds         ? add_kinds(&to, figures)
                                           : add_answer(&to);
   if (status == PPROF_STATUS_OK) {
-    ppi_answer_put_line(&out->note, figures, base, &ranks, &options->now_ns);
+    ppi_answer_put_line(&out->note, figures, base, &options->now_ns);
     status = ppi_findings_put(&out->note, figures, options->findings);
   }
   ppi_ranks_clear(&ranks);

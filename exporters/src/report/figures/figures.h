@@ -309,6 +309,7 @@ typedef struct ppi_report_input {
   char *config;                       // in force, as YAML; "": unknown
   uint64_t began_ns;                  // of real time; 0: unknown
   uint64_t wall_ns;                   // its windows
+  uint32_t kind;                      // of processes that do alike; 0: busiest
   ppi_answer answers[PPI_NUM_BASES];  // its own, with details.answer
 } ppi_report_input;
 
@@ -411,6 +412,10 @@ typedef struct ppi_figures {
   uint64_t base_ns;  // of ratios: union of steps, or else the windows
   uint64_t wall_ns;  // the windows
   uint64_t runs_with_steps, runs_without_steps, runs_with_kernels;
+  // Of processes that have no stage in common; 0: all do alike. `answers` are
+  // of the busiest, the others' stand in its list from 1 on.
+  uint32_t num_kinds;
+  ppi_answer *kinds;
   bool are_joined;         // requests are whole ones, of several processes
   uint64_t runs_unopened;  // nothing came, and no window opened
   // Bases of device ratios: device time in steps, or else all of it.

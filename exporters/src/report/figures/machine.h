@@ -78,6 +78,12 @@ static inline bool ppi_is_collection(const char *name) {
   return strncmp(name, PPI_COLLECTION, sizeof PPI_COLLECTION - 1) == 0;
 }
 
+// And those of imports, as the package `pprof` names them.
+#define PPI_IMPORT "import "
+static inline bool ppi_is_import(const char *name) {
+  return strncmp(name, PPI_IMPORT, sizeof PPI_IMPORT - 1) == 0;
+}
+
 // Garbage collections of one generation.
 typedef struct ppi_collections {
   uint64_t num, ns, longest_ns;

@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/machine.h"
+#include "report/figures/sum.h"
 
 // Numbers by their value.
 static int compare_texts(const char *a, const char *b) {
@@ -166,6 +168,133 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
 void ppi_ranks_clear(ppi_ranks *ranks) {
   ppi_free(ranks->items);
   *ranks = (ppi_ranks){.items = NULL};
+}
+
+void ppi_ranks_keep(ppi_ranks *ranks, uint32_t kind) {
+  size_t num = 0;
+  for (size_t i = 0; i < ranks->num; i++)
+    if (ranks->items[i].input->kind == kind)
+      ranks->items[num++] = ranks->items[i];
+  ranks->num = num;
+}
+
+ppi_ranks_name ppi_ranks_title(const ppi_ranks *ranks) {
+  ppi_ranks_name name = {""};
+  const char *first = ranks->num ? ranks->items[0].name : "";
+  if (ranks->num > 1)
+    snprintf(name.text, sizeof name.text, "%s and %zu more", first,
+             ranks->num - 1);
+  else
+    snprintf(name.text, sizeof name.text, "%s", first);
+  return name;
+}
+
+// ---- kinds ----
+
+// What any Python program has says nothing of what a process is.
+static bool is_of_kind(const ppi_answer_row *row) {
+  return !*row->child && *row->name && row->where < PPI_WHERE_BETWEEN &&
+         !ppi_is_collection(row->name) && !ppi_is_import(row->name);
+}
+
+static bool has_row(const ppi_answer *answer, const char *name) {
+  for (size_t i = 0; i < answer->num_rows; i++)
+    if (is_of_kind(&answer->rows[i]) && strcmp(answer->rows[i].name, name) == 0)
+      return true;
+  return false;
+}
+
+static bool has_stages_of_kind(const ppi_answer *answer) {
+  for (size_t i = 0; i < answer->num_rows; i++)
+    if (is_of_kind(&answer->rows[i])) return true;
+  return false;
+}
+
+static bool are_alike(const ppi_answer *a, const ppi_answer *b) {
+  for (size_t i = 0; i < a->num_rows; i++)
+    if (is_of_kind(&a->rows[i]) && has_row(b, a->rows[i].name)) return true;
+  return !has_stages_of_kind(a) || !has_stages_of_kind(b);
+}
+
+// A kind's time of work, and the number that it gets.
+typedef struct kind {
+  uint64_t work_ns;
+  uint32_t first, number;
+} kind;
+
+static int compare_kinds(const void *left, const void *right) {
+  const kind *a = left, *b = right;
+  if (a->work_ns != b->work_ns) return a->work_ns > b->work_ns ? -1 : 1;
+  return (a->first > b->first) - (a->first < b->first);
+}
+
+static uint64_t work_of(const ppi_answer *answer) {
+  uint64_t sum_ns = 0;
+  for (size_t i = 0; i < answer->num_rows; i++) {
+    const ppi_answer_row *row = &answer->rows[i];
+    bool is_work =
+        row->where == PPI_WHERE_DEVICE || row->where == PPI_WHERE_HOST;
+    if (is_work && !*row->child) sum_ns += row->total_ns;
+  }
+  return sum_ns;
+}
+
+// Each input's kind by the order in which they come; answers how many.
+static uint32_t list_kinds(ppi_figures *figures, ppi_base_kind base,
+                           kind *kinds) {
+  uint32_t num = 0;
+  for (uint32_t i = 0; i < figures->num_inputs; i++) {
+    ppi_report_input *input = &figures->inputs[i];
+    const ppi_answer *answer = &input->answers[base];
+    uint32_t at = 0;
+    if (!answer->num_units) continue;
+    while (at < num &&
+           !are_alike(&figures->inputs[kinds[at].first].answers[base], answer))
+      at++;
+    if (at == num) kinds[num++] = (kind){.first = i, .number = at};
+    kinds[at].work_ns += work_of(answer);
+    input->kind = at;
+  }
+  return num;
+}
+
+// The busiest one's answer takes the place of the sum of all.
+static pprof_status sum_kinds(ppi_figures *figures, ppi_base_kind base) {
+  pprof_status status = PPROF_STATUS_OK;
+  figures->kinds = ppi_alloc(figures->num_kinds * sizeof *figures->kinds);
+  if (!figures->kinds) status = PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < figures->num_inputs && status == PPROF_STATUS_OK; i++)
+    status = ppi_answer_merge(&figures->kinds[figures->inputs[i].kind],
+                              &figures->inputs[i].answers[base]);
+  if (status != PPROF_STATUS_OK) {
+    ppi_figures_clear_kinds(figures);
+    return status;
+  }
+  ppi_answer_clear(&figures->answers[base]);
+  figures->answers[base] = figures->kinds[0];
+  figures->kinds[0] = (ppi_answer){0};
+  return status;
+}
+
+pprof_status ppi_ranks_part(ppi_figures *figures) {
+  ppi_base_kind base = ppi_figures_base(figures);
+  if (figures->are_joined || figures->num_inputs < 2) return PPROF_STATUS_OK;
+  kind *kinds = ppi_alloc(figures->num_inputs * sizeof *kinds);
+  uint32_t *numbers = ppi_alloc(figures->num_inputs * sizeof *numbers);
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  if (kinds && numbers) {
+    uint32_t num = list_kinds(figures, base, kinds);
+    status = PPROF_STATUS_OK;
+    if (num > 1) qsort(kinds, num, sizeof *kinds, compare_kinds);
+    for (uint32_t i = 0; i < num; i++) numbers[kinds[i].number] = i;
+    for (size_t i = 0; i < figures->num_inputs; i++)
+      figures->inputs[i].kind = numbers[figures->inputs[i].kind];
+    figures->num_kinds = num > 1 ? num : 0;
+    if (num > 1) status = sum_kinds(figures, base);
+  }
+  ppi_free(kinds);
+  ppi_free(numbers);
+  return status;
 }
 
 static bool has_stages(const ppi_report_input *input) {

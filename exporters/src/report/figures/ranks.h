@@ -31,6 +31,18 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
                           ppi_ranks *out);
 void ppi_ranks_clear(ppi_ranks *ranks);
 
+// ppi_ranks_keep drops those of other kinds. ppi_ranks_title names those that
+// are left: the first one, "and 3 more".
+void ppi_ranks_keep(ppi_ranks *ranks, uint32_t kind);
+typedef struct ppi_ranks_name {
+  char text[128];
+} ppi_ranks_name;
+ppi_ranks_name ppi_ranks_title(const ppi_ranks *ranks);
+
+// ppi_ranks_part finds the kinds of processes of a finished sum, to which no
+// run is added any more.
+pprof_status ppi_ranks_part(ppi_figures *figures);
+
 // ppi_ranks_left_out answers how many runs have stages and no unit of `base`.
 uint64_t ppi_ranks_left_out(const ppi_figures *figures, ppi_base_kind base);
 

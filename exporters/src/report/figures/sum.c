@@ -152,7 +152,17 @@ pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
   return status;
 }
 
+void ppi_figures_clear_kinds(ppi_figures *figures) {
+  for (uint32_t i = 0; figures->kinds && i < figures->num_kinds; i++)
+    ppi_answer_clear(&figures->kinds[i]);
+  for (size_t i = 0; i < figures->num_inputs; i++) figures->inputs[i].kind = 0;
+  ppi_free(figures->kinds);
+  figures->kinds = NULL;
+  figures->num_kinds = 0;
+}
+
 void ppi_figures_clear(ppi_figures *figures) {
+  ppi_figures_clear_kinds(figures);
   for (ppi_figures_table table = 0; table < PPI_NUM_FIGURES_TABLES; table++)
     ppi_figures_clear_table(figures, table);
   ppi_path_rows_clear(figures);

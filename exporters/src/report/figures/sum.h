@@ -9,6 +9,7 @@ PPROF_BEGIN_C_
 
 pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from);
 void ppi_figures_clear(ppi_figures *figures);
+void ppi_figures_clear_kinds(ppi_figures *figures);
 // The greatest base that the runs have.
 ppi_base_kind ppi_figures_base(const ppi_figures *figures);
 

@@ -180,6 +180,7 @@ void ppi_rule_slow_rank(ppi_search *search) {
   ppi_ranks ranks;
   search->failed |=
       ppi_ranks_of(search->figures, search->base, &ranks) != PPROF_STATUS_OK;
+  ppi_ranks_keep(&ranks, 0);
   if (ranks.num > 1 && !ranks.are_apart) look(search, ranks.items, ranks.num);
   ppi_ranks_clear(&ranks);
 }
