@@ -132,6 +132,28 @@ typedef struct part {
   bool has_beside;    // other branches run beside it, or beside a longer one
 } part;
 
+// The stage with the most time of requests on devices, on all of its streams;
+// PPI_NONE: none.
+static uint32_t greatest_on_devices(const ppi_limit_search *search,
+                                    double *out_ns) {
+  const ppi_limit_model *model = search->model;
+  uint32_t found = PPI_NONE;
+  *out_ns = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    double ns = 0;
+    if (!model->stations[i].num_stages) continue;
+    for (size_t k = 0; k < model->num_stations; k++)
+      if (model->stations[k].num_stages &&
+          model->stations[k].stages[0].name ==
+              model->stations[i].stages[0].name)
+        ns += search->blame.device_ns[k];
+    if (ns <= *out_ns) continue;
+    *out_ns = ns;
+    found = model->stations[i].stages[0].name;
+  }
+  return found;
+}
+
 // The name with the most time of requests that nothing runs beside, on threads,
 // a device or elsewhere.
 static part greatest_part(const ppi_limit_search *search) {
@@ -139,7 +161,8 @@ static part greatest_part(const ppi_limit_search *search) {
   const ppi_blame *blame = &search->blame;
   uint32_t own = ppi_limit_greatest(blame->alone_ns, model->num_names);
   uint32_t away = ppi_limit_greatest(blame->elsewhere_ns, model->num_names);
-  uint32_t device = ppi_limit_greatest(blame->device_ns, model->num_stations);
+  double device_ns;
+  uint32_t device = greatest_on_devices(search, &device_ns);
   part out = {.name = ""};
   if (own != PPI_NONE) {
     uint32_t longest = ppi_limit_greatest(blame->own_ns, model->num_names);
@@ -150,10 +173,8 @@ static part greatest_part(const ppi_limit_search *search) {
   if (away != PPI_NONE && blame->elsewhere_ns[away] > out.ns)
     out =
         (part){model->names[away].text, blame->elsewhere_ns[away], true, false};
-  if (device != PPI_NONE && blame->device_ns[device] > out.ns &&
-      model->stations[device].num_stages)
-    out = (part){model->names[model->stations[device].stages[0].name].text,
-                 blame->device_ns[device], false, false};
+  if (device != PPI_NONE && device_ns > out.ns)
+    out = (part){model->names[device].text, device_ns, false, false};
   return out;
 }
 

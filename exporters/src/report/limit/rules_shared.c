@@ -14,6 +14,7 @@
 #include "report/findings/words.h"
 #include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
+#include "report/limit/stages.h"
 #include "report/limit/window.h"
 
 // ---- processors and the interpreter ----
@@ -347,6 +348,28 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   return true;
 }
 
+// By call: how many others it begins beside, and its length without waits that
+// are ranges.
+typedef struct crowd {
+  const ppi_limit_model *model;
+  uint32_t *others;
+  uint64_t *lengths_ns;
+} crowd;
+
+static void measure_lengths(const ppi_limit_model *model, uint64_t *out) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    const ppi_interval *wait = &model->waits[i];
+    out[i] = call->end_ns - call->start_ns;
+    if (!ppi_call_is_on_thread(call) ||
+        !ppi_call_is_top_wait(model, (uint32_t)i))
+      continue;
+    for (uint32_t at = call->parent; at != PPI_NO_CALL;
+         at = model->calls[at].parent)
+      out[at] -= PPI_MIN(wait->to_ns - wait->from_ns, out[at]);
+  }
+}
+
 typedef struct slope {
   double b, error, mean_others, mean_length;
   size_t num;
@@ -357,8 +380,9 @@ typedef struct sums {
   double num, x, y, xx, xy, yy;
 } sums;
 
-static sums sum_calls(const ppi_limit_model *model, const ppi_limit_name *of,
-                      const uint32_t *others, size_t from, size_t to) {
+static sums sum_calls(const crowd *in, const ppi_limit_name *of, size_t from,
+                      size_t to) {
+  const ppi_limit_model *model = in->model;
   sums out = {0};
   for (size_t i = from; i < to; i++) {
     uint32_t at = model->by_name[of->first + i];
@@ -366,13 +390,13 @@ static sums sum_calls(const ppi_limit_model *model, const ppi_limit_name *of,
     if (!can_crowd(model, call) || call->end_ns < model->from_ns ||
         call->end_ns > model->to_ns)
       continue;
-    double length = (double)(call->end_ns - call->start_ns);
-    double in = (double)others[at];
+    double length = (double)in->lengths_ns[at];
+    double beside = (double)in->others[at];
     out.num++;
-    out.x += in;
+    out.x += beside;
     out.y += length;
-    out.xx += in * in;
-    out.xy += in * length;
+    out.xx += beside * beside;
+    out.xy += beside * length;
     out.yy += length * length;
   }
   return out;
@@ -380,14 +404,13 @@ static sums sum_calls(const ppi_limit_model *model, const ppi_limit_name *of,
 
 // Least squares of length by others, in eight stretches of time each less its
 // mean.
-static slope fit(const ppi_limit_model *model, uint32_t name,
-                 const uint32_t *others) {
+static slope fit(const crowd *in, uint32_t name) {
   enum { STRETCHES = 8, FEW = 3, LEAST_FITTED = 40 };
-  const ppi_limit_name *of = &model->names[name];
+  const ppi_limit_name *of = &in->model->names[name];
   sums all = {0};
   double degrees = 0;
   for (size_t s = 0; s < STRETCHES; s++) {
-    sums part = sum_calls(model, of, others, of->num * s / STRETCHES,
+    sums part = sum_calls(in, of, of->num * s / STRETCHES,
                           of->num * (s + 1) / STRETCHES);
     if (part.num < FEW) continue;
     all.xx += part.xx - part.x * part.x / part.num;
@@ -408,9 +431,8 @@ static slope fit(const ppi_limit_model *model, uint32_t name,
   return out;
 }
 
-static void look_at_stage(ppi_limit_search *search, uint32_t name,
-                          const uint32_t *others, double *best_part) {
-  slope found = fit(search->model, name, others);
+static void look_at_stage(const crowd *in, uint32_t name, double *best_part) {
+  slope found = fit(in, name);
   if (found.num < 40 || found.b <= 4 * found.error || found.mean_length <= 0)
     return;
   double part = found.b * found.mean_others / found.mean_length;
@@ -448,13 +470,16 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   size_t pooled, num = list_crowded(search, stages, &pooled);
   border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
   uint32_t *others = ppi_alloc((model->num_calls + 1) * sizeof *others);
-  search->failed |= !borders || !others;
+  uint64_t *lengths_ns = ppi_alloc((model->num_calls + 1) * sizeof *lengths_ns);
+  crowd in = {model, others, lengths_ns};
+  search->failed |= !borders || !others || !lengths_ns;
+  if (!search->failed && num) measure_lengths(model, lengths_ns);
   for (size_t k = 0; k <= num && num && !search->failed; k++) {
     if (!count_others(model, k < num ? stages[k] : PPI_NONE, borders, others))
       continue;
     for (size_t i = 0; i < num; i++)
       if (i < pooled ? k < pooled || k == num : i == k)
-        look_at_stage(search, stages[i], others, &parts[i]);
+        look_at_stage(&in, stages[i], &parts[i]);
   }
   for (size_t i = 0; i < num; i++) {
     const double *times_ns =
@@ -468,6 +493,7 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   }
   ppi_free(borders);
   ppi_free(others);
+  ppi_free(lengths_ns);
 }
 
 // What serves it is on no thread here.
