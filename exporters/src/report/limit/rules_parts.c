@@ -173,6 +173,8 @@ static double worked_ns(const ppi_limit_model *model, uint32_t name) {
   return ns;
 }
 
+static const char launching[] = ", launching and waiting for the device";
+
 static void say_part(ppi_limit_search *search, uint32_t name, double ns,
                      const char *how, double all_ns) {
   const ppi_limit_model *model = search->model;
@@ -182,7 +184,8 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   char devices[160], bound[160] = "";
   uint32_t station = serves(model, name);
   put_devices(model, devices, sizeof devices);
-  if (station != PPI_NONE)
+  // Kernels that take half bring little there.
+  if (station != PPI_NONE && how != launching)
     ppi_limit_put_bound(search, station, model->names[name].text, bound,
                         sizeof bound);
   out->claim = PPI_CLAIM_PART;
@@ -239,9 +242,8 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
     say_part(search, own, own_ns, "", of->all_ns);
   else if (device_ns >= most_ns)
     say_part(search, device, device_ns,
-             2 * worked_ns(model, device) >= device_ns
-                 ? ", on the device"
-                 : ", launching and waiting for the device",
+             2 * worked_ns(model, device) >= device_ns ? ", on the device"
+                                                       : launching,
              of->all_ns);
   else
     say_wait(search, waits, waits_ns, of->all_ns);

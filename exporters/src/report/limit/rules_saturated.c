@@ -259,9 +259,39 @@ bool ppi_limit_balanced(ppi_limit_search *search) {
   return true;
 }
 
+// What serves calls elsewhere few at a time is as full, as most of the line is
+// there.
+static bool say_full_elsewhere(ppi_limit_search *search, uint32_t top) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  ppi_limit *out = search->out;
+  uint32_t at = search->congested;
+  if (at == PPI_NONE || search->congested_part < 0.8 ||
+      blame->elsewhere_ns[at] < 0.5 * blame->latency_ns ||
+      blame->elsewhere_ns[at] < 2 * blame->line_ns[top])
+    return false;
+  const char *stage = ppi_limit_station_name(model, top);
+  out->claim = PPI_CLAIM_BALANCED;
+  out->verdict = "balanced";
+  out->utilization = model->stations[top].use;
+  ppi_limit_add_name(out, model->names[at].text);
+  ppi_limit_add_name(out, stage);
+  PPI_SAY(out->sentence,
+          "No single stage is the limit: %s (%s) is busy, and most requests "
+          "stand in line for %s, which no thread here serves.",
+          ppi_words_name(stage).text,
+          ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
+          ppi_words_name(model->names[at].text).text);
+  PPI_SAY(out->next, "make both cheaper, or let each take more at a time.");
+  return true;
+}
+
 bool ppi_limit_saturated(ppi_limit_search *search) {
   uint32_t top = ppi_limit_busiest(search->model);
   if (top == PPI_NONE || !search->model->stations[top].num_stages) return false;
+  if (search->model->stations[top].kind == PPI_STATION_THREADS &&
+      say_full_elsewhere(search, top))
+    return true;
   ppi_limit_say(search, top);
   return true;
 }
@@ -300,6 +330,41 @@ static void say_turn(ppi_limit_search *search, size_t at) {
           ppi_words_name(stage).text);
 }
 
+// Several threads are taken all the time.
+static bool say_turns_alike(ppi_limit_search *search, size_t best) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = search->out;
+  char list[256] = "";
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (!station->is_relevant || !station->num_stages ||
+        station->kind != PPI_STATION_THREADS ||
+        turn_use(model, i) + 0.03 < turn_use(model, best))
+      continue;
+    const char *stage = ppi_limit_station_name(model, (uint32_t)i);
+    size_t len = strlen(list);
+    ppi_limit_add_name(out, stage);
+    ppi_words_put(list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
+                  ppi_words_name(stage).text,
+                  ppi_words_percent(PPI_MIN(turn_use(model, i), 1), 1).text);
+    num++;
+  }
+  if (num < 2) {
+    out->num_names = 0;
+    return false;
+  }
+  out->claim = PPI_CLAIM_BALANCED;
+  out->verdict = "balanced";
+  out->utilization = turn_use(model, best);
+  PPI_SAY(out->sentence,
+          "No single stage is the limit: the threads of %s are all taken, by "
+          "launches and device work in turn.",
+          list);
+  PPI_SAY(out->next, "let each launch ahead of what it waits for.");
+  return true;
+}
+
 // A thread that waits for its own device work is taken, though neither it nor
 // the device is busy all the time.
 bool ppi_limit_in_turn(ppi_limit_search *search) {
@@ -315,7 +380,7 @@ bool ppi_limit_in_turn(ppi_limit_search *search) {
       best = i;
   }
   if (best == SIZE_MAX || turn_use(model, best) < ppi_saturated) return false;
-  say_turn(search, best);
+  if (!say_turns_alike(search, best)) say_turn(search, best);
   return true;
 }
 

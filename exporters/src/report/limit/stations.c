@@ -197,43 +197,103 @@ static bool group_threads(const grouping *of) {
 
 // ---- devices ----
 
-static uint64_t device_union(const ppi_limit_model *model, uint32_t device) {
-  uint64_t until_ns = 0, ns = 0;
+// Time in which rows work, and in which several of them do, of those that are
+// marked.
+typedef struct overlap {
+  double sum_ns, union_ns;
+} overlap;
+
+static overlap overlap_of(const ppi_limit_model *model, const uint8_t *marks,
+                          uint8_t mark) {
+  uint64_t until_ns = 0;
+  overlap out = {0, 0};
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!(call->flags & PPI_CALL_DEVICE) ||
-        model->rows[call->row].device != device)
-      continue;
+    if (!(call->flags & PPI_CALL_DEVICE) || marks[call->row] != mark) continue;
+    out.sum_ns += (double)ppi_call_within(model, call);
     uint64_t from_ns = PPI_MAX(call->start_ns, until_ns);
-    if (call->end_ns > from_ns) {
-      ns += ppi_model_within(model, from_ns, call->end_ns);
-      until_ns = call->end_ns;
-    }
+    if (call->end_ns <= from_ns) continue;
+    out.union_ns += (double)ppi_model_within(model, from_ns, call->end_ns);
+    until_ns = call->end_ns;
   }
-  return ns;
+  return out;
 }
 
-// Streams that never overlap are one server, the device; else each is one.
-static bool add_device_rows(const grouping *of, uint32_t device) {
-  ppi_limit_model *model = of->model;
-  uint64_t sum_ns = 0, union_ns = device_union(model, device);
-  for (size_t i = 0; i < model->num_rows; i++)
-    if (model->rows[i].is_device && model->rows[i].device == device)
-      sum_ns += model->rows[i].occupied_ns;
-  bool is_one = (double)sum_ns <= overlaps * (double)union_ns;
-  uint32_t at = PPI_NONE;
+// Streams that never overlap are one server.
+static bool is_one_server(const overlap *of) {
+  return of->sum_ns <= overlaps * of->union_ns;
+}
+
+// Of streams with an engine of their own, work overlaps by chance: so much. 0:
+// they overlap, or it is too little to say.
+static double avoided(const ppi_limit_model *model, const overlap *of,
+                      double a_ns, double b_ns) {
+  const double least = 0.02, most_of_chance = 0.2;
+  double time_ns = (double)model->time_ns;
+  double chance_ns = a_ns * b_ns / time_ns;
+  bool avoid = chance_ns >= least * time_ns && is_one_server(of) &&
+               of->sum_ns - of->union_ns <= most_of_chance * chance_ns;
+  return avoid ? chance_ns : 0;
+}
+
+// Joins `row` to the server of the device whose streams it avoids most; else
+// it is a server of its own. Servers are marks from 1 on; 0: no stream of it.
+static uint8_t mark_stream(const ppi_limit_model *model, size_t row,
+                           uint8_t *marks, uint8_t num) {
+  double own_ns = (double)model->rows[row].occupied_ns, most_ns = 0;
+  uint8_t best = (uint8_t)(num + 1);
+  for (uint8_t mark = 1; mark <= num; mark++) {
+    marks[row] = 0;
+    overlap before = overlap_of(model, marks, mark);
+    marks[row] = mark;
+    overlap with = overlap_of(model, marks, mark);
+    double ns = avoided(model, &with, before.union_ns, own_ns);
+    if (ns <= most_ns) continue;
+    most_ns = ns;
+    best = mark;
+  }
+  marks[row] = best;
+  return PPI_MAX(best, num);
+}
+
+// Marks streams by server; answers how many these are.
+static uint8_t mark_servers(const ppi_limit_model *model, uint32_t device,
+                            uint8_t *marks) {
+  enum { MOST = 32 };
+  uint8_t num = 0;
+  for (size_t i = 0; i < model->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[i];
+    bool is_of = row->is_device && row->device == device && row->occupied_ns;
+    marks[i] = is_of;
+  }
+  overlap all = overlap_of(model, marks, 1);
+  if (is_one_server(&all)) return 1;
+  memset(marks, 0, model->num_rows);
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
     if (!row->is_device || row->device != device || !row->occupied_ns) continue;
-    if (at == PPI_NONE || !is_one) {
-      ppi_station *station = add_station(model, PPI_STATION_DEVICE);
-      if (!station) return false;
-      station->device = device;
-      at = (uint32_t)model->num_stations - 1;
-    }
-    if (!add_row(model, at, (uint32_t)i) ||
-        !add_stages(of, row, &model->stations[at]))
-      return false;
+    if (num < MOST)
+      num = mark_stream(model, i, marks, num);
+    else
+      marks[i] = num < UINT8_MAX ? ++num : num;
+  }
+  return num;
+}
+
+static bool add_device_rows(const grouping *of, uint32_t device,
+                            uint8_t *marks) {
+  ppi_limit_model *model = of->model;
+  uint8_t num = mark_servers(model, device, marks);
+  for (uint8_t mark = 1; mark <= num; mark++) {
+    ppi_station *station = add_station(model, PPI_STATION_DEVICE);
+    if (!station) return false;
+    station->device = device;
+    uint32_t at = (uint32_t)model->num_stations - 1;
+    for (size_t i = 0; i < model->num_rows; i++)
+      if (marks[i] == mark &&
+          (!add_row(model, at, (uint32_t)i) ||
+           !add_stages(of, &model->rows[i], &model->stations[at])))
+        return false;
     model->stations[at].servers = 1;
   }
   return true;
@@ -241,13 +301,15 @@ static bool add_device_rows(const grouping *of, uint32_t device) {
 
 static bool add_devices(const grouping *of) {
   ppi_limit_model *model = of->model;
-  for (size_t i = 0; i < model->num_rows; i++) {
+  uint8_t *marks = ppi_alloc(model->num_rows + 1);
+  bool is_done = marks != NULL;
+  for (size_t i = 0; i < model->num_rows && is_done; i++) {
     const ppi_limit_row *row = &model->rows[i];
-    if (row->is_device && row->occupied_ns && row->station == PPI_NONE &&
-        !add_device_rows(of, row->device))
-      return false;
+    if (row->is_device && row->occupied_ns && row->station == PPI_NONE)
+      is_done = add_device_rows(of, row->device, marks);
   }
-  return true;
+  ppi_free(marks);
+  return is_done;
 }
 
 // ---- one at a time ----
@@ -549,7 +611,10 @@ static bool name_streams(ppi_limit_model *model) {
     count_streams(model, i, false, &all);
     if (all < 2) continue;
     size_t before = count_streams(model, i, true, &all);
-    if (all > 1) PPI_SAY(number, " %zu", before + 1);
+    if (all > 1)
+      PPI_SAY(number, " %zu", before + 1);
+    else if (station->num_rows > 1)
+      PPI_SAY(number, "s");
     PPI_SAY(label, "%s (stream%s of %s)", model->rows[station->rows[0]].name,
             number, model->names[station->stages[0].name].text);
     station->label = ppi_strdup(label);
