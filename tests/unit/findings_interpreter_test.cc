@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an interpreter takes: collections that hit requests, held event loops.
+#include <deque>
+
 #include "findings_report.h"
 #include "findings_runs.h"
 
@@ -83,6 +85,58 @@ TEST(FindingsInterpreterTest, AShortHoldIsNone) {
   event.value = 12;
   feed.Add(1, event);
   EXPECT_EQ("", FindingsReport(&feed).Text("held-loop"));
+}
+
+// `tokenize` computes 10 of each 20 ms on one thread. `model` begins each 30 ms
+// on another one, computes 2 ms and waits for a device 4 ms; where it begins
+// while `tokenize` runs it waits `longer_ms` more.
+EventFeed Threads(const char *beside, double use, uint64_t longer_ms) {
+  static std::deque<pprof_cpu_use> uses;
+  EventFeed feed = FindingsFeed(false);
+  const auto add = [&](uint32_t lane, const char *name, uint64_t from_ns,
+                       uint64_t to_ns, double cpu_ns) {
+    pprof_cpu_use of = {};
+    of.size = sizeof of;
+    of.known = PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE;
+    of.user_ns = static_cast<uint64_t>(cpu_ns);
+    uses.push_back(of);
+    OnHost(&feed, lane, name, from_ns, to_ns).cpu = &uses.back();
+  };
+  OnHost(&feed, 1, beside, 0, kMs);
+  for (uint64_t i = 0; i < 300; i++)
+    add(1, "tokenize", (20 * i + 2) * kMs, (20 * i + 12) * kMs, 10e6 * use);
+  for (uint64_t i = 0; i < 199; i++) {
+    uint64_t from_ns = (30 * i + 3) * kMs;
+    bool is_inside = (from_ns / kMs + 18) % 20 < 10;
+    add(2, "model", from_ns, from_ns + (6 + (is_inside ? longer_ms : 0)) * kMs,
+        2e6);
+  }
+  feed.AddWindow(0, 6000 * kMs);
+  return feed;
+}
+
+TEST(FindingsInterpreterTest, WhatHoldsTheLockIsNamedNotWhoWaits) {
+  EventFeed feed = Threads("import json", 1, 9);
+  FindingsReport report(&feed);
+  // 100 calls of 15 ms begin inside, 9 ms of each more: 900 of 6 000 ms.
+  EXPECT_EQ(
+      "`tokenize` holds the interpreter's lock: `model` waits for it 9.00 ms a "
+      "call.",
+      report.Text("held-lock"));
+  EXPECT_NE(std::string::npos,
+            std::string(report.Get("held-lock").next)
+                .find("run `tokenize` in a process of its own"));
+}
+
+// A model that releases it waits as long for its device whatever goes on; who
+// computes little holds nothing; a program without an interpreter has no lock.
+TEST(FindingsInterpreterTest, NobodyHoldsTheLock) {
+  EventFeed releases = Threads("import json", 1, 0);
+  EXPECT_EQ("", FindingsReport(&releases).Text("held-lock"));
+  EventFeed sleeps = Threads("import json", 0.2, 9);
+  EXPECT_EQ("", FindingsReport(&sleeps).Text("held-lock"));
+  EventFeed native = Threads("load", 1, 9);
+  EXPECT_EQ("", FindingsReport(&native).Text("held-lock"));
 }
 
 }  // namespace

@@ -71,4 +71,5 @@ void ppi_interpreter_figures_add(ppi_interpreter_figures *into,
     to->are_requests |= of->are_requests;
   }
   if (from->held.ns > into->held.ns) into->held = from->held;
+  if (from->lock.ns > into->lock.ns) into->lock = from->lock;
 }

@@ -99,10 +99,19 @@ typedef struct ppi_held_loop {
   bool are_requests;
 } ppi_held_loop;
 
+// Calls of `victim` that began while `culprit` was computing on another thread,
+// and how much longer they were off the processor than its other calls.
+typedef struct ppi_held_lock {
+  char culprit[96], victim[96];
+  uint64_t inside, outside;  // calls of the victim
+  uint64_t ns, of_ns;        // what they waited longer, and their whole time
+} ppi_held_lock;
+
 // All zero is the empty one.
 typedef struct ppi_interpreter_figures {
   ppi_collections collections[PPI_GENERATIONS];
   ppi_held_loop held;
+  ppi_held_lock lock;  // the interpreter's, from the use of processors
 } ppi_interpreter_figures;
 
 void ppi_interpreter_figures_add(ppi_interpreter_figures *into,

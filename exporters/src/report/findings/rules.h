@@ -69,7 +69,9 @@ PPROF_BEGIN_C_
   each(collections, "collections", 3, "%", \
        "less is what reference counts leave over") \
   each(held_loop, "held-loop", 20, "ms", \
-       "a request that waits so long notices")
+       "a request that waits so long notices") \
+  each(held_lock, "held-lock", 3, "%", \
+       "less is what a change of threads takes")
 // clang-format on
 
 #define PPI_RULE_DECLARE_(name, id, threshold, unit, why) \

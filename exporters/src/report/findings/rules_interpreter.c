@@ -73,3 +73,27 @@ void ppi_rule_held_loop(ppi_search *search) {
   ppi_finding_value_add(finding, "times", (double)held->num, "");
   ppi_finding_value_add(finding, "waited", (double)held->waited, "");
 }
+
+void ppi_rule_held_lock(ppi_search *search) {
+  const ppi_held_lock *lock = &search->figures->interpreter.lock;
+  double wall_ns = (double)PPI_MAX(search->figures->wall_ns, 1);
+  double share = (double)lock->ns / wall_ns;
+  if (!lock->ns || 100 * share < search->threshold) return;
+  ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
+  if (!finding) return;
+  PPI_SAY(finding->text,
+          "`%s` holds the interpreter's lock: `%s` waits for it %s a call.",
+          ppi_words_name(lock->culprit).text, ppi_words_name(lock->victim).text,
+          ppi_words_time((double)lock->ns / (double)lock->inside).text);
+  PPI_SAY(finding->sure,
+          "%llu calls began while it computed, %llu while it did not: %s of "
+          "their time more off the processor",
+          (unsigned long long)lock->inside, (unsigned long long)lock->outside,
+          ppi_words_percent((double)lock->ns, (double)lock->of_ns).text);
+  PPI_SAY(finding->next,
+          "run `%s` in a process of its own, or in code that releases the "
+          "lock; `pprof-report run --waits` records each wait.",
+          ppi_words_name(lock->culprit).text);
+  ppi_finding_value_add(finding, "time", (double)lock->ns, "ns");
+  ppi_finding_value_add(finding, "calls", (double)lock->inside, "");
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/machine/interpreter.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "report/limit/intervals.h"
 
 #define HELD "loop:"
+#define IMPORT "import "
 
 // ---- units: requests, or else steps ----
 
@@ -145,11 +147,135 @@ static void find_held(const ppi_machine_run *loops, const units *all,
   out->are_requests = all->are_requests;
 }
 
+// ---- its lock, where the use of processors is known and waits are not ----
+
+// A call that begins while another thread's stage computes finds the lock
+// taken. Without a lock its length has nothing to do with that moment.
+enum { LOCK_NAMES = 64, LOCK_CALLS = 20, LOCK_ERRORS = 5 };
+
+typedef struct moments {
+  uint64_t num;
+  double mean, squares;
+} moments;
+
+static void add_moment(moments *to, double value) {
+  double off = value - to->mean;
+  to->num++;
+  to->mean += off / (double)to->num;
+  to->squares += off * (value - to->mean);
+}
+
+typedef struct locks {
+  const ppi_limit_calls *calls;
+  uint32_t *inner;  // calls whose use is known, and of none in them
+  size_t num;
+  uint32_t names[LOCK_NAMES];
+  size_t num_names;
+} locks;
+
+static uint32_t name_of(const ppi_limit_calls *calls, uint32_t call) {
+  return ppi_table_ids_folded(&calls->fill.ids, calls->items[call].name);
+}
+
+static bool is_measured(const ppi_limit_call *call) {
+  const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_CUT;
+  return call->has_cpu && !(call->flags & others) &&
+         call->end_ns > call->start_ns;
+}
+
+static void add_name(locks *of, uint32_t name) {
+  size_t at = 0;
+  while (at < of->num_names && of->names[at] != name) at++;
+  if (at == of->num_names && at < LOCK_NAMES) of->names[of->num_names++] = name;
+}
+
+static bool find_inner(locks *of) {
+  const ppi_limit_calls *calls = of->calls;
+  uint8_t *has_inner = ppi_alloc(calls->num + 1);
+  of->inner = ppi_alloc((calls->num + 1) * sizeof *of->inner);
+  bool done = has_inner && of->inner;
+  for (size_t i = 0; i < calls->num && done; i++)
+    if (is_measured(&calls->items[i]) && calls->items[i].parent != PPI_NO_CALL)
+      has_inner[calls->items[i].parent] = 1;
+  for (size_t i = 0; i < calls->num && done; i++) {
+    if (has_inner[i] || !is_measured(&calls->items[i])) continue;
+    of->inner[of->num++] = (uint32_t)i;
+    add_name(of, name_of(calls, (uint32_t)i));
+  }
+  ppi_free(has_inner);
+  return done;
+}
+
+// Where calls of that name compute for more than half of their time: who is
+// preempted keeps the lock.
+static bool find_computing(const locks *of, uint32_t name, ppi_intervals *out) {
+  bool done = true;
+  for (size_t i = 0; i < of->num && done; i++) {
+    const ppi_limit_call *call = &of->calls->items[of->inner[i]];
+    if (name_of(of->calls, of->inner[i]) != name ||
+        2 * (call->cpu_ns + call->queued_ns) < call->end_ns - call->start_ns)
+      continue;
+    done = ppi_intervals_add(out, call->start_ns, call->end_ns);
+  }
+  return done && ppi_intervals_unite(out);
+}
+
+static void judge_pair(const locks *of, const ppi_intervals *computing,
+                       uint32_t culprit, uint32_t victim, ppi_held_lock *out) {
+  const ppi_limit_calls *calls = of->calls;
+  moments sides[2] = {{0}, {0}};  // others, and those that begin inside
+  double of_ns = 0;
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = &calls->items[of->inner[i]];
+    if (name_of(calls, of->inner[i]) != victim) continue;
+    uint64_t ns = call->end_ns - call->start_ns;
+    uint64_t known_ns = call->cpu_ns + call->queued_ns;
+    bool is_inside = ppi_intervals_measure(computing, call->start_ns + 1) >
+                     ppi_intervals_measure(computing, call->start_ns);
+    add_moment(&sides[is_inside], (double)(ns - PPI_MIN(ns, known_ns)));
+    if (is_inside) of_ns += (double)ns;
+  }
+  if (sides[0].num < LOCK_CALLS || sides[1].num < LOCK_CALLS) return;
+  double longer_ns = sides[1].mean - sides[0].mean, squares = 0;
+  for (int i = 0; i < 2; i++) {
+    double n = (double)sides[i].num;
+    squares += sides[i].squares / (n - 1) / n;
+  }
+  double all_ns = longer_ns * (double)sides[1].num;
+  if (longer_ns <= LOCK_ERRORS * sqrt(squares) || all_ns <= (double)out->ns ||
+      all_ns < of_ns / 10)
+    return;
+  *out = (ppi_held_lock){.inside = sides[1].num,
+                         .outside = sides[0].num,
+                         .ns = (uint64_t)all_ns,
+                         .of_ns = (uint64_t)of_ns};
+  const ppi_table_ids *ids = &calls->fill.ids;
+  snprintf(out->culprit, sizeof out->culprit, "%s", ids->names[culprit].text);
+  snprintf(out->victim, sizeof out->victim, "%s", ids->names[victim].text);
+}
+
+static bool find_lock(const ppi_limit_calls *calls, ppi_held_lock *out) {
+  locks of = {.calls = calls};
+  bool done = find_inner(&of);
+  for (size_t i = 0; i < of.num_names && done; i++) {
+    ppi_intervals computing = {0};
+    done = find_computing(&of, of.names[i], &computing);
+    for (size_t k = 0; k < of.num_names && done && computing.num; k++)
+      if (k != i) judge_pair(&of, &computing, of.names[i], of.names[k], out);
+    ppi_intervals_clear(&computing);
+  }
+  ppi_free(of.inner);
+  return done;
+}
+
+// Whether it is a run of Python: the ledger's counters and ranges.
 static bool has_any(const ppi_machine_run *loops,
                     const ppi_limit_calls *calls) {
   bool any = loops->num_events > 0;
   for (size_t i = 0; i < calls->num && !any; i++)
-    any = generation_of(calls, &calls->items[i]) >= 0;
+    any = generation_of(calls, &calls->items[i]) >= 0 ||
+          strncmp(calls->fill.ids.names[calls->items[i].name].text, IMPORT,
+                  sizeof IMPORT - 1) == 0;
   return any;
 }
 
@@ -162,6 +288,7 @@ pprof_status ppi_interpreter_find(const ppi_machine_run *loops,
   for (int i = 0; i < PPI_GENERATIONS && done; i++)
     done = find_collections(calls, &all, i, &out->collections[i]);
   if (done) find_held(loops, &all, &out->held);
+  if (done) done = find_lock(calls, &out->lock);
   ppi_free(all.items);
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }

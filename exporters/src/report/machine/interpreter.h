@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's time: collections that hit units, and callbacks that kept
-// an event loop.
+// The interpreter's time: collections that hit units, callbacks that kept an
+// event loop, and stages that held its lock.
 #pragma once
 
 #include "report/figures/machine.h"
