@@ -5,7 +5,7 @@
 // becomes what stands in docs/import.md. One thread, its own state.
 #pragma once
 
-#include "import/importer.h"
+#include "import/import_options.h"
 #include "pprof/event.h"
 
 PPROF_BEGIN_C_

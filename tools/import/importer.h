@@ -13,10 +13,10 @@
 #include "base/map.h"
 #include "import/classify.h"
 #include "import/fields.h"
+#include "import/import_options.h"
 #include "import/own.h"
 #include "import/place.h"
 #include "import/sorter.h"
-#include "names/choice.h"
 #include "names/shapes.h"
 
 #define PPI_IMPORT_MAX_SITES 65536
@@ -90,21 +90,6 @@ uint32_t ppi_intern_find(const ppi_intern *intern, const char *text,
 const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
                                           uint32_t id);
 void ppi_intern_clear(ppi_intern *intern);
-
-// `on_progress` (or NULL) is called now and then with what has been done of
-// `total`; `say` (or NULL) gets in words what was taken for what.
-typedef struct ppi_import_options {
-  void (*on_progress)(void *context, uint64_t done, uint64_t total);
-  void (*say)(void *context, const char *text);
-  void *context;
-  const char *device_process;  // a glob; processes called so are devices
-  bool by_shape;  // names have the shapes of their inputs behind them
-  // Python's functions lie around operators, and what was called in some has so
-  // many of these behind its name.
-  bool by_stack;
-  uint32_t num_callers;
-  const ppi_choice *choice;  // whose categories names have; NULL: none
-} ppi_import_options;
 
 typedef enum ppi_record_kind {
   PPI_RECORD_BEGIN,
