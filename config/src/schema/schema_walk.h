@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The walk over the maps of a tree. schema.c reads values, schema_capture.c
-// windows, schema_lists.c the other lists.
+// windows.
 #pragma once
 
 #include "schema/schema_keys.h"

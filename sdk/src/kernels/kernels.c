@@ -3,22 +3,58 @@
 // Pieces of work and the calls that launched them meet here.
 #include "kernels/kernels.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/device_stream.h"
 #include "kernels/api_call.h"
 #include "kernels/captured.h"
-#include "kernels/demangle.h"
 #include "kernels/launch.h"
 #include "mark/recorder.h"
 #include "names/collectives.h"
 #include "names/name_hash.h"
 #include "names/names_fold.h"
+
+// As __cxa_demangle is in every C++ ABI of Itanium's kind: `out` is of malloc,
+// and grows.
+typedef char *demangle_function(const char *name, char *out, size_t *size,
+                                int *status);
+
+static demangle_function *find(void) {
+  static const char symbol[] = "__cxa_demangle";
+  void *found = dlsym(RTLD_DEFAULT, symbol);
+  // One that only a library of the program's needs is not among the globals.
+  void *library = found ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY);
+  if (library) found = dlsym(library, symbol);
+  demangle_function *function;
+  memcpy(&function, &found, sizeof function);
+  return function;
+}
+
+// demangle answers what a C++ compiler has made `name` of, or `name` itself
+// where it is none of its names, or the process has no C++ library. It holds
+// until the next call. One thread at a time.
+static const char *demangle(const char *name) {
+  static demangle_function *function;
+  static bool has_looked;
+  static char *text;
+  static size_t size;
+  if (strncmp(name, "_Z", 2) != 0) return name;
+  if (!has_looked) function = find();
+  has_looked = true;
+  int status = -1;
+  char *result = function ? function(name, text, &size, &status) : NULL;
+  if (!result || status != 0) return name;
+  text = result;
+  return text;
+}
 
 #define LOOKS_PER_S 50u
 // After so long nobody waits for work of a call any more; of a graph's launch,
@@ -138,7 +174,7 @@ static uint32_t add_site(const ppi_device_work *work) {
       [PPI_DEVICE_WORK_TAKE] = PPROF_CATEGORY_MEMORY,
       [PPI_DEVICE_WORK_GIVE] = PPROF_CATEGORY_MEMORY};
   ppi_names *names = ppi_recorder_in_force.names;
-  const char *name = ppi_demangle(work->name);
+  const char *name = demangle(work->name);
   uint32_t site = ppi_names_site(names, name, categories[work->kind], 0);
   ppi_names_stay(names, site);
   return site | (is_communication(work, name) ? COMMUNICATES : 0);

@@ -5,10 +5,119 @@
 // cross-thread ranges that an edge cuts.
 #include "mark/emit.h"
 
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "mark/nvtx_tool.h"
+#include "../nvtx/abi.h"
+#include "base/descriptor.h"
 #include "mark/site_id.h"
+#include "pprof/base.h"
+
+// What the tool does with a call; NULL: nothing.
+typedef struct ppi_nvtx_tool {
+  void *(*domain_create)(const char *name);
+  void *(*register_string)(void *domain, const char *text);
+  void (*name_category)(void *domain, uint32_t category, const char *name);
+  void (*mark)(void *domain, const nvtx_attributes *attributes);
+  uint64_t (*start)(void *domain, const nvtx_attributes *attributes);
+  void (*end)(void *domain, uint64_t range);
+  int (*push)(void *domain, const nvtx_attributes *attributes);
+  int (*pop)(void *domain);
+} ppi_nvtx_tool;
+
+static nvtx_function slots[NVTX_NUM_MODULES][NVTX_MAX_CALLS];
+static ppi_nvtx_tool attached;
+static bool is_attached;
+
+static int get_module_table(uint32_t module, nvtx_function ***out_table,
+                            unsigned *out_num) {
+  static const unsigned sizes[NVTX_NUM_MODULES] = {0, 16, 9, 15, 7, 16, 7};
+  static nvtx_function *tables[NVTX_NUM_MODULES][NVTX_MAX_CALLS];
+  if (module == 0 || module >= NVTX_NUM_MODULES) return 0;
+  for (unsigned i = 1; i < sizes[module]; i++)
+    tables[module][i] = &slots[module][i];
+  if (out_table) *out_table = tables[module];
+  if (out_num) *out_num = sizes[module];
+  return 1;
+}
+
+static void set_tool_version(uint32_t version) {
+  (void)version;
+}
+
+static const void *get_export_table(uint32_t id) {
+  static const nvtx_callbacks callbacks = {sizeof callbacks, get_module_table};
+  static const nvtx_version_info version = {sizeof version, 3, 0,
+                                            set_tool_version};
+  if (id == NVTX_TABLE_CALLBACKS) return &callbacks;
+  if (id == NVTX_TABLE_VERSION) return &version;
+  return id == NVTX_TABLE_PPROF ? &callbacks : NULL;
+}
+
+// A slot has the type of its field.
+static void take(void *field, unsigned call) {
+  memcpy(field, &slots[NVTX_MODULE_CORE2][call], sizeof(nvtx_function));
+}
+
+static void take_all(void) {
+  take(&attached.domain_create, NVTX_CORE2_DOMAIN_CREATE_A);
+  take(&attached.register_string, NVTX_CORE2_REGISTER_STRING_A);
+  take(&attached.name_category, NVTX_CORE2_NAME_CATEGORY_A);
+  take(&attached.mark, NVTX_CORE2_MARK);
+  take(&attached.start, NVTX_CORE2_START);
+  take(&attached.end, NVTX_CORE2_END);
+  take(&attached.push, NVTX_CORE2_PUSH);
+  take(&attached.pop, NVTX_CORE2_POP);
+}
+
+// One without the other would leave the tool's stacks out of balance.
+static void drop_halves(void) {
+  if (!attached.push || !attached.pop) {
+    attached.push = NULL;
+    attached.pop = NULL;
+  }
+  if (!attached.start || !attached.end) {
+    attached.start = NULL;
+    attached.end = NULL;
+  }
+}
+
+static bool load_library(const char *path) {
+  int (*initialize)(nvtx_get_export_table);
+  void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (!library) return false;
+  void *found = dlsym(library, "InitializeInjectionNvtx2");
+  memcpy(&initialize, &found, sizeof initialize);
+  memset(slots, 0, sizeof slots);
+  if (initialize && initialize(get_export_table)) return true;
+  dlclose(library);
+  return false;
+}
+
+static bool load(const char *path) {
+  unsigned standing = ppi_fd_stand_in();
+  bool loaded = load_library(path);
+  ppi_fd_stand_down(standing);
+  return loaded;
+}
+
+// find_tool answers the tool that NVTX_INJECTION64_PATH names; NULL:
+// there is none, or it declines. One that came stays. One thread at a time.
+static const ppi_nvtx_tool *find_tool(void) {
+  if (is_attached) return &attached;
+  // A program with other rights than its caller loads nothing for it. One
+  // without a loader of its own cannot.
+  const char *path = secure_getenv("NVTX_INJECTION64_PATH");
+  if (!path || !*path || getauxval(AT_BASE) == 0 || !load(path)) return NULL;
+  take_all();
+  drop_halves();
+  is_attached = true;
+  return &attached;
+}
 
 #define NUM_RANGES ((size_t)PPI_MAX_TABLES * PPI_TABLE_SLOTS)
 #define NUM_STRINGS ((size_t)PPI_MAX_SITES + 2)
@@ -34,7 +143,7 @@ static struct {
 void ppi_emit_want(bool wanted) {
   emit.wanted = wanted;
   if (!wanted || emit.tool) return;
-  emit.tool = ppi_nvtx_tool_find();
+  emit.tool = find_tool();
   if (emit.tool && emit.tool->domain_create)
     emit.domain = emit.tool->domain_create("pprof");
 }
