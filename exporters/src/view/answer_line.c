@@ -81,7 +81,7 @@ static void put_loop(ppi_page *page, const ppi_figures_loop *loop) {
     ppi_page_visible(page, loop->stages);
   }
   if (*loop->thread) {
-    ppi_page_text(page, " found on thread ");
+    ppi_page_text(page, " found on ");
     ppi_page_visible(page, loop->thread);
   }
 }

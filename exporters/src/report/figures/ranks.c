@@ -276,8 +276,17 @@ static pprof_status sum_kinds(ppi_figures *figures, ppi_base_kind base) {
   return status;
 }
 
-pprof_status ppi_ranks_part(ppi_figures *figures) {
+// Unlike loops are units, where each kind has its own.
+static ppi_base_kind base_of(ppi_figures *figures) {
+  bool is_unlike = figures->loop.is_unlike;
+  figures->loop.is_unlike = false;
   ppi_base_kind base = ppi_figures_base(figures);
+  figures->loop.is_unlike = is_unlike;
+  return base;
+}
+
+pprof_status ppi_ranks_part(ppi_figures *figures) {
+  ppi_base_kind base = base_of(figures);
   if (figures->are_joined || figures->num_inputs < 2) return PPROF_STATUS_OK;
   kind *kinds = ppi_alloc(figures->num_inputs * sizeof *kinds);
   uint32_t *numbers = ppi_alloc(figures->num_inputs * sizeof *numbers);
@@ -291,6 +300,10 @@ pprof_status ppi_ranks_part(ppi_figures *figures) {
       figures->inputs[i].kind = numbers[figures->inputs[i].kind];
     figures->num_kinds = num > 1 ? num : 0;
     if (num > 1) status = sum_kinds(figures, base);
+    if (figures->num_kinds && figures->loop.is_unlike) {
+      figures->loop.is_unlike = false;
+      *figures->loop.stages = 0;
+    }
   }
   ppi_free(kinds);
   ppi_free(numbers);

@@ -356,14 +356,13 @@ static bool find_named(ppi_limit_model *model, const char *begins) {
   return is_done;
 }
 
-static bool find_iterations(ppi_limit_model *model) {
-  tally *tallies = ppi_alloc((model->num_names + 1) * sizeof *tallies);
-  counted *room = ppi_alloc((model->num_names + 1) * sizeof *room);
+static void choose_loop(ppi_limit_model *model, tally *tallies, counted *room,
+                        bool of_devices) {
   uint64_t best_ns = 0;
-  bool best_is_several = false, is_done = tallies && room;
-  for (size_t i = 0; i < model->num_rows && is_done; i++) {
+  bool best_is_several = false;
+  for (size_t i = 0; i < model->num_rows; i++) {
     size_t num;
-    if (model->rows[i].is_device ||
+    if (model->rows[i].is_device != of_devices ||
         (model->are_linked && !model->rows[i].is_linked))
       continue;
     count_names(model, &model->rows[i], tallies);
@@ -376,6 +375,24 @@ static bool find_iterations(ppi_limit_model *model) {
     best_is_several = is_several;
     model->loop_thread = (uint32_t)i;
   }
+}
+
+// Launches alone are none: the kernels say more.
+static bool has_host_stages(const ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!(call->flags & PPI_CALL_DEVICE) &&
+        model->names[call->name].category != PPROF_CATEGORY_RUNTIME)
+      return true;
+  }
+  return false;
+}
+
+static bool find_iterations(ppi_limit_model *model) {
+  tally *tallies = ppi_alloc((model->num_names + 1) * sizeof *tallies);
+  counted *room = ppi_alloc((model->num_names + 1) * sizeof *room);
+  bool is_done = tallies && room;
+  if (is_done) choose_loop(model, tallies, room, !has_host_stages(model));
   if (is_done && model->loop_thread != PPI_NONE) {
     size_t num;
     count_names(model, &model->rows[model->loop_thread], tallies);
