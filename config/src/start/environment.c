@@ -97,6 +97,7 @@ static const char *const known[] = {"CONFIG",
                                     "NVTX",
                                     "NVTX_CHAIN",
                                     "OUTPUT",
+                                    "PYTHON",
                                     "PYTHON_FOLLOW",
                                     "QUIET",
                                     "RECLAIM",
@@ -107,7 +108,7 @@ static const char *const known[] = {"CONFIG",
                                     "PATH",
                                     "TMPDIR",
                                     "TOOLS"};
-enum { NUM_OURS = 18, NUM_KNOWN = sizeof known / sizeof *known };
+enum { NUM_OURS = 19, NUM_KNOWN = sizeof known / sizeof *known };
 
 static bool is_known(const char *name) {
   size_t i = 0;
