@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the progress line is shown, what it says, and that it goes away.
+// When the progress line is shown, what it says, and that it goes away; and how
+// often a command that runs is looked at.
 #include "cli/progress.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
+#include <vector>
+
+#include "launch/child.h"
 
 namespace {
 
@@ -166,6 +171,46 @@ TEST(ProgressOpenTest, OnTerminalsThatCan) {
   EXPECT_FALSE(ppi_tool_progress_can_show(file, "xterm-256color"));
   close(file);
   close(terminal);
+}
+
+// The command ends once somebody has written to its pipe.
+struct Looks {
+  std::string pipe;
+  size_t until;  // as many answer true
+  std::vector<bool> last;
+};
+
+bool Look(void *user, pid_t, bool is_last) {
+  Looks *looks = static_cast<Looks *>(user);
+  looks->last.push_back(is_last);
+  bool goes_on = looks->last.size() < looks->until;
+  if (!goes_on || is_last) close(open(looks->pipe.c_str(), O_WRONLY));
+  return goes_on;
+}
+
+TEST(LookTest, ACommandIsLookedAtUntilThatIsEnough) {
+  const uint64_t after_ns[] = {kMs, 2 * kMs, 3 * kMs, 0};
+  char folder[] = "/tmp/look.XXXXXX";
+  ASSERT_NE(nullptr, mkdtemp(folder));
+  const std::string pipe = std::string(folder) + "/pipe";
+  ASSERT_EQ(0, mkfifo(pipe.c_str(), 0600));
+  const struct {
+    size_t until;
+    std::vector<bool> last;
+  } cases[] = {{1, {false}}, {2, {false, false}}, {9, {false, false, true}}};
+  for (const auto &one : cases) {
+    Looks looks = {pipe, one.until, {}};
+    const ppi_tool_look look = {after_ns, Look, &looks};
+    const char *argv[] = {"cat", pipe.c_str(), nullptr};
+    bool started = false;
+    EXPECT_EQ(0, ppi_tool_child_run(const_cast<char *const *>(argv), false,
+                                    &look, &started));
+    EXPECT_TRUE(started);
+    EXPECT_EQ(one.last, looks.last);
+  }
+  ppi_tool_child_release_signals();
+  unlink(pipe.c_str());
+  rmdir(folder);
 }
 
 }  // namespace

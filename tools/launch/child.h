@@ -8,6 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "pprof/base.h"
+
+PPROF_BEGIN_C_
+
 // What is done while a command runs: after each of these times, until it
 // answers false. `is_last`: of the times it is the last one, or somebody sends
 // us SIGALRM.
@@ -38,3 +42,5 @@ int ppi_tool_child_end_asked(void);
 // From here on signals do to us what they did before a command was run. May be
 // called in a signal handler.
 void ppi_tool_child_release_signals(void);
+
+PPROF_END_C_
