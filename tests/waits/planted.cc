@@ -142,15 +142,6 @@ void TakeTurns(bool own, int num = 50) {
     }
   });
 }
-void TwoLocks() {
-  TakeTurns(false);
-}
-void OwnLocks() {
-  TakeTurns(true);
-}
-void EndlessTurns() {
-  TakeTurns(false, 1 << 30);
-}
 
 // ---- queues ----
 
@@ -226,6 +217,45 @@ void LostWakeUp() {
 }
 void KeptWakeUp() {
   Signal(true);
+}
+
+// `infer` needs what another thread makes, which has no number; or `alone` what
+// the request's own thread makes behind its range. One request at a time.
+void Refreshed(bool alone) {
+  static Queue *requests = new Queue("requests", 1000);
+  static Queue *asked = new Queue("asked", 1000);
+  static Queue *weights = new Queue("weights", 1000);
+  static Queue *done = new Queue("done", 1000);
+  Run(3, [&](int i) {
+    for (int n = 1; n <= 60; n++) {
+      if (i == 0) {
+        {
+          PPROF_SCOPE("receive");
+          pprof_flow((uint64_t)n);
+          Ask(500);
+        }
+        requests->Put(n);
+        asked->Put(n);
+        if (alone) Ask(3000);
+        if (alone) weights->Put(n);
+        done->Take();
+      } else if (i == 1) {
+        int request = requests->Take();
+        weights->Take();
+        {
+          PPROF_SCOPE("infer");
+          pprof_flow((uint64_t)request);
+          Ask(500);
+        }
+        done->Put(n);
+      } else {
+        asked->Take();
+        PPROF_SCOPE("refresh");
+        Ask(3000);
+        if (!alone) weights->Put(n);
+      }
+    }
+  });
 }
 
 // ---- others ----
@@ -527,13 +557,15 @@ const Program programs[] = {
     {"no_convoy", NoConvoy},
     {"writers", Writers},
     {"readers", Readers},
-    {"two_locks", TwoLocks},
-    {"own_locks", OwnLocks},
-    {"endless_turns", EndlessTurns},
+    {"two_locks", [] { TakeTurns(false); }},
+    {"own_locks", [] { TakeTurns(true); }},
+    {"endless_turns", [] { TakeTurns(false, 1 << 30); }},
     {"bounded_queue", BoundedQueue},
     {"roomy_queue", RoomyQueue},
     {"lost_wake_up", LostWakeUp},
     {"kept_wake_up", KeptWakeUp},
+    {"other_thread", [] { Refreshed(false); }},
+    {"same_thread", [] { Refreshed(true); }},
     {"two_connections", TwoConnections},
     {"six_connections", SixConnections},
     {"late_thread", LateThread},

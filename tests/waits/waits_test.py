@@ -52,7 +52,7 @@ PLANTED_WAITS = {
 
 # Those of planted.py are Python's.
 with open(os.path.join(os.path.dirname(PYTHON), "planted.cc"), encoding="utf-8") as source:
-    PROGRAMS = set(re.findall(r'{"(\w+)", \w+}', source.read()))
+    PROGRAMS = set(re.findall(r'^    {"(\w+)", ', source.read(), re.M))
 
 
 def read_log(path):
@@ -354,6 +354,7 @@ class WaitsTest(unittest.TestCase):
                 ("convoy", ["refill", "cache"], "no_convoy"),
                 ("writers", ["write table", "table"], "readers"),
                 ("two_locks", ["part", "second"], "own_locks"),
+                ("inversion", ["background", "state"], "no_inversion"),
                 ("gil", ["tokenize", "the interpreter's lock"], "no_gil")]:
             with self.subTest(program):
                 limit = self.limit(program)
@@ -361,15 +362,28 @@ class WaitsTest(unittest.TestCase):
                 self.assertNotEqual("lock", self.limit(counter).get("verdict"))
 
     def test_the_answer_names_what_ends_waits(self):
-        for program in ["small_pool", "async_wait", "coroutines"]:
+        for program, name in [("small_pool", "task"), ("async_wait", "task"),
+                              ("coroutines", "task"), ("executor", "task"),
+                              ("bounded_queue", "consume")]:
             with self.subTest(program):
                 limit = self.limit(program)
-                self.assertEqual("task", limit["names"][0], limit)
+                self.assertEqual(name, limit["names"][0], limit)
         loop, = glob.glob(self.record("busy_loop", "--waits") + "/*.pplog")
         self.assertTrue(json.loads(self.tool("-f", "json", loop))["answer"].startswith("handle "))
         log, = glob.glob(os.path.join(self.home, "async_wait", "*.pplog"))
         join = read_log(log)[0]["the end of a thread at std::thread::join"]
         self.assertGreater(sum(wait.lane is not None for wait in join), 7)
+
+    def test_what_ends_a_wait_wins_over_numbers_of_requests(self):
+        for program, differs in [("other_thread", True), ("same_thread", False)]:
+            with self.subTest(program):
+                limit = self.limit(program)
+                self.assertGreater(limit["hand_overs"], 20, limit)
+                self.assertEqual(differs, 2 * limit["hand_overs_differ"] > limit["hand_overs"])
+                if differs:
+                    self.assertEqual("refresh", limit["names"][0], limit)
+                    held, = [row for row in limit["blame"] if row["kind"] == "held up by"]
+                    self.assertEqual("refresh", held["name"])
 
     def test_what_goes_past_the_c_library_is_named(self):
         for program, is_there in [("openmp", True), ("no_openmp", False)]:

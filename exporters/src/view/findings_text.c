@@ -170,6 +170,8 @@ static void put_blame(ppi_page *page, const ppi_limit *limit) {
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
+  put_number(page, "hand_overs", (double)limit->num_edges);
+  put_number(page, "hand_overs_differ", (double)limit->num_differ);
 }
 
 static void put_gaps(ppi_page *page, const ppi_limit *limit) {

@@ -122,6 +122,9 @@ typedef struct ppi_limit {
   size_t num_demands;
   ppi_limit_blame blames[PPI_LIMIT_BLAMES];  // as gaps are
   size_t num_blames;
+  // Waits before stages of requests, and those that another thread ended than
+  // the request's numbers say.
+  size_t num_edges, num_differ;
   // The device that is idle least, and by what; idle time is their sum.
   char idle_device[96];
   ppi_limit_gap gaps[PPI_LIMIT_GAPS];  // the greatest first, others last

@@ -58,9 +58,9 @@ static uint32_t call_at(const ppi_limit_model *model, const ppi_row_calls *of,
 }
 
 uint32_t ppi_row_of_thread(const ppi_limit_model *model, uint32_t tid) {
-  for (size_t i = model->ids->num_threads; tid && i-- > 0;)
-    if (model->ids->threads[i].number == tid) return (uint32_t)i;
-  return PPI_NONE;
+  const ppi_map_key key = {0, tid};
+  size_t at = tid ? ppi_map_find(&model->ids->known_threads, key) : SIZE_MAX;
+  return at < model->ids->num_threads ? (uint32_t)at : PPI_NONE;
 }
 
 void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
@@ -104,11 +104,12 @@ static void await(const ppi_limit_model *model, const ppi_row_calls *of,
 }
 
 void ppi_row_calls_await(const ppi_limit_model *model, const ppi_row_calls *of,
-                         uint32_t wait, uint64_t to_ns, double *times_ns) {
+                         uint32_t wait, ppi_interval in, double *times_ns) {
   const ppi_limit_call *call = &model->calls[wait];
   await(model, of, wait,
-        (ppi_interval){call->start_ns, PPI_MIN(call->end_ns, to_ns)}, MOST_HOPS,
-        times_ns);
+        (ppi_interval){PPI_MAX(call->start_ns, in.from_ns),
+                       PPI_MIN(call->end_ns, in.to_ns)},
+        MOST_HOPS, times_ns);
 }
 
 // The range that is waited for for most of that time.
@@ -117,8 +118,8 @@ static uint32_t awaited(const ppi_limit_model *model, const ppi_row_calls *of,
   const ppi_limit_name *name = &model->names[at];
   memset(times_ns, 0, model->num_names * sizeof *times_ns);
   for (size_t i = 0; i < name->num; i++)
-    ppi_row_calls_await(model, of, model->by_name[name->first + i], UINT64_MAX,
-                        times_ns);
+    ppi_row_calls_await(model, of, model->by_name[name->first + i],
+                        ppi_row_calls_all, times_ns);
   uint32_t best = ppi_limit_greatest(times_ns, model->num_names);
   return best != PPI_NONE && model->names[best].is_recorded ? PPI_NONE : best;
 }

@@ -20,10 +20,11 @@ void ppi_row_calls_clear(ppi_row_calls *of);
 // behind the names.
 void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
                          uint32_t row, ppi_interval held, double *times_ns);
-// Adds what the recorded wait `wait` waits for until `to_ns`, by name: threads
+// Adds what the recorded wait `wait` waits for in `in`, by name: threads
 // that wait themselves are followed. A wait that no range ends is for itself.
 void ppi_row_calls_await(const ppi_limit_model *model, const ppi_row_calls *of,
-                         uint32_t wait, uint64_t to_ns, double *times_ns);
+                         uint32_t wait, ppi_interval in, double *times_ns);
+static const ppi_interval ppi_row_calls_all = {0, UINT64_MAX};
 // The row of an OS thread; PPI_NONE: it has none.
 uint32_t ppi_row_of_thread(const ppi_limit_model *model, uint32_t tid);
 // The window's time with its pauses, which are what a convoy looks like.

@@ -163,6 +163,7 @@ static part greatest_part(const ppi_limit_search *search) {
   uint32_t away = ppi_limit_greatest(blame->elsewhere_ns, model->num_names);
   double device_ns;
   uint32_t device = greatest_on_devices(search, &device_ns);
+  uint32_t edge = ppi_limit_greatest(blame->edge_ns, model->num_names);
   part out = {.name = ""};
   if (own != PPI_NONE) {
     uint32_t longest = ppi_limit_greatest(blame->own_ns, model->num_names);
@@ -173,6 +174,8 @@ static part greatest_part(const ppi_limit_search *search) {
   if (away != PPI_NONE && blame->elsewhere_ns[away] > out.ns)
     out =
         (part){model->names[away].text, blame->elsewhere_ns[away], true, false};
+  if (edge != PPI_NONE && blame->edge_ns[edge] > out.ns)
+    out = (part){model->names[edge].text, blame->edge_ns[edge], false, false};
   if (device != PPI_NONE && device_ns > out.ns)
     out = (part){model->names[device].text, device_ns, false, false};
   return out;

@@ -66,7 +66,8 @@ static void add_waits(const ppi_limit_model *model, const ppi_row_calls *of,
     const ppi_limit_name *name = &model->names[call->name];
     uint32_t stage = model->calls[outermost(model, (uint32_t)i)].name;
     if (call->flags & PPI_CALL_WAIT)
-      ppi_row_calls_await(model, of, (uint32_t)i, UINT64_MAX, to->waits_ns);
+      ppi_row_calls_await(model, of, (uint32_t)i, ppi_row_calls_all,
+                          to->waits_ns);
     else if (name->waits == PPI_WAITS_DEVICE)
       add_device(model, i, ns, stage, to);
     else if (name->category == PPROF_CATEGORY_IDLE)

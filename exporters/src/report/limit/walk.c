@@ -3,8 +3,11 @@
 // The walk back over a request, and what each piece of a gap waits for.
 #include "report/limit/walk.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/limit/row_calls.h"
 
 enum { MOST_UNITS = 1000, MOST_PIECES = 20000, MOST_HOPS = 8 };
 static const uint64_t hand_over_ns = 150000;
@@ -25,6 +28,9 @@ typedef struct walk {
   branches *branches;
   uint8_t *queues;  // by name: 0 not known, 1 no queue, 2 a queue
   bool is_gap;      // between two calls of the unit
+  uint32_t before;  // the row of the first of these; PPI_NONE: none
+  ppi_row_calls rows;
+  double *times_ns;  // by name
   bool failed;
 } walk;
 
@@ -171,6 +177,52 @@ static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
   keep_idle(at, name, ns);
 }
 
+// The recorded wait between calls that the row comes out of at `time_ns`;
+// PPI_NO_CALL: none.
+static uint32_t wait_before(const ppi_limit_model *model,
+                            const ppi_limit_row *row, uint64_t time_ns) {
+  size_t low = 0, high = row->num_between;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[row->between[middle]].start_ns < time_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (!low) return PPI_NO_CALL;
+  uint32_t last = row->between[low - 1];
+  return model->calls[last].end_ns + hand_over_ns < time_ns ? PPI_NO_CALL
+                                                            : last;
+}
+
+// What another thread than the request's last one did meanwhile that ended the
+// wait before `call`: the request's numbers do not show it. Answers how long.
+static uint64_t blame_edge(walk *at, ppi_interval gap, uint64_t idle_ns,
+                           const ppi_limit_call *call) {
+  const ppi_limit_model *model = at->model;
+  uint32_t wait = wait_before(model, &model->rows[call->row], gap.to_ns);
+  double ns = 0;
+  if (wait == PPI_NO_CALL || !at->times_ns) return 0;
+  at->blame->num_edges++;
+  uint32_t by = ppi_row_of_thread(model, model->calls[wait].ended_by);
+  if (by == PPI_NONE || by == at->before || by == call->row ||
+      model->rows[by].station == PPI_NONE)
+    return 0;
+  memset(at->times_ns, 0, model->num_names * sizeof *at->times_ns);
+  ppi_row_calls_await(model, &at->rows, wait, gap, at->times_ns);
+  for (size_t i = 0; i < model->num_names; i++)
+    if (!model->names[i].is_recorded) ns += at->times_ns[i];
+  uint64_t other_ns = PPI_MIN((uint64_t)ns, idle_ns);
+  if (other_ns <= hand_over_ns) return 0;
+  at->blame->num_differ++;
+  for (size_t i = 0; i < model->num_names; i++)
+    if (!model->names[i].is_recorded)
+      at->blame->edge_ns[i] += at->times_ns[i] * (double)other_ns / ns;
+  at->blame->line_ns[model->rows[by].station] += (double)other_ns;
+  add_piece(at, PPI_BLAME_HELD, model->rows[by].station, other_ns);
+  return other_ns;
+}
+
 // What the request waits for before `call` begins.
 static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
                       const ppi_limit_call *call) {
@@ -200,6 +252,7 @@ static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
     }
     time_ns = next_ns;
   }
+  idle_ns -= blame_edge(at, (ppi_interval){from_ns, to_ns}, idle_ns, call);
   blame_idle(at, call->name, idle_ns);
 }
 
@@ -444,6 +497,7 @@ static void walk_unit(walk *at) {
     if (index == PPI_NO_CALL) break;
     const ppi_limit_call *call = &at->model->calls[index];
     uint64_t end_ns = PPI_MIN(call->end_ns, time_ns);
+    at->before = call->flags & PPI_CALL_DEVICE ? call->host : call->row;
     if (behind) blame_between(at, end_ns, time_ns, behind);
     blame_call(at, index, end_ns, behind);
     time_ns = call->flags & PPI_CALL_DEVICE
@@ -451,6 +505,7 @@ static void walk_unit(walk *at) {
                   : call->start_ns;
     behind = call;
   }
+  at->before = PPI_NONE;
   if (behind && time_ns > at->unit->start_ns)
     blame_between(at, at->unit->start_ns, time_ns, behind);
 }
@@ -483,6 +538,7 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
       .batch_ns = ppi_alloc(names),
       .idle_ns = ppi_alloc(names),
       .elsewhere_ns = ppi_alloc(names),
+      .edge_ns = ppi_alloc(names),
       .latencies = ppi_alloc((model->num_units + 1) * sizeof(uint64_t))};
   branches *of = ppi_alloc(sizeof *of);
   walk at = {.model = model,
@@ -491,8 +547,16 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
              .queues = ppi_alloc(model->num_names + 1)};
   at.failed = !of || !at.queues || !out->own_ns || !out->alone_ns ||
               !out->device_ns || !out->line_ns || !out->batch_ns ||
-              !out->idle_ns || !out->elsewhere_ns || !out->latencies;
-  if (!at.failed && model->unit_kind == PPI_UNIT_REQUEST) walk_units(&at);
+              !out->idle_ns || !out->elsewhere_ns || !out->edge_ns ||
+              !out->latencies;
+  if (!at.failed && model->unit_kind == PPI_UNIT_REQUEST) {
+    if (model->are_linked) at.times_ns = ppi_alloc(names);
+    at.failed = model->are_linked &&
+                (!at.times_ns || !ppi_row_calls_list(model, &at.rows));
+    if (!at.failed) walk_units(&at);
+  }
+  ppi_row_calls_clear(&at.rows);
+  ppi_free(at.times_ns);
   ppi_free(of);
   ppi_free(at.queues);
   return !at.failed;
@@ -506,6 +570,7 @@ void ppi_blame_clear(ppi_blame *blame) {
   ppi_free(blame->batch_ns);
   ppi_free(blame->idle_ns);
   ppi_free(blame->elsewhere_ns);
+  ppi_free(blame->edge_ns);
   ppi_free(blame->pieces);
   ppi_free(blame->latencies);
   ppi_free(blame->idles);

@@ -30,7 +30,12 @@ typedef struct ppi_blame {
   double *batch_ns;      // by name: a batch of it fills
   double *idle_ns;       // by name: its rows are free, and nothing is recorded
   double *elsewhere_ns;  // by name: calls on no row
+  double *edge_ns;       // by name: calls without the request's number that
+                         // ended waits before its stages
   double hand_over_ns, pause_ns, waits_ns;
+  // Recorded waits before calls of requests, and of them those that another
+  // thread than the request's last one ended.
+  size_t num_edges, num_differ;
   ppi_blame_piece *pieces;
   size_t num_pieces, pieces_capacity;
   uint64_t *latencies;  // of each request that was looked at
