@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pieces of one kind and stage, request by request, become a row.
-#include "report/limit/blame.h"
+#include "report/limit/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
 
 // Pieces of one kind and stage.

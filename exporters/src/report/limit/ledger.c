@@ -2,7 +2,7 @@
 //
 // A sweep over a device's work; in each gap a walk over the calls of the thread
 // that launched what comes next.
-#include "report/limit/ledger.h"
+#include "report/limit/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,8 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/find.h"
 #include "report/limit/say.h"
-#include "report/limit/stages.h"
-#include "report/limit/window.h"
 
 typedef struct ledger {
   const ppi_limit_model *model;

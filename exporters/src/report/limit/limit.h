@@ -5,8 +5,8 @@
 
 #include "report/figures/answer_rows.h"
 #include "report/figures/limit.h"
+#include "report/limit/find.h"
 #include "report/limit/limit_calls.h"
-#include "report/limit/loop.h"
 
 PPROF_BEGIN_C_
 

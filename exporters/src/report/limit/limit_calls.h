@@ -49,6 +49,14 @@ static inline bool ppi_call_is_between(const ppi_limit_call *call) {
   return call->flags & PPI_CALL_WAIT && call->parent == PPI_NO_CALL;
 }
 
+static inline bool ppi_call_is_on_row(const ppi_limit_call *call) {
+  return !(call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP));
+}
+// A recorded wait between stages is none of them.
+static inline bool ppi_call_is_on_thread(const ppi_limit_call *call) {
+  return ppi_call_is_on_row(call) && !ppi_call_is_between(call);
+}
+
 // A stretch of time whose calls are all there.
 typedef struct ppi_limit_chunk {
   uint64_t from_ns, to_ns;

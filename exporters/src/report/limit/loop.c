@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes the iterations out of the limit model, for the answer's rows.
-#include "report/limit/loop.h"
+#include "report/limit/find.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Moments in which everything stands still, though there is work.
-#include "report/limit/pauses.h"
+#include "report/limit/rules.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "report/findings/words.h"
-#include "report/limit/rules_saturated.h"
+#include "report/limit/find.h"
 #include "report/limit/walk.h"
-#include "report/limit/window.h"
 
 typedef struct silence {
   uint64_t *events, *gaps;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls in the order of time, under their stages' names, on their rows.
-#include "report/limit/prepare.h"
+#include "report/limit/find.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "report/limit/loop.h"
 #include "report/limit/row_calls.h"
 
 // ---- one time without the stretches that were left out ----

@@ -7,9 +7,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/limit/find.h"
 #include "report/limit/say.h"
-#include "report/limit/stages.h"
-#include "report/limit/window.h"
 
 double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
                        uint64_t to_ns) {

@@ -2,7 +2,7 @@
 //
 // Runs in which nothing is saturated: how requests come, replicas, idle time
 // before stages, and runs that keep up.
-#include "report/limit/rules_latency.h"
+#include "report/limit/rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,9 +11,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "report/findings/words.h"
-#include "report/limit/rules_saturated.h"
+#include "report/limit/find.h"
 #include "report/limit/say.h"
-#include "report/limit/window.h"
 
 // ---- how requests come ----
 

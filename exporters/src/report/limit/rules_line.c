@@ -1,17 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Requests that stand in line though nothing is saturated, and why.
-#include "report/limit/rules_line.h"
+#include "report/limit/rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "report/findings/words.h"
-#include "report/limit/replay.h"
+#include "report/limit/find.h"
 #include "report/limit/say.h"
-#include "report/limit/window.h"
+
+// ---- a replay ----
+
+// One station replayed, first come, first served, with arrivals as they were
+// (Lindley 1952; Kiefer, Wolfowitz 1955): what its waiting comes from.
+
+typedef struct replay_job {
+  uint64_t arrival_ns, start_ns, service_ns;
+  uint32_t name, row;
+} replay_job;
+
+typedef struct ppi_replay {
+  replay_job *jobs;  // by arrival
+  size_t num, capacity;
+  uint32_t servers;
+  uint64_t *free_ns;  // by server
+} ppi_replay;
+
+static bool add_job(ppi_replay *to, const replay_job *job) {
+  replay_job *grown =
+      ppi_grow(to->jobs, &to->capacity, to->num + 1, sizeof *grown);
+  if (!grown) return false;
+  to->jobs = grown;
+  grown[to->num++] = *job;
+  return true;
+}
+
+// Calls of a request that follow each other on a row of the station are one
+// job.
+static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
+                     uint32_t station, ppi_replay *to) {
+  uint64_t ready_ns = unit->start_ns, around_ns = unit->start_ns;
+  bool goes_on = false;
+  for (size_t i = 0; i < unit->num; i++) {
+    const ppi_limit_call *call =
+        &model->calls[model->unit_calls[unit->first + i]];
+    if (call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE)) continue;
+    bool is_here = model->rows[call->row].station == station;
+    uint64_t length_ns = call->end_ns - call->start_ns;
+    replay_job *last = to->num ? &to->jobs[to->num - 1] : NULL;
+    if (is_here && goes_on && last->row == call->row) {
+      last->service_ns = call->end_ns - last->start_ns;
+    } else if (is_here) {
+      // One inside of a call that waits for it comes with that.
+      const replay_job job = {ready_ns <= call->start_ns ? ready_ns : around_ns,
+                              call->start_ns, length_ns, call->name, call->row};
+      if (!add_job(to, &job)) return false;
+    }
+    goes_on = is_here;
+    if (call->end_ns > ready_ns) around_ns = call->start_ns;
+    ready_ns = PPI_MAX(ready_ns, call->end_ns);
+  }
+  return true;
+}
+
+static int compare_jobs(const void *left, const void *right) {
+  const replay_job *a = left, *b = right;
+  if (a->arrival_ns != b->arrival_ns)
+    return a->arrival_ns < b->arrival_ns ? -1 : 1;
+  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static bool replay_prepare(const ppi_limit_model *model, uint32_t station,
+                           ppi_replay *out) {
+  *out = (ppi_replay){.servers = model->stations[station].servers};
+  out->free_ns = ppi_alloc((out->servers + 1) * sizeof *out->free_ns);
+  if (!out->free_ns) return false;
+  for (size_t i = 0; i < model->num_units; i++)
+    if (!add_unit(model, &model->units[i], station, out)) return false;
+  if (out->num > 1) qsort(out->jobs, out->num, sizeof *out->jobs, compare_jobs);
+  return true;
+}
+
+static double replay_run(const ppi_replay *replay,
+                         uint64_t (*service)(const void *context, size_t job),
+                         const void *context) {
+  double waits_ns = 0;
+  for (size_t i = 0; i < replay->servers; i++) replay->free_ns[i] = 0;
+  for (size_t i = 0; i < replay->num; i++) {
+    uint64_t arrival_ns = replay->jobs[i].arrival_ns;
+    size_t first = 0;
+    for (size_t k = 1; k < replay->servers; k++)
+      if (replay->free_ns[k] < replay->free_ns[first]) first = k;
+    uint64_t start_ns = PPI_MAX(arrival_ns, replay->free_ns[first]);
+    waits_ns += (double)(start_ns - arrival_ns);
+    replay->free_ns[first] = start_ns + service(context, i);
+  }
+  return waits_ns;
+}
+
+static double replay_waited(const ppi_replay *replay) {
+  double waits_ns = 0;
+  for (size_t i = 0; i < replay->num; i++)
+    waits_ns += (double)(replay->jobs[i].start_ns - replay->jobs[i].arrival_ns);
+  return waits_ns;
+}
+
+static void replay_clear(ppi_replay *replay) {
+  ppi_free(replay->jobs);
+  ppi_free(replay->free_ns);
+}
 
 // ---- what the waiting comes from ----
 
@@ -49,7 +150,7 @@ static uint64_t cap_cold(what_if *with, const ppi_limit_model *model,
   uint8_t *seen = ppi_alloc(model->num_rows + 1);
   uint64_t most_ns = 0;
   for (size_t i = 0; seen && i < with->replay->num; i++) {
-    const ppi_replay_job *job = &with->replay->jobs[i];
+    const replay_job *job = &with->replay->jobs[i];
     bool is_first = !seen[job->row];
     seen[job->row] = 1;
     if (!is_first || job->service_ns < 10 * with->median_ns) continue;
@@ -204,18 +305,18 @@ static void say_line(ppi_limit_search *search, uint32_t at) {
 static bool say_why(ppi_limit_search *search, uint32_t at, what_if *with) {
   const ppi_replay *replay = with->replay;
   restore(with);
-  double was_ns = ppi_replay_waited(replay);
-  double all_ns = ppi_replay_run(replay, service_of, with);
+  double was_ns = replay_waited(replay);
+  double all_ns = replay_run(replay, service_of, with);
   uint32_t name = PPI_NONE;
   if (all_ns <= 0 || all_ns < 0.5 * was_ns || all_ns > 2 * was_ns) return false;
   uint64_t cold_ns = cap_cold(with, search->model, &name);
-  double less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
+  double less = 1 - replay_run(replay, service_of, with) / all_ns;
   if (name != PPI_NONE && less >= 0.6) {
     say_cold(search, at, name, cold_ns, with, less);
     return true;
   }
   cap_drift(with);
-  less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
+  less = 1 - replay_run(replay, service_of, with) / all_ns;
   double first_ns = (double)median_of(with, 0, replay->num / 5);
   double last_ns =
       (double)median_of(with, replay->num - replay->num / 5, replay->num);
@@ -225,7 +326,7 @@ static bool say_why(ppi_limit_search *search, uint32_t at, what_if *with) {
   }
   restore(with);
   size_t num = cap_long(with);
-  less = 1 - ppi_replay_run(replay, service_of, with) / all_ns;
+  less = 1 - replay_run(replay, service_of, with) / all_ns;
   if (less < 0.6 || 100 * num > 15 * replay->num) return false;
   if (num == 1)
     say_one_long(search, at, with, less);
@@ -243,7 +344,7 @@ bool ppi_limit_in_line(ppi_limit_search *search) {
     return false;
   ppi_replay replay;
   what_if with = {.replay = &replay};
-  bool is_done = ppi_replay_prepare(model, at, &replay);
+  bool is_done = replay_prepare(model, at, &replay);
   with.services = ppi_alloc((replay.num + 1) * sizeof *with.services);
   is_done = is_done && with.services;
   search->failed |= !is_done;
@@ -251,7 +352,7 @@ bool ppi_limit_in_line(ppi_limit_search *search) {
     with.median_ns = PPI_MAX(median_of(&with, 0, replay.num), 1);
     if (replay.num < 20 || !say_why(search, at, &with)) say_line(search, at);
   }
-  ppi_replay_clear(&replay);
+  replay_clear(&replay);
   ppi_free(with.services);
   return is_done;
 }

@@ -3,7 +3,7 @@
 // From one end of a wait to the next, the thread that ended it had the lock:
 // the ranges that it was in have that time. Blame goes to the holder: Tallent
 // et al. 2010. Holding without anybody who waits is not known.
-#include "report/limit/rules_lock.h"
+#include "report/limit/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,15 +2,14 @@
 //
 // Steps and iterations in which nothing is saturated: the parts of a round of
 // the thread that goes round, each wait under what it waits for.
-#include "report/limit/rules_parts.h"
+#include "report/limit/rules.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/find.h"
 #include "report/limit/row_calls.h"
-#include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
-#include "report/limit/window.h"
 
 typedef struct parts {
   double *own_ns;     // by name

@@ -4,17 +4,15 @@
 // nobody, back over who ended the wait before it, to what comes from outside:
 // the longest path of what passes through, whether it has a number or not. Wait
 // graphs of threads: Zhou et al. 2018.
-#include "report/limit/rules_path.h"
+#include "report/limit/rules.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "event/recorded_wait.h"
 #include "report/findings/words.h"
+#include "report/limit/find.h"
 #include "report/limit/row_calls.h"
-#include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
-#include "report/limit/stages.h"
-#include "report/limit/window.h"
 
 enum { MOST_PATHS = 1000, MOST_STEPS = 64, LEAST_PATHS = 5 };
 

@@ -2,15 +2,15 @@
 //
 // A server that is always busy sets the rate: utilization law, forced flow
 // (Denning, Buzen 1978); bounds (Lazowska et al. 1984).
-#include "report/limit/rules_saturated.h"
+#include "report/limit/rules.h"
 
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
+#include "report/limit/find.h"
 #include "report/limit/say.h"
-#include "report/limit/window.h"
 
 // ---- stations by use ----
 

@@ -2,7 +2,7 @@
 //
 // Threads that share what is not recorded: a lock, connections, an interpreter,
 // processors. Markers show that they take turns, not for what.
-#include "report/limit/rules_shared.h"
+#include "report/limit/rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +12,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "report/findings/words.h"
-#include "report/limit/rules_saturated.h"
+#include "report/limit/find.h"
 #include "report/limit/say.h"
-#include "report/limit/stages.h"
-#include "report/limit/window.h"
 
 // ---- processors and the interpreter ----
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stations that serve units, and the stages that each is busy with.
-#include "report/limit/servers.h"
+#include "report/limit/rules.h"
 
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/rules_saturated.h"
 #include "report/limit/say.h"
 
 static int compare_stations(const void *left, const void *right) {

@@ -3,11 +3,10 @@
 // Stages are outermost calls; where the calls in one take most of its time,
 // these are, and what is left of it is its own. Beside other outermost calls
 // one of these has to: of many small ones none is compared with what is around.
-#include "report/limit/stages.h"
+#include "report/limit/find.h"
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/window.h"
 
 static bool waits(const ppi_limit_model *model, uint32_t call) {
   return model->waits[call].to_ns > model->waits[call].from_ns;

@@ -2,7 +2,7 @@
 //
 // What a run is made of: requests, or else steps, or else iterations that are
 // found by the pattern of outermost calls on one thread.
-#include "report/limit/units.h"
+#include "report/limit/find.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,15 +3,13 @@
 // Ranges that wait: those that communicate, for other ranks; and by the moments
 // at which they end, over all calls of a name. Wait states by their end: Böhme
 // et al. 2010.
-#include "report/limit/waits.h"
+#include "report/limit/find.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/say.h"
-#include "report/limit/walk.h"
 
 enum { SAMPLES = 400, MOST_NAMES = 96, MOST_ROWS = 64, LEAST_CALLS = 5 };
 static const double waiting_part = 0.6;
@@ -406,74 +404,6 @@ static void look_for(const ppi_limit_model *model, waiter *who,
   who->eps_ns = eps_ns;
 }
 
-// ---- for a range of the same request ----
-
-// The call that serves the same request on another thread, begins inside of
-// `call`, and ends last before it does; PPI_NO_CALL: none.
-static uint32_t inside_of(const ppi_limit_model *model,
-                          const ppi_limit_call *call) {
-  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
-  uint32_t last = PPI_NO_CALL;
-  for (size_t i = 0; i < unit->num; i++) {
-    uint32_t at = model->unit_calls[unit->first + i];
-    const ppi_limit_call *other = &model->calls[at];
-    bool is_inside = !(other->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE)) &&
-                     other->row != call->row &&
-                     other->start_ns >= call->start_ns &&
-                     other->end_ns <= call->end_ns;
-    if (is_inside &&
-        (last == PPI_NO_CALL || other->end_ns > model->calls[last].end_ns))
-      last = at;
-  }
-  return last;
-}
-
-// What the calls of a name wait for is known by the request: its other range is
-// worked on, or the thread of that is taken, until just before they end.
-static void look_inside(const ppi_limit_model *model, ppi_limit_name *name,
-                        double *times_ns) {
-  const double least = 0.6, most_behind = 0.15;
-  sample calls;
-  double all_ns = 0;
-  take_sample(model, name, PPI_NONE, &calls);
-  for (size_t i = 0; i < model->num_names; i++) times_ns[i] = 0;
-  for (size_t i = 0; i < calls.num; i++) {
-    const ppi_limit_call *call = &model->calls[calls.calls[i]];
-    double weight = weight_of(name, call);
-    double length_ns = (double)(call->end_ns - call->start_ns);
-    uint32_t at = call->num == 1 ? inside_of(model, call) : PPI_NO_CALL;
-    all_ns += weight;
-    if (at == PPI_NO_CALL) continue;
-    const ppi_limit_call *other = &model->calls[at];
-    double covered_ns = (double)(other->end_ns - other->start_ns);
-    const ppi_limit_row *row = &model->rows[other->row];
-    for (size_t k = ppi_row_place(model, row, call->start_ns);
-         k < row->num_outer && row->outer[k] != at; k++) {
-      const ppi_limit_call *before = &model->calls[row->outer[k]];
-      covered_ns +=
-          (double)(before->end_ns - PPI_MAX(before->start_ns, call->start_ns));
-    }
-    if ((double)(call->end_ns - other->end_ns) <= most_behind * length_ns &&
-        covered_ns >= least * length_ns)
-      times_ns[other->name] += weight;
-  }
-  uint32_t best = ppi_limit_greatest(times_ns, model->num_names);
-  if (best == PPI_NONE || times_ns[best] < least * all_ns) return;
-  name->waits = PPI_WAITS_THREAD;
-  name->waits_for = best;
-}
-
-static bool look_at_requests(ppi_limit_model *model, const waiter *names,
-                             size_t num) {
-  double *times_ns = ppi_alloc((model->num_names + 1) * sizeof *times_ns);
-  bool has_requests = model->unit_kind == PPI_UNIT_REQUEST;
-  for (size_t i = 0; times_ns && has_requests && i < num; i++)
-    if (model->names[names[i].name].waits == PPI_WAITS_NOT)
-      look_inside(model, &model->names[names[i].name], times_ns);
-  ppi_free(times_ns);
-  return times_ns != NULL;
-}
-
 // ---- all ----
 
 static int compare_waiters(const void *left, const void *right) {
@@ -562,30 +492,6 @@ static bool look_at_threads(ppi_limit_model *model, const waiter *names,
   return is_done;
 }
 
-// A range of whose time others inside work for more is none that waits: of
-// these one may.
-static bool let_parts_work(ppi_limit_model *model) {
-  double *works_ns = ppi_alloc((model->num_names + 1) * sizeof *works_ns);
-  for (size_t i = 0; works_ns && i < model->num_calls; i++) {
-    const ppi_limit_call *call = &model->calls[i];
-    if (call->flags & PPI_CALL_DEVICE || call->parent == PPI_NO_CALL ||
-        model->names[call->name].waits != PPI_WAITS_NOT)
-      continue;
-    works_ns[model->calls[call->parent].name] +=
-        (double)(call->end_ns - call->start_ns);
-  }
-  for (size_t i = 0; works_ns && i < model->num_names; i++) {
-    ppi_limit_name *name = &model->names[i];
-    if (name->waits != PPI_WAITS_THREAD || name->waits_for == PPI_NONE ||
-        works_ns[i] <= (1 - waiting_part) * (double)name->time_ns)
-      continue;
-    name->waits = PPI_WAITS_NOT;
-    name->waits_for = PPI_NONE;
-  }
-  ppi_free(works_ns);
-  return works_ns != NULL;
-}
-
 static void mark_waits(ppi_limit_model *model, const device_ends *ends) {
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
@@ -631,7 +537,7 @@ bool ppi_model_find_waits(ppi_limit_model *model) {
       name->waits = PPI_WAITS_DEVICE;
   }
   is_done = is_done && look_at_threads(model, names, num) &&
-            look_at_requests(model, names, num) && let_parts_work(model);
+            ppi_model_find_inner_waits(model);
   if (is_done) mark_waits(model, &ends);
   ppi_free(ends.works);
   ppi_free(ends.first);

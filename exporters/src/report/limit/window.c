@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steady part of a run: without start and drain, without outliers.
-#include "report/limit/window.h"
+#include "report/limit/find.h"
 
 #include <stdlib.h>
 
@@ -89,6 +89,11 @@ uint64_t ppi_model_within(const ppi_limit_model *model, uint64_t from_ns,
   return to_ns - from_ns -
          (ppi_intervals_measure(&model->left_out, to_ns) -
           ppi_intervals_measure(&model->left_out, from_ns));
+}
+
+uint64_t ppi_call_within(const ppi_limit_model *model,
+                         const ppi_limit_call *call) {
+  return ppi_model_within(model, call->start_ns, call->end_ns);
 }
 
 bool ppi_model_find_window(ppi_limit_model *model) {

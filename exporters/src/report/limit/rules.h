@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules, and what they share.
+#pragma once
+
+#include "report/figures/answer_rows.h"
+#include "report/limit/search.h"
+
+PPROF_BEGIN_C_
+
+// Runs in which nothing is saturated.
+
+// How requests come: after others have ended, how many at a time.
+void ppi_limit_find_arrivals(ppi_limit_search *search);
+// Rules.
+bool ppi_limit_too_few(ppi_limit_search *search);
+bool ppi_limit_replica(ppi_limit_search *search);
+bool ppi_limit_idle(ppi_limit_search *search);
+bool ppi_limit_keeps_up(ppi_limit_search *search);
+
+// Requests that stand in line though nothing is saturated.
+
+// Rules.
+bool ppi_limit_in_line(ppi_limit_search *search);
+bool ppi_limit_slower(ppi_limit_search *search);
+
+// A lock as a server, by recorded waits for it.
+
+bool ppi_limit_lock(ppi_limit_search *search);
+// A sentence beside another verdict.
+void ppi_limit_say_lock(ppi_limit_search *search);
+
+// The parts of a round of the thread that goes round.
+
+// Rule.
+bool ppi_limit_parts(ppi_limit_search *search);
+
+// Requests that no range names, where waits are recorded.
+
+bool ppi_limit_path(ppi_limit_search *search);
+
+// A server that is always busy sets the rate.
+
+// ppi_limit_busiest answers the station that limits, if any is saturated.
+uint32_t ppi_limit_busiest(const ppi_limit_model *model);
+// What halving the greatest stage of `station` brings: 1 is twice the rate.
+double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
+                      uint32_t *out_next);
+// Its greatest stage; of a device its name.
+const char *ppi_limit_station_name(const ppi_limit_model *model,
+                                   uint32_t station);
+// "Half of `stage`, which `station` serves: at most ... more, then ... limits."
+void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
+                         const char *stage, char *to, size_t size);
+// The verdict that `station` is the limit.
+void ppi_limit_say(ppi_limit_search *search, uint32_t station);
+// Rules.
+bool ppi_limit_moves(ppi_limit_search *search);
+bool ppi_limit_balanced(ppi_limit_search *search);
+bool ppi_limit_saturated(ppi_limit_search *search);
+bool ppi_limit_in_turn(ppi_limit_search *search);
+bool ppi_limit_closed_line(ppi_limit_search *search);
+bool ppi_limit_nearly(ppi_limit_search *search);
+
+// Threads that share what is not recorded.
+
+void ppi_limit_find_congestion(ppi_limit_search *search);
+// Rules.
+bool ppi_limit_processors(ppi_limit_search *search);
+bool ppi_limit_interpreter(ppi_limit_search *search);
+bool ppi_limit_takes_turns(ppi_limit_search *search);
+bool ppi_limit_congested(ppi_limit_search *search);
+
+// Moments in which everything stands still, though there is work.
+
+// ppi_limit_find_pauses comes before stations: pauses are no part of any time.
+void ppi_limit_find_pauses(ppi_limit_search *search);
+// Rules: pauses cost more than the limit would bring; or, with nothing
+// saturated, make much of the latency.
+bool ppi_limit_long_pauses(ppi_limit_search *search);
+bool ppi_limit_pauses(ppi_limit_search *search);
+
+// Why a device was idle: each moment belongs to what the thread did that
+// launched the device's next work.
+
+// ppi_limit_find_gaps fills the gaps of the verdict, of the device that is busy
+// most; ppi_limit_say_gaps adds a sentence where they are a tenth of the time.
+void ppi_limit_find_gaps(ppi_limit_search *search);
+void ppi_limit_say_gaps(ppi_limit_search *search);
+
+// Servers as rows.
+
+// ppi_limit_list_servers fills the servers of the verdict, the busiest ones.
+void ppi_limit_list_servers(ppi_limit_search *search);
+
+// What requests wait for, as rows.
+
+// ppi_blame_show divides the answer's row of what lies between stages as the
+// requests that were looked at divide it, to the nanosecond, and lists their
+// pieces in the verdict.
+void ppi_blame_show(ppi_limit_search *search, ppi_answer *requests);
+
+PPROF_END_C_
