@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/base.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "compare/compare_text.h"
@@ -103,4 +104,152 @@ int ppi_history_print(const ppi_history *history, int code) {
   page.failed |= !ok || view.note.failed;
   ppi_view_clear(&view);
   return ppi_tool_output_page(options, &page, code);
+}
+
+enum { WIDTH = 720, HEIGHT = 150, LEFT = 70, RIGHT = 10, TOP = 12, BELOW = 24 };
+
+typedef struct scale {
+  size_t num_points;
+  double least, most;  // ms
+} scale;
+
+static double ms_of(double figure) {
+  return exp(figure) / 1e6;
+}
+
+static double x_of(const scale *plot, size_t point) {
+  double wide = plot->num_points > 1 ? (double)(plot->num_points - 1) : 1;
+  return LEFT + (double)point / wide * (WIDTH - LEFT - RIGHT);
+}
+
+static double y_of(const scale *plot, double ms) {
+  double part = (ms - plot->least) / (plot->most - plot->least);
+  return HEIGHT - BELOW - part * (HEIGHT - TOP - BELOW);
+}
+
+// What a text may hold inside an element.
+static void put_text(ppi_page *page, const char *text) {
+  for (; *text; text++) {
+    if (*text == '<')
+      ppi_page_text(page, "&lt;");
+    else if (*text == '&')
+      ppi_page_text(page, "&amp;");
+    else if ((unsigned char)*text >= ' ')
+      ppi_page_bytes(page, text, 1);
+  }
+}
+
+static scale scale_of(const ppi_history *history,
+                      const ppi_history_stage *own) {
+  scale plot = {history->num_points, INFINITY, 0};
+  for (size_t i = 0; i < own->num_runs; i++) {
+    plot.least = PPI_MIN(plot.least, ms_of(own->runs[i].figure));
+    plot.most = PPI_MAX(plot.most, ms_of(own->runs[i].figure));
+  }
+  double room = PPI_MAX((plot.most - plot.least) / 10, plot.most / 100);
+  plot.least = PPI_MAX(plot.least - room, 0.0);
+  plot.most += room + 1e-9;
+  return plot;
+}
+
+static void put_axis(const scale *plot, ppi_page *page) {
+  ppi_page_format(page,
+                  "<path d=\"M%d %d V%d H%d\" fill=\"none\" "
+                  "stroke=\"#555\"/>\n",
+                  LEFT, TOP, HEIGHT - BELOW, WIDTH - RIGHT);
+  for (int i = 0; i <= 2; i++) {
+    double ms = plot->least + (plot->most - plot->least) * i / 2;
+    ppi_page_format(page, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">",
+                    LEFT - 6, y_of(plot, ms) + 4);
+    ppi_page_short(page, round(ms * 1000) / 1000);
+    ppi_page_text(page, "</text>\n");
+  }
+}
+
+static void put_runs(const ppi_history *history, const ppi_history_stage *own,
+                     const scale *plot, ppi_page *page) {
+  for (size_t i = 0; i < own->num_runs; i++) {
+    const ppi_past_run *run = &own->runs[i];
+    double ms = ms_of(run->figure);
+    ppi_page_format(page,
+                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#1b6ca8\" "
+                    "fill-opacity=\"0.6\"><title>",
+                    x_of(plot, run->point), y_of(plot, ms));
+    put_text(page, history->points[run->point]);
+    ppi_page_text(page, ": ");
+    ppi_page_fixed(page, ms, 3);
+    ppi_page_text(page, " ms</title></circle>\n");
+  }
+}
+
+static void put_level(const scale *plot, double figure, size_t from, size_t to,
+                      ppi_page *page) {
+  double y = y_of(plot, ms_of(figure));
+  ppi_page_format(page,
+                  "<path d=\"M%.1f %.1f H%.1f\" stroke=\"#333\" "
+                  "stroke-width=\"2\"/>\n",
+                  x_of(plot, from), y, x_of(plot, to));
+}
+
+static void put_changes(const ppi_history *history,
+                        const ppi_history_stage *own, const scale *plot,
+                        ppi_page *page) {
+  for (size_t i = 0; i < own->num_changes; i++) {
+    const ppi_change *change = &own->changes[i];
+    bool is_last = i + 1 == own->num_changes;
+    size_t from = i ? own->changes[i - 1].point : 0;
+    size_t to =
+        is_last ? history->num_points - 1 : own->changes[i + 1].point - 1;
+    const char *color = change->after > change->before ? "#b00020" : "#1b7a3d";
+    double x = x_of(plot, change->point);
+    if (i == 0) put_level(plot, change->before, from, change->point - 1, page);
+    put_level(plot, change->after, change->point, to, page);
+    ppi_page_format(page,
+                    "<path d=\"M%.1f %d V%d\" stroke=\"%s\" "
+                    "stroke-dasharray=\"4 3\"/><text x=\"%.1f\" y=\"%d\" "
+                    "fill=\"%s\" text-anchor=\"middle\">",
+                    x, TOP, HEIGHT - BELOW, color, x, HEIGHT - 8, color);
+    put_text(page, history->points[change->point]);
+    ppi_page_format(page, " %+.1f %%</text>\n",
+                    100 * expm1(change->after - change->before));
+  }
+}
+
+static void put_stage(const ppi_history *history, const ppi_history_stage *own,
+                      ppi_page *page) {
+  const scale plot = scale_of(history, own);
+  ppi_page_text(page, "<h2>");
+  put_text(page, own->stage->name);
+  ppi_page_format(page, " <small>%s, %s, ms</small></h2>\n",
+                  ppi_compare_side(own->stage),
+                  ppi_metric_name(history->metric));
+  ppi_page_format(page,
+                  "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" "
+                  "aria-label=\"",
+                  WIDTH, HEIGHT, WIDTH);
+  ppi_page_format(page, "%zu runs, %zu changes\">\n", own->num_runs,
+                  own->num_changes);
+  put_axis(&plot, page);
+  put_runs(history, own, &plot, page);
+  put_changes(history, own, &plot, page);
+  ppi_page_text(page, "</svg>\n");
+}
+
+void ppi_history_plot(const ppi_history *history, ppi_page *page) {
+  ppi_page_text(
+      page,
+      "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
+      "<title>History</title>\n"
+      "<style>body{font:14px sans-serif;margin:2em}svg{font-size:12px}"
+      "h2{font-size:1em;margin:1.5em 0 0}small{font-weight:normal}</style>\n"
+      "<h1>History</h1>\n<p>From ");
+  put_text(page, history->points[0]);
+  ppi_page_text(page, " to ");
+  put_text(page, history->points[history->num_points - 1]);
+  ppi_page_text(page, ". A dot is a run, a line a level.</p>\n");
+  for (int changed = 1; changed >= 0; changed--)
+    for (size_t i = 0; i < history->num_stages; i++)
+      if ((history->stages[i].num_changes > 0) == changed)
+        put_stage(history, &history->stages[i], page);
+  ppi_page_text(page, "</html>\n");
 }

@@ -29,3 +29,5 @@ typedef struct ppi_history {
 
 // Answers `code`, or PPI_EXIT_USAGE when it did not arrive.
 int ppi_history_print(const ppi_history *history, int code);
+
+void ppi_history_plot(const ppi_history *history, ppi_page *page);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "cost/table/cost.h"
 #include "pprof/report.h"
 #include "view/view_stages.h"
 
@@ -23,3 +24,9 @@ int ppi_tool_costs_check(const struct ppi_tool_options *options);
 // stage has. Models of the configuration that cannot be read fail nothing.
 int ppi_tool_costs_take(const struct ppi_tool_options *options,
                         const pprof_report *report, struct ppi_tool_costs *out);
+
+// ppi_tool_model_cost counts the model `path` with the sizes of `dims` (NULL:
+// none). Answers PPI_EXIT_DONE, or another after a message that begins with
+// `who` (or ""). ppi_cost_clear is needed either way.
+int ppi_tool_model_cost(const char *who, const char *path, const char *dims,
+                        ppi_cost *out);

@@ -11,7 +11,6 @@
 #include "export/table.h"
 #include "file/part.h"
 #include "input/input.h"
-#include "verb/read_runs.h"
 #include "verb/verbs.h"
 
 int ppi_tool_export_operands(struct ppi_tool_options *options) {
@@ -134,6 +133,26 @@ static int export_to(const struct ppi_tool_options *options,
   code = close_file(options->output, &made, code);
   if (!made.is_stdout && (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED))
     ppi_tool_show(stderr, options->output);
+  return code;
+}
+
+int ppi_tool_read_runs(const struct ppi_tool_options *options, pprof_sink *sink,
+                       const char *done) {
+  struct ppi_tool_runs met = {.items = NULL};
+  int code = PPI_EXIT_DONE;
+  for (int i = 0; i < options->num_inputs; i++) {
+    const char *path = options->inputs[i];
+    struct ppi_tool_watch watch;
+    int answer = ppi_tool_read_once(path, path, sink, &watch, &met);
+    if (watch.sink_failed) {
+      ppi_tool_say("%s: cannot be %s: %s", path, done,
+                   pprof_status_string(watch.sink_status));
+      answer = PPI_EXIT_INPUT;
+    }
+    if (answer > code) code = answer;
+    if (watch.sink_failed) break;
+  }
+  ppi_tool_runs_clear(&met);
   return code;
 }
 

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "cli/output.h"
-#include "compare/compare_history_plot.h"
+#include "compare/compare_history.h"
 #include "compare/compare_ratio.h"
 #include "compare/compare_wanted.h"
 #include "verb/past.h"

@@ -9,7 +9,6 @@
 #include "cli/parse.h"
 #include "export/sql.h"
 #include "verb/answer.h"
-#include "verb/read_runs.h"
 #include "verb/verbs.h"
 
 int ppi_tool_sql_operands(struct ppi_tool_options *options) {

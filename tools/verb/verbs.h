@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "pprof/event.h"
 
 int ppi_tool_summary(const struct ppi_tool_options *options);
 // What it needs to know of its options before anything is read.
@@ -47,3 +48,8 @@ int ppi_tool_search_batch(const struct ppi_tool_options *options);
 int ppi_tool_cost(const struct ppi_tool_options *options);
 int ppi_tool_whatif(const struct ppi_tool_options *options);
 int ppi_tool_run(const struct ppi_tool_options *options);
+
+// ppi_tool_read_runs gives each run once. Answers as ppi_tool_read does, after
+// a message; INPUT also where the sink fails, which `done` says ("exported").
+int ppi_tool_read_runs(const struct ppi_tool_options *options, pprof_sink *sink,
+                       const char *done);
