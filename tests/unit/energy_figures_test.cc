@@ -4,6 +4,8 @@
 // its counter says.
 #include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "findings_report.h"
 #include "findings_runs.h"
@@ -102,6 +104,53 @@ TEST(EnergyFiguresTest, TheSplitFollowsTheDuty) {
                 1e-3);
     EXPECT_NEAR(10000, energy.Sum(), 1e-3);
   }
+}
+
+// Kernels of 10, 50 and 100 % of each 200 ms, then nothing, as NVML shows them:
+// power each 100 ms is a mean over the second before, the counter comes once a
+// second. 700 W at work, 70 W else.
+TEST(EnergyFiguresTest, TheSplitFollowsTheDutyInOneRun) {
+  const struct {
+    uint64_t percent, seconds;
+  } phases[] = {{10, 80}, {50, 15}, {100, 15}, {0, 5}};
+  EventFeed feed = FindingsFeed(true);
+  feed.Category(kMachine, "Machine");
+  std::vector<double> joules = {0};  // up to each tenth of a second
+  for (const auto &phase : phases) {
+    for (uint64_t i = 0; i < 5 * phase.seconds; i++) {
+      uint64_t from_ns = (joules.size() - 1) * 100 * kMs;
+      uint64_t busy_ms = 2 * phase.percent;
+      if (busy_ms)
+        OnGpu(&feed, 1, "duty " + std::to_string(phase.percent), from_ns,
+              from_ns, from_ns + busy_ms * kMs);
+      for (uint64_t half = 0; half < 2; half++) {
+        uint64_t ms = busy_ms > 100 * half ? busy_ms - 100 * half : 0;
+        joules.push_back(joules.back() + 7 +
+                         0.63 * static_cast<double>(ms < 100 ? ms : 100));
+      }
+    }
+  }
+  for (size_t i = 0; i < joules.size(); i++) {
+    size_t before = i < 10 ? 0 : i - 10;
+    double watts =
+        i ? (joules[i] - joules[before]) * 10 / static_cast<double>(i - before)
+          : 70;
+    Count(&feed, "gpu:0.power_w", i * 100 * kMs, watts);
+    if (i % 10 == 0) Count(&feed, "gpu:0.energy_j", i * 100 * kMs, joules[i]);
+  }
+  feed.AddWindow(0, (joules.size() - 1) * 100 * kMs);
+  Energy energy(&feed);
+  double total = energy.Of("gpu:0 (total)").joules;
+  EXPECT_NEAR(joules.back(), total, 0.02 * joules.back());
+  EXPECT_NEAR(total, energy.Sum(), 1e-3);
+  double watts[3];
+  for (int i = 0; i < 3; i++)
+    watts[i] =
+        energy.Of("gpu:0 duty " + std::to_string(phases[i].percent)).joules /
+        static_cast<double>(phases[i].seconds);
+  EXPECT_LT(watts[0], watts[1]);
+  EXPECT_LT(watts[1], watts[2]);
+  EXPECT_GT(energy.Of("gpu:0 (idle)").joules, 70 * 5);
 }
 
 // Power follows the samples: 300 W while b works, 100 W else.
