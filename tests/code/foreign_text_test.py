@@ -41,7 +41,6 @@ OURS = {
     "tools/fleet/fleet.c": {"folder", "name", "ppi_fleet_views[i].name", "ppi_fleet_views[i].text"},
     "tools/import/nsys.c": {"key"},
     "tools/launch/preset.c": {"preset->text"},
-    "tools/launch/python_path.c": {"text"},
     "tools/live/top_print.c": {"key"},
     "tools/spans/span.c": {"key", "category", "name"},
     "tools/export/spans.c": {"key"},
@@ -59,7 +58,7 @@ OURS = {
         "ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, row->parent) ->text"},
     "tools/verb/costs.c": {"item->text"},
     "exporters/src/view/answer_line.c": {"text"},
-    "tools/launch/python.c": {"folder"},
+    "tools/launch/python.c": {"text"},
     "tools/verb/verb_search_batch.c": {"text"},
 }
 

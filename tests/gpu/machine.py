@@ -295,8 +295,9 @@ def judge_cost(run):
     check(run.printed["pprof-machine"] < 0.1, "sampling takes less than 0.1 % of a core")
 
 
-# From here on the program itself noticed the trouble: a part of the processors, seconds, processors.
-NOTICED = {"neighbours": 0.1, "stood-still": 0.05, "steal": 0.01}
+# From here on the program itself noticed the trouble: a part of the processors, seconds,
+# processors. Of 50 ms without a processor a call sleeps through 20.
+NOTICED = {"neighbours": 0.1, "stood-still": 0.03, "steal": 0.01}
 
 
 def judge_quiet(first):

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/say.h"
-#include "launch/python_path.h"
+#include "launch/python.h"
 
 #define NAMES "PPROF_HOOKS"
 #define NOTES "PPROF_HOOKS_NOTES"

@@ -10,7 +10,7 @@
 
 #include "cli/say.h"
 #include "launch/interpreter.h"
-#include "launch/python_path.h"
+#include "launch/python.h"
 
 static const ppi_carried *stand_in_of(const char *package) {
   const ppi_carried *file = ppi_stand_ins;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/say.h"
-#include "launch/python_path.h"
+#include "launch/python.h"
 
 bool ppi_tool_preset_known(const char *name) {
   return ppi_tool_carried_find(ppi_presets, "preset", name) != NULL;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs of ours that are written in Python: modules of the package pprof.
-// Main thread only.
+// Programs of ours that are written in Python: modules of the package pprof,
+// and those that the tool brings for a command, in the folder ".python" of its
+// logs. Main thread only.
 #pragma once
 
+#include <limits.h>
+#include <stdbool.h>
+
+#include "cli/carried.h"
 #include "file/buffer.h"
 #include "pprof/base.h"
 
@@ -15,3 +20,22 @@ const char *ppi_tool_python(void);
 // started; NO_MEMORY; how it ends is not looked at.
 pprof_status ppi_tool_python_read(const char *module, const char *const *words,
                                   ppi_buffer *out);
+
+// ppi_tool_carried_find answers the file `name`; NULL after a message, which
+// calls it `what`.
+const ppi_carried *ppi_tool_carried_find(const ppi_carried *files,
+                                         const char *what, const char *name);
+
+// ppi_tool_python_join makes the path of `name` in that folder, "" for the
+// folder itself. False: too long; errno says so.
+bool ppi_tool_python_join(char out[PATH_MAX], const char *folder,
+                          const char *name);
+// ppi_tool_python_write makes the file `name` of that folder, and the folders
+// around it. One that is there stays. False: errno says why.
+bool ppi_tool_python_write(const char *folder, const char *name,
+                           const char *text);
+// ppi_tool_python_add adds a path to PYTHONPATH once, as the first or the last
+// one. False: errno says why.
+bool ppi_tool_python_add(const char *path, bool is_first);
+// ppi_tool_python_drop removes that folder.
+void ppi_tool_python_drop(const char *folder);

@@ -18,7 +18,7 @@
 #include "launch/injection.h"
 #include "launch/needs.h"
 #include "launch/preset.h"
-#include "launch/python_path.h"
+#include "launch/python.h"
 #include "launch/unmarked.h"
 #include "log/recover/log_recover.h"
 #include "names/glob.h"
