@@ -185,8 +185,8 @@ TEST(FindingsRanksTest, ProcessesAreCalledByWhatTheyRun) {
   for (const auto &one : cases) {
     std::string command = one.command;
     ppi_report_input inputs[2] = {
-        {empty, empty, pid, &command[0], empty, empty, 0, 0, {}},
-        {empty, empty, other_pid, other, empty, empty, 0, 0, {}}};
+        {empty, empty, pid, &command[0], empty, empty, 0, 0, {}, {}},
+        {empty, empty, other_pid, other, empty, empty, 0, 0, {}, {}}};
     for (auto &input : inputs) input.answers[PPI_BASE_STEP].num_units = 1;
     ppi_figures figures = {};
     figures.inputs = inputs;

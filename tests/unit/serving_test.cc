@@ -218,7 +218,7 @@ TEST_F(ServingTest, TokensBehindTheEndAreCounted) {
   EXPECT_NE(
       std::string::npos,
       report.Table(nullptr).find(
-          "8 marks and ranges of requests belong to requests without a range"))
+          "8 marks and ranges belong to requests without a range"))
       << report.Table(nullptr);
   EXPECT_NE(std::string::npos,
             report.Table("serving").find(
