@@ -92,7 +92,7 @@ TEST_F(KernelsDemandTest, SayThatNothingCameOfWhatWasLaunched) {
   Look();
   ASSERT_TRUE(IsOver());
   EXPECT_EQ(status_, PPROF_STATUS_UNAVAILABLE);
-  EXPECT_NE(std::string(error_.text).find("the driver told of none"),
+  EXPECT_NE(std::string(error_.text).find("the driver reported none"),
             std::string::npos)
       << error_.text;
 }

@@ -304,7 +304,8 @@ TEST_F(KernelsTest, OfMoreShapesThanAreToldApartHaveNone) {
   EXPECT_EQ(kernels[PPI_MOST_SHAPES - 1].attributes, PPI_MOST_SHAPES);
   EXPECT_EQ(kernels[PPI_MOST_SHAPES].attributes, 0u);
   EXPECT_EQ(session_->attributes.size(), PPI_MOST_SHAPES);
-  EXPECT_TRUE(session_->HasNote("kernels: 3 kernels are told without their"));
+  EXPECT_TRUE(
+      session_->HasNote("kernels: 3 kernels are reported without their"));
 }
 
 TEST_F(KernelsTest, CopiesSayTheirBytes) {
