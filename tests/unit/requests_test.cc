@@ -298,13 +298,21 @@ TEST(RequestsTest, ThinningKeepsTheSameWholeRequestsInAnyOrder) {
       pprof_event event = {};
       event.flows = &flow;
       event.num_flows = 1;
-      event.end_ns = 5;
+      event.end_ns = flow % 2 ? flow : (1ull << 33) + flow;
       ASSERT_EQ(ppi_requests_take(&requests, &event, 0), PPROF_STATUS_OK);
     }
     EXPECT_GE(requests.thinning, 3u);
     EXPECT_LE(requests.num, 400u);
     std::map<uint64_t, size_t> kept;
-    for (size_t i = 0; i < requests.num; i++) kept[requests.parts[i].flow]++;
+    for (size_t i = 0; i < requests.num; i++) {
+      const ppi_kept_part &part = requests.parts[i];
+      kept[part.flow]++;
+      ASSERT_EQ(part.flow % 2 == 0, part.more > 0);
+      if (!part.more) EXPECT_EQ(part.length_ns, part.flow);
+      if (part.more)
+        EXPECT_EQ(requests.more[part.more - 1].end_ns,
+                  (1ull << 33) + part.flow);
+    }
     for (const auto &request : kept) EXPECT_EQ(request.second, 3u);
     if (seed == 0) first = kept;
     EXPECT_EQ(kept, first);

@@ -114,6 +114,30 @@ TEST(SortTest, OfNumbers) {
   }
 }
 
+TEST(SortTest, OfKeysWithValues) {
+  std::mt19937_64 random(3);
+  const auto is_before = [](const ppi_keyed &a, const ppi_keyed &b) {
+    return a.key != b.key ? a.key < b.key : a.value < b.value;
+  };
+  for (size_t num : {0, 1, 2, 9, 100, 256, 257, 5000, 20000}) {
+    for (uint64_t span : {1ull, 50ull, 1ull << 33, ~0ull}) {
+      std::vector<ppi_keyed> items(num);
+      // Half of them far from the rest: not even.
+      for (size_t i = 0; i < num; i++)
+        items[i] = {random() % span / (i % 2 ? 1 : 1000), random() % 7};
+      std::vector<ppi_keyed> want = items;
+      std::sort(want.begin(), want.end(), is_before);
+      if (num % 2) ppi_mem_fail_at(1);
+      ppi_sort_keyed(items.data(), num);
+      ppi_mem_fail_at(0);
+      for (size_t i = 0; i < num; i++) {
+        ASSERT_EQ(want[i].key, items[i].key) << i << " of " << num;
+        ASSERT_EQ(want[i].value, items[i].value) << i << " of " << num;
+      }
+    }
+  }
+}
+
 TEST(SortTest, WithoutMemoryToo) {
   ppi_mem_fail_at(1);
   ExpectSorted(Make(1000, 0, 100));

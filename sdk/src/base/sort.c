@@ -19,10 +19,8 @@ enum {
   MOST_BYTES = 256
 };
 
-typedef struct place {
-  uint64_t key;
-  size_t at;
-} place;
+// `value` is the number of the item.
+typedef ppi_keyed place;
 
 typedef struct sorting {
   place *places, *spare;
@@ -91,18 +89,38 @@ static void sort_digit(sorting *by, unsigned shift) {
 
 // ---- any ----
 
+// Into as many slots as there are keys, by where they lie between the least
+// and the most: few then lie in each, unless they are far from even.
+static void spread_places(sorting *by, uint64_t least, uint64_t most) {
+  uint32_t begins[NUM_DIGITS + 1];
+  unsigned shift = 0;
+  size_t num_slots = PPI_MIN(by->num, NUM_DIGITS);
+  memset(begins, 0, (num_slots + 1) * sizeof *begins);
+  while ((most - least) >> shift >= num_slots) shift++;
+  for (size_t i = 0; i < by->num; i++)
+    begins[((by->places[i].key - least) >> shift) + 1]++;
+  for (size_t i = 0; i < num_slots; i++) begins[i + 1] += begins[i];
+  for (size_t i = 0; i < by->num; i++)
+    by->spare[begins[(by->places[i].key - least) >> shift]++] = by->places[i];
+  swap_places(by);
+}
+
 // Ranges that nest, by their ends or starts, need few moves. Of keys as far as
 // they differ: what they have in common is taken off.
 static void sort_places(sorting *by) {
   uint64_t least = UINT64_MAX, most = 0;
-  if (insert_places(by->places, by->num, SHORT * by->num)) return;
-  if (by->num <= FEW) {
-    merge_all(by);
-    return;
-  }
+  if (insert_places(by->places, by->num, by->num)) return;
   for (size_t i = 0; i < by->num; i++) {
     least = PPI_MIN(least, by->places[i].key);
     most = PPI_MAX(most, by->places[i].key);
+  }
+  if (by->num > SHORT && by->num <= SHORT * NUM_DIGITS) {
+    spread_places(by, least, most);
+    if (insert_places(by->places, by->num, SHORT * by->num)) return;
+  }
+  if (by->num <= FEW) {
+    merge_all(by);
+    return;
   }
   for (size_t i = 0; i < by->num; i++) by->places[i].key -= least;
   for (unsigned shift = 0; shift < 64 && (most - least) >> shift;
@@ -116,18 +134,18 @@ static void move_cycle(sorting *by, char *items, size_t size, size_t first) {
   char spare[MOST_BYTES];
   size_t to = first;
   memcpy(spare, items + first * size, size);
-  for (size_t from; (from = by->places[to].at) != first; to = from) {
+  for (size_t from; (from = by->places[to].value) != first; to = from) {
     memcpy(items + to * size, items + from * size, size);
-    by->places[to].at = to;
+    by->places[to].value = to;
   }
   memcpy(items + to * size, spare, size);
-  by->places[to].at = to;
+  by->places[to].value = to;
 }
 
 static void move_items(sorting *by, char *items, size_t size,
                        int (*compare)(const void *left, const void *right)) {
   for (size_t i = 0; i < by->num; i++)
-    if (by->places[i].at != i) move_cycle(by, items, size, i);
+    if (by->places[i].value != i) move_cycle(by, items, size, i);
   for (size_t i = 0, end; compare && i < by->num; i = end) {
     for (end = i + 1;
          end < by->num && by->places[end].key == by->places[i].key;)
@@ -165,6 +183,40 @@ bool ppi_sort(void *items, size_t num, size_t size,
   }
   ppi_free(by.memory);
   return true;
+}
+
+static int compare_keyed(const void *left, const void *right) {
+  const ppi_keyed *a = left, *b = right;
+  if (a->key != b->key) return a->key < b->key ? -1 : 1;
+  return (a->value > b->value) - (a->value < b->value);
+}
+
+static void sort_equals(ppi_keyed *items, size_t num) {
+  for (size_t i = 1; i < num; i++) {
+    if (items[i].key != items[i - 1].key) continue;
+    size_t from = i - 1, end = i + 1;
+    while (end < num && items[end].key == items[from].key) end++;
+    qsort(items + from, end - from, sizeof *items, compare_keyed);
+    i = end;
+  }
+}
+
+void ppi_sort_keyed(ppi_keyed *items, size_t num) {
+  sorting by;
+  if (num < 2) return;
+  by.num = num;
+  by.places = items;
+  by.memory = NULL;
+  by.spare = by.room;
+  if (num > FEW) by.spare = by.memory = ppi_realloc(NULL, num * sizeof *items);
+  if (!by.spare) {
+    qsort(items, num, sizeof *items, compare_keyed);
+    return;
+  }
+  sort_places(&by);
+  if (by.places != items) memcpy(items, by.places, num * sizeof *items);
+  ppi_free(by.memory);
+  sort_equals(items, num);
 }
 
 static int compare_numbers(const void *left, const void *right) {

@@ -17,6 +17,12 @@ PPROF_BEGIN_C_
 bool ppi_sort(void *items, size_t num, size_t size,
               uint64_t (*key)(const void *item),
               int (*compare)(const void *left, const void *right));
+
+typedef struct ppi_keyed {
+  uint64_t key, value;
+} ppi_keyed;
+// By key, then value.
+void ppi_sort_keyed(ppi_keyed *items, size_t num);
 void ppi_sort_numbers(uint64_t *numbers, size_t num);
 
 PPROF_END_C_

@@ -29,8 +29,8 @@ typedef enum border_kind {
 
 typedef struct border {
   uint64_t time_ns;
+  border_kind kind;
   uint32_t index;  // of an item, a unit, or a device
-  uint8_t kind;
   bool is_call;    // it begins here, not before the walk
   bool is_moment;  // it ends where it begins
 } border;
@@ -109,25 +109,23 @@ void ppi_stretches_unite(ppi_stretches *stretches) {
 
 // ---- borders ----
 
-static int compare_borders(const void *left, const void *right) {
-  const border *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  return (a->index > b->index) - (a->index < b->index);
-}
-
-static uint64_t border_time(const void *at) {
-  return ((const border *)at)->time_ns;
-}
-
+// Of two at one time the kind decides, then the index.
 static bool add_border(walk_state *at, const border *added) {
   ppi_moment_room *room = at->room;
-  border *grown = ppi_grow(room->borders, &room->borders_capacity,
-                           at->num_borders + 1, sizeof *grown);
+  ppi_keyed *grown = ppi_grow(room->borders, &room->borders_capacity,
+                              at->num_borders + 1, sizeof *grown);
   if (!grown) return false;
   room->borders = grown;
-  grown[at->num_borders++] = *added;
+  grown[at->num_borders++] =
+      (ppi_keyed){added->time_ns,
+                  (uint64_t)added->kind << 40 | (uint64_t)added->index << 8 |
+                      (unsigned)added->is_call << 1 | added->is_moment};
   return true;
+}
+
+static border border_of(const ppi_keyed *at) {
+  return (border){at->key, (border_kind)(at->value >> 40),
+                  (uint32_t)(at->value >> 8), at->value & 2, at->value & 1};
 }
 
 // What of [start, end) lies in the walk.
@@ -138,9 +136,9 @@ static bool add_borders(walk_state *at, uint32_t index, border_kind begins,
   bool is_call = span->start_ns >= from_ns;
   if (span->start_ns >= to_ns || (!is_call && span->end_ns <= from_ns))
     return true;
-  border first = {PPI_MAX(span->start_ns, from_ns), index, (uint8_t)begins,
-                  is_call, is_moment};
-  border last = {span->end_ns, index, (uint8_t)ends, false, false};
+  border first = {PPI_MAX(span->start_ns, from_ns), begins, index, is_call,
+                  is_moment};
+  border last = {span->end_ns, ends, index, false, false};
   if (!add_border(at, &first)) return false;
   return is_moment || span->end_ns >= to_ns || add_border(at, &last);
 }
@@ -155,7 +153,7 @@ static bool add_item(walk_state *at, uint32_t index) {
   if (device.end_ns == 0 || !added) return added;
   if (item->flags & PPI_ITEM_BORROWS && item->start_ns >= at->walk->from_ns &&
       item->start_ns < at->walk->to_ns) {
-    border submit = {item->start_ns, index, SUBMIT, false, false};
+    border submit = {item->start_ns, SUBMIT, index, false, false};
     added = add_border(at, &submit);
   }
   return added && add_borders(at, index, BEGIN_DEVICE, END_DEVICE, &device);
@@ -217,8 +215,7 @@ static bool list_borders(walk_state *at) {
   for (size_t i = 0; i < walk->num_items && added; i++)
     added = add_item(at, (uint32_t)i);
   if (added && walk->busy) added = add_queues(at);
-  ppi_sort(at->room->borders, at->num_borders, sizeof(border), border_time,
-           compare_borders);
+  ppi_sort_keyed(at->room->borders, at->num_borders);
   return added;
 }
 
@@ -399,7 +396,7 @@ static pprof_status notify_span(walk_state *at, uint64_t ns) {
 }
 
 static pprof_status pass(walk_state *at, const border *met) {
-  switch ((border_kind)met->kind) {
+  switch (met->kind) {
     case END_HOST:
       if (at->around[met->index] == BURIED) break;
       drop(&at->host, met->index);
@@ -432,14 +429,13 @@ static pprof_status pass(walk_state *at, const border *met) {
 }
 
 static pprof_status walk_borders(walk_state *at) {
-  const border *borders = at->room->borders;
   uint64_t now_ns = at->walk->from_ns;
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < at->num_borders && status == PPROF_STATUS_OK; i++) {
-    uint64_t time_ns = borders[i].time_ns;
-    if (time_ns > now_ns) status = notify_span(at, time_ns - now_ns);
-    now_ns = time_ns;
-    if (status == PPROF_STATUS_OK) status = pass(at, &borders[i]);
+    const border met = border_of(&at->room->borders[i]);
+    if (met.time_ns > now_ns) status = notify_span(at, met.time_ns - now_ns);
+    now_ns = met.time_ns;
+    if (status == PPROF_STATUS_OK) status = pass(at, &met);
   }
   // What is open at the end of all has no end to be told of.
   if (status != PPROF_STATUS_OK || at->walk->to_ns == UINT64_MAX) return status;

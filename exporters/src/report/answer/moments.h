@@ -4,6 +4,7 @@
 // the order of time says to which. It knows sites and devices by number alone.
 #pragma once
 
+#include "base/sort.h"
 #include "report/figures/answer_rows.h"
 
 PPROF_BEGIN_C_
@@ -79,7 +80,7 @@ typedef struct ppi_moment_lane {
 
 // Memory for walks, to be used again. All zero is the empty one.
 typedef struct ppi_moment_room {
-  void *borders;
+  ppi_keyed *borders;
   uint32_t *indexes;
   ppi_moment_lane *tops;  // by lane
   size_t borders_capacity, indexes_capacity, tops_capacity;

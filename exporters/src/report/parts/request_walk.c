@@ -2,10 +2,10 @@
 //
 // One request from its beginning to its end: what it was doing at every moment,
 // and the longest path through it.
+#include "report/parts/request_walk.h"
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "report/parts/requests.h"
 
 static bool on_device(const ppi_request_part *part) {
   return part->device_end_ns > part->device_start_ns;
@@ -36,46 +36,44 @@ typedef enum border_kind {
   BORDER_DEVICE
 } border_kind;
 
-typedef struct border {
-  uint64_t time_ns;
-  uint32_t part;
-  uint8_t kind;  // what begins, or BORDER_END
-  uint8_t ends;  // what ends there
-} border;
-
-static int compare_borders(const void *left, const void *right) {
-  const border *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  return (a->part > b->part) - (a->part < b->part);
+// The value of a border's time: what begins, or BORDER_END, then the part, then
+// what ends there.
+static uint64_t border_of(border_kind kind, size_t part, border_kind ends) {
+  return (uint64_t)kind << 40 | (uint64_t)part << 8 | ends;
 }
 
-static uint64_t border_time(const void *at) {
-  return ((const border *)at)->time_ns;
+static void add_border(ppi_keyed *borders, size_t *num, uint64_t time_ns,
+                       uint64_t value) {
+  borders[(*num)++] = (ppi_keyed){time_ns, value};
 }
 
-static void add_borders(border *borders, size_t *num, size_t part,
-                        border_kind kind, const ppi_span *span) {
-  if (span->end_ns <= span->start_ns) return;
-  borders[(*num)++] =
-      (border){span->start_ns, (uint32_t)part, (uint8_t)kind, 0};
-  borders[(*num)++] =
-      (border){span->end_ns, (uint32_t)part, BORDER_END, (uint8_t)kind};
-}
-
-static size_t list_borders(const ppi_walk *walk, border *borders) {
+// Starts come first, of the host in their order: there is less to sort.
+static size_t list_borders(const ppi_walk *walk, ppi_keyed *borders) {
   size_t num = 0;
   for (size_t i = 0; i < walk->num; i++) {
     const ppi_request_part *part = &walk->parts[i];
-    const ppi_span host = {part->start_ns, part->end_ns};
-    const ppi_span queue = {part->start_ns, part->device_start_ns};
-    const ppi_span device = {part->device_start_ns, part->device_end_ns};
-    if (!part->is_whole) add_borders(borders, &num, i, BORDER_HOST, &host);
-    if (!on_device(part)) continue;
-    add_borders(borders, &num, i, BORDER_QUEUE, &queue);
-    add_borders(borders, &num, i, BORDER_DEVICE, &device);
+    if (!part->is_whole && part->end_ns > part->start_ns)
+      add_border(borders, &num, part->start_ns,
+                 border_of(BORDER_HOST, i, BORDER_END));
   }
-  ppi_sort(borders, num, sizeof *borders, border_time, compare_borders);
+  for (size_t i = 0; i < walk->num; i++) {
+    const ppi_request_part *part = &walk->parts[i];
+    if (!part->is_whole && part->end_ns > part->start_ns)
+      add_border(borders, &num, part->end_ns,
+                 border_of(BORDER_END, i, BORDER_HOST));
+    if (!on_device(part)) continue;
+    if (part->device_start_ns > part->start_ns) {
+      add_border(borders, &num, part->start_ns,
+                 border_of(BORDER_QUEUE, i, BORDER_END));
+      add_border(borders, &num, part->device_start_ns,
+                 border_of(BORDER_END, i, BORDER_QUEUE));
+    }
+    add_border(borders, &num, part->device_start_ns,
+               border_of(BORDER_DEVICE, i, BORDER_END));
+    add_border(borders, &num, part->device_end_ns,
+               border_of(BORDER_END, i, BORDER_DEVICE));
+  }
+  ppi_sort_keyed(borders, num);
   return num;
 }
 
@@ -139,29 +137,30 @@ static bool count_span(ppi_walk *walk, const active *kinds, uint64_t from_ns,
   return false;
 }
 
-static void walk_borders(ppi_walk *walk, const border *borders, size_t num,
+static void walk_borders(ppi_walk *walk, const ppi_keyed *borders, size_t num,
                          active *kinds) {
   uint64_t now_ns = walk->start_ns, hop_ns = 0;
   for (size_t i = 0; i < num; i++) {
-    const border *at = &borders[i];
-    uint64_t time_ns = PPI_MIN(PPI_MAX(at->time_ns, now_ns), walk->end_ns);
+    uint64_t kind = borders[i].value >> 40, ends = borders[i].value & 255;
+    uint32_t part = (uint32_t)(borders[i].value >> 8);
+    uint64_t time_ns = PPI_MIN(PPI_MAX(borders[i].key, now_ns), walk->end_ns);
     if (time_ns > now_ns)
       hop_ns = count_span(walk, kinds, now_ns, time_ns) ? time_ns - now_ns : 0;
     now_ns = time_ns;
-    if (at->kind == BORDER_END) {
-      drop(&kinds[at->ends], at->part);
+    if (kind == BORDER_END) {
+      drop(&kinds[ends], part);
       continue;
     }
-    active *into = &kinds[at->kind];
-    into->parts[into->num++] = at->part;
-    walk->times[at->part].hop_ns += hop_ns;
+    active *into = &kinds[kind];
+    into->parts[into->num++] = part;
+    walk->times[part].hop_ns += hop_ns;
     hop_ns = 0;
   }
   if (now_ns < walk->end_ns) count_span(walk, kinds, now_ns, walk->end_ns);
 }
 
 pprof_status ppi_walk_request(ppi_walk *walk) {
-  border *borders = ppi_realloc(NULL, 6 * (walk->num + 1) * sizeof *borders);
+  ppi_keyed *borders = ppi_realloc(NULL, 6 * (walk->num + 1) * sizeof *borders);
   uint32_t *parts = ppi_realloc(NULL, 4 * (walk->num + 1) * sizeof *parts);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
   if (borders && parts) {

@@ -9,115 +9,9 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "base/mix.h"
 #include "base/sort.h"
 #include "report/figures/request_rows.h"
 #include "report/parts/sites.h"
-
-// A request of more parts is not looked at: that takes time in the square.
-enum { MOST_PARTS = 4096 };
-
-// ---- gathering ----
-
-static uint64_t hash_of(uint64_t flow) {
-  return ppi_mix(flow + 0x9e3779b97f4a7c15u);
-}
-
-static bool is_kept(const ppi_requests *requests, uint64_t flow) {
-  return (hash_of(flow) & (((uint64_t)1 << requests->thinning) - 1)) == 0;
-}
-
-static void thin(ppi_requests *requests) {
-  size_t kept = 0;
-  requests->thinning++;
-  for (size_t i = 0; i < requests->num; i++)
-    if (is_kept(requests, requests->parts[i].flow))
-      requests->parts[kept++] = requests->parts[i];
-  requests->num = kept;
-}
-
-static pprof_status add_part(ppi_requests *requests,
-                             const ppi_request_part *part) {
-  size_t most =
-      requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
-  if (!is_kept(requests, part->flow)) return PPROF_STATUS_OK;
-  if (!PPI_ROOM(requests->parts, requests->capacity, requests->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  requests->parts[requests->num++] = *part;
-  while (requests->num > most && requests->thinning < 63) thin(requests);
-  return PPROF_STATUS_OK;
-}
-
-static void clear_others(ppi_request_others *others) {
-  for (size_t i = 0; i < others->devices.num && i < others->capacity; i++)
-    ppi_union_clear(&others->busy[i]);
-  ppi_map_clear(&others->devices);
-  ppi_free(others->busy);
-  *others = (ppi_request_others){.dropped = others->dropped};
-}
-
-// They go on all the time, so that only when there are any is kept.
-static pprof_status add_other(ppi_requests *requests,
-                              const ppi_request_part *part) {
-  ppi_request_others *others = &requests->others;
-  size_t most =
-      requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
-  if (others->dropped || part->device_end_ns <= part->device_start_ns)
-    return PPROF_STATUS_OK;
-  if (others->num_ranges++ >= most) {
-    others->dropped = true;
-    clear_others(others);
-    return PPROF_STATUS_OK;
-  }
-  size_t at = ppi_map_number(&others->devices, (ppi_map_key){0, part->device});
-  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
-  size_t before = others->capacity;
-  if (!PPI_ROOM(others->busy, others->capacity, at + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  if (others->capacity > before)
-    memset(others->busy + before, 0,
-           (others->capacity - before) * sizeof *others->busy);
-  return ppi_union_add(&others->busy[at], part->device_start_ns,
-                       part->device_end_ns);
-}
-
-pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
-                               uint32_t device) {
-  if (event->num_flows && !(event->flags & PPROF_FLAG_REQUEST))
-    requests->has_stages = true;
-  const uint32_t cut =
-      PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED | PPROF_FLAG_LATE;
-  ppi_request_part part = {
-      .start_ns = event->start_ns,
-      .end_ns = PPI_MAX(event->start_ns, event->end_ns),
-      .device_start_ns = event->device_start_ns,
-      .device_end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns),
-      .site = event->site,
-      .lane = event->lane,
-      .stream = event->stream,
-      .device = device,
-      .window = event->window,
-      .is_async = event->flags & PPROF_FLAG_ASYNC,
-      .is_paired = event->flags & PPROF_FLAG_PAIRED,
-      .is_cut = event->flags & cut};
-  if (event->num_flows == 0) return add_other(requests, &part);
-  pprof_status status = PPROF_STATUS_OK;
-  // The first one of a request's own range is its number; where it is part of
-  // something else, such as an agent's session, that follows.
-  bool is_part = event->flags & PPROF_FLAG_REQUEST && event->num_flows > 1;
-  for (size_t i = is_part; i < event->num_flows && status == PPROF_STATUS_OK;
-       i++) {
-    part.flow = event->flows[i];
-    status = add_part(requests, &part);
-  }
-  return status;
-}
-
-void ppi_requests_clear(ppi_requests *requests) {
-  ppi_free(requests->parts);
-  clear_others(&requests->others);
-  *requests = (ppi_requests){.max_parts = requests->max_parts};
-}
 
 // ---- who gets in whose way ----
 
@@ -154,9 +48,11 @@ static size_t list_claims(const ppi_requests *requests, claim *claims) {
   const ppi_request_others *others = &requests->others;
   size_t num = 0;
   for (size_t i = 0; i < requests->num; i++) {
-    const ppi_request_part *part = &requests->parts[i];
-    const claim from = {part->device_start_ns, part->flow, part->device, false};
-    num = add_claims(claims, num, &from, part->device_end_ns);
+    if (!requests->parts[i].more) continue;
+    const ppi_part_more *more = &requests->more[requests->parts[i].more - 1];
+    const claim from = {more->device_start_ns, requests->parts[i].flow,
+                        more->device, false};
+    num = add_claims(claims, num, &from, more->device_end_ns);
   }
   for (size_t i = 0; i < others->devices.num; i++) {
     const ppi_union *busy = &others->busy[i];
@@ -261,24 +157,9 @@ typedef struct filling {
   uint32_t *stage_of;  // by site; + 1, 0: none yet
   size_t *cell_of;     // by stage: of the last request that had it, + 1
   ppi_part_times *times;
+  ppi_request_part *parts;  // of one request
+  size_t parts_capacity;
 } filling;
-
-// The first stage begins anew when all that came before is over: the number was
-// given to another request.
-static size_t request_size(const ppi_request_part *parts, size_t num,
-                           bool *out_reused) {
-  uint64_t last_ns = last_of(&parts[0]);
-  *out_reused = false;
-  for (size_t i = 1; i < num; i++) {
-    if (parts[i].flow != parts[0].flow) return i;
-    if (parts[i].site == parts[0].site && parts[i].start_ns >= last_ns) {
-      *out_reused = true;
-      return i;
-    }
-    last_ns = PPI_MAX(last_ns, last_of(&parts[i]));
-  }
-  return num;
-}
 
 static uint64_t host_time(const ppi_request_part *part) {
   return part->end_ns - part->start_ns;
@@ -316,14 +197,6 @@ static void vote(filling *to, const ppi_request_part *parts, size_t num) {
   }
   if (parts[longest].device_end_ns == 0 && holds_rest(parts, num, longest))
     to->votes[parts[longest].site].whole++;
-}
-
-// A stage that is mostly the request itself is so in all requests: in those
-// that go wrong it may end before what it began does.
-static bool is_whole(const filling *to, const ppi_request_part *part) {
-  const site_votes *votes = &to->votes[part->site];
-  if (part->device_end_ns) return false;
-  return votes->shared ? 2 * votes->whole > votes->shared : votes->alone > 0;
 }
 
 static bool add_row(filling *to, const ppi_request_row *row) {
@@ -379,17 +252,8 @@ static bool is_counted(ppi_request_run *out, const ppi_request_part *parts,
   }
   out->num_cut += is_cut;
   out->num_crossing += crosses && !is_cut;
-  out->num_long += num > MOST_PARTS && !is_cut && !crosses;
-  return !is_cut && !crosses && num <= MOST_PARTS;
-}
-
-size_t ppi_requests_next(const ppi_requests *requests, size_t at,
-                         bool *out_counts) {
-  ppi_request_run unused = {0};
-  bool reused;
-  size_t num = request_size(requests->parts + at, requests->num - at, &reused);
-  *out_counts = is_counted(&unused, requests->parts + at, num);
-  return num;
+  out->num_long += num > PPI_REQUEST_MOST_PARTS && !is_cut && !crosses;
+  return !is_cut && !crosses && num <= PPI_REQUEST_MOST_PARTS;
 }
 
 static pprof_status take_request(filling *to, const ppi_request_part *parts,
@@ -444,52 +308,53 @@ static pprof_status name_stages(filling *to, const ppi_requests *requests) {
   return PPROF_STATUS_OK;
 }
 
-static void find_whole(filling *to, ppi_requests *requests) {
-  bool reused;
+// The parts of the request from `at` on, in memory of their own.
+static pprof_status list_parts(filling *to, const ppi_requests *requests,
+                               size_t at, size_t num) {
+  if (!PPI_ROOM(to->parts, to->parts_capacity, num))
+    return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < num; i++)
+    to->parts[i] = ppi_requests_part(requests, at + i);
+  return PPROF_STATUS_OK;
+}
+
+// A stage that is mostly the request itself is so in all requests: in those
+// that go wrong it may end before what it began does.
+static pprof_status find_whole(filling *to, ppi_requests *requests) {
+  size_t num_sites = to->ids->sites.num;
   for (size_t at = 0, num; at < requests->num; at += num) {
-    num = request_size(requests->parts + at, requests->num - at, &reused);
-    vote(to, requests->parts + at, num);
+    bool reused;
+    num = ppi_requests_size(requests, at, &reused);
+    pprof_status status = list_parts(to, requests, at, num);
+    if (status != PPROF_STATUS_OK) return status;
+    vote(to, to->parts, num);
   }
-  for (size_t i = 0; i < requests->num; i++)
-    requests->parts[i].is_whole = is_whole(to, &requests->parts[i]);
-}
-
-static uint64_t flow_of(const void *part) {
-  return ((const ppi_request_part *)part)->flow;
-}
-
-static uint64_t start_of(const void *part) {
-  return ((const ppi_request_part *)part)->start_ns;
-}
-
-static bool sort_parts(ppi_requests *requests) {
-  ppi_request_part *parts = requests->parts;
-  if (!ppi_sort(parts, requests->num, sizeof *parts, flow_of, NULL))
-    return false;
-  for (size_t i = 0, end; i < requests->num; i = end) {
-    for (end = i + 1; end < requests->num && parts[end].flow == parts[i].flow;)
-      end++;
-    ppi_sort(parts + i, end - i, sizeof *parts, start_of,
-             ppi_request_part_order);
+  bool *sites = ppi_alloc((num_sites + 1) * sizeof *sites);
+  if (!sites) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < num_sites; i++) {
+    const site_votes *votes = &to->votes[i];
+    sites[i] =
+        votes->shared ? 2 * votes->whole > votes->shared : votes->alone > 0;
   }
-  return true;
+  requests->whole_sites = sites;
+  return PPROF_STATUS_OK;
 }
 
 static pprof_status take_all(filling *to, ppi_requests *requests) {
   if (!requests->num) return PPROF_STATUS_OK;
-  if (!sort_parts(requests)) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = ppi_requests_order(requests);
+  if (status != PPROF_STATUS_OK) return status;
   for (size_t i = 0; i < requests->others.devices.num; i++)
     ppi_union_compact(&requests->others.busy[i]);
-  pprof_status status =
-      find_all_contended(requests, to->contended, to->num_devices);
+  status = find_all_contended(requests, to->contended, to->num_devices);
   if (status == PPROF_STATUS_OK) status = name_stages(to, requests);
-  find_whole(to, requests);
+  if (status == PPROF_STATUS_OK) status = find_whole(to, requests);
   for (size_t at = 0; at < requests->num && status == PPROF_STATUS_OK;) {
     bool reused;
-    size_t num =
-        request_size(requests->parts + at, requests->num - at, &reused);
+    size_t num = ppi_requests_size(requests, at, &reused);
     to->out->num_reused += reused;
-    status = take_request(to, requests->parts + at, num);
+    status = list_parts(to, requests, at, num);
+    if (status == PPROF_STATUS_OK) status = take_request(to, to->parts, num);
     at += num;
   }
   return status;
@@ -513,6 +378,7 @@ static void clear_filling(filling *to) {
   ppi_free(to->cell_of);
   ppi_free(to->votes);
   ppi_free(to->times);
+  ppi_free(to->parts);
 }
 
 pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
@@ -523,7 +389,7 @@ pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
   to.stage_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.stage_of);
   to.cell_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.cell_of);
   to.votes = ppi_alloc((ids->sites.num + 1) * sizeof *to.votes);
-  to.times = ppi_alloc(MOST_PARTS * sizeof *to.times);
+  to.times = ppi_alloc(PPI_REQUEST_MOST_PARTS * sizeof *to.times);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
   if (to.out && to.contended && to.stage_of && to.cell_of && to.votes &&
       to.times && start_run(requests, ids, to.out))

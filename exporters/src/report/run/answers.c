@@ -234,19 +234,15 @@ static int compare_requests(const void *left, const void *right) {
 static pprof_status list_requests(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
   bool counts;
+  uint64_t end_ns;
   for (size_t at = 0, num; at < requests->num; at += num) {
-    num = ppi_requests_next(requests, at, &counts);
+    num = ppi_requests_next(requests, at, &counts, &end_ns);
     to->out->num_cut += !counts;
     if (!counts) continue;
     if (!PPI_ROOM(to->list, to->capacity, to->num + 1))
       return PPROF_STATUS_NO_MEMORY;
-    request *added = &to->list[to->num++];
-    *added = (request){requests->parts[at].start_ns, 0, at, num};
-    for (size_t i = at; i < at + num; i++) {
-      const ppi_request_part *part = &requests->parts[i];
-      added->end_ns =
-          PPI_MAX(added->end_ns, PPI_MAX(part->end_ns, part->device_end_ns));
-    }
+    to->list[to->num++] =
+        (request){ppi_requests_part(requests, at).start_ns, end_ns, at, num};
   }
   if (to->num > 1) qsort(to->list, to->num, sizeof *to->list, compare_requests);
   return PPROF_STATUS_OK;
@@ -255,8 +251,8 @@ static pprof_status list_requests(request_filling *to) {
 static pprof_status add_busy(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < requests->num && status == PPROF_STATUS_OK; i++) {
-    const ppi_request_part *part = &requests->parts[i];
+  for (size_t i = 0; i < requests->num_more && status == PPROF_STATUS_OK; i++) {
+    const ppi_part_more *part = &requests->more[i];
     if (part->device < to->num_devices)
       status = ppi_stretches_add(&to->busy[part->device], part->device_start_ns,
                                  part->device_end_ns);
@@ -296,7 +292,9 @@ static pprof_status find_busy(request_filling *to) {
 static size_t list_items(request_filling *to, const request *from) {
   size_t num = 0;
   for (size_t i = 0; i < from->num; i++) {
-    const ppi_request_part *part = &to->run->requests.parts[from->at + i];
+    const ppi_request_part all =
+        ppi_requests_part(&to->run->requests, from->at + i);
+    const ppi_request_part *part = &all;
     const ppi_run_site *site = to->run->ids.sites.items[part->site];
     ppi_item *item = &to->items[num];
     if (part->is_whole) continue;

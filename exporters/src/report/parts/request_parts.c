@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of requests: gathered in few bytes, then put in order.
+#include "report/parts/request_parts.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "base/mix.h"
+#include "base/sort.h"
+
+// ---- gathering ----
+
+static uint64_t hash_of(uint64_t flow) {
+  return ppi_mix(flow + 0x9e3779b97f4a7c15u);
+}
+
+static bool is_kept(const ppi_requests *requests, uint64_t flow) {
+  return (hash_of(flow) & (((uint64_t)1 << requests->thinning) - 1)) == 0;
+}
+
+static void thin(ppi_requests *requests) {
+  size_t kept = 0, num_more = 0;
+  requests->thinning++;
+  for (size_t i = 0; i < requests->num; i++) {
+    ppi_kept_part part = requests->parts[i];
+    if (!is_kept(requests, part.flow)) continue;
+    if (part.more) {
+      requests->more[num_more] = requests->more[part.more - 1];
+      part.more = (uint32_t)++num_more;
+    }
+    requests->parts[kept++] = part;
+  }
+  requests->num = kept;
+  requests->num_more = num_more;
+}
+
+static bool add_more(ppi_requests *requests, const ppi_request_part *part,
+                     uint32_t *out) {
+  bool is_plain = part->end_ns - part->start_ns <= UINT32_MAX &&
+                  !part->device_start_ns && !part->device_end_ns &&
+                  !part->stream && !part->device && !part->window &&
+                  !part->is_async && !part->is_paired && !part->is_cut;
+  *out = 0;
+  if (is_plain) return true;
+  if (!PPI_ROOM(requests->more, requests->more_capacity,
+                requests->num_more + 1))
+    return false;
+  requests->more[requests->num_more] =
+      (ppi_part_more){.end_ns = part->end_ns,
+                      .device_start_ns = part->device_start_ns,
+                      .device_end_ns = part->device_end_ns,
+                      .stream = part->stream,
+                      .device = part->device,
+                      .window = part->window,
+                      .is_async = part->is_async,
+                      .is_paired = part->is_paired,
+                      .is_cut = part->is_cut};
+  *out = (uint32_t)++requests->num_more;
+  return true;
+}
+
+static pprof_status add_part(ppi_requests *requests,
+                             const ppi_request_part *part) {
+  size_t most =
+      requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
+  if (!is_kept(requests, part->flow)) return PPROF_STATUS_OK;
+  uint32_t more;
+  if (!PPI_ROOM(requests->parts, requests->capacity, requests->num + 1) ||
+      !add_more(requests, part, &more))
+    return PPROF_STATUS_NO_MEMORY;
+  requests->parts[requests->num++] = (ppi_kept_part){
+      part->flow, part->start_ns, (uint32_t)(part->end_ns - part->start_ns),
+      part->site, part->lane,     more};
+  while (requests->num > most && requests->thinning < 63) thin(requests);
+  return PPROF_STATUS_OK;
+}
+
+static void clear_others(ppi_request_others *others) {
+  for (size_t i = 0; i < others->devices.num && i < others->capacity; i++)
+    ppi_union_clear(&others->busy[i]);
+  ppi_map_clear(&others->devices);
+  ppi_free(others->busy);
+  *others = (ppi_request_others){.dropped = others->dropped};
+}
+
+// They go on all the time, so that only when there are any is kept.
+static pprof_status add_other(ppi_requests *requests,
+                              const ppi_request_part *part) {
+  ppi_request_others *others = &requests->others;
+  size_t most =
+      requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
+  if (others->dropped || part->device_end_ns <= part->device_start_ns)
+    return PPROF_STATUS_OK;
+  if (others->num_ranges++ >= most) {
+    others->dropped = true;
+    clear_others(others);
+    return PPROF_STATUS_OK;
+  }
+  size_t at = ppi_map_number(&others->devices, (ppi_map_key){0, part->device});
+  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  size_t before = others->capacity;
+  if (!PPI_ROOM(others->busy, others->capacity, at + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  if (others->capacity > before)
+    memset(others->busy + before, 0,
+           (others->capacity - before) * sizeof *others->busy);
+  return ppi_union_add(&others->busy[at], part->device_start_ns,
+                       part->device_end_ns);
+}
+
+pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
+                               uint32_t device) {
+  if (event->num_flows && !(event->flags & PPROF_FLAG_REQUEST))
+    requests->has_stages = true;
+  const uint32_t cut =
+      PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED | PPROF_FLAG_LATE;
+  ppi_request_part part = {
+      .start_ns = event->start_ns,
+      .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+      .device_start_ns = event->device_start_ns,
+      .device_end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns),
+      .site = event->site,
+      .lane = event->lane,
+      .stream = event->stream,
+      .device = device,
+      .window = event->window,
+      .is_async = event->flags & PPROF_FLAG_ASYNC,
+      .is_paired = event->flags & PPROF_FLAG_PAIRED,
+      .is_cut = event->flags & cut};
+  if (event->num_flows == 0) return add_other(requests, &part);
+  pprof_status status = PPROF_STATUS_OK;
+  // The first one of a request's own range is its number; where it is part of
+  // something else, such as an agent's session, that follows.
+  bool is_part = event->flags & PPROF_FLAG_REQUEST && event->num_flows > 1;
+  for (size_t i = is_part; i < event->num_flows && status == PPROF_STATUS_OK;
+       i++) {
+    part.flow = event->flows[i];
+    status = add_part(requests, &part);
+  }
+  return status;
+}
+
+void ppi_requests_clear(ppi_requests *requests) {
+  ppi_free(requests->parts);
+  ppi_free(requests->more);
+  ppi_free(requests->order);
+  ppi_free(requests->whole_sites);
+  clear_others(&requests->others);
+  *requests = (ppi_requests){.max_parts = requests->max_parts};
+}
+
+static ppi_request_part part_of(const ppi_requests *requests, size_t number) {
+  const ppi_kept_part *kept = &requests->parts[number];
+  ppi_request_part part = {.flow = kept->flow,
+                           .start_ns = kept->start_ns,
+                           .end_ns = kept->start_ns + kept->length_ns,
+                           .site = kept->site,
+                           .lane = kept->lane};
+  if (kept->more) {
+    const ppi_part_more *more = &requests->more[kept->more - 1];
+    part.end_ns = more->end_ns;
+    part.device_start_ns = more->device_start_ns;
+    part.device_end_ns = more->device_end_ns;
+    part.stream = more->stream;
+    part.device = more->device;
+    part.window = more->window;
+    part.is_async = more->is_async;
+    part.is_paired = more->is_paired;
+    part.is_cut = more->is_cut;
+  }
+  part.is_whole = requests->whole_sites && !part.device_end_ns &&
+                  requests->whole_sites[part.site];
+  return part;
+}
+
+ppi_request_part ppi_requests_part(const ppi_requests *requests, size_t at) {
+  return part_of(requests, requests->order[at]);
+}
+
+// ---- in order ----
+
+// By flow, digit by digit from the lowest, in the memory of two orders.
+static void order_by_flow(const ppi_requests *requests, uint32_t *order,
+                          uint32_t *spare) {
+  enum { DIGIT = 11, NUM_DIGITS = 1 << DIGIT };
+  const ppi_kept_part *parts = requests->parts;
+  uint64_t differs = 0;
+  for (size_t i = 0; i < requests->num; i++) {
+    differs |= parts[i].flow ^ parts[0].flow;
+    order[i] = (uint32_t)i;
+  }
+  for (unsigned shift = 0; shift < 64 && differs >> shift; shift += DIGIT) {
+    size_t begins[NUM_DIGITS + 1] = {0};
+    for (size_t i = 0; i < requests->num; i++)
+      begins[(parts[i].flow >> shift) % NUM_DIGITS + 1]++;
+    for (size_t i = 0; i < NUM_DIGITS; i++) begins[i + 1] += begins[i];
+    for (size_t i = 0; i < requests->num; i++)
+      spare[begins[(parts[order[i]].flow >> shift) % NUM_DIGITS]++] = order[i];
+    memcpy(order, spare, requests->num * sizeof *order);
+  }
+}
+
+// Of one flow, by begin; `by` has room for them.
+static void order_by_begin(const ppi_requests *requests, uint32_t *order,
+                           size_t num, ppi_keyed *by) {
+  for (size_t i = 0; i < num; i++)
+    by[i] = (ppi_keyed){requests->parts[order[i]].start_ns, order[i]};
+  ppi_sort_keyed(by, num);
+  for (size_t i = 0; i < num; i++) {
+    const uint32_t added = (uint32_t)by[i].value;
+    size_t to = i;
+    for (; to && by[to - 1].key == by[i].key; to--) {
+      const ppi_request_part part = part_of(requests, added);
+      const ppi_request_part before = part_of(requests, order[to - 1]);
+      if (ppi_request_part_order(&before, &part) <= 0) break;
+      order[to] = order[to - 1];
+    }
+    order[to] = added;
+  }
+}
+
+pprof_status ppi_requests_order(ppi_requests *requests) {
+  const ppi_kept_part *parts = requests->parts;
+  size_t num = requests->num, capacity = 0;
+  uint32_t *order = ppi_realloc(NULL, num * sizeof *order);
+  uint32_t *spare = ppi_realloc(NULL, num * sizeof *spare);
+  bool ordered = order && spare;
+  ppi_keyed *by = NULL;
+  if (ordered) order_by_flow(requests, order, spare);
+  ppi_free(spare);
+  for (size_t i = 0, end; i < num && ordered; i = end) {
+    for (end = i + 1;
+         end < num && parts[order[end]].flow == parts[order[i]].flow;)
+      end++;
+    ordered = PPI_ROOM(by, capacity, end - i);
+    if (ordered) order_by_begin(requests, order + i, end - i, by);
+  }
+  ppi_free(by);
+  requests->order = order;
+  return ordered ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static uint64_t last_at(const ppi_requests *requests,
+                        const ppi_kept_part *part) {
+  if (!part->more) return part->start_ns + part->length_ns;
+  const ppi_part_more *more = &requests->more[part->more - 1];
+  return PPI_MAX(more->end_ns, more->device_end_ns);
+}
+
+// The first stage begins anew when all that came before is over: the number was
+// given to another request.
+size_t ppi_requests_size(const ppi_requests *requests, size_t at,
+                         bool *out_reused) {
+  const ppi_kept_part *first = &requests->parts[requests->order[at]];
+  uint64_t last_ns = last_at(requests, first);
+  *out_reused = false;
+  for (size_t i = at + 1; i < requests->num; i++) {
+    const ppi_kept_part *part = &requests->parts[requests->order[i]];
+    if (part->flow != first->flow) return i - at;
+    if (part->site == first->site && part->start_ns >= last_ns) {
+      *out_reused = true;
+      return i - at;
+    }
+    last_ns = PPI_MAX(last_ns, last_at(requests, part));
+  }
+  return requests->num - at;
+}
+
+size_t ppi_requests_next(const ppi_requests *requests, size_t at,
+                         bool *out_counts, uint64_t *out_end_ns) {
+  bool reused, is_cut = false, crosses = false;
+  size_t num = ppi_requests_size(requests, at, &reused);
+  uint32_t window = ppi_requests_part(requests, at).window;
+  *out_end_ns = 0;
+  for (size_t i = at; i < at + num; i++) {
+    const ppi_kept_part *kept = &requests->parts[requests->order[i]];
+    *out_end_ns = PPI_MAX(*out_end_ns, last_at(requests, kept));
+    if (!kept->more) {
+      crosses |= window != 0;
+      continue;
+    }
+    is_cut |= requests->more[kept->more - 1].is_cut;
+    crosses |= requests->more[kept->more - 1].window != window;
+  }
+  *out_counts = !is_cut && !crosses && num <= PPI_REQUEST_MOST_PARTS;
+  return num;
+}
