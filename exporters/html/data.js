@@ -42,7 +42,7 @@ async function loadData() {
   data.interference = rowsOf(data.report, "interference");
   data.paths = rowsOf(data.tree, "tree");
   data.devices = data.report.identity.devices;
-  data.findings = data.report.findings || [];
+  data.findings = (data.report.findings || []).filter(one => one.number);
   data.total = data.answer.find(row => row.name === "total" && !row.inside);
   return data;
 }

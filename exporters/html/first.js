@@ -36,14 +36,14 @@ function headBand(data) {
     headTools(() => firstAsMarkdown(data)));
 }
 
-function findingItem(finding, at) {
+function findingItem(finding) {
   const where = FINDING_BANDS[finding.id] || "tables";
   return el("li", {"data-finding": finding.id, "data-kind": finding.kind},
     el("a", {href: `#band=${where}`, onclick: event => {
       event.preventDefault();
       setView({band: where});
       goTo(where);
-    }}, el("b", null, `${at + 1}`), " ", el("b.id", null, finding.id), " ",
+    }}, el("b", null, `${finding.number}`), " ", el("b.id", null, finding.id), " ",
     el("span", null, finding.text), finding.evidence
       ? el("span.evidence", null, ` (${finding.evidence})`) : null,
     el("span.next", null, " Next: ", finding.next || "–", " ▸")));
@@ -64,9 +64,10 @@ function answerBand(data) {
   return el("section.answer", {"aria-label": "The answer"},
     el("p.answer", null, data.report.answer ||
       "Nothing was recorded of which a part could be the greatest."),
+    data.report.next ? el("p.next", null, `Next: ${data.report.next}`) : null,
     serversTable(data.report.limit),
     list.length ? el("ol.findings", null, list)
-      : el("p.hint", null, "No finding: nothing stands out."),
+      : el("p.hint", null, "Nothing else stands out."),
     more.length ? el("details", null,
       el("summary", null, `${more.length} more`),
       el("ol.findings", null, more)) : null);
@@ -232,7 +233,8 @@ function firstAsMarkdown(data) {
   const unit = timeUnit(data.total ? data.total.time_avg : 1);
   return [`## ${markdownText(data.words.ran.trim())}`,
     markdownText(data.report.answer || ""),
-    data.findings.map((finding, at) => `${at + 1}. **${finding.id}** ` +
+    markdownText(data.report.next && `Next: ${data.report.next}`),
+    data.findings.map(finding => `${finding.number}. **${finding.id}** ` +
       `${markdownText(finding.text)} Next: ` +
       `${markdownText(finding.next || "")}`).join("\n"),
     answerMarkdown(data, unit), markdownText(data.words.trust.trim())]

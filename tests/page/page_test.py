@@ -94,11 +94,15 @@ class FirstScreenTest(PageCase):
         page, want = self.open(), report()
         self.assertEqual(want["answer"], page.js(
             "document.querySelector('p.answer').textContent"))
+        self.assertEqual("Next: " + want["next"], page.js(
+            "document.querySelector('p.next').textContent"))
         shown = page.js("[...document.querySelectorAll('[data-finding]')]"
                         ".map(e => [e.dataset.finding, e.dataset.kind, e.textContent])")
-        self.assertEqual([(f["id"], f["kind"]) for f in want["findings"]],
+        findings = [finding for finding in want["findings"] if finding["number"]]
+        self.assertEqual([(f["id"], f["kind"]) for f in findings],
                          [(id, kind) for id, kind, _ in shown])
-        for finding, (_, _, text) in zip(want["findings"], shown):
+        for finding, (_, _, text) in zip(findings, shown):
+            self.assertTrue(text.startswith(f"{finding['number']} {finding['id']} "), text)
             self.assertIn(finding["text"], text)
             self.assertIn(finding["next"], text)
         self.sound(page)

@@ -30,12 +30,13 @@ static bool are_of_one(const ppi_report_thread_name *a,
 static void name_thread(const ppi_figures *figures,
                         const ppi_report_thread_name *from, ppi_thread *to) {
   const char *of = figures->num_inputs > 1 ? " of " : "";
-  const char *process = *of ? from->process : "";
+  const char *process = *of ? from->process + strspn(from->process, " ") : "";
+  const char *thread = strncmp(from->called, "thread ", 7) ? "thread " : "";
   if (from->thread == PPI_REPORT_LEFT_THREADS)
     snprintf(to->name, sizeof to->name, "threads that left%s%.40s", of,
              process);
   else if (*from->called)
-    snprintf(to->name, sizeof to->name, "thread %s%s%.40s",
+    snprintf(to->name, sizeof to->name, "%s%s%s%.40s", thread,
              ppi_words_name(from->called).text, of, process);
   else
     snprintf(to->name, sizeof to->name, "thread %llu%s%.40s",

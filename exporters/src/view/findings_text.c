@@ -31,19 +31,25 @@ static void put_finding(ppi_page *page, const ppi_finding *finding,
   ppi_page_wrapped(page, finding->next, indent + strlen("Next: "));
 }
 
+// The finding that the answer is of may know what to do.
+static const char *next_of(const ppi_findings *findings) {
+  const ppi_finding *said = findings->items;
+  const ppi_finding *end = findings->items + findings->num;
+  if (!*findings->answer || *findings->answer_next)
+    return findings->answer_next;
+  while (said < end && !said->in_answer) said++;
+  return said < end ? said->next : "";
+}
+
 static void put_answer(ppi_page *page, const ppi_findings *findings) {
   static const char head[] = "Answer", next[] = "Next: ";
   const size_t indent = strlen(head) + 3;
-  const ppi_finding *said = findings->items;
-  const ppi_finding *end = findings->items + findings->num;
+  const char *todo = next_of(findings);
   if (!*findings->answer) return;
   ppi_page_text(page, "\n");
   ppi_page_strong(page, head);
   ppi_page_text(page, "   ");
   ppi_page_wrapped(page, findings->answer, indent);
-  const char *todo = findings->answer_next;
-  while (said < end && !said->in_answer) said++;
-  if (!*todo && said < end) todo = said->next;
   if (!*todo) return;
   ppi_page_repeat(page, ' ', indent);
   ppi_page_text(page, next);
@@ -87,10 +93,10 @@ static void put_member(ppi_page *page, const char *name, const char *text) {
 }
 
 static void put_finding_json(ppi_page *page, const ppi_figures *figures,
-                             const ppi_finding *finding) {
+                             const ppi_finding *finding, size_t number) {
   ppi_page key = {0};
   ppi_finding_key(&key, figures, finding);
-  ppi_page_text(page, "{\"id\":");
+  ppi_page_format(page, "{\"number\":%llu,\"id\":", (unsigned long long)number);
   ppi_page_json(page, finding->id);
   put_member(page, "key", key.bytes ? key.bytes : "");
   page->failed |= key.failed;
@@ -214,13 +220,17 @@ static void put_limit(ppi_page *page, const ppi_limit *limit,
 
 void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings *findings, size_t most) {
+  size_t number = 0;
   ppi_page_text(page, "\"answer\":");
   ppi_page_json(page, findings->answer);
+  put_member(page, "next", next_of(findings));
   put_limit(page, &figures->limit, findings->process);
   ppi_page_text(page, ",\n\"findings\":[");
   for (size_t i = 0; i < findings->num && i < most; i++) {
+    const ppi_finding *finding = &findings->items[i];
     ppi_page_text(page, i ? ",\n" : "\n");
-    put_finding_json(page, figures, &findings->items[i]);
+    number += !finding->in_answer;
+    put_finding_json(page, figures, finding, finding->in_answer ? 0 : number);
   }
   ppi_page_text(page, "]");
 }

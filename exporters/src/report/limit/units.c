@@ -131,10 +131,7 @@ static bool find_requests(ppi_limit_model *model,
                           const ppi_limit_calls *calls) {
   if (model->are_links || !number_requests(model, calls))
     return model->are_links;
-  if (model->num_units < LEAST_UNITS) {
-    model->num_units = 0;
-    return true;
-  }
+  if (model->num_units < LEAST_UNITS) return true;
   model->unit_kind = PPI_UNIT_REQUEST;
   bound_requests(model);
   return list_calls(model) && chain_calls(model);
@@ -156,15 +153,13 @@ static bool find_steps(ppi_limit_model *model) {
   size_t capacity = 0;
   ppi_free(model->units);
   model->units = NULL;
+  model->num_units = 0;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (!(call->flags & PPI_CALL_STEP) || call->flags & PPI_CALL_CUT) continue;
     if (!add_unit(model, &capacity, call->start_ns, call->end_ns)) return false;
   }
-  if (model->num_units < LEAST_UNITS)
-    model->num_units = 0;
-  else
-    model->unit_kind = PPI_UNIT_STEP;
+  if (model->num_units >= LEAST_UNITS) model->unit_kind = PPI_UNIT_STEP;
   return true;
 }
 
@@ -463,12 +458,17 @@ bool ppi_model_find_units(ppi_limit_model *model,
                           const ppi_limit_calls *calls) {
   if (!find_requests(model, calls)) return false;
   if (model->unit_kind == PPI_UNIT_REQUEST) return true;
+  bool is_marked = model->num_units > 0;
   if (!find_steps(model)) return false;
   if (model->unit_kind == PPI_UNIT_STEP) {
     qsort(model->units, model->num_units, sizeof *model->units, compare_units);
     find_loop_thread(model);
     return true;
   }
+  // The report is of what is marked: iterations of something smaller are not.
+  is_marked |= model->num_units > 0;
+  model->num_units = 0;
+  if (is_marked) return true;
   if (model->loop && model->loop->is_off) return true;
   if (model->loop && model->loop->begins)
     return find_named(model, model->loop->begins);
