@@ -199,13 +199,11 @@ static const struct ppi_tool_verb verbs[] = {
      0, true, false, ppi_tool_cost, NULL, "Compare and predict",
      "pprof-report cost --dim batch=8 model.onnx"},
     {"run", "[--] CMD [ARG...]", "run a command and print what it recorded",
-     "The command and its children are profiled through NVTX, or through the "
-     "SDK if\n"
-     "they use it; nothing in them must change. Input and output are theirs: "
-     "the\n"
+     "NVTX, or the SDK if they use it, profiles the command and its children:\n"
+     "nothing in them must change. Input and output are theirs: the\n"
      "tables go to stderr. Exits as the command does (128 + n for signal n; "
      "126 or\n"
-     "127: it cannot run), or as below when it succeeds.\n",
+     "127: it cannot run). On success, it exits as below.\n",
      PPI_TAKES(ALL) | PPI_TAKES(RUN) | PPI_TAKES(TABLES) | PPI_TAKES(REPORT) |
          PPI_TAKES(PAGE) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW) |
          PPI_TAKES(STRICT) | PPI_TAKES(DIMS),

@@ -35,7 +35,7 @@ typedef struct store {
 
 ppi_nvtx_domain ppi_nvtx_domains[PPI_NVTX_NUM_DOMAINS]
     __attribute__((aligned(64)));
-_Static_assert(sizeof(ppi_nvtx_domain) == 64, "handles are told by alignment");
+_Static_assert(sizeof(ppi_nvtx_domain) == 64, "handles differ by alignment");
 
 uintptr_t ppi_nvtx_strings;
 

@@ -56,8 +56,8 @@ class TraceClocks(unittest.TestCase):
     def test_hosts_are_set_by_their_collectives(self):
         events, said = self.trace(self.make("logs", "24", str(STEPS), "1"))
         line, = said
-        bound = re.fullmatch("pprof-report: the clocks of 3 hosts are set by the ends of their"
-                             " collectives: order between hosts is true beyond"
+        bound = re.fullmatch("pprof-report: the ends of their collectives set"
+                             " the clocks of 3 hosts: order between hosts is true beyond"
                              " (0.0\\d\\d) ms", line)
         self.assertLessEqual(float(bound[1]), 0.04)
         self.assertLessEqual(self.apart(events), 20 + 1000 * float(bound[1]))
@@ -81,7 +81,7 @@ class TraceClocks(unittest.TestCase):
     def test_what_has_no_collective_in_common_stays(self):
         logs = self.make("logs", "16", str(STEPS), "1") + self.make("other", "24:16:20", "0", "2")
         events, said = self.trace(logs)
-        self.assertIn("the clocks of 2 hosts are set", said[0])
+        self.assertIn("set the clocks of 2 hosts", said[0])
         self.assertEqual(
             "pprof-report: 1 of 3 hosts share no collective with the others: their own clocks"
             " order them, with unknown error", said[1])
@@ -111,7 +111,7 @@ class TraceClocks(unittest.TestCase):
         logs = self.make("logs", "16", str(STEPS), "1") + \
             self.make("other", "8", str(STEPS), "2:5:86400")
         events, said = self.trace(logs)
-        self.assertIn("the clocks of 2 hosts are set", said[0])
+        self.assertIn("set the clocks of 2 hosts", said[0])
         self.assertIn("1 of 3 hosts share no collective", said[1])
         self.assertEqual(8, self.labels(events).count(OWN))
         loads = sorted(event["ts"] for event in events if event["name"] == "load")
@@ -125,7 +125,7 @@ class TraceClocks(unittest.TestCase):
             self.make("new", "16:8:16", str(STEPS), "2:1:60")
         events, said = self.trace(logs)
         line, = said
-        self.assertIn("the clocks of 3 hosts are set", line)
+        self.assertIn("set the clocks of 3 hosts", line)
         moved = [float(re.fullmatch(SET, label)[1]) for label in self.labels(events)]
         self.assertLess(max(moved) - min(moved), 4, moved)
 

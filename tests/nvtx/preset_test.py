@@ -217,7 +217,7 @@ class PresetTest(Case):
     def test_nothing_is_loaded(self):
         line = self.warning(LOOK)
         self.assertIn("nothing is marked so far: none of its 1 processes has loaded the Python "
-                      "package nvtx, which marks them: install it, or wait until it loads", line)
+                      "package nvtx: install it, or wait until it loads", line)
         self.assertIn("; vLLM marks from the first request on", line)
 
     def test_the_package_is_loaded(self):

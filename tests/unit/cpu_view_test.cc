@@ -131,7 +131,7 @@ TEST_F(CpuViewTest, WaitsAndProcessorsAgreeOrShowTheDifference) {
   const std::string json = report.Json("cpu");
   for (const char *text :
        {"serve is blocked 20.0 ms of 100.0 ms without a recorded wait",
-        "spin is on a processor for 10.0 ms of 30.0 ms of recorded waits"})
+        "spin computes for 10.0 ms of 30.0 ms of recorded waits"})
     EXPECT_NE(std::string::npos, json.find(text)) << json;
 }
 

@@ -86,9 +86,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
      NULL, "the tables to print"},
     {"style", 0, PPI_OPTION_CHOICE, FIELD(tables.style), FOR(TABLES),
      "answer|paddle|torch|nsys", NULL,
-     "answer: what limits it and where the time went; paddle, torch, nsys: "
-     "that profiler's tables [answer; paddle for csv, json and options of "
-     "tables]"},
+     "answer: what limits it; paddle, torch, nsys: that profiler's tables "
+     "[answer; paddle for csv, json and options of tables]"},
     {"by", 0, PPI_OPTION_CHOICE, FIELD(tables.by), FOR(TABLES),
      "request|step|rank|thread", NULL,
      "the answer: the table's unit: an average request or step, each rank, "

@@ -215,8 +215,8 @@ const char *ppi_foreign_table(const char *name) {
       {"rocpd_api", of_rpd},
       {"rocpd_op", of_rpd},
       {"rocpd_",
-       "a file of rocprofv3 (rocpd): make a Chrome trace by rocpd convert -i "
-       "FILE -f pftrace, then traceconv json IN OUT"},
+       "a file of rocprofv3 (rocpd): use rocpd convert -i FILE -f pftrace, "
+       "then traceconv json IN OUT"},
       {"StringTable",
        "a file of nvprof; nsys records what it did, and nsys export --type"
        " sqlite writes a file that is read"},

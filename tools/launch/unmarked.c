@@ -225,8 +225,8 @@ static const char *missing_package(const facts *known, char *out, size_t size) {
   for (uint64_t i = 0; i < known->run->packages.num; i++) {
     if (known->has_package[i]) continue;
     snprintf(out, size,
-             "none of its %llu processes has loaded the Python package %s, "
-             "which marks them: install it, or wait until it loads",
+             "none of its %llu processes has loaded the Python package %s: "
+             "install it, or wait until it loads",
              (unsigned long long)known->num_processes,
              known->run->packages.items[i]);
     return out;

@@ -135,8 +135,8 @@ static void say_clocks(const ppi_clocks *clocks) {
   }
   if (num_known)
     ppi_tool_say(
-        "the clocks of %zu hosts are set by the ends of their collectives: "
-        "order between hosts is true beyond %.3f ms",
+        "the ends of their collectives set the clocks of %zu hosts: order "
+        "between hosts is true beyond %.3f ms",
         num_known, ms((double)(worst + second)));
   if (num_known < num)
     ppi_tool_say(

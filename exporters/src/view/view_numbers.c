@@ -164,7 +164,7 @@ static pprof_status build_counters(const ppi_figures *figures,
     ppi_page_text(&out->note,
                   "Avg is over time: a value holds until the next one of its "
                   "thread. At max: share of that time with the\n"
-                  "greatest value; its longest stretch, and when that began, "
+                  "greatest value. Then its longest stretch, and its begin, "
                   "from the start of the run.\n");
   else
     out->reason = "no counter was recorded; see docs/markers.md";

@@ -79,8 +79,8 @@ static void put_note(ppi_view *view) {
       "graphs, late ones and others without a device time have none.\n"
       "Resolved: calls with a delay of at least their own clock error. n/r, "
       "not resolvable: an average below\n"
-      "the average clock error, or a percentile or maximum that could be zero "
-      "with more exact clocks.\n");
+      "the average clock error; a percentile or maximum that exact clocks "
+      "might find zero.\n");
 }
 
 static pprof_status build(const ppi_figures *figures,

@@ -382,12 +382,12 @@ static void put_note(ppi_view *view, const lines *all) {
       "on the longest chain of ranges that follow each other.\n");
   ppi_page_format(
       &view->note,
-      "Tail: what the stage adds to the slowest requests (%llu, from the 99th "
-      "percentile on), compared with those\n"
-      "around the median (%llu). Every moment of a request counts once. The "
-      "first of these takes it: a device's work,\n"
-      "waiting for a device, what began last on the host, the time before the "
-      "next stage. Contention: the device served others, too.\n"
+      "Tail: what the stage adds to the slowest requests (%llu, from p99 on) "
+      "over those around the\n"
+      "median (%llu). Every moment of a request counts once. The first of "
+      "these takes it: a device's work,\n"
+      "waiting for a device, the latest on the host, nothing. Contention: the "
+      "device served others, too.\n"
       "A range that is the request itself is none of these.\n"
       "L / rate x W: Little's law, requests in a stage = rate x time. Below "
       "100 %%, some requests have no marker of the stage.\n",

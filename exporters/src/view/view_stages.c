@@ -284,9 +284,9 @@ static bool add_stage(ppi_view *view, const ppi_figures *figures,
 static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_page_text(&view->note,
                 "Timed: the stage's own time is its device ranges', or, "
-                "without any, its host ranges'. Per s: items (calls\n"
-                "where none are stated) by the windows' time from the first "
-                "steady call on, and by its own time.\n");
+                "without any, its host ranges'. Per s: items, else\n"
+                "calls, by the windows' time from the first steady call on, "
+                "and by its own time.\n");
   if (figures->details.warmup >= 0)
     ppi_page_format(&view->note,
                     "Cold: the first %ld calls of each run, as asked. ",

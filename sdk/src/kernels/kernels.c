@@ -396,9 +396,8 @@ static void note_cost(const ppi_kernels *kernels, ppi_texts *out) {
   char text[160];
   if (!counts->costs) return;
   snprintf(text, sizeof text,
-           "launches took the host %.3f us more each, by %" PRIu64
-           " that were timed: in the overhead, unlike what the driver's own "
-           "tracing adds",
+           "launches took the host %.3f us more each (by %" PRIu64
+           " timed): part of the overhead, unlike the driver's tracing",
            (double)counts->cost_ns / 1e3 /
                (double)(counts->costs * PPI_LAUNCH_SAMPLE),
            counts->costs);

@@ -11,7 +11,7 @@ PPROF_BEGIN_C_
 // clang-format off
 #define PPI_RULES(each) \
   each(lost, "lost", 0, "%", \
-       "any loss may be the reason for what is seen") \
+       "any loss may be the reason") \
   each(clock_error, "clock-error", 5, "%", \
        "a busy or idle share is then no surer than by a twentieth") \
   each(left_out, "left-out", 1, "", \
@@ -19,11 +19,11 @@ PPROF_BEGIN_C_
   each(names, "names", 1, "", \
        "one is the sign that names hold numbers or paths") \
   each(device_times, "device-times", 1, "%", \
-       "shares are said to a hundredth") \
+       "shares are rounded to a hundredth") \
   each(not_timed, "not-timed", 1, "", \
        "one process without device times is too many") \
   each(own_cost, "own-cost", 1, "%", \
-       "shares are said to a hundredth") \
+       "shares are rounded to a hundredth") \
   each(identity, "identity", 1, "", \
        "one device is a defect of the profiler") \
   each(device_bound, "device-bound", 90, "%", \

@@ -235,11 +235,10 @@ void ppi_blame_show(ppi_limit_search *search, ppi_answer *requests) {
   search->out->num_edges = blame->num_edges;
   search->out->num_differ = blame->num_differ;
   if (100 * blame->num_differ > blame->num_edges)
-    PPI_LIMIT_SAY_MORE(
-        search->out,
-        "Of %zu recorded waits before stages of requests %zu were ended by "
-        "another thread than their numbers say: the waits count.",
-        blame->num_edges, blame->num_differ);
+    PPI_LIMIT_SAY_MORE(search->out,
+                       "Of %zu recorded waits before stages, another thread "
+                       "than the request's ended %zu: the waits count.",
+                       blame->num_edges, blame->num_differ);
   join_stations(model, blame);
   if (blame->num_pieces > 1)
     qsort(blame->pieces, blame->num_pieces, sizeof *blame->pieces,

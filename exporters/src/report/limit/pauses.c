@@ -219,9 +219,8 @@ static void say_pauses(ppi_limit_search *search) {
   out->claim = PPI_CLAIM_UNRECORDED;
   out->verdict = "pause";
   PPI_SAY(out->sentence,
-          "Everything stands still %zu times, %s each, %s of the time, and "
-          "nothing recorded explains it: a collector, a stopped process, a "
-          "lock that all need.",
+          "Everything stands still %zu times, %s each, %s of the time. Nothing "
+          "recorded explains it: a collector, a stopped process, or a lock.",
           model->pauses.num, ppi_words_time((double)model->pause_ns / num).text,
           ppi_words_percent(pause_part(model), 1).text);
   PPI_SAY(out->next,

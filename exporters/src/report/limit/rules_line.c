@@ -292,8 +292,8 @@ static void say_line(ppi_limit_search *search, uint32_t at) {
   if (station->kind == PPI_STATION_DEVICE)
     ppi_limit_add_name(out, ppi_station_name(model, station));
   PPI_SAY(out->sentence,
-          "Requests stand in line %s of %s (%s), though the busiest stage, %s, "
-          "is busy only %s of the time: they come unevenly.",
+          "Requests stand in line %s of %s (%s): they come unevenly. The "
+          "busiest stage, %s, is busy only %s of the time.",
           ppi_words_time(line_ns / units).text,
           ppi_words_time(blame->latency_ns / units).text,
           ppi_words_percent(line_ns, blame->latency_ns).text,

@@ -277,8 +277,8 @@ static bool say_full_elsewhere(ppi_limit_search *search, uint32_t top) {
   ppi_limit_add_name(out, model->names[at].text);
   ppi_limit_add_name(out, stage);
   PPI_SAY(out->sentence,
-          "No single stage is the limit: %s (%s) is busy, and most requests "
-          "stand in line for %s, which no thread here serves.",
+          "No single stage is the limit: %s (%s) is busy. Most requests stand "
+          "in line for %s, which no thread here serves.",
           ppi_words_name(stage).text,
           ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
           ppi_words_name(model->names[at].text).text);
@@ -317,9 +317,8 @@ static void say_turn(ppi_limit_search *search, size_t at) {
   out->demand_ns = ns / units;
   ppi_limit_add_name(out, stage);
   PPI_SAY(out->sentence,
-          "%s is the limit: its thread is taken %s of the time, %s %s, by "
-          "launches and device work in turn: it waits for the device %s of "
-          "that.",
+          "%s is the limit: launches and device work in turn take its thread "
+          "%s of the time, %s %s. It waits for the device %s of that.",
           ppi_words_name(stage).text,
           ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
           ppi_words_time(out->demand_ns).text, ppi_limit_a_unit(model),

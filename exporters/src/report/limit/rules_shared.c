@@ -98,12 +98,12 @@ bool ppi_limit_interpreter(ppi_limit_search *search) {
   out->verdict = "interpreter";
   ppi_limit_add_name(out, model->names[at].text);
   out->utilization = model->cpu;
-  PPI_SAY(out->sentence,
-          "One processor at a time: %zu threads are occupied, together they "
-          "compute %s, and hardly wait for one, as an interpreter's lock has "
-          "it. The greatest part is %s (%s).",
-          num, ppi_words_number(model->cpu).text, name.text,
-          ppi_words_percent(part, 1).text);
+  PPI_SAY(
+      out->sentence,
+      "One processor at a time: %zu threads are occupied and together compute "
+      "%s, as under an interpreter's lock. The greatest part is %s (%s).",
+      num, ppi_words_number(model->cpu).text, name.text,
+      ppi_words_percent(part, 1).text);
   PPI_SAY(out->next,
           "make %s cheaper, or move it to processes; more threads bring "
           "nothing.",

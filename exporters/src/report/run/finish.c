@@ -309,16 +309,16 @@ static pprof_status note_waits(ppi_figures *out) {
   if (!ppi_figures_have_waits(out)) return status;
   if (blocked) {
     snprintf(text, sizeof text,
-             "%.80s is blocked %.1f ms of %.1f ms without a recorded wait: it "
-             "sleeps, or a file, a device or memory blocks it",
+             "%.80s is blocked %.1f ms of %.1f ms without a recorded wait: by "
+             "sleep, a file, a device or memory",
              blocked->name, (double)blocked->cpu.unrecorded_ns / 1e6,
              (double)blocked->cpu.real_ns / 1e6);
     status = ppi_figures_note(out, "waits", text);
   }
   if (spins && status == PPROF_STATUS_OK) {
     snprintf(text, sizeof text,
-             "%.80s is on a processor for %.1f ms of %.1f ms of recorded "
-             "waits: they spin, or end and begin again",
+             "%.80s computes for %.1f ms of %.1f ms of recorded waits: they "
+             "spin, or end and begin again",
              spins->name, (double)spins->cpu.on_processor_ns / 1e6,
              (double)spins->cpu.waits_ns / 1e6);
     status = ppi_figures_note(out, "waits", text);

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Messages, findings and notes of the sources have short sentences of plain words: FILE..."""
+import os
+import re
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join("tests", "code"))
+import plain
+
+WORDS = 20  # a sentence
+LEAST = 4  # fewer are no sentence
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|#include[^\n]*|"((?:\\.|[^"\\])*)"'
+                   r"|'(?:\\.|[^'\\])*'|\s+|PRI\w+|\w+|.", re.S)
+# Of another language, or a file's own layout.
+CODE = re.compile(r"\b(SELECT|CREATE|JOIN|WHERE|local|case|compdef)\b|sed -E|</?\w+[ >]|PPROF_\w+:"
+                  r"|pprof-report \w+ .*   ")
+OF_OTHERS = ("tools/cost/table/deepspeed.c",)  # prints what DeepSpeed does
+# A lock is held, and a column of requests is called so.
+FINE = ("held", "hop")
+
+
+def literals(source):
+    """The strings of C, those beside each other as one."""
+    found, current = [], None
+    for token in TOKEN.finditer(source):
+        text = token.group(0)
+        if text.startswith('"'):
+            current = (current or "") + token.group(1)
+        elif text.startswith("PRI") and current is not None:
+            current += "N"
+        elif not text.isspace() and not text.startswith(("//", "/*")):
+            if current is not None:
+                found.append(current)
+            current = None
+    return found
+
+
+def sentences(path):
+    with open(path, encoding="utf-8") as file:
+        for text in literals(file.read()):
+            text = text.replace("\\n", " ").replace('\\"', '"')
+            if len(re.findall(r"[A-Za-z]{2,}", text)) >= LEAST and not CODE.search(text):
+                yield from plain.split(text)
+
+
+class MessagesTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_strings_are_found(self):
+        self.assertEqual(literals('f("a %" PRIu64  // "no"\n  " b", "c"); #include "d"\n'),
+                         ["a %N b", "c"])
+
+    def test_sentences_are_short(self):
+        long = ["%s: %s" % (path, sentence) for path in FILES if path not in OF_OTHERS
+                for sentence in sentences(path) if plain.lengths([sentence])[0] > WORDS]
+        self.assertEqual(long, [])
+
+    def test_words_are_plain(self):
+        words = ["%s: %s" % (path, word) for path in FILES for sentence in sentences(path)
+                 for word in plain.worse([sentence])
+                 if word.partition(":")[0].lower() not in FINE]
+        self.assertEqual(words, [])
+
+
+FILES = [path for path in sys.argv[1:] if path.endswith((".c", ".cc", ".h"))]
+unittest.main(argv=sys.argv[:1])
