@@ -47,9 +47,9 @@ static uint8_t predict(const uint8_t *image, int at) {
   int left = at ? image[at - 1] : 0;
   int above = at >= SIDE ? image[at - SIDE] : 0;
   int corner = at > SIDE ? image[at - SIDE - 1] : 0;
-  int guess = left + above - corner;
-  int to_left = abs(guess - left), to_above = abs(guess - above);
-  int to_corner = abs(guess - corner);
+  int candidate = left + above - corner;
+  int to_left = abs(candidate - left), to_above = abs(candidate - above);
+  int to_corner = abs(candidate - corner);
   if (to_left <= to_above && to_left <= to_corner) return (uint8_t)left;
   return (uint8_t)(to_above <= to_corner ? above : corner);
 }

@@ -164,7 +164,7 @@ static void begin_call(ppi_launcher *self, ppi_cupti_function *function,
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_end);
   if (!is_on()) return;
-  if (self && __atomic_load_n(&function->is_told, __ATOMIC_RELAXED) &&
+  if (self && __atomic_load_n(&function->is_reported, __ATOMIC_RELAXED) &&
       __atomic_load_n(&cupti.tells, __ATOMIC_RELAXED))
     ppi_call_begin(self, &function->site, !ppi_calls_are_wanted());
   if (!function->is_launch) return;

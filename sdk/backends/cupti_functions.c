@@ -42,7 +42,7 @@ static bool begins(const char *name, const char *const *with) {
   return *with;
 }
 
-static bool is_told(uint32_t domain, const char *name) {
+static bool is_reported(uint32_t domain, const char *name) {
   if (begins(name, waits)) return true;
   if (!ppi_calls_are_wanted()) return false;
   return domain == DRIVER ? begins(name, doing) : !begins(name, asking);
@@ -59,7 +59,7 @@ static ppi_launch_kind kind_of(const char *name) {
 }
 
 // The runtime's have the version at which they came behind their names.
-static char *told_name(uint32_t domain, const char *name) {
+static char *reported_name(uint32_t domain, const char *name) {
   const char *end = domain == RUNTIME ? strstr(name, "_v") : NULL;
   if (end && strspn(end + 2, "0123456789") != strlen(end + 2)) end = NULL;
   size_t len = end ? (size_t)(end - name) : strlen(name);
@@ -72,15 +72,15 @@ static char *told_name(uint32_t domain, const char *name) {
 
 static ppi_cupti_function *add(uint32_t domain, uint32_t id, const char *name) {
   ppi_cupti_function *function = ppi_alloc(sizeof *function);
-  char *told = function ? told_name(domain, name) : NULL;
-  if (!told) {
+  char *reported = function ? reported_name(domain, name) : NULL;
+  if (!reported) {
     ppi_free(function);
     return NULL;
   }
-  *function =
-      (ppi_cupti_function){.site = {told, PPROF_CATEGORY_RUNTIME, 0, 0, {0, 0}},
-                           .is_launch = has_records(domain, name),
-                           .kind = kind_of(name)};
+  *function = (ppi_cupti_function){
+      .site = {reported, PPROF_CATEGORY_RUNTIME, 0, 0, {0, 0}},
+      .is_launch = has_records(domain, name),
+      .kind = kind_of(name)};
   __atomic_store_n(&functions[domain][id], function, __ATOMIC_RELEASE);
   return function;
 }
@@ -91,13 +91,15 @@ static void enable(const ppi_cupti_api *api, void *subscriber, uint32_t domain,
                                      PPI_CUPTI_DOMAIN_RUNTIME};
   const char *name = NULL;
   if (api->cuptiGetCallbackName(domains[domain], id, &name) || !name) return;
-  bool told = is_told(domain, name), is_launch = has_records(domain, name);
+  bool reported = is_reported(domain, name),
+       is_launch = has_records(domain, name);
   ppi_cupti_function *function = functions[domain][id];
-  if (!function && !told && !is_launch) return;
+  if (!function && !reported && !is_launch) return;
   if (!function) function = add(domain, id, name);
   if (!function) return;
-  __atomic_store_n(&function->is_told, told, __ATOMIC_RELAXED);
-  api->cuptiEnableCallback(told || is_launch, subscriber, domains[domain], id);
+  __atomic_store_n(&function->is_reported, reported, __ATOMIC_RELAXED);
+  api->cuptiEnableCallback(reported || is_launch, subscriber, domains[domain],
+                           id);
 }
 
 void ppi_cupti_enable_functions(const ppi_cupti_api *api, void *subscriber) {

@@ -10,9 +10,9 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_cupti_function {
-  pprof_site site;  // of what it is told as
-  bool is_told;     // atomic
-  bool is_launch;   // records may come of it
+  pprof_site site;   // of what it is told as
+  bool is_reported;  // atomic
+  bool is_launch;    // records may come of it
   ppi_launch_kind kind;
 } ppi_cupti_function;
 

@@ -505,7 +505,8 @@ static void flush(bool all, ppi_device_work_taker *take, void *taker) {
     if (its == DONE) take(taker, &it->work);
     if (its == RUNS) lose(1);
     // One that failed has done nothing that is to be waited for.
-    if (its == FAILED) ppi_launch_told(it->work.correlation, ppi_clock_ticks());
+    if (its == FAILED)
+      ppi_launch_reported(it->work.correlation, ppi_clock_ticks());
     forget(it);
   }
   if (kept) put_back(kept, end);

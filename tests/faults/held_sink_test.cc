@@ -37,7 +37,7 @@ class HeldSinkTest : public ::testing::Test {
   void AddLog(size_t most_held = 1u << 20) {
     live_.options.stop_wait_ms = 20;
     ASSERT_NE(nullptr, live_.Create());
-    live_.session()->tee.most_held = most_held;
+    live_.session()->tee.most_buffered = most_held;
     pprof_sink *log = nullptr;
     ASSERT_EQ(PPROF_STATUS_OK,
               pprof_log_writer_create(log_.c_str(), &log, nullptr));

@@ -215,7 +215,7 @@ TEST_F(MemoryFaultTest, NothingGrowsWithWhatWaits) {
       live.options.spool_dir = has_file ? nullptr : "memory";
       live.recording.ready = [&takes] { return takes; };
       ASSERT_NE(nullptr, live.Create());
-      live.session()->tee.most_held = kMostHeld;
+      live.session()->tee.most_buffered = kMostHeld;
       ASSERT_EQ(PPROF_STATUS_OK, live.Start());
       auto mark = [](int num) {
         for (int i = 0; i < num; i++) pprof_mark(&outer_site);

@@ -176,7 +176,8 @@ use_compilers() {
         xargs -P2 -n8 $compiler -fsyntax-only -std=c11 -D_GNU_SOURCE -Wall -Wextra \
           -Werror -Isdk/include -Iexporters/include -Iconfig/include \
           -iquotesdk/src -iquotesdk/backends -iquoteexporters/src \
-          -iquoteconfig/src -iquotetools -iquotesdk/nvtx
+          -iquoteconfig/src -iquotetools -iquotesdk/nvtx \
+          -iquote/build/protos/tools
       $compiler --version | head -n 1
     done'
 }

@@ -195,11 +195,12 @@ Stages WalkAll(const Scene &run, Accounts *out) {
 }
 
 // Some have been handed over, the later ones are still held elsewhere.
-void ShowLane(ppi_answer_lanes *lanes, uint32_t id, std::vector<ppi_held> all,
-              ppi_hold *rest) {
-  std::sort(all.begin(), all.end(), [](const ppi_held &a, const ppi_held &b) {
-    return ppi_held_order(&a, &b) < 0;
-  });
+void ShowLane(ppi_answer_lanes *lanes, uint32_t id,
+              std::vector<ppi_buffered> all, ppi_hold *rest) {
+  std::sort(all.begin(), all.end(),
+            [](const ppi_buffered &a, const ppi_buffered &b) {
+              return ppi_buffered_order(&a, &b) < 0;
+            });
   ppi_answer_lane *lane = ppi_answer_lanes_at(lanes, id);
   ASSERT_NE(nullptr, lane);
   size_t num_passed = all[0].start_ns % (all.size() + 1);
@@ -211,12 +212,12 @@ void ShowLane(ppi_answer_lanes *lanes, uint32_t id, std::vector<ppi_held> all,
 
 void ShowLanes(ppi_answer_lanes *lanes, const Scene &run,
                std::map<uint32_t, ppi_hold> *rest) {
-  std::map<uint32_t, std::vector<ppi_held>> ranges;
+  std::map<uint32_t, std::vector<ppi_buffered>> ranges;
   for (const auto &item : run.items)
     ranges[item.lane].push_back(
         {item.start_ns, item.end_ns, item.site,
          static_cast<uint16_t>(item.depth),
-         static_cast<uint16_t>(item.flags & PPI_ITEM_WAITS ? PPI_HELD_WAITS
+         static_cast<uint16_t>(item.flags & PPI_ITEM_WAITS ? PPI_BUFFERED_WAITS
                                                            : 0)});
   for (const auto &lane : ranges)
     ShowLane(lanes, lane.first, lane.second, &(*rest)[lane.first]);

@@ -316,7 +316,7 @@ TEST_F(StrangersSpoolTest, WritesToTheCurrentFolderAlone) {
   EXPECT_EQ("", In("home"));
   EXPECT_EQ("dump.pplog keys.pplog ", In("here"));
   EXPECT_STREQ("keys.pplog", result_.path);
-  EXPECT_EQ(At("home/keys.pplog.part"), result_.told_path);
+  EXPECT_EQ(At("home/keys.pplog.part"), result_.reported_path);
 }
 
 TEST_F(StrangersSpoolTest, BesideTheSpoolItsNameHolds) {
@@ -324,7 +324,7 @@ TEST_F(StrangersSpoolTest, BesideTheSpoolItsNameHolds) {
   EXPECT_EQ(PPROF_STATUS_OK, Recover());
   EXPECT_EQ("", In("here"));
   EXPECT_EQ("dump.pplog keys.pplog ", In("mail"));
-  EXPECT_STREQ("", result_.told_path);
+  EXPECT_STREQ("", result_.reported_path);
 }
 
 // Not even in the current folder is any name taken.

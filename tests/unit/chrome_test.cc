@@ -200,16 +200,16 @@ TEST(ChromeTest, CheckpointLetsGoOfWhatIsComplete) {
   trace.Add(Async(10, 50));
   trace.Add(Async(60, 300));
   auto *writer = reinterpret_cast<ppi_chrome_writer *>(trace.sink());
-  EXPECT_EQ(2u, writer->num_held);
+  EXPECT_EQ(2u, writer->num_buffered);
   trace.Checkpoint(200);
-  EXPECT_EQ(1u, writer->num_held);
+  EXPECT_EQ(1u, writer->num_buffered);
   trace.Add(Device(210, 220, 230, 240));
-  EXPECT_EQ(3u, writer->num_held);
+  EXPECT_EQ(3u, writer->num_buffered);
   pprof_event pending = Device(205, 205, 0, 0);
   trace.Checkpoint(400, {pending});
-  EXPECT_EQ(2u, writer->num_held) << "the pending one may end before it";
+  EXPECT_EQ(2u, writer->num_buffered) << "the pending one may end before it";
   trace.Checkpoint(500);
-  EXPECT_EQ(0u, writer->num_held);
+  EXPECT_EQ(0u, writer->num_buffered);
   trace.Finish();
   EXPECT_EQ("M=10 X=4 rows=3", trace.Check());
 }
@@ -221,7 +221,7 @@ TEST(ChromeTest, HoldsABoundedNumber) {
   size_t most = 0;
   for (uint64_t i = 0; i < 70000; i++) {
     trace.Add(Async(i * 10, i * 10 + 10));
-    most = std::max<size_t>(most, writer->num_held);
+    most = std::max<size_t>(most, writer->num_buffered);
   }
   trace.Finish();
   EXPECT_LE(most, 65536u);

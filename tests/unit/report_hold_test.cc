@@ -14,13 +14,13 @@
 
 namespace {
 
-bool Same(const ppi_held &a, const ppi_held &b) {
+bool Same(const ppi_buffered &a, const ppi_buffered &b) {
   return a.start_ns == b.start_ns && a.end_ns == b.end_ns && a.site == b.site &&
          a.depth == b.depth && a.flags == b.flags;
 }
 
-bool IsBefore(const ppi_held &a, const ppi_held &b) {
-  return ppi_held_order(&a, &b) < 0;
+bool IsBefore(const ppi_buffered &a, const ppi_buffered &b) {
+  return ppi_buffered_order(&a, &b) < 0;
 }
 
 class HoldTest : public testing::Test {
@@ -29,28 +29,28 @@ class HoldTest : public testing::Test {
     ppi_hold_clear(&hold_, &pool_);
     ppi_hold_pool_clear(&pool_);
   }
-  void Add(const ppi_held &range) {
+  void Add(const ppi_buffered &range) {
     pprof_status status =
         range.flags ? ppi_hold_add_slow(&hold_, &pool_, &range)
                     : ppi_hold_add(&hold_, &pool_, range.start_ns, range.end_ns,
                                    range.site, range.depth);
     ASSERT_EQ(status, PPROF_STATUS_OK);
   }
-  static std::vector<ppi_held> Read(const ppi_hold &hold) {
-    std::vector<ppi_held> all;
+  static std::vector<ppi_buffered> Read(const ppi_hold &hold) {
+    std::vector<ppi_buffered> all;
     for (size_t i = 0; i < hold.num_pages; i++) {
-      ppi_held ranges[PPI_HOLD_WORDS];
+      ppi_buffered ranges[PPI_HOLD_WORDS];
       size_t num = ppi_hold_read(hold.pages[i], ranges);
       all.insert(all.end(), ranges, ranges + num);
     }
     return all;
   }
-  void ExpectHeld(const std::vector<ppi_held> &want) {
+  void ExpectHeld(const std::vector<ppi_buffered> &want) {
     ExpectHeld(want, hold_);
   }
-  static void ExpectHeld(const std::vector<ppi_held> &want,
+  static void ExpectHeld(const std::vector<ppi_buffered> &want,
                          const ppi_hold &hold) {
-    std::vector<ppi_held> got = Read(hold);
+    std::vector<ppi_buffered> got = Read(hold);
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); i++)
       EXPECT_TRUE(Same(got[i], want[i])) << i;
@@ -62,28 +62,28 @@ class HoldTest : public testing::Test {
 // Each limit of the short form, on it and beyond it.
 TEST_F(HoldTest, WhatDoesNotFitIsHeldAtLength) {
   const uint64_t longest = (1u << 21) - 1, latest = (1u << 18) - 1;
-  std::vector<ppi_held> ranges = {{0, 10, 1, 0, 0},
-                                  {5, 10 + latest, 2, 0, 0},
-                                  {5, 11 + 2 * latest, 2, 0, 0},
-                                  {5, 5 + longest, 3, 255, 0},
-                                  {5, 6 + longest, 3, 256, 0},
-                                  {7, 7 + longest, 65535, 0, 0},
-                                  {7, 8 + longest, 65536, 0, 0},
-                                  {9, 9 + longest + 1, 4, 65535, 0},
-                                  {9, 11 + longest, 4, 0, 1},
-                                  {9, 12 + longest, 4, 0, 2},
-                                  {3, UINT64_MAX, 1u << 21, 7, 3},
-                                  {0, 0, 0, 0, 0}};
-  for (const ppi_held &range : ranges) Add(range);
+  std::vector<ppi_buffered> ranges = {{0, 10, 1, 0, 0},
+                                      {5, 10 + latest, 2, 0, 0},
+                                      {5, 11 + 2 * latest, 2, 0, 0},
+                                      {5, 5 + longest, 3, 255, 0},
+                                      {5, 6 + longest, 3, 256, 0},
+                                      {7, 7 + longest, 65535, 0, 0},
+                                      {7, 8 + longest, 65536, 0, 0},
+                                      {9, 9 + longest + 1, 4, 65535, 0},
+                                      {9, 11 + longest, 4, 0, 1},
+                                      {9, 12 + longest, 4, 0, 2},
+                                      {3, UINT64_MAX, 1u << 21, 7, 3},
+                                      {0, 0, 0, 0, 0}};
+  for (const ppi_buffered &range : ranges) Add(range);
   ExpectHeld(ranges);
   EXPECT_TRUE(hold_.unsorted);
 }
 
 TEST_F(HoldTest, ALaneInOrderTakesAWordARange) {
-  std::vector<ppi_held> ranges;
+  std::vector<ppi_buffered> ranges;
   for (uint64_t i = 0; i < 10000; i++)
     ranges.push_back({1000 * i, 1000 * i + 500, 7, 3, 0});
-  for (const ppi_held &range : ranges) Add(range);
+  for (const ppi_buffered &range : ranges) Add(range);
   ExpectHeld(ranges);
   EXPECT_FALSE(hold_.unsorted);
   EXPECT_LE(hold_.num_pages, 10000u / PPI_HOLD_WORDS + 5);
@@ -91,9 +91,9 @@ TEST_F(HoldTest, ALaneInOrderTakesAWordARange) {
 
 // Inner before outer; what is empty has no order.
 TEST_F(HoldTest, KnowsWhetherItIsInOrder) {
-  for (const ppi_held &range :
-       {ppi_held{10, 20, 1, 2, 0}, ppi_held{20, 20, 1, 2, 0},
-        ppi_held{10, 20, 1, 1, 0}, ppi_held{5, 20, 1, 0, 0}})
+  for (const ppi_buffered &range :
+       {ppi_buffered{10, 20, 1, 2, 0}, ppi_buffered{20, 20, 1, 2, 0},
+        ppi_buffered{10, 20, 1, 1, 0}, ppi_buffered{5, 20, 1, 0, 0}})
     Add(range);
   EXPECT_FALSE(hold_.unsorted);
   Add({7, 20, 1, 0, 0});
@@ -102,20 +102,20 @@ TEST_F(HoldTest, KnowsWhetherItIsInOrder) {
 
 TEST_F(HoldTest, PassesOnWhatTheHorizonHasPassed) {
   std::mt19937_64 random(1);
-  std::vector<ppi_held> ranges;
+  std::vector<ppi_buffered> ranges;
   uint64_t at = 0;
   for (int i = 0; i < 3000; i++) {
     at += random() % 5;
     ranges.push_back({at - std::min<uint64_t>(at, random() % 30), at, 1, 0, 0});
   }
   std::sort(ranges.begin(), ranges.end(), IsBefore);
-  for (const ppi_held &range : ranges) Add(range);
+  for (const ppi_buffered &range : ranges) Add(range);
   ppi_hold passed = {};
   for (uint64_t horizon = 0; horizon < at + 700;
        horizon += 1 + random() % 700) {
     ASSERT_EQ(ppi_hold_pass(&hold_, &pool_, horizon, &passed), PPROF_STATUS_OK);
-    std::vector<ppi_held> want, want_passed;
-    for (const ppi_held &range : ranges)
+    std::vector<ppi_buffered> want, want_passed;
+    for (const ppi_buffered &range : ranges)
       if (range.end_ns > horizon || range.start_ns >= horizon)
         want.push_back(range);
       else
@@ -134,10 +134,10 @@ TEST_F(HoldTest, PassesOnWhatTheHorizonHasPassed) {
 
 // They are on several pages, and an empty one there is still to come.
 TEST_F(HoldTest, PassesOnAllThatEndAtTheHorizon) {
-  std::vector<ppi_held> ranges = {{100, 100, 1, 40, 0}};
+  std::vector<ppi_buffered> ranges = {{100, 100, 1, 40, 0}};
   for (uint16_t i = 1; i <= 40; i++)
     ranges.push_back({100u - i, 100, 1, static_cast<uint16_t>(40 - i), 0});
-  for (const ppi_held &range : ranges) Add(range);
+  for (const ppi_buffered &range : ranges) Add(range);
   ASSERT_LT(1u, hold_.num_pages);
   ppi_hold passed = {};
   ASSERT_EQ(PPROF_STATUS_OK, ppi_hold_pass(&hold_, &pool_, 100, &passed));
@@ -160,15 +160,15 @@ TEST_F(HoldTest, KnowsWhetherItIsBehind) {
 TEST_F(HoldTest, MergesLanesFromTheLastEnd) {
   std::mt19937_64 random(2);
   ppi_run_lane lanes[7] = {};
-  std::vector<ppi_held> all;
+  std::vector<ppi_buffered> all;
   ppi_merge merge = {};
   merge.horizon_ns = UINT64_MAX;
   merge.pool = &pool_;
   for (ppi_run_lane &lane : lanes) {
     for (uint64_t i = random() % 2000; i > 0; i--) {
       uint64_t end = random() % 5000;
-      ppi_held range = {end - std::min<uint64_t>(end, random() % 9), end,
-                        static_cast<uint32_t>(random() % 3), 0, 0};
+      ppi_buffered range = {end - std::min<uint64_t>(end, random() % 9), end,
+                            static_cast<uint32_t>(random() % 3), 0, 0};
       ASSERT_EQ(ppi_hold_add_slow(&lane.nested, &pool_, &range),
                 PPROF_STATUS_OK);
       all.push_back(range);
@@ -178,16 +178,17 @@ TEST_F(HoldTest, MergesLanesFromTheLastEnd) {
   }
   ppi_run_open open[2] = {};
   for (ppi_run_open &item : open) {
-    item.held = {random() % 5000, UINT64_MAX, 0, 0, PPI_HELD_OPEN};
+    item.buffered = {random() % 5000, UINT64_MAX, 0, 0, PPI_BUFFERED_OPEN};
     item.lane = &lanes[0];
-    all.push_back(item.held);
+    all.push_back(item.buffered);
   }
   ASSERT_EQ(ppi_merge_open(&merge, open, 2), PPROF_STATUS_OK);
   ASSERT_EQ(ppi_merge_start(&merge), PPROF_STATUS_OK);
-  std::sort(all.begin(), all.end(), [](const ppi_held &a, const ppi_held &b) {
-    return ppi_held_order(&a, &b) > 0;
-  });
-  for (const ppi_held &want : all) {
+  std::sort(all.begin(), all.end(),
+            [](const ppi_buffered &a, const ppi_buffered &b) {
+              return ppi_buffered_order(&a, &b) > 0;
+            });
+  for (const ppi_buffered &want : all) {
     const ppi_merge_cursor *top = ppi_merge_top(&merge);
     ASSERT_NE(top, nullptr);
     ASSERT_TRUE(Same(top->range, want));

@@ -308,10 +308,12 @@ TEST(RequestsTest, ThinningKeepsTheSameWholeRequestsInAnyOrder) {
       const ppi_kept_part &part = requests.parts[i];
       kept[part.flow]++;
       ASSERT_EQ(part.flow % 2 == 0, part.more > 0);
-      if (!part.more) EXPECT_EQ(part.length_ns, part.flow);
-      if (part.more)
+      if (part.more) {
         EXPECT_EQ(requests.more[part.more - 1].end_ns,
                   (1ull << 33) + part.flow);
+      } else {
+        EXPECT_EQ(part.length_ns, part.flow);
+      }
     }
     for (const auto &request : kept) EXPECT_EQ(request.second, 3u);
     if (seed == 0) first = kept;
@@ -454,9 +456,11 @@ TEST(RequestsTest, UnlikeProcessesHaveTablesOfTheirOwn) {
   const ppi_answer &busiest = figures->answers[PPI_BASE_STEP];
   ASSERT_EQ(2u, figures->num_kinds);
   const ppi_answer &other = figures->kinds[1];
-  const ppi_answer_row execute = {const_cast<char *>("execute"),
-                                  const_cast<char *>(""),
-                                  const_cast<char *>(""), PPI_WHERE_HOST};
+  char name[] = "execute", empty[] = "";
+  ppi_answer_row execute{};
+  execute.name = name;
+  execute.child = execute.device = empty;
+  execute.where = PPI_WHERE_HOST;
   const ppi_answer_row *row = ppi_answer_row_find(&busiest, &execute);
   ASSERT_NE(nullptr, row);
   EXPECT_EQ(80u, row->total_ns / busiest.num_units) << "of two workers";

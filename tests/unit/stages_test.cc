@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "event_feed.h"
-#include "report/figures/early.h"
+#include "report/figures/first_calls.h"
 #include "view/peak.h"
 #include "view/view_stages.h"
 #include "view_figures.h"
@@ -27,14 +27,15 @@ class Phases {
     for (size_t i = 0; i < order.size(); i++) order[i] = i;
     if (shuffle)
       std::shuffle(order.begin(), order.end(), std::mt19937_64(shuffle));
-    ppi_early early = {};
+    ppi_first_calls early = {};
     for (size_t i : order) {
-      const ppi_early_call call = {1000 * i, lengths[i], {}, 0};
-      EXPECT_EQ(ppi_early_add(&early, &call, ppi_early_most(warmup)),
-                PPROF_STATUS_OK);
+      const ppi_first_call call = {1000 * i, lengths[i], {}, 0};
+      EXPECT_EQ(
+          ppi_first_calls_add(&early, &call, ppi_first_calls_most(warmup)),
+          PPROF_STATUS_OK);
     }
-    EXPECT_EQ(ppi_early_split(&early, warmup, &phases_), PPROF_STATUS_OK);
-    ppi_early_clear(&early);
+    EXPECT_EQ(ppi_first_calls_split(&early, warmup, &phases_), PPROF_STATUS_OK);
+    ppi_first_calls_clear(&early);
   }
   ~Phases() {
     ppi_phases_clear(&phases_);
@@ -312,7 +313,7 @@ TEST(StagesTest, RooflinesOfWhatIsStated) {
   EXPECT_EQ(model.model, nullptr);
   EXPECT_TRUE(model.on_device);
   EXPECT_EQ(model.calls, 3);
-  const ppi_roofline_told told = ppi_roofline_tell(&model);
+  const ppi_roofline_reported told = ppi_roofline_tell(&model);
   EXPECT_DOUBLE_EQ(told.mfu, 31.25);
   EXPECT_DOUBLE_EQ(told.wall_mfu, 12.5);
   EXPECT_DOUBLE_EQ(told.intensity, 500);

@@ -48,14 +48,14 @@ static const struct ppi_tool_option *find_row(const char *name, size_t len,
 }
 
 static int refuse_option(const char *name, size_t len) {
-  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = len};
+  struct ppi_tool_candidate candidate = {.wrong = name, .wrong_len = len};
   for (size_t i = 0; i < ppi_num_option_rows; i++)
-    ppi_tool_guess_offer(&guess, ppi_option_rows[i].name,
-                         strlen(ppi_option_rows[i].name));
-  if (guess.best)
-    return ppi_tool_fail(PPI_EXIT_USAGE,
-                         "unknown option '--%.*s' (did you mean '--%.*s'?)",
-                         (int)len, name, (int)guess.best_len, guess.best);
+    ppi_tool_candidate_offer(&candidate, ppi_option_rows[i].name,
+                             strlen(ppi_option_rows[i].name));
+  if (candidate.best)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%.*s'?)",
+        (int)len, name, (int)candidate.best_len, candidate.best);
   return ppi_tool_fail(PPI_EXIT_USAGE,
                        "unknown option '--%.*s'; see pprof-report --help",
                        (int)len, name);
@@ -143,14 +143,15 @@ static int find_verb(struct ppi_tool_options *out) {
   if (strcmp(first, "-") == 0 || strpbrk(first, "./") ||
       access(first, F_OK) == 0)
     return PPI_EXIT_DONE;
-  struct ppi_tool_guess guess = {.wrong = first, .wrong_len = strlen(first)};
+  struct ppi_tool_candidate candidate = {.wrong = first,
+                                         .wrong_len = strlen(first)};
   for (verb = out->verbs; verb->name; verb++)
-    ppi_tool_guess_offer(&guess, verb->name, strlen(verb->name));
-  if (guess.best)
+    ppi_tool_candidate_offer(&candidate, verb->name, strlen(verb->name));
+  if (candidate.best)
     return ppi_tool_fail(
         PPI_EXIT_USAGE,
         "'%s' is neither a verb nor a file (did you mean '%s'?)", first,
-        guess.best);
+        candidate.best);
   return ppi_tool_fail(
       PPI_EXIT_USAGE,
       "'%s' is neither a verb nor a file; see pprof-report --help", first);
@@ -158,34 +159,36 @@ static int find_verb(struct ppi_tool_options *out) {
 
 static int set_choice(const struct ppi_tool_option *row, const char *value,
                       const char **field) {
-  struct ppi_tool_guess guess = {.wrong = value, .wrong_len = strlen(value)};
+  struct ppi_tool_candidate candidate = {.wrong = value,
+                                         .wrong_len = strlen(value)};
   for (const char *at = row->argument; at;) {
     const char *bar = strchr(at, '|');
     size_t len = bar ? (size_t)(bar - at) : strlen(at);
-    if (len == guess.wrong_len && memcmp(at, value, len) == 0) {
+    if (len == candidate.wrong_len && memcmp(at, value, len) == 0) {
       *field = value;
       return PPI_EXIT_DONE;
     }
-    ppi_tool_guess_offer(&guess, at, len);
+    ppi_tool_candidate_offer(&candidate, at, len);
     at = bar ? bar + 1 : NULL;
   }
-  if (guess.best)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE, "'--%s %s' is not one of %s (did you mean '%.*s'?)",
-        row->name, value, row->argument, (int)guess.best_len, guess.best);
+  if (candidate.best)
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'--%s %s' is not one of %s (did you mean '%.*s'?)",
+                         row->name, value, row->argument,
+                         (int)candidate.best_len, candidate.best);
   return ppi_tool_fail(PPI_EXIT_USAGE, "'--%s %s' is not one of %s", row->name,
                        value, row->argument);
 }
 
 static int refuse_view(const char *name, size_t len) {
-  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = len};
+  struct ppi_tool_candidate candidate = {.wrong = name, .wrong_len = len};
   const ppi_view_kind *const *view = ppi_view_kinds();
   for (; *view; view++)
-    ppi_tool_guess_offer(&guess, (*view)->name, strlen((*view)->name));
-  if (guess.best)
+    ppi_tool_candidate_offer(&candidate, (*view)->name, strlen((*view)->name));
+  if (candidate.best)
     return ppi_tool_fail(PPI_EXIT_USAGE,
                          "there is no view '%.*s' (did you mean '%s'?)",
-                         (int)len, name, guess.best);
+                         (int)len, name, candidate.best);
   return ppi_tool_fail(PPI_EXIT_USAGE,
                        "there is no view '%.*s'; see pprof-report help summary",
                        (int)len, name);

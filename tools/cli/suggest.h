@@ -5,12 +5,12 @@
 
 #include <stddef.h>
 
-struct ppi_tool_guess {
+struct ppi_tool_candidate {
   const char *wrong;
   size_t wrong_len;
   const char *best;  // NULL: nothing near enough
   size_t best_len, distance;
 };
 // Begin with {.wrong = ..., .wrong_len = ...}, then offer each known name.
-void ppi_tool_guess_offer(struct ppi_tool_guess *guess, const char *name,
-                          size_t name_len);
+void ppi_tool_candidate_offer(struct ppi_tool_candidate *candidate,
+                              const char *name, size_t name_len);

@@ -35,20 +35,20 @@ static bool look_at(const char *path, struct lifetime *out) {
   if (stat(path, &stat_) != 0 || !S_ISREG(stat_.st_mode)) return false;
   uint64_t last = (uint64_t)stat_.st_mtim.tv_sec * 1000000000 +
                   (uint64_t)stat_.st_mtim.tv_nsec;
-  bool told = ppi_log_peek(path, 0, &section) == PPROF_STATUS_OK &&
-              section.base_ns != 0;
-  *out = (struct lifetime){told ? section.base_ns : last, last, stat_.st_dev,
-                           stat_.st_ino};
+  bool reported = ppi_log_peek(path, 0, &section) == PPROF_STATUS_OK &&
+                  section.base_ns != 0;
+  *out = (struct lifetime){reported ? section.base_ns : last, last,
+                           stat_.st_dev, stat_.st_ino};
   return true;
 }
 
 static bool is_written(const char *path) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  bool held =
+  bool buffered =
       fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
   if (fd >= 0) close(fd);
-  return held;
+  return buffered;
 }
 
 static size_t folder_len(const char *path) {
@@ -187,9 +187,9 @@ void ppi_tool_warn_unread(const struct ppi_tool_options *options) {
   for (int i = 0; i < options->num_inputs && !options->of_folder; i++)
     warn_of_later(options, options->inputs[i]);
   for (int i = 0; i < options->num_inputs; i++) {
-    bool told = false;
-    for (int k = 0; k < i && !told; k++)
-      told = same_folder(options->inputs[k], options->inputs[i]);
-    if (!told) warn_of_folder(options, options->inputs[i]);
+    bool reported = false;
+    for (int k = 0; k < i && !reported; k++)
+      reported = same_folder(options->inputs[k], options->inputs[i]);
+    if (!reported) warn_of_folder(options, options->inputs[i]);
   }
 }

@@ -77,21 +77,21 @@ static int parse_threshold(const char *item, size_t len, ppi_wanted *out) {
 }
 
 static int parse_verdict(const char *item, size_t len, ppi_wanted *out) {
-  struct ppi_tool_guess guess = {.wrong = item, .wrong_len = len};
+  struct ppi_tool_candidate candidate = {.wrong = item, .wrong_len = len};
   if (len == 4 && memcmp(item, "none", 4) == 0) return PPI_EXIT_DONE;
   for (unsigned i = 0; i < PPI_NUM_VERDICTS; i++) {
     const char *name = ppi_verdict_name((ppi_verdict)i);
-    ppi_tool_guess_offer(&guess, name, strlen(name));
+    ppi_tool_candidate_offer(&candidate, name, strlen(name));
     if (strlen(name) != len || memcmp(name, item, len) != 0) continue;
     out->fails[i] = true;
     return PPI_EXIT_DONE;
   }
-  if (guess.best)
+  if (candidate.best)
     return ppi_tool_fail(
         PPI_EXIT_USAGE,
         "--fail-on '%.*s' is none of faster, slower, same, ambiguous,"
         " none (did you mean '%.*s'?)",
-        (int)len, item, (int)guess.best_len, guess.best);
+        (int)len, item, (int)candidate.best_len, candidate.best);
   return ppi_tool_fail(
       PPI_EXIT_USAGE,
       "--fail-on '%.*s' is none of faster, slower, same, ambiguous,"

@@ -211,8 +211,8 @@ static size_t holder_at(const holders *all, uint64_t lane, uint64_t start) {
   return low && all->items[low - 1].unit == lane ? low - 1 : SIZE_MAX;
 }
 
-static bool add_held(const ppi_expect_run *run, const holders *all,
-                     bool by_lane, ppi_expect_units *out) {
+static bool add_buffered(const ppi_expect_run *run, const holders *all,
+                         bool by_lane, ppi_expect_units *out) {
   for (size_t i = 0; i < run->num_events; i++) {
     const ppi_expect_event *event = &run->events[i];
     size_t at = holder_at(all, by_lane ? event->lane : 0, event->start_ns);
@@ -227,8 +227,8 @@ static bool add_held(const ppi_expect_run *run, const holders *all,
   return true;
 }
 
-static bool add_all_held(const ppi_expect_run *run, const char *kind,
-                         ppi_expect_units *out) {
+static bool add_all_buffered(const ppi_expect_run *run, const char *kind,
+                             ppi_expect_units *out) {
   bool by_lane = strcmp(kind, "step") != 0, ok = true;
   ppi_expect_units found = {0};
   for (size_t i = 0; ok && i < run->num_events; i++)
@@ -237,7 +237,7 @@ static bool add_all_held(const ppi_expect_run *run, const char *kind,
   if (found.num)
     qsort(found.members, found.num, sizeof *found.members, by_unit);
   const holders all = {found.members, found.num};
-  ok = ok && add_held(run, &all, by_lane, out);
+  ok = ok && add_buffered(run, &all, by_lane, out);
   ppi_expect_units_clear(&found);
   return ok;
 }
@@ -253,7 +253,7 @@ bool ppi_expect_units_of(const ppi_expect_run *run, const char *kind,
       if (ppi_expect_is_call(run, &run->events[i]))
         ok = add_member(out, 0, run, i, false);
   } else {
-    ok = add_all_held(run, kind, out);
+    ok = add_all_buffered(run, kind, out);
   }
   if (out->num) qsort(out->members, out->num, sizeof *out->members, by_unit);
   return ok;

@@ -126,8 +126,8 @@ static void add_cpu(slice *to, const pprof_cpu_use *cpu) {
 // What an event is called and carries, without where and when.
 static pprof_status describe(perfetto *out, const pprof_event *event,
                              slice *to) {
-  const uint32_t told = PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED |
-                        PPROF_FLAG_LATE | PPROF_FLAG_NO_DEVICE_TIME;
+  const uint32_t reported = PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED |
+                            PPROF_FLAG_LATE | PPROF_FLAG_NO_DEVICE_TIME;
   uint32_t site, category, row;
   *to = (slice){.flows = event->flows, .num_flows = event->num_flows};
   pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
@@ -144,7 +144,7 @@ static pprof_status describe(perfetto *out, const pprof_event *event,
     add_amount(to, PPI_PERFETTO_PARAMS_WORD, event->work->params);
   }
   add_cpu(to, event->cpu);
-  if (event->flags & told)
+  if (event->flags & reported)
     add_number(to, PPI_PERFETTO_FLAGS_WORD, event->flags);
   const ppi_export_name *named =
       ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
@@ -240,8 +240,8 @@ static pprof_status add_flat(perfetto *out, ppi_perfetto_kind kind,
 // A stage's submission is its host range, so that none is drawn of it.
 static pprof_status add_device(perfetto *out, const pprof_event *event,
                                uint32_t lane) {
-  slice told;
-  pprof_status status = describe(out, event, &told);
+  slice reported;
+  pprof_status status = describe(out, event, &reported);
   if (status != PPROF_STATUS_OK) return status;
   bool is_timed = ppi_export_is_timed(event);
   bool has_arrow = is_timed && !(event->flags & PPROF_FLAG_PAIRED);
@@ -249,8 +249,8 @@ static pprof_status add_device(perfetto *out, const pprof_event *event,
   if (!is_timed || has_arrow) {
     slice submitted = {.start_ns = event->start_ns,
                        .end_ns = PPI_MAX(event->start_ns, event->end_ns),
-                       .site_iid = told.site_iid,
-                       .category_iid = told.category_iid,
+                       .site_iid = reported.site_iid,
+                       .category_iid = reported.category_iid,
                        .flows = &flow,
                        .num_flows = has_arrow};
     if (!is_timed)
@@ -261,16 +261,16 @@ static pprof_status add_device(perfetto *out, const pprof_event *event,
   uint32_t row;
   status = ppi_export_names_row(&out->names, PPROF_DEFINITION_STREAM,
                                 event->stream, &row);
-  told.start_ns = event->device_start_ns;
-  told.end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns);
+  reported.start_ns = event->device_start_ns;
+  reported.end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns);
   if (event->device_error_ns)
-    add_number(&told, PPI_PERFETTO_ERROR_WORD, event->device_error_ns);
-  if (has_arrow && !told.num_flows) {
-    told.flows = &flow;
-    told.num_flows = 1;
+    add_number(&reported, PPI_PERFETTO_ERROR_WORD, event->device_error_ns);
+  if (has_arrow && !reported.num_flows) {
+    reported.flows = &flow;
+    reported.num_flows = 1;
   }
   return status == PPROF_STATUS_OK
-             ? add_flat(out, PPI_PERFETTO_STREAM, row, &told)
+             ? add_flat(out, PPI_PERFETTO_STREAM, row, &reported)
              : status;
 }
 
@@ -294,7 +294,7 @@ static pprof_status add_counter(perfetto *out, const pprof_event *event) {
 
 static pprof_status add(perfetto *out, const pprof_event *event,
                         const pprof_batch *batch) {
-  slice told;
+  slice reported;
   uint32_t lane;
   if (event->kind == PPROF_KIND_COUNTER) return add_counter(out, event);
   pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE,
@@ -302,20 +302,20 @@ static pprof_status add(perfetto *out, const pprof_event *event,
   if (status != PPROF_STATUS_OK) return status;
   if (event->kind == PPROF_KIND_DEVICE_RANGE)
     return add_device(out, event, lane);
-  status = describe(out, event, &told);
+  status = describe(out, event, &reported);
   if (status != PPROF_STATUS_OK) return status;
-  told.start_ns = event->start_ns;
-  told.end_ns = PPI_MAX(event->start_ns, event->end_ns);
+  reported.start_ns = event->start_ns;
+  reported.end_ns = PPI_MAX(event->start_ns, event->end_ns);
   if (event->kind == PPROF_KIND_MARK) {
     status = ppi_perfetto_track(&out->tracks, PPI_PERFETTO_THREAD, lane, 0,
-                                &told.uuid);
+                                &reported.uuid);
     if (status == PPROF_STATUS_OK)
-      put_begin(out, &out->out.raw, &told, INSTANT);
+      put_begin(out, &out->out.raw, &reported, INSTANT);
     return status;
   }
   return ppi_export_is_loose(event, batch)
-             ? add_flat(out, PPI_PERFETTO_LOOSE, lane, &told)
-             : add_nested(out, event, lane, &told);
+             ? add_flat(out, PPI_PERFETTO_LOOSE, lane, &reported)
+             : add_nested(out, event, lane, &reported);
 }
 
 // ---- the sink ----

@@ -246,15 +246,15 @@ pprof_status ppi_perfetto_track(ppi_perfetto_tracks *tracks,
 
 static pprof_status is_new(ppi_perfetto_tracks *tracks, bool is_category,
                            uint32_t row, bool *out) {
-  unsigned char *told =
-      ppi_grow(tracks->told[is_category], &tracks->told_capacity[is_category],
-               (size_t)row + 1, 1);
-  if (!told) return PPROF_STATUS_NO_MEMORY;
-  tracks->told[is_category] = told;
-  size_t *num = &tracks->num_told[is_category];
-  while (*num <= row) told[(*num)++] = 0;
-  *out = !told[row];
-  told[row] = 1;
+  unsigned char *reported =
+      ppi_grow(tracks->reported[is_category],
+               &tracks->reported_capacity[is_category], (size_t)row + 1, 1);
+  if (!reported) return PPROF_STATUS_NO_MEMORY;
+  tracks->reported[is_category] = reported;
+  size_t *num = &tracks->num_reported[is_category];
+  while (*num <= row) reported[(*num)++] = 0;
+  *out = !reported[row];
+  reported[row] = 1;
   return PPROF_STATUS_OK;
 }
 
@@ -308,8 +308,8 @@ void ppi_perfetto_tracks_clear(ppi_perfetto_tracks *tracks) {
   }
   ppi_free(tracks->groups);
   ppi_free(tracks->pids);
-  ppi_free(tracks->told[0]);
-  ppi_free(tracks->told[1]);
+  ppi_free(tracks->reported[0]);
+  ppi_free(tracks->reported[1]);
   ppi_map_clear(&tracks->numbers);
   ppi_map_clear(&tracks->threads);
 }

@@ -59,8 +59,8 @@ typedef struct ppi_perfetto_tracks {
   int32_t pid;       // what it is called in the trace
   int32_t *pids;     // of all runs
   size_t pids_capacity;
-  unsigned char *told[2];  // sites, categories: by row
-  size_t told_capacity[2], num_told[2];
+  unsigned char *reported[2];  // sites, categories: by row
+  size_t reported_capacity[2], num_reported[2];
 } ppi_perfetto_tracks;
 
 // ppi_perfetto_run tells of the run that the names have just begun. These

@@ -249,10 +249,10 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   return next->begin(next, info);
 }
 
-#define FORWARD(name, type)                                             \
-  static pprof_status take_##name(pprof_sink *sink, const type *told) { \
-    pprof_sink *next = pprof_report_sink(profile_of(sink)->report);     \
-    return next->name(next, told);                                      \
+#define FORWARD(name, type)                                                 \
+  static pprof_status take_##name(pprof_sink *sink, const type *reported) { \
+    pprof_sink *next = pprof_report_sink(profile_of(sink)->report);         \
+    return next->name(next, reported);                                      \
   }
 FORWARD(define, pprof_definition)
 FORWARD(events, pprof_batch)

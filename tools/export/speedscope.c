@@ -56,10 +56,10 @@ static track *track_of(speedscope *out, track_kind kind, uint32_t row) {
 
 // `id` is of a lane, or of a stream.
 static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
-                         slice held) {
+                         slice buffered) {
   uint32_t row;
   pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
-                                             held.site, &held.site);
+                                             buffered.site, &buffered.site);
   if (status == PPROF_STATUS_OK)
     status = ppi_export_names_row(
         &out->names,
@@ -70,8 +70,8 @@ static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
   if (!to) return PPROF_STATUS_NO_MEMORY;
   if (!PPI_ROOM(to->slices, to->capacity, to->num + 1))
     return PPROF_STATUS_NO_MEMORY;
-  if (held.end_ns < held.start_ns) held.end_ns = held.start_ns;
-  to->slices[to->num++] = held;
+  if (buffered.end_ns < buffered.start_ns) buffered.end_ns = buffered.start_ns;
+  to->slices[to->num++] = buffered;
   return PPROF_STATUS_OK;
 }
 

@@ -86,7 +86,7 @@ typedef struct row {
   sql *out;
   insert into;
   int at;
-  ppi_sql_held *held;  // of a host range
+  ppi_sql_buffered *buffered;  // of a host range
 } row;
 
 static row begin_row(sql *out, insert into) {
@@ -95,11 +95,11 @@ static row begin_row(sql *out, insert into) {
 static void hold(row *to, bool known, int64_t value) {
   int at = to->at++;
   if (!known) return;
-  to->held->values[at] = value;
-  to->held->nulls &= ~(1u << at);
+  to->buffered->values[at] = value;
+  to->buffered->nulls &= ~(1u << at);
 }
 static void put_int_if(row *to, bool known, uint64_t value) {
-  if (to->held)
+  if (to->buffered)
     hold(to, known, value > INT64_MAX ? INT64_MAX : (int64_t)value);
   else
     ppi_db_int_if(to->out->db, to->out->statements[to->into], ++to->at, known,
@@ -111,7 +111,7 @@ static void put_int(row *to, uint64_t value) {
 static void put_real_if(row *to, bool known, double value) {
   int64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  if (to->held)
+  if (to->buffered)
     hold(to, known, bits);
   else
     ppi_db_real_if(to->out->db, to->out->statements[to->into], ++to->at, known,
@@ -242,8 +242,8 @@ static pprof_status add_host(sql *out, const pprof_event *event,
                              bool is_loose) {
   ppi_sql_place place;
   row to = begin_row(out, INTO_HOST);
-  to.held = ppi_sql_hold_begin(&out->hold);
-  if (!to.held) return PPROF_STATUS_NO_MEMORY;
+  to.buffered = ppi_sql_hold_begin(&out->hold);
+  if (!to.buffered) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = begin_event(&to, event);
   if (status != PPROF_STATUS_OK) return status;
   // Only of steps does an event's value mean anything here.

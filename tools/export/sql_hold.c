@@ -12,12 +12,12 @@ typedef struct ppi_sql_late {
   uint64_t id, parent;
 } late;
 
-static ppi_sql_held *row_of(const ppi_sql_hold *hold, uint64_t id) {
+static ppi_sql_buffered *row_of(const ppi_sql_hold *hold, uint64_t id) {
   return &hold->rows[id % ROWS];
 }
 
 // What is NULL in both this row and the last one stays as it is bound.
-static void write_row(ppi_sql_hold *hold, const ppi_sql_held *row) {
+static void write_row(ppi_sql_hold *hold, const ppi_sql_buffered *row) {
   const ppi_sqlite *api = hold->db->api;
   uint32_t given = ~row->nulls & ((1u << PPI_SQL_HOST_COLUMNS) - 1);
   for (uint32_t left = given | hold->bound; left; left &= left - 1) {
@@ -39,13 +39,13 @@ static void write_row(ppi_sql_hold *hold, const ppi_sql_held *row) {
 // Writes rows up to the first that waits; `least` of them in any case.
 static void write_rows(ppi_sql_hold *hold, uint64_t least) {
   for (; hold->first<hold->end; hold->first++, least -= least> 0) {
-    const ppi_sql_held *row = row_of(hold, hold->first);
+    const ppi_sql_buffered *row = row_of(hold, hold->first);
     if (row->waits && !least) return;
     write_row(hold, row);
   }
 }
 
-ppi_sql_held *ppi_sql_hold_begin(ppi_sql_hold *hold) {
+ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold) {
   if (!hold->rows) {
     hold->rows = ppi_alloc(ROWS * sizeof *hold->rows);
     hold->first = hold->end = 1;
@@ -56,7 +56,7 @@ ppi_sql_held *ppi_sql_hold_begin(ppi_sql_hold *hold) {
   }
   // Many at once: each time what no longer waits goes with them.
   if (hold->end - hold->first == ROWS) write_rows(hold, ROWS / 8);
-  ppi_sql_held *row = row_of(hold, hold->end);
+  ppi_sql_buffered *row = row_of(hold, hold->end);
   row->nulls = (1u << PPI_SQL_HOST_COLUMNS) - 1;
   row->waits = false;
   return row;
@@ -75,7 +75,7 @@ static void give_parent(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
     if (parent) add_late(hold, id, parent);
     return;
   }
-  ppi_sql_held *row = row_of(hold, id);
+  ppi_sql_buffered *row = row_of(hold, id);
   row->waits = false;
   if (!parent) return;
   row->values[PPI_SQL_PARENT - 1] = (int64_t)parent;

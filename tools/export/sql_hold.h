@@ -12,11 +12,11 @@ enum {
   PPI_SQL_PARENT = 5        // columns count from 1
 };
 
-typedef struct ppi_sql_held {
+typedef struct ppi_sql_buffered {
   int64_t values[PPI_SQL_HOST_COLUMNS];  // reals as their bits
   uint32_t nulls;                        // a bit for each
   bool waits;                            // for its parent
-} ppi_sql_held;
+} ppi_sql_buffered;
 
 // What the SQL of a parent's place is made of.
 typedef struct ppi_sql_place {
@@ -39,9 +39,9 @@ typedef struct ppi_sql_lane {
 typedef struct ppi_sql_hold {
   ppi_db *db;
   sqlite3_stmt *insert;
-  ppi_sql_held *rows;   // a ring, by id
-  uint64_t first, end;  // ids of rows that are held
-  uint32_t bound;       // columns of the statement that are not NULL
+  ppi_sql_buffered *rows;  // a ring, by id
+  uint64_t first, end;     // ids of rows that are held
+  uint32_t bound;          // columns of the statement that are not NULL
   ppi_sql_lane *lanes;
   size_t num_lanes, lanes_capacity;
   struct ppi_sql_late *late;  // parents that came after their row had to go
@@ -51,7 +51,7 @@ typedef struct ppi_sql_hold {
 } ppi_sql_hold;
 
 // ppi_sql_hold_begin answers the row of the next id, all NULL; NULL: no memory.
-ppi_sql_held *ppi_sql_hold_begin(ppi_sql_hold *hold);
+ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold);
 // ppi_sql_hold_add takes that row. `place` is NULL for one that is no part of
 // the nesting.
 void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place);

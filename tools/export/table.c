@@ -18,15 +18,17 @@ const ppi_export_format *const *ppi_export_formats(void) {
 }
 
 const ppi_export_format *ppi_export_find(const char *name) {
-  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = strlen(name)};
+  struct ppi_tool_candidate candidate = {.wrong = name,
+                                         .wrong_len = strlen(name)};
   const ppi_export_format *const *format = ppi_export_formats();
   for (; *format; format++) {
     if (strcmp((*format)->name, name) == 0) return *format;
-    ppi_tool_guess_offer(&guess, (*format)->name, strlen((*format)->name));
+    ppi_tool_candidate_offer(&candidate, (*format)->name,
+                             strlen((*format)->name));
   }
-  if (guess.best)
+  if (candidate.best)
     ppi_tool_say("there is no format '%s' (did you mean '%s'?)", name,
-                 guess.best);
+                 candidate.best);
   else
     ppi_tool_say("there is no format '%s'; see pprof-report export --list",
                  name);

@@ -116,7 +116,8 @@ static void say(ppi_importer *importer, const char *text) {
   if (options && options->say) options->say(options->context, text);
 }
 
-static bool is_told(const ppi_importer *importer, const ppi_process *process) {
+static bool is_reported(const ppi_importer *importer,
+                        const ppi_process *process) {
   const ppi_import_options *options = importer->options;
   return options && options->device_process && process->name &&
          fnmatch(options->device_process, process->name, 0) == 0;
@@ -185,7 +186,7 @@ static bool is_called_so(ppi_process *process) {
 // What only a host does is stronger than a name.
 static void decide(ppi_importer *importer, ppi_process *process) {
   char text[2 * PPI_MAX_PLACE_NAME + 256];
-  if (is_told(importer, process)) {
+  if (is_reported(importer, process)) {
     process->is_device = process->is_named = true;
     if (!is_called_so(process)) process->device = last_number(process);
     return;
@@ -206,12 +207,12 @@ static void decide(ppi_importer *importer, ppi_process *process) {
 static void decide_all(ppi_importer *importer) {
   ppi_places *places = &importer->places;
   const ppi_import_options *options = importer->options;
-  bool is_any_told = false;
+  bool is_any_reported = false;
   for (size_t i = 0; i < places->num_processes; i++) {
     decide(importer, &places->processes[i]);
-    is_any_told |= is_told(importer, &places->processes[i]);
+    is_any_reported |= is_reported(importer, &places->processes[i]);
   }
-  if (!options || !options->device_process || is_any_told) return;
+  if (!options || !options->device_process || is_any_reported) return;
   char text[512];
   snprintf(text, sizeof text,
            "--device-process '%.200s': no process of the trace is called so",

@@ -260,7 +260,7 @@ void ppi_emitter_event(ppi_emitter *emit, uint32_t lane,
     to->numbers = &slot->numbers[slot->num];
   }
   slot->num++;
-  emit->num_told++;
+  emit->num_reported++;
 }
 
 void ppi_emitter_checkpoint(ppi_emitter *emit, uint64_t time,
@@ -269,7 +269,7 @@ void ppi_emitter_checkpoint(ppi_emitter *emit, uint64_t time,
   ppi_emitter_flush(emit);
   pprof_checkpoint checkpoint = {ppi_emitter_ns(emit, time), open, num_open};
   TELL(emit, checkpoint, &checkpoint);
-  emit->num_told = 0;
+  emit->num_reported = 0;
   emit->last_checkpoint = time;
 }
 

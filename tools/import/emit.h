@@ -41,7 +41,7 @@ typedef struct ppi_emitter {
                                    8];
   bool defined_streams[PPI_MAX_STREAMS];
   ppi_tally tally;
-  uint64_t num_told;  // events since the last checkpoint
+  uint64_t num_reported;  // events since the last checkpoint
   uint64_t last_checkpoint;
   pprof_status status;  // the first failure; then nothing is told
 } ppi_emitter;

@@ -336,7 +336,7 @@ typedef struct trace_reading {
   ppi_json *json;
   const ppi_import_options *options;
   uint64_t num_text;  // bytes of the text so far
-  uint64_t told;      // bytes of the last progress
+  uint64_t reported;  // bytes of the last progress
   bool is_done;       // the JSON value is complete
   bool ends_open;     // the last byte but white space ends an event
   uint64_t bad_at;    // where it is damaged
@@ -356,9 +356,9 @@ static void set_bad(trace_reading *reading, uint64_t at, const char *how) {
 static void report_progress(trace_reading *reading) {
   const ppi_source *source = &reading->source;
   if (!reading->options || !reading->options->on_progress ||
-      source->num_read - reading->told < PROGRESS_BYTES)
+      source->num_read - reading->reported < PROGRESS_BYTES)
     return;
-  reading->told = source->num_read;
+  reading->reported = source->num_read;
   reading->options->on_progress(reading->options->context, source->num_read,
                                 source->size);
 }

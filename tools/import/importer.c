@@ -173,13 +173,14 @@ void ppi_import_end(ppi_importer *importer, ppi_record *begun,
                     const ppi_record *end) {
   bool is_step =
       importer->classes[begun->site].category == PPROF_CATEGORY_PROFILE_STEP;
-  uint8_t told = end->flags & (PPI_RECORD_HAS_AMOUNT | PPI_RECORD_HAS_FLOPS);
+  uint8_t reported =
+      end->flags & (PPI_RECORD_HAS_AMOUNT | PPI_RECORD_HAS_FLOPS);
   // The value of a step is its number.
-  if (is_step) told &= PPI_RECORD_HAS_AMOUNT;
+  if (is_step) reported &= PPI_RECORD_HAS_AMOUNT;
   begun->end = end->time;
-  if (told & PPI_RECORD_HAS_AMOUNT) begun->amount = end->amount;
-  if (told & PPI_RECORD_HAS_FLOPS) begun->value = end->value;
-  begun->flags |= told;
+  if (reported & PPI_RECORD_HAS_AMOUNT) begun->amount = end->amount;
+  if (reported & PPI_RECORD_HAS_FLOPS) begun->value = end->value;
+  begun->flags |= reported;
   if (!begun->attributes)
     begun->attributes = end->attributes;
   else if (end->attributes && end->attributes != begun->attributes)

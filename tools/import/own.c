@@ -126,7 +126,8 @@ static bool take_scalar(ppi_own_facts *facts, const ppi_json_token *token) {
   }
   if (facts->depth != 0) return true;
   if (is(facts->key, "shift_ns")) facts->shift_ns = number_of(token);
-  if (is(facts->key, "told_until_ns")) facts->told_until_ns = number_of(token);
+  if (is(facts->key, "told_until_ns"))
+    facts->reported_until_ns = number_of(token);
   if (is(facts->key, "counters_not_finite"))
     facts->counters_not_finite = number_of(token);
   // The base of a trace stands among a run's texts, too.

@@ -37,7 +37,7 @@ typedef struct ppi_own_facts {
   uint64_t totals[PPI_NUM_TOTALS];
   uint64_t shift_ns;  // of its times in this trace
   uint64_t counters_not_finite;
-  uint64_t told_until_ns;  // of a run without a stop, or without windows
+  uint64_t reported_until_ns;  // of a run without a stop, or without windows
   ppi_own_definitions lanes, devices, streams;
   // Of the parser: where it is.
   int depth;

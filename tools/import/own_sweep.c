@@ -15,7 +15,7 @@ typedef struct own_range {
   pprof_numbers numbers;
   pprof_cpu_use cpu;
   uint64_t flows[PPI_MAX_EVENT_FLOWS];
-  uint64_t seq, told_ns;
+  uint64_t seq, reported_ns;
 } own_range;
 
 // A range that is not told yet; its flows and CPU use lie apart.
@@ -212,7 +212,8 @@ static void begin_range(own_sweep *sweep, own_range *range,
                         const ppi_own_record *record) {
   range->cpu = (pprof_cpu_use){.size = 0};
   range->seq = record->words[2].u;
-  range->told_ns = record->words[3].u ? in_run(sweep, record->words[3].u) : 0;
+  range->reported_ns =
+      record->words[3].u ? in_run(sweep, record->words[3].u) : 0;
   range->event =
       (pprof_event){.start_ns = ppi_emitter_ns(&sweep->emit, record->time),
                     .end_ns = ppi_emitter_ns(&sweep->emit, record->words[0].u),
@@ -336,7 +337,7 @@ static void push(own_sweep *sweep, const own_range *range, uint32_t lane,
   }
   if (more) *more = *range;
   uint64_t end = PPI_MAX(range->event.start_ns, range->event.end_ns);
-  *open = (own_open){.end = PPI_MAX(end, range->told_ns),
+  *open = (own_open){.end = PPI_MAX(end, range->reported_ns),
                      .order = order,
                      .seq = range->seq,
                      .lane = lane,
@@ -424,7 +425,7 @@ static void keep_up(own_sweep *sweep, uint64_t time) {
   ppi_emitter *emit = &sweep->emit;
   uint64_t pace =
       PPI_SWEEP_CHECKPOINT + 4 * (sweep->num_open + sweep->num_clipped);
-  if (emit->num_told >= pace && time > emit->last_checkpoint &&
+  if (emit->num_reported >= pace && time > emit->last_checkpoint &&
       time > emit->base)
     checkpoint(sweep, time);
 }
@@ -462,10 +463,10 @@ static void finish(own_sweep *sweep, const uint64_t *skips, bool is_main) {
   emit_clipped(sweep, NULL);
   ppi_emitter_flush(&sweep->emit);
   uint64_t end = (uint64_t)sweep->importer->max_ns + PPI_RECORD_BIAS;
-  if (sweep->facts->told_until_ns > 0) {
+  if (sweep->facts->reported_until_ns > 0) {
     // As its log tells it: windows stay open, and the last checkpoint says how
     // far it came.
-    uint64_t until = sweep->emit.base + sweep->facts->told_until_ns;
+    uint64_t until = sweep->emit.base + sweep->facts->reported_until_ns;
     ppi_emitter_checkpoint(&sweep->emit, until, NULL, 0);
     sweep->num_open_windows = 0;
   }

@@ -164,7 +164,7 @@ static void sort_ties(ppi_sorter *sorter) {
   }
 }
 
-static void sort_held(ppi_sorter *sorter) {
+static void sort_buffered(ppi_sorter *sorter) {
   for (unsigned shift = 0; shift < 64; shift += 8)
     radix_pass(sorter, shift, false);
   for (unsigned shift = 0; shift < 32; shift += 8)
@@ -190,7 +190,7 @@ static pprof_status add_pieces(ppi_sorter *sorter, uint64_t offset) {
 static pprof_status write_run(ppi_sorter *sorter) {
   unsigned char block[16384];
   size_t len = 0;
-  sort_held(sorter);
+  sort_buffered(sorter);
   pprof_status status = add_pieces(sorter, sorter->spill->size);
   for (size_t i = 0; i < sorter->num && status == PPROF_STATUS_OK; i++) {
     if (len + sorter->record_size > sizeof block) {
@@ -252,7 +252,7 @@ pprof_status ppi_sorter_finish(ppi_sorter *sorter) {
     free_memory(sorter);
     return status;
   }
-  sort_held(sorter);
+  sort_buffered(sorter);
   return add_pieces(sorter, 0);
 }
 

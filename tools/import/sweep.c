@@ -86,7 +86,7 @@ static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
   ppi_emitter *emit = &sweeper->emit;
   uint64_t pace = PPI_SWEEP_CHECKPOINT + 4 * sweeper->num_open;
   bool is_behind_all = time > sweeper->importer->last_valid;
-  if (emit->num_told >= pace && time > emit->last_checkpoint &&
+  if (emit->num_reported >= pace && time > emit->last_checkpoint &&
       time > emit->base && !is_behind_all)
     ppi_nest_checkpoint(sweeper, time);
 }

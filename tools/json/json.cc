@@ -165,8 +165,8 @@ struct ppi_json {
   bool in_string = false, is_escaped = false;  // at the end of what was fed
   char last = '\0';                            // but white space
   // The end of a piece that may be the beginning of a word.
-  char held[sizeof "-Infinity"];
-  std::size_t num_held = 0;
+  char buffered[sizeof "-Infinity"];
+  std::size_t num_buffered = 0;
 };
 
 static ppi_json_state Fail(ppi_json *json, const error_code &error) {
@@ -333,17 +333,18 @@ static std::size_t Feed(ppi_json *json, string_view bytes, error_code &error) {
 // What is held with as much of `bytes` as completes a word; answers how much.
 static std::size_t FeedHeld(ppi_json *json, string_view bytes,
                             error_code &error) {
-  string_view held(json->held, json->num_held);
+  string_view buffered(json->buffered, json->num_buffered);
   for (string_view word : words) {
-    string_view rest = word.starts_with(held) ? word.substr(held.size()) : "";
+    string_view rest =
+        word.starts_with(buffered) ? word.substr(buffered.size()) : "";
     if (rest.empty() ||
         rest.substr(0, bytes.size()) != bytes.substr(0, rest.size()))
       continue;
     std::size_t len = rest.size() < bytes.size() ? rest.size() : bytes.size();
-    std::memcpy(json->held + json->num_held, bytes.data(), len);
-    json->num_held += len;
+    std::memcpy(json->buffered + json->num_buffered, bytes.data(), len);
+    json->num_buffered += len;
     if (len < rest.size()) return len;
-    json->num_held = 0;
+    json->num_buffered = 0;
     if (IsValue(json)) {
       json->num_not_finite++;
       Feed(json, "null", error);
@@ -352,10 +353,10 @@ static std::size_t FeedHeld(ppi_json *json, string_view bytes,
     }
     return len;
   }
-  json->num_held = 0;
-  char copy[sizeof json->held];
-  std::memcpy(copy, held.data(), held.size());
-  Feed(json, string_view(copy, held.size()), error);
+  json->num_buffered = 0;
+  char copy[sizeof json->buffered];
+  std::memcpy(copy, buffered.data(), buffered.size());
+  Feed(json, string_view(copy, buffered.size()), error);
   return 0;
 }
 
@@ -364,7 +365,7 @@ static std::size_t FeedPiece(ppi_json *json, string_view bytes,
   Finder finder(bytes);
   std::size_t used = 0;
   while (used < bytes.size()) {
-    if (json->num_held > 0) {
+    if (json->num_buffered > 0) {
       used += FeedHeld(json, bytes.substr(used), error);
       if (Ends(json, error)) break;
       continue;
@@ -372,8 +373,8 @@ static std::size_t FeedPiece(ppi_json *json, string_view bytes,
     std::size_t at = finder.Next(used);
     used += Feed(json, bytes.substr(used, at - used), error);
     if (Ends(json, error) || at == bytes.size()) break;
-    json->held[0] = bytes[at];
-    json->num_held = 1;
+    json->buffered[0] = bytes[at];
+    json->num_buffered = 1;
     used++;
   }
   return used;
@@ -382,8 +383,8 @@ static std::size_t FeedPiece(ppi_json *json, string_view bytes,
 // To the parser all that is taken as a whole is one value.
 static std::size_t TakeWhole(ppi_json *json, string_view bytes,
                              error_code &error) {
-  if (!json->whole || json->num_held > 0 || json->in_string || !IsValue(json) ||
-      json->last == ':')
+  if (!json->whole || json->num_buffered > 0 || json->in_string ||
+      !IsValue(json) || json->last == ':')
     return 0;
   std::size_t used = json->whole(json->context, bytes.data());
   if (used == 0) return 0;
@@ -424,7 +425,7 @@ extern "C" ppi_json_state ppi_json_write(ppi_json *json, const char *bytes,
       *out_used = FeedAll(json, string_view(bytes, len), error);
     } else {
       *out_used = 0;
-      if (json->num_held > 0) FeedHeld(json, string_view("", 1), error);
+      if (json->num_buffered > 0) FeedHeld(json, string_view("", 1), error);
       if (!error) json->parser.write_some(false, bytes, 0, error);
     }
     if (error) return Fail(json, error);

@@ -11,16 +11,16 @@
 #include "cli/suggest.h"
 
 static int refuse_id(const char *id, size_t len) {
-  struct ppi_tool_guess guess = {.wrong = id, .wrong_len = len};
+  struct ppi_tool_candidate candidate = {.wrong = id, .wrong_len = len};
   for (size_t i = 0; i < ppi_finding_num_rules(); i++) {
     const char *known = ppi_finding_rule_at(i)->id;
-    ppi_tool_guess_offer(&guess, known, strlen(known));
+    ppi_tool_candidate_offer(&candidate, known, strlen(known));
   }
-  if (guess.best)
+  if (candidate.best)
     return ppi_tool_fail(
         PPI_EXIT_USAGE,
         "--threshold: there is no finding '%.*s' (did you mean '%s'?)",
-        (int)len, id, guess.best);
+        (int)len, id, candidate.best);
   return ppi_tool_fail(
       PPI_EXIT_USAGE,
       "--threshold: there is no finding '%.*s'; see docs/findings.md", (int)len,

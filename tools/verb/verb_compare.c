@@ -343,16 +343,16 @@ static bool add_figure(struct compare *compare, const ppi_compare_stage *like,
 
 static int refuse_threshold(const struct compare *compare,
                             const ppi_threshold *threshold) {
-  struct ppi_tool_guess guess = {.wrong = threshold->pattern,
-                                 .wrong_len = strlen(threshold->pattern)};
+  struct ppi_tool_candidate candidate = {
+      .wrong = threshold->pattern, .wrong_len = strlen(threshold->pattern)};
   for (size_t i = 0; i < compare->num_stages; i++)
-    ppi_tool_guess_offer(&guess, compare->stages[i]->name,
-                         strlen(compare->stages[i]->name));
-  if (guess.best)
+    ppi_tool_candidate_offer(&candidate, compare->stages[i]->name,
+                             strlen(compare->stages[i]->name));
+  if (candidate.best)
     return ppi_tool_fail(
         PPI_EXIT_USAGE,
         "--threshold: there is no stage '%s' (did you mean '%.*s'?)",
-        threshold->pattern, (int)guess.best_len, guess.best);
+        threshold->pattern, (int)candidate.best_len, candidate.best);
   return ppi_tool_fail(PPI_EXIT_USAGE, "--threshold: there is no stage '%s'",
                        threshold->pattern);
 }

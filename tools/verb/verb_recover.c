@@ -181,7 +181,7 @@ static void say_elsewhere(const char *path, const ppi_recover_result *result) {
   ppi_tool_say(
       "%s: names %s, where its run has left nothing: written here, or "
       "to --output",
-      path, result->told_path);
+      path, result->reported_path);
 }
 
 // Its process died while it made it.
@@ -210,7 +210,7 @@ static int recover_one(const char *path,
         PPI_EXIT_INPUT, "%s",
         error.text[0] ? error.text : pprof_status_string(status));
   if (result.was_nothing) return print_never_used(path);
-  if (result.told_path[0] && !options->output) say_elsewhere(path, &result);
+  if (result.reported_path[0] && !options->output) say_elsewhere(path, &result);
   bool whole = print_result(&result);
   return whole ? PPI_EXIT_DONE : judge(path, &result);
 }

@@ -84,15 +84,16 @@ static bool fits(const ppi_limit *limit, size_t demand, const char *pattern) {
 }
 
 static int refuse_stage(const ppi_limit *limit, const char *name) {
-  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = strlen(name)};
+  struct ppi_tool_candidate candidate = {.wrong = name,
+                                         .wrong_len = strlen(name)};
   for (size_t i = 0; i < limit->num_demands; i++)
-    ppi_tool_guess_offer(&guess, limit->demands[i].name,
-                         strlen(limit->demands[i].name));
-  if (guess.best)
+    ppi_tool_candidate_offer(&candidate, limit->demands[i].name,
+                             strlen(limit->demands[i].name));
+  if (candidate.best)
     return ppi_tool_fail(
         PPI_EXIT_USAGE,
         "'--scale': no stage is called '%s' (did you mean '%.*s'?)", name,
-        (int)guess.best_len, guess.best);
+        (int)candidate.best_len, candidate.best);
   return ppi_tool_fail(PPI_EXIT_USAGE, "'--scale': no stage is called '%s'",
                        name);
 }

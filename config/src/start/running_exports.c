@@ -218,8 +218,8 @@ static void notify_program(void *user, uint32_t window,
                            const pprof_report *report) {
   ppi_running *run = user;
   const char *log = run->window_log[0] ? run->window_log : NULL;
-  const pprof_window told = {sizeof told, window, report, log};
-  run->in_code.on_window(run->in_code.user, &told);
+  const pprof_window reported = {sizeof reported, window, report, log};
+  run->in_code.on_window(run->in_code.user, &reported);
   run->window_log[0] = 0;
 }
 

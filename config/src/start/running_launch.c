@@ -221,7 +221,7 @@ static void start_reclaim(ppi_running *run) {
   const ppi_reclaim_options options = {
       .folder = spool_folder(&run->config),
       .limit_bytes = run->config.memory_limit_bytes,
-      .told = note_reclaimed,
+      .reported = note_reclaimed,
       .user = run};
   run->reclaim = ppi_reclaim_start(&options);
   notify_reclaimed(run);
@@ -296,14 +296,14 @@ static void notify_name(const ppi_running *run, pprof_error *error) {
 // Of a rotated one, the last segment. A child's is its parent's matter, and one
 // line in a process is enough.
 static void print_log_path(const ppi_running *run) {
-  static bool told;
+  static bool reported;
   const char *path = ppi_running_calls->log_writer_path(run->log);
   const char *note = ppi_running_calls->log_writer_note(run->log);
   ppi_message(PPI_MESSAGE_INFO, "wrote %s", path);
-  if (!told && !run->forked)
+  if (!reported && !run->forked)
     ppi_print_terminal("wrote %s%s%s; `pprof-report LOG` reads it", path,
                        note[0] ? "; " : "", note);
-  told = true;
+  reported = true;
 }
 
 // Who waits at the control thread for what ends with the session gets the

@@ -150,7 +150,7 @@ static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
 static pprof_status chrome_checkpoint(pprof_sink *sink,
                                       const pprof_checkpoint *checkpoint) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
-  writer->told_until_ns = pprof_checkpoint_time_ns(checkpoint);
+  writer->reported_until_ns = pprof_checkpoint_time_ns(checkpoint);
   return keep_failure(writer, ppi_chrome_rows_check(writer, checkpoint));
 }
 
@@ -197,7 +197,7 @@ static void clear_run(ppi_chrome_writer *writer) {
   writer->texts = NULL;
   writer->num_texts = 0;
   writer->program = NULL;
-  writer->num_not_finite = writer->num_too_much = writer->told_until_ns = 0;
+  writer->num_not_finite = writer->num_too_much = writer->reported_until_ns = 0;
   writer->has_windows = false;
 }
 
@@ -284,7 +284,7 @@ static pprof_status chrome_define(pprof_sink *sink,
   if (is_renamed) ppi_chrome_write_fold(writer, definition->id);
   if (is_another_thread(writer, definition))
     status = ppi_chrome_rows_leave(writer, pprof_definition_id(definition));
-  else if (is_renamed && writer->num_held)
+  else if (is_renamed && writer->num_buffered)
     status = ppi_chrome_rows_rename(writer, pprof_definition_id(definition));
   if (status == PPROF_STATUS_OK)
     status = ppi_chrome_names_set(&writer->names[kind], definition);

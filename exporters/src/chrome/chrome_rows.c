@@ -99,14 +99,14 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status place_held(ppi_chrome_writer *writer,
-                               ppi_chrome_group *group) {
+static pprof_status place_buffered(ppi_chrome_writer *writer,
+                                   ppi_chrome_group *group) {
   size_t ready = ppi_chrome_group_sort(group);
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < ready && status == PPROF_STATUS_OK; i++)
-    status = place(writer, group, &group->held[i].slice);
+    status = place(writer, group, &group->buffered[i].slice);
   ppi_chrome_group_drop(group, ready);
-  writer->num_held -= ready;
+  writer->num_buffered -= ready;
   return status;
 }
 
@@ -114,8 +114,8 @@ static pprof_status place_all(ppi_chrome_writer *writer) {
   for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
     for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
       ppi_chrome_group *group = writer->groups[kind].items[i];
-      if (!group || group->num_held == 0) continue;
-      pprof_status status = place_held(writer, group);
+      if (!group || group->num_buffered == 0) continue;
+      pprof_status status = place_buffered(writer, group);
       if (status != PPROF_STATUS_OK) return status;
     }
   }
@@ -135,7 +135,8 @@ pprof_status ppi_chrome_rows_nest(ppi_chrome_writer *writer, uint32_t lane,
   pprof_status status = find_group(writer, PPI_CHROME_THREAD, lane, &group);
   if (status != PPROF_STATUS_OK) return status;
   // An edge may have cut it after one inside it had ended behind the edge.
-  if (slice->end_ns < group->last_end_ns) slice->told_ns = group->last_end_ns;
+  if (slice->end_ns < group->last_end_ns)
+    slice->reported_ns = group->last_end_ns;
   group->last_end_ns = PPI_MAX(group->last_end_ns, slice->end_ns);
   return place(writer, group, slice);
 }
@@ -159,7 +160,7 @@ pprof_status ppi_chrome_rows_hold(ppi_chrome_writer *writer,
   if (status == PPROF_STATUS_OK)
     status = ppi_chrome_group_hold(group, slice, writer->next_order++);
   if (status != PPROF_STATUS_OK) return status;
-  if (++writer->num_held < MAX_HELD) return PPROF_STATUS_OK;
+  if (++writer->num_buffered < MAX_HELD) return PPROF_STATUS_OK;
   set_horizons(writer, UINT64_MAX);
   return place_all(writer);
 }
@@ -198,7 +199,7 @@ pprof_status ppi_chrome_rows_leave(ppi_chrome_writer *writer, uint32_t id) {
     ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
     if (!group) continue;
     group->horizon_ns = UINT64_MAX;
-    pprof_status status = place_held(writer, group);
+    pprof_status status = place_buffered(writer, group);
     if (status != PPROF_STATUS_OK) return status;
     ppi_chrome_write_left(writer, group, lane);
     ppi_chrome_group_clear(group);
@@ -216,7 +217,7 @@ pprof_status ppi_chrome_rows_rename(ppi_chrome_writer *writer, uint32_t site) {
       if (!group || !ppi_chrome_group_holds(group, site)) continue;
       uint64_t horizon_ns = group->horizon_ns;
       group->horizon_ns = UINT64_MAX;
-      if (status == PPROF_STATUS_OK) status = place_held(writer, group);
+      if (status == PPROF_STATUS_OK) status = place_buffered(writer, group);
       group->horizon_ns = horizon_ns;
     }
   return status;
@@ -236,5 +237,5 @@ void ppi_chrome_rows_clear(ppi_chrome_writer *writer) {
   writer->tids = NULL;
   writer->num_tids = writer->tids_capacity = 0;
   writer->num_rows = writer->num_lanes_left = 0;
-  writer->num_held = 0;
+  writer->num_buffered = 0;
 }

@@ -57,11 +57,11 @@ typedef struct ppi_chrome_writer {
   uint64_t *tids;           // bits: given to rows
   size_t num_tids, tids_capacity;
   ppi_chrome_flows flows;
-  uint64_t num_held, next_order, num_not_finite;
-  uint64_t num_too_much;   // names that were asked for in full, and are not
-  uint64_t told_until_ns;  // the last checkpoint
-  bool has_windows;        // of the run, so far
-  ppi_text *texts;         // the run info, copied for the end of the file
+  uint64_t num_buffered, next_order, num_not_finite;
+  uint64_t num_too_much;       // names that were asked for in full, and are not
+  uint64_t reported_until_ns;  // the last checkpoint
+  bool has_windows;            // of the run, so far
+  ppi_text *texts;             // the run info, copied for the end of the file
   size_t num_texts;
 } ppi_chrome_writer;
 

@@ -117,9 +117,10 @@ static bool copy(const void *from, size_t size, void **out) {
 pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    const ppi_chrome_slice *slice,
                                    uint64_t order) {
-  if (!PPI_ROOM(group->held, group->held_capacity, group->num_held + 1))
+  if (!PPI_ROOM(group->buffered, group->buffered_capacity,
+                group->num_buffered + 1))
     return PPROF_STATUS_NO_MEMORY;
-  ppi_chrome_held *held = group->held;
+  ppi_chrome_buffered *buffered = group->buffered;
   void *flows, *cpu, *numbers;
   bool copied =
       copy(slice->flows, slice->num_flows * sizeof *slice->flows, &flows);
@@ -132,19 +133,19 @@ pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
     ppi_free(numbers);
     return PPROF_STATUS_NO_MEMORY;
   }
-  held += group->num_held++;
-  held->slice = *slice;
-  held->slice.flows = flows;
-  held->slice.cpu = cpu;
-  held->slice.numbers = numbers;
-  held->order = order;
+  buffered += group->num_buffered++;
+  buffered->slice = *slice;
+  buffered->slice.flows = flows;
+  buffered->slice.cpu = cpu;
+  buffered->slice.numbers = numbers;
+  buffered->order = order;
   return PPROF_STATUS_OK;
 }
 
 // By end, the inner one first; the site decides between equals, so that the
 // order in which lanes were delivered does not.
 static int by_end(const void *left, const void *right) {
-  const ppi_chrome_held *a = left, *b = right;
+  const ppi_chrome_buffered *a = left, *b = right;
   const ppi_chrome_slice *x = &a->slice, *y = &b->slice;
   if (x->end_ns != y->end_ns) return x->end_ns < y->end_ns ? -1 : 1;
   if (x->start_ns != y->start_ns) return x->start_ns > y->start_ns ? -1 : 1;
@@ -154,40 +155,40 @@ static int by_end(const void *left, const void *right) {
 }
 
 bool ppi_chrome_group_holds(const ppi_chrome_group *group, uint32_t site) {
-  for (size_t i = 0; i < group->num_held; i++)
-    if (group->held[i].slice.site == site) return true;
+  for (size_t i = 0; i < group->num_buffered; i++)
+    if (group->buffered[i].slice.site == site) return true;
   return false;
 }
 
 size_t ppi_chrome_group_sort(ppi_chrome_group *group) {
   size_t ready = 0;
-  for (size_t i = 0; i < group->num_held; i++) {
-    if (group->held[i].slice.end_ns > group->horizon_ns) continue;
-    ppi_chrome_held moved = group->held[i];
-    group->held[i] = group->held[ready];
-    group->held[ready++] = moved;
+  for (size_t i = 0; i < group->num_buffered; i++) {
+    if (group->buffered[i].slice.end_ns > group->horizon_ns) continue;
+    ppi_chrome_buffered moved = group->buffered[i];
+    group->buffered[i] = group->buffered[ready];
+    group->buffered[ready++] = moved;
   }
-  if (ready > 1) qsort(group->held, ready, sizeof *group->held, by_end);
+  if (ready > 1) qsort(group->buffered, ready, sizeof *group->buffered, by_end);
   return ready;
 }
 
 void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num) {
   if (num == 0) return;
   for (size_t i = 0; i < num; i++) {
-    ppi_free((void *)group->held[i].slice.flows);
-    ppi_free((void *)group->held[i].slice.cpu);
-    ppi_free((void *)group->held[i].slice.numbers);
+    ppi_free((void *)group->buffered[i].slice.flows);
+    ppi_free((void *)group->buffered[i].slice.cpu);
+    ppi_free((void *)group->buffered[i].slice.numbers);
   }
-  group->num_held -= num;
-  memmove(group->held, group->held + num,
-          group->num_held * sizeof *group->held);
+  group->num_buffered -= num;
+  memmove(group->buffered, group->buffered + num,
+          group->num_buffered * sizeof *group->buffered);
 }
 
 void ppi_chrome_group_clear(ppi_chrome_group *group) {
-  ppi_chrome_group_drop(group, group->num_held);
+  ppi_chrome_group_drop(group, group->num_buffered);
   for (size_t i = 0; i < group->num_tracks; i++)
     ppi_free(group->tracks[i].roots);
   ppi_free(group->tracks);
-  ppi_free(group->held);
+  ppi_free(group->buffered);
   memset(group, 0, sizeof *group);
 }

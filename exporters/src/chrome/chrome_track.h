@@ -48,8 +48,9 @@ typedef struct ppi_chrome_slice {
   uint64_t queue_ns, device_error_ns;
   // Of the submission of a device range that was timed: its device side.
   uint64_t device_start_ns, device_end_ns;
-  uint64_t told_ns;  // one before it ended then, which is later; 0: none did
-  uint64_t seq;      // of a submission: its number on its device's lane
+  uint64_t
+      reported_ns;  // one before it ended then, which is later; 0: none did
+  uint64_t seq;     // of a submission: its number on its device's lane
   const uint64_t *flows;
   size_t num_flows;
   const pprof_cpu_use *cpu;      // NULL: none
@@ -73,10 +74,10 @@ typedef enum ppi_chrome_kind {
   PPI_CHROME_NUM_KINDS
 } ppi_chrome_kind;
 
-typedef struct ppi_chrome_held {
+typedef struct ppi_chrome_buffered {
   ppi_chrome_slice slice;
   uint64_t order;  // of arrival
-} ppi_chrome_held;
+} ppi_chrome_buffered;
 
 typedef struct ppi_chrome_group {
   ppi_chrome_kind kind;
@@ -85,8 +86,8 @@ typedef struct ppi_chrome_group {
   uint64_t last_end_ns;  // of a thread's ranges
   ppi_chrome_track *tracks;
   size_t num_tracks, tracks_capacity;
-  ppi_chrome_held *held;
-  size_t num_held, held_capacity;
+  ppi_chrome_buffered *buffered;
+  size_t num_buffered, buffered_capacity;
 } ppi_chrome_group;
 
 // ppi_chrome_group_place finds a row for [slice->start_ns, slice->end_ns) and

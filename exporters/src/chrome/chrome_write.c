@@ -19,8 +19,7 @@ static void put_place(ppi_chrome_out *out, uint32_t pid, uint32_t tid) {
   ppi_chrome_put_field(out, ",\"tid\":", tid);
 }
 
-// A name that was never defined is shown by its number, so that its events are
-// not lost with it.
+// A name that was never defined is shown by its number: its events stay.
 static void put_name(ppi_chrome_writer *writer, pprof_definition_kind kind,
                      uint32_t id) {
   const ppi_chrome_name *name = ppi_chrome_names_get(&writer->names[kind], id);
@@ -59,8 +58,7 @@ static void put_numbers(ppi_chrome_writer *writer, uint32_t site,
 
 // ---- slices ----
 
-// Most of a trace are slices, so what many of them share is made once: how
-// those of a site begin, and where those of a track are.
+// Most of a trace are slices: what a site's or a track's share is made once.
 
 #define MAX_HEAD 1024  // longer ones are made each time
 // More than the fixed part of a slice can take beside its head.
@@ -164,9 +162,9 @@ static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
   ppi_chrome_out *out = &writer->out;
   if (slice->depth > 0) ppi_chrome_put_field(out, ",\"depth\":", slice->depth);
   if (slice->is_async) PPI_CHROME_PUT(out, ",\"async\":true");
-  if (slice->told_ns > 0)
-    ppi_chrome_put_field(out,
-                         ",\"told_ns\":", slice->told_ns + writer->shift_ns);
+  if (slice->reported_ns > 0)
+    ppi_chrome_put_field(
+        out, ",\"told_ns\":", slice->reported_ns + writer->shift_ns);
   if (slice->is_step) ppi_chrome_put_field(out, ",\"step\":", slice->step);
   ppi_chrome_put_flows(out, slice->flows, slice->num_flows);
   ppi_chrome_put_work(out, &slice->work);
@@ -189,7 +187,7 @@ static bool is_plain(const ppi_chrome_slice *slice) {
                    slice->has_device_error | slice->is_submission;
   return !is_marked && !slice->flags && !slice->num_flows &&
          !slice->work.size && !slice->cpu && !slice->numbers &&
-         !slice->told_ns && !slice->attributes;
+         !slice->reported_ns && !slice->attributes;
 }
 
 void ppi_chrome_write_slice(ppi_chrome_writer *writer,
@@ -562,9 +560,10 @@ static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
     ppi_chrome_put_field(out,
                          ",\n\"names_not_in_full\":", writer->num_too_much);
   ppi_chrome_put_field(out, ",\n\"shift_ns\":", writer->shift_ns);
-  if (totals && writer->told_until_ns > 0 &&
+  if (totals && writer->reported_until_ns > 0 &&
       !windows_notify_end(writer, totals))
-    ppi_chrome_put_field(out, ",\n\"told_until_ns\":", writer->told_until_ns);
+    ppi_chrome_put_field(out,
+                         ",\n\"told_until_ns\":", writer->reported_until_ns);
   write_definitions(writer, PPROF_DEFINITION_LANE, ",\n\"lanes\":[");
   write_definitions(writer, PPROF_DEFINITION_DEVICE, ",\n\"devices\":[");
   write_definitions(writer, PPROF_DEFINITION_STREAM, ",\n\"streams\":[");

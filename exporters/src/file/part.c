@@ -38,7 +38,7 @@ char *ppi_part_sibling(const char *path, const char *infix) {
   return out;
 }
 
-bool ppi_part_is_held(int fd) {
+bool ppi_part_is_buffered(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_OFD_SETLK, &lock) != 0 &&
          (errno == EAGAIN || errno == EACCES);
@@ -89,7 +89,7 @@ static int open_free(const char *path, bool spare) {
   if (fd < 0) return -1;
   struct stat stat;
   int error = 0;
-  if (ppi_part_is_held(fd))
+  if (ppi_part_is_buffered(fd))
     error = EBUSY;
   else if (fstat(fd, &stat) != 0)
     error = errno;
@@ -209,7 +209,7 @@ int ppi_part_hold(ppi_part *part) {
   if (!part->part_path) return EBADF;
   int fd = ppi_fd_open(part->part_path, O_RDWR | O_NOFOLLOW, 0);
   if (fd < 0) return errno;
-  if (!ppi_fd_is(fd, &part->id) || ppi_part_is_held(fd) ||
+  if (!ppi_fd_is(fd, &part->id) || ppi_part_is_buffered(fd) ||
       lseek(fd, 0, SEEK_END) < 0) {
     close(fd);
     return EBADF;

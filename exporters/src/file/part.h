@@ -69,7 +69,7 @@ bool ppi_part_is_foreign_link(const char *path);
 
 // Whether another process writes the file; else it is locked for us until the
 // file is closed.
-bool ppi_part_is_held(int fd);
+bool ppi_part_is_buffered(int fd);
 // "runs/x.json.gz" and "1" give "runs/x.1.json.gz". The caller frees it; NULL
 // when out of memory.
 char *ppi_part_sibling(const char *path, const char *infix);

@@ -92,9 +92,9 @@ static void fire(ppi_flight *flight, size_t rule, uint64_t ns) {
 static void look_at_events(ppi_flight *flight, const pprof_batch *batch) {
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
-    uint32_t held = ppi_rule_engine_event(flight->engine, event);
-    for (size_t rule = 0; held; rule++, held >>= 1)
-      if (held & 1)
+    uint32_t buffered = ppi_rule_engine_event(flight->engine, event);
+    for (size_t rule = 0; buffered; rule++, buffered >>= 1)
+      if (buffered & 1)
         fire(flight, rule, PPI_MAX(event->end_ns, event->device_end_ns));
   }
 }

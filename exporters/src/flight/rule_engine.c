@@ -36,7 +36,7 @@ typedef struct lookback {
 
 typedef struct request {
   uint64_t flow, start_ns, end_ns;
-  uint32_t told;  // rules that it made true
+  uint32_t reported;  // rules that it made true
   bool used;
 } request;
 
@@ -204,14 +204,14 @@ static uint32_t look_at_request(ppi_rule_engine *engine, uint64_t flow,
     if (engine->by_request >> i & 1 &&
         is_over(&engine->rules[i], found->end_ns - found->start_ns))
       news |= 1u << i;
-  news &= ~found->told;
-  found->told |= news;
+  news &= ~found->reported;
+  found->reported |= news;
   return news;
 }
 
 uint32_t ppi_rule_engine_event(ppi_rule_engine *engine,
                                const pprof_event *event) {
-  uint32_t held = 0;
+  uint32_t buffered = 0;
   uint32_t rules =
       event->site < engine->num_sites ? engine->by_site[event->site] : 0;
   if (event->kind != PPROF_KIND_RANGE && event->kind != PPROF_KIND_DEVICE_RANGE)
@@ -224,10 +224,10 @@ uint32_t ppi_rule_engine_event(ppi_rule_engine *engine,
                      ? is_over(rule, duration_ns)
                      : quantile_holds(rule, &engine->lookbacks[i],
                                       end_of(event), duration_ns);
-    if (holds) held |= 1u << i;
+    if (holds) buffered |= 1u << i;
   }
   if (engine->by_request)
     for (size_t i = 0; i < event->num_flows; i++)
-      held |= look_at_request(engine, event->flows[i], event);
-  return held;
+      buffered |= look_at_request(engine, event->flows[i], event);
+  return buffered;
 }

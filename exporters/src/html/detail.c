@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "event/recorded_wait.h"
 #include "html/bands.h"
-#include "html/seen.h"
+#include "html/page_data.h"
 #include "html/series.h"
 #include "html/survey.h"
 #include "names/names.h"
@@ -123,8 +123,8 @@ static void put_bins(ppi_picture *picture, size_t track, uint32_t stage,
 static void bin_side(ppi_picture *picture, const pprof_event *event,
                      uint32_t stage, bool on_device) {
   uint64_t ns, shift_ns = shift_of(picture);
-  uint32_t number = on_device ? ppi_seen_stream_row(picture, event)
-                              : ppi_seen_row(picture, event);
+  uint32_t number = on_device ? ppi_page_data_stream_row(picture, event)
+                              : ppi_page_data_row(picture, event);
   if (number == PPI_SEEN_NONE || !ppi_picture_span(event, on_device, &ns))
     return;
   const ppi_picture_row *row = &picture->rows[number];
@@ -142,7 +142,7 @@ static void bin_side(ppi_picture *picture, const pprof_event *event,
 static pprof_status sum_up(ppi_picture *picture, const pprof_event *event,
                            uint32_t stage) {
   uint64_t ns, shift_ns = shift_of(picture);
-  uint32_t number = ppi_seen_stream_row(picture, event);
+  uint32_t number = ppi_page_data_stream_row(picture, event);
   if (number == PPI_SEEN_NONE || stage == PPI_SEEN_NONE ||
       !ppi_picture_span(event, true, &ns))
     return PPROF_STATUS_OK;
@@ -178,7 +178,7 @@ static void put_waker(ppi_picture *picture, const pprof_event *event,
   if (!numbers) return;
   to->by = numbers[PPI_WAIT_BY];
   if (numbers[PPI_WAIT_IN] && numbers[PPI_WAIT_IN] < PPI_MAX_ID)
-    to->in = ppi_seen_stage(picture, (uint32_t)numbers[PPI_WAIT_IN]) + 1;
+    to->in = ppi_page_data_stage(picture, (uint32_t)numbers[PPI_WAIT_IN]) + 1;
 }
 
 static pprof_status keep(ppi_picture *picture, const pprof_event *event,
@@ -187,13 +187,13 @@ static pprof_status keep(ppi_picture *picture, const pprof_event *event,
       ppi_grow(picture->events, &picture->events_capacity,
                picture->num_kept + 1, sizeof *grown);
   uint64_t shift_ns = shift_of(picture);
-  uint32_t stream = ppi_seen_stream_row(picture, event);
+  uint32_t stream = ppi_page_data_stream_row(picture, event);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   picture->events = grown;
   // What a log that has grown since brings beyond.
   if (picture->num_kept == MOST_KEPT) return PPROF_STATUS_OK;
   ppi_picture_event *to = &grown[picture->num_kept++];
-  *to = (ppi_picture_event){.row = ppi_seen_row(picture, event),
+  *to = (ppi_picture_event){.row = ppi_page_data_row(picture, event),
                             .stage = stage,
                             .depth = event->depth,
                             .flags = event->flags,
@@ -214,13 +214,13 @@ static pprof_status keep(ppi_picture *picture, const pprof_event *event,
 
 static pprof_status take(ppi_picture *picture, const pprof_event *event) {
   uint64_t ns;
-  uint32_t stage = ppi_seen_stage(picture, event->site);
+  uint32_t stage = ppi_page_data_stage(picture, event->site);
   if (event->kind == PPROF_KIND_COUNTER) return count(picture, event, stage);
   if (!ppi_picture_span(event, false, &ns)) return PPROF_STATUS_OK;
   pprof_status status = sum_up(picture, event, stage);
   if (status != PPROF_STATUS_OK) return status;
-  uint32_t row = ppi_seen_row(picture, event);
-  uint32_t stream = ppi_seen_stream_row(picture, event);
+  uint32_t row = ppi_page_data_row(picture, event);
+  uint32_t stream = ppi_page_data_stream_row(picture, event);
   if (row == PPI_SEEN_NONE) return PPROF_STATUS_OK;
   uint32_t requests = requests_of(picture, event);
   bool is_wanted = requests || is_long(picture, event, row, false) ||
@@ -242,14 +242,14 @@ static pprof_status detail_begin(pprof_sink *sink, const pprof_run_info *info) {
   if (picture->at_run == picture->num_runs) return PPROF_STATUS_INVALID;
   ppi_machine_run_clear(&picture->machine);
   picture->machine.wanted = PPI_CATEGORY_MACHINE;
-  return ppi_seen_begin(picture, info);
+  return ppi_page_data_begin(picture, info);
 }
 
 static pprof_status detail_define(pprof_sink *sink,
                                   const pprof_definition *definition) {
   ppi_picture *picture = picture_of(sink);
   pprof_status status = ppi_machine_run_define(&picture->machine, definition);
-  return status == PPROF_STATUS_OK ? ppi_seen_define(picture, definition)
+  return status == PPROF_STATUS_OK ? ppi_page_data_define(picture, definition)
                                    : status;
 }
 
@@ -276,7 +276,7 @@ static pprof_status detail_window(pprof_sink *sink, uint32_t index, bool opens,
 static pprof_status detail_finish(pprof_sink *sink,
                                   const pprof_totals *totals) {
   (void)totals;
-  ppi_seen_clear_run(picture_of(sink));
+  ppi_page_data_clear_run(picture_of(sink));
   return ppi_bands_take(picture_of(sink));
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "html/seen.h"
+#include "html/page_data.h"
 #include "report/parts/request_walk.h"
 
 static bool is_whole(const ppi_picture *picture,

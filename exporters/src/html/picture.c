@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "html/detail.h"
+#include "html/page_data.h"
 #include "html/plan.h"
-#include "html/seen.h"
 #include "html/series.h"
 #include "html/survey.h"
 #include "report/figures/sum.h"
@@ -41,7 +41,7 @@ static void clear_names(ppi_picture *picture) {
 
 void ppi_picture_destroy(ppi_picture *picture) {
   if (!picture) return;
-  ppi_seen_clear_run(picture);
+  ppi_page_data_clear_run(picture);
   ppi_machine_run_clear(&picture->machine);
   clear_names(picture);
   ppi_map_clear(&picture->row_numbers);

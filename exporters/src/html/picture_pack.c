@@ -4,10 +4,10 @@
 #include "html/picture_pack.h"
 
 #include "base/base.h"
+#include "html/page_data.h"
 #include "html/part.h"
 #include "html/picture_state.h"
 #include "html/picture_text.h"
-#include "html/seen.h"
 #include "html/series.h"
 #include "html/survey.h"
 

@@ -4,7 +4,7 @@
 #include "html/survey.h"
 
 #include "base/base.h"
-#include "html/seen.h"
+#include "html/page_data.h"
 
 static ppi_picture *picture_of(pprof_sink *sink) {
   return (ppi_picture *)((char *)sink - offsetof(ppi_picture, survey));
@@ -51,9 +51,9 @@ static void note_side(ppi_picture *picture, const pprof_event *event,
     if (!on_device) picture->num_odd++;
     return;
   }
-  uint32_t number = on_device ? ppi_seen_stream_row(picture, event)
-                              : ppi_seen_row(picture, event);
-  uint32_t stage = ppi_seen_stage(picture, event->site);
+  uint32_t number = on_device ? ppi_page_data_stream_row(picture, event)
+                              : ppi_page_data_row(picture, event);
+  uint32_t stage = ppi_page_data_stage(picture, event->site);
   ppi_picture_run *run = &picture->runs[picture->at_run - 1];
   uint64_t from_ns = on_device ? event->device_start_ns : event->start_ns;
   run->first_ns = PPI_MIN(run->first_ns, from_ns);
@@ -80,12 +80,12 @@ static void add_slow(ppi_picture *picture, size_t number) {
 }
 
 static pprof_status survey_begin(pprof_sink *sink, const pprof_run_info *info) {
-  return ppi_seen_begin(picture_of(sink), info);
+  return ppi_page_data_begin(picture_of(sink), info);
 }
 
 static pprof_status survey_define(pprof_sink *sink,
                                   const pprof_definition *definition) {
-  return ppi_seen_define(picture_of(sink), definition);
+  return ppi_page_data_define(picture_of(sink), definition);
 }
 
 static pprof_status survey_events(pprof_sink *sink, const pprof_batch *batch) {
@@ -104,9 +104,9 @@ static pprof_status survey_finish(pprof_sink *sink,
                                   const pprof_totals *totals) {
   ppi_picture *picture = picture_of(sink);
   (void)totals;
-  ppi_seen_fold(picture);
+  ppi_page_data_fold(picture);
   for (size_t i = 0; i < picture->num_stages; i++) add_slow(picture, i);
-  ppi_seen_clear_run(picture);
+  ppi_page_data_clear_run(picture);
   return PPROF_STATUS_OK;
 }
 

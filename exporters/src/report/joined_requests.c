@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/answer/account.h"
-#include "report/figures/early.h"
+#include "report/figures/first_calls.h"
 
 typedef struct part {
   uint64_t flow, start_ns, end_ns;
@@ -339,12 +339,12 @@ static pprof_status fold_unit(const joining *of, const ppi_figures *figures,
 // ---- all ----
 
 static size_t num_cold(const unit *units, size_t num, long warmup) {
-  ppi_early_call calls[PPI_EARLY_CALLS];
-  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++)
+  ppi_first_call calls[PPI_FIRST_CALLS];
+  for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++)
     calls[i] =
-        (ppi_early_call){.start_ns = units[i].start_ns,
+        (ppi_first_call){.start_ns = units[i].start_ns,
                          .length_ns = units[i].end_ns - units[i].start_ns};
-  return ppi_early_num_cold(calls, num, warmup);
+  return ppi_first_calls_num_cold(calls, num, warmup);
 }
 
 static pprof_status fold(const joining *of, const ppi_figures *figures,

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/answer/account.h"
-#include "report/figures/early.h"
+#include "report/figures/first_calls.h"
 
 // ---- names ----
 
@@ -101,12 +101,12 @@ static pprof_status walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
 // ---- the answer ----
 
 static size_t num_cold(const ppi_limit_loop *loop, long warmup) {
-  ppi_early_call calls[PPI_EARLY_CALLS];
-  for (size_t i = 0; i < PPI_MIN(loop->num_turns, PPI_EARLY_CALLS); i++)
-    calls[i] = (ppi_early_call){
+  ppi_first_call calls[PPI_FIRST_CALLS];
+  for (size_t i = 0; i < PPI_MIN(loop->num_turns, PPI_FIRST_CALLS); i++)
+    calls[i] = (ppi_first_call){
         .start_ns = loop->turns[i].start_ns,
         .length_ns = loop->turns[i].end_ns - loop->turns[i].start_ns};
-  return ppi_early_num_cold(calls, loop->num_turns, warmup);
+  return ppi_first_calls_num_cold(calls, loop->num_turns, warmup);
 }
 
 // "2.10 s imports": the name with the most of the time before the first turn,

@@ -107,7 +107,8 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   report->run = ppi_alloc(sizeof *report->run);
   if (!report->run) return PPROF_STATUS_NO_MEMORY;
   report->run->details = report->details;
-  report->run->interference.most_early = ppi_early_most(report->details.warmup);
+  report->run->interference.most_first_calls =
+      ppi_first_calls_most(report->details.warmup);
   report->run->accounts.warmup = report->details.warmup;
   report->run->accounts.one_way = report->details.one_way;
   ppi_limit_calls_begin(&report->calls);

@@ -123,9 +123,9 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
     last_ns = PPI_MAX(last_ns, began_ns);
   }
   ppi_page_format(page, "%llu %s \u00b7 ", (unsigned long long)ranks->num,
-                  ranks->are_told    ? "ranks"
-                  : ranks->are_apart ? "unrelated runs"
-                                     : "logs");
+                  ranks->are_reported ? "ranks"
+                  : ranks->are_apart  ? "unrelated runs"
+                                      : "logs");
   // Of one that does not know when it began nothing is said.
   if (!first_ns || last_ns - first_ns <= span_ns / 100) return;
   ppi_page_text(page, "begun within ");

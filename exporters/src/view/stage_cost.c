@@ -62,16 +62,16 @@ static void put_number(ppi_page *page, double value, const char *unit) {
   ppi_page_format(page, " %s%s", prefixes[i], unit);
 }
 
-static void put_bound(ppi_page *page, const ppi_roofline_told *told) {
-  bool by_memory = told->intensity < told->ridge;
+static void put_bound(ppi_page *page, const ppi_roofline_reported *reported) {
+  bool by_memory = reported->intensity < reported->ridge;
   ppi_page_text(page, by_memory ? "  Memory-bound: " : "  Compute-bound: ");
-  ppi_page_three(page, by_memory ? told->ridge / told->intensity
-                                 : told->intensity / told->ridge);
+  ppi_page_three(page, by_memory ? reported->ridge / reported->intensity
+                                 : reported->intensity / reported->ridge);
   ppi_page_format(page, " times %s the ridge of ",
                   by_memory ? "below" : "above");
-  ppi_page_three(page, told->ridge);
+  ppi_page_three(page, reported->ridge);
   ppi_page_text(page, " FLOP/B; it reaches ");
-  ppi_page_three(page, told->reach);
+  ppi_page_three(page, reported->reach);
   ppi_page_text(page, " % of what that allows.\n");
 }
 
@@ -91,23 +91,23 @@ static void put_call(ppi_page *page, const ppi_stage_cost *cost,
 
 void ppi_roofline_put(ppi_page *page, const ppi_stage_cost *cost,
                       const ppi_roofline *roofline) {
-  const ppi_roofline_told told = ppi_roofline_tell(roofline);
+  const ppi_roofline_reported reported = ppi_roofline_tell(roofline);
   put_call(page, cost, roofline->stage);
-  if (!(told.rate > 0)) return;
+  if (!(reported.rate > 0)) return;
   ppi_page_text(page, "  ");
-  put_number(page, told.rate, "FLOP/s of its own time");
+  put_number(page, reported.rate, "FLOP/s of its own time");
   if (!(roofline->peak_flops > 0)) {
     ppi_page_text(page, "; no peak is known, --peak TYPE=FLOPS says it.\n");
     return;
   }
   ppi_page_text(page, ": MFU ");
-  ppi_page_three(page, told.mfu);
+  ppi_page_three(page, reported.mfu);
   ppi_page_text(page, " %, of the wall ");
-  ppi_page_three(page, told.wall_mfu);
+  ppi_page_three(page, reported.wall_mfu);
   ppi_page_text(page, " %, of ");
   put_number(page, roofline->peak_flops, "FLOP/s.\n");
-  if (told.reach > 0)
-    put_bound(page, &told);
+  if (reported.reach > 0)
+    put_bound(page, &reported);
   else
     ppi_page_text(page,
                   "  Its roofline needs --peak bytes=B, bytes a second.\n");

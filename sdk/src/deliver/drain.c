@@ -366,10 +366,10 @@ static bool set_flows(ppi_drain *drain, pprof_event *event,
 
 // A checkpoint that reported a range as open promised that it comes: it does,
 // without its request. So it stays when it is looked at again.
-static bool was_told_open(const ppi_drain *drain, uint64_t start,
-                          uint64_t end) {
-  uint64_t told = drain->spool->header->checked_ticks;
-  return start <= told && told <= end;
+static bool was_reported_open(const ppi_drain *drain, uint64_t start,
+                              uint64_t end) {
+  uint64_t reported = drain->spool->header->checked_ticks;
+  return start <= reported && reported <= end;
 }
 
 static bool is_kind_wanted(const ppi_drain *drain, uint8_t kind) {
@@ -383,7 +383,7 @@ static bool keeps_request(ppi_drain *drain, pprof_event *event,
   found->flows[0] = record->flow;
   if (set_flows(drain, event, found->flows, 1 + found->num_flows)) return true;
   if (event->kind != PPROF_KIND_RANGE ||
-      !was_told_open(drain, record->start, record->end))
+      !was_reported_open(drain, record->start, record->end))
     return false;
   __atomic_store_n(&record->flow, 0, __ATOMIC_RELAXED);
   return true;
@@ -538,7 +538,7 @@ static bool keeps_slot_requests(ppi_drain *drain, pprof_event *event,
   uint32_t num = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
   num = PPI_MIN(num, PPI_MAX_FLOWS);
   if (!num || set_flows(drain, event, slot->flows, num)) return true;
-  if (!was_told_open(drain, slot->start, UINT64_MAX)) return false;
+  if (!was_reported_open(drain, slot->start, UINT64_MAX)) return false;
   __atomic_store_n(&slot->num_flows, 0, __ATOMIC_RELAXED);
   return true;
 }

@@ -56,8 +56,8 @@ static pprof_status note_lane(ppi_missed *missed, const pprof_batch *batch,
 static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
   pprof_sink *sink = tee->sinks[i];
   ppi_missed *missed = &tee->missed[i];
-  bool misses =
-      missed->waits && !ppi_held_put(&missed->held, batch, tee->most_held);
+  bool misses = missed->waits &&
+                !ppi_buffered_put(&missed->buffered, batch, tee->most_buffered);
   pprof_status status = PPROF_STATUS_OK;
   if (PPI_SINK_HAS(sink, kept) && PPI_SINK_HAS(sink, ready))
     status = note_lane(missed, batch, misses);
@@ -72,36 +72,37 @@ static pprof_status tee_define(pprof_sink *base,
   ppi_tee *tee = (ppi_tee *)base;
   for (size_t i = 0; i < tee->num_sinks; i++) {
     pprof_sink *sink = tee->sinks[i];
-    ppi_held *held = &tee->missed[i].held;
+    ppi_buffered *buffered = &tee->missed[i].buffered;
     if (tee->detached[i] || !PPI_SINK_HAS(sink, define)) continue;
-    if (!held->first)
+    if (!buffered->first)
       settle(tee, i, sink->define(sink, definition));
-    else if (!ppi_held_define(held, definition))
+    else if (!ppi_buffered_define(buffered, definition))
       settle(tee, i, PPROF_STATUS_NO_MEMORY);
   }
   return PPROF_STATUS_OK;
 }
 
-static pprof_status give_one(pprof_sink *sink, const ppi_held_view *held) {
-  return held->batch ? sink->events(sink, held->batch)
-                     : sink->define(sink, held->definition);
+static pprof_status give_one(pprof_sink *sink,
+                             const ppi_buffered_view *buffered) {
+  return buffered->batch ? sink->events(sink, buffered->batch)
+                         : sink->define(sink, buffered->definition);
 }
 
-static bool has_held(const ppi_missed *missed, ppi_held_view *out) {
-  *out = ppi_held_first(&missed->held);
+static bool has_buffered(const ppi_missed *missed, ppi_buffered_view *out) {
+  *out = ppi_buffered_first(&missed->buffered);
   return out->batch || out->definition;
 }
 
 // Delivers buffered batches as far as there is room.
-static void give_held(ppi_tee *tee, size_t i) {
+static void give_buffered(ppi_tee *tee, size_t i) {
   pprof_sink *sink = tee->sinks[i];
   ppi_missed *missed = &tee->missed[i];
   bool room = PPI_SINK_HAS(sink, ready) ? sink->ready(sink) : true;
-  ppi_held_view held;
-  while (room && has_held(missed, &held)) {
-    settle(tee, i, give_one(sink, &held));
-    ppi_held_drop(&missed->held);
-    if (tee->detached[i]) ppi_held_clear(&missed->held);
+  ppi_buffered_view buffered;
+  while (room && has_buffered(missed, &buffered)) {
+    settle(tee, i, give_one(sink, &buffered));
+    ppi_buffered_drop(&missed->buffered);
+    if (tee->detached[i]) ppi_buffered_clear(&missed->buffered);
     room = tee->detached[i] || sink->ready(sink);
   }
   missed->waits = !room;
@@ -111,11 +112,11 @@ void ppi_tee_settle(ppi_tee *tee) {
   tee->base.ready(&tee->base);
   for (size_t i = 0; i < tee->num_sinks; i++) {
     ppi_missed *missed = &tee->missed[i];
-    for (ppi_held_view held; has_held(missed, &held);
-         ppi_held_drop(&missed->held))
+    for (ppi_buffered_view buffered; has_buffered(missed, &buffered);
+         ppi_buffered_drop(&missed->buffered))
       settle(tee, i,
-             held.batch ? ppi_tally_batch(&missed->tally, held.batch)
-                        : give_one(tee->sinks[i], &held));
+             buffered.batch ? ppi_tally_batch(&missed->tally, buffered.batch)
+                            : give_one(tee->sinks[i], &buffered));
   }
 }
 
@@ -230,7 +231,7 @@ static bool tee_ready(pprof_sink *base) {
   ppi_tee *tee = (ppi_tee *)base;
   bool all = true;
   for (size_t i = 0; i < tee->num_sinks; i++) {
-    if (!tee->detached[i]) give_held(tee, i);
+    if (!tee->detached[i]) give_buffered(tee, i);
     all = all && (tee->detached[i] || !tee->missed[i].waits);
   }
   return all;
@@ -238,7 +239,7 @@ static bool tee_ready(pprof_sink *base) {
 
 void ppi_tee_init(ppi_tee *tee) {
   memset(tee, 0, sizeof *tee);
-  tee->most_held = (size_t)ppi_memory_share(MOST_HELD);
+  tee->most_buffered = (size_t)ppi_memory_share(MOST_HELD);
   tee->base = (pprof_sink){.size = sizeof(pprof_sink),
                            .begin = tee_begin,
                            .define = tee_define,
@@ -259,7 +260,7 @@ pprof_status ppi_tee_add(ppi_tee *tee, pprof_sink *sink) {
 
 void ppi_tee_forget_sinks(ppi_tee *tee) {
   for (size_t i = 0; i < tee->num_sinks; i++) {
-    ppi_held_clear(&tee->missed[i].held);
+    ppi_buffered_clear(&tee->missed[i].buffered);
     ppi_tally_clear(&tee->missed[i].tally);
     ppi_free(tee->missed[i].lanes);
     tee->missed[i] = (ppi_missed){0};

@@ -5,7 +5,7 @@
 // others go on.
 #pragma once
 
-#include "event/held.h"
+#include "event/buffered.h"
 #include "event/tally.h"
 
 PPROF_BEGIN_C_
@@ -17,7 +17,7 @@ PPROF_BEGIN_C_
 // to `given`; what it missed goes up to `end`.
 typedef struct ppi_missed {
   bool waits;  // had no room when it was asked last, or has more to get
-  ppi_held held;
+  ppi_buffered buffered;
   ppi_tally tally;
   struct {
     uint64_t given, end;
@@ -32,7 +32,7 @@ typedef struct ppi_tee {
   ppi_missed missed[PPI_MAX_SINKS];
   pprof_status errors[PPI_MAX_SINKS];  // the first of each
   size_t num_sinks;
-  size_t most_held;      // bytes, for each sink
+  size_t most_buffered;  // bytes, for each sink
   size_t finishes_last;  // that sink + 1, for one with a finish that waits long
   pprof_status first_error;
 } ppi_tee;

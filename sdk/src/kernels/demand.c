@@ -49,7 +49,7 @@ bool ppi_kernels_is_over(const ppi_kernels_demand *demand, pprof_status *out,
 
 static void begin(ppi_kernels_demand *demand, ppi_kernels *kernels,
                   const ppi_kernel_source *source, const ppi_drain *drain) {
-  demand->told = kernels->counts.told;
+  demand->reported = kernels->counts.reported;
   demand->why.text[0] = '\0';
   demand->status = ppi_kernels_start_now(kernels, source, &demand->why);
   double seconds = (double)demand->ns / 1e9;
@@ -65,7 +65,7 @@ static void end(ppi_kernels_demand *demand, ppi_kernels *kernels,
                 ppi_drain *drain) {
   ppi_kernels_rest(kernels, drain);
   demand->status = PPROF_STATUS_OK;
-  if (kernels->counts.told == demand->told)
+  if (kernels->counts.reported == demand->reported)
     demand->status =
         ppi_fail(&demand->why, PPROF_STATUS_UNAVAILABLE,
                  ppi_launches_any()

@@ -22,8 +22,8 @@ typedef struct ppi_kernels_demand {
   uint32_t phase;   // atomic
   uint32_t is_cut;  // atomic
   uint64_t ns;
-  uint64_t until;  // ticks
-  uint64_t told;   // pieces of work before
+  uint64_t until;     // ticks
+  uint64_t reported;  // pieces of work before
   pprof_status status;
   pprof_error why;  // not OK
 } ppi_kernels_demand;

@@ -80,7 +80,7 @@ static void begin_with(ppi_kernels *kernels, const ppi_kernel_source *source) {
   kernels->wanted = NULL;
   kernels->source = source;
   kernels->until = UINT64_MAX;
-  kernels->told_until = PPI_MAX(kernels->told_until, now);
+  kernels->reported_until = PPI_MAX(kernels->reported_until, now);
   kernels->why_not.text[0] = '\0';
 }
 
@@ -240,7 +240,7 @@ static void place_on_host(ppi_kernels *kernels, const ppi_device_work *work,
   slot->lane = launch ? launch->lane : 0;
   slot->depth = launch ? launch->depth : 0;
   slot->start =
-      launch ? launch->begin : PPI_MAX(work->start, kernels->told_until);
+      launch ? launch->begin : PPI_MAX(work->start, kernels->reported_until);
   slot->end = slot->start;
 }
 
@@ -325,12 +325,12 @@ static void take(void *taker, const ppi_device_work *work) {
   if (is_memory(work)) {
     deliver_memory(kernels, work, is_known ? &launch : NULL);
   } else {
-    kernels->counts.told++;
+    kernels->counts.reported++;
     kernels->counts.unlaunched += !is_known;
     kernels->counts.by_wait += is_known && launch.is_by_wait;
     deliver(kernels, work, is_known ? &launch : NULL);
   }
-  if (is_known) ppi_launch_told(work->correlation, kernels->flushed);
+  if (is_known) ppi_launch_reported(work->correlation, kernels->flushed);
 }
 
 static bool may_look(ppi_kernels *kernels, uint64_t now) {
@@ -362,9 +362,9 @@ bool ppi_kernels_poll(ppi_kernels *kernels, ppi_drain *drain) {
 
 uint64_t ppi_kernels_settled(ppi_kernels *kernels, uint64_t now) {
   if ((!kernels->source && !kernels->wanted) || !kernels->drain) return now;
-  kernels->told_until =
-      PPI_MAX(kernels->told_until, PPI_MIN(now, oldest(kernels, now)));
-  return kernels->told_until;
+  kernels->reported_until =
+      PPI_MAX(kernels->reported_until, PPI_MIN(now, oldest(kernels, now)));
+  return kernels->reported_until;
 }
 
 void ppi_kernels_rest(ppi_kernels *kernels, ppi_drain *drain) {

@@ -15,7 +15,7 @@ PPROF_BEGIN_C_
 
 // What a session counts of it beside events.
 typedef struct ppi_kernel_counts {
-  uint64_t told;        // pieces of work
+  uint64_t reported;    // pieces of work
   uint64_t unlaunched;  // of these, without the call that launched them
   uint64_t by_wait;     // launched while another thread waited in its range
   uint64_t senseless;   // their times made no sense: events without times
@@ -31,13 +31,13 @@ typedef struct ppi_kernels {
   bool by_capture;   // of graphs: where they were captured, too
   bool all_calls;    // calls of the device's API are reported, too
   ppi_drain *drain;
-  uint32_t lane;        // its events have this lane's numbers
-  uint64_t next_seq;    // and the next one
-  uint64_t flushed;     // ticks of the last look
-  uint64_t told_until;  // what begins before was sent or listed: no event may
-                        // begin before it without having been listed
-  uint64_t until;       // ticks; work of no known call that starts then, or
-                        // later, is none of ours
+  uint32_t lane;            // its events have this lane's numbers
+  uint64_t next_seq;        // and the next one
+  uint64_t flushed;         // ticks of the last look
+  uint64_t reported_until;  // what begins before was sent or listed: no event
+                            // may begin before it without having been listed
+  uint64_t until;  // ticks; work of no known call that starts then, or
+                   // later, is none of ours
   ppi_map streams, names;
   uint32_t *stream_ids, *sites;  // by their numbers there
   size_t streams_capacity, sites_capacity;

@@ -259,19 +259,19 @@ __attribute__((no_sanitize("thread"))) ppi_launch_state ppi_launch_find(
   return PPI_MIN(state, state_of(word, correlation));
 }
 
-void ppi_launch_told(uint32_t correlation, uint64_t now) {
+void ppi_launch_reported(uint32_t correlation, uint64_t now) {
   launch_place *place = place_of(correlation);
   if (state_of(__atomic_load_n(&place->word, __ATOMIC_ACQUIRE), correlation))
-    __atomic_store_n(&place->launch.told, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&place->launch.reported, now, __ATOMIC_RELAXED);
 }
 
 static bool is_settled(const ppi_launch *launch, uint64_t quiet,
                        uint64_t given_up) {
   if (launch->begin < given_up) return true;
   if (launch->kind == PPI_LAUNCH_MEMORY)
-    return launch->told || launch->begin < quiet;
-  return launch->told &&
-         (launch->kind != PPI_LAUNCH_GRAPH || launch->told < quiet);
+    return launch->reported || launch->begin < quiet;
+  return launch->reported &&
+         (launch->kind != PPI_LAUNCH_GRAPH || launch->reported < quiet);
 }
 
 uint64_t ppi_launches_oldest(uint64_t quiet, uint64_t given_up) {

@@ -28,7 +28,7 @@ typedef enum ppi_launch_kind {
 
 typedef struct ppi_launch {
   uint64_t begin, end;  // ticks
-  uint64_t told;        // collector: when work of it last came; 0: never
+  uint64_t reported;    // collector: when work of it last came; 0: never
   uint64_t flow;  // that the innermost range around it serves; 0: none, or more
   uint32_t lane;
   uint16_t depth;   // open ranges around it there
@@ -71,8 +71,8 @@ uint64_t ppi_launches_cost(uint64_t *out_num);
 
 // The collector's: ppi_launch_find answers what is known of a call.
 ppi_launch_state ppi_launch_find(uint32_t correlation, ppi_launch *out);
-// ppi_launch_told notes that work of a call was reported at `now`.
-void ppi_launch_told(uint32_t correlation, uint64_t now);
+// ppi_launch_reported notes that work of a call was reported at `now`.
+void ppi_launch_reported(uint32_t correlation, uint64_t now);
 // ppi_launches_oldest answers when the first call began that may still have
 // work to report, UINT64_MAX: there is none. A graph's work has been reported
 // when none came since `quiet`, and of memory nothing comes later. Calls that

@@ -205,9 +205,12 @@ static ppi_cached_shape *shape_place(const char *name, uint32_t category) {
 static void keep_shape(const ppi_folded *folded, const char *name,
                        uint32_t category, uint32_t epoch) {
   ppi_cached_shape now = {
-      folded->shape, epoch,
-      category,      ppi_site_decide_by(folded->site, folded->verdict, epoch),
-      folded->told,  {.num = 0}};
+      folded->shape,
+      epoch,
+      category,
+      ppi_site_decide_by(folded->site, folded->verdict, epoch),
+      folded->reported,
+      {.num = 0}};
   pprof_numbers numbers;
   if (!folded->shape || strchr(folded->shape, ',') ||
       !ppi_fold_split(now.text, &now.pieces) ||
@@ -224,7 +227,8 @@ static bool find_shape(const char *name, size_t len, uint32_t category,
   if (place->epoch != epoch || place->category != category ||
       !ppi_fold_fits(place->text, &place->pieces, name, len, numbers))
     return false;
-  *out_id = ppi_site_told(place->id, (ppi_told)place->told, numbers);
+  *out_id =
+      ppi_site_reported(place->id, (ppi_reported)place->reported, numbers);
   return true;
 }
 

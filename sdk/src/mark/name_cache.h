@@ -30,7 +30,7 @@ typedef struct ppi_cached_name {
 typedef struct ppi_cached_shape {
   const char *text;  // among the session's names
   uint32_t epoch, category, id;
-  uint32_t told;  // ppi_told
+  uint32_t reported;  // ppi_reported
   ppi_fold_pieces pieces;
 } ppi_cached_shape;
 

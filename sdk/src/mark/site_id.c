@@ -32,8 +32,9 @@ uint32_t ppi_site_decide_by(uint32_t number, uint32_t verdict, uint32_t epoch) {
 uint32_t ppi_site_folded(const ppi_folded *folded, uint32_t epoch) {
   pprof_numbers *numbers = &ppi_thread_self->names.numbers;
   *numbers = folded->numbers;
-  return ppi_site_told(ppi_site_decide_by(folded->site, folded->verdict, epoch),
-                       folded->told, numbers);
+  return ppi_site_reported(
+      ppi_site_decide_by(folded->site, folded->verdict, epoch),
+      folded->reported, numbers);
 }
 
 // Other threads may be at it, with the same values.
@@ -68,7 +69,7 @@ static uint32_t folding_id(const pprof_site *site, bool stays, uint32_t epoch) {
                        &folded)) {
     pprof_numbers *kept = stays ? numbers_of(site) : NULL;
     bool is_kept = stays && site->reserved_[0] == PPROF_SITE_NVTX_;
-    if (is_kept && !kept) folded.told = PPI_TOLD_NOTHING;
+    if (is_kept && !kept) folded.reported = PPI_REPORTED_NOTHING;
     uint32_t id = ppi_site_folded(&folded, epoch);
     if (!kept) return id;
     copy_numbers(kept, &ppi_thread_self->names.numbers);

@@ -51,13 +51,13 @@ uint32_t ppi_site_of_counter(pprof_site *site, uint32_t epoch);
 // and has folded; `id` has PPI_SITE_APART.
 void ppi_site_recall(const pprof_site *site, uint32_t id);
 // ppi_site_folded answers the id for one marker with a folded name, and gives
-// the name's numbers to the thread. ppi_site_told answers it where the thread
-// has them; `id` is that of the site.
+// the name's numbers to the thread. ppi_site_reported answers it where the
+// thread has them; `id` is that of the site.
 uint32_t ppi_site_folded(const ppi_folded *folded, uint32_t epoch);
-static inline uint32_t ppi_site_told(uint32_t id, ppi_told told,
-                                     pprof_numbers *numbers) {
-  if (told == PPI_TOLD_NOTHING || id == 0) return id;
-  if (told == PPI_TOLD_NUMBERS) {
+static inline uint32_t ppi_site_reported(uint32_t id, ppi_reported reported,
+                                         pprof_numbers *numbers) {
+  if (reported == PPI_REPORTED_NOTHING || id == 0) return id;
+  if (reported == PPI_REPORTED_NUMBERS) {
     if (numbers->num == 0) return id;
     numbers->full_name = PPROF_NAME_FOLDED;
   }

@@ -63,10 +63,11 @@ static bool judge(const ppi_names *names, const char *name, size_t len,
   return !(*out_verdict & PPI_SITE_IS_WATCHED);
 }
 
-static ppi_told told_of(const ppi_names *names) {
+static ppi_reported reported_of(const ppi_names *names) {
   const ppi_choice *choice = choice_of(names);
-  if (names->clear) return PPI_TOLD_NOTHING;
-  return choice && choice->full_names ? PPI_TOLD_IN_FULL : PPI_TOLD_NUMBERS;
+  if (names->clear) return PPI_REPORTED_NOTHING;
+  return choice && choice->full_names ? PPI_REPORTED_IN_FULL
+                                      : PPI_REPORTED_NUMBERS;
 }
 
 bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,
@@ -80,7 +81,7 @@ bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,
   bool asks = filter && (filter->num_watched ||
                          (filter->choice && ppi_choice_asks(filter->choice)));
   out->shape = asks ? NULL : ppi_names_given(names, out->site);
-  out->told = told_of(names);
+  out->reported = reported_of(names);
   out->numbers = fold.numbers;
   return true;
 }

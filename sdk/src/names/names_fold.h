@@ -19,18 +19,18 @@ bool ppi_names_folds(const ppi_names *names, bool is_nvtx, const char *name,
                      size_t len);
 // What a sink gets of a folded name beside its site: nothing where names are
 // stored as hashes.
-typedef enum ppi_told {
-  PPI_TOLD_NOTHING = 0,
-  PPI_TOLD_NUMBERS,
-  PPI_TOLD_IN_FULL  // and whether they make it up
-} ppi_told;
+typedef enum ppi_reported {
+  PPI_REPORTED_NOTHING = 0,
+  PPI_REPORTED_NUMBERS,
+  PPI_REPORTED_IN_FULL  // and whether they make it up
+} ppi_reported;
 // ppi_names_folded answers the site that the first `len` bytes of a name fold
 // into, with their numbers and the verdict on the name itself
 // (PPI_SITE_IS_...). 0: none so far, or a rule waits for this very name.
 typedef struct ppi_folded {
   uint32_t site, verdict;
   const char *shape;  // NULL: what the name itself says counts
-  ppi_told told;
+  ppi_reported reported;
   pprof_numbers numbers;
 } ppi_folded;
 bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,

@@ -12,7 +12,7 @@
 
 struct ppi_choice_state {
   ppi_choice *choice;
-  bool told_missing;  // that the kernel does not report all CPU use
+  bool reported_missing;  // that the kernel does not report all CPU use
 };
 
 void ppi_choice_destroy(ppi_choice_state *state) {
@@ -49,9 +49,9 @@ static bool is_fixed_alike(const ppi_choice *a, const ppi_choice *b) {
 
 static void note_what_is_missing(pprof_session *session) {
   char why[256];
-  if (session->choice->told_missing || !ppi_cpu_file_check(why, sizeof why))
+  if (session->choice->reported_missing || !ppi_cpu_file_check(why, sizeof why))
     return;
-  session->choice->told_missing = true;
+  session->choice->reported_missing = true;
   ppi_notes_add(&session->notes, "cpu_run_queue", why);
 }
 

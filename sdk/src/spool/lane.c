@@ -314,8 +314,8 @@ void ppi_edge_append(ppi_spool_header *header, const ppi_edge *edge) {
 // The writer may be at the next edges meanwhile; their places in the ring are
 // left out.
 static uint64_t oldest_edge(uint64_t num) {
-  uint64_t held = PPI_MAX_EDGES - 8;
-  return num > held ? num - held : 0;
+  uint64_t buffered = PPI_MAX_EDGES - 8;
+  return num > buffered ? num - buffered : 0;
 }
 
 const ppi_edge *ppi_edge_after(const ppi_spool_header *header, uint32_t epoch) {

@@ -38,7 +38,7 @@ struct ppi_window_sinks {
   ppi_counts at_edge;  // when the last window closed
   uint64_t edge_ns, checkpoint_ns;
   uint32_t tries, looks;
-  bool has_skipped, is_held;
+  bool has_skipped, is_buffered;
   uint64_t num_missed;  // of windows in the queue and behind it
   ppi_window_queue queue;
 };
@@ -394,14 +394,14 @@ static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
 // One window's sinks without room hold up none of another's.
 static bool ready(pprof_sink *sink) {
   ppi_window_sinks *windows = windows_of(sink);
-  windows->is_held = false;
+  windows->is_buffered = false;
   for (ppi_window_feed *f = windows->feeds; f; f = f->next)
-    if (!f->tee.base.ready(&f->tee.base)) windows->is_held = true;
+    if (!f->tee.base.ready(&f->tee.base)) windows->is_buffered = true;
   return true;
 }
 
 bool ppi_window_sinks_have_room(const ppi_window_sinks *windows) {
-  return !windows->is_held;
+  return !windows->is_buffered;
 }
 
 uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows) {

@@ -199,7 +199,7 @@ static void put_bits(bit_writer *writer, uint64_t bits, unsigned num) {
 static const uint8_t meta_order[NUM_META] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                              11, 4,  12, 3, 13, 2, 14, 1, 15};
 
-static size_t num_told(const code *codes) {
+static size_t num_reported(const code *codes) {
   size_t num = NUM_META;
   while (num > 4 && codes[meta_order[num - 1]].len == 0) num--;
   return num;
@@ -207,13 +207,13 @@ static size_t num_told(const code *codes) {
 
 static void put_head(bit_writer *writer, bool last, const code *codes,
                      const meta *metas, size_t num) {
-  size_t told = num_told(codes);
+  size_t reported = num_reported(codes);
   put_bits(writer, last, 1);
   put_bits(writer, 2, 2);
   put_bits(writer, NUM_LITERALS - 257, 5);
   put_bits(writer, NUM_DISTANCES - 1, 5);
-  put_bits(writer, told - 4, 4);
-  for (size_t i = 0; i < told; i++)
+  put_bits(writer, reported - 4, 4);
+  for (size_t i = 0; i < reported; i++)
     put_bits(writer, codes[meta_order[i]].len, 3);
   for (size_t i = 0; i < num; i++) {
     const code *used = &codes[metas[i].symbol];

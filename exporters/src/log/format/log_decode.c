@@ -288,9 +288,9 @@ static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
   tokens state = read_hits(&in->at[PPI_COLUMN_TOKENS], (tokens){0});
   pprof_status status = PPROF_STATUS_OK;
   for (uint32_t i = 0; i < num_events; i++) {
-    uint16_t *guess =
-        ppi_log_model_guess(model, state.before[0], state.before[1]);
-    uint32_t token = *guess - 1u;  // UINT32_MAX: no guess yet
+    uint16_t *predicted =
+        ppi_log_model_predicted(model, state.before[0], state.before[1]);
+    uint32_t token = *predicted - 1u;  // UINT32_MAX: no guess yet
     if (state.hits > 0) {
       if (token == UINT32_MAX) return PPROF_STATUS_CORRUPT;
       state.hits--;
@@ -300,7 +300,7 @@ static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
       if (status != PPROF_STATUS_OK) return status;
       state.missed = false;
       state = read_hits(&in->at[PPI_COLUMN_TOKENS], state);
-      *guess = (uint16_t)(token + 1);
+      *predicted = (uint16_t)(token + 1);
     }
     state.before[0] = state.before[1];
     state.before[1] = token + 1;

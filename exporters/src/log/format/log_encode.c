@@ -138,18 +138,18 @@ static uint32_t put_missed(ppi_run_encoder *encoder, const ppi_shape *shape,
 
 static bool put_token(ppi_run_encoder *encoder, const ppi_shape *shape) {
   ppi_log_model *model = &encoder->model;
-  uint16_t *guess =
-      ppi_log_model_guess(model, encoder->before[0], encoder->before[1]);
+  uint16_t *predicted =
+      ppi_log_model_predicted(model, encoder->before[0], encoder->before[1]);
   uint32_t token;
-  if (*guess && same_shape(&model->shapes[*guess - 1], shape)) {
-    token = *guess - 1u;
+  if (*predicted && same_shape(&model->shapes[*predicted - 1], shape)) {
+    token = *predicted - 1u;
     encoder->hits++;
   } else {
     token = put_missed(encoder, shape, encoder->hits);
     encoder->hits = 0;
     if (token == UINT32_MAX) return false;
   }
-  *guess = (uint16_t)(token + 1);
+  *predicted = (uint16_t)(token + 1);
   encoder->before[0] = encoder->before[1];
   encoder->before[1] = token + 1;
   return true;
@@ -390,13 +390,13 @@ static bool may_nest(const ppi_run_encoder *encoder, const pprof_event *event) {
 
 // The guess that the event looks as; NULL: it does not. What does has been
 // found to nest, as far as that is not a matter of times.
-static inline uint16_t *right_guess(ppi_run_encoder *encoder,
-                                    const range_state *state,
-                                    const pprof_event *event) {
-  uint16_t *guess =
-      ppi_log_model_guess(&encoder->model, state->before[0], state->before[1]);
-  if (!*guess) return NULL;
-  const uint8_t *guessed = (const uint8_t *)&encoder->looks[*guess - 1];
+static inline uint16_t *right_predicted(ppi_run_encoder *encoder,
+                                        const range_state *state,
+                                        const pprof_event *event) {
+  uint16_t *predicted = ppi_log_model_predicted(
+      &encoder->model, state->before[0], state->before[1]);
+  if (!*predicted) return NULL;
+  const uint8_t *guessed = (const uint8_t *)&encoder->looks[*predicted - 1];
   const uint8_t *fields = (const uint8_t *)&event->site;
   uint64_t other = event->window ^ encoder->run.window;
   for (size_t i = 0; i < sizeof(ppi_look); i += sizeof other) {
@@ -405,9 +405,9 @@ static inline uint16_t *right_guess(ppi_run_encoder *encoder,
     memcpy(&b, fields + i, sizeof b);
     other |= a ^ b;
   }
-  return other || encoder->model.shapes[*guess - 1].form != PPI_FORM_NESTED
+  return other || encoder->model.shapes[*predicted - 1].form != PPI_FORM_NESTED
              ? NULL
-             : guess;
+             : predicted;
 }
 
 // Where the range lies among those before it; false: it does not nest.
@@ -435,9 +435,9 @@ static uint32_t put_range_token(ppi_run_encoder *encoder, range_state *state,
                                 const pprof_event *event) {
   const ppi_shape shape = shape_with(PPI_FORM_NESTED, event);
   uint32_t token = put_missed(encoder, &shape, state->hits);
-  uint16_t *guess =
-      ppi_log_model_guess(&encoder->model, state->before[0], state->before[1]);
-  *guess = (uint16_t)(token + 1);
+  uint16_t *predicted = ppi_log_model_predicted(
+      &encoder->model, state->before[0], state->before[1]);
+  *predicted = (uint16_t)(token + 1);
   state->hits = 0;
   return token + 1;
 }
@@ -447,11 +447,13 @@ static inline bool put_range(ppi_run_encoder *encoder, range_state *state,
                              const pprof_event *event, bool *failed) {
   ppi_log_model *model = &encoder->model;
   if (!says_no_more(event)) return false;
-  const uint16_t *guess = right_guess(encoder, state, event);
-  if ((!guess && !may_nest(encoder, event)) || !put_times(model, state, event))
+  const uint16_t *predicted = right_predicted(encoder, state, event);
+  if ((!predicted && !may_nest(encoder, event)) ||
+      !put_times(model, state, event))
     return false;
-  uint32_t last = guess ? *guess : put_range_token(encoder, state, event);
-  state->hits += guess != NULL;
+  uint32_t last =
+      predicted ? *predicted : put_range_token(encoder, state, event);
+  state->hits += predicted != NULL;
   state->before[0] = state->before[1];
   state->before[1] = last;
   *failed = !last || !ppi_log_model_nest(model, event->depth, event->start_ns,

@@ -113,9 +113,9 @@ void ppi_log_model_clear(ppi_log_model *model);  // frees it
 
 // The place of the guess for the next record, by the two tokens before it, each
 // plus one.
-static inline uint16_t *ppi_log_model_guess(ppi_log_model *model,
-                                            uint32_t before_last,
-                                            uint32_t last) {
+static inline uint16_t *ppi_log_model_predicted(ppi_log_model *model,
+                                                uint32_t before_last,
+                                                uint32_t last) {
   return &model->guesses[(before_last * 37u + last) % PPI_LOG_GUESSES];
 }
 // Answers the token, or UINT32_MAX when out of memory.

@@ -90,14 +90,15 @@ static void finish_dumps(const ppi_recover_job *recovery, const char *path) {
 }
 
 // The path that the spool states, where it can be trusted; NULL: no memory.
-static char *place_of(const ppi_recover_job *recovery, const char *told,
+static char *place_of(const ppi_recover_job *recovery, const char *reported,
                       const char *folder) {
   const ppi_recover_place place = {recovery->spool_path, recovery->uuid,
                                    recovery->foreign, folder};
-  char *path = ppi_recover_place_of(&place, told);
+  char *path = ppi_recover_place_of(&place, reported);
   ppi_recover_result *result = recovery->result;
-  if (path && strcmp(path, told) != 0 && !result->told_path[0])
-    snprintf(result->told_path, sizeof result->told_path, "%s", told);
+  if (path && strcmp(path, reported) != 0 && !result->reported_path[0])
+    snprintf(result->reported_path, sizeof result->reported_path, "%s",
+             reported);
   return path;
 }
 

@@ -317,7 +317,7 @@ static void *run(void *argument) {
   write_text(self->text, sizeof self->text, counts);
   bool abandoned = self->abandoned;
   if (self->is_news && !abandoned)
-    self->options.told(self->options.user, self->text);
+    self->options.reported(self->options.user, self->text);
   self->calm = self->ended = true;
   pthread_cond_broadcast(&self->progress);
   pthread_mutex_unlock(&self->mutex);

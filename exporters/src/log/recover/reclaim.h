@@ -17,7 +17,7 @@ typedef struct ppi_reclaim_options {
   // recovered.
   uint64_t limit_bytes;
   // Called on reclaim's thread when it is done and there is something to say.
-  void (*told)(void *user, const char *text);
+  void (*reported)(void *user, const char *text);
   void *user;
 } ppi_reclaim_options;
 

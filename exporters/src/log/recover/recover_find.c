@@ -38,9 +38,9 @@ bool ppi_recover_is_written(const char *path) {
   int fd = ppi_fd_open(path, O_RDONLY, 0);
   if (fd < 0) return false;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  bool held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  bool buffered = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
   close(fd);
-  return held;
+  return buffered;
 }
 
 static bool is_named(const ppi_salvage *salvage, const search *self) {

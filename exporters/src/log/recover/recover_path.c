@@ -54,11 +54,12 @@ static bool is_of_run(const char *path, const char *uuid) {
 }
 
 // `told`, the other of log and .part, or a segment of it is there.
-static bool has_left(const char *told, const char *uuid) {
-  size_t len = strlen(told) - (ppi_recover_ends_in(told, ".part") ? 5 : 0);
+static bool has_left(const char *reported, const char *uuid) {
+  size_t len =
+      strlen(reported) - (ppi_recover_ends_in(reported, ".part") ? 5 : 0);
   char *log = ppi_alloc(len + sizeof ".part");
   if (!log) return false;
-  memcpy(log, told, len);
+  memcpy(log, reported, len);
   bool found =
       is_of_run(log, uuid) || (uuid[0] && ppi_segments_last(log, uuid) > 0);
   strcpy(log + len, ".part");
@@ -101,10 +102,12 @@ char *ppi_recover_name_of(const char *uuid, const char *ending) {
   return ppi_strdup(name);
 }
 
-char *ppi_recover_place_of(const ppi_recover_place *place, const char *told) {
-  bool part = ppi_recover_ends_in(told, ".part");
-  const char *name = last_part(told);
-  if (!place->foreign && has_left(told, place->uuid)) return ppi_strdup(told);
+char *ppi_recover_place_of(const ppi_recover_place *place,
+                           const char *reported) {
+  bool part = ppi_recover_ends_in(reported, ".part");
+  const char *name = last_part(reported);
+  if (!place->foreign && has_left(reported, place->uuid))
+    return ppi_strdup(reported);
   if (!ppi_recover_ends_in(name, part ? ".pplog.part" : ".pplog"))
     return ppi_recover_name_of(place->uuid,
                                part ? ".pplog.part" : ".flight.pplog");
@@ -112,10 +115,10 @@ char *ppi_recover_place_of(const ppi_recover_place *place, const char *told) {
   char *beside = join(place->spool_path, name);
   char *here = join(place->spool_path, ".");
   if (beside && here && !has_left(beside, place->uuid)) {
-    bool stays =
-        lies_in(told, here) || (place->folder && lies_in(told, place->folder));
+    bool stays = lies_in(reported, here) ||
+                 (place->folder && lies_in(reported, place->folder));
     ppi_free(beside);
-    beside = ppi_strdup(stays ? told : name);
+    beside = ppi_strdup(stays ? reported : name);
   }
   ppi_free(here);
   return beside;

@@ -23,7 +23,8 @@ typedef struct ppi_recover_place {
 // file of this run is there, or in the current folder. A name that does not end
 // in .pplog becomes one of the run's uuid. Of another user's spool it is the
 // current folder in any case. NULL: no memory.
-char *ppi_recover_place_of(const ppi_recover_place *place, const char *told);
+char *ppi_recover_place_of(const ppi_recover_place *place,
+                           const char *reported);
 
 // Nothing yet, or the first bytes of a log's header, in what is called a .part.
 bool ppi_recover_is_empty_part(const char *path);

@@ -33,7 +33,7 @@ typedef struct ppi_recover_result {
   // wrote no log, it is `path`, too.
   char dump_path[PPI_RECOVER_PATH_MAX];
   // The first path of the spool's that recover did not follow; else "".
-  char told_path[PPI_RECOVER_PATH_MAX];
+  char reported_path[PPI_RECOVER_PATH_MAX];
 } ppi_recover_result;
 
 PPROF_END_C_

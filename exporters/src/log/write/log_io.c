@@ -170,7 +170,7 @@ static bool begins_segment(const ppi_log_io *io, uint32_t len) {
 static int open_next(const ppi_log_io *io, const char *path, int *out_fd) {
   int fd = ppi_part_create(path);
   if (fd < 0) return errno;
-  int error = ppi_part_is_held(fd) ? EBUSY : 0;
+  int error = ppi_part_is_buffered(fd) ? EBUSY : 0;
   if (!error && ftruncate(fd, 0) != 0) error = errno;
   if (!error) error = ppi_write_all(fd, io->header, sizeof io->header);
   if (error) {

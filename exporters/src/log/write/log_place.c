@@ -143,7 +143,7 @@ int ppi_log_place_reopen(ppi_log_place *place) {
   part->fd = ppi_fd_open(part->part_path, O_RDWR, 0);
   if (part->fd < 0) return errno;
   part->id = ppi_fd_id_of(part->fd);
-  if (ppi_part_is_held(part->fd)) return errno;
+  if (ppi_part_is_buffered(part->fd)) return errno;
   return lseek(part->fd, 0, SEEK_END) < 0 ? errno : 0;
 }
 

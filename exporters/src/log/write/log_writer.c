@@ -170,9 +170,9 @@ static pprof_status name_segment(log_writer *writer) {
 
 // What the file begins with.
 static pprof_status notify_info(log_writer *writer,
-                                const pprof_run_info *told) {
+                                const pprof_run_info *reported) {
   pprof_run_info info;
-  pprof_status status = ppi_log_place_info(&writer->place, told, &info);
+  pprof_status status = ppi_log_place_info(&writer->place, reported, &info);
   if (counts(writer)) {
     ppi_log_budget_begin_essential(&writer->budget);
     if (status == PPROF_STATUS_OK)
@@ -184,7 +184,7 @@ static pprof_status notify_info(log_writer *writer,
                  ? ppi_rotate_info(&writer->rotate, &writer->assembler)
                  : ppi_log_assembler_info(&writer->assembler, &info);
   if (counts(writer)) ppi_log_budget_end_essential(&writer->budget);
-  if (info.texts != told->texts) ppi_free((ppi_text *)info.texts);
+  if (info.texts != reported->texts) ppi_free((ppi_text *)info.texts);
   return status;
 }
 

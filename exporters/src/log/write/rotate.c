@@ -69,8 +69,9 @@ pprof_status ppi_rotate_define(ppi_rotate *rotate,
   ppi_free((char *)name->definition.name);
   name->definition = *definition;
   name->definition.name = copy;
-  if (definition->kind == PPROF_DEFINITION_DEVICE) name->told = rotate->segment;
-  *now = name->told == rotate->segment;
+  if (definition->kind == PPROF_DEFINITION_DEVICE)
+    name->reported = rotate->segment;
+  *now = name->reported == rotate->segment;
   return PPROF_STATUS_OK;
 }
 
@@ -78,9 +79,9 @@ static pprof_status define_name(ppi_rotate *rotate, pprof_definition_kind kind,
                                 uint32_t id, ppi_log_assembler *assembler) {
   if (id >= rotate->num_names[kind]) return PPROF_STATUS_OK;
   ppi_rotate_name *name = &rotate->names[kind][id];
-  if (PPI_LIKELY(name->told == rotate->segment) || !name->definition.name)
+  if (PPI_LIKELY(name->reported == rotate->segment) || !name->definition.name)
     return PPROF_STATUS_OK;
-  name->told = rotate->segment;
+  name->reported = rotate->segment;
   pprof_status status = PPROF_STATUS_OK;
   if (kind == PPROF_DEFINITION_SITE)
     status = define_name(rotate, PPROF_DEFINITION_CATEGORY,
@@ -97,7 +98,7 @@ pprof_status ppi_rotate_notify_site(ppi_rotate *rotate, uint64_t id,
   for (int i = 0; i < MOST_FOLDS && status == PPROF_STATUS_OK; i++) {
     if (id >= rotate->num_names[PPROF_DEFINITION_SITE]) break;
     const ppi_rotate_name *name = &rotate->names[PPROF_DEFINITION_SITE][id];
-    if (PPI_LIKELY(name->told == rotate->segment)) break;
+    if (PPI_LIKELY(name->reported == rotate->segment)) break;
     status =
         define_name(rotate, PPROF_DEFINITION_SITE, (uint32_t)id, assembler);
     id = name->definition.number;
@@ -265,8 +266,8 @@ void ppi_rotate_clear(ppi_rotate *rotate) {
 // ---- an end ----
 
 // What the run counted and other segments have.
-static uint64_t held_elsewhere(const ppi_tally *earlier, uint32_t lane,
-                               uint32_t key) {
+static uint64_t buffered_elsewhere(const ppi_tally *earlier, uint32_t lane,
+                                   uint32_t key) {
   if (lane != PPROF_ALL_LANES)
     return lane < earlier->num_lanes ? earlier->lanes[lane][key] : 0;
   uint64_t sum = 0;
@@ -294,8 +295,8 @@ pprof_status ppi_rotate_totals(const ppi_rotate *rotate,
     ppi_total *item = &items[i];
     *item = totals->items[i];
     uint64_t elsewhere =
-        held_elsewhere(&rotate->earlier, item->lane, item->key) +
-        held_elsewhere(dropped, item->lane, item->key);
+        buffered_elsewhere(&rotate->earlier, item->lane, item->key) +
+        buffered_elsewhere(dropped, item->lane, item->key);
     item->value -= PPI_MIN(item->value, elsewhere);
   }
   pprof_totals mine = {items, totals->num_items, NULL, 0};

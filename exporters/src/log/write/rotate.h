@@ -24,7 +24,7 @@ typedef struct ppi_rotate_window {
 // The newest definition of an id, and the segment that has it already.
 typedef struct ppi_rotate_name {
   pprof_definition definition;  // its name owned; NULL: there is none
-  uint32_t told;
+  uint32_t reported;
 } ppi_rotate_name;
 
 typedef struct ppi_rotate_lane {

@@ -110,7 +110,7 @@ static pprof_status add_between(uint64_t ns, ppi_answer *into) {
 pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
                               const ppi_account_names *names,
                               ppi_answer *into) {
-  uint64_t told_ns = 0;
+  uint64_t reported_ns = 0;
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < account->num_used; i++) {
     uint32_t at = account->used[i];
@@ -118,7 +118,7 @@ pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
     if (!row) return PPROF_STATUS_NO_MEMORY;
     ppi_account_cell *cell = &account->cells[at];
     bool is_part = (uint32_t)account->places.keys[at].low != 0;
-    told_ns += is_part ? 0 : cell->ns;
+    reported_ns += is_part ? 0 : cell->ns;
     row->unit_ns += cell->ns;
     row->calls += cell->calls;
     *cell = (ppi_account_cell){.row = cell->row};
@@ -127,9 +127,9 @@ pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
     status = end_unit(row_of(account, account->used[i], names, into));
   account->num_used = account->last_cells[1] = 0;
   // Who wrote the log may be wrong: the whole is never less than its parts.
-  length_ns = PPI_MAX(length_ns, told_ns);
+  length_ns = PPI_MAX(length_ns, reported_ns);
   if (status == PPROF_STATUS_OK)
-    status = add_between(length_ns - told_ns, into);
+    status = add_between(length_ns - reported_ns, into);
   if (status != PPROF_STATUS_OK) return status;
   into->num_units++;
   into->total_ns += length_ns;

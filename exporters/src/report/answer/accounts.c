@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/answer/walk_back.h"
-#include "report/figures/early.h"
+#include "report/figures/first_calls.h"
 
 static pprof_status keep(ppi_accounts *accounts, const ppi_item *item) {
   if (!PPI_ROOM(accounts->items, accounts->items_capacity,
@@ -75,29 +75,30 @@ static pprof_status fold_step(ppi_accounts *accounts, ppi_step_account *step,
 }
 
 // Takes the account.
-static pprof_status keep_early(ppi_accounts *accounts, ppi_step_account *step) {
-  if (!PPI_ROOM(accounts->early, accounts->early_capacity,
-                accounts->num_early + 1))
+static pprof_status keep_first_calls(ppi_accounts *accounts,
+                                     ppi_step_account *step) {
+  if (!PPI_ROOM(accounts->first_calls, accounts->first_calls_capacity,
+                accounts->num_first_calls + 1))
     return PPROF_STATUS_NO_MEMORY;
-  accounts->early[accounts->num_early++] = *step;
+  accounts->first_calls[accounts->num_first_calls++] = *step;
   step->account = (ppi_account){0};
   return PPROF_STATUS_OK;
 }
 
-static pprof_status fold_early(ppi_accounts *accounts,
-                               const ppi_account_names *names) {
-  ppi_early_call calls[PPI_EARLY_CALLS];
-  size_t num = accounts->num_early;
+static pprof_status fold_first_calls(ppi_accounts *accounts,
+                                     const ppi_account_names *names) {
+  ppi_first_call calls[PPI_FIRST_CALLS];
+  size_t num = accounts->num_first_calls;
   if (num == 0) return PPROF_STATUS_OK;
-  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++) {
-    const ppi_step_account *step = &accounts->early[i];
-    calls[i] = (ppi_early_call){.start_ns = step->start_ns,
+  for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++) {
+    const ppi_step_account *step = &accounts->first_calls[i];
+    calls[i] = (ppi_first_call){.start_ns = step->start_ns,
                                 .length_ns = step->end_ns - step->start_ns};
   }
-  size_t num_cold = ppi_early_num_cold(calls, num, accounts->warmup);
+  size_t num_cold = ppi_first_calls_num_cold(calls, num, accounts->warmup);
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < num; i++) {
-    ppi_step_account *step = &accounts->early[i];
+    ppi_step_account *step = &accounts->first_calls[i];
     accounts->by_step.num_cold += i < num_cold;
     if (i < num_cold)
       accounts->by_step.cold_ns += step->end_ns - step->start_ns;
@@ -105,7 +106,7 @@ static pprof_status fold_early(ppi_accounts *accounts,
       status = fold_step(accounts, step, names);
     ppi_account_clear(&step->account);
   }
-  accounts->num_early = 0;
+  accounts->num_first_calls = 0;
   return status;
 }
 
@@ -124,16 +125,17 @@ static pprof_status fold_steps(ppi_accounts *accounts,
     if (has_ended && step->is_cut) {
       into->num_cut++;
     } else if (has_ended) {
-      size_t most = ppi_early_most(accounts->warmup);
+      size_t most = ppi_first_calls_most(accounts->warmup);
       bool any_before =
-          accounts->num_early || into->num_cold || into->num_units;
+          accounts->num_first_calls || into->num_cold || into->num_units;
       if (!any_before) into->before_ns = step->start_ns;
-      if (into->num_units + into->num_cold == 0 && accounts->num_early < most)
-        status = keep_early(accounts, step);
+      if (into->num_units + into->num_cold == 0 &&
+          accounts->num_first_calls < most)
+        status = keep_first_calls(accounts, step);
       else
         status = fold_step(accounts, step, horizon->names);
-      if (accounts->num_early == most && status == PPROF_STATUS_OK)
-        status = fold_early(accounts, horizon->names);
+      if (accounts->num_first_calls == most && status == PPROF_STATUS_OK)
+        status = fold_first_calls(accounts, horizon->names);
     }
     ppi_account_clear(&step->account);
   }
@@ -280,10 +282,11 @@ static pprof_status walk(ppi_accounts *accounts,
   for (size_t i = 0; i < horizon->num_windows; i++)
     at.units[at.num_steps + i] = (ppi_moment_unit){
         horizon->windows[i].start_ns, horizon->windows[i].end_ns, false};
-  bool is_told = false;
+  bool is_reported = false;
   pprof_status status = PPROF_STATUS_OK;
-  if (is_plain(accounts, &at)) status = walk_back(accounts, &at, &is_told);
-  if (status == PPROF_STATUS_OK && !is_told) status = walk_all(accounts, &at);
+  if (is_plain(accounts, &at)) status = walk_back(accounts, &at, &is_reported);
+  if (status == PPROF_STATUS_OK && !is_reported)
+    status = walk_all(accounts, &at);
   ppi_free(at.units);
   return status;
 }
@@ -328,7 +331,7 @@ static uint64_t time_of(const ppi_accounts_horizon *end, uint64_t before_ns) {
 pprof_status ppi_accounts_fill(ppi_accounts *accounts,
                                const ppi_accounts_horizon *end,
                                ppi_answer answers[PPI_NUM_BASES]) {
-  pprof_status status = fold_early(accounts, end->names);
+  pprof_status status = fold_first_calls(accounts, end->names);
   ppi_answer *steps = &accounts->by_step;
   if (status != PPROF_STATUS_OK) return status;
   if (steps->num_units + steps->num_cold) {
@@ -358,15 +361,15 @@ pprof_status ppi_accounts_fill(ppi_accounts *accounts,
 void ppi_accounts_clear(ppi_accounts *accounts) {
   for (size_t i = 0; i < accounts->num_steps; i++)
     ppi_account_clear(&accounts->steps[i].account);
-  for (size_t i = 0; i < accounts->num_early; i++)
-    ppi_account_clear(&accounts->early[i].account);
+  for (size_t i = 0; i < accounts->num_first_calls; i++)
+    ppi_account_clear(&accounts->first_calls[i].account);
   ppi_account_clear(&accounts->run);
   ppi_answer_clear(&accounts->by_step);
   ppi_moment_room_clear(&accounts->room);
   ppi_answer_lanes_clear(&accounts->lanes);
   ppi_free(accounts->items);
   ppi_free(accounts->steps);
-  ppi_free(accounts->early);
+  ppi_free(accounts->first_calls);
   *accounts = (ppi_accounts){.lanes = {.pool = accounts->lanes.pool},
                              .warmup = accounts->warmup,
                              .one_way = accounts->one_way};

@@ -23,8 +23,9 @@ typedef struct ppi_accounts {
   size_t num_items, items_capacity;
   ppi_step_account *steps;  // by begin; those that are not folded
   size_t num_steps, steps_capacity;
-  ppi_step_account *early;  // the first ones: which are cold is found last
-  size_t num_early, early_capacity;
+  ppi_step_account
+      *first_calls;  // the first ones: which are cold is found last
+  size_t num_first_calls, first_calls_capacity;
   ppi_account run;
   ppi_answer by_step;
   uint64_t first_ns, last_ns;  // of steps that are folded

@@ -26,14 +26,14 @@ ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
 }
 
 static pprof_status show(ppi_answer_lanes *lanes, ppi_answer_lane *lane,
-                         const ppi_hold *held) {
+                         const ppi_hold *buffered) {
   if (!PPI_ROOM(lane->pages, lane->pages_capacity,
-                lane->num_pages + held->num_pages))
+                lane->num_pages + buffered->num_pages))
     return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < held->num_pages; i++)
-    lane->pages[lane->num_pages++] = held->pages[i];
-  lane->last = held;
-  lanes->any_waits |= held->any_waits;
+  for (size_t i = 0; i < buffered->num_pages; i++)
+    lane->pages[lane->num_pages++] = buffered->pages[i];
+  lane->last = buffered;
+  lanes->any_waits |= buffered->any_waits;
   return PPROF_STATUS_OK;
 }
 
@@ -53,11 +53,11 @@ pprof_status ppi_answer_lanes_begin(ppi_answer_lanes *lanes) {
 }
 
 pprof_status ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
-                                   const ppi_hold *held) {
+                                   const ppi_hold *buffered) {
   ppi_answer_lane *lane = ppi_answer_lanes_at(lanes, id);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
-  if (lane->last) lanes->is_mixed |= !ppi_hold_is_behind(held, lane->last);
-  return show(lanes, lane, held);
+  if (lane->last) lanes->is_mixed |= !ppi_hold_is_behind(buffered, lane->last);
+  return show(lanes, lane, buffered);
 }
 
 pprof_status ppi_answer_lanes_drop(ppi_answer_lanes *lanes,
@@ -94,15 +94,15 @@ size_t ppi_answer_lanes_list(const ppi_answer_lanes *lanes, ppi_item *out) {
     for (size_t j = 0; j < lanes->items[i].num_pages; j++) {
       ppi_hold_place place = ppi_hold_last(lanes->items[i].pages[j]);
       while (place.num_words) {
-        ppi_held held;
-        ppi_hold_back(&place, &held);
-        if (held.flags & PPI_HELD_APART) continue;
-        out[num++] = (ppi_item){.start_ns = held.start_ns,
-                                .end_ns = held.end_ns,
-                                .site = held.site,
+        ppi_buffered buffered;
+        ppi_hold_back(&place, &buffered);
+        if (buffered.flags & PPI_BUFFERED_APART) continue;
+        out[num++] = (ppi_item){.start_ns = buffered.start_ns,
+                                .end_ns = buffered.end_ns,
+                                .site = buffered.site,
                                 .lane = lanes->items[i].id,
-                                .depth = held.depth,
-                                .flags = ppi_answer_flags(&held),
+                                .depth = buffered.depth,
+                                .flags = ppi_answer_flags(&buffered),
                                 .is_copy = true};
       }
     }

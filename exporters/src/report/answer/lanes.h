@@ -34,7 +34,7 @@ ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id);
 // each sorted hold that has more ranges of a lane, earlier ones first.
 pprof_status ppi_answer_lanes_begin(ppi_answer_lanes *lanes);
 pprof_status ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
-                                   const ppi_hold *held);
+                                   const ppi_hold *buffered);
 // ppi_answer_lanes_drop ends it, and forgets what was handed over and ends by
 // `horizon_ns`.
 pprof_status ppi_answer_lanes_drop(ppi_answer_lanes *lanes,
@@ -46,8 +46,8 @@ size_t ppi_answer_lanes_count(const ppi_answer_lanes *lanes);
 size_t ppi_answer_lanes_list(const ppi_answer_lanes *lanes, ppi_item *out);
 void ppi_answer_lanes_clear(ppi_answer_lanes *lanes);
 
-static inline uint32_t ppi_answer_flags(const ppi_held *range) {
-  return range->flags & PPI_HELD_WAITS ? PPI_ITEM_WAITS : 0;
+static inline uint32_t ppi_answer_flags(const ppi_buffered *range) {
+  return range->flags & PPI_BUFFERED_WAITS ? PPI_ITEM_WAITS : 0;
 }
 
 PPROF_END_C_

@@ -36,7 +36,7 @@ static inline void set_end(ppi_walk_state *at, size_t number, uint64_t time) {
 }
 
 static inline pprof_status push(ppi_walk_state *at, size_t number,
-                                const ppi_held *range) {
+                                const ppi_buffered *range) {
   pprof_status status = ppi_walk_push(at, &at->lanes[number], range);
   if (status == PPROF_STATUS_OK) set_begin(at, number);
   return status;
@@ -259,7 +259,7 @@ static inline void pass_time(ppi_walk_state *at, uint64_t time) {
   if (!last->time) return;
   uint32_t entry = (uint32_t)last->who;
   if (PPI_UNLIKELY(entry == PPI_TIME_WAITING)) entry = find_owner(at);
-  ppi_told_at(&at->told, entry)->ns += passed_ns;
+  ppi_reported_at(&at->reported, entry)->ns += passed_ns;
 }
 
 // What begins comes first, then units, then what ends.
@@ -337,8 +337,9 @@ static pprof_status push_open(ppi_walk_state *at) {
     if (walk->open[i].start_ns < walk->to_ns) open[num++] = &walk->open[i];
   if (num > 1) qsort(open, num, sizeof *open, compare_open);
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
-    const ppi_held range = {open[i]->start_ns, open[i]->end_ns, open[i]->site,
-                            (uint16_t)open[i]->depth, (uint16_t)open[i]->flags};
+    const ppi_buffered range = {open[i]->start_ns, open[i]->end_ns,
+                                open[i]->site, (uint16_t)open[i]->depth,
+                                (uint16_t)open[i]->flags};
     status = push(at, lane_of(at, open[i]->lane), &range);
   }
   ppi_free(open);
@@ -383,7 +384,7 @@ static void clear(ppi_walk_state *at) {
   ppi_free(at->steps);
   ppi_free(at->running);
   ppi_free(at->parts);
-  ppi_told_clear(&at->told);
+  ppi_reported_clear(&at->reported);
 }
 
 pprof_status ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole) {

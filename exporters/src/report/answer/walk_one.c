@@ -13,13 +13,13 @@ static inline void pass_time(ppi_walk_state *at, const ppi_walk_frame *top,
   uint64_t passed_ns = at->now - time;
   at->now = time;
   if (top && passed_ns && at->num_active)
-    ppi_told_at(&at->told, top->entry)->ns += passed_ns;
+    ppi_reported_at(&at->reported, top->entry)->ns += passed_ns;
 }
 
 // All borders at `until` and later, begins before those of units. At `until` a
 // range that is empty comes before units, and before what it lies in begins.
 static pprof_status cross(ppi_walk_state *at, ppi_walk_lane *lane,
-                          uint64_t until, const ppi_held *empty) {
+                          uint64_t until, const ppi_buffered *empty) {
   pprof_status status = PPROF_STATUS_OK;
   while (status == PPROF_STATUS_OK) {
     const ppi_walk_frame *top = top_of(lane);
@@ -41,7 +41,7 @@ static pprof_status cross(ppi_walk_state *at, ppi_walk_lane *lane,
 
 // Whether it has the place of what is around it, and no border of a unit in it.
 static inline bool is_below(const ppi_walk_state *at, const ppi_walk_lane *lane,
-                            const ppi_held *range) {
+                            const ppi_buffered *range) {
   const ppi_walk_frame *top = top_of(lane);
   return top && top->level && top->flags == range->flags &&
          range->start_ns > top->start_ns && range->end_ns <= top->end_ns &&
@@ -69,7 +69,7 @@ static inline void skip_below(const ppi_walk_state *at, ppi_walk_lane *lane) {
 
 pprof_status ppi_walk_one_lane(ppi_walk_state *at) {
   ppi_walk_lane *lane = &at->lanes[0];
-  const ppi_held *range = &lane->range;
+  const ppi_buffered *range = &lane->range;
   pprof_status status = PPROF_STATUS_OK;
   uint64_t end = at->ends[1].time;
   for (; end && !at->is_odd && !status; end = ppi_walk_next(at, lane)) {

@@ -17,7 +17,7 @@ bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane) {
 
 // What begins with it, or ends there, is not around it.
 pprof_status ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
-  const ppi_held *range = &lane->range;
+  const ppi_buffered *range = &lane->range;
   const ppi_walk_frame *begun = &lane->begun;
   bool is_late = begun->end_ns && begun->start_ns == range->start_ns &&
                  ppi_walk_is_outer(begun, range);
@@ -72,8 +72,8 @@ static void drop_unit(ppi_walk_state *at, size_t unit) {
 }
 
 pprof_status ppi_walk_flush(ppi_walk_state *at) {
-  return ppi_told_flush(&at->told, at->walk->accounts, at->active,
-                        at->num_active);
+  return ppi_reported_flush(&at->reported, at->walk->accounts, at->active,
+                            at->num_active);
 }
 
 static bool place_all(ppi_walk_state *at) {

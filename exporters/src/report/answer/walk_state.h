@@ -7,8 +7,8 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/answer/device_borders.h"
+#include "report/answer/reported.h"
 #include "report/answer/time_tree.h"
-#include "report/answer/told.h"
 #include "report/answer/walk.h"
 
 PPROF_BEGIN_C_
@@ -26,7 +26,7 @@ typedef struct ppi_walk_lane {
   const ppi_hold_page **pages;
   size_t pages_left;
   ppi_hold_place place;
-  ppi_held range;          // comes next, if any does
+  ppi_buffered range;      // comes next, if any does
   ppi_walk_frame *frames;  // outer ones first
   size_t num_frames, frames_capacity;
   ppi_walk_frame begun;  // the last one that left; without an end: none
@@ -67,7 +67,7 @@ typedef struct ppi_walk_state {
   uint64_t now;           // a time + 1
   uint64_t next_other;    // border of a unit or a device: the same
   uint64_t unit_time;
-  ppi_told told;
+  ppi_reported reported;
   bool is_odd;
 } ppi_walk_state;
 
@@ -75,7 +75,7 @@ static inline uint64_t ppi_walk_as_time(uint64_t ns) {
   return ns == UINT64_MAX ? ns : ns + 1;
 }
 
-static inline bool ppi_walk_is_empty(const ppi_held *range) {
+static inline bool ppi_walk_is_empty(const ppi_buffered *range) {
   return range->start_ns == range->end_ns;
 }
 
@@ -83,7 +83,7 @@ static inline bool ppi_walk_is_empty(const ppi_held *range) {
 
 // Whether `outer` is the one that begins first.
 static inline bool ppi_walk_is_outer(const ppi_walk_frame *outer,
-                                     const ppi_held *range) {
+                                     const ppi_buffered *range) {
   if (outer->start_ns != range->start_ns)
     return outer->start_ns < range->start_ns;
   if (outer->depth != range->depth) return outer->depth < range->depth;
@@ -92,7 +92,7 @@ static inline bool ppi_walk_is_outer(const ppi_walk_frame *outer,
   return outer->end_ns < range->end_ns;
 }
 
-static inline bool ppi_walk_lies_in(const ppi_held *range,
+static inline bool ppi_walk_lies_in(const ppi_buffered *range,
                                     const ppi_walk_frame *around) {
   return range->end_ns <= around->end_ns && ppi_walk_is_outer(around, range);
 }
@@ -115,19 +115,19 @@ static inline bool ppi_walk_place(ppi_walk_state *at, ppi_walk_frame *self,
   }
   const ppi_moment place = {
       .where = where, .stage = self->stage, .child = self->child};
-  self->entry = ppi_told_find(&at->told, &place);
+  self->entry = ppi_reported_find(&at->reported, &place);
   return self->entry != UINT32_MAX;
 }
 
 static inline void ppi_walk_count_call(ppi_walk_state *at,
                                        const ppi_walk_frame *self) {
   if (!at->num_active || self->level > 1) return;
-  ppi_moment *sum = ppi_told_at(&at->told, self->entry);
+  ppi_moment *sum = ppi_reported_at(&at->reported, self->entry);
   sum->stage_calls += self->level == 0;
   sum->child_calls += self->level == 1;
 }
 
-static inline ppi_walk_frame ppi_walk_frame_of(const ppi_held *range) {
+static inline ppi_walk_frame ppi_walk_frame_of(const ppi_buffered *range) {
   return (ppi_walk_frame){.start_ns = range->start_ns,
                           .end_ns = range->end_ns,
                           .site = range->site,
@@ -139,7 +139,7 @@ static inline ppi_walk_frame ppi_walk_frame_of(const ppi_held *range) {
 // range around it makes the walk odd.
 static inline pprof_status ppi_walk_push(ppi_walk_state *at,
                                          ppi_walk_lane *lane,
-                                         const ppi_held *range) {
+                                         const ppi_buffered *range) {
   if (lane->num_frames == lane->frames_capacity) {
     if (!PPI_ROOM(lane->frames, lane->frames_capacity, lane->num_frames + 1))
       return PPROF_STATUS_NO_MEMORY;
@@ -170,12 +170,12 @@ bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane);
 static inline uint64_t ppi_walk_next(const ppi_walk_state *at,
                                      ppi_walk_lane *lane) {
   const ppi_walk_back *walk = at->walk;
-  ppi_held *range = &lane->range;
+  ppi_buffered *range = &lane->range;
   while (lane->place.num_words || ppi_walk_turn_page(at, lane)) {
     ppi_hold_back(&lane->place, range);
     if (range->end_ns < walk->from_ns) break;
     if (PPI_UNLIKELY(range->flags)) {
-      if (range->flags & PPI_HELD_APART) continue;
+      if (range->flags & PPI_BUFFERED_APART) continue;
       range->flags = (uint16_t)ppi_answer_flags(range);
     }
     bool is_passed =

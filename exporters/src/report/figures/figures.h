@@ -11,8 +11,8 @@
 #include "report/figures/course.h"
 #include "report/figures/cpu.h"
 #include "report/figures/device_use.h"
-#include "report/figures/early.h"
 #include "report/figures/energy.h"
+#include "report/figures/first_calls.h"
 #include "report/figures/limit.h"
 #include "report/figures/low_water.h"
 #include "report/figures/machine.h"
@@ -258,7 +258,8 @@ typedef struct ppi_report_device {
                               // of this name in one
   uint64_t runs_with_kernels;
   uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
-  uint64_t early_ns;  // of not submitted: before the first range of each run
+  uint64_t
+      first_calls_ns;  // of not submitted: before the first range of each run
   uint64_t steps_checked, steps_failed;
   // With details.kernels: timed kernels, copies and sets, those that ranges
   // have, and the others.

@@ -47,16 +47,16 @@ static bool fold_into(const char *name, const char *shape, ppi_fold *out) {
 // A name's own `{}` is where a number was told: those of the wider shape that
 // are no digits of the name, in their order. With a list among them nobody
 // knows which is which.
-static void move_told(ppi_numbers *numbers, const pprof_numbers *holes) {
-  ppi_numbers told = *numbers;
+static void move_reported(ppi_numbers *numbers, const pprof_numbers *holes) {
+  ppi_numbers reported = *numbers;
   size_t num = 0, next = 0;
   memset(numbers->at, 0, sizeof numbers->at);
   for (uint32_t i = 0; i < holes->num; i++)
     num += holes->values[i] == UINT64_MAX;
-  bool has_more = num < PPROF_MOST_NUMBERS && told.at[num].n &&
+  bool has_more = num < PPROF_MOST_NUMBERS && reported.at[num].n &&
                   holes->num < PPROF_MOST_NUMBERS;
   for (uint32_t i = 0; i < holes->num && !has_more; i++)
-    if (holes->values[i] == UINT64_MAX) numbers->at[i] = told.at[next++];
+    if (holes->values[i] == UINT64_MAX) numbers->at[i] = reported.at[next++];
 }
 
 void ppi_numbers_of_fold(ppi_numbers *numbers, const char *name,
@@ -67,16 +67,16 @@ void ppi_numbers_of_fold(ppi_numbers *numbers, const char *name,
     return;
   }
   fold.numbers.full_name = PPROF_NAME_FOLDED;
-  move_told(numbers, &fold.numbers);
+  move_reported(numbers, &fold.numbers);
   ppi_numbers_add(numbers, &fold.numbers, times);
 }
 
 static void hold(ppi_gauge *gauge, uint64_t time_ns) {
-  uint64_t held_ns = time_ns - gauge->last_ns;
-  gauge->area += gauge->last * (double)held_ns;
-  gauge->span_ns += held_ns;
+  uint64_t buffered_ns = time_ns - gauge->last_ns;
+  gauge->area += gauge->last * (double)buffered_ns;
+  gauge->span_ns += buffered_ns;
   if (gauge->last < gauge->max) return;
-  gauge->max_ns += held_ns;
+  gauge->max_ns += buffered_ns;
   if (time_ns - gauge->since_ns <= gauge->longest_ns) return;
   gauge->longest_ns = time_ns - gauge->since_ns;
   gauge->longest_from = gauge->since_ns;

@@ -127,18 +127,18 @@ static bool are_of_programs(const ppi_rank *ranks, size_t num) {
 }
 
 static void name_rank(const ppi_ranks *ranks, ppi_rank *rank) {
-  bool has_host = ranks->of_hosts && !ranks->are_told;
-  bool has_program = ranks->of_programs && !ranks->are_told;
+  bool has_host = ranks->of_hosts && !ranks->are_reported;
+  bool has_program = ranks->of_programs && !ranks->are_reported;
   size_t len;
   const char *program = program_of(rank->input, &len);
   if (len > 24) len = 24;
   snprintf(rank->name, sizeof rank->name, "%.*s%s%.24s%s%.20s",
            has_program ? (int)len : 0, program, has_program && len ? " " : "",
            has_host ? rank->input->host : "",
-           ranks->are_told ? "rank "
-           : has_host      ? ":"
-                           : "pid ",
-           ranks->are_told ? rank->input->rank : rank->input->pid);
+           ranks->are_reported ? "rank "
+           : has_host          ? ":"
+                               : "pid ",
+           ranks->are_reported ? rank->input->rank : rank->input->pid);
 }
 
 pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
@@ -155,11 +155,11 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
   }
   if (out->num)
     qsort(out->items, out->num, sizeof *out->items, compare_by_rank);
-  out->are_told = have_ranks(out->items, out->num);
+  out->are_reported = have_ranks(out->items, out->num);
   out->of_hosts = are_of_hosts(out->items, out->num);
   out->of_programs = are_of_programs(out->items, out->num);
-  out->are_apart = !out->are_told && are_far_apart(out->items, out->num);
-  if (out->num && !out->are_told)
+  out->are_apart = !out->are_reported && are_far_apart(out->items, out->num);
+  if (out->num && !out->are_reported)
     qsort(out->items, out->num, sizeof *out->items, compare_by_process);
   for (size_t i = 0; i < out->num; i++) name_rank(out, &out->items[i]);
   return PPROF_STATUS_OK;

@@ -19,8 +19,8 @@ typedef struct ppi_rank {
 typedef struct ppi_ranks {
   ppi_rank *items;
   size_t num;
-  bool are_told;  // each was told its rank, and no two the same
-  bool of_hosts;  // of more than one
+  bool are_reported;  // each was told its rank, and no two the same
+  bool of_hosts;      // of more than one
   bool of_programs;
   // Without ranks, and recorded at times far apart: not of one job.
   bool are_apart;

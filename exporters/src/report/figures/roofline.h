@@ -23,14 +23,14 @@ typedef struct ppi_roofline {
 } ppi_roofline;
 
 // Each 0 where it is not known.
-typedef struct ppi_roofline_told {
+typedef struct ppi_roofline_reported {
   double rate;           // FLOPs a second of its own time
   double mfu, wall_mfu;  // %, of the peak
   double intensity;      // FLOPs a byte
   double ridge;          // the intensity from which arithmetic bounds
   double reach;          // %, of what the roof allows at this intensity
-} ppi_roofline_told;
+} ppi_roofline_reported;
 
-ppi_roofline_told ppi_roofline_tell(const ppi_roofline *roofline);
+ppi_roofline_reported ppi_roofline_tell(const ppi_roofline *roofline);
 
 PPROF_END_C_

@@ -56,7 +56,7 @@ static const ppi_field devices_fields[] = {
     PPI_FIGURE(ppi_report_device, sum, wall_ns),
     PPI_FIGURE(ppi_report_device, sum, busy_ns),
     PPI_FIGURE(ppi_report_device, sum, idle_ns),
-    PPI_FIGURE(ppi_report_device, sum, early_ns),
+    PPI_FIGURE(ppi_report_device, sum, first_calls_ns),
     PPI_FIGURE(ppi_report_device, sum, steps_checked),
     PPI_FIGURE(ppi_report_device, sum, steps_failed),
     PPI_FIGURE(ppi_report_device, sum, work),

@@ -27,12 +27,12 @@ static int compare_starts(const void *left, const void *right) {
 // How many of a run's requests, in the order of their starts, are cold.
 static size_t num_cold(const ppi_steady_request *list, size_t num,
                        long warmup) {
-  ppi_early_call calls[PPI_EARLY_CALLS];
+  ppi_first_call calls[PPI_FIRST_CALLS];
   if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
-  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++)
-    calls[i] = (ppi_early_call){.start_ns = list[i].row->start_ns,
+  for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++)
+    calls[i] = (ppi_first_call){.start_ns = list[i].row->start_ns,
                                 .length_ns = list[i].row->length_ns};
-  return ppi_early_num_cold(calls, num, warmup);
+  return ppi_first_calls_num_cold(calls, num, warmup);
 }
 
 // The requests of a run without its cold ones; answers how many.

@@ -96,8 +96,8 @@ pprof_status ppi_active_of(const ppi_search *search,
   } else {
     // Before the first range, and after the last one of each window.
     wall_ns -= (double)device->idle_ns[PPI_IDLE_NO_MORE_WORK];
-    wall_ns -= (double)device->early_ns;
-    idle_ns -= (double)device->early_ns;
+    wall_ns -= (double)device->first_calls_ns;
+    idle_ns -= (double)device->first_calls_ns;
     out->time_ns = wall_ns;
     out->busy_ns = (double)device->busy_ns;
   }

@@ -121,15 +121,15 @@ static void put_rank(const ppi_search *search, const rank *list, size_t num,
   const rank *slow = &list[num - 1], *usual = usual_of(list, num);
   const char *stage = slow_stage(usual, slow, &slow_ns, &usual_ns);
   const ppi_part waiting = {.wheres = PPI_PART_WAITING};
-  bool is_told = ppi_part_greatest(usual->answer, &waiting) != NULL;
+  bool is_reported = ppi_part_greatest(usual->answer, &waiting) != NULL;
   PPI_SAY(finding->text, "%s works %s of %s, the others usually %s%s.",
           ppi_words_name(slow->name).text, ppi_words_time(slow->work_ns).text,
           search->a_unit, ppi_words_time(usual->work_ns).text,
-          is_told ? ": they wait for it" : "");
+          is_reported ? ": they wait for it" : "");
   PPI_SAY(finding->sure, "%llu %ss of it%s%s",
           (unsigned long long)slow->answer->num_units, search->unit,
-          is_told ? "; others wait in " : "",
-          is_told ? waits_of_others(list, num - 1, least_ns).text : "");
+          is_reported ? "; others wait in " : "",
+          is_reported ? waits_of_others(list, num - 1, least_ns).text : "");
   if (stage)
     PPI_SAY(finding->next, "look at %s there: %s, on a usual one %s.",
             ppi_words_name(stage).text, ppi_words_time(slow_ns).text,

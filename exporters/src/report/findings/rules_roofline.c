@@ -21,16 +21,17 @@ static void add_text(ppi_finding *finding, const char *text) {
   ppi_words_put(finding->text + len, sizeof finding->text - len, "%s", text);
 }
 
-static void put_rate(const ppi_roofline *from, const ppi_roofline_told *told,
+static void put_rate(const ppi_roofline *from,
+                     const ppi_roofline_reported *reported,
                      ppi_finding *finding) {
   const char *least = from->at_least ? "at least " : "";
-  ppi_words rate = ppi_words_rate(told->rate, "FLOP/s");
-  if (told->mfu > 0)
+  ppi_words rate = ppi_words_rate(reported->rate, "FLOP/s");
+  if (reported->mfu > 0)
     PPI_SAY(finding->text,
             "%s does %s%s: MFU %s of its own time, %s of the wall, of %s%s%s.",
             ppi_words_name(from->stage).text, least, rate.text,
-            ppi_words_percent(told->mfu, 100).text,
-            ppi_words_percent(told->wall_mfu, 100).text,
+            ppi_words_percent(reported->mfu, 100).text,
+            ppi_words_percent(reported->wall_mfu, 100).text,
             ppi_words_rate(from->peak_flops, "FLOP/s").text,
             *from->type ? " in " : "", from->type);
   else
@@ -40,39 +41,40 @@ static void put_rate(const ppi_roofline *from, const ppi_roofline_told *told,
             ppi_words_name(from->stage).text, least, rate.text);
 }
 
-static void put_bound(const ppi_roofline_told *told, ppi_finding *finding) {
-  bool by_memory = told->intensity < told->ridge;
+static void put_bound(const ppi_roofline_reported *reported,
+                      ppi_finding *finding) {
+  bool by_memory = reported->intensity < reported->ridge;
   char text[200];
-  if (!(told->reach > 0)) return;
+  if (!(reported->reach > 0)) return;
   PPI_SAY(text,
           " %s-bound: %s FLOP/B is %s times %s the ridge of %s; it reaches %s "
           "of what the roof allows.",
           by_memory ? "Memory" : "Compute",
-          ppi_words_number(told->intensity).text,
-          ppi_words_number(by_memory ? told->ridge / told->intensity
-                                     : told->intensity / told->ridge)
+          ppi_words_number(reported->intensity).text,
+          ppi_words_number(by_memory ? reported->ridge / reported->intensity
+                                     : reported->intensity / reported->ridge)
               .text,
-          by_memory ? "below" : "above", ppi_words_number(told->ridge).text,
-          ppi_words_percent(told->reach, 100).text);
+          by_memory ? "below" : "above", ppi_words_number(reported->ridge).text,
+          ppi_words_percent(reported->reach, 100).text);
   add_text(finding, text);
 }
 
 static const char *next_of(const ppi_roofline *from,
-                           const ppi_roofline_told *told) {
+                           const ppi_roofline_reported *reported) {
   const double near = 70;
-  if (told->mfu > 100)
+  if (reported->mfu > 100)
     return "nothing does more than its peak: check --peak, the sizes of the "
            "model, and that it is this stage's.";
-  if (!(told->mfu > 0)) return "say what it could do: --peak TYPE=FLOPS.";
-  if (!(told->reach > 0))
+  if (!(reported->mfu > 0)) return "say what it could do: --peak TYPE=FLOPS.";
+  if (!(reported->reach > 0))
     return from->bytes > 0
                ? "say what its memory does in a second, for its roofline: "
                  "--peak bytes=B."
                : "state the bytes of its work, too, for its roofline.";
-  if (told->reach < near)
+  if (reported->reach < near)
     return "neither arithmetic nor memory is all that limits it: look for "
            "gaps, small launches and waits inside it.";
-  return told->intensity < told->ridge
+  return reported->intensity < reported->ridge
              ? "move fewer bytes: fuse its operators, or use a smaller type or "
                "a larger batch."
              : "compute less, or in a smaller type: this is near what the "
@@ -80,24 +82,24 @@ static const char *next_of(const ppi_roofline *from,
 }
 
 static void report(ppi_search *search, const ppi_roofline *from) {
-  const ppi_roofline_told told = ppi_roofline_tell(from);
+  const ppi_roofline_reported reported = ppi_roofline_tell(from);
   double share = share_of(search, from->stage);
-  if (!(told.rate > 0) || 100 * share < search->threshold) return;
+  if (!(reported.rate > 0) || 100 * share < search->threshold) return;
   ppi_finding *finding = ppi_search_add(search, PPI_FACT, share);
   if (!finding) return;
-  put_rate(from, &told, finding);
-  put_bound(&told, finding);
+  put_rate(from, &reported, finding);
+  put_bound(&reported, finding);
   PPI_SAY(finding->sure, "%.0f steady calls on the %s; FLOPs %s%s", from->calls,
           from->on_device ? "device" : "host",
           from->model ? "by " : "as stated",
           from->model ? ppi_words_name(from->model).text : "");
-  PPI_SAY(finding->next, "%s", next_of(from, &told));
-  ppi_finding_value_add(finding, "flop_rate", told.rate, "FLOP/s");
-  ppi_finding_value_add(finding, "mfu", told.mfu, "%");
-  ppi_finding_value_add(finding, "wall_mfu", told.wall_mfu, "%");
-  ppi_finding_value_add(finding, "intensity", told.intensity, "FLOP/B");
-  ppi_finding_value_add(finding, "ridge", told.ridge, "FLOP/B");
-  ppi_finding_value_add(finding, "reach", told.reach, "%");
+  PPI_SAY(finding->next, "%s", next_of(from, &reported));
+  ppi_finding_value_add(finding, "flop_rate", reported.rate, "FLOP/s");
+  ppi_finding_value_add(finding, "mfu", reported.mfu, "%");
+  ppi_finding_value_add(finding, "wall_mfu", reported.wall_mfu, "%");
+  ppi_finding_value_add(finding, "intensity", reported.intensity, "FLOP/B");
+  ppi_finding_value_add(finding, "ridge", reported.ridge, "FLOP/B");
+  ppi_finding_value_add(finding, "reach", reported.reach, "%");
 }
 
 void ppi_rule_roofline(ppi_search *search) {

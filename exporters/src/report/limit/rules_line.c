@@ -163,10 +163,10 @@ static uint64_t cap_cold(what_if *with, const ppi_limit_model *model,
 }
 
 static void cap_drift(what_if *with) {
-  uint64_t early_ns = median_of(with, 0, with->replay->num / 5);
+  uint64_t first_calls_ns = median_of(with, 0, with->replay->num / 5);
   for (size_t i = 0; i < with->replay->num; i++)
     with->services[i] =
-        PPI_MIN(with->replay->jobs[i].service_ns, early_ns * 13 / 10);
+        PPI_MIN(with->replay->jobs[i].service_ns, first_calls_ns * 13 / 10);
 }
 
 static size_t cap_long(what_if *with) {

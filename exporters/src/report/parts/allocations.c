@@ -38,7 +38,7 @@ static void settle_last(ppi_allocations *allocations) {
 }
 
 pprof_status ppi_allocations_meet(ppi_allocations *allocations,
-                                  const ppi_held *range, bool is_whole,
+                                  const ppi_buffered *range, bool is_whole,
                                   ppi_net_bytes *out) {
   const ppi_point *points = allocations->scopes.points;
   ppi_device_sums sums = {{0}};

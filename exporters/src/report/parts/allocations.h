@@ -38,7 +38,7 @@ static inline bool ppi_allocations_any(const ppi_allocations *allocations) {
 // last end backwards. It answers in `out` what changed in one, its ends
 // included, if it `is_whole`, which is to say over.
 pprof_status ppi_allocations_meet(ppi_allocations *allocations,
-                                  const ppi_held *range, bool is_whole,
+                                  const ppi_buffered *range, bool is_whole,
                                   ppi_net_bytes *out);
 
 // ppi_allocations_carry forgets what lies before the horizon, but for sums.

@@ -179,8 +179,8 @@ static void clear_items(ppi_run_ids *ids) {
     ppi_histogram_clear(&site->device_times);
     ppi_messages_clear(&site->messages);
     ppi_histogram_clear(&site->sizes);
-    ppi_early_clear(&site->host_early);
-    ppi_early_clear(&site->device_early);
+    ppi_first_calls_clear(&site->host_first_calls);
+    ppi_first_calls_clear(&site->device_first_calls);
   }
   for (size_t i = 0; i < ids->devices.num; i++) {
     ppi_run_device *device = ids->devices.items[i];

@@ -82,8 +82,9 @@ typedef struct ppi_run_site {
   ppi_spread bytes;       // of copies and sets that say how many
   ppi_histogram sizes;    // the same
   // With details.stages; device_early also where ranges can interfere.
-  ppi_early host_early, device_early;
-  const ppi_early *cold;  // whose device calls are split for all of this name
+  ppi_first_calls host_first_calls, device_first_calls;
+  const ppi_first_calls
+      *cold;  // whose device calls are split for all of this name
   ppi_cpu_sums cpu;
   ppi_net_bytes memory, own_memory;  // with details.allocations
 } ppi_run_site;

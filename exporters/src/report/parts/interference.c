@@ -141,11 +141,12 @@ static pprof_status measure(ppi_interference *all,
   bool is_measure = range->beside_ns >= length_ns - length_ns / 2;
   if (range->met == met_several || (range->met && !is_measure))
     return PPROF_STATUS_OK;
-  if (!range->is_early)
+  if (!range->is_first_calls)
     return count_call(all, range->stage, range->met, length_ns);
-  if (!PPI_ROOM(all->early, all->early_capacity, all->num_early + 1))
+  if (!PPI_ROOM(all->first_calls, all->first_calls_capacity,
+                all->num_first_calls + 1))
     return PPROF_STATUS_NO_MEMORY;
-  all->early[all->num_early++] = (ppi_interference_call){
+  all->first_calls[all->num_first_calls++] = (ppi_interference_call){
       .call = {.start_ns = range->start_ns, .length_ns = length_ns},
       .stage = range->stage,
       .met = range->met};
@@ -201,7 +202,7 @@ static pprof_status begin_range(ppi_interference *all,
   advance(all, waiting->start_ns);
   ppi_interference_range range = *waiting;
   ppi_interference_stage *stage = &all->stages[range.stage];
-  range.is_early = stage->num_begun++ < all->most_early;
+  range.is_first_calls = stage->num_begun++ < all->most_first_calls;
   if (status != PPROF_STATUS_OK ||
       all->num_active == PPI_INTERFERENCE_MAX_ACTIVE)
     return status;
@@ -245,22 +246,26 @@ static ppi_report_interference *row_of(const ppi_interference *all,
 }
 
 // By now it is known which calls are cold.
-static pprof_status count_early(ppi_interference *all, ppi_run_ids *ids) {
+static pprof_status count_first_calls(ppi_interference *all, ppi_run_ids *ids) {
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < all->num_early && status == PPROF_STATUS_OK; i++) {
-    const ppi_interference_call *early = &all->early[i];
-    ppi_run_site *site = ppi_run_site_at(ids, all->stages[early->stage].site);
+  for (size_t i = 0; i < all->num_first_calls && status == PPROF_STATUS_OK;
+       i++) {
+    const ppi_interference_call *first_calls = &all->first_calls[i];
+    ppi_run_site *site =
+        ppi_run_site_at(ids, all->stages[first_calls->stage].site);
     if (!site) return PPROF_STATUS_NO_MEMORY;
-    if (site->cold && ppi_early_is_cold(site->cold, &early->call)) continue;
-    status = count_call(all, early->stage, early->met, early->call.length_ns);
+    if (site->cold && ppi_first_calls_is_cold(site->cold, &first_calls->call))
+      continue;
+    status = count_call(all, first_calls->stage, first_calls->met,
+                        first_calls->call.length_ns);
   }
-  all->num_early = 0;
+  all->num_first_calls = 0;
   return status;
 }
 
 pprof_status ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
                                    ppi_figures *out) {
-  pprof_status status = count_early(all, ids);
+  pprof_status status = count_first_calls(all, ids);
   if (status != PPROF_STATUS_OK) return status;
   for (size_t i = 0; i < all->num_stages; i++) {
     const ppi_interference_stage *from = &all->stages[i];
@@ -292,6 +297,6 @@ void ppi_interference_clear(ppi_interference *all) {
   ppi_free(all->stages);
   ppi_free(all->pairs);
   ppi_free(all->waiting);
-  ppi_free(all->early);
+  ppi_free(all->first_calls);
   *all = (ppi_interference){0};
 }

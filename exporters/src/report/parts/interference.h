@@ -38,8 +38,8 @@ typedef struct ppi_interference_pair {
 typedef struct ppi_interference_range {
   uint64_t start_ns, end_ns;
   uint32_t site, stream, stage;
-  uint32_t met;   // the stage met, + 1; 0: none, UINT32_MAX: several
-  bool is_early;  // it may turn out to be cold
+  uint32_t met;         // the stage met, + 1; 0: none, UINT32_MAX: several
+  bool is_first_calls;  // it may turn out to be cold
   uint32_t num_beside;
   uint64_t since_ns;  // while any is beside: beside_ns holds the time before it
   uint64_t beside_ns;
@@ -47,7 +47,7 @@ typedef struct ppi_interference_range {
 
 // A call that is a measure, unless it turns out to be cold.
 typedef struct ppi_interference_call {
-  ppi_early_call call;
+  ppi_first_call call;
   uint32_t stage, met;  // as of the range
 } ppi_interference_call;
 
@@ -60,9 +60,9 @@ typedef struct ppi_interference {
   size_t num_pairs, pairs_capacity;
   ppi_interference_range *waiting;  // for a horizon behind their start
   size_t num_waiting, waiting_capacity;
-  ppi_interference_call *early;
-  size_t num_early, early_capacity;
-  size_t most_early;  // calls of a stage that may be cold; 0: none
+  ppi_interference_call *first_calls;
+  size_t num_first_calls, first_calls_capacity;
+  size_t most_first_calls;  // calls of a stage that may be cold; 0: none
   ppi_interference_range active[PPI_INTERFERENCE_MAX_ACTIVE];
   size_t num_active;
   uint64_t now_ns;  // what lies before it is counted

@@ -28,11 +28,11 @@ void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns) {
   }
   if (cursor->open_left) {
     const ppi_run_open *open = &cursor->open[--cursor->open_left];
-    cursor->range = open->held;
+    cursor->range = open->buffered;
     cursor->lane = open->lane;
     return;
   }
-  cursor->range = (ppi_held){0};
+  cursor->range = (ppi_buffered){0};
   cursor->has_range = false;
 }
 
@@ -62,7 +62,7 @@ pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,
 
 static int compare_open(const void *left, const void *right) {
   const ppi_run_open *a = left, *b = right;
-  int order = ppi_held_order(&a->held, &b->held);
+  int order = ppi_buffered_order(&a->buffered, &b->buffered);
   if (order) return order;
   return (a->lane->id > b->lane->id) - (a->lane->id < b->lane->id);
 }
@@ -83,7 +83,7 @@ int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b) {
   const ppi_merge_cursor *second = &merge->cursors[b];
   if (!first->has_range || !second->has_range)
     return first->has_range - second->has_range;
-  int order = ppi_held_order(&first->range, &second->range);
+  int order = ppi_buffered_order(&first->range, &second->range);
   return order ? order : (a < b) - (a > b);
 }
 

@@ -11,13 +11,13 @@ PPROF_BEGIN_C_
 
 // A range that is open at a checkpoint, for the sweep without an end.
 typedef struct ppi_run_open {
-  ppi_held held;
+  ppi_buffered buffered;
   ppi_run_lane *lane;
 } ppi_run_open;
 
 // The ranges of a hold, or the open ones, from the last.
 typedef struct ppi_merge_cursor {
-  ppi_held range;        // that comes next, if any does
+  ppi_buffered range;    // that comes next, if any does
   ppi_hold_place place;  // in the page: before it
   bool has_range;
   bool is_needed;  // as ppi_merge_hold was told
@@ -53,8 +53,8 @@ pprof_status ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num);
 pprof_status ppi_merge_start(ppi_merge *merge);
 void ppi_merge_clear(ppi_merge *merge);
 
-// ppi_merge_order is ppi_held_order of the ranges of two cursors; one without a
-// range comes last.
+// ppi_merge_order is ppi_buffered_order of the ranges of two cursors; one
+// without a range comes last.
 int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b);
 // ppi_merge_turn goes to the next range where that is on another page, or open;
 // without one the cursor has an empty range at 0.

@@ -26,10 +26,10 @@ static int compare_listed(const void *left, const void *right) {
 // An empty range may lie where one begins that is open. One that ends where the
 // listed one is known to last until is that one, unless that is all that is
 // known: the time of the checkpoint.
-static bool has_come(const ppi_run_listed *listed, const ppi_held *range,
+static bool has_come(const ppi_run_listed *listed, const ppi_buffered *range,
                      uint64_t time_ns) {
   if (range->start_ns == range->end_ns) return false;
-  if (range->flags & PPI_HELD_DEVICE) return false;
+  if (range->flags & PPI_BUFFERED_DEVICE) return false;
   if (range->end_ns == listed->end_ns) return range->end_ns < time_ns;
   return range->end_ns > listed->end_ns;
 }
@@ -41,7 +41,7 @@ static uint32_t open_site(const ppi_run_ids *ids, uint32_t id) {
 }
 
 static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t site,
-                        const ppi_held *range, uint64_t time_ns) {
+                        const ppi_buffered *range, uint64_t time_ns) {
   const ppi_run_listed key = {.start_ns = range->start_ns,
                               .lane = listed->lane,
                               .site = site,
@@ -61,7 +61,7 @@ static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t site,
 // What has come since the last checkpoint is held.
 static void doubt_hold(const ppi_hold *hold, const ppi_run_ids *ids,
                        ppi_run_listed *listed, size_t num, uint64_t time_ns) {
-  ppi_held ranges[PPI_HOLD_WORDS];
+  ppi_buffered ranges[PPI_HOLD_WORDS];
   uint64_t first_ns = UINT64_MAX;
   for (size_t i = 0; i < num; i++)
     first_ns = PPI_MIN(first_ns, listed[i].end_ns);
@@ -116,8 +116,9 @@ static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
 
 static uint16_t flags_of(const pprof_event *event) {
   uint16_t flags = 0;
-  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_HELD_LOOSE;
-  if (event->flags & PPROF_FLAG_COMMUNICATION) flags |= PPI_HELD_COMMUNICATION;
+  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_BUFFERED_LOOSE;
+  if (event->flags & PPROF_FLAG_COMMUNICATION)
+    flags |= PPI_BUFFERED_COMMUNICATION;
   return flags;
 }
 
@@ -183,10 +184,10 @@ pprof_status ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids,
                               .end_ns = PPI_MAX(listed->start_ns, end_ns),
                               .site = listed->site,
                               .depth = listed->depth,
-                              .flags = listed->flags | PPI_HELD_OPEN},
+                              .flags = listed->flags | PPI_BUFFERED_OPEN},
                              lane};
     if (site->traits & PPI_TRAIT_COMMUNICATION)
-      open[i].held.flags &= (uint16_t)~PPI_HELD_COMMUNICATION;
+      open[i].buffered.flags &= (uint16_t)~PPI_BUFFERED_COMMUNICATION;
   }
   return PPROF_STATUS_OK;
 }

@@ -60,8 +60,8 @@ pprof_status ppi_paths_count(ppi_paths *paths) {
   for (size_t i = 0; i < paths->num_lengths && status == PPROF_STATUS_OK; i++) {
     const ppi_path_length *length = &paths->lengths[i];
     ppi_run_path *path = &paths->items[length->number - 1];
-    if (PPI_UNLIKELY(length->flags & (PPI_HELD_COUNTED))) {
-      status = add_time(path, length->ns, length->flags & PPI_HELD_CUT);
+    if (PPI_UNLIKELY(length->flags & (PPI_BUFFERED_COUNTED))) {
+      status = add_time(path, length->ns, length->flags & PPI_BUFFERED_CUT);
       continue;
     }
     ppi_spread_add(&path->rest, length->ns);
@@ -86,8 +86,8 @@ pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages) {
     ppi_run_path *path = &paths->items[i];
     if (!path->rest.n) continue;
     ppi_run_site *site = ids->sites.items[path->site];
-    status = stages ? tell(path, &site->host_early.rest,
-                           &site->host_early.rest_times)
+    status = stages ? tell(path, &site->host_first_calls.rest,
+                           &site->host_first_calls.rest_times)
                     : tell(path, &site->row.host, &site->row.host_times);
   }
   return status;

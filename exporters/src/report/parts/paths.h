@@ -103,11 +103,11 @@ static inline void ppi_paths_note(ppi_paths *paths, uint32_t number,
 // ppi_paths_take counts a finished range of a path that there is; `sums`: what
 // was submitted in it, NULL: nothing.
 static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
-                                          const ppi_held *range,
+                                          const ppi_buffered *range,
                                           const ppi_device_sums *sums) {
   ppi_run_path *path = &paths->items[number - 1];
   uint64_t length_ns = range->end_ns - range->start_ns;
-  if (range->flags & PPI_HELD_LOOSE) path->inner_ns += length_ns;
+  if (range->flags & PPI_BUFFERED_LOOSE) path->inner_ns += length_ns;
   if (sums) ppi_device_sums_add(&path->inside, sums);
   ppi_paths_note(paths, number, length_ns, range->flags);
   return paths->num_lengths < PPI_PATH_LENGTHS ? PPROF_STATUS_OK

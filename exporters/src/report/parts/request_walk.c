@@ -451,8 +451,8 @@ static void list_members(sharing *to, const uint32_t *outermost) {
 
 static bool share_until(const sharing *to, group *of, uint64_t *now_ns,
                         uint64_t until_ns) {
-  bool told = true;
-  while (*now_ns < until_ns && of->open > of->first && told) {
+  bool reported = true;
+  while (*now_ns < until_ns && of->open > of->first && reported) {
     const ppi_path_piece *inner = &to->members[of->open - 1];
     const ppi_path_piece piece = {*now_ns, PPI_MIN(inner->end_ns, until_ns),
                                   inner->part};
@@ -461,10 +461,10 @@ static bool share_until(const sharing *to, group *of, uint64_t *now_ns,
       continue;
     }
     to->walk->times[inner->part].critical_ns += piece.end_ns - *now_ns;
-    told = add_piece(to->walk->path, &piece);
+    reported = add_piece(to->walk->path, &piece);
     *now_ns = piece.end_ns;
   }
-  return told;
+  return reported;
 }
 
 // A moment of a link is that of the innermost part: of those of the link's row
@@ -472,26 +472,26 @@ static bool share_until(const sharing *to, group *of, uint64_t *now_ns,
 static bool share_link(const sharing *to, const link *from) {
   group *of = &to->groups[from->part];
   uint64_t now_ns = from->start_ns;
-  bool told = true;
-  for (; of->next < of->end && told; of->next++) {
+  bool reported = true;
+  for (; of->next < of->end && reported; of->next++) {
     const ppi_path_piece begun = to->members[of->next];
     if (begun.start_ns >= from->end_ns) break;
-    told = share_until(to, of, &now_ns, begun.start_ns);
+    reported = share_until(to, of, &now_ns, begun.start_ns);
     if (begun.end_ns > begun.start_ns) to->members[of->open++] = begun;
   }
-  return told && share_until(to, of, &now_ns, from->end_ns);
+  return reported && share_until(to, of, &now_ns, from->end_ns);
 }
 
 static bool follow_path(const sharing *to, const links *all) {
-  bool told = true;
+  bool reported = true;
   for (size_t left = all->num; left;) {
     link *at = &all->items[left - 1];
     at->is_on_path = at->taken;
     left = at->taken ? at->before : left - 1;
   }
-  for (size_t i = 0; i < all->num && told; i++)
-    if (all->items[i].is_on_path) told = share_link(to, &all->items[i]);
-  return told;
+  for (size_t i = 0; i < all->num && reported; i++)
+    if (all->items[i].is_on_path) reported = share_link(to, &all->items[i]);
+  return reported;
 }
 
 pprof_status ppi_walk_critical(ppi_walk *walk) {

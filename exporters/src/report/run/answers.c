@@ -104,15 +104,16 @@ static pprof_status show_lanes(ppi_run *run) {
 }
 
 static ppi_item open_item(const ppi_run_open *open, const ppi_run_site *site) {
-  const ppi_held *held = &open->held;
-  ppi_item item = {.start_ns = held->start_ns,
+  const ppi_buffered *buffered = &open->buffered;
+  ppi_item item = {.start_ns = buffered->start_ns,
                    .end_ns = UINT64_MAX,
-                   .site = held->site,
+                   .site = buffered->site,
                    .lane = open->lane->id,
-                   .depth = held->depth,
+                   .depth = buffered->depth,
                    .flags = host_flags(site)};
-  if (held->flags & PPI_HELD_COMMUNICATION) item.flags |= PPI_ITEM_WAITS;
-  if (held->flags & PPI_HELD_LOOSE) item.flags |= PPI_ITEM_LOOSE;
+  if (buffered->flags & PPI_BUFFERED_COMMUNICATION)
+    item.flags |= PPI_ITEM_WAITS;
+  if (buffered->flags & PPI_BUFFERED_LOOSE) item.flags |= PPI_ITEM_LOOSE;
   return item;
 }
 
@@ -141,14 +142,14 @@ static void list_open(ppi_answer_settling *self, const ppi_run_open *open,
                       size_t num_open) {
   ppi_accounts_horizon *horizon = &self->horizon;
   for (size_t i = 0; i < num_open; i++) {
-    const ppi_held *held = &open[i].held;
-    const ppi_run_site *site = self->run->ids.sites.items[held->site];
+    const ppi_buffered *buffered = &open[i].buffered;
+    const ppi_run_site *site = self->run->ids.sites.items[buffered->site];
     if (site->traits & PPI_TRAIT_STEP)
       self->steps[horizon->num_open_steps++] =
-          (ppi_step_account){.start_ns = held->start_ns,
+          (ppi_step_account){.start_ns = buffered->start_ns,
                              .end_ns = UINT64_MAX,
                              .lane = open[i].lane->id,
-                             .site = held->site};
+                             .site = buffered->site};
     else
       self->open[horizon->num_open++] = open_item(&open[i], site);
   }
@@ -343,12 +344,12 @@ static pprof_status take_request(request_filling *to, const request *from,
 }
 
 static size_t num_cold(const request_filling *to) {
-  ppi_early_call calls[PPI_EARLY_CALLS];
-  for (size_t i = 0; i < PPI_MIN(to->num, PPI_EARLY_CALLS); i++)
-    calls[i] = (ppi_early_call){
+  ppi_first_call calls[PPI_FIRST_CALLS];
+  for (size_t i = 0; i < PPI_MIN(to->num, PPI_FIRST_CALLS); i++)
+    calls[i] = (ppi_first_call){
         .start_ns = to->list[i].start_ns,
         .length_ns = to->list[i].end_ns - to->list[i].start_ns};
-  return ppi_early_num_cold(calls, to->num, to->run->details.warmup);
+  return ppi_first_calls_num_cold(calls, to->num, to->run->details.warmup);
 }
 
 static pprof_status take_requests(request_filling *to) {

@@ -40,20 +40,21 @@ static inline pprof_status ppi_event_count_length(ppi_run_row *row,
 }
 
 static inline pprof_status ppi_event_take_early(const ppi_run *run,
-                                                ppi_early *early,
+                                                ppi_first_calls *first_calls,
                                                 const pprof_event *event,
                                                 uint64_t start_ns,
                                                 uint64_t end_ns) {
-  if (PPI_LIKELY(ppi_early_is_rest(early, start_ns)))
-    return ppi_early_add_rest(early, end_ns - start_ns);
-  ppi_early_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
+  if (PPI_LIKELY(ppi_first_calls_is_rest(first_calls, start_ns)))
+    return ppi_first_calls_add_rest(first_calls, end_ns - start_ns);
+  ppi_first_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
   bool nests =
       event->kind == PPROF_KIND_RANGE && !(event->flags & PPROF_FLAG_ASYNC);
   if (nests) call.lane = event->lane + 1;
   if (event->work)
     call.work = (ppi_amounts){event->work->items, event->work->bytes,
                               event->work->flops, event->work->params};
-  return ppi_early_add(early, &call, ppi_early_most(run->details.warmup));
+  return ppi_first_calls_add(first_calls, &call,
+                             ppi_first_calls_most(run->details.warmup));
 }
 
 // Whether paths count ranges for their sites, which they tell in the end
@@ -70,7 +71,7 @@ static inline bool ppi_event_counts_later(const ppi_run *run,
   if (!ppi_run_paths_count(run) || event->flags & PPROF_FLAG_CLIPPED)
     return false;
   return !run->details.stages ||
-         ppi_early_is_rest(&site->host_early, event->start_ns);
+         ppi_first_calls_is_rest(&site->host_first_calls, event->start_ns);
 }
 
 static inline bool ppi_event_is_nested(const pprof_event *event,
@@ -86,19 +87,19 @@ static inline pprof_status ppi_event_count_range(const ppi_run *run,
   if (!run->details.stages || event->flags & PPROF_FLAG_CLIPPED)
     return ppi_event_count_length(&site->row, event);
   uint64_t start_ns = event->start_ns;
-  return ppi_event_take_early(run, &site->host_early, event, start_ns,
+  return ppi_event_take_early(run, &site->host_first_calls, event, start_ns,
                               PPI_MAX(start_ns, event->end_ns));
 }
 
 // A range that has no path to tell its site of it.
 static inline pprof_status ppi_event_count_dropped(ppi_run *run,
-                                                   const ppi_held *range) {
+                                                   const ppi_buffered *range) {
   ppi_run_site *site = run->ids.sites.items[range->site];
   uint64_t length_ns = range->end_ns - range->start_ns;
   run->paths.num_dropped++;
-  if (range->flags & PPI_HELD_COUNTED) return PPROF_STATUS_OK;
+  if (range->flags & PPI_BUFFERED_COUNTED) return PPROF_STATUS_OK;
   if (run->details.stages)
-    return ppi_early_add_rest(&site->host_early, length_ns);
+    return ppi_first_calls_add_rest(&site->host_first_calls, length_ns);
   ppi_spread_add(&site->row.host, length_ns);
   return ppi_histogram_add(&site->row.host_times, length_ns);
 }

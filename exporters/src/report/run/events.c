@@ -53,14 +53,15 @@ pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event) {
 
 static pprof_status take_step(ppi_run *run, const pprof_event *event,
                               const ppi_run_site *site, uint64_t end_ns) {
-  ppi_held_list *list = &run->steps.held;
+  ppi_buffered_list *list = &run->steps.buffered;
   if (!PPI_ROOM(list->items, list->capacity, list->num + 1))
     return PPROF_STATUS_NO_MEMORY;
   bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
-  list->items[list->num++] = (ppi_held){.start_ns = event->start_ns,
-                                        .end_ns = end_ns,
-                                        .site = event->site,
-                                        .flags = is_cut ? PPI_HELD_CUT : 0};
+  list->items[list->num++] =
+      (ppi_buffered){.start_ns = event->start_ns,
+                     .end_ns = end_ns,
+                     .site = event->site,
+                     .flags = is_cut ? PPI_BUFFERED_CUT : 0};
   run->steps.num++;
   ppi_spread_add_either(&run->steps.times[PPI_PHASE_PROFILE_STEP],
                         end_ns - event->start_ns, is_cut);
@@ -112,15 +113,16 @@ static bool is_apart(const pprof_event *event, const ppi_run_site *site) {
          event->end_ns == UINT64_MAX;
 }
 
-static uint16_t held_flags(const pprof_event *event, const ppi_run_site *site) {
+static uint16_t buffered_flags(const pprof_event *event,
+                               const ppi_run_site *site) {
   bool communicates = site->traits & PPI_TRAIT_COMMUNICATION;
   bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
   uint32_t flags = 0;
-  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_HELD_CUT;
-  if (is_flagged && !communicates) flags |= PPI_HELD_COMMUNICATION;
+  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_BUFFERED_CUT;
+  if (is_flagged && !communicates) flags |= PPI_BUFFERED_COMMUNICATION;
   bool is_idle = site->category == PPROF_CATEGORY_IDLE;
-  if (is_flagged || communicates || is_idle) flags |= PPI_HELD_WAITS;
-  if (is_apart(event, site)) flags |= PPI_HELD_APART;
+  if (is_flagged || communicates || is_idle) flags |= PPI_BUFFERED_WAITS;
+  if (is_apart(event, site)) flags |= PPI_BUFFERED_APART;
   return (uint16_t)flags;
 }
 
@@ -128,17 +130,17 @@ static pprof_status take_loose(ppi_run *run, const pprof_event *event,
                                ppi_run_site *site, uint64_t end_ns) {
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
-  ppi_held held = {
-      .start_ns = event->start_ns,
-      .end_ns = end_ns,
-      .site = event->site,
-      .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-      .flags = PPI_HELD_LOOSE | PPI_HELD_COUNTED | held_flags(event, site)};
+  ppi_buffered buffered = {.start_ns = event->start_ns,
+                           .end_ns = end_ns,
+                           .site = event->site,
+                           .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                           .flags = PPI_BUFFERED_LOOSE | PPI_BUFFERED_COUNTED |
+                                    buffered_flags(event, site)};
   site->num_async++;
   pprof_status status = PPROF_STATUS_OK;
   if (run->details.answer) status = ppi_run_answer_take(run, event);
   if (status != PPROF_STATUS_OK) return status;
-  return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &held);
+  return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &buffered);
 }
 
 static inline bool needs_no_flags(const pprof_event *event,
@@ -161,25 +163,25 @@ static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   *out_self_ns = end_ns - start_ns - inner_ns;
   site->row.self_ns += *out_self_ns;
   if (status != PPROF_STATUS_OK) return status;
-  bool is_told =
+  bool is_reported =
       !run->details.paths || ppi_event_counts_later(run, site, event);
-  if (PPI_LIKELY(is_told && needs_no_flags(event, site))) {
+  if (PPI_LIKELY(is_reported && needs_no_flags(event, site))) {
     ppi_accounts_reach(&run->accounts, start_ns, end_ns);
     return ppi_hold_add(&lane->nested, &run->ids.pool, start_ns, end_ns,
                         event->site, event->depth);
   }
-  ppi_held held = {.start_ns = start_ns,
-                   .end_ns = end_ns,
-                   .site = event->site,
-                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                   .flags = held_flags(event, site)};
-  if (!is_told) held.flags |= PPI_HELD_COUNTED;
-  if (!(held.flags & PPI_HELD_APART))
+  ppi_buffered buffered = {.start_ns = start_ns,
+                           .end_ns = end_ns,
+                           .site = event->site,
+                           .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                           .flags = buffered_flags(event, site)};
+  if (!is_reported) buffered.flags |= PPI_BUFFERED_COUNTED;
+  if (!(buffered.flags & PPI_BUFFERED_APART))
     ppi_accounts_reach(&run->accounts, start_ns, end_ns);
   else if (run->details.answer)
     status = ppi_run_answer_take(run, event);
   if (status != PPROF_STATUS_OK) return status;
-  return ppi_hold_add_slow(&lane->nested, &run->ids.pool, &held);
+  return ppi_hold_add_slow(&lane->nested, &run->ids.pool, &buffered);
 }
 
 // What is told at once of a range whose length count_range has counted; the
@@ -291,8 +293,8 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
     status = ppi_shapes_take(&run->shapes, event, end_ns - start_ns);
   bool is_stage = !is_kernel && class != PPI_DEVICE_COPY;
   if (status == PPROF_STATUS_OK && (is_stage || run->details.stages))
-    status =
-        ppi_event_take_early(run, &site->device_early, event, start_ns, end_ns);
+    status = ppi_event_take_early(run, &site->device_first_calls, event,
+                                  start_ns, end_ns);
   if (status == PPROF_STATUS_OK && is_stage)
     status = ppi_interference_take(&run->interference, event,
                                    ppi_run_device_id(&run->ids, event->stream));
@@ -352,15 +354,15 @@ static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
   if (!is_phase || event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
-  uint32_t flags = PPI_HELD_DEVICE;
-  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_HELD_CUT;
-  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_HELD_LOOSE;
-  ppi_held held = {.start_ns = event->start_ns,
-                   .end_ns = PPI_MAX(event->start_ns, event->end_ns),
-                   .site = event->site,
-                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                   .flags = (uint16_t)flags};
-  return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &held);
+  uint32_t flags = PPI_BUFFERED_DEVICE;
+  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_BUFFERED_CUT;
+  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_BUFFERED_LOOSE;
+  ppi_buffered buffered = {.start_ns = event->start_ns,
+                           .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                           .site = event->site,
+                           .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                           .flags = (uint16_t)flags};
+  return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &buffered);
 }
 
 // It frames other ranges of the device, and is no work of its own.

@@ -89,8 +89,8 @@ static pprof_status sum_rows(ppi_run *run) {
   for (size_t i = 0; i < run->ids.sites.num && status == PPROF_STATUS_OK; i++) {
     ppi_run_site *site = run->ids.sites.items[i];
     if (site)
-      status = ppi_early_sum(&site->host_early, &site->row.host,
-                             &site->row.host_times);
+      status = ppi_first_calls_sum(&site->host_first_calls, &site->row.host,
+                                   &site->row.host_times);
   }
   return status;
 }
@@ -154,8 +154,8 @@ static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
 // device.
 static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
                                    const named_site *of) {
-  const ppi_early *host = &of->site->host_early;
-  const ppi_early *device = &of->site->device_early;
+  const ppi_first_calls *host = &of->site->host_first_calls;
+  const ppi_first_calls *device = &of->site->device_first_calls;
   ppi_amounts sum = {0};
   size_t num = device->num ? device->num_cold : host->num_cold;
   for (size_t i = 0; i < PPI_MIN(num, host->num); i++)
@@ -173,12 +173,14 @@ static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status split_calls(const ppi_run *run, ppi_early *early,
+static pprof_status split_calls(const ppi_run *run,
+                                ppi_first_calls *first_calls,
                                 ppi_phases *into) {
-  pprof_status status = ppi_early_split(early, run->details.warmup, into);
+  pprof_status status =
+      ppi_first_calls_split(first_calls, run->details.warmup, into);
   if (into)
-    into->cold_wall_ns +=
-        ppi_windows_overlap(&run->windows, 0, ppi_early_steady_ns(early));
+    into->cold_wall_ns += ppi_windows_overlap(
+        &run->windows, 0, ppi_first_calls_steady_ns(first_calls));
   return status;
 }
 
@@ -186,25 +188,28 @@ static pprof_status split_calls(const ppi_run *run, ppi_early *early,
 static pprof_status fill_phases(ppi_run *run, ppi_figures *out,
                                 const named_site *sites, size_t num) {
   ppi_run_site *all = sites[0].site;
-  size_t most = ppi_early_most(run->details.warmup);
+  size_t most = ppi_first_calls_most(run->details.warmup);
   pprof_status status = PPROF_STATUS_OK;
-  all->cold = &all->device_early;
+  all->cold = &all->device_first_calls;
   for (size_t i = 1; i < num && status == PPROF_STATUS_OK; i++) {
     ppi_run_site *site = sites[i].site;
     site->cold = all->cold;
-    status = ppi_early_join(&all->host_early, &site->host_early, most);
+    status = ppi_first_calls_join(&all->host_first_calls,
+                                  &site->host_first_calls, most);
     if (status == PPROF_STATUS_OK)
-      status = ppi_early_join(&all->device_early, &site->device_early, most);
+      status = ppi_first_calls_join(&all->device_first_calls,
+                                    &site->device_first_calls, most);
   }
   if (status != PPROF_STATUS_OK) return status;
-  if (!run->details.stages) return split_calls(run, &all->device_early, NULL);
+  if (!run->details.stages)
+    return split_calls(run, &all->device_first_calls, NULL);
   ppi_report_name *name =
       ppi_figures_name(out, ppi_portable_category(all->category),
                        sites[0].category_name, all->name);
   if (!name) return PPROF_STATUS_NO_MEMORY;
-  status = split_calls(run, &all->host_early, &name->host_phases);
+  status = split_calls(run, &all->host_first_calls, &name->host_phases);
   if (status == PPROF_STATUS_OK)
-    status = split_calls(run, &all->device_early, &name->device_phases);
+    status = split_calls(run, &all->device_first_calls, &name->device_phases);
   if (status != PPROF_STATUS_OK) return status;
   return fill_cold_work(run, out, &sites[0]);
 }
@@ -337,7 +342,7 @@ static void fill_identity(ppi_run *run, ppi_report_device *device,
   }
   device->wall_ns += wall_ns;
   device->busy_ns += busy_ns;
-  device->early_ns += identity->early_ns;
+  device->first_calls_ns += identity->first_calls_ns;
   device->steps_checked += run->steps.num - identity->steps_unchecked;
   device->steps_failed += identity->steps_failed;
   device->failed |= sum_ns != wall_ns || identity->steps_failed;

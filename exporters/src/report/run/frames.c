@@ -120,7 +120,7 @@ static void shift_frame(ppi_frame_around *frame, uint32_t from) {
 }
 
 pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
-                                  size_t place, const ppi_held *range,
+                                  size_t place, const ppi_buffered *range,
                                   const ppi_frame_around *own) {
   uint32_t self = (uint32_t)place;
   if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;

@@ -28,7 +28,7 @@ pprof_status ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
 // the order of their starts. Those that begin later than the range and overlap
 // it partly stay above it: what lies in both is theirs.
 static inline size_t ppi_frames_place(ppi_run_lane *lane,
-                                      const ppi_held *range) {
+                                      const ppi_buffered *range) {
   const ppi_frame_around *frames = lane->frames;
   size_t at = lane->num_frames;
   while (at && frames[at - 1].start_ns >= range->end_ns &&
@@ -43,7 +43,7 @@ static inline size_t ppi_frames_place(ppi_run_lane *lane,
 static inline ppi_frame_around ppi_frames_new(const ppi_run *run,
                                               const ppi_run_lane *lane,
                                               uint32_t self,
-                                              const ppi_held *range,
+                                              const ppi_buffered *range,
                                               const ppi_frame_around *own) {
   const ppi_frame_around none = {
       .real = PPI_NO_FRAME, .real_around = PPI_NO_FRAME, .owner = PPI_NO_FRAME};
@@ -64,10 +64,11 @@ static inline ppi_frame_around ppi_frames_new(const ppi_run *run,
 
 // ppi_frames_push puts the range there; of `own` its path and end.
 pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
-                                  size_t place, const ppi_held *range,
+                                  size_t place, const ppi_buffered *range,
                                   const ppi_frame_around *own);
 static inline pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
-                                           size_t place, const ppi_held *range,
+                                           size_t place,
+                                           const ppi_buffered *range,
                                            const ppi_frame_around *own) {
   if (PPI_UNLIKELY(place != lane->num_frames || place == lane->frames_capacity))
     return ppi_frames_push_slow(run, lane, place, range, own);

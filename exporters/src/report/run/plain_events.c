@@ -32,12 +32,13 @@ static inline ppi_run_site *plain_site(const plain_lane *of,
 
 static pprof_status hold_counted(const plain_lane *of,
                                  const pprof_event *event) {
-  const ppi_held held = {.start_ns = event->start_ns,
-                         .end_ns = event->end_ns,
-                         .site = event->site,
-                         .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                         .flags = PPI_HELD_COUNTED};
-  return ppi_hold_add_slow(&of->lane->nested, &of->run->ids.pool, &held);
+  const ppi_buffered buffered = {
+      .start_ns = event->start_ns,
+      .end_ns = event->end_ns,
+      .site = event->site,
+      .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+      .flags = PPI_BUFFERED_COUNTED};
+  return ppi_hold_add_slow(&of->lane->nested, &of->run->ids.pool, &buffered);
 }
 
 static inline pprof_status take(const plain_lane *of, ppi_run_site *site,
@@ -49,7 +50,8 @@ static inline pprof_status take(const plain_lane *of, ppi_run_site *site,
   site->row.self_ns += end_ns - start_ns - inner_ns;
   if (status != PPROF_STATUS_OK) return status;
   if (PPI_UNLIKELY(!of->counts_later) ||
-      (of->has_stages && !ppi_early_is_rest(&site->host_early, start_ns))) {
+      (of->has_stages &&
+       !ppi_first_calls_is_rest(&site->host_first_calls, start_ns))) {
     status = ppi_event_count_range(of->run, site, event);
     if (status != PPROF_STATUS_OK) return status;
     if (of->has_paths) return hold_counted(of, event);

@@ -6,7 +6,7 @@
 #include "report/run/event_counts.h"
 #include "report/run/frames.h"
 
-static inline void unite(const ppi_held *range, uint64_t *sum,
+static inline void unite(const ppi_buffered *range, uint64_t *sum,
                          uint64_t *low_ns) {
   uint64_t end_ns = PPI_MIN(range->end_ns, *low_ns);
   *sum += end_ns - PPI_MIN(range->start_ns, end_ns);
@@ -14,7 +14,7 @@ static inline void unite(const ppi_held *range, uint64_t *sum,
 }
 
 static void take_phase(ppi_run *run, ppi_run_thread *thread,
-                       const ppi_held *range) {
+                       const ppi_buffered *range) {
   const ppi_run_site *site = run->ids.sites.items[range->site];
   if (ppi_phase_is_outermost(thread, range))
     ppi_spread_add(&run->steps.times[ppi_phase_of(site->category)],
@@ -23,7 +23,7 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
 
 static __attribute__((noinline)) pprof_status meet(ppi_run *run,
                                                    ppi_run_lane *lane,
-                                                   const ppi_held *range) {
+                                                   const ppi_buffered *range) {
   const ppi_run_mark *mark = &run->ids.marks[range->site];
   unite(range, &mark->place->host_ns, &mark->place->low_ns);
   if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE))
@@ -73,7 +73,7 @@ static inline bool meet_usual(ppi_run *run, ppi_run_thread *thread, usual *at) {
       (around && self[-1].start_ns > start_ns) || self == at->end ||
       paths->num_lengths + 1 == PPI_PATH_LENGTHS)
     return false;
-  const ppi_held range = {start_ns, end_ns, at->site, 0, 0};
+  const ppi_buffered range = {start_ns, end_ns, at->site, 0, 0};
   unite(&range, &mark->place->host_ns, &mark->place->low_ns);
   if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE))
     take_phase(run, thread, &range);
@@ -131,8 +131,8 @@ static bool take_usual(const ppi_plain_sweep *at, ppi_merge_cursor *top,
   lane->num_frames = (size_t)(next.top - next.base);
   if (!next.word) return !is_met;
   top->place = place;
-  top->range = (ppi_held){next.start_ns, next.end_ns, next.site,
-                          ppi_hold_depth(next.word), 0};
+  top->range = (ppi_buffered){next.start_ns, next.end_ns, next.site,
+                              ppi_hold_depth(next.word), 0};
   return !is_met;
 }
 

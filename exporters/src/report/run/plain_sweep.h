@@ -20,8 +20,8 @@ typedef struct ppi_plain_sweep {
 // does not lie in a phase that ends where it is. What takes no part in nesting
 // neither lies within another nor has others within.
 static inline bool ppi_phase_is_outermost(ppi_run_thread *thread,
-                                          const ppi_held *range) {
-  if (range->flags & PPI_HELD_LOOSE) return true;
+                                          const ppi_buffered *range) {
+  if (range->flags & PPI_BUFFERED_LOOSE) return true;
   if (range->end_ns < thread->level_ns) {
     thread->later_cover_ns = thread->cover_ns;
     thread->level_ns = range->end_ns;
@@ -33,7 +33,7 @@ static inline bool ppi_phase_is_outermost(ppi_run_thread *thread,
 }
 
 static inline bool ppi_sweep_is_plain(const ppi_plain_sweep *at,
-                                      const ppi_held *range) {
+                                      const ppi_buffered *range) {
   return !range->flags && range->start_ns >= at->from_ns &&
          range->start_ns < at->horizon_ns && range->end_ns <= at->horizon_ns &&
          !(at->run->ids.marks[range->site].traits & PPI_TRAIT_STEP);

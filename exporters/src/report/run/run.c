@@ -156,7 +156,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_memory_clear(&run->memory);
   ppi_allocations_clear(&run->allocations);
   ppi_perf_clear(&run->perf);
-  ppi_free(run->steps.held.items);
+  ppi_free(run->steps.buffered.items);
   ppi_free(run->sweep.borders.times_ns);
   ppi_free(run->work.items);
   ppi_free(run->listed.items);

@@ -38,17 +38,17 @@ typedef struct ppi_work_list {
   size_t num, capacity;
 } ppi_work_list;
 
-typedef struct ppi_held_list {
-  ppi_held *items;
+typedef struct ppi_buffered_list {
+  ppi_buffered *items;
   size_t num, capacity;
-} ppi_held_list;
+} ppi_buffered_list;
 
 // The run's steps, by phase.
 typedef struct ppi_run_steps {
   uint64_t num;
   ppi_spread times[PPI_NUM_PHASES];
   ppi_device_spreads devices[PPI_NUM_PHASES];  // as far as anything is
-  ppi_held_list held;  // for their device time, of all threads
+  ppi_buffered_list buffered;  // for their device time, of all threads
 } ppi_run_steps;
 
 // What one sweep knows of all threads, and how far the last one came.

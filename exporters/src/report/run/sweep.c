@@ -27,8 +27,8 @@ typedef struct sweep {
 // The part that is settled now. Ends come in falling order, so that from the
 // start of a range on, even an empty one, all is counted or never will be.
 // Whether threads overlap is not to be foreseen: no branch depends on it.
-static inline void unite(const sweep *at, const ppi_held *range, uint64_t *sum,
-                         uint64_t *low_ns) {
+static inline void unite(const sweep *at, const ppi_buffered *range,
+                         uint64_t *sum, uint64_t *low_ns) {
   uint64_t start_ns = PPI_MAX(range->start_ns, at->from_ns);
   uint64_t end_ns = PPI_MIN(range->end_ns, at->horizon_ns);
   end_ns = PPI_MIN(end_ns, *low_ns);
@@ -38,7 +38,7 @@ static inline void unite(const sweep *at, const ppi_held *range, uint64_t *sum,
 
 // The process has what all threads submit.
 static bool any_inside(const ppi_run *run, ppi_run_thread *thread,
-                       const ppi_held *range, ppi_device_sums *out) {
+                       const ppi_buffered *range, ppi_device_sums *out) {
   *out = (ppi_device_sums){{0}};
   if (thread->number)
     return ppi_scopes_inside(&thread->scopes, range->start_ns, range->end_ns,
@@ -53,7 +53,7 @@ static bool any_inside(const ppi_run *run, ppi_run_thread *thread,
 
 // Where nobody submits anything `out` is left as it is.
 static inline bool inside(const ppi_run *run, ppi_run_thread *thread,
-                          const ppi_held *range, ppi_device_sums *out) {
+                          const ppi_buffered *range, ppi_device_sums *out) {
   bool may_be = thread->number ? thread->scopes.num_before
                                : run->sweep.first_submitter != NULL;
   return may_be && any_inside(run, thread, range, out);
@@ -61,7 +61,7 @@ static inline bool inside(const ppi_run *run, ppi_run_thread *thread,
 
 // Those of the process are kept once, not with every thread.
 static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
-                               const ppi_held *range) {
+                               const ppi_buffered *range) {
   if (thread->number)
     return ppi_scopes_border(&thread->scopes, range->start_ns);
   if (!run->sweep.first_submitter) return PPROF_STATUS_OK;
@@ -69,15 +69,15 @@ static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
 }
 
 static void take_phase(ppi_run *run, ppi_run_thread *thread,
-                       const ppi_run_site *site, const ppi_held *range) {
+                       const ppi_run_site *site, const ppi_buffered *range) {
   int phase = ppi_phase_of(site->category);
-  bool is_cut = range->flags & PPI_HELD_CUT;
+  bool is_cut = range->flags & PPI_BUFFERED_CUT;
   ppi_spread_add_either(&run->steps.times[phase],
                         range->end_ns - range->start_ns, is_cut);
   ppi_device_sums sums;
-  ppi_held all = *range;
+  ppi_buffered all = *range;
   // It is submitted where it begins, and may take no time there.
-  if (range->flags & PPI_HELD_DEVICE)
+  if (range->flags & PPI_BUFFERED_DEVICE)
     all.end_ns = PPI_MAX(all.end_ns, all.start_ns + 1);
   if (inside(run, thread, &all, &sums))
     ppi_device_spreads_add(&run->steps.devices[phase], &sums, is_cut);
@@ -85,7 +85,7 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
 
 // A range directly inside an operator; its frame is not pushed yet.
 static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
-                              size_t place, const ppi_held *range,
+                              size_t place, const ppi_buffered *range,
                               const ppi_device_sums *sums) {
   const ppi_run_site *site = run->ids.sites.items[range->site];
   if (!place) return PPROF_STATUS_OK;
@@ -97,7 +97,7 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
   if (!ppi_run_is_operator(run, key.op)) return PPROF_STATUS_OK;
   ppi_run_part *part = ppi_run_part_of(&run->rows, lane->thread, &key);
   if (!part) return PPROF_STATUS_NO_MEMORY;
-  bool is_cut = range->flags & PPI_HELD_CUT;
+  bool is_cut = range->flags & PPI_BUFFERED_CUT;
   ppi_spread_add_either(&part->host, range->end_ns - range->start_ns, is_cut);
   const ppi_device_sums none = {{0}};
   ppi_device_spreads_add(&part->device, sums ? sums : &none, is_cut);
@@ -108,7 +108,7 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
 // root. What is still open has its place, and no call so far. `sums` is NULL
 // where nothing was submitted in it.
 static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
-                                     size_t place, const ppi_held *range,
+                                     size_t place, const ppi_buffered *range,
                                      bool is_released,
                                      const ppi_device_sums *sums,
                                      uint32_t *out) {
@@ -133,7 +133,7 @@ static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
 
 // `place` is below the range, whose frame is not pushed yet.
 static pprof_status take_memory(ppi_run *run, const ppi_run_lane *lane,
-                                size_t place, const ppi_held *range,
+                                size_t place, const ppi_buffered *range,
                                 bool is_released) {
   ppi_run_site *site = run->ids.sites.items[range->site];
   ppi_net_bytes sums;
@@ -141,7 +141,7 @@ static pprof_status take_memory(ppi_run *run, const ppi_run_lane *lane,
       ppi_allocations_meet(&run->allocations, range, is_released, &sums);
   if (status != PPROF_STATUS_OK) return status;
   ppi_net_add(&site->memory, &sums);
-  if (range->flags & PPI_HELD_LOOSE) return status;
+  if (range->flags & PPI_BUFFERED_LOOSE) return status;
   ppi_net_add(&site->own_memory, &sums);
   if (!place) return status;
   site = run->ids.sites.items[lane->frames[place - 1].site];
@@ -158,12 +158,12 @@ static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
 // ---- the walk ----
 
 static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
-                                const ppi_held *range,
+                                const ppi_buffered *range,
                                 const ppi_device_sums *sums) {
   ppi_run_site *site = run->ids.sites.items[range->site];
   if (site->traits & (PPI_TRAIT_RUNTIME | PPI_TRAIT_STEP))
     return PPROF_STATUS_OK;
-  bool is_cut = range->flags & PPI_HELD_CUT;
+  bool is_cut = range->flags & PPI_BUFFERED_CUT;
   ppi_device_spreads_add(&site->row.inside, sums, is_cut);
   if (!run->details.by_thread) return PPROF_STATUS_OK;
   ppi_run_row *row =
@@ -177,9 +177,9 @@ static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
 // behind it, and all that was carried lies before the sweep. The process looks
 // at all threads.
 static inline bool may_have_points(const sweep *at, const ppi_run_lane *lane,
-                                   const ppi_held *range) {
+                                   const ppi_buffered *range) {
   const ppi_scopes *scopes = &lane->thread->scopes;
-  if (range->flags & PPI_HELD_LOOSE || !lane->thread->number ||
+  if (range->flags & PPI_BUFFERED_LOOSE || !lane->thread->number ||
       range->start_ns < at->from_ns)
     return true;
   return lane->num_points &&
@@ -188,10 +188,11 @@ static inline bool may_have_points(const sweep *at, const ppi_run_lane *lane,
 
 // Where points are, or parts are asked for.
 static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
-                                      const ppi_held *range, bool is_released) {
+                                      const ppi_buffered *range,
+                                      bool is_released) {
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
-  bool is_nested = !(range->flags & PPI_HELD_LOOSE);
+  bool is_nested = !(range->flags & PPI_BUFFERED_LOOSE);
   size_t place = 0;
   if (is_nested) {
     if (lane->num_points) status = ppi_frames_meet(run, lane, range->end_ns);
@@ -219,23 +220,24 @@ static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
   return ppi_frames_push(run, lane, place, range, &own);
 }
 
-static inline bool is_released(const sweep *at, const ppi_held *range) {
-  return !(range->flags & PPI_HELD_OPEN) &&
-         ppi_held_is_passed(range, at->horizon_ns);
+static inline bool is_released(const sweep *at, const ppi_buffered *range) {
+  return !(range->flags & PPI_BUFFERED_OPEN) &&
+         ppi_buffered_is_passed(range, at->horizon_ns);
 }
 
-static inline bool is_ahead(const sweep *at, const ppi_held *range) {
+static inline bool is_ahead(const sweep *at, const ppi_buffered *range) {
   return range->start_ns >= at->horizon_ns && at->horizon_ns != UINT64_MAX;
 }
 
-static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
+static pprof_status meet(sweep *at, ppi_run_lane *lane,
+                         const ppi_buffered *range) {
   ppi_run *run = at->run;
   if (is_ahead(at, range)) return PPROF_STATUS_OK;
   ppi_run_site *site = run->ids.sites.items[range->site];
-  bool is_on_device = range->flags & PPI_HELD_DEVICE;
+  bool is_on_device = range->flags & PPI_BUFFERED_DEVICE;
   if (!(site->traits & PPI_TRAIT_STEP || is_on_device))
     unite(at, range, &site->place->host_ns, &site->place->low_ns);
-  if (range->flags & PPI_HELD_COMMUNICATION)
+  if (range->flags & PPI_BUFFERED_COMMUNICATION)
     unite(at, range, &at->communication->host_ns, &at->communication->low_ns);
   bool released = is_released(at, range);
   if (site->traits & PPI_TRAIT_PHASE &&
@@ -249,9 +251,9 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
 
 static inline pprof_status meet_any(sweep *at, const ppi_merge_cursor *top) {
   const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_PHASE;
-  const ppi_held *range = &top->range;
+  const ppi_buffered *range = &top->range;
   const ppi_run_mark *mark = &at->run->ids.marks[range->site];
-  const uint32_t few = ~(uint32_t)PPI_HELD_COUNTED;
+  const uint32_t few = ~(uint32_t)PPI_BUFFERED_COUNTED;
   if (PPI_UNLIKELY(mark->traits & special || range->flags & few))
     return meet(at, top->lane, range);
   if (is_ahead(at, range)) return PPROF_STATUS_OK;
@@ -286,16 +288,17 @@ static pprof_status walk(sweep *at) {
 
 // ---- steps: their device time is that of all threads ----
 
-static pprof_status take_step(ppi_run *run, const ppi_held *step,
+static pprof_status take_step(ppi_run *run, const ppi_buffered *step,
                               uint64_t horizon_ns) {
   ppi_run_thread *process = ppi_run_process(&run->ids);
   if (!process) return PPROF_STATUS_NO_MEMORY;
-  if (!ppi_held_is_passed(step, horizon_ns) || step->flags & PPI_HELD_OPEN)
+  if (!ppi_buffered_is_passed(step, horizon_ns) ||
+      step->flags & PPI_BUFFERED_OPEN)
     return add_border(run, process, step);
   ppi_device_sums sums;
   if (!inside(run, process, step, &sums)) return PPROF_STATUS_OK;
   ppi_run_site *site = run->ids.sites.items[step->site];
-  bool is_cut = step->flags & PPI_HELD_CUT;
+  bool is_cut = step->flags & PPI_BUFFERED_CUT;
   ppi_device_spreads_add(&site->row.inside, &sums, is_cut);
   ppi_device_spreads_add(&run->steps.devices[PPI_PHASE_PROFILE_STEP], &sums,
                          is_cut);
@@ -307,18 +310,18 @@ static pprof_status sweep_steps(sweep *at, const ppi_run_open *open,
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
   size_t kept = 0;
-  for (size_t i = 0; i < run->steps.held.num; i++) {
-    ppi_held step = run->steps.held.items[i];
+  for (size_t i = 0; i < run->steps.buffered.num; i++) {
+    ppi_buffered step = run->steps.buffered.items[i];
     if (status == PPROF_STATUS_OK)
       status = take_step(run, &step, at->horizon_ns);
-    if (!ppi_held_is_passed(&step, at->horizon_ns))
-      run->steps.held.items[kept++] = step;
+    if (!ppi_buffered_is_passed(&step, at->horizon_ns))
+      run->steps.buffered.items[kept++] = step;
   }
-  run->steps.held.num = kept;
+  run->steps.buffered.num = kept;
   for (size_t i = 0; i < num_open && status == PPROF_STATUS_OK; i++) {
-    const ppi_run_site *site = run->ids.sites.items[open[i].held.site];
+    const ppi_run_site *site = run->ids.sites.items[open[i].buffered.site];
     if (site->traits & PPI_TRAIT_STEP)
-      status = take_step(run, &open[i].held, at->horizon_ns);
+      status = take_step(run, &open[i].buffered, at->horizon_ns);
   }
   return status;
 }

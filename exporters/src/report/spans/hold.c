@@ -11,7 +11,7 @@
 
 enum { WIDE_WORDS = 3, FIRST_WORDS = 16 };
 
-int ppi_held_order(const ppi_held *a, const ppi_held *b) {
+int ppi_buffered_order(const ppi_buffered *a, const ppi_buffered *b) {
   if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
   if (a->start_ns != b->start_ns) return a->start_ns > b->start_ns ? -1 : 1;
   if (a->depth != b->depth) return a->depth > b->depth ? -1 : 1;
@@ -51,7 +51,7 @@ static ppi_hold_page *add_page(ppi_hold *hold, ppi_hold_pool *pool) {
   return hold->last = page;
 }
 
-static bool is_wide(const ppi_held *range, uint64_t last_end_ns) {
+static bool is_wide(const ppi_buffered *range, uint64_t last_end_ns) {
   uint64_t later_ns = range->end_ns - last_end_ns;
   uint64_t length_ns = range->end_ns - range->start_ns;
   return later_ns >> 18 || length_ns >> 21 || range->site >> 16 ||
@@ -60,7 +60,7 @@ static bool is_wide(const ppi_held *range, uint64_t last_end_ns) {
 
 // An empty range contains nothing, so that its place among those that end with
 // it does not matter.
-static void note_order(ppi_hold *hold, const ppi_held *range,
+static void note_order(ppi_hold *hold, const ppi_buffered *range,
                        uint64_t last_end_ns) {
   bool is_empty = range->start_ns == range->end_ns;
   if (range->end_ns < last_end_ns) hold->unsorted = true;
@@ -72,7 +72,7 @@ static void note_order(ppi_hold *hold, const ppi_held *range,
 }
 
 pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
-                               const ppi_held *range) {
+                               const ppi_buffered *range) {
   ppi_hold_page *page = hold->last;
   if (!page || page->num_words + WIDE_WORDS > page->capacity)
     page = add_page(hold, pool);
@@ -94,19 +94,19 @@ pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
         (uint64_t)range->depth << 18 | (range->end_ns - page->last_end_ns);
     page->num_words++;
   }
-  hold->any_waits |= (range->flags & PPI_HELD_WAITS) != 0;
+  hold->any_waits |= (range->flags & PPI_BUFFERED_WAITS) != 0;
   page->last_end_ns = range->end_ns;
   page->max_end_ns = PPI_MAX(page->max_end_ns, range->end_ns);
   page->min_start_ns = PPI_MIN(page->min_start_ns, range->start_ns);
   return PPROF_STATUS_OK;
 }
 
-size_t ppi_hold_read(const ppi_hold_page *page, ppi_held *out) {
+size_t ppi_hold_read(const ppi_hold_page *page, ppi_buffered *out) {
   ppi_hold_place at = ppi_hold_last(page);
   size_t num = 0;
   while (at.num_words) ppi_hold_back(&at, &out[num++]);
   for (size_t i = 0; i < num / 2; i++) {
-    ppi_held swapped = out[i];
+    ppi_buffered swapped = out[i];
     out[i] = out[num - 1 - i];
     out[num - 1 - i] = swapped;
   }
@@ -120,18 +120,18 @@ size_t ppi_hold_count(const ppi_hold_page *page) {
   return num;
 }
 
-static int compare_held(const void *left, const void *right) {
-  return ppi_held_order(left, right);
+static int compare_buffered(const void *left, const void *right) {
+  return ppi_buffered_order(left, right);
 }
 
 pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool) {
   size_t num = 0;
-  ppi_held *all =
+  ppi_buffered *all =
       ppi_alloc((hold->num_pages * PPI_HOLD_WORDS + 1) * sizeof *all);
   if (!all) return PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < hold->num_pages; i++)
     num += ppi_hold_read(hold->pages[i], all + num);
-  qsort(all, num, sizeof *all, compare_held);
+  qsort(all, num, sizeof *all, compare_buffered);
   ppi_hold sorted = {0};
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
@@ -146,7 +146,7 @@ pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool) {
 bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before) {
   if (!hold->num_pages || !before->num_pages) return true;
   ppi_hold_place place = ppi_hold_last(hold->pages[0]);
-  ppi_held first = {0};
+  ppi_buffered first = {0};
   while (place.num_words) ppi_hold_back(&place, &first);
   return first.end_ns > before->last->last_end_ns;
 }
@@ -155,11 +155,11 @@ bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before) {
 static pprof_status split_page(ppi_hold *hold, ppi_hold_pool *pool,
                                const ppi_hold_page *page, uint64_t horizon_ns,
                                ppi_hold *passed) {
-  ppi_held ranges[PPI_HOLD_WORDS];
+  ppi_buffered ranges[PPI_HOLD_WORDS];
   size_t num = ppi_hold_read(page, ranges);
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
-    bool is_passed = ppi_held_is_passed(&ranges[i], horizon_ns);
+    bool is_passed = ppi_buffered_is_passed(&ranges[i], horizon_ns);
     ppi_hold *into = is_passed ? passed : hold;
     if (into) status = ppi_hold_add_slow(into, pool, &ranges[i]);
   }
@@ -186,7 +186,7 @@ static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
            num * sizeof *passed->pages);
     passed->num_pages += num;
     passed->last = hold->pages[num - 1];
-    ppi_held last;
+    ppi_buffered last;
     ppi_hold_place place = ppi_hold_last(passed->last);
     ppi_hold_back(&place, &last);
     passed->last_start_ns = last.start_ns;

@@ -10,21 +10,21 @@
 PPROF_BEGIN_C_
 
 enum {
-  PPI_HELD_LOOSE = 1,          // takes no part in its lane's nesting
-  PPI_HELD_COMMUNICATION = 2,  // by flag
-  PPI_HELD_OPEN = 4,           // listed by a checkpoint, not held
-  PPI_HELD_CUT = 8,            // at an edge: no call
-  PPI_HELD_DEVICE = 16,        // the host side of a device range: of a phase
-  PPI_HELD_WAITS = 32,         // its thread waits for others
-  PPI_HELD_APART = 64,         // the answer takes it apart from its lane
-  PPI_HELD_COUNTED = 128       // by its site, which else its path tells of it
+  PPI_BUFFERED_LOOSE = 1,          // takes no part in its lane's nesting
+  PPI_BUFFERED_COMMUNICATION = 2,  // by flag
+  PPI_BUFFERED_OPEN = 4,           // listed by a checkpoint, not held
+  PPI_BUFFERED_CUT = 8,            // at an edge: no call
+  PPI_BUFFERED_DEVICE = 16,   // the host side of a device range: of a phase
+  PPI_BUFFERED_WAITS = 32,    // its thread waits for others
+  PPI_BUFFERED_APART = 64,    // the answer takes it apart from its lane
+  PPI_BUFFERED_COUNTED = 128  // by its site, which else its path tells of it
 };
 
-typedef struct ppi_held {
+typedef struct ppi_buffered {
   uint64_t start_ns, end_ns;
   uint32_t site;
   uint16_t depth, flags;
-} ppi_held;
+} ppi_buffered;
 
 // A range is one word: site 16 bits, length 21, depth 8, and by how much it
 // ends later than the one before it, 18. What does not fit has three words: the
@@ -50,15 +50,15 @@ typedef struct ppi_hold {
   size_t num_pages, pages_capacity;
   ppi_hold_page *last;     // of `pages`
   uint64_t last_start_ns;  // of the last range
-  bool unsorted;           // not in the order of ppi_held_order
+  bool unsorted;           // not in the order of ppi_buffered_order
   bool any_waits;          // PPI_HELD_WAITS, now or before
 } ppi_hold;
 
 // Inner ranges before those around them, by end.
-int ppi_held_order(const ppi_held *a, const ppi_held *b);
+int ppi_buffered_order(const ppi_buffered *a, const ppi_buffered *b);
 
 pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
-                               const ppi_held *range);
+                               const ppi_buffered *range);
 
 // ppi_hold_add wants an end that is not before the start. Ranges that end
 // together are for the slow way to order.
@@ -80,15 +80,15 @@ static inline pprof_status ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
       return PPROF_STATUS_OK;
     }
   }
-  ppi_held range = {start_ns, end_ns, site,
-                    (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX), 0};
+  ppi_buffered range = {start_ns, end_ns, site,
+                        (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX), 0};
   return ppi_hold_add_slow(hold, pool, &range);
 }
 
-// ppi_held_is_passed tells whether nothing of it is still to come; an empty
+// ppi_buffered_is_passed tells whether nothing of it is still to come; an empty
 // range at the horizon is.
-static inline bool ppi_held_is_passed(const ppi_held *range,
-                                      uint64_t horizon_ns) {
+static inline bool ppi_buffered_is_passed(const ppi_buffered *range,
+                                          uint64_t horizon_ns) {
   if (horizon_ns == UINT64_MAX) return true;
   return range->end_ns <= horizon_ns && range->start_ns < horizon_ns;
 }
@@ -127,7 +127,7 @@ static inline void ppi_hold_step(ppi_hold_place *at) {
 }
 
 // ppi_hold_back takes the last range; there is one.
-static inline void ppi_hold_back(ppi_hold_place *at, ppi_held *out) {
+static inline void ppi_hold_back(ppi_hold_place *at, ppi_buffered *out) {
   uint64_t word = at->words[at->num_words - 1];
   // With many lanes in turns no processor foresees it.
   if (at->num_words > PPI_HOLD_AHEAD)
@@ -151,12 +151,12 @@ static inline void ppi_hold_back(ppi_hold_place *at, ppi_held *out) {
 
 // ppi_hold_read writes the ranges of a page to `out`, which has room for
 // PPI_HOLD_WORDS, and answers how many there are.
-size_t ppi_hold_read(const ppi_hold_page *page, ppi_held *out);
+size_t ppi_hold_read(const ppi_hold_page *page, ppi_buffered *out);
 
 // ppi_hold_count answers how many ranges a page has.
 size_t ppi_hold_count(const ppi_hold_page *page);
 
-// ppi_hold_sort puts all ranges in the order of ppi_held_order.
+// ppi_hold_sort puts all ranges in the order of ppi_buffered_order.
 pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool);
 
 // ppi_hold_pass moves the ranges that end by `horizon_ns` behind those that

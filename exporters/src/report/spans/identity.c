@@ -231,7 +231,7 @@ static pprof_status add_idle(ppi_identity *identity, const idle_gap *gap,
   if (part->end_ns <= part->start_ns) return PPROF_STATUS_OK;
   identity->idle_ns[idle] += length_ns;
   if (gap->start_ns == 0 && idle == PPI_IDLE_NOT_SUBMITTED)
-    identity->early_ns += length_ns;
+    identity->first_calls_ns += length_ns;
   if (!identity->has_course) return PPROF_STATUS_OK;
   return ppi_course_add(&identity->course, (int)idle, part->start_ns,
                         part->end_ns);

@@ -51,7 +51,7 @@ typedef struct ppi_identity {
   ppi_union busy, kernels;  // in the windows; kernels: those alone
   ppi_union busy_in_steps, kernels_in_steps;
   uint64_t idle_ns[PPI_NUM_IDLE];
-  uint64_t early_ns;  // of not submitted: before the first side
+  uint64_t first_calls_ns;  // of not submitted: before the first side
   uint64_t not_submitted_in_steps_ns;
   // What of the open gap lies in steps, as far as it is settled: by window,
   // from `gap_first` on.

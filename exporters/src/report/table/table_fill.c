@@ -210,7 +210,7 @@ static pprof_status hand_over(ppi_table_fill *fill, size_t num,
                                  .flows = fill->flows,
                                  .devices = fill->devices,
                                  .cpus = fill->cpus,
-                                 .from_ns = fill->told_ns,
+                                 .from_ns = fill->reported_ns,
                                  .to_ns = until_ns};
   pprof_status status = fill->reader(fill->context, &table, &fill->ids);
   ppi_free(by.memory);
@@ -218,19 +218,19 @@ static pprof_status hand_over(ppi_table_fill *fill, size_t num,
 }
 
 // Those that end behind the table: what begins there may lie in them.
-static void mark_open(ppi_table_row *rows, size_t told, uint64_t until_ns) {
-  for (size_t i = 0; i < told; i++)
+static void mark_open(ppi_table_row *rows, size_t reported, uint64_t until_ns) {
+  for (size_t i = 0; i < reported; i++)
     if (!(rows[i].flags & PPI_RANGE_OPEN) && rows[i].end_ns >= until_ns)
       rows[i].flags |= PPI_RANGE_OPEN | PPI_RANGE_ENDED;
 }
 
 // Rows that begin or end behind the table wait for the next one, with what they
 // refer to: the lists start anew once nothing waits.
-static void forget(ppi_table_fill *fill, size_t told) {
+static void forget(ppi_table_fill *fill, size_t reported) {
   size_t num = 0;
   for (size_t i = 0; i < fill->num_rows && !fill->is_full; i++) {
     ppi_table_row row = fill->rows[i];
-    if (i < told && !(row.flags & PPI_RANGE_ENDED)) continue;
+    if (i < reported && !(row.flags & PPI_RANGE_ENDED)) continue;
     row.flags &= ~(uint32_t)(PPI_RANGE_OPEN | PPI_RANGE_ENDED);
     fill->rows[num++] = row;
   }
@@ -241,25 +241,25 @@ static void forget(ppi_table_fill *fill, size_t told) {
 }
 
 static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
-  size_t told = 0;
+  size_t reported = 0;
   uint64_t all_ns = until_ns;
   if (fill->is_full)
     all_ns =
-        PPI_MAX(fill->told_ns,
+        PPI_MAX(fill->reported_ns,
                 fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns));
   all_ns = PPI_MIN(all_ns, until_ns);
   pprof_status status =
       ppi_table_order(&fill->rows, fill->num_rows,
-                      (uint32_t)fill->ids.num_threads, all_ns, &told);
+                      (uint32_t)fill->ids.num_threads, all_ns, &reported);
   if (status != PPROF_STATUS_OK) return status;
   fill->rows_capacity = fill->num_rows + 1;
-  ppi_table_nest(fill->rows, told);
-  if (!fill->is_full) mark_open(fill->rows, told, all_ns);
-  status = hand_over(fill, told, all_ns);
+  ppi_table_nest(fill->rows, reported);
+  if (!fill->is_full) mark_open(fill->rows, reported, all_ns);
+  status = hand_over(fill, reported, all_ns);
   if (status != PPROF_STATUS_OK) return status;
-  forget(fill, told);
+  forget(fill, reported);
   fill->is_full = false;
-  fill->told_ns = until_ns;
+  fill->reported_ns = until_ns;
   return status;
 }
 
@@ -282,7 +282,7 @@ pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
   if (checkpoint->time_ns <= fill->checkpoint_ns) return status;
   fill->checkpoint_ns = checkpoint->time_ns;
   uint64_t until_ns = horizon_of(fill, checkpoint);
-  if (until_ns <= fill->told_ns) return status;
+  if (until_ns <= fill->reported_ns) return status;
   for (size_t i = 0; i < checkpoint->num_open && !fill->skips; i++) {
     pprof_event open = checkpoint->open[i];
     if (open.site >= PPI_MAX_ID || open.lane >= PPI_MAX_ID)

@@ -36,7 +36,7 @@ typedef struct ppi_table_fill {
   size_t num_devices, devices_capacity;
   pprof_cpu_use *cpus;
   size_t num_cpus, cpus_capacity;
-  uint64_t told_ns;        // what begins before it has been in a table
+  uint64_t reported_ns;    // what begins before it has been in a table
   uint64_t last_ns;        // the latest end so far
   uint64_t batch_ns;       // what the longest batch reaches over
   bool is_full;            // ranges of this table are left out

@@ -42,8 +42,8 @@ pprof_status ppi_table_order(ppi_table_row **rows, size_t num,
   for (size_t i = 0; i < num_threads; i++) places[i + 1] += places[i];
   size_t later = *out_num = places[num_threads];
   for (size_t i = 0; i < num; i++) {
-    bool is_told = from[i].start_ns < until_ns;
-    to[is_told ? places[from[i].thread]++ : later++] = from[i];
+    bool is_reported = from[i].start_ns < until_ns;
+    to[is_reported ? places[from[i].thread]++ : later++] = from[i];
   }
   for (size_t i = 0, first = 0; i < num_threads; first = places[i++])
     ppi_sort(to + first, places[i] - first, sizeof *to, start_of, compare_rows);

@@ -2,7 +2,7 @@
 //
 // Ids are of a run, and may be given again; numbers are of the picture, by what
 // things are called.
-#include "html/seen.h"
+#include "html/page_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +50,9 @@ static bool note_run(ppi_picture *picture, const pprof_run_info *info) {
   return run->host && run->pid;
 }
 
-pprof_status ppi_seen_begin(ppi_picture *picture, const pprof_run_info *info) {
-  ppi_seen_clear_run(picture);
+pprof_status ppi_page_data_begin(ppi_picture *picture,
+                                 const pprof_run_info *info) {
+  ppi_page_data_clear_run(picture);
   if (picture->at_run++ < picture->num_runs) return PPROF_STATUS_OK;
   return note_run(picture, info) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
@@ -150,8 +151,8 @@ static bool set_stream(ppi_picture *picture, uint32_t id,
   return set_text(&grown[id].name, pprof_definition_name(definition));
 }
 
-pprof_status ppi_seen_define(ppi_picture *picture,
-                             const pprof_definition *definition) {
+pprof_status ppi_page_data_define(ppi_picture *picture,
+                                  const pprof_definition *definition) {
   uint32_t id = pprof_definition_id(definition);
   const char *name = pprof_definition_name(definition);
   bool done = true;
@@ -192,7 +193,7 @@ static uint32_t unfolded(ppi_picture *picture, uint32_t site) {
   return id_of(&picture->sites, site);
 }
 
-uint32_t ppi_seen_stage(ppi_picture *picture, uint32_t site) {
+uint32_t ppi_page_data_stage(ppi_picture *picture, uint32_t site) {
   uint32_t stage = unfolded(picture, site);
   if (stage == PPI_SEEN_NONE) return stage;
   uint32_t into = picture->stages[stage].into;
@@ -215,7 +216,7 @@ static uint32_t root_of(const ppi_picture *picture, uint32_t id) {
   return stage;
 }
 
-void ppi_seen_fold(ppi_picture *picture) {
+void ppi_page_data_fold(ppi_picture *picture) {
   for (uint32_t id = 0; id < picture->folds.num; id++) {
     uint32_t stage = id_of(&picture->sites, id);
     if (stage == PPI_SEEN_NONE) continue;
@@ -261,7 +262,7 @@ static uint32_t async_row(ppi_picture *picture, const pprof_event *event) {
   return row.lane == PPI_SEEN_NONE ? row.lane : row_of(picture, &row, 0);
 }
 
-uint32_t ppi_seen_row(ppi_picture *picture, const pprof_event *event) {
+uint32_t ppi_page_data_row(ppi_picture *picture, const pprof_event *event) {
   if (event->flags & PPROF_FLAG_ASYNC) return async_row(picture, event);
   const struct ppi_picture_lane *lane = event->lane < picture->num_lane_names
                                             ? &picture->lane_names[event->lane]
@@ -274,7 +275,8 @@ uint32_t ppi_seen_row(ppi_picture *picture, const pprof_event *event) {
   return row_of(picture, &row, lane ? lane->life : 0);
 }
 
-uint32_t ppi_seen_stream_row(ppi_picture *picture, const pprof_event *event) {
+uint32_t ppi_page_data_stream_row(ppi_picture *picture,
+                                  const pprof_event *event) {
   if (event->kind != PPROF_KIND_DEVICE_RANGE || !event->device_end_ns ||
       event->stream >= picture->num_stream_names)
     return PPI_SEEN_NONE;
@@ -294,7 +296,7 @@ static void clear_ids(ppi_picture_ids *ids) {
   *ids = (ppi_picture_ids){NULL, 0, 0};
 }
 
-void ppi_seen_clear_run(ppi_picture *picture) {
+void ppi_page_data_clear_run(ppi_picture *picture) {
   for (size_t i = 0; i < picture->num_categories; i++)
     ppi_free(picture->categories[i]);
   for (size_t i = 0; i < picture->num_lane_names; i++)

@@ -2,14 +2,14 @@
 //
 // A batch is copied with all that its events borrow, in one piece of memory:
 // events, work amounts, use of CPU, numbers, requests.
-#include "event/held.h"
+#include "event/buffered.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 
-struct ppi_held_item {
-  ppi_held_item *next;
+struct ppi_buffered_item {
+  ppi_buffered_item *next;
   size_t num_bytes;
   bool is_definition;
   pprof_definition definition;
@@ -34,14 +34,14 @@ static needs count(const pprof_batch *batch) {
 }
 
 static size_t size_of(const pprof_batch *batch, const needs *all) {
-  return sizeof(ppi_held_item) + batch->num_events * sizeof(pprof_event) +
+  return sizeof(ppi_buffered_item) + batch->num_events * sizeof(pprof_event) +
          all->num_work * sizeof(pprof_work_amount) +
          all->num_cpu * sizeof(pprof_cpu_use) +
          all->num_numbers * sizeof(pprof_numbers) +
          all->num_flows * sizeof(uint64_t);
 }
 
-static void copy(ppi_held_item *to, const pprof_batch *batch,
+static void copy(ppi_buffered_item *to, const pprof_batch *batch,
                  const needs *all) {
   pprof_work_amount *work = (void *)(to->events + batch->num_events);
   pprof_cpu_use *cpu = (void *)(work + all->num_work);
@@ -72,71 +72,77 @@ static void copy(ppi_held_item *to, const pprof_batch *batch,
   to->batch.stride = sizeof *to->events;
 }
 
-static void append(ppi_held *held, ppi_held_item *item, size_t size) {
+static void append(ppi_buffered *buffered, ppi_buffered_item *item,
+                   size_t size) {
   item->num_bytes = size;
-  if (held->first)
-    held->last->next = item;
+  if (buffered->first)
+    buffered->last->next = item;
   else
-    held->first = item;
-  held->last = item;
-  held->num_bytes += size;
+    buffered->first = item;
+  buffered->last = item;
+  buffered->num_bytes += size;
 }
 
-bool ppi_held_put(ppi_held *held, const pprof_batch *batch, size_t most_bytes) {
+bool ppi_buffered_put(ppi_buffered *buffered, const pprof_batch *batch,
+                      size_t most_bytes) {
   needs all = count(batch);
   size_t size = size_of(batch, &all);
-  if (size > most_bytes || held->num_bytes > most_bytes - size) return false;
-  ppi_held_item *put = ppi_alloc(size);
+  if (size > most_bytes || buffered->num_bytes > most_bytes - size)
+    return false;
+  ppi_buffered_item *put = ppi_alloc(size);
   if (!put) return false;
   copy(put, batch, &all);
-  append(held, put, size);
-  held->last_batch = put;
+  append(buffered, put, size);
+  buffered->last_batch = put;
   return true;
 }
 
-static void forget_earlier(ppi_held *held, const pprof_definition *definition) {
-  ppi_held_item *before = held->last_batch;
-  ppi_held_item *at = before ? before->next : held->first;
+static void forget_earlier(ppi_buffered *buffered,
+                           const pprof_definition *definition) {
+  ppi_buffered_item *before = buffered->last_batch;
+  ppi_buffered_item *at = before ? before->next : buffered->first;
   for (; at; before = at, at = at->next) {
     if (at->definition.kind != definition->kind ||
         at->definition.id != definition->id)
       continue;
-    *(before ? &before->next : &held->first) = at->next;
-    if (held->last == at) held->last = before;
-    held->num_bytes -= at->num_bytes;
+    *(before ? &before->next : &buffered->first) = at->next;
+    if (buffered->last == at) buffered->last = before;
+    buffered->num_bytes -= at->num_bytes;
     ppi_free(at);
     return;
   }
 }
 
-bool ppi_held_define(ppi_held *held, const pprof_definition *definition) {
+bool ppi_buffered_define(ppi_buffered *buffered,
+                         const pprof_definition *definition) {
   const char *name = definition->name ? definition->name : "";
-  size_t size = sizeof(ppi_held_item) + strlen(name) + 1;
-  ppi_held_item *put = ppi_alloc(size);
+  size_t size = sizeof(ppi_buffered_item) + strlen(name) + 1;
+  ppi_buffered_item *put = ppi_alloc(size);
   if (!put) return false;
   put->is_definition = true;
   put->definition = *definition;
   put->definition.name = strcpy((char *)put->events, name);
-  forget_earlier(held, definition);
-  append(held, put, size);
+  forget_earlier(buffered, definition);
+  append(buffered, put, size);
   return true;
 }
 
-ppi_held_view ppi_held_first(const ppi_held *held) {
-  const ppi_held_item *first = held->first;
-  if (!first) return (ppi_held_view){NULL, NULL};
-  if (first->is_definition) return (ppi_held_view){NULL, &first->definition};
-  return (ppi_held_view){&first->batch, NULL};
+ppi_buffered_view ppi_buffered_first(const ppi_buffered *buffered) {
+  const ppi_buffered_item *first = buffered->first;
+  if (!first) return (ppi_buffered_view){NULL, NULL};
+  if (first->is_definition)
+    return (ppi_buffered_view){NULL, &first->definition};
+  return (ppi_buffered_view){&first->batch, NULL};
 }
 
-void ppi_held_drop(ppi_held *held) {
-  ppi_held_item *gone = held->first;
-  held->first = gone->next;
-  if (held->last_batch == gone) held->last_batch = NULL;
-  held->num_bytes -= gone->num_bytes;
+void ppi_buffered_drop(ppi_buffered *buffered) {
+  ppi_buffered_item *gone = buffered->first;
+  buffered->first = gone->next;
+  if (buffered->last_batch == gone) buffered->last_batch = NULL;
+  buffered->num_bytes -= gone->num_bytes;
   ppi_free(gone);
 }
 
-void ppi_held_clear(ppi_held *held) {
-  while (held->first) ppi_held_drop(held);
+void ppi_buffered_clear(ppi_buffered *buffered) {
+  while (buffered->first) ppi_buffered_drop(buffered);
 }

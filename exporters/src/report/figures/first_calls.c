@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stage begins with calls that load, compile and tune; they end where calls
+// become what the later ones are.
+#include "report/figures/first_calls.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+size_t ppi_first_calls_most(long warmup) {
+  return warmup < PPI_FIRST_CALLS ? PPI_FIRST_CALLS : (size_t)warmup + 1;
+}
+
+int ppi_first_calls_compare(const void *left, const void *right) {
+  const ppi_first_call *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return (a->length_ns > b->length_ns) - (a->length_ns < b->length_ns);
+}
+
+static void swap(ppi_first_call *a, ppi_first_call *b) {
+  ppi_first_call kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+static void sift_up(ppi_first_call *calls, size_t at) {
+  for (; at && ppi_first_calls_compare(&calls[at], &calls[(at - 1) / 2]) > 0;
+       at = (at - 1) / 2)
+    swap(&calls[at], &calls[(at - 1) / 2]);
+}
+
+static void sift_down(ppi_first_call *calls, size_t num) {
+  for (size_t at = 0, child; (child = 2 * at + 1) < num; at = child) {
+    if (child + 1 < num &&
+        ppi_first_calls_compare(&calls[child + 1], &calls[child]) > 0)
+      child++;
+    if (ppi_first_calls_compare(&calls[child], &calls[at]) <= 0) return;
+    swap(&calls[child], &calls[at]);
+  }
+}
+
+pprof_status ppi_first_calls_add(ppi_first_calls *first_calls,
+                                 const ppi_first_call *call, size_t most) {
+  if (first_calls->num >= most) {
+    if (ppi_first_calls_compare(call, &first_calls->calls[0]) >= 0)
+      return ppi_first_calls_add_rest(first_calls, call->length_ns);
+    uint64_t latest_ns = first_calls->calls[0].length_ns;
+    first_calls->calls[0] = *call;
+    sift_down(first_calls->calls, first_calls->num);
+    first_calls->full_ns = first_calls->calls[0].start_ns;
+    return ppi_first_calls_add_rest(first_calls, latest_ns);
+  }
+  if (!PPI_ROOM(first_calls->calls, first_calls->capacity,
+                first_calls->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  first_calls->calls[first_calls->num++] = *call;
+  sift_up(first_calls->calls, first_calls->num - 1);
+  if (first_calls->num == most)
+    first_calls->full_ns = first_calls->calls[0].start_ns;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_first_calls_sum(const ppi_first_calls *first_calls,
+                                 ppi_spread *spread, ppi_histogram *times) {
+  ppi_spread_merge(spread, &first_calls->rest);
+  pprof_status status = ppi_histogram_merge(times, &first_calls->rest_times);
+  for (size_t i = 0; i < first_calls->num && status == PPROF_STATUS_OK; i++) {
+    ppi_spread_add(spread, first_calls->calls[i].length_ns);
+    status = ppi_histogram_add(times, first_calls->calls[i].length_ns);
+  }
+  return status;
+}
+
+pprof_status ppi_first_calls_join(ppi_first_calls *first_calls,
+                                  const ppi_first_calls *from, size_t most) {
+  pprof_status status =
+      ppi_histogram_merge(&first_calls->rest_times, &from->rest_times);
+  ppi_spread_merge(&first_calls->rest, &from->rest);
+  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++)
+    status = ppi_first_calls_add(first_calls, &from->calls[i], most);
+  return status;
+}
+
+// Of an even number the mean of the two in the middle, in which half a ns is
+// down.
+static uint64_t median(uint64_t *values, size_t num) {
+  ppi_sort_numbers(values, num);
+  uint64_t above = values[num / 2], below = values[(num - 1) / 2];
+  return below + (above - below) / 2;
+}
+
+// What a call of the later half takes at most, but for outliers: three standard
+// deviations above the median, the deviation taken from that of the absolute
+// distances (1.4826 times their median), and no less than a tenth.
+static uint64_t usual_limit(const ppi_first_call *calls, size_t num) {
+  uint64_t values[PPI_FIRST_CALLS];
+  size_t half = num / 2;
+  for (size_t i = half; i < num; i++) values[i - half] = calls[i].length_ns;
+  uint64_t middle = median(values, num - half);
+  for (size_t i = half; i < num; i++) {
+    uint64_t length_ns = calls[i].length_ns;
+    values[i - half] =
+        length_ns > middle ? length_ns - middle : middle - length_ns;
+  }
+  uint64_t distance = median(values, num - half);
+  unsigned __int128 three = (unsigned __int128)distance * 44478 / 10000;
+  unsigned __int128 limit = middle + PPI_MAX(three, middle / 10);
+  return limit > UINT64_MAX ? UINT64_MAX : (uint64_t)limit;
+}
+
+// Steady from the first call on that is usual and has another usual one among
+// the next two: one slow call later is no part of the beginning. Cold ones are
+// the fewer: of halves none says which of the two is usual.
+static size_t find_cold(const ppi_first_call *calls, size_t num) {
+  enum { FEW = 4 };
+  if (num < FEW) return 0;
+  uint64_t limit_ns = usual_limit(calls, num);
+  for (size_t i = 0; 2 * i < num; i++)
+    if (calls[i].length_ns <= limit_ns &&
+        (calls[i + 1].length_ns <= limit_ns ||
+         (i + 2 < num && calls[i + 2].length_ns <= limit_ns)))
+      return i;
+  return 0;  // what is usual comes and goes: there is no beginning
+}
+
+size_t ppi_first_calls_num_cold(const ppi_first_call *calls, size_t num,
+                                long warmup) {
+  if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
+  return find_cold(calls, PPI_MIN(num, PPI_FIRST_CALLS));
+}
+
+bool ppi_first_calls_is_cold(const ppi_first_calls *first_calls,
+                             const ppi_first_call *call) {
+  if (first_calls->num_cold == 0) return false;
+  return ppi_first_calls_compare(
+             call, &first_calls->calls[first_calls->num_cold - 1]) <= 0;
+}
+
+uint64_t ppi_first_calls_steady_ns(const ppi_first_calls *first_calls) {
+  if (first_calls->num_cold == 0) return 0;
+  if (first_calls->num_cold < first_calls->num)
+    return first_calls->calls[first_calls->num_cold].start_ns;
+  return UINT64_MAX;
+}
+
+// ---- recursion ----
+
+// Whether a call has another one of its thread in it: `calls` are in order, so
+// that this is the next one, or one that began with it and is shorter.
+static bool is_around(const ppi_first_call *calls, size_t num, size_t at) {
+  const ppi_first_call *call = &calls[at];
+  uint64_t end_ns = call->start_ns + call->length_ns;
+  if (!call->lane) return false;
+  for (size_t i = at; i-- > 0 && calls[i].start_ns == call->start_ns;)
+    if (calls[i].lane == call->lane && calls[i].length_ns < call->length_ns)
+      return true;
+  for (size_t i = at + 1; i < num && calls[i].start_ns < end_ns; i++)
+    if (calls[i].lane == call->lane)
+      return calls[i].start_ns + calls[i].length_ns <= end_ns &&
+             calls[i].length_ns < call->length_ns;
+  return false;
+}
+
+// Where the first call is that has none of its name in it; `num`: there is
+// none.
+static size_t find_first(const ppi_first_calls *first_calls) {
+  size_t i = 0;
+  while (i < first_calls->num &&
+         is_around(first_calls->calls, first_calls->num, i))
+    i++;
+  return i;
+}
+
+// Of the calls that have none in them so many are cold as of any others.
+static size_t num_cold(const ppi_first_calls *first_calls, long warmup) {
+  ppi_first_call inner[PPI_FIRST_CALLS];
+  size_t places[PPI_FIRST_CALLS];
+  size_t num = PPI_MIN(first_calls->num, PPI_FIRST_CALLS), num_inner = 0;
+  if (warmup >= 0)
+    return ppi_first_calls_num_cold(first_calls->calls, first_calls->num,
+                                    warmup);
+  for (size_t i = 0; i < num; i++) {
+    if (is_around(first_calls->calls, first_calls->num, i)) continue;
+    places[num_inner] = i;
+    inner[num_inner++] = first_calls->calls[i];
+  }
+  size_t cold = ppi_first_calls_num_cold(inner, num_inner, warmup);
+  return cold ? places[cold] : 0;
+}
+
+pprof_status ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
+                                   ppi_phases *into) {
+  if (first_calls->num > 1)
+    qsort(first_calls->calls, first_calls->num, sizeof *first_calls->calls,
+          ppi_first_calls_compare);
+  first_calls->num_cold = num_cold(first_calls, warmup);
+  if (!into) return PPROF_STATUS_OK;
+  pprof_status status =
+      ppi_histogram_merge(&into->steady_times, &first_calls->rest_times);
+  ppi_spread_merge(&into->steady, &first_calls->rest);
+  size_t first = find_first(first_calls);
+  if (first < first_calls->num)
+    ppi_spread_add(&into->first, first_calls->calls[first].length_ns);
+  for (size_t i = 0; i < first_calls->num && status == PPROF_STATUS_OK; i++) {
+    uint64_t length_ns = first_calls->calls[i].length_ns;
+    ppi_spread_add(i < first_calls->num_cold ? &into->cold : &into->steady,
+                   length_ns);
+    if (i >= first_calls->num_cold)
+      status = ppi_histogram_add(&into->steady_times, length_ns);
+  }
+  return status;
+}
+
+void ppi_first_calls_clear(ppi_first_calls *first_calls) {
+  ppi_free(first_calls->calls);
+  ppi_histogram_clear(&first_calls->rest_times);
+  *first_calls = (ppi_first_calls){0};
+}
+
+pprof_status ppi_phases_merge(ppi_phases *into, const ppi_phases *from) {
+  ppi_spread_merge(&into->first, &from->first);
+  ppi_spread_merge(&into->cold, &from->cold);
+  ppi_spread_merge(&into->steady, &from->steady);
+  into->cold_wall_ns += from->cold_wall_ns;
+  return ppi_histogram_merge(&into->steady_times, &from->steady_times);
+}
+
+void ppi_phases_clear(ppi_phases *phases) {
+  ppi_histogram_clear(&phases->steady_times);
+}
