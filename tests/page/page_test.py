@@ -54,16 +54,13 @@ def html(log):
 
 def html_of_trace(name, events):
     trace = os.path.join(Shared.folder.name, name + ".json")
-    with open(trace, "w", encoding="utf-8") as file:
-        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+    pathlib.Path(trace).write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     subprocess.run([TOOL, "html", trace], check=True, stderr=subprocess.DEVNULL)
     return trace + ".html"
 
 
 def report_of(log, *options):
-    done = subprocess.run([TOOL, *options, "-f", "json", log], check=True,
-                          stdout=subprocess.PIPE)
-    return json.loads(done.stdout)
+    return json.loads(subprocess.check_output([TOOL, *options, "-f", "json", log]))
 
 
 def report(*options):
@@ -99,8 +96,7 @@ class FirstScreenTest(PageCase):
         shown = page.js("[...document.querySelectorAll('[data-finding]')]"
                         ".map(e => [e.dataset.finding, e.dataset.kind, e.textContent])")
         findings = [finding for finding in want["findings"] if finding["number"]]
-        self.assertEqual([(f["id"], f["kind"]) for f in findings],
-                         [(id, kind) for id, kind, _ in shown])
+        self.assertEqual([[f["id"], f["kind"]] for f in findings], [one[:2] for one in shown])
         for finding, (_, _, text) in zip(findings, shown):
             self.assertTrue(text.startswith(f"{finding['number']} {finding['id']} "), text)
             self.assertIn(finding["text"], text)

@@ -315,7 +315,8 @@ PPROF_API void pprof_serve(const pprof_request *requests, size_t num);
 // ago: before a scheduler knew which.
 //
 // Example:
-//   pprof_serve_since(batch, num, 500000);  // choosing them took 0.5 ms
+//   pprof_request batch[2] = {{4711, {0}}, {4712, {0}}};
+//   pprof_serve_since(batch, 2, 500000);  // choosing them took 0.5 ms
 PPROF_API void pprof_serve_since(const pprof_request *requests, size_t num,
                                  uint64_t ago_ns);
 
