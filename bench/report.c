@@ -3,8 +3,9 @@
 // What reading a log into a report costs, against reading the same log into a
 // sink that does nothing with it: report [-n RANGES] [-r REPETITIONS]
 // [-l LANES] [-s RANGES_PER_SECOND] [-d PERCENT] [-q RANGES_PER_REQUEST]
-// [-w FILE]. Ways alternate in one process; figures are medians. With -w it
-// writes that log and is done.
+// [-w FILE | -f FILE]. Ways alternate in one process; figures are medians. With
+// -w it writes that log and is done; with -f it reads that log once into a
+// report and prints how many events there were.
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -245,13 +246,23 @@ static bool run(bench *self) {
   return ok;
 }
 
+static bool read_once(const char *path) {
+  pin(0);
+  uint64_t num = report_all(path);
+  if (num == UINT64_MAX) return false;
+  printf("%" PRIu64 "\n", num);
+  return true;
+}
+
 static bool take_options(int argc, char **argv, bench *self,
-                         const char **out_path) {
+                         const char **out_path, const char **in_path) {
   int option;
-  while ((option = getopt(argc, argv, "n:r:l:s:d:q:w:")) != -1) {
+  while ((option = getopt(argc, argv, "n:r:l:s:d:q:w:f:")) != -1) {
     double value = optarg ? strtod(optarg, NULL) : 0;
     if (option == 'w')
       *out_path = optarg;
+    else if (option == 'f')
+      *in_path = optarg;
     else if (option == '?' || value < 1 || value > 1e12)
       return false;
     else if (option == 'n')
@@ -273,15 +284,16 @@ static bool take_options(int argc, char **argv, bench *self,
 
 int main(int argc, char **argv) {
   bench self = {.log = {10000000, 2, 10000000, 0, 0}, .repetitions = 5};
-  const char *wanted = NULL, *tmp = getenv("TMPDIR");
-  if (!take_options(argc, argv, &self, &wanted)) {
+  const char *wanted = NULL, *given = NULL, *tmp = getenv("TMPDIR");
+  if (!take_options(argc, argv, &self, &wanted, &given)) {
     fprintf(stderr,
             "usage: report [-n RANGES] [-r REPETITIONS] [-l LANES, at most %d]"
             " [-s RANGES_PER_SECOND] [-d PERCENT] [-q RANGES_PER_REQUEST]"
-            " [-w FILE]\n",
+            " [-w FILE | -f FILE]\n",
             BENCH_LOG_LANES);
     return 2;
   }
+  if (given) return read_once(given) ? 0 : 1;
   if (wanted) {
     snprintf(self.path, sizeof self.path, "%s", wanted);
     return write_log(&self) ? 0 : 1;
