@@ -325,7 +325,7 @@ class NoModels(unittest.TestCase):
             with open(os.path.join(folder, "onnx.py"), "w", encoding="utf-8") as file:
                 file.write("raise ImportError('not here')")
             for name, value, words in (
-                    ("PPROF_PYTHON", "no-python", "and 'no-python' is none that has them: python3 -m "
+                    ("PPROF_PYTHON", "no-python", "'no-python' has no pprof and onnx for Python 3.9: python3 -m "
                      "pip install 'pprof-pipeline[cost]'"),
                     ("PYTHONPATH", folder, "cost needs Python's package onnx (not here): ")):
                 done = models.run(TOOL, data, **{name: value})

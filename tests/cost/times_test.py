@@ -93,7 +93,7 @@ class Times(unittest.TestCase):
         one = [event("/up/MatMul_kernel_time", 110, 10), event("model_run", 100, 80, "Session")]
         self.assertIn("trace.json: --step 1: it has 1 runs, counted from 0",
                       self.run_tool(one, "--step", "1", code=2))
-        self.assertIn("trace.json: none of its ranges is of a node of this model",
+        self.assertIn("trace.json: no range is of a node of this model",
                       self.run_tool([event("fused_kernel_time", 1, 2)], code=3))
         for options, what, code in ((("--step", "1"), "--step needs --times", 2),
                                     (("--style", "deepspeed", "-f", "json"), "leave out '-f json'", 2),
