@@ -245,7 +245,7 @@ class Nsys(export_case.Case):
         self.refused("view.sqlite", "no file of nsys")
         for name, table, words in (
                 ("rocpd.db", "rocpd_kernel_dispatch_1a2b(id, start, end)",
-                 "rocprofv3 (rocpd); rocpd convert -i FILE -f pftrace, then traceconv json"),
+                 "rocprofv3 (rocpd): use rocpd convert -i FILE -f pftrace, then traceconv json"),
                 ("a.rpd", "rocpd_api(id, start, end); CREATE TABLE rocpd_string(id)", "rpd2tracing.py makes a Chrome trace"),
                 ("nvprof.db", "StringTable(_id_, value)", "nsys export --type sqlite")):
             self.make(name, f"CREATE TABLE {table}")
