@@ -70,7 +70,8 @@ static char *reported_name(uint32_t domain, const char *name) {
   return copy;
 }
 
-static ppi_cupti_function *add(uint32_t domain, uint32_t id, const char *name) {
+static ppi_cupti_function *add_function(uint32_t domain, uint32_t id,
+                                        const char *name) {
   ppi_cupti_function *function = ppi_alloc(sizeof *function);
   char *reported = function ? reported_name(domain, name) : NULL;
   if (!reported) {
@@ -95,7 +96,7 @@ static void enable(const ppi_cupti_api *api, void *subscriber, uint32_t domain,
        is_launch = has_records(domain, name);
   ppi_cupti_function *function = functions[domain][id];
   if (!function && !reported && !is_launch) return;
-  if (!function) function = add(domain, id, name);
+  if (!function) function = add_function(domain, id, name);
   if (!function) return;
   __atomic_store_n(&function->is_reported, reported, __ATOMIC_RELAXED);
   api->cuptiEnableCallback(reported || is_launch, subscriber, domains[domain],

@@ -126,8 +126,8 @@ static bool choose_id(ppi_payload_schemas *schemas, bool has_id, uint64_t id,
   return true;
 }
 
-static uint64_t add(ppi_payload_schemas *schemas,
-                    const ppi_payload_type *from) {
+static uint64_t add_schema(ppi_payload_schemas *schemas,
+                           const ppi_payload_type *from) {
   ppi_payload_type *type = take(schemas, sizeof *type);
   if (!type) return refuse(schemas);
   *type = *from;
@@ -326,7 +326,7 @@ uint64_t ppi_payload_schema_register(
     fill_field(schemas, &attributes->entries[i], &fields[i]);
   type.items.fields = fields;
   measure(schemas, domain, &type);
-  return add(schemas, &type);
+  return add_schema(schemas, &type);
 }
 
 uint64_t ppi_payload_enum_register(
@@ -356,5 +356,5 @@ uint64_t ppi_payload_enum_register(
         (ppi_payload_label){copy_text(schemas, attributes->entries[i].name),
                             attributes->entries[i].value};
   type.items.labels = labels;
-  return add(schemas, &type);
+  return add_schema(schemas, &type);
 }

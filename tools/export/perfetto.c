@@ -292,8 +292,8 @@ static pprof_status add_counter(perfetto *out, const pprof_event *event) {
   return status_of(out);
 }
 
-static pprof_status add(perfetto *out, const pprof_event *event,
-                        const pprof_batch *batch) {
+static pprof_status add_event(perfetto *out, const pprof_event *event,
+                              const pprof_batch *batch) {
   slice reported;
   uint32_t lane;
   if (event->kind == PPROF_KIND_COUNTER) return add_counter(out, event);
@@ -324,7 +324,7 @@ static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
   perfetto *out = perfetto_of(sink);
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = add(out, pprof_batch_at(batch, i), batch);
+    status = add_event(out, pprof_batch_at(batch, i), batch);
   return status;
 }
 

@@ -117,9 +117,9 @@ static ppi_own_word unsigned_word(uint64_t value) {
   return (ppi_own_word){.u = value};
 }
 
-static pprof_status add(ppi_importer *importer, const own_event *event,
-                        ppi_own_part part, const ppi_own_word *words,
-                        size_t num) {
+static pprof_status add_part(ppi_importer *importer, const own_event *event,
+                             ppi_own_part part, const ppi_own_word *words,
+                             size_t num) {
   ppi_own_record record = event->record;
   record.part = (uint8_t)part;
   record.num = (uint8_t)num;
@@ -141,7 +141,7 @@ static pprof_status add_device(ppi_importer *importer, const own_event *event) {
                     whole(event, OWN_DEVICE_END) + PPI_RECORD_BIAS,
                     PPI_TIMED_FRAME);
   }
-  return add(importer, event, PPI_OWN_DEVICE, words, num);
+  return add_part(importer, event, PPI_OWN_DEVICE, words, num);
 }
 
 static pprof_status add_work(ppi_importer *importer, const own_event *event) {
@@ -151,7 +151,7 @@ static pprof_status add_work(ppi_importer *importer, const own_event *event) {
     words[i].d = event->numbers[OWN_ITEMS + i];
     is_stated |= event->has[OWN_ITEMS + i];
   }
-  return is_stated ? add(importer, event, PPI_OWN_WORK, words, 4)
+  return is_stated ? add_part(importer, event, PPI_OWN_WORK, words, 4)
                    : PPROF_STATUS_OK;
 }
 
@@ -162,8 +162,8 @@ static pprof_status add_cpu(ppi_importer *importer, const own_event *event) {
     ppi_own_word words[4] = {{0}};
     for (uint32_t k = 0; k < 4 && i + k < 9; k++)
       words[k] = unsigned_word(whole(event, OWN_CPU_KNOWN + i + k));
-    status =
-        add(importer, event, (ppi_own_part)(PPI_OWN_CPU + i / 4), words, 4);
+    status = add_part(importer, event, (ppi_own_part)(PPI_OWN_CPU + i / 4),
+                      words, 4);
   }
   return status;
 }
@@ -176,7 +176,7 @@ static pprof_status add_flows(ppi_importer *importer, const own_event *event) {
     size_t num = 0;
     for (; num < 4 && i < fields->num_flows; i++)
       words[num++] = unsigned_word(fields->flows[i]);
-    status = add(importer, event, PPI_OWN_FLOWS, words, num);
+    status = add_part(importer, event, PPI_OWN_FLOWS, words, num);
   }
   return status;
 }
@@ -188,7 +188,7 @@ static pprof_status add_numbers(ppi_importer *importer,
   for (uint32_t i = 0; i < numbers->num; i++)
     words[i] = unsigned_word(numbers->values[i]);
   return numbers->num
-             ? add(importer, event, PPI_OWN_NUMBERS, words, numbers->num)
+             ? add_part(importer, event, PPI_OWN_NUMBERS, words, numbers->num)
              : PPROF_STATUS_OK;
 }
 
@@ -204,7 +204,7 @@ static pprof_status add_event(ppi_importer *importer, const own_event *event,
       .num_host++;
   ppi_import_span(importer, event->record.time,
                   (uint64_t)event->end + PPI_RECORD_BIAS, PPI_TIMED_FRAME);
-  pprof_status status = add(importer, event, PPI_OWN_MAIN, words, 4);
+  pprof_status status = add_part(importer, event, PPI_OWN_MAIN, words, 4);
   if (status == PPROF_STATUS_OK && event->has[OWN_STREAM])
     status = add_device(importer, event);
   if (status == PPROF_STATUS_OK) status = add_work(importer, event);
@@ -266,7 +266,7 @@ static pprof_status take_window(ppi_importer *importer,
       .num_host++;
   ppi_import_span(importer, event->record.time, event->record.time,
                   PPI_TIMED_FRAME);
-  return add(importer, event, PPI_OWN_WINDOW, words, 2);
+  return add_part(importer, event, PPI_OWN_WINDOW, words, 2);
 }
 
 static pprof_status take_counter(ppi_importer *importer, own_event *event) {

@@ -15,7 +15,7 @@
 
 static ppi_tool_paths inputs;
 
-static bool add(ppi_tool_paths *paths, const char *path) {
+static bool add_path(ppi_tool_paths *paths, const char *path) {
   char **grown =
       ppi_grow(paths->items, &paths->capacity, paths->num + 1, sizeof *grown);
   if (!grown || !path) return false;
@@ -93,7 +93,7 @@ int ppi_tool_folder_list(const char *folder, ppi_tool_paths *logs,
     ppi_tool_paths *to = path && ppi_tool_is_folder(path) ? folders
                          : is_log(entries[i])             ? logs
                                                           : NULL;
-    room &= path != NULL && (!to || add(to, path));
+    room &= path != NULL && (!to || add_path(to, path));
     if (!to) free(path);
     free(entries[i]);
   }
@@ -113,9 +113,9 @@ int ppi_tool_folders_open(struct ppi_tool_options *options) {
     const char *path = options->inputs[i];
     bool is_folder = ppi_tool_is_folder(path);
     options->of_folder |= is_folder;
-    int code = is_folder            ? add_all(path)
-               : add(&inputs, path) ? PPI_EXIT_DONE
-                                    : no_memory();
+    int code = is_folder                 ? add_all(path)
+               : add_path(&inputs, path) ? PPI_EXIT_DONE
+                                         : no_memory();
     if (code != PPI_EXIT_DONE) return code;
   }
   const char **all = calloc(inputs.num + 1, sizeof(*all));

@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-static bool add(ppi_tool_interpreter *to, const char *word) {
+static bool add_word(ppi_tool_interpreter *to, const char *word) {
   if (to->num == PPI_INTERPRETER_WORDS) return false;
   to->words[to->num++] = word;
   return true;
@@ -113,7 +113,7 @@ static bool take_first_line(ppi_tool_interpreter *out, char *line) {
     if (!found && !is_interpreter) return false;
     if (is_interpreter) out->program = word;
     found = true;
-    if (!add(out, word)) return false;
+    if (!add_word(out, word)) return false;
   }
   return found;
 }
@@ -125,7 +125,7 @@ static bool take_script(ppi_tool_interpreter *out, const char *name) {
       !read_lines(path, out->text, second, PATH_MAX))
     return false;
   char *exec = exec_line(second);
-  if (exec) return add(out, out->program = exec);
+  if (exec) return add_word(out, out->program = exec);
   return take_first_line(out, out->text + 2);
 }
 
@@ -137,18 +137,18 @@ static bool take_options(ppi_tool_interpreter *out, char *const *words) {
     const char *word = *words;
     if (word[1] == '-') {
       bool takes_next = strcmp(word, "--check-hash-based-pycs") == 0;
-      if (!add(out, word)) return false;
-      if (takes_next && words[1] && !add(out, *++words)) return false;
+      if (!add_word(out, word)) return false;
+      if (takes_next && words[1] && !add_word(out, *++words)) return false;
       continue;
     }
     size_t len = strcspn(word + 1, "cmWX") + 1;
     if (word[len] == 'c' || word[len] == 'm') {
       if (len == 1) return true;
       snprintf(out->options, sizeof out->options, "%.*s", (int)len, word);
-      return add(out, out->options);
+      return add_word(out, out->options);
     }
-    if (!add(out, word)) return false;
-    if (word[len] && !word[len + 1] && words[1] && !add(out, *++words))
+    if (!add_word(out, word)) return false;
+    if (word[len] && !word[len + 1] && words[1] && !add_word(out, *++words))
       return false;
   }
   return true;
@@ -161,12 +161,13 @@ bool ppi_tool_interpreter_find(char *const *command,
     size_t num = skip_env(command);
     if (num == SIZE_MAX) return false;
     for (size_t i = 0; i < num; i++)
-      if (!add(out, command[i])) return false;
+      if (!add_word(out, command[i])) return false;
     command += num;
   }
   if (!*command) return false;
   if (!is_python(*command)) return take_script(out, *command);
-  return add(out, out->program = *command) && take_options(out, command + 1);
+  return add_word(out, out->program = *command) &&
+         take_options(out, command + 1);
 }
 
 // ---- asking it ----

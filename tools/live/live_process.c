@@ -141,7 +141,8 @@ static bool is_known(const struct ppi_live_processes *all, pid_t pid) {
   return false;
 }
 
-static bool add(struct ppi_live_processes *all, pid_t pid, pprof_error *error) {
+static bool add_process(struct ppi_live_processes *all, pid_t pid,
+                        pprof_error *error) {
   if (all->num == PPI_LIVE_MAX_PROCESSES || is_known(all, pid)) return true;
   struct ppi_live_process *process = ppi_alloc(sizeof *process);
   if (!process) return false;
@@ -160,7 +161,7 @@ static void add_called(struct ppi_live_processes *all, const char *name) {
   pprof_error error = {""};
   size_t num = ppi_control_list(pids, PPI_LIVE_MAX_PROCESSES);
   for (size_t i = 0; i < num; i++)
-    if (!name || is_called(pids[i], name)) add(all, pids[i], &error);
+    if (!name || is_called(pids[i], name)) add_process(all, pids[i], &error);
 }
 
 static void destroy(struct ppi_live_process *process) {
@@ -190,7 +191,7 @@ static int find_one(const char *operand, struct ppi_live_processes *all) {
   const long pid = strtol(operand, &end, 10);
   const bool is_number = end != operand && !*end && !errno;
   if (is_number && pid > 0 && pid <= INT_MAX) {
-    if (add(all, (pid_t)pid, &error)) return PPI_EXIT_DONE;
+    if (add_process(all, (pid_t)pid, &error)) return PPI_EXIT_DONE;
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
   }
   add_called(all, operand);

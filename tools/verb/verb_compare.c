@@ -357,7 +357,7 @@ static int refuse_threshold(const struct compare *compare,
                        threshold->pattern);
 }
 
-static int build(struct compare *compare) {
+static int build_page(struct compare *compare) {
   if (!find_stages(compare)) return out_of_memory();
   for (size_t i = 0; i < compare->num_stages; i++) {
     for (unsigned m = 0; m < PPI_NUM_METRICS; m++) {
@@ -463,7 +463,7 @@ static int compare_all(struct compare *compare) {
                            compare->wanted.num_warm, true);
   if (answer == PPI_EXIT_DAMAGED) code = answer;
   if (answer == PPI_EXIT_DONE || answer == PPI_EXIT_DAMAGED)
-    answer = build(compare);
+    answer = build_page(compare);
   if (answer != PPI_EXIT_DONE) return answer;
   if (!ppi_judge(compare->comparisons, compare->num_comparisons))
     return out_of_memory();

@@ -99,7 +99,7 @@ static pprof_status take_definition(pprof_sink *sink,
   return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-static bool add(joining *join, const pprof_event *event) {
+static bool add_range(joining *join, const pprof_event *event) {
   bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
   uint64_t start = on_device ? event->device_start_ns : event->start_ns;
   uint64_t end = on_device ? event->device_end_ns : event->end_ns;
@@ -121,7 +121,7 @@ static bool is_timed(const pprof_event *event) {
 static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
-    if (is_timed(event) && !add((joining *)sink, event))
+    if (is_timed(event) && !add_range((joining *)sink, event))
       return PPROF_STATUS_NO_MEMORY;
   }
   return PPROF_STATUS_OK;

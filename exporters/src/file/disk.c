@@ -166,8 +166,8 @@ static file_id look(const char *path) {
   return (file_id){found.st_dev, found.st_ino, true};
 }
 
-static bool add(ppi_disk *disk, const char *path, uint64_t bytes,
-                bool removable) {
+static bool add_file(ppi_disk *disk, const char *path, uint64_t bytes,
+                     bool removable) {
   disk_file *file = find_or_add(disk, path);
   if (!file) return false;
   file->bytes += bytes;
@@ -181,7 +181,7 @@ bool ppi_disk_add(ppi_disk *disk, const char *path, uint64_t bytes,
   if (!disk) return true;
   file_id id = look(path);
   pthread_mutex_lock(&disk->mutex);
-  bool added = add(disk, path, bytes, removable);
+  bool added = add_file(disk, path, bytes, removable);
   if (added) find(disk, path)->id = id;
   pthread_mutex_unlock(&disk->mutex);
   return added;
@@ -190,7 +190,7 @@ bool ppi_disk_add(ppi_disk *disk, const char *path, uint64_t bytes,
 bool ppi_disk_add_segment(ppi_disk *disk, const char *path) {
   if (!disk) return true;
   pthread_mutex_lock(&disk->mutex);
-  bool added = add(disk, path, 0, true);
+  bool added = add_file(disk, path, 0, true);
   if (added) find(disk, path)->is_segment = true;
   pthread_mutex_unlock(&disk->mutex);
   return added;
@@ -199,8 +199,8 @@ bool ppi_disk_add_segment(ppi_disk *disk, const char *path) {
 bool ppi_disk_take(ppi_disk *disk, const char *path, uint64_t bytes) {
   if (!disk) return true;
   pthread_mutex_lock(&disk->mutex);
-  bool taken = add(disk, path, 0, false) && make_room(disk, bytes) &&
-               add(disk, path, bytes, false);
+  bool taken = add_file(disk, path, 0, false) && make_room(disk, bytes) &&
+               add_file(disk, path, bytes, false);
   pthread_mutex_unlock(&disk->mutex);
   return taken;
 }
@@ -209,7 +209,7 @@ bool ppi_disk_add_yielding(ppi_disk *disk, const char *path) {
   if (!disk) return true;
   file_id id = look(path);
   pthread_mutex_lock(&disk->mutex);
-  bool added = add(disk, path, 0, false);
+  bool added = add_file(disk, path, 0, false);
   if (added) {
     disk_file *file = find(disk, path);
     file->yields = true;
@@ -242,7 +242,7 @@ void ppi_disk_settle(ppi_disk *disk, const char *path, const char *to) {
   disk_file *file = find(disk, path);
   uint64_t bytes = file ? file->bytes : 0;
   char *dropped = file ? drop(disk, file) : NULL;
-  add(disk, to, bytes, false);
+  add_file(disk, to, bytes, false);
   pthread_mutex_unlock(&disk->mutex);
   ppi_free(dropped);
 }

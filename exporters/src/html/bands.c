@@ -25,8 +25,9 @@ static void trim(ppi_picture *picture) {
   picture->num_bands = PPI_PICTURE_BANDS;
 }
 
-static pprof_status add(ppi_picture *picture, const ppi_intervals *stretches,
-                        const ppi_picture_band *like) {
+static pprof_status add_bands(ppi_picture *picture,
+                              const ppi_intervals *stretches,
+                              const ppi_picture_band *like) {
   uint64_t shift_ns = picture->runs[like->run].shift_ns;
   size_t num = picture->num_bands + stretches->num;
   if (!PPI_ROOM(picture->bands, picture->bands_capacity, num + 1))
@@ -54,7 +55,7 @@ pprof_status ppi_bands_take(ppi_picture *picture) {
       status = ppi_machine_stretches(&picture->machine, (ppi_machine_cause)i, k,
                                      &stretches, &ns);
       if (status == PPROF_STATUS_OK && stretches.num)
-        status = add(picture, &stretches, &like);
+        status = add_bands(picture, &stretches, &like);
       ppi_intervals_clear(&stretches);
     }
   return status;

@@ -140,8 +140,9 @@ static uint32_t bound_of(const ppi_live_header *header, uint64_t ns) {
   return low;
 }
 
-static void add(ppi_live_counts *counts, ppi_live_row *row,
-                const pprof_event *event, uint64_t start_ns, uint64_t end_ns) {
+static void add_count(ppi_live_counts *counts, ppi_live_row *row,
+                      const pprof_event *event, uint64_t start_ns,
+                      uint64_t end_ns) {
   const uint64_t ns = end_ns > start_ns ? end_ns - start_ns : 0;
   row->is_used = 1;
   if (event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED)) {
@@ -257,13 +258,14 @@ void ppi_live_count(ppi_live_counts *counts, const ppi_live_names *names,
   } else if (event->kind == PPROF_KIND_DEVICE_RANGE && event->device_end_ns) {
     ppi_live_row *row = row_of(counts, names, event->site, DEVICE);
     if (row)
-      add(counts, row, event, event->device_start_ns, event->device_end_ns);
+      add_count(counts, row, event, event->device_start_ns,
+                event->device_end_ns);
     add_stretch(counts, names, event);
   } else if (event->kind == PPROF_KIND_RANGE ||
              (event->kind == PPROF_KIND_DEVICE_RANGE &&
               !(event->flags & PPROF_FLAG_PAIRED))) {
     ppi_live_row *row = row_of(counts, names, event->site, HOST);
-    if (row) add(counts, row, event, event->start_ns, event->end_ns);
+    if (row) add_count(counts, row, event, event->start_ns, event->end_ns);
     count_step(counts, names, event);
     count_thread(counts, names, event);
   }

@@ -70,8 +70,8 @@ static pprof_status number_alike(ppi_threads *threads) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status add(ppi_answer *to, const ppi_answer_row *key, uint64_t ns,
-                        uint64_t calls) {
+static pprof_status add_row(ppi_answer *to, const ppi_answer_row *key,
+                            uint64_t ns, uint64_t calls) {
   ppi_answer_row *row = ppi_answer_row_of(to, key);
   if (!row) return PPROF_STATUS_NO_MEMORY;
   row->total_ns += ns;
@@ -90,7 +90,7 @@ static pprof_status add_stage(ppi_answer *to,
                               .where = PPI_WHERE_HOST};
   // Steps are of the process, not of a thread.
   bool is_stage = from->host.n && from->category != PPROF_CATEGORY_PROFILE_STEP;
-  return is_stage ? add(to, &key, from->self_ns, from->host.n)
+  return is_stage ? add_row(to, &key, from->self_ns, from->host.n)
                   : PPROF_STATUS_OK;
 }
 
@@ -101,7 +101,7 @@ static pprof_status add_rest(ppi_answer *to, uint64_t wall_ns) {
                               .where = PPI_WHERE_BETWEEN};
   uint64_t rest_ns = wall_ns - PPI_MIN(to->total_ns, wall_ns);
   to->num_units = 1;
-  return add(to, &key, rest_ns, 0);
+  return add_row(to, &key, rest_ns, 0);
 }
 
 pprof_status ppi_threads_of(const ppi_figures *figures, ppi_threads *out) {

@@ -282,8 +282,9 @@ static const char *missing(const ppi_figures *figures,
   return NULL;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_answer(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
   ppi_base_kind base = ppi_figures_base(figures);
   ppi_ranks ranks;
   out->reason = missing(figures, options, out);
@@ -386,7 +387,7 @@ const ppi_view_kind ppi_view_answer = {
     .has_time_unit = true,
     .named_only = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_answer,
     .fold = fold,
     .note_first = true,
     .put_text = ppi_answer_put_text,

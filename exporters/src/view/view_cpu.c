@@ -116,8 +116,9 @@ static int compare_names(const void *left, const void *right) {
   return order ? order : strcmp(a->category_name, b->category_name);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_cpu(const ppi_figures *figures,
+                              const ppi_report_options *options,
+                              ppi_view *out) {
   const ppi_report_name **names =
       ppi_alloc((figures->num_names + 1) * sizeof *names);
   if (!names) return PPROF_STATUS_NO_MEMORY;
@@ -155,5 +156,5 @@ const ppi_view_kind ppi_view_cpu = {
     PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_cpu,
 };

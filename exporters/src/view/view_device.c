@@ -64,8 +64,9 @@ static void note_missing(ppi_view *view, const ppi_figures *figures) {
   }
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_device(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
   (void)options;
   const uint64_t *totals = figures->totals;
   uint64_t busy = totals[PPI_TOTAL_CPU_SYSTEM_BUSY_TICKS];
@@ -105,5 +106,5 @@ const ppi_view_kind ppi_view_device = {
     .title = "Device Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_device,
 };

@@ -102,8 +102,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_view_note_base(view, figures);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_distributed(const ppi_figures *figures,
+                                      const ppi_report_options *options,
+                                      ppi_view *out) {
   (void)options;
   const ppi_report_distribution *from = &figures->distribution;
   bool is_paddle = figures->details.paddle_distribution;
@@ -128,5 +129,5 @@ const ppi_view_kind ppi_view_distributed = {
     PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_distributed,
 };

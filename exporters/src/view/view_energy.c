@@ -102,8 +102,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                       units[i].name, joules / (double)units[i].num);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_energy(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
   (void)options;
   bool added = true;
   for (size_t i = 0; i < figures->energy.num && added; i++)
@@ -123,5 +124,5 @@ const ppi_view_kind ppi_view_energy = {
     .has_time_unit = true,
     .only_with_rows = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_energy,
 };

@@ -79,8 +79,9 @@ static void put_note(ppi_view *view) {
                 "either. Kernels and copies of a trace are no stages.\n");
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_interference(const ppi_figures *figures,
+                                       const ppi_report_options *options,
+                                       ppi_view *out) {
   const ppi_report_interference *alone = NULL;
   bool added = true;
   for (size_t i = 0; i < figures->num_interference && added; i++) {
@@ -106,5 +107,5 @@ const ppi_view_kind ppi_view_interference = {
     PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_interference,
 };

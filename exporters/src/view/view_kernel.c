@@ -66,8 +66,9 @@ static const char *why_none(const ppi_figures *figures) {
   return "no kernel records: nothing was recorded on a device";
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_kernel(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
   ppi_named_block block = {.figures = figures,
                            .options = options,
                            .layout = &layout,
@@ -96,5 +97,5 @@ const ppi_view_kind ppi_view_kernel = {
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,
-    .build = build,
+    .build = build_kernel,
 };

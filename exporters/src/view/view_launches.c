@@ -164,8 +164,9 @@ static uint64_t kernel_time(const ppi_figures *figures) {
   return sum_ns;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_launches(const ppi_figures *figures,
+                                   const ppi_report_options *options,
+                                   ppi_view *out) {
   launch_rows rows = {0};
   size_t most = options->top > 0 ? (size_t)options->top : SIZE_MAX;
   if (!figures->details.shapes)
@@ -196,5 +197,5 @@ const ppi_view_kind ppi_view_launches = {
     .has_quantiles = true,
     .named_only = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_launches,
 };

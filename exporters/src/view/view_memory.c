@@ -86,10 +86,10 @@ typedef struct memory_build {
   const ppi_report_memory **rows;
 } memory_build;
 
-static bool add_type(const memory_build *build, const ppi_report_place *place,
-                     bool is_reserved) {
-  const ppi_figures *figures = build->figures;
-  const ppi_report_memory **rows = build->rows;
+static bool add_type(const memory_build *build_memory,
+                     const ppi_report_place *place, bool is_reserved) {
+  const ppi_figures *figures = build_memory->figures;
+  const ppi_report_memory **rows = build_memory->rows;
   ppi_report_memory totals = {.place = place->name, .is_reserved = is_reserved};
   size_t num = 0;
   for (size_t i = 0; i < figures->num_memory; i++) {
@@ -105,28 +105,30 @@ static bool add_type(const memory_build *build, const ppi_report_place *place,
   }
   if (num == 0 && !place->is_known[is_reserved]) return true;
   if (num > 1) qsort(rows, num, sizeof *rows, compare_memory);
-  if (build->top > 0 && (size_t)build->top < num) num = (size_t)build->top;
-  bool added = add_totals(build->view, place, &totals);
+  if (build_memory->top > 0 && (size_t)build_memory->top < num)
+    num = (size_t)build_memory->top;
+  bool added = add_totals(build_memory->view, place, &totals);
   for (size_t i = 0; i < num && added; i++)
-    added = add_row(build->view, rows[i],
+    added = add_row(build_memory->view, rows[i],
                     rows[i]->name[0] ? rows[i]->name : "<none>");
   return added;
 }
 
-static bool add_place(const memory_build *build,
+static bool add_place(const memory_build *build_memory,
                       const ppi_report_place *place) {
-  ppi_view *view = build->view;
+  ppi_view *view = build_memory->view;
   size_t first = view->num_rows;
   const char *title =
       ppi_view_text(view, "Memory Summary - Place(%s)", place->name);
-  bool added =
-      title && add_type(build, place, false) && add_type(build, place, true);
+  bool added = title && add_type(build_memory, place, false) &&
+               add_type(build_memory, place, true);
   if (added && view->num_rows > first) view->rows[first].title = title;
   return added;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_memory(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
   const ppi_report_memory **rows =
       ppi_alloc((figures->num_memory + 1) * sizeof *rows);
   if (!rows) return PPROF_STATUS_NO_MEMORY;
@@ -146,5 +148,5 @@ const ppi_view_kind ppi_view_memory = {
     PPI_VIEW_LAYOUT(columns, table_columns),
     PPI_VIEW_BRIEF(brief),
     .end = PPI_TABLE_END_NONE,
-    .build = build,
+    .build = build_memory,
 };

@@ -50,8 +50,9 @@ static pprof_status put(ppi_view *view, ppi_named_block *block,
   return status;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_memory_manipulation(const ppi_figures *figures,
+                                              const ppi_report_options *options,
+                                              ppi_view *out) {
   ppi_named_block host = {.figures = figures,
                           .options = options,
                           .layout = &host_layout,
@@ -79,5 +80,5 @@ const ppi_view_kind ppi_view_memory_manipulation = {
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,
-    .build = build,
+    .build = build_memory_manipulation,
 };

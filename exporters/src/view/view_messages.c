@@ -85,8 +85,9 @@ static void put_note(ppi_view *view, bool by_power) {
                     PPI_MESSAGES_EXACT);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_messages(const ppi_figures *figures,
+                                   const ppi_report_options *options,
+                                   ppi_view *out) {
   const ppi_report_name **names =
       ppi_alloc((figures->num_names + 1) * sizeof *names);
   if (!names) return PPROF_STATUS_NO_MEMORY;
@@ -116,5 +117,5 @@ const ppi_view_kind ppi_view_messages = {
     PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_messages,
 };

@@ -94,8 +94,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_view_note_base(view, figures);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_model(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *out) {
   (void)options;
   size_t present = 0;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
@@ -118,5 +119,5 @@ const ppi_view_kind ppi_view_model = {
     PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_model,
 };

@@ -131,8 +131,9 @@ static bool add_rows(ppi_view *view, shared_names *shared,
   return added;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_nsys(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_view *out) {
   shared_names shared = {0};
   bool added = sort_names(&shared, figures) && add_rows(out, &shared, options);
   clear_names(&shared);
@@ -182,6 +183,6 @@ const ppi_view_kind ppi_view_nsys = {
     .columns = columns,
     .num_columns = NUM_COLUMNS,
     PPI_VIEW_BRIEF(brief),
-    .build = build,
+    .build = build_nsys,
     .put_text = put_text,
 };

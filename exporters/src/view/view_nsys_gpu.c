@@ -26,7 +26,7 @@ typedef struct gpu_rows {
   size_t num, capacity;
 } gpu_rows;
 
-static bool add(gpu_rows *rows, const gpu_row *row) {
+static bool add_gpu_row(gpu_rows *rows, const gpu_row *row) {
   if (!PPI_ROOM(rows->items, rows->capacity, rows->num + 1)) return false;
   rows->items[rows->num++] = *row;
   return true;
@@ -293,7 +293,7 @@ static pprof_status build_names(const ppi_figures *figures,
     gpu_row row = row_of(from);
     row.range = "";
     row.name = from->name;
-    if (is(from->category) && row.times.n) added = add(&rows, &row);
+    if (is(from->category) && row.times.n) added = add_gpu_row(&rows, &row);
   }
   return put_rows(out, &rows, added, gets, options->top);
 }
@@ -322,7 +322,7 @@ static pprof_status build_shapes(const ppi_figures *figures,
                          .block = three(out, from->shape.block),
                          .times = from->spread,
                          .histogram = &from->times};
-    added = row.grid && row.block && add(&rows, &row);
+    added = row.grid && row.block && add_gpu_row(&rows, &row);
   }
   return put_rows(out, &rows, added, kern_gb_sum_gets, options->top);
 }
@@ -379,7 +379,7 @@ static pprof_status build_projections(const ppi_figures *figures,
          in < end && ppi_path_row_is_in(in, path); in++)
       row.children +=
           in->level == path->level + 1 && is_range(in) ? in->spread.n : 0;
-    added = add(&rows, &row);
+    added = add_gpu_row(&rows, &row);
   }
   return put_rows(out, &rows, added, proj_sum_gets, options->top);
 }
@@ -413,7 +413,7 @@ static pprof_status build_range_kernels(const ppi_figures *figures,
         ppi_page_text(&out->note, "Only the first 65536 rows are here.");
         return put_rows(out, &rows, added, nvtx_kern_sum_gets, options->top);
       }
-      added = add(&rows, &row);
+      added = add_gpu_row(&rows, &row);
     }
   }
   return put_rows(out, &rows, added, nvtx_kern_sum_gets, options->top);

@@ -54,8 +54,9 @@ static bool add_row(ppi_view *view, const char *name, size_t place,
   return true;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_numbers(const ppi_figures *figures,
+                                  const ppi_report_options *options,
+                                  ppi_view *out) {
   (void)options;
   const ppi_report_name **names =
       ppi_alloc((figures->num_names + 1) * sizeof *names);
@@ -86,7 +87,7 @@ const ppi_view_kind ppi_view_numbers = {
     PPI_VIEW_BRIEF(brief),
     .only_with_rows = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_numbers,
 };
 
 // ---- counters ----

@@ -190,8 +190,9 @@ static bool finish_row(ppi_view *view, const ppi_named_block *block,
   return put_parts(view, block, named);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_operator(const ppi_figures *figures,
+                                   const ppi_report_options *options,
+                                   ppi_view *out) {
   const ppi_named_block block = {.figures = figures,
                                  .options = options,
                                  .layout = &layout,
@@ -210,5 +211,5 @@ const ppi_view_kind ppi_view_operator = {
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,
-    .build = build,
+    .build = build_operator,
 };

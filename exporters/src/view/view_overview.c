@@ -71,8 +71,9 @@ static pprof_status add_part(ppi_view *view, const ppi_figures *figures,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_overview(const ppi_figures *figures,
+                                   const ppi_report_options *options,
+                                   ppi_view *out) {
   (void)options;
   line *lines = ppi_alloc((figures->num_categories + 1) * sizeof *lines);
   if (!lines) return PPROF_STATUS_NO_MEMORY;
@@ -100,5 +101,5 @@ const ppi_view_kind ppi_view_overview = {
     .second_columns = device_table,
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_overview,
 };

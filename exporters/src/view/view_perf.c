@@ -86,8 +86,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures,
                   ppi_time_unit_name(options->time_unit));
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_perf(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_view *out) {
   const ppi_report_perf *perf = &figures->perf;
   if (!perf->batch.n) {
     out->reason = "no whole steps: the program marked none";
@@ -171,6 +172,6 @@ const ppi_view_kind ppi_view_perf = {
     .title = "Perf Summary",
     .columns = columns,
     .num_columns = NUM_COLUMNS,
-    .build = build,
+    .build = build_perf,
     .put_text = put_text,
 };

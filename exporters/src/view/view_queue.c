@@ -83,8 +83,9 @@ static void put_note(ppi_view *view) {
       "might find zero.\n");
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_queue(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *out) {
   const ppi_report_queue **queues =
       ppi_alloc((figures->num_queues + 1) * sizeof *queues);
   if (!queues) return PPROF_STATUS_NO_MEMORY;
@@ -112,5 +113,5 @@ const ppi_view_kind ppi_view_queue = {
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_queue,
 };

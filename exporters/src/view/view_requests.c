@@ -403,8 +403,9 @@ static void clear_lines(lines *all) {
   ppi_free(all->all.times_ns);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_requests(const ppi_figures *figures,
+                                   const ppi_report_options *options,
+                                   ppi_view *out) {
   if (!figures->details.requests) {
     out->reason = "the report was not asked to collect it before its run";
     return PPROF_STATUS_OK;
@@ -434,5 +435,5 @@ const ppi_view_kind ppi_view_requests = {
     .has_quantiles = true,
     .named_only = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_requests,
 };

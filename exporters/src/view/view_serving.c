@@ -339,8 +339,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                   "what --slo asks for.\n");
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_serving(const ppi_figures *figures,
+                                  const ppi_report_options *options,
+                                  ppi_view *out) {
   (void)options;
   bool added = true;
   for (size_t i = 0; i < figures->num_serving && added; i++)
@@ -363,5 +364,5 @@ const ppi_view_kind ppi_view_serving = {
     .has_quantiles = true,
     .only_with_rows = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_serving,
 };

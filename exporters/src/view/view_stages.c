@@ -353,8 +353,9 @@ pprof_status ppi_stage_rooflines(const ppi_figures *figures,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_stages(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
   if (!figures->details.stages) {
     out->reason = "the report was not asked to collect it before its run";
     return PPROF_STATUS_OK;
@@ -377,5 +378,5 @@ const ppi_view_kind ppi_view_stages = {
     .has_quantiles = true,
     .named_only = true,
     .end = PPI_TABLE_END_NOTE,
-    .build = build,
+    .build = build_stages,
 };

@@ -160,8 +160,9 @@ static void put_totals(ppi_page *page, const totals *sums,
   ppi_page_text(page, "\n");
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_torch(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *out) {
   ppi_named_list list = {0};
   totals sums = {0};
   ppi_sort_key key = ppi_sort_key_of(options);
@@ -320,6 +321,6 @@ const ppi_view_kind ppi_view_torch = {
     .columns = columns,
     .num_columns = NUM_COLUMNS,
     PPI_VIEW_BRIEF(brief),
-    .build = build,
+    .build = build_torch,
     .put_text = put_text,
 };

@@ -240,8 +240,9 @@ static pprof_status add_rows(tree_rows *tree, ppi_view *view) {
   return ppi_tree_add_work(view, tree->figures, options, NULL, 1);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_tree(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_view *out) {
   size_t num = figures->num_paths, num_names = figures->num_names;
   tree_rows tree = {.figures = figures, .options = options};
   tree.nodes = ppi_alloc((num + 1) * sizeof *tree.nodes);
@@ -285,6 +286,6 @@ const ppi_view_kind ppi_view_tree = {
     PPI_VIEW_LAYOUT(columns, table_columns),
     PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
-    .build = build,
+    .build = build_tree,
     .put_text = ppi_tree_put_text,
 };

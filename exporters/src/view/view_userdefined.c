@@ -29,8 +29,9 @@ static bool takes(uint32_t category, const char *name) {
          !ppi_named_is_copy(category, name);
 }
 
-static pprof_status build(const ppi_figures *figures,
-                          const ppi_report_options *options, ppi_view *out) {
+static pprof_status build_userdefined(const ppi_figures *figures,
+                                      const ppi_report_options *options,
+                                      ppi_view *out) {
   const ppi_named_block block = {.figures = figures,
                                  .options = options,
                                  .layout = &layout,
@@ -57,5 +58,5 @@ const ppi_view_kind ppi_view_userdefined = {
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_NONE,
-    .build = build,
+    .build = build_userdefined,
 };

@@ -33,8 +33,8 @@ static int compare(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
-static void add(ppi_total *items, size_t *num, ppi_total_key key,
-                uint64_t value) {
+static void add_total(ppi_total *items, size_t *num, ppi_total_key key,
+                      uint64_t value) {
   for (size_t i = 0; i < *num; i++) {
     if (items[i].lane != PPROF_ALL_LANES || items[i].key != key) continue;
     items[i].value += value;
@@ -80,17 +80,17 @@ pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
   for (size_t i = 0; i < num; i++)
     if (items[i].lane == PPROF_ALL_LANES && items[i].key == PPI_TOTAL_RECORDED)
       recorded = items[i].value;
-  add(items, &num, PPI_TOTAL_NAMES_OVERFLOWED, header->names_overflowed);
-  add(items, &num, PPI_TOTAL_CLAMPED, header->clamped);
-  add(items, &num, PPI_TOTAL_CLOCK_ERROR_NS, header->clock_error_ns);
-  add(items, &num, PPI_TOTAL_OWN_COST, header->own_cost_ns_x1000);
-  add(items, &num, PPI_TOTAL_OWN_COST_TOTAL_NS,
-      ppi_tally_own_cost_ns(recorded, header->own_cost_ns_x1000) +
-          tally->more_cost_ns);
-  add(items, &num, PPI_TOTAL_CRASH_SAFE, header->crash_safe);
+  add_total(items, &num, PPI_TOTAL_NAMES_OVERFLOWED, header->names_overflowed);
+  add_total(items, &num, PPI_TOTAL_CLAMPED, header->clamped);
+  add_total(items, &num, PPI_TOTAL_CLOCK_ERROR_NS, header->clock_error_ns);
+  add_total(items, &num, PPI_TOTAL_OWN_COST, header->own_cost_ns_x1000);
+  add_total(items, &num, PPI_TOTAL_OWN_COST_TOTAL_NS,
+            ppi_tally_own_cost_ns(recorded, header->own_cost_ns_x1000) +
+                tally->more_cost_ns);
+  add_total(items, &num, PPI_TOTAL_CRASH_SAFE, header->crash_safe);
   for (uint32_t i = 0; i < 4; i++)
-    add(items, &num, (ppi_total_key)(PPI_TOTAL_CPU_PROCESS_NS + i),
-        header->cpu[i]);
+    add_total(items, &num, (ppi_total_key)(PPI_TOTAL_CPU_PROCESS_NS + i),
+              header->cpu[i]);
   qsort(items, num, sizeof *items, compare);
   *out = items;
   *out_num = num;

@@ -8,7 +8,8 @@
 
 #include "device/device_impl.h"
 
-static void add(ppi_texts *out, const pprof_device *device, const char *why) {
+static void add_reason(ppi_texts *out, const pprof_device *device,
+                       const char *why) {
   char text[400];
   snprintf(text, sizeof text, "%s: %s", device->name, why);
   ppi_texts_add(out, "device", text);
@@ -21,7 +22,7 @@ static void add_error(ppi_texts *out, const pprof_device *device) {
   char text[300];
   snprintf(text, sizeof text, "%s: device timing ended, host times go on",
            error ? error : "it reported an error");
-  add(out, device, text);
+  add_reason(out, device, text);
 }
 
 static void add_reasons(ppi_texts *out, const pprof_device *device,
@@ -56,13 +57,13 @@ static void add_reasons(ppi_texts *out, const pprof_device *device,
       {PPI_DEVICE_NOTE_MANY_IN_GRAPHS,
        "more than 256 ranges in graphs: the others have no device time"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (notes & all[i].note) add(out, device, all[i].text);
+    if (notes & all[i].note) add_reason(out, device, all[i].text);
 }
 
 static void add_session(ppi_texts *out, const pprof_device *device) {
   const ppi_device_session *session = device->session;
   if (PPI_BACKEND_HAS(device->backend, caveat))
-    add(out, device, device->backend->caveat);
+    add_reason(out, device, device->backend->caveat);
   if (ppi_device_has_failed(session)) add_error(out, device);
   add_reasons(out, device, __atomic_load_n(&session->notes, __ATOMIC_RELAXED));
 }
@@ -73,11 +74,13 @@ void ppi_device_notes(ppi_texts *out, bool is_off) {
                   "a NULL device, or no current CUDA context: host time only");
   for (const pprof_device *d = ppi_device_list(); d; d = d->next) {
     if (!d->available)
-      add(out, d, d->why_not.text);
+      add_reason(out, d, d->why_not.text);
     else if (d->refused_serial == ppi_recorder_in_force.serial)
-      add(out, d, "no room for its ranges (memory, or too many devices)");
+      add_reason(out, d,
+                 "no room for its ranges (memory, or too many devices)");
     else if (d->session)
       add_session(out, d);
-    if (d->available && is_off) add(out, d, "device times are switched off");
+    if (d->available && is_off)
+      add_reason(out, d, "device times are switched off");
   }
 }

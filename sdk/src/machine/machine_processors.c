@@ -94,7 +94,7 @@ static double grown(double now, double before) {
   return now > before ? now - before : 0;
 }
 
-static void add(const ticks *now) {
+static void add_ticks(const ticks *now) {
   const ticks *before = &all.before;
   double busy = grown(now->busy, before->busy);
   double idle = grown(now->idle, before->idle);
@@ -114,7 +114,7 @@ static void sample_processors(void) {
   if (!read_stat(&now)) return;
   read_own(&now);
   read_waited(&now);
-  if (all.before.own > 0) add(&now);
+  if (all.before.own > 0) add_ticks(&now);
   all.before = now;
   ppi_machine_put(&all.number, "processors.number", all.num);
   ppi_machine_put(&all.others, "processors.others_us", all.others_us);

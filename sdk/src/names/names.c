@@ -271,8 +271,8 @@ static void show_site(ppi_names *names, uint32_t id, uint64_t offset,
 
 // Publishes one record, under the mutex. Answers its offset in the spool, or 0
 // when there is no room.
-static uint64_t add(ppi_names *names, const pprof_definition *definition,
-                    const char *value) {
+static uint64_t add_name(ppi_names *names, const pprof_definition *definition,
+                         const char *value) {
   ppi_spool *spool = names->spool;
   bool is_site = definition->kind == PPROF_DEFINITION_SITE;
   char hash[PPI_NAME_HASH];
@@ -365,7 +365,7 @@ static void define_category(ppi_names *names, uint32_t category) {
   if (*word & 1ull << category % 64) return;
   pprof_definition definition = {PPROF_DEFINITION_CATEGORY,  category, 0, 0, 0,
                                  ppi_category_name(category)};
-  if (add(names, &definition, NULL)) *word |= 1ull << category % 64;
+  if (add_name(names, &definition, NULL)) *word |= 1ull << category % 64;
 }
 
 static uint32_t take_id(ppi_names *names) {
@@ -381,7 +381,7 @@ static uint32_t add_site(ppi_names *names, const pprof_definition *wanted) {
   if (!definition.id) return 0;
   uint32_t round = __atomic_load_n(&names->round, __ATOMIC_RELAXED);
   __atomic_store_n(&names->uses[definition.id], round, __ATOMIC_RELAXED);
-  if (add(names, &definition, NULL)) return definition.id;
+  if (add_name(names, &definition, NULL)) return definition.id;
   names->free_ids[names->num_free++] = definition.id;
   return 0;
 }
@@ -443,7 +443,7 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition) {
   ppi_calm before;
   ppi_lock_masked(&names->mutex, &before);
-  bool done = add(names, definition, NULL) != 0;
+  bool done = add_name(names, definition, NULL) != 0;
   ppi_unlock_masked(&names->mutex, &before);
   return done;
 }
@@ -452,7 +452,7 @@ bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
                     const char *value) {
   pprof_definition definition = {(pprof_definition_kind)kind, 0, 0, 0, 0, key};
   pthread_mutex_lock(&names->mutex);
-  bool done = add(names, &definition, value) != 0;
+  bool done = add_name(names, &definition, value) != 0;
   pthread_mutex_unlock(&names->mutex);
   return done;
 }

@@ -12,7 +12,7 @@ enum { MOST_LEVELS = 64, KEY_BYTES = 4096 };
 
 // ---- figures ----
 
-static void add(ppi_cost_sum *sum, ppi_value value) {
+static void add_value(ppi_cost_sum *sum, ppi_value value) {
   if (!value.known || __builtin_add_overflow(sum->value, value.i, &sum->value))
     sum->at_least = true;
 }
@@ -36,15 +36,15 @@ void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
   if (twice.known) twice.i *= 2;
   figures->num_nodes++;
   figures->num_timed += row->is_timed;
-  add(&figures->params, row->params);
-  add(&figures->param_bytes, row->param_bytes);
-  add(&figures->macs, row->macs);
-  add(&figures->others, row->others);
-  add(&figures->flops, twice);
-  add(&figures->flops, row->others);
-  add(&figures->in_bytes, row->in_bytes);
-  add(&figures->weight_bytes, row->weight_bytes);
-  add(&figures->out_bytes, row->out_bytes);
+  add_value(&figures->params, row->params);
+  add_value(&figures->param_bytes, row->param_bytes);
+  add_value(&figures->macs, row->macs);
+  add_value(&figures->others, row->others);
+  add_value(&figures->flops, twice);
+  add_value(&figures->flops, row->others);
+  add_value(&figures->in_bytes, row->in_bytes);
+  add_value(&figures->weight_bytes, row->weight_bytes);
+  add_value(&figures->out_bytes, row->out_bytes);
   if (row->is_timed) add_timed(figures, row, twice);
   // Of a body that runs nobody knows how often, once is counted.
   if (row->times < 0) {

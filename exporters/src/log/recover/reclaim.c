@@ -131,7 +131,7 @@ static void remove_unused(ppi_reclaim *self, const char *path) {
     self->counts.num_removed++;
 }
 
-static bool add(const char *path, void *user) {
+static bool add_spool(const char *path, void *user) {
   ppi_reclaim *self = user;
   struct stat stat;
   uint64_t most = PPI_MAX(self->options.limit_bytes,
@@ -269,7 +269,7 @@ static void visit_folder(ppi_reclaim *self, const char *folder, bool last) {
   if (statvfs(folder, &file_system) == 0 && file_system.f_blocks)
     self->bound = PPI_MIN(
         self->bound, (uint64_t)file_system.f_blocks * file_system.f_frsize / 8);
-  look_into(folder, add, self);
+  look_into(folder, add_spool, self);
   if (self->num) qsort(self->spools, self->num, sizeof *self->spools, by_age);
   for (size_t i = 0; i < self->num && !is_stopped(self); i++) {
     if (last && self->bytes <= self->bound) become_calm(self);

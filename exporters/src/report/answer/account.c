@@ -25,8 +25,8 @@ static size_t cell_of(ppi_account *account, const ppi_map_key *key) {
   return number + 1;
 }
 
-static void add(ppi_account *account, size_t cell, uint64_t ns,
-                uint64_t calls) {
+static void add_time(ppi_account *account, size_t cell, uint64_t ns,
+                     uint64_t calls) {
   account->cells[cell - 1].ns += ns;
   account->cells[cell - 1].calls += calls;
 }
@@ -43,8 +43,9 @@ pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment) {
     account->last = own;
   }
   if (!cells[0] || !cells[1]) return PPROF_STATUS_NO_MEMORY;
-  add(account, cells[0], moment->ns, moment->stage_calls);
-  if (moment->child) add(account, cells[1], moment->ns, moment->child_calls);
+  add_time(account, cells[0], moment->ns, moment->stage_calls);
+  if (moment->child)
+    add_time(account, cells[1], moment->ns, moment->child_calls);
   return PPROF_STATUS_OK;
 }
 
@@ -58,7 +59,7 @@ pprof_status ppi_account_move(ppi_account *into, ppi_account *from) {
   for (size_t i = 0; i < from->places.num && status == PPROF_STATUS_OK; i++) {
     size_t cell = cell_of(into, &from->places.keys[i]);
     if (!cell) status = PPROF_STATUS_NO_MEMORY;
-    if (cell) add(into, cell, from->cells[i].ns, from->cells[i].calls);
+    if (cell) add_time(into, cell, from->cells[i].ns, from->cells[i].calls);
   }
   ppi_account_clear(from);
   return status;

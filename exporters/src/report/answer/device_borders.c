@@ -26,8 +26,8 @@ static bool is_within(const listing *to, uint64_t ns) {
   return ns >= to->from_ns && ns < to->to_ns;
 }
 
-static void add(listing *to, uint64_t ns, size_t item,
-                ppi_device_border_kind kind) {
+static void add_border(listing *to, uint64_t ns, size_t item,
+                       ppi_device_border_kind kind) {
   uint64_t time = ns == UINT64_MAX ? ns : ns + 1;
   to->borders[to->num++] = (ppi_device_border){time, (uint32_t)item, kind};
 }
@@ -36,10 +36,11 @@ static void add_item(listing *to, const ppi_item *item, size_t number) {
   uint64_t start_ns = item->device_start_ns, end_ns = item->device_end_ns;
   if (end_ns == 0) return;
   if (item->flags & PPI_ITEM_BORROWS && is_within(to, item->start_ns))
-    add(to, item->start_ns, number, PPI_DEVICE_SUBMIT);
-  if (is_within(to, start_ns)) add(to, start_ns, number, PPI_DEVICE_BEGIN);
+    add_border(to, item->start_ns, number, PPI_DEVICE_SUBMIT);
+  if (is_within(to, start_ns))
+    add_border(to, start_ns, number, PPI_DEVICE_BEGIN);
   if (end_ns > start_ns && start_ns < to->to_ns && end_ns > to->from_ns)
-    add(to, PPI_MIN(end_ns, to->to_ns), number, PPI_DEVICE_END);
+    add_border(to, PPI_MIN(end_ns, to->to_ns), number, PPI_DEVICE_END);
 }
 
 size_t ppi_device_borders_list(const ppi_item *items, size_t num_items,

@@ -33,8 +33,8 @@ static uint64_t key_of(const void *item) {
   return (uint64_t)at->part << 32 | at->number;
 }
 
-static bool add(pieces *all, const piece *added, ppi_tail_part part,
-                uint64_t ns) {
+static bool add_piece(pieces *all, const piece *added, ppi_tail_part part,
+                      uint64_t ns) {
   if (!ns) return true;
   if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return false;
   piece *item = &all->items[all->num++];
@@ -63,14 +63,15 @@ static bool add_request(pieces *all, const ppi_steady_request *from,
   uint32_t **numbers = &all->numbers[from->run_index];
   piece item = {.stage = "", .request = at};
   if (!*numbers) *numbers = ppi_alloc((run->num_stages + 1) * sizeof **numbers);
-  bool added = *numbers && add(all, &item, PPI_TAIL_QUEUE, row->queue_ns);
+  bool added = *numbers && add_piece(all, &item, PPI_TAIL_QUEUE, row->queue_ns);
   for (size_t i = 0; i < row->num_cells && added; i++) {
     const ppi_request_cell *cell = &run->cells[row->first_cell + i];
     item.stage = run->stages[cell->stage].name;
     item.number = number_of(all, from, cell->stage);
-    added = item.number && add(all, &item, PPI_TAIL_STAGE, cell->own_ns) &&
-            add(all, &item, PPI_TAIL_CONTENDED, cell->contended_ns) &&
-            add(all, &item, PPI_TAIL_HOP, cell->hop_ns);
+    added = item.number &&
+            add_piece(all, &item, PPI_TAIL_STAGE, cell->own_ns) &&
+            add_piece(all, &item, PPI_TAIL_CONTENDED, cell->contended_ns) &&
+            add_piece(all, &item, PPI_TAIL_HOP, cell->hop_ns);
   }
   return added;
 }

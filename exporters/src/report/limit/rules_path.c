@@ -77,7 +77,8 @@ static uint32_t ender(const ppi_limit_model *model, const ppi_limit_call *call,
   return has_calls && by != call->row ? by : PPI_NONE;
 }
 
-static void add(walk *to, uint32_t call, uint64_t from_ns, uint64_t to_ns) {
+static void add_stretch(walk *to, uint32_t call, uint64_t from_ns,
+                        uint64_t to_ns) {
   double ns = (double)ppi_model_within(to->model, from_ns, to_ns);
   to->all_ns += ns;
   if (call == PPI_NO_CALL)
@@ -111,7 +112,7 @@ static bool follow(walk *to, uint32_t row, uint64_t time_ns, bool counts) {
       row = by;
       continue;
     }
-    if (counts) add(to, at, from_ns, time_ns);
+    if (counts) add_stretch(to, at, from_ns, time_ns);
     time_ns = from_ns;
   }
   return is_handed;

@@ -26,7 +26,7 @@ static uint32_t site_of(const ppi_run_ids *ids, const char *name) {
   return 0;
 }
 
-static pprof_status add(ppi_capture *capture, uint32_t site) {
+static pprof_status add_site(ppi_capture *capture, uint32_t site) {
   if (!PPI_ROOM(capture->sites, capture->capacity, capture->num + 1))
     return PPROF_STATUS_NO_MEMORY;
   capture->sites[capture->num++] = site;
@@ -55,7 +55,7 @@ pprof_status ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
   while (at && status == PPROF_STATUS_OK &&
          ppi_captured_next(&at, name, sizeof name)) {
     uint32_t site = site_of(ids, name);
-    if (site) status = add(capture, site);
+    if (site) status = add_site(capture, site);
   }
   return status;
 }

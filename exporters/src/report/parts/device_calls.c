@@ -13,8 +13,8 @@ static ppi_map_key number_key(const ppi_device_call_key *key) {
   return (ppi_map_key){(uint64_t)key->thread << 32 | key->path, key->start_ns};
 }
 
-static pprof_status add(ppi_device_calls *calls, ppi_map_key key,
-                        const ppi_device_call *call, size_t *out) {
+static pprof_status add_call(ppi_device_calls *calls, ppi_map_key key,
+                             const ppi_device_call *call, size_t *out) {
   size_t at = ppi_map_number(&calls->numbers, key);
   if (at > calls->num) return PPROF_STATUS_NO_MEMORY;
   *out = at;
@@ -30,7 +30,7 @@ pprof_status ppi_device_calls_at(ppi_device_calls *calls,
                                  uint64_t end_ns, uint32_t *out) {
   const ppi_device_call fresh = {.path = key->path, .start_ns = key->start_ns};
   size_t at = 0;
-  pprof_status status = add(calls, number_key(key), &fresh, &at);
+  pprof_status status = add_call(calls, number_key(key), &fresh, &at);
   if (status != PPROF_STATUS_OK) return status;
   if (end_ns) calls->items[at].end_ns = end_ns;
   *out = (uint32_t)at + 1;
@@ -151,7 +151,7 @@ static pprof_status keep_open(ppi_device_calls *calls) {
   for (size_t i = 0, at; i < calls->num; i++) {
     ppi_device_call *call = &calls->items[i];
     if (!call->end_ns && status == PPROF_STATUS_OK)
-      status = add(&kept, calls->numbers.keys[i], call, &at);
+      status = add_call(&kept, calls->numbers.keys[i], call, &at);
     if (call->end_ns || status != PPROF_STATUS_OK) ppi_free(call->pieces);
   }
   ppi_map_clear(&calls->numbers);

@@ -9,7 +9,7 @@
 // nor the spool's room for names.
 enum { MAX_NOTES = 1000 };
 
-static bool add(ppi_notes *notes, const char *key, const char *text) {
+static bool add_note(ppi_notes *notes, const char *key, const char *text) {
   ppi_names_text(ppi_recorder_in_force.names, PPI_DEFINITION_NOTE, key, text);
   return ppi_texts_add(&notes->all, key, text);
 }
@@ -34,10 +34,10 @@ bool ppi_notes_open(ppi_notes *notes) {
   const char *reason = ppi_recorder_in_force.spool.not_crash_safe;
   pthread_mutex_lock(&notes->mutex);
   notes->state = PPI_NOTES_OPEN;
-  bool done = !reason[0] || add(notes, "not_crash_safe", reason);
+  bool done = !reason[0] || add_note(notes, "not_crash_safe", reason);
   const ppi_texts *early = &notes->early;
   for (size_t i = 0; done && i < early->num; i++)
-    done = add(notes, early->items[i].key, early->items[i].value);
+    done = add_note(notes, early->items[i].key, early->items[i].value);
   pthread_mutex_unlock(&notes->mutex);
   return done;
 }
@@ -66,7 +66,7 @@ bool ppi_notes_copy(ppi_notes *notes, ppi_texts *out) {
 void ppi_notes_add(ppi_notes *notes, const char *key, const char *text) {
   pthread_mutex_lock(&notes->mutex);
   if (notes->state == PPI_NOTES_OPEN && notes->all.num < MAX_NOTES)
-    add(notes, key, text);
+    add_note(notes, key, text);
   else if (notes->state == PPI_NOTES_EARLY && notes->early.num < MAX_NOTES)
     ppi_texts_add(&notes->early, key, text);
   pthread_mutex_unlock(&notes->mutex);
