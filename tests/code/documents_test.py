@@ -56,9 +56,13 @@ class Documents(unittest.TestCase):
 
     def test_links(self):
         documents = glob.glob("*.md") + glob.glob("docs/**/*.md", recursive=True)
+        documents.append("bench/README.md")
         self.assertGreater(len(documents), 30)
         dead, num = [], 0
         for document in documents:
+            dead += ["%s: %s is called %s" % (document, path, name) for name, path in
+                     re.findall(r"\[([\w./-]+\.md)\]\(([^)#\s]+)", read(document))
+                     if os.path.basename(path) != os.path.basename(name)]
             for link in LINK.findall(BLOCK.sub("", read(document))):
                 if "://" in link or link.startswith("mailto:"):
                     continue

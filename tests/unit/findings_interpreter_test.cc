@@ -43,6 +43,17 @@ TEST(FindingsInterpreterTest, CollectionsHitRequests) {
             std::string(report.Get("collections").next).find("gc.freeze()"));
 }
 
+TEST(FindingsInterpreterTest, CollectionsMayHitNoRequest) {
+  EventFeed feed = Requests(10, 0, 0);
+  feed.Range(1, "gc generation 2", kGarbage, 1100 * kMs, 1900 * kMs);
+  feed.AddWindow(1000 * kMs, 2000 * kMs);
+  FindingsReport report(&feed);
+  EXPECT_EQ(
+      "Collections of generation 2 take 40 % of the run: 1 of 800 ms each.",
+      report.Text("collections"));
+  EXPECT_EQ("1 collection", std::string(report.Get("collections").sure));
+}
+
 TEST(FindingsInterpreterTest, ShortCollectionsAreNone) {
   EventFeed feed = Requests(1000, 33, 2 * kMs);
   EXPECT_EQ("", FindingsReport(&feed).Text("collections"));

@@ -483,8 +483,8 @@ TEST_F(RunTest, TooManyFlowsAreInvalid) {
   EXPECT_EQ(ppi_run_encoder_add(encoder_, &event), PPROF_STATUS_INVALID);
 }
 
-// The design's bound, on the stream of reference/record-path.md: 33 names,
-// depth 3, log-normal durations, ns, blocks of 8 192 ranges of one lane.
+// The design's bound: 33 names, depth 3, log-normal durations, ns, blocks of
+// 8 192 ranges of one lane.
 TEST_F(RunTest, ThreeBytesARange) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> duration(std::log(6000.0), 1.3);

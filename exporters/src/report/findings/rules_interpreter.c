@@ -27,7 +27,7 @@ void ppi_rule_collections(ppi_search *search) {
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, PPI_MAX(share, 0.01));
   if (!finding) return;
-  if (found->units)
+  if (found->units_hit)
     PPI_SAY(
         finding->text,
         "%s of %ss hit a collection of generation %d, %s each (%s at most).",
@@ -40,7 +40,8 @@ void ppi_rule_collections(ppi_search *search) {
             "Collections of generation %d take %s of the run: %llu of %s each.",
             generation, ppi_words_percent(share, 1).text,
             (unsigned long long)found->num, ppi_words_time(mean_ns).text);
-  PPI_SAY(finding->sure, "%llu collections", (unsigned long long)found->num);
+  PPI_SAY(finding->sure, "%llu collection%s", (unsigned long long)found->num,
+          found->num == 1 ? "" : "s");
   PPI_SAY(finding->next,
           "call `gc.collect()` and `gc.freeze()` after loading, or keep fewer "
           "objects.");
