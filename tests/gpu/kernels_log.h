@@ -49,7 +49,7 @@ struct Stage {
 inline std::map<std::string, Stage> Stages(const std::string &log,
                                            const char *key = "name") {
   ChildResult report = RunProgram(
-      {OwnFolder() + "/pprof-report", "--kernels", "-f", "csv", log});
+      {OwnFolder() + "/pprof-report", "--kernel-tree", "-f", "csv", log});
   EXPECT_EQ(report.exit_code, 0) << report.output;
   std::map<std::string, Stage> stages;
   std::istringstream text(report.output);

@@ -89,7 +89,7 @@ class OpenclKernelsTest(unittest.TestCase):
 
     def test_each_command_belongs_to_its_stage(self):
         _, log = self.train("--kernels")
-        views, report = self.views(log, "--tree", "--kernels")
+        views, report = self.views(log, "--tree", "--kernel-tree")
         stages = {row["path"]: (row["kernels"], row["copies"])
                   for row in views["tree"] if row["where"] == "host" and row["launches"]}
         self.assertEqual({"load": (0, 3), "forward": (6, 3), "forward / matmul": (3, 3)},

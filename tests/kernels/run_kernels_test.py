@@ -107,7 +107,7 @@ class RunKernelsTest(unittest.TestCase):
         for graphs in ["launch", "capture"]:
             log = self.train(LAUNCH_GRAPH="1", PPROF_SET="devices.graph_kernels=" + graphs)
             by[graphs] = {row["path"].replace(" / ", "/"): (row["kernels"], row["launches"])
-                          for row in self.rows(log, "--kernels")["tree"] if row["kernels"]}
+                          for row in self.rows(log, "--kernel-tree")["tree"] if row["kernels"]}
             os.rename(os.path.join(self.home, "logs"), os.path.join(self.home, graphs))
         self.assertEqual({"decode": (6, 3)}, by["launch"])
         self.assertEqual({"decode": (6, 3), "decode/build": (6, 3), "decode/build/model": (6, 3),
@@ -119,7 +119,7 @@ class RunKernelsTest(unittest.TestCase):
             log = self.train(LAUNCH_CALLS="1", PPROF_SET="devices.calls=" + calls)
             rows = self.rows(log, "--style", "nsys")["cuda_api_sum"]
             names[calls] = {row["Name"]: row["Num Calls"] for row in rows}
-            tree = self.rows(log, "--kernels")["tree"]
+            tree = self.rows(log, "--kernel-tree")["tree"]
             self.assertEqual([("serve", 3, 3)],
                              [(row["path"], row["kernels"], row["launches"]) for row in tree
                               if row["kernels"]])

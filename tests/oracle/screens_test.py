@@ -19,7 +19,7 @@ ROOT = os.path.join(case.DATA, "..")
 sys.path.insert(0, os.path.join(ROOT, "..", "support"))
 import page_parts  # noqa: E402
 FORMS = ([], ["--style", "paddle"], ["--style", "torch"], ["--style", "nsys"], ["--tree"],
-         ["--flat"], ["--kernels", "--top", "0"], ["--by", "thread"], ["--by", "rank"])
+         ["--flat"], ["--kernel-tree", "--top", "0"], ["--by", "thread"], ["--by", "rank"])
 # What has no table, or is none that can be read.
 WITHOUT_TABLES = (2, 3, 5)
 

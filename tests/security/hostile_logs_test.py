@@ -28,7 +28,7 @@ SEED = int(os.environ.get("PPROF_TEST_SEED", "20261128"))
 VERBS = [verb.split() for verb in (
     "summary LOG", "summary --wide --verbose LOG", "summary --by thread LOG",
     "summary --by step LOG", "summary --compact -f json LOG", "summary --tree LOG",
-    "summary --tree -f json LOG", "summary --flat LOG", "summary --kernels LOG",
+    "summary --tree -f json LOG", "summary --flat LOG", "summary --kernel-tree LOG",
     "summary --style paddle --thread-sep --op-detail LOG", "summary --style torch LOG",
     "summary --style nsys LOG", "summary -f csv LOG", "summary -f markdown LOG",
     "summary --view stages,requests,serving,queue,interference,messages,perf,launches,numbers LOG",

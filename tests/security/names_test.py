@@ -124,7 +124,7 @@ class NamesTest(unittest.TestCase):
 
     def test_summary_with_more(self):
         for options in [["--thread-sep"], ["--op-detail"], ["--top", "3"],
-                        ["--tree"], ["--flat"], ["--kernels"],
+                        ["--tree"], ["--flat"], ["--kernel-tree"],
                         ["--by", "thread"], ["--verbose"]]:
             for form in FORMATS:
                 self.run_tool(*options, "-f", form, self.log)
@@ -137,7 +137,7 @@ class NamesTest(unittest.TestCase):
         pathlib.Path("empty.json").write_text(json.dumps(made))
         self.run_tool("import", "empty.json", "-o", "empty.pplog")
         for options in [
-                [], ["--tree"], ["--flat"], ["--kernels"], ["--tree", "-f", "json"],
+                [], ["--tree"], ["--flat"], ["--kernel-tree"], ["--tree", "-f", "json"],
                 ["--by", "thread"], ["--style", "paddle", "--op-detail"],
                 ["--style", "torch"], ["--style", "nsys"], ["-f", "csv"],
                 ["-f", "json"], ["-f", "markdown"], ["--view", "stages"],

@@ -115,13 +115,13 @@ const struct ppi_tool_option ppi_option_rows[] = {
      NULL,
      "--tree: names that fit, with what is around and inside; * and ? stand for"
      " anything"},
-    {"kernels", 0, PPI_OPTION_FLAG, FIELD(tables.open_kernels), FOR(SUMMARY),
-     NULL, NULL,
+    {"kernel-tree", 0, PPI_OPTION_FLAG, FIELD(tables.open_kernels),
+     FOR(SUMMARY), NULL, NULL,
      "the tree with each stage's kernels and copies: device time, why it was "
      "idle, and --top N names [5]"},
     {"kernel-names", 0, PPI_OPTION_CHOICE, FIELD(tables.kernel_names),
      FOR(SUMMARY), "short|full", "short",
-     "--kernels: short names, or full ones"},
+     "--kernel-tree: short names, or full ones"},
     {"columns", 0, PPI_OPTION_TEXT, FIELD(tables.columns), FOR(TABLES),
      "A,B,...", NULL,
      "of --view, --style: as CSV names them; of --tree: as --wide names them "

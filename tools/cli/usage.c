@@ -143,9 +143,9 @@ void ppi_tool_help_all(const struct ppi_tool_verb *verbs,
 // Of a verb with more options only these are explained.
 enum { MANY = 17 };
 static const char *const common[] = {
-    "format",  "output", "view", "tree",   "filter",  "columns",
-    "kernels", "wide",   "sort", "top",    "verbose", "html",
-    "config",  "preset", "logs", "strict", "help"};
+    "format",  "output",      "view",   "tree", "filter", "columns",
+    "kernels", "kernel-tree", "wide",   "sort", "top",    "verbose",
+    "html",    "config",      "preset", "logs", "strict", "help"};
 
 static bool is_common(const struct ppi_tool_option *option) {
   for (size_t i = 0; i < sizeof common / sizeof *common; i++)

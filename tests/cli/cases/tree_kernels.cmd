@@ -19,9 +19,9 @@ cat >t.json <<END
    "args": {"device": 0, "stream": 3, "correlation": 3, "bytes": 4096}}
 ]}
 END
-"$TOOL" --kernels t.json
+"$TOOL" --kernel-tree t.json
 echo "== full names, chosen columns, one of each stage"
-"$TOOL" --kernels --kernel-names full --top 1 --columns launches,copies,span,delay,delay-p99,copied,GB/s --wide t.json | head -n 6
+"$TOOL" --kernel-tree --kernel-names full --top 1 --columns launches,copies,span,delay,delay-p99,copied,GB/s --wide t.json | head -n 6
 echo "== the tree leaves them out, and has its columns where they are named"
 "$TOOL" --tree --columns calls,kernels,busy t.json | head -n 4
-"$TOOL" --kernels -f csv t.json
+"$TOOL" --kernel-tree -f csv t.json
