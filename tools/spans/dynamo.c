@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads Dynamo's request trace.
+// Turns Dynamo's request trace into requests, ranges of tools and counters.
 #include "spans/dynamo.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define MS UINT64_C(1000000)
 #define MOST_MS (UINT64_MAX / MS / 8)
 
-// Behind "request." or "tool."; milliseconds, but for the tokens.
+// Paths of numbers, each with the factor to its field's unit.
 static const struct {
   const char *path;
   size_t offset;
@@ -71,7 +71,8 @@ static uint64_t ns_in(double ms) {
   return (uint64_t)(ms * 1e6 + 0.5);
 }
 
-// From when it was received for as long as it took, else until it was told.
+// A request lasts its total time from its arrival. Without a total time it ends
+// when the server wrote its line.
 static void set_times(ppi_dynamo *dynamo) {
   ppi_span *span = &dynamo->span;
   span->start_ns = ns_of(span->start_ns);
@@ -121,7 +122,7 @@ static void take_line(ppi_dynamo *dynamo, ppi_span_text *out) {
   ppi_dynamo_begin(dynamo);
 }
 
-// A line may stand in an envelope, {"timestamp": 1, "event": {...}}.
+// The event may lie in an envelope: {"timestamp": 1, "event": {...}}.
 static const char *in_envelope(const char *path) {
   return strncmp(path, "event.", 6) == 0 ? path + 6 : path;
 }

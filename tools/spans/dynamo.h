@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dynamo's request trace, dynamo.request.trace.v1: a line of JSON for each
-// request that ended, and for tools that agents called. One thread.
+// Reads Dynamo's request trace, dynamo.request.trace.v1. Each line of JSON is a
+// finished request or a tool call of an agent. One thread.
 #pragma once
 
 #include "spans/span.h"

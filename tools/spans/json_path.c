@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads JSON as values with the keys that lead to them.
+// Turns JSON tokens into values with their paths of keys.
 #include "spans/json_path.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void add_text(ppi_json_path *json, const ppi_json_token *token) {
   json->text[json->text_len] = 0;
 }
 
-// Behind what is there; a path that is too long is nobody's.
+// Appends the key to the path. A path that is cut matches no reader's path.
 static void set_key(ppi_json_path *json, const ppi_json_token *token) {
   size_t at = json->len;
   if (at && at + 1 < sizeof json->path) json->path[at++] = '.';
@@ -38,7 +38,7 @@ static bool open_value(ppi_json_path *json) {
   return true;
 }
 
-// What an object in an array is called is there for the next one, too.
+// Restores the path: the next object of an array has the same one.
 static bool close_value(ppi_json_path *json, bool is_object) {
   if (json->depth == 0) return false;
   json->path[json->len] = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON as values with the keys that lead to them, "resourceSpans.spans.name";
-// arrays leave no trace in those. One thread.
+// Turns JSON into values with their paths of keys, such as
+// "resourceSpans.spans.name". Arrays add nothing to a path. One thread.
 #pragma once
 
 #include "json/json.h"
@@ -14,8 +14,8 @@ PPROF_BEGIN_C_
 #define PPI_JSON_PATH_TEXT 4096
 
 typedef struct ppi_json_path ppi_json_path;
-// `text` ends with a zero; of what is no string it is as the file has it. NULL:
-// the object at `path` ends. Answers false to stop.
+// `text` ends with a zero; values other than strings are as the file has them.
+// NULL: the object at `path` ends. The callback answers false to stop.
 typedef bool (*ppi_json_path_take)(void *context, const char *path,
                                    const char *text);
 
@@ -23,7 +23,7 @@ struct ppi_json_path {
   ppi_json_path_take take;
   void *context;
   char path[PPI_JSON_PATH_MOST];
-  size_t len;  // of `path` without the last key
+  size_t len;  // length of `path` without the last key
   uint16_t lengths[PPI_JSON_MAX_DEPTH];
   size_t depth;
   char text[PPI_JSON_PATH_TEXT];
@@ -32,7 +32,7 @@ struct ppi_json_path {
 
 void ppi_json_path_begin(ppi_json_path *json, ppi_json_path_take take,
                          void *context);
-// A ppi_json_take, of a ppi_json_path.
+// ppi_json_path_token is a ppi_json_take; `context` is a ppi_json_path.
 bool ppi_json_path_token(void *context, const ppi_json_token *token);
 
 PPROF_END_C_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads OpenTelemetry's spans.
+// Turns OpenTelemetry's JSON into spans.
 #include "spans/otlp.h"
 
 #include <stddef.h>
@@ -15,8 +15,8 @@
 #define SPAN "resourceSpans.scopeSpans.spans"
 #define ATTRIBUTE SPAN ".attributes"
 
-// Seconds, and numbers of tokens. Where a span has two of one meaning, the
-// later one holds.
+// Times in seconds, and numbers of tokens. Of two attributes with one meaning
+// the later one counts.
 static const struct {
   const char *key;
   size_t offset;
@@ -43,7 +43,8 @@ void ppi_otlp_begin(ppi_otlp *otlp) {
   ppi_span_clear(&otlp->span);
 }
 
-// "intValue", "stringValue", "doubleValue"; what is nested tells nothing.
+// A plain value: "intValue", "stringValue", "doubleValue". Nested values have
+// no use here.
 static bool is_value(const char *path, const char *attribute) {
   size_t len = strlen(attribute);
   return strncmp(path, attribute, len) == 0 &&
@@ -76,7 +77,7 @@ static void take_end(ppi_otlp *otlp, const char *path, ppi_span_text *out) {
   otlp->key[0] = otlp->value[0] = 0;
 }
 
-// Of [seconds, nanoseconds] the second number.
+// The second number of a time [seconds, nanoseconds].
 static void take_nanoseconds(const char *value, uint64_t *out) {
   uint64_t ns;
   bool is_pair = ppi_span_whole(value, &ns) && ns < 1000000000 &&
@@ -84,7 +85,7 @@ static void take_nanoseconds(const char *value, uint64_t *out) {
   *out = is_pair ? *out * 1000000000 + ns : 0;
 }
 
-// JavaScript's Long is {low, high}, either of which may be negative.
+// JavaScript's Long is {low, high}; both numbers may be negative.
 static void take_time(const char *half, const char *value, uint64_t *out) {
   int64_t number = strtoll(value, NULL, 10);
   if (strcmp(half, ".low") == 0)
@@ -97,7 +98,7 @@ static void take_time(const char *half, const char *value, uint64_t *out) {
     ppi_span_time(value, out);
 }
 
-// Ids are hexadecimal digits; a span's says enough with its trace's.
+// The trace's id becomes the flow, the span's id the number of the request.
 static void take_field(ppi_otlp *otlp, const char *field, const char *value) {
   ppi_span *span = &otlp->span;
   if (strcmp(field, "name") == 0)
@@ -112,7 +113,7 @@ static void take_field(ppi_otlp *otlp, const char *field, const char *value) {
     take_time(field + 15, value, &span->end_ns);
 }
 
-// Lists of older versions and of Grafana's Tempo.
+// Replaces the names of lists in older versions and in Grafana's Tempo.
 static void put_canonical(char *to, size_t size, const char *path) {
   static const char *const names[][2] = {
       {"batches", "resourceSpans"},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenTelemetry's spans as JSON (an ExportTraceServiceRequest, one or one a
-// line), with the attributes of its conventions for generative models and those
-// of vLLM and SGLang. One thread.
+// Reads OpenTelemetry's spans as JSON: one ExportTraceServiceRequest, or one a
+// line. The reader knows the attributes of the conventions for generative
+// models, of vLLM and of SGLang. One thread.
 #pragma once
 
 #include "spans/span.h"
@@ -15,6 +15,6 @@ typedef struct ppi_otlp {
 } ppi_otlp;
 
 void ppi_otlp_begin(ppi_otlp *otlp);
-// ppi_otlp_take is a ppi_json_path_take's work.
+// ppi_otlp_take takes a value with its path, as ppi_json_path_take has them.
 void ppi_otlp_take(ppi_otlp *otlp, const char *path, const char *value,
                    ppi_span_text *out);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans lie in their service's row, beside each other; a request is what
-// pprof_request_begin makes, with the marks of pprof_serve and pprof_token.
+// Writes spans and requests as the text of a trace of our own. Each service has
+// a row. A request has the same range and marks as one from
+// pprof_request_begin, pprof_serve and pprof_token.
 #include "spans/span.h"
 
 #include <errno.h>
@@ -16,16 +17,16 @@
 #define MOST_SERVICES 1024
 #define MOST_EARLY ((size_t)4096)
 #define MOST_NS (UINT64_C(1) << 62)
-// Ten years: one of its times is none.
+// Ten years: a longer span has a wrong time.
 #define MOST_LENGTH_NS (UINT64_C(315360000) * 1000000000)
-// Of 1970: no clock of the day.
+// One year from 1970: an earlier start is not of a time-of-day clock.
 #define EARLY_NS (UINT64_C(31536000) * 1000000000)
 
 void ppi_span_clear(ppi_span *span) {
   *span = (ppi_span){.served = {-1, -1, -1, -1, -1, -1, -1}};
 }
 
-// JSON's numbers hold it.
+// 53 bits: the number is exact in JSON.
 uint64_t ppi_span_number(const char *id) {
   uint64_t number = ppi_hash_bytes(0, id, strlen(id)) >> 11;
   return number ? number : 1;
@@ -46,7 +47,7 @@ bool ppi_span_whole(const char *text, uint64_t *out) {
   return !*end && errno == 0;
 }
 
-// A float of a time of day is off by up to 256 ns.
+// A double is up to 256 ns off for a time of day.
 bool ppi_span_time(const char *text, uint64_t *out) {
   if (ppi_span_whole(text, out)) return true;
   char *end;
@@ -69,7 +70,7 @@ void ppi_span_text_clear(ppi_span_text *text) {
   *text = (ppi_span_text){0};
 }
 
-// The row of a service, from 1; further ones are in the last one's.
+// The row of a service, from 1; services beyond the bound share the last row.
 static size_t row_of(ppi_span_text *text, const char *service) {
   size_t at = 0;
   while (at < text->num_services && strcmp(text->services[at], service) != 0)
@@ -140,8 +141,8 @@ void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
 
 // ---- requests ----
 
-// What the marks of a request say: tokens, or what begins. Several tokens came
-// one by one; a first one of those may have an unknown schedule before it.
+// Marks of a request. LOOSE_TOKENS: tokens that came one by one, or a first
+// token after an unknown schedule.
 typedef enum mark { QUEUED, SERVED, TOKENS, LOOSE_TOKENS } mark;
 
 static void put_mark(ppi_span_text *text, const ppi_span *span, mark kind,
@@ -167,8 +168,8 @@ static uint64_t after(const ppi_span *span, uint64_t from_ns, double seconds) {
   return ns < (double)left_ns ? from_ns + (uint64_t)ns : span->end_ns;
 }
 
-// Servers that count from the schedule tell a first token that is earlier than
-// queue and prefill together; a millisecond is what their clocks may differ by.
+// A first token before the end of queue and prefill shows a server that counts
+// from the schedule. A server's clocks may differ by a millisecond.
 static uint64_t first_token(ppi_span_text *text, const ppi_span *span) {
   const ppi_span_served *served = &span->served;
   double first = served->first;
@@ -198,7 +199,8 @@ static void put_tokens(ppi_span_text *text, const ppi_span *span,
   put_range(text, span, "decode", first_ns, last_ns);
 }
 
-// When it was scheduled, by how long the prefill was, or the queue; 0: unknown.
+// The time of the schedule, from the prefill's length or the queue's; 0:
+// unknown.
 static uint64_t scheduled(const ppi_span *span, uint64_t first_ns) {
   const ppi_span_served *served = &span->served;
   double prefill_ns = served->prefill * 1e9;
@@ -208,8 +210,8 @@ static uint64_t scheduled(const ppi_span *span, uint64_t first_ns) {
   return served->queue >= 0 ? after(span, span->start_ns, served->queue) : 0;
 }
 
-// When its queue began: what lies before it is none. A microsecond is what
-// seconds as floats may be off.
+// The begin of the queue; time before it is no queue. Seconds as floats may be
+// a microsecond off.
 static uint64_t queued(const ppi_span *span, uint64_t scheduled_ns) {
   double queue_ns = span->served.queue * 1e9;
   uint64_t length_ns = scheduled_ns - span->start_ns;

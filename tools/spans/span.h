@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One span or request of another tracer, and the text of a trace of our own
-// that it becomes. One thread.
+// Turns spans and requests of other tracers into the text of a trace of our
+// own. One thread.
 #pragma once
 
 #include <stdbool.h>
@@ -13,8 +13,7 @@ PPROF_BEGIN_C_
 
 #define PPI_SPAN_NAME 256
 
-// Times of a request that are told beside its span, in seconds; negative: not
-// told.
+// Attributes of a request: times in seconds, numbers of tokens; negative: none.
 typedef struct ppi_span_served {
   double queue, prefill, first, decode, gap;
   double tokens_in, tokens_out;
@@ -24,30 +23,31 @@ typedef struct ppi_span {
   char name[PPI_SPAN_NAME];
   char service[PPI_SPAN_NAME];
   uint64_t start_ns, end_ns;
-  uint64_t flow;  // of its trace or session; 0: it stands for itself
+  uint64_t flow;  // of its trace or session; 0: none
   uint64_t id;    // of the span
   ppi_span_served served;
 } ppi_span;
 
 void ppi_span_clear(ppi_span *span);
-// ppi_span_number is a number of an id, below 2^53, never 0.
+// ppi_span_number turns an id into a number below 2^53, never 0.
 uint64_t ppi_span_number(const char *id);
-// ppi_span_seconds and its like read a text; negative: it is no such number.
+// ppi_span_real and ppi_span_whole read a text; negative or false: no such
+// number.
 double ppi_span_real(const char *text);
 bool ppi_span_whole(const char *text, uint64_t *out);
-// ppi_span_time reads nanoseconds, of a float too; false: *out is 0.
+// ppi_span_time reads nanoseconds, whole or as a float; false: *out is 0.
 bool ppi_span_time(const char *text, uint64_t *out);
 
-// Which clock the spans of a file have: that of the day, or one that began not
-// long ago, such as a machine's or one in other units. Where both are there the
-// day's holds.
+// The clock of a file's spans: the time of day, or another one, such as a
+// machine's uptime or one in other units. In a file with both the time of day
+// counts.
 typedef enum ppi_span_clock {
   PPI_SPAN_CLOCK_UNKNOWN,
   PPI_SPAN_CLOCK_DAY,
   PPI_SPAN_CLOCK_OTHER
 } ppi_span_clock;
 
-// What the spans of a file have come to.
+// The text of a file's spans, with its rows and counts.
 typedef struct ppi_span_text {
   ppi_page page;
   char (*services)[PPI_SPAN_NAME];  // rows, from 1
@@ -55,21 +55,21 @@ typedef struct ppi_span_text {
   uint64_t first_ns, last_ns;
   bool any;
   uint64_t num_spans, num_requests;
-  uint64_t num_from_schedule;  // whose first token was told from there on
-  uint64_t num_bad;            // without usable times
+  uint64_t num_from_schedule;  // requests timed from the schedule
+  uint64_t num_bad;            // spans without usable times
   ppi_span_clock clock;
-  ppi_span *early;  // of another clock, until one of the day's comes
+  ppi_span *early;  // of another clock, until a time of day comes
   size_t num_early, early_capacity;
 } ppi_span_text;
 
 void ppi_span_text_begin(ppi_span_text *text);
 void ppi_span_text_clear(ppi_span_text *text);
-// ppi_span_put: what has tokens or a first one is a request with its phases,
-// all else a range; in the flow of the trace or session.
+// ppi_span_put adds a request with its phases if the span has a first token or
+// a number of tokens, else a range. The flow is the trace's or the session's.
 void ppi_span_put(ppi_span_text *text, const ppi_span *span);
 void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
                           const char *name, double value);
-// ppi_span_text_end: windows, and the names of rows.
+// ppi_span_text_end adds windows and the names of rows.
 void ppi_span_text_end(ppi_span_text *text);
 
 PPROF_END_C_

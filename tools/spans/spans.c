@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file is one value of JSON or several, mostly one a line.
+// Reads a file of spans value by value. A file has one JSON value or several,
+// mostly one a line.
 #include "spans/spans.h"
 
 #include <inttypes.h>
@@ -13,12 +14,12 @@
 #include "spans/json_path.h"
 #include "spans/otlp.h"
 
-// As far as a file tells what it is.
+// The part of a file that decides its format.
 #define HEAD_LEN ((size_t)65536)
 
 struct ppi_spans {
   ppi_source *source;
-  const char *bytes;  // of the source's block that are left
+  const char *bytes;  // the rest of the source's block
   size_t len;
   ppi_json *json;  // NULL: between two values
   ppi_json_path path;
@@ -122,7 +123,7 @@ static void begin_value(ppi_spans *spans) {
   spans->text.page.failed |= !spans->json;
 }
 
-// One value, or what of it is in this block.
+// Parses one value, or its part in this block.
 static void read_some(ppi_spans *spans) {
   size_t used = 0;
   if (!spans->json) begin_value(spans);
@@ -138,7 +139,7 @@ static void read_some(ppi_spans *spans) {
   spans->json = NULL;
 }
 
-// A number at the very end needs to be told that nothing follows.
+// A number at the end of the file is complete only if the parser knows the end.
 static void read_end(ppi_spans *spans) {
   size_t used;
   const ppi_source *source = spans->source;
@@ -161,7 +162,7 @@ static void describe(ppi_spans *spans) {
              text->num_from_schedule);
 }
 
-// Up to a block's size. What is damaged ends the text where it is.
+// Fills one block at most. Damage ends the text at its place.
 size_t ppi_spans_next(ppi_spans *spans, const char **out) {
   enum { BLOCK = 64 << 10 };
   ppi_page *page = &spans->text.page;
