@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hashes of bytes, for tables and for the identity of a file. No defence
-// against who makes collisions on purpose: tables compare what they find.
+// Hashes bytes, for tables and for the identity of a file. An attacker can make
+// collisions; tables therefore compare the keys, too.
 #pragma once
 
 #include <stdint.h>
@@ -27,8 +27,8 @@ static inline uint64_t ppi_hash_bytes(uint64_t hash, const void *bytes,
   return ppi_hash_mix(hash, word);
 }
 
-// ppi_hash_more adds a block to two independent hashes, side by side: each
-// alone would wait for its multiplications.
+// ppi_hash_more adds a block to two independent hashes. Their multiplications
+// overlap, so two hashes take hardly longer than one.
 static inline void ppi_hash_more(uint64_t hash[2], const void *bytes,
                                  size_t len) {
   const unsigned char *at = (const unsigned char *)bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boost.JSON's incremental parser behind json.h. Its implementation is compiled
-// into this file alone.
+// Parses JSON with Boost.JSON's incremental parser. Only this file compiles the
+// library's implementation.
 #include "json/json.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 using boost::json::error_code;
 using boost::json::string_view;
 
-// Turns the parser's calls into tokens. Text that was cut between two calls of
-// write is put together again for keys and numbers.
+// Turns the parser's calls into tokens. Keys and numbers that two calls of
+// write cut are joined again.
 class Handler {
  public:
   static constexpr std::size_t max_object_size = std::size_t(-1);
@@ -96,8 +96,7 @@ class Handler {
   bool stopped() const {
     return stopped_;
   }
-  // A string has begun and not ended. Of one that has no byte yet the parser
-  // does not tell.
+  // A string is open. The parser does not report an open string without bytes.
   bool in_text() const {
     return in_text_;
   }
@@ -144,8 +143,7 @@ class Handler {
 boost::json::parse_options Options() {
   boost::json::parse_options options;
   options.max_depth = PPI_JSON_MAX_DEPTH;
-  // Chrome's own traces may end their list in a comma, and names are whatever
-  // bytes a program had.
+  // Chrome's traces may end their list in a comma. Names may have any bytes.
   options.allow_trailing_commas = true;
   options.allow_invalid_utf8 = true;
   return options;
@@ -162,9 +160,9 @@ struct ppi_json {
   boost::json::basic_parser<Handler> parser;
   char error[128] = "";
   std::uint64_t num_not_finite = 0, num_raw_controls = 0;
-  bool in_string = false, is_escaped = false;  // at the end of what was fed
-  char last = '\0';                            // but white space
-  // The end of a piece that may be the beginning of a word.
+  bool in_string = false, is_escaped = false;  // after the last byte fed
+  char last = '\0';                            // white space aside
+  // The end of a piece, if it may begin one of the words.
   char buffered[sizeof "-Infinity"];
   std::size_t num_buffered = 0;
 };
@@ -218,8 +216,8 @@ extern "C" double ppi_json_number(const char *text, size_t len) {
 static const string_view words[] = {"NaN", "Infinity", "-Infinity"};
 enum { PIECE = 8192 };
 
-// Where the next of them begins. What was found is remembered, so that each
-// byte is read once for each word, however many there are.
+// Finds the next word. The next place of each word is kept, so each byte is
+// searched once for each word.
 class Finder {
  public:
   explicit Finder(string_view bytes) : bytes_(bytes) {
@@ -227,8 +225,8 @@ class Finder {
       next_[i] = bytes.find(words[i]);
   }
 
-  // At `from` or behind it, also what may become one at the end; else the end.
-  // `from` never goes back.
+  // The next word at or behind `from`, or the beginning of one at the end of
+  // the bytes; else the end. `from` never decreases.
   std::size_t Next(std::size_t from) {
     std::size_t first = string_view::npos;
     for (std::size_t i = 0; i < std::size(words); i++) {
@@ -248,7 +246,7 @@ class Finder {
   std::size_t next_[std::size(words)];
 };
 
-// A value follows one of these.
+// The next byte begins a value.
 static bool IsValue(const ppi_json *json) {
   return !json->parser.handler().in_text() &&
          (json->last == ':' || json->last == '[' || json->last == ',');
@@ -277,8 +275,8 @@ static bool HasSpecial(const char *bytes) {
   return ((quotes - ones) | (escapes - ones) | (word - ones * 0x20)) & highs;
 }
 
-// Where in `bytes` the first raw control character of a string is, or their
-// end. JSON wants such characters escaped; some writers do not.
+// The place of the first raw control character in a string, or the end of
+// `bytes`. JSON wants such characters escaped; some writers do not.
 static std::size_t FindRawControl(ppi_json *json, string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size()) {
@@ -330,7 +328,7 @@ static std::size_t Feed(ppi_json *json, string_view bytes, error_code &error) {
   return used;
 }
 
-// What is held with as much of `bytes` as completes a word; answers how much.
+// Completes the buffered word with bytes from `bytes`; answers how many.
 static std::size_t FeedHeld(ppi_json *json, string_view bytes,
                             error_code &error) {
   string_view buffered(json->buffered, json->num_buffered);
@@ -380,7 +378,7 @@ static std::size_t FeedPiece(ppi_json *json, string_view bytes,
   return used;
 }
 
-// To the parser all that is taken as a whole is one value.
+// The parser gets one null for all values that `whole` took.
 static std::size_t TakeWhole(ppi_json *json, string_view bytes,
                              error_code &error) {
   if (!json->whole || json->num_buffered > 0 || json->in_string ||
@@ -394,7 +392,7 @@ static std::size_t TakeWhole(ppi_json *json, string_view bytes,
   return used;
 }
 
-// Up to where the next element of a list may begin, if it may be taken whole.
+// The bytes up to the next element that `whole` may take.
 static string_view PieceOf(const ppi_json *json, string_view bytes) {
   bytes = bytes.substr(0, PIECE);
   std::size_t end = json->whole ? bytes.find('}') : string_view::npos;
@@ -404,8 +402,8 @@ static string_view PieceOf(const ppi_json *json, string_view bytes) {
   return bytes.substr(0, end + (bytes[end] == ','));
 }
 
-// In pieces: behind a short value, of lines of them, little is searched for the
-// words in vain.
+// Pieces bound the search for words: behind a short value at most one piece is
+// searched in vain.
 static std::size_t FeedAll(ppi_json *json, string_view bytes,
                            error_code &error) {
   std::size_t used = 0;

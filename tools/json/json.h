@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A SAX parser of JSON behind a C interface: bytes go in as they come, tokens
-// come out through one callback.
+// Parses JSON block by block; one callback gets the tokens. A C interface.
 #pragma once
 
 #include <stdbool.h>
@@ -37,40 +36,41 @@ typedef struct ppi_json_token {
   double number;  // of numbers; the text is exact
 } ppi_json_token;
 
-// Answers false to stop.
+// The callback answers false to stop.
 typedef bool (*ppi_json_take)(void *context, const ppi_json_token *token);
 
-// Takes values of a list from their text, if it can: whole ones, with the
-// commas between them; answers how many bytes they have. PPI_JSON_SLACK zeroes
-// are behind the text.
+// Takes whole values of a list from the text, with the commas between them. The
+// answer is the number of bytes taken, 0 for none. PPI_JSON_SLACK zeroes follow
+// the text.
 typedef size_t (*ppi_json_take_whole)(void *context, const char *bytes);
 #define PPI_JSON_SLACK 128
 
 typedef struct ppi_json ppi_json;
 ppi_json *ppi_json_create(ppi_json_take take, void *context);
 void ppi_json_destroy(ppi_json *json);
-// ppi_json_set_whole: `whole` is asked wherever an element of a list begins.
+// ppi_json_set_whole: the parser calls `whole` wherever an element of a list
+// begins.
 void ppi_json_set_whole(ppi_json *json, ppi_json_take_whole whole);
 
 typedef enum ppi_json_state {
-  PPI_JSON_MORE,     // all taken, the value goes on
+  PPI_JSON_MORE,     // all bytes taken, the value continues
   PPI_JSON_DONE,     // the value is complete; bytes may be left
   PPI_JSON_STOPPED,  // by the callback
   PPI_JSON_BAD
 } ppi_json_state;
 
-// ppi_json_write parses `len` bytes; `len` 0 says that there are no more.
-// *out_used is how many were taken, up to the error if there is one.
+// ppi_json_write parses `len` bytes; a `len` of 0 ends the input. *out_used
+// counts the bytes taken, up to an error.
 ppi_json_state ppi_json_write(ppi_json *json, const char *bytes, size_t len,
                               size_t *out_used);
-// NaN, Infinity and -Infinity, which JSON does not have, are taken for null.
+// Counts NaN, Infinity and -Infinity, which JSON lacks; each becomes null.
 uint64_t ppi_json_num_not_finite(const ppi_json *json);
-// Control characters in strings, which JSON wants escaped, stand for
-// themselves.
+// Counts unescaped control characters in strings, which JSON forbids; they stay
+// as they are.
 uint64_t ppi_json_num_raw_controls(const ppi_json *json);
 // ppi_json_number reads a number as the parser does.
 double ppi_json_number(const char *text, size_t len);
-// ppi_json_error says what was wrong after PPI_JSON_BAD.
+// ppi_json_error describes the error after PPI_JSON_BAD.
 const char *ppi_json_error(const ppi_json *json);
 
 PPROF_END_C_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and inflating, block by block.
+// Reads a file block by block, and inflates it if it is gzip.
 #include "json/source.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ pprof_status ppi_source_open(ppi_source *source, const char *path,
   return PPROF_STATUS_OK;
 }
 
-// The first block tells what the file is.
+// The first block decides whether the file is gzip.
 static void begin(ppi_source *source) {
   source->begun = true;
   source->stream.next_in = source->in;
@@ -60,7 +60,7 @@ static void begin(ppi_source *source) {
     source->damaged = source->at_end = true;
 }
 
-// Between two members: zeroes that pad the last one, or the next one's head.
+// Skips the zeroes that pad a member, and checks for the head of the next one.
 static void next_member(ppi_source *source) {
   z_stream *stream = &source->stream;
   source->in_member = false;
