@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's stack of a range: the Python functions of its thread that are open
-// at its start, the innermost first. What autograd runs has the stack of the
-// first operator with its sequence number instead (torch/autograd's
-// profiler_util.py, _set_backward_stacktraces).
+// Finds a range's Python stack as PyTorch does: the functions open on its
+// thread at its start, the innermost first. A range that autograd runs has the
+// stack of the first operator with its sequence number instead
+// (torch/autograd's profiler_util.py, _set_backward_stacktraces).
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum { MAX_CALLERS = 65536, NO_STACK = 0 };
 
 static const char evaluate[] = "autograd::engine::evaluate_function: ";
 
-// Entries that torch leaves out: a file and a function in it.
+// Torch leaves these entries out: a file and a function in it.
 static bool is_shown(const char *entry) {
   static const char *const hidden[][2] = {
       {"autograd/__init__", "_make_grads"},
@@ -35,8 +35,8 @@ static void fail(ppi_sweeper *sweeper) {
   sweeper->emit.status = PPROF_STATUS_NO_MEMORY;
 }
 
-// The stack of what the innermost caller calls: so many entries with ';'
-// between them. Those that a name has no room for are left out.
+// The stack under the innermost caller: `num_callers` entries with ';' between
+// them, fewer where a name has no room.
 static uint32_t stack_of(ppi_sweeper *sweeper, const ppi_open_row *row) {
   const ppi_importer *importer = sweeper->importer;
   char text[PPI_IMPORT_MAX_NAME];
@@ -60,7 +60,7 @@ static uint32_t stack_of(ppi_sweeper *sweeper, const ppi_open_row *row) {
   return stack;
 }
 
-// Functions nest; one that ends where a range starts is still around it.
+// A function that ends where a range starts is still around that range.
 static void drop_ended(ppi_open_row *row, uint64_t time) {
   while (row->num_callers > 0 && row->callers[row->num_callers - 1].end < time)
     row->num_callers--;
@@ -86,7 +86,8 @@ static void add_caller(ppi_sweeper *sweeper, ppi_open_row *row,
 
 // ---- what autograd runs ----
 
-// Directly inside of its evaluation, and called so; shapes may stand behind.
+// The range lies directly in autograd's evaluation of a node and has the node's
+// name. Shapes may follow the name.
 static bool is_backward(const ppi_importer *importer, const ppi_open *around,
                         uint32_t site) {
   if (!around) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Category texts and names to categories. Called once for each pair of them.
+// Maps category texts and names to categories, once for each pair.
 #include "import/classify.h"
 
 #include <string.h>
@@ -20,9 +20,9 @@ const char *ppi_import_category_name(uint32_t category) {
                                            : ppi_category_name(category);
 }
 
-// Of Kineto, ONNX Runtime and Paddle, then our own names that need more than a
-// category. Compared without case. What others write as well, such as runtime
-// calls and copies, does not make a trace PyTorch's.
+// Texts of Kineto, ONNX Runtime and Paddle, then our own names that need more
+// than a category. Case does not count. Only texts that no other profiler
+// writes make a trace PyTorch's.
 static const struct {
   const char *cat;
   ppi_class class;
@@ -58,7 +58,7 @@ static const struct {
     {"api", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_ORT}},
 };
 
-// Ranges that a program names itself and that are phases of a step.
+// Names from programs that are phases of a step.
 static const struct {
   const char *name;
   uint32_t category;
@@ -97,7 +97,7 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// A word of its own: "rpc" is not in "interpConv", nor "send" in "sender".
+// The whole word: "interpConv" does not have "rpc", "sender" not "send".
 static bool has_word(const ppi_label *label, const char *word) {
   size_t len = strlen(word);
   for (size_t i = 0; i + len <= label->name_len; i++)
@@ -133,20 +133,20 @@ static void look_at_annotation(const ppi_label *label, ppi_class *class) {
   for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
     if (is_text(label->name, label->name_len, phases[i].name))
       class->category = phases[i].category;
-  // PyTorch ends these when the work does, so it counts them as asynchronous.
+  // PyTorch ends these ranges with their work, and counts them as asynchronous.
   if (begins(label, "nccl:") || begins(label, "gloo:")) {
     class->category = PPROF_CATEGORY_COMMUNICATION;
     class->is |= PPI_IS_ASYNC;
   }
 }
 
-// PyTorch writes these as operators in some versions, as annotations in others.
+// Some versions of PyTorch write these as operators, others as annotations.
 static void look_at_both(const ppi_label *label, ppi_class *class) {
   if (begins(label, "enumerate(DataLoader)#"))
     class->category = PPROF_CATEGORY_DATALOADER;
   if (begins(label, "Optimizer.step#"))
     class->category = PPROF_CATEGORY_OPTIMIZATION;
-  // As ppi_label_clean leaves it.
+  // ppi_label_clean has cut the step's number.
   if (is_text(label->name, label->name_len, "ProfilerStep*"))
     class->category = PPROF_CATEGORY_PROFILE_STEP;
 }
@@ -198,7 +198,7 @@ static bool find_cat(const ppi_label *label, ppi_class *out) {
   return true;
 }
 
-// Calls of other names may submit work, and most do not.
+// Most calls with other names submit no work.
 static bool always_submits(const ppi_label *label) {
   return has(label, "LaunchKernel") || has(label, "KernelLaunch") ||
          has(label, "GraphLaunch") || has(label, "LaunchCooperativeKernel") ||
@@ -210,8 +210,8 @@ ppi_class ppi_classify(const ppi_label *label) {
   if (!find_cat(label, &class)) return class;
   if (class.is & PPI_IS_LAUNCH && always_submits(label))
     class.is |= PPI_IS_WORK;
-  // Kineto writes so how long each of its profilers recorded. Others have work
-  // in a category that is called so in small letters.
+  // Kineto's "Trace" ranges are the times its profilers recorded. In other
+  // traces a category "trace" has work.
   if (class.is & PPI_IS_FRAME && memcmp(label->cat, "Trace", 5) != 0 &&
       !begins(label, "PyTorch Profiler"))
     class.is = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an event's category text and name mean here: the table of
-// docs/import.md.
+// Maps an event's category text and name to a category, as the table of
+// docs/import.md has it.
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "pprof/base.h"
 #include "pprof/mark.h"
 
-// Bits of ppi_class.is, and of what a trace was seen to have.
+// Bits of ppi_class.is, and of the dialects found in a trace.
 enum {
   PPI_IS_PYTORCH = 256,
   PPI_IS_PADDLE = 512,
@@ -26,8 +26,8 @@ typedef struct ppi_dialect {
   bool has_device_rows;   // processes are numbered by device
 } ppi_dialect;
 
-// ppi_dialect_of answers the first of those that are among the bits; for none,
-// Chrome's own.
+// ppi_dialect_of answers the first dialect among the bits; Chrome's own for
+// none.
 const ppi_dialect *ppi_dialect_of(uint32_t bits);
 
 // Categories that only imported traces have.
@@ -45,13 +45,13 @@ enum {
   PPI_IS_DEVICE_WITH_IDS = 4,  // if it has a correlation or a stream
   PPI_IS_FRAME = 8,            // of the profiler itself; left out
   PPI_IS_PYTHON_FRAME = 16,    // on a lane of its own
-  PPI_IS_OVERHEAD = 32,        // of whichever process there is
+  PPI_IS_OVERHEAD = 32,        // of no process of its own
   PPI_IS_OWNER = 64,           // its External id is its own
-  PPI_IS_LAUNCH = 128,         // its correlation id names what it submits
+  PPI_IS_LAUNCH = 128,         // its correlation id is that of its work
   // 256 to 1024: dialects
-  PPI_IS_PROJECTED = 4096,  // from the first to the last of a range's work
+  PPI_IS_PROJECTED = 4096,  // spans a range's work
   PPI_IS_ASYNC = 2048,      // takes no part in its thread's nesting
-  PPI_IS_CALLER = 8192,     // a Python function that lies around operators
+  PPI_IS_CALLER = 8192,     // a Python function around operators
   PPI_IS_WORK = 16384,      // a launch that always submits work
   PPI_IS_PYTHON_FUNCTION = PPI_IS_PYTHON_FRAME | PPI_IS_CALLER
 };
@@ -67,10 +67,10 @@ typedef struct ppi_label {
 } ppi_label;
 
 ppi_class ppi_classify(const ppi_label *label);
-// ppi_import_category finds the category that is called exactly so.
+// ppi_import_category finds the category with exactly this name.
 bool ppi_import_category(const ppi_label *label, uint32_t *out);
 
-// ppi_label_clean takes off what makes a name differ from one occurrence to
-// the next: of Paddle's the duration, too. *out_step is the number of a step,
-// -1: no step.
+// ppi_label_clean cuts the parts of a name that change with each occurrence,
+// with Paddle also the duration. *out_step is the number of a step, -1: no
+// step.
 void ppi_label_clean(ppi_label *label, bool is_paddle, int64_t *out_step);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One event of a trace to records.
+// Converts one event of a trace to records.
 #include "import/convert.h"
 
 #include <stdio.h>
@@ -37,9 +37,9 @@ static int64_t clamp(__int128 ns) {
   return ns < -(__int128)PPI_IMPORT_MAX_NS ? -PPI_IMPORT_MAX_NS : (int64_t)ns;
 }
 
-// Paddle gives whole microseconds since the epoch in ts, and the time since the
-// trace's first event in args, in text made of a float: exact to the nanosecond
-// in the first 16 ms, worse than ts itself after 16 s. Then ts is taken.
+// Paddle's `ts` has whole microseconds since the epoch. Its args have the time
+// since the first event, as the text of a float. That time is exact to the
+// nanosecond for 16 ms, and worse than `ts` after 16 s, when `ts` counts.
 static void read_paddle_start(ppi_importer *importer, trace_event *event) {
   const ppi_scalar *start =
       ppi_fields_arg(&importer->fields, PPI_ARG_START_TIME);
@@ -57,7 +57,7 @@ static void read_paddle_start(ppi_importer *importer, trace_event *event) {
   if (off >= -1000 && off <= 1000) event->start = exact;
 }
 
-// Without a duration the end is as far from start_time as end_time is.
+// Without a duration the length is end_time - start_time.
 static bool read_paddle_end(const ppi_importer *importer, int64_t *out) {
   const ppi_scalar *start =
       ppi_fields_arg(&importer->fields, PPI_ARG_START_TIME);
@@ -207,8 +207,8 @@ static const ppi_scalar *id_of(const trace_event *event) {
   return id;
 }
 
-// Ids of asynchronous events count per category and scope; in the older form
-// per name, too.
+// An asynchronous id is unique in its category and scope, in the older form in
+// its name, too.
 static pprof_status add_async(ppi_importer *importer,
                               const trace_event *event) {
   const ppi_scalar *id = id_of(event);
@@ -217,7 +217,7 @@ static pprof_status add_async(ppi_importer *importer,
   uint64_t key = ppi_hash_bytes(13, event->label.cat, event->label.cat_len);
   key = ppi_hash_bytes(key, scope->text, scope->len);
   key = ppi_hash_mix(key, ppi_import_id(id));
-  // Ends of the newer form may go without a name.
+  // Ends of the newer form may lack a name.
   if (is_old)
     key = ppi_hash_bytes(key, event->label.name, event->label.name_len);
   ppi_record_kind kind = strchr("bS", event->ph)   ? PPI_RECORD_ASYNC_BEGIN
@@ -232,8 +232,8 @@ static bool is_label(const char *text, size_t len, const char *wanted) {
   return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
 }
 
-// Kineto's, older ones', those for Ascend; the first profiler's of PyTorch
-// ("cpu_to_cuda"); Paddle's.
+// Categories of Kineto, old and new, and for Ascend; of PyTorch's first
+// profiler ("cpu_to_cuda"); of Paddle.
 static bool is_launch_arrow(const ppi_label *label) {
   static const char before[] = "cpu_to_";
   static const char *const cats[] = {"ac2g", "async_gpu", "async_cpu_to_gpu",
@@ -247,7 +247,7 @@ static bool is_launch_arrow(const ppi_label *label) {
          is_label(label->name, label->name_len, "launch");
 }
 
-// Where ranges have ids in args, these arrows say nothing more.
+// Arrows are needed only where ranges have no ids in args.
 static pprof_status add_arrow(ppi_importer *importer, const trace_event *event,
                               uint64_t id) {
   uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
@@ -272,10 +272,10 @@ static pprof_status take_flow(ppi_importer *importer,
     skip(importer, PPI_SKIP_MALFORMED);
     return PPROF_STATUS_OK;
   }
-  // 0 would be none.
+  // An id of 0 means none.
   if (is_launch_arrow(label))
     return add_arrow(importer, event, id ? id : UINT64_MAX);
-  // Kinds of flows count on their own; the numbers of the commonest stay.
+  // Each kind of flow has its own numbers; those of the commonest kind stay.
   bool is_link = is_label(label->cat, label->cat_len, "fwdbwd");
   if (!is_link || !id)
     id = ppi_hash_bytes(id, label->cat, label->cat_len) >> 12 | 1;
@@ -284,7 +284,7 @@ static pprof_status take_flow(ppi_importer *importer,
   return add_flow(importer, event, id);
 }
 
-// Puts more behind a name, if there is room.
+// Appends text to a name if there is room.
 static void append(ppi_label *label, char *name, const char *before,
                    const char *text, size_t len, const char *behind) {
   size_t most = PPI_IMPORT_MAX_NAME + 1 - label->name_len;
@@ -295,7 +295,7 @@ static void append(ppi_label *label, char *name, const char *before,
                                       before, (int)len, text, behind);
 }
 
-// A counter is its name and its id: "name[id]", "name[id]/key".
+// A counter's name has its id: "name[id]", "name[id]/key".
 static pprof_status add_counter(ppi_importer *importer,
                                 const trace_event *event) {
   ppi_fields *fields = &importer->fields;
@@ -355,15 +355,15 @@ static pprof_status find_places(ppi_importer *importer, trace_event *event) {
   return event->row == PPI_NO_PLACE ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
-// Copies and kernels are of a device where they say no more than that.
+// Copies and kernels without ids may be a device's.
 static bool is_host_only(uint32_t category) {
   return category != PPROF_CATEGORY_USER_DEFINED &&
          category != PPROF_CATEGORY_KERNEL &&
          category != PPROF_CATEGORY_MEMCPY && category != PPROF_CATEGORY_MEMSET;
 }
 
-// PyTorch writes 0 for the process and the thread where a thread was in a
-// Python function when the profiler started, and never did anything else.
+// PyTorch writes process 0 and thread 0 for a thread that stayed in one Python
+// function since the profiler's start.
 static bool is_of_nobody(const ppi_process *process, const trace_event *event) {
   return event->class.is & PPI_IS_PYTHON_FUNCTION && !process->is_text &&
          process->number <= 0;
@@ -421,7 +421,8 @@ static const char *suffix_of_node(const ppi_label *label) {
   return NULL;
 }
 
-// It is called by its operator, args.op_name, and has its kernels by it.
+// A node takes the name of its operator, args.op_name. Kernels find their node
+// by the same name.
 static void name_node(ppi_importer *importer, trace_event *event) {
   const ppi_scalar *op = ppi_fields_arg(&importer->fields, PPI_ARG_OP_NAME);
   ppi_label *label = &event->label;
@@ -439,7 +440,8 @@ static void name_node(ppi_importer *importer, trace_event *event) {
   label->name_len = op->len + len;
 }
 
-// PyTorch's, Paddle's and ONNX Runtime's key, as attributes have them.
+// The shapes of inputs in the attributes: keys of PyTorch, Paddle, ONNX
+// Runtime.
 static const char *find_shapes(const ppi_fields *fields, size_t *out_len) {
   static const char *const keys[] = {
       "\"Input Dims\":", "\"input_shapes\":", "\"input_type_shape\":"};
@@ -460,7 +462,7 @@ static const char *find_shapes(const ppi_fields *fields, size_t *out_len) {
   return NULL;
 }
 
-// "aten::mm [[8, 32], [32, 64]]", with the blanks that torch has.
+// Appends shapes with torch's blanks: "aten::mm [[8, 32], [32, 64]]".
 static void append_shapes(ppi_fields *fields, ppi_label *label) {
   size_t len;
   const char *from = find_shapes(fields, &len);
@@ -479,7 +481,7 @@ static void append_shapes(ppi_fields *fields, ppi_label *label) {
   label->name_len = at + suffix_len;
 }
 
-// An end that names a begin ends that one.
+// An end with a name ends a begin of that name.
 static void name_pair(ppi_importer *importer, trace_event *event) {
   const ppi_label *label = &event->label;
   if (!strchr("BEbe", event->ph) || label->name_len == 0) return;
@@ -501,7 +503,7 @@ static pprof_status find_label(ppi_importer *importer, trace_event *event) {
   name_pair(importer, event);
   if (importer->options && importer->options->by_shape)
     append_shapes(&importer->fields, &event->label);
-  // Ends and arrows have no use for a site.
+  // Ends and arrows need no site.
   if (strchr("stf", event->ph) ||
       (strchr("Ee", event->ph) && event->label.cat_len == 0))
     return PPROF_STATUS_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that are no ranges of a thread: device work, memory, names of places.
+// Converts events other than ranges of a thread: device work, memory, names.
 #include <stdio.h>
 #include <string.h>
 
@@ -36,8 +36,8 @@ uint64_t ppi_convert_node(ppi_importer *importer, const char *op_name,
              : 0;
 }
 
-// Its kernels follow a node and say of which operator they are; they have no
-// correlation ids.
+// Kernels follow their node and have its operator's name, but no correlation
+// id.
 static uint64_t node_of_kernel(const ppi_importer *importer) {
   const ppi_scalar *op = ppi_fields_arg(&importer->fields, PPI_ARG_OP_NAME);
   if (!op || op->kind != PPI_SCALAR_TEXT) return 0;
@@ -102,7 +102,7 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
       .process = PPI_NO_PLACE};
   if (!record.correlation && !record.external)
     record.external = node_of_kernel(importer);
-  // Some say whose it is, with or without a launch.
+  // Some traces name the owner process of device work, even without a launch.
   const ppi_scalar *owner = ppi_fields_arg(&importer->fields, PPI_ARG_OWNER);
   if (owner) {
     record.process = ppi_place_process(&importer->places, owner);
@@ -126,7 +126,7 @@ typedef struct memory_sample {
   char place[PPI_MAX_SCALAR + 1];
   double change, allocated, reserved;
   bool has_allocated, has_reserved;
-  bool is_of_reserved;  // the change is
+  bool is_of_reserved;  // `change` counts reserved bytes
 } memory_sample;
 
 static bool read_kineto(const ppi_importer *importer, memory_sample *out) {
@@ -152,7 +152,7 @@ static bool read_kineto(const ppi_importer *importer, memory_sample *out) {
   return true;
 }
 
-// "Place(gpu:0)" and "gpu:0" are one.
+// "Place(gpu:0)" and "gpu:0" are the same place.
 static void copy_place(const ppi_scalar *from, char *to) {
   static const char prefix[] = "Place(";
   size_t len = from->len, at = 0, prefix_len = sizeof prefix - 1;
@@ -241,7 +241,7 @@ static ppi_scalar clean_thread_name(const ppi_scalar *from) {
   return name;
 }
 
-// Our own traces of several runs have an event for what is known of each.
+// Our own traces of several runs have one event with the facts of each run.
 static pprof_status end_run(ppi_importer *importer) {
   ppi_places *places = &importer->places;
   uint32_t process =
@@ -254,7 +254,7 @@ static pprof_status end_run(ppi_importer *importer) {
   return PPROF_STATUS_OK;
 }
 
-// Our own traces say which names are a row with another.
+// Our own traces state which names fold into which.
 static pprof_status take_fold(ppi_importer *importer, const ppi_scalar *name,
                               const ppi_scalar *into) {
   const ppi_scalar *cat = &importer->fields.fields[PPI_FIELD_CAT];

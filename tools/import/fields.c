@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An event's members: the short ones as they are, the name cut, args taken
-// apart.
+// Takes an event's members: short ones whole, the name cut, args one by one.
 #include "import/fields.h"
 
 #include <stdio.h>
@@ -33,7 +32,7 @@ static const bool arg_is_kept[] = {
 #undef KEPT_
 };
 
-// The members of args that are kept are written as JSON again.
+// Kept members of args are written as JSON again.
 
 static void put_escaped(ppi_fields *fields, const char *text, size_t len) {
   size_t from = 0;
@@ -58,7 +57,7 @@ static void put_comma(ppi_fields *fields) {
   ppi_attributes_put(fields, ",", 1);
 }
 
-// `is_open_text`: parts of this text have been written.
+// `is_open_text`: a part of this text is already written.
 static void put_text(ppi_fields *fields, const ppi_json_token *token) {
   if (!fields->is_open_text) {
     put_comma(fields);
@@ -236,7 +235,7 @@ static size_t take_decimal(const char *text, size_t len, decimal *out) {
   return at;
 }
 
-// Microseconds as most are, and no more than 19 digits.
+// The common form of microseconds: three decimals, at most 19 digits.
 static bool plain_us(const char *text, size_t len, int64_t *out) {
   enum { MOST_DIGITS = 19, FRACTION = 3 };
   uint64_t value = 0;
@@ -323,8 +322,8 @@ static void add_text(ppi_scalar *scalar, const ppi_json_token *token) {
 
 static void set_scalar(ppi_scalar *scalar, const ppi_json_token *token) {
   if (token->kind == PPI_JSON_STRING || token->kind == PPI_JSON_STRING_PART) {
-    // A part goes on with what came before it; a new value of a key that was
-    // there already does too, which is as good as any.
+    // Appends a part to the parts before it. The second text of a repeated key
+    // is appended, too; no value is the right one then.
     if (scalar->kind != PPI_SCALAR_TEXT) scalar->len = 0;
     scalar->kind = PPI_SCALAR_TEXT;
     add_text(scalar, token);
@@ -339,7 +338,7 @@ static void set_scalar(ppi_scalar *scalar, const ppi_json_token *token) {
   add_text(scalar, token);
 }
 
-// Zeroes would end the name for everybody behind us.
+// A zero would end the name for later readers.
 static void add_name(ppi_fields *fields, const ppi_json_token *token) {
   if (token->kind != PPI_JSON_STRING && token->kind != PPI_JSON_STRING_PART &&
       token->kind != PPI_JSON_NUMBER)
@@ -356,7 +355,7 @@ static void add_name(ppi_fields *fields, const ppi_json_token *token) {
   fields->name_len += len;
   if (!is_cut) return;
   fields->name_cut = true;
-  // What follows the border decides whether it splits a character.
+  // The byte behind the limit decides whether the cut splits a character.
   fields->name[PPI_IMPORT_MAX_NAME] = token->text[len];
   fields->name_len = ppi_utf8_cut(fields->name, PPI_IMPORT_MAX_NAME);
 }
@@ -411,7 +410,7 @@ static void begin_arg(ppi_fields *fields, const ppi_json_token *token) {
     memcpy(key, token->text, len);
     key[len] = '\0';
   }
-  // A first value replaces what an equal key before it left.
+  // A repeated key drops the value before it.
   if (fields->arg >= 0) {
     fields->args[fields->arg].kind = PPI_SCALAR_NONE;
     fields->args[fields->arg].len = 0;
@@ -429,7 +428,7 @@ static bool closes(ppi_json_kind kind) {
   return kind == PPI_JSON_OBJECT_END || kind == PPI_JSON_ARRAY_END;
 }
 
-// The depth of the args object itself is 2.
+// The args object has depth 2.
 static void take_in_args(ppi_fields *fields, const ppi_json_token *token) {
   if (closes(token->kind) && fields->depth == 1) {
     fields->is_in_args = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one event of a trace says, gathered from the parser's tokens.
+// Collects the members of one event from the parser's tokens.
 #pragma once
 
 #include <math.h>
@@ -12,13 +12,13 @@
 #include "json/json.h"
 #include "pprof/event.h"
 
-// Times beyond 2^62 ns (146 years) either way are no times.
+// Times beyond +-2^62 ns (146 years) are invalid.
 #define PPI_IMPORT_MAX_NS (INT64_C(1) << 62)
 
 // ppi_decimal_ns turns a decimal number of units of 10^`exponent` ns (3:
-// microseconds) into ns, halves up, away from zero. False: no number, or
-// beyond PPI_IMPORT_MAX_NS. What follows the number, say " us", is passed to
-// *out_rest, which may be NULL: then nothing may follow.
+// microseconds) into ns, halves up, away from zero. False: no number, or beyond
+// PPI_IMPORT_MAX_NS. *out_rest is the place behind the number, such as that of
+// " us"; NULL: no text may follow.
 bool ppi_decimal_ns(const char *text, size_t len, int exponent, int64_t *out,
                     size_t *out_rest);
 // ppi_duration_ns reads a number and its unit: "12.3 us" (also ns, ms, s;
@@ -47,7 +47,7 @@ typedef struct ppi_scalar {
   char text[PPI_MAX_SCALAR + 1];
 } ppi_scalar;
 
-// Fields of an event that are short. NAME and ARGS are apart.
+// Short fields of an event. NAME and ARGS have members of their own.
 #define PPI_FIELD_LIST(X) \
   X(PH, "ph")             \
   X(CAT, "cat")           \
@@ -74,8 +74,8 @@ typedef enum ppi_field {
   PPI_NUM_KEYS
 } ppi_field;
 
-// Members of args that mean something here. Those that are KEPT also stay in
-// the attributes; the others differ from event to event.
+// Members of args with a meaning here. Those with a 1 also stay in the
+// attributes; the others differ at each event.
 #define PPI_ARG_LIST(X)                         \
   X(CORRELATION, "correlation", 0)              \
   X(CORRELATION_ID, "correlation id", 0)        \
@@ -200,12 +200,12 @@ static inline double ppi_number_value(const ppi_number *number) {
 // ppi_fields_find finds a key: a ppi_field, or in args a ppi_arg; -1: neither.
 int ppi_fields_find(const ppi_fields *fields, bool in_args, const char *key,
                     size_t len);
-// Whether an argument, or an unknown one (-1), stays in the attributes.
+// ppi_fields_keeps: the argument stays in the attributes; -1: an unknown one.
 bool ppi_fields_keeps(const ppi_fields *fields, int arg);
-// ppi_fields_element takes a number of the list that `arg` has.
+// ppi_fields_element takes a number of the list in `arg`.
 void ppi_fields_element(ppi_fields *fields, const ppi_json_token *token);
-// ppi_attributes_put adds to the member that begins at `member_at`; what does
-// not fit is left out whole, so that what is kept stays JSON.
+// ppi_attributes_put adds to the member that begins at `member_at`. A member
+// that does not fit is left out whole, so the rest stays JSON.
 static inline void ppi_attributes_put(ppi_fields *fields, const char *bytes,
                                       size_t len) {
   if (len > PPI_MAX_ATTRIBUTES - fields->attributes_len) {
@@ -217,8 +217,8 @@ static inline void ppi_attributes_put(ppi_fields *fields, const char *bytes,
   memcpy(fields->attributes + fields->attributes_len, bytes, len);
   fields->attributes_len += len;
 }
-// ppi_utf8_cut is where to cut `text` so that it has at most `len` bytes and no
-// half character.
+// ppi_utf8_cut is the length of `text`, cut to at most `len` bytes and whole
+// characters.
 size_t ppi_utf8_cut(const char *text, size_t len);
 
 // ppi_attributes_add adds a member with a text.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognizes files of other tools that hold no trace.
+// Recognizes files of other tools that have no trace to import.
 #include "import/foreign.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static const char of_rpd[] =
   "; OpenTelemetry's JSON (OTLP) is read, which the file exporter" \
   " of its collector writes"
 
-// A head may hold zeroes.
+// A head may have zeroes.
 #define HEAD(text) text, sizeof(text) - 1
 
 const char *ppi_foreign_head(const void *bytes, size_t len) {
@@ -159,7 +159,7 @@ static bool has(const char *head, size_t len, const char *key) {
   return memmem(head, len, key, strlen(key)) != NULL;
 }
 
-// Both keys are in its head.
+// Both keys must be in the file's head.
 const char *ppi_foreign_list(const char *head, size_t len) {
   static const struct {
     const char *keys[2], *what;
@@ -188,8 +188,8 @@ const char *ppi_foreign_list(const char *head, size_t len) {
   return NULL;
 }
 
-// A key's quote, a colon and blanks, then no JSON. In a string the quote would
-// be escaped.
+// Looks for a key's quote, a colon and blanks before a value that is not JSON.
+// Inside a string the quote would be escaped.
 const char *ppi_foreign_bare(const char *head, size_t len) {
   static const char *const values[] = {"0x", "nccl", "(nil)"};
   const char *end = head + len;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events as nearly all are laid out, read from the text in place. A writer puts
-// the same bytes between two values again and again: a key, its quotes, colon
-// and blanks. Such glue is compared as a whole, and its meaning is known from
-// the first time. What is unusual in any way is left to the parser.
+// Reads events with the usual layout from the text in place. A writer repeats
+// the same bytes between two values: a key, its quotes, colon and blanks. Such
+// glue is parsed once, and then compared as a whole. Anything unusual is left
+// to the parser.
 #include "import/quick.h"
 
 #include <math.h>
@@ -19,22 +19,23 @@ enum {
   MOST_NODES = 1024,
   MOST_NESTED = 60,
   MOST_NUMBER = 63,
-  SHORT = 32,  // so much is copied at once
+  SHORT = 32,  // bytes copied at once
   LAST_WORD = MOST_GLUE / 8
 };
 
-// Comes behind the value that `parent` leads to: a tree by what came before.
+// The text between two values. Glue forms a tree: children follow the value
+// behind their parent.
 typedef struct glue {
   uint64_t words[LAST_WORD];  // its text
   uint64_t last_mask;         // bytes of the last word that are its own
   uint8_t len, num_words;
-  uint16_t first, next;  // behind its value, beside it; 0: none
+  uint16_t first, next;  // first child, next sibling; 0: none
   bool is_end;           // of the event: no value follows
   bool is_in_args, has_key, is_kept;
-  uint8_t own;      // of a number in one of our own traces
-  int16_t key;      // of an event, or of args; -1: none that is known
-  char number[64];  // the key as counters have it
-  char member[MOST_GLUE + 4];  // as attributes have it, from its comma on
+  uint8_t own;                 // ppi_own_key of a number
+  int16_t key;                 // of an event, or of args; -1: unknown
+  char number[64];             // the key as counters have it
+  char member[MOST_GLUE + 4];  // the key in attributes, with its comma
   uint8_t member_len;
 } glue;
 
@@ -65,8 +66,8 @@ static bool is_digit(char c) {
 
 // ---- values ----
 
-// Where the text that begins at `at` ends; NULL: something in it is escaped, or
-// should be.
+// The end of the string that begins at `at`; NULL: it has characters that are
+// escaped, or should be.
 static const char *find_quote(const char *at) {
   const uint64_t ones = 0x0101010101010101, highs = ones << 7;
   for (;; at += sizeof ones) {
@@ -82,7 +83,7 @@ static const char *find_quote(const char *at) {
   }
 }
 
-// How many of the eight bytes are digits, and their value.
+// The number of leading digits in eight bytes; `value` gets their value.
 static inline unsigned take_digits(const char *at, uint64_t *value) {
   const uint64_t ones = 0x0101010101010101, pairs = 0x000000ff000000ff;
   uint64_t digits = word_at(at) ^ ones * '0';
@@ -102,8 +103,8 @@ static const char *skip_digits(const char *at) {
   return at;
 }
 
-// The end of a number; NULL: it is none. *out is NaN where it is not a whole
-// one of up to 16 digits.
+// The end of a number; NULL: no number. *out is NaN unless it is a whole number
+// of up to 16 digits.
 static const char *take_number(const char *from, double *out) {
   bool is_negative = *from == '-';
   const char *at = from + is_negative;
@@ -142,7 +143,7 @@ static const char *skip_word(const char *at, const char *word) {
   return memcmp(at, word, len) == 0 ? at + len : NULL;
 }
 
-// What has no parts: where it ends.
+// The end of a string, number or word.
 static const char *skip_scalar(const char *at) {
   double number;
   const char *end;
@@ -172,7 +173,7 @@ static void keep(ppi_fields *fields, const char *from, const char *to) {
   fields->attributes_len += len;
 }
 
-// Of an object or a list: `from` is the first byte that is not kept yet.
+// An object or a list; `from` is the first byte that is not kept yet.
 typedef struct nested {
   ppi_fields *fields;
   const char *from;
@@ -180,7 +181,7 @@ typedef struct nested {
   char closing[MOST_NESTED];
 } nested;
 
-// Blanks are in no attribute.
+// Attributes have no blanks.
 static inline const char *leave_space(nested *value, const char *at) {
   if (!is_space(*at)) return at;
   keep(value->fields, value->from, at);
@@ -188,7 +189,7 @@ static inline const char *leave_space(nested *value, const char *at) {
   return value->from;
 }
 
-// A key with its colon.
+// Takes a key with its colon.
 static const char *take_nested_key(nested *value, const char *at) {
   const char *end = *at == '"' ? find_quote(at + 1) : NULL;
   if (!end || end - at > PPI_JSON_MAX_KEY) return NULL;
@@ -196,7 +197,8 @@ static const char *take_nested_key(nested *value, const char *at) {
   return *at == ':' ? leave_space(value, at + 1) : NULL;
 }
 
-// What closes behind an element, up to the next one's begin or value's end.
+// Takes the brackets behind an element, up to the next element or the value's
+// end.
 static const char *close_nested(nested *value, const char *at) {
   while (*at == value->closing[value->depth - 1]) {
     at++;
@@ -206,7 +208,8 @@ static const char *close_nested(nested *value, const char *at) {
   return *at == ',' ? leave_space(value, at + 1) : NULL;
 }
 
-// An object or a list. Of one that is kept all but blanks goes into attributes.
+// Takes an object or a list. A kept one goes into the attributes without
+// blanks.
 static const char *take_nested(ppi_fields *fields, const char *at) {
   nested value = {.fields = fields, .from = at};
   do {
@@ -226,7 +229,7 @@ static const char *take_nested(ppi_fields *fields, const char *at) {
   return at;
 }
 
-// Flows, or numbers of a name.
+// Takes a list of numbers: flows, or numbers of a name.
 static const char *take_list(ppi_fields *fields, const char *at) {
   double number;
   if (*at != '[') return NULL;
@@ -255,8 +258,8 @@ static void set_text(ppi_scalar *scalar, ppi_scalar_kind kind, const char *text,
   scalar->text[scalar->len] = '\0';
 }
 
-// What a value is, to a member of the event or of args; NULL: neither. *out is
-// a number's.
+// Takes a value of the event or its args. `scalar` may be NULL: the value has
+// no use. *out is the value of a number.
 static const char *take_scalar(ppi_fields *fields, ppi_scalar *scalar,
                                const char *at, double *out) {
   const char *end;
@@ -313,7 +316,7 @@ static const char *take_member(ppi_fields *fields, const glue *before,
   double number;
   at = take_scalar(fields, is_known ? &fields->fields[before->key] : NULL, at,
                    &number);
-  // What a run says of itself goes elsewhere.
+  // Metadata of our own may be a run's facts, which the parser takes.
   bool is_fact = before->key == PPI_FIELD_PH && fields->is_own &&
                  *fields->fields[PPI_FIELD_PH].text == 'M';
   return is_fact ? NULL : at;
@@ -385,8 +388,8 @@ static void set_key(const ppi_fields *fields, glue *node, const char *key,
   node->member_len = (uint8_t)(len + 4);
 }
 
-// Reads on to the next value or the end of the event; NULL: it is no such text.
-// `is_first`: no value is before it.
+// Reads to the next value or the event's end; NULL: other text. `is_first`: no
+// value comes before.
 static const char *read_glue(const ppi_fields *fields, glue *node,
                              const char *from, bool is_first) {
   const char *at = skip_space(from);
@@ -422,7 +425,7 @@ static glue *learn(ppi_quick *quick, const ppi_fields *fields, glue *before,
   glue node = {.is_in_args = before->is_in_args, .next = before->first};
   const char *end = read_glue(fields, &node, from, before == quick->nodes);
   if (!end || end - from > MOST_GLUE) return NULL;
-  // So many are of a trace whose keys differ: the next event begins again.
+  // The keys of this trace vary too much: the tree begins again.
   if (quick->num == MOST_NODES) {
     quick->num = 0;
     return NULL;
@@ -436,7 +439,7 @@ static glue *learn(ppi_quick *quick, const ppi_fields *fields, glue *before,
   return &quick->nodes[quick->num++];
 }
 
-// The one that was found last is the first that is looked at.
+// The glue found last moves to the front.
 static glue *follow(ppi_quick *quick, const ppi_fields *fields, glue *before,
                     const char *at) {
   for (uint16_t *link = &before->first; *link;
@@ -452,7 +455,7 @@ static glue *follow(ppi_quick *quick, const ppi_fields *fields, glue *before,
   return learn(quick, fields, before, at);
 }
 
-// Behind its brace, to behind its other one.
+// Takes an event from behind its opening brace to behind its closing one.
 static const char *take_event(ppi_quick *quick, ppi_fields *fields,
                               const char *at) {
   if (quick->num == 0) quick->nodes[quick->num++] = (glue){.first = 0};

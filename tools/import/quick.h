@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events from their text.
+// Reads events from their text, without the parser.
 #pragma once
 
 #include "import/importer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A name and its category are a site; what they mean is decided once.
+// Turns a name and its category into a site, and classifies each site once.
 #include "import/sites.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static uint32_t add_class(ppi_importer *importer, uint32_t site,
   return site;
 }
 
-// Our own traces have what their categories are called, and need no guess.
+// Our own traces have the names of their categories, so the class is exact.
 static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
   ppi_class class = {PPROF_CATEGORY_USER_DEFINED, 0};
   bool is_new;
@@ -28,8 +28,8 @@ static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
   return class;
 }
 
-// What a configuration says of a name; work of a device stays what it is, but
-// may be communication.
+// Applies the configuration's category for a name. Device work keeps its
+// category, but may become communication.
 static void categorise(const ppi_importer *importer, const ppi_label *label,
                        ppi_class *class) {
   char name[PPI_IMPORT_MAX_NAME + 1];
@@ -60,15 +60,15 @@ static ppi_class classify(ppi_importer *importer, const ppi_label *label) {
 
 // ---- names that fold ----
 
-// Where people gave the name; a kernel's or an operator's digits mean what they
-// say, and our own traces have folded what was to fold.
+// Only names from users fold. Digits of kernels and operators have a meaning,
+// and our own traces are already folded.
 static bool may_fold(const ppi_importer *importer, const ppi_class *class) {
   return !importer->header.is_own &&
          (class->category == PPROF_CATEGORY_USER_DEFINED ||
           class->category == PPROF_CATEGORY_PYTHON_USER_DEFINED);
 }
 
-// Shapes of different categories are apart.
+// Names of different categories do not fold together.
 static uint32_t category_key(const ppi_label *label) {
   return (uint32_t)ppi_hash_bytes(11, label->cat, label->cat_len);
 }
@@ -124,7 +124,7 @@ static uint32_t intern(ppi_importer *importer, const ppi_label *label,
   return site && reach_folds(importer, site) ? site : 0;
 }
 
-// Whatever goes wrong leaves names apart.
+// After a failure the names do not fold.
 static void learn(ppi_importer *importer, uint32_t site, const ppi_label *label,
                   const ppi_class *class) {
   ppi_fold fold;
@@ -157,8 +157,8 @@ static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
   return site;
 }
 
-// Beyond the bound names of one category are one; what the event is does not
-// change.
+// Beyond the bound the names of one category share a site. The event keeps its
+// class.
 static uint32_t other_site(ppi_importer *importer, const ppi_label *label) {
   ppi_class class = classify(importer, label);
   const char cat[] = {'\1', (char)('0' + class.category),
