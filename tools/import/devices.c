@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device rows that only what their process is called tells of: which processes
-// are devices, and what on them is work. Nothing is taken in silence.
+// Finds devices among processes by their names and labels, and the rows with
+// their work. Each decision is reported.
 #include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -16,11 +16,11 @@
 #include "import/sites.h"
 #include "import/sweeper.h"
 
-// Of several processes that show one device's work those that show it closest:
-// sums of it, launches, all streams in one, streams.
+// Several processes may show one device's work; the closest to the streams
+// counts. In order: sums of the work, launches, all streams in one, streams.
 typedef enum closeness { SUMS, LAUNCHES, ALL_STREAMS, STREAMS } closeness;
 
-// What a device may be called before its number.
+// Words for a device, before its number.
 static const char *const makers[] = {
     "gpu", "cuda", "hip", "xpu",  "tpu", "npu",        "hpu",
     "mlu", "mtia", "ipu", "musa", "dcu", "privateuse1"};
@@ -40,7 +40,7 @@ static bool ends_word(const char *at) {
   return *at == '\0' || *at == '/' || strcmp(at, " Compute") == 0;
 }
 
-// XLA's and TensorFlow's: "/device:GPU:0", "/job:x/device:TPU:1 Compute".
+// Names by XLA and TensorFlow: "/device:GPU:0", "/job:x/device:TPU:1 Compute".
 static bool has_path(const char *name, uint64_t *out) {
   static const char *const paths[] = {"/device:", "/gpu:", "/tpu:"};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -57,7 +57,7 @@ static bool has_path(const char *name, uint64_t *out) {
   return false;
 }
 
-// "cuda:0", "gpu:0", rocprof's "1 GPU0".
+// Short names: "cuda:0", "gpu:0", rocprof's "1 GPU0".
 static bool is_short(const char *name, uint64_t *out) {
   const char *at = name, *end;
   uint64_t number;
@@ -76,7 +76,8 @@ static bool ends(const char *text, const char *with) {
   return len >= with_len && strcmp(text + len - with_len, with) == 0;
 }
 
-// One that a pattern names may have its number anywhere: the last one counts.
+// A name that fits the user's pattern may have its number anywhere: the last
+// one counts.
 static uint64_t last_number(const ppi_process *process) {
   uint64_t number = process->number < 0 ? 0 : (uint64_t)process->number;
   const char *end;
@@ -85,7 +86,7 @@ static uint64_t last_number(const ppi_process *process) {
   return number;
 }
 
-// The first profiler of PyTorch: "CUDA functions", a row for each device.
+// PyTorch's first profiler has a process "CUDA functions" with a row a device.
 static bool is_functions(const char *name) {
   for (size_t i = 0; i < NUM_MAKERS; i++) {
     size_t len = strlen(makers[i]);
@@ -97,7 +98,7 @@ static bool is_functions(const char *name) {
 }
 
 static closeness closeness_of(const ppi_process *process) {
-  // Of Ascend: what the streams of its hardware did, once more.
+  // Ascend's processes that repeat the work of its streams.
   static const char *const sums[] = {"Communication", "HCCL",
                                      "Overlap Analysis"};
   if (!process->name) return LAUNCHES;
@@ -130,8 +131,8 @@ static bool is_maker(const char *word, size_t len) {
   return false;
 }
 
-// How much of a label is a word that names a kind of device; 0: nothing. A
-// number may stand behind it. PyTorch labels all that is no device "CPU".
+// The length of the label's first word if it names a kind of device; 0: none. A
+// number may follow. PyTorch labels every host "CPU".
 static size_t kind_of(const char *label, bool is_pytorch) {
   size_t len = 0, stem;
   while (isalnum((unsigned char)label[len])) len++;
@@ -148,8 +149,8 @@ static bool is_gpu(const char *label, size_t len) {
          (len == 4 && strncasecmp(label, "CUDA", len) == 0);
 }
 
-// Devices are numbered from 0, so a process may have the id of one, and its
-// label: PyTorch labels 0 to 15 always.
+// A process id may equal the number of a device, and then has its label:
+// PyTorch always labels 0 to 15.
 static bool is_labelled(ppi_process *process, bool is_pytorch) {
   const char *label = process->labels ? process->labels : "", *end;
   size_t len = kind_of(label, is_pytorch);
@@ -157,7 +158,7 @@ static bool is_labelled(ppi_process *process, bool is_pytorch) {
   if (process->has_device_each_row) return true;
   if (!len) return false;
   if (!digits(label + len + (label[len] == ' '), &process->device, &end)) {
-    // Of a word of nobody's the number is what makes it a device's.
+    // An unknown word names a device only with a number.
     if (label[len] && !is_maker(label, len)) return false;
     bool is_small = (uint64_t)process->number < PPI_MAX_DEVICES;
     process->device = is_small ? (uint64_t)process->number : 0;
@@ -183,7 +184,7 @@ static bool is_called_so(ppi_process *process) {
   return true;
 }
 
-// What only a host does is stronger than a name.
+// Events that only hosts have count more than a name.
 static void decide(ppi_importer *importer, ppi_process *process) {
   char text[2 * PPI_MAX_PLACE_NAME + 256];
   if (is_reported(importer, process)) {
@@ -222,7 +223,7 @@ static void decide_all(ppi_importer *importer) {
 
 // ---- what on them is work ----
 
-// XLA's lines are made of the streams' work, or of the host's.
+// XLA derives these lines from the work of streams, or of the host.
 static bool is_frame(const ppi_row *row) {
   static const char *const frames[] = {"Steps",
                                        "XLA Modules",
@@ -240,7 +241,7 @@ static bool is_frame(const ppi_row *row) {
   return false;
 }
 
-// Which lines of a device are its work, from what is not to what is.
+// Lines of a device, ordered from the derived ones to its work.
 typedef enum line { FRAME, UNKNOWN, OPERATIONS, STREAM } line;
 
 static line line_of(const ppi_row *row) {
@@ -249,8 +250,8 @@ static line line_of(const ppi_row *row) {
   return is_frame(row) ? FRAME : UNKNOWN;
 }
 
-// The lines of each process that come closest to its work. Where XLA drew none
-// of its own, all do.
+// Finds for each process the kind of line closest to its work. Without XLA's
+// lines every line is work.
 static void find_work(const ppi_places *places, line *work) {
   bool is_xla[PPI_MAX_PROCESSES] = {false};
   for (size_t i = 0; i < places->num_processes; i++) work[i] = UNKNOWN;
@@ -264,8 +265,8 @@ static void find_work(const ppi_places *places, line *work) {
     if (!is_xla[i]) work[i] = FRAME;
 }
 
-// Where all that begins is of a device; what it is of has that much less of a
-// host.
+// A row of pairs that are all of a device is a device's row. Its pairs do not
+// count as host events of its process.
 static bool find_device_rows(ppi_places *places) {
   bool is_any = false;
   for (size_t i = 0; i < places->num_rows; i++) {
@@ -293,7 +294,7 @@ static bool is_shown_closer(const ppi_places *places,
   return false;
 }
 
-// As on a TPU, which has no streams, the operations may be the work.
+// A TPU has no streams: there the operations are the work.
 static void find_projected(ppi_places *places) {
   line work[PPI_MAX_PROCESSES];
   find_work(places, work);
@@ -306,7 +307,7 @@ static void find_projected(ppi_places *places) {
   }
 }
 
-// Traces of these names have no categories.
+// Processes known by name have no categories for their work: its name decides.
 static uint32_t site_of(ppi_importer *importer, const ppi_record *record) {
   const ppi_row *row = &importer->places.rows[record->row];
   const char *name = ppi_import_site_name(importer, record->site);
@@ -378,7 +379,7 @@ static bool is_pair(const ppi_importer *importer, const ppi_record *from,
          ppi_import_may_end(importer, to->name, from->name);
 }
 
-// Ends the innermost one of its row that it may end.
+// Ends the innermost begin of the row that this end fits.
 static pprof_status end(ppi_importer *importer, begun *all,
                         const ppi_record *record) {
   size_t at = all->num;
@@ -496,7 +497,7 @@ static void say_all(ppi_importer *importer) {
   }
 }
 
-// Device work by category takes the kind that the label of its process names.
+// A device with work by category takes its kind from its process's label.
 static void find_kinds(ppi_places *places) {
   for (size_t i = 0; i < places->num_streams; i++) {
     const ppi_row *row = &places->rows[places->streams[i].row];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run as sinks want it.
+// Delivers a run to the sink: definitions, batches of events, checkpoints,
+// totals.
 #include "import/emit.h"
 
 #include <inttypes.h>
@@ -76,7 +77,7 @@ static void define_category(ppi_emitter *emit, uint32_t category) {
                                    .name = category_name(emit, category)});
 }
 
-// There may be more of them than there were at first.
+// The sweep may add sites, so the bits grow.
 static bool is_first_of_site(ppi_emitter *emit, uint32_t site) {
   size_t before = emit->defined_sites_capacity;
   unsigned char *grown = ppi_grow(
@@ -112,7 +113,7 @@ static void define_one_site(ppi_emitter *emit, uint32_t site) {
                              .name = name});
 }
 
-// And what it folds into, and what that does.
+// A site comes with the sites that it folds into.
 static void define_site(ppi_emitter *emit, uint32_t site) {
   for (; site; site = ppi_import_fold(emit->importer, site))
     define_one_site(emit, site);
@@ -161,7 +162,7 @@ uint32_t ppi_emitter_lane(ppi_emitter *emit, uint64_t number,
   return (uint32_t)emit->num_lanes++;
 }
 
-// The operators of the same thread give Python's lane its name.
+// A Python lane without a name takes that of the same thread's other lane.
 static const char *thread_name(const ppi_places *places, const ppi_row *row) {
   if (row->name || !row->is_python) return row->name;
   for (size_t i = 0; i < places->num_rows; i++) {
@@ -320,7 +321,7 @@ void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
   }
   char uuid[33], pid[24], base[24];
   snprintf(pid, sizeof pid, "%" PRId64, process->number);
-  // By index: ids that are no integers have made up numbers.
+  // The index is used since text ids have made-up numbers.
   uint64_t index = (uint64_t)(process - importer->places.processes) + 1;
   snprintf(uuid, sizeof uuid, "%016" PRIx64 "%016" PRIx64, importer->hash[0],
            importer->hash[1] ^ index * 0x9e3779b9u);
@@ -359,7 +360,7 @@ static void add_total(ppi_total *items, size_t *num, ppi_total_key key,
         (ppi_total){PPROF_ALL_LANES, key, (uint64_t)(value + 0.5)};
 }
 
-// Utilizations are given back as the counts they were made of.
+// Turns utilizations into counts again.
 static void add_utilization(const ppi_importer *importer, double length_ns,
                             ppi_total *items, size_t *num) {
   const ppi_trace_header *header = &importer->header;
@@ -378,7 +379,7 @@ static void add_utilization(const ppi_importer *importer, double length_ns,
 
 enum { MAX_NOTES = PPI_NUM_SKIPS + 5, NOTE_LEN = 256 };
 
-// What stands behind the words of a note.
+// Writes the details of a note.
 static void put_rest(const ppi_importer *importer, ppi_skip why, char *out,
                      size_t size) {
   *out = '\0';
@@ -471,8 +472,8 @@ static uint64_t length_of(const ppi_emitter *emit) {
              : 0;
 }
 
-// What a run counted itself; what is in its events is counted again, and what
-// is missing here is lost beside that.
+// The run's own totals minus those that its events give here. The difference is
+// lost.
 static void take_totals(const ppi_emitter *emit, bool is_main,
                         uint64_t *beside) {
   const ppi_own_facts *facts = emit->process->facts;
@@ -490,8 +491,7 @@ static void take_totals(const ppi_emitter *emit, bool is_main,
     beside[PPI_TOTAL_NAMES_OVERFLOWED] += emit->importer->names_overflowed;
 }
 
-// Notes of the run itself, then what importing it has to say. NULL: out of
-// memory.
+// The run's own notes, then those of the import. NULL: out of memory.
 static ppi_text *all_notes(const ppi_emitter *emit, const ppi_text *notes,
                            size_t *num) {
   static const ppi_own_texts none;

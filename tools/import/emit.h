@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the sweep to the sink: definitions when they are first needed, events in
+// Delivers the sweep's events to the sink: definitions at first use, events in
 // batches with their numbers, checkpoints, totals.
 #pragma once
 
@@ -25,9 +25,9 @@ typedef struct ppi_emitter_slot {
 
 typedef struct ppi_emitter {
   ppi_importer *importer;
-  const ppi_process *process;  // whose run it is
+  const ppi_process *process;  // the process of the run
   pprof_sink *sink;
-  uint64_t base;  // biased; what the run counts its times from
+  uint64_t base;  // biased; zero of the run's times
   ppi_emitter_slot *slots;
   uint64_t *next_seq;  // by lane
   size_t num_lanes, lanes_capacity;
@@ -43,7 +43,7 @@ typedef struct ppi_emitter {
   ppi_tally tally;
   uint64_t num_reported;  // events since the last checkpoint
   uint64_t last_checkpoint;
-  pprof_status status;  // the first failure; then nothing is told
+  pprof_status status;  // the first failure; then no more events
 } ppi_emitter;
 
 pprof_status ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer);
@@ -52,7 +52,7 @@ void ppi_emitter_clear(ppi_emitter *emit);
 void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process);
 uint32_t ppi_emitter_row_lane(ppi_emitter *emit, uint32_t row);
 uint32_t ppi_emitter_device_lane(ppi_emitter *emit, uint32_t device);
-// For those who define lanes, devices and streams themselves.
+// For sweeps with their own lanes, devices and streams.
 uint32_t ppi_emitter_lane(ppi_emitter *emit, uint64_t number, const char *name);
 void ppi_emitter_define(ppi_emitter *emit, const pprof_definition *definition);
 void ppi_emitter_window(ppi_emitter *emit, uint32_t index, bool opens,
@@ -64,7 +64,8 @@ void ppi_emitter_event(ppi_emitter *emit, uint32_t lane,
 void ppi_emitter_flush(ppi_emitter *emit);
 void ppi_emitter_checkpoint(ppi_emitter *emit, uint64_t time,
                             const pprof_event *open, size_t num_open);
-// `skips` are what to tell of; `is_main`: with all that concerns the trace.
+// ppi_emitter_finish reports `skips` in notes; `is_main`: also all facts of the
+// whole trace.
 void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips, bool is_main);
 // A time of the trace in ns of the run.
 static inline uint64_t ppi_emitter_ns(const ppi_emitter *emit, uint64_t time) {
@@ -73,32 +74,33 @@ static inline uint64_t ppi_emitter_ns(const ppi_emitter *emit, uint64_t time) {
 
 // ---- the sweep over one process in order of time ----
 
-// Of all rows together, asynchronous ranges included: a checkpoint lists them.
+// The bound for all rows together, with asynchronous ranges: a checkpoint lists
+// them.
 #define PPI_SWEEP_MAX_OPEN (1u << 18)
 #define PPI_SWEEP_MAX_FLOWS (1u << 18)
 #define PPI_SWEEP_RANGE_FLOWS 64
 #define PPI_SWEEP_BUCKETS (1u << 16)
 #define PPI_SWEEP_CHECKPOINT 100000
 
-// An open range. What has no end yet ends at NEVER.
+// An open range; without an end yet it ends at PPI_SWEEP_NEVER.
 #define PPI_SWEEP_NEVER UINT64_MAX
 typedef struct ppi_open {
   ppi_record record;
   uint32_t flows;  // of the list of flows, + 1
   uint32_t next;   // of asynchronous ones, + 1
-  // By stack: what it was called in the trace, and what is inside of it has for
-  // a stack, + 1; 0: its own.
+  // By stack: the site of its name in the trace, and the stack for ranges
+  // inside it, + 1; 0: each has its own.
   uint32_t base_site, stack;
 } ppi_open;
 
-// An open Python function, and the stack of what it calls (callers.c).
+// An open Python function, and the stack of its calls (callers.c).
 typedef struct ppi_caller {
   uint64_t end;
   uint32_t site, stack;
 } ppi_caller;
 
-// The first operator of a sequence number of autograd. Of numbers that share a
-// place the last ones are kept.
+// The first operator of a sequence number of autograd. A later number
+// overwrites one with the same place.
 #define PPI_SWEEP_FORWARDS (1u << 18)
 typedef struct ppi_forward {
   double sequence;  // + 1; 0: none
@@ -108,7 +110,7 @@ typedef struct ppi_forward {
 typedef struct ppi_open_row {
   ppi_open *items;  // the outermost first
   size_t num, capacity;
-  size_t num_begun;       // of them those that an end may end
+  size_t num_begun;       // open ranges of begin events
   uint64_t num_left_out;  // begun, but beyond the bound
   ppi_caller *callers;    // by stack; the outermost first
   size_t num_callers, callers_capacity;
@@ -119,8 +121,8 @@ typedef struct ppi_open_flow {
   uint32_t next;  // + 1
 } ppi_open_flow;
 
-// Rows that launch device work, those that launch most first, and when the
-// innermost open range of each ends: a tree of maxima.
+// Rows that launch device work, most launches first. A tree of maxima has the
+// end of each row's innermost open range.
 typedef struct ppi_launchers {
   uint32_t *rows;  // by leaf
   uint32_t *leaf;  // by row, + 1; 0: none
@@ -143,7 +145,7 @@ typedef struct ppi_sweeper {
   uint32_t free_flow;  // + 1
   size_t num_open;
   ppi_launchers launchers;  // made when first needed
-  double *reserved;         // by site: the level told last, + 1
+  double *reserved;         // by site: the level emitted last, + 1
   ppi_intern stacks;        // by stack: entries with ';' between them
   ppi_forward *forwards;    // made when first needed
   pprof_event *listed;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device records find what submitted them: both are sorted by id, and read side
-// by side.
+// Joins device records to their launches: both are sorted by id and merged.
 #include "import/join.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "import/sites.h"
 
-// Of one stream and process the work so far that ends last. Work comes in the
-// order of its launches, in which a stream does it.
+// The work of one stream and process with the latest end so far. Work comes in
+// the order of its launches, which is the stream's order.
 typedef struct stream_end {
   uint64_t start, end, id;
   uint32_t process, site;
-  uint64_t num_over;  // later work that it lasts over
+  uint64_t num_over;  // number of later pieces of work inside it
 } stream_end;
 
 typedef enum join_kind { BY_CORRELATION, BY_EXTERNAL, BY_ARROW } join_kind;
@@ -25,9 +24,9 @@ typedef struct id_join {
   pprof_status status;
   ppi_sort_merge launches;
   const ppi_launch *next;
-  ppi_launch last;  // of the current id the last that fits
+  ppi_launch last;  // the last launch of the current id that fits
   uint64_t id;
-  uint64_t num;  // of that id passed
+  uint64_t num;  // launches of that id passed
 } id_join;
 
 // ---- what cannot be ----
@@ -37,7 +36,7 @@ static bool is_projected(const ppi_importer *importer,
   return importer->classes[record->site].is & PPI_IS_PROJECTED;
 }
 
-// Rounding alone makes no order of two moments wrong.
+// A difference below ROUNDING_NS may be rounding.
 static void check_launch(ppi_importer *importer,
                          const ppi_device_record *record,
                          const ppi_launch *launch) {
@@ -49,8 +48,8 @@ static void check_launch(ppi_importer *importer,
               PPI_MAX(launch->time, launch->end) - record->start);
 }
 
-// A stream does one thing after the other. Where kernels of a graph do not,
-// they have one id.
+// A stream runs one piece of work at a time. Kernels of a graph may overlap;
+// they share one id.
 static void check_stream(ppi_importer *importer, stream_end *last,
                          const ppi_device_record *record, uint32_t process) {
   bool is_one = last->process == process && last->id != record->key;
@@ -79,9 +78,8 @@ static void note_work(ppi_importer *importer, const ppi_device_record *record,
   process->first_stream = record->stream;
 }
 
-// `launch` is NULL where it is not in the trace, or one of several. An operator
-// that launched work may be any of several that share an external id: its time
-// says nothing.
+// `launch` is NULL if it is not in the trace, or one of several. Operators may
+// share an external id, so their times prove no error.
 static void check(id_join *join, const ppi_device_record *record,
                   const ppi_launch *launch) {
   ppi_importer *importer = join->importer;
@@ -100,7 +98,7 @@ static void check(id_join *join, const ppi_device_record *record,
 
 // ---- launches without work ----
 
-// A launch without work in the trace, unless work of its id came before.
+// Passes a launch. Without work of its id it is an idle launch.
 static void pass_launch(id_join *join) {
   bool is_idle = join->kind == BY_CORRELATION && join->next->has_work &&
                  (join->num == 0 || join->id != join->next->id);
@@ -110,8 +108,8 @@ static void pass_launch(id_join *join) {
   join->next = ppi_sort_merge_next(&join->launches);
 }
 
-// Profilers miss what was launched while they started: until a process has its
-// first work that was recorded, its launches had some, too.
+// A profiler misses work while it starts. A launch before its process's first
+// recorded work therefore gets work without times.
 static pprof_status add_dropped(ppi_importer *importer,
                                 const ppi_launch *launch) {
   static const ppi_label label = {"kernel", "(not recorded)", 6, 14};
@@ -151,7 +149,7 @@ static pprof_status add_all_dropped(ppi_importer *importer) {
 
 // ---- the join ----
 
-// Of several launches under one id the last one before the work began.
+// Finds the last launch with the id before the work's begin.
 static bool find_launch(id_join *join, const ppi_device_record *record,
                         bool *out_is_ambiguous) {
   if (record->key == 0) return false;
@@ -174,7 +172,7 @@ static bool find_launch(id_join *join, const ppi_device_record *record,
   return join->num > 0;
 }
 
-// What has no time that can be is submitted when it was launched.
+// Work without a valid time gets the time of its launch.
 static void take_time_away(ppi_importer *importer, ppi_device_record *record,
                            const ppi_launch *launch) {
   uint64_t first = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
@@ -204,7 +202,7 @@ static pprof_status place(ppi_importer *importer, const ppi_device_record *from,
   return ppi_sorter_add(&importer->placed, record.process, &record);
 }
 
-// What has no launch under its correlation id may have one under its external.
+// Work without a launch by correlation id is tried again by external id.
 static pprof_status join_one(id_join *join, const ppi_device_record *record,
                              uint32_t main_process) {
   ppi_importer *importer = join->importer;
@@ -260,7 +258,7 @@ static pprof_status join_all(ppi_importer *importer, ppi_sorter *devices,
 
 // ---- arrows ----
 
-// What lies on each row at the moment; a row's ranges are taken not to overlap.
+// The current range of each row; ranges of a row do not overlap here.
 typedef struct arrow_walk {
   ppi_importer *importer;
   ppi_device_record *held;  // by row
@@ -308,13 +306,13 @@ static pprof_status walk_arrows(arrow_walk *walk, ppi_sort_merge *ranges,
   return status == PPROF_STATUS_OK ? heads->status : status;
 }
 
-// Traces without ids in args show launches by arrows alone.
+// Finds launches by arrows, for traces without ids in args.
 static pprof_status join_arrows(ppi_importer *importer) {
   size_t num_rows = importer->places.num_rows;
   arrow_walk walk = {importer, ppi_alloc(num_rows * sizeof *walk.held),
                      ppi_alloc(num_rows)};
   ppi_sort_merge ranges = {.sorter = NULL}, heads = {.sorter = NULL};
-  // Where some ranges have ids, the arrows are theirs.
+  // If some ranges have ids, the arrows belong to them.
   if (importer->by_correlation.num_added > 0)
     ppi_sorter_clear(&importer->arrow_heads);
   pprof_status status =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device records and what submitted them.
+// Joins device records to their launches.
 #pragma once
 
 #include "import/importer.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records in order of time to nested ranges. A range's parent is the innermost
-// open one that it lies in; one that it overlaps partly has no further
-// children (as PyTorch's profiler counts).
+// Nests ranges from records in order of time. A range's parent is the innermost
+// open range around it. A range that overlaps it partly has no further
+// children, as in PyTorch's profiler.
 #include <string.h>
 
 #include "base/base.h"
@@ -61,7 +61,7 @@ static size_t take_flows(ppi_sweeper *sweeper, ppi_open *open, uint64_t *out) {
     at = next;
   }
   open->flows = 0;
-  // The list has the last one first.
+  // The list has the last flow first.
   for (size_t i = 0; i < num / 2; i++) {
     uint64_t flow = out[i];
     out[i] = out[num - 1 - i];
@@ -94,8 +94,8 @@ static pprof_event event_of(const ppi_sweeper *sweeper,
   return event;
 }
 
-// A range that ends before it begins is empty. Behind all others it would lie
-// where the run ends, and so in none: there it comes a moment earlier.
+// A range that ends before its begin becomes empty. Behind all other ranges it
+// would lie at the run's end, and so outside: it then starts 1 ns before.
 static void take_invalid(ppi_sweeper *sweeper, const ppi_record *record,
                          pprof_event *event) {
   if (record->end >= record->time) return;
@@ -154,7 +154,7 @@ static void push(ppi_sweeper *sweeper, ppi_open_row *row,
     ppi_open open = {.record = *record};
     skip(sweeper, is_open_end ? PPI_SKIP_TOO_MANY_OPEN : PPI_SKIP_TOO_DEEP);
     if (!is_open_end) emit_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);
-    // Its end would end another one.
+    // The end of this range must not end another one.
     if (record->kind == PPI_RECORD_BEGIN) row->num_left_out++;
     return;
   }
@@ -173,14 +173,14 @@ static void push(ppi_sweeper *sweeper, ppi_open_row *row,
   ppi_launchers_update(sweeper, (uint32_t)(row - sweeper->rows));
 }
 
-// Ends what cannot hold [start, end).
+// Ends the ranges that cannot contain the record.
 static void make_way(ppi_sweeper *sweeper, ppi_open_row *row,
                      ppi_record *record) {
   bool overlaps = false;
   uint64_t end = record->kind == PPI_RECORD_RANGE ? record->end : record->time;
   for (ppi_open *top; (top = top_of(row)) != NULL; pop(sweeper, row, 0)) {
     uint64_t top_end = top->record.end;
-    // Inexact times make inner ranges stick out.
+    // Rounded times may end an inner range after its parent.
     if (record->flags & PPI_RECORD_IS_COARSE && record->time < top_end &&
         end > top_end && end - top_end <= 1000)
       end = record->end = top_end;
@@ -195,9 +195,9 @@ static bool is_async(const ppi_sweeper *sweeper, const ppi_record *record) {
          sweeper->importer->classes[record->site].is & PPI_IS_ASYNC;
 }
 
-// PyTorch's profiler does not write on which thread its own work lay. Where it
-// fits into a range it was inside that: of several threads the one that
-// launches most.
+// PyTorch's profiler does not record the thread of its own work. The row is a
+// thread with an open range around that work, of several the one with most
+// launches.
 static uint32_t row_of_overhead(ppi_sweeper *sweeper,
                                 const ppi_record *record) {
   uint32_t found;
@@ -230,8 +230,8 @@ static void take_range(ppi_sweeper *sweeper, const ppi_record *from) {
   }
 }
 
-// The innermost range that was begun and that `record` may end, + 1; 0: none.
-// Of very many open ones the innermost alone are looked at.
+// The place of the innermost begun range that `record` fits, + 1; 0: none. The
+// search stops after MOST ranges.
 static size_t find_begun(const ppi_sweeper *sweeper, const ppi_open_row *row,
                          const ppi_record *record) {
   enum { MOST = 4096 };
@@ -247,7 +247,7 @@ static size_t find_begun(const ppi_sweeper *sweeper, const ppi_open_row *row,
   return 0;
 }
 
-// Ends a range around others that were begun and go on.
+// Ends a range around begun ranges that continue.
 static void end_around(ppi_sweeper *sweeper, ppi_open_row *row, size_t at,
                        const ppi_record *record) {
   ppi_open ended = row->items[at];
@@ -273,8 +273,7 @@ static size_t innermost_begun(const ppi_open_row *row) {
   return at;
 }
 
-// Ends a range that was begun; those with a known end inside it are over, or
-// stick out.
+// Ends a begun range, and first the ranges inside it.
 static void take_end(ppi_sweeper *sweeper, ppi_open_row *row,
                      const ppi_record *record) {
   if (row->num_left_out > 0) {
@@ -367,7 +366,7 @@ static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
 
 // ---- records ----
 
-// A level that is held is told when it changes, with the change; the first one
+// A reserved level is emitted when it changes, with the change; the first level
 // has none.
 static void take_counter(ppi_sweeper *sweeper, const ppi_record *from) {
   ppi_record record = *from;
@@ -439,7 +438,7 @@ void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
                                     : 0};
   if (sweeper->importer->classes[record->site].is & PPI_IS_PROJECTED)
     event.flags |= PPROF_FLAG_PROJECTED;
-  // Both 0 are no time at all.
+  // Two times of 0 would mean no device time.
   if (record->flags & PPI_RECORD_UNTIMED) {
     event.device_start_ns = event.device_end_ns = 0;
     event.flags |= PPROF_FLAG_NO_DEVICE_TIME;

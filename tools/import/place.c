@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding places by their ids.
+// Finds processes, rows, devices and streams by their ids.
 #include "import/place.h"
 
 #include <inttypes.h>
@@ -22,8 +22,8 @@ typedef struct place_id {
   bool is_text;
 } place_id;
 
-// "123" is a number; so is Paddle's "123(Python)", which is the same thread as
-// its "123(C++)".
+// "123" is a number. Paddle's "123(Python)" and "123(C++)" are the same thread
+// 123.
 static place_id id_of(const ppi_scalar *scalar) {
   place_id id = {0, 0, false};
   size_t len = scalar->len;
@@ -61,7 +61,7 @@ pprof_status ppi_place_name(char **name, const ppi_scalar *text) {
 uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid) {
   place_id id = id_of(pid);
   for (size_t i = 0; i <= places->num_processes; i++) {
-    // The last one found comes first.
+    // The process found last is tried first.
     size_t at = i == 0 ? places->last_process : i - 1;
     if (at >= places->num_processes) break;
     const ppi_process *process = &places->processes[at];
@@ -158,7 +158,7 @@ static ppi_row *append_row(ppi_places *places, uint32_t process) {
   return row;
 }
 
-// Where the rows of a process go that are beyond the bound.
+// The one row for a process's rows beyond the bound.
 static uint32_t other_row(ppi_places *places, uint32_t process) {
   places->num_rows_beyond++;
   for (size_t i = places->num_rows; i-- > PPI_MAX_ROWS;)
@@ -183,7 +183,7 @@ uint32_t ppi_place_row(ppi_places *places, uint32_t process,
   row->key = id.key;
   row->is_text = id.is_text;
   row->is_python = is_python;
-  // 0 would be the process, not a thread.
+  // 0 would mean the process, not a thread.
   if (!id.is_text && id.number > 0) row->number = (uint64_t)id.number;
   if (id.is_text && ppi_place_name(&row->name, tid) != PPROF_STATUS_OK)
     return PPI_NO_PLACE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes, rows, devices and streams of a trace, found by what its events
-// say. Each kind is bounded; what is beyond shares one place.
+// Finds the processes, rows, devices and streams of a trace by the ids in its
+// events. Each kind is bounded; all beyond the bound share one place.
 #pragma once
 
 #include "import/fields.h"
@@ -18,35 +18,35 @@
 
 typedef struct ppi_process {
   int64_t number;
-  bool is_text;  // its id was no integer; `number` is made up
+  bool is_text;  // its id is no integer; `number` is made up
   bool is_device;
-  bool is_named;  // so called, or by a pattern; its work has no categories
+  bool is_named;  // by its name or a pattern; its work has no categories
   bool has_device_each_row;  // of a device: the row's id is the number
-  uint64_t device;           // which, of those that are one
+  uint64_t device;           // the number of the device, if it is one
   char kind[PPI_MAX_DEVICE_KIND + 1];  // by its label; "": GPU
   char *name, *labels;                 // NULL: none given
   uint64_t key;                        // of the id
   uint64_t num_host, num_overhead, num_launches;
-  uint64_t first_work;  // when its first work on a device was launched, biased
-  uint32_t first_stream;  // of that; none where `first_work` is 0
-  bool is_host;           // events of it can only be a host's
-  bool has_device_rows;   // though it may be none itself
-  bool owns_work;         // device work says that it is of this one
-  ppi_own_facts *facts;   // NULL: its trace has none, or not yet
+  uint64_t first_work;    // launch of its first device work, biased; 0: none
+  uint32_t first_stream;  // the stream of that work
+  bool is_host;           // it has events that only hosts have
+  bool has_device_rows;   // some of its rows are a device's
+  bool owns_work;         // device work names it as its owner
+  ppi_own_facts *facts;   // NULL: none, or not yet
 } ppi_process;
 
 typedef struct ppi_row {
   uint64_t key;     // of the id
-  uint64_t number;  // OS thread; made up where the id is not one
+  uint64_t number;  // OS thread; made up if the id is no thread's
   char *name;       // NULL: none given
   uint32_t process;
   uint64_t num_launches, num_ranges, num_pairs;  // begins and ends
-  // Ranges that are a begin and an end, of categories of a device and others.
+  // Pairs of a begin and an end, by category: a device's, or others.
   bool has_device_pairs, has_host_pairs;
   bool is_device;  // pairs are work of a device
   uint32_t lane;   // of a run of our own
   bool has_lane;
-  bool is_projected;  // of a device: what it shows is no work of its own
+  bool is_projected;  // of a device: derived ranges, no work of its own
   bool is_python;     // Python functions of a thread, beside its operators
   bool is_text, is_other;
 } ppi_row;
@@ -74,20 +74,21 @@ typedef struct ppi_places {
   size_t num_streams;
   uint16_t stream_buckets[2 * PPI_MAX_STREAMS];  // stream + 1
   uint32_t last_process;
-  // Events there.
+  // Events beyond each bound.
   uint64_t num_rows_beyond, num_processes_beyond, num_devices_beyond;
 } ppi_places;
 
-// Each adds what is new; PPI_NO_PLACE when out of memory.
+// ppi_place_process, _row, _device and _stream add a new place, too;
+// PPI_NO_PLACE: out of memory.
 uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid);
-// ppi_place_number gives processes whose ids are no integers numbers that no
-// other one has, once all are known.
+// ppi_place_number gives processes with text ids unique numbers, once all are
+// known.
 void ppi_place_number(ppi_places *places);
 uint32_t ppi_place_row(ppi_places *places, uint32_t process,
                        const ppi_scalar *tid, bool is_python);
 uint32_t ppi_place_device(ppi_places *places, const char *kind,
                           uint64_t number);
-// ppi_place_device_name writes what a device is called: "GPU0", "MTIA17".
+// ppi_place_device_name writes a device's name: "GPU0", "MTIA17".
 void ppi_place_device_name(const char *kind, uint64_t number, char *out,
                            size_t size);
 uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,

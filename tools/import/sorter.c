@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorted runs by a radix sort of keys, then a merge of all runs at once.
+// Sorts runs by a radix sort of their keys, then merges all runs at once.
 #include "import/sorter.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// Of a merge's sources together.
+// Bytes of all sources of a merge together.
 #define MERGE_MEMORY (16u << 20)
 #define FIRST_RECORDS 1024
 
@@ -116,7 +116,7 @@ static unsigned char *record_at(const ppi_sorter *sorter, size_t at) {
 
 // ---- one run ----
 
-// One pass over the byte at `shift` of the key, or of the group.
+// Sorts by the byte at `shift` of the key, or of the group.
 static bool radix_pass(ppi_sorter *sorter, unsigned shift, bool of_group) {
   size_t counts[256] = {0};
   for (size_t i = 0; i < sorter->num; i++) {
@@ -186,7 +186,8 @@ static pprof_status add_pieces(ppi_sorter *sorter, uint64_t offset) {
   return PPROF_STATUS_OK;
 }
 
-// Through a small buffer, since records lie in the order of their coming.
+// Writes through a small buffer, since records lie in the order of their
+// arrival.
 static pprof_status write_run(ppi_sorter *sorter) {
   unsigned char block[16384];
   size_t len = 0;
@@ -312,13 +313,13 @@ static pprof_status add_source(ppi_sort_merge *merge,
   return PPROF_STATUS_OK;
 }
 
-// Runs in memory have their records where they came, so their sources hold
-// pieces of the sorted order instead of records.
+// Records of a run in memory lie in the order of their arrival. The sources of
+// such a run have pieces of the sorted order instead of records.
 static bool is_in_memory(const ppi_sort_merge *merge) {
   return merge->sorter->records != NULL;
 }
 
-// A run in memory is put in order by copying it once.
+// Copies a run in memory once, in sorted order.
 static pprof_status copy_run(ppi_sort_merge *merge, ppi_sort_source *source) {
   const ppi_sorter *sorter = merge->sorter;
   size_t size = sorter->record_size;
@@ -371,7 +372,8 @@ pprof_status ppi_sort_merge_open(ppi_sort_merge *merge, ppi_sorter *sorter,
 
 const void *ppi_sort_merge_next(ppi_sort_merge *merge) {
   if (merge->num_heap == 0 || merge->status != PPROF_STATUS_OK) return NULL;
-  // The record handed out last is passed over only now: it was in use.
+  // The caller used the last record until now, so the source moves on only
+  // here.
   if (merge->started) {
     ppi_sort_source *source = &merge->sources[merge->heap[0]];
     if (++source->at == source->num) refill(merge, source);

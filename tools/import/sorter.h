@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// External sort: records of one size, by a number and then by a comparison, in
-// bounded memory. What does not fit goes to an unlinked temporary file.
+// Sorts records of one size by a number and then by a comparison, in bounded
+// memory. Records that do not fit go to an unlinked temporary file.
 #pragma once
 
 #include "pprof/base.h"
@@ -10,14 +10,15 @@
 typedef struct ppi_spill {
   int fd;  // -1: not yet made
   uint64_t size;
-  const char *beside;  // a file in whose folder there may be room
+  const char *beside;  // a file; its folder may have room
   int error_number;
 } ppi_spill;
 
 void ppi_spill_init(ppi_spill *spill, const char *beside);
 void ppi_spill_close(ppi_spill *spill);
 
-// Records begin with a uint64_t, the key. `group` comes before it.
+// Records begin with their key, a uint64_t. The sort is by `group`, then by
+// key.
 typedef struct ppi_sort_entry {
   uint64_t key;
   uint32_t group, at;
@@ -29,11 +30,11 @@ typedef struct ppi_sort_piece {
   uint32_t group;
 } ppi_sort_piece;
 
-// What decides between two records of one group and key.
+// Orders two records of one group and key.
 typedef int (*ppi_sort_compare)(const void *a, const void *b);
 
 typedef struct ppi_sorter {
-  size_t record_size, memory;  // of records held at once, in bytes
+  size_t record_size, memory;  // bytes of a record, and of all in memory
   ppi_sort_compare compare;
   ppi_spill *spill;
   unsigned char *records;
@@ -55,11 +56,12 @@ void ppi_sorter_clear(ppi_sorter *sorter);
 typedef struct ppi_sort_source {
   unsigned char *buffer;
   size_t at, num;         // records in the buffer
-  uint64_t offset, left;  // of those still in the file
-  uint32_t order;         // of equal records the earlier comes first
+  uint64_t offset, left;  // of records still in the file
+  uint32_t order;         // among equal records the lower comes first
 } ppi_sort_source;
 
-// All records of some groups, in order. It may be run again and again.
+// Merges all records of some groups in order. A sorter may be merged several
+// times.
 typedef struct ppi_sort_merge {
   ppi_sorter *sorter;
   ppi_sort_source *sources;
@@ -74,7 +76,7 @@ pprof_status ppi_sort_merge_open(ppi_sort_merge *merge, ppi_sorter *sorter,
                                  bool (*is_wanted)(const void *context,
                                                    uint32_t group),
                                  const void *context);
-// ppi_sort_merge_next is valid until the next call; NULL: the end, or a failure
-// (`status`).
+// ppi_sort_merge_next answers a record, valid until the next call; NULL: the
+// end, or a failure (`status`).
 const void *ppi_sort_merge_next(ppi_sort_merge *merge);
 void ppi_sort_merge_close(ppi_sort_merge *merge);

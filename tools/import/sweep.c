@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which processes a trace has, and each one's way to the sink.
+// Finds the processes of a trace and delivers each one's run to the sink.
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,12 +48,12 @@ static bool comes_before(const ppi_process *a, const ppi_process *b) {
   return a->number < b->number;
 }
 
-// Host events make a process a run of its own, so does work that names it.
+// A process with host events, or named as the owner of device work, is a run.
 static bool is_run(const ppi_process *process) {
   return (process->num_host > 0 || process->owns_work) && !process->is_device;
 }
 
-// Who launches most device work, or does most.
+// The main process: the run with most launches, then with most host events.
 static uint32_t find_main(const ppi_places *places) {
   uint32_t main_process = 0;
   for (uint32_t i = 1; i < places->num_processes; i++) {
@@ -68,7 +68,7 @@ static uint32_t find_main(const ppi_places *places) {
   return main_process;
 }
 
-// What is of no process of its own goes with the main one.
+// Records of processes without a run go with the main process.
 static bool is_wanted(const void *context, uint32_t group) {
   const ppi_sweeper *sweeper = context;
   const ppi_process *process = &sweeper->importer->places.processes[group];
@@ -91,7 +91,7 @@ static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
     ppi_nest_checkpoint(sweeper, time);
 }
 
-// The next one that a host did at a time that can be.
+// The next host record with a valid time.
 static const ppi_record *next_record(ppi_sweeper *sweeper,
                                      ppi_sort_merge *records) {
   ppi_importer *importer = sweeper->importer;
@@ -133,8 +133,7 @@ static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
     sweeper->emit.status = devices->status;
 }
 
-// Skips of the whole trace are told by the main process, those of a process by
-// itself.
+// The main process reports the skips of the whole trace, each process its own.
 static void finish_run(ppi_sweeper *sweeper, const uint64_t *before,
                        bool is_main) {
   uint64_t *skips = sweeper->importer->skips;
@@ -207,8 +206,8 @@ static pprof_status add_process(ppi_importer *importer) {
              : PPROF_STATUS_OK;
 }
 
-// What stands beside the events of a single run is of the process that has
-// them.
+// Facts beside the events of a single run belong to the process with most
+// events.
 static void take_facts(ppi_importer *importer) {
   ppi_process *process = importer->places.processes;
   for (size_t i = 0; i < importer->places.num_processes; i++)
