@@ -14,7 +14,7 @@
 #include "import/foreign.h"
 #include "sqlite/sqlite.h"
 
-// What a row becomes; the first three are nsys's own numbers.
+// Kinds of rows; the first three are nsys's own numbers.
 enum {
   MARK = 34,
   PUSH_POP = 59,
@@ -31,7 +31,7 @@ enum { KIND, CATEGORY, NAME, OWNER, START, END, ID, DEVICE, STREAM, BYTES };
 #define TEXT(id) "(SELECT value FROM StringIds WHERE id = " id ")"
 
 static const struct query {
-  const char *table, *columns, *text;  // needed columns, by blanks
+  const char *table, *columns, *text;  // columns: with blanks between them
 } queries[] = {
     {"PROCESSES", "name globalPid",
      "SELECT 3, NULL, name, globalPid, 0, 0, 0, 0, 0, NULL FROM PROCESSES"},
@@ -73,7 +73,7 @@ static const struct query {
      "SELECT 2, 'gpu_memset', 'Memset', globalPid, start, \"end\","
      " correlationId, deviceId, streamId, bytes"
      " FROM CUPTI_ACTIVITY_KIND_MEMSET"},
-    // A whole graph, where its kernels are not there one by one.
+    // One row a graph, for files without the graph's kernels.
     {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
      "start end graphId globalPid correlationId deviceId streamId",
      "SELECT 2, 'kernel', 'CUDA graph ' || graphId, globalPid, start, \"end\","
@@ -88,8 +88,8 @@ struct ppi_nsys {
   sqlite3_stmt *rows;  // of the query before `next`
   size_t next;         // query
   bool begun, ended, any;
-  char lacks[NUM_QUERIES][32];  // a column that the table of one lacks
-  bool has_twins;               // processes of one number, on several machines
+  char lacks[NUM_QUERIES][32];  // by query: a column that its table lacks
+  bool has_twins;               // processes of several machines share a number
 };
 
 bool ppi_nsys_is_sqlite(const void *head, size_t len) {
@@ -97,7 +97,7 @@ bool ppi_nsys_is_sqlite(const void *head, size_t len) {
   return len >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-// A table, not a view that is called so.
+// A view of that name does not count.
 static bool has_table(ppi_nsys *nsys, const char *name) {
   sqlite3_stmt *rows = ppi_db_prepare(
       &nsys->db,
@@ -120,8 +120,8 @@ static bool has_column(ppi_nsys *nsys, const char *table, const char *name) {
   return found;
 }
 
-// Versions of nsys differ. `lacks` is the first of the columns that the table
-// has not; "": it has them all.
+// Versions of nsys differ. `lacks` is the first column that the table lacks;
+// "": none.
 static void find_lacking(ppi_nsys *nsys, const char *table, const char *columns,
                          char lacks[32]) {
   for (size_t len; *columns; columns += len + (columns[len] == ' ')) {
@@ -148,7 +148,7 @@ static uint64_t first_number(ppi_nsys *nsys, const char *query) {
   return number > 0 ? (uint64_t)number : 0;
 }
 
-// Whose file it is by its tables; NULL: nobody's that is known.
+// The tool that wrote the file, by its tables; NULL: unknown.
 static const char *find_foreign(ppi_nsys *nsys) {
   const char *what = NULL;
   sqlite3_stmt *rows = ppi_db_prepare(
@@ -170,7 +170,8 @@ static pprof_status fail_on_column(const char *path, const char *table,
                   path, table, column);
 }
 
-// A table that lacks a column is not read; where none is left, that is why.
+// A table that lacks a column is not read. If no table is left, the error names
+// the column.
 static pprof_status look_at_columns(ppi_nsys *nsys, const char *path,
                                     pprof_error *error) {
   size_t lacking = NUM_QUERIES, num_read = 0;
@@ -214,7 +215,7 @@ static pprof_status look(ppi_nsys *nsys, const char *path, pprof_error *error) {
                             "CUPTI_ACTIVITY_KIND_... with StringIds");
 }
 
-// Processes of several machines may have one number.
+// Processes of several machines may share a number.
 static void find_twins(ppi_nsys *nsys) {
   if (has_columns(nsys, "PROCESSES", "globalPid pid"))
     nsys->has_twins =
@@ -253,7 +254,7 @@ const char *ppi_nsys_failure(const ppi_nsys *nsys) {
 
 // ---- what is not read ----
 
-// Tables with times. nsys's messages about itself are no events.
+// Tables with times, except nsys's messages about itself.
 static const char event_tables[] =
     "SELECT name, 'SELECT COUNT(*) FROM \"' || replace(name, '\"', '\"\"')"
     " || '\"' FROM sqlite_master m WHERE type = 'table'"
@@ -267,7 +268,7 @@ static bool is_read(const char *table) {
   return false;
 }
 
-// Of a name no more than letters, digits and _ is shown.
+// A name shows only letters, digits and _.
 static void put_table(char *text, size_t size, uint64_t num, const char *name,
                       const char *lacks) {
   size_t len = strlen(text);
@@ -351,7 +352,7 @@ static void put_meta(ppi_nsys *nsys, int64_t kind) {
   ppi_page_text(page, "}}");
 }
 
-// A correlation id is of its process.
+// A correlation id is unique only in its process.
 static void put_ids(ppi_nsys *nsys, int64_t kind) {
   ppi_page *page = &nsys->page;
   uint64_t id = (process_at(nsys) & 0xfffff) << 32 |
@@ -383,7 +384,7 @@ static void put_head(ppi_nsys *nsys, const char *phase, int64_t kind) {
                     (uint64_t)number_at(nsys, OWNER) & 0xffffff);
 }
 
-// A range between two threads: a begin and an end of one number.
+// A range between two threads becomes a begin and an end with one id.
 static void put_loose(ppi_nsys *nsys) {
   ppi_page *page = &nsys->page;
   put_head(nsys, "b", START_END);
@@ -420,7 +421,7 @@ static void put_row(ppi_nsys *nsys) {
   ppi_page_text(page, "}");
 }
 
-// Answers false behind the last one.
+// Answers false behind the last query.
 static bool next_query(ppi_nsys *nsys) {
   ppi_db_finalize(&nsys->db, nsys->rows);
   nsys->rows = NULL;
@@ -464,7 +465,7 @@ static void put_begin(ppi_nsys *nsys) {
   ppi_page_text(&nsys->page, "\"traceEvents\":[");
 }
 
-// Rows up to a block's size; what is damaged ends the text where it is.
+// Fills one block at most. Damage ends the text at its place.
 size_t ppi_nsys_next(ppi_nsys *nsys, const char **out) {
   enum { BLOCK = 64 << 10 };
   ppi_page *page = &nsys->page;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The SQLite file that `nsys export --type sqlite` makes, as the text of a
-// Chrome trace: ranges, marks, runtime calls, kernels, copies and sets of its
-// documented tables. Nothing in the file is trusted, or changed. One thread.
+// Turns the SQLite file of `nsys export --type sqlite` into the text of a
+// Chrome trace: ranges, marks, runtime calls, kernels, copies and sets of the
+// documented tables. The file is not trusted, and not changed. One thread.
 #pragma once
 
 #include "pprof/base.h"
 
 typedef struct ppi_nsys ppi_nsys;
 
-// ppi_nsys_is_sqlite answers whether the file begins as SQLite's do.
+// ppi_nsys_is_sqlite answers whether the head is a SQLite file's.
 bool ppi_nsys_is_sqlite(const void *head, size_t len);
 // Errors: IO; INVALID: no file of nsys; UNSUPPORTED: no SQLite here; NO_MEMORY.
 pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
                            pprof_error *error);
-// ppi_nsys_next hands out the next part of the text, 0 at its end;
-// ppi_nsys_failure then says why it ended too early, or NULL.
+// ppi_nsys_next hands out the next part of the text, 0 at its end; after that
+// ppi_nsys_failure states the error that ended it too soon, or NULL.
 size_t ppi_nsys_next(ppi_nsys *nsys, const char **out);
 const char *ppi_nsys_failure(const ppi_nsys *nsys);
-// ppi_nsys_left_out answers how many rows other tables of events have, and puts
-// down of which.
+// ppi_nsys_left_out counts the rows of unread tables of events, and lists these
+// tables.
 uint64_t ppi_nsys_left_out(ppi_nsys *nsys, char *text, size_t size);
-// ppi_nsys_lacking likewise for known tables that lack a column.
+// ppi_nsys_lacking does so for known tables that lack a column.
 uint64_t ppi_nsys_lacking(ppi_nsys *nsys, char *text, size_t size);
 void ppi_nsys_close(ppi_nsys *nsys);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run says of itself in our own traces: texts, totals, notes, and what
-// its lanes, devices and streams are.
+// Reads a run's facts from our own traces: texts, totals, notes, and the
+// definitions of lanes, devices and streams.
 #include "import/own.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static bool keep(ppi_own_texts *texts, const char *key, const char *value) {
   return text.key && text.value;
 }
 
-// "key: words"
+// Keeps a note "key: words".
 static bool keep_note(ppi_own_facts *facts) {
   char *colon = strstr(facts->text, ": ");
   if (!colon) return true;
@@ -51,7 +51,7 @@ static uint64_t number_of(const ppi_json_token *token) {
   double number = token->number;
   if (token->kind != PPI_JSON_NUMBER || !(number >= 0)) return 0;
   if (number < 0x1p53) return (uint64_t)number;
-  uint64_t exact = 0;  // beyond what a double holds
+  uint64_t exact = 0;  // a double would round
   for (size_t i = 0; i < token->len; i++) {
     if (token->text[i] < '0' || token->text[i] > '9') return 0;
     exact = exact * 10 + (uint64_t)(token->text[i] - '0');
@@ -130,7 +130,7 @@ static bool take_scalar(ppi_own_facts *facts, const ppi_json_token *token) {
     facts->reported_until_ns = number_of(token);
   if (is(facts->key, "counters_not_finite"))
     facts->counters_not_finite = number_of(token);
-  // The base of a trace stands among a run's texts, too.
+  // A trace's base is no text of the run.
   return is_text && !is(facts->key, "baseTimeNanoseconds")
              ? keep(&facts->texts, facts->key, facts->text)
              : true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces that our own Chrome writer wrote: what each run says of itself, and
-// its events, which come back as they were. Nothing of them is guessed.
+// Reads traces of our own Chrome writer: the facts of each run and its events,
+// exactly as recorded.
 #pragma once
 
 #include "event/event.h"
@@ -20,7 +20,7 @@ typedef struct ppi_own_definition {
   char *name;
 } ppi_own_definition;
 
-// By id, which only grows.
+// Ordered by id.
 typedef struct ppi_own_definitions {
   ppi_own_definition *items;
   size_t num, capacity;
@@ -31,11 +31,11 @@ typedef struct ppi_own_texts {
   size_t num, capacity;
 } ppi_own_texts;
 
-// What stands beside the events of a run.
+// Facts beside the events of a run.
 typedef struct ppi_own_facts {
   ppi_own_texts texts, notes;
   uint64_t totals[PPI_NUM_TOTALS];
-  uint64_t shift_ns;  // of its times in this trace
+  uint64_t shift_ns;  // the shift of its times in this trace
   uint64_t counters_not_finite;
   uint64_t reported_until_ns;  // of a run without a stop, or without windows
   ppi_own_definitions lanes, devices, streams;
@@ -47,17 +47,17 @@ typedef struct ppi_own_facts {
   ppi_own_definition next;
 } ppi_own_facts;
 
-// ppi_own_facts_take takes the tokens inside of the object, but neither its own
-// opening nor its closing brace. False: out of memory.
+// ppi_own_facts_take takes the tokens between the braces of the object. False:
+// out of memory.
 bool ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token);
-// Where `id` is; PPI_OWN_NONE: nowhere.
+// ppi_own_find answers the place of `id`; PPI_OWN_NONE: none.
 size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id);
 void ppi_own_facts_clear(ppi_own_facts *facts);
 
-// An event in parts of one size: MAIN, then what it has beside that.
+// An event in parts of one size: MAIN, then the optional parts.
 typedef enum ppi_own_part {
-  PPI_OWN_MAIN,    // end, value, number of a paired device range, told when
-  PPI_OWN_WINDOW,  // index, whether it opens; alone
+  PPI_OWN_MAIN,    // end, value, number of a paired device range, report time
+  PPI_OWN_WINDOW,  // index, 1 if it opens; the only part
   PPI_OWN_DEVICE,  // start, end, error, stream
   PPI_OWN_WORK,    // items, bytes, flops, params
   PPI_OWN_CPU,     // known, user, sys, inner
@@ -75,7 +75,7 @@ typedef union ppi_own_word {
 typedef struct ppi_own_record {
   uint64_t time, order;
   uint32_t row, site, window, flags, depth;
-  uint8_t kind, part, num;  // `num` of the words, where that varies
+  uint8_t kind, part, num;  // `num`: of the words, where it varies
   ppi_own_word words[4];
 } ppi_own_record;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of a run of our own trace to the sink: events as they were. Records
-// come in order of time; ranges wait in a heap and are told as they end, which
-// is the order they were told in first: what is inside others before them.
+// Delivers a run of our own trace to the sink, each event as it was recorded.
+// Records come in order of time. Ranges wait in a heap until they end, so the
+// sink gets them in their first order: inner ranges before outer ones.
 #include <string.h>
 
 #include "base/base.h"
@@ -18,28 +18,28 @@ typedef struct own_range {
   uint64_t seq, reported_ns;
 } own_range;
 
-// A range that is not told yet; its flows and CPU use lie apart.
+// A range that is not emitted yet; `more` has its flows and CPU use.
 typedef struct own_open {
   uint64_t end, order, seq;
-  uint32_t lane;  // of the batch
+  uint32_t lane;  // the lane of the batch
   pprof_event event;
   pprof_work_amount work;
   pprof_numbers numbers;
   own_range *more;        // NULL: neither
-  struct own_open *next;  // of those that are free
+  struct own_open *next;  // the next free one
 } own_open;
 
-// Where the Chrome writer begins to number the lanes of threads that had left
-// (PPI_CHROME_FIRST_LEFT_LANE), and as many as threads are told apart.
+// The first lane number for threads that had left (PPI_CHROME_FIRST_LEFT_LANE),
+// and the bound of such lanes.
 enum { FIRST_LEFT = 1 << 20, MAX_LEFT = 65536 };
 
 typedef struct own_sweep {
   ppi_emitter emit;
   ppi_importer *importer;
   const ppi_own_facts *facts;
-  uint32_t *lanes;         // by definition of a lane: what it is to the sink
+  uint32_t *lanes;         // by definition of a lane: the sink's lane
   uint32_t *stream_lanes;  // by stream; 0: not defined yet
-  uint32_t *left_lanes;    // of threads that had left; 0: not told yet
+  uint32_t *left_lanes;    // of threads that had left; 0: not defined yet
   own_open **heap;         // the first to end at [0]
   size_t num_open, heap_capacity;
   own_open *free;
@@ -65,13 +65,13 @@ static void define_lanes(own_sweep *sweep) {
   const ppi_own_definitions *lanes = &sweep->facts->lanes;
   for (size_t i = 0; i < lanes->num; i++) {
     const ppi_own_definition *lane = &lanes->items[i];
-    if (lane->id != 0)  // the process, which is there already
+    if (lane->id != 0)  // lane 0, the process, is already defined
       sweep->lanes[i] =
           ppi_emitter_lane(&sweep->emit, lane->number, name_of(lane));
   }
 }
 
-// Ids of devices and streams are their places here, from 1.
+// Ids of devices and streams are their places in the list, from 1.
 static void define_devices(own_sweep *sweep) {
   const ppi_own_facts *facts = sweep->facts;
   for (size_t i = 0; i < facts->devices.num; i++) {
@@ -97,7 +97,8 @@ static void define_devices(own_sweep *sweep) {
   }
 }
 
-// Of a trace whose end is missing nobody knows which streams there were.
+// The stream for ranges of a trace without its end, which has no definitions of
+// streams.
 static uint32_t other_stream(own_sweep *sweep) {
   uint32_t id = (uint32_t)sweep->facts->streams.num + 1;
   uint32_t device = (uint32_t)sweep->facts->devices.num + 1;
@@ -115,8 +116,8 @@ static uint32_t other_stream(own_sweep *sweep) {
   return id;
 }
 
-// The rows of a thread that had left before the trace ended have a number that
-// no definition tells: they are one lane, which bears the first one's name.
+// The lane of a thread that had left before the trace's end. Its rows share a
+// number without a definition. The lane has the first row's name.
 static uint32_t left_lane_of(own_sweep *sweep, uint32_t row_id) {
   const ppi_row *row = &sweep->importer->places.rows[row_id];
   size_t at = row->lane - FIRST_LEFT;
@@ -261,8 +262,8 @@ static own_open *take_free(own_sweep *sweep) {
 
 static void emit_closed(own_sweep *sweep, own_open *first);
 
-// An edge cuts the host side of a paired device range; on its stream it goes
-// on, with others inside it, which come before it.
+// An edge cuts the host side of a paired device range. The device side
+// continues on its stream, and ranges inside it come first.
 static bool goes_on(const pprof_event *event) {
   return event->kind == PPROF_KIND_DEVICE_RANGE &&
          event->flags & PPROF_FLAG_PAIRED && event->flags & PPROF_FLAG_CLIPPED;
@@ -283,7 +284,7 @@ static void keep_clipped(own_sweep *sweep, own_open *open) {
   clipped[at] = open;
 }
 
-// Those that come before `next`; NULL: all.
+// Emits the clipped ranges that come before `next`; NULL: all.
 static void emit_clipped(own_sweep *sweep, const own_open *next) {
   size_t kept = 0, num = sweep->num_clipped;
   sweep->num_clipped = 0;
@@ -430,13 +431,14 @@ static void keep_up(own_sweep *sweep, uint64_t time) {
     checkpoint(sweep, time);
 }
 
-// What ended before a time; what ends at it may have others behind it.
+// Emits ranges that ended before a time. A range that ends at that time waits:
+// later records may end there, too.
 static void pop_ended(own_sweep *sweep, uint64_t time) {
   uint64_t time_ns = ppi_emitter_ns(&sweep->emit, time);
   while (sweep->num_open > 0 && sweep->heap[0]->end < time_ns) pop(sweep);
 }
 
-// The parts of an event come one after the other.
+// Parts of an event follow each other.
 static void sweep_records(own_sweep *sweep, ppi_sort_merge *merge) {
   const ppi_own_record *record = ppi_sort_merge_next(merge);
   while (record && sweep->emit.status == PPROF_STATUS_OK) {
@@ -464,8 +466,8 @@ static void finish(own_sweep *sweep, const uint64_t *skips, bool is_main) {
   ppi_emitter_flush(&sweep->emit);
   uint64_t end = (uint64_t)sweep->importer->max_ns + PPI_RECORD_BIAS;
   if (sweep->facts->reported_until_ns > 0) {
-    // As its log tells it: windows stay open, and the last checkpoint says how
-    // far it came.
+    // A run without a stop ends as in its log: windows stay open, and the last
+    // checkpoint gives the time.
     uint64_t until = sweep->emit.base + sweep->facts->reported_until_ns;
     ppi_emitter_checkpoint(&sweep->emit, until, NULL, 0);
     sweep->num_open_windows = 0;

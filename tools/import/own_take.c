@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of our own traces to records: what the Chrome writer put into args.
+// Turns events of our own traces into records, from the args that the Chrome
+// writer wrote.
 #include "import/own_take.h"
 
 #include <string.h>
@@ -27,14 +28,14 @@ typedef enum own_number {
   OWN_DEVICE_ERROR,
   OWN_CPU_KNOWN,
   OWN_CPU_LAST = OWN_CPU_KNOWN + 8,
-  OWN_NO_NUMBER  // but a flag
+  OWN_NO_NUMBER  // a flag, no number
 } own_number;
 
 #define KEY(text) text, sizeof text - 1
 static const struct {
   const char *key;
   size_t len;
-  uint32_t number;  // OWN_NO_NUMBER: none
+  uint32_t number;  // OWN_NO_NUMBER: a flag
   uint32_t flag;
 } keys[] = {{KEY("window"), OWN_WINDOW, 0},
             {KEY("depth"), OWN_DEPTH, 0},
@@ -217,7 +218,7 @@ static pprof_status add_event(ppi_importer *importer, const own_event *event,
 
 static pprof_status find_site(ppi_importer *importer, own_event *event) {
   const ppi_scalar *cat = &importer->fields.fields[PPI_FIELD_CAT];
-  // A name in full has its site's beside it.
+  // An event with a full name has its site's name in args.
   const ppi_scalar *site = ppi_fields_arg(&importer->fields, PPI_ARG_LABELS);
   ppi_label label = {cat->text, importer->fields.name,
                      cat->kind == PPI_SCALAR_TEXT ? cat->len : 0,
@@ -233,7 +234,7 @@ static pprof_status find_site(ppi_importer *importer, own_event *event) {
 
 static pprof_status take_range(ppi_importer *importer, own_event *event) {
   int64_t length;
-  // The submission has the device side, too.
+  // The submission's event has the device side, too.
   if (event->has[OWN_DEVICE_ERROR]) return PPROF_STATUS_OK;
   if (!ppi_import_ns(&importer->fields.fields[PPI_FIELD_DUR], &length) ||
       length < 0 || length > PPI_IMPORT_MAX_NS - event->start) {
@@ -246,7 +247,7 @@ static pprof_status take_range(ppi_importer *importer, own_event *event) {
   return add_event(importer, event, event->numbers[OWN_STEP]);
 }
 
-// "window 3 opens"
+// Takes a mark "window 3 opens".
 static pprof_status take_window(ppi_importer *importer,
                                 const own_event *event) {
   const char *name = importer->fields.name;
