@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole of an import: reading, joining, sweeping.
+// Imports a trace: reads the text, joins device work to launches, sweeps the
+// ranges.
 #include "import/import.h"
 
 #include <fcntl.h>
@@ -24,10 +25,10 @@
 #include "json/source.h"
 #include "spans/spans.h"
 
-// How often progress is told.
+// Progress is reported once for so many bytes.
 #define PROGRESS_BYTES (4u << 20)
 
-// The first bytes of a regular file; those of a pipe would be gone for good.
+// Reads the first bytes of a regular file. A pipe could not give them again.
 static ssize_t read_head(const char *path, void *bytes, size_t size) {
   struct stat stat_of;
   if (stat(path, &stat_of) != 0 || !S_ISREG(stat_of.st_mode)) return -1;
@@ -46,14 +47,14 @@ static bool begins_as_json(const void *bytes, size_t len) {
   return at < len && (text[at] == '{' || text[at] == '[');
 }
 
-// Bytes that no text has.
+// Any byte is a control character that text lacks.
 static bool is_binary(const void *bytes, size_t len) {
   const unsigned char *at = bytes;
   while (len > 0 && *at >= '\t') at++, len--;
   return len > 0;
 }
 
-// What the file is, if its first bytes or else its name say so.
+// The file's format if its first bytes, or else its name, are another tool's.
 static const char *find_foreign(const char *path, const void *bytes,
                                 size_t len) {
   const char *what = ppi_foreign_head(bytes, len);
@@ -135,7 +136,7 @@ static double number_of(const ppi_json_token *token) {
   return end != text && *end == '\0' ? value : -1;
 }
 
-// Paddle names threads here, by their ids.
+// Paddle's list of thread names by thread ids.
 static pprof_status take_thread_name(ppi_importer *importer,
                                      const ppi_json_token *token) {
   ppi_places *places = &importer->places;
@@ -187,7 +188,7 @@ static bool has_model(const char *models, const char *name, size_t len) {
   return false;
 }
 
-// What devices are, each model once; "gpu:0" is only which one it is.
+// Lists each device model once. "gpu:0" is a number, no model.
 static void take_model(ppi_importer *importer, const ppi_json_token *token) {
   char *models = importer->header.models;
   size_t len = strlen(models), room = sizeof importer->header.models - len;
@@ -200,7 +201,7 @@ static void take_model(ppi_importer *importer, const ppi_json_token *token) {
            token->text);
 }
 
-// A trace of one run says which it is; of several, each has an event.
+// A trace of one run has its id here; with several runs each has an event.
 static void take_uuid(ppi_importer *importer, const ppi_json_token *token) {
   size_t room = sizeof importer->header.uuid;
   if (strcmp(importer->info_key, "uuid") != 0 ||
@@ -210,7 +211,7 @@ static void take_uuid(ppi_importer *importer, const ppi_json_token *token) {
   importer->header.uuid[token->len] = '\0';
 }
 
-// Lines of the kernel's events, which comments are around.
+// Counts lines of the kernel's events, without comments.
 static void count_lines(ppi_importer *importer, const ppi_json_token *token) {
   if (token->kind != PPI_JSON_STRING && token->kind != PPI_JSON_STRING_PART)
     return;
@@ -222,7 +223,7 @@ static void count_lines(ppi_importer *importer, const ppi_json_token *token) {
   }
 }
 
-// A value beside the events; `depth` of members of the trace itself is 1.
+// Takes a value beside the events. Members of the trace have depth 1.
 static void take_value(ppi_importer *importer, const ppi_json_token *token) {
   bool is_member = importer->depth == 2;
   if (importer->top_key == TOP_BASE && importer->depth == 1)
@@ -277,8 +278,8 @@ static void take_beside(ppi_importer *importer, const ppi_json_token *token) {
   }
 }
 
-// Whether a token is of what a run of our own says of itself: beside the
-// events, or in the args of one of them.
+// The token is a fact of a run of our own: beside the events, or in the args of
+// one.
 static bool is_fact(const ppi_importer *importer, const ppi_json_token *token) {
   const ppi_fields *fields = &importer->fields;
   if (!importer->header.is_own) return false;
@@ -304,7 +305,7 @@ static bool take_token(void *context, const ppi_json_token *token) {
     return importer->status == PPROF_STATUS_OK;
   }
   if (is_close(token->kind)) {
-    // The end of the events; a second list of that name is looked at, too.
+    // The list of events ends. A second list of that name is read, too.
     if (importer->depth-- == importer->event_depth) importer->event_depth = 0;
   } else if (importer->event_depth > 0 &&
              importer->depth == importer->event_depth &&
@@ -328,7 +329,7 @@ typedef struct trace_reading {
   const char *path;
   ppi_importer *importer;
   ppi_source source;
-  // What makes the text of the file; both NULL: it is the text itself.
+  // These make the text from the file; both NULL: the file is the text.
   ppi_nsys *nsys;
   ppi_spans *spans;
   const char *head;  // the first block, if it was read already
@@ -338,9 +339,9 @@ typedef struct trace_reading {
   uint64_t num_text;  // bytes of the text so far
   uint64_t reported;  // bytes of the last progress
   bool is_done;       // the JSON value is complete
-  bool ends_open;     // the last byte but white space ends an event
-  uint64_t bad_at;    // where it is damaged
-  const char *bad;    // how; NULL: it is not
+  bool ends_open;     // the last byte, white space aside, ends an event
+  uint64_t bad_at;    // the place of the damage
+  const char *bad;    // the error; NULL: none
 } trace_reading;
 
 static bool is_space(char c) {
@@ -363,7 +364,7 @@ static void report_progress(trace_reading *reading) {
                                 source->size);
 }
 
-// Answers false when nothing more is to be read.
+// Answers false at the end of the JSON value or after an error.
 static bool take_block(trace_reading *reading, const char *bytes, size_t len) {
   uint64_t from = reading->num_text;
   size_t used = 0;
@@ -386,7 +387,8 @@ static bool take_block(trace_reading *reading, const char *bytes, size_t len) {
   return false;
 }
 
-// A list of events may end without its bracket: programs that died wrote it.
+// A list of events may lack its closing bracket: the writing program was
+// killed.
 static void finish_json(trace_reading *reading) {
   ppi_importer *importer = reading->importer;
   size_t used;
@@ -466,7 +468,7 @@ static size_t next_block(trace_reading *reading, const char **out) {
   return len;
 }
 
-// A list without any event is another tool's.
+// A JSON list without events is another tool's.
 static bool is_foreign(const ppi_importer *importer) {
   bool is_list = importer->is_array && importer->skips[PPI_SKIP_MALFORMED];
   return importer->num_events == 0 && (importer->foreign || is_list);
@@ -499,7 +501,8 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
              : fail_without_events(reading, error);
 }
 
-// What it is its first block tells: of spans, too.
+// Opens the file. Its first block decides the format: a trace, spans, or
+// another tool's.
 static pprof_status open_text(trace_reading *reading, pprof_error *error) {
   ppi_source *source = &reading->source;
   pprof_status status = ppi_source_open(source, reading->path, error);
@@ -531,7 +534,7 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
   if (is_nsys) importer->header.spans = "a file of nsys";
   reading->json = ppi_json_create(take_token, importer);
   if (!reading->json) return PPROF_STATUS_NO_MEMORY;
-  // Behind the source's blocks there are zeroes.
+  // ppi_quick_take needs the zeroes behind the source's blocks.
   if (!reading->nsys && !reading->spans)
     ppi_json_set_whole(reading->json, ppi_quick_take);
   status = read_trace(reading, error);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a trace in Chrome's JSON (PyTorch's Kineto, Paddle, ONNX Runtime, our
-// own exporter, others), plain or gzip, into a sink, in bounded memory. What
-// becomes what stands in docs/import.md. One thread, its own state.
+// Reads a trace in Chrome's JSON, plain or gzip, into a sink, in bounded
+// memory. PyTorch's Kineto, Paddle, ONNX Runtime, our own exporter and others
+// write such traces. docs/import.md lists what each event becomes. One thread,
+// its own state.
 #pragma once
 
 #include "import/import_options.h"
@@ -11,8 +12,9 @@
 PPROF_BEGIN_C_
 
 // ppi_import_is_trace answers whether `path` looks like a trace: a regular file
-// that begins with gzip's magic, or with { or [ after white space, or as a file
-// of others that the import refuses by what it is. Of pipes it reads nothing.
+// that begins with gzip's magic, or with { or [ after white space. A file of
+// another tool, which the import refuses by its format, counts, too. Pipes are
+// not read.
 bool ppi_import_is_trace(const char *path);
 
 // ppi_import_read delivers `path` to `sink`: begin to finish for each process

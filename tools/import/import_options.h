@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a trace is read.
+// Options of an import.
 #pragma once
 
 #include <stdbool.h>
@@ -8,17 +8,17 @@
 
 #include "names/choice.h"
 
-// `on_progress` (or NULL) is called now and then with what has been done of
-// `total`; `say` (or NULL) gets in words what was taken for what.
+// `on_progress` (or NULL) gets the bytes done of `total` now and then. `say`
+// (or NULL) gets messages on the import's decisions.
 typedef struct ppi_import_options {
   void (*on_progress)(void *context, uint64_t done, uint64_t total);
   void (*say)(void *context, const char *text);
   void *context;
-  const char *device_process;  // a glob; processes called so are devices
-  bool by_shape;  // names have the shapes of their inputs behind them
-  // Python's functions lie around operators, and what was called in some has so
-  // many of these behind its name.
+  const char *device_process;  // a glob of processes that are devices
+  bool by_shape;               // names end with the shapes of their inputs
+  // Python functions lie around operators. A name has its `num_callers`
+  // innermost callers behind it.
   bool by_stack;
   uint32_t num_callers;
-  const ppi_choice *choice;  // whose categories names have; NULL: none
+  const ppi_choice *choice;  // categories by name; NULL: none
 } ppi_import_options;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an import holds, from nothing to nothing.
+// Creates and clears an import's state, and adds records, clocks and texts to
+// it.
 #include "import/importer.h"
 
 #include <string.h>
@@ -9,14 +10,14 @@
 #include "base/mem.h"
 #include "json/hash.h"
 
-// Bytes of records held at once.
+// Bytes of records in memory at a time.
 #define RECORD_MEMORY (32u << 20)
 #define OTHER_MEMORY (8u << 20)
 
 // ---- orders of records ----
 
-// At one time: begins and ends as they come, then ranges, the longer first,
-// then points, which the ranges may hold.
+// The order at one time: begins and ends as they come, then ranges, the longer
+// first, then points, which may lie in the ranges.
 static int rank_of(const ppi_record *record) {
   switch ((ppi_record_kind)record->kind) {
     case PPI_RECORD_RANGE:
@@ -168,7 +169,7 @@ bool ppi_import_may_end(const ppi_importer *importer, uint32_t end,
          !(importer->begun_names[bit / 8] >> bit % 8 & 1);
 }
 
-// Members of args that are numbers of an end stand for those of its begin.
+// Numbers in the args of an end replace those of its begin.
 void ppi_import_end(ppi_importer *importer, ppi_record *begun,
                     const ppi_record *end) {
   bool is_step =
@@ -189,7 +190,7 @@ void ppi_import_end(ppi_importer *importer, ppi_record *begun,
 
 // ---- clocks ----
 
-// So far from 0 a clock has no event there by chance.
+// A clock at least this far from 0 has no event at 0 by chance.
 #define FAR_FROM_ZERO_NS (INT64_C(3600) * 1000000000)
 
 static bool has_any(const ppi_clock *clock) {
@@ -209,7 +210,7 @@ static void join_clocks(ppi_clock *into, const ppi_clock *from) {
   for (int i = 0; i <= PPI_TIMED_DEVICE; i++) into->num[i] += from->num[i];
 }
 
-// Whether no more than `most_ns` lie between a clock's times and these.
+// At most `most_ns` lie between the clock's times and these.
 static bool is_near(const ppi_clock *clock, int64_t min_ns, int64_t max_ns,
                     int64_t most_ns) {
   return (__int128)min_ns - clock->max_ns <= most_ns &&
@@ -224,7 +225,7 @@ static size_t find_clock(const ppi_clocks *clocks, int64_t ns) {
   return i;
 }
 
-// One that has become wider may have come near to others.
+// Joins clocks that a wider clock now lies near to.
 static void join_near(ppi_clocks *clocks, size_t at) {
   ppi_clock grown = clocks->items[at];
   clocks->items[at] = clocks->items[--clocks->num];
@@ -269,7 +270,7 @@ static void place_zero(ppi_clocks *clocks) {
   if (clocks->num == 0) clocks->items[clocks->num++] = *zero;
 }
 
-// More than 0: `a` has more.
+// Above 0: `a` has more events.
 static int compare_clocks(const ppi_clock *a, const ppi_clock *b) {
   for (int i = PPI_TIMED_HOST; i <= PPI_TIMED_DEVICE; i++)
     if (a->num[i] != b->num[i]) return a->num[i] > b->num[i] ? 1 : -1;
@@ -430,7 +431,7 @@ uint32_t ppi_import_attributes(ppi_importer *importer) {
   bool is_new;
   if (fields->attributes_cut) importer->skips[PPI_SKIP_ATTRIBUTES_CUT]++;
   if (fields->attributes_len == 0) return 0;
-  // Written without braces; the array has room for them.
+  // Attributes are written without braces; the array has room for both.
   memmove(fields->attributes + 1, fields->attributes, fields->attributes_len);
   size_t from = fields->attributes[1] == ',';
   fields->attributes[from] = '{';

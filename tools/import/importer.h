@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one import holds. First the trace becomes records of one size
-// (convert.c), which an external sort puts in order of time; device records
-// find their launches by a sort of their own (join.c); then a sweep makes
-// nested ranges of them (sweep.c, emit.c).
+// The state of one import. Events become records of one size (convert.c), and
+// an external sort orders them by time. A second sort joins device records to
+// their launches (join.c). A sweep nests the ranges and emits them (sweep.c,
+// emit.c).
 #pragma once
 
 #include <stdbool.h>
@@ -29,10 +29,10 @@
 // Times in records are biased, so that they sort as unsigned numbers.
 #define PPI_RECORD_BIAS ((uint64_t)PPI_IMPORT_MAX_NS)
 
-// Ten years: no program runs so long, and no two clocks that count from
-// different years are closer.
+// Ten years: no program runs that long, and clocks with different epochs differ
+// by more.
 #define PPI_CLOCK_GAP_NS (INT64_C(315569520) * 1000000000)
-// More than the clocks that all times can have.
+// An upper bound of the clocks: all times lie within 292 years.
 #define PPI_MAX_CLOCKS 32
 
 typedef enum ppi_timed {
@@ -41,7 +41,7 @@ typedef enum ppi_timed {
   PPI_TIMED_DEVICE
 } ppi_timed;
 
-// Times of one clock, and of how many events they are.
+// The range of one clock's times, and the number of its events.
 typedef struct ppi_clock {
   int64_t min_ns, max_ns;
   uint64_t num[PPI_TIMED_DEVICE + 1];
@@ -55,8 +55,8 @@ typedef struct ppi_clocks {
 
 void ppi_clocks_add(ppi_clocks *clocks, int64_t start_ns, int64_t end_ns,
                     ppi_timed what);
-// ppi_clocks_choose answers the clock that most host events have, or where no
-// host decides most device events; NULL where none has most.
+// ppi_clocks_choose answers the clock of most host events, on a tie that of
+// most device events; NULL: still a tie.
 const ppi_clock *ppi_clocks_choose(ppi_clocks *clocks);
 
 #define PPI_INTERN_CHUNK (256u << 10)
@@ -80,11 +80,11 @@ typedef struct ppi_intern {
   bool failed;  // out of memory
 } ppi_intern;
 
-// ppi_intern_id answers the id of a text, which it adds; 0 when there is no
-// room, or no memory (`failed`). *out_is_new: it was added.
+// ppi_intern_id answers the id of a text, and adds a new text (*out_is_new). 0:
+// no room, or no memory (`failed`).
 uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
                        bool *out_is_new);
-// ppi_intern_find answers 0 where that one would add the text.
+// ppi_intern_find answers the id of a text; 0: none.
 uint32_t ppi_intern_find(const ppi_intern *intern, const char *text,
                          size_t len);
 const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
@@ -107,7 +107,7 @@ enum {
   PPI_RECORD_HAS_AMOUNT = 1,
   PPI_RECORD_COMMUNICATION = 2,
   PPI_RECORD_HAS_FLOPS = 4,      // in `value`
-  PPI_RECORD_RESERVED = 8,       // memory: told when it changes
+  PPI_RECORD_RESERVED = 8,       // memory: emitted when the level changes
   PPI_RECORD_IS_COARSE = 16,     // its times may be off by a microsecond
   PPI_RECORD_HAS_SEQUENCE = 32,  // of autograd, in `amount`
   PPI_RECORD_UNTIMED = 64        // of a device: its times are unknown
@@ -115,7 +115,8 @@ enum {
 
 typedef struct ppi_record {
   uint64_t time;
-  // Of a range; key of an async one; id of a flow; stream of a begin's work.
+  // A range's end, an async range's key, a flow's id, or the stream of a
+  // begin's work.
   uint64_t end;
   double value;
   double amount;  // bytes; of a counter the change; of a step items
@@ -125,13 +126,13 @@ typedef struct ppi_record {
   uint8_t kind, flags;
 } ppi_record;
 
-// Something that submits device work, under its correlation or external id.
+// A call that submits device work, with a correlation or external id.
 typedef struct ppi_launch {
   uint64_t id;
   uint64_t time, end;  // end: `time` where it is not known
   uint32_t row;
   uint16_t process;
-  bool has_work;  // by its name a call that always does
+  bool has_work;  // its name is that of a call that always submits
 } ppi_launch;
 
 // The head of an arrow from a launch to its device range.
@@ -143,16 +144,16 @@ typedef struct ppi_arrow {
 } ppi_arrow;
 
 typedef struct ppi_device_record {
-  uint64_t key;  // start or an id, at last when it is told
+  uint64_t key;  // start or an id; once placed, its time in the sweep
   uint64_t start, end, submit, external, correlation;
   double amount, flops;
   uint32_t stream, site, attributes;
-  uint32_t row;  // where it lies; once placed, that which submitted it
+  uint32_t row;  // its row; once placed, its launch's row
   uint32_t process;
   uint32_t flags;
 } ppi_device_record;
 
-// What was left out or is not as it was, each told in a note.
+// Losses and changes of an import; a note reports each.
 #define PPI_SKIP_LIST(X)                                                   \
   X(MALFORMED, 1, "events without what an event needs left out")           \
   X(BAD_TIME, 1, "events without a time, or with an absurd one, left out") \
@@ -209,34 +210,34 @@ typedef enum ppi_skip {
       PPI_NUM_SKIPS
 } ppi_skip;
 
-// What stands beside the events.
+// Facts beside the events.
 typedef struct ppi_trace_header {
-  int64_t base_ns;    // added to all times gives the time of day
-  uint32_t dialects;  // bits of those that it was seen to be of
+  int64_t base_ns;    // the time of day at time 0
+  uint32_t dialects;  // bits of the dialects found
   bool has_base, is_unclosed;
-  // Arrows of autograd, and such as may be a request's.
+  // Arrows of autograd, and arrows that may be a request's.
   bool has_links, has_requests;
   bool is_own;    // known before the first event
-  bool is_older;  // of our own: without that
+  bool is_older;  // of our own, without that mark
   bool is_damaged;
   uint64_t damaged_at;             // byte of the inflated text
   double system_cpu, process_cpu;  // utilizations; negative: unknown
   char rank[16];                   // "": unknown
   char models[512];                // of devices, lines; "": unknown
   char uuid[33];                   // of a run in a trace of our own
-  const char *spans;               // what its text was made of, NULL: a trace
+  const char *spans;               // the source of its text, NULL: a trace
   uint64_t num_spans;              // of such a text, left out or not
-  // Of nsys: how many rows of which tables are not read, or lack a column.
+  // Of nsys: numbers of rows by table that are not read, or lack a column.
   char tables[160], lacking[160];
 } ppi_trace_header;
 
-// What keys and what is around them mean (quick.c).
+// The known keys, with the text around them (quick.c).
 typedef struct ppi_quick ppi_quick;
 
 typedef struct ppi_importer {
   pprof_sink *sink;
   const ppi_import_options *options;  // NULL: none
-  pprof_status status;                // that stopped the parser
+  pprof_status status;                // the error that stopped the parser
   ppi_fields fields;
   ppi_quick *quick;  // NULL: none has come
   ppi_trace_header header;
@@ -260,18 +261,18 @@ typedef struct ppi_importer {
   // Launches of work that is not in the trace.
   ppi_sorter idle_launches;
   uint64_t clock_error_ns;  // at least, between the host and its devices
-  // Of those that last over later ones the worst: over how many, and its name.
+  // The worst device range over later ones: how many it lasts over, and its
+  // name.
   uint64_t most_over;
   uint32_t site_over;
-  // Of our own traces: their events, categories, and the facts that the parser
-  // is at.
+  // Our own traces: events, categories, and the facts that the parser fills.
   ppi_sorter own;
   ppi_intern own_categories;
   ppi_own_facts *facts;
-  int64_t min_ns, max_ns;  // of all that is told
+  int64_t min_ns, max_ns;  // of all emitted events
   ppi_clocks clocks;       // of traces that are not our own
   bool has_times;
-  uint64_t last_valid;     // of what does not end before it begins; biased
+  uint64_t last_valid;     // the latest end of a valid range; biased
   int64_t paddle_base_ns;  // of start_time and end_time
   bool has_paddle_base;
   uint8_t begun_names[PPI_IMPORT_NAME_BITS / 8];  // bits, by their hashes
@@ -282,7 +283,7 @@ typedef struct ppi_importer {
   int depth, event_depth, top_key;
   bool is_in_event, has_events, is_array;
   bool is_in_line;      // of ftrace's text
-  const char *foreign;  // what it is if it has no events; NULL: unknown
+  const char *foreign;  // the format if it has no events; NULL: unknown
   char info_key[PPI_JSON_MAX_KEY];
 } ppi_importer;
 
@@ -290,13 +291,13 @@ void ppi_importer_init(ppi_importer *importer, const char *path);
 void ppi_importer_clear(ppi_importer *importer);
 
 pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record);
-// ppi_import_begins notes the name of a begin. Whether the end that is called
-// `end` may end the begin that is called `begun`: 0 is any name, and so is one
-// that no begin of the trace has.
+// ppi_import_begins notes the name of a begin. ppi_import_may_end: an end with
+// the name `end` fits a begin with the name `begun`. An `end` of 0, or a name
+// without a begin in the trace, fits any.
 void ppi_import_begins(ppi_importer *importer, uint32_t name);
 bool ppi_import_may_end(const ppi_importer *importer, uint32_t end,
                         uint32_t begun);
-// ppi_import_end ends a begun range, with what its end says beside that.
+// ppi_import_end ends a begun range and adds the end's numbers and attributes.
 void ppi_import_end(ppi_importer *importer, ppi_record *begun,
                     const ppi_record *end);
 static inline bool ppi_import_is_function(const ppi_importer *importer,
@@ -306,7 +307,7 @@ static inline bool ppi_import_is_function(const ppi_importer *importer,
 // ppi_import_span widens the time that the trace covers.
 void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end,
                      ppi_timed what);
-// Whether a range has times of the trace's clock, once that is chosen.
+// ppi_import_is_in_time: the range's times are of the chosen clock.
 static inline bool ppi_import_is_in_time(const ppi_importer *importer,
                                          uint64_t start, uint64_t end) {
   uint64_t first = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
@@ -315,14 +316,14 @@ static inline bool ppi_import_is_in_time(const ppi_importer *importer,
          (end < start || end - start <= PPI_CLOCK_GAP_NS);
 }
 
-// Identifiers are integers or any text; 0: none.
+// ppi_import_id makes a number of an integer or a text; 0: none.
 uint64_t ppi_import_id(const ppi_scalar *scalar);
 uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
                            ppi_arg second);
-// ppi_import_flops is the number that `flops`, else `Flops` gives.
+// ppi_import_flops reads `flops`, else `Flops`.
 bool ppi_import_flops(const ppi_importer *importer, double *out);
 bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out);
 uint32_t ppi_import_attributes(ppi_importer *importer);
 
-// ppi_import_ns reads a time in microseconds. False: it is none.
+// ppi_import_ns reads a time in microseconds. False: no time.
 bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out);

@@ -64,8 +64,8 @@ typedef struct ppi_span_text {
 
 void ppi_span_text_begin(ppi_span_text *text);
 void ppi_span_text_clear(ppi_span_text *text);
-// ppi_span_put adds a request with its phases if the span has a first token or
-// a number of tokens, else a range. The flow is the trace's or the session's.
+// ppi_span_put adds a range. A span with a first token or a number of tokens
+// becomes a request with phases. The flow is the trace's or the session's.
 void ppi_span_put(ppi_span_text *text, const ppi_span *span);
 void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
                           const char *name, double value);
