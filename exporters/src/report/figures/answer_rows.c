@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the answer in order, and how they add up. One thread at a time.
+// Finds, sorts and merges the rows of an answer. One thread at a time.
 #include "report/figures/answer_rows.h"
 
 #include <stdlib.h>
@@ -39,14 +39,14 @@ static ppi_answer_row *append(ppi_answer *answer, const ppi_answer_row *key) {
   return &answer->rows[answer->num_rows++];
 }
 
-// ---- while rows are added: by a hash, in the order in which they come ----
+// ---- while rows are added: a hash table over unsorted rows ----
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
   for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
   return (hash ^ 0xff) * 0x100000001b3u;
 }
 
-// Its slot, or the free one where it belongs.
+// The slot of the row, or the free slot where it belongs.
 static size_t slot_of(const ppi_answer *answer, const ppi_answer_row *key) {
   uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)key->where;
   hash = hash_text(hash, key->name);
@@ -59,7 +59,7 @@ static size_t slot_of(const ppi_answer *answer, const ppi_answer_row *key) {
   }
 }
 
-// For one row more, at most half full.
+// Makes room for one more row; the table is at most half full.
 static bool make_slots(ppi_answer *answer) {
   if (2 * (answer->num_rows + 1) <= answer->num_slots) return true;
   if (answer->num_rows >= UINT32_MAX / 4) return false;
@@ -86,7 +86,7 @@ ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
   return row;
 }
 
-// ---- when all are there: in order ----
+// ---- when all rows are added: sorted ----
 
 static int compare_items(const void *left, const void *right) {
   return compare_rows(left, right);

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of requests, of steps or of a run goes, by stage and place:
-// rows whose times add up to the time of all units, to the nanosecond.
+// The time of requests, of steps or of a run, by stage and place. The rows add
+// up to the time of all units, to the nanosecond.
 #pragma once
 
 #include "report/figures/histogram.h"
 
 PPROF_BEGIN_C_
 
-// What a run is made of. Of a run the greatest that it has counts.
+// The units of a run. A run counts with the greatest base that it has.
 typedef enum ppi_base_kind {
   PPI_BASE_WALL = 0,   // the recorded windows as one
-  PPI_BASE_ITERATION,  // turns of a loop that was found
+  PPI_BASE_ITERATION,  // iterations of a loop that the report found
   PPI_BASE_STEP,
   PPI_BASE_REQUEST,
   PPI_NUM_BASES
 } ppi_base_kind;
 
-// Where a moment was spent; the first one that applies has it.
+// The place of a moment of a unit; the first one that applies counts.
 typedef enum ppi_where {
   PPI_WHERE_DEVICE = 0,  // a device works for the unit
   PPI_WHERE_QUEUE,       // work is submitted to a device that serves others
   PPI_WHERE_HOST,        // a thread works for it
-  PPI_WHERE_WAITING,     // threads wait for others, and nothing works for it
+  PPI_WHERE_WAITING,     // threads wait for others; nothing works for it
   PPI_WHERE_BETWEEN,     // none of these
-  // The same of requests, divided by what they wait for; `name` is the stage.
+  // The same for requests, by the cause of the wait; `name` is the stage.
   PPI_WHERE_LINE,       // its servers are taken
-  PPI_WHERE_HELD,       // behind a stage that cannot hand on its output
+  PPI_WHERE_HELD,       // behind a stage that cannot pass on its output
   PPI_WHERE_BATCH,      // its batch fills
   PPI_WHERE_IDLE,       // its server is free, and nothing is recorded
   PPI_WHERE_HAND_OVER,  // from thread to thread; no stage
@@ -34,17 +34,17 @@ typedef enum ppi_where {
   PPI_NUM_WHERES
 } ppi_where;
 
-// Rows without a child add up; those with one are a part of the row of the same
-// stage and place without.
+// Rows without a child add up. A row with a child is part of the row without
+// one of the same stage and place.
 typedef struct ppi_answer_row {
-  char *name;    // of the stage; "": of none
+  char *name;    // of the stage; "": none
   char *child;   // directly inside that stage; "": the stage itself
-  char *device;  // "": on none
+  char *device;  // "": none
   ppi_where where;
   uint64_t total_ns, calls;
-  uint64_t num_units, max_ns;  // those that have any of it; the most of one
-  ppi_histogram times;         // of those
-  uint64_t unit_ns;            // of the unit that is being added
+  uint64_t num_units, max_ns;  // units with time in this row; the most of one
+  ppi_histogram times;         // of those units
+  uint64_t unit_ns;            // of the current unit, while rows are added
 } ppi_answer_row;
 
 typedef struct ppi_answer {
@@ -53,30 +53,30 @@ typedef struct ppi_answer {
   uint32_t *slots;  // while rows are added: a row's number + 1; 0: free
   size_t num_slots;
   uint64_t num_runs;
-  // The units of `rows`; their times; from the first one's begin to the last
-  // one's end, added up over runs.
+  // The units of `rows`, their times, and the sum over runs from the first
+  // unit's begin to the last unit's end.
   uint64_t num_units, total_ns, max_ns, span_ns;
-  uint64_t num_all;  // with those that were thinned out
+  uint64_t num_all;  // units, with those that thinning left out
   ppi_histogram times;
-  // Not in `rows`: the cold ones and their times, those that were cut, and the
-  // time of windows before the first unit, or stage of a run, and after the
-  // last stage of a run.
+  // Not in `rows`: cold units and their time, cut units, and the time of
+  // windows before the first unit, or a run's first stage, and after a run's
+  // last one.
   uint64_t num_cold, cold_ns, num_cut, before_ns, after_ns;
 } ppi_answer;
 
-// ppi_answer_row_of adds what is missing, out of order; NULL when out of
-// memory. What it answers holds until the next call.
+// ppi_answer_row_of adds a missing row, out of order; NULL: no memory. The row
+// is valid until the next call.
 ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
                                   const ppi_answer_row *key);
-// ppi_answer_sort has to follow the last of them.
+// ppi_answer_sort must follow the last ppi_answer_row_of.
 void ppi_answer_sort(ppi_answer *answer);
-// ppi_answer_row_find: NULL where there is none. Of a sorted answer.
+// ppi_answer_row_find finds a row of a sorted answer; NULL: none.
 const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
                                           const ppi_answer_row *key);
-// ppi_answer_drop_row leaves the others in order.
+// ppi_answer_drop_row keeps the order of the other rows.
 void ppi_answer_drop_row(ppi_answer *answer, size_t at);
-// ppi_answer_quantile is that of nearest rank over all units: those that have
-// nothing of the row count as 0.
+// ppi_answer_quantile answers the nearest-rank quantile over all units; a unit
+// without time in the row counts as 0.
 uint64_t ppi_answer_quantile(const ppi_answer *answer,
                              const ppi_answer_row *row, unsigned percent);
 // ppi_answer_merge leaves `into` sorted.

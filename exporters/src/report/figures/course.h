@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a device's time went on: when it was busy, and when idle for which
-// reason. Memory does not grow with the run: bins do. One thread at a time.
+// A device's busy and idle time over the run, idle time by reason. Long runs
+// have wider bins, not more memory. One thread at a time.
 #pragma once
 
 #include "pprof/base.h"
@@ -18,15 +18,15 @@ typedef enum ppi_idle {
 } ppi_idle;
 
 enum {
-  PPI_COURSE_BUSY = PPI_NUM_IDLE,  // beside the reasons
+  PPI_COURSE_BUSY = PPI_NUM_IDLE,  // follows the reasons
   PPI_COURSE_KINDS,
-  PPI_COURSE_BINS = 4096  // a run fills half of them, or more
+  PPI_COURSE_BINS = 4096  // a long run fills half of them, or more
 };
 
-// All zero is the empty one. The first bin begins where the first stretch did.
+// All zero is the empty one. The first bin begins with the first stretch.
 typedef struct ppi_course {
   uint64_t start_ns, bin_ns;
-  uint64_t (*ns)[PPI_COURSE_BINS];  // of each kind
+  uint64_t (*ns)[PPI_COURSE_BINS];  // for each kind
 } ppi_course;
 
 // ppi_course_add: stretches come in order. NO_MEMORY.
@@ -34,20 +34,20 @@ pprof_status ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
                             uint64_t end_ns);
 void ppi_course_clear(ppi_course *course);
 
-// That of one device in one run.
+// The course of one device in one run.
 typedef struct ppi_report_course {
   char *uuid, *device;
   ppi_course course;
 } ppi_report_course;
 
-// Bounded: those that come later are left out.
+// Later courses are left out.
 enum { PPI_MOST_COURSES = 64 };
 typedef struct ppi_report_courses {
   ppi_report_course *items;
   size_t num, capacity;
 } ppi_report_courses;
 
-// ppi_courses_add copies what `from` has. NO_MEMORY.
+// ppi_courses_add adds a copy of `from`. NO_MEMORY.
 pprof_status ppi_courses_add(ppi_report_courses *courses,
                              const ppi_report_course *from);
 void ppi_courses_clear(ppi_report_courses *courses);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of CPU use, for the report.
+// Adds up the CPU use of host ranges.
 #include "report/figures/cpu.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 
-// The kernel is asked a moment outside of the range. No thread is on a
-// processor or ready for one for longer than the range lasts.
+// Clamps CPU use to the range's length: the kernel's readings lie a moment
+// outside of the range.
 static pprof_cpu_use within(const pprof_cpu_use *use, uint64_t real_ns) {
   pprof_cpu_use kept = *use;
   kept.user_ns = PPI_MIN(use->user_ns, real_ns);
@@ -62,7 +62,7 @@ void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from) {
 bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,
                           uint64_t length_ns) {
   enum { MOST = 4096 };
-  // Of that many none lies in a measured range, or in a long one.
+  // So many waits lie in no measured range, or in a long one: they become one.
   if (waits->num == MOST) {
     waits->num = 0;
     uint64_t all_ns = 0;

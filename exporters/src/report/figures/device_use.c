@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges device work of rows that have one path.
+// Merges the device work of rows of one path.
 #include "report/figures/device_use.h"
 
 pprof_status ppi_device_use_merge(ppi_device_use *into,

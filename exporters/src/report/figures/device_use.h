@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels, copies and sets that were launched in the ranges of one path
-// did on their devices.
+// Device time of the kernels, copies and sets that the ranges of one path
+// launched.
 #pragma once
 
 #include "report/figures/histogram.h"
 
 PPROF_BEGIN_C_
 
-// Why nothing of a call ran between its first piece of work and its last one.
+// Why the device ran nothing of a call between its first and last work.
 typedef enum ppi_gap {
-  PPI_GAP_NOT_LAUNCHED = 0,  // until the call that launched what came next
-  PPI_GAP_LAUNCH,            // from then on
-  PPI_GAP_QUEUED,            // what came next had been launched before
+  PPI_GAP_NOT_LAUNCHED = 0,  // until the launch call of the next work
+  PPI_GAP_LAUNCH,            // from that call on
+  PPI_GAP_QUEUED,            // the next work was already launched
   PPI_NUM_GAPS
 } ppi_gap;
 
 typedef struct ppi_device_use {
   uint64_t kernels, copies;  // copies and sets
   uint64_t launches;         // calls; a graph's is one
-  uint64_t by_wait;  // of both: launched by a thread that was waited for
+  uint64_t by_wait;  // of these, launched by a thread that a range waited for
   uint64_t copied_bytes, copy_ns;
   uint64_t busy_ns;  // the union
-  // Of calls with any: from the first start to the last end; what the ranges
-  // took on the host; the gaps in the spans, which are sums.
+  // For calls with device work: the spans from first start to last end, the
+  // ranges' host time, and the sum of the gaps within the spans.
   ppi_spread spans;
   ppi_histogram span_times;
   uint64_t host_ns, gap_ns[PPI_NUM_GAPS];

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds rows of energy by device, kind and name.
 #include "report/figures/energy.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the energy of devices went: by stage, and idle. The rows of a device
-// add up to what its counter says.
+// The energy of devices by stage, and idle. The rows of a device add up to its
+// energy counter.
 #pragma once
 
 #include "pprof/base.h"
@@ -35,7 +35,7 @@ typedef struct ppi_energy {
 // Errors: NO_MEMORY.
 pprof_status ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row);
 pprof_status ppi_energy_merge(ppi_energy *into, const ppi_energy *from);
-// ppi_energy_of_stages is what all devices took for stages, short ones too.
+// ppi_energy_of_stages answers the energy of all stages, short ones too.
 double ppi_energy_of_stages(const ppi_energy *energy);
 void ppi_energy_clear(ppi_energy *energy);
 

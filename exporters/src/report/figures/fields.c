@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What fields are, and rows of them.
+// Compares, copies, merges and frees rows by the kinds of their fields.
 #include "report/figures/fields.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "report/figures/figures.h"
 
-// `a` and `b` are the two values, of that type.
+// `order` is an expression of the two values `a` and `b`.
 #define COMPARES(name, type, order)                                \
   static int compare_##name(const void *left, const void *right) { \
     type const *a = left, *b = right;                              \
@@ -40,8 +40,8 @@ static bool own_text(void *field) {
   return *at != NULL;
 }
 
-// A registered category may be called like one of ours; the least number of a
-// row's is the same in any order.
+// A registered category may have the name of a predefined one. The least number
+// is the same in any order of merging.
 ADDS(category, uint32_t, *into = PPI_MIN(*into, *from))
 ADDS(flag, bool, *into |= *from)
 ADDS(most, uint64_t, *into = PPI_MAX(*into, *from))

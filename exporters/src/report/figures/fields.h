@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields of a row of figures: from what each is follows how rows are found,
+// The fields of a row of figures. A field's kind decides how the row is found,
 // added up and freed. A new figure is a field of its row and a line in its
 // list.
 #pragma once
@@ -9,11 +9,11 @@
 
 PPROF_BEGIN_C_
 
-// What a field is. A slot that is NULL has nothing to do.
+// The kind of a field. A NULL function does nothing.
 typedef struct ppi_reducer {
-  size_t size;  // a field may be an array of such
+  size_t size;  // of one value; a field may be an array
   int (*compare)(const void *left, const void *right);
-  bool (*own)(void *field);  // replaces what is borrowed by a copy, or NULL
+  bool (*own)(void *field);  // replaces a borrowed value by a copy, or NULL
   pprof_status (*merge)(void *into, const void *from);
   void (*clear)(void *field);
 } ppi_reducer;
@@ -27,7 +27,7 @@ extern const ppi_reducer ppi_reduce_text, ppi_reduce_number, ppi_reduce_lane,
 
 typedef enum ppi_field_use {
   PPI_FIELD_KEY,    // rows are ordered by it
-  PPI_FIELD_KEPT,   // a new row has it, too
+  PPI_FIELD_KEPT,   // a new row copies it
   PPI_FIELD_FIGURE  // empty in a new row
 } ppi_field_use;
 
@@ -57,8 +57,8 @@ typedef struct ppi_fields {
 
 int ppi_fields_compare(const ppi_fields *fields, const void *left,
                        const void *right);
-// ppi_fields_start makes `row` one of that key with empty figures; false: no
-// memory, and nothing to clear.
+// ppi_fields_start sets `row` to that key with empty figures; false: no memory,
+// and nothing to clear.
 bool ppi_fields_start(const ppi_fields *fields, void *row, const void *key);
 pprof_status ppi_fields_merge(const ppi_fields *fields, void *into,
                               const void *from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a finished report holds: names and integers, free of ids and paths, so
-// that reports of several processes add up.
+// The contents of a finished report: names and integers without ids and paths,
+// so that reports of several processes add up.
 #pragma once
 
 #include "base/map.h"
@@ -27,7 +27,7 @@ PPROF_BEGIN_C_
 // alone identifies it.
 #define PPI_CATEGORY_REGISTERED UINT32_MAX
 
-// Memory by where it is: taken, less what was given back.
+// Allocated less freed memory, by where it is.
 enum { PPI_MEMORY_HOST = 0, PPI_MEMORY_DEVICE, PPI_NUM_MEMORIES };
 typedef struct ppi_net_bytes {
   int64_t bytes[PPI_NUM_MEMORIES];
@@ -46,7 +46,7 @@ static inline void ppi_net_take(ppi_net_bytes *into,
         (int64_t)((uint64_t)into->bytes[i] - (uint64_t)from->bytes[i]);
 }
 
-// Sums stop at the greatest number: in any order the same.
+// Sums saturate at the greatest number, so that their order is irrelevant.
 static inline uint64_t ppi_bytes_sum(uint64_t a, uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -68,7 +68,7 @@ typedef struct ppi_report_name {
   ppi_spread inside;       // device time per range: submitted in it, or its own
   ppi_messages messages;   // of Communication
   ppi_numbers numbers;     // in the names of its host ranges
-  ppi_spread bytes;        // of copies and sets that say how many
+  ppi_spread bytes;        // of copies and sets that state their bytes
   ppi_histogram sizes;     // the same
   uint64_t self_ns;        // host time, less that of ranges nested in them
   uint64_t own_device_ns;  // device time submitted in no range nested in them
@@ -80,32 +80,32 @@ typedef struct ppi_report_name {
   ppi_net_bytes memory, own_memory;
 } ppi_report_name;
 
-// What a caller may ask for beyond the usual, before the first run; each costs
-// memory and time for every event.
+// Optional details, set before the first run; each costs memory and time for
+// every event.
 typedef struct ppi_report_details {
-  bool by_thread;            // names apart by thread
-  bool operator_parts;       // what operators consist of
-  bool paddle_distribution;  // communication as Paddle's profiler tells it
-  bool stages;               // how each name began and went on
-  bool requests;             // what each request did when
+  bool by_thread;            // each name by thread
+  bool operator_parts;       // the parts of operators
+  bool paddle_distribution;  // communication as in Paddle's profiler
+  bool stages;               // cold and steady calls of each name
+  bool requests;             // each request's time by stage
   bool answer;               // where the time goes; goes with `requests`
-  bool answer_of_steps;      // of steps, even where there are requests
-  bool paths;                // ranges by what lies around them
-  bool flat_paths;           // the same, as if nothing lay around any
-  bool kernels;              // what devices did in each path; goes with `paths`
+  bool answer_of_steps;      // of steps, even if the run has requests
+  bool paths;                // ranges by the names around them
+  bool flat_paths;           // the same, but each name is a path
+  bool kernels;              // device work of each path; goes with `paths`
   bool shapes;               // kernels by how they were launched
   bool allocations;          // memory by the names of ranges
-  bool courses;              // when each device was busy, or idle and why
-  bool no_iterations;        // none are found
-  const char *iteration;     // the range that begins one; NULL: as found
-  bool one_way;              // tests: no shorter way to the same answer
-  // From so many pages of host ranges on a second thread helps to settle them.
+  bool courses;              // busy and idle time of devices over time
+  bool no_iterations;        // the report searches for none
+  const char *iteration;     // the range that begins one; NULL: found
+  bool one_way;              // tests: without shortcuts to the answer
+  // From this number of pages of host ranges on, a second thread helps.
   uint32_t much_pages;  // 0: never
   ppi_slo slo;          // of requests that are served
-  long warmup;  // how many calls and requests of a run are cold; < 0: as found
+  long warmup;          // cold calls and requests of a run; < 0: found
 } ppi_report_details;
 
-// As a thread: those that have left and are told of together.
+// The number of the row that all ended threads share.
 #define PPI_REPORT_LEFT_THREADS ((uint64_t)1 << 62)
 
 // One named thing on one thread.
@@ -133,23 +133,23 @@ typedef struct ppi_report_part {
   ppi_spread device;  // per child: submitted in it; per launch: its own
 } ppi_report_part;
 
-// As deep as a log's nesting goes. What lies deeper stands on this level, too.
+// A log's nesting limit. Ranges beyond it count on this level, too.
 #define PPI_PATH_LEVELS 1024u
 
 // The ranges of one name that have the same names around them, or the device
 // ranges of one name that were submitted there.
 typedef struct ppi_report_path {
-  const char *name, *category_name;  // of path_texts
-  uint32_t up;                       // place of the path around, + 1; 0: none
+  const char *name, *category_name;  // texts in path_texts
+  uint32_t up;                       // index of the parent's row, + 1; 0: none
   uint32_t level;                    // from 1
   bool on_device;
   ppi_spread spread;
   ppi_histogram times;
-  uint64_t num_untimed;  // device ranges without a time, not in the two
-  uint64_t self_ns;      // less that of ranges directly inside
+  uint64_t num_untimed;  // device ranges without a time
+  uint64_t self_ns;      // without ranges directly inside
   uint64_t wall_ns;      // the union
-  uint64_t device_ns;    // submitted inside, or its own; a sum
-  uint64_t events_ns;    // in a run with kernels: between events, a sum
+  uint64_t device_ns;    // sum: submitted inside, or its own
+  uint64_t events_ns;    // sum between events, in a run with kernels
   ppi_device_use use;    // with details.kernels
 } ppi_report_path;
 
@@ -167,17 +167,17 @@ typedef struct ppi_report_shape {
   ppi_histogram times;
 } ppi_report_shape;
 
-// Why no range has a piece of work.
+// The reason why a piece of work belongs to no range.
 typedef enum ppi_stray {
-  PPI_STRAY_NO_RANGE = 0,  // none was open where it was launched
-  PPI_STRAY_GRAPH,         // nor where its graph was
-  PPI_STRAY_RANGE,         // those that were are not told
-  PPI_STRAY_LAUNCH,        // nothing is known of its launch
+  PPI_STRAY_NO_RANGE = 0,  // no range was open at its launch
+  PPI_STRAY_GRAPH,         // nor at the launch of its graph
+  PPI_STRAY_RANGE,         // the range that was open is not in the log
+  PPI_STRAY_LAUNCH,        // its launch is unknown
   PPI_NUM_STRAYS
 } ppi_stray;
 
-// Timed kernels, copies and sets, and those that no range has, by the reason.
-// With details.kernels.
+// Timed kernels, copies and sets; those that belong to no range by reason. With
+// details.kernels.
 typedef struct ppi_report_kernels {
   uint64_t num;
   uint64_t num_stray[PPI_NUM_STRAYS], stray_ns[PPI_NUM_STRAYS];
@@ -190,8 +190,8 @@ typedef struct ppi_report_distribution {
   uint64_t device_communication_ns, device_overlap_ns;  // device ranges alone
 } ppi_report_distribution;
 
-// Of all places those PPI_REPORT_PLACES whose names come first are told apart;
-// the others are one, PPI_OTHER_PLACES.
+// The first PPI_REPORT_PLACES places by name have rows of their own; the others
+// share the row PPI_OTHER_PLACES.
 #define PPI_REPORT_PLACES 64
 #define PPI_OTHER_PLACES "<other>"
 
@@ -216,7 +216,7 @@ typedef struct ppi_report_perf {
   uint64_t num_steps;  // whole ones, warm-up included
   ppi_spread batch;
   ppi_spread reader;    // Dataloader ranges that began in those steps
-  uint64_t num_stated;  // of the batches: that state items
+  uint64_t num_stated;  // batches that state items
   unsigned __int128 items;
   double speed_max, speed_min;  // items a second of one batch
 } ppi_report_perf;
@@ -225,7 +225,7 @@ typedef struct ppi_report_category {
   char *name;
   uint32_t category;
   uint64_t host_calls, host_ns;      // ranges, and their union
-  uint64_t host_cut;                 // of the ranges: cut at an edge
+  uint64_t host_cut;                 // ranges cut at an edge
   uint64_t device_calls, device_ns;  // timed device ranges, and their union
 } ppi_report_category;
 
@@ -251,18 +251,17 @@ typedef struct ppi_report_phase {
 typedef struct ppi_report_device {
   char *name;
   uint64_t ranges, untimed;   // timed device ranges; those without a time
-  uint64_t used_ns;           // what the Device table shows, of the base's time
-  uint64_t active_ns;         // the same, of all ranges: with copies and sets
-  uint64_t not_submitted_ns;  // of the base's time
-  uint64_t base_ns;           // of the runs that use it, and for each device
-                              // of this name in one
+  uint64_t used_ns;           // the Device table's busy time, within the base
+  uint64_t active_ns;         // the same, with copies and sets
+  uint64_t not_submitted_ns;  // within the base
+  uint64_t base_ns;           // sum over its runs, and over the devices of
+                              // this name in a run
   uint64_t runs_with_kernels;
   uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
-  uint64_t
-      first_calls_ns;  // of not submitted: before the first range of each run
+  uint64_t first_calls_ns;  // not submitted before each run's first range
   uint64_t steps_checked, steps_failed;
-  // With details.kernels: timed kernels, copies and sets, those that ranges
-  // have, and the others.
+  // With details.kernels: timed kernels, copies and sets, in all, inside of
+  // ranges and outside.
   uint64_t work, num_inside, num_outside;
   bool failed, incomplete;
 } ppi_report_device;
@@ -279,20 +278,20 @@ typedef struct ppi_report_serving {
   ppi_serving sums;
 } ppi_report_serving;
 
-// A stage's device ranges on one device. With another stage in `other` those
-// that met it on another stream; "": all of them.
+// A stage's device ranges on one device that overlapped `other`, a stage on
+// another stream; "": all of the stage's ranges.
 typedef struct ppi_report_interference {
   char *device, *name, *other;
-  uint64_t num_calls;  // all; of "" only
-  uint64_t shared_ns;  // while both ran; of "" the union of the stage's own
-  // Steady calls that met the other for half of their time, and no third; of ""
-  // none at all. And their time.
+  uint64_t num_calls;  // all calls; only in the row of ""
+  uint64_t shared_ns;  // while both ran; for "", the union of the stage's own
+  // Steady calls, and their time: they overlapped `other` for half of their
+  // time and no third stage. For "", they overlapped no other stage.
   uint64_t num_measured, measured_ns;
-  unsigned __int128 measured_squares;  // of the times of each
+  unsigned __int128 measured_squares;  // sum of each call's time squared
 } ppi_report_interference;
 
 // Sums of a lane's work amounts and counter values, added in the lane's order.
-// They stay apart so that adding them up has one order.
+// Each lane has its own sums, so that floating-point sums have one order.
 typedef struct ppi_report_work {
   char *run, *name, *category_name;
   uint32_t lane;
@@ -307,26 +306,26 @@ typedef struct ppi_report_note {
 
 typedef struct ppi_report_input {
   char *uuid, *host, *pid, *command, *rank;
-  char *config;                       // in force, as YAML; "": unknown
-  uint64_t began_ns;                  // of real time; 0: unknown
-  uint64_t wall_ns;                   // its windows
-  uint32_t kind;                      // of processes that do alike; 0: busiest
+  char *config;       // in force, as YAML; "": unknown
+  uint64_t began_ns;  // of real time; 0: unknown
+  uint64_t wall_ns;   // its windows
+  uint32_t kind;      // number of its kind of processes; 0: busiest
   ppi_answer answers[PPI_NUM_BASES];  // its own, with details.answer
 } ppi_report_input;
 
-// What one stage did for one request.
+// One stage's time for one request.
 typedef struct ppi_request_cell {
   uint32_t stage, calls;
   uint64_t time_ns;       // of its ranges
   uint64_t wait_ns;       // from their submission to their start on the device
-  uint64_t own_ns;        // the request did this and nothing that goes before
-  uint64_t contended_ns;  // the same, while the device served others, too
-  uint64_t hop_ns;        // nothing went on before it began
+  uint64_t own_ns;        // nothing of higher priority ran for the request
+  uint64_t contended_ns;  // as own_ns, but the device served others, too
+  uint64_t hop_ns;        // nothing ran before this stage began
   uint64_t critical_ns;   // on the longest path
 } ppi_request_cell;
 
-// The time of a request is the sum of own and contended times of its cells,
-// and of the time in which it waited for a device or nothing went on.
+// A request's time is the sum of own and contended times of its cells, of its
+// wait for a device and of the time in which nothing ran for it.
 typedef struct ppi_request_row {
   uint64_t flow;
   uint64_t start_ns, length_ns, queue_ns, hop_ns;
@@ -335,7 +334,7 @@ typedef struct ppi_request_row {
 
 typedef struct ppi_request_stage {
   char *name, *category_name;
-  bool on_device, is_whole;  // whole: the request itself
+  bool on_device, is_whole;  // is_whole: the request itself
 } ppi_request_stage;
 
 // The requests of one run, in the order of their flows.
@@ -347,18 +346,18 @@ typedef struct ppi_request_run {
   size_t num_rows;
   ppi_request_cell *cells;
   size_t num_cells;
-  // Not among the rows: cut, in several windows, of too many parts. Reused:
-  // numbers that came again, told apart.
+  // Requests without a row: cut, in several windows, with too many parts.
+  // num_reused: requests with the number of an earlier one.
   uint64_t num_cut, num_crossing, num_long, num_reused;
-  unsigned thinning;    // one request in 2^thinning was looked at
-  bool others_unknown;  // too many device ranges of no request
+  unsigned thinning;    // one request in 2^thinning has a row
+  bool others_unknown;  // too many device ranges without a request
 } ppi_request_run;
 
-// The loop that iterations were found in; of several runs one that they share.
+// The loop of the iterations; several runs must share it.
 typedef struct ppi_figures_loop {
-  char stages[160], thread[64];  // "": none, or not the same
-  bool is_unlike;                // runs have different loops, or some have none
-  // What takes most of the time before the first iteration.
+  char stages[160], thread[64];  // "": none, or the runs differ
+  bool is_unlike;                // the runs' loops differ, or some have none
+  // The stage with most of the time before the first iteration.
   char start_stage[64];
   uint64_t start_stage_ns;
 } ppi_figures_loop;
@@ -395,7 +394,7 @@ typedef struct ppi_figures {
   size_t num_memory, memory_capacity;
   ppi_report_place *places;  // by name
   size_t num_places, places_capacity;
-  ppi_request_run **request_runs;  // by uuid, host, pid; two may be alike
+  ppi_request_run **request_runs;  // by uuid, host, pid; may repeat
   size_t num_request_runs, request_runs_capacity;
   ppi_report_courses courses;  // with details.courses
   ppi_answer answers[PPI_NUM_BASES];
@@ -403,30 +402,30 @@ typedef struct ppi_figures {
   ppi_interpreter_figures interpreter;
   ppi_energy energy;
   ppi_figures_loop loop;
-  ppi_limit limit;  // of one run; of several the one that says most
+  ppi_limit limit;  // of one run; see add_limit in sum.c
   ppi_report_distribution distribution;
   ppi_report_outside outside;  // with details.allocations
   ppi_report_kernels kernels;
   ppi_report_perf perf;
   ppi_report_details details;
   ppi_report_phase phases[PPI_NUM_PHASES];
-  uint64_t base_ns;  // of ratios: union of steps, or else the windows
+  uint64_t base_ns;  // for ratios: union of steps, or else the windows
   uint64_t wall_ns;  // the windows
   uint64_t runs_with_steps, runs_without_steps, runs_with_kernels;
-  // Of processes that have no stage in common; 0: all do alike. `answers` are
-  // of the busiest, the others' stand in its list from 1 on.
+  // Kinds of processes have no stage in common; 0: there is one kind. `answers`
+  // belongs to the busiest kind, kinds[1] and on to the others.
   uint32_t num_kinds;
   ppi_answer *kinds;
-  bool are_joined;         // requests are whole ones, of several processes
-  uint64_t runs_unopened;  // nothing came, and no window opened
+  bool are_joined;         // requests are joined from several processes
+  uint64_t runs_unopened;  // no event came, and no window opened
   // Bases of device ratios: device time in steps, or else all of it.
   uint64_t model_device_ns, general_device_ns;
   uint64_t totals[PPI_NUM_TOTALS];
-  uint64_t num_disbelieved;  // ranges that checkpoints listed as open too late
+  uint64_t num_disbelieved;  // checkpoints listed them as open after their end
 } ppi_figures;
 
-// Of a whole run of ours it is known what recording cost; of a trace of others
-// it is not.
+// A whole run of this profiler states its recording cost; an imported trace
+// does not.
 static inline bool ppi_figures_are_imported(const ppi_figures *figures) {
   return !figures->totals[PPI_TOTAL_OWN_COST] &&
          !figures->totals[PPI_TOTAL_INCOMPLETE];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stage begins with calls that load, compile and tune; they end where calls
-// become what the later ones are.
+// Separates a stage's cold calls, which load, compile and tune, from steady
+// ones.
 #include "report/figures/first_calls.h"
 
 #include <stdlib.h>
@@ -84,17 +84,16 @@ pprof_status ppi_first_calls_join(ppi_first_calls *first_calls,
   return status;
 }
 
-// Of an even number the mean of the two in the middle, in which half a ns is
-// down.
+// For an even number, the mean of the two middle values, rounded down.
 static uint64_t median(uint64_t *values, size_t num) {
   ppi_sort_numbers(values, num);
   uint64_t above = values[num / 2], below = values[(num - 1) / 2];
   return below + (above - below) / 2;
 }
 
-// What a call of the later half takes at most, but for outliers: three standard
-// deviations above the median, the deviation taken from that of the absolute
-// distances (1.4826 times their median), and no less than a tenth.
+// The longest usual call: the later half's median plus three standard
+// deviations, or a tenth of the median if that is more. The standard deviation
+// is 1.4826 times the median of the absolute distances from the median.
 static uint64_t usual_limit(const ppi_first_call *calls, size_t num) {
   uint64_t values[PPI_FIRST_CALLS];
   size_t half = num / 2;
@@ -111,9 +110,9 @@ static uint64_t usual_limit(const ppi_first_call *calls, size_t num) {
   return limit > UINT64_MAX ? UINT64_MAX : (uint64_t)limit;
 }
 
-// Steady from the first call on that is usual and has another usual one among
-// the next two: one slow call later is no part of the beginning. Cold ones are
-// the fewer: of halves none says which of the two is usual.
+// Calls are steady from the first usual call on with another usual one among
+// the next two: a single slow call later is not cold. At most half of the calls
+// are cold, because nothing shows which of two halves is usual.
 static size_t find_cold(const ppi_first_call *calls, size_t num) {
   enum { FEW = 4 };
   if (num < FEW) return 0;
@@ -123,7 +122,7 @@ static size_t find_cold(const ppi_first_call *calls, size_t num) {
         (calls[i + 1].length_ns <= limit_ns ||
          (i + 2 < num && calls[i + 2].length_ns <= limit_ns)))
       return i;
-  return 0;  // what is usual comes and goes: there is no beginning
+  return 0;  // usual calls come and go: none is cold
 }
 
 size_t ppi_first_calls_num_cold(const ppi_first_call *calls, size_t num,
@@ -148,8 +147,8 @@ uint64_t ppi_first_calls_steady_ns(const ppi_first_calls *first_calls) {
 
 // ---- recursion ----
 
-// Whether a call has another one of its thread in it: `calls` are in order, so
-// that this is the next one, or one that began with it and is shorter.
+// Whether a call contains another one of its lane. `calls` are sorted: the
+// inner call is the lane's next one, or a shorter one with the same start.
 static bool is_around(const ppi_first_call *calls, size_t num, size_t at) {
   const ppi_first_call *call = &calls[at];
   uint64_t end_ns = call->start_ns + call->length_ns;
@@ -164,8 +163,7 @@ static bool is_around(const ppi_first_call *calls, size_t num, size_t at) {
   return false;
 }
 
-// Where the first call is that has none of its name in it; `num`: there is
-// none.
+// The index of the first call without an inner call; `num`: none.
 static size_t find_first(const ppi_first_calls *first_calls) {
   size_t i = 0;
   while (i < first_calls->num &&
@@ -174,7 +172,7 @@ static size_t find_first(const ppi_first_calls *first_calls) {
   return i;
 }
 
-// Of the calls that have none in them so many are cold as of any others.
+// Counts cold calls by those without an inner call, as in other stages.
 static size_t num_cold(const ppi_first_calls *first_calls, long warmup) {
   ppi_first_call inner[PPI_FIRST_CALLS];
   size_t places[PPI_FIRST_CALLS];

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first calls of a stage, in the order of time, apart from the rest, so
-// that its beginning can be told from how it goes on. Which calls are cold is
-// said here, for all views; docs/tables.md has the words. One thread at a time.
+// The first calls of a stage, in the order of time, separate from the rest.
+// They decide for all views which calls are cold; docs/tables.md defines the
+// words. One thread at a time.
 #pragma once
 
 #include "report/figures/histogram.h"
 
 PPROF_BEGIN_C_
 
-// So many are looked at to find the cold ones.
+// The number of calls among which cold ones are found.
 #define PPI_FIRST_CALLS 128
 
-// What the ranges of some calls state that they did.
+// The stated work of some calls' ranges.
 typedef struct ppi_amounts {
   double items, bytes, flops, params;
 } ppi_amounts;
@@ -27,47 +27,47 @@ static inline void ppi_amounts_add(ppi_amounts *into, const ppi_amounts *from) {
 typedef struct ppi_first_call {
   uint64_t start_ns, length_ns;
   ppi_amounts work;
-  uint32_t lane;  // + 1, of calls that nest; else 0
+  uint32_t lane;  // + 1, for calls that nest; else 0
 } ppi_first_call;
 
-// ppi_first_calls_most is how many first calls `warmup` (negative: as found)
-// needs: the first steady one is among them.
+// ppi_first_calls_most answers how many first calls `warmup` needs (negative:
+// found). The first steady one is among them.
 size_t ppi_first_calls_most(long warmup);
 // ppi_first_calls_compare orders calls by time.
 int ppi_first_calls_compare(const void *left, const void *right);
-// ppi_first_calls_num_cold answers how many of the first calls of a run, in
-// order, are cold: `warmup` or, where it is negative, those before the first
-// one that is usual and has another usual one among the next two.
+// ppi_first_calls_num_cold answers how many of a run's first calls, in order,
+// are cold: `warmup`. A negative `warmup` counts the calls before the first
+// usual one with another usual one among the next two.
 size_t ppi_first_calls_num_cold(const ppi_first_call *calls, size_t num,
                                 long warmup);
 
-// All zero is the empty one. Which calls are `calls` does not depend on the
-// order in which they come.
+// All zero is the empty one. The order in which calls come does not change
+// `calls`.
 typedef struct ppi_first_calls {
   ppi_first_call *calls;  // a heap, the latest first; in order once split
   size_t num, capacity;
-  uint64_t full_ns;  // what begins later is of the rest; 0: not known yet
-  size_t num_cold;   // of calls, once split
+  uint64_t full_ns;  // later calls are of the rest; 0: not full yet
+  size_t num_cold;   // among `calls`, once split
   ppi_spread rest;
   ppi_histogram rest_times;
 } ppi_first_calls;
 
-// How a stage began and went on. The first call of each run is a cold one, too,
-// when there are any. A call around others of its name is the outside of a
-// recursion: it says nothing about how the stage began.
+// The cold and steady calls of a stage. If a run has cold calls, its first call
+// is one. A call around others of its name is the outside of a recursion, so
+// `first` leaves it out.
 typedef struct ppi_phases {
-  ppi_spread first;         // of each run, around no other
-  ppi_spread cold, steady;  // all calls are one or the other
+  ppi_spread first;         // of each run, around no other call
+  ppi_spread cold, steady;  // each call is in one of the two
   ppi_histogram steady_times;
-  uint64_t cold_wall_ns;  // of the windows, before the first steady call
+  uint64_t cold_wall_ns;  // window time before the first steady call
 } ppi_phases;
 
-// ppi_first_calls_add keeps `call` if it is one of the `most` first, which are
-// as many for all calls.
+// ppi_first_calls_add keeps `call` if it is one of the first `most`, a number
+// that stays the same for all calls.
 pprof_status ppi_first_calls_add(ppi_first_calls *first_calls,
                                  const ppi_first_call *call, size_t most);
-// ppi_first_calls_is_rest: it is none of them, and ppi_first_calls_add_rest
-// will do; so it is with nearly all calls.
+// ppi_first_calls_is_rest: a call is not among the first ones, so that the
+// faster ppi_first_calls_add_rest takes it. Nearly all calls are of the rest.
 static inline bool ppi_first_calls_is_rest(const ppi_first_calls *first_calls,
                                            uint64_t start_ns) {
   return first_calls->full_ns && start_ns > first_calls->full_ns;
@@ -83,15 +83,15 @@ pprof_status ppi_first_calls_sum(const ppi_first_calls *first_calls,
 // ppi_first_calls_join adds the calls of another site.
 pprof_status ppi_first_calls_join(ppi_first_calls *first_calls,
                                   const ppi_first_calls *from, size_t most);
-// ppi_first_calls_split tells the calls of one run apart and adds them to
-// `into`; NULL: nowhere.
+// ppi_first_calls_split separates cold and steady calls of one run, and adds
+// them to `into` unless it is NULL.
 pprof_status ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
                                    ppi_phases *into);
-// ppi_first_calls_is_cold says it of any call, once the run's calls are split.
+// ppi_first_calls_is_cold takes any call, once the run's calls are split.
 bool ppi_first_calls_is_cold(const ppi_first_calls *first_calls,
                              const ppi_first_call *call);
-// ppi_first_calls_steady_ns is when the first steady call began, after calls
-// that were cold; 0: there were none; UINT64_MAX: no steady ones.
+// ppi_first_calls_steady_ns answers when the first steady call began; 0: no
+// call was cold; UINT64_MAX: no call is steady.
 uint64_t ppi_first_calls_steady_ns(const ppi_first_calls *first_calls);
 void ppi_first_calls_clear(ppi_first_calls *first_calls);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spreads and histograms of durations. One thread at a time per object.
+// Adds up and merges durations as spreads and histograms. One thread at a time
+// per object.
 #include "report/figures/histogram.h"
 
 #include "base/mem.h"
@@ -28,7 +29,7 @@ static int step_of(uint64_t value, int octave) {
   return octave == 0 ? (int)value : (int)((value >> octave) & (NUM_STEPS - 1));
 }
 
-// The value that stands for a bucket's: its middle, within the extremes.
+// The value of a bucket: its middle, within the extremes.
 static uint64_t value_of(const ppi_histogram *histogram, int octave, int step) {
   if (octave == 0) return (uint64_t)step;
   uint64_t middle =

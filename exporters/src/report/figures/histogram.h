@@ -9,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// What was cut has a part of its time here and is no call: it counts in `n` and
-// `sum`, which are of all, and in none of the others.
+// A cut range has only a part of its time and is no call. It counts in `n`,
+// `sum`, `num_cut` and `cut_sum`, not in the others.
 typedef struct ppi_spread {
   uint64_t n, sum, num_cut, cut_sum;
   uint64_t min, max;  // 0 while all are cut
@@ -44,7 +44,7 @@ static inline void ppi_spread_add_either(ppi_spread *spread, uint64_t value,
     ppi_spread_add(spread, value);
 }
 
-// ppi_spread_whole is `spread` without what was cut.
+// ppi_spread_whole answers `spread` without cut ranges.
 static inline ppi_spread ppi_spread_whole(const ppi_spread *spread) {
   ppi_spread whole = *spread;
   whole.n -= spread->num_cut;
@@ -55,11 +55,11 @@ static inline ppi_spread ppi_spread_whole(const ppi_spread *spread) {
 
 void ppi_spread_merge(ppi_spread *into, const ppi_spread *from);
 
-// Up to PPI_HISTOGRAM_EXACT values are kept as they are. Above that number,
-// and decided by it alone, buckets replace them: each value below 128 has its
-// own, each power of two above has 64, so a bucket's middle is within 1/128 of
-// its values. The extremes stay exact, and no answer lies outside them. All
-// zero is the empty histogram.
+// Up to PPI_HISTOGRAM_EXACT values are kept exactly; more values go into
+// buckets. Only their number decides. Each value below 128 has a bucket, each
+// power of two above has 64: a bucket's middle is within 1/128 of its values.
+// The extremes stay exact, and no answer lies outside them. All zero is the
+// empty histogram.
 #define PPI_HISTOGRAM_EXACT 256
 typedef struct ppi_histogram {
   uint64_t n, min, max;
@@ -77,7 +77,7 @@ static inline void ppi_histogram_stretch(ppi_histogram *histogram,
 
 pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
 
-// Octave 0 holds the values below 128 one by one; octave k >= 1 holds
+// Octave 0 has a bucket for each value below 128; octave k >= 1 has
 // [2^(k+6), 2^(k+7)) in 64 equal steps.
 static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
                                              uint64_t value) {
@@ -93,13 +93,13 @@ pprof_status ppi_histogram_merge(ppi_histogram *into,
                                  const ppi_histogram *from);
 // ppi_histogram_move leaves `from` empty.
 pprof_status ppi_histogram_move(ppi_histogram *into, ppi_histogram *from);
-// ppi_histogram_at answers the value of a rank, which base/rank.h finds; of the
-// first or last one where there is none (0 when empty). ppi_histogram_quantile
-// answers that of a quantile, which is taken in millionths.
+// ppi_histogram_at answers the value at a rank, clamped to [1, n]; 0: empty.
+// base/rank.h finds ranks. ppi_histogram_quantile answers the value at a
+// quantile, rounded to millionths.
 uint64_t ppi_histogram_at(const ppi_histogram *histogram, uint64_t rank);
 uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q);
-// ppi_histogram_each calls `see` with each value, or what stands for each
-// bucket, and how many there are.
+// ppi_histogram_each calls `see` with each value, or each bucket's middle, and
+// the number of values.
 void ppi_histogram_each(const ppi_histogram *histogram,
                         void (*see)(void *context, uint64_t value,
                                     uint64_t num),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures that cannot be: the recording is wrong, and the answer says so.
+// Figures that cannot be true: the recording is wrong, and the answer names the
+// figure.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -9,13 +10,13 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_impossible {
   bool is_any;
-  bool hides_findings;  // no share of the time holds
-  char text[320];       // sentences; "": all may be
+  bool hides_findings;  // no share of the time is right
+  char text[320];       // sentences; "": all figures are possible
 } ppi_impossible;
 
-// ppi_impossible_of answers the first that it finds: a run of ten years, a
-// device that is busy for more than its time, work of a stream that lasts over
-// later work, or more than half of the events without anything usable.
+// ppi_impossible_of answers the first impossible figure: a run of ten years, a
+// device that is busy for more than its time, a stream with overlapping work,
+// or more than half of the events unusable.
 ppi_impossible ppi_impossible_of(const ppi_figures *figures);
 
 PPROF_END_C_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds up iterations that serve requests, and slow requests' time.
+// Adds up iterations that serve requests, and the time of slow requests.
 #include "report/figures/iterations.h"
 
 #include "base/base.h"
@@ -53,11 +53,11 @@ void ppi_iterations_add(ppi_iterations *sums, uint64_t time_ns, uint64_t batch,
 
 bool ppi_iterations_fit(const ppi_iterations *sums, ppi_iteration_fit *out) {
   const unsigned __int128 n = sums->alone, b = sums->alone_batch;
-  // Exact, and n squared times the variance, and the covariance.
+  // Exact values of n squared times the variance and the covariance.
   double bb = (double)(__int128)(n * sums->alone_batch_2 - b * b);
   double bt = (double)(__int128)(n * sums->alone_batch_ns - b * sums->alone_ns);
   if (sums->alone < 3 || bb <= 0) return false;
-  // More requests take no less time: what says so is chance.
+  // A negative slope is chance: more requests never take less time.
   *out = (ppi_iteration_fit){.request_ns = bt > 0 ? bt / bb : 0};
   out->base_ns =
       ((double)sums->alone_ns - out->request_ns * (double)b) / (double)n;
@@ -85,7 +85,7 @@ void ppi_iterations_merge(ppi_iterations *into, const ppi_iterations *from) {
 
 // ---- slow requests ----
 
-// Four to a doubling.
+// The index of a length: each power of two has four.
 static size_t length_of(uint64_t time_ns) {
   if (time_ns < 4) return (size_t)time_ns;
   unsigned top = 63u - (unsigned)__builtin_clzll(time_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges that serve requests, and where the time of slow requests went.
+// Ranges that serve requests, and the parts of slow requests' time.
 #pragma once
 
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 
 PPROF_BEGIN_C_
 
-// What the time of a request went into. A request whose schedule is unknown has
-// the time to its first token as one part. Decode is known by its gaps: those
-// in which no other request was scheduled, and the others. Gaps of tokens whose
-// times are unknown are one part.
+// The parts of a request's time. A request with an unknown schedule has the
+// time to its first token as one part. Decode has two parts: gaps beside
+// another request's prefill, and other gaps. Gaps of tokens without times are
+// one part.
 // clang-format off
 #define PPI_SERVING_PARTS(each) \
   each(BEFORE, "before the queue") \
@@ -33,27 +33,27 @@ typedef enum ppi_serving_part {
 #undef PPI_SERVING_PART_VALUE
 const char *ppi_serving_part_name(ppi_serving_part part);
 
-// Whole requests of about one length, four such lengths to a doubling.
+// Whole requests of about one length; each power of two has four lengths.
 typedef struct ppi_serving_slow {
   uint64_t n, parts_ns[PPI_NUM_SERVING_PARTS];
 } ppi_serving_slow;
-// ppi_serving_part_is_known answers whether a part can be said, 0 too: not
-// where only its sum with others is known.
+// ppi_serving_part_is_known answers whether a part is known, even as 0. It is
+// unknown if only its sum with others is known.
 bool ppi_serving_part_is_known(const ppi_serving_slow *slow,
                                ppi_serving_part part);
 
-// Ranges that served requests: of how many (batch), and how many of these were
-// there for the first time (prefills). Sums of products, so that a line can be
-// laid through those without a prefill.
+// Ranges that served requests, with the number of requests (batch) and of new
+// ones among these (prefills). The sums of products fit a line to ranges
+// without a prefill.
 typedef struct ppi_iterations {
   uint64_t n, most;  // the largest batch
   uint64_t batch, prefills;
-  uint64_t alone, alone_batch;  // of the ones without a prefill
+  uint64_t alone, alone_batch;  // of ranges without a prefill
   unsigned __int128 time_ns, alone_ns, alone_batch_2, alone_batch_ns;
 } ppi_iterations;
-// What one without a prefill takes, and one more request in it, by least
-// squares; and how much longer it takes for each prefill, on average. False:
-// the batches are too much alike.
+// base_ns and request_ns fit the time of ranges without a prefill, by least
+// squares. prefill_ns is the mean extra time of a prefill. False: the batch
+// sizes are too similar.
 typedef struct ppi_iteration_fit {
   double base_ns, request_ns, prefill_ns;
 } ppi_iteration_fit;
@@ -64,14 +64,14 @@ void ppi_iterations_add(ppi_iterations *iterations, uint64_t time_ns,
                         uint64_t batch, uint64_t prefills);
 void ppi_iterations_merge(ppi_iterations *into, const ppi_iterations *from);
 
-// `*slow` is a table of all lengths, or NULL while it is empty; ppi_free it.
-// False: out of memory.
+// `*slow` is a table of all lengths, or NULL if empty; ppi_free it. False: out
+// of memory.
 bool ppi_serving_slow_add(ppi_serving_slow **slow, uint64_t e2e_ns,
                           const ppi_serving_slow *parts);
 bool ppi_serving_slow_merge(ppi_serving_slow **into,
                             const ppi_serving_slow *from);
-// ppi_serving_slow_sum sums up those of the greatest lengths, `num` or more of
-// them. Answers the least of these lengths; 0: there is none.
+// ppi_serving_slow_sum sums up the longest requests, `num` of them or a few
+// more. Answers the shortest of their lengths; 0: there are fewer.
 uint64_t ppi_serving_slow_sum(const ppi_serving_slow *slow, uint64_t num,
                               ppi_serving_slow *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names the claims of a verdict.
+// Names the kinds in a verdict, and bounds the gain of faster stages.
 #include "report/figures/limit.h"
 
 const char *ppi_limit_claim_name(ppi_limit_claim claim) {
@@ -44,7 +44,7 @@ const char *ppi_server_kind_name(ppi_server_kind kind) {
   return names[kind];
 }
 
-// What is taken of a server, less what factors save.
+// A server's utilization, less the part that `factors` save.
 static double use_with(const ppi_limit *limit, uint32_t server,
                        const double *factors) {
   double use = limit->servers[server].utilization;
@@ -54,8 +54,8 @@ static double use_with(const ppi_limit *limit, uint32_t server,
   return use;
 }
 
-// The time of a unit that stands in no line, less what factors save. A range
-// that few are in at a time is a part of its thread's stage.
+// A unit's time without lines, less the part that `factors` save. A
+// one-at-a-time range is already part of its thread's stage.
 static double round_with(const ppi_limit *limit, const double *factors) {
   double ns = limit->round_ns;
   for (size_t k = 0; k < limit->num_demands; k++)
@@ -79,7 +79,7 @@ double ppi_limit_bound(const ppi_limit *limit, const double *factors,
   }
   double gain = after > 0 ? before / after - 1 : 0;
   if (limit->under_way <= 0 || limit->every_ns <= 0) return gain;
-  // From the rate as it is: what is not saturated may rise to it.
+  // Relative to the present rate: an unsaturated server may rise to saturation.
   double rate = after > 0 ? 1 / after - 1 : gain;
   double round_ns = round_with(limit, factors);
   double turns =

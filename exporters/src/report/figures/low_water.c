@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the lowest levels of memory over time.
+// Keeps the lows of a memory level over time and finds growth in them.
 
 #include "report/figures/low_water.h"
 
@@ -25,7 +25,7 @@ static void widen(ppi_low_water *low) {
   low->shift++;
 }
 
-// Bins from `first` to `last`, both counted from time 0.
+// Extends the bins to `first` ... `last`, both counted from time 0.
 static void reach(ppi_low_water *low, uint64_t first, uint64_t last) {
   size_t more = (size_t)(low->first - first);
   for (size_t i = low->num_bins; more && i-- > 0;)
@@ -54,7 +54,7 @@ void ppi_low_water_add(ppi_low_water *low, uint64_t time_ns, uint64_t bytes) {
   *bin = PPI_MIN(*bin, bytes);
 }
 
-// ---- a line through them ----
+// ---- a line through the lows ----
 
 typedef struct line {
   size_t n;
@@ -70,7 +70,7 @@ static void take(line *sums, double x, double y) {
   sums->yy += y * y;
 }
 
-// Bytes a bin, and the standard error of that.
+// The slope in bytes a bin, and its standard error.
 static double slope_of(const line *sums, double *out_error) {
   double n = (double)sums->n;
   double xx = sums->xx - sums->x * sums->x / n;
@@ -87,8 +87,8 @@ static uint64_t lowest(const ppi_low_water *low, size_t from, size_t to) {
   return bytes;
 }
 
-// The lows of bins `from` to `to`, without the level that they have in common,
-// whose squares say nothing.
+// Sums up the lows of bins `from` to `to`, relative to the first low: squares
+// of the full level would lose precision.
 static line line_of(const ppi_low_water *low, size_t from, size_t to,
                     size_t *out_first, size_t *out_last) {
   line sums = {0};
@@ -104,7 +104,7 @@ static line line_of(const ppi_low_water *low, size_t from, size_t to,
   return sums;
 }
 
-// What grows goes on to grow: by half of what it does over all at least.
+// Growth that continues has at least half of its overall slope at the end.
 static bool levels_off(const ppi_low_water *low, size_t from, double slope) {
   size_t first, last;
   double error;

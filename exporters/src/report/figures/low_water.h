@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How low a level of memory gets over time. What is given back again does not
-// show there; what is kept raises each low that comes. One thread at a time.
+// The lows of a memory level over time. Freed memory does not raise a low;
+// leaked memory raises each later low. One thread at a time.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +14,7 @@ PPROF_BEGIN_C_
 enum { PPI_LOW_WATER_BINS = 64 };
 
 // All zero is the empty one. A bin is 2^shift ns and begins at a multiple of
-// it, so that the order of levels does not show.
+// its length, so that the order of levels is irrelevant.
 typedef struct ppi_low_water {
   unsigned shift;
   uint64_t first;  // the bin of lows[0], counted from time 0
@@ -23,24 +23,23 @@ typedef struct ppi_low_water {
   uint64_t lows[PPI_LOW_WATER_BINS];  // bytes; UINT64_MAX: no level
 } ppi_low_water;
 
-// All zero: none that is sure.
+// All zero: no certain growth.
 typedef struct ppi_growth {
   uint64_t num_levels, num_lows, span_ns;
-  double low_bytes;    // at the beginning of the span
-  double bytes;        // more at its end
+  double low_bytes;    // at the begin of the span
+  double bytes;        // growth until the end of the span
   double least_bytes;  // the lower end of the interval of 99.9 % of `bytes`
 } ppi_growth;
 
 void ppi_low_water_add(ppi_low_water *low, uint64_t time_ns, uint64_t bytes);
 
-// ppi_low_water_growth looks at the lows after the first quarter of the time,
-// in which programs fill what they keep: the slope of a line through them, with
-// the interval of its error. Each third of them must get less low than the one
-// before, and the last third must go on to grow: a level that rose once, or
-// has levelled off, does not grow.
+// ppi_low_water_growth fits a line to the lows, with the error of its slope. It
+// leaves out the first quarter of the time, in which programs fill caches. Each
+// third must have a higher minimum than the one before, and the last third must
+// grow: a level that rose once, or has levelled off, does not grow.
 ppi_growth ppi_low_water_growth(const ppi_low_water *low);
 
-// Of two runs the one that surely grew more.
+// ppi_growth_merge keeps the growth with the greater lower bound.
 void ppi_growth_merge(ppi_growth *into, const ppi_growth *from);
 
 PPROF_END_C_

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds up the figures of the machine and of the interpreter.
 #include "report/figures/machine.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How rows of memory add up: of all places only so many are told apart.
+// Adds up rows of memory; only PPI_REPORT_PLACES places have rows of their own.
 #include "report/figures/memory_rows.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ pprof_status ppi_figures_add_place(ppi_figures *into, const char *name,
   pprof_status status = ppi_figures_add_row(into, PPI_FIGURES_places, &key);
   ppi_report_place *place =
       status == PPROF_STATUS_OK ? ppi_figures_place(into, name) : NULL;
-  // Others are several places.
+  // PPI_OTHER_PLACES is several places, so that growth has no meaning.
   if (!place || strcmp(name, PPI_OTHER_PLACES) == 0) return status;
   for (int kind = 0; kind < 2; kind++)
     ppi_growth_merge(&place->growth[kind], &from->growth[kind]);
@@ -30,7 +30,7 @@ pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
   return ppi_figures_add_row(into, PPI_FIGURES_memory, &key);
 }
 
-// The last of those places that are told apart; NULL: all are.
+// The last place with a row of its own; NULL: all places have one.
 static const char *last_with_row(const ppi_figures *figures) {
   size_t left = PPI_REPORT_PLACES;
   const char *last = NULL;

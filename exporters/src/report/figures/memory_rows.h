@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory by place among a report's figures.
+// Adds memory by place to a report's figures.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -12,7 +12,7 @@ pprof_status ppi_figures_add_place(ppi_figures *into, const char *name,
                                    const ppi_report_place *from);
 pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
                                    const ppi_report_memory *from);
-// ppi_figures_add_memory adds the places of `from`, and what they hold.
+// ppi_figures_add_memory adds the places of `from` and their memory rows.
 pprof_status ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
 
 PPROF_END_C_

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows by size: exact ones, until there are too many.
+// Adds up ranges by message size: exact sizes, or powers of two if sizes are
+// many.
 #include "report/figures/messages.h"
 
 #include <string.h>
@@ -39,8 +40,8 @@ static void add_row(ppi_message_row *into, const ppi_message_row *from) {
   ppi_spread_merge(&into->device_bytes, &from->device_bytes);
 }
 
-// Rows of powers replace the exact ones. In place: the keys of sorted sizes are
-// sorted too, and no power comes before the sizes that it holds.
+// Replaces exact rows by rows of powers, in place: powers of sorted sizes are
+// sorted, too, and a power's row never overtakes the rows of its sizes.
 static void go_by_power(ppi_messages *messages) {
   size_t kept = 0;
   messages->by_power = true;

@@ -9,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// Up to so many different sizes have a row each. Above that number, and
-// decided by it alone, the powers of two have: a row for 2^k to 2^(k+1) - 1.
+// Up to this number of different sizes, each size has a row. With more sizes,
+// powers of two have rows: a row for 2^k to 2^(k+1) - 1.
 #define PPI_MESSAGES_EXACT 64
 
 typedef struct ppi_message_row {
@@ -27,8 +27,8 @@ typedef struct ppi_messages {
   bool by_power;
 } ppi_messages;
 
-// ppi_messages_add takes a range of whatever category that states bytes; any
-// other event adds nothing.
+// ppi_messages_add takes a range of any category that states bytes; other
+// events add nothing.
 pprof_status ppi_messages_add(ppi_messages *messages, const pprof_event *event);
 pprof_status ppi_messages_merge(ppi_messages *into, const ppi_messages *from);
 void ppi_messages_clear(ppi_messages *messages);

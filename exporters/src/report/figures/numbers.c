@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps range and sum of numbers.
+// Adds up the numbers in names and the values of counters.
 #include "report/figures/numbers.h"
 
 #include <string.h>
@@ -44,9 +44,9 @@ static bool fold_into(const char *name, const char *shape, ppi_fold *out) {
   return false;
 }
 
-// A name's own `{}` is where a number was told: those of the wider shape that
-// are no digits of the name, in their order. With a list among them nobody
-// knows which is which.
+// Moves recorded numbers to their places in the wider shape: the places without
+// digits in the name, in order. With a list among the numbers the places are
+// unknown, so that none moves.
 static void move_reported(ppi_numbers *numbers, const pprof_numbers *holes) {
   ppi_numbers reported = *numbers;
   size_t num = 0, next = 0;
@@ -85,7 +85,7 @@ static void hold(ppi_gauge *gauge, uint64_t time_ns) {
 void ppi_gauge_add(ppi_gauge *gauge, double value, uint64_t time_ns,
                    uint32_t window) {
   bool goes_on = gauge->n && gauge->window == window;
-  if (!(value - value == 0)) return;  // no number
+  if (!(value - value == 0)) return;  // NaN or infinite
   if (goes_on && time_ns > gauge->last_ns) hold(gauge, time_ns);
   if (gauge->n == 0 || value > gauge->max) {
     gauge->max = value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers that a program says: in the names of a row that folded, by place,
-// and as the values of a counter.
+// Numbers from a program: those in a row's folded names, by place, and a
+// counter's values.
 #pragma once
 
 #include "pprof/event.h"
@@ -9,7 +9,7 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_number_sums {
-  uint64_t n;  // names that had a number there
+  uint64_t n;  // names with a number in this place
   uint64_t min, max;
   uint64_t sum;  // UINT64_MAX: that or more
 } ppi_number_sums;
@@ -21,25 +21,25 @@ typedef struct ppi_numbers {
   uint64_t num_too_much;  // PPROF_NAME_TOO_MUCH
 } ppi_numbers;
 
-// ppi_numbers_add takes those of a name that came `times` times.
+// ppi_numbers_add adds the numbers of a name that came `times` times.
 void ppi_numbers_add(ppi_numbers *numbers, const pprof_numbers *name,
                      uint64_t times);
 void ppi_numbers_merge(ppi_numbers *into, const ppi_numbers *from);
-// ppi_numbers_of_fold turns those that were told of sites called `name` into
-// those of `shape`, which the name folds into; `times` it came by itself. What
-// does not fit is left out.
+// ppi_numbers_of_fold turns the numbers of sites called `name` into the numbers
+// of `shape`, the folded name. `times` is the number of the name's ranges. A
+// number without a place is left out.
 void ppi_numbers_of_fold(ppi_numbers *numbers, const char *name,
                          const char *shape, uint64_t times);
 
-// A counter's values over time. Each holds until the next one of its capture
-// window, so the last one holds for no time. All zero is the empty one.
+// A counter's values over time. A value lasts until the next one of its window,
+// so a window's last value has no time. All zero is the empty one.
 typedef struct ppi_gauge {
   uint64_t n;
   double sum, min, max;
-  double area;                        // values by the ns for which they held
-  uint64_t span_ns, max_ns;           // for which any held; and the greatest
-  uint64_t longest_ns, longest_from;  // of the latter, in one go
-  // The latest one, and since when it is the greatest.
+  double area;                        // sum of value * ns
+  uint64_t span_ns, max_ns;           // time of all values; of the greatest
+  uint64_t longest_ns, longest_from;  // longest stretch of the greatest
+  // The latest value, and since when it is unchanged.
   double last;
   uint64_t last_ns, since_ns;
   uint32_t window;

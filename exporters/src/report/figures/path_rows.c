@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts, adds and merges the rows of the tree.
+// Sorts, adds and merges the rows of the tree of paths.
 #include "report/figures/path_rows.h"
 
 #include <string.h>
@@ -14,7 +14,8 @@ int ppi_path_row_order(const ppi_report_path *a, const ppi_report_path *b) {
   return order ? order : a->on_device - b->on_device;
 }
 
-// The one copy of a text: few names stand on many paths. NULL: no memory.
+// The shared copy of a text: many paths have the same few names. NULL: no
+// memory.
 static char *text_of(ppi_path_texts *texts, const char *text) {
   size_t at = ppi_map_number(&texts->numbers, ppi_map_key_of(text, ""));
   if (at == SIZE_MAX) return NULL;
@@ -43,8 +44,8 @@ static ppi_report_path *own_rows(ppi_figures *figures,
   return own;
 }
 
-// Of two rows on the same level that wait, all that lies around is the same:
-// what lies deeper is taken before them.
+// Two next rows on one level have the same parent, because deeper rows go
+// first.
 static int next_of(const ppi_report_path *a, const ppi_report_path *b) {
   if (a->level != b->level) return a->level > b->level ? -1 : 1;
   return ppi_path_row_order(a, b);
@@ -53,7 +54,7 @@ static int next_of(const ppi_report_path *a, const ppi_report_path *b) {
 typedef struct merging {
   const ppi_report_path *left, *right;
   size_t num_left, num_right;
-  size_t *places;  // of the right; NULL: nobody asks
+  size_t *places;  // of the right rows; NULL: unused
 } merging;
 
 static size_t merge(const merging *of, ppi_report_path *out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queue delays of the device ranges of one name on one device.
+// Adds up queue delays of the device ranges of one name on one device.
 #include "report/figures/queue.h"
 
 #include "base/rank.h"
@@ -34,9 +34,9 @@ bool ppi_queue_knows_mean(const ppi_queue *queue) {
   return queue->delay.n && queue->delay.sum >= queue->error_ns;
 }
 
-// Each delay less its error is a bound from below. Those of the unresolved are
-// zero and come first in order: the quantile of the bounds is above zero if
-// its rank is beyond them.
+// A delay less its error is a lower bound. Unresolved delays have the bound 0
+// and sort first. The quantile of the bounds is above 0 if its rank is beyond
+// these.
 bool ppi_queue_knows_quantile(const ppi_queue *queue, unsigned percent) {
   uint64_t n = queue->delay.n;
   return n &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where each run was told its own rank, that is its name.
+// Names and sorts runs by rank or process, and finds their kinds.
 #include "report/figures/ranks.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "report/figures/machine.h"
 #include "report/figures/sum.h"
 
-// Numbers by their value.
+// Numbers sort by value, other texts by strcmp.
 static int compare_texts(const char *a, const char *b) {
   char *a_end, *b_end;
   long long left = strtoll(a, &a_end, 10), right = strtoll(b, &b_end, 10);
@@ -33,7 +33,7 @@ static int compare_by_process(const void *left, const void *right) {
   return order ? order : strcmp(a->input->uuid, b->input->uuid);
 }
 
-// Repeated runs have the same rank several times.
+// `ranks` are sorted by rank. Repeated runs have one rank several times: false.
 static bool have_ranks(const ppi_rank *ranks, size_t num) {
   for (size_t i = 0; i < num; i++) {
     if (!*ranks[i].input->rank) return false;
@@ -55,11 +55,11 @@ static int compare_by_begin(const void *left, const void *right) {
          (a->input->began_ns < b->input->began_ns);
 }
 
-// Processes of a job begin one soon after the other, while the first ones run.
+// Processes of one job begin at most 10 s after the earlier ones' end.
 static bool are_far_apart(ppi_rank *ranks, size_t num) {
   const uint64_t least_ns = UINT64_C(10000000000);
   if (num) qsort(ranks, num, sizeof *ranks, compare_by_begin);
-  uint64_t end_ns = UINT64_MAX;  // of those before
+  uint64_t end_ns = UINT64_MAX;  // of earlier runs
   for (size_t i = 0; i < num; i++) {
     const ppi_report_input *input = ranks[i].input;
     uint64_t run_ns = input->began_ns + input->wall_ns;
@@ -84,7 +84,7 @@ static const char *ray_name(const char *title, size_t *out_len) {
   return name;
 }
 
-// What Python runs: a script, a module, or what multiprocessing has spawned.
+// The script or module that Python runs; "spawned" for multiprocessing.
 static const char *script_of(const char *begin) {
   const char *at = begin + strcspn(begin, " ");
   while (*at == ' ' && at[1] == '-') {
@@ -99,8 +99,8 @@ static const char *script_of(const char *begin) {
   return *at ? at + 1 : begin;
 }
 
-// A command's first word without its folder, of Python its script; what a
-// server calls a process of its own stands there, too.
+// The command's first word without its folder; for Python its script. A
+// server's title for its own process is the first word, too.
 static const char *program_of(const ppi_report_input *input, size_t *out_len) {
   const char *begin = input->command;
   if (strncmp(begin, "ray::", 5) == 0) return ray_name(begin, out_len);
@@ -191,7 +191,8 @@ ppi_ranks_name ppi_ranks_title(const ppi_ranks *ranks) {
 
 // ---- kinds ----
 
-// What any Python program has says nothing of what a process is.
+// Rows that identify a kind: not collections and imports, which any Python
+// program has.
 static bool is_of_kind(const ppi_answer_row *row) {
   return !*row->child && *row->name && row->where < PPI_WHERE_BETWEEN &&
          !ppi_is_collection(row->name) && !ppi_is_import(row->name);
@@ -216,7 +217,7 @@ static bool are_alike(const ppi_answer *a, const ppi_answer *b) {
   return !has_stages_of_kind(a) || !has_stages_of_kind(b);
 }
 
-// A kind's time of work, and the number that it gets.
+// A kind's work time, its first input and its number in `list_kinds`.
 typedef struct kind {
   uint64_t work_ns;
   uint32_t first, number;
@@ -239,7 +240,7 @@ static uint64_t work_of(const ppi_answer *answer) {
   return sum_ns;
 }
 
-// Each input's kind by the order in which they come; answers how many.
+// Numbers the inputs' kinds in the order of inputs; answers how many.
 static uint32_t list_kinds(ppi_figures *figures, ppi_base_kind base,
                            kind *kinds) {
   uint32_t num = 0;
@@ -258,7 +259,7 @@ static uint32_t list_kinds(ppi_figures *figures, ppi_base_kind base,
   return num;
 }
 
-// The busiest one's answer takes the place of the sum of all.
+// The answer of the busiest kind replaces the sum of all kinds.
 static pprof_status sum_kinds(ppi_figures *figures, ppi_base_kind base) {
   pprof_status status = PPROF_STATUS_OK;
   figures->kinds = ppi_alloc(figures->num_kinds * sizeof *figures->kinds);
@@ -276,7 +277,7 @@ static pprof_status sum_kinds(ppi_figures *figures, ppi_base_kind base) {
   return status;
 }
 
-// Unlike loops are units, where each kind has its own.
+// Here unlike loops count as units: each kind may have its own loop.
 static ppi_base_kind base_of(ppi_figures *figures) {
   bool is_unlike = figures->loop.is_unlike;
   figures->loop.is_unlike = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of requests in order, copied whole.
+// Adds requests of runs in order, copies and frees them.
 #include "report/figures/request_rows.h"
 
 #include <string.h>

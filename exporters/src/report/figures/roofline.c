@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places a stage under the roof of its device.
+// Computes a stage's place under its device's roofline.
 #include "report/figures/roofline.h"
 
 static double quotient(double part, double of) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stage under the roof of its device: what it computed, in what time, and
-// what of that was possible (Williams, Waterman, Patterson 2009).
+// A stage's place under its device's roofline: its FLOPs, its time, and the
+// part of the possible rate (Williams, Waterman, Patterson 2009).
 #pragma once
 
 #include <stdbool.h>
@@ -13,22 +13,22 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_roofline {
   const char *stage;
-  const char *model;           // whose count it is; NULL: the program stated it
-  const char *type;            // of the peak; "": not known
-  bool at_least;               // not all FLOPs are known
-  bool on_device;              // its own time is its device ranges'
-  double calls, flops, bytes;  // of all steady calls; 0: unknown
-  double own_s, wall_s;        // their own time; of the windows
+  const char *model;           // source of the FLOPs; NULL: the program's count
+  const char *type;            // number type of the peak; "": unknown
+  bool at_least;               // some FLOPs are unknown
+  bool on_device;              // own_s is the time of its device ranges
+  double calls, flops, bytes;  // of steady calls; 0: unknown
+  double own_s, wall_s;        // own time of steady calls; time of the windows
   double peak_flops, peak_bytes;  // a second; 0: unknown
 } ppi_roofline;
 
-// Each 0 where it is not known.
+// A field is 0 if it is unknown.
 typedef struct ppi_roofline_reported {
-  double rate;           // FLOPs a second of its own time
+  double rate;           // FLOPs / second of own time
   double mfu, wall_mfu;  // %, of the peak
   double intensity;      // FLOPs a byte
-  double ridge;          // the intensity from which arithmetic bounds
-  double reach;          // %, of what the roof allows at this intensity
+  double ridge;          // from this intensity on, arithmetic is the bound
+  double reach;          // %, of the roof at this intensity
 } ppi_roofline_reported;
 
 ppi_roofline_reported ppi_roofline_tell(const ppi_roofline *roofline);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of a report's tables: each table is sorted by its key, and a lookup
-// adds the row that is missing.
+// Finds, adds and merges rows of a report's tables, which are sorted by key.
 #include "report/figures/rows.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "event/recorded_wait.h"
 #include "report/figures/fields.h"
 
-// ---- what rows have ----
+// ---- fields of rows ----
 
 static const ppi_field names_fields[] = {
     PPI_KEY(ppi_report_name, text, category_name),
@@ -135,7 +134,7 @@ static const ppi_field memory_fields[] = {
     PPI_FIGURE(ppi_report_memory, bytes, allocated_bytes),
     PPI_FIGURE(ppi_report_memory, bytes, freed_bytes)};
 
-// How it grew adds up in memory_rows.c: not of all places.
+// memory_rows.c adds up the growth, because PPI_OTHER_PLACES has none.
 static const ppi_field places_fields[] = {
     PPI_KEY(ppi_report_place, text, name),
     PPI_FIGURE(ppi_report_place, flag, is_known),
@@ -159,7 +158,7 @@ static const ppi_field inputs_fields[] = {
 
 typedef struct table_kind {
   ppi_fields fields;
-  size_t items, num, capacity;  // where in ppi_figures
+  size_t items, num, capacity;  // offsets in ppi_figures
 } table_kind;
 
 #define KIND(field, row)                                          \
@@ -232,8 +231,8 @@ static size_t count_missing(const row_table *table, const char *from,
   return missing;
 }
 
-// Adds the rows that `from`, sorted like the table, has and the table has not:
-// from the last one on, so that each row moves once.
+// Adds the rows of `from` that the table lacks. `from` is sorted like the
+// table; the merge begins with the last row, so that each row moves once.
 static pprof_status join(const row_table *table, const void *from, size_t num) {
   size_t missing = count_missing(table, from, num);
   if (missing == 0) return PPROF_STATUS_OK;

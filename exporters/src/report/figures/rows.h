@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lookups in a report's tables, which add the row that is missing.
+// Lookups in a report's tables; a lookup adds a missing row.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -22,8 +22,8 @@ typedef enum ppi_figures_table {
   PPI_FIGURES_TABLES(PPI_FIGURES_TABLE) PPI_NUM_FIGURES_TABLES
 } ppi_figures_table;
 
-// Lookups that add what is missing; NULL when out of memory. Of `key` the key
-// alone counts, and what else a new row has.
+// ppi_figures_row finds or adds the row of `key`; NULL: no memory. It reads
+// only the PPI_KEY and PPI_KEPT fields of `key`.
 void *ppi_figures_row(ppi_figures *figures, ppi_figures_table table,
                       const void *key);
 #define PPI_FIGURES_ROW(name, field, type)                                  \
@@ -46,12 +46,13 @@ ppi_report_category *ppi_figures_category(ppi_figures *figures,
                                           uint32_t category, const char *name);
 ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name);
 ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name);
-// Whether it is a recorded wait; whether any name is one.
+// ppi_name_is_wait: the name is a recorded wait. ppi_figures_have_waits: one of
+// the names is.
 bool ppi_name_is_wait(const ppi_report_name *name);
 bool ppi_figures_have_waits(const ppi_figures *figures);
 pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
                               const char *text);
-// ppi_figures_input adds one even where there is one of that key. Texts may be
+// ppi_figures_input adds an input even if another has its key. Texts may be
 // NULL.
 pprof_status ppi_figures_input(ppi_figures *figures,
                                const ppi_report_input *input);
@@ -59,11 +60,12 @@ pprof_status ppi_figures_input(ppi_figures *figures,
 // ppi_figures_add_row adds the figures of `row` to those of its key.
 pprof_status ppi_figures_add_row(ppi_figures *figures, ppi_figures_table table,
                                  const void *row);
-// ppi_figures_join adds the rows that only `from` has, without their figures:
-// one by one they would move the rest of their table each.
+// ppi_figures_join adds the rows that only `from` has, without their figures.
+// One pass moves each row of the table once; single additions would move it
+// often.
 pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from,
                               ppi_figures_table table);
-// ppi_figures_merge_table joins, and adds the figures.
+// ppi_figures_merge_table joins the tables, then adds the figures.
 pprof_status ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
                                      ppi_figures_table table);
 void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table table);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds up how the requests of one class were served.
+// Adds up the times and tokens of a class of requests.
 #include "report/figures/serving.h"
 
 #include "base/base.h"
@@ -26,7 +26,7 @@ static uint64_t from_to(uint64_t from_ns, uint64_t to_ns) {
   return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-// From the arrival to the schedule.
+// The time from arrival to schedule.
 typedef struct serving_start {
   uint64_t before_ns, queue_ns;
   bool has_before;
@@ -44,7 +44,7 @@ static pprof_status add_gaps(ppi_serving *serving,
        i++) {
     const ppi_served_tokens *tokens = &request->tokens[i];
     uint64_t gap_ns = tokens->time_ns - request->tokens[i - 1].time_ns;
-    // When each of them came is not known: no gap, but a mean one.
+    // Spread tokens have no times of their own, only a mean gap.
     if (tokens->is_spread) gap_ns /= tokens->num;
     *is_good = *is_good && keeps(slo->itl_ns, gap_ns);
     if (tokens->is_spread) continue;
@@ -63,7 +63,7 @@ static ppi_serving_part part_of(const ppi_served_request *request, size_t i) {
   return tokens->is_mixed ? PPI_SERVING_MIXED : PPI_SERVING_DECODED;
 }
 
-// The parts of its time, with the rest. Gaps are decode's.
+// Adds the parts of a request's time, with the rest. Gaps belong to decode.
 static bool add_parts(ppi_serving *serving, const ppi_served_request *request,
                       const serving_start *start, uint64_t e2e_ns) {
   ppi_serving_slow parts = {.n = 1};
@@ -106,7 +106,7 @@ static pprof_status add_tokens(ppi_serving *serving,
   return status;
 }
 
-// Of an undivided one both are 0.
+// An undivided request has 0 for both.
 static serving_start start_of(const ppi_served_request *request) {
   if (request->is_undivided) return (serving_start){0, 0, false};
   uint64_t first_ns =
@@ -127,7 +127,7 @@ static pprof_status add_start(ppi_serving *serving, const serving_start *start,
   if (is_undivided) return status;
   if (start->has_before)
     status = add_time(serving, PPI_SERVING_BEFORE_QUEUE, start->before_ns);
-  // A queue that begins as it ends is none that is known.
+  // A queue that begins at its end is not a known queue.
   if (status == PPROF_STATUS_OK && (!start->has_before || start->queue_ns))
     status = add_time(serving, PPI_SERVING_QUEUE, start->queue_ns);
   return status;

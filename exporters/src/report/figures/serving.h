@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the requests of one class were served: the times of each, what they came
-// with and what they got.
+// The serving of one class of requests: their times, input tokens and output
+// tokens.
 #pragma once
 
 #include "report/figures/histogram.h"
@@ -9,7 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// docs/serving.md defines them. Each is a row of the view.
+// docs/serving.md defines these times. Each is a row of the view.
 // clang-format off
 #define PPI_SERVING_TIMES(each) \
   each(E2E, "end to end") \
@@ -31,23 +31,23 @@ typedef enum ppi_serving_time {
 #undef PPI_SERVING_TIME_VALUE
 const char *ppi_serving_time_name(ppi_serving_time time);
 
-// What a request must keep to be good; 0: nothing is asked of that.
+// The limits for a good request; 0: no limit.
 typedef struct ppi_slo {
   uint64_t ttft_ns, itl_ns, tpot_ns, e2e_ns;
 } ppi_slo;
 
 // All zero is the empty one. A class of requests, or a range that serves them.
 typedef struct ppi_serving {
-  uint64_t num_whole;               // from arrival to end
-  uint64_t num_cut;                 // neither: by an edge, or never ended
-  uint64_t num_silent;              // of the whole: without a token
-  uint64_t num_good;                // of the whole: they kept the SLO
-  uint64_t num_unequal;             // of the whole: tokens came after the end
-  uint64_t num_undivided;           // of all: their queue is unknown
-  uint64_t tokens_in, tokens_out;   // of the whole
+  uint64_t num_whole;               // recorded from arrival to end
+  uint64_t num_cut;                 // cut by an edge, or never ended
+  uint64_t num_silent;              // whole ones without a token
+  uint64_t num_good;                // whole ones that kept the SLO
+  uint64_t num_unequal;             // whole ones with tokens after the end
+  uint64_t num_undivided;           // all with an unknown queue time
+  uint64_t tokens_in, tokens_out;   // of whole ones
   uint64_t waiting_ns, running_ns;  // of all
-  // Of a class, over the runs that have requests of it: recorded time from
-  // their first arrival, of any class, to their last end.
+  // Of a class, over the runs with its requests: recorded time from the run's
+  // first arrival, of any class, to its last end.
   uint64_t span_ns;
   ppi_iterations iterations;
   ppi_serving_slow *slow;  // by length; NULL: no whole request yet
@@ -55,17 +55,17 @@ typedef struct ppi_serving {
   ppi_histogram times[PPI_NUM_SERVING_TIMES];
 } ppi_serving;
 
-// One request, as it was served. Its tokens are in the order of time.
+// One served request. Its tokens are in the order of time.
 typedef struct ppi_served_tokens {
   uint64_t time_ns, num;
-  bool is_mixed;   // another request was scheduled in the gap before it
-  bool is_spread;  // they came one by one since the last ones
+  bool is_mixed;   // another request was scheduled in the gap before
+  bool is_spread;  // tokens came one by one since the previous entry
 } ppi_served_tokens;
 typedef struct ppi_served_request {
   uint64_t arrival_ns, end_ns;
-  uint64_t queued_ns;     // when the queue began; UINT64_MAX: at its arrival
+  uint64_t queued_ns;     // begin of the queue; UINT64_MAX: at arrival
   uint64_t scheduled_ns;  // UINT64_MAX: never
-  bool is_undivided;      // unknown, though it got tokens
+  bool is_undivided;      // queue time unknown, but it got tokens
   uint64_t tokens_in;
   bool is_cut;
   const ppi_served_tokens *tokens;
@@ -81,8 +81,8 @@ static inline bool ppi_serving_is_class(const ppi_serving *serving) {
 // ppi_serving_iterate adds a range that served `batch` requests.
 pprof_status ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns,
                                  uint64_t batch, uint64_t prefills);
-// ppi_serving_slowest sums up the whole requests that are at least as long as
-// the answer, the slowest hundredth or a few more; 0: there are none.
+// ppi_serving_slowest sums up the slowest hundredth of whole requests or a few
+// more. Answers the shortest of their lengths; 0: there are none.
 uint64_t ppi_serving_slowest(const ppi_serving *serving, ppi_serving_slow *out);
 pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from);
 void ppi_serving_clear(ppi_serving *serving);

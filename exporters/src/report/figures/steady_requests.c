@@ -24,7 +24,7 @@ static int compare_starts(const void *left, const void *right) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-// How many of a run's requests, in the order of their starts, are cold.
+// Counts a run's cold requests; `list` is in the order of starts.
 static size_t num_cold(const ppi_steady_request *list, size_t num,
                        long warmup) {
   ppi_first_call calls[PPI_FIRST_CALLS];
@@ -35,7 +35,7 @@ static size_t num_cold(const ppi_steady_request *list, size_t num,
   return ppi_first_calls_num_cold(calls, num, warmup);
 }
 
-// The requests of a run without its cold ones; answers how many.
+// Lists a run's steady requests; answers how many.
 static size_t list_run(const ppi_figures *figures, size_t index,
                        ppi_steady_request *list, size_t *num_all_cold) {
   const ppi_request_run *run = figures->request_runs[index];

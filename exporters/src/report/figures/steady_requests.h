@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The requests of all runs without the cold ones, by length.
+// The steady requests of all runs, by length.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -10,7 +10,7 @@ PPROF_BEGIN_C_
 typedef struct ppi_steady_request {
   const ppi_request_run *run;
   const ppi_request_row *row;
-  size_t run_index;  // of `run` among those of the figures
+  size_t run_index;  // of `run` in figures->request_runs
 } ppi_steady_request;
 
 // ppi_steady_requests: `*out` is the caller's (ppi_free). NO_MEMORY.

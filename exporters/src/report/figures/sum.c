@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The finished figures of a report: sorted tables that add up. Every sum is of
-// integers and every table is ordered by name, so no order of merging shows.
+// Adds up and frees figures: sorted tables and sums. Integer sums and tables in
+// the order of names make the order of merging irrelevant.
 #include "report/figures/sum.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "report/figures/request_rows.h"
 #include "report/figures/rows.h"
 
-// An error bound or a cost of several runs is the worst one's; crash-safe are
-// they all or none.
+// The error bound and the cost are the worst run's. A sum is crash-safe if all
+// runs are.
 static void add_totals(ppi_figures *into, const ppi_figures *from) {
   bool first = into->num_inputs == 0;
   for (int key = 0; key < PPI_NUM_TOTALS; key++) {
@@ -90,8 +90,8 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
   return status == PPROF_STATUS_OK ? ppi_path_rows_merge(into, from) : status;
 }
 
-// Of several runs the verdict that says most; of like ones the busier one, then
-// that of more units.
+// Keeps the run with the stronger claim, then with the greater utilization,
+// then with more units.
 static void add_limit(ppi_limit *into, const ppi_limit *from) {
   static const int says[PPI_NUM_CLAIMS] = {[PPI_CLAIM_KEEPS_UP] = 1,
                                            [PPI_CLAIM_BALANCED] = 2,
@@ -113,7 +113,7 @@ static bool has_time(const ppi_figures *figures) {
   return any;
 }
 
-// A loop that not all runs have is the unit of none.
+// Iterations are no units if not all runs have the same loop.
 static void add_loop(ppi_figures *into, const ppi_figures *from) {
   ppi_figures_loop *loop = &into->loop;
   if (!has_time(from)) return;
@@ -175,7 +175,7 @@ void ppi_figures_clear(ppi_figures *figures) {
   *figures = (ppi_figures){0};
 }
 
-// ---- what energy is divided by ----
+// ---- divisors of energy ----
 
 static uint64_t num_of(const ppi_answer *answer) {
   return PPI_MAX(answer->num_units, answer->num_all) + answer->num_cold;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures that add up, and how they are freed.
+// Adds up and frees figures.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -10,12 +10,12 @@ PPROF_BEGIN_C_
 pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from);
 void ppi_figures_clear(ppi_figures *figures);
 void ppi_figures_clear_kinds(ppi_figures *figures);
-// The greatest base that the runs have.
+// ppi_figures_base answers the greatest base that the runs have.
 ppi_base_kind ppi_figures_base(const ppi_figures *figures);
 
 void ppi_report_perf_merge(ppi_report_perf *into, const ppi_report_perf *from);
 
-// What energy is divided by: requests, steps and output tokens, cold ones too.
+// The divisors of energy: requests, steps and output tokens, cold ones too.
 typedef struct ppi_energy_unit {
   const char *name;
   uint64_t num;  // 0: the run has none
@@ -23,7 +23,8 @@ typedef struct ppi_energy_unit {
 enum { PPI_ENERGY_UNITS = 3 };
 void ppi_figures_energy_units(const ppi_figures *figures,
                               ppi_energy_unit out[PPI_ENERGY_UNITS]);
-// ppi_figures_items_of is the items of a stage's calls, on host and devices.
+// ppi_figures_items_of sums up the items of a stage's calls, on host and
+// devices.
 double ppi_figures_items_of(const ppi_figures *figures, const char *name);
 
 PPROF_END_C_
