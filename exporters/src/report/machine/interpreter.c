@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the time of collections, event-loop callbacks and the interpreter's
+// lock.
 #include "report/machine/interpreter.h"
 
 #include <math.h>
@@ -16,7 +19,7 @@
 // ---- units: requests, or else steps ----
 
 typedef struct unit {
-  uint64_t flow;  // of a step its number in order
+  uint64_t flow;  // for a step, its index among the calls
   uint64_t from_ns, to_ns;
 } unit;
 
@@ -90,7 +93,7 @@ static int generation_of(const ppi_limit_calls *calls,
   return generation < 0 || generation >= PPI_GENERATIONS ? -1 : generation;
 }
 
-// A collection stops all threads: it hits whatever is open.
+// A collection stops all threads, so that it hits every open unit.
 static bool find_collections(const ppi_limit_calls *calls, const units *all,
                              int generation, ppi_collections *out) {
   ppi_intervals pauses = {0};
@@ -116,8 +119,8 @@ static bool find_collections(const ppi_limit_calls *calls, const units *all,
 
 // ---- event loops ----
 
-// The callback that kept the loop longest in all; the waiting requests are of
-// its longest time.
+// Finds the callback with the greatest total time in the loop. `waited` counts
+// the requests that were open in its longest call.
 static void find_held(const ppi_machine_run *loops, const units *all,
                       ppi_held_loop *out) {
   const double ms = 1e6;
@@ -142,15 +145,15 @@ static void find_held(const ppi_machine_run *loops, const units *all,
   }
   uint64_t from_ns = longest_at_ns - PPI_MIN(longest_at_ns, out->longest_ns);
   uint64_t open = num_open(all, from_ns, longest_at_ns);
-  // The request that held it is one of them.
+  // One of them is the callback's own request.
   out->waited = open - (open > 0);
   out->are_requests = all->are_requests;
 }
 
-// ---- its lock, where the use of processors is known and waits are not ----
+// ---- the interpreter's lock, from CPU use ----
 
 // A call that begins while another thread's stage computes finds the lock
-// taken. Without a lock its length has nothing to do with that moment.
+// taken. Without a lock, its length is independent of that moment.
 enum { LOCK_NAMES = 64, LOCK_CALLS = 20, LOCK_ERRORS = 5 };
 
 typedef struct moments {
@@ -167,7 +170,7 @@ static void add_moment(moments *to, double value) {
 
 typedef struct locks {
   const ppi_limit_calls *calls;
-  uint32_t *inner;  // calls whose use is known, and of none in them
+  uint32_t *inner;  // calls with known CPU use and no such call inside
   size_t num;
   uint32_t names[LOCK_NAMES];
   size_t num_names;
@@ -206,8 +209,8 @@ static bool find_inner(locks *of) {
   return done;
 }
 
-// Where calls of that name compute for more than half of their time: who is
-// preempted keeps the lock.
+// The calls of `name` that compute for at least half of their time. Time in the
+// run queue counts, because a preempted thread keeps the lock.
 static bool find_computing(const locks *of, uint32_t name, ppi_intervals *out) {
   bool done = true;
   for (size_t i = 0; i < of->num && done; i++) {
@@ -223,7 +226,7 @@ static bool find_computing(const locks *of, uint32_t name, ppi_intervals *out) {
 static void judge_pair(const locks *of, const ppi_intervals *computing,
                        uint32_t culprit, uint32_t victim, ppi_held_lock *out) {
   const ppi_limit_calls *calls = of->calls;
-  moments sides[2] = {{0}, {0}};  // others, and those that begin inside
+  moments sides[2] = {{0}, {0}};  // [1]: calls that begin inside of `computing`
   double of_ns = 0;
   for (size_t i = 0; i < of->num; i++) {
     const ppi_limit_call *call = &calls->items[of->inner[i]];
@@ -268,7 +271,7 @@ static bool find_lock(const ppi_limit_calls *calls, ppi_held_lock *out) {
   return done;
 }
 
-// Whether it is a run of Python: the ledger's counters and ranges.
+// Whether the run is one of Python, with the ledger's counters or ranges.
 static bool has_any(const ppi_machine_run *loops,
                     const ppi_limit_calls *calls) {
   bool any = loops->num_events > 0;

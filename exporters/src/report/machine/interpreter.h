@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's time: collections that hit units, callbacks that kept an
-// event loop, and stages that held its lock.
+// The interpreter's time: collections that hit units, callbacks that blocked an
+// event loop, and stages that had its lock.
 #pragma once
 
 #include "report/figures/machine.h"
@@ -10,7 +10,7 @@
 
 PPROF_BEGIN_C_
 
-// ppi_interpreter_find looks at a run that is over; `loops` are the counters of
+// ppi_interpreter_find takes a finished run; `loops` are the counters of
 // category EventLoop.
 //
 // Errors: NO_MEMORY.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the counters of a category as series of points.
 #include "report/machine/series.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chance is what the same stretches would meet at other times of the run:
-// bunches of them are put anywhere, many times over. That keeps how long calls
-// and stretches are, and which come together.
+// Finds the stage with more slow calls in stretches of time than by chance. For
+// chance, bunches of the stretches move to random times of the run, many times.
+// Calls and stretches keep their lengths, and close stretches stay together.
 #include "report/machine/slow_calls.h"
 
 #include <stdio.h>
@@ -13,16 +13,16 @@
 #include "base/mix.h"
 #include "base/sort.h"
 
-// A slow call takes so much more than the median.
+// A slow call takes longer than SLOW times the median.
 #define SLOW 1.5
 enum {
   LEAST_CALLS = 20,
   LEAST_COVERED = 3,
-  MOST_SLOW = 256,  // that are looked at, of a stage
+  MOST_SLOW = 256,  // slow calls of a stage that are kept
   TRIALS = 1999,
-  MOST_LIKE = 2  // of them that may meet as many
+  MOST_LIKE = 2  // trials that may cover as many calls
 };
-// Stretches that are as near move together.
+// Stretches at most this near move together.
 #define BUNCH_NS 100000000ull
 
 // ---- slow calls ----
@@ -46,7 +46,7 @@ static bool add_slow(ppi_slow_calls *to, const ppi_limit_call *call,
   return true;
 }
 
-// The calls of one name, by their places.
+// Adds the stage of one name; `places` are its calls.
 static bool add_stage(ppi_slow_calls *to, const ppi_limit_calls *calls,
                       const uint32_t *places, size_t num, uint64_t *lengths) {
   if (num < LEAST_CALLS) return true;
@@ -80,7 +80,7 @@ static bool add_stage(ppi_slow_calls *to, const ppi_limit_calls *calls,
   return true;
 }
 
-// Sorts places of calls by name: a count, then each into its part.
+// Sorts places of calls by name: a counting sort.
 static uint32_t *by_name(const ppi_limit_calls *calls, size_t *firsts) {
   const ppi_table_ids *ids = &calls->fill.ids;
   uint32_t *places = ppi_alloc((calls->num + 1) * sizeof *places);
@@ -103,7 +103,7 @@ pprof_status ppi_slow_calls_find(const ppi_limit_calls *calls,
   uint64_t *lengths = ppi_alloc((calls->num + 1) * sizeof *lengths);
   uint32_t *places = firsts ? by_name(calls, firsts) : NULL;
   bool done = lengths && places;
-  // Each part begins where its own count has led to.
+  // The counting sort left the begin of each name's part in `firsts`.
   size_t end = 0;
   for (size_t i = 0; done && i < calls->num; i++)
     end += is_stage(&calls->items[i]);
@@ -124,7 +124,7 @@ void ppi_slow_calls_clear(ppi_slow_calls *slow) {
   *slow = (ppi_slow_calls){0};
 }
 
-// ---- what they meet ----
+// ---- slow calls in stretches ----
 
 static bool meets(const ppi_intervals *stretches, uint64_t from_ns,
                   uint64_t to_ns) {
@@ -158,7 +158,7 @@ static double next_random(uint64_t *state) {
 typedef struct bunches {
   size_t *items;
   size_t num;
-  uint64_t ns;  // of all, with what is inside them
+  uint64_t ns;  // of all bunches, with the gaps inside
   uint64_t *places;
   uint64_t random;
 } bunches;
@@ -180,8 +180,8 @@ static bool find_bunches(const ppi_intervals *from, bunches *out) {
   return true;
 }
 
-// Puts the bunches elsewhere in the run, in their order and without overlap:
-// what is free is divided at random.
+// Moves the bunches to random places of the run, in order and without overlap:
+// it divides the free time at random.
 static bool move_bunches(const ppi_intervals *from, ppi_interval run,
                          bunches *by, ppi_intervals *to) {
   uint64_t run_ns = run.to_ns - run.from_ns, taken_ns = run.from_ns;
@@ -203,7 +203,7 @@ static bool move_bunches(const ppi_intervals *from, ppi_interval run,
   return true;
 }
 
-// False: out of memory, too.
+// Answers false without memory, too.
 static bool is_above_chance(const ppi_slow_calls *slow,
                             const ppi_slow_stage *stage,
                             const ppi_intervals *stretches, ppi_interval run,
@@ -237,8 +237,8 @@ static uint64_t excess_of(const ppi_slow_calls *slow,
   return ns;
 }
 
-// Of a range and one inside with nearly all of its time, the inner one is
-// reported.
+// Prefers the shorter of two stages with nearly the same excess: it is the
+// inner range of the two.
 static bool is_better(const ppi_slow_stage *a, uint64_t a_ns,
                       const ppi_slow_stage *b, uint64_t b_ns) {
   if (!b) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which stage's slow calls lie in some stretches of time, and whether more of
-// them do than by chance.
+// Finds the stage with more slow calls in given stretches of time than by
+// chance.
 #pragma once
 
 #include "report/figures/machine.h"
@@ -18,7 +18,7 @@ typedef struct ppi_slow_call {
 typedef struct ppi_slow_stage {
   const char *name;
   uint64_t median_ns;
-  size_t first, num;  // of `calls`
+  size_t first, num;  // in `calls`
 } ppi_slow_stage;
 
 // All zero is the empty one.
@@ -29,10 +29,10 @@ typedef struct ppi_slow_calls {
   size_t num, capacity;
 } ppi_slow_calls;
 
-// ppi_slow_calls_find looks at all calls of stages; names are borrowed.
+// ppi_slow_calls_find finds the slow calls of all stages; it borrows the names.
 pprof_status ppi_slow_calls_find(const ppi_limit_calls *calls,
                                  ppi_slow_calls *out);
-// ppi_slow_calls_meet puts into `out` the stage that loses most in `stretches`,
+// ppi_slow_calls_meet sets `out` to the stage that loses most in `stretches`,
 // which lie in [from_ns, to_ns).
 void ppi_slow_calls_meet(const ppi_slow_calls *slow,
                          const ppi_intervals *stretches, uint64_t from_ns,

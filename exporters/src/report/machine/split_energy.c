@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// At each moment the power of a device is that of the stages which keep it
-// busy, in equal parts, or of none; all is scaled to the device's counter of
-// energy.
+// Divides a device's energy among its stages. Stages that keep the device busy
+// at one moment share its power equally. The sums are scaled to the device's
+// energy counter.
 #include "report/machine/split_energy.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 enum { MOST_ACTIVE = 64, LEAST_SAMPLES = 20 };
 
-// A call begins or ends.
+// The begin or the end of a call.
 typedef struct border {
   uint64_t ns;
   uint32_t call;
@@ -26,7 +26,7 @@ typedef struct border {
 } border;
 
 typedef struct share {
-  double joules, shared_joules;  // the second: what others were busy for, too
+  double joules, shared_joules;  // shared_joules: the part that may be others'
   uint64_t busy_ns, calls;
 } share;
 
@@ -38,17 +38,17 @@ typedef struct split {
   border *borders;
   size_t num_borders;
   share *shares;     // by name
-  uint8_t *counted;  // by call: it is in its stage's number
+  uint8_t *counted;  // by call: its stage's `calls` has it
   double idle_joules, sum_joules;
   uint64_t from_ns, to_ns;  // between two readings of the counter
-  double counted_joules;    // what it grew by; < 0: there is none
+  double counted_joules;    // the counter's growth; < 0: no counter
   const ppi_machine_series *power;
-  double period_ns, spread;  // of samples: their distance, sd / mean
+  double period_ns, spread;  // of samples: distance in ns; sd / mean
 } split;
 
 // ---- calls of the device ----
 
-// "gpu:1" is 1; UINT32_MAX: no device that has such a number.
+// The number of a stream's device: "gpu:1" is 1; UINT32_MAX: no number.
 static unsigned number_of(const ppi_table_ids *ids, uint32_t stream) {
   uint32_t device = ppi_table_ids_device(ids, stream);
   const char *name = ppi_table_ids_device_name(ids, device);
@@ -123,7 +123,7 @@ static bool is_around(const split *of, uint32_t outer, uint32_t inner) {
   return false;
 }
 
-// The stages of the innermost calls, each once, as names.
+// Lists the names of the innermost calls' stages, each once.
 static size_t stages_of(split *of, const active *now, uint32_t *names) {
   size_t num = 0;
   for (size_t i = 0; i < now->num; i++) {
@@ -159,14 +159,15 @@ static void divide(split *of, const active *now, double joules, uint64_t ns) {
 
 // ---- the run ----
 
-// Within the stretch of calls, and between two readings of the counter.
+// Limits a chunk to the time between the first and the last sample.
 static void clip(const split *of, const ppi_limit_chunk *chunk,
                  uint64_t *from_ns, uint64_t *to_ns) {
   *from_ns = PPI_MAX(chunk->from_ns, of->from_ns);
   *to_ns = PPI_MIN(chunk->to_ns, of->to_ns);
 }
 
-// What has begun and ended before `from_ns` is over; `at` and `sample` follow.
+// Divides a chunk's energy, from one border of calls or power sample to the
+// next. `at` is the next border.
 static void walk_chunk(split *of, const ppi_limit_chunk *chunk, size_t *at,
                        active *now) {
   const ppi_machine_series *power = of->power;
@@ -189,7 +190,8 @@ static void walk_chunk(split *of, const ppi_limit_chunk *chunk, size_t *at,
   }
 }
 
-// The median of their distances: where the power stays the same there are none.
+// Sets the period to the samples' median distance: constant power has no
+// samples.
 static bool find_period(split *of) {
   const ppi_machine_series *power = of->power;
   size_t num = power && power->num > 1 ? power->num - 1 : 0;
@@ -216,7 +218,7 @@ static void find_sampling(split *of) {
   of->spread = sqrt(PPI_MAX(squares / (double)num - mean * mean, 0)) / mean;
 }
 
-// False: nothing is known of the device's energy.
+// Answers false if the device's energy is unknown.
 static bool find_span(split *of) {
   const ppi_machine_series *energy =
       ppi_machine_run_find_gpu(of->run, of->device, "energy_j");
@@ -300,7 +302,7 @@ static pprof_status split_device(const ppi_machine_run *run,
   return status;
 }
 
-// Of processors all is known but who took it.
+// Processors have only a total: their users are unknown.
 static pprof_status add_processors(const ppi_machine_run *run,
                                    ppi_energy *out) {
   const ppi_machine_series *energy =

@@ -9,7 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// ppi_machine_split_energy looks at a run that is over.
+// ppi_machine_split_energy takes a finished run.
 //
 // Errors: NO_MEMORY.
 pprof_status ppi_machine_split_energy(const ppi_machine_run *run,

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds troubles of the machine in its counters, with the stages that they hit.
 #include "report/machine/troubles.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/machine/slow_calls.h"
 
-// A sum that grew did so since the sample before, or within this where nothing
-// changed for longer.
+// A counted sum grew since the last sample, or within this time if the last
+// sample is older.
 #define SAMPLE_NS 500000000ull
 
 typedef enum form {
-  BITS,    // a level that has one of the bits
+  BITS,    // a level with one of the bits
   ABOVE,   // a level above the limit
-  TIME,    // a sum of microseconds that grew by as much as it took
-  SHARED,  // the same, of several processors or threads: at most what passed
+  TIME,    // a sum of microseconds, by its growth
+  SHARED,  // the same, over processors or threads: at most the time
   EVENTS   // a sum that grew by more than the limit
 } form;
 
 typedef struct cause {
   ppi_machine_cause cause;
-  const char *counter;  // of devices: without "gpu:N."
+  const char *counter;  // a device's counter has no "gpu:N." here
   bool of_device;
   form form;
-  double limit;  // bits, a level, a part of the time, a number
+  double limit;  // bits, a level, a fraction of the time or a number
 } cause;
 
 // NVML's event reasons: power cap 4; slowed down by heat or hardware 8, 32, 64,
@@ -38,8 +40,8 @@ static const cause causes[] = {
     {PPI_MACHINE_SWAPPING, "process.major_faults", false, EVENTS, 20},
 };
 
-// The stretch that point `i` of the series speaks of; its time is 0 where
-// nothing is wrong.
+// The stretch of point `i` of the series; `*out_ns` is its time of trouble, or
+// 0.
 static ppi_interval stretch_at(const cause *of,
                                const ppi_machine_series *series, size_t i,
                                double *out_ns) {
@@ -102,7 +104,7 @@ pprof_status ppi_machine_stretches(const ppi_machine_run *run,
   return ppi_intervals_unite(to) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-// ---- what else is known of a cause ----
+// ---- further figures of a cause ----
 
 static double grown_in(const ppi_machine_series *series,
                        const ppi_intervals *stretches) {
@@ -118,7 +120,7 @@ static double grown_in(const ppi_machine_series *series,
   return sum;
 }
 
-// Which counters grew while everything stood still.
+// The growth of other counters while everything stood still.
 static void find_why(const ppi_machine_run *run, const ppi_intervals *stretches,
                      ppi_machine_trouble *out) {
   const double us = 1e3;
@@ -133,7 +135,7 @@ static void find_why(const ppi_machine_run *run, const ppi_intervals *stretches,
   out->ready_ns = (uint64_t)(us * ready);
 }
 
-// The level's mean in the stretches, or with NULL all the time.
+// The level's mean in the stretches; NULL: over all the time.
 static void add_mean(const ppi_machine_series *series,
                      const ppi_intervals *stretches, ppi_machine_mean *to) {
   for (size_t i = 0; series && i + 1 < series->num; i++) {
@@ -158,7 +160,7 @@ static void find_more(const ppi_machine_run *run, const cause *of,
              &out->devices[device].capped_mhz);
 }
 
-// ---- all of them ----
+// ---- all causes ----
 
 static pprof_status find_trouble(const ppi_machine_run *run, const cause *of,
                                  unsigned device, const ppi_slow_calls *slow,

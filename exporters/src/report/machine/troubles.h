@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of what a machine's counters can say against it.
+// Finds troubles of the machine in its counters.
 #pragma once
 
 #include "report/figures/machine.h"
@@ -10,14 +10,14 @@
 
 PPROF_BEGIN_C_
 
-// ppi_machine_find_troubles looks at a run that is over.
+// ppi_machine_find_troubles takes a finished run.
 //
 // Errors: NO_MEMORY.
 pprof_status ppi_machine_find_troubles(const ppi_machine_run *run,
                                        const ppi_limit_calls *calls,
                                        ppi_machine_figures *out);
-// ppi_machine_stretches adds when `wanted` was there, on that device or, as
-// device 0, on the host, and returns the sum of what it took.
+// ppi_machine_stretches adds the stretches of `wanted` on a device, or on the
+// host (device 0), and answers their total time.
 //
 // Errors: NO_MEMORY.
 pprof_status ppi_machine_stretches(const ppi_machine_run *run,
