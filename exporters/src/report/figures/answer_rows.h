@@ -21,14 +21,14 @@ typedef enum ppi_base_kind {
 typedef enum ppi_where {
   PPI_WHERE_DEVICE = 0,  // a device works for the unit
   PPI_WHERE_QUEUE,       // work is submitted to a device that serves others
-  PPI_WHERE_HOST,        // a thread works for it
+  PPI_WHERE_HOST,        // a thread works for the unit
   PPI_WHERE_WAITING,     // threads wait for others; nothing works for it
   PPI_WHERE_BETWEEN,     // none of these
   // The same for requests, by the cause of the wait; `name` is the stage.
-  PPI_WHERE_LINE,       // its servers are taken
+  PPI_WHERE_LINE,       // the stage's servers are taken
   PPI_WHERE_HELD,       // behind a stage that cannot pass on its output
-  PPI_WHERE_BATCH,      // its batch fills
-  PPI_WHERE_IDLE,       // its server is free, and nothing is recorded
+  PPI_WHERE_BATCH,      // the stage's batch fills
+  PPI_WHERE_IDLE,       // the stage's server is free; no work is recorded
   PPI_WHERE_HAND_OVER,  // from thread to thread; no stage
   PPI_WHERE_PAUSED,     // everything stands still; no stage
   PPI_NUM_WHERES
@@ -38,7 +38,7 @@ typedef enum ppi_where {
 // one of the same stage and place.
 typedef struct ppi_answer_row {
   char *name;    // of the stage; "": none
-  char *child;   // directly inside that stage; "": the stage itself
+  char *child;   // a range directly inside; "": the stage itself
   char *device;  // "": none
   ppi_where where;
   uint64_t total_ns, calls;
@@ -53,14 +53,14 @@ typedef struct ppi_answer {
   uint32_t *slots;  // while rows are added: a row's number + 1; 0: free
   size_t num_slots;
   uint64_t num_runs;
-  // The units of `rows`, their times, and the sum over runs from the first
-  // unit's begin to the last unit's end.
+  // The units of `rows` and their times. span_ns sums up over runs the time
+  // from the first unit's begin to the last unit's end.
   uint64_t num_units, total_ns, max_ns, span_ns;
   uint64_t num_all;  // units, with those that thinning left out
   ppi_histogram times;
-  // Not in `rows`: cold units and their time, cut units, and the time of
-  // windows before the first unit, or a run's first stage, and after a run's
-  // last one.
+  // `rows` lacks cold units, cut units and two times of windows. before_ns ends
+  // at the first unit, or at a run's first stage. after_ns begins at a run's
+  // last stage.
   uint64_t num_cold, cold_ns, num_cut, before_ns, after_ns;
 } ppi_answer;
 

@@ -20,8 +20,8 @@ typedef struct ppi_cpu_sums {
   uint64_t num_queued;  // of these, ranges with the run-queue time
   uint64_t real_ns, user_ns, sys_ns, inner_ns, run_queue_ns;
   uint64_t voluntary, involuntary, minor_faults, major_faults;
-  // For the ranges in `num_queued`: recorded waits, blocked time outside of
-  // recorded waits, and the part of recorded waits on a processor.
+  // Sums over `num_queued`: recorded waits, blocked time without a recorded
+  // wait, recorded waits on a processor.
   uint64_t waits_ns, unrecorded_ns, on_processor_ns;
 } ppi_cpu_sums;
 

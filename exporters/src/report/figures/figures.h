@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contents of a finished report: names and integers without ids and paths,
-// so that reports of several processes add up.
+// The contents of a finished report: names and integers. Without ids and paths,
+// reports of several processes add up.
 #pragma once
 
 #include "base/map.h"
@@ -70,13 +70,13 @@ typedef struct ppi_report_name {
   ppi_numbers numbers;     // in the names of its host ranges
   ppi_spread bytes;        // of copies and sets that state their bytes
   ppi_histogram sizes;     // the same
-  uint64_t self_ns;        // host time, less that of ranges nested in them
-  uint64_t own_device_ns;  // device time submitted in no range nested in them
-  uint64_t num_async;      // host ranges that took no part in nesting
+  uint64_t self_ns;        // host time without nested ranges
+  uint64_t own_device_ns;  // device time not submitted in nested ranges
+  uint64_t num_async;      // host ranges outside of nesting
   ppi_phases host_phases, device_phases;  // with details.stages
   ppi_cpu_sums cpu;                       // of host ranges
-  // With details.allocations: while they ran, and less what changed in ranges
-  // nested in them.
+  // With details.allocations: changes while ranges ran; own_memory leaves out
+  // changes in nested ranges.
   ppi_net_bytes memory, own_memory;
 } ppi_report_name;
 
@@ -88,12 +88,12 @@ typedef struct ppi_report_details {
   bool paddle_distribution;  // communication as in Paddle's profiler
   bool stages;               // cold and steady calls of each name
   bool requests;             // each request's time by stage
-  bool answer;               // where the time goes; goes with `requests`
+  bool answer;               // time by stage and place; goes with `requests`
   bool answer_of_steps;      // of steps, even if the run has requests
   bool paths;                // ranges by the names around them
   bool flat_paths;           // the same, but each name is a path
   bool kernels;              // device work of each path; goes with `paths`
-  bool shapes;               // kernels by how they were launched
+  bool shapes;               // kernels by launch shape
   bool allocations;          // memory by the names of ranges
   bool courses;              // busy and idle time of devices over time
   bool no_iterations;        // the report searches for none
@@ -120,9 +120,9 @@ typedef struct ppi_report_thread_name {
   uint64_t self_ns;
 } ppi_report_thread_name;
 
-// A part of the operators of one name: a range directly inside them that is no
-// operator (`child`), or a device range that one of the two submitted itself
-// (`launch`).
+// A part of the operators of one name. `child` is a range directly inside that
+// is no operator. `launch` is a device range of the child or of the operator
+// itself.
 typedef struct ppi_report_part {
   char *process;    // "" unless by thread
   uint64_t thread;  // 0 unless by thread
@@ -136,8 +136,8 @@ typedef struct ppi_report_part {
 // A log's nesting limit. Ranges beyond it count on this level, too.
 #define PPI_PATH_LEVELS 1024u
 
-// The ranges of one name that have the same names around them, or the device
-// ranges of one name that were submitted there.
+// The ranges of one name with the same names around them, or the device ranges
+// of one name submitted there.
 typedef struct ppi_report_path {
   const char *name, *category_name;  // texts in path_texts
   uint32_t up;                       // index of the parent's row, + 1; 0: none
@@ -159,7 +159,7 @@ typedef struct ppi_path_texts {
   size_t num, capacity;
 } ppi_path_texts;
 
-// Timed kernels of one name that were launched alike. With details.shapes.
+// Timed kernels of one name and launch shape. With details.shapes.
 typedef struct ppi_report_shape {
   char *name;
   ppi_launch_shape shape;
@@ -279,7 +279,7 @@ typedef struct ppi_report_serving {
 } ppi_report_serving;
 
 // A stage's device ranges on one device that overlapped `other`, a stage on
-// another stream; "": all of the stage's ranges.
+// another stream. "": all ranges.
 typedef struct ppi_report_interference {
   char *device, *name, *other;
   uint64_t num_calls;  // all calls; only in the row of ""
@@ -324,8 +324,8 @@ typedef struct ppi_request_cell {
   uint64_t critical_ns;   // on the longest path
 } ppi_request_cell;
 
-// A request's time is the sum of own and contended times of its cells, of its
-// wait for a device and of the time in which nothing ran for it.
+// A request's time is the own and contended times of its cells, its wait for
+// devices and its time without work.
 typedef struct ppi_request_row {
   uint64_t flow;
   uint64_t start_ns, length_ns, queue_ns, hop_ns;

@@ -91,9 +91,9 @@ static uint64_t median(uint64_t *values, size_t num) {
   return below + (above - below) / 2;
 }
 
-// The longest usual call: the later half's median plus three standard
-// deviations, or a tenth of the median if that is more. The standard deviation
-// is 1.4826 times the median of the absolute distances from the median.
+// The longest usual call: the later half's median plus the greater of three
+// standard deviations and a tenth of the median. The standard deviation is
+// 1.4826 times the median of the absolute distances from the median.
 static uint64_t usual_limit(const ppi_first_call *calls, size_t num) {
   uint64_t values[PPI_FIRST_CALLS];
   size_t half = num / 2;
@@ -110,9 +110,9 @@ static uint64_t usual_limit(const ppi_first_call *calls, size_t num) {
   return limit > UINT64_MAX ? UINT64_MAX : (uint64_t)limit;
 }
 
-// Calls are steady from the first usual call on with another usual one among
-// the next two: a single slow call later is not cold. At most half of the calls
-// are cold, because nothing shows which of two halves is usual.
+// The first usual call with another usual one among the next two begins the
+// steady calls. A later slow call is not cold. At most half of the calls are
+// cold, because nothing shows which of two halves is usual.
 static size_t find_cold(const ppi_first_call *calls, size_t num) {
   enum { FEW = 4 };
   if (num < FEW) return 0;

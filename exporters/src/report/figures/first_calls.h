@@ -77,7 +77,7 @@ static inline pprof_status ppi_first_calls_add_rest(
   ppi_spread_add(&first_calls->rest, length_ns);
   return ppi_histogram_add(&first_calls->rest_times, length_ns);
 }
-// ppi_first_calls_sum adds all calls to the two.
+// ppi_first_calls_sum adds all calls to `spread` and `times`.
 pprof_status ppi_first_calls_sum(const ppi_first_calls *first_calls,
                                  ppi_spread *spread, ppi_histogram *times);
 // ppi_first_calls_join adds the calls of another site.

@@ -56,8 +56,8 @@ static inline ppi_spread ppi_spread_whole(const ppi_spread *spread) {
 void ppi_spread_merge(ppi_spread *into, const ppi_spread *from);
 
 // Up to PPI_HISTOGRAM_EXACT values are kept exactly; more values go into
-// buckets. Only their number decides. Each value below 128 has a bucket, each
-// power of two above has 64: a bucket's middle is within 1/128 of its values.
+// buckets. Only their number decides. Each value below 128 has a bucket; each
+// power of two above has 64. A bucket's middle is within 1/128 of its values.
 // The extremes stay exact, and no answer lies outside them. All zero is the
 // empty histogram.
 #define PPI_HISTOGRAM_EXACT 256
@@ -77,8 +77,8 @@ static inline void ppi_histogram_stretch(ppi_histogram *histogram,
 
 pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
 
-// Octave 0 has a bucket for each value below 128; octave k >= 1 has
-// [2^(k+6), 2^(k+7)) in 64 equal steps.
+// Octave 0 has a bucket for each value below 128. Octave k >= 1 divides
+// [2^(k+6), 2^(k+7)) into 64 equal steps.
 static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
                                              uint64_t value) {
   int octave = value < 128 ? 0 : 57 - __builtin_clzll(value);

@@ -113,8 +113,8 @@ typedef struct ppi_limit {
   char next[256];
   char more[PPI_LIMIT_MORE][256];  // further sentences
   size_t num_more;
-  // The constant number of units under way, else 0; a unit's time without
-  // lines; the time between the ends of two units.
+  // The constant number of units under way, else 0. round_ns is a unit's time
+  // without lines, every_ns the time between two ends.
   double under_way, round_ns, every_ns;
   ppi_limit_server servers[PPI_LIMIT_SERVERS];  // the busiest first
   size_t num_servers;
@@ -135,11 +135,11 @@ typedef struct ppi_limit {
   double units;    // counted units
 } ppi_limit;
 
-// ppi_limit_bound answers the greatest possible rise of the rate if demand k
-// takes factors[k] times as long: 1 is twice the rate, 0 without servers.
-// `out_server` is the next limit; PPI_LIMIT_SERVERS: none, a unit's own time.
-// The bound follows from the utilization law, the forced flow law and Little's
-// law.
+// ppi_limit_bound answers the greatest possible rise of the rate: 1 is twice
+// the rate. Demand k takes factors[k] times as long. The rise is 0 without
+// servers. `out_server` is the next limit; PPI_LIMIT_SERVERS: none, a unit's
+// own time. The bound follows from the utilization law, the forced flow law and
+// Little's law.
 double ppi_limit_bound(const ppi_limit *limit, const double *factors,
                        uint32_t *out_server);
 

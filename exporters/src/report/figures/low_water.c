@@ -87,8 +87,8 @@ static uint64_t lowest(const ppi_low_water *low, size_t from, size_t to) {
   return bytes;
 }
 
-// Sums up the lows of bins `from` to `to`, relative to the first low: squares
-// of the full level would lose precision.
+// Sums up the lows of bins `from` to `to` relative to the first low. Squares of
+// full levels would lose precision.
 static line line_of(const ppi_low_water *low, size_t from, size_t to,
                     size_t *out_first, size_t *out_last) {
   line sums = {0};

@@ -14,7 +14,7 @@ PPROF_BEGIN_C_
 enum { PPI_LOW_WATER_BINS = 64 };
 
 // All zero is the empty one. A bin is 2^shift ns and begins at a multiple of
-// its length, so that the order of levels is irrelevant.
+// 2^shift. The order of levels is irrelevant.
 typedef struct ppi_low_water {
   unsigned shift;
   uint64_t first;  // the bin of lows[0], counted from time 0
@@ -28,7 +28,7 @@ typedef struct ppi_growth {
   uint64_t num_levels, num_lows, span_ns;
   double low_bytes;    // at the begin of the span
   double bytes;        // growth until the end of the span
-  double least_bytes;  // the lower end of the interval of 99.9 % of `bytes`
+  double least_bytes;  // lower end of the 99.9 % interval of `bytes`
 } ppi_growth;
 
 void ppi_low_water_add(ppi_low_water *low, uint64_t time_ns, uint64_t bytes);
@@ -36,7 +36,7 @@ void ppi_low_water_add(ppi_low_water *low, uint64_t time_ns, uint64_t bytes);
 // ppi_low_water_growth fits a line to the lows, with the error of its slope. It
 // leaves out the first quarter of the time, in which programs fill caches. Each
 // third must have a higher minimum than the one before, and the last third must
-// grow: a level that rose once, or has levelled off, does not grow.
+// grow. A level that rose once, or has levelled off, does not.
 ppi_growth ppi_low_water_growth(const ppi_low_water *low);
 
 // ppi_growth_merge keeps the growth with the greater lower bound.

@@ -99,8 +99,8 @@ typedef struct ppi_held_loop {
   bool are_requests;
 } ppi_held_loop;
 
-// Calls of `victim` that began while `culprit` computed on another thread, and
-// their extra time off the processor against the victim's other calls.
+// Calls of `victim` that began while `culprit` computed on another thread.
+// Other calls of the victim are shorter off the processor.
 typedef struct ppi_held_lock {
   char culprit[96], victim[96];
   uint64_t inside, outside;  // calls of the victim

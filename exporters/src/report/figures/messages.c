@@ -40,8 +40,8 @@ static void add_row(ppi_message_row *into, const ppi_message_row *from) {
   ppi_spread_merge(&into->device_bytes, &from->device_bytes);
 }
 
-// Replaces exact rows by rows of powers, in place: powers of sorted sizes are
-// sorted, too, and a power's row never overtakes the rows of its sizes.
+// Replaces exact rows by rows of powers, in place. Powers of sorted sizes are
+// sorted, and no power's row overtakes its sizes.
 static void go_by_power(ppi_messages *messages) {
   size_t kept = 0;
   messages->by_power = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The waits of device ranges: from their submission on the host to their start
-// on the device, as exact as the clock error allows.
+// The waits of device ranges from submission on the host to start on the
+// device, within the clock error.
 #pragma once
 
 #include "pprof/event.h"

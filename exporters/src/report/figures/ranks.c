@@ -71,7 +71,7 @@ static bool are_far_apart(ppi_rank *ranks, size_t num) {
   return false;
 }
 
-// "ray::ServeReplica:APP:NAME.METHOD" is NAME, any other "ray::" its class.
+// "ray::ServeReplica:APP:NAME.METHOD" is NAME, another "ray::" title its class.
 static const char *ray_name(const char *title, size_t *out_len) {
   static const char replica[] = "ServeReplica:";
   const char *name = title + sizeof "ray::" - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stage's place under its device's roofline: its FLOPs, its time, and the
-// part of the possible rate (Williams, Waterman, Patterson 2009).
+// A stage's place under its device's roofline (Williams, Waterman, Patterson
+// 2009): its FLOPs, time and part of the possible rate.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_roofline {
   const char *stage;
-  const char *model;           // source of the FLOPs; NULL: the program's count
+  const char *model;           // file with the count; NULL: the program's count
   const char *type;            // number type of the peak; "": unknown
   bool at_least;               // some FLOPs are unknown
   bool on_device;              // own_s is the time of its device ranges

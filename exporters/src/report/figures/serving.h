@@ -46,8 +46,8 @@ typedef struct ppi_serving {
   uint64_t num_undivided;           // all with an unknown queue time
   uint64_t tokens_in, tokens_out;   // of whole ones
   uint64_t waiting_ns, running_ns;  // of all
-  // Of a class, over the runs with its requests: recorded time from the run's
-  // first arrival, of any class, to its last end.
+  // Recorded time from a run's first arrival to its last end, of any class. Sum
+  // over the runs with requests of this class.
   uint64_t span_ns;
   ppi_iterations iterations;
   ppi_serving_slow *slow;  // by length; NULL: no whole request yet

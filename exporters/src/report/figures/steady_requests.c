@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists the requests of all runs without the cold ones, by length.
+// Lists the steady requests of all runs, by length.
 #include "report/figures/steady_requests.h"
 
 #include <stdlib.h>

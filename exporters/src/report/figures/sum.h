@@ -18,7 +18,7 @@ void ppi_report_perf_merge(ppi_report_perf *into, const ppi_report_perf *from);
 // The divisors of energy: requests, steps and output tokens, cold ones too.
 typedef struct ppi_energy_unit {
   const char *name;
-  uint64_t num;  // 0: the run has none
+  uint64_t num;  // 0: the run has no such unit
 } ppi_energy_unit;
 enum { PPI_ENERGY_UNITS = 3 };
 void ppi_figures_energy_units(const ppi_figures *figures,
