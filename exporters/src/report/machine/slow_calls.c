@@ -180,8 +180,7 @@ static bool find_bunches(const ppi_intervals *from, bunches *out) {
   return true;
 }
 
-// Moves the bunches to random places of the run, in order and without overlap:
-// it divides the free time at random.
+// Moves the bunches to random places of the run, in order and without overlap.
 static bool move_bunches(const ppi_intervals *from, ppi_interval run,
                          bunches *by, ppi_intervals *to) {
   uint64_t run_ns = run.to_ns - run.from_ns, taken_ns = run.from_ns;

@@ -40,7 +40,7 @@ typedef struct split {
   share *shares;     // by name
   uint8_t *counted;  // by call: its stage's `calls` has it
   double idle_joules, sum_joules;
-  uint64_t from_ns, to_ns;  // between two readings of the counter
+  uint64_t from_ns, to_ns;  // first and last sample of energy or power
   double counted_joules;    // the counter's growth; < 0: no counter
   const ppi_machine_series *power;
   double period_ns, spread;  // of samples: distance in ns; sd / mean

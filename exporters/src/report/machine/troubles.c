@@ -27,8 +27,8 @@ typedef struct cause {
   double limit;  // bits, a level, a fraction of the time or a number
 } cause;
 
-// NVML's event reasons: power cap 4; slowed down by heat or hardware 8, 32, 64,
-// 128.
+// NVML's event reasons: 4 is the power cap, 8, 32, 64 and 128 are slowdowns by
+// heat or hardware.
 static const cause causes[] = {
     {PPI_MACHINE_POWER_CAP, "event_reasons", true, BITS, 4},
     {PPI_MACHINE_HEAT, "event_reasons", true, BITS, 8 | 32 | 64 | 128},
