@@ -59,8 +59,8 @@ typedef struct ppi_answer {
   uint64_t num_all;  // units, with those that thinning left out
   ppi_histogram times;
   // `rows` lacks cold units, cut units and two times of windows. before_ns ends
-  // at the first unit, or at a run's first stage. after_ns begins at a run's
-  // last stage.
+  // at the first unit, or at a run's first stage. after_ns begins when a run's
+  // last stage ends.
   uint64_t num_cold, cold_ns, num_cut, before_ns, after_ns;
 } ppi_answer;
 

@@ -23,7 +23,7 @@ typedef struct ppi_device_use {
   uint64_t copied_bytes, copy_ns;
   uint64_t busy_ns;  // the union
   // For calls with device work. A span lasts from the first start to the last
-  // end; host_ns is the ranges' host time, gap_ns the gaps in spans.
+  // end. host_ns is the ranges' host time, gap_ns the gaps in spans.
   ppi_spread spans;
   ppi_histogram span_times;
   uint64_t host_ns, gap_ns[PPI_NUM_GAPS];

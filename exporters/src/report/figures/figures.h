@@ -324,8 +324,8 @@ typedef struct ppi_request_cell {
   uint64_t critical_ns;   // on the longest path
 } ppi_request_cell;
 
-// A request's time is the own and contended times of its cells, its wait for
-// devices and its time without work.
+// A request's time is its cells' own and contended times, its wait for devices
+// and its time without work.
 typedef struct ppi_request_row {
   uint64_t flow;
   uint64_t start_ns, length_ns, queue_ns, hop_ns;

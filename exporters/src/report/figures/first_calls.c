@@ -91,9 +91,9 @@ static uint64_t median(uint64_t *values, size_t num) {
   return below + (above - below) / 2;
 }
 
-// The longest usual call: the later half's median plus the greater of three
-// standard deviations and a tenth of the median. The standard deviation is
-// 1.4826 times the median of the absolute distances from the median.
+// The limit is the later half's median plus three standard deviations, or plus
+// a tenth of the median if greater. The standard deviation is 1.4826 times the
+// median of the absolute distances from the median.
 static uint64_t usual_limit(const ppi_first_call *calls, size_t num) {
   uint64_t values[PPI_FIRST_CALLS];
   size_t half = num / 2;

@@ -14,9 +14,9 @@ typedef struct ppi_impossible {
   char text[320];       // sentences; "": all figures are possible
 } ppi_impossible;
 
-// ppi_impossible_of answers the first impossible figure. These are impossible:
-// a run of ten years, a device busy for more than its time, overlapping work of
-// a stream. A recording with most events unusable counts, too.
+// ppi_impossible_of answers the first impossible figure. Impossible are a run
+// of ten years, a device busy beyond its time and overlapping work of a stream.
+// A recording with most events unusable counts, too.
 ppi_impossible ppi_impossible_of(const ppi_figures *figures);
 
 PPROF_END_C_
