@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A range table: the ranges of a run between two whole checkpoints, as columns.
-// Whoever looks back reads tables; ranges are paired, nested and named here,
-// and nowhere else. The thread that delivers.
+// Ranges are paired, nested and named here only; later analyses read the
+// tables. Only the delivering thread uses them.
 #pragma once
 
 #include "pprof/event.h"
@@ -12,16 +12,16 @@ PPROF_BEGIN_C_
 #define PPI_NO_RANGE UINT32_MAX
 
 enum {
-  PPI_RANGE_OPEN = 1,      // it ends in a later table, which has it again
-  PPI_RANGE_LOOSE = 2,     // no part of the nesting of its row
-  PPI_RANGE_CUT = 4,       // an edge of a window ended it, or its process
+  PPI_RANGE_OPEN = 1,      // it ends in a later table, which lists it again
+  PPI_RANGE_LOOSE = 2,     // outside the nesting of its row
+  PPI_RANGE_CUT = 4,       // the edge of a window or of the process ended it
   PPI_RANGE_STEP = 8,      // a step of the run
   PPI_RANGE_REQUEST = 16,  // the request in its flows, from arrival to end
-  PPI_RANGE_LOCK = 32,     // a wait for what another thread has
+  PPI_RANGE_LOCK = 32,     // a wait for an object that another thread has
   PPI_RANGE_ENDED = 64,    // of an open one: its end is known
   PPI_RANGE_POSTED = 128,  // of locks: any thread may end the wait
   PPI_RANGE_WAIT = 256,    // a recorded wait for another thread
-  PPI_RANGE_TIMED = 512    // that its time ended
+  PPI_RANGE_TIMED = 512    // a wait that timed out
 };
 
 // The work of a device range. All times 0: unknown.
@@ -53,7 +53,7 @@ typedef struct ppi_range_table {
   const uint64_t *flows;
   const ppi_range_device *devices;
   const pprof_cpu_use *cpus;
-  uint64_t from_ns, to_ns;  // what begins in between is in this table
+  uint64_t from_ns, to_ns;  // ranges that begin in between are here
 } ppi_range_table;
 
 PPROF_END_C_

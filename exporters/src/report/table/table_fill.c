@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events become rows that wait until a checkpoint says that all is there.
+// Turns events into rows, and rows into a table once a checkpoint has passed
+// them.
 #include "report/table/table_fill.h"
 
 #include "base/base.h"
@@ -23,7 +24,7 @@ static bool same_flows(const ppi_table_fill *fill, const pprof_event *event) {
   return true;
 }
 
-// One list for ranges that follow each other; list 0 is empty.
+// Consecutive ranges with equal flows share a list; list 0 is empty.
 static bool add_flows(ppi_table_fill *fill, const pprof_event *event,
                       uint32_t *out) {
   *out = 0;
@@ -132,8 +133,8 @@ static bool is_range(const pprof_event *event) {
          event->kind == PPROF_KIND_DEVICE_RANGE;
 }
 
-// Batches of all threads come in turns, so a table that is cut here has all
-// that ended so much earlier.
+// Threads deliver batches in turns. A full table is therefore complete up to
+// two batch lengths before its last end.
 static void note_reach(ppi_table_fill *fill, const pprof_batch *batch) {
   const pprof_event *first = pprof_batch_at(batch, 0);
   const pprof_event *last = pprof_batch_at(batch, batch->num_events - 1);
@@ -217,15 +218,15 @@ static pprof_status hand_over(ppi_table_fill *fill, size_t num,
   return status;
 }
 
-// Those that end behind the table: what begins there may lie in them.
+// A row that ends after the table may enclose rows of the next one.
 static void mark_open(ppi_table_row *rows, size_t reported, uint64_t until_ns) {
   for (size_t i = 0; i < reported; i++)
     if (!(rows[i].flags & PPI_RANGE_OPEN) && rows[i].end_ns >= until_ns)
       rows[i].flags |= PPI_RANGE_OPEN | PPI_RANGE_ENDED;
 }
 
-// Rows that begin or end behind the table wait for the next one, with what they
-// refer to: the lists start anew once nothing waits.
+// Rows that begin or end after the table stay for the next one, with their
+// lists. The lists are emptied once no row stays.
 static void forget(ppi_table_fill *fill, size_t reported) {
   size_t num = 0;
   for (size_t i = 0; i < fill->num_rows && !fill->is_full; i++) {
@@ -263,8 +264,8 @@ static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
   return status;
 }
 
-// Pending device work belongs to the ranges that submitted it, so these wait
-// for it, unless that takes too much memory.
+// Ranges wait for the device work that they submitted, unless that takes too
+// much memory.
 static uint64_t horizon_of(const ppi_table_fill *fill,
                            const pprof_checkpoint *checkpoint) {
   uint64_t horizon_ns = checkpoint->time_ns;
@@ -278,7 +279,8 @@ static uint64_t horizon_of(const ppi_table_fill *fill,
 pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
                                        const pprof_checkpoint *checkpoint) {
   pprof_status status = PPROF_STATUS_OK;
-  // One that does not advance may be incomplete, and promises nothing new.
+  // A checkpoint that does not advance may be incomplete, and promises nothing
+  // new.
   if (checkpoint->time_ns <= fill->checkpoint_ns) return status;
   fill->checkpoint_ns = checkpoint->time_ns;
   uint64_t until_ns = horizon_of(fill, checkpoint);

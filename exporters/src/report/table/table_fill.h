@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills range tables from events as a sink gets them, and hands each table to
-// one reader. The thread that delivers.
+// Fills range tables from a sink's events, and hands each table to one reader.
+// Runs on the delivering thread.
 #pragma once
 
 #include "event/event.h"
@@ -11,7 +11,7 @@
 
 PPROF_BEGIN_C_
 
-// Above that a table does not wait for what a device has pending.
+// A table with this many rows does not wait for pending device work.
 #define PPI_TABLE_ROWS ((size_t)262144)
 
 // Takes a table, borrowed for the call.
@@ -24,7 +24,7 @@ typedef struct ppi_table_fill {
   ppi_table_reader reader;
   void *context;
   bool skips;  // the reader's choice: ranges of the next table are not kept
-  size_t most_rows;  // of a table, what comes then is left out; 0: no bound
+  size_t most_rows;  // of a table; later ranges are left out; 0: no bound
   ppi_table_ids ids;
   ppi_table_row *rows;
   size_t num_rows, rows_capacity;
@@ -36,11 +36,11 @@ typedef struct ppi_table_fill {
   size_t num_devices, devices_capacity;
   pprof_cpu_use *cpus;
   size_t num_cpus, cpus_capacity;
-  uint64_t reported_ns;    // what begins before it has been in a table
+  uint64_t reported_ns;    // earlier begins were in a table
   uint64_t last_ns;        // the latest end so far
-  uint64_t batch_ns;       // what the longest batch reaches over
+  uint64_t batch_ns;       // longest time from a batch's first end to its last
   bool is_full;            // ranges of this table are left out
-  uint64_t checkpoint_ns;  // the last one that promised something
+  uint64_t checkpoint_ns;  // the last one that advanced
 } ppi_table_fill;
 
 pprof_status ppi_table_fill_define(ppi_table_fill *fill,
@@ -49,7 +49,7 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                                    const pprof_batch *batch);
 pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
                                        const pprof_checkpoint *checkpoint);
-// ppi_table_fill_finish hands over what is left.
+// ppi_table_fill_finish hands over the remaining rows.
 pprof_status ppi_table_fill_finish(ppi_table_fill *fill);
 void ppi_table_fill_clear(ppi_table_fill *fill);
 

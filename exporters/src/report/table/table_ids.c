@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions of a run become numbers of names and threads.
+// Numbers the names and threads of a run from its definitions.
 #include "report/table/table_ids.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static pprof_status define_site(ppi_table_ids *ids,
   return PPROF_STATUS_OK;
 }
 
-// Lanes of one thread are one row; a lane without a thread is its own.
+// Lanes of one thread share a row; a lane without a thread has its own.
 static size_t add_thread(ppi_table_ids *ids, uint32_t lane, uint64_t number,
                          const char *name) {
   ppi_map_key key = {number ? 0 : 1, number ? number : lane};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and threads of a run by numbers that stay, whatever ids are defined
-// again: an id that gets another meaning gets another number.
+// Names and threads of a run by stable numbers. An id that is defined again
+// with another meaning gets another number.
 #pragma once
 
 #include "base/map.h"
@@ -13,7 +13,7 @@ typedef struct ppi_table_name {
   char *text;
   uint32_t category;
   uint32_t folds_into;  // a site's id; 0: none
-  uint32_t waits_as;    // of a wait with who ended it: the name without, + 1
+  uint32_t waits_as;    // of a wait with its ender: the name without it, + 1
 } ppi_table_name;
 
 typedef struct ppi_table_thread {
@@ -40,8 +40,8 @@ typedef struct ppi_table_ids {
 
 pprof_status ppi_table_ids_define(ppi_table_ids *ids,
                                   const pprof_definition *definition);
-// The number of what an event's site or lane means now; one that was not
-// defined gets a name that says so. SIZE_MAX: out of memory.
+// The number of an event's site or lane by its current definition. An undefined
+// one gets a placeholder name. SIZE_MAX: out of memory.
 size_t ppi_table_ids_new_name(ppi_table_ids *ids, uint32_t site);
 size_t ppi_table_ids_new_thread(ppi_table_ids *ids, uint32_t lane);
 static inline size_t ppi_table_ids_name(ppi_table_ids *ids, uint32_t site) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorting and nesting: depth says which open range of its thread a range lies
-// in, times say which of them are open.
+// Sorts rows and finds their parents. Times give the open ranges of a thread,
+// and depth selects the parent among them.
 #include "report/table/table_nest.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 
-// Outer ranges come first, device ranges behind what they may lie in. Of two on
-// one level the first is empty.
+// Outer ranges come first, and device ranges after host ranges. Of two ranges
+// with equal start and depth, the empty one comes first.
 static int compare_rows(const void *left, const void *right) {
   const ppi_table_row *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
@@ -24,8 +24,8 @@ static uint64_t start_of(const void *item) {
   return ((const ppi_table_row *)item)->start_ns;
 }
 
-// Each thread's rows in their order, those that begin at `until_ns` or later
-// behind all others.
+// Sorts rows by thread and begin; rows that begin at `until_ns` or later come
+// last.
 pprof_status ppi_table_order(ppi_table_row **rows, size_t num,
                              uint32_t num_threads, uint64_t until_ns,
                              size_t *out_num) {
@@ -57,7 +57,7 @@ static bool is_nested(const ppi_table_row *row) {
   return !(row->flags & PPI_RANGE_LOOSE) && row->on_device == PPI_NO_RANGE;
 }
 
-// Of the ranges that may be open when `row` begins, the innermost one.
+// The innermost range that may be open when `row` begins.
 static uint32_t around_work(const ppi_table_row *rows, uint32_t top,
                             const ppi_table_row *row) {
   while (top != PPI_NO_RANGE && rows[top].end_ns <= row->start_ns &&
@@ -66,8 +66,8 @@ static uint32_t around_work(const ppi_table_row *rows, uint32_t top,
   return top;
 }
 
-// A range lies in the last one of lesser depth that has not ended, a device
-// range in the one that submitted it.
+// A range's parent is the last range of lesser depth that has not ended. A
+// device range's parent is the range that submitted it.
 void ppi_table_nest(ppi_table_row *rows, size_t num) {
   uint32_t top = PPI_NO_RANGE;
   for (size_t i = 0; i < num; i++) {

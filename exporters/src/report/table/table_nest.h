@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows in their order, each with the range around it.
+// Orders rows and finds the range around each.
 #pragma once
 
 #include "report/table/range_table.h"
@@ -14,9 +14,9 @@ typedef struct ppi_table_row {
   uint32_t depth, parent;
 } ppi_table_row;
 
-// ppi_table_order puts the rows that begin before `until_ns` first, thread by
-// thread and in the order of time, into memory of its own, which replaces
-// `*rows`; the others come behind them. `out_num` is how many come first.
+// ppi_table_order sorts the rows that begin before `until_ns` by thread and
+// time, and puts the other rows after them. A new array replaces `*rows`;
+// `out_num` counts the sorted rows.
 //
 // Errors: NO_MEMORY, with the rows as they were.
 pprof_status ppi_table_order(ppi_table_row **rows, size_t num,
