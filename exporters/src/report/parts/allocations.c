@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums modulo 2^64, which ends up as the signed number that it is.
+// Sums the bytes allocated and freed in each range. Sums are modulo 2^64; the
+// result reads as a signed number.
 #include "report/parts/allocations.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ pprof_status ppi_allocations_prepare(ppi_allocations *allocations,
   return status;
 }
 
-// Ends fall, so whatever is around the last point was met.
+// Ranges come by falling end, so all ranges around the last point have come.
 static void settle_last(ppi_allocations *allocations) {
   const ppi_point *point = &allocations->scopes.points[--allocations->num_left];
   if (point->time_ns >= allocations->low_ns) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory was taken, less what was given back, while each range ran: by
-// any thread of the run, as torch.profiler counts. One thread at a time.
+// Net memory allocated while each range ran, by any thread of the run, as
+// torch.profiler counts. One thread at a time.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -14,14 +14,14 @@ PPROF_BEGIN_C_
 typedef struct ppi_allocations {
   ppi_scopes scopes;  // changes, as points of two classes
   ppi_report_outside outside;
-  // Of a sweep: points of which it is not known whether any range is around
-  // them, and the lowest start of those met.
+  // Of a sweep: points that may still have a range around them, and the lowest
+  // start of the ranges taken.
   size_t num_left;
   uint64_t low_ns;
 } ppi_allocations;
 
-// ppi_allocations_add takes a change of the memory of `place`, that is not of
-// reserved memory.
+// ppi_allocations_add takes a change of the memory of `place`; reserved memory
+// does not count.
 pprof_status ppi_allocations_add(ppi_allocations *allocations,
                                  const char *place, uint64_t time_ns,
                                  int64_t bytes);
@@ -35,13 +35,13 @@ static inline bool ppi_allocations_any(const ppi_allocations *allocations) {
 }
 
 // ppi_allocations_meet takes the ranges that begin before the horizon, from the
-// last end backwards. It answers in `out` what changed in one, its ends
-// included, if it `is_whole`, which is to say over.
+// last end backwards. If `is_whole`, the range has ended: `out` is the change
+// in it, its two ends included.
 pprof_status ppi_allocations_meet(ppi_allocations *allocations,
                                   const ppi_buffered *range, bool is_whole,
                                   ppi_net_bytes *out);
 
-// ppi_allocations_carry forgets what lies before the horizon, but for sums.
+// ppi_allocations_carry forgets the changes before the horizon, but keeps sums.
 pprof_status ppi_allocations_carry(ppi_allocations *allocations);
 void ppi_allocations_clear(ppi_allocations *allocations);
 

@@ -15,7 +15,7 @@ static bool is_of_device(uint32_t category) {
          category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
 }
 
-// 0: there is none of that name.
+// 0: no site has that name.
 static uint32_t site_of(const ppi_run_ids *ids, const char *name) {
   for (size_t i = 1; i < ids->sites.num; i++) {
     const ppi_run_site *site = ids->sites.items[i];
@@ -51,7 +51,7 @@ pprof_status ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
   if (!at && ppi_captures_at(captures, id) == 0) return status;
   ppi_capture *capture = item_of(captures, id);
   if (!capture) return PPROF_STATUS_NO_MEMORY;
-  capture->num = 0;  // of attributes that are defined again, the new ones
+  capture->num = 0;  // a new definition replaces the sites
   while (at && status == PPROF_STATUS_OK &&
          ppi_captured_next(&at, name, sizeof name)) {
     uint32_t site = site_of(ids, name);

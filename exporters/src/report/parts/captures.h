@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which ranges kernels of graphs were captured, by the attributes of their
-// events. With details.kernels; one thread at a time.
+// The ranges in which kernels of graphs were captured, by attributes of events.
+// With details.kernels; one thread at a time.
 #pragma once
 
 #include "report/parts/ids.h"

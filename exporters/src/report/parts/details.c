@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report tells on demand only: names by thread, parts of operators.
+// Counts names by thread and parts of operators, which a report has on demand.
 #include "report/parts/details.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void merge_devices(ppi_device_spreads *into,
   ppi_spread_merge(&into->general, &from->general);
 }
 
-// What a report would make of the row alone, however it chooses.
+// Adds each spread that a report may choose to show for the row.
 static pprof_status sum_row(ppi_run_row *into, ppi_run_row *from) {
   if (!from->is_sum) ppi_device_spreads_complete(&from->inside, &from->host);
   ppi_spread_merge(&into->host, &from->host);
@@ -117,7 +117,7 @@ pprof_status ppi_run_sum_details(ppi_details *details, ppi_run_thread *left) {
   return status == PPROF_STATUS_OK ? sum_parts(details, left) : status;
 }
 
-// Texts of one row, to sort by and to look it up with.
+// Texts of one row, for sorting and lookup.
 typedef struct named_row {
   uint64_t thread;
   const char *names[3];
@@ -205,7 +205,7 @@ static pprof_status fill_threads(ppi_details *details, ppi_run_ids *ids,
   return status;
 }
 
-// In a run with kernels other device ranges have no part in device times.
+// In a run with kernels, only kernels, copies and sets have device times.
 static bool is_shown(ppi_run_ids *ids, const ppi_run_part *part) {
   const ppi_run_site *site =
       part->launch ? ppi_run_site_at(ids, part->launch) : NULL;

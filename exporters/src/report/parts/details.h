@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report tells on demand only: names by thread, parts of operators.
+// Details that a report has on demand: names by thread, parts of operators.
 #pragma once
 
 #include "report/parts/ids.h"
@@ -30,14 +30,14 @@ typedef struct ppi_details {
   size_t num_parts, parts_capacity;
 } ppi_details;
 
-// The row or part; valid until the next call; `thread` of a part counts by
-// thread only.
+// Each answers a row or part, valid until the next call. A part has a `thread`
+// only if `by_thread` is set.
 ppi_run_row *ppi_run_thread_row_of(ppi_details *details, ppi_run_thread *thread,
                                    uint32_t site);
 ppi_run_part *ppi_run_part_of(ppi_details *details, ppi_run_thread *thread,
                               const ppi_run_part *key);
-// ppi_run_sum_details adds what threads counted that are summed up and swept
-// to one row each.
+// ppi_run_sum_details adds the rows and parts of swept threads to those of
+// `left`.
 pprof_status ppi_run_sum_details(ppi_details *details, ppi_run_thread *left);
 pprof_status ppi_run_fill_details(ppi_details *details, ppi_run_ids *ids,
                                   ppi_figures *out);

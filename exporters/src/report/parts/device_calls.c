@@ -144,7 +144,7 @@ static pprof_status settle(ppi_device_call *call, ppi_paths *paths,
   return status;
 }
 
-// Those that are over go; the others keep their order.
+// Removes ended calls; the others keep their order.
 static pprof_status keep_open(ppi_device_calls *calls) {
   ppi_device_calls kept = {0};
   pprof_status status = PPROF_STATUS_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lookups by id in a run that is being delivered.
+// Looks up categories, sites, devices and streams of a run by id.
 #include "report/parts/ids.h"
 
 #include <stdio.h>
@@ -73,8 +73,8 @@ bool ppi_run_set_name(char **name, const char *text) {
   return true;
 }
 
-// A record may name what no definition told of, in a damaged log: it gets a
-// name that says so.
+// In a damaged log an event may have an undefined id, which gets a placeholder
+// name.
 static bool name_unknown(char **name, const char *what, uint32_t id) {
   if (*name) return true;
   char text[32];
@@ -89,7 +89,7 @@ ppi_run_category *ppi_run_category_at(ppi_run_ids *ids, uint32_t id) {
   return category;
 }
 
-// Nobody needs to have defined it: a flag makes ranges communication.
+// The category may lack a definition: a flag makes ranges communication.
 ppi_run_category *ppi_run_communication(ppi_run_ids *ids) {
   uint32_t id = PPROF_CATEGORY_COMMUNICATION;
   ppi_run_category *category =
@@ -152,7 +152,7 @@ ppi_run_device *ppi_run_device_of(ppi_run_ids *ids, uint32_t stream) {
   return ppi_run_device_at(ids, ppi_run_device_id(ids, stream));
 }
 
-// A paired range has its time under its own name only.
+// A paired range counts its time under its own name only.
 const ppi_spread *ppi_run_for_names(const ppi_run_ids *ids,
                                     const ppi_device_spreads *spreads) {
   return ids->has_kernels ? &spreads->general : &spreads->unpaired;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sweep over the borders of device ranges in the order of time. Ranges of one
-// stream are in order or nested, and never in each other's way.
+// Sweeps over the borders of device ranges in the order of time. Ranges of one
+// stream are in order or nested, and never interfere.
 #include "report/parts/interference.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ pprof_status ppi_interference_take(ppi_interference *all,
   if (grown) all->waiting = grown;
   if (!grown || stage == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
   all->stages[stage].num_calls++;
-  // Of an empty one nothing can be told.
+  // An empty range has no time to measure.
   if (event->device_end_ns <= event->device_start_ns) return PPROF_STATUS_OK;
   grown[all->num_waiting++] =
       (ppi_interference_range){.start_ns = event->device_start_ns,
@@ -53,7 +53,7 @@ pprof_status ppi_interference_take(ppi_interference *all,
   return PPROF_STATUS_OK;
 }
 
-// By what the run itself says, so that the order of arrival decides nothing.
+// Sorts by the ranges' own data, so the order of arrival has no effect.
 static int compare_ranges(const void *left, const void *right) {
   const ppi_interference_range *a = left, *b = right;
   const uint64_t keys[][2] = {{a->start_ns, b->start_ns},
@@ -72,8 +72,8 @@ static bool share_device(const ppi_interference *all,
          all->stages[a->stage].device == all->stages[b->stage].device;
 }
 
-// A time counts once, however many are active in it: when the first one began,
-// `since_ns`, until the last one ends.
+// Overlapping time counts once: from the begin of the first active range,
+// `since_ns`, to the end of the last.
 static void enter(uint32_t *num, uint64_t *since_ns, uint64_t now_ns) {
   if ((*num)++ == 0) *since_ns = now_ns;
 }
@@ -102,7 +102,8 @@ static pprof_status part(ppi_interference *all, ppi_interference_range *range,
   return PPROF_STATUS_OK;
 }
 
-// With all that are active and share its device, both ways.
+// Applies `change` in both directions to each active range that shares the
+// device.
 static pprof_status each_other(
     ppi_interference *all, ppi_interference_range *range,
     pprof_status (*change)(ppi_interference *, ppi_interference_range *,
@@ -153,7 +154,7 @@ static pprof_status measure(ppi_interference *all,
   return PPROF_STATUS_OK;
 }
 
-// It is no longer among those that are active.
+// The caller has removed `range` from the active ranges.
 static pprof_status end_range(ppi_interference *all,
                               ppi_interference_range *range) {
   ppi_interference_stage *stage = &all->stages[range->stage];
@@ -162,7 +163,7 @@ static pprof_status end_range(ppi_interference *all,
   return status == PPROF_STATUS_OK ? measure(all, range) : status;
 }
 
-// Ranges that touch do not meet.
+// Ranges that only touch do not overlap.
 static pprof_status end_ranges(ppi_interference *all) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = all->num_active; i-- && status == PPROF_STATUS_OK;) {
@@ -206,7 +207,7 @@ static pprof_status begin_range(ppi_interference *all,
   if (status != PPROF_STATUS_OK ||
       all->num_active == PPI_INTERFERENCE_MAX_ACTIVE)
     return status;
-  // It comes too late to meet anything.
+  // The range came too late to overlap any other.
   if (range.end_ns <= all->now_ns) return measure(all, &range);
   enter(&stage->num_active, &stage->since_ns, all->now_ns);
   status = each_other(all, &range, meet);
@@ -245,7 +246,7 @@ static ppi_report_interference *row_of(const ppi_interference *all,
   return ppi_figures_interference(out, &key);
 }
 
-// By now it is known which calls are cold.
+// Cold calls are known at this point.
 static pprof_status count_first_calls(ppi_interference *all, ppi_run_ids *ids) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < all->num_first_calls && status == PPROF_STATUS_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How device ranges of one run share their devices: for each stage its time
-// alone, and for each two the time of both at once. One thread at a time.
+// How device ranges of one run share their devices: each stage's time alone,
+// and each pair's time together. One thread at a time.
 #pragma once
 
 #include "base/map.h"
@@ -9,28 +9,28 @@
 
 PPROF_BEGIN_C_
 
-// A device that runs more at once is not told apart further.
+// Further ranges that run at the same time are not measured.
 enum { PPI_INTERFERENCE_MAX_ACTIVE = 256 };
 
 // Timed device ranges of one site on one device.
 typedef struct ppi_interference_stage {
   uint32_t site, device;
   uint64_t num_calls, busy_ns;   // busy: their union
-  uint64_t num_alone, alone_ns;  // met by no range of another stream; steady
+  uint64_t num_alone, alone_ns;  // no overlap with other streams; steady
   unsigned __int128 alone_squares;
   size_t num_begun;
   uint32_t num_active;
-  uint64_t since_ns;  // while any is: busy_ns holds the time before it
+  uint64_t since_ns;  // while any is active; busy_ns has the time before
 } ppi_interference_stage;
 
 // Stage `of` while `by` ran on another stream.
 typedef struct ppi_interference_pair {
   uint32_t of, by;      // stages
   uint32_t num_active;  // ranges of both that run side by side
-  uint64_t since_ns;    // while any do: overlap_ns holds the time before it
+  uint64_t since_ns;    // while any do; overlap_ns has the time before
   uint64_t overlap_ns;
-  // Steady calls of `of` that met `by` and no other stage, for half of their
-  // time at least; and that time.
+  // Steady calls of `of` that overlap `by` and no other stage, for half of
+  // their time at least; and the sum of their lengths.
   uint64_t num_calls, beside_ns;
   unsigned __int128 beside_squares;
 } ppi_interference_pair;
@@ -38,14 +38,14 @@ typedef struct ppi_interference_pair {
 typedef struct ppi_interference_range {
   uint64_t start_ns, end_ns;
   uint32_t site, stream, stage;
-  uint32_t met;         // the stage met, + 1; 0: none, UINT32_MAX: several
-  bool is_first_calls;  // it may turn out to be cold
+  uint32_t met;         // overlapping stage, + 1; 0: none, UINT32_MAX: several
+  bool is_first_calls;  // its call may be cold
   uint32_t num_beside;
-  uint64_t since_ns;  // while any is beside: beside_ns holds the time before it
+  uint64_t since_ns;  // while any is beside; beside_ns has the time before
   uint64_t beside_ns;
 } ppi_interference_range;
 
-// A call that is a measure, unless it turns out to be cold.
+// A call that counts as a measurement unless it is cold.
 typedef struct ppi_interference_call {
   ppi_first_call call;
   uint32_t stage, met;  // as of the range
@@ -58,14 +58,14 @@ typedef struct ppi_interference {
   size_t num_stages, stages_capacity;
   ppi_interference_pair *pairs;
   size_t num_pairs, pairs_capacity;
-  ppi_interference_range *waiting;  // for a horizon behind their start
+  ppi_interference_range *waiting;  // until a horizon passes their start
   size_t num_waiting, waiting_capacity;
   ppi_interference_call *first_calls;
   size_t num_first_calls, first_calls_capacity;
   size_t most_first_calls;  // calls of a stage that may be cold; 0: none
   ppi_interference_range active[PPI_INTERFERENCE_MAX_ACTIVE];
   size_t num_active;
-  uint64_t now_ns;  // what lies before it is counted
+  uint64_t now_ns;  // time before it is counted
 } ppi_interference;
 
 // ppi_interference_take takes a timed device range that is a stage's own: no

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory by place. Which places are told apart follows from their names alone,
-// so that neither the order of events nor that of merges shows.
+// Counts memory by place. Names alone decide which places have a row of their
+// own, so the order of events and merges has no effect.
 #include "report/parts/memory.h"
 
 #include <math.h>
@@ -11,8 +11,7 @@
 #include "base/mem.h"
 #include "report/figures/memory_rows.h"
 
-// Rounded; what is no number of bytes is none, what is more than any machine
-// has is a lot.
+// Rounds. A value that is no number of bytes is 0; a huge value is 2^62.
 static uint64_t bytes_of(double value) {
   const double most = 0x1p62;
   if (!(value > 0) || isinf(value)) return 0;
@@ -59,7 +58,7 @@ static void clear_place(ppi_memory_place *place) {
   *place = (ppi_memory_place){0};
 }
 
-// The last place makes room and is one of the others from now on.
+// Moves the last place into the others to make room.
 static pprof_status fold_last(ppi_memory *memory) {
   ppi_memory_place *last = &memory->places[memory->num_places - 1];
   for (int kind = 0; kind < 2; kind++)

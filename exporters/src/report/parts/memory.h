@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of one run by place: what was allocated and freed in which ranges, and
-// the greatest level. One thread at a time.
+// Memory of one run by place: bytes allocated and freed by range, and the
+// greatest level. One thread at a time.
 #pragma once
 
 #include "report/figures/low_water.h"
@@ -37,9 +37,8 @@ typedef struct ppi_memory_change {
   bool is_reserved;
 } ppi_memory_change;
 
-// ppi_memory_level takes a counter of category Memory, named `place`, as it
-// comes. It answers in `out` the change to be told later, when its owner is
-// known; 0 bytes: none.
+// ppi_memory_level takes a counter of category Memory, named `place`. `out` is
+// the change for ppi_memory_own, once its owner is known; 0 bytes: none.
 pprof_status ppi_memory_level(ppi_memory *memory, const char *place,
                               const pprof_event *event, ppi_memory_change *out);
 // ppi_memory_own takes the change that ppi_memory_level answered. `owner` is
