@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading holds page by page, and the tree that finds the last end.
+// Reads holds page by page, and builds the tree that finds the last end.
 #include "report/parts/merge.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,
                             ppi_hold *hold, bool is_needed) {
   if (!hold->num_pages) return PPROF_STATUS_OK;
   pprof_status status = PPROF_STATUS_OK;
-  // For good, so that it need not be done again.
+  // The hold stays sorted for later sweeps.
   if (hold->unsorted) status = ppi_hold_sort(hold, merge->pool);
   if (status != PPROF_STATUS_OK) return status;
   ppi_merge_cursor *added = add_cursor(merge);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The held ranges of all lanes and the open ones as one list, from the last end
-// backwards, each after those around it.
+// Merges the buffered and open ranges of all lanes into one list. The list goes
+// from the last end backwards, outer ranges before inner ones.
 #pragma once
 
 #include "base/base.h"
@@ -9,40 +9,40 @@
 
 PPROF_BEGIN_C_
 
-// A range that is open at a checkpoint, for the sweep without an end.
+// A range that is open at a checkpoint; its end is not known to the sweep.
 typedef struct ppi_run_open {
   ppi_buffered buffered;
   ppi_run_lane *lane;
 } ppi_run_open;
 
-// The ranges of a hold, or the open ones, from the last.
+// Reads the ranges of a hold, or the open ones, from the last.
 typedef struct ppi_merge_cursor {
-  ppi_buffered range;    // that comes next, if any does
-  ppi_hold_place place;  // in the page: before it
+  ppi_buffered range;    // the next range, if any
+  ppi_hold_place place;  // in the page, before `range`
   bool has_range;
-  bool is_needed;  // as ppi_merge_hold was told
+  bool is_needed;  // as passed to ppi_merge_hold
   ppi_run_lane *lane;
   ppi_hold *hold;
   size_t pages_left;
-  const ppi_run_open *open;  // those before it; NULL: of a hold
+  const ppi_run_open *open;  // the open ranges; NULL: reads a hold
   size_t open_left;
 } ppi_merge_cursor;
 
-// Who lost, with the end of its range beside it: on the way up no node waits
-// for what another one leads to.
+// The losing cursor, and a copy of its range's end: a comparison needs no load
+// through the cursor.
 typedef struct ppi_merge_node {
   uint64_t end_ns;
   uint64_t cursor;
 } ppi_merge_node;
 
-// A tree of those who lost: the last range of the winner comes next.
+// A loser tree of cursors: the winner has the next range.
 typedef struct ppi_merge {
-  uint64_t horizon_ns;  // what begins later may be left out
+  uint64_t horizon_ns;  // ranges that begin later may be left out
   ppi_hold_pool *pool;  // of the holds
-  // A power of two of them from start on, so that each way up is as long.
+  // A power of two from ppi_merge_start on, so that all leaves have one depth.
   ppi_merge_cursor *cursors;
   size_t num, capacity;
-  ppi_merge_node *losers;  // those of node 1 are nodes 2 and 3
+  ppi_merge_node *losers;  // the children of node 1 are nodes 2 and 3
   size_t winner;
 } ppi_merge;
 
@@ -56,18 +56,18 @@ void ppi_merge_clear(ppi_merge *merge);
 // ppi_merge_order is ppi_buffered_order of the ranges of two cursors; one
 // without a range comes last.
 int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b);
-// ppi_merge_turn goes to the next range where that is on another page, or open;
-// without one the cursor has an empty range at 0.
+// ppi_merge_turn goes to the next range if it is open or on another page.
+// Without one, the cursor gets an empty range at 0.
 void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns);
 
-// ppi_merge_top answers the cursor whose range comes next; NULL: none.
+// ppi_merge_top answers the cursor with the next range; NULL: none.
 static inline ppi_merge_cursor *ppi_merge_top(const ppi_merge *merge) {
   if (merge->num == 0 || !merge->cursors[merge->winner].has_range) return NULL;
   return &merge->cursors[merge->winner];
 }
 
-// ppi_merge_rest answers up to which end the top's ranges are sure to come
-// next; with more than four cursors that is not looked up.
+// ppi_merge_rest answers an end; the top's ranges with later ends come next.
+// With more than four cursors it answers UINT64_MAX.
 static inline uint64_t ppi_merge_rest(const ppi_merge *merge) {
   uint64_t end_ns = 0;
   if (merge->num > 4) return UINT64_MAX;
@@ -77,8 +77,8 @@ static inline uint64_t ppi_merge_rest(const ppi_merge *merge) {
 }
 
 // ppi_merge_next goes to the next range of the top, and ppi_merge_replay then
-// finds the top. Which cursor wins is hardly to be foreseen, so that no branch
-// depends on it but for equal ends.
+// finds the top. The winner is hard to predict, so only equal ends take a
+// branch.
 static inline void ppi_merge_next(const ppi_merge *merge,
                                   ppi_merge_cursor *cursor) {
   if (PPI_LIKELY(cursor->place.num_words))

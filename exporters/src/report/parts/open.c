@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a checkpoint lists as open though its event has come: taken for open,
-// it would lie around all that follows. Who wrote such a log was wrong; a
-// report goes by the events.
+// Drops ranges from a checkpoint's open list that have ended before. A faulty
+// writer lists them; as open ranges they would enclose all later ones.
 #include "report/parts/open.h"
 
 #include <stdlib.h>
@@ -23,9 +22,8 @@ static int compare_listed(const void *left, const void *right) {
   return order ? order : compare_ids(a->depth, b->depth);
 }
 
-// An empty range may lie where one begins that is open. One that ends where the
-// listed one is known to last until is that one, unless that is all that is
-// known: the time of the checkpoint.
+// An empty range may begin together with an open one. A range with the listed
+// end is the listed range, unless that end is only the checkpoint's time.
 static bool has_come(const ppi_run_listed *listed, const ppi_buffered *range,
                      uint64_t time_ns) {
   if (range->start_ns == range->end_ns) return false;
@@ -34,7 +32,7 @@ static bool has_come(const ppi_run_listed *listed, const ppi_buffered *range,
   return range->end_ns > listed->end_ns;
 }
 
-// Who ends a wait is not known while it is open.
+// An open wait has no known ender.
 static uint32_t open_site(const ppi_run_ids *ids, uint32_t id) {
   const ppi_run_site *site = id < ids->sites.num ? ids->sites.items[id] : NULL;
   return site && site->waits_as ? site->waits_as : id;
@@ -58,7 +56,7 @@ static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t site,
     if (has_come(&listed[low], range, time_ns)) listed[low].is_stale = true;
 }
 
-// What has come since the last checkpoint is held.
+// The hold has the ranges since the last checkpoint.
 static void doubt_hold(const ppi_hold *hold, const ppi_run_ids *ids,
                        ppi_run_listed *listed, size_t num, uint64_t time_ns) {
   ppi_buffered ranges[PPI_HOLD_WORDS];
@@ -93,7 +91,7 @@ static pprof_status doubt_lanes(ppi_run_ids *ids, ppi_run_listed *listed,
     const ppi_run_lane *lane = ppi_run_lane_at(ids, listed[i].lane);
     if (!lane) return PPROF_STATUS_NO_MEMORY;
     doubt_lane(lane, ids, &listed[i], end - i, time_ns);
-    // Another thread may have it by now.
+    // The lane may have moved to another thread.
     for (size_t k = 0; k < ids->num_left; k++)
       if (ids->left[k]->id == listed[i].lane)
         doubt_lane(ids->left[k], ids, &listed[i], end - i, time_ns);
@@ -105,8 +103,8 @@ static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
                           ppi_run_listed *listed, size_t num,
                           uint64_t time_ns) {
   pprof_status status = doubt_lanes(ids, listed, num, time_ns);
-  // The last checkpoint told all that had begun: what is not in it had come,
-  // but requests may have begun before anybody knew of them.
+  // The last checkpoint listed all open ranges: a missing one had ended. Only
+  // the begin of a request may become known later.
   for (size_t i = 0; i < num; i++)
     if (listed[i].start_ns < all->checkpoint_ns && !listed[i].is_request &&
         !was_listed(all, &listed[i]))

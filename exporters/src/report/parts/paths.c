@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds the tree of names while a sweep meets ranges.
+// Builds the tree of names from the ranges of a sweep.
 #include "report/parts/paths.h"
 
 #include <stdio.h>
@@ -93,7 +93,7 @@ pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages) {
   return status;
 }
 
-// A paired one's host range is its call, and has its time inside.
+// A paired device range gets no path: its host range counts its time.
 pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
                               const ppi_point *point, uint32_t *out) {
   const ppi_run_path key = {
@@ -118,7 +118,7 @@ pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
 
 // ---- ids become names ----
 
-// As of names: with kernels other device ranges have no part in device times.
+// As for names: in a run with kernels, other device ranges do not count.
 static uint64_t device_time(const ppi_run_ids *ids, const uint64_t *ns) {
   uint64_t sum_ns = ns[PPI_DEVICE_KERNEL] + ns[PPI_DEVICE_COPY];
   if (ids->has_kernels) return sum_ns;
@@ -127,7 +127,8 @@ static uint64_t device_time(const ppi_run_ids *ids, const uint64_t *ns) {
                                             : sum_ns;
 }
 
-// Between events around it: of a stage whose calls have such a device side.
+// The time between the two events around a stage's calls; 0 without a device
+// side.
 static uint64_t event_time(const ppi_run_ids *ids, const ppi_run_path *path) {
   const uint64_t *ns = path->inside.ns;
   if (path->on_device) return ns[PPI_DEVICE_OTHER];
@@ -169,22 +170,22 @@ static pprof_status note_dropped(const ppi_paths *paths, ppi_figures *out) {
   return ppi_figures_note(out, "paths", text);
 }
 
-// A path of the run with its name. Those of one name in one place are one row:
-// `node` is that, by level and then by the order of siblings.
+// A path of the run with its name. Paths with one name and parent share a row,
+// `node`. Nodes are numbered by level, then by the order of siblings.
 typedef struct named_path {
   ppi_report_path row;
   ppi_run_path *path;
-  uint32_t around, node;  // a node + 1, 0: none; a node
+  uint32_t around, node;  // `around`: a node + 1, 0: none
 } named_path;
 
 typedef struct path_node {
   const ppi_report_path *row;
   uint32_t around;
-  size_t size;         // with all that lies in it
-  size_t place, next;  // in preorder; of what lies in it
+  size_t size;         // of its subtree
+  size_t place, next;  // in preorder: its own, its next child's
 } path_node;
 
-// All that lie on one level.
+// Compares paths of one level.
 static int compare_named(const void *left, const void *right) {
   const named_path *a = left, *b = right;
   if (a->around != b->around) return a->around < b->around ? -1 : 1;
@@ -200,7 +201,7 @@ typedef struct path_names {
   size_t *row_places;
 } path_names;
 
-// Paths come after those around them, and so do levels.
+// Sorts paths by level: a parent comes before its children.
 static pprof_status name_paths(ppi_paths *paths, ppi_run_ids *ids,
                                path_names *out) {
   size_t begins[PPI_PATH_LEVELS + 2] = {0};
@@ -251,7 +252,7 @@ static void make_nodes(path_names *names, const ppi_paths *paths) {
   }
 }
 
-// A node comes after the one around it, and siblings in their order.
+// Rows are in preorder; siblings keep their order.
 static void make_rows(path_names *names) {
   size_t next = 0;
   for (size_t i = names->num_nodes; i-- > 0;)

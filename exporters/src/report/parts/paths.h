@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges by what lies around them: a tree of names, filled while the sweep
-// meets each range after those around it. With details.paths or flat_paths.
+// Ranges by the ranges around them, as a tree of names. The sweep fills it,
+// outer ranges first. With details.paths or flat_paths.
 #pragma once
 
 #include "report/parts/ids.h"
 
 PPROF_BEGIN_C_
 
-// Paths that a run tells apart; ranges on further ones are left out.
+// Most paths of a run; ranges on further paths are left out.
 #define PPI_RUN_MAX_PATHS 65536u
 
 typedef struct ppi_run_path {
   uint32_t around;  // the path directly around it; 0: none
   uint32_t site;
   uint32_t level;            // from 1
-  uint64_t inner_ns;         // of ranges directly inside; of loose ones all
-  uint64_t wall_ns, low_ns;  // the union of host ranges, as of a category
-  ppi_spread rest;           // that no site has counted
+  uint64_t inner_ns;         // of direct children; a loose range counts itself
+  uint64_t wall_ns, low_ns;  // the union of host ranges, as in ppi_run_category
+  ppi_spread rest;           // not counted at its site yet
   ppi_histogram rest_times;
-  ppi_histogram times;  // of all others; in the end of all
+  ppi_histogram times;  // of the other ranges; at the end of all
   ppi_spread spread;
   bool on_device;          // device ranges that were submitted there
-  uint64_t num_untimed;    // device ranges without a time, not in the two
-  ppi_union own;           // on the device: that of these ranges
-  ppi_union busy;          // with details.kernels: of what was launched there
+  uint64_t num_untimed;    // untimed device ranges, not in times and spread
+  ppi_union own;           // the union of device ranges
+  ppi_union busy;          // with details.kernels: of work launched there
   ppi_device_use use;      // the same
   ppi_device_sums inside;  // device time submitted in host ranges
 } ppi_run_path;
 
 #define PPI_PATHS_RECENT 4096  // a power of two
 
-// A path that was looked up lately.
+// A cached lookup of a path.
 typedef struct ppi_recent_path {
-  uint64_t key;  // what is around, the site, plus one; 0: none
+  uint64_t key;  // parent and site, plus one; 0: none
   uint32_t number;
 } ppi_recent_path;
 
-// A length that is not counted yet: histograms are far in memory, and many
-// counted in one go do not wait for each other.
+// A length to be counted later. Histograms are far apart in memory; in one
+// batch, their cache misses overlap.
 typedef struct ppi_path_length {
   uint64_t ns;
   uint32_t number;
@@ -49,25 +49,25 @@ enum { PPI_PATH_LENGTHS = 64 };
 
 // All zero is the empty one. Path 0 is none.
 typedef struct ppi_paths {
-  bool is_flat;  // nothing is around anything
+  bool is_flat;  // no path has a parent
   ppi_map numbers;
   ppi_run_path *items;  // by number - 1
   size_t num, capacity;
   uint64_t num_dropped;                      // ranges
-  bool is_cut;                               // deeper than all levels
+  bool is_cut;                               // ranges lay below the last level
   ppi_recent_path recent[PPI_PATHS_RECENT];  // on the host
   ppi_path_length lengths[PPI_PATH_LENGTHS];
   size_t num_lengths;
 } ppi_paths;
 
-// ppi_paths_at answers the path's number in `out`, 0 beyond the bound; of
-// `key` it takes around, site and on_device.
+// ppi_paths_at answers the path's number in `out`, 0 beyond the bound. It reads
+// around, site and on_device of `key`.
 pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
                           uint32_t *out);
 // ppi_paths_find does so for host ranges.
 pprof_status ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
                             uint32_t *out);
-// ppi_paths_recent answers where it was looked up lately.
+// ppi_paths_recent answers the cache entry of a path.
 static inline ppi_recent_path *ppi_paths_recent(ppi_paths *paths,
                                                 uint32_t around,
                                                 uint32_t site) {
@@ -94,14 +94,14 @@ static inline ppi_run_path *ppi_paths_item(ppi_paths *paths, uint32_t number) {
   return number ? &paths->items[number - 1] : NULL;
 }
 pprof_status ppi_paths_count(ppi_paths *paths);
-// ppi_paths_note has the length counted later; there is room for it.
+// ppi_paths_note stores a length for ppi_paths_count; `lengths` has room.
 static inline void ppi_paths_note(ppi_paths *paths, uint32_t number,
                                   uint64_t length_ns, uint32_t flags) {
   paths->lengths[paths->num_lengths++] =
       (ppi_path_length){length_ns, number, flags};
 }
-// ppi_paths_take counts a finished range of a path that there is; `sums`: what
-// was submitted in it, NULL: nothing.
+// ppi_paths_take counts a finished range of path `number`, not 0. `sums`:
+// device time submitted in it; NULL: none.
 static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
                                           const ppi_buffered *range,
                                           const ppi_device_sums *sums) {
@@ -117,8 +117,8 @@ static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
 // `out` is its own path, 0 where it has none.
 pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
                               const ppi_point *point, uint32_t *out);
-// ppi_paths_tell comes last, and once: sites get to know what they have not
-// counted, with `stages` as the rest of their early calls.
+// ppi_paths_tell is called once, at the end. It adds uncounted lengths to their
+// sites, with `stages` as the rest of first calls.
 pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages);
 pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
                             ppi_figures *out);

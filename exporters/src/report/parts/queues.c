@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queue delays of a run, by site and device.
+// Adds up queue delays of a run by site and device.
 #include "report/parts/queues.h"
 
 #include <string.h>

@@ -19,8 +19,8 @@ typedef struct ppi_queues {
   size_t num, capacity;
 } ppi_queues;
 
-// ppi_queues_at adds what is missing; valid until the next call. NULL: out of
-// memory.
+// ppi_queues_at adds a missing queue. Its answer is valid until the next call;
+// NULL: out of memory.
 ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device);
 pprof_status ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,
                              ppi_figures *out);

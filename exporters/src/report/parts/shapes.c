@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "report/figures/rows.h"
 
-// Attributes that are defined again have the shape that they had, or another
-// one from there on.
+// Attributes may be defined again, with the same shape or with another one.
 static bool is_same(const ppi_shapes *shapes, size_t latest,
                     const ppi_launch_shape *shape) {
   return latest &&

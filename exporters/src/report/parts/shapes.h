@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels by name and by how they were launched. With details.shapes; one
-// thread at a time.
+// Kernels by name and launch shape. With details.shapes; one thread at a time.
 #pragma once
 
 #include "report/parts/ids.h"
@@ -9,7 +8,7 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_run_shape {
-  uint32_t site, shape;  // shape: where it stands
+  uint32_t site, shape;  // shape: its index in `items`
   ppi_spread spread;
   ppi_histogram times;
 } ppi_run_shape;
@@ -17,7 +16,7 @@ typedef struct ppi_run_shape {
 // All zero is the empty one.
 typedef struct ppi_shapes {
   ppi_map ids;     // of attributes
-  size_t *latest;  // by their number there: where the shape stands, + 1
+  size_t *latest;  // by number in `ids`: the shape's index, + 1
   size_t latest_capacity;
   ppi_launch_shape *items;
   size_t num, capacity;
@@ -26,10 +25,10 @@ typedef struct ppi_shapes {
   size_t num_rows, rows_capacity;
 } ppi_shapes;
 
-// ppi_shapes_define takes attributes that may say how kernels were launched.
+// ppi_shapes_define takes attributes that may contain a launch shape.
 pprof_status ppi_shapes_define(ppi_shapes *shapes, uint32_t id,
                                const char *text);
-// ppi_shapes_take takes a timed kernel; one without such attributes is none.
+// ppi_shapes_take counts a timed kernel if its attributes have a launch shape.
 pprof_status ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
                              uint64_t length_ns);
 pprof_status ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sites of a run whose ids are given to other names: each name has one number
-// here, its id for as long as no id was another name's before.
+// Numbers site names in a run that reuses ids. Each name has one number: its
+// id, until the first id is given to another name.
 #include "report/parts/sites.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static ppi_map_key key_of(uint32_t category, const char *name) {
   return (ppi_map_key){hash, category};
 }
 
-// From here on the name is found by its text.
+// Makes the name findable by its text.
 static bool note_text(ppi_run_labels *labels, const ppi_run_ids *ids,
                       uint32_t number) {
   const ppi_run_site *site = ids->sites.items[number];
@@ -77,7 +77,7 @@ static bool note_text(ppi_run_labels *labels, const ppi_run_ids *ids,
   return true;
 }
 
-// Another name of the same hash is not found: it has a number more.
+// Another name with the same hash is not found; it gets one more number.
 static uint32_t find_text(const ppi_run_labels *labels, const ppi_run_ids *ids,
                           uint32_t category, const char *name) {
   size_t at = ppi_map_find(&labels->texts, key_of(category, name));
@@ -86,7 +86,7 @@ static uint32_t find_text(const ppi_run_labels *labels, const ppi_run_ids *ids,
   return strcmp(site->name, name) == 0 ? labels->numbers[at] : 0;
 }
 
-// What is known so far: each id had one name.
+// Takes over the sites so far: each id had one name.
 static bool take_over(ppi_run_labels *labels, const ppi_run_ids *ids) {
   labels->is_used = true;
   bool done = true;
@@ -146,7 +146,7 @@ bool ppi_run_site_is_another(const ppi_run_labels *labels,
          !is_same(site->category, site->name, definition);
 }
 
-// 0: no memory. Site 0 is none, and nobody else's.
+// 0: no memory. No site has number 0.
 static uint32_t own_number(ppi_run_labels *labels, ppi_run_ids *ids,
                            uint32_t id) {
   ppi_run_label *label = label_at(labels, id);
@@ -158,7 +158,7 @@ static uint32_t own_number(ppi_run_labels *labels, ppi_run_ids *ids,
   return label->number;
 }
 
-// A fold that nobody has defined so far is told of again.
+// A fold into an undefined site is set by a later definition, which repeats it.
 static bool set_folds(ppi_run_labels *labels, ppi_run_ids *ids, uint32_t id) {
   for (int i = 0; i < MOST_FOLDS && labels->items[id].number; i++) {
     uint32_t number = labels->items[id].number, fold = labels->items[id].fold;
@@ -197,8 +197,7 @@ pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
   return set_folds(labels, ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-// 0: no memory. `in`: the range that has what others wait for, or ends the
-// wait.
+// 0: no memory. `in`: the range that has the object, or ends the wait.
 static uint32_t number_of_wait(ppi_run_labels *labels, ppi_run_ids *ids,
                                uint32_t id, const char *in, uint64_t how) {
   char text[PPI_WAIT_ROW];
@@ -212,7 +211,7 @@ static uint32_t number_of_wait(ppi_run_labels *labels, ppi_run_ids *ids,
   return number;
 }
 
-// NULL: it is no wait, or nobody knows who ended it.
+// NULL: the event is no wait, or its ender is unknown.
 static const char *ender_of(const ppi_run_labels *labels,
                             const pprof_batch *batch, size_t at,
                             uint64_t *out_how) {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sites of a run whose ids are given to other names (pprof_definition_kind).
-// A run in which no id ever is has none of this: ids are the numbers.
+// Sites of a run that gives ids to other names (pprof_definition_kind). In
+// other runs the labels stay empty, and ids are the numbers.
 #pragma once
 
 #include "report/parts/ids.h"
 
 PPROF_BEGIN_C_
 
-// Names that a report tells apart once ids are given to others: the first ones
-// that have events.
+// Most names of a report once ids are reused: the first names that have events.
 #define PPI_RUN_MAX_NAMES 65536u
 
-// What an id means now.
+// The current meaning of an id.
 typedef struct ppi_run_label {
   char *name;  // NULL: not defined
   uint32_t category;
@@ -30,9 +29,9 @@ typedef struct ppi_run_labels {
   uint64_t num_others;  // events that made a name one of `<other>`
 } ppi_run_labels;
 
-// ppi_run_site_is_another: the definition gives the id of a site that has
-// events to another name, or one before it did. Then ppi_run_label_site takes
-// it, and what comes is numbered first.
+// ppi_run_site_is_another: the definition, or an earlier one, is of a wait or
+// gives the id of a site with events to another name. Then ppi_run_label_site
+// takes it, and later events are numbered.
 bool ppi_run_site_is_another(const ppi_run_labels *labels,
                              const ppi_run_ids *ids,
                              const pprof_definition *definition);
@@ -41,15 +40,15 @@ pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
                                   const pprof_batch *batch, size_t at,
                                   pprof_event *out);
-// ppi_run_fold_of answers the id that a site's definition says it folds into.
+// ppi_run_fold_of answers the id that the defined site folds into; 0: none.
 uint32_t ppi_run_fold_of(const pprof_definition *definition);
-// ppi_run_fold_sites has sites that fold be called what they fold into, so that
-// they are one row with it: at the end, when all is counted.
+// ppi_run_fold_sites gives folding sites the name of their root, so that they
+// share its row. It is called at the end, after all counting.
 pprof_status ppi_run_fold_sites(ppi_run_ids *ids);
-// ppi_run_root answers the site that one is a row with.
+// ppi_run_root answers the site that `site` shares a row with.
 uint32_t ppi_run_root(const ppi_run_ids *ids, uint32_t site);
-// ppi_run_number_open gives the checkpoint open ranges of its own; *out is the
-// caller's to free, whatever the answer.
+// ppi_run_number_open gives the checkpoint a numbered copy of its open ranges.
+// The caller frees *out in any case.
 pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
                                  pprof_checkpoint *checkpoint,
                                  pprof_event **out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads of a run that come and go: a lane that another one gets, and those
-// that left, so that what is known of them does not grow with how many came.
+// Manages threads that come and go. A lane may move to another thread. Threads
+// that have left are summed up, so memory does not grow with their number.
 #include "report/parts/threads.h"
 
 #include "base/base.h"
@@ -36,8 +36,8 @@ static size_t place_of(ppi_run_ids *ids, uint64_t number) {
   return ppi_map_number(&ids->thread_numbers, (ppi_map_key){number, 0});
 }
 
-// Those that have left are found by their numbers no more: the next thread of
-// such a number is another one.
+// Forgets the numbers of threads that have left: another thread may reuse a
+// number.
 static bool sum_up(ppi_run_ids *ids) {
   size_t num = ids->num_threads;
   bool done = true;
@@ -57,7 +57,7 @@ static bool sum_up(ppi_run_ids *ids) {
   return done;
 }
 
-// The one that they are together; it never leaves.
+// Adds the thread that sums up those that have left; it never leaves.
 static bool add_left(ppi_run_ids *ids) {
   if (ids->num_summed_threads == 0 || ids->left_threads) return true;
   ids->left_threads = add_thread(ids, PPI_REPORT_LEFT_THREADS,
@@ -126,7 +126,7 @@ pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
   ppi_run_lane *lane = id < ids->lanes.num ? ids->lanes.items[id] : NULL;
   bool has_moved = lane && lane->thread && lane->number != number;
   if (has_moved) lane->thread->num_lanes--;
-  // What came before the first definition is the thread's that it names.
+  // Ranges before a lane's first definition belong to the thread that it names.
   if (has_moved && lane->is_defined) {
     if (!append((void ***)(void *)&ids->left, &ids->num_left,
                 &ids->left_capacity, lane))

@@ -7,21 +7,21 @@
 
 PPROF_BEGIN_C_
 
-// A lane has its thread.
+// The lane that this answers has its thread.
 ppi_run_lane *ppi_run_lane_at(ppi_run_ids *ids, uint32_t id);
 ppi_run_thread *ppi_run_process(ppi_run_ids *ids);
 
-// With more than twice so many threads, those that have left
-// are summed up, as one of the number below. When that is, definitions and
-// events alone decide, so that a log tells it as its run did.
+// Above twice this number of threads, those that have left are summed up as
+// PPI_REPORT_LEFT_THREADS. Definitions and events alone decide when, so a log
+// gives the same report as its run.
 #define PPI_RUN_MAX_THREADS ((size_t)4096)
 ppi_run_thread *ppi_run_thread_at(ppi_run_ids *ids, uint64_t number);
-// ppi_run_lane_defined names a lane's thread; ranges of the one before, which
-// wait for their checkpoint, stay that one's.
+// ppi_run_lane_defined names a lane's thread. Ranges that wait for a checkpoint
+// stay with the lane's previous thread.
 pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
                                   uint64_t number, const char *name);
-// ppi_run_find_swept marks the threads that left and have nothing more to come,
-// and tells whether there are any; ppi_run_forget_swept frees them.
+// ppi_run_find_swept marks the threads that have left and have no more to
+// sweep; true: there are any. ppi_run_forget_swept frees them.
 bool ppi_run_find_swept(ppi_run_ids *ids);
 void ppi_run_forget_swept(ppi_run_ids *ids);
 void ppi_run_clear_threads(ppi_run_ids *ids);
