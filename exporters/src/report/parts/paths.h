@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// Most paths of a run; ranges on further paths are left out.
+// The maximum number of paths of a run; ranges on further paths are left out.
 #define PPI_RUN_MAX_PATHS 65536u
 
 typedef struct ppi_run_path {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of requests: gathered in few bytes, then put in order.
+// Gathers the parts of requests in few bytes, and puts them in order.
 #include "report/parts/request_parts.h"
 
 #include <string.h>
@@ -85,7 +85,7 @@ static void clear_others(ppi_request_others *others) {
   *others = (ppi_request_others){.dropped = others->dropped};
 }
 
-// They go on all the time, so that only when there are any is kept.
+// These ranges come all the time, so only the union of their times is kept.
 static pprof_status add_other(ppi_requests *requests,
                               const ppi_request_part *part) {
   ppi_request_others *others = &requests->others;
@@ -131,8 +131,8 @@ pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
       .is_cut = event->flags & cut};
   if (event->num_flows == 0) return add_other(requests, &part);
   pprof_status status = PPROF_STATUS_OK;
-  // The first one of a request's own range is its number; where it is part of
-  // something else, such as an agent's session, that follows.
+  // The first flow of a request's own range is the request's number. Further
+  // flows are of a larger unit, such as an agent's session.
   bool is_part = event->flags & PPROF_FLAG_REQUEST && event->num_flows > 1;
   for (size_t i = is_part; i < event->num_flows && status == PPROF_STATUS_OK;
        i++) {
@@ -181,7 +181,7 @@ ppi_request_part ppi_requests_part(const ppi_requests *requests, size_t at) {
 
 // ---- in order ----
 
-// By flow, digit by digit from the lowest, in the memory of two orders.
+// Sorts by flow with a radix sort from the lowest digit, between two arrays.
 static void order_by_flow(const ppi_requests *requests, uint32_t *order,
                           uint32_t *spare) {
   enum { DIGIT = 11, NUM_DIGITS = 1 << DIGIT };
@@ -202,7 +202,7 @@ static void order_by_flow(const ppi_requests *requests, uint32_t *order,
   }
 }
 
-// Of one flow, by begin; `by` has room for them.
+// Sorts the parts of one flow by begin; `by` has room for them.
 static void order_by_begin(const ppi_requests *requests, uint32_t *order,
                            size_t num, ppi_keyed *by) {
   for (size_t i = 0; i < num; i++)
@@ -249,8 +249,8 @@ static uint64_t last_at(const ppi_requests *requests,
   return PPI_MAX(more->end_ns, more->device_end_ns);
 }
 
-// The first stage begins anew when all that came before is over: the number was
-// given to another request.
+// If the first stage begins again after all earlier parts have ended, the
+// number belongs to another request.
 size_t ppi_requests_size(const ppi_requests *requests, size_t at,
                          bool *out_reused) {
   const ppi_kept_part *first = &requests->parts[requests->order[at]];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests of one run, by flow: what of each was when, gathered while the run
-// is delivered and looked at when it has ended. One thread at a time.
+// Requests of one run, by flow. Their parts are gathered while the run is
+// delivered, and ordered when it has ended. One thread at a time.
 #pragma once
 
 #include "report/parts/ids.h"
@@ -9,15 +9,15 @@
 
 PPROF_BEGIN_C_
 
-// More parts than this are thinned: of all requests those of one hash in two,
-// four, ... stay, so that what stays does not depend on the order of arrival.
+// Above this number of parts, one request in two, four, ... stays. A hash of
+// the flow selects it, so the order of arrival has no effect.
 #define PPI_REQUESTS_MAX_PARTS 400000u
 
-// A request of more parts is not looked at: that takes time in the square.
+// A request with more parts is not walked: a walk takes quadratic time.
 #define PPI_REQUEST_MOST_PARTS 4096u
 
-// A range that serves a request, in few bytes: there are many. What few have is
-// kept apart.
+// A range that serves a request. There are many, so rare fields have a struct
+// of their own.
 typedef struct ppi_kept_part {
   uint64_t flow, start_ns;
   uint32_t length_ns;  // on the host, unless there is more
@@ -31,7 +31,7 @@ typedef struct ppi_part_more {
   bool is_async, is_paired, is_cut;
 } ppi_part_more;
 
-// A device's work that is of no request, and in the way of those.
+// Device work of no request, which requests may have to wait for.
 typedef struct ppi_request_others {
   ppi_map devices;  // by id
   ppi_union *busy;  // of each
@@ -46,13 +46,13 @@ typedef struct ppi_requests {
   size_t num, capacity, max_parts;
   ppi_part_more *more;
   size_t num_more, more_capacity;
-  // Once it is filled: parts by flow and begin, outer ones before those in
-  // them; the sites that are mostly the request itself.
+  // Once filled: parts by flow and begin, outer parts before inner ones; the
+  // sites that are mostly the request itself.
   uint32_t *order;
   bool *whole_sites;  // by site
   ppi_request_others others;
   bool are_links;     // flows join ranges and are no requests
-  bool has_stages;    // any range with a flow is none of pprof_request_begin
+  bool has_stages;    // a range with a flow is not of pprof_request_begin
   unsigned thinning;  // one request in 2^thinning is kept
 } ppi_requests;
 
@@ -61,12 +61,11 @@ pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
 // ppi_requests_order makes the order.
 pprof_status ppi_requests_order(ppi_requests *requests);
 // ppi_requests_size answers how many parts, from `at` on in their order, are
-// one request; `out_reused`: its number was given to another one then.
+// one request; `out_reused`: a later request has its number.
 size_t ppi_requests_size(const ppi_requests *requests, size_t at,
                          bool *out_reused);
-// ppi_requests_next answers how many parts, from `at` on in their order, are
-// one request, once it is filled, and when that ends; `out_counts`: it is among
-// the figures.
+// ppi_requests_next also answers the end of the request, once the order is
+// filled; `out_counts`: the request is among the figures.
 size_t ppi_requests_next(const ppi_requests *requests, size_t at,
                          bool *out_counts, uint64_t *out_end_ns);
 // ppi_requests_part answers a part, by its place in the order.

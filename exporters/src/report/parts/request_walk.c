@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One request from its beginning to its end: what it was doing at every moment,
-// and the longest path through it.
+// Walks one request: gives each moment to a part, and finds the longest path.
 #include "report/parts/request_walk.h"
 #include "base/base.h"
 #include "base/mem.h"
@@ -36,8 +35,8 @@ typedef enum border_kind {
   BORDER_DEVICE
 } border_kind;
 
-// The value of a border's time: what begins, or BORDER_END, then the part, then
-// what ends there.
+// The value of a border, from the high bits: the kind that begins or
+// BORDER_END, the part, the kind that ends.
 static uint64_t border_of(border_kind kind, size_t part, border_kind ends) {
   return (uint64_t)kind << 40 | (uint64_t)part << 8 | ends;
 }
@@ -47,7 +46,7 @@ static void add_border(ppi_keyed *borders, size_t *num, uint64_t time_ns,
   borders[(*num)++] = (ppi_keyed){time_ns, value};
 }
 
-// Starts come first, of the host in their order: there is less to sort.
+// Host starts come first, already in order, so there is less to sort.
 static size_t list_borders(const ppi_walk *walk, ppi_keyed *borders) {
   size_t num = 0;
   for (size_t i = 0; i < walk->num; i++) {
@@ -77,7 +76,7 @@ static size_t list_borders(const ppi_walk *walk, ppi_keyed *borders) {
   return num;
 }
 
-// What is going on, in the order in which it began.
+// The active parts of one kind, in the order of their begins.
 typedef struct active {
   uint32_t *parts;
   size_t num;
@@ -113,7 +112,7 @@ static uint64_t overlap(const ppi_spans *spans, uint64_t start_ns,
   return sum_ns;
 }
 
-// [from_ns, to_ns) belongs to one of what is active; true: to nothing.
+// Gives [from_ns, to_ns) to one active part or the queue; true: to none.
 static bool count_span(ppi_walk *walk, const active *kinds, uint64_t from_ns,
                        uint64_t to_ns) {
   const active *devices = &kinds[BORDER_DEVICE], *hosts = &kinds[BORDER_HOST];
@@ -246,20 +245,20 @@ static ppi_span span_of(const ppi_request_part *part) {
   return (ppi_span){part->start_ns, part->end_ns};
 }
 
-// Ranges of a thread or a stream nest: the outermost one is a link with all
-// that is in it. CrossThread ones and the request's own lie on no row.
+// Ranges of a thread or a stream nest: an outermost one is a link, with its
+// inner ranges. Cross-thread ranges and the request's own lie on no row.
 static bool lies_on_row(const ppi_request_part *part) {
   return on_device(part) || (!part->is_async && !part->is_whole);
 }
 
-// A thread or a stream: the last of its parts that may hold another one.
+// A thread or a stream; `top` is its last part that may contain another one.
 typedef struct row {
   uint64_t start_ns;  // of the latest part
   uint32_t id, top;
-  bool is_device, is_late;  // is_late: parts came that begin earlier
+  bool is_device, is_late;  // is_late: a part begins before its predecessor
 } row;
 
-// What a walk for the longest path finds of each part.
+// The nesting of each part, for the longest path.
 typedef struct nesting {
   uint32_t *outermost;  // on its row
   uint32_t *below;      // the next one down from `row.top`
@@ -312,7 +311,7 @@ static void find_outermost(const ppi_walk *walk, nesting *to) {
   }
 }
 
-// When a device works for the request, the host does not count.
+// The host does not count while a device works for the request.
 static size_t list_busy(const ppi_walk *walk, ppi_span *busy) {
   size_t num = 0;
   for (size_t i = 0; i < walk->num; i++)
@@ -320,8 +319,8 @@ static size_t list_busy(const ppi_walk *walk, ppi_span *busy) {
   return unite(busy, num);
 }
 
-// Nor does a part that lies on no row while something happens within it. The
-// request's own has what nothing else has, not even waiting for a device.
+// A part on no row does not count while another part runs within it. The
+// request's own counts only while no part runs or waits for a device.
 static size_t list_taken(const ppi_walk *walk, size_t at, ppi_span *taken) {
   const ppi_request_part *part = &walk->parts[at];
   const ppi_span outer = span_of(part);
@@ -340,7 +339,7 @@ static size_t list_taken(const ppi_walk *walk, size_t at, ppi_span *taken) {
   return unite(taken, num);
 }
 
-// What is left of a part on the host.
+// Adds the remaining pieces of a host part as links.
 static bool list_pieces(const ppi_walk *walk, size_t at, const ppi_span *taken,
                         size_t num, links *to) {
   const ppi_request_part *part = &walk->parts[at];
@@ -406,8 +405,8 @@ static bool add_piece(ppi_path *path, const ppi_path_piece *piece) {
   return true;
 }
 
-// The parts of a row that are in an outermost one, by start. Up to `next` the
-// path has passed them; of those [first, open) may go on.
+// The parts within an outermost part, by start. The path has passed the parts
+// before `next`; of these, [first, open) may still run.
 typedef struct group {
   uint32_t first, open, next, end;  // in `members`
 } group;
@@ -467,8 +466,7 @@ static bool share_until(const sharing *to, group *of, uint64_t *now_ns,
   return reported;
 }
 
-// A moment of a link is that of the innermost part: of those of the link's row
-// that are in it, the one that began last.
+// Each moment of a link belongs to its innermost part, the one that began last.
 static bool share_link(const sharing *to, const link *from) {
   group *of = &to->groups[from->part];
   uint64_t now_ns = from->start_ns;

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One request from its beginning to its end: what it was doing at every moment,
-// and the longest path through it.
+// One request from begin to end: the part that has each moment, and the longest
+// path.
 #pragma once
 
 #include "report/spans/union.h"
 
 PPROF_BEGIN_C_
 
-// A range that serves a request. Times of the device are 0 where there are
-// none.
+// A range that serves a request. Device times are 0 without device work.
 typedef struct ppi_request_part {
-  uint64_t flow;  // 0: nobody's; on a device it is in the way of others
+  uint64_t flow;  // 0: of no request; it may delay others on a device
   uint64_t start_ns, end_ns, device_start_ns, device_end_ns;
   uint32_t site, lane, stream, device, window;
   bool is_async;
   bool is_paired;  // its host side is another part
   bool is_cut;     // clipped, abandoned, late or lost on its device
-  bool is_whole;   // is the request itself, not something that it does
+  bool is_whole;   // the request itself, not a part of its work
 } ppi_request_part;
 
 typedef struct ppi_spans {
@@ -25,11 +24,11 @@ typedef struct ppi_spans {
   size_t num, capacity;
 } ppi_spans;
 
-// What became of a part's stage in its request, added up by whoever calls.
+// The times of one part in its request; the caller adds them up by stage.
 typedef struct ppi_part_times {
-  uint64_t own_ns;        // this part was what the request was doing
-  uint64_t contended_ns;  // the same, on a device that served others, too
-  uint64_t hop_ns;        // nothing went on before it began
+  uint64_t own_ns;        // moments of the request that this part has
+  uint64_t contended_ns;  // the same, on a device that also served others
+  uint64_t hop_ns;        // idle time just before it began
   uint64_t critical_ns;   // on the longest path
 } ppi_part_times;
 
@@ -52,24 +51,23 @@ typedef struct ppi_walk {
   size_t num_devices;
   ppi_part_times *times;  // one for each part, all zero
   uint64_t queue_ns, hop_ns;
-  ppi_path *path;  // where the longest path is told, too; NULL: nowhere
+  ppi_path *path;  // gets the longest path; NULL: not wanted
 } ppi_walk;
 
-// ppi_walk_request tells of every moment of a request what it was doing: its
-// work on a device (the part that began first), else waiting for a device, else
-// what began last on the host, else nothing; the request's own range is nothing
-// that it does. The sum of own, contended, queue and hop times is the request's
-// time.
+// ppi_walk_request gives each moment of a request to the first of these: device
+// work (the part that began first), the wait for a device, the host part that
+// began last, nothing. The request's own range gets no moment. The sum of own,
+// contended, queue and hop times is the request's time.
 pprof_status ppi_walk_request(ppi_walk *walk);
-// ppi_walk_critical finds the longest path: of all chains of links that begin
-// when the one before has ended, the one with the most time in it. A link is an
-// outermost range of a thread or stream with all that is in it, less what a
-// device does for the request meanwhile; each moment of it is that of the
+// ppi_walk_critical finds the longest path: the chain of links with the most
+// time. A link begins after the link before it has ended. A link is an
+// outermost range of a thread or stream with its inner ranges, without the time
+// in which a device works for the request. Each moment of a link belongs to its
 // innermost range. Ranges on no row (cross-thread ones, the request's own) are
-// links while nothing happens within them.
+// links while no other part runs within them.
 pprof_status ppi_walk_critical(ppi_walk *walk);
-// ppi_request_part_order is qsort's, by flow and start, outer parts before
-// those in them: as a walk takes them.
+// ppi_request_part_order compares for qsort by flow and start, outer parts
+// before inner ones: the order of a walk.
 int ppi_request_part_order(const void *left, const void *right);
 
 PPROF_END_C_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From ranges that name flows to requests: who belongs together, what does not
-// count, and what each stage did for each.
+// Builds requests from ranges with flows: groups them, leaves out cut ones, and
+// adds up the times of each stage.
 #include "report/parts/requests.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "report/figures/request_rows.h"
 #include "report/parts/sites.h"
 
-// ---- who gets in whose way ----
+// ---- contended devices ----
 
-// A device range, or its owner's being on the device.
+// The begin or the end of a request's device range.
 typedef struct claim {
   uint64_t time_ns, flow;
   uint32_t device;
@@ -43,7 +43,7 @@ static size_t add_claims(claim *claims, size_t num, const claim *from,
   return num + 2;
 }
 
-// Without `claims` it counts.
+// If `claims` is NULL, only counts them.
 static size_t list_claims(const ppi_requests *requests, claim *claims) {
   const ppi_request_others *others = &requests->others;
   size_t num = 0;
@@ -76,7 +76,7 @@ static bool add_span(ppi_spans *spans, uint64_t start_ns, uint64_t end_ns) {
   return true;
 }
 
-// Who is on a device, and by how many ranges.
+// A request on a device, and the number of its active ranges there.
 typedef struct owner {
   uint64_t flow;
   size_t num;
@@ -103,7 +103,7 @@ static bool claim_device(owners *all, const claim *at) {
   return true;
 }
 
-// The times in which a device serves two or more.
+// Finds the times in which a device works for two or more requests.
 static bool find_contended(const claim *claims, size_t num, owners *by_device,
                            ppi_spans *spans) {
   bool done = true;
@@ -142,7 +142,8 @@ static uint64_t last_of(const ppi_request_part *part) {
   return PPI_MAX(part->end_ns, part->device_end_ns);
 }
 
-// In how many requests a stage is: with others, as the request itself, alone.
+// The number of requests with this stage: beside others, as the request itself,
+// alone.
 typedef struct site_votes {
   uint64_t shared, whole, alone;
 } site_votes;
@@ -155,7 +156,7 @@ typedef struct filling {
   ppi_spans *contended;
   size_t num_devices;
   uint32_t *stage_of;  // by site; + 1, 0: none yet
-  size_t *cell_of;     // by stage: of the last request that had it, + 1
+  size_t *cell_of;     // by stage: in the last request that had it, + 1
   ppi_part_times *times;
   ppi_request_part *parts;  // of one request
   size_t parts_capacity;
@@ -165,9 +166,9 @@ static uint64_t host_time(const ppi_request_part *part) {
   return part->end_ns - part->start_ns;
 }
 
-// The others' host sides stick out of it by no more than a hundredth: whoever
-// ends it may do so within a range of its own. What a device does may end
-// later, by its clock, but not as long again.
+// Other host sides exceed part `at` by at most a hundredth: the code that ends
+// a request may have its own range. Device work may end later, within twice the
+// length.
 static bool holds_rest(const ppi_request_part *parts, size_t num, size_t at) {
   const ppi_request_part *whole = &parts[at];
   bool has_inner = false;
@@ -318,8 +319,8 @@ static pprof_status list_parts(filling *to, const ppi_requests *requests,
   return PPROF_STATUS_OK;
 }
 
-// A stage that is mostly the request itself is so in all requests: in those
-// that go wrong it may end before what it began does.
+// A stage that is mostly the request itself counts as that in all requests. In
+// a failed request it may end before its inner ranges.
 static pprof_status find_whole(filling *to, ppi_requests *requests) {
   size_t num_sites = to->ids->sites.num;
   for (size_t at = 0, num; at < requests->num; at += num) {

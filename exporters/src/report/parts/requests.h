@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the parts of requests to the figures of a run.
+// Turns the parts of requests into the figures of a run.
 #pragma once
 
 #include "report/parts/request_parts.h"

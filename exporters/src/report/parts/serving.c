@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A token may be delivered after its request's range, and a number may come
-// again: a request has what was said in its time. Ranges are put together in
-// the order of their ends, once all before is known, so that the order in which
-// they came does not show.
+// Assigns tokens and marks to the requests of a run. Tokens may arrive after
+// their request's range, and numbers may be reused, so times decide. Ranges are
+// settled in the order of their ends, so the order of arrival has no effect.
 #include "report/parts/serving.h"
 
 #include <stdio.h>
@@ -14,15 +13,15 @@
 #include "base/mem.h"
 #include "report/figures/rows.h"
 
-// Of one request: one whose range is lost gathers them without end.
+// The limit of one request: without a range it would gather points without end.
 #define MOST_POINTS ((size_t)1 << 20)
 
 struct ppi_serving_request {
-  // num 0: a range served it, or its queue began (is_spread).
+  // num 0: a range served the request, or its queue began (is_spread).
   ppi_served_tokens *points;
   size_t num_points, capacity;
   bool is_waiting, is_scheduled;
-  bool has_ended;  // a whole one of this class, none of its late tokens counted
+  bool has_ended;  // a whole request of `site`, no late token so far
   uint32_t site;
 };
 
@@ -78,7 +77,7 @@ static size_t num_scheduled_by(const ppi_serving_run *run, uint64_t time_ns) {
   return low;
 }
 
-// Its own lies before its tokens.
+// The request's own schedule time lies before its tokens.
 static bool has_scheduled(const ppi_serving_run *run, uint64_t from_ns,
                           uint64_t to_ns) {
   return num_scheduled_by(run, to_ns) > num_scheduled_by(run, from_ns);
@@ -95,7 +94,8 @@ static bool note_scheduled(ppi_serving_run *run, uint64_t time_ns) {
   return true;
 }
 
-// The first time before `time_ns` that a range served it; UINT64_MAX: none.
+// The first time before `time_ns` that a range served the request; UINT64_MAX:
+// none.
 static uint64_t first_served(const ppi_serving_request *request,
                              uint64_t time_ns) {
   uint64_t first_ns = UINT64_MAX;
@@ -134,7 +134,8 @@ static bool note_waiting(ppi_serving_run *run, uint64_t time_ns) {
   return noted;
 }
 
-// It lies in no request's time; who had the number before was done without it.
+// The point lies in no request's time. The earlier request of this number ended
+// without it.
 static bool drop_point(ppi_serving_run *run, ppi_serving_request *request,
                        const ppi_served_tokens *point) {
   run->num_dropped++;
@@ -145,7 +146,7 @@ static bool drop_point(ppi_serving_run *run, ppi_serving_request *request,
   return class != NULL;
 }
 
-// What came later than its end is of who has the number next.
+// Points after the end belong to the next request of this number.
 static bool pass_on(ppi_serving_run *run, uint32_t number, size_t num_taken) {
   ppi_serving_request *request = &run->requests[number];
   ppi_served_tokens *points = request->points;
@@ -225,7 +226,7 @@ static pprof_status take_range(ppi_serving_run *run, uint32_t request,
 
 // ---- ranges that serve ----
 
-// Outside of all ranges none serves it.
+// A mark outside of all ranges has no serving range.
 static bool say_served(ppi_serving_run *run, const pprof_event *event) {
   if (event->depth == 0) return true;
   for (size_t i = run->num_said; i-- > 0;) {
@@ -242,8 +243,8 @@ static bool say_served(ppi_serving_run *run, const pprof_event *event) {
   return true;
 }
 
-// A range comes behind all that lies in it: what was said one level in is of
-// it, and what lies deeper, or began before it, has lost its own.
+// A range comes after its inner marks. Marks one level in belong to it; deeper
+// or earlier marks have lost their range.
 static uint64_t take_said(ppi_serving_run *run, const pprof_event *event,
                           bool *out_more) {
   uint64_t batch = 0;
@@ -279,7 +280,7 @@ pprof_status ppi_serving_end_range(ppi_serving_run *run,
   return PPROF_STATUS_OK;
 }
 
-// Whatever was scheduled in one that is over is known by then.
+// All schedule times within a finished iteration are known by `time_ns`.
 static pprof_status settle_iterations(ppi_serving_run *run, uint64_t time_ns) {
   size_t left = 0;
   pprof_status status = PPROF_STATUS_OK;
@@ -300,9 +301,9 @@ static pprof_status settle_iterations(ppi_serving_run *run, uint64_t time_ns) {
   return status;
 }
 
-// ---- what is taken ----
+// ---- events ----
 
-// What serves it may say so later.
+// The mark may come later than the schedule: its value is the delay in ns.
 static uint64_t scheduled_by(const pprof_event *event) {
   double ago_ns = event->value, most_ns = (double)event->start_ns;
   if (!(ago_ns > 0)) return event->start_ns;
@@ -312,7 +313,6 @@ static uint64_t scheduled_by(const pprof_event *event) {
 static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
                               const pprof_event *event) {
   ppi_serving_request *request = &run->requests[number];
-  // When it was scheduled is all that being served tells.
   if (request->num_points >= MOST_POINTS) {
     run->num_dropped++;
     return PPROF_STATUS_OK;
@@ -380,7 +380,7 @@ pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
   return status;
 }
 
-// Nobody has the number next.
+// No later request has the number.
 static pprof_status drop_rest(ppi_serving_run *run) {
   for (size_t i = 0; i < run->num_requests; i++) {
     ppi_serving_request *request = &run->requests[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests of a run while they are served: what was said of each is put
-// together once its range and all before that are known. One thread at a time.
+// Requests of a run while they are served. A request is settled once its range
+// and all earlier ranges are known. One thread at a time.
 #pragma once
 
 #include "report/figures/serving.h"
@@ -10,13 +10,13 @@
 
 PPROF_BEGIN_C_
 
-// Numbers of requests that a report tells apart.
+// The maximum number of request numbers of a report.
 #define PPI_SERVING_MOST (1u << 20)
 
 typedef struct ppi_serving_request ppi_serving_request;
 typedef struct ppi_serving_range ppi_serving_range;
-// How many requests are served by the range around this depth of a lane, which
-// is not over yet.
+// The number of requests that an open range serves: the range around this depth
+// of a lane.
 typedef struct ppi_serving_said {
   uint64_t first_ns, batch;
   uint32_t lane, depth;
@@ -35,29 +35,30 @@ typedef struct ppi_serving_run {
   ppi_map numbers;  // of requests by flow
   ppi_serving_request *requests;
   size_t num_requests, requests_capacity;
-  ppi_serving_range *ended;  // whose requests are not put together yet
+  ppi_serving_range *ended;  // ranges with unsettled requests
   size_t num_ended, ended_capacity;
   ppi_serving_said *said;
   size_t num_said, said_capacity;
-  ppi_serving_iteration *iterations;  // that are over and not settled yet
+  ppi_serving_iteration *iterations;  // finished, not settled yet
   size_t num_iterations, iterations_capacity;
-  uint32_t *waiting;  // requests that were served and are not in the next list
+  uint32_t *waiting;  // served requests that are not in scheduled_ns
   size_t num_waiting, waiting_capacity;
-  uint64_t *scheduled_ns;  // when each was, in the order of time
+  uint64_t *scheduled_ns;  // schedule times, in order
   size_t num_scheduled, scheduled_capacity;
   ppi_serving_class *classes;  // by site
   size_t num_classes, classes_capacity;
-  uint64_t num_dropped;        // marks and ranges of further requests
+  uint64_t num_dropped;        // marks and ranges without a request
   uint64_t first_ns, last_ns;  // of requests: first arrival, last end
 } ppi_serving_run;
 
 // ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
 pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event);
-// ppi_serving_end_range takes a range of a lane on which that was said which is
-// in `said`; *out_more: of some the range is still to come.
+// ppi_serving_end_range takes a range of a lane with marks in `said`;
+// *out_more: some marks still wait for their range.
 pprof_status ppi_serving_end_range(ppi_serving_run *run,
                                    const pprof_event *event, bool *out_more);
-// ppi_serving_settle: no event that starts before this time comes any more.
+// The caller of ppi_serving_settle promises that no later event starts before
+// `time_ns`.
 pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
                                 const ppi_slo *slo);
 pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,

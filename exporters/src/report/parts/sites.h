@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// Most names of a report once ids are reused: the first names that have events.
+// The maximum number of names once ids are reused: the first that have events.
 #define PPI_RUN_MAX_NAMES 65536u
 
 // The current meaning of an id.
