@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A request's parts are added up by process and stage, on the time axis that
-// the starts of the processes make. What no stage of any process has is between
-// stages: queues and the wire.
+// Joins requests that several processes work on. Parts are added up by process
+// and stage, on one time axis. The remaining time lies between stages: queues
+// and the wire.
 #include "report/joined_requests.h"
 
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 
 typedef struct part {
   uint64_t flow, start_ns, end_ns;
-  // Of a number that each process gives for itself: the run, from 1 on.
+  // The run, from 1 on, if each process numbers its own requests; else 0.
   size_t own;
   const ppi_request_run *run;
   const ppi_request_row *row;
-  // Which of its stages waits for other processes, and how long.
+  // The stage that waits for other processes, and the time of that wait.
   const ppi_request_cell *waiting;
   uint64_t waited_ns;
 } part;
@@ -53,7 +53,7 @@ static const ppi_report_input *input_of(const ppi_figures *figures,
   return NULL;
 }
 
-// All requests are there, each number once, at a time that is known.
+// True if all requests are there, each number once, at a known time.
 static bool are_complete(const ppi_figures *figures) {
   bool are = figures->num_request_runs > 1;
   for (size_t i = 0; i < figures->num_request_runs && are; i++) {
@@ -64,7 +64,8 @@ static bool are_complete(const ppi_figures *figures) {
   return are;
 }
 
-// Of one host, at one time: equal numbers are of one request.
+// True if the runs share a host and a time: equal numbers are then of one
+// request.
 static bool are_of_one_run(const ppi_figures *figures) {
   uint64_t from_ns = 0, to_ns = UINT64_MAX;
   for (size_t i = 0; i < figures->num_request_runs; i++) {
@@ -77,12 +78,12 @@ static bool are_of_one_run(const ppi_figures *figures) {
   return from_ns < to_ns;
 }
 
-// Such a number is of one request wherever it stands (pprof_flow_context).
+// A context's number is of one request in all processes (pprof_flow_context).
 static bool is_of_context(uint64_t flow) {
   return flow >> 63;
 }
 
-// The request itself is none, where stages lie in it.
+// The request itself is no stage if stages lie in it.
 static bool is_other(const ppi_request_run *run, size_t stage) {
   return run->stages[stage].is_whole && run->num_stages > 1;
 }
@@ -132,7 +133,7 @@ static bool are_of_one(const part *a, const part *b) {
   return a->flow == b->flow && a->own == b->own;
 }
 
-// Processes that do the same number their requests each for itself.
+// Processes with a stage in common number their requests independently.
 static bool share_numbers(const joining *of) {
   for (size_t i = 1; i < of->num; i++) {
     const part *a = &of->parts[i - 1], *b = &of->parts[i];
@@ -153,7 +154,7 @@ static void set_own(const ppi_figures *figures, joining *of) {
   if (of->num > 1) qsort(of->parts, of->num, sizeof *of->parts, compare_parts);
 }
 
-// Whether any is of several processes.
+// True if any request is of several processes.
 static bool is_shared(const ppi_figures *figures, joining *of) {
   bool is_any = false;
   if (!are_of_one_run(figures) || !share_numbers(of)) set_own(figures, of);
@@ -202,7 +203,7 @@ static uint32_t stage_number(const ppi_figures *figures, const part *at,
   return (uint32_t)(before + stage + 1);
 }
 
-// A range that is all that a process does for a request is a stage of it.
+// A request's own range is a stage if the process has no other stage of it.
 static bool is_stage(const part *of, const ppi_request_cell *cell) {
   return !of->run->stages[cell->stage].is_whole || of->row->num_cells == 1;
 }
@@ -213,7 +214,7 @@ static uint64_t time_of(const part *of, const ppi_request_cell *cell) {
              : cell->own_ns + cell->contended_ns;
 }
 
-// Of all stages of a process.
+// The time of all stages of a process, and of its queue.
 static uint64_t work_of(const part *of) {
   uint64_t sum_ns = of->row->queue_ns;
   for (size_t i = 0; i < of->row->num_cells; i++) {
@@ -233,8 +234,8 @@ static const ppi_request_cell *greatest_cell(const part *of) {
   return most;
 }
 
-// The time of those that work while `waits` does: what waits for them takes no
-// less than they do.
+// The time of other processes' parts beside `waits`. A wait is no shorter than
+// the work that it waits for, so longer parts do not count.
 static uint64_t time_beside(const joining *of, const unit *at,
                             const part *waits) {
   uint64_t most_ns = time_of(waits, waits->waiting), sum_ns = 0;
@@ -258,7 +259,7 @@ static uint64_t left_of(const part *of) {
   return of->waiting ? time_of(of, of->waiting) - of->waited_ns : 0;
 }
 
-// The longest that has something to be taken; NULL: none has.
+// The longest part with time left to take; NULL: none.
 static part *longest_part(const joining *of, const unit *at) {
   part *longest = NULL;
   for (size_t i = at->first; i < at->first + at->num; i++) {
@@ -270,9 +271,9 @@ static part *longest_part(const joining *of, const unit *at) {
   return longest;
 }
 
-// What a process's stage has of the time while others' work for it, its waiting
-// for them, is no time of its own. The greatest part of each process goes down
-// by what is too much in all; what is left then, those of the longest.
+// A stage's wait for other processes is no time of its own. The sum's excess
+// over the request's length is taken from each process's greatest stage, then
+// from the longest parts.
 static void find_waiting(const joining *of, const unit *at) {
   uint64_t sum_ns = 0, length_ns = at->end_ns - at->start_ns;
   for (size_t i = at->first; i < at->first + at->num; i++)
@@ -386,8 +387,8 @@ pprof_status ppi_join_requests(ppi_figures *figures) {
     ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
     figures->answers[PPI_BASE_REQUEST] = joined;
     joined = (ppi_answer){0};
-    // No process has a request by itself. A saturated server limits whole ones,
-    // too; what else is said of a process's part is not true of them.
+    // No process has a whole request. A saturated server also limits whole
+    // requests; other limits are true of one process's part only.
     for (size_t i = 0; i < figures->num_inputs; i++)
       ppi_answer_clear(&figures->inputs[i].answers[PPI_BASE_REQUEST]);
     if (figures->limit.claim != PPI_CLAIM_LIMIT)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests that several processes of a run work on, each as one.
+// Joins requests that several processes of a run work on.
 #pragma once
 
 #include "report/figures/figures.h"
 
 PPROF_BEGIN_C_
 
-// ppi_join_requests makes the answer one of whole requests where processes
-// share numbers and have no stage in common; else it changes nothing.
+// ppi_join_requests makes the answer one of whole requests if processes share
+// numbers and have no stage in common. Else it changes nothing.
 pprof_status ppi_join_requests(ppi_figures *figures);
 
 PPROF_END_C_

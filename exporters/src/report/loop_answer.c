@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns as units of one walk over the calls of a run.
+// Computes where the time of a loop's turns goes, in one walk over the run's
+// calls.
 #include "report/loop_answer.h"
 
 #include <stdio.h>
@@ -40,7 +41,8 @@ static ppi_item item_of(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                    .lane = call->row,
                    .depth = depth_of(loop, call)};
   if (call->flags & PPI_CALL_LOOSE) item.flags |= PPI_ITEM_LOOSE;
-  // A turn is of its thread: what others do has the time that this one leaves.
+  // A turn belongs to its thread: other threads get only the time that it
+  // leaves.
   if (category == PPROF_CATEGORY_COMMUNICATION ||
       category == PPROF_CATEGORY_IDLE || call->row != loop->thread)
     item.flags |= PPI_ITEM_WAITS;
@@ -109,8 +111,7 @@ static size_t num_cold(const ppi_limit_loop *loop, long warmup) {
   return ppi_first_calls_num_cold(calls, loop->num_turns, warmup);
 }
 
-// "2.10 s imports": the name with the most of the time before the first turn,
-// where that is much.
+// "2.10 s imports": the name with the most time before the first turn.
 static void put_start(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                       ppi_figures_loop *out) {
   uint64_t first_ns = loop->turns[0].start_ns, most_ns = 0;

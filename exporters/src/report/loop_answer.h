@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of iterations goes that were found, not marked.
+// The time of iterations that were found, not marked.
 #pragma once
 
 #include "report/figures/figures.h"

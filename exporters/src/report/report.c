@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pprof_report: a run while it is delivered, figures once it has finished. Runs
-// that follow add to them. Owner's thread; as a sink, the thread of whoever
-// delivers.
+// Implements pprof_report: it collects a run as a sink, and adds up the figures
+// of finished runs. Owner's thread; as a sink, the delivering thread.
 #include "report/report.h"
 
 #include <stdio.h>
@@ -26,9 +25,9 @@ struct pprof_report {
   pprof_sink sink;
   ppi_report_details details;
   ppi_run *run;                    // from begin to finish
-  ppi_limit_calls calls;           // the same time, with details.answer
+  ppi_limit_calls calls;           // as `run`, with details.answer
   ppi_machine_run machine, loops;  // counters of these categories
-  char iteration[256];             // that the configuration names; "": none
+  char iteration[256];             // named by the configuration; "": none
   ppi_figures figures;             // of the runs that have finished
   bool finished;                   // any run
 };
@@ -58,7 +57,7 @@ static pprof_status take_counters(pprof_sink *sink, const pprof_batch *batch) {
              : status;
 }
 
-// What lies beside the run's own ranges.
+// Adds the figures of counters beside the run's ranges: machine, energy, loops.
 static pprof_status find_beside(const pprof_report *report, ppi_figures *out) {
   const ppi_limit_calls *calls = &report->calls;
   pprof_status status =
@@ -118,13 +117,12 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   const char *flows = pprof_run_info_text(info, "flows");
   report->calls.are_links = flows && strcmp(flows, "links") == 0;
   pprof_status status = ppi_run_begin(report->run, info);
-  // A session finishes it all the same.
+  // A session calls finish after a failed begin, too.
   if (status != PPROF_STATUS_OK) drop_run(report);
   return status;
 }
 
-// What a callback left half done is no run any more: a session calls finish
-// after a failure, too.
+// Drops the run after a failed callback, because a session still calls finish.
 static pprof_status settle(pprof_sink *sink, pprof_status status) {
   if (status != PPROF_STATUS_OK) drop_run((pprof_report *)(void *)sink);
   return status;
@@ -173,8 +171,7 @@ static void drop_figures(pprof_report *report) {
   report->finished = false;
 }
 
-// Takes what `run` holds. Where adding it fails the figures are neither those
-// before nor those after.
+// Takes the contents of `run`. A failure drops all figures.
 static pprof_status add_run(pprof_report *report, ppi_figures *run) {
   pprof_status status = PPROF_STATUS_OK;
   if (report->finished) {
@@ -222,7 +219,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   return status;
 }
 
-// The report belongs to its owner, whoever delivers to it.
+// The report's owner destroys it, not the sink's user.
 static void keep(pprof_sink *sink) {
   (void)sink;
 }
@@ -282,7 +279,7 @@ pprof_status ppi_report_join(pprof_report *report) {
   return status == PPROF_STATUS_OK ? ppi_ranks_part(&report->figures) : status;
 }
 
-// Built aside, so that a failure leaves `into` as it was.
+// Builds a separate sum, so that a failure leaves `into` unchanged.
 pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
   pprof_status status = can_merge(into, from);
   if (status != PPROF_STATUS_OK) return status;

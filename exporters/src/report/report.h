@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What views may ask a report: its figures, once it has finished. Views read
-// them; nothing writes them but finish and merge.
+// The figures of a finished report, for views. Views only read them; finish,
+// add, join and merge write them.
 #pragma once
 
 #include "pprof/report.h"
@@ -12,14 +12,14 @@ PPROF_BEGIN_C_
 
 // ppi_report_figures answers NULL before finish.
 const ppi_figures *ppi_report_figures(const pprof_report *report);
-// ppi_report_add is pprof_report_merge without the copy of `into`, which is
-// good for nothing after a failure.
+// ppi_report_add is pprof_report_merge without a copy of `into`: after a
+// failure `into` is unusable.
 pprof_status ppi_report_add(pprof_report *into, const pprof_report *from);
-// ppi_report_join makes requests whole that several of its runs work on, once
-// all are added.
+// ppi_report_join joins requests that several runs work on. It is called after
+// all runs are added.
 pprof_status ppi_report_join(pprof_report *report);
-// ppi_report_set_details is called before the first run, if at all; reports
-// that differ in it cannot be merged (INVALID).
+// ppi_report_set_details is called before the first run, if at all. Reports
+// with different details cannot be merged (INVALID).
 void ppi_report_set_details(pprof_report *report,
                             const ppi_report_details *details);
 bool ppi_report_identity_ok(const pprof_report *report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pprof_session_on_window: a report of each window, one for all who listen.
+// Implements pprof_session_on_window: one report of each window for all
+// listeners.
 #include "base/mem.h"
 #include "base/uncancelled.h"
 #include "report/report.h"
@@ -31,7 +32,7 @@ static pprof_sink *open_report(void *user, uint32_t window) {
   return pprof_report_sink(report);
 }
 
-// A report begins with its sink.
+// The sink is a report's first member.
 static void notify_listeners(void *user, uint32_t window, pprof_sink *sink,
                              pprof_status status) {
   const listeners *all = user;
