@@ -39,7 +39,7 @@ static int compare_parts(const void *left, const void *right) {
   return (a->run > b->run) - (a->run < b->run);
 }
 
-// ---- what can be joined ----
+// ---- runs to join ----
 
 static const ppi_report_input *input_of(const ppi_figures *figures,
                                         const ppi_request_run *run) {

@@ -29,8 +29,8 @@ typedef struct ppi_interference_pair {
   uint32_t num_active;  // ranges of both that run side by side
   uint64_t since_ns;    // while any do; overlap_ns has the time before
   uint64_t overlap_ns;
-  // Steady calls of `of` that overlap `by` and no other stage, for half of
-  // their time at least; and the sum of their lengths.
+  // Steady calls of `of` that overlap `by` alone, for at least half of their
+  // time; and the sum of their lengths.
   uint64_t num_calls, beside_ns;
   unsigned __int128 beside_squares;
 } ppi_interference_pair;

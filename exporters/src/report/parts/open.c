@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drops ranges from a checkpoint's open list that have ended before. A faulty
-// writer lists them; as open ranges they would enclose all later ones.
+// Drops ended ranges from a checkpoint's list of open ranges. A faulty writer
+// lists them; as open ranges they would enclose all later ones.
 #include "report/parts/open.h"
 
 #include <stdlib.h>

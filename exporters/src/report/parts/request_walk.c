@@ -288,7 +288,7 @@ static void find_rows(const ppi_walk *walk, nesting *to) {
   }
 }
 
-// Parts come in the order of their starts, an outer one before those in it.
+// Parts come in the order of their starts, an outer part before its inner ones.
 static void find_outermost(const ppi_walk *walk, nesting *to) {
   find_rows(walk, to);
   for (uint32_t i = 0; i < walk->num; i++) {

@@ -25,8 +25,8 @@ pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
 bool ppi_run_find_swept(ppi_run_ids *ids);
 void ppi_run_forget_swept(ppi_run_ids *ids);
 void ppi_run_clear_threads(ppi_run_ids *ids);
-// All of the run's lanes and threads, those that have left included; NULL:
-// there is none of that id.
+// All lanes and threads of the run, also those that have left; NULL: the id has
+// none.
 static inline size_t ppi_run_num_lanes(const ppi_run_ids *ids) {
   return ids->lanes.num + ids->num_left;
 }

@@ -36,7 +36,7 @@ typedef struct ppi_range_flows {
   uint32_t first, num;
 } ppi_range_flows;
 
-// Rows are sorted by thread, then begin, outer ranges before those in them.
+// Rows are sorted by thread, then begin, outer ranges before inner ones.
 // Parents come before their children.
 typedef struct ppi_range_table {
   size_t num;

@@ -13,7 +13,7 @@ pprof_status ppi_table_fill_define(ppi_table_fill *fill,
   return ppi_table_ids_define(&fill->ids, definition);
 }
 
-// ---- what a row refers to ----
+// ---- lists of rows ----
 
 static bool same_flows(const ppi_table_fill *fill, const pprof_event *event) {
   if (fill->num_lists < 2) return false;
