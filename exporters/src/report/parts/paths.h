@@ -37,7 +37,7 @@ typedef struct ppi_recent_path {
   uint32_t number;
 } ppi_recent_path;
 
-// A length to be counted later. Histograms are far apart in memory; in one
+// A length to be counted later. Histograms are scattered over memory; in one
 // batch, their cache misses overlap.
 typedef struct ppi_path_length {
   uint64_t ns;

@@ -53,8 +53,8 @@ typedef struct ppi_serving_run {
 
 // ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
 pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event);
-// ppi_serving_end_range takes a range of a lane with marks in `said`;
-// *out_more: some marks still wait for their range.
+// ppi_serving_end_range takes a range of a lane with marks in `said`.
+// *out_more: marks of the lane wait for further ranges.
 pprof_status ppi_serving_end_range(ppi_serving_run *run,
                                    const pprof_event *event, bool *out_more);
 // The caller of ppi_serving_settle promises that no later event starts before
