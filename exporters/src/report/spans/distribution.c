@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The overlap of A and B is |A| + |B| - |A united with B|: three unions that
-// checkpoints settle take the place of one intersection, which they could not.
+// Measures how long communication and computation overlap. The overlap of A and
+// B is |A| + |B| - |A united with B|: checkpoints can settle these three
+// unions, but not an intersection.
 #include "report/spans/distribution.h"
 
 #include <string.h>
@@ -158,7 +159,8 @@ pprof_status ppi_paddle_host(ppi_distribution *distribution,
   return communicate(distribution, &span);
 }
 
-// A kernel of a range inside a communicating one is both, as there.
+// A kernel of a range inside a communicating range counts as both, as in
+// Paddle.
 pprof_status ppi_paddle_take(ppi_distribution *distribution,
                              const ppi_paddle_kernel *kernel) {
   ppi_span span = {kernel->start_ns, kernel->end_ns};

@@ -9,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// All zero is the empty one. Which device ranges compute depends on whether the
-// run has kernels: the first one turns away all that computed before it.
+// All zero is the empty one. Which device ranges compute depends on kernels:
+// the run's first kernel discards all computation before it.
 typedef struct ppi_distribution {
   ppi_union communication, device_communication, computation;
   // Each of the first two united with computation, from its first range on.
@@ -20,8 +20,8 @@ typedef struct ppi_distribution {
   bool has_communication, has_device_communication, has_kernels;
 } ppi_distribution;
 
-// ppi_distribution_take takes any host range and any device range that has a
-// time; what is neither communication nor computation, or only projected, adds
+// ppi_distribution_take takes any host range and any timed device range.
+// Projected ranges, and ranges without communication or computation, add
 // nothing.
 pprof_status ppi_distribution_take(ppi_distribution *distribution,
                                    const pprof_event *event, uint32_t category);
@@ -29,25 +29,26 @@ pprof_status ppi_distribution_take(ppi_distribution *distribution,
 // before ppi_distribution_settle is called for that checkpoint.
 pprof_status ppi_distribution_open(ppi_distribution *distribution,
                                    const pprof_event *event, uint32_t category);
-// ppi_distribution_settle promises that nothing that begins before `horizon_ns`
-// comes later, on the host or on a device, save what was told as open.
+// ppi_distribution_settle promises that no range that begins before
+// `horizon_ns` comes later, on host or device, except the ranges listed as
+// open.
 void ppi_distribution_settle(ppi_distribution *distribution,
                              uint64_t horizon_ns);
 void ppi_distribution_fill(ppi_distribution *distribution,
                            ppi_report_distribution *out);
 void ppi_distribution_clear(ppi_distribution *distribution);
 
-// Paddle's definition: names tell what communicates, and what is launched
-// inside a communicating range does too. With it these take the place of take
-// and open; a horizon also waits for kernels that are not told of yet.
+// Paddle's definition: names decide which ranges communicate, and a launch
+// inside such a range does, too. With it, these functions replace take and
+// open; a horizon also waits for kernels that have not come yet.
 
-// ppi_paddle_communicates tells of a host range by its category and name.
+// ppi_paddle_communicates: a host range of this category and name communicates.
 bool ppi_paddle_communicates(uint32_t category, const char *name);
-// ppi_paddle_is_collective tells of a kernel by its name.
+// ppi_paddle_is_collective: a kernel of this name is a collective.
 bool ppi_paddle_is_collective(const char *name);
 
-// A timed device range of category Kernel, and the ranges of its thread in
-// which it was launched, those of category Runtime aside.
+// A timed device range of category Kernel, and the ranges of its thread around
+// its launch, without those of category Runtime.
 typedef struct ppi_paddle_kernel {
   uint64_t start_ns, end_ns;
   bool is_collective;           // ppi_paddle_is_collective of its name
@@ -55,8 +56,8 @@ typedef struct ppi_paddle_kernel {
   bool innermost_communicates;  // of the innermost; false: there is none
 } ppi_paddle_kernel;
 
-// ppi_paddle_host takes a host range that ppi_paddle_communicates; `is_open`:
-// listed as open in a checkpoint, and told of again when it has ended.
+// ppi_paddle_host takes a host range that ppi_paddle_communicates; `is_open`: a
+// checkpoint lists it as open, and it comes again at its end.
 pprof_status ppi_paddle_host(ppi_distribution *distribution,
                              const pprof_event *event, bool is_open);
 pprof_status ppi_paddle_take(ppi_distribution *distribution,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages of coded ranges. A lane's first page is small: there may be many lanes.
+// Packs ranges into pages. A lane's first page is small: there may be many
+// lanes.
 #include "report/spans/hold.h"
 
 #include <stdlib.h>
@@ -58,8 +59,8 @@ static bool is_wide(const ppi_buffered *range, uint64_t last_end_ns) {
          range->depth >> 8 || range->flags;
 }
 
-// An empty range contains nothing, so that its place among those that end with
-// it does not matter.
+// An empty range contains nothing: its place among ranges of the same end does
+// not matter.
 static void note_order(ppi_hold *hold, const ppi_buffered *range,
                        uint64_t last_end_ns) {
   bool is_empty = range->start_ns == range->end_ns;
@@ -151,7 +152,7 @@ bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before) {
   return first.end_ns > before->last->last_end_ns;
 }
 
-// The page that the horizon lies in is written again.
+// Divides the page with the horizon into passed ranges and the rest.
 static pprof_status split_page(ppi_hold *hold, ppi_hold_pool *pool,
                                const ppi_hold_page *page, uint64_t horizon_ns,
                                ppi_hold *passed) {
@@ -166,13 +167,13 @@ static pprof_status split_page(ppi_hold *hold, ppi_hold_pool *pool,
   return status;
 }
 
-// An empty range at the horizon has not been met.
+// An empty range at the horizon is not passed.
 static bool is_passed(const ppi_hold_page *page, uint64_t horizon_ns) {
   uint64_t end_ns = PPI_MAX(page->max_end_ns, page->last_end_ns);
   return end_ns < horizon_ns || horizon_ns == UINT64_MAX;
 }
 
-// The first pages, to where they go.
+// Moves the first pages to `passed`, or back to the pool.
 static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
                                ppi_hold *passed) {
   for (size_t i = 0; !passed && i < num; i++) give_page(pool, hold->pages[i]);
@@ -210,7 +211,7 @@ pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
     return PPROF_STATUS_OK;
   }
   ppi_hold rest = {0};
-  // More than one page where ranges that end at the horizon go on.
+  // Ranges that end at the horizon may fill more than one page.
   bool goes_on = true;
   for (num = 0; goes_on && num < hold->num_pages && status == PPROF_STATUS_OK;
        num++) {

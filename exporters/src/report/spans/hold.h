@@ -10,14 +10,14 @@
 PPROF_BEGIN_C_
 
 enum {
-  PPI_BUFFERED_LOOSE = 1,          // takes no part in its lane's nesting
+  PPI_BUFFERED_LOOSE = 1,          // outside its lane's nesting
   PPI_BUFFERED_COMMUNICATION = 2,  // by flag
-  PPI_BUFFERED_OPEN = 4,           // listed by a checkpoint, not held
-  PPI_BUFFERED_CUT = 8,            // at an edge: no call
-  PPI_BUFFERED_DEVICE = 16,   // the host side of a device range: of a phase
+  PPI_BUFFERED_OPEN = 4,           // open in a checkpoint, not buffered
+  PPI_BUFFERED_CUT = 8,            // cut at an edge: not a call
+  PPI_BUFFERED_DEVICE = 16,   // host side of a device range that is a phase
   PPI_BUFFERED_WAITS = 32,    // its thread waits for others
-  PPI_BUFFERED_APART = 64,    // the answer takes it apart from its lane
-  PPI_BUFFERED_COUNTED = 128  // by its site, which else its path tells of it
+  PPI_BUFFERED_APART = 64,    // the answer does not take it from its lane
+  PPI_BUFFERED_COUNTED = 128  // its site has counted it, not its path
 };
 
 typedef struct ppi_buffered {
@@ -26,9 +26,9 @@ typedef struct ppi_buffered {
   uint16_t depth, flags;
 } ppi_buffered;
 
-// A range is one word: site 16 bits, length 21, depth 8, and by how much it
-// ends later than the one before it, 18. What does not fit has three words: the
-// end of the one before it, start, a mark. So pages are read from their end.
+// A range is one word: site 16 bits, length 21, depth 8, and 18 for the time
+// since the previous end. Other ranges have three words: the previous end, the
+// start, and the rest with a mark. Pages are therefore read from their end.
 #define PPI_HOLD_WORDS 512
 #define PPI_HOLD_WIDE ((uint64_t)1 << 63)
 
@@ -51,7 +51,7 @@ typedef struct ppi_hold {
   ppi_hold_page *last;     // of `pages`
   uint64_t last_start_ns;  // of the last range
   bool unsorted;           // not in the order of ppi_buffered_order
-  bool any_waits;          // PPI_HELD_WAITS, now or before
+  bool any_waits;          // PPI_BUFFERED_WAITS, now or before
 } ppi_hold;
 
 // Inner ranges before those around them, by end.
@@ -60,8 +60,8 @@ int ppi_buffered_order(const ppi_buffered *a, const ppi_buffered *b);
 pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
                                const ppi_buffered *range);
 
-// ppi_hold_add wants an end that is not before the start. Ranges that end
-// together are for the slow way to order.
+// ppi_hold_add needs an end that is not before the start. ppi_hold_add_slow
+// checks the order of ranges that end together.
 static inline pprof_status ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
                                         uint64_t start_ns, uint64_t end_ns,
                                         uint32_t site, uint32_t depth) {
@@ -85,8 +85,8 @@ static inline pprof_status ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
   return ppi_hold_add_slow(hold, pool, &range);
 }
 
-// ppi_buffered_is_passed tells whether nothing of it is still to come; an empty
-// range at the horizon is.
+// ppi_buffered_is_passed: the whole range lies before the horizon; an empty
+// range at the horizon does not.
 static inline bool ppi_buffered_is_passed(const ppi_buffered *range,
                                           uint64_t horizon_ns) {
   if (horizon_ns == UINT64_MAX) return true;
@@ -95,10 +95,10 @@ static inline bool ppi_buffered_is_passed(const ppi_buffered *range,
 
 #define PPI_HOLD_AHEAD 32
 
-// What comes before a range, going back through a page.
+// The next range to read, going back through a page.
 typedef struct ppi_hold_place {
   const uint64_t *words;
-  uint64_t end_ns;  // of the range whose words are the last ones
+  uint64_t end_ns;  // of the range with the last words
   uint32_t num_words;
 } ppi_hold_place;
 
@@ -121,15 +121,15 @@ static inline uint16_t ppi_hold_depth(uint64_t word) {
   return (uint16_t)(word >> 18 & 0xff);
 }
 
-// ppi_hold_step goes to what is before such a word, the last one.
+// ppi_hold_step drops the last range, which is such a word.
 static inline void ppi_hold_step(ppi_hold_place *at) {
   at->end_ns -= at->words[--at->num_words] & 0x3ffff;
 }
 
-// ppi_hold_back takes the last range; there is one.
+// ppi_hold_back takes the last range; the page has one.
 static inline void ppi_hold_back(ppi_hold_place *at, ppi_buffered *out) {
   uint64_t word = at->words[at->num_words - 1];
-  // With many lanes in turns no processor foresees it.
+  // With many lanes in turns, no processor predicts this access.
   if (at->num_words > PPI_HOLD_AHEAD)
     __builtin_prefetch(&at->words[at->num_words - 1 - PPI_HOLD_AHEAD]);
   out->end_ns = at->end_ns;
@@ -159,12 +159,12 @@ size_t ppi_hold_count(const ppi_hold_page *page);
 // ppi_hold_sort puts all ranges in the order of ppi_buffered_order.
 pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool);
 
-// ppi_hold_pass moves the ranges that end by `horizon_ns` behind those that
-// `passed` has; NULL forgets them. The hold is sorted.
+// ppi_hold_pass appends the ranges that end by `horizon_ns` to `passed`; NULL
+// forgets them. The hold is sorted.
 pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
                            uint64_t horizon_ns, ppi_hold *passed);
-// ppi_hold_is_behind answers whether all that `hold` has ends later than all of
-// `before` does; both are sorted.
+// ppi_hold_is_behind: all ranges of `hold` end later than all of `before`; both
+// are sorted.
 bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before);
 void ppi_hold_clear(ppi_hold *hold, ppi_hold_pool *pool);
 void ppi_hold_pool_clear(ppi_hold_pool *pool);

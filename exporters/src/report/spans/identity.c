@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sweep behind the accounting identity of one device.
+// Divides a device's time in windows and steps into busy and idle classes.
 #include "report/spans/identity.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static bool note_open(ppi_identity *identity, uint64_t key, uint64_t start_ns) {
   return true;
 }
 
-// Only a step that is open is looked for among all of them.
+// Only the end of an open step needs a search over all steps.
 static void end_open(ppi_identity *identity, size_t open, uint64_t end_ns) {
   const ppi_open_step ended = identity->open[open];
   if (end_ns == UINT64_MAX) return;
@@ -117,7 +117,7 @@ pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
 }
 
 // The steps that sides and gaps may reach, by number, in order. Steps may
-// overlap (those of several threads), so none waits for the one before it.
+// overlap (those of several threads), so none waits for the step before it.
 typedef struct live_steps {
   size_t *items;
   size_t num, next;
@@ -130,7 +130,7 @@ static pprof_status begin_live(const ppi_identity *identity, live_steps *live) {
   return live->items ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-// Sides and gaps come in order: what ends by `low_ns` is complete.
+// Sides and gaps come in order: steps that end by `low_ns` are complete.
 static void move_live(const ppi_identity *identity, live_steps *live,
                       uint64_t low_ns, uint64_t high_ns) {
   size_t kept = 0;
@@ -167,8 +167,8 @@ typedef struct idle_gap {
   const ppi_device_side *next;
 } idle_gap;
 
-// A gap is classified window by window: what another window holds is no
-// neighbour of this one's idle time.
+// A gap is classified window by window: a side in another window is no
+// neighbour of this window's idle time.
 static ppi_idle classify(const idle_gap *gap, const ppi_span *window,
                          uint64_t low_ns, uint64_t high_ns) {
   uint64_t bound_ns = 0;
@@ -193,8 +193,8 @@ static uint64_t overlap_of(const ppi_union *in_steps, uint64_t start_ns,
   return sum;
 }
 
-// Steps before the horizon are forgotten, the gap that is open there is not
-// classified yet.
+// Keeps the time in steps of the gap open at the horizon: the gap has no class
+// yet, and steps before the horizon are forgotten.
 static pprof_status keep_gap(ppi_identity *identity, const ppi_windows *windows,
                              const ppi_union *in_steps, uint64_t horizon_ns) {
   uint64_t from_ns = PPI_MAX(identity->cursor_ns, identity->settled_ns);
@@ -213,7 +213,7 @@ static pprof_status keep_gap(ppi_identity *identity, const ppi_windows *windows,
   return PPROF_STATUS_OK;
 }
 
-// What of a gap lies in steps, in window `at`.
+// The time of a gap inside steps, in window `at`.
 static uint64_t gap_in_steps(const ppi_identity *identity,
                              const ppi_union *in_steps, size_t at,
                              uint64_t low_ns, uint64_t high_ns) {
@@ -224,7 +224,7 @@ static uint64_t gap_in_steps(const ppi_identity *identity,
   return kept_ns + overlap_of(in_steps, low_ns, high_ns);
 }
 
-// Part of a gap, of one kind.
+// Adds part of a gap to one idle class.
 static pprof_status add_idle(ppi_identity *identity, const idle_gap *gap,
                              ppi_idle idle, const ppi_span *part) {
   uint64_t length_ns = part->end_ns - part->start_ns;
@@ -237,8 +237,8 @@ static pprof_status add_idle(ppi_identity *identity, const idle_gap *gap,
                         part->end_ns);
 }
 
-// Where nothing else was submitted work without a time may have run: until when
-// is known what the device did.
+// The end of the part in which the device's work is known. Untimed work may run
+// from its submission on, unless timed work is queued.
 static uint64_t known_until(const ppi_identity *identity, ppi_idle idle,
                             const ppi_span *part) {
   if (!identity->untimed_from_ns || idle == PPI_IDLE_QUEUED)
@@ -286,7 +286,7 @@ static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
   return status;
 }
 
-// What of a side no side before it has covered.
+// Adds the part of a side that no earlier side covers to the course.
 static pprof_status note_busy(ppi_identity *identity,
                               const ppi_windows *windows,
                               const ppi_device_side *side) {
@@ -330,8 +330,8 @@ static pprof_status take_busy(ppi_identity *identity,
   return status;
 }
 
-// The very spans that make up the ratio base: no step told of late or never
-// ended can count here and not there.
+// Uses the spans of the ratio base itself: a late or endless step counts in
+// both or in neither.
 static pprof_status take_in_steps(ppi_identity *identity,
                                   const ppi_union *in_steps,
                                   const ppi_device_side *side) {
@@ -375,7 +375,7 @@ static pprof_status take_side(ppi_identity *identity,
                        identity->cursor_error_ns, side};
     status = take_gap(identity, windows, in_steps, &before, live);
   }
-  // What was submitted later runs later.
+  // Work runs in order of submission: the untimed work has ended.
   if (side->submit_ns >= identity->untimed_from_ns)
     identity->untimed_from_ns = 0;
   if (side->end_ns > identity->cursor_ns) {
@@ -388,9 +388,9 @@ static pprof_status take_side(ppi_identity *identity,
   return status;
 }
 
-// A step is held while busy time or the gap after it may still reach into it.
-// One that lies wholly in the gap that is still open is idle throughout: the
-// identity holds for it whatever the gap turns out to be.
+// Keeps a step while busy time or the open gap may still reach into it. A step
+// wholly inside the open gap is idle throughout: its identity is true for any
+// class of the gap.
 static void release_steps(ppi_identity *identity, const ppi_windows *windows,
                           uint64_t horizon_ns) {
   size_t kept = 0;
@@ -447,8 +447,8 @@ static size_t drop_ended(uint64_t *ends_ns, size_t num, uint64_t time_ns) {
   return kept;
 }
 
-// A step that begins in too many others is not checked; one that is open is
-// found to be late when it ends.
+// A step that begins in too many others is not checked. An open one is
+// forgotten, so its end counts it as late.
 static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
   uint64_t ends_ns[PPI_IDENTITY_MAX_OPEN];
   size_t num = 0, kept = 0;
@@ -473,7 +473,7 @@ static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
   identity->num_steps = kept;
 }
 
-// The end of all: nothing follows the last side.
+// Takes the gap after the last side, at the end of the run.
 static pprof_status take_last_gap(ppi_identity *identity,
                                   const ppi_windows *windows,
                                   const ppi_union *in_steps, live_steps *live) {

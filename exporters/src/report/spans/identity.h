@@ -10,7 +10,7 @@
 
 PPROF_BEGIN_C_
 
-// The windows seen so far, in order; end_ns is UINT64_MAX while one is open.
+// The windows so far, in order; end_ns is UINT64_MAX while one is open.
 typedef struct ppi_windows {
   ppi_span *items;
   size_t num, capacity;
@@ -22,9 +22,9 @@ uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
 typedef struct ppi_device_side {
   uint64_t start_ns, end_ns, submit_ns, error_ns;
   bool is_kernel;
-  // When it ran is not known; start and end are its submission.
+  // Its device time is unknown; start and end are its submission.
   bool is_untimed;
-  bool continued;  // the rest of a range whose beginning was settled
+  bool continued;  // the rest of a range with a settled begin
 } ppi_device_side;
 
 // Of one device; a step that begins while so many are open is not checked.
@@ -53,8 +53,7 @@ typedef struct ppi_identity {
   uint64_t idle_ns[PPI_NUM_IDLE];
   uint64_t first_calls_ns;  // of not submitted: before the first side
   uint64_t not_submitted_in_steps_ns;
-  // What of the open gap lies in steps, as far as it is settled: by window,
-  // from `gap_first` on.
+  // Settled time of the open gap inside steps: by window, from `gap_first` on.
   uint64_t *gap_ns;
   size_t gap_first, gap_num, gap_capacity;
   uint64_t settled_ns;                  // sides before it are accounted for
@@ -62,21 +61,21 @@ typedef struct ppi_identity {
   uint64_t steps_failed, steps_unchecked;
   bool has_course;  // asked for
   ppi_course course;
-  uint64_t noted_ns;  // what is busy before it is in the course
-  // From when on work without a time may run, + 1; 0: there is none.
+  uint64_t noted_ns;  // the course has busy time up to here
+  // The first time at which untimed work may run, + 1; 0: there is none.
   uint64_t untimed_from_ns;
 } ppi_identity;
 
 pprof_status ppi_identity_add(ppi_identity *identity,
                               const ppi_device_side *side);
-// ppi_identity_step_at tells of a step; `end_ns` is UINT64_MAX while it is
-// open. A step told of while open is told of again, under the same key, when it
-// ends.
+// ppi_identity_step_at adds a step; `end_ns` is UINT64_MAX while it is open. An
+// open step is added again at its end, under the same key.
 pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
                                   uint64_t start_ns, uint64_t end_ns);
-// ppi_identity_settle promises that no side begins before `horizon_ns` later,
-// and that steps and windows which do are known. UINT64_MAX ends it. `in_steps`
-// is the time of all steps, compacted, and settled where the device is.
+// ppi_identity_settle promises that no later side begins before `horizon_ns`,
+// and that all steps and windows that begin before it are known. UINT64_MAX
+// ends it. `in_steps` is the time of all steps, compacted, and settled where
+// the device is.
 pprof_status ppi_identity_settle(ppi_identity *identity,
                                  const ppi_windows *windows,
                                  const ppi_union *in_steps,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room for waiting ranges.
+// Makes room for ranges that wait for the range around them.
 #include "report/spans/nest.h"
 
 #include <string.h>

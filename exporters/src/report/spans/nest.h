@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of a range lies in ranges directly nested in it. Ranges of one lane
-// come inner ones first, so those that no outer one has claimed yet wait here.
+// How much of a range lies in ranges directly nested in it. A lane's inner
+// ranges come first, and wait here for the range around them.
 #pragma once
 
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
 
-// So many may wait. Beyond that, neighbours of one depth become one: they have
-// the same range around them, if none of that depth was lost.
+// The most ranges that wait. Beyond that, neighbours of one depth become one:
+// the same range is around them, if none of that depth was lost.
 #define PPI_NEST_MAX 512
-#define PPI_NEST_RECENT 128  // that stay apart
+#define PPI_NEST_RECENT 128  // the last ones, never fused
 
 typedef struct ppi_nest_item {
   uint64_t start_ns, end_ns, sum_ns;
@@ -26,9 +26,9 @@ typedef struct ppi_nest {
 
 pprof_status ppi_nest_make_room(ppi_nest *nest);
 
-// ppi_nest_add takes the next range of the lane and answers in `out` how much
-// of it is nested ranges' time. Of two that overlap partly neither lies in the
-// other; what lies in both belongs to the one that comes first.
+// ppi_nest_add takes the next range of the lane and writes the time of its
+// nested ranges to `out`. Of two ranges that overlap partly, neither is nested;
+// the shared time belongs to the first one.
 static inline pprof_status ppi_nest_add(ppi_nest *nest, uint64_t start_ns,
                                         uint64_t end_ns, uint32_t depth,
                                         uint64_t *out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nested paired device ranges: the time of each without those inside it.
+// Subtracts the time of inner paired device ranges from the range around them.
 #include "report/spans/pairs.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static ppi_run_pairs *pairs_of(ppi_pairs *all, const pprof_event *event) {
   return &grown[low];
 }
 
-// An inner one takes out all that began after it, so that starts ascend.
+// A range removes all ranges that began after it, so starts ascend.
 pprof_status ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
                                uint64_t *length_ns) {
   ppi_run_pairs *pairs = pairs_of(all, event);
@@ -61,7 +61,8 @@ static int compare_open(const void *left, const void *right) {
   return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-// Those between the same two open ones end in the same range, or in none.
+// Ranges between the same two open ranges lie in the same later range, or in
+// none.
 static void settle(ppi_run_pairs *pairs, const pprof_event *open, size_t num,
                    uint64_t horizon_ns) {
   size_t kept = 0, around = 0, around_last = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps and Dataloader ranges. The first steps by start warm up; whether a step
-// is one of them is known at once for all but PPI_PERF_WARM_UP. Whether a
-// Dataloader range begins in a batch may be known much later: until then it is
-// one number with those that no step can tell from it.
+// Measures steps and Dataloader ranges. The first PPI_PERF_WARM_UP steps by
+// start are warm-up; a step behind them is a batch at once. A Dataloader range
+// may wait long for its batch: until then, ranges between the same step borders
+// share one spread.
 #include "report/spans/perf.h"
 
 #include <stdlib.h>
@@ -100,9 +100,9 @@ static int compare_readers(const void *left, const void *right) {
   return compare_times(&a->time_ns, &b->time_ns);
 }
 
-// Where the steps that may yet be batches begin and end, as far as known. An
-// open one that is known to last beyond the horizon ends beyond all that is
-// decided here; one that is not ends where it is known to last.
+// Begins and ends of the steps that may still become batches. An open step ends
+// at the time to which it is known to last, which may be beyond all ranges
+// decided here.
 static uint64_t *list_borders(const ppi_perf *perf, size_t *out_num) {
   size_t num = 0, most = 2 * (perf->num_warm_up + perf->open_steps.num);
   uint64_t *borders = ppi_alloc((most + 1) * sizeof *borders);
@@ -120,8 +120,8 @@ static uint64_t *list_borders(const ppi_perf *perf, size_t *out_num) {
   return borders;
 }
 
-// Those in a batch count. The others between the same two borders are in the
-// same steps to come, and become one.
+// Ranges in a batch count. Other ranges between the same two borders lie in the
+// same later batches, and become one.
 static void decide_readers(ppi_perf *perf, const uint64_t *borders,
                            size_t num_borders, uint64_t horizon_ns) {
   const ppi_union *batches = &perf->batches;
@@ -145,8 +145,8 @@ static void decide_readers(ppi_perf *perf, const uint64_t *borders,
   perf->num_readers = kept;
 }
 
-// What begins before the horizon and is still to come is open, and so is where
-// it begins.
+// A range that comes later begins after the horizon, or where an open range
+// begins: only these batches are kept.
 static void forget_batches(ppi_perf *perf, uint64_t horizon_ns) {
   ppi_union *batches = &perf->batches;
   const ppi_perf_list *open = &perf->open_readers;

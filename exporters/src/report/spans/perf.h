@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long the steps of one run took, and what of that went into reading data.
-// Events come in any order. One thread at a time.
+// The time of one run's steps, and the part of it that reads data. Events come
+// in any order. One thread at a time.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -29,11 +29,12 @@ typedef struct ppi_perf_list {
 // All zero is the empty one.
 typedef struct ppi_perf {
   ppi_report_perf sums;
-  // The first steps so far. What an earlier one drives out is a batch for good.
+  // The first steps so far. An earlier step replaces the last one, which is
+  // then a batch for good.
   ppi_perf_step warm_up[PPI_PERF_WARM_UP];
   size_t num_warm_up;
-  ppi_union batches;          // where batches are, as far as it may be asked
-  ppi_perf_readers *readers;  // not yet known whether in a batch
+  ppi_union batches;          // that later Dataloader ranges may begin in
+  ppi_perf_readers *readers;  // not decided: in a batch or not
   size_t num_readers, readers_capacity;
   // Of the checkpoint to come: open steps, starts of open Dataloader ranges.
   ppi_perf_list open_steps, open_readers;
@@ -47,7 +48,7 @@ pprof_status ppi_perf_take(ppi_perf *perf, const pprof_event *event,
 pprof_status ppi_perf_open(ppi_perf *perf, const pprof_event *event,
                            uint32_t category);
 // ppi_perf_settle promises that no host range that begins before `horizon_ns`
-// comes later, save those told as open.
+// comes later, except the ranges listed as open.
 pprof_status ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns);
 // ppi_perf_fill is called once, when nothing comes later.
 pprof_status ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out);

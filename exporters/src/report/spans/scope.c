@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attribution of device ranges to host ranges by thread and submit time.
+// Attributes device time to host ranges by thread and submit time.
 #include "report/spans/scope.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ void ppi_device_spreads_add(ppi_device_spreads *spreads,
   uint64_t general = kernels + sums->ns[PPI_DEVICE_COPY];
   ppi_spread_add_either(&spreads->kernels, kernels, is_cut);
   uint64_t unpaired = general + sums->ns[PPI_DEVICE_OTHER];
-  // Less than nothing where an outer range was submitted before the end of this
-  // one and the inner ones, measured a little longer than it, after that.
+  // Negative if only the outer paired range was submitted inside this range,
+  // and its inner ranges measure a little longer than it.
   uint64_t paired = sums->ns[PPI_DEVICE_PAIRED];
   if (paired > INT64_MAX) paired = 0;
   ppi_spread_add_either(&spreads->general, general, is_cut);
@@ -50,7 +50,7 @@ void ppi_device_spreads_complete(ppi_device_spreads *spreads,
   complete(&spreads->general, host);
 }
 
-// By all that matters, so that no order of arrival shows.
+// Compares all fields that matter: the order of arrival has no effect.
 static int compare_points(const void *left, const void *right) {
   const ppi_point *a = left, *b = right;
   if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
@@ -65,8 +65,8 @@ static int compare_times(const void *left, const void *right) {
   return (*a > *b) - (*a < *b);
 }
 
-// The first time that is not before `time_ns`, found from `from`, in steps that
-// double.
+// The first time that is not before `time_ns`; the search starts at `from`, in
+// steps that double.
 static size_t lower_bound(const uint64_t *times_ns, size_t num, size_t from,
                           uint64_t time_ns) {
   size_t low = from, high = from;
@@ -169,7 +169,7 @@ void ppi_borders_sort(ppi_borders *borders) {
           compare_times);
 }
 
-// A thread without submissions has nothing to keep apart.
+// A thread without submissions needs no borders.
 pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns) {
   if (!scopes->num_before) return PPROF_STATUS_OK;
   return ppi_borders_add(&scopes->borders, time_ns);
@@ -192,8 +192,8 @@ static void narrow(border_pair *pair, const ppi_borders *borders,
   pair->is_inside = true;
 }
 
-// Between two borders submissions are alike: they move to the earlier border,
-// where they melt into one. What lies before all borders is in no range.
+// Submissions between two borders become one sum at the earlier border.
+// Submissions before all borders lie in no range.
 static pprof_status melt(ppi_scopes *scopes, const ppi_borders *shared) {
   size_t num = scopes->num_before;
   scopes->num_carried = 0;

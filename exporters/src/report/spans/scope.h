@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Points of one OS thread's time, and how much device time was submitted
-// between two of them. Points come in any order; what ranges that are still to
-// come may contain is held, in few sums. One thread at a time.
+// Points of one OS thread's time, and the device time submitted between two of
+// them. Points come in any order. Points that later ranges may contain are kept
+// as a few sums. One thread at a time.
 #pragma once
 
 #include "report/figures/histogram.h"
@@ -13,7 +13,7 @@ typedef enum ppi_device_class {
   PPI_DEVICE_OTHER = 0,
   PPI_DEVICE_KERNEL,
   PPI_DEVICE_COPY,    // Memcpy and Memset
-  PPI_DEVICE_PAIRED,  // without the paired ones inside it; modulo 2^64
+  PPI_DEVICE_PAIRED,  // without inner paired ranges; modulo 2^64
   PPI_NUM_DEVICE_CLASSES
 } ppi_device_class;
 
@@ -21,15 +21,15 @@ typedef struct ppi_device_sums {
   uint64_t ns[PPI_NUM_DEVICE_CLASSES];
 } ppi_device_sums;
 
-// Which device ranges count depends on whether the run has kernels, which is
-// known at its end only: so each choice has a spread of its own.
+// Which device ranges count depends on kernels in the run, known only at its
+// end. Each choice therefore has its own spread.
 typedef struct ppi_device_spreads {
   ppi_spread all, unpaired;
   ppi_spread kernels, general;  // general: kernels and copies
 } ppi_device_spreads;
 
 void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from);
-// `is_cut`: what was submitted in a range that was.
+// `is_cut`: the sums are of a range that was cut.
 void ppi_device_spreads_add(ppi_device_spreads *spreads,
                             const ppi_device_sums *sums, bool is_cut);
 // ppi_device_spreads_complete adds zeros, up to as many values as `host` has.
@@ -46,16 +46,16 @@ typedef struct ppi_point {
   uint64_t time_ns;
   uint64_t value;            // device time; bytes, as int64_t
   uint64_t device_start_ns;  // of a submit
-  uint64_t bytes;            // of a copy; of others when their submission ends
+  uint64_t bytes;            // of a copy; else the end of the submission
   uint32_t site;
   uint32_t kind : 2;          // a ppi_point_kind
   uint32_t device_class : 3;  // a ppi_device_class
   uint32_t is_reserved : 1;   // memory
-  uint32_t is_graph : 1;      // a submit: of a graph's launch,
-  uint32_t is_by_wait : 1;    // in a range that waited for it,
-  uint32_t is_inside : 1;     // with ranges open around it,
-  uint32_t device : 23;       // on this one
-  uint32_t captured;          // a submit: of a ppi_captures, + 1; 0: of none
+  uint32_t is_graph : 1;      // a submit: by a graph's launch
+  uint32_t is_by_wait : 1;    // a submit: in a range that waited for it
+  uint32_t is_inside : 1;     // a submit: with open ranges around it
+  uint32_t device : 23;       // a submit: its device
+  uint32_t captured;          // a submit: number in ppi_captures + 1; 0: none
 } ppi_point;
 
 typedef struct ppi_submit {
@@ -63,7 +63,7 @@ typedef struct ppi_submit {
   ppi_device_sums sums;
 } ppi_submit;
 
-// Where ranges begin that the horizon does not end.
+// Begins of ranges that go on beyond the horizon.
 typedef struct ppi_borders {
   uint64_t *times_ns;
   size_t num, capacity;
@@ -81,9 +81,9 @@ typedef struct ppi_scopes {
   // From prepare to carry:
   size_t num_settled;       // of points, by time
   uint64_t *times_ns;       // of submits, in order
-  ppi_device_sums *before;  // sums of what was submitted before each, and all
+  ppi_device_sums *before;  // sums before each submit, and of all
   size_t num_before;
-  size_t last;  // where the latest end was looked up
+  size_t last;  // position of the latest end
   ppi_borders borders;
 } ppi_scopes;
 
@@ -93,17 +93,16 @@ pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point);
 // for the calls up to ppi_scopes_carry.
 pprof_status ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns);
 
-// ppi_scopes_inside adds to `out` what was submitted in [start, end), for an
-// end that is not beyond the horizon; false: nothing. It is fast when ends
-// fall.
+// ppi_scopes_inside adds the device time submitted in [start, end) to `out`;
+// false: none. The end is not beyond the horizon; falling ends are fast.
 bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
                        ppi_device_sums *out);
 
-// ppi_scopes_border tells of the start of a range that is asked for later.
+// ppi_scopes_border adds the start of a range that a later sweep settles.
 pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns);
 
-// ppi_scopes_carry forgets the points before the horizon but for sums between
-// borders: its own and those that all threads share, which are sorted.
+// ppi_scopes_carry replaces the points before the horizon by sums between
+// borders: the thread's own and the sorted ones that all threads share.
 pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared);
 void ppi_scopes_clear(ppi_scopes *scopes);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans come nearly in order: those of one thread in the order of their ends,
-// threads in turns. So they are kept in a few lists in order each, which are
-// merged from their ends, where time goes on; n spans cost O(n) then, and
-// O(n log n) in any other order.
+// Unites spans of time. Spans come nearly in order: those of a thread by end,
+// threads in turns. A few sorted lists keep them, and a merge goes from the
+// last ends back: n spans cost O(n), in any other order O(n log n).
 #include "report/spans/union.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// The first list takes what fits no other.
+// The first list takes spans that fit no other list.
 enum { REST, MAX_LISTS = 17, LEAST_WAIT = 1024 };
 
 static int compare_spans(const void *left, const void *right) {
@@ -54,7 +53,7 @@ static bool make_room(ppi_span **spans, size_t *capacity, size_t need) {
 
 static bool append(ppi_union *set, ppi_span_list *list, const ppi_span *span) {
   if (!make_room(&list->spans, &list->capacity, list->num + 1) ||
-      // A merge has no one to tell that there is no memory.
+      // A merge cannot report that there is no memory.
       !make_room(&set->spans, &set->capacity, set->num + set->num_pending + 1))
     return false;
   list->spans[list->num++] = *span;
@@ -62,8 +61,8 @@ static bool append(ppi_union *set, ppi_span_list *list, const ppi_span *span) {
   return true;
 }
 
-// Of the lists that `span` can go on the one which ends last, so that lists
-// stay few; the rest when there is none. -1: no memory.
+// The list that `span` extends: the one that ends last, so that lists stay few;
+// else a new list, or REST if there are MAX_LISTS. -1: no memory.
 static int pick_list(ppi_union *set, const ppi_span *span) {
   size_t best = REST;
   for (size_t i = REST + 1; i < set->num_fresh; i++) {
@@ -117,8 +116,8 @@ static void sort_rest(ppi_span_list *rest) {
   rest->num = kept;
 }
 
-// Takes the span that ends last off the lists; false when they are empty. Of
-// `old` there are `*num_old` left to take.
+// Takes the span that ends last off the lists, or off the first `*num_old`
+// spans of the set; false: the lists are empty.
 static bool take_last(ppi_union *set, size_t *num_old, ppi_span *out) {
   ppi_span_list *from = NULL;
   for (size_t i = 0; i < set->num_fresh; i++) {
@@ -136,9 +135,9 @@ static bool take_last(ppi_union *set, size_t *num_old, ppi_span *out) {
   return true;
 }
 
-// From the last span to the first one that something is to be merged with:
-// what lies before that stays where it is. The result never overtakes what is
-// still to be read, because the room for all of it begins behind that.
+// Merges from the last span back to the first one that changes: earlier spans
+// stay in place. The result never overtakes spans still to be read: its room
+// begins behind all of them.
 void ppi_union_compact(ppi_union *set) {
   if (!set->num_pending) return;
   sort_rest(&set->fresh[REST]);
@@ -162,8 +161,8 @@ void ppi_union_compact(ppi_union *set) {
   }
   memmove(set->spans + num_old, set->spans + at,
           (end - at) * sizeof *set->spans);
-  // Whoever makes a merge long, by spans far back, has paid for it before the
-  // next one.
+  // After a merge that reaches far back, the next one waits for as many spans:
+  // the cost of a span stays constant.
   set->wait = set->num - num_old;
   set->num = num_old + (end - at);
   set->num_pending = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measure of a union of time spans, in memory bounded by checkpoints: what
-// lies before a horizon is folded into one number. One thread at a time.
+// The measure of a union of time spans, in memory bounded by checkpoints: spans
+// before a horizon become one number. One thread at a time.
 #pragma once
 
 #include "pprof/base.h"
@@ -17,21 +17,21 @@ typedef struct ppi_span_list {
   size_t num, capacity;
 } ppi_span_list;
 
-// All zero is the empty union. `spans` is all of it that is not settled after
-// compact, settle and measure only.
+// All zero is the empty union. Only after compact, settle and measure does
+// `spans` have all of the union that is not settled.
 typedef struct ppi_union {
-  ppi_span *spans;  // disjoint, in order, with room for what is fresh
+  ppi_span *spans;  // disjoint, in order, with room for `fresh`
   size_t num, capacity;
   ppi_span_list *fresh;  // added since; all but the first disjoint, in order
   size_t num_fresh, fresh_capacity;
   size_t active;       // the list that took the latest span
   size_t num_pending;  // spans in all of `fresh`, or more
-  size_t wait;         // for so many before the next compaction
+  size_t wait;         // pending spans before the next compaction
   uint64_t settled_ns, horizon_ns;
 } ppi_union;
 
 // ppi_union_add unites [start, end) with `set`; an end before the start counts
-// as empty, and what lies before the settled horizon was counted already.
+// as empty. Time before the settled horizon was counted already.
 pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns);
 
 // ppi_union_settle promises that the part of the union before `horizon` is
