@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cells by number, and rows by name: sites of one name are one stage, also in
-// the time that a unit has of it.
+// Adds up a unit's time in cells by number, and folds it into rows by name.
+// Sites of one name are one stage, also within a unit.
 #include "report/answer/account.h"
 
 #include "base/base.h"
@@ -127,7 +127,7 @@ pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
   for (size_t i = 0; i < account->num_used && status == PPROF_STATUS_OK; i++)
     status = end_unit(row_of(account, account->used[i], names, into));
   account->num_used = account->last_cells[1] = 0;
-  // Who wrote the log may be wrong: the whole is never less than its parts.
+  // A log may be wrong: the whole is never less than its parts.
   length_ns = PPI_MAX(length_ns, reported_ns);
   if (status == PPROF_STATUS_OK)
     status = add_between(length_ns - reported_ns, into);

@@ -22,8 +22,8 @@ typedef struct ppi_account {
   size_t capacity;
   uint32_t *used;  // numbers of places, in order
   size_t num_used, used_capacity;
-  ppi_map_key last;      // the innermost place that was added to
-  size_t last_cells[2];  // its stage's and its own, + 1; 0: nothing yet
+  ppi_map_key last;      // the place of the latest moment
+  size_t last_cells[2];  // of its stage and of itself, + 1; 0: none
 } ppi_account;
 
 // Names of numbers; NULL: unknown.
@@ -36,9 +36,9 @@ typedef struct ppi_account_names {
 pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment);
 // ppi_account_move adds all of `from`, which it clears.
 pprof_status ppi_account_move(ppi_account *into, ppi_account *from);
-// ppi_account_fold adds a unit of `length_ns` to the answer; what nothing had
-// of it is between stages. The account is for the next unit of that answer, or
-// is cleared.
+// ppi_account_fold adds a unit of `length_ns` to the answer; time of no stage
+// counts as between stages. Use the account then for the next unit of that
+// answer, or clear it.
 pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
                               const ppi_account_names *names, ppi_answer *into);
 void ppi_account_clear(ppi_account *account);

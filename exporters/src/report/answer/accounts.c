@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps and windows as units of one walk for each horizon.
+// Accounts for steps and windows, as units of one walk per horizon.
 #include "report/answer/accounts.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static ppi_step_account *insert_step(ppi_accounts *accounts,
           (accounts->num_steps++ - at) * sizeof *grown);
   grown[at] = *step;
   grown[at].account = (ppi_account){0};
-  // Part of its time is settled, and was not counted for it.
+  // Part of the step's time was settled before, without the step.
   grown[at].is_cut |= step->start_ns < accounts->settled_ns;
   return &grown[at];
 }
@@ -74,7 +74,7 @@ static pprof_status fold_step(ppi_accounts *accounts, ppi_step_account *step,
   return ppi_account_fold(&step->account, length_ns, names, into);
 }
 
-// Takes the account.
+// Moves the step's account.
 static pprof_status keep_first_calls(ppi_accounts *accounts,
                                      ppi_step_account *step) {
   if (!PPI_ROOM(accounts->first_calls, accounts->first_calls_capacity,
@@ -110,7 +110,7 @@ static pprof_status fold_first_calls(ppi_accounts *accounts,
   return status;
 }
 
-// In the order of their begins, whatever the horizons were.
+// Folds steps by begin: the result does not depend on horizons.
 static pprof_status fold_steps(ppi_accounts *accounts,
                                const ppi_accounts_horizon *horizon,
                                uint64_t to_ns) {
@@ -161,8 +161,8 @@ static pprof_status take_moment(void *context, const ppi_moment *moment) {
   return ppi_account_add(account, moment);
 }
 
-// All that lanes hold, and what is open, takes part as items, in order; neither
-// is to be kept as such.
+// Adds ranges of the lanes and open ranges to the items, in order; drop_passed
+// removes both.
 static pprof_status list_items(ppi_accounts *accounts,
                                const ppi_accounts_horizon *horizon) {
   size_t num = ppi_answer_lanes_count(&accounts->lanes);
@@ -214,7 +214,7 @@ static pprof_status walk_all(ppi_accounts *accounts, const stretch *at) {
   return status;
 }
 
-// Whether no item has a host side that takes part.
+// The walk back can run: no item has a host side, no lane is mixed.
 static bool is_plain(const ppi_accounts *accounts, const stretch *at) {
   bool is_plain = !accounts->one_way && !accounts->lanes.is_mixed &&
                   accounts->num_items < UINT32_MAX;
@@ -237,7 +237,7 @@ static pprof_status add_lanes(ppi_accounts *accounts,
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-// Into accounts of its own: only at its end is it known that all is told.
+// Adds to separate accounts: only the walk's end shows whether they are whole.
 static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
                               bool *out_whole) {
   const ppi_accounts_horizon *horizon = at->horizon;
@@ -300,7 +300,7 @@ pprof_status ppi_accounts_settle(ppi_accounts *accounts,
   if (!horizon->num_windows || to_ns <= accounts->settled_ns)
     return PPROF_STATUS_OK;
   pprof_status status = PPROF_STATUS_OK;
-  // What never ends is told of, too.
+  // Ranges that never end count, too.
   for (size_t i = 0; i < horizon->num_open; i++)
     if (horizon->open[i].start_ns < to_ns)
       ppi_accounts_reach(accounts, horizon->open[i].start_ns, to_ns);

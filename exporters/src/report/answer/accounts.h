@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a run, and the run as a whole, while its ranges come: what a
-// horizon has passed is accounted for and forgotten.
+// The steps of a run, and the run as a whole, while its ranges come: ranges
+// that a horizon has passed are accounted for and forgotten.
 #pragma once
 
 #include "report/answer/account.h"
@@ -18,19 +18,17 @@ typedef struct ppi_step_account {
 
 // All zero is the empty one.
 typedef struct ppi_accounts {
-  ppi_answer_lanes lanes;  // host ranges that lie in one another
+  ppi_answer_lanes lanes;  // nested host ranges
   ppi_item *items;         // all others
   size_t num_items, items_capacity;
   ppi_step_account *steps;  // by begin; those that are not folded
   size_t num_steps, steps_capacity;
-  ppi_step_account
-      *first_calls;  // the first ones: which are cold is found last
+  ppi_step_account *first_calls;  // cold ones are found last
   size_t num_first_calls, first_calls_capacity;
   ppi_account run;
   ppi_answer by_step;
   uint64_t first_ns, last_ns;  // of steps that are folded
-  // From the begin of the first stage, or device's work, to the end of the
-  // last.
+  // From the begin of the first stage or device work to the end of the last.
   uint64_t begin_ns, end_ns;
   bool any;
   ppi_moment_room room;
@@ -39,15 +37,15 @@ typedef struct ppi_accounts {
   bool one_way;  // tests: ppi_moments_walk alone
 } ppi_accounts;
 
-// What a horizon promises: nothing that begins before it comes later, but what
-// is open.
+// A horizon promises: of the ranges that begin before it, only the open ones
+// come later.
 typedef struct ppi_accounts_horizon {
   uint64_t time_ns;
   const ppi_item *open;  // without an end: UINT64_MAX
   size_t num_open;
   const ppi_step_account *open_steps;
   size_t num_open_steps;
-  const ppi_stretch *windows;  // told a little after their edges, perhaps
+  const ppi_stretch *windows;  // may come a little after their edges
   size_t num_windows;
   const ppi_account_names *names;
 } ppi_accounts_horizon;
@@ -60,19 +58,20 @@ static inline void ppi_accounts_reach(ppi_accounts *accounts, uint64_t start_ns,
   accounts->end_ns = PPI_MAX(accounts->end_ns, end_ns);
 }
 
-// ppi_accounts_take takes what is not in the lanes, ppi_accounts_reach tells of
-// what is there.
+// ppi_accounts_take adds an item that is not in the lanes. ppi_accounts_reach
+// widens the run's time to a range in the lanes.
 pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item);
 pprof_status ppi_accounts_step(ppi_accounts *accounts,
                                const ppi_step_account *step);
-// ppi_accounts_settle follows one horizon behind, for the windows' sake;
-// UINT64_MAX, the last one, settles all. The lanes show what they have.
+// ppi_accounts_settle settles one horizon behind, as windows may come late;
+// UINT64_MAX, the last one, settles all. The lanes show their ranges.
 pprof_status ppi_accounts_settle(ppi_accounts *accounts,
                                  const ppi_accounts_horizon *horizon);
-// ppi_accounts_forget comes after it, and ends what the lanes show.
+// ppi_accounts_forget comes after ppi_accounts_settle: the lanes show no ranges
+// any more.
 pprof_status ppi_accounts_forget(ppi_accounts *accounts);
-// ppi_accounts_fill adds to `answers` what the run is made of, once all is
-// settled: steps, or else the windows.
+// ppi_accounts_fill adds the run's units to `answers`, once all is settled: its
+// steps, or else its windows.
 pprof_status ppi_accounts_fill(ppi_accounts *accounts,
                                const ppi_accounts_horizon *end,
                                ppi_answer answers[PPI_NUM_BASES]);

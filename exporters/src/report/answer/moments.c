@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk: borders of all ranges in the order of time, and between two of them
-// whose moment it is.
+// Walks the borders of all ranges in time order, and finds the owner of the
+// time between two borders.
 #include "report/answer/moments.h"
 
 #include "base/base.h"
@@ -9,12 +9,12 @@
 #include "base/sort.h"
 
 #define NONE UINT32_MAX
-// Deeper on its lane than whose moment it is depends on, but for its waits.
+// A range with MOST_DEEP open ranges on its lane: it owns no moment.
 #define BURIED (UINT32_MAX - 1)
 #define MOST_DEEP 1024u
 
-// At one time what ends comes first, units enclose what begins with them, and a
-// submission lies in what began with it.
+// At one time, ends come first, units enclose ranges that begin with them, and
+// a submission lies in the range that began with it.
 typedef enum border_kind {
   END_HOST = 0,
   END_DEVICE,
@@ -35,7 +35,7 @@ typedef struct border {
   bool is_moment;  // it ends where it begins
 } border;
 
-// What is going on, in the order in which it began.
+// Open ranges, queues or units, in order of begin.
 typedef struct active {
   uint32_t *indexes;
   size_t num;
@@ -109,7 +109,7 @@ void ppi_stretches_unite(ppi_stretches *stretches) {
 
 // ---- borders ----
 
-// Of two at one time the kind decides, then the index.
+// At one time, borders are in order of kind, then index.
 static bool add_border(walk_state *at, const border *added) {
   ppi_moment_room *room = at->room;
   ppi_keyed *grown = ppi_grow(room->borders, &room->borders_capacity,
@@ -128,7 +128,7 @@ static border border_of(const ppi_keyed *at) {
                   (uint32_t)(at->value >> 8), at->value & 2, at->value & 1};
 }
 
-// What of [start, end) lies in the walk.
+// Adds the borders of the part of [start, end) inside the walk.
 static bool add_borders(walk_state *at, uint32_t index, border_kind begins,
                         border_kind ends, const ppi_stretch *span) {
   uint64_t from_ns = at->walk->from_ns, to_ns = at->walk->to_ns;
@@ -219,7 +219,7 @@ static bool list_borders(walk_state *at) {
   return added;
 }
 
-// ---- what is going on ----
+// ---- open ranges ----
 
 static void drop(active *from, uint32_t index) {
   size_t at = from->num;
@@ -237,7 +237,7 @@ static uint32_t *depth_of(walk_state *at, uint32_t index) {
   return &at->room->tops[at->walk->items[index].lane].depth;
 }
 
-// A range may end while one that began in it goes on.
+// A range may end while a range that began in it goes on.
 static void leave_lane(walk_state *at, uint32_t index) {
   uint32_t *top = top_of(at, index);
   if (at->walk->items[index].flags & PPI_ITEM_LOOSE) return;
@@ -250,7 +250,7 @@ static void leave_lane(walk_state *at, uint32_t index) {
     if (at->around[i] == index) at->around[i] = at->around[index];
 }
 
-// Where the unit that began last did.
+// The begin of the latest open frame unit.
 static uint64_t frame_start(const walk_state *at) {
   uint64_t since_ns = 0;
   for (size_t i = 0; i < at->units.num; i++) {
@@ -260,8 +260,8 @@ static uint64_t frame_start(const walk_state *at) {
   return since_ns;
 }
 
-// The outermost range around it that began in the unit, and that one's child;
-// answers how many ranges down from there it is.
+// Finds the stage, the outermost range around `index` that began in the unit,
+// and its child; returns how many levels `index` lies below the stage.
 static unsigned find_stage(const walk_state *at, uint32_t index,
                            uint32_t *out_stage, uint32_t *out_child) {
   const ppi_item *items = at->walk->items;
@@ -353,7 +353,7 @@ static pprof_status begin_device(walk_state *at, const border *met) {
   return notify_units(at, &call);
 }
 
-// ---- whose moment it is ----
+// ---- the owner of a moment ----
 
 // NONE: no range is open on the host.
 static uint32_t host_owner(const walk_state *at) {
@@ -437,7 +437,7 @@ static pprof_status walk_borders(walk_state *at) {
     now_ns = met.time_ns;
     if (status == PPROF_STATUS_OK) status = pass(at, &met);
   }
-  // What is open at the end of all has no end to be told of.
+  // At the end of the run, open ranges have no end: their time does not count.
   if (status != PPROF_STATUS_OK || at->walk->to_ns == UINT64_MAX) return status;
   return now_ns < at->walk->to_ns ? notify_span(at, at->walk->to_ns - now_ns)
                                   : status;

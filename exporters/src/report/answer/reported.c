@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps what was counted for each place while the same units are open.
+// Sums time and calls by place while the same units are open.
 #include "report/answer/reported.h"
 
 #include "base/mem.h"

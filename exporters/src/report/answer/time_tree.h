@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree over lanes that knows whose time is the last.
+// A tree over lanes that finds the lane with the last time.
 #pragma once
 
 #include "pprof/base.h"
@@ -10,11 +10,10 @@ PPROF_BEGIN_C_
 // Times + 1; 0: none.
 typedef struct ppi_time_node {
   uint64_t time;
-  uint64_t
-      who;  // a lane; of begins below it the range's entry, or PPI_TIME_WAITING
+  uint64_t who;  // lane << 32; of begins | the entry, or PPI_TIME_WAITING
 } ppi_time_node;
 
-// It waits: the time may be another lane's.
+// The lane's range waits: another lane may own the time.
 #define PPI_TIME_WAITING UINT32_MAX
 
 static inline size_t ppi_time_lane(const ppi_time_node *at) {
@@ -25,9 +24,9 @@ static inline unsigned __int128 ppi_time_order(uint64_t time, uint64_t who) {
   return (unsigned __int128)time << 64 | who;
 }
 
-// Of equal ones the later lane wins: its range counts as the one that began
-// last. Which one wins is hardly to be foreseen: no branch depends on it, and
-// on the way up nothing waits for what was just stored.
+// Of equal times the later lane wins: its range counts as the latest one. The
+// winner is hard to predict: no branch depends on it, and on the way up no node
+// waits for the node just stored.
 static inline void ppi_time_set(ppi_time_node *tree, size_t at, uint64_t time,
                                 uint64_t who) {
   tree[at] = (ppi_time_node){time, who};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a walk back is to tell of.
+// The input of a walk back, and the accounts that it fills.
 #pragma once
 
 #include "report/answer/account.h"
@@ -10,9 +10,9 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_walk_back {
   ppi_answer_lanes *lanes;  // not mixed
-  ppi_item *items;          // in order; of all the device side alone counts
-  size_t num_items;         // those that borrow get to know from whom
-  const ppi_item *open;     // as ranges of the lanes that end at UINT64_MAX
+  ppi_item *items;          // in order; only their device sides count
+  size_t num_items;         // a walk sets the stage of those that borrow
+  const ppi_item *open;     // ranges of the lanes that end at UINT64_MAX
   size_t num_open;
   const ppi_moment_unit *units;
   size_t num_units;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two trees find what comes next in time, going back: one of the lanes' next
-// ends, one of the begins of their innermost open ranges. Whose moment it is
-// stands at the root of the second.
+// Walks back over all lanes. Two trees find the next border: one has the lanes'
+// next ends, one the begins of their innermost open ranges. The root of the
+// second one names the owner of the moment.
 #include "report/answer/walk_back.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum {
   LEAST_PARTS = 512
 };
 
-// Of the innermost range that is open on the lane.
+// Sets the begin of the lane's innermost open range.
 static inline void set_begin(ppi_walk_state *at, size_t number) {
   const ppi_walk_lane *lane = &at->lanes[number];
   uint64_t time = 0;
@@ -60,7 +60,7 @@ static inline pprof_status take_end(ppi_walk_state *at, size_t number) {
   return status;
 }
 
-// An empty range at the begin of the one that it lies in comes before that.
+// An empty range at the begin of its outer range comes before that begin.
 static inline bool holds_empty(const ppi_walk_state *at, size_t number) {
   const ppi_walk_lane *lane = &at->lanes[number];
   return at->ends[at->width + number].time ==
@@ -96,7 +96,7 @@ static pprof_status add_sum(const ppi_walk_state *at, const ppi_moment *sum) {
                  : ppi_account_add(&at->walk->accounts[sum->unit], sum);
 }
 
-// Whether the walk has met its submission, or will not.
+// The walk has passed the item's submission, or never will.
 static bool is_placed(const ppi_walk_state *at, const ppi_item *item) {
   return !(item->flags & PPI_ITEM_BORROWS) ||
          item->start_ns < at->walk->from_ns ||
@@ -120,8 +120,8 @@ static pprof_status fold_part(ppi_walk_state *at, const ppi_device_part *part,
   return status;
 }
 
-// Of those parts whose place is known, many have that of one a little before
-// them: it gets their sum.
+// Folds parts with a known place. Many have the place of a part shortly before:
+// one sum has both.
 static pprof_status fold_devices(ppi_walk_state *at, bool is_last) {
   ppi_moment sums[NUM_SUMS];
   pprof_status status = PPROF_STATUS_OK;
@@ -143,7 +143,7 @@ static pprof_status fold_devices(ppi_walk_state *at, bool is_last) {
   return status;
 }
 
-// Most of what is told follows on what was told of the same item.
+// Most time follows on other time of the same item: it gets no new part.
 static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
                         uint32_t calls) {
   size_t last = at->num_parts - at->num_last_parts;
@@ -167,14 +167,14 @@ static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
   return true;
 }
 
-// Comes before another one runs, or for other units.
+// Call this before the running item or the units change.
 static bool tell_running(ppi_walk_state *at) {
   uint64_t ns = at->running_ns;
   at->running_ns = 0;
   return !ns || tell_device(at, at->running[at->num_running - 1], ns, 0);
 }
 
-// Items are in order: of those that began together the first one counts.
+// Items are in order: of those that begin together, the first one counts.
 static bool run_device(ppi_walk_state *at, uint32_t item) {
   const ppi_item *items = at->walk->items;
   if (!PPI_ROOM(at->running, at->running_capacity, at->num_running + 1))
@@ -234,7 +234,7 @@ static pprof_status cross_units(ppi_walk_state *at) {
   return status;
 }
 
-// Of those that wait, too, the one that began last.
+// The latest range that does not wait, or else the latest one of all.
 static uint32_t find_owner(const ppi_walk_state *at) {
   const ppi_walk_frame *found = NULL;
   for (size_t i = 0; i < at->num_lanes; i++) {
@@ -262,7 +262,7 @@ static inline void pass_time(ppi_walk_state *at, uint64_t time) {
   ppi_reported_at(&at->reported, entry)->ns += passed_ns;
 }
 
-// What begins comes first, then units, then what ends.
+// At one time, begins come first, then units, then ends.
 static pprof_status take_other(ppi_walk_state *at, uint64_t next) {
   const ppi_time_node *begin = &at->begins[1], *end = &at->ends[1];
   bool is_device = ppi_walk_step_time(at) == next;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One lane needs no tree: its innermost range has the moment. What lies below a
-// child of a stage has its place, so that most ranges change nothing.
+// Walks back over one lane, without a tree: its innermost range owns the
+// moment. Ranges below a child of a stage have the child's place, so most
+// ranges change nothing.
 #include "report/answer/walk_one.h"
 
 static inline const ppi_walk_frame *top_of(const ppi_walk_lane *lane) {
@@ -16,8 +17,8 @@ static inline void pass_time(ppi_walk_state *at, const ppi_walk_frame *top,
     ppi_reported_at(&at->reported, top->entry)->ns += passed_ns;
 }
 
-// All borders at `until` and later, begins before those of units. At `until` a
-// range that is empty comes before units, and before what it lies in begins.
+// Crosses all borders at `until` and later, begins before units. An empty range
+// at `until` comes before units, and before the begin of its outer range.
 static pprof_status cross(ppi_walk_state *at, ppi_walk_lane *lane,
                           uint64_t until, const ppi_buffered *empty) {
   pprof_status status = PPROF_STATUS_OK;
@@ -39,7 +40,8 @@ static pprof_status cross(ppi_walk_state *at, ppi_walk_lane *lane,
   return status;
 }
 
-// Whether it has the place of what is around it, and no border of a unit in it.
+// The range has the place of the range around it, and no border of a unit lies
+// in it.
 static inline bool is_below(const ppi_walk_state *at, const ppi_walk_lane *lane,
                             const ppi_buffered *range) {
   const ppi_walk_frame *top = top_of(lane);
@@ -49,8 +51,8 @@ static inline bool is_below(const ppi_walk_state *at, const ppi_walk_lane *lane,
          ppi_walk_as_time(range->start_ns) > at->next_other;
 }
 
-// Passes by what is below the lane's top in any case, as far as the page tells
-// it by words of one range each: their ends fall.
+// Skips ranges that surely lie below the lane's top, as long as the page has
+// one word a range: their ends fall.
 static inline void skip_below(const ppi_walk_state *at, ppi_walk_lane *lane) {
   const ppi_walk_frame *top = top_of(lane);
   ppi_hold_place place = lane->place;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What walks back need now and then: pages, empty ranges, borders of units.
+// Turns pages, counts empty ranges and crosses borders of units in walks back.
 #include "report/answer/walk_state.h"
 
 #include <stdlib.h>
@@ -15,7 +15,8 @@ bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane) {
   return false;
 }
 
-// What begins with it, or ends there, is not around it.
+// Ranges that end at the empty range, or come after it in order, are not around
+// it.
 pprof_status ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
   const ppi_buffered *range = &lane->range;
   const ppi_walk_frame *begun = &lane->begun;

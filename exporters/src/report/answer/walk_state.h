@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A walk back under way: the ranges that are open on each lane, and the borders
-// that come next. What each border does is the same in all walks.
+// The state of a walk back: the open ranges of each lane, and the next borders.
+// A border does the same in all walks.
 #pragma once
 
 #include "base/base.h"
@@ -18,18 +18,18 @@ typedef struct ppi_walk_frame {
   uint64_t start_ns, end_ns;
   uint32_t site, depth, flags;
   uint32_t stage, child;  // sites; child 0: none
-  uint32_t level;         // how many ranges down from its stage
-  uint32_t entry;         // of what is told
+  uint32_t level;         // levels below its stage
+  uint32_t entry;         // its place in `reported`
 } ppi_walk_frame;
 
 typedef struct ppi_walk_lane {
   const ppi_hold_page **pages;
   size_t pages_left;
   ppi_hold_place place;
-  ppi_buffered range;      // comes next, if any does
+  ppi_buffered range;      // the next one, if there is one
   ppi_walk_frame *frames;  // outer ones first
   size_t num_frames, frames_capacity;
-  ppi_walk_frame begun;  // the last one that left; without an end: none
+  ppi_walk_frame begun;  // the latest frame popped; end 0: none
 } ppi_walk_lane;
 
 typedef struct ppi_unit_border {
@@ -38,7 +38,7 @@ typedef struct ppi_unit_border {
   bool begins;
 } ppi_unit_border;
 
-// For whom it was is known at its submission, which comes later in the walk.
+// Device time without a place: its submission, later in the walk, has it.
 typedef struct ppi_device_part {
   uint32_t unit, item;
   uint64_t ns;
@@ -56,16 +56,16 @@ typedef struct ppi_walk_state {
   size_t num_active;
   ppi_device_border *steps;  // of devices, from the last
   size_t num_steps, next_step;
-  uint32_t *running;  // items on devices, the one that began first at the end
+  uint32_t *running;  // items on devices; the first to begin is last
   size_t num_running, running_capacity;
-  uint64_t running_ns;  // that the last one has not been told of
+  uint64_t running_ns;  // of the last one, not yet in its parts
   ppi_device_part *parts;
   size_t num_parts, parts_capacity;
   size_t num_last_parts;  // of one item, since the last border of a unit
   size_t fold_parts_at;   // num_parts
-  uint64_t since_ns;      // where the frame that began last did
+  uint64_t since_ns;      // begin of the latest frame unit
   uint64_t now;           // a time + 1
-  uint64_t next_other;    // border of a unit or a device: the same
+  uint64_t next_other;    // + 1: border of a unit or a device
   uint64_t unit_time;
   ppi_reported reported;
   bool is_odd;
@@ -81,7 +81,7 @@ static inline bool ppi_walk_is_empty(const ppi_buffered *range) {
 
 // ---- frames ----
 
-// Whether `outer` is the one that begins first.
+// `outer` begins first, or comes first at the same begin.
 static inline bool ppi_walk_is_outer(const ppi_walk_frame *outer,
                                      const ppi_buffered *range) {
   if (outer->start_ns != range->start_ns)
@@ -97,7 +97,7 @@ static inline bool ppi_walk_lies_in(const ppi_buffered *range,
   return range->end_ns <= around->end_ns && ppi_walk_is_outer(around, range);
 }
 
-// `around` is NULL where nothing is.
+// `around` is NULL for an outermost range.
 static inline bool ppi_walk_place(ppi_walk_state *at, ppi_walk_frame *self,
                                   const ppi_walk_frame *around) {
   bool is_stage = !around || around->start_ns < at->since_ns;
@@ -135,8 +135,8 @@ static inline ppi_walk_frame ppi_walk_frame_of(const ppi_buffered *range) {
                           .flags = range->flags};
 }
 
-// ppi_walk_push leaves the lane's begin to the walk. What does not lie in the
-// range around it makes the walk odd.
+// ppi_walk_push leaves the lane's begin to the walk. A range that does not lie
+// in the range around it makes the walk odd.
 static inline pprof_status ppi_walk_push(ppi_walk_state *at,
                                          ppi_walk_lane *lane,
                                          const ppi_buffered *range) {
@@ -165,8 +165,8 @@ static inline void ppi_walk_pop(ppi_walk_state *at, ppi_walk_lane *lane) {
 
 bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane);
 
-// ppi_walk_next goes to the range that comes before the lane's, and answers its
-// end; 0: there is none.
+// ppi_walk_next goes to the range before the lane's, and returns its end; 0:
+// there is none.
 static inline uint64_t ppi_walk_next(const ppi_walk_state *at,
                                      ppi_walk_lane *lane) {
   const ppi_walk_back *walk = at->walk;
@@ -205,10 +205,11 @@ static inline void ppi_walk_find_other(ppi_walk_state *at) {
   at->next_other = PPI_MAX(ppi_walk_unit_time(at), ppi_walk_step_time(at));
 }
 
-// ppi_walk_list_units makes the list of borders, for which there is room.
+// ppi_walk_list_units lists the units' borders; the caller made room.
 void ppi_walk_list_units(ppi_walk_state *at);
 // ppi_walk_cross_units crosses all borders of units at the walk's time, and
-// gives the units before them what was told. Frames may have other places then.
+// adds the sums so far to the units before them. Frames may change their
+// places.
 pprof_status ppi_walk_cross_units(ppi_walk_state *at);
 pprof_status ppi_walk_flush(ppi_walk_state *at);
 
