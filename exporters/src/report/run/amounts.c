@@ -50,7 +50,7 @@ static pprof_status take_memory(ppi_run *run, const pprof_event *event,
   return ppi_scopes_add(&lane->thread->scopes, &point);
 }
 
-// Of device ranges that copy or set memory, where they say how much.
+// Adds the size of a device range that copies or sets memory, if it states one.
 static pprof_status take_size(ppi_run_site *site, const pprof_event *event) {
   bool is_copy = site->category == PPROF_CATEGORY_MEMCPY ||
                  site->category == PPROF_CATEGORY_MEMSET;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What events state that was done: work, counters, messages, memory.
+// The amounts that events state: work, counters, messages, memory.
 #pragma once
 
 #include "report/run/run.h"

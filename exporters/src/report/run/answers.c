@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run is made of: requests, where there are flows; else its steps; else
-// its windows.
+// Divides a run into units for the answer: requests, if it has flows; else
+// steps; else windows.
 #include "report/run/answers.h"
 
 #include <stdlib.h>
@@ -37,8 +37,8 @@ static uint32_t host_flags(const ppi_run_site *site) {
   return waits ? PPI_ITEM_WAITS : 0;
 }
 
-// What a driver records has names of its own, but is the work of who submitted
-// it.
+// A driver's record has its own name, but its work is of the stage that
+// submitted it.
 static uint32_t device_flags(const ppi_run_site *site) {
   bool is_record = site->category == PPROF_CATEGORY_KERNEL ||
                    site->category == PPROF_CATEGORY_MEMCPY ||
@@ -90,7 +90,7 @@ static pprof_status show_lanes(ppi_run *run) {
   ppi_answer_lanes *lanes = &run->accounts.lanes;
   pprof_status status = ppi_answer_lanes_begin(lanes);
   size_t num_known = run->ids.lanes.num, num_left = run->ids.num_left;
-  // Those that left a lane were there before the one that has it now.
+  // Earlier threads of a lane come before its current one.
   for (size_t i = 0; i < num_left + num_known; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(
         &run->ids, i < num_left ? num_known + i : i - num_left);
@@ -117,8 +117,7 @@ static ppi_item open_item(const ppi_run_open *open, const ppi_run_site *site) {
   return item;
 }
 
-// The windows from `first` on as a list of the answer's own kind; NULL: out of
-// memory.
+// The windows from `first` on as stretches; NULL: out of memory.
 static ppi_stretch *windows_of(const ppi_run *run, size_t first) {
   size_t num = run->windows.num - first;
   const ppi_span *from = run->windows.items + first;
@@ -128,8 +127,8 @@ static ppi_stretch *windows_of(const ppi_run *run, size_t first) {
   return windows;
 }
 
-// The first window that is not settled; or else the last one, without which
-// nothing would settle.
+// The first window that is not settled, or else the last one: without a window
+// nothing settles.
 static size_t first_window(const ppi_run *run) {
   size_t first = run->windows.num ? run->windows.num - 1 : 0;
   while (first > 0 &&
@@ -270,7 +269,7 @@ static pprof_status add_busy(request_filling *to) {
   return status;
 }
 
-// Where not all of a device's work is known, it counts as busy.
+// If some work is unknown, all devices count as busy throughout.
 static pprof_status find_busy(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
   bool is_known = !requests->thinning && !requests->others.dropped;
@@ -288,8 +287,7 @@ static pprof_status find_busy(request_filling *to) {
   return status;
 }
 
-// Parts come with outer ones before those in them. A part that is the request
-// itself is no item.
+// Outer parts come first. A part that is the request itself is no item.
 static size_t list_items(request_filling *to, const request *from) {
   size_t num = 0;
   for (size_t i = 0; i < from->num; i++) {
@@ -395,7 +393,7 @@ static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
 
 pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
   ppi_answer *requests = &out->answers[PPI_BASE_REQUEST];
-  // Requests that nothing but themselves is said of: docs/serving.md.
+  // Links and requests without stages have no answer: docs/serving.md.
   bool none = run->details.answer_of_steps || run->requests.are_links ||
               !run->requests.has_stages;
   pprof_status status = none ? PPROF_STATUS_OK : fill_requests(run, requests);

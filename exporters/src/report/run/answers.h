@@ -11,10 +11,10 @@
 
 PPROF_BEGIN_C_
 
-// ppi_run_answer_take takes any event that no lane holds for the answer.
+// ppi_run_answer_take takes any event that no lane keeps for the answer.
 pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event);
-// What is under way between begin and end, perhaps on a thread of its own: all
-// that a sweep does in between, and nothing else, may be done meanwhile.
+// The work between begin and end, perhaps on its own thread. Meanwhile, only
+// the sweep of the same horizon may run.
 typedef struct ppi_answer_settling {
   ppi_run *run;
   ppi_accounts_horizon horizon;
@@ -27,8 +27,8 @@ typedef struct ppi_answer_settling {
   pprof_status status;
 } ppi_answer_settling;
 
-// ppi_run_answer_begin comes before the sweep of the same horizon, and the end,
-// which there always is, before what that has passed is handed over.
+// ppi_run_answer_begin comes before the sweep of the same horizon. Always call
+// ppi_run_answer_end then, before ppi_run_pass_swept.
 void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
                           uint64_t horizon_ns, const ppi_run_open *open,
                           size_t num_open);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checkpoints of a run: what their horizon allows to settle and to forget.
+// Settles and forgets the parts of a run that a checkpoint has passed.
 #include "report/run/checkpoint.h"
 
 #include "base/base.h"
@@ -12,9 +12,9 @@
 
 typedef struct run_horizon {
   uint64_t time_ns;
-  uint64_t device_ns;    // no device range submitted before it comes later
-  uint64_t sweep_ns;     // nor does a range that ends before it
-  uint64_t identity_ns;  // nor is a step before it undecided
+  uint64_t device_ns;    // all device ranges submitted before have come
+  uint64_t sweep_ns;     // all ranges that end before have come
+  uint64_t identity_ns;  // all steps before are decided
   ppi_run_open *open;    // of run->listed
 } run_horizon;
 
@@ -33,8 +33,8 @@ static pprof_status notify_open(ppi_run *run, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
-// A range whose end is behind the checkpoint was cut there, and is still to
-// come.
+// An open range with an end before the checkpoint was cut at that end. Its
+// event is still to come, so the sweep stops there.
 static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
                                     run_horizon *out) {
   const ppi_run_site *site = run->ids.sites.items[event->site];
@@ -45,7 +45,8 @@ static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
   return notify_open(run, event, site);
 }
 
-// A device range that has come already holds the horizon up, no more.
+// An open device range, even one that has come already, only limits the
+// horizon.
 static pprof_status take_open(ppi_run *run, const pprof_checkpoint *checkpoint,
                               run_horizon *out) {
   const ppi_listed *listed = &run->listed;
@@ -88,8 +89,8 @@ pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns) {
   return status;
 }
 
-// Identities follow one checkpoint behind: an edge of a window may be told a
-// little after the checkpoint that passed it.
+// Identities settle one checkpoint behind: a window's edge may come a little
+// after the checkpoint that passed it.
 static pprof_status settle_behind(ppi_run *run, const run_horizon *horizon) {
   pprof_status status = PPROF_STATUS_OK;
   if (run->windows.num) status = ppi_run_settle_devices(run, run->identity_ns);
@@ -152,7 +153,7 @@ static pprof_status take_checkpoint(ppi_run *run,
 
 pprof_status ppi_run_checkpoint(ppi_run *run,
                                 const pprof_checkpoint *checkpoint) {
-  // One that does not advance may be incomplete, and promises nothing new.
+  // A checkpoint that does not advance may be incomplete: it promises nothing.
   if (checkpoint->time_ns <= run->listed.checkpoint_ns) return PPROF_STATUS_OK;
   if (!has_good_ids(checkpoint)) return PPROF_STATUS_CORRUPT;
   if (!run->labels.is_used) return take_checkpoint(run, checkpoint);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds up what was launched in a device range of the program.
+// Counts kernels and copies in the program's own device ranges.
 #include "report/run/event_calls.h"
 
 #include "base/mem.h"
@@ -50,7 +50,7 @@ static void drop_passed(ppi_run *run, ppi_event_calls *open, uint64_t time_ns) {
   open->num = kept;
 }
 
-// Of one path once.
+// Of open calls of one path, only the innermost counts.
 static bool is_inner(ppi_run *run, const ppi_event_calls *open, size_t at) {
   uint32_t path = call_of(run, open->numbers[at])->path;
   while (++at < open->num)

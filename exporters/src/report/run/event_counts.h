@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is counted of each event as it comes, and where that is looked up.
+// The counts of each event as it comes, and their look-ups.
 #pragma once
 
 #include "base/base.h"
@@ -27,7 +27,7 @@ static inline ppi_run_lane *ppi_event_lane(ppi_run *run, uint32_t id) {
                                           : ppi_run_lane_at(&run->ids, id);
 }
 
-// What was cut is no call: its time is in the sum alone.
+// A cut range is no call: only the sum has its time.
 static inline pprof_status ppi_event_count_length(ppi_run_row *row,
                                                   const pprof_event *event) {
   uint64_t length_ns = ppi_event_length(event->start_ns, event->end_ns);
@@ -57,14 +57,15 @@ static inline pprof_status ppi_event_take_early(const ppi_run *run,
                              ppi_first_calls_most(run->details.warmup));
 }
 
-// Whether paths count ranges for their sites, which they tell in the end
-// (ppi_paths_tell). After the last sweep there is none to find any.
+// Paths count ranges, and ppi_paths_tell adds the counts to their sites at the
+// end. After the last sweep no path gets ranges.
 static inline bool ppi_run_paths_count(const ppi_run *run) {
   return run->details.paths && !run->details.one_way &&
          run->sweep.swept_ns != UINT64_MAX;
 }
 
-// Early calls are told apart by their site. Counting one does not change which.
+// The range's path counts it later. With stages, the site counts its first
+// calls itself. Counting the range does not change this answer.
 static inline bool ppi_event_counts_later(const ppi_run *run,
                                           const ppi_run_site *site,
                                           const pprof_event *event) {
@@ -79,8 +80,8 @@ static inline bool ppi_event_is_nested(const pprof_event *event,
   return event->lane == lane->id && !(event->flags & PPROF_FLAG_ASYNC);
 }
 
-// Whatever else is done with a range, its length is counted: with stages among
-// the early calls and the rest of them, which are its row in the end.
+// Counts the length of a range. With stages, it is one of the first calls or of
+// their rest, which make the row at the end.
 static inline pprof_status ppi_event_count_range(const ppi_run *run,
                                                  ppi_run_site *site,
                                                  const pprof_event *event) {
@@ -91,7 +92,7 @@ static inline pprof_status ppi_event_count_range(const ppi_run *run,
                               PPI_MAX(start_ns, event->end_ns));
 }
 
-// A range that has no path to tell its site of it.
+// Counts a range that has no path.
 static inline pprof_status ppi_event_count_dropped(ppi_run *run,
                                                    const ppi_buffered *range) {
   ppi_run_site *site = run->ids.sites.items[range->site];

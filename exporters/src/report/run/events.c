@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of a run: what each one adds, and what is held of it.
+// Adds each event to the run's sums, and buffers ranges for a horizon.
 #include "report/run/events.h"
 
 #include "base/base.h"
@@ -81,7 +81,7 @@ static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
   return ppi_event_count_length(row, event);
 }
 
-// What few ranges need.
+// Adds the sums that few ranges need.
 static pprof_status take_more(ppi_run *run, const pprof_event *event,
                               ppi_run_site *site, uint64_t end_ns) {
   pprof_status status = PPROF_STATUS_OK;
@@ -107,7 +107,8 @@ static pprof_status take_more(ppi_run *run, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
-// What the answer takes apart: steps, what is on a device, what has no end.
+// The answer does not take these from the lane: steps, projected ranges, ranges
+// without an end.
 static bool is_apart(const pprof_event *event, const ppi_run_site *site) {
   return site->traits & PPI_TRAIT_STEP || event->flags & PPROF_FLAG_PROJECTED ||
          event->end_ns == UINT64_MAX;
@@ -184,8 +185,8 @@ static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   return ppi_hold_add_slow(&lane->nested, &run->ids.pool, &buffered);
 }
 
-// What is told at once of a range whose length count_range has counted; the
-// rest when a horizon has passed it.
+// Adds the sums of a range that need no horizon; the rest waits for one.
+// ppi_event_count_range counts its length.
 static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
                                       ppi_run_lane *lane) {
   ppi_run_site *site = ppi_event_site(run, event->site);
@@ -305,8 +306,8 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
   return take_submit(run, event, class, length_ns);
 }
 
-// Kernel, Memcpy and Memset records are no ranges of the program's; of a
-// graph's launch nobody knows when it was submitted.
+// Kernel, Memcpy and Memset records are no ranges of the program. Work of a
+// graph has no known time of submission.
 static pprof_status take_queue(ppi_run *run, const pprof_event *event,
                                const ppi_run_site *site) {
   ppi_device_class class = class_of(event, site->category);
@@ -346,8 +347,8 @@ static pprof_status take_device_rows(ppi_run *run, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
-// Its submission lies among the phases of its thread. A paired one's host range
-// is there already.
+// Buffers the submission of a device range among its thread's phases. A paired
+// range has its host range there.
 static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
                                const ppi_run_site *site) {
   bool is_phase = site->traits & PPI_TRAIT_PHASE;
@@ -365,7 +366,7 @@ static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
   return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &buffered);
 }
 
-// It frames other ranges of the device, and is no work of its own.
+// A projected range frames other ranges of the device: it is no work.
 static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
   ppi_run_site *site = ppi_event_site(run, event->site);
   if (!site || !ppi_run_device_of(&run->ids, event->stream))
@@ -380,7 +381,7 @@ static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
                            event->device_start_ns + length_ns);
 }
 
-// A paired one's host range is its call.
+// The host range of a paired range is its call.
 static pprof_status take_untimed(ppi_run *run, const pprof_event *event) {
   ppi_point point = {.time_ns = event->start_ns,
                      .site = event->site,
@@ -414,7 +415,7 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
                                   .is_untimed = true};
     device->untimed++;
     device->incomplete = true;
-    // Other runs' come when it is late: what was idle then is settled.
+    // In other runs untimed ranges come late: their idle time is settled.
     if (run->is_imported && status == PPROF_STATUS_OK)
       status = ppi_identity_add(&device->identity, &side);
     if (run->details.paths && status == PPROF_STATUS_OK)
@@ -493,7 +494,7 @@ static pprof_status take_events(ppi_run *run, const pprof_batch *batch,
   return status;
 }
 
-// With the sites' own numbers.
+// Takes copies of the events, with the run's own numbers of sites.
 static pprof_status take_numbered(ppi_run *run, const pprof_batch *batch,
                                   ppi_run_lane *lane) {
   enum { CHUNK = 64 };

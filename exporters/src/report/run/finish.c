@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a run: what was held is decided, and ids become names.
+// Ends a run: settles buffered ranges, and writes figures by name.
 #include "report/run/finish.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@
 #include "report/run/checkpoint.h"
 #include "report/run/sweep.h"
 
-// Without a window, what came was all in one; where nothing came, none opened.
+// Events without a window were all in one window; without events, no window
+// opened.
 static pprof_status close_windows(ppi_run *run) {
   if (run->windows.num == 0 && run->has_events) {
     pprof_status status = ppi_run_window(run, 0, true, 0);
@@ -31,7 +32,7 @@ static pprof_status close_windows(ppi_run *run) {
 
 static pprof_status settle_all(ppi_run *run) {
   pprof_status status = close_windows(run);
-  // Where there may be requests, the answer is of those.
+  // With requests, ppi_run_answer_fill decides whether the answer is of those.
   bool answers = run->details.answer &&
                  (run->details.answer_of_steps || !run->requests.num);
   if (status == PPROF_STATUS_OK)
@@ -83,7 +84,7 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   }
 }
 
-// With stages all but what was cut is among the early calls and their rest.
+// With stages, the first calls and their rest have all calls that were not cut.
 static pprof_status sum_rows(ppi_run *run) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < run->ids.sites.num && status == PPROF_STATUS_OK; i++) {
@@ -95,7 +96,7 @@ static pprof_status sum_rows(ppi_run *run) {
   return status;
 }
 
-// Of the categories that sites have now.
+// Counts calls by the categories that sites have now.
 static pprof_status count_calls(ppi_run *run) {
   for (uint32_t id = 0; id < run->ids.sites.num; id++) {
     ppi_run_site *site = run->ids.sites.items[id];
@@ -140,7 +141,8 @@ static int compare_sites(const void *left, const void *right) {
   return order ? order : strcmp(a->site->name, b->site->name);
 }
 
-// A paired range's time is its own host range's; see ppi_device_spreads_add.
+// The time of a paired range counts for its own host range; see
+// ppi_device_spreads_add.
 static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
   const uint64_t *ns = site->innermost.ns;
   uint64_t sum_ns = ns[PPI_DEVICE_KERNEL] + ns[PPI_DEVICE_COPY];
@@ -150,8 +152,8 @@ static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
   return counts ? sum_ns + ns[PPI_DEVICE_PAIRED] : sum_ns;
 }
 
-// The work of cold calls. It may be stated for the host side of those on a
-// device.
+// Adds the work of cold calls. For calls on a device, the host side may state
+// it.
 static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
                                    const named_site *of) {
   const ppi_first_calls *host = &of->site->host_first_calls;
@@ -184,7 +186,7 @@ static pprof_status split_calls(const ppi_run *run,
   return status;
 }
 
-// Sites of one name are one stage: which of its calls are cold is found once.
+// Sites of one name are one stage: its cold calls are found once.
 static pprof_status fill_phases(ppi_run *run, ppi_figures *out,
                                 const named_site *sites, size_t num) {
   ppi_run_site *all = sites[0].site;
@@ -289,14 +291,14 @@ static pprof_status note_too_much(const ppi_run *run, ppi_figures *out) {
   return ppi_figures_note(out, "names", text);
 }
 
-// Less than a moment of each call is by chance: the kernel is asked outside of
-// the range. Shorter waits are not recorded, either.
+// Less than 10 us a call is noise: CPU use is read outside of the range, and
+// shorter waits are not recorded.
 static bool is_more(const ppi_cpu_sums *sums, uint64_t ns) {
   const uint64_t moment_ns = 10000;
   return ns > moment_ns * sums->num_queued && 20 * ns > sums->real_ns;
 }
 
-// Where recorded waits and CPU use disagree most.
+// Notes the ranges in which recorded waits and CPU use disagree most.
 static pprof_status note_waits(ppi_figures *out) {
   const ppi_report_name *blocked = NULL, *spins = NULL;
   char text[320];
@@ -352,8 +354,8 @@ static uint64_t pieces_of(const ppi_run_path *path) {
   return path->use.kernels + path->use.copies;
 }
 
-// What the outermost ranges have that have any; a runtime's call has none. What
-// lies in ranges of several stacks of its thread is each one's.
+// The work of the outermost ranges with any; a runtime call has none. Work
+// inside several stacks of its thread counts for each stack.
 static uint64_t shown_work(const ppi_run *run) {
   uint64_t num = 0;
   for (size_t i = 0; i < run->paths.num; i++) {
@@ -365,7 +367,7 @@ static uint64_t shown_work(const ppi_run *run) {
   return num;
 }
 
-// What ranges have and what none has is all there is.
+// Checks that work inside ranges and work outside add up to all work.
 static void fill_work_identity(const ppi_run *run, ppi_figures *out) {
   uint64_t num_inside = 0;
   if (!run->details.kernels || !run->details.paths) return;
@@ -387,7 +389,7 @@ static void fill_work_identity(const ppi_run *run, ppi_figures *out) {
   }
 }
 
-// Of the time that the ratio base measures, as fill_bases chooses it.
+// The device's time within the ratio base that fill_bases chooses.
 static uint64_t based_time(const ppi_run *run, ppi_identity *identity,
                            bool kernels) {
   if (run->steps.num)
@@ -450,8 +452,8 @@ static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
   for (int key = 0; key < PPI_NUM_TOTALS; key++)
     out->totals[key] =
         ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
-  // The log of a window or a dump, or one that was recovered before this was in
-  // it, says what a marker costs alone.
+  // Logs of windows and dumps, and logs recovered by older versions, have only
+  // the cost of one marker.
   if (!out->totals[PPI_TOTAL_OWN_COST_TOTAL_NS])
     out->totals[PPI_TOTAL_OWN_COST_TOTAL_NS] = ppi_tally_own_cost_ns(
         out->totals[PPI_TOTAL_RECORDED], out->totals[PPI_TOTAL_OWN_COST]);
@@ -472,7 +474,7 @@ static pprof_status fill_input(const ppi_run *run, ppi_figures *out) {
   return ppi_figures_input(out, &input);
 }
 
-// The paths that are to come take room of their own.
+// Frees memory before the paths take their own.
 static void forget_answered(ppi_run *run) {
   ppi_requests_clear(&run->requests);
   ppi_accounts_clear(&run->accounts);

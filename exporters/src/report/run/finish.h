@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a run: what was held is decided, and ids become names.
+// The end of a run: buffered ranges are settled, and ids become names.
 #pragma once
 
 #include "report/run/run.h"

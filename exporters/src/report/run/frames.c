@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "report/parts/threads.h"
 
-// A frame below so many that overlap its range partly is not kept.
+// A frame below more frames that overlap its range partly is not kept.
 enum { MAX_OVERLAPS = 1024 };
 
 static void find_around(const ppi_run_lane *lane, const ppi_point *point,
@@ -25,7 +25,8 @@ static void find_around(const ppi_run_lane *lane, const ppi_point *point,
   around->site = frame->site;
 }
 
-// The innermost of all lanes of the thread; a Runtime range is its caller's.
+// Finds the path of the innermost range of all lanes of the thread; a Runtime
+// range has its caller's.
 static void find_path(const ppi_run_lane *lane, ppi_around *around) {
   if (!lane->num_frames) return;
   uint32_t real = lane->frames[lane->num_frames - 1].real;
@@ -67,7 +68,8 @@ static pprof_status own_submit(ppi_run *run, const ppi_run_lane *lane,
   return add_launch(run, lane->thread, &key, point);
 }
 
-// It is of every range of the lane around its launch, but of one path once.
+// Counts work on a device for all ranges of the lane around its launch, once a
+// path.
 static pprof_status use_device(ppi_run *run, ppi_run_lane *lane,
                                const ppi_point *point) {
   pprof_status status = PPROF_STATUS_OK;

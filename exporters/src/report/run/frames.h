@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is around a point: the stack of the ranges of its lane that a sweep has
-// met, and what is submitted there.
+// The ranges around a point: the stack of its lane's open ranges in a sweep,
+// and the work submitted there.
 #pragma once
 
 #include "report/run/run.h"
@@ -20,13 +20,13 @@ static inline bool ppi_is_kernel_or_copy(const ppi_point *point) {
 }
 
 // ppi_frames_meet goes back over the points at or after `until_ns` that the
-// lane has not met.
+// lane has not passed.
 pprof_status ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
                              uint64_t until_ns);
 
-// ppi_frames_place answers how many frames lie below the range's. They are in
-// the order of their starts. Those that begin later than the range and overlap
-// it partly stay above it: what lies in both is theirs.
+// ppi_frames_place returns how many frames lie below the range's. Frames are in
+// order of start. Frames that begin later and overlap the range partly stay
+// above it: the shared time is theirs.
 static inline size_t ppi_frames_place(ppi_run_lane *lane,
                                       const ppi_buffered *range) {
   const ppi_frame_around *frames = lane->frames;
@@ -39,7 +39,7 @@ static inline size_t ppi_frames_place(ppi_run_lane *lane,
   return at;
 }
 
-// ppi_frames_new answers the frame of a range that gets the number `self`.
+// ppi_frames_new returns the frame of a range that gets the number `self`.
 static inline ppi_frame_around ppi_frames_new(const ppi_run *run,
                                               const ppi_run_lane *lane,
                                               uint32_t self,
@@ -62,7 +62,7 @@ static inline ppi_frame_around ppi_frames_new(const ppi_run *run,
                             .communicates = tells || around->communicates};
 }
 
-// ppi_frames_push puts the range there; of `own` its path and end.
+// ppi_frames_push puts the range at `place`, with path and end of `own`.
 pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
                                   size_t place, const ppi_buffered *range,
                                   const ppi_frame_around *own);

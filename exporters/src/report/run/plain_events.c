@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ppi_run_events does with any event asks more of each.
+// Takes plain host ranges, with fewer checks than any event needs.
 #include "report/run/plain_events.h"
 
 #include "base/base.h"
 #include "report/run/event_counts.h"
 
-// What all of a stretch of events are compared with.
+// The values that all events of a stretch are compared with.
 typedef struct plain_lane {
   ppi_run *run;
   ppi_run_lane *lane;

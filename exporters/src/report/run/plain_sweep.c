@@ -48,17 +48,15 @@ static __attribute__((noinline)) pprof_status meet(ppi_run *run,
   return ppi_frames_push(run, lane, place, range, &own);
 }
 
-// The lane's frames and the range that comes next, where the loop has them at
-// hand.
+// The lane's frames and its next range, as local variables of the loop.
 typedef struct usual {
   ppi_frame_around *base, *top, *end;
   uint64_t start_ns, end_ns, word;
   uint32_t site;
 } usual;
 
-// Nearly all ranges lie in the one before them, or behind it, on a path that
-// was looked up lately. False: the range is one of the others, and nothing is
-// done.
+// Nearly all ranges lie in or behind the range before them, on a recently used
+// path. False: the range does not, and nothing changes.
 static inline bool meet_usual(ppi_run *run, ppi_run_thread *thread, usual *at) {
   ppi_paths *paths = &run->paths;
   const ppi_run_mark *mark = &run->ids.marks[at->site];
@@ -92,8 +90,8 @@ static inline bool meet_usual(ppi_run *run, ppi_run_thread *thread, usual *at) {
   return true;
 }
 
-// Goes to the range before, which is plain, if it lies on the same page and
-// ends after `rest_ns`.
+// Goes to the range before, if it is plain, lies on the same page and ends
+// after `rest_ns`.
 static inline bool go_back(const ppi_plain_sweep *at, ppi_hold_place *place,
                            uint64_t rest_ns, usual *to) {
   if (!place->num_words) return false;
@@ -112,8 +110,8 @@ static inline bool go_back(const ppi_plain_sweep *at, ppi_hold_place *place,
   return true;
 }
 
-// Whether the range of `top`, which may be another one then, is still to be
-// met.
+// Takes usual ranges from `top` back. True: the range that `top` has then is
+// still to be taken.
 static bool take_usual(const ppi_plain_sweep *at, ppi_merge_cursor *top,
                        uint64_t rest_ns) {
   ppi_run_lane *lane = top->lane;

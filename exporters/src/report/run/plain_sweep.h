@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sweep over ranges of one lane that are nothing but calls, all of which is
-// settled now, where nobody submits anything: they come one after the other
-// until another lane's come in between.
+// A sweep over plain calls of one lane, all settled now, in runs without
+// points. It goes on until a range of another lane comes next.
 #pragma once
 
 #include "base/base.h"
@@ -16,9 +15,9 @@ typedef struct ppi_plain_sweep {
   uint64_t from_ns, horizon_ns;  // of the sweep
 } ppi_plain_sweep;
 
-// Those that lie within another phase of the thread come after it. An empty one
-// does not lie in a phase that ends where it is. What takes no part in nesting
-// neither lies within another nor has others within.
+// A phase inside another phase of the thread comes after it. An empty phase
+// does not lie in a phase that ends at its time. A loose range neither lies in
+// a phase nor has phases inside.
 static inline bool ppi_phase_is_outermost(ppi_run_thread *thread,
                                           const ppi_buffered *range) {
   if (range->flags & PPI_BUFFERED_LOOSE) return true;
@@ -39,8 +38,8 @@ static inline bool ppi_sweep_is_plain(const ppi_plain_sweep *at,
          !(at->run->ids.marks[range->site].traits & PPI_TRAIT_STEP);
 }
 
-// ppi_sweep_plain does what a sweep does with any range, with that of `top`
-// and those before it that are plain and end after `rest_ns`.
+// ppi_sweep_plain sweeps the range of `top`, and the plain ranges before it
+// that end after `rest_ns`.
 pprof_status ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
                              ppi_merge_cursor *top, uint64_t rest_ns);
 

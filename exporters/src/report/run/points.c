@@ -19,7 +19,7 @@ static pprof_status notify_memory(ppi_run *run, const ppi_point *point,
 static pprof_status notify_kernel(ppi_run *run, const ppi_point *point,
                                   const ppi_around *around) {
   const ppi_run_site *site = run->ids.sites.items[point->site];
-  // Paddle walks the host ranges: what none of them launched it never meets.
+  // Paddle walks the host ranges: it never finds kernels launched outside.
   if (!around->is_known) return PPROF_STATUS_OK;
   const ppi_run_site *owner = run->ids.sites.items[around->site];
   ppi_paddle_kernel kernel = {
@@ -60,9 +60,9 @@ static bool lies_in(ppi_paths *paths, uint32_t number, uint32_t site) {
   return path;
 }
 
-// A kernel of a graph lies in the ranges in which it was captured, inside those
-// around its launch; each launch is a call of theirs. What is around the
-// launch, too, is there once.
+// A graph's kernel lies in the ranges of its capture, inside the ranges around
+// its launch; each launch is a call of the former. A range around both is there
+// once.
 static pprof_status enter_captured(ppi_run *run, const ppi_run_thread *thread,
                                    const ppi_point *point, ppi_around *around) {
   const ppi_capture none = {.num = 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Beginning, definitions and windows of a run that is being delivered.
+// Takes the begin, definitions and windows of a run that is being delivered.
 #include "report/run/run.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static pprof_status define_site(ppi_run *run,
   site->is_defined = true;
   pprof_status status =
       define_named(&site->name, pprof_definition_name(definition));
-  // Ranges that wait for their checkpoint go by its place.
+  // Buffered ranges need the site's place at their checkpoint.
   if (status != PPROF_STATUS_OK || !is_used) return status;
   return ppi_run_site_at(&run->ids, id) ? PPROF_STATUS_OK
                                         : PPROF_STATUS_NO_MEMORY;
@@ -115,7 +115,7 @@ static void insert_window(ppi_run *run, uint32_t index, uint64_t time_ns) {
 
 pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
                             uint64_t time_ns) {
-  // One above all before it is new.
+  // An index above all earlier ones is new.
   size_t at = index < run->next_window ? run->windows.num : 0;
   run->last_ns = PPI_MAX(run->last_ns, time_ns);
   while (at > 0 && run->window_indexes[at - 1] != index) at--;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report while its run is being delivered: what is known by id, and its
-// parts, each with what it holds until a checkpoint or the end decides it. Sink
-// thread only.
+// A report while its run is being delivered: data by id, and the parts. Each
+// part buffers data until a checkpoint or the end decides it. Sink thread only.
 #pragma once
 
 #include "report/answer/accounts.h"
@@ -47,17 +46,17 @@ typedef struct ppi_buffered_list {
 typedef struct ppi_run_steps {
   uint64_t num;
   ppi_spread times[PPI_NUM_PHASES];
-  ppi_device_spreads devices[PPI_NUM_PHASES];  // as far as anything is
+  ppi_device_spreads devices[PPI_NUM_PHASES];  // zeros are added last
   ppi_buffered_list buffered;  // for their device time, of all threads
 } ppi_run_steps;
 
-// What one sweep knows of all threads, and how far the last one came.
+// The state of one sweep over all threads, and the end of the last one.
 typedef struct ppi_sweep_state {
   uint64_t swept_ns;  // ranges are settled until here
   bool any_points;    // in any thread
   bool has_more_passed;
   ppi_run_thread *first_submitter;
-  ppi_borders borders;  // of ranges that have what all threads submit
+  ppi_borders borders;  // of ranges with the work of all threads
 } ppi_sweep_state;
 
 typedef struct ppi_run {
@@ -88,11 +87,11 @@ typedef struct ppi_run {
   size_t window_indexes_capacity;
   uint64_t next_window;  // above all indexes so far
   ppi_device_sums device_sums;
-  uint64_t last_ns;  // the greatest time seen
+  uint64_t last_ns;  // the greatest time so far
   bool has_events;
   ppi_listed listed;
   ppi_sweep_state sweep;
-  uint64_t identity_ns;  // how far the next one may settle identities
+  uint64_t identity_ns;  // the next checkpoint settles identities to here
   bool lost_device;
   bool is_imported;  // its events come in the order of their submission
 } ppi_run;

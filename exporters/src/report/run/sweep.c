@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a horizon settles, in one walk over the ranges that it has passed: from
-// the last end backwards, so that each comes after the ranges around it. A
-// union is a sum then, the outermost phase the first one met, and what is
-// around a point the stack of the ranges met (frames.h).
+// Settles ranges before a horizon in one walk, from the last end backwards: a
+// range comes after the ranges around it. A union is then a sum, the first
+// phase is the outermost one, and a stack has the ranges around a point
+// (frames.h).
 #include "report/run/sweep.h"
 
 #include "base/base.h"
@@ -24,9 +24,9 @@ typedef struct sweep {
 
 // ---- one range ----
 
-// The part that is settled now. Ends come in falling order, so that from the
-// start of a range on, even an empty one, all is counted or never will be.
-// Whether threads overlap is not to be foreseen: no branch depends on it.
+// Adds the part of a range that is settled now. Ends fall: from the start of a
+// range on, even an empty one, the sum is final. Overlaps of threads are hard
+// to predict, so no branch depends on them.
 static inline void unite(const sweep *at, const ppi_buffered *range,
                          uint64_t *sum, uint64_t *low_ns) {
   uint64_t start_ns = PPI_MAX(range->start_ns, at->from_ns);
@@ -36,7 +36,7 @@ static inline void unite(const sweep *at, const ppi_buffered *range,
   *low_ns = PPI_MIN(start_ns, *low_ns);
 }
 
-// The process has what all threads submit.
+// The process has the work that all threads submit.
 static bool any_inside(const ppi_run *run, ppi_run_thread *thread,
                        const ppi_buffered *range, ppi_device_sums *out) {
   *out = (ppi_device_sums){{0}};
@@ -51,7 +51,7 @@ static bool any_inside(const ppi_run *run, ppi_run_thread *thread,
   return any;
 }
 
-// Where nobody submits anything `out` is left as it is.
+// Without any submission, `out` does not change.
 static inline bool inside(const ppi_run *run, ppi_run_thread *thread,
                           const ppi_buffered *range, ppi_device_sums *out) {
   bool may_be = thread->number ? thread->scopes.num_before
@@ -59,7 +59,7 @@ static inline bool inside(const ppi_run *run, ppi_run_thread *thread,
   return may_be && any_inside(run, thread, range, out);
 }
 
-// Those of the process are kept once, not with every thread.
+// Borders of the process are kept once, not with every thread.
 static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
                                const ppi_buffered *range) {
   if (thread->number)
@@ -76,14 +76,14 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
                         range->end_ns - range->start_ns, is_cut);
   ppi_device_sums sums;
   ppi_buffered all = *range;
-  // It is submitted where it begins, and may take no time there.
+  // Its submission is at its begin, and may take no time on the host.
   if (range->flags & PPI_BUFFERED_DEVICE)
     all.end_ns = PPI_MAX(all.end_ns, all.start_ns + 1);
   if (inside(run, thread, &all, &sums))
     ppi_device_spreads_add(&run->steps.devices[phase], &sums, is_cut);
 }
 
-// A range directly inside an operator; its frame is not pushed yet.
+// Adds a range directly inside an operator; its frame is not pushed yet.
 static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
                               size_t place, const ppi_buffered *range,
                               const ppi_device_sums *sums) {
@@ -104,9 +104,9 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
   return PPROF_STATUS_OK;
 }
 
-// A range that takes no part in nesting, or that no frame is around, is at the
-// root. What is still open has its place, and no call so far. `sums` is NULL
-// where nothing was submitted in it.
+// A loose range, or one without a frame around it, is at the root. An open
+// range has a path, but no call so far. `sums` is NULL without submissions in
+// the range.
 static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
                                      size_t place, const ppi_buffered *range,
                                      bool is_released,
@@ -131,7 +131,7 @@ static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
   return ppi_paths_take(paths, *out, range, sums);
 }
 
-// `place` is below the range, whose frame is not pushed yet.
+// `place` is where the range's frame goes; it is not pushed yet.
 static pprof_status take_memory(ppi_run *run, const ppi_run_lane *lane,
                                 size_t place, const ppi_buffered *range,
                                 bool is_released) {
@@ -173,9 +173,9 @@ static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
   return PPROF_STATUS_OK;
 }
 
-// Whether its thread's points may lie in the range: the lane has met those
-// behind it, and all that was carried lies before the sweep. The process looks
-// at all threads.
+// Points of the thread may lie in the range: the lane has passed the points
+// behind it, and carried sums lie before the sweep. The process has the points
+// of all threads.
 static inline bool may_have_points(const sweep *at, const ppi_run_lane *lane,
                                    const ppi_buffered *range) {
   const ppi_scopes *scopes = &lane->thread->scopes;
@@ -186,7 +186,7 @@ static inline bool may_have_points(const sweep *at, const ppi_run_lane *lane,
          scopes->points[lane->num_points - 1].time_ns >= range->start_ns;
 }
 
-// Where points are, or parts are asked for.
+// Nests a range, for points or for details.
 static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
                                       const ppi_buffered *range,
                                       bool is_released) {
@@ -383,7 +383,7 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   return status == PPROF_STATUS_OK ? ppi_merge_start(&at->merge) : status;
 }
 
-// The points that came before all ranges of their lane's settled part.
+// Takes the points before all settled ranges of their lane.
 static pprof_status finish_lanes(sweep *at) {
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
@@ -399,7 +399,7 @@ static pprof_status finish_lanes(sweep *at) {
   return status;
 }
 
-// What they counted with details goes to the row of those that left.
+// Adds the details of swept threads to the row of threads that left.
 static pprof_status forget_swept(ppi_run *run) {
   if (!ppi_run_find_swept(&run->ids)) return PPROF_STATUS_OK;
   pprof_status status = ppi_run_sum_details(&run->rows, run->ids.left_threads);
@@ -407,7 +407,7 @@ static pprof_status forget_swept(ppi_run *run) {
   return status;
 }
 
-// What the answer has not told of yet becomes its own.
+// Hands settled ranges over to the answer, or forgets them.
 static pprof_status pass_nested(ppi_run *run, ppi_run_lane *lane) {
   ppi_answer_lane *to = NULL;
   if (run->details.answer)

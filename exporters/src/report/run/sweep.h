@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a horizon settles, in one walk over the ranges that it has passed.
+// Settles the ranges before a horizon, in one walk over them.
 #pragma once
 
 #include "report/parts/merge.h"
@@ -8,13 +8,13 @@
 
 PPROF_BEGIN_C_
 
-// ppi_run_sweep settles what lies before `horizon_ns`: all that ends by it has
-// come, all else that begins before it has, too, or is in `open`, and so has
-// all that was submitted before it. The order of `open` is changed.
+// ppi_run_sweep settles ranges before `horizon_ns`. All ranges that end by it
+// and all device work submitted before it have come; ranges that begin before
+// it have come or are in `open`. The order of `open` changes.
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open);
-// ppi_run_pass_swept comes after it, when nobody else looks at the lanes any
-// more: it forgets what was settled, or hands it over to the answer.
+// ppi_run_pass_swept comes after ppi_run_sweep, when nothing else reads the
+// lanes: it forgets settled ranges, or hands them over to the answer.
 pprof_status ppi_run_pass_swept(ppi_run *run);
 
 PPROF_END_C_
