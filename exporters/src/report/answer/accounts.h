@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a run, and the run as a whole, while its ranges come: ranges
-// that a horizon has passed are accounted for and forgotten.
+// The accounts of a run and of its steps, while ranges come. Ranges that a
+// horizon has passed are accounted for and forgotten.
 #pragma once
 
 #include "report/answer/account.h"
@@ -21,7 +21,7 @@ typedef struct ppi_accounts {
   ppi_answer_lanes lanes;  // nested host ranges
   ppi_item *items;         // all others
   size_t num_items, items_capacity;
-  ppi_step_account *steps;  // by begin; those that are not folded
+  ppi_step_account *steps;  // by begin, not folded yet
   size_t num_steps, steps_capacity;
   ppi_step_account *first_calls;  // cold ones are found last
   size_t num_first_calls, first_calls_capacity;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finished nested host ranges of all lanes, in a few bytes each, until a walk
-// has passed them. A sweep hands them over; a walk also reads those that the
+// has passed them. A sweep hands them over; a walk also reads ranges that the
 // sweep still has. One thread at a time.
 #pragma once
 

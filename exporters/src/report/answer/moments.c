@@ -13,8 +13,8 @@
 #define BURIED (UINT32_MAX - 1)
 #define MOST_DEEP 1024u
 
-// At one time, ends come first, units enclose ranges that begin with them, and
-// a submission lies in the range that began with it.
+// At one time, ends come first. Units enclose ranges that begin with them. A
+// submission lies in the range that began with it.
 typedef enum border_kind {
   END_HOST = 0,
   END_DEVICE,
@@ -260,8 +260,8 @@ static uint64_t frame_start(const walk_state *at) {
   return since_ns;
 }
 
-// Finds the stage, the outermost range around `index` that began in the unit,
-// and its child; returns how many levels `index` lies below the stage.
+// Finds the stage, which is the outermost range around `index` that began in
+// the unit, and its child. Returns the levels of `index` below the stage.
 static unsigned find_stage(const walk_state *at, uint32_t index,
                            uint32_t *out_stage, uint32_t *out_child) {
   const ppi_item *items = at->walk->items;

@@ -61,7 +61,7 @@ typedef struct ppi_moment {
 ppi_moment ppi_moment_on_device(const ppi_item *item);
 
 typedef struct ppi_moments {
-  ppi_item *items;  // in order; a walk sets the stage of those that borrow
+  ppi_item *items;  // in order; a walk sets stages of borrowing items
   size_t num_items;
   const ppi_moment_unit *units;
   size_t num_units;
@@ -86,10 +86,10 @@ typedef struct ppi_moment_room {
   size_t borders_capacity, indexes_capacity, tops_capacity;
 } ppi_moment_room;
 
-// ppi_moments_walk reports the owner of each moment in [from_ns, to_ns): the
-// device range that began first; else the queue to a busy device; else the
-// innermost host range of a lane that began last, waiting ranges after all
-// others; else none.
+// ppi_moments_walk reports the owner of each moment in [from_ns, to_ns). The
+// device range that began first comes first, then the queue to a busy device.
+// Then comes the latest of the lanes' innermost host ranges; a waiting range is
+// the last choice.
 pprof_status ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room);
 void ppi_moment_room_clear(ppi_moment_room *room);
 

@@ -25,7 +25,7 @@ static inline unsigned __int128 ppi_time_order(uint64_t time, uint64_t who) {
 }
 
 // Of equal times the later lane wins: its range counts as the latest one. The
-// winner is hard to predict: no branch depends on it, and on the way up no node
+// winner is hard to predict, so no branch depends on it. On the way up, no node
 // waits for the node just stored.
 static inline void ppi_time_set(ppi_time_node *tree, size_t at, uint64_t time,
                                 uint64_t who) {

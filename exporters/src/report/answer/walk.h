@@ -11,7 +11,7 @@ PPROF_BEGIN_C_
 typedef struct ppi_walk_back {
   ppi_answer_lanes *lanes;  // not mixed
   ppi_item *items;          // in order; only their device sides count
-  size_t num_items;         // a walk sets the stage of those that borrow
+  size_t num_items;         // a walk sets stages of borrowing items
   const ppi_item *open;     // ranges of the lanes that end at UINT64_MAX
   size_t num_open;
   const ppi_moment_unit *units;

@@ -9,9 +9,9 @@
 
 PPROF_BEGIN_C_
 
-// ppi_walk_back_run adds to the accounts. `*out_whole` is false if ranges of a
-// lane overlap partly, device work begins before its submission, or equal
-// begins leave the nesting open. Discard the accounts then.
+// ppi_walk_back_run adds to the accounts. With `*out_whole` false, discard the
+// accounts. Ranges of a lane then overlap partly, device work precedes its
+// submission, or equal begins leave nesting open.
 pprof_status ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole);
 
 PPROF_END_C_

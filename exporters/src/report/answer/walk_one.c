@@ -51,8 +51,8 @@ static inline bool is_below(const ppi_walk_state *at, const ppi_walk_lane *lane,
          ppi_walk_as_time(range->start_ns) > at->next_other;
 }
 
-// Skips ranges that surely lie below the lane's top, as long as the page has
-// one word a range: their ends fall.
+// Skips ranges that surely lie below the lane's top. It stops at the page's
+// first range of more than one word: only one-word ranges have falling ends.
 static inline void skip_below(const ppi_walk_state *at, ppi_walk_lane *lane) {
   const ppi_walk_frame *top = top_of(lane);
   ppi_hold_place place = lane->place;

@@ -207,9 +207,8 @@ static inline void ppi_walk_find_other(ppi_walk_state *at) {
 
 // ppi_walk_list_units lists the units' borders; the caller made room.
 void ppi_walk_list_units(ppi_walk_state *at);
-// ppi_walk_cross_units crosses all borders of units at the walk's time, and
-// adds the sums so far to the units before them. Frames may change their
-// places.
+// ppi_walk_cross_units crosses all borders of units at the walk's time. It adds
+// the sums so far to the open units first. Frames may change their places.
 pprof_status ppi_walk_cross_units(ppi_walk_state *at);
 pprof_status ppi_walk_flush(ppi_walk_state *at);
 

@@ -291,8 +291,8 @@ static pprof_status note_too_much(const ppi_run *run, ppi_figures *out) {
   return ppi_figures_note(out, "names", text);
 }
 
-// Less than 10 us a call is noise: CPU use is read outside of the range, and
-// shorter waits are not recorded.
+// Less than 10 us a call is noise: CPU use is read outside of the range.
+// Shorter waits are not recorded.
 static bool is_more(const ppi_cpu_sums *sums, uint64_t ns) {
   const uint64_t moment_ns = 10000;
   return ns > moment_ns * sums->num_queued && 20 * ns > sums->real_ns;

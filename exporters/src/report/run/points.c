@@ -61,8 +61,8 @@ static bool lies_in(ppi_paths *paths, uint32_t number, uint32_t site) {
 }
 
 // A graph's kernel lies in the ranges of its capture, inside the ranges around
-// its launch; each launch is a call of the former. A range around both is there
-// once.
+// its launch. Each launch is a call of the ranges of its capture. A range
+// around both counts once.
 static pprof_status enter_captured(ppi_run *run, const ppi_run_thread *thread,
                                    const ppi_point *point, ppi_around *around) {
   const ppi_capture none = {.num = 0};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settles ranges before a horizon in one walk, from the last end backwards: a
-// range comes after the ranges around it. A union is then a sum, the first
-// phase is the outermost one, and a stack has the ranges around a point
-// (frames.h).
+// Settles ranges before a horizon in one walk, from the last end backwards. A
+// range comes after the ranges around it: a union is a sum, the first phase the
+// outermost one. A stack has the ranges around a point (frames.h).
 #include "report/run/sweep.h"
 
 #include "base/base.h"
@@ -173,9 +172,9 @@ static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
   return PPROF_STATUS_OK;
 }
 
-// Points of the thread may lie in the range: the lane has passed the points
-// behind it, and carried sums lie before the sweep. The process has the points
-// of all threads.
+// Points of the thread may lie in the range. The lane has passed the points
+// behind it; carried sums lie before the sweep. The process has the points of
+// all threads.
 static inline bool may_have_points(const sweep *at, const ppi_run_lane *lane,
                                    const ppi_buffered *range) {
   const ppi_scopes *scopes = &lane->thread->scopes;

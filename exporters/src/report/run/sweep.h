@@ -9,12 +9,12 @@
 PPROF_BEGIN_C_
 
 // ppi_run_sweep settles ranges before `horizon_ns`. All ranges that end by it
-// and all device work submitted before it have come; ranges that begin before
-// it have come or are in `open`. The order of `open` changes.
+// have come, and all device work submitted before it. Other ranges that begin
+// before it have come or are in `open`. The order of `open` changes.
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open);
 // ppi_run_pass_swept comes after ppi_run_sweep, when nothing else reads the
-// lanes: it forgets settled ranges, or hands them over to the answer.
+// lanes. It forgets settled ranges, or hands them over to the answer.
 pprof_status ppi_run_pass_swept(ppi_run *run);
 
 PPROF_END_C_

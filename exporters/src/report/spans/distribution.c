@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Measures how long communication and computation overlap. The overlap of A and
-// B is |A| + |B| - |A united with B|: checkpoints can settle these three
+// B is |A| + |B| - |A united with B|. Checkpoints can settle these three
 // unions, but not an intersection.
 #include "report/spans/distribution.h"
 

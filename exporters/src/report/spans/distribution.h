@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How communication and computation of one run share its time: unions of the
-// two and of both, from which the overlap follows. One thread at a time.
+// How communication and computation of one run share its time. The unions of
+// each and of both give the overlap. One thread at a time.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -29,9 +29,8 @@ pprof_status ppi_distribution_take(ppi_distribution *distribution,
 // before ppi_distribution_settle is called for that checkpoint.
 pprof_status ppi_distribution_open(ppi_distribution *distribution,
                                    const pprof_event *event, uint32_t category);
-// ppi_distribution_settle promises that no range that begins before
-// `horizon_ns` comes later, on host or device, except the ranges listed as
-// open.
+// ppi_distribution_settle promises: of all ranges that begin before
+// `horizon_ns`, only the ranges listed as open come later.
 void ppi_distribution_settle(ppi_distribution *distribution,
                              uint64_t horizon_ns);
 void ppi_distribution_fill(ppi_distribution *distribution,
@@ -47,8 +46,8 @@ bool ppi_paddle_communicates(uint32_t category, const char *name);
 // ppi_paddle_is_collective: a kernel of this name is a collective.
 bool ppi_paddle_is_collective(const char *name);
 
-// A timed device range of category Kernel, and the ranges of its thread around
-// its launch, without those of category Runtime.
+// A timed kernel, and the ranges of its thread around its launch, without
+// ranges of category Runtime.
 typedef struct ppi_paddle_kernel {
   uint64_t start_ns, end_ns;
   bool is_collective;           // ppi_paddle_is_collective of its name
@@ -56,8 +55,8 @@ typedef struct ppi_paddle_kernel {
   bool innermost_communicates;  // of the innermost; false: there is none
 } ppi_paddle_kernel;
 
-// ppi_paddle_host takes a host range that ppi_paddle_communicates; `is_open`: a
-// checkpoint lists it as open, and it comes again at its end.
+// ppi_paddle_host takes a host range that ppi_paddle_communicates. With
+// `is_open` a checkpoint lists it as open; it comes again at its end.
 pprof_status ppi_paddle_host(ppi_distribution *distribution,
                              const pprof_event *event, bool is_open);
 pprof_status ppi_paddle_take(ppi_distribution *distribution,

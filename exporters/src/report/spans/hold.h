@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finished ranges of one lane, in the order in which they came, in a few bytes
-// each, until a horizon has passed them. One thread at a time.
+// Finished ranges of one lane, in order of arrival, a few bytes each, until a
+// horizon has passed them. One thread at a time.
 #pragma once
 
 #include "base/base.h"
@@ -26,9 +26,9 @@ typedef struct ppi_buffered {
   uint16_t depth, flags;
 } ppi_buffered;
 
-// A range is one word: site 16 bits, length 21, depth 8, and 18 for the time
-// since the previous end. Other ranges have three words: the previous end, the
-// start, and the rest with a mark. Pages are therefore read from their end.
+// A range is one word: 16 bits for the site, 21 length, 8 depth, 18 time since
+// the previous end. Other ranges have three words: the previous end, the start,
+// and the rest with a mark. Pages are therefore read from their end.
 #define PPI_HOLD_WORDS 512
 #define PPI_HOLD_WIDE ((uint64_t)1 << 63)
 

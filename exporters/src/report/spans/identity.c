@@ -193,8 +193,8 @@ static uint64_t overlap_of(const ppi_union *in_steps, uint64_t start_ns,
   return sum;
 }
 
-// Keeps the time in steps of the gap open at the horizon: the gap has no class
-// yet, and steps before the horizon are forgotten.
+// Keeps the time in steps of the gap that is open at the horizon. The gap has
+// no class yet, but steps before the horizon are forgotten.
 static pprof_status keep_gap(ppi_identity *identity, const ppi_windows *windows,
                              const ppi_union *in_steps, uint64_t horizon_ns) {
   uint64_t from_ns = PPI_MAX(identity->cursor_ns, identity->settled_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The accounting identity of one device: in the windows, and in each step,
-// wall = busy + the idle classes. Busy is a union; the gaps are found here,
-// by a sweep of their own, so that one checks the other.
+// The accounting identity of one device: in the windows, and in each step, wall
+// = busy + the idle classes. Busy is a union; a separate sweep finds the gaps,
+// so that one checks the other.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -72,10 +72,10 @@ pprof_status ppi_identity_add(ppi_identity *identity,
 // open step is added again at its end, under the same key.
 pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
                                   uint64_t start_ns, uint64_t end_ns);
-// ppi_identity_settle promises that no later side begins before `horizon_ns`,
-// and that all steps and windows that begin before it are known. UINT64_MAX
-// ends it. `in_steps` is the time of all steps, compacted, and settled where
-// the device is.
+// ppi_identity_settle promises that no later side begins before `horizon_ns`.
+// All steps and windows that begin before it are known. UINT64_MAX ends it.
+// `in_steps` is the time of all steps, compacted, and settled where the device
+// is.
 pprof_status ppi_identity_settle(ppi_identity *identity,
                                  const ppi_windows *windows,
                                  const ppi_union *in_steps,

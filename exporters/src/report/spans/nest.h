@@ -8,8 +8,8 @@
 
 PPROF_BEGIN_C_
 
-// The most ranges that wait. Beyond that, neighbours of one depth become one:
-// the same range is around them, if none of that depth was lost.
+// The most ranges that wait. Beyond that, neighbours of one depth become one.
+// The same range is around them, if none of that depth was lost.
 #define PPI_NEST_MAX 512
 #define PPI_NEST_RECENT 128  // the last ones, never fused
 

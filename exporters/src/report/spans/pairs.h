@@ -24,7 +24,7 @@ typedef struct ppi_pairs {
 } ppi_pairs;
 
 // ppi_run_pair_time subtracts inner paired ranges from the device time of a
-// timed paired range: they add their own time to the host ranges around. A host
+// timed paired range. Inner ranges add their own time to host ranges. A host
 // range then has the time of its outermost paired range. Inner ranges come
 // first: they end first on their stream.
 pprof_status ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,

@@ -101,8 +101,8 @@ static int compare_readers(const void *left, const void *right) {
 }
 
 // Begins and ends of the steps that may still become batches. An open step ends
-// at the time to which it is known to last, which may be beyond all ranges
-// decided here.
+// at the time to which it is known to last, perhaps beyond all ranges decided
+// here.
 static uint64_t *list_borders(const ppi_perf *perf, size_t *out_num) {
   size_t num = 0, most = 2 * (perf->num_warm_up + perf->open_steps.num);
   uint64_t *borders = ppi_alloc((most + 1) * sizeof *borders);

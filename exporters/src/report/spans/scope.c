@@ -26,8 +26,8 @@ void ppi_device_spreads_add(ppi_device_spreads *spreads,
   uint64_t general = kernels + sums->ns[PPI_DEVICE_COPY];
   ppi_spread_add_either(&spreads->kernels, kernels, is_cut);
   uint64_t unpaired = general + sums->ns[PPI_DEVICE_OTHER];
-  // Negative if only the outer paired range was submitted inside this range,
-  // and its inner ranges measure a little longer than it.
+  // Negative if this range submitted an outer paired range only, and the inner
+  // ranges measure a little longer.
   uint64_t paired = sums->ns[PPI_DEVICE_PAIRED];
   if (paired > INT64_MAX) paired = 0;
   ppi_spread_add_either(&spreads->general, general, is_cut);

@@ -101,8 +101,8 @@ bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
 // ppi_scopes_border adds the start of a range that a later sweep settles.
 pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns);
 
-// ppi_scopes_carry replaces the points before the horizon by sums between
-// borders: the thread's own and the sorted ones that all threads share.
+// ppi_scopes_carry replaces points before the horizon by sums between borders.
+// Borders are the thread's own and the sorted ones that all threads share.
 pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared);
 void ppi_scopes_clear(ppi_scopes *scopes);
 

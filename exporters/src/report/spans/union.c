@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unites spans of time. Spans come nearly in order: those of a thread by end,
-// threads in turns. A few sorted lists keep them, and a merge goes from the
-// last ends back: n spans cost O(n), in any other order O(n log n).
+// threads in turns. A few sorted lists keep them, and a merge goes back from
+// the last ends. n spans then cost O(n), in any other order O(n log n).
 #include "report/spans/union.h"
 
 #include <stdlib.h>
@@ -61,8 +61,9 @@ static bool append(ppi_union *set, ppi_span_list *list, const ppi_span *span) {
   return true;
 }
 
-// The list that `span` extends: the one that ends last, so that lists stay few;
-// else a new list, or REST if there are MAX_LISTS. -1: no memory.
+// The list that `span` extends: the one that ends last, so that lists stay few.
+// Without such a list, a new one, or REST if there are MAX_LISTS. -1: no
+// memory.
 static int pick_list(ppi_union *set, const ppi_span *span) {
   size_t best = REST;
   for (size_t i = REST + 1; i < set->num_fresh; i++) {
@@ -116,8 +117,8 @@ static void sort_rest(ppi_span_list *rest) {
   rest->num = kept;
 }
 
-// Takes the span that ends last off the lists, or off the first `*num_old`
-// spans of the set; false: the lists are empty.
+// Takes the span that ends last off the lists, or off the set's first
+// `*num_old` spans. False: the lists are empty.
 static bool take_last(ppi_union *set, size_t *num_old, ppi_span *out) {
   ppi_span_list *from = NULL;
   for (size_t i = 0; i < set->num_fresh; i++) {
@@ -161,8 +162,8 @@ void ppi_union_compact(ppi_union *set) {
   }
   memmove(set->spans + num_old, set->spans + at,
           (end - at) * sizeof *set->spans);
-  // After a merge that reaches far back, the next one waits for as many spans:
-  // the cost of a span stays constant.
+  // After a merge over many old spans, the next one waits for as many new ones.
+  // The cost per span stays constant.
   set->wait = set->num - num_old;
   set->num = num_old + (end - at);
   set->num_pending = 0;
