@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Chrome trace writer: a sink that streams events into a trace file. It
-// keeps names, the roots of its rows (chrome_track.h), the stages of flows
-// (chrome_flow.h) and slices that wait for their turn (chrome_rows.h).
+// Streams events into a Chrome trace file: a sink. It keeps names, the roots of
+// its rows (chrome_track.h), the stages of flows (chrome_flow.h) and buffered
+// slices (chrome_rows.h).
 #include "chrome/chrome.h"
 
 #include <stdio.h>
@@ -55,8 +55,7 @@ static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
   return slice;
 }
 
-// A kernel or copy has no range of its own where it was launched; around it is
-// one.
+// A kernel or copy has no host range of its own, only one around its launch.
 static bool is_launched(const ppi_chrome_writer *writer,
                         const pprof_event *event) {
   const ppi_chrome_name *site =
@@ -116,12 +115,12 @@ static pprof_status add_point(ppi_chrome_writer *writer,
   else if (event->value - event->value == 0)
     ppi_chrome_write_counter(writer, event, tid);
   else
-    writer->num_not_finite++;  // JSON has no word for them
+    writer->num_not_finite++;  // JSON cannot express them
   return PPROF_STATUS_OK;
 }
 
-// A trace that misses something is not finished: a session calls finish after
-// a failure, too.
+// An incomplete trace is not finished: a session calls finish after a failure,
+// too.
 static pprof_status keep_failure(ppi_chrome_writer *writer,
                                  pprof_status status) {
   if (writer->out.status == PPROF_STATUS_OK) writer->out.status = status;
@@ -183,7 +182,7 @@ static uint32_t free_pid(const ppi_chrome_writer *writer, uint32_t wanted) {
   return wanted ? wanted : spare;
 }
 
-// Forgets the run before, so that nothing of it is taken for the next one's.
+// Clears the last run, so that its names do not reach the next one.
 static void clear_run(ppi_chrome_writer *writer) {
   ppi_chrome_rows_clear(writer);
   for (size_t i = 0; i < PPI_CHROME_NUM_NAMES; i++)
@@ -212,7 +211,8 @@ static void place_run(ppi_chrome_writer *writer, const pprof_run_info *info) {
   writer->num_begun++;
 }
 
-// Its thread writes from now on; without a path, the caller's does.
+// From now on its own thread writes the file; without a path, the caller's
+// thread does.
 static pprof_status start_io(ppi_chrome_writer *writer) {
   if (!writer->path) return PPROF_STATUS_OK;
   return ppi_file_io_start(&writer->part, writer->gzip, writer->disk,
@@ -299,12 +299,12 @@ static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,
   return writer->out.status;
 }
 
-// Whoever asks is not to wait in a call, as a session's collector; who does
-// not, as the reader of a log, waits for the disk.
+// A caller that asks, such as a session's collector, must not wait in a call. A
+// caller that never asks, such as a log's reader, waits for the disk.
 static bool chrome_ready(pprof_sink *sink) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   writer->out.deadline_ns = PPI_FILE_NO_WAIT;
-  // Whoever has failed says so at the next callback.
+  // A failed writer reports its failure at the next callback.
   return writer->out.status != PPROF_STATUS_OK || !writer->out.io ||
          ppi_file_io_has_room(writer->out.io);
 }
@@ -331,7 +331,7 @@ static pprof_status chrome_finish(pprof_sink *sink,
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   if (writer->num_begun == writer->num_finished) return PPROF_STATUS_INVALID;
   if (writer->out.status != PPROF_STATUS_OK) return writer->out.status;
-  // What is left may wait for room.
+  // The rest may wait for room.
   if (writer->out.io && writer->out.deadline_ns != PPI_FILE_FOR_EVER)
     writer->out.deadline_ns = deadline_of(writer);
   pprof_status status = ppi_chrome_rows_check(writer, NULL);
@@ -349,8 +349,8 @@ static pprof_status chrome_finish(pprof_sink *sink,
   return end_file(writer, true);
 }
 
-// Of a writer that never began. One that has gone for others may be somebody
-// else's by now.
+// Removes the .part of a writer that never began. If the disk has dropped that
+// file for others, its path may belong to another writer.
 static void drop_part(ppi_chrome_writer *writer) {
   ppi_part *part = &writer->part;
   bool is_there =
@@ -363,7 +363,7 @@ static void chrome_destroy(pprof_sink *sink) {
   PPI_UNCANCELLED;
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   if (!writer) return;
-  // Half a trace is of no use to a viewer; the log is what survives.
+  // A viewer cannot use half a trace; the log survives.
   if (!writer->finished) end_file(writer, false);
   clear_run(writer);
   ppi_chrome_flows_clear(&writer->flows);
@@ -470,7 +470,7 @@ pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
 
 void ppi_chrome_writer_set_disk(pprof_sink *sink, ppi_disk *disk) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
-  // Without memory for it, it is the first to go.
+  // Without memory to add the file here, the disk refuses its growth later.
   if (writer->part.part_path)
     ppi_disk_add_yielding(disk, writer->part.part_path);
   writer->disk = ppi_disk_ref(disk);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an event says beside its place, as members of `args`; and the name of
-// one that has it in full.
+// The members of an event's `args`, and an event's name in full.
 #pragma once
 
 #include "base/base.h"
@@ -10,7 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// `key` with all that stands in front of the value.
+// `key` includes all text in front of the value.
 void ppi_chrome_put_field(ppi_chrome_out *out, const char *key, uint64_t value);
 void ppi_chrome_put_amount(ppi_chrome_out *out, const char *key, double amount);
 void ppi_chrome_put_flags(ppi_chrome_out *out, uint32_t flags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrows between the stages of a request, in bounded memory.
+// Keeps the stages of requests in bounded memory, and draws arrows between
+// them.
 #include "chrome/chrome_flow.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "base/mem.h"
 
-// Ids from here on are never flows' own; both fit a double exactly.
+// Flows never have ids from here on; both kinds of ids fit a double exactly.
 #define FIRST_OWN_ID (1ull << 52)
 
 static size_t bucket_of(uint64_t flow) {
@@ -102,7 +103,7 @@ static ppi_chrome_flow *find_flow(ppi_chrome_flows *flows, uint64_t flow) {
   return made;
 }
 
-// Writes what there is; its last stage begins the next piece, under a new id,
+// Writes the flow's stages. The last one begins the next piece, under a new id,
 // so that the row of arrows does not break.
 static void write_piece(ppi_chrome_flows *flows, ppi_chrome_out *out,
                         ppi_chrome_flow *flow) {
@@ -113,10 +114,11 @@ static void write_piece(ppi_chrome_flows *flows, ppi_chrome_out *out,
   flow->id = flows->next_id++;
 }
 
-// How far back a range looks for those inside it; more stay stages.
+// A range looks for inner ranges in so many stages before it; others stay
+// stages.
 #define LOOK_BACK 64
 
-// Inner ranges came first. They have the flow from the outer one.
+// Drops the ranges inside `outer`: they came first, and have the flow from it.
 static void drop_inner(ppi_chrome_flows *flows, ppi_chrome_flow *flow,
                        const ppi_chrome_stage *outer) {
   size_t from = flow->num_stages > LOOK_BACK ? flow->num_stages - LOOK_BACK : 0;

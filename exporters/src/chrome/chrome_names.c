@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What definitions gave the Chrome writer, by id. Names of sites and categories
-// are escaped once, here, and not at each event.
+// Keeps the definitions for the Chrome writer, by id. Names of sites and
+// categories are escaped once, here, and not at each event.
 #include "chrome/chrome_names.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "chrome/chrome_text.h"
 #include "event/launch_shape.h"
 
-// Sessions stop at 65 536 names; an id far beyond comes from a broken sender
-// and must not cost memory in its place.
+// Sessions stop at 65 536 names. An id far beyond comes from a broken sender
+// and must not cost memory.
 #define MAX_ID (1u << 20)
 
 static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
@@ -24,7 +24,8 @@ static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
   return &names->items[id];
 }
 
-// Attributes may be anybody's: what is a launch's shape is written again.
+// Attributes may come from any program, so a launch's shape is parsed and
+// written again.
 static bool read_shape(const char *text, char out[PPI_LAUNCH_SHAPE_TEXT]) {
   ppi_launch_shape shape;
   if (!ppi_launch_shape_read(text, &shape)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What definitions gave the Chrome writer, by id.
+// The definitions that the Chrome writer keeps, by id.
 #pragma once
 
 #include "event/event.h"
@@ -11,12 +11,12 @@ typedef struct ppi_chrome_name {
   bool known;
   uint32_t parent;
   uint64_t number;
-  // As defined; of attributes the members of a launch's shape, each behind a
-  // comma. NULL for sites and categories.
+  // The defined text; for attributes, the members of a launch's shape, each
+  // after a comma. NULL for sites and categories.
   char *text;
   char *escaped;  // with quotes; sites and categories only
   size_t escaped_len;
-  // Of a site: how its slices begin, padded to whole steps of
+  // The beginning of a site's slices, padded to whole steps of
   // PPI_CHROME_COPY_STEP; NULL: not made yet, or of older categories.
   char *head;
   size_t head_len;

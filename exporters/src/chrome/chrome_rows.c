@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of rows by lane and by stream, the ids that rows bear, and at most
-// MAX_HELD slices that wait for their turn.
+// Groups rows by lane and by stream, gives rows their ids, and buffers at most
+// MAX_HELD slices.
 #include "chrome/chrome_rows.h"
 
 #include <string.h>
@@ -38,8 +38,7 @@ static pprof_status find_group(ppi_chrome_writer *writer, ppi_chrome_kind kind,
   return PPROF_STATUS_OK;
 }
 
-// Whether no other row has it, which it has from here on. Without memory to
-// say so it is as if one had it.
+// Takes `tid` for a row. False: another row has it, or no memory to note it.
 static bool take_tid(ppi_chrome_writer *writer, uint64_t tid) {
   size_t at = (size_t)(tid / 64), num = writer->num_tids;
   if (at >= num) {
@@ -53,8 +52,8 @@ static bool take_tid(ppi_chrome_writer *writer, uint64_t tid) {
   return !is_taken;
 }
 
-// A thread's first row bears the thread's own id, if no other lane does
-// already: two lanes may belong to one thread, or to two that had one id.
+// A thread's first row has the thread's own id, unless another lane has it. Two
+// lanes may belong to one thread, or to two threads that had one id.
 static uint32_t choose_tid(ppi_chrome_writer *writer,
                            const ppi_chrome_group *group) {
   if (group->kind == PPI_CHROME_THREAD && group->num_tracks == 1) {
@@ -134,7 +133,7 @@ pprof_status ppi_chrome_rows_nest(ppi_chrome_writer *writer, uint32_t lane,
   ppi_chrome_group *group = NULL;
   pprof_status status = find_group(writer, PPI_CHROME_THREAD, lane, &group);
   if (status != PPROF_STATUS_OK) return status;
-  // An edge may have cut it after one inside it had ended behind the edge.
+  // If an edge cut this range, a range inside it may have ended after the edge.
   if (slice->end_ns < group->last_end_ns)
     slice->reported_ns = group->last_end_ns;
   group->last_end_ns = PPI_MAX(group->last_end_ns, slice->end_ns);

@@ -2,8 +2,8 @@
 //
 // Which row a slice goes to, and when. Ranges of a thread nest and end in
 // order, so they are placed at once. Device and cross-thread ranges of several
-// threads arrive interleaved; they wait until a checkpoint says that nothing
-// ending earlier is missing, which makes rows independent of how batches were
+// threads arrive interleaved. They wait until a checkpoint says that nothing
+// ending earlier is missing. Rows are therefore independent of how batches were
 // cut and mixed.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 PPROF_BEGIN_C_
 
-// Errors of all: NO_MEMORY; INVALID, the id is no session's.
+// Errors of all functions: NO_MEMORY; INVALID, no session has such an id.
 
 // ppi_chrome_rows_nest places a range of the lane's thread.
 pprof_status ppi_chrome_rows_nest(ppi_chrome_writer *writer, uint32_t lane,
                                   ppi_chrome_slice *slice);
-// ppi_chrome_rows_hold copies a slice that waits for its turn.
+// ppi_chrome_rows_hold buffers a copy of a slice.
 pprof_status ppi_chrome_rows_hold(ppi_chrome_writer *writer,
                                   ppi_chrome_kind kind, uint32_t id,
                                   const ppi_chrome_slice *slice);
@@ -24,15 +24,16 @@ pprof_status ppi_chrome_rows_hold(ppi_chrome_writer *writer,
 pprof_status ppi_chrome_rows_first(ppi_chrome_writer *writer, uint32_t lane,
                                    uint32_t *out_tid);
 
-// ppi_chrome_rows_check places what has its turn; `checkpoint` NULL: all.
+// ppi_chrome_rows_check places the slices that need not wait any more;
+// `checkpoint` NULL: all.
 pprof_status ppi_chrome_rows_check(ppi_chrome_writer *writer,
                                    const pprof_checkpoint *checkpoint);
-// ppi_chrome_rows_leave: the lane's thread has left, and another has it. What
-// is buffered of it is all there is, and its rows get their names while they
-// are known.
+// ppi_chrome_rows_leave: another thread now has the lane. It places the old
+// thread's buffered slices and writes the names of its rows while they are
+// known.
 pprof_status ppi_chrome_rows_leave(ppi_chrome_writer *writer, uint32_t lane);
-// ppi_chrome_rows_rename: the site's id is another name's from here on. What is
-// buffered under it gets its own while that is known.
+// ppi_chrome_rows_rename: the site's id gets another name. It places the slices
+// buffered under the old name while that is known.
 pprof_status ppi_chrome_rows_rename(ppi_chrome_writer *writer, uint32_t site);
 void ppi_chrome_rows_clear(ppi_chrome_writer *writer);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the Chrome writer keeps. Its parts, from below: text (chrome_text.h),
-// names by id (chrome_names.h), events as JSON (chrome_write.h), which row a
-// slice goes to (chrome_rows.h), the sink (chrome.h).
+// The state of the Chrome writer. Its parts, from below: chrome_text.h, names
+// by id (chrome_names.h), events as JSON (chrome_write.h), rows of slices
+// (chrome_rows.h), the sink (chrome.h).
 #pragma once
 
 #include "chrome/chrome_flow.h"
@@ -13,13 +13,13 @@
 
 PPROF_BEGIN_C_
 
-// Devices are processes of their own in a trace, numbered from here; the
-// kernel's process ids end far below, and so do thread ids below the second.
+// Devices are processes of their own in a trace, numbered from here. The
+// kernel's process ids end far below, as do thread ids below the second number.
 // From the third on are ids for processes with an id that an earlier run has.
 #define PPI_CHROME_FIRST_DEVICE_PID (1u << 30)
 #define PPI_CHROME_FIRST_OWN_TID (1u << 24)
 #define PPI_CHROME_FIRST_OWN_PID (1u << 24)
-// Rows of threads that lost their lane to another bear a number from here on.
+// The rows of threads that left their lane are numbered from here on.
 #define PPI_CHROME_FIRST_LEFT_LANE (1u << 20)
 
 #define PPI_CHROME_NUM_NAMES (PPROF_DEFINITION_ATTRIBUTES + 1)
@@ -37,23 +37,23 @@ typedef struct ppi_chrome_writer {
   bool gzip, finished, first_written;
   ppi_disk *disk;
   uint64_t limit_ms, most_bytes;
-  // Runs: those the file takes, those begun and finished, where each of them
-  // stands and what each is called.
+  // The runs of the file: all, begun and finished ones, their time shifts,
+  // labels and process ids.
   size_t num_runs, num_begun, num_finished;
   uint64_t *shifts_ns;        // NULL: one run, not shifted
   const char *const *labels;  // of the runs, as the plan has them
   const char *label;          // of this one; NULL: none
   uint32_t *pids;
   uint64_t base_ns;
-  // Of the run that is being written. own_pid: what it says of itself;
-  // device_pid: of its device 0.
+  // Of the run that is being written. own_pid: the run's own id; device_pid:
+  // the id of its device 0.
   uint64_t shift_ns;
   uint32_t pid, own_pid, device_pid, next_tid, process_order;
   char *program;
   ppi_chrome_names names[PPI_CHROME_NUM_NAMES];
   ppi_chrome_groups groups[PPI_CHROME_NUM_KINDS];
-  uint64_t num_rows;        // of threads that left; they are written
-  uint32_t num_lanes_left;  // those that they are of
+  uint64_t num_rows;        // rows of threads that left; they are written
+  uint32_t num_lanes_left;  // the lanes of these rows
   uint64_t *tids;           // bits: given to rows
   size_t num_tids, tids_capacity;
   ppi_chrome_flows flows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON text on its way to a file. Numbers are formatted by hand: a trace is
-// mostly numbers, and printf would cost more than everything else together.
+// Writes JSON text to a file. Numbers are formatted by hand: a trace is mostly
+// numbers, and printf would cost more than everything else together.
 #include "chrome/chrome_text.h"
 
 #include <endian.h>
@@ -63,9 +63,9 @@ void ppi_chrome_put_long(ppi_chrome_out *out, const char *bytes, size_t len) {
   }
 }
 
-// The digits of a number below 10^8 as bytes, the first one lowest, by dividing
-// halves, then quarters, side by side: 10486 / 2^20 is a hundredth closely
-// enough for four digits, 103 / 2^10 a tenth for two.
+// The digits of a number below 10^8 as bytes, the first one lowest. It divides
+// halves, then quarters, side by side. 10486 / 2^20 is close enough to a
+// hundredth for four digits, 103 / 2^10 to a tenth for two.
 static inline uint64_t eight_digits(uint32_t value) {
   uint64_t halves = value / 10000 | (uint64_t)(value % 10000) << 32;
   uint64_t hundreds = (halves * 10486 >> 20) & 0x0000007f0000007f;
@@ -110,8 +110,8 @@ char *ppi_chrome_u64_at(char *at, uint64_t value) {
   return u64_at(at, value);
 }
 
-// Eight digits but for the zeroes in front, with a point before the last three;
-// at least one stands before it.
+// Eight digits without leading zeroes, with a point before the last three. At
+// least one digit stands before the point.
 static inline char *us_text_at(char *at, uint64_t digits, unsigned most) {
   unsigned num_zeroes =
       (unsigned)__builtin_ctzll(digits | (uint64_t)1 << 8 * most) / 8;
@@ -142,8 +142,8 @@ void ppi_chrome_put_us(ppi_chrome_out *out, uint64_t ns) {
   ppi_chrome_advance(out, ppi_chrome_us_at(at, ns));
 }
 
-// What printf put for the decimal point depends on the program's locale and
-// may have several bytes.
+// printf's decimal point depends on the program's locale and may have several
+// bytes.
 static size_t to_json_number(char *text) {
   char *to = text;
   for (const char *from = text; *from; from++) {

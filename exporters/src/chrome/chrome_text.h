@@ -18,31 +18,31 @@ typedef struct ppi_chrome_out {
   int error_number;     // errno of that failure, or PPI_FILE_OVER_LIMIT
   size_t len;
   char *buffer;           // in `piece`
-  ppi_file_piece *piece;  // what is being filled
-  ppi_file_io *io;        // where it goes; NULL: `pack` writes it at once
+  ppi_file_piece *piece;  // the piece that is being filled
+  ppi_file_io *io;        // writes pieces; NULL: `pack` writes them at once
   ppi_file_pack pack;
-  uint64_t deadline_ns;  // up to which `io` is waited for
+  uint64_t deadline_ns;  // the end of waits for `io`
 } ppi_chrome_out;
 
-// Errors: NO_MEMORY; to be cleared all the same.
+// Errors: NO_MEMORY; clear it even then.
 pprof_status ppi_chrome_out_open(ppi_chrome_out *out);
-void ppi_chrome_out_flush(ppi_chrome_out *out);  // what is in the buffer
+void ppi_chrome_out_flush(ppi_chrome_out *out);  // writes the buffer
 void ppi_chrome_out_fail(ppi_chrome_out *out, int error);
 void ppi_chrome_out_clear(ppi_chrome_out *out);  // not `io`
 
-// ppi_chrome_room answers where at most `len` bytes may be written in one
-// piece, at most PPI_CHROME_BUFFER; ppi_chrome_advance says up to where they
-// were. Between them only the writers below that take a position may be used.
+// ppi_chrome_room answers a place for `len` bytes, at most PPI_CHROME_BUFFER;
+// ppi_chrome_advance takes their end. Between the two calls, use only the
+// writers below that take a position.
 char *ppi_chrome_room(ppi_chrome_out *out, size_t len);
 static inline void ppi_chrome_advance(ppi_chrome_out *out, const char *end) {
   out->len = (size_t)(end - out->buffer);
 }
-// More than any of them may write, beyond what it answers, too.
+// No such writer touches more bytes than this.
 #define PPI_CHROME_LONGEST_NUMBER 24
 char *ppi_chrome_u64_at(char *at, uint64_t value);
 char *ppi_chrome_us_at(char *at, uint64_t ns);
-// Copies in steps of constant size, which costs less than memcpy where texts
-// are short: both ends are to have room for whole steps.
+// Copies in steps of constant size, which is cheaper than memcpy for short
+// texts. Both ends need room for whole steps.
 #define PPI_CHROME_COPY_STEP 32
 static inline char *ppi_chrome_padded_at(char *at, const char *padded,
                                          size_t len) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a Chrome trace: which slice goes where, and slices waiting until all
+// Assigns slices to the rows of a Chrome trace, and buffers slices until all
 // that end before them are known.
 #include "chrome/chrome_track.h"
 
@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 
-// The first root that ends after `at`: looked for from the last one, where a
-// range finds those inside it, in steps that double.
+// The first root that ends after `at`. The search goes back from the last root,
+// where a range finds its inner ones, in steps that double.
 static size_t root_after(const ppi_chrome_track *track, uint64_t at) {
   size_t low = track->num_roots, high = low;
   for (size_t step = 1; low > 0 && track->roots[low - 1].end_ns > at;
@@ -28,8 +28,8 @@ static size_t root_after(const ppi_chrome_track *track, uint64_t at) {
   return low;
 }
 
-// Siblings of one depth are runs of one scope: its next range begins after
-// them, their parent before them. With nothing between, one root will do.
+// Merges roots of one depth with nothing between them. They are runs of one
+// scope: its next range begins after them, their parent before them.
 static void thin_out(ppi_chrome_track *track) {
   size_t kept = 1;
   for (size_t i = 1; i < track->num_roots; i++) {
@@ -142,8 +142,8 @@ pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
   return PPROF_STATUS_OK;
 }
 
-// By end, the inner one first; the site decides between equals, so that the
-// order in which lanes were delivered does not.
+// By end, the inner one first; the site decides between equals, not the order
+// in which lanes were delivered.
 static int by_end(const void *left, const void *right) {
   const ppi_chrome_buffered *a = left, *b = right;
   const ppi_chrome_slice *x = &a->slice, *y = &b->slice;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a Chrome trace. Viewers drop slices that overlap partly on one row,
-// so each slice is put on the first row of its group where it nests or is
-// separate. Private to the Chrome writer; one thread.
+// Rows of a Chrome trace. Viewers drop slices that overlap partly on one row.
+// Each slice is therefore put on the first row of its group where it nests or
+// is separate. Private to the Chrome writer; one thread.
 //
-// Slices come in order of their ends (a parent after its children), so a row
-// keeps its roots: the slices not inside another, sorted and disjoint.
+// Slices come in order of their ends (a parent after its children). A row
+// therefore keeps its roots: the slices not inside another, sorted and
+// disjoint.
 //
 //   row 0   [-- root --]  [root] [------ root ------]
-//             ^ what lies inside a root is forgotten
+//             ^ slices inside a root are dropped
 #pragma once
 
 #include "pprof/event.h"
 
 PPROF_BEGIN_C_
 
-// More roots than this are thinned out: neighbours of one depth become one
-// (nothing can begin between siblings any more), and if that is not enough the
-// older half is closed to slices that begin before its end.
+// More roots than this are thinned out. Neighbours of one depth become one, as
+// nothing can begin between siblings any more. If that is not enough, the older
+// half is closed to slices that begin before its end.
 #define PPI_CHROME_MAX_ROOTS 1024
 
 // A slice that fits on none of so many rows gets a new one.
@@ -33,8 +34,8 @@ typedef struct ppi_chrome_root {
 
 typedef struct ppi_chrome_track {
   uint32_t tid;
-  // How its slices say where they are, in this process and window; length 0:
-  // not made yet.
+  // The JSON of the row's place, in this process and window; length 0: not made
+  // yet.
   uint32_t place_pid, place_window, place_len;
   char place[PPI_CHROME_PLACE_LEN];
   uint64_t floor_ns;  // nothing may begin before it
@@ -42,15 +43,14 @@ typedef struct ppi_chrome_track {
   size_t num_roots, capacity;
 } ppi_chrome_track;
 
-// What a slice shows beside its place; kept by value until it is placed.
+// The contents of a slice, kept by value until it is placed.
 typedef struct ppi_chrome_slice {
   uint64_t start_ns, end_ns;  // of the side shown
   uint64_t queue_ns, device_error_ns;
-  // Of the submission of a device range that was timed: its device side.
+  // For the submission of a timed device range: its device side.
   uint64_t device_start_ns, device_end_ns;
-  uint64_t
-      reported_ns;  // one before it ended then, which is later; 0: none did
-  uint64_t seq;     // of a submission: its number on its device's lane
+  uint64_t reported_ns;  // the later end of a range inside; 0: none
+  uint64_t seq;          // of a submission: its number on its device's lane
   const uint64_t *flows;
   size_t num_flows;
   const pprof_cpu_use *cpu;      // NULL: none
@@ -103,8 +103,8 @@ pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    uint64_t order);
 // ppi_chrome_group_holds: is a slice of this site buffered?
 bool ppi_chrome_group_holds(const ppi_chrome_group *group, uint32_t site);
-// ppi_chrome_group_sort brings the buffered slices that end by the horizon to
-// the front, in the order they are placed in, and answers how many they are.
+// ppi_chrome_group_sort moves the buffered slices that end by the horizon to
+// the front, in the order of their placing. It answers their number.
 size_t ppi_chrome_group_sort(ppi_chrome_group *group);
 // ppi_chrome_group_drop forgets the first `num` buffered ones.
 void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events, names and totals as Chrome's JSON, one event a line.
+// Writes events, names and totals as Chrome's JSON, one event a line.
 #include "chrome/chrome_write.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void put_site(ppi_chrome_writer *writer, uint32_t site,
   put_name(writer, PPROF_DEFINITION_CATEGORY, name ? name->parent : 0);
 }
 
-// Under a name in full its site's stands as `labels`, for who imports it.
+// With a name in full, `labels` has the site's name, for the importer.
 static void put_numbers(ppi_chrome_writer *writer, uint32_t site,
                         const pprof_numbers *numbers) {
   if (!numbers) return;
@@ -58,10 +58,10 @@ static void put_numbers(ppi_chrome_writer *writer, uint32_t site,
 
 // ---- slices ----
 
-// Most of a trace are slices: what a site's or a track's share is made once.
+// Most events are slices, so the text of a site or of a row is made once.
 
 #define MAX_HEAD 1024  // longer ones are made each time
-// More than the fixed part of a slice can take beside its head.
+// An upper bound of the fixed part of a slice beside its head.
 #define FIXED_LEN 256
 
 #define HEAD ",\n{\"ph\":\"X\",\"name\":"
@@ -85,7 +85,7 @@ static bool make_head(ppi_chrome_name *site, const ppi_chrome_name *category) {
   return true;
 }
 
-// NULL: the site has none of its own.
+// NULL: the site has no head.
 static const ppi_chrome_name *head_of(ppi_chrome_writer *writer, uint32_t id) {
   ppi_chrome_names *sites = &writer->names[PPROF_DEFINITION_SITE];
   const ppi_chrome_names *categories =
@@ -112,7 +112,7 @@ static void make_place(ppi_chrome_track *track, uint32_t pid, uint32_t window) {
   track->place_window = window;
 }
 
-// Answers where its args may follow.
+// Answers the place of the slice's args.
 static char *begin_slice(ppi_chrome_writer *writer,
                          const ppi_chrome_slice *slice, uint32_t pid,
                          ppi_chrome_track *track) {
@@ -140,8 +140,8 @@ static char *begin_slice(ppi_chrome_writer *writer,
   return at + track->place_len;
 }
 
-// What the importer makes one event of again: the device side stands in the
-// submission, too.
+// The submission has the device side, too: the importer joins both sides into
+// one event again.
 static void put_device(ppi_chrome_writer *writer,
                        const ppi_chrome_slice *slice) {
   ppi_chrome_out *out = &writer->out;
@@ -181,7 +181,7 @@ static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
   if (launch) ppi_chrome_put_text(out, launch->text);
 }
 
-// Whether it has no args but its depth, as most have.
+// Whether the slice has only the usual args, as most do.
 static bool is_plain(const ppi_chrome_slice *slice) {
   bool is_marked = slice->is_step | slice->has_queue | slice->is_async |
                    slice->has_device_error | slice->is_submission;
@@ -282,7 +282,7 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, ",\"args\":{\"value\":");
   ppi_chrome_put_double(out, event->value);
   PPI_CHROME_PUT(out, "}");
-  // Beside args: viewers draw a line for each number in there.
+  // Not in args: viewers draw a line for each number there.
   if (event->work)
     ppi_chrome_put_amount(out, ",\"change\":", event->work->bytes);
   if (event->flags & PPROF_FLAG_RESERVED)
@@ -317,7 +317,7 @@ static const char *base_time(const ppi_chrome_writer *writer) {
 
 void ppi_chrome_write_head(ppi_chrome_writer *writer) {
   ppi_chrome_out *out = &writer->out;
-  // Before all events who wrote it: the importer need not guess.
+  // The writer's name precedes all events, so the importer need not guess.
   PPI_CHROME_PUT(out,
                  "{\"displayTimeUnit\":\"ns\",\"pprofTrace\":1,"
                  "\"baseTimeNanoseconds\":");
@@ -447,7 +447,7 @@ void ppi_chrome_write_left(ppi_chrome_writer *writer,
     write_row(writer, group, at, lane, writer->num_rows++);
 }
 
-// A lane's rows stand together: its thread, what it submitted, what wandered.
+// A lane's rows stand together: thread, submissions, cross-thread ranges.
 static void write_rows(ppi_chrome_writer *writer) {
   size_t num_ids = 0;
   for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
@@ -486,7 +486,7 @@ static void write_totals(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, "]");
 }
 
-// Viewers pass over it; who imports the trace makes one row of the two names.
+// Viewers ignore this event; the importer makes one row of the two names.
 void ppi_chrome_write_fold(ppi_chrome_writer *writer, uint32_t site) {
   const ppi_chrome_names *sites = &writer->names[PPROF_DEFINITION_SITE];
   const ppi_chrome_name *name = ppi_chrome_names_get(sites, site);
@@ -514,7 +514,7 @@ void ppi_chrome_write_names(ppi_chrome_writer *writer) {
   for (uint32_t id = 0; id < num; id++) ppi_chrome_write_fold(writer, id);
 }
 
-// Rows leave out what has no event, and say numbers only by the way.
+// Lists all definitions with their numbers; rows omit those without events.
 static void write_definitions(ppi_chrome_writer *writer,
                               pprof_definition_kind kind, const char *head) {
   ppi_chrome_out *out = &writer->out;
@@ -536,14 +536,14 @@ static void write_definitions(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, "]");
 }
 
-// Who stops says until when it ran by its windows, if there were any.
+// A run that stopped states its end by its windows, if it had any.
 static bool windows_notify_end(const ppi_chrome_writer *writer,
                                const pprof_totals *totals) {
   return writer->has_windows &&
          !ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE);
 }
 
-// What is known of the run, without the braces around it.
+// The facts of the run, without the braces around them.
 static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
   ppi_chrome_out *out = &writer->out;
   PPI_CHROME_PUT(out, "\"baseTimeNanoseconds\":");
