@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same stretches as findings speak of.
+// Collects the machine's troubles over time, as findings report them.
 #include "html/bands.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the machine was in the program's way.
+// The times in which the machine slowed the program.
 #pragma once
 
 #include "html/picture_state.h"
@@ -8,10 +8,10 @@
 
 PPROF_BEGIN_C_
 
-// ppi_bands_take adds the stretches of the run that was read, the longest of
-// all as far as there is room, and counts the rest. NO_MEMORY.
+// ppi_bands_take adds the stretches of the run that was read. It keeps the
+// longest of all runs and counts the rest. NO_MEMORY.
 pprof_status ppi_bands_take(ppi_picture *picture);
-// Of higher levels half as many. `figures` have the sums.
+// Each further level has half as many stretches. `figures` have the sums.
 void ppi_bands_put(ppi_page *page, const ppi_picture *picture,
                    const ppi_figures *figures, unsigned level);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three bytes become four characters.
+// Encodes bytes in base64: three bytes become four characters.
 #include "html/base64.h"
 
 #include <stdint.h>

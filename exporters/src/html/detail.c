@@ -14,7 +14,8 @@
 #include "html/survey.h"
 #include "names/names.h"
 
-// Of one request; one that has more is told in part, and says so.
+// The most parts of one request, and the most marks. The page marks a request
+// with more parts as incomplete.
 enum { MOST_PARTS = 4096, MOST_MARKS = 4096 };
 enum { MOST_KEPT = 2 * (PPI_PICTURE_EVENTS + PPI_PICTURE_AROUND) };
 
@@ -26,7 +27,7 @@ static uint64_t shift_of(const ppi_picture *picture) {
   return picture->runs[picture->at_run - 1].shift_ns;
 }
 
-// ---- which events are told exactly ----
+// ---- which events are kept ----
 
 static bool serves(const pprof_event *event, uint64_t flow) {
   for (size_t i = 0; i < event->num_flows; i++)
@@ -49,7 +50,7 @@ static uint32_t requests_of(ppi_picture *picture, const pprof_event *event) {
   return bits;
 }
 
-// While the slowest request lasts everything is told, as far as it goes.
+// All events during the slowest request are kept, up to a bound.
 static bool is_around(ppi_picture *picture, const pprof_event *event) {
   if (!picture->num_requests) return false;
   const ppi_picture_request *slowest =
@@ -80,8 +81,8 @@ static bool is_long(const ppi_picture *picture, const pprof_event *event,
 
 // ---- bins ----
 
-// A range fills the bins that it lies in; the vote finds the stage that has
-// more than half of a bin, where one has (Boyer and Moore, weighted).
+// A range fills the bins that it covers. A vote finds the stage with more than
+// half of a bin, if any (Boyer and Moore, weighted).
 static void fill(ppi_picture_bin *bin, uint32_t stage, uint64_t ns) {
   bin->covered_ns += ns;
   if (bin->stage == stage) {
@@ -94,8 +95,8 @@ static void fill(ppi_picture_bin *bin, uint32_t stage, uint64_t ns) {
   }
 }
 
-// Ranges of one depth hardly overlap, but what ends anywhere does: of those
-// that fill so many bins only their number changes.
+// A range that spans more bins is only counted in them. So is every
+// cross-thread range, because these overlap.
 enum { MOST_BINS = 256 };
 
 static void put_bins(ppi_picture *picture, size_t track, uint32_t stage,
@@ -167,7 +168,7 @@ static pprof_status count(ppi_picture *picture, const pprof_event *event,
 
 // ---- events ----
 
-// Who ended a wait, and what that one did.
+// The thread that ended a wait, and its stage then.
 static void put_waker(ppi_picture *picture, const pprof_event *event,
                       ppi_picture_event *to) {
   bool is_wait = to->stage != PPI_SEEN_NONE &&
@@ -190,7 +191,7 @@ static pprof_status keep(ppi_picture *picture, const pprof_event *event,
   uint32_t stream = ppi_page_data_stream_row(picture, event);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   picture->events = grown;
-  // What a log that has grown since brings beyond.
+  // A log that has grown since the first reading may have more events.
   if (picture->num_kept == MOST_KEPT) return PPROF_STATUS_OK;
   ppi_picture_event *to = &grown[picture->num_kept++];
   *to = (ppi_picture_event){.row = ppi_page_data_row(picture, event),
@@ -238,7 +239,7 @@ static pprof_status take(ppi_picture *picture, const pprof_event *event) {
 
 static pprof_status detail_begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_picture *picture = picture_of(sink);
-  // A log that has grown since: what is new was not counted.
+  // The first reading did not count this run: the log has grown.
   if (picture->at_run == picture->num_runs) return PPROF_STATUS_INVALID;
   ppi_machine_run_clear(&picture->machine);
   picture->machine.wanted = PPI_CATEGORY_MACHINE;

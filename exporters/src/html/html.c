@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file from its first line to its last. What JSON has is safe inside a
-// script's element: its texts hold no "</" and no "<!".
+// Writes the page from its first line to its last. JSON is safe inside a script
+// element: its texts have no "</" and no "<!".
 #include "html/html.h"
 #include "report/figures/sum.h"
 
@@ -20,11 +20,10 @@
 #include "view/answer_line.h"
 #include "view/view_trust.h"
 
-// Wide enough that no text of ours is broken into lines; the page does that.
+// A width that no text reaches: the browser wraps the lines.
 #define NO_WRAPPING 100000
 
-// The reports whose JSON the page holds, as the command line would ask for
-// them.
+// The reports that the page has as JSON, with the options of the command line.
 static const struct document {
   const char *id;
   size_t most_bytes;
@@ -36,7 +35,7 @@ static const struct document {
      {.style = PPI_STYLE_PADDLE, .views = "stages,requests", .top = LONG_MIN}},
     {"tree", 400000, {.style = PPI_STYLE_TREE, .top = LONG_MIN}},
 };
-// Of a view; a part that is too long then has half as many.
+// The rows of a view; each level of a part that is too long halves them.
 enum { MOST_ROWS = 4096 };
 enum { NUM_DOCUMENTS = sizeof documents / sizeof *documents };
 
@@ -54,8 +53,8 @@ static void put_hash(FILE *out, const unsigned char *text, size_t len) {
   fprintf(out, " 'sha256-%s'", words);
 }
 
-// Only the script and the styles that are here may be used, and no address may
-// be asked for anything.
+// The page allows only its own script and styles, and no request to any
+// address.
 void ppi_html_begin(FILE *out) {
   fputs(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -104,7 +103,7 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
   ppi_page_text(page, "}");
 }
 
-// What the command line prints above and below the answer's table.
+// The lines that the command line prints above and below the answer's table.
 static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   ppi_page ran = {.width = NO_WRAPPING}, trust = ran, page = {0};
   ppi_base_kind base = ppi_figures_base(figures);

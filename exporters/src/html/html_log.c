@@ -7,7 +7,7 @@
 #include "html/html.h"
 #include "pprof/log.h"
 
-// Report and survey are one reading.
+// One reading of the log feeds the report and the survey.
 static pprof_status read_first(const char *path, pprof_report *report,
                                ppi_picture *picture, pprof_error *error) {
   ppi_tee both;

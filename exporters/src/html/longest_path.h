@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The longest path through a request that the page tells whole, by what told
-// the report of it.
+// The longest path through a request that the page shows in full.
 #pragma once
 
 #include "file/text.h"
@@ -10,7 +9,7 @@
 PPROF_BEGIN_C_
 
 // ppi_longest_path_put writes the member "path": [stage, on a device, from, to,
-// row] for each stretch of it, or for one in 2^`level`. After the second
+// row] for each stretch, or for one in 2^`level`. Call it after the second
 // reading. NO_MEMORY.
 pprof_status ppi_longest_path_put(ppi_page *page, const ppi_picture *picture,
                                   size_t request, unsigned level);

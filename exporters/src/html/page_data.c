@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ids are of a run, and may be given again; numbers are of the picture, by what
-// things are called.
+// Maps a run's ids to the picture's numbers of stages and rows. A run may use
+// an id again; a number of the picture belongs to one name.
 #include "html/page_data.h"
 
 #include <stdio.h>
@@ -80,11 +80,11 @@ static bool note_stage(ppi_picture *picture, const char *name,
   return stage->name && stage->category;
 }
 
-// The last number is of all those for which there was no room.
+// The last number is that of all stages without room for their own.
 static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
   uint32_t parent = pprof_definition_parent(definition);
   const char *name = pprof_definition_name(definition);
-  char unknown[32];  // as reports call it
+  char unknown[32];  // the name in reports
   snprintf(unknown, sizeof unknown, "<category %u>", parent);
   const char *category = unknown;
   if (parent < picture->num_categories && picture->categories[parent])
@@ -106,7 +106,7 @@ static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
   return set_id(&picture->sites, id, (uint32_t)number);
 }
 
-// With another number it is another thread's: a row of its own.
+// A lane with another number has another thread, which gets its own row.
 static bool set_lane(ppi_picture *picture, uint32_t id,
                      const pprof_definition *definition) {
   if (id >= PPI_MAX_ID) return true;
@@ -180,7 +180,7 @@ pprof_status ppi_page_data_define(ppi_picture *picture,
 
 // A damaged log may lack a definition.
 static void name_unknown(ppi_picture *picture, uint32_t site) {
-  char name[32];  // as reports call it
+  char name[32];  // the name in reports
   snprintf(name, sizeof name, "<site %u>", site);
   set_site(picture,
            &(pprof_definition){
@@ -200,8 +200,8 @@ uint32_t ppi_page_data_stage(ppi_picture *picture, uint32_t site) {
   return into ? into - 1 : stage;
 }
 
-// As in reports a site folds into another of its category, and that one once
-// more, three times at most.
+// A site folds into another of its category, at most four times in a row, as in
+// reports.
 static uint32_t root_of(const ppi_picture *picture, uint32_t id) {
   uint32_t stage = id_of(&picture->sites, id);
   for (int i = 0; i < 4; i++) {
@@ -253,8 +253,8 @@ static uint32_t row_of(ppi_picture *picture, const ppi_picture_row *row,
   return (uint32_t)number;
 }
 
-// What ends anywhere is a row for each name. What names fold into is known only
-// behind the first reading.
+// Cross-thread ranges have a row for each name. The folds of names are known
+// only after the first reading.
 static uint32_t async_row(ppi_picture *picture, const pprof_event *event) {
   const ppi_picture_row row = {.kind = PPI_ROW_ASYNC,
                                .run = (uint32_t)picture->at_run - 1,

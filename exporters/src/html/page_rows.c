@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the greatest rows of each table for the page.
 #include "html/page_rows.h"
 
 #include <stdlib.h>
@@ -21,8 +23,8 @@ static int64_t size_of(const ppi_cell *cells) {
   return PPI_MAX(host, device);
 }
 
-// Each row is as large as the largest inside it, which stand below. `inside`:
-// by level, of what has no row around it yet.
+// A row's size is at least that of the rows inside it, which stand below.
+// `inside` has, by level, the largest size without a parent so far.
 static void list_sizes(const ppi_view *view, int64_t *sizes, int64_t *inside) {
   for (size_t i = view->num_rows; i-- > 0;) {
     size_t level = (size_t)row_of(view, i)[PPI_TREE_LEVEL].value;
@@ -37,13 +39,13 @@ static int compare_sizes(const void *left, const void *right) {
   return (*a < *b) - (*a > *b);
 }
 
-// Which rows stay; `sorted` is room for as many.
+// Marks the rows that stay; `sorted` has room for `num` sizes.
 static void choose(const int64_t *sizes, size_t num, size_t most,
                    int64_t *sorted, bool *stays) {
   memcpy(sorted, sizes, num * sizeof *sizes);
   qsort(sorted, num, sizeof *sorted, compare_sizes);
   int64_t least = sorted[most - 1];
-  size_t num_equal = most;  // that may stay
+  size_t num_equal = most;  // rows of the least size that may stay
   for (size_t i = 0; i < most; i++) num_equal -= sorted[i] > least;
   for (size_t i = 0; i < num; i++) {
     bool is_equal = sizes[i] == least && num_equal > 0;
@@ -70,7 +72,7 @@ static void trim_tree(ppi_view *view, size_t most) {
   for (size_t i = 0; i < num; i++)
     row_of(view, i)[PPI_TREE_PATH] = (ppi_cell){.kind = PPI_CELL_NONE};
   if (num <= most) return;
-  // No row is deeper than there are rows.
+  // A row's level is at most the number of rows.
   int64_t *sizes = ppi_alloc((2 * num + 2) * sizeof *sizes);
   bool *stays = ppi_alloc(num * sizeof *stays);
   if (sizes && stays) {
@@ -102,7 +104,7 @@ void ppi_page_rows_trim(void *of, void *context) {
   size_t num = view->num_rows;
   if (strcmp(view->kind->name, "tree") == 0) trim_tree(view, rows->most);
   if (view->num_rows > rows->most) {
-    // The last one is the total, where there is one.
+    // The last row stays: it is the total, if there is one.
     move_row(view, rows->most - 1, num - 1);
     view->num_rows = rows->most;
   }

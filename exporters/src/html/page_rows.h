@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rows of the tables the page holds: the greatest, where there are many.
+// The rows of tables that the page keeps: of many rows, the greatest.
 #pragma once
 
 #include "view/view.h"
@@ -10,7 +10,7 @@ PPROF_BEGIN_C_
 enum { PPI_PAGE_ROWS_VIEWS = 64 };
 
 typedef struct ppi_page_rows {
-  size_t most;  // of each view
+  size_t most;  // rows of each view
   struct {
     const char *view;
     size_t num;  // rows that are not in the page
@@ -18,9 +18,9 @@ typedef struct ppi_page_rows {
   size_t num_views;
 } ppi_page_rows;
 
-// ppi_page_rows_trim removes and counts rows beyond; it is the `trim` of
-// ppi_report_options. A row of the tree stays if one inside it does; paths,
-// which follow from names and levels, go.
+// ppi_page_rows_trim removes and counts the rows beyond `most`; it is the
+// `trim` of ppi_report_options. A row of the tree stays if a row inside it
+// stays. Paths go: names and levels give them.
 void ppi_page_rows_trim(void *view, void *rows);
 // ppi_page_rows_put writes {"view": number of rows that were left out, ...}.
 void ppi_page_rows_put(ppi_page *page, const ppi_page_rows *rows);

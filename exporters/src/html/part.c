@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes a part of the page with less detail until it fits its bound.
 #include "html/part.h"
 
-// Hardly anything is left then.
+// At this level almost no detail is left.
 enum { LAST_LEVEL = 16 };
 
 static bool is_short(const ppi_part *part, const ppi_pack *pack) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans what the page draws from the two readings of each log.
+// Plans the drawings of the page from the two readings of each log.
 #include "html/picture.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ pprof_sink *ppi_picture_detail(ppi_picture *picture) {
   return &picture->detail;
 }
 
-// Requests are few and in the figures: their series is made at once.
+// The figures have all requests, so their series needs no second reading.
 static pprof_status add_requests(ppi_picture *picture,
                                  const ppi_request_run *run,
                                  uint64_t shift_ns) {
@@ -81,8 +81,8 @@ static pprof_status add_requests(ppi_picture *picture,
   return status;
 }
 
-// So are courses. Where the run is all of the page, a bin is a quarter of a
-// moment or shorter.
+// The figures have the courses, too. If one run fills the page, a bin of its
+// course is at most a quarter of a moment.
 static pprof_status add_course(ppi_picture *picture, uint32_t device,
                                const ppi_course *course, uint64_t shift_ns) {
   pprof_status status = PPROF_STATUS_OK;

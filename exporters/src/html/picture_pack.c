@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// exporters/html/picture.js reads it.
+// Packs the picture's parts; exporters/html/picture.js reads them.
 #include "html/picture_pack.h"
 
 #include "base/base.h"
@@ -81,7 +81,7 @@ static uint64_t length_of(const ppi_picture_event *event) {
                  event->device_end_ns - event->device_start_ns);
 }
 
-// No more than `most` events are as long as this.
+// The shortest length that at most `most` events reach.
 static uint64_t least_of(const ppi_picture *picture, size_t most) {
   uint64_t counts[PPI_PICTURE_LENGTHS] = {0}, num = 0;
   for (size_t i = 0; i < picture->num_kept; i++)
@@ -109,8 +109,8 @@ static pprof_status make_events(ppi_pack *pack, const void *of,
 
 // ---- bins ----
 
-// Of 2^`level` bins from *at on one, and the first one behind them. `open` is
-// how many ranges fill what comes next.
+// Merges 2^`level` bins from *at on and moves *at behind them. `open` counts
+// the long ranges that span the next bins.
 static ppi_picture_bin next_bin(const ppi_picture *picture, size_t *at,
                                 unsigned level, int64_t *open) {
   ppi_picture_bin sum = {.stage = PPI_SEEN_NONE};
@@ -133,8 +133,8 @@ static void pack_bin(ppi_pack *pack, const ppi_picture_bin *bin,
   ppi_pack_number(pack, 255 * bin->covered_ns / bin_ns);
 }
 
-// Each bin with anything behind one more than the number of empty ones before
-// it; 0 ends a track.
+// A number precedes each bin that is not empty: the count of empty bins before
+// it, plus 1. 0 ends a track.
 static void pack_track(ppi_pack *pack, const ppi_picture *picture, size_t track,
                        unsigned level) {
   size_t at = track * picture->bins_a_track;

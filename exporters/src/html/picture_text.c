@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// exporters/html/picture.js reads it.
+// Writes the picture as JSON; exporters/html/picture.js reads it.
 #include "html/picture_text.h"
 
 #include "base/base.h"
@@ -35,7 +35,7 @@ static void put_name(ppi_page *page, const char *name, size_t most) {
   ppi_page_text(page, ",");
 }
 
-// Members of an object end with a comma; this is the last one.
+// Ends an object with an empty member, as members before it end with a comma.
 static void end_object(ppi_page *page) {
   ppi_page_text(page, "\"\":0}");
 }

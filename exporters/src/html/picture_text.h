@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A picture as JSON, without what is much: that is packed (picture_pack.h).
+// A picture as JSON, without its large parts, which are packed
+// (picture_pack.h).
 #pragma once
 
 #include "file/text.h"
@@ -8,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_picture_put has half as much detail at each further level: names, stages
-// of a request, counters. NO_MEMORY.
+// Each further level of ppi_picture_put has half the detail: names, stages of a
+// request, counters. NO_MEMORY.
 pprof_status ppi_picture_put(ppi_page *page, const ppi_picture *picture,
                              const ppi_figures *figures, unsigned level);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Few events are told exactly, all of them. Of many each row has a share: its
-// longest, down to a length that its lengths decide. What is shorter goes into
-// bins.
+// Selects the events that the page lists and the requests that it shows in
+// full. A row with few events lists them all. A row with many lists its share:
+// the longest ones; shorter ones go into bins.
 #include "html/plan.h"
 
 #include <math.h>
@@ -15,9 +15,9 @@
 #include "report/figures/steady_requests.h"
 #include "report/figures/sum.h"
 
-// Runs share one axis where each says when it began, and where the whole is no
-// more than so many times as long as all of them: nothing could be seen of runs
-// of seconds that lie hours apart. Else each counts from its own start.
+// Runs share one axis if all have a start time and the axis is at most
+// FAR_APART times their sum. On a longer axis, short runs would vanish.
+// Otherwise each run counts from its own start.
 enum { FAR_APART = 4 };
 
 static bool share_axis(const ppi_picture *picture, uint64_t first_ns) {
@@ -52,7 +52,7 @@ static void place_runs(ppi_picture *picture) {
   if (picture->start_ns > picture->end_ns) picture->start_ns = 0;
 }
 
-// The least length of which `most` ranges of a row are no shorter.
+// The shortest length that at most `most` ranges of the row reach.
 static uint64_t exact_from(const ppi_picture_row *row, uint64_t most) {
   uint64_t num = 0;
   size_t i = PPI_PICTURE_LENGTHS;
@@ -60,7 +60,7 @@ static uint64_t exact_from(const ppi_picture_row *row, uint64_t most) {
   return i < PPI_PICTURE_LENGTHS ? ppi_picture_class_ns(i) : UINT64_MAX;
 }
 
-// What rows with few events leave is shared by the others.
+// Rows with few events leave part of their share to the other rows.
 static void choose_lengths(ppi_picture *picture) {
   uint64_t left = PPI_PICTURE_EVENTS;
   size_t num_open = picture->num_rows;
@@ -119,8 +119,8 @@ static void choose(ppi_picture *picture, const char *what,
     }
 }
 
-// The slowest is the p99 where there are few. Where the report is of steps, or
-// of the run, so is the page.
+// With few requests the p99 is the slowest. A report of steps or of the run has
+// no requests to show.
 static pprof_status choose_requests(ppi_picture *picture,
                                     const ppi_figures *figures) {
   if (ppi_figures_base(figures) != PPI_BASE_REQUEST) return PPROF_STATUS_OK;

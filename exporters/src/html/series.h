@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums over time: of each span every moment gets the part that lies in it, so
-// that a sum is exact whatever order spans come in.
+// Sums over time. Each moment gets its part of every span, so a sum is exact in
+// any order of spans.
 #pragma once
 
 #include "html/picture_state.h"
@@ -13,13 +13,13 @@ typedef struct ppi_stretch {
   uint64_t start_ns, end_ns;
 } ppi_stretch;
 
-// What a series is of; `device` or `stage` UINT32_MAX: of none.
+// The subject of a series; UINT32_MAX: no device, or no stage.
 typedef struct ppi_series_key {
   ppi_series_kind kind;
   uint32_t device, stage;
 } ppi_series_key;
 
-// ppi_series_add: NO_MEMORY. Of too many series the later ones are left out.
+// ppi_series_add: NO_MEMORY. Series beyond the bound are left out.
 pprof_status ppi_series_add(ppi_picture *picture, ppi_series_key key,
                             ppi_stretch stretch);
 // ppi_series_add_part spreads `ns`, a part of the stretch, evenly over it.
@@ -27,7 +27,7 @@ pprof_status ppi_series_add(ppi_picture *picture, ppi_series_key key,
 pprof_status ppi_series_add_part(ppi_picture *picture, ppi_series_key key,
                                  ppi_stretch stretch, uint64_t ns);
 // ppi_series_at is the sum in moment `at`, divided by its length, in
-// thousandths. Called from the first moment on: `*level` is 0 at first.
+// thousandths. Call it for all moments in order, with `*level` 0 at first.
 uint64_t ppi_series_at(const ppi_picture *picture,
                        const ppi_picture_series *series, size_t at,
                        int64_t *level);

@@ -17,7 +17,7 @@ typedef struct one {
   const ppi_spread *spread;
 } one;
 
-// Of eight in an octave, numbered from 0 for 1 ns.
+// The class of a length: eight in an octave, from 0 for 1 ns.
 static size_t class_of(uint64_t ns) {
   if (ns < 2) return 0;
   unsigned octave = 63u - (unsigned)__builtin_clzll(ns);

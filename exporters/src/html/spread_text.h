@@ -8,17 +8,17 @@
 
 PPROF_BEGIN_C_
 
-// How many values are in which class, an eighth of an octave each.
+// The number of classes, each an eighth of an octave.
 #define PPI_SPREAD_CLASSES (8 * 64)
 void ppi_spread_count(uint64_t counts[PPI_SPREAD_CLASSES], uint64_t ns,
                       uint64_t num);
-// ppi_spread_put_counts writes a member: those classes that have any.
+// ppi_spread_put_counts writes a member with the classes that are not empty.
 void ppi_spread_put_counts(ppi_page *page, const char *name,
                            const uint64_t counts[PPI_SPREAD_CLASSES]);
 
-// ppi_spreads_put writes the member "spreads": of the stages with most time,
-// how many calls are how long, in classes of an eighth of an octave; all of
-// them, and the steady ones. Of names the first `most_bytes`. NO_MEMORY.
+// ppi_spreads_put writes the member "spreads": the distributions of the stages
+// with most time, of all calls and of steady ones. Names have at most
+// `most_bytes`. NO_MEMORY.
 pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
                              size_t most_bytes);
 // ppi_spread_put_name writes the first `most_bytes` of a name.

@@ -67,7 +67,7 @@ static void note_side(ppi_picture *picture, const pprof_event *event,
   row->depth = PPI_MAX(row->depth, PPI_MIN(depth + 1, PPI_PICTURE_DEPTH));
 }
 
-// What folds into another stage leaves its slowest to it.
+// A stage that folds gives its slowest calls to its target.
 static void add_slow(ppi_picture *picture, size_t number) {
   ppi_picture_stage *stage = &picture->stages[number];
   if (!stage->into) return;
