@@ -1,5 +1,5 @@
-// A band answers one question, which is its heading. One that has nothing to
-// show is a line that says what would fill it.
+// A band answers the question in its heading. An empty band is one line that
+// names what would fill it.
 function band(id, question, ...content) {
   return el("section.band", {id, "aria-labelledby": `${id}-q`},
     el("h2", {id: `${id}-q`}, question), ...content);
@@ -13,7 +13,8 @@ function emptyBand(id, question, reason) {
 // More rows are drawn on a click.
 const MOST_TABLE_ROWS = 200;
 
-// What was not recorded, and what records it; bands of that are one line.
+// Data that was not recorded, and the way to record it; such bands share a
+// line.
 function missing(id, what, how) {
   return el("span.missing", {id}, el("b", null, what), ` (${how})`);
 }

@@ -1,6 +1,6 @@
-// One colour a stage, the same in every picture. Which one follows from the
-// names alone, so that two runs of a program agree. The first are Okabe and
-// Ito's without the one that is near red, which is kept for problems.
+// Each stage has one colour in every picture. It follows from names alone, so
+// two runs of a program agree. The first colours are Okabe and Ito's, without
+// the one near red, which is kept for problems.
 const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9",
   "#F0E442", "#8C6BB1", "#A6761D", "#44AA99", "#AA4499", "#999933", "#5B5FC7"];
 const colours = new Map();
@@ -13,8 +13,8 @@ function hashOf(text) {
   return hash >>> 0;
 }
 
-// Those of `first` have the palette to themselves as far as it goes; what is
-// over gets a hue of its name.
+// The names in `first` get the palette as far as it goes; others get a hue of
+// their name.
 function assignColours(first, rest) {
   for (const name of [...new Set(first)].sort().concat([...rest].sort())) {
     if (colours.has(name)) continue;
@@ -36,7 +36,7 @@ function colourOf(name) {
   return colours.get(name);
 }
 
-// Black or white, whichever can be read on `colour`.
+// Black or white: the readable one on `colour`.
 const inks = new Map();
 let probe = null;
 function inkOn(colour) {

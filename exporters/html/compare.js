@@ -1,6 +1,5 @@
-// Two runs: how far each stage has changed, how sure that is, and what could
-// have been seen at all; their distributions one on top of the other. More
-// runs: each stage's, the best first.
+// Two runs: each stage's change, its uncertainty, the least detectable change,
+// and both distributions. More runs: each stage's times, the best first.
 
 const VERDICTS = {faster: "faster", slower: "slower", same: "same",
   ambiguous: "cannot be told", less: "less", more: "more"};
@@ -17,7 +16,7 @@ function spreadsOf(spreads, row) {
 
 // ---- two ----
 
-// So wide that all intervals are in sight, within reason.
+// The axis fits all intervals, within reason.
 function forestScale(rows) {
   const ends = rows.flatMap(row => [row.change_low, row.change_high,
     row.detectable, row.threshold].filter(value => value !== null)
@@ -90,7 +89,7 @@ function inputColour(at) {
   return PALETTE[at % PALETTE.length];
 }
 
-// The verdict about the programs, or what would decide.
+// The verdict on the programs, or the data that would decide.
 function programsCell(row) {
   return el(`td.verdict.${row.programs}`, null, row.programs_reason ||
     VERDICTS[row.programs] || row.programs);

@@ -1,5 +1,5 @@
-// What the file holds: the documents of `pprof-report -f json`, and the words
-// that stand above and below them on the command line.
+// The documents of `pprof-report -f json` in the file, and the lines above and
+// below them on the command line.
 
 function read(id) {
   const node = document.getElementById(id);
@@ -32,7 +32,7 @@ async function loadData() {
   fillPaths(tree.views.tree);
   const data = {words: read("words"), leftOut: read("left_out"), report, named,
     tree, picture};
-  // As the command line calls them.
+  // The command line's names.
   for (const run of picture.runs)
     run.name = data.words.ranks[run.uuid] || `pid ${run.pid}`;
   data.answer = rowsOf(data.report, "answer");

@@ -54,8 +54,8 @@ class Drawing {
     return this.labels + (at - this.from) * this.scale;
   }
 
-  // `axis`: above all else, so that no row runs into its figures; else the lines
-  // below it, behind all.
+  // `axis`: the axis, in front of all rows, so that none covers its figures;
+  // else its lines, behind all rows.
   ruler(axis) {
     const {context, colours} = this;
     const step = niceStep((this.to - this.from) / Math.max(2,
@@ -139,7 +139,7 @@ class Drawing {
       {bold: row.limits});
   }
 
-  // How many are open at a time, a column a point wide.
+  // The number of open ranges over time, a column a point wide.
   folded(row, y, lit) {
     const {context, picture, from, to, labels} = this;
     const num = Math.max(1, Math.floor(this.width - labels));
@@ -197,14 +197,14 @@ class Drawing {
     this.context.globalAlpha = lit && lit !== name ? 0.25 : 1;
   }
 
-  // Which level has bins of a pixel or a little more.
+  // The level with bins of a pixel or a little more.
   levelFor(track) {
     const wide = this.picture.bin * this.scale;
     return Math.max(0, Math.min(Math.ceil(-Math.log2(wide)),
       Math.log2(track.levels[0].size)));
   }
 
-  // Bins are as high as they are full. Neighbours that look alike are one.
+  // A bin's height is its fill. Neighbours of one look are merged.
   bins(track, top, lit) {
     const {picture, context} = this;
     const number = this.levelFor(track);
@@ -232,7 +232,7 @@ class Drawing {
     context.globalAlpha = 1;
   }
 
-  // What is narrower than a pixel is drawn once a pixel.
+  // Items narrower than a pixel are drawn once a pixel.
   items(items, top, lit) {
     const {context, colours} = this;
     let at = firstAt(items, this.from);
@@ -273,7 +273,7 @@ class Drawing {
     const room = context.measureText(name).width + 46 < width;
     const text = room ? `${name}  ${time(item.to - item.from)}`
       : this.fit(name, 4 * Math.floor(width / 4) - 4);
-    // Hatching is behind no letter.
+    // Letters have no hatching behind them.
     context.fillStyle = this.colours.page;
     if (item.waits)
       context.fillRect(x + 1, top + 1, context.measureText(text).width + 4,
@@ -283,7 +283,7 @@ class Drawing {
     context.restore();
   }
 
-  // From where work was submitted to where it began.
+  // From the submission of work to its start.
   arrow(fromX, fromY, toX, toY) {
     const {context, colours} = this;
     context.strokeStyle = context.fillStyle = colours.text;

@@ -1,6 +1,6 @@
 // The first screen: what ran, the answer, the findings, where the time goes.
 
-// Which band shows what a finding speaks of.
+// The band for the subject of each finding.
 const FINDING_BANDS = {"device-bound": "device", "host-bound": "device",
   copies: "device", "launch-bound": "device", queueing: "queue",
   waiting: "timeline", "power-cap": "timeline", heat: "timeline",
@@ -73,7 +73,7 @@ function answerBand(data) {
       el("ol.findings", null, more)) : null);
 }
 
-// What serves, the busiest first, with the line in front of each.
+// The servers, the busiest first, with the queue of each.
 const FEW_SERVERS = 4;
 const SERVER_HEADS = ["server", "serves", "", "busy", "in line"];
 
@@ -123,7 +123,7 @@ function answerLine(data, row, unit, most) {
     width: `${Math.max(0.5, 100 * row.time_avg / most)}%`,
     background: waits ? "" : colourOf(row.name)}});
   if (waits) bar.classList.add("waits");
-  // A line has the colour of what it waits for.
+  // A queue has the colour of the stage that it waits for.
   const stage = waits && row.name.match(WAITS_FOR);
   if (stage) bar.style.setProperty("--hatch", colourOf(stage[1]));
   const line = el("tr", {"data-row": row.name},
@@ -140,7 +140,7 @@ function answerLine(data, row, unit, most) {
   return ofStage(line, row.name);
 }
 
-// A run has none, and few requests no p99.
+// A run has no percentiles, and few requests have no p99.
 function quantilesOf(data) {
   if (data.total.p50 === null) return [];
   return data.total.p99 === null ? ["p50", "max"] : ["p50", "p99", "max"];
@@ -163,8 +163,8 @@ function timeBand(data) {
   const unit = timeUnit(data.total.time_avg);
   const rows = data.answer.filter(row => row !== data.total);
   const most = Math.max(...rows.map(row => row.time_avg), 1);
-  // As the command line counts: parts of a stage are in it, and a short table
-  // is shown whole.
+  // As on the command line, a stage includes its parts, and a short table is
+  // shown in full.
   const small = data.answer.length > FEW_ROWS
     ? rows.filter(row => isSmall(row) && !row.inside) : [];
   const shown = rows.slice(0, MOST_TABLE_ROWS);

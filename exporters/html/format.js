@@ -46,7 +46,7 @@ function cellText(value, unit) {
   return three(value);
 }
 
-// What of a text may stand in a cell of Markdown.
+// A text made safe for a cell of Markdown.
 function markdownText(text) {
   return String(text).replace(/[\\`*_{}[\]<>()#+!|~&-]/g, "\\$&")
     .replace(/\s+/g, " ");

@@ -1,4 +1,4 @@
-// Who slows whom: stage by stage on one device, a table whose cells are tinted.
+// Which stage slows which on one device: a table with tinted cells.
 
 function slowTint(slowdown) {
   if (slowdown === null) return "";

@@ -1,9 +1,9 @@
-// What is inside: each stage under what it was called from, as wide as its
-// time; the host's and the devices'.
+// The tree of stages: each stage under its caller, as wide as its time; for the
+// host and for devices.
 const ICICLE_HEIGHT = 22;
 const LEAST_WIDTH = 0.0016;  // of the whole: two points of a wide screen
 
-// Rows come in the order of a walk; `level` says how deep.
+// Rows come in the order of a walk; `level` is their depth.
 function icicleTree(rows) {
   const roots = [];
   const open = [];
@@ -17,8 +17,8 @@ function icicleTree(rows) {
   return roots;
 }
 
-// Children are as wide as their part of the parent; those that worked beside it
-// may have more, and share what there is.
+// Children are as wide as their part of the parent. Parallel children may have
+// more in all: they share the parent's width.
 function placeIcicle(nodes, valueOf, frame, boxes) {
   const whole = nodes.reduce((sum, node) => sum + valueOf(node), 0);
   let {left} = frame;

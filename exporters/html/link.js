@@ -1,5 +1,5 @@
-// The view is in the address behind '#', so that who gets the address sees the
-// same: the stage that is lit, the stretch of time, dark or light.
+// The address behind '#' has the view, so a copied address shows the same. The
+// view is the lit stage, the stretch of time, dark or light.
 const view = {};
 const viewers = [];
 
@@ -9,7 +9,7 @@ function readView() {
   for (const [key, value] of words) view[key] = value;
 }
 
-// setView({stage: "decode"}); null takes a word out. `source` need not be told.
+// setView({stage: "decode"}); null removes a word. `source` is not notified.
 function setView(change, source) {
   for (const [key, value] of Object.entries(change)) {
     if (value === null || value === undefined || value === "") delete view[key];
@@ -28,8 +28,8 @@ function onView(viewer) {
   viewers.push(viewer);
 }
 
-// Whatever stands for a stage: lit while the pointer is on its name anywhere,
-// pinned by a click.
+// Makes `node` a mark of a stage: the pointer on any such mark lights all, a
+// click pins them.
 function ofStage(node, name) {
   node.dataset.stage = name;
   node.addEventListener("pointerenter", () => light(name));

@@ -1,4 +1,5 @@
-// The page, from above. What is compressed comes behind the first screen.
+// Builds the page from top to bottom. Compressed parts come after the first
+// screen.
 
 function applyTheme() {
   if (view.theme) document.documentElement.dataset.theme = view.theme;
@@ -50,7 +51,7 @@ async function drawPictures(data, place) {
   timeline.layout();
   new ResizeObserver(() => timeline.resize()).observe(timeline.box.parentNode);
   document.body.timeline = timeline;
-  // Paper is light, and narrow: styles see to the rest of the page.
+  // Print is light and narrow; the styles do the rest.
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.theme = "light";
     timeline.paint();
@@ -72,7 +73,7 @@ async function reportPage() {
     place.pictures, tablesOf([data.report, data.named, data.tree],
       "pprof-report -f json", data.leftOut)));
   applyStage();
-  // The first screen is there before what is behind it is unpacked.
+  // The first screen is shown before the other parts are unpacked.
   await new Promise(done => { setTimeout(done); });
   await drawPictures(data, place);
 }

@@ -1,8 +1,8 @@
-// What stands out in the timeline: troubles of the machine, waits, and the
-// server that limits.
+// Marks in the timeline: troubles of the machine, waits, and the server that
+// limits.
 const WAIT = "Wait";  // the category
 
-// What the machine did, by the names of its findings.
+// The machine's troubles, by the names of their findings.
 const CAUSES = {"power-cap": ["power cap", "#E69F00"],
   heat: ["heat", "#D55E00"], quota: ["quota", "#8C6BB1"],
   "stood-still": ["stood still", "#5B6670"],
@@ -24,8 +24,8 @@ function limitingOf(limit) {
     .find(Boolean);
 }
 
-// Which rows are that server: the threads, or the streams of the device, on
-// which its stage is.
+// Marks the rows of that server: the threads, or the streams of the device,
+// that have its stage.
 function markLimit(picture, rows, limit) {
   if (!limit || limit.claim !== "limit") return;
   const server = limitingOf(limit);
@@ -44,8 +44,8 @@ function markLimit(picture, rows, limit) {
   }
 }
 
-// What the thread that ended a wait did then: the range that the log names, or
-// the innermost one; else null. `row` is that thread's.
+// The range of the thread that ended a wait: the one that the log names, or the
+// innermost. null: none. `row` is that thread's.
 function wakerOf(picture, rows, {event, to, from}) {
   const row = rows.find(one => one.row.kind === "thread" &&
     one.row.run === picture.rows[event.row].run &&

@@ -1,4 +1,4 @@
-// What the timeline and the series are drawn from: numbers of seven bits a
+// Unpacks the data of the timeline and the series: numbers of seven bits a
 // byte, compressed, in base64 (exporters/src/html/picture_pack.c).
 
 function unpacked(id) {
@@ -81,8 +81,7 @@ async function loadEvents(picture) {
 const STATES = ["not_submitted_ns", "queued_ns", "no_more_work_ns",
   "unresolved_ns", "busy_ns"];
 
-// {kind, device, name or state, values}: how many at a time, on average of a
-// moment.
+// {kind, device, name or state, values}: the mean number at a time, by moment.
 async function loadSeries(picture) {
   const numbers = await unpack("series");
   const kinds = ["busy", "wait", "requests", "state"];
@@ -100,7 +99,8 @@ async function loadSeries(picture) {
   });
 }
 
-// One level of bins for each row and depth; further ones are halves of it.
+// One level of bins for each row and depth; each further level has half as
+// many.
 async function loadBins(picture) {
   const numbers = await unpack("bins");
   picture.bin *= 2 ** numbers.next();
@@ -144,7 +144,7 @@ function levelOf(track, number) {
   return track.levels[number];
 }
 
-// Of how many of a stage's calls this length is as long, or longer.
+// The percentage of a stage's calls that are shorter than `ns`.
 function placeOf(spread, ns) {
   if (!spread) return null;
   const at = ns < 1 ? 0 : 8 * Math.log2(ns);

@@ -1,8 +1,8 @@
 // Sums over time: stacked areas, one colour a stage.
-const CHART_HEIGHT = 110;  // of the drawing; styles say how high it is
+const CHART_HEIGHT = 110;  // of the drawing; page.css has the height on screen
 const MOST_STACKED = 8;
 
-// Those with little are one, so that the sum is whole.
+// Small stages are merged, so that the sum is complete.
 function stackOf(list) {
   const sorted = [...list].sort((a, b) => b.sum - a.sum);
   const rest = sorted.splice(
@@ -54,8 +54,8 @@ function stageArea(series, path, pale) {
   return isStage(series) ? ofStage(area, series.name) : area;
 }
 
-// A chart of the page's whole time. `pale`: what waits, not what works. `stack`:
-// in this order, all of it.
+// A chart of the page's whole time. `pale`: for waiting ranges. `stack`: draws
+// all of these, in this order.
 function stackedChart(picture, list, options) {
   const stack = options.stack || stackOf(list);
   const lower = new Float64Array(picture.moments);
@@ -186,7 +186,7 @@ function requestsChart(picture, series) {
     : null;
 }
 
-// Beside the answer's table: what is most busy, and how much is in flight.
+// Beside the answer's table: the busiest device, and the requests in flight.
 function smallCharts(data, picture, series) {
   const [device] = data.devices.filter(one => one.busy_ns > 0)
     .sort((a, b) => b.busy_ns - a.busy_ns);

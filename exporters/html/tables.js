@@ -27,7 +27,7 @@ function viewTable(name, table) {
       : line)});
 }
 
-// How to get what the page has no room for.
+// The command for rows that the page has no room for.
 function commandOf(view) {
   return `pprof-report ${view === "tree" ? "--tree" : `--view ${view}`} LOG`;
 }

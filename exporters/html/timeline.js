@@ -1,4 +1,4 @@
-// What happened when: pan, zoom, search, select. Keys and pointer do the same.
+// The timeline: pan, zoom, search, select. Keys and pointer do the same.
 const LEAST_SPAN = 20;  // ns
 const MOST_HEIGHT = 620;
 
@@ -60,7 +60,7 @@ class Timeline {
     this.draw();
   }
 
-  // The address follows when the hand rests.
+  // The address follows once the pointer rests.
   told() {
     clearTimeout(this.telling);
     this.telling = setTimeout(() => setView({
@@ -168,7 +168,7 @@ class Timeline {
     return AXIS_HEIGHT + 2 + at * TRACK - this.scroll;
   }
 
-  // Behind the rows of the run that it hit.
+  // Bands are behind the rows of their run.
   paintMachine() {
     if (!this.causes.length) return;
     const extents = this.picture.runs.map((_, run) => this.extent(run));
@@ -188,8 +188,8 @@ class Timeline {
       bottom: next < 0 ? all.bottom : this.tops[next] - this.scroll};
   }
 
-  // The chosen one's outline; an arrow to its device; and what of the same
-  // request comes behind it.
+  // Outlines the chosen item. Arrows go from submissions of its request to
+  // their device sides, and from a wait to its end.
   paintFlow() {
     const {event} = this.chosen;
     const same = event.flow ? this.events.filter(
@@ -337,7 +337,7 @@ class Timeline {
     ].filter(Boolean);
   }
 
-  // From a wait to what ended it.
+  // From a wait to the range that ended it.
   goToWaker(wait) {
     const {row, item} = wakerOf(this.picture, this.rows, wait);
     if (!row) {

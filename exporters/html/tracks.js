@@ -1,5 +1,5 @@
-// The rows of the timeline as tracks: things that do not overlap, in order, so
-// that what is in sight is found by halving.
+// The rows of the timeline as tracks. The items of a track are sorted and do
+// not overlap, so a binary search finds the visible ones.
 
 // Each event has a place in its thread's row, and one in its stream's.
 function itemsOf(picture, events) {
@@ -17,8 +17,8 @@ function itemsOf(picture, events) {
   return items;
 }
 
-// What ends anywhere is a row for each name, of which there may be several
-// until they are folded.
+// Cross-thread ranges have a row for each name. A name may have several rows
+// until it is folded.
 function groupsOf(picture) {
   const groups = new Map();
   picture.rows.forEach((row, number) => {
@@ -50,9 +50,9 @@ function fillRow(row, items, bins) {
   row.folds = row.isFolded;
 }
 
-// First what spans threads and is little, as steps; then the threads and streams
-// of the longest path, most of it first; what is folded; all others, the busiest
-// first.
+// Cross-thread ranges that do not fold, such as steps, come first. Rows of the
+// longest path follow, by their share; then folded rows; then all others, the
+// busiest first.
 function orderOf(row, shares) {
   row.share = row.numbers.reduce((sum, one) => sum + (shares.get(one) || 0), 0);
   const {kind} = row.row;
@@ -79,11 +79,11 @@ function tracksOf(picture, events, bins) {
     a.row.lane - b.row.lane);
 }
 
-// How many are open at a time, on average of each of `num` equal parts of
-// [from, to]; of bins those of level `number` count.
+// The number of open items, on average in each of `num` equal parts of [from,
+// to]. Bins count on level `number`.
 function densityOf(picture, row, {from, to, num, number}) {
   const width = (to - from) / num;
-  const sums = new Float64Array(num + 1);  // of the part, and of all behind it
+  const sums = new Float64Array(num + 1);  // changes, from each part on
   const rest = new Float64Array(num);
   const add = (begin, end, times) => {
     const [a, b] = [(Math.max(begin, from) - from) / width,
@@ -117,7 +117,7 @@ function densityOf(picture, row, {from, to, num, number}) {
   return rest.map((value, at) => value + (open += sums[at]));
 }
 
-// By depth; where that does not keep them apart, in the first free track.
+// By depth; an item that overlaps another there goes to the next free track.
 function stackItems(items, byDepth) {
   items.sort((a, b) => a.from - b.from || b.to - a.to);
   const tracks = [];
@@ -153,7 +153,7 @@ function rowLabel(picture, row) {
   return run + (name || (number ? `thread ${number}` : `lane ${lane}`));
 }
 
-// Sums of a selection: calls, time, and the union of it, by stage.
+// Sums of a selection by stage: calls, time, and the union of time.
 function sumsOf(rows, from, to) {
   const stages = new Map();
   let hasBins = false;

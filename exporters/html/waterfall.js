@@ -1,4 +1,4 @@
-// A usual request and a slow one, on one scale: what each was doing when.
+// A usual request and a slow one on one scale: their work over time.
 
 // Events of a request as parts: a host side, and with device times a wait and a
 // device side.
@@ -19,14 +19,15 @@ function partsOf(events, at) {
   return parts.sort((a, b) => a.from - b.from);
 }
 
-// What the request itself is, is nothing that it does.
+// The names of the request's own range, which is no part of its work.
 function wholeNames(request) {
   return new Set(request.cells.filter(cell => cell.whole)
     .map(cell => cell.name));
 }
 
-// Every moment once, as the report has it: work on a device (what began first),
-// else waiting for one, else what began last on the host, else nothing.
+// Every moment counts once, as in the report. It belongs to the device work
+// that began first, else to a wait for a device. Else it belongs to the last
+// host range to begin, if any.
 function momentsOf(request, parts) {
   const whole = wholeNames(request);
   const mine = parts.filter(part => !(part.kind === "host" &&
@@ -68,7 +69,7 @@ function stripBox(moment, request, scale) {
 
 // ---- the longest path ----
 
-// Without what only the request's own range has.
+// Without the stretches of the request's own range.
 function pathPieces(picture, request) {
   const whole = wholeNames(request);
   return request.path.map(([stage, device, from, to]) => ({
@@ -91,9 +92,10 @@ function pathOn(lanes, pieces) {
   return found;
 }
 
-const LANE_HEIGHT = 22;  // as styles have it
+const LANE_HEIGHT = 22;  // as in page.css
 
-// From lane to lane; between two stretches it waits in the lane of the next.
+// Lines from lane to lane; a gap between two stretches is in the lane of the
+// next.
 function pathLine(lanes, pieces, request, scale) {
   const height = lanes.length * LANE_HEIGHT;
   const x = at => (1000 * (at - request.start) / scale).toFixed(2);
@@ -196,11 +198,11 @@ function requestTable(one, scale) {
       el("tbody", null, requestLanes(one, scale)))));
 }
 
-// ---- what the slow ones have more of ----
+// ---- the extra time of slow requests ----
 
 const TAIL_WORDS = {"(contention)": "sharing a device",
   "(queue)": "queueing for a device", "(in no stage)": "between stages"};
-const LEAST_TAIL = 5;  // of a hundred
+const LEAST_TAIL = 5;  // percent
 
 function tailName(row) {
   if (row.timed) return stageName(row.name);
