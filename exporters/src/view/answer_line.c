@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the line of what ran: how many units, at which rate, how long.
+// Writes the line of what ran: the number of units, their rate, their times.
 #include "view/answer_line.h"
 
 #include <string.h>
@@ -27,8 +27,8 @@ static double mean_of(const ppi_answer *answer) {
              : 0;
 }
 
-// In the unit of the times around it, or in its own, which is then said, where
-// that has three digits and the other has not.
+// Writes a time in the unit of the times around it. If only its own unit gives
+// three digits, it has that unit, with the unit's name.
 static void put_beside(ppi_page *page, double ns, ppi_time_unit unit) {
   ppi_time_unit own = ppi_time_unit_of(ns);
   double most_ns = 1000 * ppi_time_unit_ns(unit);
@@ -39,7 +39,7 @@ static void put_beside(ppi_page *page, double ns, ppi_time_unit unit) {
     ppi_page_three_time(page, ns, unit);
 }
 
-// A percentile of so few that it is the greatest says nothing more.
+// A percentile that equals the maximum, for want of units, adds nothing.
 static void put_quantile(ppi_page *page, const ppi_answer *answer,
                          unsigned percent, ppi_time_unit unit) {
   ppi_cell cell = ppi_cell_quantile(&answer->times, percent);
@@ -126,7 +126,7 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
                   ranks->are_reported ? "ranks"
                   : ranks->are_apart  ? "unrelated runs"
                                       : "logs");
-  // Of one that does not know when it began nothing is said.
+  // Unknown if one has no start time.
   if (!first_ns || last_ns - first_ns <= span_ns / 100) return;
   ppi_page_text(page, "begun within ");
   ppi_page_fitting_time(page, (double)(last_ns - first_ns));
@@ -134,8 +134,8 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
       page, ranks->of_hosts ? " by their hosts' clocks \u00b7 " : " \u00b7 ");
 }
 
-// "2026-11-22 10:00 · ", by the clock of whoever reads; of several runs when
-// the first began, and how long the last one is over.
+// "2026-11-22 10:00 · ", in the reader's time zone: the start of the first run.
+// Then the time since the end of the last one.
 static void put_date(ppi_page *page, const ppi_figures *figures,
                      uint64_t now_ns) {
   const uint64_t second = 1000000000, hour = 3600 * second, day = 24 * hour;
@@ -179,7 +179,7 @@ static void put_num(ppi_page *page, const ppi_answer *answer,
 }
 
 // "48 requests in 1.52 s = 31.6/s, 124 ms each (p50 125, max 184), 3.9 in
-// flight"; of ranks an average one.
+// flight". For ranks, the figures of an average one.
 static void put_units(ppi_page *page, const ppi_figures *figures,
                       ppi_base_kind base, const ppi_ranks *ranks) {
   const ppi_answer *answer = &figures->answers[base];
@@ -208,7 +208,7 @@ static void put_units(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, "max ");
   put_beside(page, (double)answer->max_ns, unit);
   ppi_page_text(page, ")");
-  // Little's law: how many are under way at a time.
+  // Little's law: the number under way at a time.
   if (base == PPI_BASE_REQUEST && answer->span_ns) {
     double scale = (double)answer->num_all / (double)answer->num_units;
     ppi_page_text(page, " \u00b7 ");
@@ -227,7 +227,7 @@ static void put_program(ppi_page *page, const char *command) {
   ppi_page_clear(&text);
 }
 
-// Of runs of one program.
+// Only if all runs have the same program.
 static void put_programs(ppi_page *page, const ppi_figures *figures) {
   for (size_t i = 1; i < figures->num_inputs; i++)
     if (strcmp(figures->inputs[i].command, figures->inputs[0].command) != 0)
@@ -235,7 +235,7 @@ static void put_programs(ppi_page *page, const ppi_figures *figures) {
   if (figures->num_inputs) put_program(page, figures->inputs[0].command);
 }
 
-// "2 kinds of processes · engine pid 7: ", of which the line is the busiest's.
+// "2 kinds of processes · engine pid 7: "; the line is of the busiest kind.
 static void put_kind(ppi_page *page, const ppi_figures *figures,
                      const ppi_ranks *ranks) {
   if (!figures->num_kinds) return;

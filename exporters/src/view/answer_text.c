@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer as a text: one table for each answer, below what ran.
+// Writes the answer as text: one table for each answer, below the line of what
+// ran.
 #include "view/answer_text.h"
 
 #include <stdint.h>
@@ -24,7 +25,7 @@ typedef struct answer_text {
   size_t from, total;  // rows of one answer
   ppi_grid_column columns[MOST_COLUMNS];
   size_t cells[MOST_COLUMNS];
-  ppi_page calls;  // its heading
+  ppi_page calls;  // heading of the calls
   ppi_grid grid;
 } answer_text;
 
@@ -55,7 +56,7 @@ static bool has_ranks(const answer_text *text) {
 
 // ---- cells ----
 
-// A blank more is in front of what stands to the left behind numbers.
+// Text on the left gets an extra blank after a column of numbers.
 static void put_calls(ppi_page *page, const ppi_cell *cell) {
   double calls = cell->number;
   bool is_whole = calls == (double)(uint64_t)calls;
@@ -140,7 +141,7 @@ static void choose(answer_text *to) {
 
 // ---- the title ----
 
-// "Where a request's 124 ms go", or what of that there is room for.
+// "Where a request's 124 ms go"; short: "A request's 124 ms".
 static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
   const ppi_cell *total = total_of(text);
   const char *unit = text->view->unit;
@@ -162,7 +163,7 @@ static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
   ppi_page_text(title, is_short ? "" : " go");
 }
 
-// Above the names, in the place of their headings.
+// The title stands above the names, in place of their headings.
 static void put_heading(const answer_text *text) {
   ppi_page title = {0}, line = {0}, headings = {0};
   size_t room = text->columns[0].width + 2 + text->columns[1].width;

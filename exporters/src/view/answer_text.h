@@ -29,7 +29,7 @@ PPROF_BEGIN_C_
 
 // ppi_answer_total is the row of the total of the answer that begins at `from`.
 size_t ppi_answer_total(const ppi_view *view, size_t from);
-// ppi_answer_put_text is the view's own form.
+// ppi_answer_put_text is the `put_text` of the view.
 void ppi_answer_put_text(ppi_page *page, const ppi_view *view,
                          const ppi_report_options *options);
 

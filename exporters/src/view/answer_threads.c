@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of one thread lie together in the figures.
+// Sums the time of each thread by stage. The figures have the rows of one
+// thread together.
 #include "view/answer_threads.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp((*one)->name, (*other)->name);
 }
 
-// Threads of one name have their numbers, too.
+// Threads with equal names also get their numbers.
 static pprof_status number_alike(ppi_threads *threads) {
   ppi_thread **sorted = ppi_alloc((threads->num + 1) * sizeof *sorted);
   bool is_alike = false;
@@ -127,7 +128,7 @@ pprof_status ppi_threads_of(const ppi_figures *figures, ppi_threads *out) {
 }
 
 void ppi_threads_clear(ppi_threads *threads) {
-  // With the one at which a filling failed.
+  // Includes the thread that could not be filled.
   for (size_t i = 0; threads->items && i <= threads->num; i++)
     ppi_answer_clear(&threads->items[i].answer);
   ppi_free(threads->items);

@@ -8,8 +8,8 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_thread {
-  // "thread worker", with its host and process if there are more, and with its
-  // number if others are called so; "thread 4711" of one without a name.
+  // "thread worker", with host and process if there are several, and its number
+  // if the name is not unique. "thread 4711" without a name.
   char name[120];
   uint64_t number;
   ppi_answer answer;
@@ -20,9 +20,9 @@ typedef struct ppi_threads {
   size_t num;
 } ppi_threads;
 
-// ppi_threads_of has of each thread the stages by what they did themselves,
-// without those inside, and the rest of its process's windows. Ranges that
-// cross threads are in none. `figures` must have details.by_thread.
+// ppi_threads_of gives each thread's stages by self time, and the rest of its
+// process's windows. Cross-thread ranges count for no thread. `figures` must
+// have details.by_thread.
 pprof_status ppi_threads_of(const ppi_figures *figures, ppi_threads *out);
 void ppi_threads_clear(ppi_threads *threads);
 

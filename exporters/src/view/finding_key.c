@@ -12,7 +12,7 @@ static bool is_word(char c) {
          (c >= '0' && c <= '9') || c == '_';
 }
 
-// Whether `name` stands at `at` of `text` as words of its own.
+// Whether `text` has `name` at `at` as words of its own.
 static bool stands_at(const char *text, size_t at, const char *name,
                       size_t len) {
   if (!len || strncmp(text + at, name, len) != 0) return false;

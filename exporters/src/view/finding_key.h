@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a finding is called from run to run: its rule, and the stages and
-// devices that it is about.
+// The key of a finding from run to run: its rule, its stages and its devices.
 #pragma once
 
 #include "file/text.h"
@@ -9,8 +8,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_finding_key writes "interference/head/classify": the names that the
-// finding's sentence has, in its order, each once. Figures are not in it.
+// ppi_finding_key writes "interference/head/classify": the rule, and each name
+// of the finding's sentence once, in order, without figures.
 void ppi_finding_key(ppi_page *page, const ppi_figures *figures,
                      const ppi_finding *finding);
 

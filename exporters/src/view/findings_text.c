@@ -31,7 +31,7 @@ static void put_finding(ppi_page *page, const ppi_finding *finding,
   ppi_page_wrapped(page, finding->next, indent + strlen("Next: "));
 }
 
-// The finding that the answer is of may know what to do.
+// The answer's finding may have the next step.
 static const char *next_of(const ppi_findings *findings) {
   const ppi_finding *said = findings->items;
   const ppi_finding *end = findings->items + findings->num;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report's figures say, as lines for people and as JSON.
+// The findings of a report, as lines for people and as JSON.
 #pragma once
 
 #include "file/text.h"
@@ -8,14 +8,14 @@
 
 PPROF_BEGIN_C_
 
-// ppi_findings_put writes the answer and at most five findings, each line of
-// at most 100 columns. Of `options`, which may be NULL, see ppi_findings_of.
+// ppi_findings_put writes the answer and at most five findings, each line of at
+// most 100 columns. `options` (or NULL): see ppi_findings_of.
 pprof_status ppi_findings_put(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings_options *options);
 // ppi_findings_put_json writes all of them, as members of an object.
 pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
                                    const ppi_findings_options *options);
-// The same of findings that are there already, at most so many.
+// The same for given findings, at most `most` of them.
 void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings *findings, size_t most);
 

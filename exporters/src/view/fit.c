@@ -24,7 +24,7 @@ size_t ppi_fit_bytes(const char *text, size_t len, size_t width) {
   return at;
 }
 
-// Where an end begins that has room in `width` of `all` columns.
+// The start of the longest end that fits into `width` of `all` columns.
 static size_t end_within(const ppi_page *page, size_t width, size_t all) {
   size_t at = 0;
   while (at < page->len && all > width) {

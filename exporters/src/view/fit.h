@@ -7,24 +7,24 @@
 
 PPROF_BEGIN_C_
 
-// ppi_page_fit writes `name`, visible, in `width` columns: blanks follow one
-// that is shorter, and of a longer one the middle is left out, because names of
-// one family begin and end alike.
+// ppi_page_fit writes `name`, visible, in `width` columns. Blanks follow a
+// shorter name. A longer one loses its middle, because names of one family
+// begin and end alike.
 void ppi_page_fit(ppi_page *page, const char *name, size_t width);
-// ppi_page_fit_from leaves out what lies between the first few characters, up
-// to `head`, and byte `from`, and what has no room at the end.
+// ppi_page_fit_from keeps the first `head` columns, and the text from byte
+// `from` on, as far as there is room.
 void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
                        size_t head, size_t from);
 // ppi_fit_bytes is how many bytes of `text` have room in `width` columns.
 size_t ppi_fit_bytes(const char *text, size_t len, size_t width);
-// ppi_fit_shared is how many bytes two names begin with alike, `most` of them,
-// up to a word's end.
+// ppi_fit_shared is the length in bytes of the common prefix of two names, up
+// to a word's end and `most`.
 size_t ppi_fit_shared(const char *left, const char *right, size_t most);
 // ppi_page_fit_behind leaves out `prefix` bytes of a name that is too long.
 void ppi_page_fit_behind(ppi_page *page, const char *name, size_t width,
                          size_t prefix);
-// What a page has beyond the usual width is for names that need it; what it
-// lacks is taken from names, down to the least that says something.
+// Names get the room that a page has beyond the usual width. They give up the
+// room that it lacks, down to a readable minimum.
 size_t ppi_fit_widen(size_t usual, size_t wanted, size_t *room);
 size_t ppi_fit_shrink(size_t usual, size_t least, size_t *lack);
 // ppi_page_right writes `text` after blanks, or whole where it is wider.

@@ -122,7 +122,7 @@ size_t ppi_grid_width(const ppi_grid *grid) {
 
 // ---- names ----
 
-// What stands before a name in a tree.
+// The length of the tree's lines before a name.
 static size_t lead_of(words cell) {
   static const char *const leads[] = {" ", "\u2514", "\u2500", "\u00b7"};
   size_t at = 0;
@@ -136,7 +136,7 @@ static size_t lead_of(words cell) {
   return at;
 }
 
-// Of Python's names some have brackets, too, but none a "::" or ">(".
+// Some Python names have brackets, too, but none has a "::" or ">(".
 static bool is_cxx(const char *name) {
   return strstr(name, "::") ? strpbrk(name, "<(") != NULL
                             : strstr(name, ">(") != NULL;
@@ -154,7 +154,8 @@ static void trim(ppi_page *page, size_t from) {
   page->bytes[page->len] = '\0';
 }
 
-// `from`: where it differs from another that looks the same; 0: nowhere.
+// `from`: the byte where the name differs from another one with the same cut;
+// 0: none.
 static void put_cut(ppi_page *out, const ppi_grid *how, words cell,
                     size_t width, size_t from) {
   enum { BEFORE = 10, HEAD = 6 };
@@ -198,7 +199,7 @@ static bool are_same(words a, words b) {
   return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
-// Of thousands of rows those around one are compared with it.
+// A row is compared with so many rows before and after it.
 enum { NEIGHBOURS = 64 };
 
 static size_t differs_at(const ppi_grid *grid, size_t column, size_t row,
@@ -218,8 +219,8 @@ static size_t differs_at(const ppi_grid *grid, size_t column, size_t row,
   return at;
 }
 
-// Of the names that are too long, up to a word's end; a few characters are
-// worth no line.
+// The common prefix of the names that are too long, up to a word's end. A
+// prefix of a few characters is not worth a line.
 static size_t find_prefix(const ppi_grid *grid, size_t column,
                           ppi_page *first) {
   enum { WORTH = 8 };
@@ -247,7 +248,7 @@ static void note_prefix(ppi_grid *grid, size_t column) {
   ppi_page_clear(&first);
 }
 
-// Puts the names of a column in the place of what the cells have.
+// Replaces the cells of a column by its cut names.
 static void take_names(ppi_grid *grid, size_t column, const cut_names *names) {
   ppi_page text = {.failed = grid->text.failed};
   size_t num = ppi_grid_num_rows(grid);
@@ -296,7 +297,7 @@ static void cut_column(ppi_grid *grid, size_t column) {
   ppi_free(last.ends);
 }
 
-// Up to what the caller asks, then up to what is there.
+// Widens columns to the caller's least widths, or to their natural ones.
 static void widen(ppi_grid *grid, bool to_least, size_t *room) {
   for (size_t i = 0; i < grid->num_columns; i++) {
     ppi_grid_column *column = &grid->columns[i];

@@ -36,7 +36,7 @@ static bool ends_with(part word, const char *text) {
   return word.len >= len && memcmp(word.at + word.len - len, text, len) == 0;
 }
 
-// Nobody looks for these: types of values, and how they are laid out.
+// Words that identify no kernel: types of values and layouts.
 static bool is_plain(part word) {
   static const char *const types[] = {
       "bool",     "char",    "short",         "int",    "long",     "unsigned",
@@ -77,8 +77,8 @@ static part last_word(const char *at, const char *end,
   return word;
 }
 
-// The first argument that is a name, of a function or a class; `inout_open` is
-// where the arguments begin, and then those of what was found.
+// The first argument that is a name, of a function or a class. `inout_open` is
+// the start of the arguments, and afterwards of those of the name found.
 static part first_name(const char **inout_open) {
   const char *end = close_of(*inout_open, *inout_open + strlen(*inout_open));
   const char *at = *inout_open + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Peaks as people write them in one option.
+// Parses the peaks of the option, and finds the peak of a stage.
 #include "view/peak.h"
 
 #include <ctype.h>
@@ -73,7 +73,7 @@ pprof_status ppi_peaks_parse(const char *text, ppi_peaks *out,
 
 static const char of_memory[] = "bytes";
 
-// Of one type, or of any (NULL) that is not of memory.
+// Finds the peak of one type; `type` NULL: of any type but memory.
 static const ppi_peak *find(const ppi_peaks *peaks, const char *name,
                             const char *type) {
   for (size_t i = 0; peaks && i < peaks->num; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device can do at most, by data type, as the caller states it: what
-// utilisation is of.
+// The peaks of a device by data type, as the caller states them; utilisation is
+// a share of them.
 #pragma once
 
 #include "pprof/base.h"
@@ -22,21 +22,21 @@ typedef struct ppi_peaks {
 } ppi_peaks;
 
 // ppi_peaks_parse reads "bf16=989T@model*,f32=67T": a data type, its peak in
-// FLOP/s (suffix k, M, G, T or P, each a thousand times the one before) and the
-// stages it is for.
+// FLOP/s and the stages it is for. Suffixes k, M, G, T and P are each a
+// thousand times the one before.
 //
 // Errors: CONFIG; `error` says what is wrong.
 pprof_status ppi_peaks_parse(const char *text, ppi_peaks *out,
                              pprof_error *error);
-// ppi_peaks_find answers the first one for a stage of this name, of the type
-// that it computes with where there is one (NULL: not known); NULL: none.
+// ppi_peaks_find answers the first peak for a stage of this name: of `type`
+// (NULL: unknown), else of any type. NULL: none.
 const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name,
                                const char *type);
-// ppi_peaks_memory is that of the type "bytes": of memory, in bytes a second,
-// which the other does not answer. NULL: none.
+// ppi_peaks_memory answers the peak of type "bytes": of memory, in bytes a
+// second, which ppi_peaks_find leaves out. NULL: none.
 const ppi_peak *ppi_peaks_memory(const ppi_peaks *peaks, const char *name);
-// ppi_peak_bytes is how long a value of a type is, by the number of bits that
-// its name ends in; 4 for other names.
+// ppi_peak_bytes is the size of a value of a type, by the number of bits that
+// its name ends in. Other names: 4.
 double ppi_peak_bytes(const char *type);
 
 PPROF_END_C_

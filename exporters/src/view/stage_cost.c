@@ -15,9 +15,9 @@ const ppi_stage_cost *ppi_stage_cost_find(const ppi_stage_costs *costs,
   return NULL;
 }
 
-// As their makers publish them: dense, in TFLOP/s; memory in TB/s; 0: not known
-// here, which is better than wrong. Where a part of a name is in several, the
-// longer stands first. Sources: docs/cost.md.
+// Peaks as the makers publish them: dense, in TFLOP/s; memory in TB/s. 0: not
+// known here, which is better than wrong. A longer name stands before the names
+// that it contains. Sources: docs/cost.md.
 static const struct {
   const char *name;
   double f32, tf32, f16, fp8, int8, bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Their names, and times in them.
+// Names the units of time, and writes times in them.
 #include "view/time_unit.h"
 
 const char *ppi_time_unit_name(ppi_time_unit unit) {

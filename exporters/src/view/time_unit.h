@@ -19,7 +19,7 @@ const char *ppi_time_unit_name(ppi_time_unit unit);
 double ppi_time_unit_ns(ppi_time_unit unit);
 // ppi_time_unit_of is the largest one in which `ns` is 1 or more.
 ppi_time_unit ppi_time_unit_of(double ns);
-// ppi_page_three writes three digits that say something, or none for 0.
+// ppi_page_three writes a value with three significant digits; 0 is "0".
 void ppi_page_three(ppi_page *page, double value);
 // ppi_page_rate writes a small one with three digits, too: 0.0000926.
 void ppi_page_rate(ppi_page *page, double value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was launched in a stage: kernels, copies and sets by name.
+// Adds the launches of a stage to the tree: kernels, copies and sets by name.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "view/kernel_name.h"
 #include "view/tree_rows.h"
 
-// So many names stand below each stage.
+// The usual number of names below a stage.
 enum { USUAL_TOP = 5 };
 
 bool ppi_tree_is_work(const ppi_report_path *path) {
@@ -32,7 +32,7 @@ static const char *why_idle(const ppi_device_use *use) {
   return words[most];
 }
 
-// Of all devices, each for itself.
+// The busy time of all devices, summed.
 static uint64_t all_busy(const ppi_figures *figures) {
   uint64_t sum_ns = 0;
   for (size_t i = 0; i < figures->num_devices; i++)
@@ -109,7 +109,7 @@ static bool add_name(work_names *names, const char *name,
   return true;
 }
 
-// What lies in a path comes behind it.
+// The paths inside a path follow it.
 static bool gather(ppi_view *view, const ppi_figures *figures,
                    const ppi_report_options *options, const ppi_report_path *up,
                    work_names *out) {
@@ -178,7 +178,8 @@ static bool add_stray(ppi_view *view, const ppi_figures *figures,
   return true;
 }
 
-// With its reasons, unless there is the usual one only.
+// Adds the launches outside of ranges; their reasons follow, unless all have
+// the usual one.
 static bool add_outside(ppi_view *view, const ppi_figures *figures) {
   const ppi_report_kernels *kernels = &figures->kernels;
   work_name all = {.name = "(launched outside of ranges)"};

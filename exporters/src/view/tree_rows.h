@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of the tree: stages, and what was launched in them.
+// The rows of the tree: stages, and the launches in them.
 #pragma once
 
 #include "view/view.h"
@@ -56,16 +56,16 @@ typedef enum ppi_tree_cell {
 
 // ppi_tree_is_work: a kernel, a copy or a set.
 bool ppi_tree_is_work(const ppi_report_path *path);
-// ppi_tree_put_use fills in what devices did in a stage.
+// ppi_tree_put_use fills in the work of devices in a stage.
 void ppi_tree_put_use(ppi_cell *cells, const ppi_figures *figures,
                       const ppi_report_path *path);
-// ppi_tree_add_work adds a row for each name of what was launched directly in
-// `up`, by time; NULL: in no range, with a row above them.
+// ppi_tree_add_work adds a row for each name that `up` launched directly, by
+// time. NULL: launches in no range, with a row above them.
 pprof_status ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
                                const ppi_report_options *options,
                                const ppi_report_path *up, size_t level);
 
-// ppi_tree_put_text is the view's own form.
+// ppi_tree_put_text is the `put_text` of the view.
 void ppi_tree_put_text(ppi_page *page, const ppi_view *view,
                        const ppi_report_options *options);
 

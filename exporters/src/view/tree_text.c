@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree as a text: the columns that fit, names cut in the middle.
+// Writes the tree as text: the columns that fit, names cut in the middle.
 #include <stdint.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "view/view_tree.h"
 #include "view/wrapped.h"
 
-// The columns in the order in which they are shown; of those that the width has
-// no room for the last by rank go first: [1] with kernels. NEVER: unless it is
-// named.
+// The columns in the order of display. On a narrow page the greatest rank is
+// left out first: ranks[1] with kernels, else ranks[0]. NEVER: shown only if it
+// is named.
 typedef struct shown_column {
   const char *name;  // also that of --columns
   size_t cell;
@@ -141,7 +141,7 @@ typedef struct tree_text {
   const ppi_view *view;
   const ppi_report_options *options;
   ppi_grid_column columns[NUM_SHOWN + 1];
-  size_t taken[NUM_SHOWN];  // what the columns behind the name show
+  size_t taken[NUM_SHOWN];  // columns behind the name
   ppi_grid grid;
   bool all_few;  // the column p99 is the greatest of all rows
 } tree_text;
@@ -271,8 +271,8 @@ static void put_part(ppi_page *line, const char *what, int64_t ns) {
   ppi_page_fitting_time(line, (double)ns);
 }
 
-// Where events and kernels have timed the same stage, by how much they differ,
-// and why: what of its events' time no kernel of its own ran.
+// Writes the difference if events and kernels timed the same stage, and its
+// reasons. A reason is time between the events without a kernel of the stage.
 static void put_apart(const tree_text *text, size_t row) {
   const ppi_cell *cells = cells_of(text, row);
   if (cells[PPI_TREE_EVENTS].kind == PPI_CELL_NONE) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cells and rows: how views are filled, and how a cell reads in each format.
+// Fills the cells and rows of views, and writes a cell in each format.
 #include "view/view.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ bool ppi_cell_is_ratio(const ppi_cell *cell, double *out_percent) {
   return true;
 }
 
-// The greatest integer whose square is not above `square`, bit by bit.
+// The square root, rounded down, bit by bit.
 static uint64_t root(unsigned __int128 square) {
   uint64_t found = 0;
   for (int bit = 63; bit >= 0; bit--) {
@@ -96,8 +96,8 @@ ppi_cell ppi_cell_least(const ppi_spread *spread) {
 }
 
 // The variance is (n * sum of squares - sum^2) / (n * (n - 1)). Its root is r
-// to the nearest when (2r - 1)^2 <= 4 * variance < (2r + 1)^2, so integers give
-// it exactly, as long as they hold the product.
+// to the nearest when (2r - 1)^2 <= 4 * variance < (2r + 1)^2. Integers
+// therefore give it exactly, as long as the product fits.
 ppi_cell ppi_cell_deviation(const ppi_spread *spread) {
   typedef unsigned __int128 wide;
   const ppi_spread whole = ppi_spread_whole(spread);
@@ -229,7 +229,7 @@ void ppi_view_clear(ppi_view *view) {
 
 typedef struct rounded {
   ppi_cell *cell;
-  uint64_t ns;  // of the divisor: what rounding down takes off
+  uint64_t ns;  // remainder of rounding down, by the divisor
 } rounded;
 
 static int compare_rests(const void *left, const void *right) {
@@ -299,7 +299,7 @@ void ppi_page_cell(ppi_page *page, const ppi_cell *cell,
   }
 }
 
-// Two places, or three digits of what would be 0.00.
+// Two decimal places; a value that would be 0.00 has three digits.
 static void put_decimal(ppi_page *page, double value) {
   bool is_tiny = value > 0 && value < 0.005;
   ppi_page_fixed(page, value, is_tiny ? ppi_page_decimals(value, 2) : 2);

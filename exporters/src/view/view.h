@@ -31,7 +31,7 @@ typedef struct ppi_cell {
     double number;
   };
   uint64_t divisor;
-  bool at_max;  // a percentile of so few calls that it is the greatest of them
+  bool at_max;         // a percentile of so few calls that it is their maximum
   signed char rounds;  // as an integer: < 0 down, > 0 up, 0 to the nearest
 } ppi_cell;
 
@@ -41,15 +41,17 @@ ppi_cell ppi_cell_signed(int64_t count);
 ppi_cell ppi_cell_time(uint64_t ns);
 ppi_cell ppi_cell_unresolved(void);
 ppi_cell ppi_cell_mean(uint64_t sum_ns, uint64_t n);
-// ppi_cell_average, ppi_cell_most and ppi_cell_least are of what was not cut.
+// ppi_cell_average, ppi_cell_most and ppi_cell_least leave out ranges that were
+// cut.
 ppi_cell ppi_cell_average(const ppi_spread *spread);
 ppi_cell ppi_cell_most(const ppi_spread *spread);
 ppi_cell ppi_cell_least(const ppi_spread *spread);
-// ppi_cell_deviation is that of a sample, to the nearest ns; none below two.
+// ppi_cell_deviation is the deviation of a sample, to the nearest ns; none
+// below two values.
 ppi_cell ppi_cell_deviation(const ppi_spread *spread);
-// ppi_cell_quantile is that of nearest rank; none for no values.
+// ppi_cell_quantile is the quantile of nearest rank; none for no values.
 ppi_cell ppi_cell_quantile(const ppi_histogram *histogram, unsigned percent);
-// ppi_cell_rank is where it lies among `n` values in order, from 1 on.
+// ppi_cell_rank is the quantile's rank among `n` sorted values, from 1 on.
 uint64_t ppi_cell_rank(uint64_t n, unsigned percent);
 ppi_cell ppi_cell_whole(double number);
 ppi_cell ppi_cell_decimal(double number);
@@ -72,8 +74,8 @@ typedef struct ppi_column {
 #define PPI_COLUMN_CELL(cell, name, unit) cell,
 #define PPI_COLUMN_ROW(cell, name, unit) {name, unit},
 
-// How Paddle lays the view out: a table column shows one cell, or several
-// joined by ` / `; it is as wide as its widest text, but no less than `width`.
+// Paddle's layout of the view. A table column shows one cell, or several joined
+// by ` / `. It is as wide as its widest text, but at least `width`.
 typedef struct ppi_table_column {
   const char *heading;
   size_t width;
@@ -92,25 +94,25 @@ typedef struct ppi_view_kind {
   const ppi_column *columns;
   size_t num_columns;
   const ppi_table_column *table_columns;
-  // Of the rows in section 1, as many: their headings; NULL: all rows are in
-  // section 0.
+  // As many headings, for the rows in section 1; NULL: all rows are in section
+  // 0.
   const ppi_table_column *second_columns;
   size_t num_table_columns;
-  // Of more than PPI_BRIEF_MOST columns Markdown shows so many in this order,
-  // but none that is empty; NULL: in the order of `columns`.
+  // With more than PPI_BRIEF_MOST columns, Markdown shows so many in this
+  // order, and no empty one. NULL: in the order of `columns`.
   const size_t *brief;
   size_t num_brief;
   bool has_time_unit;
   bool has_quantiles;  // JSON and CSV say which are at_max
-  // Needs details that a report collects only when asked before its first run:
-  // no part of a print of all views.
+  // Needs details that a report collects only on request before its first run.
+  // A print of all views leaves it out.
   bool named_only;
-  bool only_with_rows;  // without any it is not there
+  bool only_with_rows;  // without rows the view is left out
   bool note_first;      // Markdown has the note, as it is, above the table
   ppi_table_end end;
   pprof_status (*build)(const ppi_figures *figures,
                         const ppi_report_options *options, ppi_view *out);
-  // Puts rows together for people to read, in tables and Markdown; NULL: none.
+  // Merges rows in tables and Markdown; NULL: none.
   void (*fold)(ppi_view *view, const ppi_report_options *options);
   // The view as a text of its own form; NULL: as a table of the layout above.
   void (*put_text)(ppi_page *page, const ppi_view *view,
@@ -124,16 +126,16 @@ typedef struct ppi_view_kind {
   .num_table_columns = sizeof(shown) / sizeof *(shown)
 
 #define PPI_BRIEF_MOST 8
-// ppi_view_rank is how important a column is to tables that have no room for
-// all: 0 stays, others go from the greatest on. `brief` comes first, in order.
+// ppi_view_rank ranks a column for tables without room for all: 0 stays, others
+// go from the greatest on. `brief` comes first, in order.
 size_t ppi_view_rank(const ppi_view_kind *kind, size_t column);
 // ppi_view_put_columns appends the names of columns as "a|b".
 void ppi_view_put_columns(const ppi_view_kind *kind, ppi_page *out);
 #define PPI_VIEW_BRIEF(cells) \
   .brief = (cells), .num_brief = sizeof(cells) / sizeof *(cells)
 
-// What else tables show of a row; all NULL for most. Texts are the report's,
-// the view's, or static.
+// The other parts of a row in tables; all NULL for most rows. Texts are the
+// report's, the view's, or static.
 typedef struct ppi_view_row {
   size_t section, indent;
   const char *title;  // the row begins a table of its own
@@ -149,16 +151,16 @@ struct ppi_view {
   ppi_cell *cells;  // kind->num_columns a row
   size_t num_rows, rows_capacity, cells_capacity;
   ppi_page note;
-  char **texts;  // what ppi_view_text made
+  char **texts;  // made by ppi_view_text
   size_t num_texts, texts_capacity;
-  const char *reason;    // why there is nothing to show; NULL: there is
+  const char *reason;    // why the view is empty; NULL: it is not
   bool only_when_named;  // has too little to show in a table of all views
-  const char *unit;      // what the times are of; NULL for most
+  const char *unit;      // unit that the times are of; NULL for most
   const char *more;      // heading of a further table column; NULL: none
   size_t more_cell;
 };
 
-// The headings and the columns of what ppi_view_put_spread fills.
+// The headings and the columns that ppi_view_put_spread fills.
 #define PPI_HOST_HEADING "CPU Total / Avg / Max / Min / Ratio(%)"
 #define PPI_DEVICE_HEADING "GPU Total / Avg / Max / Min / Ratio(%)"
 // clang-format off
@@ -183,32 +185,33 @@ void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
 // memory.
 const char *ppi_view_text(ppi_view *view, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// ppi_view_shorten makes one of the first `len` bytes of `name`; of more than
-// `width` code points it keeps the first `kept` and ends them in "...".
+// ppi_view_shorten makes a text of the first `len` bytes of `name`. Of more
+// than `width` code points it keeps the first `kept` and appends "...".
 const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
                              size_t width, size_t kept);
-// ppi_view_put_at_max names the columns of the row that are at_max, with blanks
-// between; false: there are none.
+// ppi_view_put_at_max writes the names of the row's columns that are at_max,
+// with blanks between; false: there are none.
 bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out);
 // The name of that column, and what `*` stands for in tables.
 #define PPI_AT_MAX "at_max"
 #define PPI_AT_MAX_NOTE                                                   \
   "*: the greatest of all: a P50 differs from it from 2 calls on, a P90 " \
   "from 10, a P99 from 100.\n"
-// ppi_view_note_base says what ratios are of.
+// ppi_view_note_base notes the base of the ratios.
 void ppi_view_note_base(ppi_view *view, const ppi_figures *figures);
 void ppi_view_clear(ppi_view *view);
 
-// A cell as CSV and JSON have it: numbers alike, `none` where there is none.
+// Writes a cell for CSV and JSON, with equal numbers; `none` stands for no
+// value.
 void ppi_page_cell(ppi_page *page, const ppi_cell *cell,
                    void (*put_text)(ppi_page *, const char *),
                    const char *none);
-// The same as tables and Markdown have it.
+// The same for tables and Markdown.
 void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
                          void (*put_text)(ppi_page *, const char *),
                          ppi_time_unit unit);
-// ppi_view_add_up has mean times from row `first` on add up to the last row's
-// in whole nanoseconds, too: the greatest rests are rounded up, the others
+// ppi_view_add_up makes the mean times from row `first` on add up to the last
+// row's in whole nanoseconds. It rounds the greatest remainders up, the others
 // down. Indented rows are parts of others. false: out of memory.
 bool ppi_view_add_up(ppi_view *view, size_t first, size_t column);
 // ppi_page_integer rounds a count or a mean time as the cell says.

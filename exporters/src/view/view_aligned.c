@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of the styles.
+// Prints the tables of the styles.
 #include "view/view_aligned.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of the styles: columns two blanks apart, numbers on the right.
+// Tables of the styles: two blanks between columns, numbers on the right.
 #pragma once
 
 #include "view/view.h"
@@ -27,7 +27,7 @@ struct ppi_aligned {
 #define PPI_ALIGNED_MOST 16  // columns
 void ppi_aligned_put(ppi_page *page, const ppi_aligned *table);
 
-// ppi_aligned_put_name, ppi_aligned_put_count: what most columns have.
+// ppi_aligned_put_name, ppi_aligned_put_count: the `put` of most columns.
 void ppi_aligned_put_name(ppi_page *page, const ppi_cell *cell,
                           const ppi_aligned *table);
 void ppi_aligned_put_count(ppi_page *page, const ppi_cell *cell,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time goes of what a run is made of: requests, or else steps, or
-// else the run. Every moment counts once, so that the rows add up to the total.
+// Builds the answer: where the time of requests goes, or else of steps, or else
+// of the run. Every moment counts once, so the rows add up to the total.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ static const ppi_table_column table_columns[] = {
     {"Max", 8, MOST, 1},        {"Calls", 8, CALLS, 1},
 };
 
-// Below so many units the greatest one stands for P99.
+// With fewer units, the maximum replaces P99.
 #define FEW 100
 // ---- rows ----
 
 typedef struct ordered_row {
   const ppi_answer_row *row;
-  uint64_t stage_ns;  // of the row that it is a part of, or its own
+  uint64_t stage_ns;  // time of its stage, or its own
 } ordered_row;
 
 static int compare_rows(const void *left, const void *right) {
@@ -54,7 +54,8 @@ static bool is_part_of(const ppi_answer_row *part,
          strcmp(part->device, stage->device) == 0;
 }
 
-// Rows lie by name, where and device, the stage before its parts.
+// The answer has its rows by name, where and device, each stage before its
+// parts.
 static ordered_row *order_rows(const ppi_answer *answer) {
   ordered_row *rows = ppi_alloc((answer->num_rows + 1) * sizeof *rows);
   const ppi_answer_row *stage = NULL;
@@ -71,7 +72,7 @@ static ordered_row *order_rows(const ppi_answer *answer) {
 
 static const char *name_of(ppi_view *view, const ppi_answer_row *row,
                            ppi_base_kind base) {
-  // Before the stage's name, and behind it.
+  // The texts before and behind the stage's name.
   static const char *const waits[PPI_NUM_WHERES][2] = {
       [PPI_WHERE_LINE] = {"in line for ", ""},
       [PPI_WHERE_HELD] = {"held up by ", ""},
@@ -111,13 +112,13 @@ static const char *where_of(const ppi_answer_row *row) {
   return "";
 }
 
-// Which answer's rows are added.
+// The answer that adds its rows, and the view that gets them.
 typedef struct adding {
   ppi_view *view;
   const ppi_answer *answer;
   ppi_base_kind base;
   const char *of;          // of all if NULL
-  const ppi_ranks *ranks;  // that it is the sum of; NULL, or fewer than 2: none
+  const ppi_ranks *ranks;  // the ranks of its sum; NULL, or fewer than 2: none
 } adding;
 
 static int compare_times(const void *left, const void *right) {
@@ -125,7 +126,7 @@ static int compare_times(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-// An average unit's time in a row; NULL: in all.
+// An average unit's time in a row; `key` NULL: in all rows.
 static double mean_in(const ppi_answer *answer, const ppi_answer_row *key) {
   const ppi_answer_row *row = key ? ppi_answer_row_find(answer, key) : NULL;
   uint64_t sum_ns = !key ? answer->total_ns : row ? row->total_ns : 0;
@@ -239,7 +240,7 @@ static pprof_status add_ranks(const adding *all) {
   return status;
 }
 
-// Those that have stages in common, together.
+// Adds an answer for each kind of processes: those with stages in common.
 static pprof_status add_kinds(const adding *all, const ppi_figures *figures) {
   pprof_status status = PPROF_STATUS_OK;
   for (uint32_t i = 0; i < figures->num_kinds && status == PPROF_STATUS_OK;
@@ -308,7 +309,7 @@ static pprof_status build_answer(const ppi_figures *figures,
   return status;
 }
 
-// Of more rows than so many, those below this share are shown as one.
+// Of more than FEW_ROWS rows, those below LEAST_PERCENT are shown as one.
 #define LEAST_PERCENT 1
 #define FEW_ROWS 12
 
@@ -330,7 +331,7 @@ static void move_row(ppi_view *view, size_t to, size_t from) {
           NUM_COLUMNS * sizeof *view->cells);
 }
 
-// One row in place of `num` small ones, of `ns` together.
+// Writes one row in place of `num` small ones with `ns` in all.
 static void put_small(ppi_view *view, size_t at, size_t total, size_t num,
                       uint64_t ns) {
   const ppi_cell *of = cells_of(view, total);
@@ -346,8 +347,8 @@ static void put_small(ppi_view *view, size_t at, size_t total, size_t num,
   memcpy(view->cells + at * NUM_COLUMNS, cells, sizeof cells);
 }
 
-// The rows from `from` to `total`, put to where `kept` says; parts of what is
-// small are in it.
+// Moves the rows from `from` to `total` to `kept`, and merges small rows. The
+// time of a small stage includes its parts.
 static size_t fold_one(ppi_view *view, size_t from, size_t total, size_t kept) {
   uint64_t ns = 0;
   size_t num = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CPU view: where the time of measured stages went, as time(1) tells it of
-// a program, and why they did not run.
+// Builds the CPU view: where the time of measured stages went, as in time(1),
+// and why they did not run.
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +48,8 @@ static uint64_t cpu_of(const ppi_cpu_sums *sums) {
   return sums->user_ns + sums->sys_ns;
 }
 
-// The kernel was asked a moment outside of the range: what it tells may exceed
-// it.
+// The kernel is read slightly outside of the range, so its value may exceed the
+// range's.
 static uint64_t rest(uint64_t whole, uint64_t part) {
   return whole > part ? whole - part : 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Distribution view: how much of the communication computation hides.
+// Builds the Distribution view: how much of the communication computation
+// hides.
 #include "view/view.h"
 
 enum { INDENT = 2 };
@@ -20,7 +21,7 @@ static const ppi_table_column table_columns[] = {
     {"Ratio (%)", 25, RATIO, 1},
 };
 
-// Overlaps are no calls of anything.
+// Overlaps have no calls.
 enum { NO_CALLS = -1 };
 typedef struct line {
   const char *name;

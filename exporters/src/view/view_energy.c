@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Energy view: what each stage took on each device, and what the device
-// took without any.
+// Builds the Energy view: the energy of each stage on each device, and of the
+// device without a stage.
 #include <string.h>
 
 #include "report/figures/sum.h"

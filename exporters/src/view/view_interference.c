@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Interference view: which stages ran on a device at the same time, for how
-// long, and by how much that slowed each of them down.
+// Builds the Interference view: stages that ran at the same time on a device,
+// and how much each slowed down.
 #include <string.h>
 
 #include "view/view.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Kernel view: device ranges that are kernels, by name.
+// Builds the Kernel view: device ranges that are kernels, by name.
 #include <string.h>
 
 #include "view/view_named.h"
@@ -35,7 +35,8 @@ static const ppi_table_column table_columns[] = {
 static const ppi_named_layout layout = {
     .calls = CALLS, .device = DEVICE_TOTAL, .p50 = P50};
 
-// The length of `name<template>` where `(arguments)` follow, else of all.
+// The length of `name<template>` if `(arguments)` follow, else of the whole
+// name.
 static size_t without_arguments(const char *name) {
   size_t len = strlen(name);
   const char *close = strrchr(name, ')');
@@ -57,7 +58,7 @@ static bool cut_name(ppi_view *view, const ppi_named_block *block,
   return label != NULL;
 }
 
-// What somebody should read who has none.
+// The reason for a report without kernels.
 static const char *why_none(const ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_devices; i++)
     if (figures->devices[i].ranges || figures->devices[i].untimed)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Launch view: kernels by name and by how they were launched, and how much
-// of a multiprocessor such a launch can fill.
+// Builds the Launch view: kernels by name and launch shape, and the share of a
+// multiprocessor that they can fill.
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static const ppi_table_column table_columns[] = {
     {PPI_DEVICE_HEADING, 40, TOTAL, PPI_SPREAD_CELLS},
 };
 
-// Kernels that read alike and were launched alike are one row.
+// Kernels with equal names and equal launch shapes share a row.
 typedef struct launch_row {
   const char *name;
   const ppi_report_shape *from;
@@ -155,7 +155,7 @@ static bool add_row(ppi_view *view, const launch_row *row, uint64_t base_ns) {
   return true;
 }
 
-// Of all kernels, also of those that do not say how they were launched.
+// The time of all kernels, with or without a launch shape.
 static uint64_t kernel_time(const ppi_figures *figures) {
   uint64_t sum_ns = 0;
   for (size_t i = 0; i < figures->num_names; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Memory view: for each place what was allocated and freed under which
-// name, and how much was in use at most.
+// Builds the Memory view: memory allocated and freed under each name, and the
+// most in use, for each place.
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ static bool add_totals(ppi_view *view, const ppi_report_place *place,
   return line != NULL;
 }
 
-// What all places have in common; `rows` has room for all memory.
+// The data that all places share; `rows` has room for all memory.
 typedef struct memory_build {
   ppi_view *view;
   const ppi_figures *figures;

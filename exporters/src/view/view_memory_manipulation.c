@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Memory Manipulation view: ranges that copy or set memory, as the host
-// saw them and as the device recorded them.
+// Builds the Memory Manipulation view: ranges that copy or set memory, on the
+// host side and on the device side.
 #include "view/view_named.h"
 
 enum { SELF = PPI_NAMED_CELLS, P50, NUM_COLUMNS = P50 + PPI_TIMES_CELLS };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Messages view: communication by the size of its messages.
+// Builds the Messages view: communication by the size of its messages.
 #include <stdlib.h>
 #include <string.h>
 

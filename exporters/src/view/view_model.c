@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Model view: the phases of a step, and the device time submitted in them.
+// Builds the Model view: the phases of a step, and the device time submitted in
+// them.
 #include "view/view.h"
 
 enum {
@@ -50,9 +51,9 @@ static ppi_cell signed_time(int64_t ns) {
   return (ppi_cell){.kind = PPI_CELL_TIME, .value = ns, .divisor = 1};
 }
 
-// What the phases leave of the base. Threads in parallel can use more than
-// there is: then it is below zero, and the note says why. Unsigned sums wrap,
-// so that no garbage overflows.
+// The rest of the base without the phases. Parallel threads can use more than
+// the base: the rest is then below zero, and the note gives the reason.
+// Unsigned sums wrap, so that no garbage overflows.
 static bool add_others(ppi_view *view, const ppi_figures *figures) {
   uint64_t host_ns = figures->base_ns, device_ns = figures->model_device_ns;
   for (int i = PPI_PHASE_PROFILE_STEP + 1; i < PPI_NUM_PHASES; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of named things: one block of all threads or one for each, ordered by a
-// key, cut to the number that the caller wants.
+// Builds rows of named things, sorted by a key, in one block or in one for each
+// thread.
 #include "view/view_named.h"
 
 #include <stdlib.h>
@@ -178,7 +178,7 @@ size_t ppi_named_order(ppi_named_list *list, ppi_sort_key key, long top) {
   return top > 0 && (size_t)top < list->num ? (size_t)top : list->num;
 }
 
-// The asked key if the block has cells of it, else the block's own.
+// The caller's key if the block has cells for it, else the block's own.
 static ppi_sort_key key_for(const ppi_named_block *block) {
   ppi_sort_key asked = ppi_sort_key_of(block->options);
   const ppi_named_layout *layout = block->layout;
@@ -190,7 +190,7 @@ static ppi_sort_key key_for(const ppi_named_block *block) {
   return has ? asked : block->order;
 }
 
-// A key that the table would not show becomes a column of it.
+// A key without a column in the table gets one.
 static void show_key(ppi_view *view, const ppi_named_layout *layout,
                      ppi_sort_key key) {
   static const char *const headings[][5] = {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of named things, which Operator, Kernel, Memory Manipulation,
-// UserDefined and the styles have in common: gathering, ordering, cutting.
+// Rows of named things, for Operator, Kernel, Memory Manipulation, UserDefined
+// and the styles: collecting, sorting, cutting.
 #pragma once
 
 #include "view/view_sort.h"
 
 PPROF_BEGIN_C_
 
-// What one row is made of.
+// The source of one row.
 typedef struct ppi_named {
   const char *name, *category_name;
   uint32_t category;
   uint64_t calls;
   ppi_spread host, device;
-  const ppi_spread *timed;     // what the deviation is of
-  const ppi_histogram *times;  // what percentiles are of
+  const ppi_spread *timed;     // for the deviation
+  const ppi_histogram *times;  // for percentiles
   uint64_t self_ns, own_device_ns;
   ppi_net_bytes memory, own_memory;
   const ppi_report_name *from;  // NULL: of one thread
@@ -33,19 +33,19 @@ bool ppi_named_add(ppi_named_list *list, const ppi_named *named);
 ppi_named ppi_named_ranges(const ppi_report_name *from);
 // The same with the submitting sides of its device ranges.
 ppi_named ppi_named_host(const ppi_report_name *from);
-// The device side of a name; percentiles are of it too.
+// The device side of a name, with percentiles of that side.
 ppi_named ppi_named_device(const ppi_report_name *from);
 // ppi_named_key is the value of `named` that `key` orders by.
 ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key);
-// ppi_named_flops is what its ranges stated in all; none when they did not, or
-// when only those of one thread count.
+// ppi_named_flops is the sum that the ranges stated; none if they stated none,
+// or for the ranges of one thread.
 ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named);
-// ppi_named_order sorts by the key, then name and category, and answers how
-// many of the rows to show.
+// ppi_named_order sorts by the key, then name and category, and answers the
+// number of rows to show.
 size_t ppi_named_order(ppi_named_list *list, ppi_sort_key key, long top);
 void ppi_named_clear(ppi_named_list *list);
 
-// Where a view has its cells; the name is the first one. 0: nowhere.
+// The numbers of a view's cells; the name is the first one. 0: no such cell.
 typedef struct ppi_named_layout {
   size_t category, thread, calls, host, device, self, p50;
 } ppi_named_layout;
@@ -74,7 +74,7 @@ enum {
   PPI_NAMED_TABLE_COLUMNS = 4,
   PPI_NAMED_BRIEF = 8
 };
-// What Markdown has of them; THREAD is there for those that have it.
+// Their columns in Markdown, with THREAD if they have it.
 extern const size_t ppi_named_brief[PPI_NAMED_BRIEF];
 extern const ppi_table_column ppi_named_table_columns[PPI_NAMED_TABLE_COLUMNS];
 
@@ -84,7 +84,7 @@ typedef struct ppi_named_block {
   const ppi_report_options *options;
   const ppi_named_layout *layout;
   ppi_named_list list;
-  ppi_sort_key order;  // where the caller asks for none that is a cell here
+  ppi_sort_key order;  // if the caller's key has no cell here
   uint64_t host_base, device_base;
   const char *banner;            // NULL: none
   const char *process, *thread;  // NULL: all threads merged
@@ -98,14 +98,15 @@ typedef struct ppi_named_block {
 // ppi_named_put orders the block and adds its rows.
 pprof_status ppi_named_put(ppi_view *view, ppi_named_block *block);
 
-// ppi_named_put_blocks puts all names that `takes`: in one block, or in one for
-// each thread that has any. `start` (or NULL) sets the bases of a block.
+// ppi_named_put_blocks adds all names that `takes` accepts: in one block, or in
+// one for each thread that has any. `start` (or NULL) sets the bases of a
+// block.
 typedef bool ppi_named_takes(uint32_t category, const char *name);
 pprof_status ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
                                   ppi_named_takes *takes,
                                   void (*start)(ppi_named_block *block));
 
-// ppi_named_is_copy tells the names of the Memory Manipulation view.
+// ppi_named_is_copy: the name belongs to the Memory Manipulation view.
 bool ppi_named_is_copy(uint32_t category, const char *name);
 bool ppi_named_is_user_defined(uint32_t category);
 

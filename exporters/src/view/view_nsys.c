@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The style nsys: host ranges under the columns of `nsys stats -r nvtx_sum`.
+// Builds the style nsys: host ranges, as in `nsys stats -r nvtx_sum`.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static const ppi_column columns[NUM_COLUMNS] = {
     [STYLE] = {"Style", NULL},         [RANGE] = {"Range", NULL},
 };
 
-// Ranges that may end on another thread are what NVTX calls start and end.
+// NVTX calls cross-thread ranges start and end.
 static const char *style_of(const ppi_report_name *name) {
   if (!name->num_async) return "PushPop";
   return name->num_async < name->host.n ? "PushPop+StartEnd" : "StartEnd";
@@ -54,8 +54,8 @@ static bool add_row(ppi_view *view, const ppi_named *named, uint64_t base_ns) {
   return true;
 }
 
-// NVTX knows no categories of ours: names that several share are one. Calls of
-// the runtime are no ranges of it: cuda_api_sum has them.
+// NVTX does not know our categories: equal names of several categories are one.
+// Runtime calls are not among its ranges: cuda_api_sum has them.
 typedef struct shared_names {
   const ppi_report_name **names;  // by name
   size_t num;
@@ -90,8 +90,8 @@ static void clear_names(shared_names *shared) {
   ppi_free(shared->names);
 }
 
-// Answers the name at *at, merged with those that read alike, and moves on;
-// NULL when out of memory.
+// Answers the name at *at, merged with equal names, and moves on; NULL when out
+// of memory.
 static const ppi_report_name *next_name(shared_names *shared, size_t *at) {
   const ppi_report_name *first = shared->names[(*at)++];
   if (*at == shared->num || strcmp(shared->names[*at]->name, first->name) != 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The style nsys: kernels, copies, and ranges by what was launched in them,
-// under the columns of `nsys stats`.
+// Builds the style nsys: kernels, copies, and ranges by their launches, under
+// the columns of `nsys stats`.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +10,14 @@
 #include "report/figures/path_rows.h"
 #include "view/view_aligned.h"
 
-// What one row has of one path or name; rows that read alike are one.
+// The row of a path or name; rows with equal texts are merged.
 typedef struct gpu_row {
   const char *range, *name;  // "": none
   const char *grid, *block;  // NULL: in no column
   ppi_spread times;
   const ppi_histogram *histogram;
   uint64_t ops, busy_ns, host_ns, calls, levels, children;
-  size_t path;           // whose `calls` they are
+  size_t path;           // the path of `calls`
   ppi_histogram merged;  // of several; else empty
 } gpu_row;
 
@@ -150,7 +150,7 @@ static void put_thousandths(ppi_page *page, const ppi_cell *cell,
     ppi_page_text(page, "-");
 }
 
-// Heading, what it has of a row, how a text shows it.
+// For each column: its heading, its value in a row, its writer for text.
 // clang-format off
 #define SPREAD(each, before)                                    \
   each(before "Avg (ns)", average, put_tenths)                  \
@@ -233,7 +233,7 @@ TABLE(nvtx_kern_sum, NVTX_KERN_SUM)
 
 // ---- rows ----
 
-// Takes the rows.
+// Takes ownership of the rows.
 static pprof_status put_rows(ppi_view *view, gpu_rows *rows, bool added,
                              get_fn *const *gets, long top) {
   uint64_t base_ns = 0;
@@ -347,14 +347,14 @@ static pprof_status build_sizes(const ppi_figures *figures,
                      mem_size_sum_gets);
 }
 
-// Of the ranges alone: neither work of a device nor a call of the runtime.
+// Whether the path is a range: neither device work nor a runtime call.
 static bool is_range(const ppi_report_path *path) {
   return !path->on_device &&
          strcmp(path->category_name,
                 ppi_category_name(PPROF_CATEGORY_RUNTIME)) != 0;
 }
 
-// All that lies in a path comes behind it.
+// The paths inside a path follow it.
 static pprof_status build_projections(const ppi_figures *figures,
                                       const ppi_report_options *options,
                                       ppi_view *out) {
@@ -384,8 +384,8 @@ static pprof_status build_projections(const ppi_figures *figures,
   return put_rows(out, &rows, added, proj_sum_gets, options->top);
 }
 
-// Each kernel has a row in every range around it: of a deep log there would be
-// as many as paths and levels multiplied.
+// A kernel has a row in every range around it: a deeply nested log would have
+// paths times levels.
 enum { MOST_ROWS = 65536 };
 
 // A kernel counts for every range around its launch.
@@ -439,7 +439,8 @@ static void put_shown(ppi_page *page, const ppi_view *view,
   ppi_aligned_put(page, &table);
 }
 
-// All but the deviation, with the name at the end; of ranges what says most.
+// All columns but the deviation, with the name last; for ranges, the most
+// important ones.
 static const size_t name_last[] = {0, 1, 2, 3, 4, 5, 6, 8};
 static const size_t launched[] = {0, 1, 2, 3, 5, 8, 9, 10};
 static const size_t projected[] = {0, 2, 3, 4, 5, 6, 8, 14};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Numbers view: what stood in names that folded. The Counters view: the
-// values of counters over time.
+// Builds the Numbers view: the numbers in names that folded. Builds the
+// Counters view: the values of counters over time.
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +134,7 @@ static bool add_counter(ppi_view *view, const ppi_report_work *work,
   return true;
 }
 
-// Those of one counter stand together, for each run and thread.
+// The values of one counter stand together, for each run and thread.
 static size_t sum_counter(const ppi_figures *figures, size_t first,
                           ppi_gauge *out) {
   const ppi_report_work *work = &figures->work[first], *at = work;
@@ -146,7 +146,7 @@ static size_t sum_counter(const ppi_figures *figures, size_t first,
   return next;
 }
 
-// The program's own come before the machine's.
+// The program's counters come before the machine's.
 static pprof_status build_counters(const ppi_figures *figures,
                                    const ppi_report_options *options,
                                    ppi_view *out) {

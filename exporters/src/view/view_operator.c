@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Operator view: operators, and under each what it consists of.
+// Builds the Operator view: operators, and the parts of each.
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void sum_bases(ppi_named_block *block) {
   }
 }
 
-// The parts of one operator or child, and the row that they stand under.
+// The parts of one operator or child, and the row above them.
 typedef struct part_group {
   const ppi_named_block *block;
   const char *parent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Overview: the union of the ranges of each event type, on the host and on
-// devices.
+// Builds the Overview: the union of the ranges of each event type, on the host
+// and on devices.
 #include <stdlib.h>
 #include <string.h>
 

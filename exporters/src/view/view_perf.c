@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Perf view: what a step costs, what reading its data costs, and how fast
-// that is, over whole steps after the warm-up.
+// Builds the Perf view: costs of a step and of its data, and the speed, over
+// whole steps after the warm-up.
 #include <string.h>
 
 #include "base/base.h"

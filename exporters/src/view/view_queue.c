@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Queue view: how long device ranges waited between their submission on
-// the host and their start on the device.
+// Builds the Queue view: the time that device ranges waited between submission
+// on the host and start on the device.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Requests view: how long requests take from end to end, what each stage
-// has of it, and what makes the slowest ones slow.
+// Builds the Requests view: the end-to-end time of requests, the stages'
+// shares, and the causes of the slowest requests.
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,17 +48,17 @@ static const ppi_table_column table_columns[] = {
     {"Flag", 4, FLAG, 1},
 };
 
-// One line of the view: the requests as a whole, a stage of all runs, or what
-// is no stage's.
+// One line of the view: all requests, a stage of all runs, or the time outside
+// of stages.
 typedef struct line {
   const char *name, *category_name;
   bool on_device, is_whole;
   uint64_t calls;
   uint64_t wait_ns, hop_ns, critical_ns;
-  uint64_t *times_ns;  // by request that has it
+  uint64_t *times_ns;  // of each request that has the line
   size_t num_times, capacity;
-  double slow_ns, usual_ns;          // its share in the groups compared
-  double slow_hop_ns, usual_hop_ns;  // the same of what was before it
+  double slow_ns, usual_ns;          // mean share in the two groups
+  double slow_hop_ns, usual_hop_ns;  // the same for the gap before it
 } line;
 
 typedef struct lines {
@@ -106,7 +106,7 @@ static line *line_of(lines *all, const ppi_request_stage *stage) {
 
 // ---- the slow ones against the usual ones ----
 
-// The slowest hundredth, and the tenth around the median; one at least.
+// The slowest hundredth, and the tenth around the median; at least one each.
 static void choose_groups(lines *all) {
   size_t num = all->num_rows;
   all->slow_from = num - PPI_MAX(num / 100, 1u);
@@ -115,7 +115,7 @@ static void choose_groups(lines *all) {
   all->usual_to = PPI_MIN(num / 2 + half + 1, num);
 }
 
-// The part of `time_ns` that counts for the mean of the slow ones, and of the
+// The part of `time_ns` in the mean of the slow requests, and in that of the
 // usual ones.
 static void share(const lines *all, size_t at, uint64_t time_ns,
                   double to_ns[2]) {
@@ -203,7 +203,7 @@ static uint64_t total(const line *from) {
   return sum_ns;
 }
 
-// Of nearest rank.
+// The quantile of nearest rank.
 static ppi_cell quantile(const line *from, unsigned percent) {
   uint64_t rank = ppi_cell_rank(from->num_times, percent);
   ppi_cell cell = ppi_cell_time(from->times_ns[rank - 1]);
@@ -229,7 +229,7 @@ static ppi_cell nanoseconds(double ns) {
                     .divisor = 1};
 }
 
-// What a line adds to the slow requests, of what makes them slow.
+// The line's part in the extra time of the slow requests.
 static void put_tail(const lines *all, double more_ns, ppi_cell *cells) {
   double whole_ns = all->all.slow_ns - all->all.usual_ns;
   cells[TAIL] = nanoseconds(more_ns);
@@ -237,9 +237,9 @@ static void put_tail(const lines *all, double more_ns, ppi_cell *cells) {
     cells[TAIL_RATIO] = ppi_cell_ratio((int64_t)more_ns, (uint64_t)whole_ns);
 }
 
-// Little's law for one stage: what is in it on average, L, is what the rate of
-// requests and the time in it make. With its markers missing from some requests
-// L falls short of it by as much.
+// Little's law for one stage: its mean occupancy L is the rate of requests
+// times the time in it. If some requests lack its markers, L is smaller by
+// their share.
 static void put_little(const lines *all, const line *from, ppi_cell *cells) {
   cells[LITTLE] = ppi_cell_ratio((int64_t)from->num_times, all->num_rows);
   if (from->is_whole)
@@ -293,7 +293,7 @@ static bool add_rest(ppi_view *view, const lines *all, const char *name,
   return true;
 }
 
-// Gaps of less than a thousandth are one.
+// Gaps below a thousandth of the total are merged.
 static bool add_hops(ppi_view *view, lines *all) {
   uint64_t least_ns = total(&all->all) / 1000;
   bool added = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Serving view: how long requests of each class waited, were prefilled and
-// decoded, and how many tokens came of it. docs/serving.md defines its terms.
+// Builds the Serving view: the waiting, prefill and decode of requests of each
+// class, and their tokens. docs/serving.md defines its terms.
 #include "view/view.h"
 
 // clang-format off
@@ -69,7 +69,7 @@ static ppi_cell at_a_time(uint64_t sum_ns, uint64_t span_ns) {
   return ppi_cell_decimal((double)sum_ns / (double)span_ns);
 }
 
-// What is of the class as a whole stands with the times from end to end.
+// The end-to-end row has the figures of the class as a whole.
 static void put_class(const ppi_figures *figures, const ppi_serving *sums,
                       ppi_cell *cells) {
   uint64_t span_ns = sums->span_ns;
@@ -84,7 +84,7 @@ static void put_class(const ppi_figures *figures, const ppi_serving *sums,
     cells[WAITING] = at_a_time(sums->waiting_ns, span_ns);
     cells[RUNNING] = at_a_time(sums->running_ns, span_ns);
   }
-  // L of all, against rate x W of the whole ones.
+  // L of all requests, divided by rate x W of the whole ones.
   uint64_t w_ns = sums->spreads[PPI_SERVING_E2E].sum;
   cells[LITTLE] =
       ppi_cell_ratio((int64_t)(sums->waiting_ns + sums->running_ns), w_ns);
@@ -114,8 +114,8 @@ static void put_slow(const ppi_serving *sums, ppi_cell *cells) {
           ppi_cell_ratio((int64_t)slow.parts_ns[i], sum_ns);
 }
 
-// What a token of a prompt costs, by how many a request has on average; 0:
-// unknown, which it is of several names that prefill, too.
+// The cost of a prompt token: that of a prefill by the mean tokens of a
+// request. 0: unknown, as with several names that prefill.
 static double per_token(const ppi_figures *figures,
                         const ppi_iteration_fit *fit) {
   uint64_t tokens = 0, requests = 0;
@@ -131,7 +131,8 @@ static double per_token(const ppi_figures *figures,
   return fit->prefill_ns * (double)requests / (double)tokens;
 }
 
-// Of both kinds of iterations together; it stands with the first that there is.
+// Figures of both kinds of iterations together; the first of their rows has
+// them.
 static void put_iterations(const ppi_figures *figures,
                            const ppi_iterations *sums, ppi_cell *cells) {
   ppi_iteration_fit fit;
@@ -177,7 +178,7 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   return true;
 }
 
-// ---- what stands below the table ----
+// ---- the note below the table ----
 
 static void put_rate(ppi_page *page, uint64_t num, uint64_t span_ns) {
   double rate = span_ns ? (double)num * 1e9 / (double)span_ns : 0;
@@ -291,7 +292,8 @@ static void put_iteration(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, "\n");
 }
 
-// Of their tokens in all, end to end is not TTFT + (n - 1) x TPOT.
+// With tokens after its end, a request's end-to-end time is not TTFT + (n - 1)
+// x TPOT.
 static void put_unequal(ppi_page *page, const ppi_figures *figures) {
   uint64_t num = 0, unequal = 0;
   for (size_t i = 0; i < figures->num_serving; i++) {
@@ -304,7 +306,7 @@ static void put_unequal(ppi_page *page, const ppi_figures *figures) {
              " requests got tokens after their end, which are in no figure.\n");
 }
 
-// Of what served them only the first token is known.
+// Without its schedule, a request has only the time of its first token.
 static void put_undivided(ppi_page *page, const ppi_figures *figures) {
   uint64_t undivided = 0;
   for (size_t i = 0; i < figures->num_serving; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sort keys: their names, and the order of two cells.
+// Names the sort keys, and orders two cells by one.
 #include "view/view_sort.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 typedef struct key_name {
   ppi_report_style style;
   ppi_sort_key key;
-  const char *name, *other;  // `other`: what the framework calls it; or NULL
+  const char *name, *other;  // `other`: the framework's name; or NULL
 } key_name;
 
 // Each style's keys: each(key, name, other).

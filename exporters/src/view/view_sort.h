@@ -32,15 +32,15 @@ typedef enum ppi_sort_key {
   PPI_SORT_OWN_DEVICE_MEMORY
 } ppi_sort_key;
 
-// ppi_sort_is_known tells whether `style` has the sort key; ppi_sort_keys lists
-// them for messages, "cpu-total|cpu-avg|...".
+// ppi_sort_is_known: `style` has the sort key. ppi_sort_keys lists its keys for
+// messages, "cpu-total|cpu-avg|...".
 bool ppi_sort_is_known(ppi_report_style style, const char *key);
 const char *ppi_sort_keys(ppi_report_style style);
 
-// ppi_sort_key_of is what the caller asked for, PPI_SORT_NONE for nothing.
+// ppi_sort_key_of is the caller's key, PPI_SORT_NONE without one.
 ppi_sort_key ppi_sort_key_of(const ppi_report_options *options);
-// ppi_sort_compare puts the greater value first, the lesser one for a key that
-// is a minimum; a cell that is none comes last.
+// ppi_sort_compare puts the greater value first, or the lesser one for a key
+// that is a minimum. A cell that is none comes last.
 int ppi_sort_compare(ppi_sort_key key, const ppi_cell *left,
                      const ppi_cell *right);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Stages view: what each stage gets through and how long it takes, its cold
-// beginning apart from its steady rest, and how much of the device's peak it
-// uses.
+// Builds the Stages view: the throughput and the time of each stage, and its
+// share of the device's peak. Cold calls are separate from steady ones.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,10 +66,10 @@ typedef struct stage {
   bool on_device;
   uint64_t calls, own_ns;
   ppi_amounts all, cold;       // stated by all calls, and by cold ones
-  const ppi_stage_cost *cost;  // what a model says instead; NULL: nothing
+  const ppi_stage_cost *cost;  // a model's cost instead; NULL: none
 } stage;
 
-// What an operator or a runtime call does is part of a stage, not one.
+// Device work, runtime calls and inner operators are parts of stages.
 static bool is_stage(const ppi_report_name *name) {
   switch (name->category) {
     case PPROF_CATEGORY_KERNEL:
@@ -84,7 +83,7 @@ static bool is_stage(const ppi_report_name *name) {
   }
 }
 
-// The device side where there is one: that is how long the work takes.
+// The device side, if there is one: it has the time of the work.
 static stage stage_of(const ppi_report_name *name) {
   bool on_device = name->device.n > 0;
   const ppi_spread *spread = on_device ? &name->device : &name->host;
@@ -118,7 +117,7 @@ static void add_work(const ppi_figures *figures, size_t *at, stage *to) {
   }
 }
 
-// Times of day and of work both begin with the greatest.
+// The greatest own time comes first; names decide between equals.
 static int compare_stages(const void *left, const void *right) {
   const stage *a = left, *b = right;
   if (a->own_ns != b->own_ns) return a->own_ns > b->own_ns ? -1 : 1;
@@ -132,7 +131,7 @@ static ppi_cell per_second(double amount, uint64_t ns, double unit) {
   return known ? ppi_cell_decimal(rate) : (ppi_cell){0};
 }
 
-// Rates are what the stage does once it is warm.
+// Rates are of steady calls.
 static void put_rates(const ppi_figures *figures, const stage *from,
                       ppi_cell *cells) {
   uint64_t cold_calls = from->phases->cold.n;
@@ -197,7 +196,7 @@ static void take_cost(const ppi_stage_costs *costs, stage *to) {
   if (to->all.params == 0) to->all.params = cost->params * calls;
 }
 
-// --peak, or else what is published of the one device there is.
+// The peaks are those of --peak, or else the published ones of the only device.
 static ppi_roofline roofline_of(const ppi_figures *figures,
                                 const ppi_report_options *options,
                                 const stage *from) {
@@ -243,14 +242,13 @@ static void put_peak(const ppi_figures *figures,
   if (cells[MFU].number > 100) cells[FLAG] = ppi_cell_text("over peak");
 }
 
-// Device ranges none of which has a time have none on the host either: there
+// Device ranges without any device time have no host time either: on the host
 // they were only submitted.
 static bool has_time(const stage *from) {
   return from->on_device || from->name->host.n > 0;
 }
 
-// Amounts that nothing can have done are shown as such, and so are those that
-// no time was measured for.
+// Flags impossible amounts, and work without a measured time.
 static const char *flag_of(const stage *from) {
   const double amounts[] = {from->all.items, from->all.bytes, from->all.flops,
                             from->all.params};
@@ -302,7 +300,7 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                 "time x peak).\n");
 }
 
-// Those with most of their own time, `top` at most.
+// The stages with most own time, `top` at most.
 static size_t collect(const ppi_figures *figures,
                       const ppi_report_options *options, stage *stages) {
   size_t num = 0, at = 0;
@@ -345,7 +343,7 @@ pprof_status ppi_stage_rooflines(const ppi_figures *figures,
     if (cost) out->is_used[cost - options->costs->items] = true;
     if (!(stages[i].all.flops > 0) || flag_of(&stages[i])) continue;
     const ppi_roofline its = roofline_of(figures, options, &stages[i]);
-    // What a program states is of use here where it is known of what.
+    // Stated work is of use here only with a known cost or peak.
     if ((cost || its.peak_flops > 0) && out->num < PPI_MAX_ROOFLINES)
       out->items[out->num++] = its;
   }

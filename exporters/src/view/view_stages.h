@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What other views show of a stage, too.
+// Figures of stages for other views.
 #pragma once
 
 #include "view/stage_cost.h"
@@ -20,8 +20,8 @@ typedef struct ppi_rooflines {
   bool is_used[PPI_MAX_COSTS];  // by a stage, each of the options' costs
 } ppi_rooflines;
 
-// ppi_stage_rooflines makes them of the stages of which it is known what they
-// compute, those with most time first; with details.stages.
+// ppi_stage_rooflines makes them of the stages with known work, those with most
+// time first; with details.stages.
 pprof_status ppi_stage_rooflines(const ppi_figures *figures,
                                  const ppi_report_options *options,
                                  ppi_rooflines *out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The style torch: the table of torch.profiler's key_averages, of host ranges
-// and of what devices ran.
+// Builds the style torch: the table of torch.profiler's key_averages, of host
+// ranges and of device work.
 #include <limits.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ static bool gather(const ppi_figures *figures, ppi_named_list *list,
   return ppi_named_add(list, &outside);
 }
 
-// Of what torch calls by the place's kind.
+// torch names memory by the kind of its place.
 static void put_memory_cells(ppi_cell *cells, const ppi_named *named) {
   for (int i = 0; i < PPI_NUM_MEMORIES; i++) {
     cells[MEMORY + 2 * i] = ppi_cell_signed(named->memory.bytes[i]);
@@ -98,14 +98,14 @@ static void put_memory_cells(ppi_cell *cells, const ppi_named *named) {
   }
 }
 
-// Narrower ones have no room for a letter.
+// Narrower columns have no room for a letter.
 static size_t width_of_names(const ppi_report_options *options) {
   enum { LEAST = 5 };
   if (options->name_width <= 0) return NAME_WIDTH;
   return options->name_width > LEAST ? (size_t)options->name_width : LEAST;
 }
 
-// torch cuts at 52 what does not fit in 55 with some room to spare.
+// As in torch: a name of 52 characters or more is cut to 52 and gets "...".
 static bool add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_named *named, const totals *sums,
                     size_t name_width) {
@@ -179,7 +179,7 @@ static pprof_status build_torch(const ppi_figures *figures,
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-// What a row has none of is zero, as torch has it.
+// An empty cell is zero, as in torch.
 static void put_time(ppi_page *page, const ppi_cell *cell,
                      const ppi_aligned *table) {
   bool is_time = cell->kind == PPI_CELL_TIME;

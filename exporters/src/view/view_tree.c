@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree of what lies in what: a stage that is called from two places stands
-// under both. Flat, the same columns by name.
+// Builds the tree of ranges: a stage that is called from two places stands
+// under both. Flat, it has the same columns by name.
 #include "view/view_tree.h"
 
 #include <stdlib.h>
@@ -27,9 +27,10 @@ static const size_t brief[] = {
 static const ppi_table_column table_columns[] = {
     {"Name", 15, PPI_TREE_NAME, 1}};
 
-// Below so many calls the greatest one stands for P99.
+// With fewer calls, the maximum replaces P99.
 #define FEW 100
-// Bytes of the texts of paths, of each and of all: those around are rows, too.
+// Bytes of a path's text, most and least, and of all paths. A path may be cut:
+// the ranges around it are rows, too.
 enum { MOST_PATH = 4096, LEAST_PATH = 1024, MOST_PATHS = 16 << 20 };
 
 // ---- the rows ----
@@ -39,14 +40,14 @@ typedef struct tree_node {
   const struct tree_node *up;  // NULL: at the root
   size_t level;
   ppi_cell key;
-  bool has_match;   // itself, or in it
-  bool is_matched;  // itself, or around it
+  bool has_match;   // the row or one inside it
+  bool is_matched;  // the row or one around it
 } tree_node;
 
 typedef struct tree_rows {
   const ppi_figures *figures;
   const ppi_report_options *options;
-  tree_node *nodes;  // in the order of keys: what lies in one is behind it
+  tree_node *nodes;  // in the order of paths: inner ones follow
   tree_node **order;
   uint32_t *num_paths[2];  // of each name; [1]: on the device
   size_t num;
@@ -94,7 +95,7 @@ static ppi_cell key_of(const ppi_report_path *path, ppi_sort_key key) {
   }
 }
 
-// Those directly in one are sorted; a path comes before all that lies in it.
+// Siblings are sorted; a path comes before all paths inside it.
 static int compare_nodes(const void *left, const void *right) {
   const tree_node *a = *(tree_node *const *)left;
   const tree_node *b = *(tree_node *const *)right;
@@ -110,7 +111,7 @@ static int compare_nodes(const void *left, const void *right) {
   return order ? order : (a->path > b->path) - (a->path < b->path);
 }
 
-// All but what was launched, which stands below its stage.
+// Makes all rows but launches, which are added below their stages.
 static void make_nodes(tree_rows *tree) {
   const char *filter = tree->options->filter;
   ppi_sort_key key = ppi_sort_key_of(tree->options);
@@ -139,7 +140,7 @@ static void make_nodes(tree_rows *tree) {
       ((tree_node *)tree->nodes[i].up)->has_match = true;
 }
 
-// What is known by name is shown where the name has one place.
+// Figures by name are shown if the name has only one place.
 static void put_of_name(const tree_rows *tree, const ppi_report_path *path,
                         ppi_cell *cells) {
   const ppi_report_name *name = name_of(tree->figures, path);
@@ -157,7 +158,7 @@ static void put_of_name(const tree_rows *tree, const ppi_report_path *path,
     cells[PPI_TREE_QUEUE] = ppi_cell_time(cpu->run_queue_ns);
 }
 
-// "a / b / c", and of a long one its end, after an ellipsis.
+// "a / b / c"; of a long path the end, after an ellipsis.
 static const char *path_text(ppi_view *view, const ppi_figures *figures,
                              const ppi_report_path *path) {
   char text[MOST_PATH + 8];
@@ -191,7 +192,7 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
     cells[PPI_TREE_UNTIMED] = ppi_cell_count(path->num_untimed);
   cells[PPI_TREE_CALLS] =
       ppi_cell_count(ppi_spread_calls(&path->spread) + path->num_untimed);
-  // Nobody knows how long they took.
+  // Their times are unknown.
   if (path->num_untimed && !path->spread.n) return true;
   cells[PPI_TREE_TOTAL] = ppi_cell_time(path->spread.sum);
   cells[PPI_TREE_WALL] =
@@ -211,7 +212,8 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
   return true;
 }
 
-// Nothing launched, and no stage: a step that never ended, a call of CUDA.
+// A path without launches that is no stage: a step that never ended, a call of
+// CUDA.
 static bool is_unused(const ppi_report_path *path) {
   bool is_call = strcmp(path->category_name,
                         ppi_category_name(PPROF_CATEGORY_RUNTIME)) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the command line asks of the tree before there is one.
+// The columns of the tree, for the command line.
 #pragma once
 
 #include "view/view.h"
@@ -9,7 +9,7 @@ PPROF_BEGIN_C_
 
 // ppi_tree_columns lists the columns of its text: "calls|total|...".
 const char *ppi_tree_columns(void);
-// ppi_tree_wants_use: is one of them what devices did in a stage?
+// ppi_tree_wants_use: one of the columns shows the work of devices.
 bool ppi_tree_wants_use(const char *names);
 
 PPROF_END_C_

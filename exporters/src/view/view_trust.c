@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands under every report: the accounting identity of each device, and
-// what was lost, what recording cost and how sure the times are.
+// Writes the lines under every report: accounting identities of devices,
+// losses, the cost of recording, the error of clocks.
 #include "view/view_trust.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static const char *const idle_names[PPI_NUM_IDLE] = {
 static const char *const idle_keys[PPI_NUM_IDLE] = {
     "not_submitted_ns", "queued_ns", "no_more_work_ns", "unresolved_ns"};
 
-// Known where it was asked for what was launched where.
+// Known only if the report collected where work was launched.
 static void put_work(ppi_page *page, const ppi_report_device *device) {
   if (!device->work) return;
   ppi_page_format(
@@ -124,7 +124,7 @@ static void put_crash_safe(ppi_page *page, const ppi_figures *figures) {
     ppi_page_text(page, "; the run ended without a stop");
 }
 
-// An imported trace does not say what recording it cost.
+// An imported trace lacks the cost of its recording.
 static void put_own_cost(ppi_page *page, const ppi_figures *figures,
                          ppi_time_unit unit) {
   uint64_t marker_cost = figures->totals[PPI_TOTAL_OWN_COST];
@@ -144,8 +144,8 @@ static void put_own_cost(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, " %)");
 }
 
-// In short nothing is said of sources of the machine that are not there: most
-// machines lack some.
+// The short form leaves out missing sources of the machine: most machines lack
+// some.
 static void put_notes(ppi_page *page, const ppi_figures *figures,
                       const char *head, bool is_short) {
   for (size_t i = 0; i < figures->num_notes; i++) {
@@ -180,7 +180,7 @@ typedef struct flaw {
   const char *words;
 } flaw;
 
-// For what figures lack something, said after its number.
+// Reasons why figures are incomplete, written after a count.
 static const flaw flaws[] = {
     {PPI_TOTAL_LOST, "lost"},
     {PPI_TOTAL_DEVICE_LOST, "lost on devices"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands below all views: whose run it is, and how far to trust it.
+// The lines below all views: the accounting identity of devices, and the trust
+// in the figures.
 #pragma once
 
 #include "file/text.h"
@@ -11,8 +12,8 @@ PPROF_BEGIN_C_
 
 void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
                    ppi_time_unit unit);
-// ppi_trust_put_line says it in a newcomer's words: what is not as it should
-// be, and nothing of what is.
+// ppi_trust_put_line writes a line in a newcomer's words, which names only
+// problems.
 void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
                         ppi_time_unit unit);
 void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The UserDefined view: ranges that the program's author named, but for those
-// that Memory Manipulation has.
+// Builds the UserDefined view: ranges that the program's author named, except
+// those of Memory Manipulation.
 #include "view/view_named.h"
 
 enum {

@@ -45,14 +45,14 @@ static size_t line_of(const char *at, const char *end) {
   return (size_t)((stop ? stop : end) - at);
 }
 
-// Whether a sentence goes on behind the line.
+// Whether the sentence continues on the next line.
 static bool goes_on(const char *at, size_t len, const char *end) {
   const char *next = at + len + 1;
   return len && next < end && !strchr(".:", at[len - 1]) && *next >= 'a' &&
          *next <= 'z';
 }
 
-// As many lines as a sentence goes on over; how many bytes they have.
+// Writes the lines of one sentence, and answers their bytes.
 static size_t put_sentence(ppi_page *page, const char *at, const char *end) {
   size_t indent = 0, len = line_of(at, end), all = len;
   bool is_long = ppi_page_width(at, len) > ppi_page_columns(page);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sentences on a page of its width.
+// Sentences, broken at the width of a page.
 #pragma once
 
 #include "file/text.h"
@@ -11,8 +11,8 @@ PPROF_BEGIN_C_
 // blanks; all but the first, which is in column `indent` by now, begin there. A
 // word that has no room in a line is broken, too.
 void ppi_page_wrapped(ppi_page *page, const char *text, size_t indent);
-// ppi_page_wrapped_lines does so with each line of `text` that is too long, and
-// with those over which its sentence goes on.
+// ppi_page_wrapped_lines does so with each line of `text` that is too long,
+// together with the next lines of its sentence.
 void ppi_page_wrapped_lines(ppi_page *page, const ppi_page *text);
 
 PPROF_END_C_
