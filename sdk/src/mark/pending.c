@@ -265,7 +265,8 @@ pprof_range pprof_range_begin(pprof_site *site) {
 // Whether `start` lies before the edge that began the lane's epoch.
 static bool is_before_edge(const ppi_lane *lane, uint64_t start) {
   return start <
-         ppi_edge_ticks(ppi_recorder_in_force.spool.header, lane->stack_epoch);
+         ppi_edge_ticks(ppi_recorder_in_force.spool.header,
+                        __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE));
 }
 
 // A range that does not end here any more: the collector cut it at an edge, the
