@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Messages, findings and notes of the sources have short sentences of plain words: FILE..."""
+"""Messages, findings and notes of the sources have short sentences of plain words, and each source
+opens with what it does: FILE..."""
+import itertools
 import os
 import re
 import sys
@@ -14,6 +16,7 @@ WORDS = 20  # a sentence
 LEAST = 4  # fewer are no sentence
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|#include[^\n]*|"((?:\\.|[^"\\])*)"'
                    r"|'(?:\\.|[^'\\])*'|\s+|PRI\w+|\w+|.", re.S)
+OPENING = re.compile(r"// SPDX[^\n]*\n//\n// \S")
 # Of another language, or a file's own layout.
 CODE = re.compile(r"\b(SELECT|CREATE|JOIN|WHERE|local|case|compdef)\b|sed -E|</?\w+[ >]|PPROF_\w+:"
                   r"|pprof-report \w+ .*   ")
@@ -63,6 +66,15 @@ class MessagesTest(unittest.TestCase):
                  for word in plain.worse([sentence])
                  if word.partition(":")[0].lower() not in FINE]
         self.assertEqual(words, [])
+
+    def test_sources_open_with_a_sentence(self):
+        without = []
+        for path in FILES:
+            with open(path, encoding="utf-8") as file:
+                head = "".join(itertools.islice(file, 3))
+            if not path.endswith(".h") and not OPENING.match(head):
+                without.append(path)
+        self.assertEqual(without, [])
 
 
 FILES = [path for path in sys.argv[1:] if path.endswith((".c", ".cc", ".h"))]
