@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Completions of bash, zsh and fish. Each finds the verb among the words before
-// the cursor, and offers its options and their values; else files.
+// Writes completions for bash, zsh and fish. Each finds the verb among the
+// words before the cursor and offers its options and their values, or else
+// files.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "cli/pages.h"
 #include "print/report_print.h"
 
-// `put` for every option of `verb`.
+// Writes one option; called for every option of `verb`.
 typedef void put_option(const struct ppi_tool_verb *verb,
                         const struct ppi_tool_option *option, FILE *out);
 
@@ -30,7 +31,7 @@ static bool has_values(const struct ppi_tool_option *option) {
   return option->type == PPI_OPTION_CHOICE || option->type == PPI_OPTION_VIEWS;
 }
 
-// The words that the option may have, with blanks in between.
+// Puts the option's values, with blanks between them.
 static void put_values(const struct ppi_tool_option *option, FILE *out) {
   const ppi_view_kind *const *view = ppi_view_kinds();
   for (; option->type == PPI_OPTION_VIEWS && *view; view++)
@@ -40,7 +41,7 @@ static void put_values(const struct ppi_tool_option *option, FILE *out) {
     fputc(*at == '|' ? ' ' : *at, out);
 }
 
-// Between ' and '. What is in `special` gets a backslash.
+// Puts `text` in single quotes. Characters of `special` get a backslash.
 static void put_quoted(const char *text, const char *special, FILE *out) {
   for (; *text; text++) {
     if (strchr(special, *text)) fputc('\\', out);

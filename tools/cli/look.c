@@ -58,8 +58,8 @@ static bool is_ascii(void) {
   return false;
 }
 
-// SOURCE_DATE_EPOCH, by which builds print the same every day, goes before the
-// clock.
+// SOURCE_DATE_EPOCH replaces the clock, so that builds print the same every
+// day.
 static uint64_t now_ns(void) {
   const char *given = variable("SOURCE_DATE_EPOCH");
   char *end = NULL;

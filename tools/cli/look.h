@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a page for people looks where it goes: its width, colour, characters.
+// Finds the width, colour and characters of the output.
 #pragma once
 
 #include "cli/options.h"
 #include "view/report_options.h"
 
-// ppi_tool_look sets `width`, `is_wide`, `has_colour` and `is_ascii` for what
-// --output names: a terminal, or a file.
+// ppi_tool_look sets `width`, `is_wide`, `has_colour` and `is_ascii` for the
+// terminal or file that --output names.
 void ppi_tool_look(const struct ppi_tool_options *options,
                    ppi_report_options *out);

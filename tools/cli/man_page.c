@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tool's verbs and options, and the configuration's keys, as pages for
-// man(1), in the macros of man(7).
+// Writes the man pages of verbs, options and configuration keys, in the macros
+// of man(7).
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "pprof/base.h"
 #include "schema/schema.h"
 
-// No line of a text is taken for a request, and no hyphen for a dash that
-// cannot be copied.
+// Escapes a text: no line becomes a request, and no hyphen a dash that cannot
+// be copied.
 static void put_bytes(const char *text, size_t len, FILE *out) {
   if (len > 0 && (text[0] == '.' || text[0] == '\'')) fputs("\\&", out);
   for (size_t i = 0; i < len; i++) {
@@ -43,8 +43,8 @@ static void put_title(const char *title, const char *verb, FILE *out) {
   if (verb) put_text(verb, out);
 }
 
-// The head of a page up to its synopsis. Without a date: a page of the same
-// sources is the same.
+// Puts the head of a page up to its synopsis, without a date: the same sources
+// make the same page.
 static void put_head(const char *title, const char *verb, const char *section,
                      const char *summary, FILE *out) {
   fputs(".TH ", out);
@@ -131,7 +131,8 @@ void ppi_tool_man(const struct ppi_tool_verb *verbs,
     man_of_tool(verbs, out);
 }
 
-// A line of the keys' help: `  key: type [default]`, or more of what it means.
+// A line of the keys' help: `  key: type [default]`, or a further line of its
+// meaning.
 static void put_key_line(const char *line, size_t len, FILE *out) {
   size_t blanks = strspn(line, " ");
   if (blanks > len) blanks = len;

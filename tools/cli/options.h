@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tool's verbs and options. One table of options drives parsing, defaults
-// and help; the table of verbs, which main hands in, names what runs them. Main
-// thread only.
+// and help. main passes in the table of verbs with their functions. Main thread
+// only.
 #pragma once
 
 #include <stdbool.h>
@@ -11,9 +11,8 @@
 
 #include "cli/say.h"
 
-// Groups of options, one bit each: a row of the table of options is of one, a
-// verb takes several. Those first that several verbs have, then each verb's
-// own.
+// Groups of options, one bit each. An option is in one group; a verb takes
+// several groups. Shared groups come first, then each verb's own.
 #define PPI_OPTION_GROUPS(X) \
   X(ALL)                     \
   X(TABLES)                  \
@@ -63,16 +62,16 @@ enum {
 };
 #define PPI_TAKES(name) ((uint64_t)1 << PPI_GROUP_PLACE_##name)
 
-// What happens to a verb's operands before it runs.
+// The ways in which operands are prepared before a verb runs.
 enum {
-  PPI_READS_LOGS = 1,     // a spool, or an unfinished log with its own, is one
-  PPI_READS_FOLDERS = 2,  // a folder is its logs; else each is an input apart
+  PPI_READS_LOGS = 1,     // standard input and gzipped logs become files
+  PPI_READS_FOLDERS = 2,  // a folder is its logs; else a folder is one input
   PPI_READS_JOINED = 4,   // segments of one run are put together
-  PPI_READS_TOLD = 8,     // unfinished logs beside them are told of
+  PPI_READS_TOLD = 8,     // a message names unfinished logs beside the inputs
   PPI_READS_RUNS = 15
 };
 
-// How tables and pictures of a log are made.
+// Options of the tables and pictures of a log.
 struct ppi_table_options {
   const char *view, *style, *sort, *distribution, *by, *filter;
   const char *peak, *columns, *kernel_names, *cost, *iteration;
@@ -82,7 +81,7 @@ struct ppi_table_options {
   bool no_iterations;
 };
 
-// The values of an option that may come again.
+// The values of an option that may be repeated.
 struct ppi_tool_list {
   const char *items[32];
   int num;
@@ -148,7 +147,7 @@ struct ppi_cost_options {
   long step;  // -1: not given
 };
 
-// What several kinds of verbs take, then what one kind does.
+// Options of several kinds of verbs, then options of one kind.
 struct ppi_tool_options {
   const struct ppi_tool_verb *verbs;  // all of them
   const struct ppi_tool_verb *verb;
@@ -159,11 +158,11 @@ struct ppi_tool_options {
   bool learn;          // expect
   long warmup;         // LONG_MIN: not given
   bool force, strict, keep, origin, raw, wide, help, version;
-  bool open, live;  // recover, info: what is open, nothing else
+  bool open, live;  // recover, info: open ranges only
   bool verb_given;
   const char **inputs;  // the operands after the verb
   int num_inputs;
-  // Set by verbs for what they call, and by main.
+  // Set by main, and by verbs for the verbs that they call.
   bool to_stderr;      // without `output`
   bool skip_useless;   // of several logs those empty or unreadable
   bool of_folder;      // an operand was a folder
@@ -193,8 +192,8 @@ struct ppi_tool_verb {
   bool needs_input;
   bool takes_command;  // its first operand ends the options
   int (*run)(const struct ppi_tool_options *options);
-  // Takes from the operands what is no log; NULL: all are.
+  // Removes operands that are no logs; NULL: all are logs.
   int (*take_operands)(struct ppi_tool_options *options);
-  const char *task;  // under which help lists it
+  const char *task;  // its heading in the help
   const char *example;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens and closes what --output names.
+// Opens and closes the file that --output names.
 #include "cli/output.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ char *ppi_tool_output_beside(const char *input, const char *ending) {
   return path;
 }
 
-// A link is followed only where this user, or root, has put it.
+// A link is followed only if this user or root made it.
 static int open_output(const char *path) {
   struct stat existing;
   int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a verb's result goes: stdout, or a new file.
+// Opens the output of a verb: stdout, or a new file.
 #pragma once
 
 #include "cli/options.h"
@@ -10,22 +10,22 @@
 // without --force, or that is one of the inputs. "-" is always accepted.
 int ppi_tool_output_check(const struct ppi_tool_options *options,
                           const char *path);
-// The same for a log, which replaces what has its name: a regular file only.
+// The same for a log, which replaces a regular file only.
 int ppi_tool_output_check_log(const struct ppi_tool_options *options,
                               const char *path);
 // ppi_tool_output_is_folder: `path` is one, or ends in a slash.
 bool ppi_tool_output_is_folder(const char *path);
-// ppi_tool_output_folder makes it where it is not there. Answers PPI_EXIT_DONE,
-// or PPI_EXIT_USAGE after a message.
+// ppi_tool_output_folder makes the folder if it does not exist. Answers
+// PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_folder(const char *path);
 // ppi_tool_output_beside: LOG.pplog becomes LOG and `ending`, any other name
 // gets that. The caller frees it; NULL when out of memory.
 char *ppi_tool_output_beside(const char *input, const char *ending);
 // Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out);
-// Closes, and answers `code`, or PPI_EXIT_USAGE when what was written did not
-// arrive; `reason` is errno after the writing, cleared before it. A reader of
-// stdout that went away is no error.
+// Closes, and answers `code`, or PPI_EXIT_USAGE if a write failed; `reason` is
+// errno after the writing, cleared before it. A reader of stdout that went away
+// is no error.
 int ppi_tool_output_close(const struct ppi_tool_options *options, FILE *file,
                           int reason, int code);
 

@@ -100,7 +100,7 @@ static int take_short(struct cursor *cursor, const char *text,
   return take_value(cursor, text[1] ? attached : NULL, item);
 }
 
-// What follows a command is the command's, whatever it looks like.
+// All words after a command belong to the command.
 static void take_operand(struct cursor *cursor, const char *text) {
   bool is_first = cursor->num_operands++ == 0;
   if (cursor->before_command) cursor->only_operands = true;
@@ -125,8 +125,8 @@ static int next_item(struct cursor *cursor, struct item *item) {
                         : take_short(cursor, text + 1, item);
 }
 
-// A first operand that is no verb is a log, unless it looks like a word and
-// is no file.
+// A first operand that is no verb is a log, unless it is a plain word and no
+// such file exists.
 static int find_verb(struct ppi_tool_options *out) {
   out->verb = out->verbs;
   if (out->num_inputs == 0) return PPI_EXIT_DONE;

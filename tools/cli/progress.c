@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The progress line. It must fit the terminal: one that wraps cannot be
-// rewritten.
+// Draws the progress line. It must fit the terminal: a line that wraps cannot
+// be rewritten.
 #include "cli/progress.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define FIRST_NS 1000000000u
 #define AGAIN_NS 100000000u
-// Back to the line's begin, and what stood there is gone.
+// Returns to the start of the line and clears it.
 #define CLEAR "\r\033[K"
 
 enum { USUAL_WIDTH = 80, LONGEST_REST = 32, LEAST_NAME = 8 };
@@ -87,7 +87,7 @@ static void show(struct ppi_tool_progress *progress) {
   }
   if (progress->num_events || !progress->total)
     put_events(&line, progress->num_events);
-  // One that cannot be shown is no failure of the read.
+  // A line that cannot be written does not fail the read.
   if (ppi_page_write(&line, progress->out) == PPROF_STATUS_OK)
     progress->is_shown = true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a long read is, as one line on a terminal: rewritten in place, gone
-// at the end. Nothing is shown in the first second, nor where nobody looks.
+// Shows the progress of a long read as one line on a terminal, rewritten in
+// place and removed at the end. The first second shows nothing, and neither
+// does an output that is no terminal.
 #pragma once
 
 #include <stdbool.h>
@@ -15,21 +16,21 @@ PPROF_BEGIN_C_
 
 // All zero: shows nothing. Tests set the first three by hand.
 struct ppi_tool_progress {
-  FILE *out;  // NULL: nobody looks
+  FILE *out;  // NULL: shows nothing
   uint64_t (*now_ns)(void);
   size_t width;      // columns of the terminal
-  const char *name;  // of what is read; borrowed
+  const char *name;  // of the input; borrowed
   uint64_t start_ns, shown_ns;
   uint64_t num_events, done, total;
   bool is_shown;
 };
 
-// ppi_tool_progress_open shows on stderr, if that is a terminal which can.
+// ppi_tool_progress_open shows on stderr, if that is a capable terminal.
 void ppi_tool_progress_open(struct ppi_tool_progress *progress);
 bool ppi_tool_progress_can_show(int fd, const char *term);
 
-// ppi_tool_progress_begin starts another input; the second counts from the
-// first one on.
+// ppi_tool_progress_begin starts another input; the first second counts from
+// the first input.
 void ppi_tool_progress_begin(struct ppi_tool_progress *progress,
                              const char *path);
 // ppi_tool_progress_events adds `num` events.

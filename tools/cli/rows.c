@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tool prints that is no report: units of time, lists of lines.
+// Formats views, lists of lines and time units for verbs that print no report.
 #include "cli/rows.h"
 
 #include <string.h>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What verbs print beside views.
+// Formats the output of verbs beside views.
 #pragma once
 
 #include "cli/options.h"
 #include "print/report_print.h"
 
-// What --time-unit names; the option table let only these pass.
+// The unit of --time-unit; the option table has checked it.
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options);
 
-// ppi_tool_rows_view appends a view as --format has it, as wide as what
-// --output names.
+// ppi_tool_rows_view appends a view in `format`, as wide as the output.
 void ppi_tool_rows_view(ppi_page *page, const ppi_view *view,
                         const struct ppi_tool_options *options,
                         ppi_report_format format);

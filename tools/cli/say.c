@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines on the terminal, with nothing in them that it would obey.
+// Prints messages without codes that a terminal would obey.
 #include "cli/say.h"
 
 #include <stdarg.h>
@@ -34,7 +34,7 @@ const char *ppi_tool_name_of(const char *path) {
   return path;
 }
 
-// A message begins with the path, or has it behind a blank.
+// Puts `text` with each known path replaced by its name.
 static void put_named(ppi_page *line, const char *text) {
   for (size_t i = 0; i < num_named; i++) {
     size_t len = strlen(named[i].path);

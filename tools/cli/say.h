@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tool says on the terminal, and what it exits with.
+// Prints messages on the terminal, and lists the exit codes.
 #pragma once
 
 #include <stdio.h>
 
-// What the process exits with; the highest that applies.
+// Exit codes of the process; the highest that applies.
 #define PPI_EXIT_LIST(X)                                                 \
   X(DONE, 0, "done")                                                     \
   X(CHECK, 1, "a check failed: the identity, --strict or --fail-on")     \
@@ -21,9 +21,9 @@ enum ppi_tool_exit {
 
 // ppi_tool_show prints a line: a path, safe for a terminal.
 void ppi_tool_show(FILE *out, const char *path);
-// From here on messages call the file `path` `name`; both stay the caller's,
-// who keeps them. ppi_tool_name_of is what it is called: `path` where nothing
-// else.
+// ppi_tool_name makes messages call the file `path` `name`; both stay the
+// caller's and must live on. ppi_tool_name_of answers that name, or `path` if
+// it has none.
 void ppi_tool_name(const char *path, const char *name);
 const char *ppi_tool_name_of(const char *path);
 // ppi_tool_say prints "pprof-report: ..." on stderr, too.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nearest name by edit distance.
+// Finds the nearest name by edit distance.
 #include "cli/suggest.h"
 
 #include "schema/schema.h"

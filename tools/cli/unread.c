@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unfinished logs that nobody asked for.
+// Warns of unfinished logs and of later runs beside the inputs.
 #include "cli/unread.h"
 
 #include <dirent.h>
@@ -21,8 +21,8 @@ enum { MAX_SHOWN = 3 };
 
 static const char ending[] = ".pplog.part";
 
-// When the process of a log ran, in real time; what a file says of itself, and
-// when it was last written.
+// The real time in which the process of a log ran: from its header to its last
+// write.
 struct lifetime {
   uint64_t first_ns, last_ns;
   dev_t device;
@@ -66,8 +66,8 @@ static bool ends_in_part(const char *path) {
   return len > end && strcmp(path + len - end, ending) == 0;
 }
 
-// Whether an input of the same folder is of that time, where the folder itself
-// was not asked for, and none is the file.
+// Whether the file is missing from the inputs: an input of its folder ran at
+// the same time, or the folder itself is an input.
 static bool is_missed(const struct ppi_tool_options *options,
                       const char *path) {
   struct lifetime own, other;
@@ -77,7 +77,7 @@ static bool is_missed(const struct ppi_tool_options *options,
     const char *input = options->inputs[i];
     size_t len = strlen(input);
     if (!look_at(input, &other)) {
-      // The log that it is the rest of is named as one.
+      // `input` names a log of segments as one file; this .part is its rest.
       if (strncmp(path, input, len) == 0 && strcmp(path + len, ".part") == 0)
         return false;
       continue;
@@ -94,7 +94,7 @@ static int is_part(const struct dirent *entry) {
   return ends_in_part(entry->d_name);
 }
 
-// The line for the folder of `input`.
+// Prints the line for the folder of `input`.
 static void warn_of_folder(const struct ppi_tool_options *options,
                            const char *input) {
   struct dirent **entries;
@@ -124,8 +124,8 @@ static void warn_of_folder(const struct ppi_tool_options *options,
 
 // ---- later runs ----
 
-// Whether the log at `path` is of a run that wanted the name of `input`, later
-// than `*since_ns`, which it then is.
+// Whether the log at `path` is of a run that wanted the name of `input` and
+// began after `*since_ns`, which becomes its begin.
 static bool is_later(const char *path, const char *input, uint64_t *since_ns) {
   ppi_log_section found;
   if (ppi_log_peek(path, 0, &found) != PPROF_STATUS_OK ||
@@ -146,8 +146,8 @@ static bool is_input(const struct ppi_tool_options *options, const char *path) {
   return false;
 }
 
-// The last of the names with a number, or its .part while it is written. A name
-// may have been removed in between.
+// The latest numbered name of `input`, or its .part while it is written.
+// Numbers may have gaps, since logs are removed.
 static char *find_later(const char *input) {
   enum { MOST_NAMES = 10000, MOST_GAPS = 8 };
   ppi_log_section own;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies beside the logs that are read and is likely to be missed.
+// Warns of logs beside the inputs that a user is likely to miss.
 #pragma once
 
 #include "cli/options.h"
@@ -9,6 +9,7 @@
 // inputs on stderr, one line a folder: all of a folder, of files those that ran
 // at the same time, such as killed workers of a pool.
 //
-// And of each input the log of the latest run that found its name taken, where
-// that is no input: what is read is then of an earlier run.
+// It also names, for each input, the log of the latest run that found the
+// input's name taken, unless that log is an input: the input is of an earlier
+// run.
 void ppi_tool_warn_unread(const struct ppi_tool_options *options);

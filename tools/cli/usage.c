@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options as the tool prints them, on one screen or with what each does.
+// Prints the help of options: on one screen, or with all details.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void print_wrapped(const char *text, int column, FILE *out) {
   }
 }
 
-// The parts of a text that does not outgrow its place.
+// Appends to a text; the buffer has room for all of it.
 __attribute__((format(printf, 2, 3))) static void add(
     struct ppi_option_text *text, const char *format, ...) {
   size_t room = sizeof(text->text) - text->len;
@@ -54,7 +54,7 @@ void ppi_tool_option_text(const struct ppi_tool_option *option,
   if (option->fallback) add(out, " [%s]", option->fallback);
 }
 
-// `verbs`: those to name, where not all have it; NULL: none.
+// `verbs` are named where not all of them have the option; NULL: none.
 static void print_option(const struct ppi_tool_option *option,
                          const struct ppi_tool_verb *verbs, FILE *out) {
   struct ppi_option_text text;
@@ -71,7 +71,7 @@ static void print_option(const struct ppi_tool_option *option,
   print_wrapped(text.text, column, out);
 }
 
-// The verbs by what they are for.
+// Lists the verbs by task.
 static void print_overview(const struct ppi_tool_verb *verbs, FILE *out) {
   static const char *const tasks[] = {
       "Record a program",    "Look at a log", "Ask running processes",
@@ -102,7 +102,8 @@ static void print_exit_codes(FILE *out) {
 
 // ---- all of it ----
 
-// In lines of 78 columns; a line of the text that ends with a sentence ends.
+// Prints lines of 78 columns. A line of the text that ends a sentence ends the
+// printed line.
 static void print_details(const char *text, FILE *out) {
   int column = 0;
   while (*text) {

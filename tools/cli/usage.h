@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `-h` and `--help` print. Main thread only.
+// Prints the output of `-h` and `--help`. Main thread only.
 #pragma once
 
 #include <stdio.h>
@@ -18,9 +18,9 @@ void ppi_tool_option_text(const struct ppi_tool_option *option,
                           const struct ppi_tool_verb *verbs,
                           struct ppi_option_text *out);
 
-// Prints on one screen what `verb` is, with an example, or for NULL all verbs.
+// Prints `verb` on one screen, with an example; NULL: all verbs.
 void ppi_tool_help(const struct ppi_tool_verb *verbs,
                    const struct ppi_tool_verb *verb, FILE *out);
-// The same with all that each option does, and the exit status.
+// The same with all details of each option, and the exit status.
 void ppi_tool_help_all(const struct ppi_tool_verb *verbs,
                        const struct ppi_tool_verb *verb, FILE *out);
