@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pure functions of tries.
+// Judges the tries of a batch search and summarizes their curve. Pure
+// functions.
 #include "batch/batch_curve.h"
 
 #include <stdio.h>
@@ -15,8 +16,8 @@ static uint64_t items_of(const ppi_batch_try *try) {
   return try->num_batches * try->batch;
 }
 
-// Batches that so many items make; the first of each run is not counted, so
-// that two roundings may part what is equal.
+// Whether `items` make about so many batches. The first batch of each run does
+// not count, so two roundings may differ by one.
 static bool is_near(uint64_t batches, uint64_t items, size_t batch) {
   uint64_t wanted = items / batch;
   return batches + 1 >= wanted && batches <= wanted + 1;
@@ -35,7 +36,7 @@ static bool stopped_early(const ppi_batch_try *before, size_t num,
     same_items &=
         is_near(before[i].num_batches, items_of(first), before[i].batch);
   }
-  // What made batches before makes none now.
+  // No earlier try has batches to compare with.
   if (!first) return least > 0 && last->num_runs == 0;
   if (last->num_runs == 0) return true;
   uint64_t by_items = items_of(first) / last->batch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tries of a search say together: which did all of their work, which
-// batch is the largest, the fastest, and from where on more brings little.
+// Judges the tries of a search and finds the largest batch, the fastest, and
+// the one from which larger batches bring little.
 #pragma once
 
 #include "batch/batch_run.h"
@@ -9,21 +9,20 @@
 
 PPROF_BEGIN_C_
 
-// What a try must do beside ending well; 0: nothing is asked for.
+// Limits for a try that ended well; 0: no limit.
 typedef struct ppi_batch_demand {
   uint64_t latency_ns;     // the p99 of a batch, at most
   uint64_t least_batches;  // at least
 } ppi_batch_demand;
 
-// ppi_batch_judge takes it back that `now` has survived where it stopped early
-// or is too slow, and says so in its result. Commands make either as many
-// batches whatever their size, or as many as a number of items needs: a try
-// stopped early where it made fewer than those `before`, which ended well,
-// agree on, one batch apart for what is rounded.
+// ppi_batch_judge clears `survived` of a try that stopped early or is too slow,
+// and puts the reason in its result. A command makes a fixed number of batches
+// or a fixed number of items. The good tries in `before` show which. A try with
+// fewer stopped early; one batch is allowed for rounding.
 void ppi_batch_judge(const ppi_batch_try *before, size_t num,
                      const ppi_batch_demand *demand, ppi_batch_try *now);
 
-// Of the tries that ended well; NULL: none.
+// Picks among the tries that ended well; NULL: none.
 typedef struct ppi_batch_curve {
   const ppi_batch_try *largest;
   const ppi_batch_try *fastest;  // most items a second
@@ -34,9 +33,8 @@ typedef struct ppi_batch_curve {
 void ppi_batch_curve_of(const ppi_batch_try *tries, size_t num,
                         ppi_batch_curve *out);
 
-// ppi_batch_limit_of is how long a try of `batch` may take where nobody said:
-// ten times what the first one took, as many times longer as its batch is
-// larger, and a minute at least.
+// ppi_batch_limit_of is the default time limit of a try of `batch`: ten times
+// the first try's time, scaled by the batch, and at least a minute.
 uint64_t ppi_batch_limit_of(const ppi_batch_try *first, size_t batch);
 
 PPROF_END_C_

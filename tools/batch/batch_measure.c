@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many batches a command finished, and in what time, from its logs.
+// Counts the batches that a command finished, and their time, from its logs.
 #include "batch/batch_measure.h"
 
 #include <dirent.h>
@@ -16,8 +16,8 @@
 #include "event/event.h"
 #include "input/input.h"
 
-// Between the ends of the first batch and of the last one as many are done as
-// there are but one; that needs neither order nor what lies between batches.
+// Between the ends of the first and the last batch, all batches but one are
+// done. That needs neither their order nor the gaps between them.
 struct tally {
   pprof_sink base;
   const char *stages;

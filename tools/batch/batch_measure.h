@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much one try of `search-batch` got done, from its logs. Main thread only.
+// Measures one try of `search-batch` from its logs. Main thread only.
 #pragma once
 
 #include "batch/batch_run.h"
 
 // ppi_batch_measure reads the logs in `folder` whose names begin with `prefix`.
-// One batch is a step, or a range whose name one of `stages` matches (joined by
-// commas; NULL: steps). With `removes` the logs go.
+// One batch is a step, or a range with a name that matches `stages` (joined by
+// commas; NULL: steps). With `removes` it deletes the logs.
 void ppi_batch_measure(const char *folder, const char *prefix,
                        const char *stages, bool removes, ppi_batch_try *out);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items a second over the batch, as SVG in a page: batches double from mark to
-// mark, and what did not end well stands on the axis.
+// Draws items per second over the batch size, as SVG in a page. Batch sizes
+// double from mark to mark; tries that failed stand on the axis.
 #include "batch/batch_plot.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static int y_of(const scale *plot, double throughput) {
   return HEIGHT - BELOW - (int)lround(part * (HEIGHT - TOP - BELOW));
 }
 
-// What a text may hold inside an element.
+// Escapes a text for the inside of an element.
 static void put_text(ppi_page *page, const char *text) {
   for (; *text; text++) {
     if (*text == '<')
@@ -82,7 +82,7 @@ static void put_point(const ppi_batch_try *one, const scale *plot, bool is_knee,
                     x, y - 10, color);
 }
 
-// The batch below its point, as far as there is room beside the one before.
+// Puts each batch below its point, if the label before it leaves room.
 static void put_labels(const ppi_batch_result *result, const scale *plot,
                        ppi_page *page) {
   const int room = 30;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row for each try, what it means below, and a bar for each in a terminal.
+// Prints one row for each try, the answer below, and in a terminal a bar each.
 #include "batch/batch_print.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ static void put_largest(const ppi_batch_result *result,
                       : ", where --to ends the search");
 }
 
-// Items a second, and how they come about.
+// Items per second, and the figures behind them.
 static void put_throughput(const ppi_batch_try *one, ppi_page *notes) {
   ppi_page_fixed(notes, ppi_batch_throughput(one), 2);
   ppi_page_format(notes, " items/s = (%llu batches x %zu) / ",
@@ -119,7 +119,7 @@ static void put_bars(const ppi_batch_result *result,
   }
 }
 
-// The answer, in words.
+// Puts the answer in words.
 static void put_answer(const ppi_batch_result *result,
                        const ppi_batch_curve *curve, ppi_page *notes) {
   const ppi_batch_try *largest = curve->largest;

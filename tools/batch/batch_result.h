@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a search found, for those who show it.
+// The result of a search, as printed and drawn.
 #pragma once
 
 #include "batch/batch_curve.h"
@@ -11,6 +11,6 @@ typedef struct ppi_batch_result {
   const ppi_batch_try *tries;  // smallest batch first
   size_t num_tries;
   size_t from;
-  uint64_t latency_ns;       // 0: none is asked for
-  bool interrupted, failed;  // by a signal; one did not end well
+  uint64_t latency_ns;       // 0: no limit
+  bool interrupted, failed;  // by a signal; a try failed
 } ppi_batch_result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A command whose messages are passed on and watched for "out of memory".
+// Runs a command, passes its messages on and watches them for "out of memory".
 #include "batch/batch_run.h"
 
 #include <ctype.h>
@@ -19,12 +19,12 @@
 
 enum { MAX_PHRASE = 32 };
 
-// What runtimes say, in lower case.
+// Words of runtimes that are out of memory, in lower case.
 static const char *const phrases[] = {
     "out of memory",      "out_of_memory",          "outofmemory", "bad_alloc",
     "resource_exhausted", "cannot allocate memory", "memoryerror"};
 
-// stdout is for results, so what the command prints goes where messages go.
+// stdout is for results, so the command's output goes to stderr.
 struct capture {
   int own[2];       // our stdout and stderr meanwhile
   int messages[2];  // the command's stderr comes here
@@ -60,8 +60,8 @@ static void pass_on(int fd, const char *bytes, size_t len) {
   }
 }
 
-// Until there is nothing more and the command has ended: what it left running
-// may keep its end open.
+// Reads until the pipe is empty and the command has ended. Processes that it
+// left may keep the pipe open.
 static void *read_messages(void *argument) {
   struct capture *capture = argument;
   char bytes[4096];
@@ -80,8 +80,8 @@ static void *read_messages(void *argument) {
   }
 }
 
-// Without signals: one that comes before the command is known must wait for it,
-// which only who runs it sees to.
+// The thread blocks all signals: only the main thread passes them to the
+// command, once it runs.
 static bool start_reader(struct capture *capture) {
   sigset_t all, before;
   sigfillset(&all);
@@ -128,7 +128,7 @@ static void close_capture(struct capture *capture) {
   close(capture->own[1]);
 }
 
-// How often the kernel has killed something here for want of memory.
+// The number of kills by the kernel for want of memory in this cgroup.
 static uint64_t kernel_kills(void) {
   static const char *const paths[] = {
       "/sys/fs/cgroup/memory.events",
@@ -162,7 +162,7 @@ static void describe(int code, bool no_memory, char *out, size_t size) {
     snprintf(out, size, "exit %d%s", code, why);
 }
 
-// What ended it from outside goes before how it ended.
+// A time limit or a signal replaces the exit status.
 static void describe_end(ppi_batch_try *out, bool timed_out,
                          uint64_t limit_ns) {
   if (timed_out)

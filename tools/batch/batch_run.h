@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One try of `search-batch`: runs the command and tells how it ended. Main
-// thread only.
+// Runs one try of `search-batch` and records its result. Main thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -17,12 +16,12 @@ typedef struct ppi_batch_try {
   uint64_t wall_ns;
   // From its logs. The first batch of each run is warm-up and not counted,
   // unless it is the only one.
-  size_t num_runs;                // that have batches; 0: nothing is known
+  size_t num_runs;                // with batches; 0: unknown
   uint64_t num_batches, span_ns;  // the longest of the runs
   uint64_t p50_ns, p99_ns;        // of one batch; of all runs
 } ppi_batch_try;
 
 // ppi_batch_run runs `argv` (ends with NULL) with its output on stderr.
-// `out->batch` is set. Beyond `limit_ns` (0: none) it is ended.
+// `out->batch` is set. After `limit_ns` (0: none) the command is ended.
 void ppi_batch_run(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
                    ppi_batch_try *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doubling, then bisection; or one after the other.
+// Chooses the next batch: by doubling and bisection, or in sequence.
 #include "batch/batch_search.h"
 
 size_t ppi_batch_next(const ppi_batch_search *search) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which batch to try next. That a command survives every batch below one it
-// survives is taken for granted; a sequential search takes less for granted.
+// Chooses the next batch to try. The search assumes that a command survives
+// every batch below one that it survives; a sequential search assumes less.
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ PPROF_BEGIN_C_
 typedef struct ppi_batch_search {
   size_t from, to;  // at least 1; both may be tried
   bool sequential;
-  size_t survived, failed;  // the largest that did, the smallest that did not;
+  size_t survived, failed;  // the largest survivor, the smallest failure;
                             // 0: none yet
 } ppi_batch_search;
 
