@@ -53,7 +53,7 @@ typedef struct timed {
   float duration_ns;
 } timed;
 
-// Reads the call behind `call`; answers the item behind it.
+// Reads the next call into `call`; answers the item after it.
 static const struct ppi_call *read_call(const struct ppi_call *item,
                                         timed *call) {
   call->duration_ns = item->duration_ns;

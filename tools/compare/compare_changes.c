@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binary segmentation (Scott and Knott, 1974): the place where both sides
-// differ most, by Student's test with the union bound over all places and
-// stages; then each side by itself.
+// Finds changes of a figure by binary segmentation (Scott and Knott, 1974). It
+// splits the runs where both sides differ most, by Student's test with the
+// union bound over all places and stages. Then it splits each side.
 #include "compare/compare_changes.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "compare/compare_comparison.h"
 
-// Two runs are no level: one may be an outlier.
+// Two runs make no level: one of them may be an outlier.
 enum { LEAST_RUNS = 3 };
 
 typedef struct search {
@@ -45,7 +45,7 @@ static split split_at(const ppi_past_run *runs, size_t num, size_t at) {
   double left, right, n = (double)at, m = (double)(num - at);
   sums_of(runs, at, &out.before, &left);
   sums_of(runs + at, num - at, &out.after, &right);
-  // Clocks of whole ns make equal figures; they are no surer than 1e-6.
+  // Clocks count whole ns, so equal figures have an error of 1e-6, not 0.
   double variance = (left + right) / (n + m - 2) + 1e-12;
   out.t = fabs(out.after - out.before) / sqrt(variance * (1 / n + 1 / m));
   return out;
@@ -62,8 +62,8 @@ static double median_of(const ppi_past_run *runs, size_t num, double *scratch) {
   return (scratch[(num - 1) / 2] + scratch[num / 2]) / 2;
 }
 
-// A few outliers move a mean, and no median: where it moved less, so much less
-// is the change.
+// A few outliers move a mean but no median. If the median moved less, t shrinks
+// by the same share.
 static double sure_of(const search *all, const ppi_past_run *runs, size_t num,
                       const split *best) {
   double before = median_of(runs, best->at, all->scratch);
@@ -92,7 +92,7 @@ static void look(search *all, size_t begin, size_t end) {
   look(all, begin + best.at, end);
 }
 
-// The level of the runs from a change to the next one.
+// The level of the runs between two changes.
 static double level_of(const search *all, size_t num, size_t from, size_t to) {
   double sum = 0, n = 0;
   for (size_t i = 0; i < num; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the figure of a program changed for good, over commits or days. Pure
+// Finds where a program's figure changed for good, over commits or days. Pure
 // functions.
 #pragma once
 
@@ -14,7 +14,7 @@ PPROF_BEGIN_C_
 
 enum { PPI_MOST_CHANGES = 32 };
 
-// One run: the logarithm of its figure, and at which point it was made.
+// One run: the logarithm of its figure, and the point at which it was made.
 typedef struct ppi_past_run {
   double figure;
   size_t point;
@@ -26,9 +26,9 @@ typedef struct ppi_change {
   double p;              // corrected for all places and stages
 } ppi_change;
 
-// ppi_changes_find looks at the runs of one stage, points in order. With at
-// most a chance of 0.05 over `num_stages` stages anything is found where
-// nothing changed. Answers how many were found, in order.
+// ppi_changes_find finds the changes in the runs of one stage, with points in
+// order. The chance of any false change is at most 0.05 over `num_stages`
+// stages. Answers the number of changes, which are in order.
 size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
                         ppi_change out[PPI_MOST_CHANGES]);
 

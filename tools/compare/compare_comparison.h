@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One figure of one stage on two sides, and what is found about it: whether
-// these runs differ, and whether the programs do.
+// One figure of one stage on two sides, and two answers: whether these runs
+// differ, and whether the programs differ.
 #pragma once
 
 #include "compare/compare_samples.h"
@@ -9,7 +9,8 @@
 PPROF_BEGIN_C_
 
 #define PPI_COMPARE_ALPHA 0.05
-// What p must be below for runs to differ: no model holds every dependence.
+// Runs differ if p is below this. It is strict, since no model covers every
+// dependence.
 #define PPI_COMPARE_ALARM 0.01
 #define PPI_COMPARE_HUGE 10.0  // a change that no table writes out
 
@@ -21,9 +22,9 @@ typedef enum ppi_verdict {
   PPI_NUM_VERDICTS
 } ppi_verdict;
 
-// How far the figure of one program differs from run to run, in logarithms.
+// The spread of one program's figure from run to run, in logarithms.
 typedef struct ppi_run_spread {
-  double squares;  // of the runs' figures about the mean of their program
+  double squares;  // of the figures about their program's mean
   size_t degrees;  // runs less programs; 0: nothing is known
   double largest;  // between two runs of one program
 } ppi_run_spread;
@@ -33,11 +34,11 @@ typedef struct ppi_decision {
   bool is_tested;
   ppi_verdict verdict;
   double ratio, low, high;  // B / A with its own interval of 95 %; 0: none
-  double p_rank;            // that there is any change; of this row alone
-  double p;                 // that the change is above the margin, corrected
+  double p_rank;            // of any change; of this row alone
+  double p;                 // of a change above the margin, corrected
   double detectable;  // the change that 9 of 10 measurements would have found
-  double stays_for;   // calls that a level stays, where that is much of a run
-  size_t more_runs;   // a side, that would decide; 0: unknown, or too many
+  double stays_for;   // calls of a level, if much of a run; else 0
+  size_t more_runs;   // a side, enough to decide; 0: unknown, or too many
   char reason[80];    // of an ambiguous one
 } ppi_decision;
 
@@ -50,8 +51,8 @@ typedef struct ppi_comparison {
   double margin;           // changes up to it do not matter: 0.05 is 5 %
   ppi_run_spread history;  // of runs that are in neither input
   ppi_estimate estimates[2];
-  // Whether its calls were looked at. What was looked at counts in the
-  // correction: what is left out then is no accident.
+  // Whether its calls were read. All rows that were read count in the
+  // correction; the others are left out without regard to results.
   bool is_read;
   ppi_decision runs, programs;
 } ppi_comparison;

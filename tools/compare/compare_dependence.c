@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mean's variance is the spectrum at frequency 0, which no series shows: its
-// slowest cosines show the spectrum beside it. Under each model their variances
-// have known ratios to that of the mean (Mueller and Watson, 2008).
+// Estimates the error of a mean of calls that depend on each other. The
+// variance of a mean is the spectrum at frequency 0, which no series shows. The
+// slowest cosines of a series show the spectrum beside it. Under each model
+// their variances have known ratios to the mean's (Mueller and Watson, 2008).
 #include "compare/compare_dependence.h"
 
 #include <float.h>
@@ -10,30 +11,30 @@
 
 #include "base/base.h"
 
-// More cosines say more of faster changes, which matter less; more points along
-// one are no more exact.
+// More cosines only add faster changes, which matter less. More points add no
+// accuracy.
 enum { MAX_COSINES = 32, MAX_POINTS = 1024 };
 
-// The slow part of a model: its correlation falls by e in `length` calls, and
-// its spectrum at frequency 0 is `height` times the noise's. The first model
-// has none. Lengths double from 4 calls on; heights go in fours, from one that
-// is hardly seen to a variance of ten times the noise's.
+// The slow part of a model. Its correlation falls by e in `length` calls; its
+// spectrum at frequency 0 is `height` times the noise's. The first model has no
+// slow part. Lengths double from 4 calls on. Heights grow fourfold from 1 until
+// the variance is ten times the noise's.
 typedef struct slow_model {
   double length, height;
   double prior;  // not normalised
 } slow_model;
 
 static const double shortest = 4, largest_share = 10;
-// How likely it is that nothing depends on anything; and what lasts longer than
-// so many calls is the less likely the longer it does.
+// The prior of independent calls. Beyond usual_length calls, the prior of a
+// longer dependence is smaller.
 static const double prior_of_none = 0.1, usual_length = 64;
 
-// Of a level that stays for less than a 16th of a run, the run shows enough.
-// How much better than such levels longer ones must fit for `evidence_of_calls`
-// calls: in long runs they cost little, so less evidence will do.
+// A run shows enough levels that are shorter than a 16th of it. Longer levels
+// need evidence: evidence_of_calls by the length of the run. In long runs such
+// models cost little, so less evidence will do.
 static const double brief_lengths = 16, longest_stay = 1.5;
 static const double evidence_of_calls = 200;
-// From so much on it is said.
+// The least evidence for a message.
 static const double said_evidence = 10;
 
 static double share_of(double length, double height) {
@@ -79,9 +80,9 @@ ppi_models ppi_models_for(size_t longest) {
                       .evidence = evidence_of_calls / length};
 }
 
-// The variances of the cosines of a run of n values, the slowest first; in
-// front of them n times that of the mean. Short runs see little of a slow part,
-// and its ends leak.
+// The variances of the cosines of a run of n values, the slowest first; out[0]
+// is n times the mean's. A short run shows little of a slow part, and its ends
+// leak.
 static void variances_of(size_t model, size_t n, size_t num, double *out) {
   double height = models()[model].height;
   double lengths = (double)n / models()[model].length;
@@ -127,7 +128,7 @@ static void add_times(const float *values, double mean, run_points *run) {
   run->mean = own / mean;
 }
 
-// Of 0, a half and 1, which are counted.
+// Adds shares of 0, a half and 1, and counts them.
 static void add_shares(const float *values, float level, run_points *run) {
   size_t all_below = 0, all_upto = 0;
   for (size_t at = 0; at < run->n; run->num++) {
@@ -192,7 +193,7 @@ double ppi_variance_within(const ppi_series *series) {
 }
 
 // The variances of a run of n values under each model, and the sum of their
-// logarithms: of runs of one length they are the same.
+// logarithms. Runs of one length share them.
 typedef struct length_models {
   size_t n, num;
   double logs[PPI_MAX_MODELS];
@@ -207,7 +208,7 @@ static void fill_length(size_t n, size_t num_models, length_models *out) {
     variances_of(m, n, num_cosines(n), out->variances[m]);
     out->logs[m] = 0;
     for (size_t j = 1; j <= num_cosines(n);) {
-      // No variance is below 1, and 16 of them are not beyond a double.
+      // Variances are at least 1, and the product of 16 fits a double.
       double product = 1;
       for (size_t end = PPI_MIN(j + 16, num_cosines(n) + 1); j < end; j++)
         product *= out->variances[m][j];
@@ -292,8 +293,8 @@ void ppi_dependence_of(const ppi_series *series, size_t num_models, double each,
   }
 }
 
-// Models of levels that stay as long as a run, or longer, count only where
-// calls show levels that stay: elsewhere they would make every change doubtful.
+// Models of levels as long as a run, or longer, count only if calls show such
+// levels. Otherwise they would make every change uncertain.
 static void weigh(const double *fits, ppi_models num, ppi_mixture *out) {
   double best = -INFINITY, sums[2] = {0}, priors[2] = {0};
   for (size_t m = 0; m < num.all; m++) best = PPI_MAX(best, fits[m]);

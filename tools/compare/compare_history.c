@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Prints the changes of a program's stages, as a table and as SVG.
 #include "compare/compare_history.h"
 
 #include <math.h>
@@ -127,7 +129,7 @@ static double y_of(const scale *plot, double ms) {
   return HEIGHT - BELOW - part * (HEIGHT - TOP - BELOW);
 }
 
-// What a text may hold inside an element.
+// Escapes a text for the inside of an element.
 static void put_text(ppi_page *page, const char *text) {
   for (; *text; text++) {
     if (*text == '<')

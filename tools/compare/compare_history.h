@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The changes of a program over its past: as a table, and as a page of SVG.
+// Prints the changes of a program over its past, as a table and as SVG.
 #pragma once
 
 #include "cli/options.h"
@@ -9,7 +9,7 @@
 #include "file/text.h"
 
 typedef struct ppi_history_stage {
-  const ppi_compare_stage *stage;  // as one of the points has it
+  const ppi_compare_stage *stage;  // of one of the points
   ppi_past_run *runs;
   size_t num_runs, capacity;
   ppi_change changes[PPI_MOST_CHANGES];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of runs, slower means that the change is surely above the margin, even after
-// the correction for the number of comparisons. Same means that both bounds,
-// each of which is wrong once in twenty, lie within the margin. Everything else
-// is ambiguous.
+// Decides the verdict of each comparison of runs. Slower: the change is surely
+// above the margin, even after the correction for the number of comparisons.
+// Same: both bounds, each wrong once in twenty, lie within the margin.
+// Everything else is ambiguous.
 #include "compare/compare_judge.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void refuse_few(ppi_comparison *comparison, char side, double have,
            ppi_metric_need(comparison->metric));
 }
 
-// Whether the estimates are worth a test; if not, says why.
+// Whether the estimates allow a test; if not, sets the reason.
 static bool has_enough(ppi_comparison *comparison) {
   size_t need = ppi_metric_need(comparison->metric);
   for (int i = 0; i < 2; i++) {
@@ -58,8 +58,8 @@ static bool has_enough(ppi_comparison *comparison) {
   return comparison->runs.reason[0] == 0;
 }
 
-// All that needs no look at the order of the calls; the values of those that
-// are worth one are found there.
+// Sets `is_read`, and the estimates of rows without a test. A test makes its
+// own estimates.
 static bool estimate(ppi_comparison *comparison) {
   size_t need = ppi_metric_need(comparison->metric);
   ppi_runs runs[2];
@@ -82,7 +82,7 @@ static bool estimate(ppi_comparison *comparison) {
   return true;
 }
 
-// As far as an error of `distance` may move the ratio, up or down.
+// The most that an error of `distance` moves the ratio, up or down.
 static double span_of(const ppi_ratio *ratio, double distance) {
   double seen = ppi_ratio_at(ratio, 0);
   return PPI_MAX(ppi_ratio_at(ratio, distance) / seen,
@@ -95,7 +95,7 @@ static bool is_same(const ppi_comparison *comparison, const ppi_ratio *ratio) {
          ppi_ratio_at(ratio, reach) <= 1 + comparison->margin;
 }
 
-// The answer as one of `num_tests`; a verdict but for p.
+// Fills in the answer as one of `num_tests`, and the verdict except for p.
 static void fill_answer(const ppi_comparison *comparison,
                         const ppi_ratio *ratio, size_t num_tests,
                         ppi_decision *out) {
@@ -107,21 +107,20 @@ static void fill_answer(const ppi_comparison *comparison,
   out->ratio = ppi_ratio_at(ratio, 0);
   out->low = ppi_ratio_at(ratio, -reach);
   out->high = ppi_ratio_at(ratio, reach);
-  // The correction makes p at most so many times what it is.
+  // The correction multiplies p by num_tests at most.
   if (out->p * (double)num_tests >= PPI_COMPARE_ALARM &&
       is_same(comparison, ratio))
     out->verdict = PPI_VERDICT_SAME;
 }
 
-// Runs of a few calls say nothing of noise within: together they are one.
+// Runs of a few calls do not show their own noise, so they are joined into one.
 static ppi_runs runs_of(const ppi_compare_stage *stage, ppi_metric metric) {
   if (stage->num_values >= stage->num_runs * ppi_metric_need(metric))
     return ppi_compare_stage_runs(stage);
   return (ppi_runs){stage->values, &stage->num_values, 1};
 }
 
-// The interval, and how likely the data is if the change were within the
-// margin.
+// Computes the interval, and the p of the data for a change within the margin.
 static bool test(ppi_comparison *comparison, size_t num_tests) {
   const ppi_runs a = runs_of(comparison->stages[0], comparison->metric);
   const ppi_runs b = runs_of(comparison->stages[1], comparison->metric);
@@ -148,7 +147,8 @@ static bool test(ppi_comparison *comparison, size_t num_tests) {
   return ok;
 }
 
-// What a run took is known but for how it is divided: overlap, and sampling.
+// A run's energy is known; the error is in its division, by overlap and
+// sampling.
 static bool test_energy(ppi_comparison *comparison, size_t num_tests) {
   ppi_decision *out = &comparison->runs;
   double squares = 1e-18, margin = log1p(comparison->margin);

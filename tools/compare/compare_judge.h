@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the samples of two inputs to both answers about each stage.
+// Decides both answers about each stage from the samples of two inputs.
 #pragma once
 
 #include "compare/compare_comparison.h"
@@ -9,9 +9,9 @@ PPROF_BEGIN_C_
 
 const char *ppi_verdict_name(ppi_verdict verdict);
 
-// ppi_judge decides all `num` together: however many there are, the chance of
-// any faster or slower where nothing changed is at most PPI_COMPARE_ALPHA, for
-// each question. False when out of memory.
+// ppi_judge decides all `num` together. The chance of any false "faster" or
+// "slower" is at most PPI_COMPARE_ALPHA for each question, for any `num`. False
+// when out of memory.
 bool ppi_judge(ppi_comparison *comparisons, size_t num);
 
 PPROF_END_C_

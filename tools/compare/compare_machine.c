@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Compares the clocks, quotas and neighbours of two inputs.
 #include "compare/compare_machine.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Smaller differences of clocks are what a device does by itself; of the time,
-// and of processors.
+// Smaller differences are noise: of clocks, of shares of the time, of
+// processors.
 #define CLOCKS_DIFFER 0.03
 #define SHARES_DIFFER 0.05
 #define OTHERS_DIFFER 0.5

@@ -16,7 +16,7 @@ typedef struct ppi_compare_level {
   bool has_last;
   uint64_t last_ns;
   double last;
-  double sum, ns;  // of level * time, or what it grew by; and the time
+  double sum, ns;  // of level * time, or the growth; and the time
 } ppi_compare_level;
 
 // All zero is the empty one.
@@ -25,14 +25,14 @@ typedef struct ppi_compare_machine {
   ppi_compare_level throttled, others;            // us of the time
 } ppi_compare_machine;
 
-// ppi_compare_machine_begin: another run follows.
+// ppi_compare_machine_begin starts another run.
 void ppi_compare_machine_begin(ppi_compare_machine *machine);
 void ppi_compare_machine_take(ppi_compare_machine *machine, const char *name,
                               const pprof_event *event);
 // ppi_compare_clock is the devices' mean SM clock in MHz; 0: not known.
 double ppi_compare_clock(const ppi_compare_machine *machine);
-// ppi_compare_clock_differs puts what that says of `b`, as in "9 % lower
-// clocks", where the clocks of both are known and differ by more than 3 %.
+// ppi_compare_clock_differs writes the difference of `b`, as in "9 % lower
+// clocks", if the clocks of both are known and differ by more than 3 %.
 bool ppi_compare_clock_differs(const ppi_compare_machine *a,
                                const ppi_compare_machine *b, char *to,
                                size_t size);

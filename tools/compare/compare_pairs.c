@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two inputs side by side: as data, and as a table with bars.
+// Lays out two inputs side by side, as data and as a table with bars.
 #include "compare/compare_pairs.h"
 
 #include <math.h>
@@ -128,12 +128,12 @@ static const ppi_view_kind table_kind = {
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE};
 
-// None where an error is so large that there is no such number.
+// Empty for an infinite error.
 static ppi_cell percent(double share) {
   return isfinite(share) ? ppi_cell_decimal(100 * share) : (ppi_cell){0};
 }
 
-// What is beyond any use is not written out.
+// Shortens changes that are too large to be useful.
 static const char *short_percent(ppi_view *view, const char *sign,
                                  double share) {
   if (!(share <= PPI_COMPARE_HUGE))
@@ -190,10 +190,11 @@ static void fill_data(ppi_cell *cells, const ppi_comparison *comparison,
   fill_programs(cells, &comparison->programs);
 }
 
-// Bars: the interval as a line through the change, on one scale for all rows.
+// A bar shows the interval as a line through the change. All rows share one
+// scale.
 enum { BAR_HALF = 12, BAR_WIDTH = 2 * BAR_HALF + 1 };
 
-// That about the programs, where there are runs enough for one.
+// The answer about the programs if there are enough runs, else about the runs.
 static const ppi_decision *answer_of(const ppi_comparison *comparison) {
   return comparison->programs.is_tested ? &comparison->programs
                                         : &comparison->runs;
@@ -265,7 +266,8 @@ static void fill_table(ppi_view *view, ppi_cell *cells,
   if (answer->is_tested) fill_tested(view, cells, answer, widest);
 }
 
-// The first of the rows, whose stage takes most time, in which the runs differ.
+// The first row in which the runs differ. Its stage takes the most time of
+// these.
 static const ppi_comparison *first_change(const ppi_compare_result *result,
                                           size_t *out_num) {
   const ppi_comparison *first = NULL;
@@ -290,7 +292,7 @@ static void put_change(const ppi_comparison *comparison, ppi_page *note) {
       comparison->estimates[1].value / unit, is_energy ? "J" : "ms");
 }
 
-// Both questions, each with its answer.
+// Puts the answers to both questions.
 static void put_answers(const ppi_compare_result *result, ppi_page *note) {
   size_t num, num_programs = 0, num_tested = 0;
   const ppi_comparison *first = first_change(result, &num);
@@ -314,7 +316,7 @@ static void put_answers(const ppi_compare_result *result, ppi_page *note) {
     ppi_page_text(note, PPI_COMPARE_ONE_RUN);
 }
 
-// `widest`: that of the bars; 0: there are none.
+// `widest` is the scale of the bars; 0: no bars.
 static void put_notes(const ppi_compare_result *result, double widest,
                       ppi_page *note) {
   ppi_page_bytes(note, result->notes->bytes, result->notes->len);
@@ -348,7 +350,7 @@ bool ppi_compare_pairs(const ppi_compare_result *result,
       fill_table(out, cells, comparison, widest);
     else
       fill_data(cells, comparison, has_energy);
-    // There is no room for a column of it.
+    // A column of reasons would not fit.
     if (is_for_people && !is_table && comparison->runs.reason[0])
       cells[CELL_VERDICT] = ppi_compare_text(ppi_view_text(
           out, "%s: %s", ppi_compare_verdict(comparison, &comparison->runs),

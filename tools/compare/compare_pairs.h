@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two inputs side by side: as data, and as a table.
+// Lays out two inputs side by side, as data and as a table.
 #pragma once
 
 #include "compare/compare_text.h"
 #include "print/lists.h"
 
-// The rows, for people or as data; false when out of memory. The view is the
-// caller's to clear in any case.
+// Makes the rows, for people or as data; false when out of memory. The caller
+// always clears the view.
 bool ppi_compare_pairs(const ppi_compare_result *result,
                        ppi_report_format format, ppi_view *out);

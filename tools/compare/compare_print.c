@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page around a table of `compare`.
+// Prints the result of `compare` and writes its page.
 #include "compare/compare_print.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void ppi_compare_put_spreads(ppi_page *page,
 }
 
 // ppi_compare_html writes `json`, the result as JSON, and `spreads` into
-// --html's file, and frees both. Answers `code`, or what is worse.
+// --html's file, and frees both. Answers the worse of `code` and its own.
 static int ppi_compare_html(const struct ppi_tool_options *options,
                             ppi_page *json, ppi_page *spreads, int code) {
   struct ppi_tool_options to = *options;
@@ -130,10 +130,10 @@ static void make_page(const struct ppi_tool_options *options,
   ppi_view_clear(&view);
 }
 
-// Compressed and in base64 it has room in a page of 3 MB.
+// Compressed and in base64, so many rows fit a page of 3 MB.
 enum { PAGE_ROWS = 4096, PAGE_BYTES = 2000000 };
 
-// The first rows, as many as the page has room for.
+// Writes as many of the first rows as the page has room for.
 static int put_html(const struct ppi_tool_options *options,
                     const ppi_compare_result *result, int code) {
   ppi_page json = {0}, spreads = {0}, notes = {0};

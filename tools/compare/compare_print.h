@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The results of `compare`, written: two inputs side by side, or more of them
+// Prints the results of `compare`: two inputs side by side, or more inputs
 // ranked.
 #pragma once
 
@@ -8,6 +8,6 @@
 #include "compare/compare_text.h"
 #include "print/report_print.h"
 
-// Answers `code`, or what is worse.
+// Answers the worse of `code` and its own.
 int ppi_compare_print(const struct ppi_tool_options *options,
                       const ppi_compare_result *result, int code);

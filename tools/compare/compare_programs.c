@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Student's test of the logarithms of the runs' figures; Welch's where only the
-// runs of both sides say how far runs differ (Welch, 1947).
+// Tests whether two programs differ: Student's test of the logarithms of their
+// runs' figures. The test is Welch's (1947) if only the runs of both sides show
+// how far runs differ.
 #include "compare/compare_programs.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ bool ppi_programs_can_test(const ppi_comparison *comparison) {
 }
 
 // The error of the difference of both means, and its degrees of freedom. The
-// clock counts whole ns, so runs that agree to the last are not sure of that.
+// clock counts whole ns, so equal runs still have an error.
 static double error_of(const ppi_run_spread *history,
                        const run_figures sides[2], double *out_degrees) {
   double n = (double)sides[0].num, m = (double)sides[1].num;
@@ -81,7 +82,7 @@ static double error_of(const ppi_run_spread *history,
   return sqrt(both);
 }
 
-// The fewest runs a side of which 9 of 10 measurements would find `change`.
+// The fewest runs a side with which 9 of 10 measurements would find `change`.
 static size_t runs_for(double change, double spread, size_t num_tests) {
   double alpha = PPI_COMPARE_ALPHA / 2 / (double)num_tests;
   size_t low = 1, high = MOST_RUNS;
@@ -98,8 +99,8 @@ static size_t runs_for(double change, double spread, size_t num_tests) {
   return high;
 }
 
-// How many runs a side would decide: those that this change takes, or
-// those that "the same" takes where that change does not matter.
+// How many runs a side would decide: enough for this change, or, if the change
+// does not matter, enough for "the same".
 static size_t more_runs(const ppi_comparison *comparison, double change,
                         double spread, size_t num_tests) {
   double margin = log1p(comparison->margin), least = PPI_MAX(margin / 2, 0.005);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether two programs differ: each run is one observation of its program, so
-// whatever makes calls of one run alike needs no model. Pure functions.
+// Tests whether two programs differ. Each run is one observation of its
+// program, so the dependence of calls within a run needs no model. Pure
+// functions.
 #pragma once
 
 #include "compare/compare_comparison.h"
@@ -11,12 +12,12 @@ PPROF_BEGIN_C_
 // ppi_run_spread_add adds the runs of one program. False when out of memory.
 bool ppi_run_spread_add(ppi_run_spread *spread, const ppi_compare_stage *stage,
                         ppi_metric metric);
-// ppi_programs_test fills in the answer, but for what the correction of p over
-// `num_tests` decides. False when out of memory.
+// ppi_programs_test fills in the answer, except the verdict, which needs the
+// correction of p over `num_tests`. False when out of memory.
 bool ppi_programs_test(ppi_comparison *comparison, size_t num_tests);
 // ppi_programs_decide gives the verdict, once p is corrected.
 void ppi_programs_decide(ppi_comparison *comparison);
-// ppi_programs_can_test says whether there are runs enough for a test.
+// ppi_programs_can_test answers whether there are enough runs for a test.
 bool ppi_programs_can_test(const ppi_comparison *comparison);
 
 PPROF_END_C_

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The comparability guard of `compare`.
+// Checks whether inputs were made in the same place in the same way.
 #include "compare/compare_provenance.h"
 
 #include <string.h>
 
-// The next line of `*text`, which moves behind it.
+// Takes the next line of `*text` and moves it on.
 static size_t take_line(const char **text, const char **out) {
   size_t len = strcspn(*text, "\n");
   *out = *text;
@@ -68,7 +68,7 @@ bool ppi_provenance_known(const ppi_samples *samples) {
          samples->places[PPI_PROVENANCE_CLOCK];
 }
 
-// "" of a key that our own logs leave out when there is nothing to say.
+// Our own logs leave out some empty keys: these are "", not unknown.
 static const char *place_of(const ppi_samples *samples, unsigned key) {
   const char *place = samples->places[key];
   bool may_lack =

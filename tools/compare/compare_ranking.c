@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// More than two inputs: for each stage the inputs, best first, each against the
-// best one.
+// Ranks more than two inputs for each stage, each against the best one.
 #include "compare/compare_ranking.h"
 
 enum {
@@ -68,7 +67,7 @@ static const ppi_table_column table_columns[] = {
 static const ppi_view_kind kind = KIND(NUM_CELLS);
 static const ppi_view_kind energy_kind = KIND(NUM_WITH_ENERGY);
 
-// The row of side `side` of a comparison.
+// Adds the row of side `side` of a comparison.
 static bool add_row(ppi_view *view, const ppi_compare_result *result,
                     const ppi_comparison *comparison, int side, bool as_table) {
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);

@@ -23,12 +23,12 @@ static float *sorted_of(const ppi_runs *runs, size_t n) {
   return fit ? fit : sorted;
 }
 
-// How many are not above the value of nearest rank.
+// The number of values up to the one of nearest rank.
 static double rank_of(size_t n, double share) {
   return ceil(share * (double)n - 1e-9);
 }
 
-// The value of nearest rank; what lies beyond all samples nobody knows.
+// The value of nearest rank; beyond all samples it is unknown.
 static double level_at(const float *sorted, size_t n, double share) {
   double rank = rank_of(n, share);
   if (rank < 1) return 0;
@@ -93,8 +93,9 @@ static void add_mixture(ppi_ratio *ratio, const double levels[2]) {
   }
 }
 
-// Of a percentile it is known. Of a mean, what befell one side may befall the
-// other: a few calls cannot be surer than many that saw a rare event.
+// The variance of a percentile is known. The variance of a mean is at least
+// that of both sides together: a rare event on one side may happen on the
+// other, too.
 static void fill_variances(ppi_ratio *ratio) {
   double share = ppi_metric_share(ratio->metric), sum = 0, n = 0;
   for (int i = 0; i < 2; i++) {
@@ -111,7 +112,8 @@ static void fill_variances(ppi_ratio *ratio) {
     ratio->sides[i].each = PPI_MAX(ratio->sides[i].each, sum / n);
 }
 
-// How far the medians of a run's parts lie from each other, as a logarithm.
+// Raises `range` to the distance of the medians of a run's parts, in
+// logarithms.
 static bool add_range(const float *values, size_t n, double *range) {
   size_t num = PPI_MIN(n / CALLS_OF_A_PART, (size_t)MOST_PARTS);
   double low = INFINITY, high = 0;
@@ -129,7 +131,8 @@ static bool add_range(const float *values, size_t n, double *range) {
   return true;
 }
 
-// A change far beyond all that levels moved by within runs is no level.
+// Drops the long levels if the change is far larger than level changes within
+// runs.
 static bool bound_models(ppi_ratio *ratio) {
   double seen = ratio->sides[1].value / ratio->sides[0].value, range = 0;
   for (int i = 0; i < 2; i++) {
@@ -182,7 +185,7 @@ void ppi_ratio_close(ppi_ratio *ratio) {
   ratio->num_mixtures = 0;
 }
 
-// The levels where A and B would meet after so great a rise of B over A.
+// The levels at which A and B would be equal after B rises by `distance`.
 static void levels_at(const ppi_ratio *ratio, double distance,
                       double out_shares[2]) {
   double share = ppi_metric_share(ratio->metric);
@@ -190,8 +193,8 @@ static void levels_at(const ppi_ratio *ratio, double distance,
   out_shares[1] = share + distance * ratio->sides[1].part;
 }
 
-// As far as a call may have been off: the clock counts whole ns, and a float
-// has 24 bits.
+// The rounding error of a call: the clock counts whole ns, and a float has 24
+// bits.
 static double half_step(double value) {
   return isinf(value) ? 0 : PPI_MAX(0.5, value * FLT_EPSILON / 2);
 }
@@ -211,7 +214,7 @@ double ppi_ratio_at(const ppi_ratio *ratio, double distance) {
   return below > 0 ? above / below : INFINITY;
 }
 
-// How far the ratio seen lies beyond `bound`, which is between it and 1.
+// The distance from the measured ratio to `bound`, which lies between it and 1.
 static double distance_to(const ppi_ratio *ratio, double seen, double bound) {
   double low = 0, high = 2, sign = seen > 1 ? -1 : 1;
   if (ratio->metric == PPI_METRIC_MEAN) return fabs(log(seen / bound));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sink of `compare`.
+// Collects samples, machine and provenance of one input of `compare`.
 #include "compare/compare_samples.h"
 
 #include <ctype.h>
@@ -83,7 +83,7 @@ static bool add_lines(ppi_samples *samples, ppi_provenance_key key,
   return ok;
 }
 
-// Which of several equal ones it is makes no difference: "cuda" of "cuda:1".
+// Adds the name without the number of the device: "cuda" of "cuda:1".
 static bool add_device(ppi_samples *samples, const char *name) {
   char kind[256];
   snprintf(kind, sizeof kind, "%s", name);
@@ -178,7 +178,7 @@ static pprof_status samples_begin(pprof_sink *sink,
   return samples->wants_energy ? begin_report(samples, info) : PPROF_STATUS_OK;
 }
 
-// Room up to `id`, all new items zero.
+// Makes room up to `id`; new items are zero.
 static bool reach(void **items, size_t *num, size_t *capacity, size_t size,
                   uint32_t id) {
   if (id < *num) return true;
@@ -231,7 +231,7 @@ const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
   return number < samples->num_stages ? &samples->stages[number] : NULL;
 }
 
-// Its place in `stages` plus 1; 0: out of memory.
+// The stage's place in `stages` plus 1; 0: out of memory.
 static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
   size_t number = ppi_map_number(&samples->numbers, key_of(like));
   if (number == SIZE_MAX) return 0;
@@ -253,7 +253,7 @@ static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
 
 // ---- energy, which a report divides ----
 
-// What a stage took, or one of its items; `num` is of the energy.
+// Adds the energy of a stage, divided by `num` calls or items.
 static bool add_energy(ppi_samples *samples, const ppi_energy_row *row,
                        ppi_metric metric, double num) {
   const ppi_compare_stage like = {.name = (char *)row->name,
@@ -277,7 +277,7 @@ static bool add_energy(ppi_samples *samples, const ppi_energy_row *row,
   return true;
 }
 
-// Of all stages together, where the run has such units.
+// Adds the energy of all stages by units, if the run has such units.
 static bool add_units(ppi_samples *samples, const ppi_figures *figures) {
   ppi_energy_unit units[PPI_ENERGY_UNITS];
   ppi_energy_row row = {.joules = ppi_energy_of_stages(&figures->energy)};
@@ -291,7 +291,7 @@ static bool add_units(ppi_samples *samples, const ppi_figures *figures) {
   return ok;
 }
 
-// A stage's rows of all devices, as one.
+// Adds a stage's rows of all devices as one.
 static bool add_stage_energy(ppi_samples *samples, const ppi_figures *figures,
                              size_t at) {
   const ppi_energy *energy = &figures->energy;
@@ -410,8 +410,8 @@ static pprof_status samples_window(pprof_sink *sink, uint32_t index, bool opens,
   return also ? also->window(also, index, opens, time_ns) : PPROF_STATUS_OK;
 }
 
-// The calls of one run become samples, in the order they began. Those of a
-// stage that is closed take no memory.
+// Turns the calls of one run into samples, in the order of their starts, and
+// frees the calls.
 static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
   size_t num = stage->pending.num, more = num > num_warm ? num - num_warm : 0;
   if (num == 0) return true;
@@ -435,7 +435,7 @@ static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
   return true;
 }
 
-// The calls of a name that folds are those of what it folds into.
+// Moves the calls of a folded name to the name it folds into.
 static bool move_calls(ppi_compare_stage *from, ppi_compare_stage *to) {
   to->num_cut += from->num_cut;
   from->num_cut = 0;
@@ -469,7 +469,7 @@ static void free_stage(ppi_compare_stage *stage) {
   ppi_calls_clear(&stage->pending);
 }
 
-// What has folded away; the sites' places are not used any more.
+// Drops stages that folded into others. No site's place is used after this.
 static bool drop_empty(ppi_samples *samples) {
   size_t num = 0;
   bool ok = true;

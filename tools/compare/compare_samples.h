@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one input of `compare` holds: for each stage the durations of its calls
-// in the order of time, run by run, and where the runs were made. A sink of its
-// own: reports keep no order, and autocorrelation is in the order. One thread.
+// Collects one input of `compare`: for each stage the durations of its calls in
+// the order of time, run by run, and the runs' provenance. It is a sink of its
+// own, since autocorrelation needs the order, which reports do not keep. One
+// thread.
 #pragma once
 
 #include "base/map.h"
@@ -14,8 +15,8 @@
 
 PPROF_BEGIN_C_
 
-// The same name of the same category, on the host or on devices; or what that
-// took in energy: then each run has one value, a call's or an item's.
+// A name of a category, on the host or on devices. With `energy`, each run has
+// one value: the energy of a call or an item.
 typedef struct ppi_compare_stage {
   char *name, *category;
   bool on_device, is_step;
@@ -42,7 +43,7 @@ typedef enum ppi_provenance_key {
   PPI_PROVENANCE_KERNEL,
   PPI_PROVENANCE_CONTAINER,
   PPI_PROVENANCE_CLOCK,
-  PPI_PROVENANCE_DEVICES,  // what they are called without their numbers
+  PPI_PROVENANCE_DEVICES,  // names without numbers
   PPI_PROVENANCE_MODELS,
   PPI_PROVENANCE_CONFIG,
   PPI_PROVENANCE_VERSION,
@@ -83,11 +84,11 @@ typedef struct ppi_samples {
 // The sink is `base`; its `destroy` is NULL, ppi_samples_clear frees.
 void ppi_samples_init(ppi_samples *samples, size_t num_warm);
 void ppi_samples_clear(ppi_samples *samples);
-// ppi_samples_adjust has device times as they would be at the clock of `base`
-// and answers the factor; 0: the clocks are alike, or not known.
+// ppi_samples_adjust scales device times to the clock of `base` and answers the
+// factor; 0: the clocks are alike, or unknown.
 double ppi_samples_adjust(ppi_samples *samples,
                           const ppi_compare_machine *base);
-// NULL when it is not there.
+// NULL: there is no such stage.
 const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
                                           const ppi_compare_stage *like);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Digit by digit from the least, as the bits of numbers are in the order of the
-// numbers. A digit that all samples share costs nothing.
+// Sorts samples digit by digit from the least one, since the bits of the
+// numbers have the order of the numbers. A digit that all samples share costs
+// nothing.
 #include "compare/compare_sort.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples in order, in time that does not depend on how they lie.
+// Sorts samples, in a time that does not depend on their order.
 #pragma once
 
 #include <stddef.h>

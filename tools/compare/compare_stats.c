@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Student's distribution, metrics, and the correction for many tests.
+// Computes Student's distribution, metrics, and the correction for many tests.
 #include "compare/compare_stats.h"
 
 #include <math.h>
@@ -79,8 +79,8 @@ double ppi_student_quantile(double p, double degrees) {
   return (low + high) / 2;
 }
 
-// Fewer than nine, and a mean is hardly normal; of a percentile five must lie
-// beyond it.
+// A mean of fewer than nine is hardly normal. Five samples must lie beyond a
+// percentile.
 static const struct metric {
   const char *name;
   double share;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statistics of durations in the order they were measured. Such samples are
-// autocorrelated: a slow call is followed by slow ones. What takes them for
-// independent finds changes where there are none. Pure functions.
+// Statistics of durations in the order of measurement. Such samples are
+// autocorrelated: slow calls follow a slow call. A test that assumes
+// independence finds changes where there are none. Pure functions.
 #pragma once
 
 #include <stdbool.h>
@@ -13,9 +13,9 @@
 
 PPROF_BEGIN_C_
 
-// ppi_student_tail is P(T > t); ppi_student_quantile the t whose tail is `p`.
+// ppi_student_tail is P(T > t); ppi_student_quantile the t with a tail of `p`.
 double ppi_student_tail(double t, double degrees);
-// Where one distribution is asked often.
+// For many queries of one distribution.
 typedef struct ppi_student {
   double degrees, log_beta;
 } ppi_student;
@@ -37,14 +37,14 @@ static inline bool ppi_metric_is_energy(ppi_metric metric) {
 }
 const char *ppi_metric_name(ppi_metric metric);
 bool ppi_metric_find(const char *name, size_t len, ppi_metric *out);
-// ppi_metric_need is how many independent samples it takes for a claim;
-// ppi_metric_share how many lie below a percentile, 0 for the mean.
+// ppi_metric_need is the number of independent samples that a claim needs;
+// ppi_metric_share the share of samples below a percentile, 0 for the mean.
 size_t ppi_metric_need(ppi_metric metric);
 double ppi_metric_share(ppi_metric metric);
 
-// Samples of one stage, in runs: a run's samples are in the order of time.
-// Runs are independent of each other, and may differ by more than their own
-// samples say.
+// Samples of one stage, in runs: a run's samples are in the order of time. Runs
+// are independent of each other. They may differ by more than their samples
+// show.
 typedef struct ppi_runs {
   const float *values;  // ns or nJ, one run behind the other
   const size_t *ends;   // of each run in `values`
@@ -56,7 +56,7 @@ size_t ppi_runs_count(const ppi_runs *runs);
 
 typedef struct ppi_estimate {
   size_t n;
-  double independent;  // samples that would tell as much; 0: not asked yet
+  double independent;  // equivalent independent samples; 0: unknown yet
   double value;        // ns, or nJ; percentiles are those of nearest rank
 } ppi_estimate;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `compare` found, and the cells that both of its tables have.
+// The result of `compare`, and the cells that both of its tables have.
 #pragma once
 
 #include "cli/options.h"
@@ -16,29 +16,29 @@ typedef struct ppi_compare_result {
   const ppi_samples *inputs;
   const char *const *names;  // of the inputs, as they were given
   size_t num_inputs;
-  // Of two inputs: A is the first one. Of more, those of one stage and metric
-  // follow each other; A is the best of them, B each of the others, best first.
+  // With two inputs, A is the first. With more, the comparisons of a stage and
+  // metric are adjacent: A is the best input, B each other one, best first.
   const ppi_comparison *comparisons;
   size_t num_comparisons;
   const ppi_page *notes;  // a line each
 } ppi_compare_result;
 
-// Cells that both have.
+// Cells of both tables.
 ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage);
 const char *ppi_compare_side(const ppi_compare_stage *stage);
-// The time of a side, and its energy in J; none where it has the other.
+// The time of a side, or its energy in J; the other cell is empty.
 ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side);
 ppi_cell ppi_compare_energy(const ppi_comparison *comparison, int side);
-// That of both which it has, for people.
+// The time or energy of a side, for people.
 ppi_cell ppi_compare_value(ppi_view *view, const ppi_comparison *comparison,
                            int side);
-// Of energy "slower" is "more".
+// For energy, "slower" is "more".
 const char *ppi_compare_verdict(const ppi_comparison *comparison,
                                 const ppi_decision *decision);
 bool ppi_compare_has_energy(const ppi_compare_result *result);
-// The verdict, or in place of "ambiguous" what would decide.
+// The verdict, or instead of "ambiguous" the runs that would decide.
 ppi_cell ppi_compare_programs(const ppi_comparison *comparison);
-// The first call of the first run, where it is no sample.
+// The first call of the first run, if it is no sample.
 ppi_cell ppi_compare_first(const ppi_compare_stage *stage);
 ppi_cell ppi_compare_text(const char *text);  // none when NULL or ""
 const ppi_compare_stage *ppi_compare_stage_of(const ppi_comparison *comparison);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Error spending (Lan and DeMets, 1983) by the union bound: each look has a
-// share of the error and an interval of that share, so all intervals hold
-// together whatever the looks depend on (repeated confidence intervals:
-// Jennison and Turnbull, 1989). Half of the error is for the last look. The
-// interval of few rounds is Student's, of more Wilcoxon's (signed ranks, 1945):
-// a slow run moves it little. Where nothing changed, the two runs of a round
-// could change places; so that interval holds whatever runs are like.
+// Decides after each round of `try` whether to stop. The error is spent over
+// looks (Lan and DeMets, 1983) by the union bound: each look has a share of the
+// error and an interval of that share. All intervals thus hold together,
+// however the looks depend on each other (repeated confidence intervals:
+// Jennison and Turnbull, 1989). The last look gets half of the error. Few
+// rounds have Student's interval; more have Wilcoxon's (signed ranks, 1945),
+// which a slow run moves little. If nothing changed, the two runs of a round
+// can change places, so that interval holds for any distribution of runs.
 // Several programs: successive halving (Karnin, Koren and Somekh, 2013).
 #include "compare/compare_turns.h"
 
@@ -16,11 +17,11 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// Of fewer rounds no ranks are rare enough; more than so many take long to
-// count and are nearly normal.
+// With fewer rounds no ranks are rare enough. More rounds are slow to count and
+// nearly normal.
 enum { FEWEST_RANKS = 20, MOST_RANKS = 500 };
 
-// Clocks of whole ns make equal figures; they are no surer than this.
+// Clocks count whole ns, so equal figures have this error, not 0.
 #define LEAST_SPREAD 1e-6
 
 static const double growth = 1.35;  // from one look to the next
@@ -36,7 +37,7 @@ static void plan_looks(ppi_turns *turns, size_t max_runs) {
   turns->looks[turns->num_looks++] = last;
 }
 
-// What this look may be wrong by, for one stage of one program.
+// The error of this look, for one stage of one program.
 static double error_at(const ppi_turns *turns, size_t look) {
   double tests = (double)(turns->num_programs * turns->num_stages);
   double all = PPI_COMPARE_ALPHA / tests;
@@ -90,7 +91,7 @@ void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
   figure->squares += off * (change - figure->mean);
 }
 
-// What the intervals of `num` rounds are made of, at this look.
+// The parts of the intervals of `num` rounds, at this look.
 typedef struct look_bounds {
   size_t num, rank;  // rank: 0 where there are too few for ranks
   double error, until;
@@ -159,7 +160,7 @@ static bool rank_interval(const ppi_turn_figure *figure, size_t rank,
   return true;
 }
 
-// The interval of this look joins those before it: all hold together.
+// Intersects the interval of this look with earlier ones: all hold together.
 static void narrow(ppi_turn_figure *figure, const look_interval *interval) {
   double low = PPI_MAX(figure->low, interval->low);
   double high = PPI_MIN(figure->high, interval->high);
@@ -192,7 +193,7 @@ static void decide(ppi_turn_figure *figure, const look_bounds *usual) {
     out->verdict = PPI_VERDICT_SAME;
 }
 
-// Programs that are in, best first by the first stage.
+// Lists the programs still in, best first by the first stage.
 static size_t order(const ppi_turns *turns, size_t *out) {
   size_t num = 0;
   for (size_t i = 0; i < turns->num_programs; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When to stop running programs in turns, and what was found then. A round is
+// Decides when to stop running programs in turns, and the result. A round is
 // one run of the base and one of each program that is still in; two rounds, in
 // opposite orders, cancel what drifts evenly. Group-sequential: the error is
 // spent over a few looks that are planned before the first run, so stopping at

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Prints the result of `try`, as a table with an answer in words.
 #include "compare/compare_turns_print.h"
 
 #include <math.h>
@@ -92,7 +94,7 @@ static void put_change(const ppi_turns_result *result, size_t program,
                   100 * (decision->high - 1));
 }
 
-// The stage of which the smallest change that would have been found is most.
+// The largest of the stages' smallest detectable changes.
 static double worst_detectable(const ppi_turns *turns, size_t program) {
   double most = 0;
   for (size_t i = 0; i < turns->num_stages; i++)

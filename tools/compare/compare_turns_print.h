@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `try` found, as a table with an answer in words.
+// Prints the result of `try`, as a table with an answer in words.
 #pragma once
 
 #include "cli/options.h"
@@ -12,8 +12,8 @@ typedef struct ppi_turns_result {
   const struct ppi_tool_options *options;
   const ppi_turns *turns;
   const ppi_compare_stage *const *stages;
-  // Of the base, then of each program, by stage: the mean of the logarithms of
-  // its runs' figures.
+  // The mean of the logarithms of the runs' figures, by stage: of the base,
+  // then of each program.
   const double *logs;
   const char *const *commands;
   ppi_metric metric;

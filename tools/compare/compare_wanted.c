@@ -154,7 +154,7 @@ bool ppi_wanted_has(const ppi_wanted *wanted, const ppi_compare_stage *stage) {
 
 double ppi_wanted_margin(ppi_wanted *wanted, const ppi_compare_stage *stage,
                          ppi_metric metric) {
-  // `--metric energy` is of a call, and of an item.
+  // `--metric energy` stands for a call's energy and an item's.
   bool is_wanted =
       metric == wanted->metric || (wanted->metric == PPI_METRIC_ENERGY &&
                                    metric == PPI_METRIC_ENERGY_PER_ITEM);

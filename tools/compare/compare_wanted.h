@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the command line of `compare` asks for.
+// Reads the stages, metrics and margins from the command line of `compare`.
 #pragma once
 
 #include "cli/options.h"
@@ -27,12 +27,12 @@ typedef struct ppi_wanted {
 
 // Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_wanted_parse(const struct ppi_tool_options *options, ppi_wanted *out);
-// Whether one of `patterns`, joined by commas, is `name`, or stands for it.
+// Whether one of `patterns`, joined by commas, matches `name`.
 bool ppi_wanted_matches(const char *patterns, const char *name);
-// Whether a figure of energy is asked for, which only a report divides.
+// Whether a figure of energy is wanted, which needs a report.
 bool ppi_wanted_energy(const ppi_wanted *wanted);
 bool ppi_wanted_has(const ppi_wanted *wanted, const ppi_compare_stage *stage);
-// The change of this figure that matters; negative: it is not asked for.
+// The change of this figure that matters; negative: the figure is not wanted.
 double ppi_wanted_margin(ppi_wanted *wanted, const ppi_compare_stage *stage,
                          ppi_metric metric);
 // ppi_wanted_number reads a whole number from `least` on; false after a
