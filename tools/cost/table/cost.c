@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads the rows of a model's cost from the text of Python's pprof._model.
 #include "cost/table/cost.h"
 
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include "base/mem.h"
 
 enum { NUM_TEXTS = 8, NUM_NUMBERS = 8, NUM_FIELDS = NUM_TEXTS + NUM_NUMBERS };
-// Names may nest as deep as their writer likes.
+// Bounds the names, which their writer may nest without limit.
 #define MOST_KEPT_BYTES ((size_t)1 << 30)
 
 static void unescape(char *text) {
@@ -27,7 +29,7 @@ static void unescape(char *text) {
   *to = '\0';
 }
 
-// The fields of a line, which are cut out of it.
+// Cuts the fields out of a line.
 static size_t split(char *line, char *out[NUM_FIELDS]) {
   size_t num = 0;
   for (char *next = line; next && num < NUM_FIELDS;) {

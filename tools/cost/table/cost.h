@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model costs, node by node, as far as it is known before it runs: the
-// rows that Python's pprof._model prints. One thread at a time.
+// The cost of a model, node by node, as known before the model runs: the rows
+// that Python's pprof._model prints. One thread at a time.
 #pragma once
 
 #include <stdint.h>
@@ -16,32 +16,32 @@ typedef struct ppi_value {
   int64_t i;
 } ppi_value;
 
-// One node, of the graph, of a function that was called, or of a branch or
-// body. Texts are the cost's, never NULL.
+// One node: of the graph, of a called function, or of a branch or body. Texts
+// are the cost's, never NULL.
 typedef struct ppi_cost_row {
   const char *name, *op_type, *domain;  // as the model has them
   const char *module;                   // "layer1/0/conv1"; "" for the model
   const char *output;                   // the name of its first one
   const char *type;                     // "f32", of what it computes with
   const char *shape;                    // "[1,?,3]" of its first output
-  const char *reason;  // why something of it is unknown; "": all is known
+  const char *reason;  // why a figure is unknown; "": all are known
   int64_t times;       // how often it runs: 0 in a branch that does not count,
-                       // -1 where nobody knows; it is counted once then
+                       // -1 if unknown, which counts once
   ppi_value params, param_bytes;  // of those that no row before it uses
   ppi_value macs;                 // multiplications each with an addition
-  ppi_value others;               // FLOPs that are none of these
+  ppi_value others;               // FLOPs that are no MACs
   ppi_value in_bytes, weight_bytes, out_bytes;
   bool is_timed;
   double ns;  // of one run
 } ppi_cost_row;
 
-// What a trace of runs of the model says of them all, one of them on average.
+// Times from a trace of runs of the model: of one run, or of an average one.
 typedef struct ppi_cost_times {
   bool is_there;
   size_t num_runs, num_chosen;  // 0 chosen: each node's time is of a call
-  long step;                    // the one that was asked for; -1: none
+  long step;                    // the wanted one; -1: none
   double run_ns, node_ns;       // of the run; of the nodes that are rows
-  double strange_ns;            // of nodes that are none
+  double strange_ns;            // of nodes that are no rows
   size_t num_strange;
 } ppi_cost_times;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Makes a view of a model's groups of nodes, with their totals.
 #include "cost/table/cost_view.h"
 
 #include <inttypes.h>
@@ -54,7 +56,7 @@ static const ppi_table_column timed_columns[] = {
     {"Time", 8, TIME, 1},         {"Time(%)", 7, TIME_SHARE, 1},
     {"GFLOP/s", 7, FLOP_RATE, 1}, {"GB/s", 7, BYTE_RATE, 1},
 };
-// Without times the last columns are not there.
+// Leaves out the last columns if there are no times.
 static const ppi_view_kind kind = {
     .name = "cost",
     .title = "Cost",
@@ -147,7 +149,7 @@ static void put_times(const filling *fill, const ppi_cost_figures *figures,
   cells[TIME] = ppi_cell_time((uint64_t)(figures->ns + 0.5));
   if (all_ns > 0)
     cells[TIME_SHARE] = ppi_cell_decimal(100 * figures->ns / all_ns);
-  // FLOPs by ns are GFLOP/s, and so are bytes.
+  // FLOPs per ns are GFLOP/s; bytes per ns are GB/s.
   if (!(figures->ns > 0)) return;
   if (figures->timed_flops > 0)
     cells[FLOP_RATE] = ppi_cell_decimal(figures->timed_flops / figures->ns);
@@ -171,7 +173,7 @@ static bool put_node(const filling *fill, const ppi_cost_row *row,
 
 static const char *name_of(const filling *fill, const ppi_cost_group *group) {
   if (!*group->name && !group->op_type && !group->row) return "model";
-  // A node's kind tells more than its name.
+  // A node's kind is clearer than its name.
   if (group->row && fill->for_people)
     return ppi_view_text(fill->view, "%s %s", group->op_type, group->name);
   return group->name;

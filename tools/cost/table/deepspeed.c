@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Prints a model's cost in the layout of DeepSpeed's FLOPS profiler.
 #include "cost/table/deepspeed.h"
 
 #include <string.h>
@@ -118,8 +120,8 @@ static const char *name_of(const ppi_cost_group *group) {
   return group->level ? group->name : "model";
 }
 
-// The greatest of a depth that comes behind `last` (NULL: any), of those of one
-// size the first one.
+// The greatest group of a depth that comes after `last` (NULL: any); of equal
+// groups the first.
 static const ppi_cost_group *next_of(const writing *to, size_t level, what kind,
                                      const ppi_cost_group *last) {
   const ppi_cost_group *found = NULL;
@@ -189,7 +191,7 @@ static void put_profile(const writing *to, const ppi_cost_figures *figures) {
   put_rate(to->page, figures);
 }
 
-// Of those that hold others the figures stand in a line of their own.
+// Groups with inner groups have their figures on a line of their own.
 static void put_tree(const writing *to) {
   const ppi_cost_groups *all = to->modules;
   for (size_t i = 0; i < all->num; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's modules as DeepSpeed's FLOPS profiler prints PyTorch's.
+// Prints a model's modules as DeepSpeed's FLOPS profiler prints PyTorch's.
 #pragma once
 
 #include "cost/table/groups.h"

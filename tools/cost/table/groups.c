@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Groups a model's nodes by operator or module, or one by one, and sums them.
 #include "cost/table/groups.h"
 
 #include <stdio.h>
@@ -46,7 +48,7 @@ void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
   add_value(&figures->weight_bytes, row->weight_bytes);
   add_value(&figures->out_bytes, row->out_bytes);
   if (row->is_timed) add_timed(figures, row, twice);
-  // Of a body that runs nobody knows how often, once is counted.
+  // A body with an unknown number of runs counts once.
   if (row->times < 0) {
     ppi_cost_sum *sums[] = {&figures->macs,      &figures->others,
                             &figures->flops,     &figures->in_bytes,
@@ -54,7 +56,7 @@ void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
       sums[i]->at_least = true;
   }
-  // What only moves data has the type of a shape, often.
+  // Nodes that only move data often have the type of a shape.
   if (!row->macs.known || !row->macs.i || !*row->type) return;
   if (!figures->type)
     figures->type = row->type;
@@ -64,7 +66,7 @@ void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
 
 // ---- groups ----
 
-// By its place among all; the model's is 0, which is inside none.
+// A group, by its place among all; the model's is 0, which is inside no other.
 typedef struct link {
   ppi_cost_group group;
   size_t first, last, next;  // inside it; beside it
@@ -83,8 +85,8 @@ static bool add_link(grouping *build, const ppi_cost_group *group) {
   return true;
 }
 
-// Where the group of a module, or of an operator in it (not ""), is; 0: out of
-// memory.
+// The place of the group of a module, or of an operator in it (not ""); 0: out
+// of memory.
 static size_t find(grouping *build, size_t in, const char *module,
                    const char *op_type, size_t level) {
   ppi_map_key key = ppi_map_key_of(module, op_type);
@@ -122,8 +124,8 @@ static size_t find_operator(grouping *build, size_t in,
   return find(build, in, outer->module, name, outer->level + 1);
 }
 
-// Adds the row to the modules that it is in, down to `depth`, and to its
-// operator where those are wanted.
+// Adds the row to its modules, down to `depth`, and to its operator if
+// operators are wanted.
 static bool add_row(grouping *build, const ppi_cost_row *row, size_t depth,
                     bool with_operator) {
   char key[KEY_BYTES];
@@ -148,7 +150,7 @@ static bool add_row(grouping *build, const ppi_cost_row *row, size_t depth,
   return in != 0;
 }
 
-// What is inside a link, in order, each before what is inside it.
+// Lists the groups inside a link in order, each before its inner groups.
 static void flatten(const grouping *build, size_t from, ppi_cost_groups *out) {
   for (size_t in = build->links[from].first; in; in = build->links[in].next) {
     out->items[out->num++] = build->links[in].group;

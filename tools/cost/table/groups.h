@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's nodes put together: by operator, by module, or each alone.
+// Groups a model's nodes: by operator, by module, or each alone.
 #pragma once
 
 #include "cost/table/cost.h"
@@ -14,7 +14,7 @@ typedef enum ppi_cost_by {
   PPI_COST_BY_NODE
 } ppi_cost_by;
 
-// A sum of what is known; `at_least`: not all of it was.
+// A sum of the known figures; `at_least`: some are unknown.
 typedef struct ppi_cost_sum {
   int64_t value;
   bool at_least;
@@ -22,13 +22,13 @@ typedef struct ppi_cost_sum {
 
 typedef struct ppi_cost_figures {
   size_t num_nodes;
-  const char *type;  // of what computes, or "mixed"; NULL: nothing does
+  const char *type;  // of the computing nodes, or "mixed"; NULL: none
   ppi_cost_sum params, param_bytes, macs;
   ppi_cost_sum others;  // FLOPs that are no MACs
   ppi_cost_sum flops;   // 2 macs + others
   ppi_cost_sum in_bytes, weight_bytes, out_bytes;
-  size_t num_timed;                     // nodes whose time is known
-  double ns, timed_flops, timed_bytes;  // of one run, theirs
+  size_t num_timed;                     // nodes with a known time
+  double ns, timed_flops, timed_bytes;  // of these nodes, in one run
 } ppi_cost_figures;
 
 typedef struct ppi_cost_group {
@@ -48,8 +48,8 @@ typedef struct ppi_cost_groups {
 
 // ppi_cost_group_by makes them; ppi_cost_groups_clear frees them, also after a
 // failure, and names stay the cost's. Modules are in the order of the model,
-// `depth` levels of them (0 or less: all, up to 64), operators by what they
-// cost. False: out of memory.
+// `depth` levels of them (0 or less: all, up to 64), operators by their cost.
+// False: out of memory.
 bool ppi_cost_group_by(ppi_cost *cost, ppi_cost_by by, long depth,
                        ppi_cost_groups *out);
 void ppi_cost_groups_clear(ppi_cost_groups *groups);

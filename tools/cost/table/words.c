@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Formats numbers with units, and the reasons why costs are unknown.
 #include "cost/table/words.h"
 
 #include <stdlib.h>

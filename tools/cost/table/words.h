@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs in words: numbers with their units, and what is not known.
+// Formats costs: numbers with their units, and the reasons of unknown costs.
 #pragma once
 
 #include "cost/table/groups.h"
@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// "25.6 M"; with `unit` "102 MB". ">=" stands before what is a part.
+// "25.6 M"; with `unit` "102 MB". ">=" stands before a partial sum.
 void ppi_cost_number(ppi_page *page, double value, const char *unit,
                      bool at_least);
 // A line for each reason, with how many nodes it has; those with most first.
