@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Checks whether a run keeps a rule, and computes the figures of rules.
 #include "expect/expect_holds.h"
 
 #include <math.h>
@@ -31,7 +33,7 @@ static void put_unit(const ppi_expect_rule *rule, uint64_t unit, uint64_t ns,
 
 // ---- calls in units ----
 
-// A unit with a call that a window's edge has cut says nothing.
+// A unit with a call that a window's edge has cut is not judged.
 static bool is_cut(const ppi_expect_run *run, const ppi_expect_units *units,
                    size_t begin, size_t end) {
   for (size_t i = begin; i < end; i++)
@@ -172,8 +174,8 @@ static bool add_span(spans *all, uint64_t start, uint64_t end) {
   return true;
 }
 
-// The calls of a name; `device:NAME` is their time on the device, and that of
-// work which has no other.
+// The spans of a name's calls. `device:NAME`, and device work without a host
+// call, takes the time on the device.
 static bool spans_of(const ppi_expect_run *run, const char *name, spans *out) {
   bool wants_device = strncmp(name, "device:", 7) == 0;
   if (wants_device) name += 7;
@@ -222,7 +224,7 @@ bool ppi_expect_quantile(const ppi_expect_run *run, const char *name,
   return room;
 }
 
-// Disjoint, in order.
+// Merges the spans into disjoint ones, in order.
 static void unite(spans *all) {
   size_t num = 0;
   if (all->num) qsort(all->items, all->num, sizeof *all->items, by_start);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether runs keep rules, and the figures that rules are about.
+// Checks whether runs keep rules, and computes the figures of rules.
 #pragma once
 
 #include "expect/expect_rule.h"
@@ -9,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_expect_rule_holds says whether a run keeps a rule; where it does not,
-// `out` gets what broke it first. False when out of memory, with *out_ok false.
+// ppi_expect_rule_holds answers whether a run keeps a rule; if not, `out` gets
+// the first violation. False when out of memory, with *out_ok false.
 bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
                            const ppi_expect_run *run, ppi_page *out,
                            bool *out_ok);
@@ -20,8 +20,8 @@ bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
 // of memory.
 bool ppi_expect_quantile(const ppi_expect_run *run, const char *name,
                          double quantile, double *out);
-// ppi_expect_overlap is how much of the time of `a` `b` runs, too, in %;
-// below 0: `a` has no time. False when out of memory.
+// ppi_expect_overlap is the share of the time of `a` in which `b` runs, too, in
+// %; below 0: `a` has no time. False when out of memory.
 bool ppi_expect_overlap(const ppi_expect_run *run, const char *a, const char *b,
                         double *out);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was the same in each unit of each run becomes a rule. What depends on
-// the machine's load, times and numbers that vary, becomes one in a comment.
+// Writes rules from runs. A property that all units of all runs share becomes a
+// rule. Times and counts that vary with the machine's load become rules in
+// comments.
 #include "expect/expect_learn.h"
 
 #include <math.h>
@@ -72,8 +73,8 @@ static bool try_kind(ppi_expect_lesson *lesson, const ppi_expect_run *run,
   return ok && (!has_any || add_kind(lesson, name));
 }
 
-// Requests and steps; without them outermost ranges that hold others, and the
-// run itself.
+// Takes requests and steps. Without them it takes the run, and outermost ranges
+// with calls inside.
 static bool find_kinds(ppi_expect_lesson *lesson, const ppi_expect_run *run) {
   bool ok = try_kind(lesson, run, "request") && try_kind(lesson, run, "step");
   if (!ok || lesson->num_kinds) return ok;
@@ -93,7 +94,8 @@ static bool find_kinds(ppi_expect_lesson *lesson, const ppi_expect_run *run) {
 
 // ---- what a unit holds ----
 
-// What rules have words for; kernels have too many names of their own.
+// The word of rules for an event, or its name. Kernels have too many names of
+// their own.
 static const char *word_of(const ppi_expect_run *run,
                            const ppi_expect_event *event) {
   static const char *const words[] = {"synchronize", "launches", "copy"};
@@ -102,7 +104,7 @@ static const char *word_of(const ppi_expect_run *run,
   return ppi_expect_name(run, event);
 }
 
-// NULL: no room for it.
+// NULL: there is no room for the name.
 static struct name *name_of(struct kind *kind, const char *word) {
   for (size_t i = 0; i < kind->num_names; i++)
     if (strcmp(kind->names[i].name, word) == 0) return &kind->names[i];
@@ -119,7 +121,7 @@ static struct name *name_of(struct kind *kind, const char *word) {
   return name;
 }
 
-// Whether that order is no accident: one ends first, or is around the other.
+// Whether the order is no accident: `a` ends first, or is around `b`.
 static bool is_before(const ppi_expect_event *a, const ppi_expect_event *b) {
   bool is_around = a->start_ns <= b->start_ns && b->end_ns <= a->end_ns &&
                    (a->lane == b->lane ? a->depth < b->depth
@@ -199,7 +201,7 @@ bool ppi_expect_lesson_add(ppi_expect_lesson *lesson,
 
 // ---- the file ----
 
-// What rules or YAML have a meaning for becomes a `?`, which fits anything.
+// Characters with a meaning in rules or YAML become `?`, which matches any.
 static void put_name(const char *name, ppi_page *out) {
   for (; *name; name++) {
     bool is_special = strchr("()<>=,*?[]#:\"'\\-", *name) != NULL ||
@@ -218,7 +220,7 @@ static bool is_once(const struct name *name) {
   return name->least == 1 && name->most == 1;
 }
 
-// To how many names of its kind this one has an order.
+// The number of names of the kind that have an order with this one.
 static size_t num_ordered(const struct kind *kind, size_t i) {
   size_t num = 0;
   for (size_t k = 0; k < kind->num_names; k++)
@@ -227,7 +229,7 @@ static size_t num_ordered(const struct kind *kind, size_t i) {
   return num;
 }
 
-// Puts a name where it belongs; false where it has no order to another one.
+// Inserts a name in the chain; false if it has no order with a name there.
 static bool insert(const struct kind *kind, size_t i, size_t *chain,
                    size_t num) {
   size_t at = num;
@@ -240,8 +242,8 @@ static bool insert(const struct kind *kind, size_t i, size_t *chain,
   return true;
 }
 
-// Those of the names that are there once, each behind all before it. Those
-// with an order to most others come first.
+// Makes a chain of names that every unit has once, each after all before it.
+// Names with the most orders are tried first.
 static size_t chain_of(const struct kind *kind, size_t *out) {
   size_t num = 0;
   for (size_t most = kind->num_names; most > 0; most--)
@@ -273,7 +275,8 @@ static void put_counts(const struct kind *kind, const size_t *chain, size_t num,
   }
 }
 
-// Two digits, upwards; what waits for a CPU waits for milliseconds.
+// Puts three times `ns` plus 10 ms, rounded up to two digits. A wait for a CPU
+// lasts milliseconds.
 static void put_time(double ns, ppi_page *out) {
   double ms = 3 * ns / 1e6 + 10, step = pow(10, floor(log10(ms)) - 1);
   ppi_page_format(out, "%.6g ms", ceil(ms / step) * step);
@@ -300,7 +303,7 @@ static bool has_name(const struct kind *kind, const char *word) {
   return false;
 }
 
-// Of the names that no kind before this one has.
+// Puts figures of the names that no earlier kind has.
 static void put_figures(const ppi_expect_lesson *lesson, size_t at,
                         ppi_page *out) {
   const struct kind *kind = lesson->kinds[at];
@@ -334,7 +337,7 @@ void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out) {
   for (size_t i = 0; i < lesson->num_kinds; i++) {
     const struct kind *kind = lesson->kinds[i];
     bool is_run = strcmp(kind->kind, "run") == 0;
-    // One unit does not say what is always so.
+    // One unit does not show what is always true.
     if (kind->num_units < 2) continue;
     put_chain(kind, out);
     put_figures(lesson, i, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules that some runs keep. One thread.
+// Learns rules that some runs keep. One thread.
 #pragma once
 
 #include "expect/expect_run.h"

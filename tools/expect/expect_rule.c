@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Parses rules and files of rules.
 #include "expect/expect_rule.h"
 
 #include <ctype.h>
@@ -8,7 +10,7 @@
 #include "base/mem.h"
 #include "yaml/yaml_tree.h"
 
-// Without the blanks around it; `text` is changed.
+// Removes the blanks around `text`, in place.
 static char *trim(char *text) {
   while (isspace((unsigned char)*text)) text++;
   size_t len = strlen(text);
@@ -16,8 +18,7 @@ static char *trim(char *text) {
   return text;
 }
 
-// Cuts `text` in front of `mark`, and answers what is behind it; NULL: there is
-// none.
+// Cuts `text` before `mark` and answers the text after it; NULL: no mark.
 static char *cut(char *text, const char *mark) {
   char *at = strstr(text, mark);
   if (!at) return NULL;
@@ -133,7 +134,7 @@ bool ppi_expect_rule_parse(const char *text, ppi_expect_rule *out) {
 static pprof_status add_rule(const char *path, const ppi_yaml_node *node,
                              ppi_expect_rules *out, pprof_error *error) {
   const ppi_yaml_mark mark = {node->line, node->column};
-  // There is room for all: a rule's names point into the rule itself.
+  // The array does not grow: a rule's names point into the rule itself.
   ppi_expect_rule *rule = &out->items[out->num];
   if (node->kind != PPI_YAML_SCALAR || !ppi_expect_rule_parse(node->text, rule))
     return ppi_yaml_fail(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule about runs, and the file of them: `expect:` and a list of lines.
+// Parses rules about runs. A file of rules is `expect:` and a list of lines.
 #pragma once
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ typedef struct ppi_expect_rule {
   ppi_expect_kind kind;
   uint32_t line;  // in the file
   char text[PPI_EXPECT_MOST_TEXT];
-  char words[PPI_EXPECT_MOST_TEXT];  // what the names point into
+  char words[PPI_EXPECT_MOST_TEXT];  // the text of the names
   const char *unit, *names[PPI_EXPECT_MOST_NAMES];
   size_t num_names;
   char op[3];       // <, <=, =, >= or >
@@ -38,12 +38,12 @@ typedef struct ppi_expect_rules {
   size_t num, capacity;
 } ppi_expect_rules;
 
-// ppi_expect_rules_read reads a file. CONFIG with `error` saying where;
+// ppi_expect_rules_read reads a file. CONFIG, with the place in `error`;
 // NO_MEMORY. ppi_expect_rules_clear frees either way.
 pprof_status ppi_expect_rules_read(const char *path, ppi_expect_rules *out,
                                    pprof_error *error);
 void ppi_expect_rules_clear(ppi_expect_rules *rules);
-// ppi_expect_rule_parse is one line of it; false: it is none.
+// ppi_expect_rule_parse parses one line; false: it is no rule.
 bool ppi_expect_rule_parse(const char *text, ppi_expect_rule *out);
 
 PPROF_END_C_

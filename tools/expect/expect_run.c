@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the events of a run and finds the calls in its units.
 #include "expect/expect_run.h"
 
 #include <fnmatch.h>
@@ -132,7 +134,7 @@ bool ppi_expect_is_call(const ppi_expect_run *run,
          !(event->flags & (PPROF_FLAG_PAIRED | PPROF_FLAG_PROJECTED));
 }
 
-// What rules call by a word of their own.
+// Matches words of rules such as `copy`, or a name.
 bool ppi_expect_is(const ppi_expect_run *run, const ppi_expect_event *event,
                    const char *name) {
   const char *own = ppi_expect_name(run, event);
@@ -182,8 +184,8 @@ static bool add_requests(const ppi_expect_run *run, ppi_expect_units *out) {
   return true;
 }
 
-// Those that hold others: steps, whose members are of any lane, or the calls of
-// a name, whose members are of its own.
+// Ranges with members: steps have members of any lane, the calls of a name have
+// members of their own lane.
 typedef struct holders {
   ppi_expect_member *items;  // `unit` is the lane, 0 of steps
   size_t num;
@@ -197,7 +199,7 @@ static bool holds(const ppi_expect_run *run, const char *kind,
   return event->kind == PPROF_KIND_RANGE && ppi_expect_is(run, event, kind);
 }
 
-// The last that began at or before; SIZE_MAX: none.
+// The last range of `lane` that began at `start` or before; SIZE_MAX: none.
 static size_t holder_at(const holders *all, uint64_t lane, uint64_t start) {
   size_t low = 0, high = all->num;
   while (low < high) {

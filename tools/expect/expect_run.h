@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run as rules look at it: its ranges and marks, and the units they lie in.
-// A sink that keeps a run until the next one begins. One thread.
+// Keeps one run for rules: its ranges and marks, and the units around them. It
+// is a sink that keeps a run until the next one begins. One thread.
 #pragma once
 
 #include <stdbool.h>
@@ -42,17 +42,17 @@ void ppi_expect_run_init(ppi_expect_run *run,
                          void *user);
 void ppi_expect_run_clear(ppi_expect_run *run);
 
-// ppi_expect_name is an event's, "" of an unknown site.
+// ppi_expect_name is the name of an event, "" for an unknown site.
 const char *ppi_expect_name(const ppi_expect_run *run,
                             const ppi_expect_event *event);
 uint32_t ppi_expect_category(const ppi_expect_run *run,
                              const ppi_expect_event *event);
-// ppi_expect_is_call: it is a call of its name, not the device's side of one,
-// nor a step.
+// ppi_expect_is_call: the event is a call of its name, not the device's side of
+// a call, nor a step.
 bool ppi_expect_is_call(const ppi_expect_run *run,
                         const ppi_expect_event *event);
-// ppi_expect_is answers whether an event is what a rule calls `name`: its name
-// or a pattern of it, or one of launches, copy, compute and synchronize.
+// ppi_expect_is answers whether `name` of a rule matches an event: a name, a
+// pattern, or one of launches, copy, compute and synchronize.
 bool ppi_expect_is(const ppi_expect_run *run, const ppi_expect_event *event,
                    const char *name);
 
@@ -60,7 +60,7 @@ bool ppi_expect_is(const ppi_expect_run *run, const ppi_expect_event *event,
 typedef struct ppi_expect_member {
   uint64_t unit, start_ns;
   size_t event;
-  bool is_holder;  // it is the unit, and no call in it
+  bool is_holder;  // it is the unit itself, no call in it
 } ppi_expect_member;
 typedef struct ppi_expect_units {
   ppi_expect_member *members;  // by unit, then by start
@@ -71,7 +71,8 @@ typedef struct ppi_expect_units {
 bool ppi_expect_units_of(const ppi_expect_run *run, const char *kind,
                          ppi_expect_units *out);
 void ppi_expect_units_clear(ppi_expect_units *units);
-// ppi_expect_unit_end is behind the last member of the unit of `begin`.
+// ppi_expect_unit_end is the index after the last member of the unit of
+// `begin`.
 size_t ppi_expect_unit_end(const ppi_expect_units *units, size_t begin);
 
 PPROF_END_C_
