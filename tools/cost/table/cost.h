@@ -22,7 +22,7 @@ typedef struct ppi_cost_row {
   const char *name, *op_type, *domain;  // as the model has them
   const char *module;                   // "layer1/0/conv1"; "" for the model
   const char *output;                   // the name of its first one
-  const char *type;                     // "f32", of what it computes with
+  const char *type;                     // "f32", the type of its computation
   const char *shape;                    // "[1,?,3]" of its first output
   const char *reason;  // why a figure is unknown; "": all are known
   int64_t times;       // how often it runs: 0 in a branch that does not count,
