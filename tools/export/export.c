@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all formats have in common.
+// Counts the parts of events that a format leaves out, and ends its file.
 #include "export/export.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ bool ppi_export_is_timed(const pprof_event *event) {
          (event->device_start_ns | event->device_end_ns) != 0;
 }
 
-// The parts that an event consists of.
+// The parts of an event, as bits.
 static unsigned parts_of(const pprof_event *event, const pprof_batch *batch) {
   unsigned parts = 0;
   if (event->kind == PPROF_KIND_MARK)

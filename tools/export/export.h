@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every format is: a sink that takes all runs, then a file that is whole.
-// And what a format has no place for, counted. One thread.
+// An export is a sink that takes all runs and then finishes a file. A count has
+// the parts of events that a format leaves out. One thread.
 #pragma once
 
 #include <stdio.h>
 
 #include "pprof/event.h"
 
-// What a log holds that not every format has a place for.
+// The parts of a log that some formats leave out.
 #define PPI_EXPORT_PARTS(X)                                \
   X(MARKS, "marks")                                        \
   X(COUNTERS, "counter values")                            \
@@ -36,11 +36,11 @@ enum {
       PPI_PART_ALL = (1 << PPI_NUM_PARTS) - 1
 };
 
-// Where it goes: `file`, or for a format that writes by itself `path`.
+// The target: `file`, or `path` for a format that opens its own files.
 typedef struct ppi_export_target {
   FILE *file;
   const char *path;
-  bool replaces;       // in a folder what has the name
+  bool replaces;       // entries of the same name in a folder
   const char *schema;  // NULL: the usual one
 } ppi_export_target;
 
@@ -48,8 +48,9 @@ typedef struct ppi_export ppi_export;
 struct ppi_export {
   // Takes the runs, one after the other. Borrowed from the export.
   pprof_sink *sink;
-  uint64_t left[PPI_NUM_PARTS];  // counted by itself, where it finds out late
-  // After the last run: what it made is whole. IO: `error` says why, or errno.
+  uint64_t left[PPI_NUM_PARTS];  // its own counts, of late finds
+  // Finishes the output after the last run. IO: the reason is in `error`, or
+  // errno.
   pprof_status (*close)(ppi_export *export, pprof_error *error);
   void (*destroy)(ppi_export *export);
 };
@@ -58,14 +59,14 @@ typedef struct ppi_export_format {
   const char *name, *ending;
   const char *holds;      // in words
   const char *opened_by;  // programs of others
-  unsigned parts;         // PPI_PART_... that it has a place for
-  unsigned nsys_parts;    // the same with the schema `nsys`; 0: it has none
-  bool is_folder;         // it adds to a folder, which may be there
+  unsigned parts;         // PPI_PART_... that it has
+  unsigned nsys_parts;    // the same for the schema `nsys`; 0: no such schema
+  bool is_folder;         // it adds to a folder, which may exist
   pprof_status (*create)(const ppi_export_target *target, ppi_export **out,
                          pprof_error *error);
 } ppi_export_format;
 
-// Stands before a sink and counts what its format has no place for.
+// Stands before a sink and counts the parts that its format leaves out.
 typedef struct ppi_export_count {
   pprof_sink base;
   pprof_sink *next;
@@ -76,12 +77,12 @@ typedef struct ppi_export_count {
 
 void ppi_export_count_init(ppi_export_count *count, unsigned parts,
                            pprof_sink *next);
-// ppi_export_is_loose: of a host range, it takes no part in its lane's nesting.
+// ppi_export_is_loose: the host range takes no part in its lane's nesting.
 bool ppi_export_is_loose(const pprof_event *event, const pprof_batch *batch);
 bool ppi_export_is_timed(const pprof_event *event);
-// ppi_export_say_left says what was left out, if anything.
+// ppi_export_say_left prints the counts of left-out parts, if any.
 void ppi_export_say_left(const char *format, const ppi_export_count *count,
                          const ppi_export *export);
-// ppi_export_end answers OK when all was written to `file`, else IO; `error`
-// says why.
+// ppi_export_end answers OK if all was written to `file`, else IO with the
+// reason in `error`.
 pprof_status ppi_export_end(FILE *file, pprof_error *error);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folded stacks: a line for each path of stages, with its own time in ns. What
-// devices did is under a root of its own, since it passed beside the host.
+// Writes folded stacks: a line for each path of stages, with its own time in
+// ns. The time of devices has a root of its own, since it passed beside the
+// host's.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct folded {
   FILE *file;
 } folded;
 
-// A semicolon parts frames, the last blank the number.
+// A semicolon separates frames; the last blank separates the number.
 static void put_frame(ppi_page *line, const char *name) {
   if (line->len) ppi_page_text(line, ";");
   size_t from = line->len;
@@ -27,7 +28,7 @@ static void put_frame(ppi_page *line, const char *name) {
     if (line->bytes[i] == ';') line->bytes[i] = ':';
 }
 
-// Of a line that is too long the middle is left out.
+// A longer line loses its middle.
 enum { MOST_LINE = 16384 };
 
 static void put_path(ppi_page *line, const ppi_figures *figures,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formats, one file each: ppi_format_NAME.
+// Lists the formats, one file each: ppi_format_NAME.
 #pragma once
 
 #include "export/export.h"

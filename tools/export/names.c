@@ -104,7 +104,7 @@ static pprof_status parent_of(ppi_export_names *names,
       pprof_definition_parent(definition), &out->parent);
 }
 
-// Whether what was defined before is something else.
+// Whether the earlier definition names another thing.
 static bool is_another(const ppi_export_name *known, const ppi_export_name *now,
                        pprof_definition_kind kind) {
   if (!known->is_defined) return false;

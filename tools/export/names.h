@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What definitions told, for formats of several runs: ids mean something in
-// their run only, rows stay. A thread that got the lane of one that has left,
-// and a site with another name, are new rows. One thread.
+// Keeps definitions for formats of several runs. An id is valid in its run
+// only; a row is valid for all. A thread that reuses the lane of an ended one
+// gets a new row, and so does a site with another name. One thread.
 #pragma once
 
 #include "base/map.h"
@@ -46,8 +46,7 @@ pprof_status ppi_export_names_begin(ppi_export_names *names,
 pprof_status ppi_export_names_set(ppi_export_names *names,
                                   const pprof_definition *definition,
                                   uint32_t *out_row);
-// ppi_export_names_row finds the row of an id, which is made where nobody has
-// defined it.
+// ppi_export_names_row finds the row of an id; an undefined id gets a new row.
 pprof_status ppi_export_names_row(ppi_export_names *names,
                                   pprof_definition_kind kind, uint32_t id,
                                   uint32_t *out_row);
@@ -57,7 +56,7 @@ static inline const ppi_export_name *ppi_export_names_at(
 }
 // ppi_export_category answers the name of a site's category, never NULL.
 const char *ppi_export_category(const ppi_export_names *names, uint32_t site);
-// ppi_export_shift answers by how much run `run` (from 1) began later than the
-// first of all runs; 0 where not all of them say when they began.
+// ppi_export_shift answers how much later run `run` (from 1) began than the
+// first of all runs; 0 if the begin of any run is unknown.
 uint64_t ppi_export_shift(const ppi_export_names *names, uint32_t run);
 void ppi_export_names_clear(ppi_export_names *names);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The format `parquet`: a folder for each run below the target's, a file in it
-// for each table of docs/sql.md. A run's rows are those of the SQLite export;
-// DuckDB writes them. A folder gets its name when all of its files are whole.
+// Writes the format `parquet`: a folder for each run below the target's, with a
+// file for each table of docs/sql.md. A run's rows are those of the SQLite
+// export; DuckDB writes them. A folder gets its name when all of its files are
+// whole.
 #include "export/parquet.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ typedef struct parquet {
   bool replaces;
   ppi_duck duck;
   ppi_db db;          // the rows of this run
-  ppi_export *inner;  // NULL: there is no run
+  ppi_export *inner;  // NULL: no run
   char *uuid, *rank;
 } parquet;
 
@@ -80,7 +81,7 @@ static void copy_rows(parquet *out, const char *table, sqlite3_stmt *row) {
   if (ppi_db_failed(&out->db)) ppi_duck_fail(&out->duck, out->db.failure);
 }
 
-// What SQLite keeps as a text in a column of numbers is no number.
+// SQLite may keep a text in a column of numbers. Such a value becomes NULL.
 static void copy_table(parquet *out, const char *table) {
   ppi_page query = {0};
   if (strcmp(table, "run") == 0)
@@ -108,7 +109,7 @@ static void exec_page(ppi_duck *duck, ppi_page *page) {
   ppi_page_clear(page);
 }
 
-// The folders' names say the run and its rank, so its files do not.
+// The folders' names have the run and its rank, so the files leave them out.
 static void write_table(parquet *out, const char *table, const char *folder) {
   ppi_page path = {0}, text = {0};
   ppi_page_format(&path, "%s/%s.parquet", folder, table);
@@ -138,7 +139,8 @@ static void create_tables(ppi_duck *duck) {
   }
 }
 
-// All at once, as some are made of others; then there is room for the next run.
+// Writes all tables at once, because views read several, and empties them for
+// the next run.
 static void write_tables(parquet *out, const char *folder) {
   const char *const *tables = ppi_parquet_tables;
   for (size_t i = 0; tables[i]; i++)
@@ -178,7 +180,7 @@ static bool can_be_name(const char *uuid) {
                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_.")];
 }
 
-// A rank that is no number is none.
+// A rank must be a number.
 static const char *rank_name(const char *rank) {
   bool is_number =
       rank && *rank && strlen(rank) < 10 && !rank[strspn(rank, "0123456789")];
@@ -250,7 +252,7 @@ static char *copy_text(const pprof_run_info *info, const char *key) {
   return text ? strdup(text) : NULL;
 }
 
-// A file that SQLite removes by itself holds what is more than its cache.
+// Rows beyond SQLite's cache go to a file that SQLite removes by itself.
 static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   parquet *out = parquet_of(sink);
   pprof_error error = {""};
@@ -287,7 +289,7 @@ static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
                                 uint64_t time_ns) {
   FORWARD(window, index, opens, time_ns);
 }
-// What cannot be written is said of the log that is read.
+// Writes the run at its finish, so that an error names the log.
 static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
   parquet *out = parquet_of(sink);
   pprof_sink *next = out->inner->sink;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a folder of Parquet is laid out: run=UUID/rank=N/TABLE.parquet.
+// The layout of a folder of Parquet: run=UUID/rank=N/TABLE.parquet.
 #pragma once
 
 #include "cli/carried.h"
 
-// Each run has all of them, also where they have no row. Ends with NULL.
+// Each run has all tables, even those without rows. Ends with NULL.
 extern const char *const ppi_parquet_tables[];
-// Those of them that folders of 0.1 may lack, each with what it is then: a
-// SELECT without a row, for DuckDB and Spark alike.
+// Tables that folders of 0.1 may lack, each with its replacement: a SELECT
+// without rows, for DuckDB and Spark.
 extern const ppi_carried ppi_parquet_later[];
-// Those of them that are made of the others: each a SELECT over the tables of
-// one run and the ones before it, a file of parquet_views/.
+// Tables made of other tables. Each is a SELECT over the tables of one run and
+// earlier ones of these, in a file of parquet_views/.
 extern const ppi_carried ppi_parquet_views[];
 
-// How Hive calls what is not known.
+// Hive's name for an unknown value.
 #define PPI_PARQUET_NO_RANK "__HIVE_DEFAULT_PARTITION__"
-// Begins the name of a run's folder until it is whole. Readers pass over what
-// begins with a dot.
+// The name of a run's folder begins so until it is whole. Readers skip names
+// that begin with a dot.
 #define PPI_PARQUET_PART ".unfinished-run="

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Perfetto's own format, streaming. A slice is two packets, its begin and its
-// end; of those of one time ends come first, and begins in the order in which
-// they nest: a begin that may be the range's around it, too, waits for that.
+// Streams events into Perfetto's own format. A slice is two packets, a begin
+// and an end. At the same time, ends come before begins, and begins come in the
+// order in which they nest. A begin waits if the range around it may begin at
+// the same time.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,10 @@
 #include "export/perfetto_tracks.h"
 
 enum { BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4, NEEDS_STATE = 2 };
-// Ranges that lie deeper do not wait.
+// Deeper ranges do not wait.
 enum { MAX_DEPTH = 1024 };
 
-// Of one depth of a lane: begins that may be the range's around it, too.
+// Begins at one depth of a lane, which the range around may share.
 typedef struct waiting {
   ppi_buffer packets;
   uint64_t start_ns;
@@ -38,7 +39,7 @@ typedef struct perfetto {
   uint64_t num_arrows;
 } perfetto;
 
-// What a slice is told with; places in it are pointed to.
+// The fields of a slice. `places` points into it, so it must not move.
 typedef struct slice {
   uint64_t start_ns, end_ns, uuid, site_iid, category_iid;
   PpiPerfetto__Annotation annotations[PPI_PERFETTO_NUM_WORDS];
@@ -123,7 +124,7 @@ static void add_cpu(slice *to, const pprof_cpu_use *cpu) {
     add_number(to, PPI_PERFETTO_RUN_QUEUE_WORD, cpu->run_queue_ns);
 }
 
-// What an event is called and carries, without where and when.
+// Fills in the name and data of an event, without track and time.
 static pprof_status describe(perfetto *out, const pprof_event *event,
                              slice *to) {
   const uint32_t reported = PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED |
@@ -182,9 +183,9 @@ static waiting *waiting_at(nest *in, size_t depth) {
   return &in->depths[depth];
 }
 
-// Children come before the range around them. Begins of those that begin with
-// it wait, so that its own can stand before theirs; ends do not, since the next
-// one may begin then.
+// Children come before the range around them. If a child begins at the same
+// time, its begin waits, so that the outer begin can come first. An end does
+// not wait, since the next range may begin at that time.
 static pprof_status put_nested(perfetto *out, nest *in, size_t depth,
                                slice *from) {
   if (depth >= MAX_DEPTH) {
@@ -237,7 +238,7 @@ static pprof_status add_flat(perfetto *out, ppi_perfetto_kind kind,
   return status_of(out);
 }
 
-// A stage's submission is its host range, so that none is drawn of it.
+// The submission of a stage is its host range, so no slice is drawn for it.
 static pprof_status add_device(perfetto *out, const pprof_event *event,
                                uint32_t lane) {
   slice reported;
@@ -353,7 +354,7 @@ static void clear_nests(perfetto *out) {
   out->num_nests = 0;
 }
 
-// What waits for a range that never came is told without it.
+// Begins that wait for a range that never came are written without it.
 static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
   perfetto *out = perfetto_of(sink);
   (void)totals;

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-// What is compressed at once; Perfetto wants less than 512 KiB.
+// The bytes compressed at once; Perfetto requires less than 512 KiB.
 enum { GATHERED = 128 << 10, PACKET_TAG = 1 << 3 | 2 };
 
 void ppi_perfetto_encode(ppi_buffer *into, const PpiPerfetto__Packet *packet) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packets of a Perfetto trace on their way to the file: encoded, gathered, and
-// written compressed, some at a time. One thread.
+// Encodes packets of a Perfetto trace, gathers them, and writes them
+// compressed, some at a time. One thread.
 #pragma once
 
 #include <stdio.h>
@@ -18,9 +18,9 @@ typedef struct ppi_perfetto_out {
 // ppi_perfetto_encode appends a packet to any bytes, as a trace has it.
 void ppi_perfetto_encode(ppi_buffer *into, const PpiPerfetto__Packet *packet);
 void ppi_perfetto_put(ppi_perfetto_out *out, const PpiPerfetto__Packet *packet);
-// ppi_perfetto_move appends encoded packets, which `from` has no more.
+// ppi_perfetto_move appends the encoded packets of `from` and empties it.
 void ppi_perfetto_move(ppi_perfetto_out *out, ppi_buffer *from);
-// ppi_perfetto_flush writes what is gathered. Errors: NO_MEMORY; what the file
-// says is for whoever ends it.
+// ppi_perfetto_flush writes the gathered packets. Errors: NO_MEMORY; the caller
+// checks the file at its end.
 pprof_status ppi_perfetto_flush(ppi_perfetto_out *out);
 void ppi_perfetto_clear(ppi_perfetto_out *out);

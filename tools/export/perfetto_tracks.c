@@ -15,9 +15,9 @@ enum {
   BOOTTIME = 6,
   REALTIME = 1,
   UNIT_BYTES = 3,
-  // Of runs whose process has the number of an earlier one.
+  // For runs with the process number of an earlier run.
   FIRST_OWN_PID = 1 << 24,
-  // Of threads whose number is none of an operating system's.
+  // For threads with a number that no operating system uses.
   FIRST_OWN_TID = 1 << 30
 };
 
@@ -54,7 +54,7 @@ static void put_words(ppi_perfetto_tracks *tracks) {
   ppi_perfetto_put(tracks->out, &packet);
 }
 
-// Times are those of the day where they are known, by both clocks.
+// Sets both clocks to the time of day at the base.
 static void put_clocks(ppi_perfetto_tracks *tracks, uint64_t base_ns) {
   PpiPerfetto__Clock clocks[2];
   PpiPerfetto__Clock *places[2] = {&clocks[0], &clocks[1]};
@@ -145,9 +145,9 @@ static const ppi_export_name *named(const ppi_perfetto_tracks *tracks,
   return ppi_export_names_at(tracks->names, kinds[kind], row);
 }
 
-// Of a thread's lanes one is the thread's own track, others lie beside it: of
-// those the answer is 0. A number that does not fit becomes one that no other
-// has.
+// The OS number for a track of `lane`. The first lane of a thread is the
+// thread's own track; its other lanes get 0. A number that does not fit is
+// replaced by a unique one.
 static int32_t thread_of(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
                          const ppi_export_name *lane) {
   if (kind != PPI_PERFETTO_THREAD || !lane->number) return 0;
@@ -160,8 +160,7 @@ static int32_t thread_of(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
              : FIRST_OWN_TID + (int32_t)(at & (FIRST_OWN_TID - 1));
 }
 
-// Rows of one group have one name below one parent: a viewer shows them
-// together.
+// Rows of a group share a name and a parent, so a viewer shows them together.
 static void put_row(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
                     uint32_t row, uint64_t parent, uint64_t uuid) {
   const ppi_export_name *from = named(tracks, kind, row);

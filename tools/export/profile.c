@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The profiles that `go tool pprof` reads: for each path of stages its calls,
-// its own host time and its own device time, gzipped.
+// Writes profiles for `go tool pprof`, gzipped: for each path of stages its
+// calls, its own host time and its own device time.
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -16,13 +16,13 @@
 
 enum { CALLS, HOST, DEVICE, NUM_VALUES };
 
-// Samples are written as they are made: each has all of its path.
+// Samples are written one by one: each has its whole path.
 typedef struct profile {
   ppi_export base;
   pprof_report *report;
   FILE *file;
   uint64_t base_ns;  // of the first run
-  pprof_sink sink;   // before the report's, for that
+  pprof_sink sink;   // before the report's, for base_ns
   char **texts;
   size_t num_texts, texts_capacity;
   ppi_map places;     // of texts
@@ -37,8 +37,8 @@ static profile *profile_of(pprof_sink *sink) {
 
 // ---- texts and functions ----
 
-// Two hashes of 64 bits (FNV-1a) stand for a text: none are ever equal but by
-// intent, and then a stage has the other's name.
+// Two hashes of 64 bits (FNV-1a) stand for a text. Only a deliberate collision
+// is likely; a stage would then get another's name.
 static ppi_map_key key_of(const char *text, size_t len) {
   ppi_map_key key = {UINT64_C(0xcbf29ce484222325),
                      UINT64_C(0x84222325cbf29ce4)};
@@ -80,7 +80,7 @@ static uint64_t add_function(profile *out, const ppi_report_path *frame) {
 
 // ---- the file ----
 
-// Messages one behind the other are one message that has all they have.
+// Concatenated messages are one message with all of their fields.
 static void put_message(profile *out, const PpiProfile__Profile *part,
                         int flush) {
   size_t len = ppi_profile__profile__get_packed_size(part);
@@ -123,7 +123,7 @@ static void put_sample(profile *out, const ppi_figures *figures,
   put_message(out, &part, Z_NO_FLUSH);
 }
 
-// Functions are stages, and each is its own only place.
+// Each function is a stage with one location of its own.
 static void put_functions(const profile *out, PpiProfile__Function *functions,
                           PpiProfile__Location *locations,
                           PpiProfile__Line *lines) {
@@ -138,7 +138,7 @@ static void put_functions(const profile *out, PpiProfile__Function *functions,
   }
 }
 
-// Arrays of pointers, as generated code wants them.
+// Arrays of pointers, as generated code requires.
 typedef struct tables {
   PpiProfile__Function *functions;
   PpiProfile__Location *locations;
@@ -240,7 +240,7 @@ static void destroy_profile(ppi_export *export) {
   free(out);
 }
 
-// The report's own begin, after a look at when the first run began.
+// Notes the begin of the first run, then begins the report.
 static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   profile *out = profile_of(sink);
   const char *base = pprof_run_info_text(info, "time_base_realtime_ns");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenTelemetry's spans as JSON, a request to its collector on each line. A
-// range comes behind those inside it: who is around it gets a number with the
-// first of these, and takes it in the end. What no range is around begins a
-// trace, a request has the trace of its number, and what serves it a link to
-// that.
+// Writes OpenTelemetry's spans as JSON, one request to its collector a line. A
+// range comes after the ranges inside it. The first inner range gives the outer
+// range its id, which the outer range takes when it comes. A range without an
+// outer one begins a trace. A request's trace has the number of the request;
+// ranges that serve a request link to its trace.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +16,15 @@
 #include "export/names.h"
 #include "file/text.h"
 
-// On a line.
+// The most spans on a line.
 #define MOST_SPANS 512
 
-// A range that is still to come, and the begin of the first that lies in it; id
-// 0: none has come.
+// A range that has not come yet, and the begin of the first range inside it; id
+// 0: none inside came.
 typedef struct outer {
   uint64_t id, first_ns;
 } outer;
-// Those around what came last on a lane, outermost first.
+// The ranges around the last event of a lane, outermost first.
 typedef struct around {
   outer *items;
   size_t num, capacity;
@@ -111,7 +111,7 @@ typedef struct span {
   bool is_request;
 } span;
 
-// A trace of a request has its number wherever it is seen.
+// The trace of a request has the request's number in all processes.
 static void put_trace(ppi_page *page, const char *key, const span *of,
                       uint64_t flow) {
   ppi_page_format(page, "\"%s\":\"%016" PRIx64 "%016" PRIx64 "\"", key,
@@ -220,7 +220,7 @@ static around *around_of(spans *out, uint32_t lane) {
   return &out->lanes[at];
 }
 
-// Numbers what is around `depth`, for what lies in it.
+// Gives ids to the ranges around `depth`.
 static bool number_around(spans *out, around *lane, uint32_t depth,
                           uint64_t start_ns) {
   if (!PPI_ROOM(lane->items, lane->capacity, (size_t)depth + 1)) return false;
@@ -234,11 +234,11 @@ static bool number_around(spans *out, around *lane, uint32_t depth,
   return true;
 }
 
-// Deeper than a damaged log would have it is flat.
+// Only a damaged log nests deeper; such ranges are written flat.
 #define MOST_DEPTH 65536u
 
-// One that begins behind what waits for a range of its depth is another: that
-// one was lost.
+// A range that begins after its waiting inner ranges is not their outer one:
+// that one was lost.
 static pprof_status put_nested(spans *out, const pprof_event *event,
                                span *made) {
   uint32_t depth = event->depth < MOST_DEPTH ? event->depth : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// speedscope's JSON: a profile for each thread, in the order of time; one for
-// each row of a stream, and of ranges that end anywhere. Its profiles want
-// begins and ends in order, so that ranges are held until the end, 24 bytes
-// each.
+// Writes speedscope's JSON: a profile for each thread, in the order of time;
+// one for each row of a stream, and of ranges that end anywhere. Begins and
+// ends of a profile are in order, so ranges stay in memory until the end, 24
+// bytes each.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static track *track_of(speedscope *out, track_kind kind, uint32_t row) {
   return &out->tracks[at];
 }
 
-// `id` is of a lane, or of a stream.
+// Adds a slice to the track of `id`, a lane or a stream.
 static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
                          slice buffered) {
   uint32_t row;
@@ -113,7 +113,7 @@ static void put(speedscope *out, ppi_page *page) {
   page->len = 0;
 }
 
-// Of what begins together the longest first, then the outer one.
+// Slices with one begin: the longest first, then the outer one.
 static int by_start(const void *left, const void *right) {
   const slice *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
@@ -195,8 +195,8 @@ static void close_frames(speedscope *out, slice *open, size_t *num,
   }
 }
 
-// `open` has room for all. What would end later than what is around it, as only
-// damaged or imported logs have it, ends with that.
+// `open` has room for all slices. A slice that would end after its outer one,
+// as in damaged or imported logs, ends with it.
 static void put_nested(speedscope *out, track *from, slice *open) {
   size_t num = 0;
   uint64_t end_ns = 0;
@@ -217,7 +217,7 @@ static void put_nested(speedscope *out, track *from, slice *open) {
   fputs("]}", out->file);
 }
 
-// One profile for each row; `lane_of` has each slice's.
+// Puts one profile for each row; `lane_of` has the row of each slice.
 static void put_rows(speedscope *out, const track *from, const size_t *lane_of,
                      const ppi_export_lanes *lanes) {
   for (size_t lane = 0; lane < lanes->num; lane++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sink of our own schema. Events become rows as they come; definitions do
-// at the end, when they have their last names; then parents are looked for.
+// Writes events into the tables of docs/sql.md. Events become rows as they
+// come; definitions at the end, when they have their last names. Then SQL finds
+// parents.
 #include "export/sql.h"
 
 #include <stdlib.h>
@@ -66,9 +67,9 @@ typedef struct sql {
   ppi_db *db;
   ppi_export_names names;
   sqlite3_stmt *statements[NUM_INSERTS];
-  uint64_t num[NUM_INSERTS];  // rows, so the last one's id
+  uint64_t num[NUM_INSERTS];  // number of rows, and the last row's id
   sqlite3_stmt *closing;      // of a window
-  pprof_report *report;       // of the run that is read: what limits it
+  pprof_report *report;       // of the run being read, for its limit
   ppi_sql_hold hold;          // rows of host ranges
 } sql;
 
@@ -81,7 +82,7 @@ static pprof_status status_of(const sql *out) {
   return ppi_db_failed(out->db) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
 }
 
-// One row: its values are put by the functions below, then it is ended.
+// One row: the functions below put its values, then end it.
 typedef struct row {
   sql *out;
   insert into;
@@ -120,7 +121,7 @@ static void put_real_if(row *to, bool known, double value) {
 static void put_text(row *to, const char *value) {
   ppi_db_text(to->out->db, to->out->statements[to->into], ++to->at, value);
 }
-// What is not known is NULL.
+// An unknown text is NULL.
 static void put_text_if(row *to, const char *value) {
   put_text(to, *value ? value : NULL);
 }
@@ -207,7 +208,7 @@ static uint32_t category_of(sql *out, const pprof_event *event) {
              : 0;
 }
 
-// Who ended the wait that was put last.
+// Puts the waker of the last wait.
 static pprof_status put_waker(sql *out, const pprof_event *event) {
   uint32_t category = category_of(out, event);
   const uint64_t *wait = ppi_wait_numbers(event, category);
@@ -228,7 +229,7 @@ static pprof_status put_waker(sql *out, const pprof_event *event) {
   return status;
 }
 
-// Where it is in the nesting of its lane.
+// Finds the place of the event in the nesting of its lane.
 static pprof_status place_of(sql *out, const pprof_event *event,
                              ppi_sql_place *place) {
   *place = (ppi_sql_place){.depth = event->depth,
@@ -246,7 +247,7 @@ static pprof_status add_host(sql *out, const pprof_event *event,
   if (!to.buffered) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = begin_event(&to, event);
   if (status != PPROF_STATUS_OK) return status;
-  // Only of steps does an event's value mean anything here.
+  // An event's value has a meaning only for steps.
   bool has_step = category_of(out, event) == PPROF_CATEGORY_PROFILE_STEP &&
                   event->value >= 0;
   put_int_if(&to, false, 0);
@@ -508,7 +509,7 @@ static pprof_status close_sql(ppi_export *export, pprof_error *error) {
   ppi_db_exec(out->db, ppi_sql_places);
   if (out->num[INTO_DEVICE_RANGE]) ppi_db_exec(out->db, ppi_sql_device_parents);
   ppi_db_exec(out->db, ppi_sql_views);
-  // Of an index so many rows are looked at, not all.
+  // The analysis reads so many rows of an index, not all.
   ppi_db_exec(out->db, "COMMIT; PRAGMA analysis_limit=1000; ANALYZE");
   if (out->hold.failed)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A log in SQLite, in the schema of docs/sql.md. One thread.
+// Writes a log into SQLite, in the schema of docs/sql.md. One thread.
 #pragma once
 
 #include "export/export.h"
@@ -9,10 +9,10 @@
 // ppi_sql_create fills `db`, which stays the caller's and outlives the export.
 // Errors: NO_MEMORY, IO.
 pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error);
-// As nsys writes it, as far as it is ours to tell.
+// The same in the schema of nsys, as far as a log has its data.
 pprof_status ppi_sql_create_nsys(ppi_db *db, ppi_export **out,
                                  pprof_error *error);
 
-// ppi_sql_add_views puts the views of the schema beside a file of somebody
-// else's that has its tables: of such a file views are not asked.
+// ppi_sql_add_views adds the schema's views to a foreign file with the schema's
+// tables: the file's own views are not trusted.
 void ppi_sql_add_views(ppi_db *db);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Buffers rows of host ranges until their parents are known.
 #include "export/sql_hold.h"
 
 #include <string.h>
@@ -16,7 +18,7 @@ static ppi_sql_buffered *row_of(const ppi_sql_hold *hold, uint64_t id) {
   return &hold->rows[id % ROWS];
 }
 
-// What is NULL in both this row and the last one stays as it is bound.
+// Columns that are NULL in this row and the last one keep their binding.
 static void write_row(ppi_sql_hold *hold, const ppi_sql_buffered *row) {
   const ppi_sqlite *api = hold->db->api;
   uint32_t given = ~row->nulls & ((1u << PPI_SQL_HOST_COLUMNS) - 1);
@@ -36,7 +38,7 @@ static void write_row(ppi_sql_hold *hold, const ppi_sql_buffered *row) {
   ppi_db_row(hold->db, hold->insert);
 }
 
-// Writes rows up to the first that waits; `least` of them in any case.
+// Writes rows up to the first that waits, but at least `least` rows.
 static void write_rows(ppi_sql_hold *hold, uint64_t least) {
   for (; hold->first<hold->end; hold->first++, least -= least> 0) {
     const ppi_sql_buffered *row = row_of(hold, hold->first);
@@ -54,7 +56,7 @@ ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold) {
     hold->failed = true;
     return NULL;
   }
-  // Many at once: each time what no longer waits goes with them.
+  // Writes many rows at once, and the rows after them that no longer wait.
   if (hold->end - hold->first == ROWS) write_rows(hold, ROWS / 8);
   ppi_sql_buffered *row = row_of(hold, hold->end);
   row->nulls = (1u << PPI_SQL_HOST_COLUMNS) - 1;

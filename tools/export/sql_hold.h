@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of host ranges on their way into SQL: a range comes when it ends, before
-// the one around it, so that its row waits here until that one has its number.
+// Buffers rows of host ranges for SQL. A range comes when it ends, before the
+// range around it. Its row waits here until the outer range has its id.
 #pragma once
 
 #include "sqlite/sqlite.h"
@@ -18,7 +18,7 @@ typedef struct ppi_sql_buffered {
   bool waits;                            // for its parent
 } ppi_sql_buffered;
 
-// What the SQL of a parent's place is made of.
+// The place of a range in its lane, which decides its parent.
 typedef struct ppi_sql_place {
   uint32_t lane, depth;  // a lane's row
   uint64_t start_ns, end_ns;
@@ -35,26 +35,26 @@ typedef struct ppi_sql_lane {
   uint64_t last_ns;
 } ppi_sql_lane;
 
-// All zero but the first two is the empty one.
+// Set the first two; all zero else is the empty one.
 typedef struct ppi_sql_hold {
   ppi_db *db;
   sqlite3_stmt *insert;
   ppi_sql_buffered *rows;  // a ring, by id
-  uint64_t first, end;     // ids of rows that are held
+  uint64_t first, end;     // ids of the buffered rows
   uint32_t bound;          // columns of the statement that are not NULL
   ppi_sql_lane *lanes;
   size_t num_lanes, lanes_capacity;
-  struct ppi_sql_late *late;  // parents that came after their row had to go
+  struct ppi_sql_late *late;  // parents of rows that were written before
   size_t num_late, late_capacity;
-  bool is_mixed;  // some came in another order: SQL finds parents
+  bool is_mixed;  // some rows came out of order: SQL finds parents
   bool failed;    // out of memory
 } ppi_sql_hold;
 
 // ppi_sql_hold_begin answers the row of the next id, all NULL; NULL: no memory.
 ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold);
-// ppi_sql_hold_add takes that row. `place` is NULL for one that is no part of
-// the nesting.
+// ppi_sql_hold_add takes that row. `place` is NULL for a range outside the
+// nesting.
 void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place);
-// ppi_sql_hold_finish writes what is left.
+// ppi_sql_hold_finish writes the remaining rows.
 void ppi_sql_hold_finish(ppi_sql_hold *hold);
 void ppi_sql_hold_clear(ppi_sql_hold *hold);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A log in the schema of the SQLite files that Nsight Systems exports, as its
-// documentation has it: ranges, marks, kernels, copies, and what submitted
-// them. Times count from the start of the first run.
+// Writes a log in the schema of the SQLite files that Nsight Systems exports,
+// by its documentation: ranges, marks, kernels, copies and their submissions.
+// Times count from the start of the first run.
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,10 +91,10 @@ typedef enum statement {
   STATEMENTS(STATEMENT_NAME) NUM_STATEMENTS
 } statement;
 
-// Ids of texts: of sites by their rows, then those of lanes, then our own.
+// Ids of texts: of sites by row, then of lanes, then our own.
 enum { FIRST_SITE = 1, FIRST_LANE = 1 << 24, LAUNCH = 1 << 25 };
 
-// Threads have 24 bits; from here on none of Linux's has its number.
+// A thread number has 24 bits. Linux uses none from here on.
 enum { FIRST_OWN_TID = 1 << 23 };
 
 typedef struct nsys {
@@ -108,7 +108,7 @@ typedef struct nsys {
   int64_t shift_ns;  // of the run, from the first one
 } nsys;
 
-// What an event is of.
+// The site of an event.
 typedef struct nsys_site {
   uint32_t row, category;
 } nsys_site;
@@ -148,8 +148,8 @@ static pprof_status site_of(nsys *out, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
-// Process and thread in 24 bits each, the process's above. A thread whose
-// number does not fit has that of its row.
+// The process in the upper 24 bits, the thread in the lower 24. A thread number
+// that does not fit is replaced by the row.
 static uint64_t thread_at(const nsys *out, uint32_t row) {
   uint64_t number =
       ppi_export_names_at(&out->names, PPROF_DEFINITION_LANE, row)->number;
@@ -306,7 +306,8 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   const ppi_export_run *runs = out->names.runs;
   const ppi_export_run *run = &runs[out->names.num_runs - 1];
   uint64_t pid = strtoull(run->pid, NULL, 10) & 0xffffff;
-  // Runs of one number on several hosts are told apart as several machines.
+  // Each run is a machine of its own: runs on several hosts may share a process
+  // number.
   uint64_t machine = (out->names.num_runs - 1) & 0x7fff;
   out->process = machine << 48 | pid << 24;
   out->shift_ns = run->base_ns && runs[0].base_ns
@@ -327,7 +328,7 @@ static pprof_status take_define(pprof_sink *sink,
   return ppi_export_names_set(&nsys_of(sink)->names, definition, &row);
 }
 
-// Threads are named run by run: their numbers are of its process.
+// Writes thread names run by run, since their ids contain the run's process.
 static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
   nsys *out = nsys_of(sink);
   (void)totals;

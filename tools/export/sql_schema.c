@@ -5,7 +5,7 @@
 
 #define WORK "items DOUBLE, bytes DOUBLE, flops DOUBLE, params DOUBLE,"
 
-// SQLite's numbers have one size, whatever they are called; DuckDB's have not.
+// SQLite's integers have one size under every type name; DuckDB's do not.
 #define TABLES(ID)                                                   \
   "CREATE TABLE run(" ID                                             \
   ", uuid TEXT, host TEXT,"                                          \
@@ -60,7 +60,7 @@
   " site BIGINT);"
 
 const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY")
-    // Of the limit model, as JSON's `limit` has them.
+    // The limit model, as in JSON's `limit`.
     "CREATE TABLE server(run BIGINT, kind TEXT, name TEXT, num BIGINT,"
     " utilization DOUBLE, occupied DOUBLE, demand_ns DOUBLE,"
     " in_line_ns DOUBLE);"
@@ -68,7 +68,8 @@ const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY")
     " usual_ns DOUBLE, slow_ns DOUBLE);";
 const char *const ppi_sql_plain_tables = TABLES("id BIGINT");
 
-// The last range of the lane one level up that had begun, if it had not ended.
+// The parent is the latest range one level up that had begun, unless it had
+// ended.
 const char *const ppi_sql_host_parents =
     "CREATE INDEX host_range_place ON host_range(lane, depth, start_ns);"
     "UPDATE host_range SET parent = (SELECT CASE WHEN end_ns >="
@@ -82,7 +83,7 @@ const char *const ppi_sql_host_parents =
 const char *const ppi_sql_places =
     "CREATE INDEX host_range_start ON host_range(lane, start_ns, depth);";
 
-// Up from the last one that had begun, to one that had not ended.
+// Goes up from the latest range that had begun to one that had not ended.
 const char *const ppi_sql_device_parents =
     "UPDATE device_range SET parent = (WITH RECURSIVE up(id, end_ns, parent)"
     " AS (SELECT * FROM (SELECT p.id, p.end_ns, p.parent FROM host_range p"
@@ -93,7 +94,7 @@ const char *const ppi_sql_device_parents =
     " ON q.id = up.parent WHERE up.end_ns < device_range.submit_ns)"
     " SELECT id FROM up WHERE end_ns >= device_range.submit_ns LIMIT 1);";
 
-// A stage is all sites of one name and category, on the host or on a device.
+// A stage has all sites of one name and category, on the host or on a device.
 #define CALLS                                                                \
   "CREATE VIEW call AS SELECT r.run, s.name, s.category, 'host' AS place,"   \
   " r.id AS host_range, NULL AS device_range, r.lane, r.start_ns, r.end_ns," \
@@ -104,8 +105,8 @@ const char *const ppi_sql_device_parents =
   " FROM device_range d JOIN site s ON s.id = d.site"                        \
   " WHERE d.start_ns IS NOT NULL;"
 
-// How much later the run `me` began than `other`: of itself also where no time
-// of day is known.
+// How much later the run `me` began than `other`. A run compared with itself
+// needs no time of day.
 #define LATER \
   "CASE WHEN me.id = other.id THEN 0 ELSE me.base_ns - other.base_ns END"
 
@@ -113,7 +114,7 @@ const char *const ppi_sql_views =
     "CREATE INDEX host_range_parent ON host_range(parent);"
     "CREATE INDEX device_range_parent ON device_range(parent);"
     "CREATE INDEX flow_flow ON flow(run, flow);" CALLS
-    // What an edge has cut is in no count, average or extreme.
+    // A call that an edge has cut is in no count, average or extreme.
     "CREATE VIEW stage AS SELECT run, name, category, place,"
     " SUM(is_cut = 0) AS calls, SUM(length_ns) AS total_ns,"
     " AVG(whole_ns) AS avg_ns, MIN(whole_ns) AS min_ns,"
@@ -176,8 +177,8 @@ const char *const ppi_sql_views =
     " FROM lane l JOIN host_range r ON r.lane = l.id"
     " WHERE r.depth = 0 AND r.is_loose = 0 GROUP BY l.run, l.id, l.tid,"
     " l.name;"
-    // Between outermost ranges of a thread, the window's edges included. What
-    // it waited for ended last while it waited, in whatever process.
+    // Gaps between a thread's outermost ranges, window edges included. The
+    // thread waited for the range of any process that ended last in the gap.
     "CREATE INDEX host_range_end ON host_range(run, end_ns)"
     " WHERE depth = 0 AND is_loose = 0;"
     "CREATE VIEW bubble AS WITH work AS (SELECT r.id, r.run, r.lane, r.site,"
@@ -206,8 +207,9 @@ const char *const ppi_sql_views =
     "CREATE VIEW waiting AS SELECT run, lane, role, for_role, for_name,"
     " COUNT(*) AS num, SUM(length_ns) AS idle_ns, MAX(length_ns) AS max_ns"
     " FROM bubble GROUP BY run, lane, role, for_role, for_name;"
-    // By the time of day. What a request's range meets begins before its end,
-    // and no earlier than the lane's longest range before its start.
+    // Compares by the time of day. A range that overlaps a request's range
+    // begins before that one ends. Its begin is at most the lane's longest
+    // range before that one starts.
     "CREATE VIEW meanwhile AS WITH longest AS (SELECT run, lane,"
     " MAX(end_ns - start_ns) AS ns FROM host_range"
     " WHERE depth = 0 AND is_loose = 0 GROUP BY run, lane),"
@@ -231,7 +233,7 @@ const char *const ppi_sql_views =
     " JOIN asked a ON a.run = m.run AND a.flow = m.flow AND a.name = m.name"
     " JOIN lane l ON l.id = m.lane JOIN site s ON s.id = m.site"
     " GROUP BY m.run, m.flow, m.name, m.other_run, m.lane, s.name;"
-    // The stage is the range around the wait.
+    // The stage of a wait is the range around it.
     "CREATE VIEW wait AS SELECT w.run, w.host_range, REPLACE(s.name,"
     " 'wait for ', '') AS object, w.address, w.kind, r.lane,"
     " l.name AS role, t.name AS stage, r.start_ns, r.end_ns,"

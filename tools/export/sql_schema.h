@@ -3,8 +3,8 @@
 // The schema that docs/sql.md describes, as SQL.
 #pragma once
 
-// Tables alone, for filling; then what finds parents of host ranges that came
-// in no order, an index, parents of device ranges; then indexes and views.
+// Tables alone, for filling. Then, in order: parents of host ranges that came
+// out of order, an index, parents of device ranges, indexes and views.
 extern const char *const ppi_sql_tables;
 // The same tables for other engines, without keys.
 extern const char *const ppi_sql_plain_tables;

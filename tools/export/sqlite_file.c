@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The format `sqlite`: a file, in our own schema or in that of nsys. SQLite
-// writes it by itself, under the name that it has until it is whole.
+// Writes the format `sqlite`: a file in our own schema or in that of nsys.
+// SQLite writes the file under a temporary name, which it has until it is
+// whole.
 #include <stdlib.h>
 #include <string.h>
 
