@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folders of logs, as `run` leaves them. What was found is known until the
-// process ends.
+// Replaces folders among the inputs by the logs in them. The list of logs lives
+// until the process ends.
 #include "input/folder.h"
 
 #include <dirent.h>
@@ -61,7 +61,7 @@ static int is_part(const struct dirent *entry) {
   return entry->d_name[0] != '.' && ends_in(entry->d_name, ".pplog.part");
 }
 
-// What to do where everything was killed, or goes on.
+// Prints what to do in a folder with unfinished logs only.
 static int say_none(const char *folder) {
   struct dirent **entries;
   int num = scandir(folder, &entries, is_part, NULL);

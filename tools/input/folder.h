@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder among the inputs stands for the logs in it.
+// Replaces a folder among the inputs by the logs in it.
 #pragma once
 
 #include "cli/options.h"
 
 // ppi_tool_folders_open puts the logs of each folder (*.pplog, by name) in its
 // place; subfolders are left out. Answers PPI_EXIT_DONE, or PPI_EXIT_INPUT
-// after a message: a folder cannot be read, or has none.
+// after a message: a folder cannot be read, or has no logs.
 int ppi_tool_folders_open(struct ppi_tool_options *options);
 
 typedef struct ppi_tool_paths {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logs, spools and traces as the source of a sink.
+// Reads logs, spools and traces into a sink.
 #include "input/input.h"
 
 #include <errno.h>
@@ -23,14 +23,14 @@
 #include "schema/schema.h"
 #include "start/compose.h"
 
-// One for all inputs: the second until it shows counts from the first one on.
+// One line for all inputs: its delay of a second counts from the first input.
 static struct ppi_tool_progress progress;
 
 static struct ppi_tool_watch *watch_of(pprof_sink *sink) {
   return (struct ppi_tool_watch *)sink;
 }
 
-// The place of a failure decides: a sink's own, or the reader's.
+// Notes a failure of the sink, as distinct from the reader's.
 static pprof_status note(struct ppi_tool_watch *watch, pprof_status status) {
   if (status != PPROF_STATUS_OK) {
     watch->sink_failed = true;
@@ -90,7 +90,7 @@ static pprof_status watch_window(pprof_sink *sink, uint32_t index, bool opens,
   FORWARD(sink, window, index, opens, time_ns);
 }
 
-// What the reader itself says of the log.
+// Prints the reader's own note on the log.
 static void say_note(const char *path, const ppi_text *note) {
   if (strcmp(note->key, "segments") == 0)
     ppi_tool_say("%s: segments %s", path, note->value);
@@ -123,7 +123,7 @@ static void watch_init(struct ppi_tool_watch *watch, const char *path,
                                    .next = next,
                                    .path = path,
                                    .runs = runs};
-  // A reader need not decode events that nobody wants.
+  // Without a callback the reader does not decode events.
   if (!next->events) watch->base.events = NULL;
 }
 
@@ -180,7 +180,7 @@ int ppi_tool_set_group_by(const char *what) {
   return PPI_EXIT_DONE;
 }
 
-// Some verbs read an input twice.
+// Prints a text once for each input, since some verbs read an input twice.
 static void say_once(void *context, const char *text) {
   enum { MOST = 256 };
   static uint64_t said[MOST];
@@ -236,7 +236,7 @@ static int deliver(const char *path, bool skims, struct ppi_tool_watch *watch) {
   if (!watch->is_quiet)
     ppi_tool_say("%s",
                  error.text[0] ? error.text : pprof_status_string(status));
-  // The reader finishes the sink when it could deliver anything at all.
+  // The reader finishes the sink if it delivered anything.
   return status == PPROF_STATUS_CORRUPT && watch->finished ? PPI_EXIT_DAMAGED
                                                            : PPI_EXIT_INPUT;
 }
@@ -268,8 +268,8 @@ int ppi_tool_skim(const char *path, pprof_sink *sink, bool is_quiet,
   return deliver(path, true, watch);
 }
 
-// A writer stands aside of a file that is there; whether this one may be
-// replaced has been asked.
+// A writer does not overwrite a file: it takes another name. The caller has
+// checked that this file may be replaced.
 static int put_in_place(const pprof_sink *writer, const char *path) {
   if (!ppi_log_writer_note(writer)[0]) return PPI_EXIT_DONE;
   const char *made = ppi_log_writer_path(writer);
@@ -299,7 +299,7 @@ int ppi_tool_write_log(const char *input, const char *path) {
   return code;
 }
 
-// Segments are joined by who reads them.
+// Whether the log is no segment of several: a reader joins segments.
 static bool stands_alone(const char *path) {
   struct ppi_tool_segments segments;
   if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE) return true;

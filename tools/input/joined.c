@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recover, without its consequences.
+// Joins the unfinished log and the spool of a dead process in a private log.
 #include "input/joined.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "log/recover/log_recover.h"
 #include "log/recover/recover_path.h"
 
-// Each path that was asked for once; `made` is NULL where it stands alone.
+// A path of a call; `made` is NULL if nothing was joined.
 struct joined {
   char *path, *made;
 };
@@ -92,7 +92,7 @@ static pprof_status join(struct joined *item, pprof_error *error) {
     ppi_tool_say("%s: unfinished, read together with its spool %s", item->path,
                  result.spool_path);
   }
-  // What is in a .part by itself is read in any case.
+  // A .part without its spool is still read.
   return is_spool ? status : PPROF_STATUS_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers what `info` prints.
+// Gathers the figures that `info` prints.
 #include "input/log_info.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 // A damaged file may claim any id; definitions beyond are counted, not kept.
 enum { MAX_ID = 1 << 20 };
-// Of longer logs the events are not read: `info` is to answer at once.
+// Events of longer logs are not read, so that `info` answers at once.
 enum { MAX_READ = 64 << 20 };
 
 struct info_sink {
@@ -77,7 +77,7 @@ static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
   return copy_texts(run->texts, run->num_texts, &info->texts, &info->num_texts);
 }
 
-// The place of definition (kind, id), made when it is new. NULL: no memory.
+// The place of definition (kind, id), a new one if needed. NULL: no memory.
 static struct ppi_tool_definition *place_of(struct ppi_tool_run_info *info,
                                             pprof_definition_kind kind,
                                             uint32_t id) {
@@ -104,7 +104,7 @@ static pprof_status info_define(pprof_sink *sink,
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
   uint32_t id = pprof_definition_id(definition);
   if ((unsigned)kind >= PPI_TOOL_NUM_KINDS) return PPROF_STATUS_OK;
-  // Of attributes, which may be many and long, their number is enough.
+  // Attributes may be many and long, so they are only counted.
   if (id >= MAX_ID || kind == PPROF_DEFINITION_ATTRIBUTES) {
     info->num_of_kind[kind]++;
     return PPROF_STATUS_OK;
@@ -167,7 +167,7 @@ static void count_block(struct ppi_tool_run_info *run,
     run->last_ns = header->max_end_ns;
 }
 
-// A run, or a segment of one.
+// Counts the blocks of a run, or of a segment of one.
 static pprof_status count_part(ppi_log_file *file, const char *path,
                                struct ppi_tool_run_info *run, bool *more) {
   ppi_log_block block;
@@ -183,7 +183,7 @@ static pprof_status count_part(ppi_log_file *file, const char *path,
   return ppi_log_file_next_run(file, path, more, NULL);
 }
 
-// The reader went the same way, so its runs are these.
+// Counts blocks run by run, in the order in which the reader found the runs.
 static pprof_status count_runs(ppi_log_file *file, const char *path,
                                uint64_t file_bytes,
                                struct ppi_tool_log_info *info) {
@@ -209,7 +209,7 @@ static pprof_status count_runs(ppi_log_file *file, const char *path,
   return status;
 }
 
-// What contents say of blocks that the walk leaves out.
+// Adds the sums of the blocks that the walk skips.
 static void add_contents(const ppi_log_contents *contents,
                          struct ppi_tool_run_info *run) {
   for (size_t i = 0; i < PPI_LOG_CONTENTS_NUM_TYPES; i++) {
@@ -281,7 +281,7 @@ int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {
   }
   if (code != PPI_EXIT_INPUT) {
     int counted = count_blocks(log.path, out);
-    // What does not decode in spite of its checksum, only the reader saw.
+    // Only the reader finds blocks that have a good checksum but do not decode.
     if (code != PPI_EXIT_DONE && out->num_runs == 1)
       out->runs[0].complete = false;
     if (counted > code) code = counted;

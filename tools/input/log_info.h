@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `info` knows about a log, run by run: gathered from its blocks' headers
-// and from everything in it but the events themselves.
+// The data of `info` about a log, run by run: from its blocks' headers and from
+// all of its content except the events.
 #pragma once
 
 #include "event/event.h"
@@ -33,7 +33,7 @@ struct ppi_tool_window {
 struct ppi_tool_run_info {
   uint64_t num_bytes, last_ns;  // bytes: from its header to the next one
   unsigned codecs;              // bit n: codec n is used
-  char compressor[16];          // what made zlib's format; "" unknown
+  char compressor[16];          // the library that compressed; "": unknown
   bool complete;                // the totals are there and nothing is damaged
   ppi_log_damage damage;
   struct ppi_tool_blocks blocks[PPI_TOOL_NUM_TYPES];  // by ppi_log_type
@@ -54,8 +54,8 @@ struct ppi_tool_run_info {
 
 struct ppi_tool_log_info {
   const char *path;
-  bool skimmed;  // events were not read, and damage in them not looked for
-  bool joined;   // with the spool of the process, which is dead
+  bool skimmed;          // events were not read or checked for damage
+  bool joined;           // with the spool of the dead process
   uint64_t trace_bytes;  // of the trace that became this log; 0: it is a log
   struct ppi_tool_run_info *runs;  // in the order of the file
   size_t num_runs, runs_capacity;
@@ -65,7 +65,7 @@ struct ppi_tool_log_info {
 // after a message. Cleared by ppi_tool_log_info_clear in any case.
 int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out);
 void ppi_tool_log_info_clear(struct ppi_tool_log_info *info);
-// NULL when the run does not say.
+// NULL: the run has no such text.
 const char *ppi_tool_run_info_text(const struct ppi_tool_run_info *run,
                                    const char *key);
 const char *ppi_tool_block_name(unsigned type);

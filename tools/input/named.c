@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists the names in a log that may still grow.
+// Searches the names in a log that may still grow.
 #include "input/named.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ static pprof_status find_begin(pprof_sink *sink, const pprof_run_info *info) {
   return PPROF_STATUS_OK;
 }
 
-// One is enough.
+// Ends the read at the first match.
 static pprof_status find_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
   struct name_finder *finder = (struct name_finder *)sink;

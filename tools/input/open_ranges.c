@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From operands to spools, and from what is open in them to rows.
+// Finds the spools of operands and prints the ranges that are open in them.
 #include "input/open_ranges.h"
 
 #include <inttypes.h>
@@ -118,7 +118,8 @@ static void put_place(const ppi_forensics *found, const ppi_open_item *item,
       name_cell(found, view, PPROF_DEFINITION_STREAM, item->stream);
 }
 
-// Of what is open: how long until now. Of what was finished: how long ago.
+// Adds the row of an item: the time since its begin if open, since its end if
+// finished.
 static bool add_item_row(const ppi_forensics *found, const ppi_open_item *item,
                          ppi_view *view) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
@@ -288,7 +289,7 @@ static void visit_spool(const char *path, const char *named, void *user) {
 
 // ---- the verbs ----
 
-// `options` are the caller's copy: recover has no output of its own.
+// `options` is the caller's copy, since recover has no output of its own.
 static int begin(struct ppi_tool_options *options, ppi_page *page, bool live,
                  struct listing *out) {
   if (!options->output) options->output = "-";
@@ -318,7 +319,7 @@ static void show_if_dead(const char *path, void *user) {
   int code = listing->code;
   if (ppi_forensics_owner(path) != 0) return;
   show_spool(listing, path, path);
-  // Nobody has asked for this one.
+  // This spool is no operand, so its failure does not count.
   if (listing->code == PPI_EXIT_INPUT) listing->code = code;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `recover --open` and `info --live`: what is open in a spool, printed.
+// Prints the open ranges of a spool, for `recover --open` and `info --live`.
 #pragma once
 
 #include "cli/options.h"

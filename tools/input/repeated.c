@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The uuid decides.
+// Recognizes by its uuid a run that several inputs hold.
 #include "input/repeated.h"
 
 #include <stdio.h>

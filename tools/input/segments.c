@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments of runs among the inputs. One thread; what was joined is known until
-// the process ends.
+// Joins segments of runs among the inputs. One thread; the joined runs live
+// until the process ends.
 #include "input/segments.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ static bool add_file(struct joined_run *run, const char *path,
   return true;
 }
 
-// Again where more files of the run have come.
+// Lists the paths again after more files of the run were added.
 static bool list_paths(struct joined_run *run) {
   ppi_free(run->paths);
   run->paths = ppi_alloc(run->num * sizeof(*run->paths));
@@ -96,7 +96,7 @@ static void gather(void *user, const char *path, uint32_t segment) {
   if (!copy || !add_file(run, copy, segment)) ppi_free(copy);
 }
 
-// The .part of the same run has what is not in a segment yet.
+// Adds the .part of the same run, which has the records after the last segment.
 static void gather_part(struct joined_run *run, const char *path) {
   ppi_log_section last, rest;
   char *part;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files are one log: the segments of a run that the command line names,
-// or those of a log that is named as if it were one file.
+// Finds the files of one log: the segments of a run on the command line, or the
+// segments of a log that is named as one file.
 #pragma once
 
 #include <stddef.h>
 
 #include "cli/options.h"
 
-// Of the inputs that are segments of one run only the first stays, and stands
-// for all of them wherever it is read.
+// Of several segments of a run, only the first stays an input. It stands for
+// all of them in each read.
 int ppi_tool_segments_join(struct ppi_tool_options *options);
 
-// The files that `path` stands for, in order; `path` alone where there is
-// nothing to join.
+// The files of `path`, in order; `path` alone if there are no segments to join.
 struct ppi_tool_segments {
   const char *const *paths;
   size_t num;

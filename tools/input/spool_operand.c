@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process's spools lie where a session puts them by itself; an unfinished log
-// names its own.
+// Finds spools: of a process, where a session puts them by itself; of an
+// unfinished log, the one that the log names.
 #include "input/spool_operand.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct spool_finder {
   bool begun;
 };
 
-// Nothing but the run's own words is wanted.
+// Takes the spool's path from the run's texts and ends the read.
 static pprof_status find_begin(pprof_sink *sink, const pprof_run_info *info) {
   struct spool_finder *finder = (struct spool_finder *)sink;
   const char *path = pprof_run_info_text(info, "spool");
@@ -85,7 +85,8 @@ static void visit_if_owned(const char *path, void *user) {
   search->visit(path, path, search->user);
 }
 
-// What it has left, whoever has its number by now.
+// Visits a spool of a dead process with this number, even if the number is in
+// use again.
 static void visit_if_left(const char *path, void *user) {
   struct search *search = user;
   ppi_forensics found;
@@ -98,7 +99,7 @@ static void visit_if_left(const char *path, void *user) {
   search->visit(path, path, search->user);
 }
 
-// A spool of another user may claim to be this process's.
+// Only spools of the process's own user count: others may claim its number.
 static uid_t owner_of(pid_t pid) {
   char path[32];
   struct stat stat_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces are inflated while they are read, and logs here, because a log is read
-// at any place of it.
+// Copies standard input and gzipped logs into unnamed files, because a log is
+// read at any place. Traces are inflated while they are read.
 #include "input/spooled.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static int open_unnamed(void) {
   const char *folder = set && *set ? set : "/tmp";
   int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
-  // Some file systems have no files without a name.
+  // Some file systems have no unnamed files.
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/pprof-report.XXXXXX", folder);
   fd = mkostemp(path, O_CLOEXEC);
@@ -44,7 +44,7 @@ static bool begins_as_log(const char *bytes, size_t len) {
   return len >= sizeof magic - 1 && memcmp(bytes, magic, sizeof magic - 1) == 0;
 }
 
-// What there is of it is read on.
+// Reports damage; the bytes before it are still read.
 static int judge(const ppi_source *source, const char *name) {
   if (source->error_number)
     return ppi_tool_fail(PPI_EXIT_INPUT, "cannot read %s: %s", name,
@@ -58,7 +58,7 @@ static int judge(const ppi_source *source, const char *name) {
       name, (unsigned long long)source->num_out);
 }
 
-// Into *out; NULL where `path` is read as it is.
+// Copies the input to a file named *out; NULL: the input is read as it is.
 static int spool(ppi_source *source, const char *name, bool must, char **out) {
   const char *bytes;
   size_t len = ppi_source_next(source, &bytes);
@@ -92,7 +92,7 @@ static int spool_input(const char **input) {
     code = spool(&source, *input, is_standard, &made);
   else if (is_standard)
     ppi_tool_say("%s", error.text);
-  // Whoever reads it says why it cannot be.
+  // For other inputs, the reader reports the failure.
   if (status != PPROF_STATUS_OK && is_standard) code = PPI_EXIT_INPUT;
   ppi_source_close(&source);
   if (made) *input = made;

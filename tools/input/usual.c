@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sink that keeps the durations of the names that somebody asks about.
+// Keeps the durations of the names that a caller adds.
 #include "input/usual.h"
 
 #include <stdlib.h>
@@ -49,7 +49,8 @@ void ppi_tool_usual_clear(struct ppi_tool_usual *usual) {
 
 // ---- a log ----
 
-// By site: the names' places + 1, of host times and of device times.
+// Fills in the durations. `places` has for each site its names' places + 1:
+// host, device.
 struct filler {
   pprof_sink base;
   struct ppi_tool_usual *usual;
@@ -138,7 +139,7 @@ int ppi_tool_usual_read(struct ppi_tool_usual *usual, const char *path) {
                                    .events = filler_events},
                           .usual = usual};
   pprof_error error = {""};
-  // The file of a running process ends where it is written just now.
+  // A running process's log ends in an unfinished block, which is no damage.
   pprof_status status = pprof_log_read(path, &filler.base, &error);
   ppi_free(filler.places);
   for (size_t i = 0; i < usual->num; i++) take_quantiles(&usual->names[i]);
