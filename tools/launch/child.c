@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts a command and waits for it. A signal from the terminal reaches it as a
-// member of our process group; one sent to us alone is passed on.
+// Starts a command and waits for it. A signal from the terminal reaches the
+// command as a member of our process group; a signal sent to us alone is passed
+// on.
 #include "launch/child.h"
 
 #include <dirent.h>
@@ -26,11 +27,11 @@ enum { NUM_SIGNALS = sizeof signals / sizeof *signals };
 
 static struct sigaction before[NUM_SIGNALS];
 static volatile pid_t child;
-static volatile sig_atomic_t signalled;  // the command, while it ran
-static volatile sig_atomic_t end_asked;  // by which of these, while it ran
+static volatile sig_atomic_t signalled;  // the command got a signal
+static volatile sig_atomic_t end_asked;  // the signal, while the command ran
 
-// Behind the end of a command that was signalled, one more signal of whoever is
-// impatient is spared: what is left to do takes a moment.
+// After the end of a signalled command, the first signal only prints a message:
+// the remaining work takes a moment.
 static void end_late(int number) {
   static const char text[] =
       "pprof-report: the command has ended, its tables follow; once more to "
@@ -42,14 +43,15 @@ static void end_late(int number) {
     return;
 }
 
-// From the terminal the command has it already.
+// Passes a signal on. The command has one from the terminal already.
 static void pass_on(int number, siginfo_t *info, void *context) {
   (void)context;
   int error = errno;
   bool is_sent = info->si_code <= 0;
   if (child > 0 && number != SIGUSR1 && number != SIGUSR2) end_asked = number;
   bool has_ended = child <= 0 || (is_sent && kill(child, number) != 0);
-  // One that was pending when the wait ended may be the one that ended it.
+  // A signal pending at the end of the wait may be the one that ended the
+  // command.
   if (has_ended && (child <= 0 || signalled))
     end_late(number);
   else
@@ -57,8 +59,8 @@ static void pass_on(int number, siginfo_t *info, void *context) {
   errno = error;
 }
 
-// We outlive what ends the command, to report on it. What was ignored when we
-// were started (nohup) stays ignored, for the command too.
+// We survive the signals that end the command, to report on it. Signals ignored
+// at our start (nohup) stay ignored, for the command, too.
 static void take_signals(void) {
   struct sigaction ours = {.sa_sigaction = pass_on,
                            .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -74,7 +76,7 @@ void ppi_tool_child_release_signals(void) {
     sigaction(signals[i], &before[i], NULL);
 }
 
-// Handlers become defaults by exec itself; SIGPIPE we had set to ignored.
+// exec resets handlers to defaults, but not SIGPIPE, which we ignore.
 static int spawn(char *const *argv, bool keeps_sigpipe, const sigset_t *mask,
                  pid_t *out) {
   posix_spawnattr_t how;
@@ -108,7 +110,7 @@ static void tell_children(pid_t pid, const char *thread, int number,
   if (children) fclose(children);
 }
 
-// What it has started goes first: without a parent it would not be found.
+// Signals the children first: without their parent they could not be found.
 static void tell_all(pid_t pid, int number, int depth) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
@@ -126,7 +128,7 @@ static void wake(int number) {
   alarmed = 1;
 }
 
-// Before the command is there that may send it.
+// Takes SIGALRM before the command starts, since the command may send it.
 static void take_alarm(void) {
   struct sigaction waking = {.sa_handler = wake};
   sigemptyset(&waking.sa_mask);
@@ -134,8 +136,8 @@ static void take_alarm(void) {
   sigaction(SIGALRM, &waking, NULL);
 }
 
-// Wakes the wait at the limit, and again and again behind it: one wake-up may
-// come before the wait has begun.
+// Wakes the wait at the limit and then repeatedly: one wake-up may come before
+// the wait begins.
 static void set_timer(uint64_t limit_ns) {
   struct itimerval when = {.it_interval = {0, 100000}};
   when.it_value.tv_sec = (time_t)(limit_ns / 1000000000u);
@@ -155,7 +157,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// Answers the time of the next one; NULL: none.
+// Calls `look` and answers the time of the next call; NULL: none.
 static const uint64_t *look_now(const ppi_tool_look *look, pid_t pid,
                                 uint64_t began, const uint64_t *next) {
   uint64_t passed_ns = now_ns() - began;
@@ -165,8 +167,8 @@ static const uint64_t *look_now(const ppi_tool_look *look, pid_t pid,
   return next;
 }
 
-// Whatever else is ours is waited for, too: as process number 1 we inherit all
-// that is left without a parent.
+// Waits for all of our children: as process 1 we inherit processes without a
+// parent.
 static int wait_for(pid_t pid, uint64_t limit_ns, const ppi_tool_look *look,
                     bool *out_timed_out) {
   const uint64_t grace_ns = 5000000000u;
@@ -207,7 +209,7 @@ static int run_for(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
                    bool *out_timed_out) {
   sigset_t ours, mask;
   pid_t pid = 0;
-  // A signal that comes before we know whom to pass it to waits.
+  // A signal waits until the command's number is known.
   sigemptyset(&ours);
   for (size_t i = 0; i < NUM_SIGNALS; i++) sigaddset(&ours, signals[i]);
   sigprocmask(SIG_BLOCK, &ours, &mask);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sets the hooks that a command installs, and reports which were used.
 #include "launch/hooks.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@ static bool is_path(const char *name) {
          (len > 6 && strcmp(name + len - 6, ".hooks") == 0);
 }
 
-// A path or the name of a file that the tool brings, behind the others.
+// Appends a path, or the name of a file that the tool brings.
 static bool add_name(const char *name) {
   char path[PATH_MAX];
   const char *before = secure_getenv(NAMES);
@@ -47,7 +49,7 @@ static bool add_names(const struct ppi_run_options *options,
     if (!add_name(options->hooks.items[i])) return false;
   for (uint64_t i = 0; i < run->hooks.num; i++)
     if (!add_name(run->hooks.items[i])) return false;
-  // A preset's program marks.
+  // The program of a preset marks by itself.
   bool is_auto = !options->hooks.num && !run->given && !secure_getenv(NAMES);
   return !is_auto || setenv(NAMES, "auto", 1) == 0;
 }
@@ -100,7 +102,7 @@ enum { MOST_SHOWN = 6, MOST_FILES = 32 };
 typedef struct of_file {
   char name[64];
   bool is_used, is_auto, is_left;
-  char failed[256], missing[1024];  // the first reason; names
+  char failed[256], missing[1024];  // the first reason; names of functions
   size_t num_missing;
 } of_file;
 
@@ -118,7 +120,7 @@ static of_file *file_of(summary *all, const char *name) {
   return file;
 }
 
-// Each once, as several processes lack the same.
+// Adds a function once, since several processes may lack it.
 static void add_missing(of_file *file, const char *function) {
   char *at = strstr(file->missing, function);
   size_t len = strlen(file->missing);
@@ -128,7 +130,7 @@ static void add_missing(of_file *file, const char *function) {
            len ? ", " : "", function);
 }
 
-// "KIND FILE WORDS" of a process.
+// Reads the note "KIND FILE WORDS" of a process.
 static void read_note(summary *all, char *line) {
   char *file_at = strchr(line, ' ');
   char *words = file_at ? strchr(file_at + 1, ' ') : NULL;
@@ -174,7 +176,7 @@ static void say_auto(const summary *all) {
         names);
 }
 
-// Those that were asked for and met no module.
+// Names wanted hooks that no loaded module used.
 static void say_unused(const summary *all) {
   const char *at = secure_getenv(NAMES);
   for (; at && *at; at += strspn(at, ":")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where libpprof_nvtx.so is, and how the loader of a command finds libpprof.so.
+// Finds libpprof_nvtx.so and leads a command's loader to libpprof.so.
 #include "launch/injection.h"
 
 #include <errno.h>
@@ -17,13 +17,12 @@ static bool join(char out[PATH_MAX], const char *folder, const char *name) {
   return len > 0 && len < PATH_MAX;
 }
 
-// Where libraries are installed, seen from the folder of programs.
+// The folder of libraries, relative to the folder of programs.
 #ifndef PPI_LIBRARY_FOLDER
 #define PPI_LIBRARY_FOLDER "../lib"
 #endif
 
-// Beside this tool when installed (bin and lib), or in the tree it was built
-// in.
+// Looks beside the installed tool (bin and lib), and in the build tree.
 bool ppi_tool_find_injection(const char *given, bool is_optional,
                              char out[PATH_MAX]) {
   static const char *const places[] = {
@@ -48,8 +47,8 @@ bool ppi_tool_find_injection(const char *given, bool is_optional,
   return false;
 }
 
-// libpprof_nvtx.so finds libpprof.so beside itself. In a tree where it lies
-// elsewhere the loader is told.
+// libpprof_nvtx.so finds libpprof.so beside itself. In other trees the loader
+// gets its folder by LD_LIBRARY_PATH.
 static bool lead_to_libpprof(const char *library) {
   static const char *const places[] = {"", "..", "../..", "../lib"};
   const char *before = secure_getenv("LD_LIBRARY_PATH");
@@ -70,7 +69,7 @@ static bool lead_to_libpprof(const char *library) {
     free(both);
     return done;
   }
-  return true;  // where the loader looks by itself
+  return true;  // the loader finds the library by itself
 }
 
 bool ppi_tool_find_waits(const char *injection, char out[PATH_MAX]) {
@@ -86,8 +85,8 @@ bool ppi_tool_find_waits(const char *injection, char out[PATH_MAX]) {
 }
 
 bool ppi_tool_set_injection(const char *library) {
-  // Who runs it says where the logs are, and that pprof's own markers record,
-  // too.
+  // The caller sets the place of the logs, and makes pprof's own markers
+  // record.
   return setenv("PPROF_QUIET", "1", 0) == 0 &&
          setenv("PPROF_ENABLE", "1", 0) == 0 &&
          setenv(PPI_INJECTION, library, 1) == 0 && lead_to_libpprof(library);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variables that make a command record its NVTX calls. Main thread only.
+// Sets the variables that make a command record its NVTX calls. Main thread
+// only.
 #pragma once
 
 #include <limits.h>
@@ -9,8 +10,8 @@
 #define PPI_INJECTION "NVTX_INJECTION64_PATH"
 
 // ppi_tool_find_injection finds libpprof_nvtx.so: `given`, or NULL for the one
-// beside this tool. False when there is none, with a message unless
-// `is_optional` and none was given.
+// beside this tool. False: none, with a message unless `is_optional` and
+// `given` is NULL.
 bool ppi_tool_find_injection(const char *given, bool is_optional,
                              char out[PATH_MAX]);
 
@@ -18,6 +19,6 @@ bool ppi_tool_find_injection(const char *given, bool is_optional,
 // were built. False after a message.
 bool ppi_tool_find_waits(const char *injection, char out[PATH_MAX]);
 
-// ppi_tool_set_injection lets what this process starts load `library`. False:
-// out of memory.
+// ppi_tool_set_injection makes processes started from here load `library`.
+// False: out of memory.
 bool ppi_tool_set_injection(const char *library);

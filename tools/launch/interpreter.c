@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As the kernel, env(1) and Python read a command line, as far as needed.
+// Finds the Python of a command line, read as the kernel, env(1) and Python do.
 #include "launch/interpreter.h"
 
 #include <fcntl.h>
@@ -37,8 +37,8 @@ static bool is_python(const char *word) {
 
 // ---- env ----
 
-// How many words of env's own stand before the command; its options and what it
-// sets. SIZE_MAX: options that are not known here, or all variables go.
+// The number of env's own words: its options and variables. SIZE_MAX: an
+// unknown option, or one that drops all variables.
 static size_t skip_env(char *const *words) {
   static const char *const with_value[] = {"-u", "--unset", "-C", "--chdir"};
   size_t i = 1;
@@ -58,7 +58,7 @@ static size_t skip_env(char *const *words) {
 
 // ---- a script ----
 
-// Where the program `name` is by PATH, or by the one that env sets.
+// Finds the program `name` by PATH, or by the PATH that env sets.
 static bool find_program(const ppi_tool_interpreter *known, const char *name,
                          char out[PATH_MAX]) {
   if (strchr(name, '/')) return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX;
@@ -74,7 +74,7 @@ static bool find_program(const ppi_tool_interpreter *known, const char *name,
   return false;
 }
 
-// The first two lines, each a text.
+// Reads the first two lines.
 static bool read_lines(const char *path, char *first, char *second, int size) {
   FILE *file = fopen(path, "re");
   bool has_first = file && fgets(first, size, file);
@@ -86,8 +86,8 @@ static bool read_lines(const char *path, char *first, char *second, int size) {
   return true;
 }
 
-// pip's scripts for a path that is too long, or has blanks, for the first line:
-// '''exec' "/a path/python" "$0" "$@"
+// pip writes this second line if the path is too long, or has blanks: '''exec'
+// "/a path/python" "$0" "$@"
 static char *exec_line(char *line) {
   static const char start[] = "'''exec' ";
   if (strncmp(line, start, sizeof start - 1) != 0) return NULL;
@@ -98,7 +98,7 @@ static char *exec_line(char *line) {
   return end && is_python(at) ? at : NULL;
 }
 
-// Words of the first line behind "#!": an interpreter with options, or `env`.
+// Takes the words after "#!": an interpreter with options, or `env`.
 static bool take_first_line(ppi_tool_interpreter *out, char *line) {
   bool behind_env = false, found = false;
   char *next = NULL;
@@ -131,7 +131,7 @@ static bool take_script(ppi_tool_interpreter *out, const char *name) {
 
 // ---- options of Python ----
 
-// Those before its script, its module or its text: -I -X dev -Wignore, -Im.
+// Takes options before the script, module or text: -I -X dev -Wignore, -Im.
 static bool take_options(ppi_tool_interpreter *out, char *const *words) {
   for (; *words && (*words)[0] == '-' && (*words)[1]; words++) {
     const char *word = *words;
@@ -183,7 +183,7 @@ static bool spawn_silent(pid_t *out, const char *const *words) {
   return error == 0;
 }
 
-// Its exit status; -1: it was ended by a signal, or did not end.
+// Its exit status; -1: a signal ended it, or it did not end.
 static int wait_for(pid_t pid) {
   const struct timespec pause = {0, 5000000};
   int status = 0;
@@ -199,7 +199,8 @@ static int wait_for(pid_t pid) {
 
 ppi_tool_import ppi_tool_interpreter_import(ppi_tool_interpreter *interpreter,
                                             const char *package) {
-  // The folder of this tool's caller is not the command's.
+  // Removes the current folder from sys.path: it is our caller's, not the
+  // command's.
   static const char text[] =
       "import sys\n"
       "if sys.path[:1] == ['']: del sys.path[0]\n"

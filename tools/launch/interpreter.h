@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python that a command runs with, and what it can import. Main thread
-// only.
+// Finds the Python of a command, and the packages that it can import. Main
+// thread only.
 #pragma once
 
 #include <limits.h>
@@ -14,14 +14,14 @@ typedef struct ppi_tool_interpreter {
   // `env` with what it sets, the interpreter, its options; ends with NULL.
   const char *words[PPI_INTERPRETER_WORDS + 4];
   size_t num;
-  const char *program;      // of these the interpreter
+  const char *program;      // the interpreter among these words
   char text[2 * PATH_MAX];  // of a script's first lines
-  char options[64];         // of several in one word, those that count
+  char options[64];         // the relevant ones of several in one word
 } ppi_tool_interpreter;
 
 // ppi_tool_interpreter_find looks at the command's words: an interpreter, `env`
 // before one, or a script that names one in its first line, as pip's console
-// scripts do. False: it is none of these.
+// scripts do. False: the command is none of these.
 bool ppi_tool_interpreter_find(char *const *command, ppi_tool_interpreter *out);
 
 typedef enum ppi_tool_import {
@@ -30,7 +30,7 @@ typedef enum ppi_tool_import {
   PPI_IMPORT_UNKNOWN  // the interpreter does not run
 } ppi_tool_import;
 
-// ppi_tool_interpreter_import has it import `package`, in this process's
-// environment, and end.
+// ppi_tool_interpreter_import runs the interpreter to import `package`, in this
+// process's environment.
 ppi_tool_import ppi_tool_interpreter_import(ppi_tool_interpreter *interpreter,
                                             const char *package);

@@ -49,7 +49,8 @@ static void remove_package(ppi_config_run *run, uint64_t at) {
           (packages->num - at) * sizeof packages->items[0]);
 }
 
-// `*out_stands_in`: the command's Python has no such package, but a stand-in.
+// Brings a package. `*out_stands_in`: the command's Python lacks it and uses a
+// stand-in.
 static bool meet(const ppi_config_run *run, ppi_tool_interpreter *python,
                  const char *package, const char *folder, bool *out_stands_in) {
   const ppi_carried *file = stand_in_of(package);
@@ -73,7 +74,7 @@ bool ppi_tool_needs_meet(ppi_config_run *run, char *const *command,
   ppi_tool_interpreter python;
   bool is_known = ppi_tool_interpreter_find(command, &python);
   bool stands_in;
-  // What no switch has asked for is the program's own matter.
+  // Without switches, packages are the program's own concern.
   if (run->environment.num == 0) return true;
   for (uint64_t i = 0; i < run->packages.num; i += !stands_in) {
     if (!meet(run, is_known ? &python : NULL, run->packages.items[i], folder,

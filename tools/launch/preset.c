@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Presets are data: nothing here knows a server.
+// Writes presets into folders. Presets are data: nothing here knows a server.
 #include "launch/preset.h"
 
 #include <errno.h>

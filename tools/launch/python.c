@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Runs our Python modules, and writes modules for a command's Python.
 #include "launch/python.h"
 
 #include <errno.h>
@@ -27,9 +29,9 @@ const char *ppi_tool_python(void) {
   return named && *named ? named : "python3";
 }
 
-// Where the package is beside this tool: installed, in a wheel, in the tree
-// that Bazel built it in. Elsewhere Python finds it by itself: a folder that
-// others may write to must not be taken for one of these.
+// Finds the package beside this tool: installed, in a wheel, or in Bazel's
+// tree. Elsewhere Python finds it by itself. Other folders are not tried,
+// because others may write to them.
 static bool find_package(char out[PATH_MAX]) {
   static const struct place {
     bool is_installed;
@@ -54,8 +56,8 @@ static bool find_package(char out[PATH_MAX]) {
   return false;
 }
 
-// It marks nothing, so that it needs no library of ours; and modules are not
-// those of the folder that it is started in.
+// Disables markers, so that no library of ours is needed, and keeps modules of
+// the current folder out.
 static bool set_environment(void) {
   char folder[PATH_MAX];
   bool done = setenv("PPROF_ENABLE", "0", 1) == 0 &&

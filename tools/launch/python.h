@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs of ours that are written in Python: modules of the package pprof,
-// and those that the tool brings for a command, in the folder ".python" of its
-// logs. Main thread only.
+// Runs our Python modules (of the package pprof), and writes modules for a
+// command into the folder ".python" of its logs. Main thread only.
 #pragma once
 
 #include <limits.h>
@@ -16,26 +15,26 @@
 const char *ppi_tool_python(void);
 
 // ppi_tool_python_read runs `module` with `words` (ends with NULL) and appends
-// what it prints; its messages go where ours go. UNAVAILABLE: it cannot be
-// started; NO_MEMORY; how it ends is not looked at.
+// its output; its messages go to our stderr. UNAVAILABLE: it cannot be started;
+// NO_MEMORY; its exit status is ignored.
 pprof_status ppi_tool_python_read(const char *module, const char *const *words,
                                   ppi_buffer *out);
 
 // ppi_tool_carried_find answers the file `name`; NULL after a message, which
-// calls it `what`.
+// calls the kind of file `what`.
 const ppi_carried *ppi_tool_carried_find(const ppi_carried *files,
                                          const char *what, const char *name);
 
 // ppi_tool_python_join makes the path of `name` in that folder, "" for the
-// folder itself. False: too long; errno says so.
+// folder itself. False: too long, with errno.
 bool ppi_tool_python_join(char out[PATH_MAX], const char *folder,
                           const char *name);
 // ppi_tool_python_write makes the file `name` of that folder, and the folders
-// around it. One that is there stays. False: errno says why.
+// around it. An existing file stays. False: errno is the reason.
 bool ppi_tool_python_write(const char *folder, const char *name,
                            const char *text);
 // ppi_tool_python_add adds a path to PYTHONPATH once, as the first or the last
-// one. False: errno says why.
+// one. False: errno is the reason.
 bool ppi_tool_python_add(const char *path, bool is_first);
 // ppi_tool_python_drop removes that folder.
 void ppi_tool_python_drop(const char *folder);

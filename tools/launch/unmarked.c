@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process is of the run where it descends from the command, or where its
-// variables are the run's: what a launcher has left without a parent, too.
+// Finds in /proc why a run marks nothing. A process belongs to the run if it
+// descends from the command or has the run's variables, as processes that a
+// launcher left without a parent do.
 #include "launch/unmarked.h"
 
 #include <dirent.h>
@@ -20,7 +21,7 @@ typedef struct facts {
   pid_t child;
   const char *output;  // what PPROF_OUTPUT is in this run
   uint64_t num_processes;
-  // Of those that descend from the command but lack its variables, one.
+  // A process that descends from the command but lacks its variables.
   pid_t lost;
   char lost_name[32];
   unsigned long ports[MOST_PORTS];  // that listen: inodes of their sockets
@@ -31,7 +32,7 @@ typedef struct facts {
 
 // ---- /proc ----
 
-// As much as fits, with a zero behind it; the caller frees it.
+// Reads up to MOST_BYTES, with a zero after them; the caller frees it.
 static char *read_file(long pid, const char *name, size_t *out_len) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
@@ -69,7 +70,7 @@ static bool descends(long pid, pid_t from) {
   return false;
 }
 
-// "NAME=value" among the variables.
+// Whether "NAME=value" is among the variables.
 static bool has_variable(const char *environment, size_t len, const char *text,
                          size_t text_len) {
   for (const char *at = environment; at < environment + len;
@@ -80,7 +81,7 @@ static bool has_variable(const char *environment, size_t len, const char *text,
 
 // ---- hints ----
 
-// Of "NAME=value: text" the length of NAME=value; 0: it always applies.
+// The length of NAME=value in "NAME=value: text"; 0: the hint always applies.
 static size_t condition_of(const char *hint) {
   const char *colon = strstr(hint, ": ");
   size_t len = colon ? (size_t)(colon - hint) : 0;
@@ -103,8 +104,8 @@ static void note_environment(facts *into, const char *environment, size_t len) {
   }
 }
 
-// A package of Python's is loaded where a file of its folder is mapped, in
-// site-packages or dist-packages.
+// A Python package is loaded if a file of its folder in site-packages or
+// dist-packages is mapped.
 static void note_packages(facts *into, const char *maps) {
   char folder[PPI_CONFIG_MAX_GLOB + 16];
   for (uint64_t i = 0; i < into->run->packages.num; i++) {
@@ -123,7 +124,7 @@ static void note_lost(facts *into, long pid) {
   free(name);
 }
 
-// Sockets of TCP that listen, in the command's network.
+// Collects listening TCP sockets of the command's network.
 static void note_ports(facts *into) {
   static const char *const names[] = {"net/tcp", "net/tcp6"};
   enum { LISTENS = 10 };
@@ -159,7 +160,7 @@ static void note_sockets(facts *into, long pid) {
   if (open_files) closedir(open_files);
 }
 
-// Nothing is mapped where it has ended, and nothing told of another user's.
+// An ended process and one of another user show no maps, and are left out.
 static void note_ours(facts *into, long pid, const char *environment,
                       size_t len, bool has_variables) {
   size_t maps_len;
@@ -196,7 +197,7 @@ static void note_processes(facts *into) {
 
 // ---- reasons ----
 
-// A switch that was set before, to something else.
+// A switch that already had another value.
 static const char *switched_off(const ppi_config_run *run, char *out,
                                 size_t size) {
   for (uint64_t i = 0; i < run->environment.num; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a command marks nothing of what its configuration names, as far as
-// /proc tells. Main thread only.
+// Finds the reason why a command marks none of the names of its configuration,
+// from /proc. Main thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 
 // ppi_tool_unmarked_say prints one line with the first reason that applies to
 // the processes that `child` has started, and to others that have this run's
-// variables. `others`: something is marked, but nothing that has a name of the
-// configuration's. False, and nothing is printed: none of them listens at a
-// port of TCP, and it is not `must`.
+// variables. `others`: something is marked, but under no name of the
+// configuration. False, and no line: none of them listens at a TCP port, and
+// `must` is false.
 bool ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child, bool others,
                            bool must);
