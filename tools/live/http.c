@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library is looked for where the tool runs, as a driver's is: a build
-// needs no header of it, and a tool that never serves needs nothing of it. What
-// is used of it has been as it is since 0.9.10 (2011).
+// Serves one page by libmicrohttpd, which is loaded where the tool runs. A
+// build needs no header of it, and a tool that never serves needs no library.
+// The functions in use have not changed since 0.9.10 (2011).
 #include "live/http.h"
 
 #include <arpa/inet.h>
@@ -39,7 +39,7 @@ typedef int handler(void *user, connection *from, const char *url,
                     const char *method, const char *version, const char *body,
                     size_t *body_len, void **state);
 
-// Their names without MHD_.
+// The functions in use, without MHD_.
 #define CALLS(X)                                                        \
   X(void *, start_daemon,                                               \
     (unsigned flags, uint16_t port, void *accepts, void *accepts_user,  \
@@ -86,7 +86,7 @@ static bool load(void) {
 
 // ---- the socket ----
 
-// "HOST:PORT" in two; brackets around an address of IPv6.
+// Splits "HOST:PORT"; an IPv6 address has brackets.
 static bool split(const char *address, char host[256], char port[16]) {
   const char *colon = strrchr(address, ':');
   size_t len = colon ? (size_t)(colon - address) : 0;

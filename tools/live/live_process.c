@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connected by the control socket; the process counts for as long as the
-// connection is there.
+// Connects to running processes by their control socket and copies their
+// tables. A process counts as running as long as the connection lives.
 #include "live/live_process.h"
 
 #include <dirent.h>
@@ -30,7 +30,7 @@ static uint64_t now_ns(void) {
 
 // ---- what a process is called ----
 
-// The command line with blanks; "" where it cannot be read.
+// Reads the command line, with a zero after each word; "" if unreadable.
 static size_t read_command(pid_t pid, char *out, size_t size) {
   char path[40];
   snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)pid);
@@ -47,7 +47,8 @@ static const char *base_of(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-// "service" is /usr/bin/service, and python3 /srv/service.py, too.
+// Whether `name` names the process: "service" fits /usr/bin/service and python3
+// /srv/service.py.
 static bool is_called(pid_t pid, const char *name) {
   char command[1024];
   size_t len = read_command(pid, command, sizeof command), name_len;
@@ -62,7 +63,8 @@ static bool is_called(pid_t pid, const char *name) {
   return false;
 }
 
-// "service" of /usr/bin/service, "train.py" of python3 /srv/train.py.
+// Sets the name: "service" for /usr/bin/service, "train.py" for python3
+// /srv/train.py.
 static void describe(struct ppi_live_process *process) {
   char command[4096];
   size_t len = read_command(process->pid, command, sizeof command);
@@ -104,7 +106,7 @@ static int receive_table(int socket) {
   return fd;
 }
 
-// False after an error's words.
+// False with `error` set.
 static bool connect_to(struct ppi_live_process *process, pprof_error *error) {
   static const char request[] = "watch\n";
   process->socket = ppi_control_connect(process->pid, error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running processes that are looked at: found, connected, and copied from now
-// and then. Main thread only.
+// Finds running processes, connects to them and copies their tables from time
+// to time. Main thread only.
 #pragma once
 
 #include <sys/types.h>
@@ -30,9 +30,9 @@ struct ppi_live_processes {
   uint64_t keep_ns;  // copies older than this go, but for the last two
 };
 
-// Finds what the operands name: numbers, or names of programs or scripts; with
-// none all of this user that can be asked. Answers PPI_EXIT_DONE, or after a
-// message PPI_EXIT_USAGE.
+// Finds the processes of the operands: numbers, or names of programs or
+// scripts. Without operands it finds all reachable processes of this user.
+// Answers PPI_EXIT_DONE, or after a message PPI_EXIT_USAGE.
 int ppi_live_find(const char *const *operands, int num,
                   struct ppi_live_processes *out);
 void ppi_live_close(struct ppi_live_processes *all);
@@ -40,12 +40,11 @@ void ppi_live_close(struct ppi_live_processes *all);
 // Copies each table; the table of an ended process is closed, its last copy
 // stays. Answers how many still run.
 size_t ppi_live_look_at_all(struct ppi_live_processes *all);
-// Begins to look at processes that were not there before, where none was named,
-// and forgets those that have ended.
+// Without operands, adds new processes and drops ended ones.
 void ppi_live_find_more(struct ppi_live_processes *all);
 
-// The last copy, and the one that lies `window_ns` before it, or as far as
-// there is one; NULL where there is none.
+// The last copy, and the copy `window_ns` before it, or the oldest since; NULL:
+// no such copy.
 const ppi_live_view *ppi_live_last(const struct ppi_live_process *process);
 const ppi_live_view *ppi_live_before(const struct ppi_live_process *process,
                                      uint64_t window_ns, double *out_seconds);

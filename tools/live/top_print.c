@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines no longer than the screen is wide: a terminal would break them.
+// Prints `top`. Lines are no longer than the screen is wide: a terminal would
+// break longer ones.
 #include "live/top_print.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ enum { NUMBER = 9, NARROW = 6, LEAST_NAME = 12 };
 
 // ---- cells ----
 
-// `text` in so many columns, cut or filled.
+// Puts `text` in `width` columns, cut or filled.
 static void put_cut(ppi_page *page, const char *text, size_t width) {
   ppi_page shown = {0};
   ppi_page_visible(&shown, text);
@@ -67,7 +68,7 @@ static double per_second(uint64_t now, uint64_t before, double seconds) {
   return seconds > 0 && now >= before ? (double)(now - before) / seconds : 0;
 }
 
-// Ends a line of `from` to here at the width of the screen.
+// Cuts the line that begins at `from` to the width of the screen.
 static void end_line(ppi_page *page, size_t from,
                      const struct ppi_top_screen *screen) {
   if (screen->width && page->bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `top` as a screen of text, and as a line of JSON for each process.
+// Prints `top` as a screen of text, or as a line of JSON for each process.
 #pragma once
 
 #include "file/text.h"
@@ -12,7 +12,7 @@ struct ppi_top_screen {
   size_t width, height;  // 0: no limit
   bool has_colour, is_paused;
   const char *prompt;     // while a filter is typed; NULL: no
-  const ppi_page *waits;  // lines of who waits for whom; NULL: none
+  const ppi_page *waits;  // lines about waits; NULL: none
 };
 
 void ppi_top_print(const struct ppi_live_processes *all,

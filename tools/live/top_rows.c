@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures of the window by two copies of a table, what is open by the last one.
+// Makes the rows of `top`: figures of the window from two copies of a table,
+// open ranges from the last copy.
 #include "live/top_rows.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `top` shows: a row for each stage of each process.
+// Makes the rows of `top`: one for each stage of each process.
 #pragma once
 
 #include "live/live_process.h"
@@ -23,20 +23,20 @@ struct ppi_top_row {
   const ppi_live_row *row;
   ppi_live_change change;      // in the window
   double rate, busy;           // a second; of one core, or of the stream
-  uint64_t num_open, open_ns;  // the oldest, since
+  uint64_t num_open, open_ns;  // since the oldest began
   const ppi_live_open *oldest;
   bool is_stuck;  // open for a second and ten times its longest call
 };
 
 struct ppi_top_choice {
   enum ppi_top_sort sort;
-  const char *filter;  // names that hold it; "": all
+  const char *filter;  // a part of the wanted names; "": all
   uint64_t window_ns;
   uint64_t realtime_ns;  // now, by the wall clock
 };
 
-// Rows of all processes that did something in the window or have something
-// open, what is stuck first; the caller's to free. NULL: none, or no memory.
+// Rows of stages with activity in the window or open ranges, stuck ones first;
+// the caller frees them. NULL: none, or no memory.
 struct ppi_top_row *ppi_top_rows(const struct ppi_live_processes *all,
                                  const struct ppi_top_choice *choice,
                                  size_t *out_num);
