@@ -10,8 +10,8 @@
 #include "cli/look.h"
 #include "view/grid.h"
 
-// Fields of CSV, and what a table shows. NULL is an empty one. Answers whether
-// it is a text.
+// Puts a field of CSV or a table's cell; NULL is empty. Answers whether it is a
+// text.
 static bool put_cell(ppi_page *page, ppi_answer *answer, int at,
                      void (*put_text)(ppi_page *, const char *)) {
   bool is_number = false;
@@ -24,7 +24,7 @@ static bool put_cell(ppi_page *page, ppi_answer *answer, int at,
   return !is_number;
 }
 
-// JSON has no word for what is not finite.
+// JSON has no infinite numbers and no NaN.
 static void put_json_cell(ppi_page *page, ppi_answer *answer, int at) {
   bool is_number = false;
   const char *text = answer->cell(answer, at, &is_number);
@@ -81,7 +81,7 @@ static void put_row_cells(ppi_grid *grid, ppi_answer *answer) {
   }
 }
 
-// Their headings are in `names`; false: out of memory.
+// Takes the columns, with headings in `names`; false: out of memory.
 static bool take_columns(ppi_grid *grid, ppi_answer *answer, const char *asked,
                          ppi_page *names) {
   for (size_t i = 0; i < grid->num_columns; i++) {
@@ -98,7 +98,7 @@ static bool take_columns(ppi_grid *grid, ppi_answer *answer, const char *asked,
   return !names->failed;
 }
 
-// Texts are cut, and the last columns go first.
+// Fits the table by cutting texts and dropping the last columns.
 static void put_grid(ppi_page *page, ppi_grid *grid, bool is_wide) {
   enum { FLOOR = 12 };
   for (size_t i = 0; i < grid->num_columns; i++)

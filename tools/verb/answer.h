@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a query answers, printed as CSV, JSON or a table, whichever engine has
-// it.
+// Prints the answer of a query as CSV, JSON or a table, for any engine.
 #pragma once
 
 #include "cli/options.h"
@@ -13,10 +12,10 @@ struct ppi_answer {
   const char *(*column_name)(ppi_answer *answer, int at);
   // Steps to the next row, at first to the first one. False: there is none.
   bool (*next)(ppi_answer *answer);
-  // Of that row; until the next call. NULL: so is the cell.
+  // A cell of the row, valid until the next call; NULL: the cell is NULL.
   const char *(*cell)(ppi_answer *answer, int at, bool *is_number);
 };
 
-// ppi_answer_put prints all rows as --format has it: table, csv or json.
+// ppi_answer_put prints all rows in --format: table, csv or json.
 void ppi_answer_put(ppi_page *page, ppi_answer *answer,
                     const struct ppi_tool_options *options);

@@ -17,7 +17,7 @@
 #include "verb/thresholds.h"
 #include "yaml/yaml_tree.h"
 
-// What somebody asks for: options, or the configuration of a run.
+// The wanted costs: from options, or from the configuration of a run.
 struct asked {
   const char *who;  // in messages
   const char *models, *dims;
@@ -45,8 +45,8 @@ static int count(const struct asked *asked, const char *path,
   return code;
 }
 
-// A file's name may have a colon; what stands behind the last one is a stage
-// where the whole is no file.
+// A file's name may have a colon. The part after the last colon is a stage if
+// the whole text is no file.
 static int read_one(const struct asked *asked, const char *text, size_t len,
                     ppi_stage_costs *out) {
   char path[PATH_MAX];
@@ -105,7 +105,7 @@ static void clear_texts(struct texts *texts) {
   ppi_page_clear(&texts->peaks);
 }
 
-// The list as options have it.
+// Joins the list as options write it.
 static void join(const ppi_yaml_node *map, const char *key, ppi_page *out) {
   const ppi_yaml_node *list = ppi_yaml_find(map, key);
   if (!list || list->kind != PPI_YAML_LIST) return;
@@ -132,7 +132,7 @@ static void find_texts(const char *config, struct texts *out) {
   ppi_yaml_clear(&yaml);
 }
 
-// Of several runs the first that has any.
+// Takes the texts of the first run that has any.
 static void texts_of(const ppi_figures *figures, struct texts *out) {
   *out = (struct texts){.models = {0}};
   for (size_t i = 0; i < figures->num_inputs; i++) {
@@ -141,7 +141,7 @@ static void texts_of(const ppi_figures *figures, struct texts *out) {
   }
 }
 
-// A run's models may be on another machine: then its report is without them.
+// A run's models may be on another machine; the report then leaves them out.
 static int take(const struct ppi_tool_options *options, struct texts *texts,
                 struct ppi_tool_costs *out) {
   const struct ppi_table_options *tables = &options->tables;
@@ -172,7 +172,7 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
   const ppi_figures *figures = ppi_report_figures(report);
   struct texts texts;
   *out = (struct ppi_tool_costs){.peaks.num = 0};
-  if (!figures) return PPI_EXIT_DONE;  // whoever writes the report says so
+  if (!figures) return PPI_EXIT_DONE;  // the writer of the report says so
   texts_of(figures, &texts);
   int code = take(options, &texts, out);
   clear_texts(&texts);

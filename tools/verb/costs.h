@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What models say of stages, as options have it, or the configuration that a
-// run had (`cost`): an option goes before its key.
+// Joins models' costs to stages, by options or by the configuration of a run
+// (`cost`). An option overrides the key.
 #pragma once
 
 #include "cli/options.h"
@@ -15,13 +15,12 @@ struct ppi_tool_costs {
   ppi_rooflines rooflines;  // of the report
 };
 
-// ppi_tool_costs_check reads and counts what options name, such as
-// "detector.onnx:detect*,encoder.onnx": without a stage it is the one that is
-// called as the file is, up to its first dot. Answers PPI_EXIT_DONE, or another
-// after a message.
+// ppi_tool_costs_check reads and counts the models of options, such as
+// "detector.onnx:detect*,encoder.onnx". The default stage is the file's name up
+// to its first dot. Answers PPI_EXIT_DONE, or another after a message.
 int ppi_tool_costs_check(const struct ppi_tool_options *options);
-// ppi_tool_costs_take does the same for a report, and says which models no
-// stage has. Models of the configuration that cannot be read fail nothing.
+// ppi_tool_costs_take does the same for a report, and names models without a
+// stage. An unreadable model of the configuration is no failure.
 int ppi_tool_costs_take(const struct ppi_tool_options *options,
                         const pprof_report *report, struct ppi_tool_costs *out);
 

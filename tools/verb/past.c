@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads a folder of past logs: a point for each subfolder or log.
 #include "verb/past.h"
 
 #include <stdlib.h>

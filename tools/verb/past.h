@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder of logs of the past: of one program, or of one commit after the
-// other. Main thread only.
+// Reads a folder of past logs: of one program, or of one commit after another.
+// Main thread only.
 #pragma once
 
 #include "compare/compare_samples.h"
 #include "input/folder.h"
 #include "input/repeated.h"
 
-// What ran at one commit or date: the logs of a subfolder, or a log.
+// The runs of one commit or date: the logs of a subfolder, or a log.
 typedef struct ppi_past_point {
   char *name;
   ppi_samples samples;
@@ -17,7 +17,7 @@ typedef struct ppi_past_point {
 typedef struct ppi_past {
   ppi_past_point *points;
   size_t num, capacity;
-  bool wants_energy;  // set before it is read
+  bool wants_energy;  // set before the read
 } ppi_past;
 
 // ppi_past_read reads `folder`: each subfolder is a point, and so is each log
@@ -29,7 +29,7 @@ int ppi_past_read(ppi_past *past, const char *folder, size_t num_warm,
 void ppi_past_clear(ppi_past *past);
 
 // ppi_past_read_folder reads all logs of a folder into one sink: the runs that
-// `met` lacks, or all where it is NULL. `logs` gets their paths, which `met`
+// `met` lacks, or all runs if it is NULL. `logs` gets the paths, which `met`
 // borrows. Answers as ppi_past_read does.
 int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
                          ppi_tool_paths *logs, ppi_samples *samples);

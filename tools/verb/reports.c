@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inputs of a verb as one report: each is read into a report of its own,
-// and these are added up.
+// Reads the inputs of a verb into one report: a report of each, then their sum.
 #include "verb/reports.h"
 
 #include <stdio.h>
@@ -23,7 +22,7 @@ struct ppi_tool_unmatched;
 
 struct ppi_tool_unmatched {
   pprof_sink base;
-  ppi_config config;  // of the run; nothing is included: it is not looked at
+  ppi_config config;  // of the run; no `include`: not checked
   bool matches[PPI_CONFIG_MAX_GLOBS];
   char names[160];  // of the run, as far as there is room
   bool has_more;
@@ -37,7 +36,7 @@ static pprof_status begin(pprof_sink *base, const pprof_run_info *info) {
   all->names[0] = '\0';
   all->has_more = false;
   all->config.include.num = 0;
-  // Hidden names match nothing.
+  // Hidden names match no pattern.
   if (!text || !strstr(text, "\ninclude: ") || !strstr(text, "  names: keep\n"))
     return PPROF_STATUS_OK;
   if (ppi_config_defaults(&all->config) != PPROF_STATUS_OK ||
@@ -64,7 +63,7 @@ static pprof_status define(pprof_sink *base,
   const char *name = pprof_definition_name(definition);
   for (size_t i = 0; i < num; i++)
     all->matches[i] |= ppi_glob_match(all->config.include.items[i], name);
-  // Not what every log has: "<other>", steps.
+  // Leaves out names of every log: "<other>", steps.
   if (name[0] != '<' &&
       pprof_definition_parent(definition) != PPROF_CATEGORY_PROFILE_STEP)
     note_name(all, name);
@@ -82,9 +81,8 @@ static pprof_status finish(pprof_sink *base, const pprof_totals *totals) {
   return PPROF_STATUS_OK;
 }
 
-// ppi_tool_unmatched_create answers NULL without memory. The sink says of each
-// run that it is given which patterns match none of its names, and some that do
-// not match.
+// ppi_tool_unmatched_create answers NULL without memory. For each run, the sink
+// prints the patterns that match none of its names, and some of the names.
 static struct ppi_tool_unmatched *ppi_tool_unmatched_create(void) {
   struct ppi_tool_unmatched *all = calloc(1, sizeof *all);
   if (all)
@@ -134,8 +132,8 @@ static int read_both(struct reading *reading, const char *path,
   return code;
 }
 
-// Reads `path` into a new report; NULL when there is nothing to report, which
-// is no failure where all of it was in an input before.
+// Reads `path` into a new report. NULL: nothing to report, which is no failure
+// if earlier inputs had all of its runs.
 static pprof_report *read_report(struct reading *reading, const char *path,
                                  bool *out_repeated) {
   struct ppi_tool_watch watch;
@@ -160,13 +158,13 @@ static pprof_report *read_report(struct reading *reading, const char *path,
   return NULL;
 }
 
-// Its records were in private memory only, and went with it.
+// The run's records were in private memory only, and ended with its process.
 static bool is_cut_short(const pprof_report *report) {
   return ppi_report_total(report, PPI_TOTAL_INCOMPLETE) &&
          !ppi_report_total(report, PPI_TOTAL_CRASH_SAFE);
 }
 
-// Counters of the machine are none of the program's.
+// Whether the program recorded nothing; counters of the machine do not count.
 static bool is_useless(const pprof_report *report) {
   const ppi_figures *figures = ppi_report_figures(report);
   uint64_t by_us = figures ? figures->machine.num_events : 0;
@@ -174,7 +172,7 @@ static bool is_useless(const pprof_report *report) {
          !ppi_report_total(report, PPI_TOTAL_LOST) && !is_cut_short(report);
 }
 
-// The tables of such a log are no more than its process had written.
+// Tables of an unfinished log have only the records that its process wrote.
 static bool is_unfinished(const char *path) {
   static const char ending[] = ".part";
   size_t len = strlen(path);
@@ -187,8 +185,9 @@ static bool is_unfinished(const char *path) {
   return true;
 }
 
-// A sum without one of its logs would look like the whole: then there is none,
-// unless the caller said that a log of a process that did nothing is no loss.
+// A sum without one of its logs would look complete, so there is no sum then.
+// With `skip_useless`, unreadable logs and logs without records are left out
+// instead.
 static pprof_report *add_all(struct reading *reading) {
   const struct ppi_tool_options *options = reading->options;
   int *code = reading->code;

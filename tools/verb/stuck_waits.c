@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A wait is the innermost range of its thread. Who waits for somebody that
-// waits is followed to the end, or round a circle: a deadlock.
+// Finds deadlocks and long waits in a process. A wait is the innermost open
+// range of its thread. A chain of waits is followed to its end, or round a
+// circle: a deadlock.
 #include "verb/stuck_waits.h"
 
 #include <string.h>
@@ -36,14 +37,15 @@ static const ppi_open_item *innermost(const ppi_forensics *found,
   return inner;
 }
 
-// The wait of whoever `wait` waits for; NULL: that thread waits for nobody.
+// The wait of the thread that `wait` waits for; NULL: that thread does not
+// wait.
 static const ppi_open_item *next_wait(const ppi_forensics *found,
                                       const ppi_open_item *wait) {
   const ppi_open_item *inner = innermost(found, wait->waits_for);
   return inner && is_wait(found, inner) ? inner : NULL;
 }
 
-// How many waits lie on the circle through `wait`; 0: it is on none.
+// The number of waits on the circle through `wait`; 0: no circle.
 static size_t circle_of(const ppi_forensics *found, const ppi_open_item *wait) {
   const ppi_open_item *at = wait;
   for (size_t num = 1; num <= found->num_items; num++) {

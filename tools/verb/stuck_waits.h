@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits for whom in a process that may be stuck, by its recorded waits.
+// Finds threads that wait for each other in a process, by its recorded waits.
 #pragma once
 
 #include "file/text.h"
 #include "recover/forensics.h"
 
 // ppi_stuck_deadlocks writes a line for each circle of threads that wait for
-// each other; the number of them.
+// each other, and answers the number of circles.
 size_t ppi_stuck_deadlocks(const ppi_forensics *found, ppi_page *page);
 // ppi_stuck_put_waits writes a line for each wait of `least_ns` or more for a
 // thread that is in no circle.
 void ppi_stuck_put_waits(const ppi_forensics *found, uint64_t least_ns,
                          ppi_page *page);
-// ppi_stuck_holder is the lane that the open wait `item` waits for; 0: none is
-// known.
+// ppi_stuck_holder is the lane that the open wait `item` waits for; 0: unknown.
 uint32_t ppi_stuck_holder(const ppi_forensics *found,
                           const ppi_open_item *item);
 // Writes a time with its unit.

@@ -35,7 +35,7 @@ static const ppi_finding_rule *rule_of(const char *id, size_t len) {
   return NULL;
 }
 
-// The unit may stand there or not: "30" and "30%" are the same.
+// The unit is optional: "30" and "30%" are the same.
 static bool read_number(const char *text, size_t len,
                         const ppi_finding_rule *rule, double *out) {
   char number[32];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thresholds of findings as people write them in one option.
+// Reads thresholds of findings from one option.
 #pragma once
 
 #include "report/findings/findings.h"
@@ -11,6 +11,6 @@
 // PPI_EXIT_USAGE after a message on stderr.
 int ppi_tool_thresholds_read(const char *text, ppi_findings_options *out);
 
-// ppi_tool_peaks_read reads what `--peak` says, or NULL, into `out`, unless
+// ppi_tool_peaks_read reads the text of `--peak`, or NULL, into `out`, unless
 // that is NULL. Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_peaks_read(const char *text, ppi_peaks *out);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Prepares the folder, variables and signals of commands that run repeatedly.
 #include "verb/trial.h"
 
 #include <dirent.h>
@@ -13,7 +15,7 @@
 #include "launch/injection.h"
 #include "start/environment.h"
 
-// Between two commands; while one runs, its signals are taken elsewhere.
+// A signal between two commands. While a command runs, child.c takes signals.
 static volatile sig_atomic_t asked;
 static const int endings[PPI_TRIAL_ENDINGS] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -39,7 +41,7 @@ int ppi_trial_asked(void) {
   return asked;
 }
 
-// The folder's name may contain what PPROF_OUTPUT would expand.
+// Escapes characters of the folder's name that PPROF_OUTPUT would expand.
 bool ppi_trial_set_output(const ppi_trial *trial, const char *prefix) {
   ppi_page path = {0};
   for (const char *at = trial->folder; *at; at++)
@@ -51,7 +53,7 @@ bool ppi_trial_set_output(const ppi_trial *trial, const char *prefix) {
   return done;
 }
 
-// A command that marks with NVTX alone is recorded too, where that can be had.
+// Records commands that mark with NVTX alone, too, if the library is found.
 // False after a message.
 static bool inject(const struct ppi_tool_options *options) {
   const char *set = secure_getenv(PPI_INJECTION);
@@ -80,7 +82,7 @@ static bool is_empty(const char *path) {
   return num == 2;  // . and ..
 }
 
-// The command may change its folder, so the path is a whole one.
+// The path is absolute, since the command may change its folder.
 static int make_folder(ppi_trial *trial) {
   const char *given = trial->options->run.logs,
              *parent = secure_getenv("TMPDIR");

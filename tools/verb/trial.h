@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Commands that are run again and again, each with logs of its own in one
-// folder. Main thread only.
+// Runs commands repeatedly, each with logs of its own in one folder. Main
+// thread only.
 #pragma once
 
 #include <limits.h>
@@ -13,15 +13,15 @@
 enum { PPI_TRIAL_ENDINGS = 3 };
 typedef struct ppi_trial {
   const struct ppi_tool_options *options;
-  char folder[PATH_MAX];  // of the logs; a whole path
+  char folder[PATH_MAX];  // of the logs; an absolute path
   struct sigaction before[PPI_TRIAL_ENDINGS];
 } ppi_trial;
 
-// ppi_trial_begin makes the folder, has commands record their NVTX calls where
-// that can be, and notes the signals that ask us to end. Answers PPI_EXIT_DONE,
-// or PPI_EXIT_USAGE after a message.
+// ppi_trial_begin makes the folder, makes commands record their NVTX calls if
+// possible, and notes the signals that ask us to end. Answers PPI_EXIT_DONE, or
+// PPI_EXIT_USAGE after a message.
 int ppi_trial_begin(ppi_trial *trial, const struct ppi_tool_options *options);
-// ppi_trial_end removes the folder where nobody has named it.
+// ppi_trial_end removes the folder, unless the user named it.
 void ppi_trial_end(const ppi_trial *trial);
 // ppi_trial_set_output names the logs of the next command. False: out of
 // memory.

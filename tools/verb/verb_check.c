@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `check`: every block's checksum and number, everything in it decoded and
-// looked at, a line for each thing that must hold, and what the run says about
-// its own losses.
+// Runs `check`: decodes a log and checks each block's checksum and number. It
+// prints a line for each property that must hold, and the losses that the run
+// counted.
 #include <inttypes.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct lane_state {
   uint64_t next_seq;
 };
 
-// Which ids of a kind were defined.
+// The defined ids of a kind.
 struct known_ids {
   uint8_t *is_known;
   size_t capacity;
@@ -39,13 +39,13 @@ struct check_sink {
   struct known_ids known[NUM_KINDS];
   struct lane_state *lanes;
   size_t num_lanes, lanes_capacity;
-  // Of the run that is being read; the report is for the identity.
+  // Of the current run; the report checks the identity.
   uint64_t run_events;
   ppi_tally tally;
   pprof_report *report;
-  // Of all runs. Not here: of those that a run says it recorded.
+  // Of all runs. num_not_here counts recorded events that the log lacks.
   uint32_t num_runs, num_unfinished;
-  bool is_open;  // the walk over blocks has seen no totals of the run yet
+  bool is_open;  // the walk over blocks is before the run's totals
   uint64_t num_blocks, num_bad_blocks, num_events, num_not_here;
   uint64_t num_out_of_order, num_undefined, num_backward;
   uint64_t num_identity_failed, num_wrong_sums, num_disbelieved;
@@ -159,8 +159,8 @@ static pprof_status check_window(pprof_sink *sink, uint32_t index, bool opens,
   return next->window(next, index, opens, time_ns);
 }
 
-// What events say of themselves must be what the totals say, lane by lane and
-// in all. Records that are not here are another line's.
+// Counts of the events must equal the totals, for each lane and in all. Another
+// line reports missing records.
 static void check_sums(struct check_sink *self, const pprof_totals *totals) {
   static const ppi_total_key keys[] = {PPI_TOTAL_RECORDED, PPI_TOTAL_CLIPPED,
                                        PPI_TOTAL_ABANDONED, PPI_TOTAL_LATE,
@@ -198,8 +198,8 @@ static pprof_status check_identity(struct check_sink *self,
   return status;
 }
 
-// Counts add up over runs; an error bound or a cost is the worst one's, and
-// crash-safe are they all or none.
+// Counts add up over runs. Error bounds and costs are those of the worst run.
+// All runs are crash-safe if each is.
 static void add_total(uint64_t *sum, ppi_total_key key, uint64_t value,
                       bool first) {
   switch (key) {
@@ -242,7 +242,8 @@ static pprof_status check_block(void *user, const ppi_log_block *block) {
                     self->path, ppi_tool_block_name(block->header.type),
                     block->header.number, block->offset, block->size);
   self->num_bad_blocks += !block->ok;
-  // Runs follow one another, and a run without totals did not come to its end.
+  // The next run begins with block 0; a run without totals before it is
+  // unfinished.
   self->num_unfinished += block->header.number == 0 && self->is_open;
   self->is_open = block->header.type != PPI_LOG_TOTALS ||
                   (block->header.flags & PPI_LOG_MORE);
@@ -250,7 +251,7 @@ static pprof_status check_block(void *user, const ppi_log_block *block) {
   return PPROF_STATUS_OK;
 }
 
-// "PATH: WHAT: good", or how much of it is wrong.
+// Prints "PATH: WHAT: good", or the number of errors.
 static void print_line(const struct check_sink *self, const char *what,
                        uint64_t num_wrong, const char *wrong) {
   if (num_wrong)
@@ -280,7 +281,7 @@ static void print_order(const struct check_sink *self,
   if (self->num_out_of_order || !damage->num_missing)
     print_line(self, "order", self->num_out_of_order,
                "stretches of records out of order");
-  // The run counts these as invalid: they are what it saw.
+  // The run itself counts these as invalid, so they are no error of the log.
   if (self->num_backward)
     ppi_page_format(self->out,
                     "%s: %" PRIu64 " events that end before they start\n",
@@ -312,7 +313,7 @@ static void print_checks(const struct check_sink *self,
 }
 
 static void print_totals(const struct check_sink *self) {
-  // What an unfinished run lost nobody has written down.
+  // An unfinished run has no count of its losses.
   bool knows_lost = self->num_unfinished == 0;
   for (unsigned key = 0; key < PPI_NUM_TOTALS; key++)
     if (self->totals[key] || key == PPI_TOTAL_RECORDED ||
@@ -321,7 +322,7 @@ static void print_totals(const struct check_sink *self) {
                       ppi_total_name((ppi_total_key)key), self->totals[key]);
 }
 
-// Reads the log `path`, then looks at each of its blocks.
+// Reads the log `path`, then checks each of its blocks.
 static int look_at(const char *path, struct check_sink *sink,
                    ppi_log_damage *damage, struct ppi_tool_watch *watch) {
   int code = ppi_tool_read(path, &sink->base, watch);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `compare`: whether a change helped, stage by stage, and how sure that is.
+// Runs `compare`: judges stage by stage whether a change helped, and how
+// surely.
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,7 @@
 
 // ---- what limits each input ----
 
-// ppi_tool_limit_of reads `path` again, and says nothing of it; claim none:
-// nothing is known.
+// ppi_tool_limit_of reads `path` again, without messages; claim none: unknown.
 static ppi_limit ppi_tool_limit_of(const char *path) {
   const ppi_report_details details = {.answer = true, .warmup = -1};
   struct ppi_tool_watch watch;
@@ -54,7 +54,7 @@ static void put_limit(ppi_page *notes, const ppi_limit *limit) {
   ppi_page_text(notes, " %)");
 }
 
-// A line where another stage limits, or arrivals do.
+// Puts a line if the limit moved to another stage, or to arrivals.
 static void ppi_tool_note_limits(const ppi_limit *before,
                                  const ppi_limit *after, ppi_page *notes) {
   if (before->claim == PPI_CLAIM_NONE || after->claim == PPI_CLAIM_NONE ||
@@ -74,8 +74,7 @@ struct compare {
   ppi_wanted wanted;
   ppi_samples *inputs;
   size_t num_inputs;
-  const ppi_compare_stage *
-      *stages;  // each once, of the first input that has it
+  const ppi_compare_stage **stages;  // each once, from the first input with it
   size_t num_stages, stages_capacity;
   ppi_comparison *comparisons;
   size_t num_comparisons, comparisons_capacity;
@@ -89,7 +88,7 @@ static int out_of_memory(void) {
   return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
 }
 
-// What notes and messages call input `i`.
+// The name of input `i` in notes and messages.
 static const char *short_name(const struct compare *compare, size_t i) {
   if (compare->num_inputs == 2) return i == 0 ? "A" : "B";
   return ppi_tool_name_of(compare->options->inputs[i]);
@@ -125,8 +124,8 @@ static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
   }
 }
 
-// *out_repeated: each of its runs is in an input before it. One that is to be
-// compared with itself all the same is forced to.
+// Reads input `i`. *out_repeated: earlier inputs have all of its runs; --force
+// compares them still.
 static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
   const char *path = compare->options->inputs[i];
   ppi_samples *input = &compare->inputs[i];
@@ -190,8 +189,8 @@ static int read_inputs(struct compare *compare) {
   return code;
 }
 
-// What differs in the machine under the inputs; `--adjust clock` has the times
-// of devices as at the base's clock.
+// Notes differences of the inputs' machines. `--adjust clock` scales device
+// times to the clock of the base.
 static void note_machines(struct compare *compare) {
   for (size_t i = 1; i < compare->num_inputs; i++) {
     const ppi_compare_machine *base = &compare->inputs[0].machine;
@@ -243,7 +242,7 @@ static bool is_new(const struct compare *compare, size_t input,
   return true;
 }
 
-// Steps first, then what takes most time.
+// Steps first, then stages by time.
 static int by_weight(const void *a, const void *b) {
   const ppi_compare_stage *x = *(const ppi_compare_stage *const *)a;
   const ppi_compare_stage *y = *(const ppi_compare_stage *const *)b;
@@ -273,7 +272,7 @@ static bool find_stages(struct compare *compare) {
   return true;
 }
 
-// How far runs of one program differ in a figure, from all of the past.
+// Adds the spread of a figure between runs of one program, from the whole past.
 static bool add_history(const struct compare *compare,
                         ppi_comparison *comparison) {
   const ppi_compare_stage *like = comparison->stages[0];
@@ -299,7 +298,7 @@ static bool add(struct compare *compare, const ppi_comparison *comparison) {
 struct candidate {
   size_t input;
   const ppi_compare_stage *stage;
-  double value;  // negative: has none
+  double value;  // negative: no value
 };
 
 static int by_value(const void *a, const void *b) {
@@ -325,7 +324,7 @@ static bool rank(const struct compare *compare, const ppi_compare_stage *like,
   return true;
 }
 
-// The first of two inputs is the base; of more it is the best.
+// The base is the first of two inputs, and the best of more inputs.
 static bool add_figure(struct compare *compare, const ppi_compare_stage *like,
                        ppi_metric metric, double margin) {
   struct candidate *order = ppi_alloc(compare->num_inputs * sizeof *order);
@@ -387,7 +386,7 @@ static int refuse_all(size_t num_common) {
                              "than one input");
 }
 
-// What the verdicts say about the exit status.
+// Decides the exit status from the verdicts.
 static int conclude(const struct compare *compare) {
   size_t num_common = 0, num_runs = 0, num_programs = 0;
   bool runs_fail = false, programs_fail = false;
@@ -410,7 +409,7 @@ static int conclude(const struct compare *compare) {
   return programs_fail ? PPI_EXIT_CHECK : PPI_EXIT_DONE;
 }
 
-// What limits each input, where it is not what limits the first one.
+// Notes the limit of each input if it is not the limit of the first.
 static void note_limits(struct compare *compare) {
   const char *const *paths = compare->options->inputs;
   const ppi_limit first = ppi_tool_limit_of(paths[0]);
@@ -433,7 +432,8 @@ static void doubt(ppi_decision *decision, const char *why) {
   snprintf(decision->reason, sizeof decision->reason, "%s", why);
 }
 
-// A change on devices may be that of their clocks.
+// A change on devices may come from their clocks, so its verdict becomes
+// ambiguous.
 static void doubt_clocks(struct compare *compare) {
   for (size_t i = 0; i < compare->num_comparisons; i++) {
     ppi_comparison *comparison = &compare->comparisons[i];
@@ -496,8 +496,8 @@ static int check(struct compare *compare) {
                                : code;
 }
 
-// glibc moves arrays into its heap once larger ones were freed, where they
-// leave holes as they grow: a third of all memory. musl never does.
+// Once larger arrays were freed, glibc moves arrays into its heap. There,
+// growing arrays leave holes: a third of all memory. musl never does this.
 static void keep_arrays_apart(void) {
 #ifdef M_MMAP_THRESHOLD
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);

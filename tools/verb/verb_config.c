@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `config`: says whether a configuration is valid, what would be in force and
-// why, and what keys there are, all from the table that pprof_start reads by.
+// Runs `config`: validates a configuration, prints the values in force with
+// their origin, and lists the keys. All come from the table that pprof_start
+// reads.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void say(void *user, const pprof_error *error) {
   ppi_tool_say("%s", error->text);
 }
 
-// The file alone, whatever the environment says.
+// Validates the file alone, without the environment.
 static int validate_file(const char *path, ppi_config *config, FILE *out) {
   const ppi_config_refusals refusals = {say, NULL};
   pprof_status status = ppi_config_validate(config, path, &refusals);

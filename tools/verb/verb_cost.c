@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `cost`: what an ONNX model computes, before it runs.
+// Runs `cost`: prints the work of an ONNX model, as known before it runs.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 // ---- how long a model's nodes took ----
 
-// What ids of sites and attributes stand for: a row's number, or one of these.
+// Sites and attributes map to a row's number, or to one of these.
 enum { NOTHING = 0, RUN = UINT32_MAX, STRANGER = UINT32_MAX - 1 };
 
 typedef struct ids {
@@ -68,7 +68,7 @@ static uint32_t row_of(const joining *join, const char *name) {
                         : find_id(&join->rows, (uint32_t)at);
 }
 
-// The text of `"node":"..."`, which a quote or backslash in it ends.
+// Finds the text of `"node":"..."`; a quote or backslash ends it.
 static uint32_t node_of(const joining *join, const char *json) {
   static const char key[] = "\"node\":\"";
   char name[PPI_IMPORT_MAX_NAME + 1];
@@ -134,7 +134,7 @@ static int by_start(const void *left, const void *right) {
   return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-// The run that a moment lies in; SIZE_MAX: none.
+// The run around a time; SIZE_MAX: none.
 static size_t run_at(const timings *runs, uint64_t ns) {
   size_t low = 0, high = runs->num;
   while (low < high) {
@@ -149,7 +149,7 @@ static size_t run_at(const timings *runs, uint64_t ns) {
   return low - 1;
 }
 
-// Nodes inside have times of their own.
+// Whether the node has inner nodes, which have times of their own.
 static bool holds_others(const ppi_cost_row *row) {
   return strcmp(row->op_type, "If") == 0 || strcmp(row->op_type, "Loop") == 0 ||
          strcmp(row->op_type, "Scan") == 0;
@@ -170,7 +170,7 @@ static void give(joining *join, const timed *event, double share) {
   times->node_ns += ns;
 }
 
-// Without runs each range is one of its node's calls.
+// Without runs, each range is a call of its node.
 static bool give_means(joining *join) {
   ids calls = {0};
   bool ok = true;
@@ -205,7 +205,7 @@ static int give_all(joining *join, const char *path, long step) {
   timings *runs = &join->runs;
   join->cost->times =
       (ppi_cost_times){.is_there = true, .num_runs = runs->num, .step = step};
-  // Which nodes the ranges behind these are of is not known.
+  // The nodes of ranges with later attributes are unknown.
   if (join->attributes.num > PPI_IMPORT_MAX_ATTRIBUTES)
     return ppi_tool_fail(PPI_EXIT_INPUT,
                          "%s: it has more than %d different properties of "
@@ -227,7 +227,7 @@ static int give_all(joining *join, const char *path, long step) {
                        path);
 }
 
-// Of several of one name the first.
+// Maps names to rows; of several rows of one name, the first.
 static bool name_rows(joining *join) {
   for (size_t i = 0; i < join->cost->num_rows; i++) {
     const char *name = join->cost->rows[i].name;
@@ -242,9 +242,9 @@ static bool name_rows(joining *join) {
 }
 
 // ppi_tool_node_times reads the trace or log `path` and gives each row of
-// `cost` the time of the ranges that are of its node, of one run: by ONNX
-// Runtime's `node`, or by their name. Of runs (`model_run`, steps) the one
-// `step`, from 0; -1: the mean of all but the first, where there are several.
+// `cost` the time of its node's ranges in one run. ONNX Runtime's `node`, or
+// else the range's name, finds the node. `step` selects a run (`model_run`, a
+// step), from 0; -1: the mean of all runs but the first, if there are several.
 // Answers PPI_EXIT_DONE, or another after a message.
 static int ppi_tool_node_times(const char *path, long step, ppi_cost *cost) {
   struct ppi_tool_watch watch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `expect`: writes what held of some runs as rules; `check --expect` asks
-// whether they hold of others.
+// Runs `expect`, which writes rules that some runs keep, and `check --expect`,
+// which checks whether other runs keep them.
 #include "base/base.h"
 #include "cli/output.h"
 #include "expect/expect_holds.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `export`: the runs of one or several logs, in a format that others open.
+// Runs `export`: writes the runs of one or several logs in another format.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ static int list_formats(void) {
   return PPI_EXIT_DONE;
 }
 
-// A file that gets its name when it is whole; or standard output, which has
-// none; or a folder, for which `file` is NULL.
+// A file that gets its name when it is whole, or standard output, or a folder
+// (`file` is NULL).
 struct made_file {
   ppi_part part;
   FILE *file;
@@ -67,7 +67,7 @@ static int open_file(const char *path, struct made_file *out) {
   return cannot_write(path, strerror(reason));
 }
 
-// `code` is what was written with; the file gets its name when that is a
+// `code` is the exit code of the write. The file gets its name if there is a
 // result.
 static int close_file(const char *path, struct made_file *made, int code) {
   if (made->is_stdout || !made->file) return code;
@@ -99,7 +99,7 @@ static int export_runs(const struct ppi_tool_options *options,
   return code;
 }
 
-// A folder is made last, where it is not there; nothing in it is looked at.
+// A missing folder is made last; the content of an existing one is not checked.
 static int open_target(const struct ppi_tool_options *options, bool is_folder,
                        struct made_file *made) {
   if (!is_folder) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `fleet`: a query over the runs of many ranks, which `export parquet` has put
-// into one folder.
+// Runs `fleet`: answers a query over the runs of many ranks, from a folder that
+// `export parquet` filled.
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,8 @@ static const char *cell(ppi_answer *answer, int at, bool *is_number) {
   return from->text;
 }
 
-// Whether all columns of the answer can be printed; else says which cannot.
+// Whether all columns of the answer can be printed; if not, names one that
+// cannot.
 static bool has_texts(rows *from) {
   for (int at = 0; at < from->base.num_columns; at++) {
     if (ppi_duck_has_text(from->duck, &from->result, (uint64_t)at)) continue;
@@ -65,7 +66,7 @@ static bool has_texts(rows *from) {
   return true;
 }
 
-// Answers how it went; `page` has what is to be printed.
+// Answers the exit code; `page` has the output.
 static int ask(const struct ppi_tool_options *options, ppi_duck *duck,
                ppi_page *page) {
   rows answer = {{.column_name = column_name, .next = next_row, .cell = cell},

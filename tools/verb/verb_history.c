@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `history`: where the stages of a program became slower or faster for good,
-// over its commits or days.
+// Runs `history`: finds where stages of a program became slower or faster for
+// good, over its commits or days.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static bool find_stages(struct history *history) {
   return true;
 }
 
-// A place moves by a point or two as runs are added.
+// A change may move by a point or two as runs are added.
 static bool was_found(const ppi_change *change, const ppi_change *before,
                       size_t num) {
   for (size_t i = 0; i < num; i++)
@@ -169,7 +169,7 @@ static int check(struct history *history) {
     ppi_tool_say("'history' needs one folder of logs");
     return PPI_EXIT_USAGE;
   }
-  // Its --fail-on is no list of verdicts.
+  // --fail-on of `history` is no list of verdicts.
   plain.compare.fail_on = "none";
   int code = ppi_wanted_parse(&plain, &history->wanted);
   history->wanted.stages = options->stage;

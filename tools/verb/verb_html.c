@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `html`: the report of one or several logs as a page.
+// Runs `html`: writes the report of one or several logs as a page.
 #include <errno.h>
 #include <limits.h>
 #include <spawn.h>
@@ -21,7 +21,7 @@ static int write_page(const struct ppi_tool_options *options,
                       int code) {
   ppi_findings_options findings;
   struct ppi_tool_costs costs;
-  ppi_tool_thresholds_read(options->threshold, &findings);  // it was checked
+  ppi_tool_thresholds_read(options->threshold, &findings);  // checked before
   int taken = ppi_tool_costs_take(options, report, &costs);
   if (taken != PPI_EXIT_DONE) return taken;
   findings.rooflines = costs.rooflines.items;
@@ -40,7 +40,7 @@ static int write_page(const struct ppi_tool_options *options,
   return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
 }
 
-// The second reading; what the first one said of the logs is not said again.
+// Reads the logs a second time, without repeating messages.
 static int read_again(const struct ppi_tool_options *options,
                       const pprof_report *report, ppi_picture *picture) {
   struct ppi_tool_runs met = {.items = NULL};
@@ -68,7 +68,7 @@ static int write_with(const struct ppi_tool_options *options,
   pprof_report *report = ppi_tool_reports_read(
       options, &details, ppi_picture_survey(picture), &code);
   if (!report) return code;
-  // Another verb has judged it.
+  // Other verbs judge the report themselves.
   int verdict = options->verb->run == ppi_tool_html
                     ? ppi_tool_report_judge(report, options->strict)
                     : PPI_EXIT_DONE;
@@ -101,7 +101,7 @@ int ppi_tool_html_of(const struct ppi_tool_options *options, const char *path) {
   return code;
 }
 
-// The browser is its own process, in the background.
+// Starts the browser as a process of its own, in the background.
 static bool show_in(const char *program, const char *path) {
   char *argv[] = {(char *)program, (char *)path, NULL};
   pid_t pid;

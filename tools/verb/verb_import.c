@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `import`: another profiler's trace becomes a log.
+// Runs `import`: turns another profiler's trace into a log.
 #include <stdlib.h>
 #include <string.h>
 

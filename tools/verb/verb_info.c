@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `info`: what a log is, without its events: the run, sizes, blocks, windows,
-// threads, devices.
+// Runs `info`: prints a log's runs, sizes, blocks, windows, threads and
+// devices, but no events.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,7 +329,7 @@ static void put_json(const struct ppi_tool_log_info *log, size_t at,
   ppi_page_text(out, "}");
 }
 
-// Appends what is known of each run of a log, and answers its exit status.
+// Appends the data of each run of a log, and answers the exit status.
 static int put_log(const char *path, bool json, bool first, ppi_page *out) {
   struct ppi_tool_log_info info;
   int code = ppi_tool_log_info_read(path, &info);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `merge`: the runs of several logs become one log.
+// Runs `merge`: writes the runs of several logs into one log.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "log/read/log_merge.h"
 #include "verb/verbs.h"
 
-// Says what is the matter with an input that could be merged.
+// Reports repeated runs and damage of a merged input.
 static int judge(const ppi_log_merge_input *input) {
   const ppi_log_damage *damage = &input->damage;
   if (input->num_repeated)
@@ -54,7 +54,7 @@ static int merge_logs(ppi_log_merge_input *inputs, size_t num,
   return code;
 }
 
-// What is no log becomes one first.
+// Inputs that are no logs become logs first.
 static int open_and_merge(const struct ppi_tool_options *options,
                           struct ppi_tool_log *logs,
                           ppi_log_merge_input *inputs) {

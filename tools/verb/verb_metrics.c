@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `metrics`: running processes for Prometheus, by HTTP.
+// Runs `metrics`: serves figures of running processes to Prometheus by HTTP.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct metrics {
   size_t max_stages;
 };
 
-// On the server's thread, one at a time.
+// Makes the page on the server's thread, one at a time.
 static char *make(void *user, const char *accept, size_t *out_len,
                   const char **out_type) {
   struct metrics *self = user;
@@ -46,8 +46,8 @@ static char *make(void *user, const char *accept, size_t *out_len,
   return text;
 }
 
-// Until a signal ends it. Blocked before the server's thread is made, so that
-// it comes here.
+// Serves until a signal. The signal is blocked before the server's thread
+// starts, so this thread gets it.
 static int serve(struct metrics *self) {
   const struct ppi_http_page page = {make, self};
   sigset_t endings, before;
@@ -74,7 +74,7 @@ int ppi_tool_metrics(const struct ppi_tool_options *options) {
   self->options = options;
   if (ppi_wanted_number("stages", options->metrics.stages, 1,
                         &self->max_stages)) {
-    // Those that are not there yet come later, where none is named.
+    // Without names, processes may also come later.
     code = options->num_inputs
                ? ppi_live_find(options->inputs, options->num_inputs, &self->all)
                : PPI_EXIT_DONE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `recover`: what a killed run left behind becomes a whole log. Without an
-// operand: which spools there are, and what to type.
+// Runs `recover`: makes a whole log of the files that a killed run left.
+// Without an operand it lists the spools and the commands to type.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,13 +23,13 @@ static const char *text_of(const ppi_salvage *salvage, const char *key) {
   return text ? text : "unknown";
 }
 
-// Where the flight recorder's dump goes; NULL: there was none.
+// The path of the flight recorder's dump; NULL: there was none.
 static const char *dump_of(const ppi_salvage *salvage) {
   const ppi_ring *ring = ppi_salvage_ring(salvage);
   return ring ? ppi_ring_blocks(ring)->log_path : NULL;
 }
 
-// Texts come from the spool, and paths from whoever made it.
+// Texts and paths come from the spool, so they may hold codes for a terminal.
 static void put_text(ppi_page *page, const char *before, const char *text) {
   ppi_page_text(page, before);
   ppi_page_visible(page, text);
@@ -156,7 +156,7 @@ static int judge(const char *path, const ppi_recover_result *result) {
   return torn || damage.num_missing ? PPI_EXIT_DAMAGED : PPI_EXIT_DONE;
 }
 
-// Answers whether there was nothing to do.
+// Prints the result and answers whether there was nothing to do.
 static bool print_result(const ppi_recover_result *result) {
   ppi_page page = {0};
   if (result->dump_path[0] && strcmp(result->dump_path, result->path) != 0) {
@@ -176,7 +176,8 @@ static bool print_result(const ppi_recover_result *result) {
   return result->already_whole;
 }
 
-// Who made the spool may have put any path in it.
+// Reports a path of the spool at which its run left nothing. A spool may name
+// any path.
 static void say_elsewhere(const char *path, const ppi_recover_result *result) {
   ppi_tool_say(
       "%s: names %s, where its run has left nothing: written here, or "
@@ -184,7 +185,7 @@ static void say_elsewhere(const char *path, const ppi_recover_result *result) {
       path, result->reported_path);
 }
 
-// Its process died while it made it.
+// Reports a spool of a process that died while it made the spool.
 static int print_never_used(const char *path) {
   ppi_page page = {0};
   ppi_page_visible(&page, path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `run`: a command with the variables that make it and its children record,
-// then the tables of all the logs they left.
+// Runs `run`: starts a command with the variables that make it and its children
+// record, then prints the tables of all their logs.
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ struct run {
   char preset[PATH_MAX];  // the file of it; "": none
   ppi_config settings;
   bool folder_is_new;
-  bool still_runs;  // a process that the command has left
+  bool still_runs;  // a process of the command
   const char **logs;
   int num_logs;
 };
@@ -45,7 +45,7 @@ static bool join(char out[PATH_MAX], const char *folder, const char *name) {
   return len > 0 && len < PATH_MAX;
 }
 
-// False after a message: another tool's variable is not ours to take.
+// False after a message: we do not replace another tool's variable.
 static bool may_set(const struct run *run, const char *name, const char *value,
                     const char *advice) {
   const char *set = secure_getenv(name);
@@ -56,7 +56,7 @@ static bool may_set(const struct run *run, const char *name, const char *value,
   return false;
 }
 
-// The configuration is read here too: better an error now than a program that
+// Reads the configuration here, too: an error now is better than a program that
 // records nothing.
 static int check_config(struct run *run) {
   const char *path = run->preset[0] ? run->preset : run->options->run.config;
@@ -111,8 +111,8 @@ static int use_folder(struct run *run, const char *path) {
   return ppi_tool_fail(PPI_EXIT_USAGE, "%s: %s", path, strerror(errno));
 }
 
-// pprof.CMD.PID here, or where temporary files go when this folder is not
-// writable.
+// Makes pprof.CMD.PID in the current folder, or in the temporary one if that is
+// not writable.
 static int make_folder(struct run *run) {
   const char *temporary = secure_getenv("TMPDIR");
   if (run->options->run.logs) return use_folder(run, run->options->run.logs);
@@ -139,8 +139,8 @@ static int make_folder(struct run *run) {
                        folders[1], strerror(errno));
 }
 
-// A log of its own for each process, whatever it is: also after an exec, which
-// keeps the number.
+// Each process has a log of its own, also after an exec, which keeps the
+// number.
 static bool set_output(const struct run *run) {
   static const char name[] = "/%h.%p.%t.pplog";
   char path[2 * PATH_MAX + sizeof name];
@@ -153,7 +153,7 @@ static bool set_output(const struct run *run) {
   return setenv("PPROF_OUTPUT", path, 1) == 0;
 }
 
-// Behind what the variable has already.
+// Appends `text` to the variable's value.
 static bool append(const char *name, const char *separator, const char *text) {
   const char *before = secure_getenv(name);
   bool has_any = before && *before;
@@ -166,8 +166,8 @@ static bool append(const char *name, const char *separator, const char *text) {
   return done;
 }
 
-// The library is loaded by CUDA itself, too, before its first kernel, by OpenCL
-// as a layer and by ROCm as a tool: also where the program has no markers.
+// CUDA loads the library before its first kernel, OpenCL as a layer and ROCm as
+// a tool, even if the program has no markers.
 static bool set_kernels(const struct run *run) {
   return !run->options->run.kernels ||
          (append("PPROF_SET", ";", "devices.kernels=true") &&
@@ -176,8 +176,8 @@ static bool set_kernels(const struct run *run) {
           setenv(CUDA_INJECTION, run->library, 1) == 0);
 }
 
-// In front of the C library, also in a program that marks by NVTX alone; and of
-// the address sanitizer, which ends a program that it does not come first in.
+// Preloads the library before the C library, also in a program that marks by
+// NVTX alone. The address sanitizer must allow a library before itself.
 static int set_waits(const struct run *run) {
   char library[PATH_MAX];
   if (!run->options->run.waits && !run->settings.waits) return PPI_EXIT_DONE;
@@ -188,14 +188,15 @@ static int set_waits(const struct run *run) {
   return done ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
-// Where nobody has said whether; Python's package has a ledger of its own.
+// Switches machine counters on unless they are configured. PPROF_LEDGER is for
+// Python's package.
 static bool set_machine(const struct run *run) {
   return setenv("PPROF_LEDGER", "1", 0) == 0 &&
          (ppi_config_is_given(&run->settings, "machine") ||
           append("PPROF_SET", ";", "machine=on"));
 }
 
-// What is set already stays.
+// Sets variables; those that are set already stay.
 static bool set_environment(const ppi_config_globs *variables) {
   bool done = true;
   for (uint64_t i = 0; done && i < variables->num; i++) {
@@ -230,7 +231,7 @@ static int set_variables(struct run *run) {
 
 // ---- is anything marked? ----
 
-// Whatever has one of the tables' categories is wanted, too.
+// Names with one of the tables' categories are wanted, too.
 static bool is_wanted_name(const void *user, const char *name,
                            uint32_t category) {
   const ppi_config *settings = user;
@@ -242,8 +243,8 @@ static bool is_wanted_name(const void *user, const char *name,
   return false;
 }
 
-// A server that loads a model has nothing to mark yet: until the last look only
-// one that serves gets the line.
+// A server that loads a model has nothing to mark yet. Before the last look,
+// only a serving process gets the line.
 static bool look_for_names(void *user, pid_t child, bool is_last) {
   const struct run *run = user;
   struct dirent **entries;
@@ -262,8 +263,8 @@ static bool look_for_names(void *user, pid_t child, bool is_last) {
 
 // ---- what it left ----
 
-// A log whose process was killed is made whole; one whose process still runs is
-// read as far as it goes. Answers the path to read; NULL: nothing was in it.
+// Recovers the log of a killed process. The log of a running process is read up
+// to its end so far. Answers the path to read; NULL: the log is empty.
 static char *settle_log(struct run *run, const char *path) {
   ppi_recover_result result;
   pprof_error error = {""};
@@ -283,8 +284,8 @@ static char *settle_log(struct run *run, const char *path) {
 
 static int find_logs(struct run *run) {
   struct dirent **entries;
-  // By their spools first: a process that was killed early may have written
-  // nothing to its log yet that leads to its spool.
+  // Recovers by spools first: the log of a process that was killed soon after
+  // its start may not name its spool yet.
   ppi_tool_recover_logs_in(run->folder);
   int num = scandir(run->folder, &entries, wanted, alphasort);
   if (num < 0) num = 0, entries = NULL;
@@ -320,14 +321,14 @@ static void say_nothing_recorded(const struct run *run) {
       " `pprof.step()`; or NVTX (nvtxRangePush, torch.cuda.nvtx.range)");
 }
 
-// Where nothing but the preset is in it.
+// Removes the folder if it has nothing but the preset.
 static void drop_folder(const struct run *run) {
   if (run->preset[0]) unlink(run->preset);
   ppi_tool_python_drop(run->folder);
   if (run->folder_is_new) rmdir(run->folder);
 }
 
-// Whose tables are not asked for in another way.
+// Whether no option asks for other tables.
 static bool has_usual_tables(const struct ppi_table_options *tables) {
   return !tables->by && !tables->style && !tables->view && !tables->sort &&
          !tables->tree && !tables->flat;
@@ -341,7 +342,7 @@ static int report(struct run *run) {
     options.inputs = run->logs;
     options.num_inputs = run->num_logs;
     options.to_stderr = options.skip_useless = true;
-    // A server's processes have a role each.
+    // Each process of a server has its own role.
     if (run->preset[0] && run->num_logs > 1 &&
         strcmp(options.format, "table") == 0 &&
         has_usual_tables(&options.tables))
@@ -396,7 +397,7 @@ static int run_command(struct run *run) {
                                       0};
   const ppi_tool_look look = {times_ns, look_for_names, run};
   int code = prepare(run);
-  // Names that are stored as hashes fit nothing.
+  // Names that are stored as hashes match no pattern.
   bool looks = run->settings.run.given && !run->settings.hash_names;
   if (code == PPI_EXIT_DONE)
     code = ppi_tool_child_run((char *const *)run->options->inputs,

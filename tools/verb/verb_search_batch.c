@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `search-batch`: the largest batch that a command survives, and its
+// Runs `search-batch`: finds the largest batch that a command survives, and its
 // throughput.
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static int try_batch(struct search *search, size_t batch) {
   free_arguments(argv);
   if (!now->started) return PPI_EXIT_USAGE;
   search->num_tries++;
-  // What was killed leaves its spool, and in it the end of its log.
+  // A killed process leaves a spool with the end of its log.
   ppi_tool_recover_logs_in(search->trial.folder);
   ppi_batch_measure(search->trial.folder, prefix, options->stage,
                     !options->run.logs, now);
@@ -170,7 +170,7 @@ static int check(struct search *search) {
              : code;
 }
 
-// The page goes where --plot says, as tables go where --output does.
+// Writes the page to --plot.
 static int plot(const ppi_batch_result *result, int code) {
   struct ppi_tool_options to = *result->options;
   ppi_page page = {0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sql`: a query over the runs of logs, in memory, or over a file of SQLite.
+// Runs `sql`: answers a query over the runs of logs, in memory, or over a file
+// of SQLite.
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,7 +58,7 @@ static void say_refused(const ppi_db *db) {
     ppi_tool_say("%s", db->failure);
 }
 
-// One statement, which changes nothing.
+// Runs one statement, which must not change the database.
 static int ask(const struct ppi_tool_options *options, ppi_db *db) {
   const char *query = options->to.query;
   sqlite3_stmt *row = ppi_db_prepare(db, query);

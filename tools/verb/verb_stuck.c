@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `stuck`: what is open in a process, running or dead, beside how long it
-// usually takes; what stopped first, in words.
+// Runs `stuck`: prints open ranges of a process, running or dead, beside their
+// usual durations, and in words the range that stopped first.
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@
 #include "verb/verbs.h"
 
 enum {
-  TIMES_OVERDUE = 10,      // the longest call so far, this often
-  LARGEST_LOG_MIB = 1024,  // beyond, its own log is not read
+  TIMES_OVERDUE = 10,      // times the longest call so far
+  LARGEST_LOG_MIB = 1024,  // a larger own log is not read
   MAX_SUSPECTS = 8
 };
 
@@ -71,7 +71,7 @@ struct look {
   const struct ppi_tool_options *options;
   ppi_page *page;
   bool json;
-  uint64_t least_ns;  // what is open for less is not stuck
+  uint64_t least_ns;  // shorter open ranges are not stuck
   size_t num_shown, num_stuck;
   int code;
 };
@@ -114,7 +114,7 @@ static const struct ppi_tool_usual_name *usual_of(
   return one && one->num ? one : NULL;
 }
 
-// How many times its longest call; 0: none has ended yet.
+// The open time over the longest call; 0: no call has ended yet.
 static double times_of(const struct ppi_tool_usual_name *usual,
                        uint64_t open_ns) {
   if (!usual) return 0;
@@ -128,8 +128,8 @@ static bool is_overdue(const struct look *look,
          times_of(usual, open_ns) >= TIMES_OVERDUE;
 }
 
-// What lies around something that is stuck waits for it: of a thread the
-// innermost range counts, of a stream what was submitted first.
+// Ranges around a stuck range wait for it. So only the innermost range of a
+// thread counts, and the first submission of a stream.
 static bool is_culprit(const ppi_forensics *found, size_t at) {
   const ppi_open_item *item = &found->items[at];
   for (size_t i = 0; i < found->num_items; i++) {
@@ -254,7 +254,7 @@ static void put_suspect(const ppi_forensics *found,
   ppi_page_text(notes, "\n");
 }
 
-// What stopped first comes first: what waits for it was begun later.
+// Puts the earliest begin first: ranges that wait for it began later.
 static void put_suspects(struct look *look, const ppi_forensics *found,
                          const struct ppi_tool_usual *usual, ppi_page *notes) {
   uint64_t behind = 0;
@@ -286,7 +286,7 @@ static bool add_names(const ppi_forensics *found,
   return true;
 }
 
-// What is usual, by --usual or by the process's own log so far.
+// Reads usual durations, from --usual or from the process's log so far.
 static void read_usual(struct look *look, const char *spool,
                        struct ppi_tool_usual *usual, ppi_page *notes) {
   const char *given = look->options->stuck.usual;
@@ -386,7 +386,7 @@ static void show_spool(const char *path, const char *named, void *user) {
   ppi_forensics_clear(&found);
 }
 
-// Nobody has asked for this one by name.
+// This process is no operand, so its failure does not count.
 static void show_any(const char *path, void *user) {
   struct look *look = user;
   int code = look->code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `summary`: the tables of one log, or of several added up.
+// Runs `summary`: prints the tables of one log, or of several added up.
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool read_one(const char *text, size_t len, ppi_slo *out) {
 // ppi_tool_slo_read reads "ttft=200ms,itl=50ms" (also tpot and e2e; ns, us, ms,
 // s). NULL is none.
 //
-// Result: an exit code; a mistake was said.
+// Result: an exit code, after a message about a mistake.
 static int ppi_tool_slo_read(const char *text, ppi_slo *out) {
   *out = (ppi_slo){0};
   while (text) {
@@ -96,7 +96,7 @@ static ppi_report_style style_of(const struct ppi_tool_options *options) {
   if (!options->tables.style && options->tables.by && !options->tables.view)
     return PPI_STYLE_ANSWER;
   if (!options->tables.style)
-    // What orders or parts tables asks for them.
+    // Options that sort or split tables ask for tables.
     return options->tables.sort || options->tables.thread_sep ||
                    options->tables.op_detail
                ? PPI_STYLE_PADDLE
@@ -107,13 +107,14 @@ static ppi_report_style style_of(const struct ppi_tool_options *options) {
   return (ppi_report_style)i;
 }
 
-// A file for each view; other formats fail for want of a file.
+// Whether each view gets a file: csv into a folder. Other formats fail without
+// a file.
 static bool wants_files(const struct ppi_tool_options *options) {
   return ppi_report_format_of(options->format) == PPI_FORMAT_CSV &&
          ppi_tool_output_is_folder(options->output);
 }
 
-// Less is settled sooner than a thread is made.
+// With fewer pages a thread costs more than it saves.
 enum { MUCH_PAGES = 64 };
 
 static pprof_report *read_all(const struct ppi_tool_options *options,
@@ -166,7 +167,7 @@ static int check_columns(const struct ppi_tool_options *options,
   return code;
 }
 
-// Keys and views depend on the style, so the option table cannot know them.
+// Keys and views depend on the style, so the option table cannot check them.
 int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   ppi_report_style style = style_of(options);
   if (check_compact(options) != PPI_EXIT_DONE) return PPI_EXIT_USAGE;
@@ -195,7 +196,7 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   ppi_slo slo;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);
   if (code == PPI_EXIT_DONE) code = ppi_tool_slo_read(options->slo, &slo);
-  // A model that cannot be read is told of before a command runs.
+  // Reports an unreadable model before a command runs.
   return code == PPI_EXIT_DONE ? ppi_tool_costs_check(options) : code;
 }
 
@@ -204,7 +205,7 @@ static bool has_full_names(const struct ppi_tool_options *options) {
          strcmp(options->tables.kernel_names, "full") == 0;
 }
 
-// `how` is the report's, but for its views.
+// Writes the report by `how`, with the wanted views.
 static int write_as(const struct ppi_tool_options *options,
                     const pprof_report *report, const ppi_report_options *how,
                     int code) {
@@ -221,7 +222,7 @@ static int write_as(const struct ppi_tool_options *options,
   return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
 }
 
-// DIR/VIEW.csv of each view that `how` has.
+// Writes DIR/VIEW.csv for each view of `how`.
 static int write_files(const struct ppi_tool_options *options,
                        const pprof_report *report,
                        const ppi_report_options *how, int code) {
@@ -248,7 +249,7 @@ static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
   struct ppi_tool_costs costs;
   ppi_findings_options findings;
-  ppi_tool_thresholds_read(options->threshold, &findings);  // it was checked
+  ppi_tool_thresholds_read(options->threshold, &findings);  // checked before
   int taken = ppi_tool_costs_take(options, report, &costs);
   if (taken != PPI_EXIT_DONE) return taken;
   findings.rooflines = costs.rooflines.items;
@@ -290,7 +291,7 @@ static int summarize(const struct ppi_tool_options *options, bool *out_any) {
   return code;
 }
 
-// In a folder there is room for all views.
+// A folder gets all views.
 int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
   struct ppi_tool_options with_views = *options;
   ppi_page names = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `top`: what running processes do, again and again: on a terminal, or as lines
-// of JSON.
+// Runs `top`: prints repeatedly what running processes do, on a terminal or as
+// lines of JSON.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -65,7 +65,7 @@ struct waits {
 };
 
 static void list_waits_of(const char *path, void *user) {
-  const uint64_t least_ns = 1000000;  // below, it is over when it is read
+  const uint64_t least_ns = 1000000;  // a shorter wait is over when it is read
   struct waits *to = user;
   const uint32_t pid = ppi_forensics_owner(path);
   bool is_wanted = false;
@@ -89,7 +89,7 @@ static void list_waits(const struct top *top, ppi_page *page) {
 
 static struct termios before;
 
-// Without an alternate screen what was there would be gone.
+// Uses the alternate screen, to keep the text on the terminal.
 static bool take_terminal(void) {
   static const char enter[] = "\033[?1049h\033[?25l";
   struct termios raw;
@@ -109,8 +109,7 @@ static void give_terminal(void) {
   tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-// Each line over the one that was there; asked anew each time, as it is
-// resized.
+// Overwrites the screen line by line, with its current size: it may be resized.
 static void draw(const struct top *top) {
   struct winsize size = {.ws_row = 24, .ws_col = 80};
   ppi_page page = {0}, screen = {0}, waits = {0};
@@ -173,8 +172,8 @@ static void take_key(struct top *top, char key) {
   top->typed[0] = 0;
 }
 
-// Waits until then, or for a key; true: there was one. The terminal may be
-// gone.
+// Waits for a key until `until_ns`; true: there was one. The terminal may be
+// closed.
 static bool wait_for_key(struct top *top, uint64_t until_ns) {
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   struct pollfd keys = {STDIN_FILENO, POLLIN, 0};
@@ -189,7 +188,7 @@ static bool wait_for_key(struct top *top, uint64_t until_ns) {
 
 // ---- rounds ----
 
-// Answers whether anything is still there to be looked at.
+// Copies the tables and answers whether any process still runs.
 static bool look(struct top *top) {
   if (top->options->num_inputs == 0) ppi_live_find_more(&top->all);
   top->choice.realtime_ns = clock_ns(CLOCK_REALTIME);
@@ -227,7 +226,7 @@ static void print(const struct top *top) {
   ppi_page_clear(&waits);
 }
 
-// Figures need two looks: the first one alone has only what is open.
+// Figures need two copies: the first copy alone has only open ranges.
 static void run_lines(struct top *top) {
   bool some = look(top);
   do {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `trace`: the runs of one or several logs become a Chrome trace.
+// Runs `trace`: writes the runs of one or several logs as a Chrome trace.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static pprof_status open_writer(const char *path, bool to_stdout,
              : pprof_chrome_writer_create(path, out, error);
 }
 
-// The runs of all inputs, in order, and where each begins in real time.
+// The runs of all inputs, in order, with their begins in real time.
 struct axis {
   struct axis_run {
     uint64_t base_ns;  // 0: unknown
-    bool is_empty;     // nothing of it is readable
+    bool is_empty;     // no readable events
   } * runs;
   size_t num_runs, capacity;
-  struct ppi_tool_runs met;  // each run once
+  struct ppi_tool_runs met;  // to take each run once
 };
 
 static bool add_run(struct axis *axis, const ppi_log_section *section) {
@@ -74,7 +74,7 @@ static int list_runs(const char *path, struct axis *axis) {
   return code;
 }
 
-// Whether all are on one axis: each that is not empty says when it began.
+// Whether all runs fit one axis: each run with events has a known begin.
 static bool has_one_axis(const struct axis *axis) {
   bool any = false;
   for (size_t i = 0; i < axis->num_runs; i++) {
@@ -86,8 +86,8 @@ static bool has_one_axis(const struct axis *axis) {
 
 // ---- hosts' clocks ----
 
-// What was compared, and a text of it for each run's process. Without several
-// hosts there is nothing.
+// The compared clocks, and a label for each run's process. Empty without
+// several hosts.
 struct alignment {
   ppi_clocks *clocks;
   char **labels;
@@ -100,7 +100,7 @@ static void clear_alignment(struct alignment *by) {
   ppi_clocks_destroy(by->clocks);
 }
 
-// All logs into new clocks; without their events it goes fast. NULL: no memory.
+// Reads all logs into new clocks; skipping events is fast. NULL: no memory.
 static ppi_clocks *read_clocks(const struct ppi_tool_log *logs, int num,
                                bool skims) {
   ppi_clocks *clocks = ppi_clocks_create();
@@ -121,7 +121,7 @@ static double ms(double ns) {
   return ns / 1e6;
 }
 
-// Two hosts' events have an order where they are further apart than both
+// The order of two hosts' events is known if their distance exceeds both
 // clocks' errors.
 static void say_clocks(const ppi_clocks *clocks) {
   size_t num = ppi_clocks_num_hosts(clocks), num_known = 0;
@@ -158,7 +158,8 @@ static char *label_of(const ppi_clocks_host *host) {
   return len < 0 ? NULL : label;
 }
 
-// Answers how it went; without several hosts on one axis it does nothing.
+// Compares the hosts' clocks. Without several hosts on one axis it does
+// nothing.
 static int align(const struct ppi_tool_log *logs, int num,
                  const struct axis *axis, struct alignment *by) {
   ppi_clocks *glance = has_one_axis(axis) ? read_clocks(logs, num, true) : NULL;
@@ -170,7 +171,7 @@ static int align(const struct ppi_tool_log *logs, int num,
   if (!by->clocks || !by->labels ||
       ppi_clocks_compare(by->clocks) != PPROF_STATUS_OK)
     return no_memory();
-  // Of a damaged log, runs may be listed that cannot be read.
+  // Runs of a damaged log may be listed but unreadable.
   if (ppi_clocks_num_runs(by->clocks) != axis->num_runs) {
     ppi_tool_say("not all runs can be read: hosts' clocks are not compared");
     ppi_clocks_destroy(by->clocks);
@@ -186,7 +187,7 @@ static int align(const struct ppi_tool_log *logs, int num,
   return PPI_EXIT_DONE;
 }
 
-// When a run began, by the clock of all; 0: not known.
+// The begin of a run, by the common clock; 0: unknown.
 static uint64_t base_of(const struct axis *axis, const struct alignment *by,
                         size_t run) {
   uint64_t base_ns = axis->runs[run].base_ns;
@@ -195,7 +196,7 @@ static uint64_t base_of(const struct axis *axis, const struct alignment *by,
   return host ? base_ns - (uint64_t)host->offset_ns : base_ns;
 }
 
-// One axis for all when each says when it began, else each from zero.
+// Puts all runs on one axis if their begins are known, else each at zero.
 static pprof_status plan_runs(const struct axis *axis,
                               const struct alignment *by, pprof_sink *sink) {
   if (axis->num_runs < 2) return PPROF_STATUS_OK;
@@ -274,8 +275,8 @@ static int write_trace(const struct ppi_tool_log *logs, int num,
   return code;
 }
 
-// What is no log becomes one first: its runs have to be known before the first
-// is written.
+// Inputs that are no logs become logs first, since all runs must be known
+// before the first is written.
 static int trace_all(const struct ppi_tool_options *options,
                      struct ppi_tool_log *logs, struct axis *axis,
                      const char *path) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `trigger`: asks a running process for a window, or for a dump of its flight
-// recorder, and waits until the file is there.
+// Runs `trigger`: asks a running process for a window or a dump of its flight
+// recorder, and waits for the file.
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ struct trigger {
   long pid;
   ppi_trigger asked;
   int fd;
-  size_t len;  // of what was received and not read
+  size_t len;  // of received bytes not read yet
   char text[2 * PPI_CONTROL_LINE_MAX];
 };
 
@@ -78,7 +78,7 @@ static int read_amounts(struct trigger *self) {
   return PPI_EXIT_DONE;
 }
 
-// The process may be in another folder.
+// The process may have another folder, so the path is absolute.
 static int read_output(struct trigger *self) {
   const char *path = self->options->output;
   char folder[PATH_MAX];
@@ -104,7 +104,8 @@ static bool send_request(struct trigger *self) {
   return send(self->fd, line, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-// The next line, without its end; false when none comes in time (-1: any).
+// Receives the next line, without its end; false: none within the timeout (-1:
+// no limit).
 static bool receive(struct trigger *self, int timeout_ms,
                     char out[PPI_CONTROL_LINE_MAX]) {
   for (;;) {
@@ -127,7 +128,7 @@ static bool receive(struct trigger *self, int timeout_ms,
   }
 }
 
-// What follows "KEY=" in an answer up to its end; "" when there is none.
+// The rest of an answer after "KEY="; "": no such key.
 static const char *rest_after(const char *line, const char *key) {
   const char *found = strstr(line, key);
   return found ? found + strlen(key) : "";

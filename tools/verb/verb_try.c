@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `try`: runs commands in turns until it is sure which one is faster, stage by
-// stage.
+// Runs `try`: runs commands in turns until it is sure which one is faster,
+// stage by stage.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int out_of_memory(void) {
   return PPI_EXIT_USAGE;
 }
 
-// Reads the logs of a run, which go unless they are to be kept.
+// Reads the logs of a run, and deletes them unless they are to be kept.
 static int read_logs(const struct attempt *attempt, const char *prefix,
                      ppi_samples *samples) {
   ppi_tool_paths logs = {0};
@@ -148,7 +148,8 @@ static void note_governor(ppi_page *notes) {
   ppi_page_text(notes, "': clocks vary; set 'performance' for fewer runs\n");
 }
 
-// Whatever makes runs differ costs runs, not errors.
+// Notes conditions that cost more runs. Without --force it refuses commands
+// with different provenance.
 static int check_environment(struct attempt *attempt) {
   double load = 0, cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
   ppi_page differences = {0};
@@ -227,7 +228,8 @@ static void add_figure(struct attempt *attempt, size_t command, size_t stage) {
   if (command) ppi_turns_add(&attempt->turns, command - 1, stage, own - base);
 }
 
-// From the base to the last one, and the next time the other way round.
+// Runs the commands from the base to the last; the next round goes the other
+// way.
 static int run_round(struct attempt *attempt) {
   const ppi_turns *turns = &attempt->turns;
   size_t num = attempt->num_commands;
@@ -263,7 +265,7 @@ static int try_all(struct attempt *attempt) {
     if (code == PPI_EXIT_DONE && !ppi_turns_end_round(&attempt->turns)) break;
   }
   ppi_trial_end(&attempt->trial);
-  // What ends early has the answers of its last look.
+  // A try that a signal ends has the answers of its last look.
   if (code != PPI_EXIT_DONE && (code <= 128 || attempt->turns.next_look == 0))
     return code;
   const ppi_turns_result result = {.options = attempt->options,

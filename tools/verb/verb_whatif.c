@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `whatif`: what a run may do at most with stages that take longer or shorter,
-// by the laws of its servers; without --scale each stage in turn with half.
+// Runs `whatif`: computes the most that a run can do if stages take longer or
+// shorter, by the laws of its servers. Without --scale each stage in turn takes
+// half.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static bool is_on_device(const ppi_limit *limit, size_t demand) {
 
 // ---- --scale ----
 
-// "host:NAME", "device:NAME" or "NAME": that is the device's side of a name
-// that has one.
+// Matches "host:NAME", "device:NAME" or "NAME", which means the device's side
+// if the name has one.
 static bool fits(const ppi_limit *limit, size_t demand, const char *pattern) {
   static const char host[] = "host:", device[] = "device:";
   const char *name = limit->demands[demand].name;
@@ -149,7 +150,7 @@ static int by_gain(const void *left, const void *right) {
   return (a->demand > b->demand) - (a->demand < b->demand);
 }
 
-// Half of a stage wherever it is served, on one side.
+// Ranks the stages by the gain of halving each on one side, at all servers.
 static void rank(whatif *all) {
   const ppi_limit *limit = all->limit;
   long top = all->options->tables.top;
@@ -179,7 +180,7 @@ static bool put_row(const whatif *all, const row *of, ppi_view *view) {
   cells[BUSY] = ppi_cell_decimal(100 * server->utilization);
   cells[DEMAND] = ppi_cell_time((uint64_t)(demand->demand_ns + 0.5));
   cells[FACTOR] = ppi_cell_decimal(of->factor);
-  // To the hundredth that tables show: no -0.00.
+  // Rounds to the hundredth of tables, to avoid -0.00.
   cells[GAIN] = ppi_cell_decimal(fabs(of->gain) < 5e-5 ? 0 : 100 * of->gain);
   cells[NEXT] = ppi_cell_text(of->next < all->limit->num_servers
                                   ? all->limit->servers[of->next].name

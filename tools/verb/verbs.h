@@ -8,31 +8,30 @@
 #include "pprof/event.h"
 
 int ppi_tool_summary(const struct ppi_tool_options *options);
-// What it needs to know of its options before anything is read.
+// Checks the options of `summary` before anything is read.
 int ppi_tool_summary_check(const struct ppi_tool_options *options);
-// The same, with inputs that another verb found. *out_any: there is a report.
+// `summary` of inputs that another verb found. *out_any: there is a report.
 int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any);
 int ppi_tool_trace(const struct ppi_tool_options *options);
 int ppi_tool_export(const struct ppi_tool_options *options);
-// Takes the format from the operands, so that logs are left.
+// Takes the format from the operands; logs remain.
 int ppi_tool_export_operands(struct ppi_tool_options *options);
 int ppi_tool_html(const struct ppi_tool_options *options);
-// The same of inputs that another verb found, into `path`.
+// `html` of inputs that another verb found, into `path`.
 int ppi_tool_html_of(const struct ppi_tool_options *options, const char *path);
 int ppi_tool_sql(const struct ppi_tool_options *options);
-// The same of the query.
+// Takes the query from the operands.
 int ppi_tool_sql_operands(struct ppi_tool_options *options);
 int ppi_tool_fleet(const struct ppi_tool_options *options);
-// The same of the query.
+// Takes the query from the operands.
 int ppi_tool_fleet_operands(struct ppi_tool_options *options);
 int ppi_tool_info(const struct ppi_tool_options *options);
 int ppi_tool_check(const struct ppi_tool_options *options);
-// The same against the rules of --expect, instead.
+// `check` against the rules of --expect.
 int ppi_tool_check_expected(const struct ppi_tool_options *options);
 int ppi_tool_expect(const struct ppi_tool_options *options);
 int ppi_tool_recover(const struct ppi_tool_options *options);
-// Recovers what dead processes left whose logs are in `folder`, an absolute
-// path.
+// Recovers logs of dead processes in `folder`, an absolute path.
 void ppi_tool_recover_logs_in(const char *folder);
 int ppi_tool_import(const struct ppi_tool_options *options);
 int ppi_tool_merge(const struct ppi_tool_options *options);
@@ -50,6 +49,7 @@ int ppi_tool_whatif(const struct ppi_tool_options *options);
 int ppi_tool_run(const struct ppi_tool_options *options);
 
 // ppi_tool_read_runs gives each run once. Answers as ppi_tool_read does, after
-// a message; INPUT also where the sink fails, which `done` says ("exported").
+// a message; INPUT also if the sink fails; `done` is the word for the message
+// ("exported").
 int ppi_tool_read_runs(const struct ppi_tool_options *options, pprof_sink *sink,
                        const char *done);
