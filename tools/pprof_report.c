@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pprof-report: the verb table, and the way from the command line to a verb.
+// Starts pprof-report: has the table of verbs and passes the command line to
+// one.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,12 +258,12 @@ static const struct ppi_tool_verb verbs[] = {
 
 static int run_verb(struct ppi_tool_options *options) {
   const struct ppi_tool_verb *verb = options->verb;
-  // Of running processes there are no logs.
+  // With --live the operands are processes, not logs.
   const unsigned reads = options->live ? 0 : verb->reads;
   int code = PPI_EXIT_DONE, spooled = PPI_EXIT_DONE;
   ppi_tool_set_device_process(options->device_process);
   code = ppi_tool_set_group_by(options->group_by);
-  // `run` records by it.
+  // For `run` the configuration is the command's.
   if (code == PPI_EXIT_DONE && !(verb->takes & PPI_TAKES(RUN)))
     code = ppi_tool_set_config(options->run.config);
   if (code == PPI_EXIT_DONE && verb->take_operands)
@@ -282,11 +283,10 @@ static int run_verb(struct ppi_tool_options *options) {
 
 int main(int argc, char **argv) {
   struct ppi_tool_options options;
-  // Nothing is printed into a file that would take the number of a standard
-  // descriptor that is closed. A command has it closed still.
+  // Fills closed standard descriptors, so that no opened file gets their
+  // numbers. For a command they are still closed.
   ppi_fd_stand_in();
-  // A reader that has seen enough (`| head`) is no failure of ours: writing
-  // answers EPIPE instead.
+  // A reader that stops early (`| head`) is no failure: writes answer EPIPE.
   bool keeps_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   if (argc < 2) {
     ppi_tool_help(verbs, NULL, stderr);
