@@ -5,9 +5,9 @@
 
 #include "batch/batch_run.h"
 
-// ppi_batch_measure reads the logs in `folder` whose names begin with `prefix`.
-// One batch is a step, or a range with a name that matches `stages` (joined by
-// commas; NULL: steps). With `removes` it deletes the logs.
+// ppi_batch_measure reads the logs in `folder` with names that begin with
+// `prefix`. One batch is a step, or a range with a name that matches `stages`
+// (joined by commas; NULL: steps). With `removes` it deletes the logs.
 void ppi_batch_measure(const char *folder, const char *prefix,
                        const char *stages, bool removes, ppi_batch_try *out);
 
