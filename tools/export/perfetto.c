@@ -164,7 +164,7 @@ static pprof_status describe(perfetto *out, const pprof_event *event,
   return status;
 }
 
-// ---- what nests ----
+// ---- nested ranges ----
 
 static nest *nest_of(perfetto *out, uint32_t row) {
   if (!PPI_ROOM(out->nests, out->nests_capacity, (size_t)row + 1)) return NULL;
@@ -220,7 +220,7 @@ static pprof_status add_nested(perfetto *out, const pprof_event *event,
   return in ? put_nested(out, in, event->depth, from) : PPROF_STATUS_NO_MEMORY;
 }
 
-// ---- what overlaps ----
+// ---- overlapping ranges ----
 
 static pprof_status add_flat(perfetto *out, ppi_perfetto_kind kind,
                              uint32_t row, slice *from) {

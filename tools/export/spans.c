@@ -204,7 +204,7 @@ static pprof_status put_span(spans *out, const pprof_event *event,
   return page->failed ? PPROF_STATUS_NO_MEMORY : status;
 }
 
-// ---- who is around ----
+// ---- outer ranges ----
 
 static around *around_of(spans *out, uint32_t lane) {
   uint32_t row;

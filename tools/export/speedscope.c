@@ -129,7 +129,7 @@ static void put_event(speedscope *out, char type, uint32_t frame,
   out->any_event = true;
 }
 
-// One axis for all runs when each says when it began, else each from zero.
+// Puts all runs on one axis if their begins are known, else each at zero.
 static void shift(speedscope *out, track *from) {
   const ppi_export_names *names = &out->names;
   pprof_definition_kind kind =

@@ -304,7 +304,7 @@ static pprof_status add_point(sql *out, const pprof_event *event) {
   if (status != PPROF_STATUS_OK) return status;
   put_int(&to, event->start_ns);
   if (is_counter) {
-    // SQLite takes what is no number for NULL.
+    // SQLite stores NaN as NULL.
     put_real_if(&to, true, event->value);
     bool has_change = event->work && event->work->bytes != 0;
     put_real_if(&to, has_change, has_change ? event->work->bytes : 0);
@@ -331,7 +331,7 @@ static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
   return status == PPROF_STATUS_OK ? report->events(report, batch) : status;
 }
 
-// ---- what stands beside the events ----
+// ---- rows beside the events ----
 
 static pprof_status begin_report(sql *out, const pprof_run_info *info) {
   const ppi_report_details details = {.answer = true, .warmup = -1};
