@@ -21,7 +21,7 @@
 #include "verb/past.h"
 #include "verb/verbs.h"
 
-// ---- what limits each input ----
+// ---- limits of inputs ----
 
 // ppi_tool_limit_of reads `path` again, without messages; claim none: unknown.
 static ppi_limit ppi_tool_limit_of(const char *path) {

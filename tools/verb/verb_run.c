@@ -261,7 +261,7 @@ static bool look_for_names(void *user, pid_t child, bool is_last) {
          !ppi_tool_unmarked_say(&run->settings.run, child, num > 0, is_last);
 }
 
-// ---- what it left ----
+// ---- logs of the command ----
 
 // Recovers the log of a killed process. The log of a running process is read up
 // to its end so far. Answers the path to read; NULL: the log is empty.

@@ -87,7 +87,7 @@ static int ask(const struct ppi_tool_options *options, ppi_db *db) {
   return PPI_EXIT_USAGE;
 }
 
-// ---- what is asked ----
+// ---- operands ----
 
 static bool is_sqlite(const char *path) {
   static const char magic[] = "SQLite format 3";

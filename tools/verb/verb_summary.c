@@ -23,7 +23,7 @@
 #include "view/view_sort.h"
 #include "view/view_tree.h"
 
-// ---- what a served request must keep ----
+// ---- limits of served requests ----
 
 static bool read_one(const char *text, size_t len, ppi_slo *out) {
   const struct {

@@ -57,7 +57,7 @@ static void put_out(const char *bytes, size_t len) {
   }
 }
 
-// ---- who waits for whom ----
+// ---- waits between threads ----
 
 struct waits {
   const struct top *top;
