@@ -5,9 +5,9 @@
 
 #include "cli/options.h"
 
-// ppi_tool_open_dead prints what was open in dead processes: those of the
-// operands, spools or unfinished logs; without one, all that left a spool.
+// ppi_tool_open_dead prints open ranges of dead processes: of the operands
+// (spools or unfinished logs), or else of all processes that left a spool.
 int ppi_tool_open_dead(const struct ppi_tool_options *options);
-// ppi_tool_open_live prints what is open in running processes, named by their
+// ppi_tool_open_live prints open ranges of running processes, named by their
 // number, spool or unfinished log.
 int ppi_tool_open_live(const struct ppi_tool_options *options);

@@ -15,7 +15,7 @@
 #define NAMES "PPROF_HOOKS"
 #define NOTES "PPROF_HOOKS_NOTES"
 
-// ---- what is installed ----
+// ---- installation ----
 
 static bool is_path(const char *name) {
   size_t len = strlen(name);
@@ -95,7 +95,7 @@ void ppi_tool_hooks_list(char *out, size_t size) {
   }
 }
 
-// ---- what became of them ----
+// ---- results ----
 
 enum { MOST_SHOWN = 6, MOST_FILES = 32 };
 

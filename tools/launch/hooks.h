@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets hooks, which mark functions of Python packages from outside. The tool
-// brings python/pprof/hooks.py and what it needs. Main thread only.
+// brings python/pprof/hooks.py and the files that it needs. Main thread only.
 #pragma once
 
 #include <stdbool.h>

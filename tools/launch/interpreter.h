@@ -11,7 +11,7 @@
 enum { PPI_INTERPRETER_WORDS = 64 };
 
 typedef struct ppi_tool_interpreter {
-  // `env` with what it sets, the interpreter, its options; ends with NULL.
+  // `env` with its variables, the interpreter, its options; ends with NULL.
   const char *words[PPI_INTERPRETER_WORDS + 4];
   size_t num;
   const char *program;      // the interpreter among these words

@@ -19,7 +19,7 @@ enum { MOST_BYTES = 1 << 22, MOST_PARENTS = 64, MOST_PORTS = 512 };
 typedef struct facts {
   const ppi_config_run *run;
   pid_t child;
-  const char *output;  // what PPROF_OUTPUT is in this run
+  const char *output;  // PPROF_OUTPUT=VALUE of this run
   uint64_t num_processes;
   // A process that descends from the command but lacks its variables.
   pid_t lost;

@@ -28,7 +28,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// ---- what a process is called ----
+// ---- names of processes ----
 
 // Reads the command line, with a zero after each word; "" if unreadable.
 static size_t read_command(pid_t pid, char *out, size_t size) {
