@@ -30,7 +30,7 @@ struct capture {
   int messages[2];  // the command's stderr comes here
   int stop[2];
   bool says_no_memory;
-  char tail[MAX_PHRASE];  // of what was read, for phrases cut in two
+  char tail[MAX_PHRASE];  // end of the text read, for phrases cut in two
   size_t tail_len;
   pthread_t reader;
 };

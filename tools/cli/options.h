@@ -164,7 +164,7 @@ struct ppi_tool_options {
   int num_inputs;
   // Set by main, and by verbs for the verbs that they call.
   bool to_stderr;      // without `output`
-  bool skip_useless;   // of several logs those empty or unreadable
+  bool skip_useless;   // empty or unreadable ones of several logs
   bool of_folder;      // an operand was a folder
   bool keeps_sigpipe;  // the process was started with SIGPIPE ignored
   struct ppi_table_options tables;

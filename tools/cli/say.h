@@ -26,7 +26,7 @@ void ppi_tool_show(FILE *out, const char *path);
 // it has none.
 void ppi_tool_name(const char *path, const char *name);
 const char *ppi_tool_name_of(const char *path);
-// ppi_tool_say prints "pprof-report: ..." on stderr, too.
+// ppi_tool_say prints "pprof-report: ..." on stderr.
 void ppi_tool_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 // ppi_tool_fail does so, and answers `code`.

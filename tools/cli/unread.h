@@ -5,9 +5,9 @@
 
 #include "cli/options.h"
 
-// ppi_tool_warn_unread names unfinished logs of dead processes beside the
-// inputs on stderr, one line a folder: all of a folder, of files those that ran
-// at the same time, such as killed workers of a pool.
+// ppi_tool_warn_unread names on stderr unfinished logs of dead processes beside
+// the inputs, one line a folder. For an input folder it names all of them. For
+// input files it names logs of the same time, such as killed workers of a pool.
 //
 // It also names, for each input, the log of the latest run that found the
 // input's name taken, unless that log is an input: the input is of an earlier

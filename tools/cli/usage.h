@@ -12,8 +12,8 @@ struct ppi_option_text {
   char text[512];
   size_t len;
 };
-// What an option does: its verbs among `verbs` (NULL: none are named), help,
-// values and default.
+// The text of an option: its verbs among `verbs` (NULL: none), help, values and
+// default.
 void ppi_tool_option_text(const struct ppi_tool_option *option,
                           const struct ppi_tool_verb *verbs,
                           struct ppi_option_text *out);

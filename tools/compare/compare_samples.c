@@ -100,7 +100,7 @@ static bool names_a_file(const char *line, size_t len) {
          (len >= 5 && memcmp(line, "path:", 5) == 0);
 }
 
-// The lines of `text` but for those that name files.
+// The lines of `text`, without lines that name files.
 static char *without_files(const char *text) {
   char *out = ppi_alloc(strlen(text) + 1), *end = out;
   while (out && *text) {

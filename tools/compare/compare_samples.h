@@ -66,7 +66,7 @@ typedef struct ppi_samples {
   pprof_report *report;  // of the run being read; NULL: none
   ppi_compare_stage *stages;
   size_t num_stages, stages_capacity;
-  ppi_map numbers;  // of stages, by what they are
+  ppi_map numbers;  // of stages, by key
   // The values of each key in the order they came, joined; NULL: unknown.
   char *places[PPI_NUM_PROVENANCE];
   ppi_map configs;          // which texts of CONFIG have come

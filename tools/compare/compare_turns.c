@@ -2,13 +2,13 @@
 //
 // Decides after each round of `try` whether to stop. The error is spent over
 // looks (Lan and DeMets, 1983) by the union bound: each look has a share of the
-// error and an interval of that share. All intervals thus hold together,
-// however the looks depend on each other (repeated confidence intervals:
-// Jennison and Turnbull, 1989). The last look gets half of the error. Few
-// rounds have Student's interval; more have Wilcoxon's (signed ranks, 1945),
-// which a slow run moves little. If nothing changed, the two runs of a round
-// can change places, so that interval holds for any distribution of runs.
-// Several programs: successive halving (Karnin, Koren and Somekh, 2013).
+// error and an interval of that share. So all intervals hold together, however
+// the looks depend on each other (repeated confidence intervals: Jennison and
+// Turnbull, 1989). The last look gets half of the error. Few rounds have
+// Student's interval; more have Wilcoxon's (signed ranks, 1945), which a slow
+// run moves little. If nothing changed, the two runs of a round can change
+// places, so that interval holds for any distribution of runs. Several
+// programs: successive halving (Karnin, Koren and Somekh, 2013).
 #include "compare/compare_turns.h"
 
 #include <math.h>

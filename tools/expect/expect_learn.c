@@ -51,7 +51,7 @@ void ppi_expect_lesson_destroy(ppi_expect_lesson *lesson) {
   ppi_free(lesson);
 }
 
-// ---- which kinds of units there are: the first run says ----
+// ---- kinds of units, from the first run ----
 
 static bool add_kind(ppi_expect_lesson *lesson, const char *name) {
   for (size_t i = 0; i < lesson->num_kinds; i++)
@@ -92,7 +92,7 @@ static bool find_kinds(ppi_expect_lesson *lesson, const ppi_expect_run *run) {
   return ok;
 }
 
-// ---- what a unit holds ----
+// ---- names in a unit ----
 
 // The word of rules for an event, or its name. Kernels have too many names of
 // their own.

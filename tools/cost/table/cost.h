@@ -27,7 +27,7 @@ typedef struct ppi_cost_row {
   const char *reason;  // why a figure is unknown; "": all are known
   int64_t times;       // how often it runs: 0 in a branch that does not count,
                        // -1 if unknown, which counts once
-  ppi_value params, param_bytes;  // of those that no row before it uses
+  ppi_value params, param_bytes;  // of parameters that no earlier row uses
   ppi_value macs;                 // multiplications each with an addition
   ppi_value others;               // FLOPs that are no MACs
   ppi_value in_bytes, weight_bytes, out_bytes;
