@@ -40,7 +40,7 @@ def main():
     entries = {}
     for action in json.load(sys.stdin).get("actions", []):
         for found in entries_of(action.get("arguments", [])):
-            # A source that two targets compile is there once.
+            # A source that two targets compile is listed once.
             entries.setdefault(found["file"], found)
     json.dump([entries[file] for file in sorted(entries)], sys.stdout, indent=1)
     return 0 if entries else 1

@@ -14,9 +14,9 @@ _WARNINGS = [
 ]
 
 # Internal headers are written "folder/name.h", and found by that form alone:
-# our yaml.h must not stand before libyaml's. Which of them a target may include is
-# decided by its deps: Bazel refuses what the compiler read beside them, and
-# clang's layering_check refuses indirect ones.
+# our yaml.h must not stand before libyaml's. A target may include the headers of
+# its deps: Bazel refuses others that the compiler read, and clang's
+# layering_check refuses those of indirect deps.
 _PUBLIC_INCLUDES = [
     "-Isdk/include",
     "-Iexporters/include",
@@ -51,8 +51,8 @@ def pprof_cc_library(name, copts = [], features = [], **kwargs):
         **kwargs
     )
 
-# What stands above a folder's root, itself included. Which of their folders may
-# use which is in tests/code/walls.txt.
+# The roots above each root, itself included. tests/code/walls.txt lists which of
+# their folders may use which.
 _ABOVE = {
     "config": ["config", "tools"],
     "exporters": ["exporters", "config", "tools"],
@@ -230,7 +230,7 @@ def pprof_shared_library(
             "-Wl,--version-script,$(location %s)" % version_script,
             "-Wl,--exclude-libs,libz.a:libyaml.a",
             "-Wl,-z,defs",
-            # Threads that have marked call it when they end.
+            # Threads that marked call the library at their end.
             "-Wl,-z,nodelete",
             "-Wl,--whole-archive,$(location %s),--no-whole-archive" % archive,
         ],
@@ -401,8 +401,8 @@ def _cuda_program(rule, name, srcs, deps, testonly = False, **kwargs):
         **kwargs
     )
 
-# These make no target where there is no CUDA toolkit. What they make needs the
-# C library alone: it is built here and run where a GPU is.
+# Without a CUDA toolkit these make no target. The targets need the C library
+# alone, so they are built here and run on a machine with a GPU.
 
 def pprof_cuda_binary(name, srcs, deps, **kwargs):
     """A program of ours with CUDA sources among its sources."""

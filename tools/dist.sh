@@ -13,7 +13,7 @@ for tag in $(git tag --points-at HEAD 'v*'); do
     { echo "dist: HEAD has the tag $tag, and is $version" >&2 && exit 1; }
 done
 mkdir -p "$out"
-# What Debian's packages are made with is Debian's part.
+# The folder debian is Debian's own part.
 git -c tar.umask=0022 archive --format=tar --prefix="$name/" HEAD -- . \
   ':(exclude)debian' | gzip -9n >"$out/$name.tar.gz"
 cd "$out"

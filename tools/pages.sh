@@ -1,6 +1,6 @@
 #!/bin/sh
-# Has pprof-report write its pages for man, and completions: TOOL SHARE makes
-# SHARE/man and the folders where bash, zsh and fish look.
+# Writes pprof-report's man pages and completions: TOOL SHARE makes SHARE/man and
+# the folders that bash, zsh and fish read.
 set -eu
 
 tool=$1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds what runs on Linux systems of any age: tools/portable.sh ARCH OUT makes
+# Builds for Linux systems of any age: tools/portable.sh ARCH OUT makes
 # OUT/{bin,lib,include} for x86_64 or aarch64, against glibc 2.17, with zlib,
 # libyaml and protobuf-c inside. `tools/portable.sh ARCH OUT static` makes
 # OUT/pprof-report-ARCH alone, which needs no C library at all. Zig's compiler
@@ -34,7 +34,7 @@ out=$(cd "$out" && pwd)
 log=$own/build.log
 : >"$log"
 
-# quiet COMMAND...: what it says goes to the log, whose end is shown if it fails.
+# quiet COMMAND...: its output goes to the log; a failure shows the log's end.
 quiet() {
   "$@" >>"$log" 2>&1 </dev/null && return
   tail -n 30 "$log" >&2
@@ -58,8 +58,8 @@ get_zig() {
   done
 }
 
-# Debian's sources from where this machine has its packages from, by lists of
-# their own: the machine's stay as they are.
+# Gets Debian's sources from the mirror of this machine's packages, by lists of
+# their own: the machine's lists stay as they are.
 get_sources() {
   local apt=$work/apt
   [ -d "$work/sources/zlib" ] && [ -d "$work/sources/libyaml" ] &&
@@ -123,7 +123,7 @@ build_libyaml() {
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON
 }
 
-# One file is all of the library; its compiler is this machine's.
+# The library is one file; its protobuf compiler is this machine's.
 build_protobuf_c() {
   local source=$work/sources/protobuf-c
   [ -e "$deps/lib/libprotobuf-c.a" ] && return
@@ -134,7 +134,7 @@ build_protobuf_c() {
   quiet "$own/bin/ar" rcs "$deps/lib/libprotobuf-c.a" "$own/protobuf-c.o"
 }
 
-# Headers alone, of any architecture; the system's own would come with them.
+# Copies these headers alone: with their folder, the system's would come, too.
 copy_headers() {
   mkdir -p "$deps/include" "$deps/boost"
   cp -rL /usr/include/CL "$deps/include"
@@ -148,8 +148,8 @@ readonly FOUND=(-DPPROF_YAML_LIBRARY="$deps/lib/libyaml.a"
   -DPPROF_PROTOBUF_C_INCLUDE="$deps/include"
   -DPPROF_BOOST_INCLUDE="$deps/boost" -DPPROF_OPENCL_INCLUDE="$deps/include")
 
-# What libpprof_waits.so asks of GCC's unwinder, which ends a cancelled thread: of
-# the system's, as glibc does. Zig has a part of another one.
+# libpprof_waits.so needs GCC's unwinder, which ends a cancelled thread. As glibc
+# does, it uses the system's unwinder: Zig has only a part of another one.
 make_unwinder() {
   local to=$own/unwinder
   mkdir -p "$to"
@@ -176,8 +176,8 @@ build_static() {
   install -m 755 "$own/build/pprof-report" "$out/pprof-report-$arch"
 }
 
-# A symbol of a later glibc, or another library, would keep it from running where
-# its name says that it runs.
+# Checks each file: a symbol of a later glibc, or another library, would keep it
+# from running on the systems of its name.
 check() {
   local file newest needed
   for file in "$out"/lib/*.so "$out/bin/pprof-report"; do

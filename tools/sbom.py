@@ -8,7 +8,7 @@ import datetime
 import json
 import sys
 
-# Name, licence, how it is related to pprof, and what it is for.
+# Name, licence, relation to pprof, and purpose.
 NEEDS = [
     ("zlib", "Zlib", "DEPENDENCY_OF", "compressed traces and blocks"),
     ("libyaml", "MIT", "DEPENDENCY_OF", "configurations"),

@@ -21,7 +21,7 @@ install -m 755 "$installed/lib/libpprof_nvtx.so" \
   "$installed/lib/libpprof_waits.so" "$stage/pprof/lib"
 install -m 755 "$installed/bin/pprof-report" "$stage/pprof/bin"
 
-# What is inside decides where it runs, not this machine.
+# The files inside decide where the wheel runs, not this machine.
 python=$work/zig/bin/python
 "$python" -m pip install --quiet --disable-pip-version-check setuptools wheel
 "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
