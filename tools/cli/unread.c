@@ -124,8 +124,8 @@ static void warn_of_folder(const struct ppi_tool_options *options,
 
 // ---- later runs ----
 
-// Whether the log at `path` is of a run that wanted the name of `input` and
-// began after `*since_ns`, which becomes its begin.
+// Whether the run of the log at `path` wanted the name of `input` and began
+// after `*since_ns`. That becomes its begin.
 static bool is_later(const char *path, const char *input, uint64_t *since_ns) {
   ppi_log_section found;
   if (ppi_log_peek(path, 0, &found) != PPROF_STATUS_OK ||

@@ -9,7 +9,7 @@
 // the inputs, one line a folder. For an input folder it names all of them. For
 // input files it names logs of the same time, such as killed workers of a pool.
 //
-// It also names, for each input, the log of the latest run that found the
-// input's name taken, unless that log is an input: the input is of an earlier
-// run.
+// For each input it also names the log of the latest run that found the input's
+// name taken: the input is of an earlier run. A log that is an input is not
+// named.
 void ppi_tool_warn_unread(const struct ppi_tool_options *options);

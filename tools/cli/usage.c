@@ -141,7 +141,7 @@ void ppi_tool_help_all(const struct ppi_tool_verb *verbs,
 
 // ---- one screen ----
 
-// Of a verb with more options only these are explained.
+// The help of a verb with more options explains only these.
 enum { MANY = 17 };
 static const char *const common[] = {
     "format",  "output",      "view",   "tree", "filter", "columns",
