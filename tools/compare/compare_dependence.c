@@ -254,8 +254,8 @@ static size_t add_runs(const ppi_series *series, size_t num_models,
   return *out_within > 0 ? num : 0;
 }
 
-// The error of the mean of all runs, where one value has a variance of `each`
-// and a noise of `noise` times that.
+// The error of the mean of all runs. One value has a variance of `each`, and a
+// noise of `noise` times that.
 static void join_runs(const ppi_runs *runs, size_t model, double each,
                       double noise, ppi_dependence *out) {
   size_t begin = 0, n = ppi_runs_count(runs), known = 0;

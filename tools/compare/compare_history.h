@@ -17,7 +17,7 @@ typedef struct ppi_history_stage {
   size_t num_changes;
 } ppi_history_stage;
 
-// All of it is borrowed.
+// All pointers are borrowed.
 typedef struct ppi_history {
   const struct ppi_tool_options *options;
   const char *const *points;  // their names
@@ -27,7 +27,7 @@ typedef struct ppi_history {
   ppi_metric metric;
 } ppi_history;
 
-// Answers `code`, or PPI_EXIT_USAGE when it did not arrive.
+// Answers `code`, or PPI_EXIT_USAGE if a write failed.
 int ppi_history_print(const ppi_history *history, int code);
 
 void ppi_history_plot(const ppi_history *history, ppi_page *page);

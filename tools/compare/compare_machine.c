@@ -53,7 +53,7 @@ double ppi_compare_clock(const ppi_compare_machine *machine) {
   return ns > 0 ? sum / ns : 0;
 }
 
-// Of the time: us by ns; < 0: not known.
+// The share of the time, from us and ns; < 0: unknown.
 static double share_of(const ppi_compare_level *level) {
   return level->ns > 0 ? 1e3 * level->sum / level->ns : -1;
 }

@@ -32,7 +32,7 @@ void ppi_compare_machine_take(ppi_compare_machine *machine, const char *name,
 // ppi_compare_clock is the devices' mean SM clock in MHz; 0: not known.
 double ppi_compare_clock(const ppi_compare_machine *machine);
 // ppi_compare_clock_differs writes the difference of `b`, as in "9 % lower
-// clocks", if the clocks of both are known and differ by more than 3 %.
+// clocks". False: a clock is unknown, or they differ by less than 3 %.
 bool ppi_compare_clock_differs(const ppi_compare_machine *a,
                                const ppi_compare_machine *b, char *to,
                                size_t size);

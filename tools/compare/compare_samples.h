@@ -35,7 +35,7 @@ typedef struct ppi_compare_stage {
 } ppi_compare_stage;
 ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage);
 
-// Where and how the runs of an input were made.
+// The provenance of an input's runs: machine, models, configuration, version.
 typedef enum ppi_provenance_key {
   PPI_PROVENANCE_HOST = 0,
   PPI_PROVENANCE_CPU,

@@ -16,7 +16,7 @@ static uint32_t key_of(float value) {
   return bits >> 31 ? ~bits : bits | (uint32_t)1 << 31;
 }
 
-// Answers false where all samples have one digit.
+// Answers false if all samples share the digit.
 static int make_places(size_t *counts, size_t n) {
   size_t place = 0;
   for (size_t i = 0; i < VALUES; i++) {

@@ -11,7 +11,7 @@
   "Whether the programs differ, one run each cannot say: `pprof-report try` " \
   "runs both in\nturns; else give three runs a side, each side as a folder\n"
 
-// All of it is borrowed.
+// All pointers are borrowed.
 typedef struct ppi_compare_result {
   const ppi_samples *inputs;
   const char *const *names;  // of the inputs, as they were given

@@ -3,8 +3,8 @@
 // Decides when to stop running programs in turns, and the result. A round is
 // one run of the base and one of each program that is still in; two rounds, in
 // opposite orders, cancel an even drift. Group-sequential: the error is spent
-// over a few looks that are planned before the first run, so stopping at any of
-// them keeps it. One thread.
+// over a few looks, planned before the first run. A stop at any look keeps the
+// error. One thread.
 #pragma once
 
 #include "compare/compare_comparison.h"

@@ -7,7 +7,7 @@
 #include "compare/compare_turns.h"
 #include "file/text.h"
 
-// All of it is borrowed.
+// All pointers are borrowed.
 typedef struct ppi_turns_result {
   const struct ppi_tool_options *options;
   const ppi_turns *turns;
@@ -20,5 +20,5 @@ typedef struct ppi_turns_result {
   const ppi_page *notes;  // a line each
 } ppi_turns_result;
 
-// Answers `code`, or PPI_EXIT_USAGE when it did not arrive.
+// Answers `code`, or PPI_EXIT_USAGE if a write failed.
 int ppi_turns_print(const ppi_turns_result *result, int code);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds in /proc why a run marks nothing. A process belongs to the run if it
-// descends from the command or has the run's variables, as processes that a
-// launcher left without a parent do.
+// descends from the command or has the run's variables. Processes that a
+// launcher left without a parent have them.
 #include "launch/unmarked.h"
 
 #include <dirent.h>

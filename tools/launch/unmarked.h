@@ -10,7 +10,7 @@
 #include "schema/schema.h"
 
 // ppi_tool_unmarked_say prints one line with the first reason that applies to
-// the processes that `child` has started, and to others that have this run's
+// the processes of the run: descendants of `child`, and others with the run's
 // variables. `others`: something is marked, but under no name of the
 // configuration. False, and no line: none of them listens at a TCP port, and
 // `must` is false.

@@ -166,8 +166,8 @@ static bool append(const char *name, const char *separator, const char *text) {
   return done;
 }
 
-// CUDA loads the library before its first kernel, OpenCL as a layer and ROCm as
-// a tool, even if the program has no markers.
+// CUDA loads the library before its first kernel, OpenCL as a layer, ROCm as a
+// tool. None of them needs markers in the program.
 static bool set_kernels(const struct run *run) {
   return !run->options->run.kernels ||
          (append("PPROF_SET", ";", "devices.kernels=true") &&
