@@ -49,8 +49,9 @@ static pprof_status union_of_requests(const ppi_figures *figures,
   return status;
 }
 
-// What of the device's time without further work comes after the last request;
-// 0 where that is not known: of several runs, or of requests thinned out.
+// How much of the device's time without further work comes after the last
+// request. 0 where that is unknown: with several runs, or with requests thinned
+// out.
 static double after_requests(const ppi_search *search,
                              const ppi_report_device *device) {
   const ppi_figures *figures = search->figures;
@@ -69,7 +70,8 @@ static double after_requests(const ppi_search *search,
   return PPI_MAX(PPI_MIN(after_ns, no_more_ns), 0);
 }
 
-// Work of requests alone, those that are not in the rows taken as usual ones.
+// The device's work for requests. Requests outside the rows count as usual
+// ones.
 static double busy_for_requests(const ppi_answer *answer,
                                 const ppi_report_device *device) {
   const ppi_part part = {.device = device->name,
@@ -103,8 +105,8 @@ pprof_status ppi_active_of(const ppi_search *search,
   }
   out->time_ns = PPI_MIN(out->time_ns, wall_ns);
   out->busy_ns = PPI_MIN(out->busy_ns, out->time_ns);
-  // All that lies outside of requests may have been idle, for want of work
-  // where some came later.
+  // Time outside of requests may all have been idle, while later requests were
+  // still to come.
   idle_ns -= wall_ns - out->time_ns;
   if (search->base != PPI_BASE_STEP)
     out->not_submitted_ns = PPI_MAX(idle_ns, 0);

@@ -12,7 +12,7 @@
 #include "report/findings/processor.h"
 #include "report/findings/serving_line.h"
 
-// The slow ones take little more than the usual ones.
+// Whether slow units take little more than usual ones.
 static const char *steadily(const ppi_answer *answer,
                             const ppi_answer_row *row) {
   enum { FEW = 10, MANY = 100 };
@@ -26,7 +26,8 @@ static const char *steadily(const ppi_answer *answer,
   return is_steady ? ", steadily" : "";
 }
 
-// Without enough processors a stage that computes is on none half of its time.
+// With too few processors, a stage that computes may be on none for half of its
+// time.
 static void put_threads(const ppi_cpu_sums *sums, char *to, size_t size) {
   double ready = ppi_processor_ready(sums);
   double queued = ppi_processor_queued(sums);
@@ -80,7 +81,7 @@ static void put_stage(ppi_search *search, const ppi_costly *costly) {
           steadily(search->answer, costly->row), where, why);
 }
 
-// The line says something else.
+// For a line with other content.
 static void keep_all(ppi_findings *findings) {
   for (size_t i = 0; i < findings->num; i++)
     findings->items[i].in_answer = false;
@@ -101,7 +102,7 @@ static const char *greatest_queue(const ppi_search *search, uint64_t *out_ns) {
   return device;
 }
 
-// The range that is the whole of each request; NULL: there is none, or several.
+// The range that covers each whole request; NULL: none or several.
 static const char *whole_request(const ppi_figures *figures) {
   const char *name = NULL;
   for (size_t r = 0; r < figures->num_request_runs; r++) {
@@ -119,7 +120,7 @@ static const char *whole_request(const ppi_figures *figures) {
   return name;
 }
 
-// In no stage: whoever knows what goes on there has not marked it.
+// For time in no stage: nobody has marked the work there.
 static void put_unmarked(ppi_search *search, const char *time) {
   uint64_t num_left = ppi_ranks_left_out(search->figures, search->base);
   bool is_request = search->base == PPI_BASE_REQUEST;
@@ -195,7 +196,7 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
          strncmp(line, device.text, strlen(device.text)) == 0;
 }
 
-// "rank 1: ", where there are several runs: unlike ones have no average.
+// "rank 1: " if there are several runs: different runs have no common average.
 static void put_run(ppi_search *search, const ppi_limit *limit) {
   ppi_ranks ranks;
   pprof_status status = ppi_ranks_of(search->figures, PPI_NUM_BASES, &ranks);
@@ -207,7 +208,7 @@ static void put_run(ppi_search *search, const ppi_limit *limit) {
   ppi_ranks_clear(&ranks);
 }
 
-// What the model of servers says comes before all parts.
+// The verdict of the limit model comes before all parts.
 static void put_limit(ppi_search *search, const ppi_limit *limit) {
   ppi_findings *out = search->out;
   put_run(search, limit);

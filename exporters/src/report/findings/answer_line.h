@@ -7,8 +7,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_answer_line says which part of a unit's time is the greatest, unless a
-// rule has given the answer.
+// ppi_answer_line names the greatest part of a unit's time, unless a rule has
+// given the answer.
 void ppi_answer_line(ppi_search *search);
 
 PPROF_END_C_

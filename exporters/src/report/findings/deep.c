@@ -14,7 +14,7 @@ static bool is_of(const ppi_figures *figures, const ppi_report_path *path,
   return !costly->inside || (up && strcmp(up->name, costly->inside) == 0);
 }
 
-// Of the places where the stage is the one that has most of it.
+// Of the stage's places, the one with most of its time.
 static const ppi_report_path *place_of(const ppi_figures *figures,
                                        const ppi_costly *costly,
                                        uint64_t *out_all_ns) {
@@ -29,7 +29,7 @@ static const ppi_report_path *place_of(const ppi_figures *figures,
   return found;
 }
 
-// What lies in a path comes directly behind it.
+// The paths inside a path follow it directly.
 static const ppi_report_path *most_in(const ppi_figures *figures,
                                       const ppi_report_path *up) {
   const ppi_report_path *end = figures->paths + figures->num_paths;
@@ -42,8 +42,8 @@ static const ppi_report_path *most_in(const ppi_figures *figures,
   return found;
 }
 
-// Of calls that are cut or never ended only what is inside is known, which may
-// be more than all the others.
+// A call that is cut or never ended has no time of its own, so ranges inside
+// may have more than its siblings.
 static bool is_most(const ppi_report_path *at, const ppi_report_path *next,
                     uint64_t all_ns) {
   uint64_t ns = next->spread.sum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of rules, and the order of what they find.
+// The table of rules, and the order of their findings.
 #include "report/findings/findings.h"
 #include "report/figures/sum.h"
 
@@ -52,7 +52,7 @@ static int compare_findings(const void *left, const void *right) {
   return order ? order : strcmp(a->text, b->text);
 }
 
-// What the model of servers says better, where it has a verdict.
+// Rules that the limit model replaces where it has a verdict.
 static bool is_of_limit(const char *id) {
   static const char *const ids[] = {"device-bound", "dominates", "queueing",
                                     "waiting", "input-bound"};

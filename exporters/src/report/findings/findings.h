@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a finished report's figures say, in sentences: which stage, how much,
-// why, and what to do next. docs/findings.md has a section for each id.
+// The findings of a finished report as sentences: which stage, how much, why,
+// and what to do next. docs/findings.md has a section for each id.
 #pragma once
 
 #include "report/figures/roofline.h"
@@ -11,19 +11,19 @@ PPROF_BEGIN_C_
 
 enum { PPI_MOST_RULES = 48 };
 
-// What may be known of a rule from outside.
+// The public description of a rule.
 typedef struct ppi_finding_rule {
   const char *id;
   double threshold;
   const char *unit;    // of the threshold
-  const char *reason;  // why that threshold
+  const char *reason;  // why that threshold is right
 } ppi_finding_rule;
 
-// All zero: as the rules have it.
+// All zero: the rules' own settings.
 typedef struct ppi_findings_options {
   bool is_set[PPI_MOST_RULES];  // by the rule's index
   double thresholds[PPI_MOST_RULES];
-  // Of stages of which it is known what they compute; borrowed.
+  // Stages with a known amount of computing; borrowed.
   const ppi_roofline *rooflines;
   size_t num_rooflines;
 } ppi_findings_options;
@@ -33,7 +33,7 @@ const ppi_finding_rule *ppi_finding_rule_at(size_t index);
 // ppi_findings_set sets a threshold. INVALID: no such rule, or no threshold.
 pprof_status ppi_findings_set(ppi_findings_options *options, const char *id,
                               double threshold);
-// ppi_findings_of looks at `figures` by all rules; `options` may be NULL.
+// ppi_findings_of applies all rules to `figures`; `options` may be NULL.
 pprof_status ppi_findings_of(const ppi_figures *figures,
                              const ppi_findings_options *options,
                              ppi_findings *out);

@@ -52,7 +52,7 @@ static bool list_stages(const ppi_figures *figures, stages *out) {
   return true;
 }
 
-// Stages of one name are one.
+// Stages of the same name are one.
 static void choose(const hop *hops, size_t num, ppi_hops *out) {
   for (size_t i = 0; i < num;) {
     const char *name = hops[i].name;
@@ -70,7 +70,7 @@ pprof_status ppi_hops_of(const ppi_figures *figures, ppi_hops *out) {
   size_t num_requests = 0, num_cold;
   stages all;
   *out = (ppi_hops){0};
-  // What a process does not record of a joined request others do.
+  // For a joined request, other processes record what this one does not.
   if (figures->are_joined) return PPROF_STATUS_OK;
   pprof_status status =
       list_stages(figures, &all)

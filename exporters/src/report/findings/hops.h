@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For how long nothing went on for requests before each stage of theirs. Cold
+// The time without any work for requests before each of their stages. Cold
 // requests do not count.
 #pragma once
 
@@ -9,7 +9,7 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_hops {
-  const char *name;  // of the stage that most time passed before; NULL: none
+  const char *name;  // the stage with most of that time before it; NULL: none
   uint64_t hop_ns;   // that time
   uint64_t all_ns;   // of all requests
 } ppi_hops;

@@ -21,7 +21,7 @@ uint64_t ppi_part_sum(const ppi_answer *answer, const ppi_part *part) {
   return sum_ns;
 }
 
-// Rows lie by name.
+// Rows are sorted by name.
 const ppi_answer_row *ppi_part_greatest(const ppi_answer *answer,
                                         const ppi_part *part) {
   const ppi_answer_row *greatest = NULL;
@@ -44,7 +44,7 @@ const ppi_answer_row *ppi_part_greatest(const ppi_answer *answer,
   return greatest;
 }
 
-// Of the same place; `row` and its parts lie one after the other.
+// Rows of the same place: `row` and its parts follow each other.
 static const ppi_answer_row *greatest_inside(const ppi_answer *answer,
                                              const ppi_answer_row *row,
                                              uint64_t *out_all_ns) {
@@ -69,7 +69,7 @@ ppi_costly ppi_part_costly(const ppi_answer *answer) {
   uint64_t all_ns;
   const ppi_answer_row *part = greatest_inside(answer, row, &all_ns);
   uint64_t self_ns = row->total_ns - PPI_MIN(all_ns, row->total_ns);
-  // A stage that calls itself is one.
+  // A stage that calls itself counts as one.
   bool is_other = part && strcmp(part->child, row->name) != 0;
   if (!is_other || part->total_ns < self_ns ||
       part->total_ns < stage.sum_ns / LEAST)
@@ -139,7 +139,7 @@ static void see_unit(void *context, uint64_t ns, uint64_t num) {
   sum->sum_ns += (double)ns * (double)num;
 }
 
-// Each is ten times as long as a usual one.
+// An outlier takes at least ten times as long as the usual unit.
 static outliers outliers_of(const ppi_answer *answer,
                             const ppi_answer_row *row) {
   uint64_t usual_ns = ppi_answer_quantile(answer, row, 50);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of the units' time stages, devices and threads have, out of the rows of
-// the additive table.
+// The parts of the units' time that stages, devices and threads have, from the
+// rows of the additive table.
 #pragma once
 
 #include "report/findings/search.h"
 
 PPROF_BEGIN_C_
 
-// What a part's rows have in common; NULL: any.
+// The common properties of a part's rows; NULL: any.
 typedef struct ppi_part {
   const char *name, *device;
-  unsigned wheres;  // of 1 << ppi_where
+  unsigned wheres;  // bits 1 << ppi_where
 } ppi_part;
 
 enum {
@@ -28,38 +28,39 @@ uint64_t ppi_part_sum(const ppi_answer *answer, const ppi_part *part);
 // none has any.
 const ppi_answer_row *ppi_part_greatest(const ppi_answer *answer,
                                         const ppi_part *part);
-// What most of the units' work is: a stage, or what costs most directly inside
-// one that does little itself.
+// The greatest work of the units: a stage, or the costliest part directly
+// inside a stage that does little itself.
 typedef struct ppi_costly {
   const ppi_answer_row *row;  // NULL: nothing works
   const char *name;
-  const char *inside;  // the stage around it; NULL: it is one
+  const char *inside;  // the stage around it; NULL: it is a stage
   uint64_t sum_ns;     // of all units
 } ppi_costly;
 ppi_costly ppi_part_costly(const ppi_answer *answer);
 // ppi_costly_name has "classify", or "classify, inside image,".
 ppi_words ppi_costly_name(const ppi_costly *costly);
-// ppi_part_on_host is the time on the host of all stages called `name`, and of
-// parts of other stages called so.
+// ppi_part_on_host is the host time of all stages called `name`, and of parts
+// with that name in other stages.
 uint64_t ppi_part_on_host(const ppi_answer *answer, const char *name);
-// ppi_part_mean is `sum_ns` of all units, of an average one.
+// ppi_part_mean turns `sum_ns` of all units into the mean of one unit.
 double ppi_part_mean(const ppi_answer *answer, uint64_t sum_ns);
 double ppi_part_share(const ppi_answer *answer, uint64_t sum_ns);
-// ppi_part_of_all is the share that `ns` has of the time of all units, with
-// those that are not in the rows; at most 1.
+// ppi_part_of_all is the share of `ns` in the time of all units, including
+// units outside the rows; at most 1.
 double ppi_part_of_all(const ppi_search *search, double ns);
-// ppi_part_of_unit has words for a part: "41 of 124 ms a request (33 %)".
+// ppi_part_of_unit words a part: "41 of 124 ms a request (33 %)".
 ppi_words ppi_part_of_unit(const ppi_search *search, uint64_t sum_ns);
-// ppi_part_has_outliers: few units, far from usual, have most of a row's time;
-// its mean is then no unit's. ppi_part_of_usual has words for both: "1.50 us of
-// a usual step, and up to 3.75 s in 1 of 101 (100 % of its time)"; of a row
-// without outliers it is ppi_part_of_unit of `sum_ns`.
+// ppi_part_has_outliers: few units, far from usual, have most of a row's time,
+// so its mean fits no unit. ppi_part_of_usual words both: "1.50 us of a usual
+// step, and up to 3.75 s in 1 of 101 (100 % of its time)". Without outliers it
+// is ppi_part_of_unit of `sum_ns`.
 bool ppi_part_has_outliers(const ppi_answer *answer, const ppi_answer_row *row);
 ppi_words ppi_part_of_usual(const ppi_search *search, const ppi_answer_row *row,
                             uint64_t sum_ns);
-// From here on requests that nothing works for wait for one another.
+// From this many units under way on, requests without work wait for one
+// another.
 #define PPI_SEVERAL 1.5
-// ppi_part_in_flight is by Little's law how many units are under way at a time.
+// ppi_part_in_flight is the mean number of units under way, by Little's law.
 double ppi_part_in_flight(const ppi_answer *answer);
 
 PPROF_END_C_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes how much of a stage its thread was on a processor.
+// Computes the share of a stage's time that its thread was on a processor.
 #include "report/findings/processor.h"
 
 #include <string.h>

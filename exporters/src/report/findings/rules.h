@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules, one row each: ppi_rule_NAME looks, its id, the threshold that it
-// has by default and its unit, and why that one.
+// The rules, one row each: the function ppi_rule_NAME, the id, the default
+// threshold and its unit, and the reason for it.
 #pragma once
 
 #include "report/findings/search.h"

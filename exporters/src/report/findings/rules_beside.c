@@ -8,7 +8,8 @@
 
 #include "report/findings/parts.h"
 
-// The interval of the mean of `row`'s calls, as a part of it, squared.
+// The square of the interval of the mean of `row`'s calls, as a part of the
+// mean.
 static double variation(const ppi_report_interference *row) {
   double n = (double)row->num_measured;
   double mean = (double)row->measured_ns / n;
@@ -55,7 +56,7 @@ static void report_pair(ppi_search *search,
   ppi_finding_value_add(finding, "shared", (double)pair->shared_ns, "ns");
 }
 
-// A stage's row of all its calls stands before those beside others.
+// The row of all calls of a stage comes before its rows beside other stages.
 void ppi_rule_interference(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   const ppi_report_interference *alone = NULL;

@@ -16,7 +16,7 @@
 
 // ---- unsteady ----
 
-// The calls of a stage that are not cold, where that is known.
+// The warm calls of a stage, where cold calls are known.
 typedef struct calls {
   const ppi_histogram *times;
   ppi_spread spread;
@@ -46,8 +46,8 @@ static bool is_around(const ppi_report_name *name) {
   return !name->device.n && 2 * name->self_ns < name->host.sum;
 }
 
-// What lies around other stages is unsteady as they are; what is a part of one,
-// or a unit itself, is none.
+// Stages around others are unsteady because the inner ones are. Parts of a
+// stage, and units, are no stages.
 static bool is_stage(const ppi_figures *figures, const ppi_report_name *name) {
   switch (name->category) {
     case PPROF_CATEGORY_KERNEL:
@@ -65,8 +65,8 @@ static bool is_stage(const ppi_figures *figures, const ppi_report_name *name) {
          !is_request(figures, name->name);
 }
 
-// The thread on which a call usually takes longest, if it is the slow one:
-// slower than the usual call by half of what makes one slow.
+// The thread with the longest usual call, if it is slow: slower than the usual
+// call by half of the threshold.
 static const ppi_report_thread_name *slow_thread(const ppi_figures *figures,
                                                  const ppi_report_name *name,
                                                  uint64_t least_ns) {
@@ -99,8 +99,8 @@ static void put_thread(const ppi_figures *figures, const ppi_report_name *name,
                 ppi_words_time(usual_ns).text);
 }
 
-// The rank of P99 is known to some calls only: compared is the lower end of an
-// interval of 95 %.
+// The rank of P99 is uncertain, so the rule compares the lower end of its 95 %
+// interval.
 static void report_uneven(ppi_search *search, const ppi_report_name *name) {
   enum { LEAST = 200 };
   const calls all = calls_of(search->figures, name);
@@ -142,7 +142,7 @@ void ppi_rule_uneven(ppi_search *search) {
 
 // ---- the first calls of the runs ----
 
-// How many times as long as a usual call; 0: not known.
+// The ratio to a usual call; 0: unknown.
 static double first_ratio(const ppi_phases *phases) {
   enum { LEAST = 10 };
   double usual_ns = (double)ppi_histogram_quantile(&phases->steady_times, 0.5);
@@ -150,8 +150,8 @@ static double first_ratio(const ppi_phases *phases) {
   return (double)phases->first.sum / (double)phases->first.n / usual_ns;
 }
 
-// "wait for requests", "idle": no work by its own word, however long the first
-// one is.
+// Names such as "wait for requests" and "idle": no work, however long the first
+// call is.
 static bool says_it_waits(const char *name) {
   static const char *const words[] = {"wait", "idle"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -177,7 +177,7 @@ void ppi_rule_first_call(ppi_search *search) {
     found = name;
     most = phases;
   }
-  // As much as a problem has to explain.
+  // A problem has to explain at least this much.
   if (!found || 100 * most->first.sum < figures->wall_ns) return;
   ppi_finding *finding = ppi_search_add(search, PPI_FACT, 0);
   if (!finding) return;
@@ -206,8 +206,8 @@ typedef struct stage {
   double share;         // of the units' time
 } stage;
 
-// Stages on the host with a tenth of the units' time: of less the answer does
-// not depend. What lies around others computes as they do.
+// Host stages with at least a tenth of the units' time: the answer does not
+// depend on smaller ones. Stages around others compute as the inner ones do.
 static bool next_stage(const ppi_search *search, size_t *at, stage *out) {
   const ppi_figures *figures = search->figures;
   while (*at < figures->num_names) {
@@ -272,7 +272,7 @@ static void say_waits(const stage *of, ppi_finding *finding) {
 void ppi_rule_blocks(ppi_search *search) {
   stage next;
   for (size_t at = 0; next_stage(search, &at, &next);) {
-    // Who is ready to run waits for nothing but a processor.
+    // A thread that is ready to run waits only for a processor.
     if (100 * ppi_processor_ready(&next.sums) > search->threshold) continue;
     ppi_finding *finding = ppi_search_add(search, PPI_FACT, next.share);
     if (!finding) return;

@@ -10,7 +10,7 @@
 #include "report/findings/active.h"
 #include "report/findings/parts.h"
 
-// The device that has most of a unit's time, as far as its times are known.
+// The device with most of a unit's time, as far as its times are known.
 static const ppi_report_device *busiest(ppi_search *search, ppi_active *out) {
   const ppi_figures *figures = search->figures;
   const ppi_report_device *found = NULL;
@@ -18,7 +18,7 @@ static const ppi_report_device *busiest(ppi_search *search, ppi_active *out) {
   for (size_t i = 0; i < figures->num_devices; i++) {
     const ppi_report_device *device = &figures->devices[i];
     ppi_active active;
-    // As the rule about missing times has it.
+    // The rule for missing times has the same limit.
     if (!device->ranges || 100 * device->untimed > device->ranges) continue;
     search->failed |= ppi_active_of(search, device, &active) != PPROF_STATUS_OK;
     if (search->failed) return NULL;
@@ -109,8 +109,8 @@ void ppi_rule_device_bound(ppi_search *search) {
   put_active(&active, active.busy_ns, "busy", finding);
 }
 
-// What the host does while no device works: its greatest row. Of requests the
-// rows overlap those of others, so that it is only what one of them did.
+// The greatest row of the host while no device works. Rows of requests overlap
+// those of other requests, so the row is the work of one request only.
 static void put_idle_stage(const ppi_search *search, char *to, size_t size) {
   const ppi_part part = {.wheres = 1u << PPI_WHERE_HOST | PPI_PART_WAITING |
                                    1u << PPI_WHERE_BETWEEN};
@@ -136,7 +136,8 @@ static bool is_in_answer(const ppi_limit *limit, double share) {
   return limit->says_gaps && idle < share + 0.03 && idle > share - 0.03;
 }
 
-// Of the rounds: what passes before and after them is none of its time.
+// The limit is the device, over the rounds of the loop: time before and after
+// them does not count.
 static bool is_the_limit(const ppi_limit *limit, const char *device) {
   bool is = false;
   for (size_t i = 0; i < limit->num_names; i++)
@@ -216,7 +217,7 @@ void ppi_rule_copies(ppi_search *search) {
   put_rate(figures, copies->name, finding);
 }
 
-// A call that submits; a trace has it beside what it submitted.
+// A call that submits work; in a trace it stands beside that work.
 static bool is_launch(const ppi_report_name *name) {
   return name->category == PPROF_CATEGORY_RUNTIME &&
          (strstr(name->name, "Launch") || strstr(name->name, "Enqueue"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the interpreter does to a run: its collections, and callbacks that keep
-// an event loop.
+// Finds what the interpreter does to a run: its collections, and callbacks that
+// keep an event loop.
 #include "report/findings/rules.h"
 
 #include "base/base.h"
@@ -19,8 +19,8 @@ void ppi_rule_collections(ppi_search *search) {
   if (!found || !(wall_ns > 0)) return;
   double mean_ns = (double)found->ns / (double)found->num;
   double share = (double)found->ns / wall_ns;
-  // Pauses of a usual unit's length matter however rare they are; one alone may
-  // be that of the end.
+  // Pauses as long as a usual unit matter, however rare. A single one may
+  // belong to the end of the run.
   bool is_long = found->num > 1 && search->unit_ns > 0 &&
                  mean_ns > search->unit_ns / 2 && search->answer->num_units > 1;
   if (100 * share < search->threshold && !is_long) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds what the recording missed and what it cost.
+// Finds what the recording missed, and its cost.
 #include "report/findings/rules.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ static const char *why_unknown(const ppi_figures *figures) {
              : "work without a device time may lie there";
 }
 
-// Gaps shorter than the clock errors of their borders, and those in which work
-// without a time may have run.
+// Gaps that are shorter than the clock errors of their borders, or that may
+// contain untimed work.
 void ppi_rule_clock_error(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   double wall_ns = 0, unknown_ns = 0;
@@ -67,7 +67,8 @@ void ppi_rule_clock_error(ppi_search *search) {
   ppi_finding_value_add(finding, "clock_error", error_ns, "ns");
 }
 
-// A table of steps has no row for who makes none: a worker of a data loader.
+// A table of steps has no row for a process without steps, such as a worker of
+// a data loader.
 void ppi_rule_left_out(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   double num = (double)ppi_ranks_left_out(figures, search->base);
@@ -119,7 +120,7 @@ void ppi_rule_device_times(ppi_search *search) {
   ppi_finding_value_add(finding, "share", 100 * untimed / all, "%");
 }
 
-// What a session says that has timed nothing of a device in use.
+// The session's note that it has timed nothing of a device in use.
 void ppi_rule_not_timed(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   double num = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the machine does to a run: clocks, quotas, memory and neighbours.
+// Finds what the machine does to a run: clocks, quotas, memory and neighbours.
 #include "report/findings/rules.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct subject {
   unsigned device;
 } subject;
 
-// ---- what each cause says ----
+// ---- the text of each cause ----
 
 static void put_share(const subject *of, char *to, size_t size) {
   ppi_words_put(to, size, "%s (%s of the run)",
@@ -112,7 +112,7 @@ static void say_swapping(const subject *of, char *to, size_t size) {
 typedef struct row {
   // Of the run: reported whatever calls met it.
   double least;
-  bool is_fact;  // what a program may be meant to do, where no call is slow
+  bool is_fact;  // the program may be meant to do this, if no call is slow
   void (*say)(const subject *of, char *to, size_t size);
   const char *next;
 } machine_row;

@@ -15,7 +15,7 @@ static bool reaches(const ppi_search *search, double share) {
   return share > 0 && 100 * share >= search->threshold;
 }
 
-// What all findings here have: how long, of how many, and the share.
+// The values of all findings here: the time, the number of units and the share.
 static void put_values(const ppi_search *search, uint64_t sum_ns,
                        ppi_finding *finding) {
   const ppi_answer *answer = search->answer;
@@ -28,7 +28,7 @@ static void put_values(const ppi_search *search, uint64_t sum_ns,
                         "%");
 }
 
-// What comes next depends on what is known of it.
+// The advice depends on the stage's known CPU use.
 static void put_next(const ppi_search *search, const ppi_costly *costly,
                      ppi_finding *finding) {
   ppi_cpu_sums sums = ppi_processor_of(search->figures, costly->name);
@@ -71,7 +71,7 @@ void ppi_rule_dominates(ppi_search *search) {
 
 // ---- queueing ----
 
-// What of the queueing for `device` is more than clock error.
+// The part of the queueing for `device` that exceeds the clock error.
 static double known_part(const ppi_figures *figures, const char *device) {
   double delay_ns = 0, error_ns = 0;
   for (size_t i = 0; i < figures->num_queues; i++) {
@@ -109,8 +109,8 @@ static void queue_for(ppi_search *search, const char *device) {
           ppi_words_percent(share * known, 1).text);
 }
 
-// With one request at a time nothing waits for another: what passes then is
-// marked by nobody.
+// With one request at a time nothing waits for another request: the time lacks
+// markers.
 static void queue_before_stage(ppi_search *search) {
   ppi_hops hops;
   search->failed |= ppi_hops_of(search->figures, &hops) != PPROF_STATUS_OK;
@@ -169,7 +169,7 @@ typedef struct readers {
   size_t num;
 } readers;
 
-// Names lie by category.
+// Names are sorted by category.
 static readers readers_of(const ppi_figures *figures) {
   readers all = {.names = figures->names};
   for (size_t i = 0; i < figures->num_names; i++) {
@@ -185,7 +185,7 @@ static bool is_reader(const readers *all, const char *name) {
   return false;
 }
 
-// Rows on the host are of times in which no device works for the unit.
+// Rows on the host count time without device work for the unit.
 void ppi_rule_input_bound(ppi_search *search) {
   const ppi_answer *answer = search->answer;
   const ppi_part host = {.wheres = 1u << PPI_WHERE_HOST};

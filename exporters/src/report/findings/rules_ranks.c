@@ -24,7 +24,7 @@ static int compare_ranks(const void *left, const void *right) {
   return strcmp(a->name, b->name);
 }
 
-// Those that have enough units, the one with least work first.
+// The ranks with enough units, sorted by work, least first.
 static rank *list_ranks(const ppi_rank *ranks, size_t num, size_t *out_num) {
   enum { LEAST = 20 };
   const ppi_part waiting = {.wheres = PPI_PART_WAITING};
@@ -42,13 +42,13 @@ static rank *list_ranks(const ppi_rank *ranks, size_t num, size_t *out_num) {
   return list;
 }
 
-// The median of the others, the greater one of two.
+// The median of the others; of two, the greater one.
 static const rank *usual_of(const rank *list, size_t num) {
   return &list[(num - 1) / 2];
 }
 
-// In half of its units a rank waits for so long, or, where it never waits for
-// others, has ended so much earlier than the slow one.
+// Whether a rank waits at least this long in half of its units. A rank that
+// never waits for others has to end that much earlier than the slow one.
 static bool waits(const rank *usual, const rank *slow, double least_ns) {
   const ppi_part waiting = {.wheres = PPI_PART_WAITING};
   const ppi_answer_row *row = ppi_part_greatest(usual->answer, &waiting);
@@ -59,7 +59,7 @@ static bool waits(const rank *usual, const rank *slow, double least_ns) {
   return slow_ns - usual_ns >= least_ns;
 }
 
-// The stage that takes most longer on the slow rank.
+// The stage that is longer by most on the slow rank.
 static const char *slow_stage(const rank *usual, const rank *slow,
                               double *out_slow_ns, double *out_usual_ns) {
   const char *found = NULL;
@@ -67,7 +67,7 @@ static const char *slow_stage(const rank *usual, const rank *slow,
   for (size_t i = 0; i < slow->answer->num_rows; i++) {
     const ppi_part part = {.name = slow->answer->rows[i].name,
                            .wheres = PPI_PART_WORK};
-    // Too small to be it; and of the others there are few.
+    // Skips rows that are too small; that leaves few to compare.
     bool is_small =
         1000 * slow->answer->rows[i].total_ns < slow->answer->total_ns;
     if (is_small || !ppi_part_has(&part, &slow->answer->rows[i])) continue;
@@ -95,7 +95,7 @@ static void count_wait(void *context, uint64_t ns, uint64_t num) {
   if ((double)ns >= sum->least_ns) sum->num += num;
 }
 
-// In how many of their units the others wait so long: "all of theirs".
+// The share of the others' units with such a wait: "all of theirs".
 static ppi_words waits_of_others(const rank *list, size_t num_others,
                                  double least_ns) {
   const ppi_part waiting = {.wheres = PPI_PART_WAITING};
@@ -114,7 +114,7 @@ static ppi_words waits_of_others(const rank *list, size_t num_others,
   return words;
 }
 
-// The list ends with the slow one.
+// The slow rank is the last of the list.
 static void put_rank(const ppi_search *search, const rank *list, size_t num,
                      double least_ns, ppi_finding *finding) {
   double slow_ns = 0, usual_ns = 0;
@@ -138,7 +138,8 @@ static void put_rank(const ppi_search *search, const rank *list, size_t num,
   ppi_finding_value_add(finding, "work_usual", usual->work_ns, "ns");
 }
 
-// "rank 0 waits for rank 1", where that is much of a unit; of many a usual one.
+// "rank 0 waits for rank 1" if that is much of a unit; of many ranks, a usual
+// one.
 static void put_answer(ppi_search *search, const rank *usual,
                        const rank *slow) {
   const double much = 0.2;

@@ -5,7 +5,7 @@
 
 #include "report/findings/tail.h"
 
-// What the difference consists of, as the end of a sentence.
+// The greatest cause of the difference, as the end of a sentence.
 static void put_part(const ppi_tail *tail, char *to, size_t size) {
   static const char *const before[] = {
       [PPI_TAIL_STAGE] = "is more of ",
@@ -51,7 +51,8 @@ void ppi_rule_tail(ppi_search *search) {
   search->failed |= ppi_tail_of(search->figures, &tail) != PPROF_STATUS_OK;
   if (search->failed || tail.num_slow < LEAST) return;
   double more_ns = tail.slow_ns - tail.usual_ns;
-  // Slower by a half than usual ones: else there is no tail.
+  // Slow requests take at least half again as long as usual ones: else there is
+  // no tail.
   if (2 * more_ns < tail.usual_ns ||
       100 * (tail.part_ns - tail.error_ns) < search->threshold * more_ns)
     return;

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "report/findings/parts.h"
 
-// Of the unit's time, wherever the stage lies in it.
+// The share of the unit's time, wherever the stage is in it.
 static double share_of(const ppi_search *search, const char *stage) {
   const ppi_part part = {.name = stage, .wheres = PPI_PART_WORK};
   uint64_t sum_ns = PPI_MAX(ppi_part_sum(search->answer, &part),

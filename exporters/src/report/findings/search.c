@@ -6,10 +6,10 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// Of a unit's time: what a problem explains of it, at least.
+// The least share of a unit's time that a problem has to explain.
 #define LEAST_SHARE 0.01
 
-// A broken log can say anything.
+// A broken log may lead to any number.
 static uint64_t whole_ns(double ns) {
   const double most_ns = 9e18;
   return ns > 0 ? (uint64_t)PPI_MIN(ns, most_ns) : 0;

@@ -12,13 +12,13 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_search {
   const ppi_figures *figures;
-  const ppi_answer *answer;  // of `base`
+  const ppi_answer *answer;  // by `base`
   ppi_base_kind base;
   const char *unit;    // "request", "step", "run"
   const char *a_unit;  // "an iteration"
   double unit_ns;      // the mean time of one
-  const char *id;      // of the rule that looks
-  double threshold;    // its own
+  const char *id;      // of the current rule
+  double threshold;    // of the current rule
   const ppi_roofline *rooflines;
   size_t num_rooflines;
   ppi_impossible impossible;
@@ -26,10 +26,10 @@ typedef struct ppi_search {
   bool failed;  // out of memory
 } ppi_search;
 
-// ppi_search_add adds an empty finding that explains `share` of the time of the
-// units, to be filled before the next; NULL when out of memory. A problem that
-// explains too little of it to matter is left out (NULL), and so is all but the
-// limits where times are wrong.
+// ppi_search_add adds an empty finding that explains `share` of the units'
+// time; fill it before the next. NULL: out of memory, or a problem that
+// explains too little. With impossible times it is NULL for everything except
+// limits, too.
 typedef enum ppi_finding_sort {
   PPI_FACT = 0,
   PPI_PROBLEM,

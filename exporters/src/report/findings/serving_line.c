@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// The class with the most time; one with a divided time comes before others.
+// The class with the most time; classes with divided times come first.
 static const ppi_report_serving *find_class(const ppi_figures *figures) {
   const ppi_report_serving *found = NULL;
   for (size_t i = 0; i < figures->num_serving; i++) {
@@ -22,7 +22,7 @@ static const ppi_report_serving *find_class(const ppi_figures *figures) {
   return found;
 }
 
-// Which of those not yet named takes the most.
+// The greatest part that has no name in the line yet.
 static int greatest_part(const ppi_serving_slow *slow, unsigned named) {
   int greatest = -1;
   for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++)
@@ -32,7 +32,7 @@ static int greatest_part(const ppi_serving_slow *slow, unsigned named) {
   return greatest;
 }
 
-// Parts from a twentieth on, the greatest first.
+// Parts of at least a twentieth, the greatest first.
 static void put_parts(const ppi_serving_slow *slow, double sum_ns, char *to,
                       size_t size) {
   enum { LEAST = 20 };

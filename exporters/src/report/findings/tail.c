@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes what the slowest requests have more of.
+// Computes which part of a request is longer in the slowest requests.
 #include "report/findings/tail.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct piece {
   ppi_tail_part part;
   uint32_t number;    // of `stage`
   const char *stage;  // "": of none
-  size_t request;     // its number in the order of lengths
+  size_t request;     // its rank by length
   double ns;
 } piece;
 
@@ -84,14 +84,14 @@ static bool is_usual(size_t num, size_t at) {
   return at >= num / 4 && at < num - num / 4;
 }
 
-// Of parts that take as much longer the first one, by name.
+// Of parts with equal differences, the first by name wins.
 static bool is_greatest(const piece *at, double part_ns, const ppi_tail *out) {
   if (part_ns <= 0 || part_ns != out->part_ns) return part_ns > out->part_ns;
   if (at->part != out->part) return at->part < out->part;
   return out->stage && strcmp(at->stage, out->stage) < 0;
 }
 
-// `from` to `to`: pieces of one part. A request that has none of it counts as
+// `from` to `to`: pieces of one part. A request without such a piece counts as
 // 0.
 static void judge(const pieces *all, size_t from, size_t to, ppi_tail *out) {
   double usual = 0, sum = 0, squares = 0, one = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three digits, no letter cut in two.
+// Writes figures with three digits and cuts names between letters.
 #include "report/findings/words.h"
 
 #include <stdarg.h>
@@ -26,7 +26,7 @@ void ppi_words_put(char *to, size_t size, const char *format, ...) {
   va_end(arguments);
   if (len < 0) *to = 0;
   if (len < 0 || (size_t)len < size || size < 2) return;
-  // Of the last letter only a part may have found room.
+  // The last letter may be cut.
   size_t last = size - 2;
   while (last && is_inside_letter(to[last])) last--;
   if (last + letter_size(to[last]) > size - 1) to[last] = 0;
@@ -97,7 +97,7 @@ ppi_words ppi_words_name(const char *name) {
   enum { MOST = 40, HEAD = 18, TAIL = 19 };
   ppi_words words;
   if (!*name) name = PPI_NO_NAME;
-  // As a session and PyTorch's traces call it.
+  // Sessions and PyTorch's traces use these names.
   if (strcmp(name, "ProfileStep") == 0 || strcmp(name, "ProfilerStep*") == 0)
     name = "the step";
   size_t len = strlen(name), head = HEAD, tail = TAIL;

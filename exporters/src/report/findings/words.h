@@ -9,21 +9,21 @@
 
 PPROF_BEGIN_C_
 
-// Short texts to be put into sentences.
+// Short texts for use in sentences.
 typedef struct ppi_words {
   char text[96];
 } ppi_words;
-// ppi_words_time has three digits that say something: "41 ms", "1.52 s".
+// ppi_words_time has three significant digits: "41 ms", "1.52 s".
 ppi_words ppi_words_time(double ns);
 // ppi_words_percent is `part` of `whole`: "33 %", "0.41 %".
 ppi_words ppi_words_percent(double part, double whole);
-// ppi_words_bytes has the same digits, of powers of 1000: "1.52 GB".
+// ppi_words_bytes has the same digits, with powers of 1000: "1.52 GB".
 ppi_words ppi_words_bytes(double bytes);
-// ppi_words_rate has them, too: "1.52 TFLOP/s".
+// ppi_words_rate has the same digits: "1.52 TFLOP/s".
 ppi_words ppi_words_rate(double rate, const char *unit_name);
-// ppi_words_name is cut in the middle when it is long; "the step" of steps.
+// ppi_words_name cuts a long name in the middle; a step becomes "the step".
 ppi_words ppi_words_name(const char *name);
-// ppi_words_number has three digits that say something: "3.9", "1 700".
+// ppi_words_number has three significant digits: "3.9", "1 700".
 ppi_words ppi_words_number(double number);
 __attribute__((format(printf, 3, 4))) void ppi_words_put(char *to, size_t size,
                                                          const char *format,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of one kind and stage, request by request, become a row.
+// Groups the pieces of requests' gaps by kind and stage into rows of the
+// answer.
 #include "report/limit/rules.h"
 
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "base/sort.h"
 #include "report/limit/say.h"
 
-// Pieces of one kind and stage.
 typedef struct group {
   const ppi_blame_piece *pieces;
   size_t num;
@@ -25,7 +25,7 @@ static bool is_of_station(ppi_blame_kind kind) {
 
 // ---- groups ----
 
-// Of stations of one name the first one stands for all.
+// Stations of one name count as the first of them.
 static void join_stations(const ppi_limit_model *model, ppi_blame *blame) {
   for (size_t i = 0; i < blame->num_pieces; i++) {
     ppi_blame_piece *piece = &blame->pieces[i];
@@ -44,7 +44,8 @@ static int compare_pieces(const void *left, const void *right) {
   return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-// The group that begins with piece `at`, of those of gaps alone if `gaps`.
+// The group that begins with piece `at`. With `gaps`, only pieces of gaps
+// count.
 static group group_at(const ppi_limit_model *model, const ppi_blame *blame,
                       size_t at) {
   const ppi_blame_piece *first = &blame->pieces[at];
@@ -70,7 +71,7 @@ typedef struct dividing {
   size_t num_seen;
 } dividing;
 
-// A request that was looked at stands for so many of all.
+// How many of all requests this examined request represents.
 static uint64_t weight_of(const dividing *to, uint32_t unit) {
   uint64_t all = to->answer->num_units, seen = to->num_seen;
   return (unit + 1) * all / seen - unit * all / seen;
@@ -90,7 +91,7 @@ static pprof_status add_unit(const dividing *to, ppi_answer_row *row,
   return status;
 }
 
-// What is left of rounding is the next row's, so that rows add up.
+// The rounding error passes to the next row, so that the rows add up.
 static pprof_status add_row(dividing *to, const group *of) {
   static const ppi_where wheres[PPI_NUM_BLAME_KINDS] = {
       [PPI_BLAME_WORK] = PPI_WHERE_BETWEEN,
@@ -158,7 +159,7 @@ static int compare_rows(const void *left, const void *right) {
   return strcmp(a->name, b->name);
 }
 
-// The greatest ones in order; the last row is all others.
+// The greatest rows in order; the last row is the sum of all others.
 static void fill_rows(ppi_limit_blame *rows, size_t num, ppi_limit *out) {
   enum { LISTED = PPI_LIMIT_BLAMES - 1 };
   if (num > 1) qsort(rows, num, sizeof *rows, compare_rows);
@@ -174,7 +175,8 @@ static void fill_rows(ppi_limit_blame *rows, size_t num, ppi_limit *out) {
   }
 }
 
-// Lengths at which the usual requests begin and end, and the slow ones begin.
+// Borders of length: where the usual requests begin and end, and where the slow
+// ones begin.
 typedef struct bands {
   uint64_t low_ns, high_ns, slow_ns;
   double num_usual, num_slow;

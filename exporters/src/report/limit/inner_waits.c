@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits that ranges inside of others show: of the same request on another
-// thread, and that those that work disprove.
+// Finds waits that inner ranges prove, and drops waits that inner work
+// disproves.
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/limit/find.h"
@@ -13,8 +13,8 @@ static const double waiting_part = 0.6;
 
 // ---- for a range of the same request ----
 
-// The call that serves the same request on another thread, begins inside of
-// `call`, and ends last before it does; PPI_NO_CALL: none.
+// The call of the same request on another thread that lies inside `call` and
+// ends last; PPI_NO_CALL: none.
 static uint32_t inside_of(const ppi_limit_model *model,
                           const ppi_limit_call *call) {
   const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
@@ -33,8 +33,8 @@ static uint32_t inside_of(const ppi_limit_model *model,
   return last;
 }
 
-// Whether the call waits for `other`, which is inside of it: that is worked on,
-// or its thread is taken, until just before the call ends.
+// Whether the call waits for `other` inside it: until just before the call
+// ends, `other` runs or its thread is taken.
 static bool waits_for(const ppi_limit_model *model, const ppi_limit_call *call,
                       uint32_t at) {
   const double most_behind = 0.15;
@@ -52,7 +52,7 @@ static bool waits_for(const ppi_limit_model *model, const ppi_limit_call *call,
          covered_ns >= waiting_part * length_ns;
 }
 
-// `times_ns` is 0 before and behind it, by name.
+// `times_ns`, by name, is all zero on entry and on return.
 static void look_inside(const ppi_limit_model *model, ppi_limit_name *name,
                         double *times_ns) {
   uint32_t found[SAMPLES + 1], best = PPI_NONE;
@@ -93,8 +93,7 @@ static bool look_at_requests(ppi_limit_model *model) {
 
 // ---- ranges that work inside ----
 
-// A range of whose time others inside work for more is none that waits: of
-// these one may.
+// A range does not wait if working ranges inside it take most of its time.
 static bool let_parts_work(ppi_limit_model *model) {
   double *works_ns = ppi_alloc((model->num_names + 1) * sizeof *works_ns);
   for (size_t i = 0; works_ns && i < model->num_calls; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intervals of time in order, and values by rank.
+// Keeps intervals of time in order, and picks values by rank.
 #include "report/limit/intervals.h"
 
 #include <stdlib.h>

@@ -18,23 +18,23 @@ typedef struct ppi_intervals {
   size_t num, capacity;
 } ppi_intervals;
 
-// ppi_interval_add adds one behind all; ppi_intervals_measure is their time
-// before `time_ns`.
+// ppi_interval_add appends an interval; ppi_intervals_measure is the time of
+// all intervals before `time_ns`.
 bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns);
 bool ppi_intervals_unite(ppi_intervals *intervals);
 uint64_t ppi_intervals_measure(const ppi_intervals *intervals,
                                uint64_t time_ns);
 void ppi_intervals_clear(ppi_intervals *intervals);
 
-// Whether item `index` of `num` is one of a sample of `most`: spread evenly,
-// and in step with nothing that repeats.
+// Whether item `index` of `num` is in a sample of `most` items. The sample is
+// spread evenly and in step with no period.
 static inline bool ppi_is_sampled(size_t index, size_t num, size_t most) {
   double turn = (double)index * 0.6180339887498949;
   turn -= (double)(size_t)turn;
   return num <= most || turn * (double)num < (double)most;
 }
 
-// The value at `part` of sorted values; 0 of none.
+// The value at quantile `part` of sorted values; 0 if there are none.
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);
 
 PPROF_END_C_

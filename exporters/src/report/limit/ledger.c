@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sweep over a device's work; in each gap a walk over the calls of the thread
-// that launched what comes next.
+// Sweeps over a device's work. For each gap, it walks the calls of the thread
+// that launched the next work.
 #include "report/limit/rules.h"
 
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static charge waiting_for(const ppi_limit_model *model, uint32_t name) {
   return (charge){PPI_GAP_WAITING, of->waits_for};
 }
 
-// The call before and the one after are in one stage.
+// For a moment with one stage before and after it.
 static charge launching(const ppi_limit_model *model, const gap *in) {
   return (charge){in->is_behind_wait ? PPI_GAP_AFTER_WAIT : PPI_GAP_LAUNCHING,
                   model->calls[in->after].name};
@@ -106,8 +106,8 @@ static charge charge_call(const ppi_limit_model *model, const gap *in,
              : (charge){PPI_GAP_STAGE, model->calls[part].name};
 }
 
-// Between calls the thread waits for a stage that ends where its next call
-// begins.
+// Between calls, the thread waits for a stage that ends where the thread's next
+// call begins.
 static charge charge_nothing(const ppi_limit_model *model, uint32_t thread,
                              uint64_t to_ns) {
   const uint64_t eps_ns = 150000;
@@ -135,7 +135,8 @@ static void add_time(ledger *of, charge to, uint64_t from_ns, uint64_t to_ns) {
   add_ns(of, to, ppi_model_within(of->model, from_ns, to_ns));
 }
 
-// Whether the thread waited for the work before the gap when it ended.
+// Whether the thread was waiting for the work before the gap when that work
+// ended.
 static bool is_behind_wait(const ledger *of, uint32_t row, uint64_t time_ns) {
   const uint64_t eps_ns = 1000;
   uint64_t next_ns;
@@ -149,8 +150,8 @@ static bool is_behind_wait(const ledger *of, uint32_t row, uint64_t time_ns) {
   return false;
 }
 
-// Whether the thread synchronizes in the gap: the device has done all by then,
-// however short the call is.
+// Whether the thread synchronizes in the gap. By the end of a synchronization
+// the device has done all work, however short the call is.
 static bool has_sync(const ledger *of, uint32_t row, uint64_t from_ns,
                      uint64_t to_ns) {
   const ppi_limit_call *calls = of->model->calls;
@@ -205,8 +206,8 @@ static bool is_of_device(const ppi_limit_model *model,
   return model->rows[model->calls[work->call].row].device == device;
 }
 
-// Between several that are one, no earlier than `from_ns`.
-// A thread that synchronizes once for few launches never runs ahead.
+// Charges idle time inside joined work, from `from_ns` on. A thread that
+// synchronizes once for few launches never runs ahead.
 static void add_inner(ledger *of, const ppi_limit_work *work,
                       uint64_t from_ns) {
   const uint64_t few = 10;
@@ -252,7 +253,7 @@ static void sweep(ledger *of, uint32_t device) {
   add_time(of, (charge){PPI_GAP_NOTHING, PPI_NONE}, until_ns, model->to_ns);
 }
 
-// The device of the busiest station; PPI_NONE: there is none.
+// The device of the busiest station; PPI_NONE: none.
 static uint32_t busiest_device(const ppi_limit_model *model) {
   const ppi_station *found = NULL;
   for (size_t i = 0; i < model->num_stations; i++) {
@@ -289,7 +290,7 @@ static size_t list_gaps(const ledger *of, ppi_limit_gap *out) {
   return num;
 }
 
-// The greatest ones in order; the last row is all others.
+// The greatest rows in order; the last row is the sum of all others.
 static void fill_gaps(const ppi_limit_gap *gaps, size_t num, ppi_limit *out) {
   enum { LISTED = PPI_LIMIT_GAPS - 1 };
   out->num_gaps = PPI_MIN(num, (size_t)PPI_LIMIT_GAPS);
@@ -347,8 +348,8 @@ static void put_gap(const ppi_limit_gap *of, char *to, size_t size) {
                 ppi_words_percent(of->part, 1).text);
 }
 
-// Where the stage that is named leaves the device idle as it launches.
-// Behind a wait a launch cannot be early, so that goes first.
+// Advises where the named stage leaves the device idle while it launches. A
+// launch after a wait cannot come earlier, so removing the wait comes first.
 static void advise(const ppi_limit_model *model, ppi_limit *out) {
   const double least = 0.2;
   double launching = 0, behind_waits = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules in their order; the first that holds is the verdict.
+// Tries the rules in order; the first one that holds gives the verdict.
 #include "report/limit/limit.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
   return ppi_blame_find(model, &search->blame);
 }
 
-// The stage that outliers spend most of their time in, on the thread that goes
-// round; PPI_NONE: none.
+// The stage with most time in outliers, on the thread that goes round;
+// PPI_NONE: none.
 static uint32_t stage_of_outliers(const ppi_limit_model *model,
                                   double *times_ns) {
   if (model->loop_thread == PPI_NONE) return PPI_NONE;
@@ -53,7 +53,7 @@ static uint32_t stage_of_outliers(const ppi_limit_model *model,
   return ppi_limit_greatest(times_ns, model->num_names);
 }
 
-// An outlier is told as one, and is no part of an average.
+// Outliers get their own sentence; averages leave them out.
 static void say_outliers(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   double *times_ns = ppi_alloc((model->num_names + 1) * sizeof *times_ns);

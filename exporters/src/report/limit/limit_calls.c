@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of tables become calls. When there are too many, ranges inside of
-// outermost ones go, where these have hundreds; else every other stretch of
-// time, and what comes in its place later.
+// Turns rows of tables into calls. If there are too many, it first drops ranges
+// inside outermost ranges that have hundreds of them. Then it drops every other
+// stretch of time, now and in later tables.
 #include "report/limit/limit_calls.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// A chunk has so many calls at least, where there are more, and of one table no
-// more than so many are taken.
+// LEAST: calls in a chunk, at least, if the run has as many. MOST: calls taken
+// from one table, at most.
 enum {
   LEAST = PPI_LIMIT_CALLS / 16,
   MOST = PPI_LIMIT_CALLS / 4,
@@ -20,7 +20,7 @@ enum {
   STREAMS = 64
 };
 
-// Of a runtime: it returns once a device has done what was submitted to it.
+// A runtime's call that returns once a device has done all submitted work.
 static bool synchronizes(const char *name) {
   return strstr(name, "Synchronize") || strstr(name, "clFinish") ||
          strstr(name, "clWaitForEvents");
@@ -75,8 +75,8 @@ static void take_cpu(const ppi_range_table *table, size_t row,
   call->queued_ns = cpu->run_queue_ns;
 }
 
-// A device range without a time says nothing. Of what is open, ranges of a
-// thread have others inside.
+// A device range without a time is useless. Only open ranges of a thread have
+// others inside.
 static bool is_wanted(const ppi_range_table *table, size_t row) {
   const uint32_t others = PPI_RANGE_LOOSE | PPI_RANGE_STEP | PPI_RANGE_REQUEST;
   if (table->flags[row] & PPI_RANGE_OPEN)
@@ -95,8 +95,8 @@ static bool add_open(ppi_limit_calls *calls) {
   return true;
 }
 
-// The call that an earlier table has as open; PPI_NO_CALL: none. It ends here,
-// unless the row is open, too.
+// The call that an earlier table left open; PPI_NO_CALL: none. It ends here,
+// unless this row is open, too.
 static uint32_t known_call(ppi_limit_calls *calls, const ppi_range_table *table,
                            size_t row) {
   const ppi_table_ids *ids = &calls->fill.ids;
@@ -214,7 +214,7 @@ static bool is_kernel(const ppi_limit_call *call) {
          call->parent != PPI_NO_CALL;
 }
 
-// Kernels are as deep as ranges beside their launch.
+// A kernel has the depth of ranges beside its launch.
 static void find_depths(const ppi_limit_calls *calls, size_t from,
                         place *places) {
   for (size_t i = from; i < calls->num; i++) {
@@ -229,8 +229,8 @@ static void find_depths(const ppi_limit_calls *calls, size_t from,
   }
 }
 
-// The greatest depth with which at most `most` calls are left, or 0; and how
-// many are.
+// The greatest depth that leaves at most `most` calls, or 0; *out_num: the
+// number left.
 static uint32_t depth_for(const ppi_limit_calls *calls, size_t from,
                           const place *places, size_t most, size_t *out_num) {
   size_t nums[DEPTHS] = {0};
@@ -243,18 +243,18 @@ static uint32_t depth_for(const ppi_limit_calls *calls, size_t from,
   return depth + 1 < DEPTHS ? depth : UINT32_MAX;
 }
 
-// What is kept of calls [from, until): those of `depth` at most that begin
+// The calls to keep among [from, until): at most `depth` deep, with a begin
 // before `to_ns`.
 typedef struct keep {
   size_t from, until;
   uint32_t depth;
   uint64_t to_ns;
-  size_t first;  // from there on there are places
+  size_t first;  // the first call with a place
   place *places;
-  uint32_t last[STREAMS];  // kernels that those behind them join
+  uint32_t last[STREAMS];  // kernels that later ones join
 } keep;
 
-// Kernels that follow each other in one call that stays are one.
+// Consecutive kernels of one kept call become one call.
 static bool joins(ppi_limit_calls *calls, keep *of, const ppi_limit_call *call,
                   size_t to) {
   uint32_t *last = call->row < STREAMS ? &of->last[call->row] : NULL;
@@ -273,7 +273,7 @@ static bool joins(ppi_limit_calls *calls, keep *of, const ppi_limit_call *call,
   return true;
 }
 
-// Moves what is kept to `to`. Answers its end.
+// Moves the kept calls to `to` and answers their end.
 static size_t move_kept(ppi_limit_calls *calls, keep *of, size_t to) {
   memset(of->last, 0xff, sizeof of->last);
   for (size_t i = of->from; i < of->until; i++) {
@@ -314,8 +314,8 @@ static void keep_depth(ppi_limit_calls *calls, uint32_t depth, place *places) {
   find_open(calls);
 }
 
-// Where outermost ranges have hundreds inside, stretches of time would have few
-// of them.
+// If outermost ranges have hundreds inside, stretches of time would hold only
+// few outermost ranges.
 static bool drop_inner(ppi_limit_calls *calls) {
   size_t outer = 0, num;
   if (calls->most_depth == 1) return false;
@@ -367,8 +367,8 @@ static pprof_status take_rows(ppi_limit_calls *calls,
   return status;
 }
 
-// Of a large table outer ranges are left, of all its time if possible. Answers
-// until when.
+// Keeps the outer ranges of a large table, over all its time if possible.
+// Answers the end of the time that is kept.
 static uint64_t choose(ppi_limit_calls *calls, size_t from,
                        const ppi_range_table *table, place *places) {
   size_t num;
@@ -387,8 +387,7 @@ static uint64_t choose(ppi_limit_calls *calls, size_t from,
   return of.to_ns;
 }
 
-// What the next table would add is not wanted until the time that is skipped
-// for each chunk is over.
+// Skips tables until the time that is left out after each chunk has passed.
 static void decide_next(ppi_limit_calls *calls, const ppi_range_table *table) {
   while (calls->num > PPI_LIMIT_CALLS && calls->num_chunks > 1)
     if (!drop_inner(calls)) thin_out(calls);

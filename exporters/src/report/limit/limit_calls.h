@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls of a run that the limit model looks at: all of them, or of a long
-// run stretches of time that are spread over it evenly. Sink thread.
+// The calls of a run that the limit model uses: all calls or, for a long run,
+// evenly spread stretches of time. Sink thread.
 #pragma once
 
 #include "report/table/table_fill.h"
 
 PPROF_BEGIN_C_
 
-// More calls than that are thinned out.
+// More calls than this are thinned out.
 #define PPI_LIMIT_CALLS 65536
 #define PPI_NO_CALL UINT32_MAX
 
@@ -19,11 +19,12 @@ enum {
   PPI_CALL_REQUEST = 8,  // a request from arrival to end
   PPI_CALL_CUT = 16,
   PPI_CALL_NAMED = 32,    // device work under a name of its own
-  PPI_CALL_PART = 64,     // the model's: a stage, or its part outside of those
-  PPI_CALL_LOCK = 128,    // a wait for what another thread has
-  PPI_CALL_POSTED = 256,  // of these: any thread may end it
+  PPI_CALL_PART = 64,     // made by the model: a stage, or the stage's own part
+                          // outside inner stages
+  PPI_CALL_LOCK = 128,    // a wait for something that another thread has
+  PPI_CALL_POSTED = 256,  // with LOCK: any thread may end the wait
   PPI_CALL_WAIT = 512,    // a recorded wait for another thread
-  PPI_CALL_TIMED = 1024,  // that its time ended
+  PPI_CALL_TIMED = 1024,  // with WAIT: its time-out ended it
   PPI_CALL_OPEN = 2048,   // its end is in a later table
   PPI_CALL_SYNC = 4096    // it returns once a device has done all
 };
@@ -31,7 +32,7 @@ enum {
 typedef struct ppi_limit_call {
   uint64_t start_ns, end_ns;
   uint64_t submit_ns;       // of device work
-  uint64_t last_submit_ns;  // of the last of several that are one call
+  uint64_t last_submit_ns;  // of the last launch, if several are one call
   uint64_t work_ns;         // of device work: its time without gaps
   uint64_t cpu_ns, queued_ns;
   uint32_t name, row;
@@ -40,8 +41,8 @@ typedef struct ppi_limit_call {
   uint32_t first, num;  // of the run's flows, later of its units
   uint32_t host;        // of device work: the thread that submitted it
   uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
-  uint32_t dropped;     // launches that joined it; or calls that synchronize,
-                        // inside of one of a thread
+  uint32_t dropped;  // launches that joined the call; on a thread: inner calls
+                     // that synchronize
   bool has_cpu, has_queued;
 } ppi_limit_call;
 
@@ -52,12 +53,12 @@ static inline bool ppi_call_is_between(const ppi_limit_call *call) {
 static inline bool ppi_call_is_on_row(const ppi_limit_call *call) {
   return !(call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP));
 }
-// A recorded wait between stages is none of them.
+// Recorded waits between stages do not count.
 static inline bool ppi_call_is_on_thread(const ppi_limit_call *call) {
   return ppi_call_is_on_row(call) && !ppi_call_is_between(call);
 }
 
-// A stretch of time whose calls are all there.
+// A stretch of time with all of its calls.
 typedef struct ppi_limit_chunk {
   uint64_t from_ns, to_ns;
   size_t first, num;
@@ -72,11 +73,11 @@ typedef struct ppi_limit_calls {
   size_t num_flows, flows_capacity;
   ppi_limit_chunk *chunks;
   size_t num_chunks, chunks_capacity;
-  uint32_t most_depth;  // of calls, and one more; 0: any
-  uint64_t stride;      // one chunk in so many is kept; 0: all
-  uint64_t skip_to_ns;  // until then nothing is
+  uint32_t most_depth;  // of calls, plus one; 0: any
+  uint64_t stride;      // one chunk of this many is kept; 0: all
+  uint64_t skip_to_ns;  // tables before this time are skipped
   bool are_links;       // flows join ranges, and are no requests
-  uint32_t *places;     // of the table that is being read: calls of its rows
+  uint32_t *places;     // rows of the current table to calls
   size_t places_capacity;
   uint32_t *open;  // calls without an end yet
   size_t num_open, open_capacity;
@@ -89,22 +90,22 @@ typedef struct ppi_loop_turn {
 typedef struct ppi_limit_loop {
   const char *begins;  // the range that begins a turn; NULL: as found
   bool is_off;
-  // All calls on one time without the stretches that were left out, as the
-  // table had them; names are folded.
+  // All calls as the table had them, on a time axis without the stretches left
+  // out; names are folded.
   ppi_limit_call *calls;
   size_t num_calls;
-  // Turns of the one thread that goes round, but for outliers; none: no loop,
-  // or several threads go round alike.
+  // Turns of the thread that goes round, without outliers. Empty: no loop, or
+  // several threads go round alike.
   ppi_loop_turn *turns;
   size_t num_turns;
   uint32_t thread;
-  uint64_t stride;  // so many turns stand for one of them
+  uint64_t stride;  // each turn stands for this many
   char stages[160], thread_name[64];
 } ppi_limit_loop;
 
-// ppi_limit_calls_begin comes first.
+// Call ppi_limit_calls_begin first.
 void ppi_limit_calls_begin(ppi_limit_calls *calls);
-// Drops what never ended. False: out of memory.
+// Drops calls that never ended. False: out of memory.
 bool ppi_limit_calls_end(ppi_limit_calls *calls);
 void ppi_limit_calls_clear(ppi_limit_calls *calls);
 void ppi_limit_loop_clear(ppi_limit_loop *loop);

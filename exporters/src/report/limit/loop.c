@@ -30,8 +30,8 @@ static size_t count_on(const ppi_limit_model *model, const ppi_limit_row *row,
   return num;
 }
 
-// A pool's threads go round alike, each for itself: a turn of one is no unit of
-// the run.
+// Threads of a pool go round alike, each for itself. A turn of one thread is no
+// unit of the run.
 static bool is_only_one(const ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_rows; i++)
     if (i != model->loop_thread && !model->rows[i].is_device &&
@@ -40,10 +40,9 @@ static bool is_only_one(const ppi_limit_model *model) {
   return true;
 }
 
-// Adds a stage's name, or that there are more, where no room is left.
+// Adds a stage's name, or ", ..." if there is no room.
 static size_t put_stage(ppi_limit_loop *loop, size_t len, const char *text) {
   if (len == sizeof loop->stages) return len;
-  // Room for what says that there are more.
   size_t room = sizeof loop->stages - sizeof ", ..." - len;
   int put = snprintf(loop->stages + len, room, "%s%s", len ? ", " : "", text);
   if (put >= 0 && (size_t)put < room) return len + (size_t)put;
@@ -51,7 +50,7 @@ static size_t put_stage(ppi_limit_loop *loop, size_t len, const char *text) {
   return sizeof loop->stages;
 }
 
-// The stages of the turns in their order, each once, into *num; those of few
+// The stages of the turns in order, each once, counted in *num. Stages of few
 // turns, such as logging, are left out. False: out of memory.
 static bool put_stages(ppi_limit_loop *loop, const ppi_limit_model *model,
                        size_t *num) {
@@ -74,7 +73,8 @@ static bool put_stages(ppi_limit_loop *loop, const ppi_limit_model *model,
   return true;
 }
 
-// The last turn has no next one: it lasts as long as what it submitted.
+// The last turn has no successor: it lasts as long as the work that it
+// submitted.
 static void end_last(ppi_limit_loop *loop, const ppi_limit_model *model) {
   ppi_loop_turn *last = &loop->turns[loop->num_turns - 1];
   for (size_t i = 0; i < model->num_calls; i++) {
@@ -97,7 +97,7 @@ bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
   if (!loop->turns) return false;
   for (size_t i = 0; i < model->num_units; i++) {
     const ppi_limit_unit *unit = &model->units[i];
-    // Outside of the model's window they are turns all the same.
+    // Turns outside the model's window count, too.
     bool is_outlier = unit->is_apart && unit->end_ns > model->from_ns &&
                       unit->end_ns <= model->to_ns;
     if (!is_outlier)

@@ -13,14 +13,15 @@ PPROF_BEGIN_C_
 
 #define PPI_NONE UINT32_MAX
 
-// How late threads may wake up: the least one that explains what is seen.
+// The delay of a thread's wake-up: the least one that explains the recorded
+// times.
 enum { PPI_NUM_SLACKS = 7 };
 static const uint64_t ppi_slacks_ns[PPI_NUM_SLACKS] = {
     60000, 150000, 400000, 1000000, 1600000, 2000000, 2500000};
 
 typedef enum ppi_waits {
   PPI_WAITS_NOT,
-  PPI_WAITS_DEVICE,  // for work that it submitted, or its request
+  PPI_WAITS_DEVICE,  // for its own or its request's device work
   PPI_WAITS_THREAD   // for another thread
 } ppi_waits;
 
@@ -30,9 +31,9 @@ typedef struct ppi_limit_name {
   uint64_t time_ns;  // of all its calls
   size_t num;
   ppi_waits waits;
-  uint32_t waits_for;  // a name; PPI_NONE: arrivals, or a device
-  bool is_recorded;    // waits are, with who ended them
-  double eps_ns;       // how late its calls end after what they wait for
+  uint32_t waits_for;  // a name; PPI_NONE: arrivals or a device
+  bool is_recorded;  // its waits are recorded, with the thread that ended them
+  double eps_ns;     // delay from the awaited end to the end of its calls
   uint64_t median_ns;
   size_t first;  // of `by_name`
 } ppi_limit_name;
@@ -44,17 +45,18 @@ typedef struct ppi_limit_row {
   uint32_t device;  // of a stream
   bool is_device;
   uint32_t station;  // PPI_NONE: none
-  uint32_t *outer;   // calls that lie in no other, by begin
+  uint32_t *outer;   // outermost calls, by begin
   size_t num_outer;
-  uint32_t *between;  // recorded waits that lie in no call, by begin
+  uint32_t *between;  // recorded waits outside calls, by begin
   size_t num_between;
-  uint32_t *parts;  // calls that are stages: outermost ones, and those in some
+  uint32_t *parts;  // calls that are stages: outermost or inner ones
   size_t num_parts;
   uint64_t occupied_ns, working_ns, taken_ns;  // in the window
   uint64_t cpu_ns;
-  uint64_t gap_eps_ns;  // its calls end gaps of the thread that goes round, and
-                        // how soon before; 0: they do not
-  bool is_linked;       // it ends recorded waits of others, or they end its own
+  uint64_t gap_eps_ns;  // delay from an end of its calls to the end of a gap of
+                        // the thread that goes round; 0: they end no gap
+  bool is_linked;  // it ends recorded waits of other threads, or they end its
+                   // waits
   bool is_relevant;
 } ppi_limit_row;
 
@@ -71,8 +73,8 @@ typedef enum ppi_station_kind {
   PPI_STATION_ONE_AT_A_TIME
 } ppi_station_kind;
 
-// Rows that serve the same stages; or a name that only so many are in at a
-// time.
+// Rows that serve the same stages, or a name with a limited number of calls at
+// a time.
 typedef struct ppi_station {
   ppi_station_kind kind;
   uint32_t servers;
@@ -86,7 +88,7 @@ typedef struct ppi_station {
   size_t num_stages, stages_capacity;
   bool is_relevant;
   double use;  // working time by servers and window: U
-  // How many rows are taken, over time: borders with the number behind them.
+  // The number of taken rows over time: borders, each with the number after it.
   uint64_t *borders_ns;
   uint32_t *taken;
   size_t num_borders;
@@ -106,12 +108,12 @@ typedef struct ppi_limit_unit {
   bool is_apart;      // an outlier, or outside of the window
 } ppi_limit_unit;
 
-// Device work before that of one call becomes one.
+// Adjacent device work of one call becomes one item.
 typedef struct ppi_limit_work {
   uint64_t start_ns, end_ns, submit_ns;
-  uint64_t work_ns;   // less than its length where several are one
-  uint32_t launches;  // that are this one
-  uint32_t call;      // that it is a part of
+  uint64_t work_ns;   // below its length if several are one
+  uint32_t launches;  // items that became this one
+  uint32_t call;      // the item that it became a part of
   uint32_t around;    // the innermost call that submitted it
 } ppi_limit_work;
 
@@ -129,36 +131,36 @@ typedef struct ppi_limit_model {
   bool are_linked;  // some rows
   const ppi_table_ids *ids;
   bool are_links;
-  ppi_limit_loop *loop;  // NULL: nobody asks for it
+  ppi_limit_loop *loop;  // NULL: not asked for
   uint64_t span_ns;
   // Units.
   ppi_unit_kind unit_kind;
   ppi_limit_unit *units;          // by begin
-  size_t num_units, num_counted;  // counted: in the window, not apart
+  size_t num_units, num_counted;  // counted: in the window, no outlier
   uint32_t *unit_calls;
-  uint32_t *next_call;  // of each call the next one of its unit
+  uint32_t *next_call;  // by call: the next call of its unit
   size_t num_apart;     // units that are outliers
   uint64_t apart_ns;
-  size_t num_other;  // calls between iterations that are in no pattern
+  size_t num_other;  // calls between iterations that fit no pattern
   uint64_t other_ns;
   uint64_t *in_turn_ns;  // of each station: what its rows wait for their own
                          // device work
-  uint32_t loop_thread;  // a row that goes round; PPI_NONE
+  uint32_t loop_thread;  // the row that goes round; PPI_NONE
   uint32_t begins_loop;  // the name that begins an iteration
-  // The window: [from_ns, to_ns) without what is left out.
+  // The window: [from_ns, to_ns) without the stretches left out.
   uint64_t from_ns, to_ns, time_ns;
   ppi_intervals left_out;
   ppi_intervals pauses;
   uint64_t pause_ns;
-  ppi_interval *waits;   // of each call: its own waiting, or none
+  ppi_interval *waits;   // by call: its own waiting, or none
   uint64_t *working_ns;  // in the window, of the parts of rows
   ppi_station *stations;
   size_t num_stations, stations_capacity;
   double cpu;     // processors that all rows compute on; < 0: not known
-  double queued;  // part of their time that rows wait for a processor
+  double queued;  // part of the rows' time that they wait for a processor
 } ppi_limit_model;
 
-// Of a thread, of a device, or of a stream.
+// The name of a thread, a device or a stream.
 static inline const char *ppi_station_name(const ppi_limit_model *model,
                                            const ppi_station *station) {
   return station->label ? station->label : model->rows[station->rows[0]].name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moments in which everything stands still, though there is work.
+// Finds moments in which everything stands still though there is work.
 #include "report/limit/rules.h"
 
 #include "base/base.h"
@@ -65,7 +65,8 @@ static uint64_t usual_call(const ppi_limit_model *model, uint32_t name,
   return ppi_quantile_of(room, of->num, quantile);
 }
 
-// A request that has waited for half of the silence before `call`.
+// Whether the request of `call` has waited for at least half of the silence
+// before it.
 static bool has_waited(const ppi_limit_model *model, uint32_t index,
                        uint64_t from_ns, uint64_t to_ns) {
   const ppi_limit_call *call = &model->calls[index];
@@ -81,7 +82,7 @@ static bool has_waited(const ppi_limit_model *model, uint32_t index,
          PPI_MAX(ready_ns, from_ns) + (to_ns - from_ns) / 2 <= to_ns;
 }
 
-// Whether the output of a call is taken at `to_ns` or later.
+// Whether the output of a call stays untaken until `to_ns`.
 static bool is_waiting(const ppi_limit_model *model, uint32_t call,
                        uint64_t to_ns) {
   uint32_t next = model->next_call[call];
@@ -89,8 +90,8 @@ static bool is_waiting(const ppi_limit_model *model, uint32_t call,
          model->calls[next].row != model->calls[call].row;
 }
 
-// Whether as many of a row's outputs wait at `to_ns` as ever: there is no room
-// for another one.
+// Whether a row has as many untaken outputs at `to_ns` as it ever had: there is
+// no room for another.
 static bool is_blocked(const ppi_limit_model *model, const ppi_limit_row *row,
                        uint32_t last, uint64_t to_ns) {
   size_t num = 0, at = 0;
@@ -109,8 +110,8 @@ typedef struct spanning {
   size_t num, go_on, far_longer;
 } spanning;
 
-// A call goes on where it takes its usual time, and would be short without the
-// silence.
+// A call goes on if it is about as long as usual, and would be too short
+// without the silence.
 static void add_spanning(const ppi_limit_model *model,
                          const ppi_limit_call *call, uint64_t silence_ns,
                          uint64_t *room, spanning *to) {
@@ -123,8 +124,9 @@ static void add_spanning(const ppi_limit_model *model,
   to->far_longer += length_ns >= 3 * most_ns;
 }
 
-// Rows that have work in the silence: a call that is open all along and far
-// longer than usual, or a request that begins right behind it. 0: calls go on.
+// The number of rows with work in the silence: a call that is open throughout
+// and far longer than usual, or a request that begins right after it. 0: calls
+// go on.
 static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
                              uint64_t to_ns, uint64_t *room) {
   uint64_t slack_ns = PPI_MAX((uint64_t)1000000, (to_ns - from_ns) * 3 / 100);
@@ -149,7 +151,7 @@ static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
   return num + calls.far_longer;
 }
 
-// Arrivals that stop and then come at once.
+// Whether arrivals stop and then come all at once.
 static bool arrivals_stop(const ppi_limit_model *model, uint64_t from_ns,
                           uint64_t to_ns) {
   uint64_t slack_ns = PPI_MAX((uint64_t)1000000, (to_ns - from_ns) * 3 / 100);
@@ -177,7 +179,7 @@ static bool find_pauses(ppi_limit_search *search, silence *of) {
   return true;
 }
 
-// The pauses are no part of any busy time.
+// Subtracts the pauses from every busy time.
 static bool leave_out(ppi_limit_model *model) {
   for (size_t i = 0; i < model->pauses.num; i++) {
     const ppi_interval *pause = &model->pauses.items[i];
@@ -199,7 +201,7 @@ void ppi_limit_find_pauses(ppi_limit_search *search) {
   }
   ppi_free(of.events);
   ppi_free(of.gaps);
-  // So many are how it works.
+  // With this many silences, they are the usual way of working.
   if (5 * model->pauses.num >= model->num_units) model->pauses.num = 0;
   is_done = is_done && leave_out(model);
   if (is_done)
@@ -228,7 +230,7 @@ static void say_pauses(ppi_limit_search *search) {
           ppi_words_time((double)model->pauses.items[0].from_ns).text);
 }
 
-// What it costs is more than what the limit would bring.
+// The rule holds if pauses cost more than the limit would bring.
 bool ppi_limit_long_pauses(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   double part = pause_part(model);

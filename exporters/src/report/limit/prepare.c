@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls in the order of time, under their stages' names, on their rows.
+// Sorts calls by time and gives them their stages' names and rows.
 #include "report/limit/find.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/sort.h"
 #include "report/limit/row_calls.h"
 
-// ---- one time without the stretches that were left out ----
+// ---- one time axis, without the stretches left out ----
 
 static void close_gaps(ppi_limit_calls *calls) {
   uint64_t shift_ns = 0, end_ns = 0;
@@ -110,8 +110,8 @@ static uint32_t *last_of(last_calls *last, uint32_t row) {
   return &grown[row];
 }
 
-// Kernels get the name of their stage, and those of one call that follow each
-// other on a stream are one call of it.
+// Kernels get the name of their stage. Consecutive kernels of one call on a
+// stream become one call.
 static bool take_kernel(ppi_limit_model *model, last_calls *last, uint32_t at) {
   ppi_limit_call *call = &model->calls[at];
   uint32_t around = call->parent, *known = last_of(last, call->row);
@@ -132,7 +132,7 @@ static bool take_kernel(ppi_limit_model *model, last_calls *last, uint32_t at) {
   return add_work(model, at, *known, around);
 }
 
-// Requests are those of the range around.
+// A call without requests has those of the range around it.
 static bool inherit(ppi_limit_model *model) {
   last_calls last = {0};
   bool is_done = true;
@@ -194,7 +194,7 @@ static void order_works(ppi_limit_model *model, const uint32_t *now) {
            compare_works);
 }
 
-// What is dropped is gone; parents are where they stand now.
+// Removes dropped calls and updates the parents' indexes.
 static bool put_in_order(ppi_limit_model *model) {
   place *places = ppi_alloc((model->num_calls + 1) * sizeof *places);
   uint32_t *now = ppi_alloc((model->num_calls + 1) * sizeof *now);
@@ -290,7 +290,7 @@ static void list_rows(ppi_limit_model *model) {
   }
 }
 
-// A call that lies in no other; steps and what wanders are on no row.
+// An outermost call; steps and calls that wander between threads are on no row.
 static bool is_outer(const ppi_limit_call *call) {
   if (call->flags & (PPI_CALL_LOOSE | PPI_CALL_STEP)) return false;
   return call->flags & PPI_CALL_DEVICE || call->parent == PPI_NO_CALL;
@@ -345,7 +345,8 @@ static void link_rows(ppi_limit_model *model) {
   }
 }
 
-// Those of waits are one for each range that ends them until all is folded.
+// Waits under one name differ by the range that ends them, until names are
+// folded.
 static void fold_names(ppi_limit_calls *calls, uint32_t waits) {
   for (size_t i = 0; i < calls->num; i++) {
     ppi_limit_call *call = &calls->items[i];

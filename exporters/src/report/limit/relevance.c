@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rows matter to units, which wait for their own device work, and how
-// much all of them compute.
+// Finds which rows matter to units, which wait for their own device work, and
+// how much all of them compute.
 #include <math.h>
 #include <string.h>
 
@@ -19,9 +19,9 @@ static bool serves_units(const ppi_limit_model *model,
   return num > 0 && 5 * num >= row->num_outer;
 }
 
-// The part of the gaps of the thread that goes round that ends of the row's
-// calls end, so soon before; `out_usual_ns` is the length of
-// the gap that an average moment of them lies in.
+// The part of the gaps of the thread that goes round that end at most `eps_ns`
+// after an end of the row's calls. `out_usual_ns` is the length of the gap
+// around an average moment in these gaps.
 static double ended_gaps(const ppi_limit_model *model, const ppi_limit_row *row,
                          uint64_t eps_ns, double *out_usual_ns) {
   const uint64_t least_ns = 150000;
@@ -47,8 +47,8 @@ static double ended_gaps(const ppi_limit_model *model, const ppi_limit_row *row,
   return all_ns ? (double)ended_ns / (double)all_ns : 0;
 }
 
-// Whether ends of the row's calls end these gaps, though threads may wake up
-// late; 0: they do not, else how late.
+// How late these gaps end after ends of the row's calls, as threads may wake up
+// late; 0: the row's calls end no gaps.
 static uint64_t ends_gaps(const ppi_limit_model *model,
                           const ppi_limit_row *row) {
   const double most_of_gap = 0.42, least = 0.5, above_chance = 0.35;
@@ -102,8 +102,8 @@ void ppi_model_find_relevant(ppi_limit_model *model) {
 
 // ---- in turn with a device ----
 
-// Device work by the thread that submitted it, by begin; `at` is the first one
-// that may end after the last wait that was asked for.
+// Device work by the thread that submitted it, by begin; `at` is the first work
+// that may end after the latest wait asked for.
 typedef struct own_works {
   uint32_t *works;
   size_t *first, *at;  // by row
@@ -133,8 +133,8 @@ static bool own_works_list(const ppi_limit_model *model, own_works *out) {
   return true;
 }
 
-// How long the device works in a wait for what the row submitted; the rest of
-// it is in line behind others. Waits come by begin.
+// The time in a wait in which the device does the row's own work; the rest is
+// time in line behind other work. Ask for waits in the order of their begin.
 static uint64_t own_work(const ppi_limit_model *model, own_works *of,
                          uint32_t row, const ppi_interval *wait) {
   uint64_t ns = 0, until_ns = wait->from_ns;
@@ -153,8 +153,8 @@ static uint64_t own_work(const ppi_limit_model *model, own_works *of,
   return ns;
 }
 
-// Threads that launch and then wait for what they have launched: the thread
-// takes nothing else meanwhile.
+// Threads that launch work and then wait for it: such a thread does nothing
+// else meanwhile.
 bool ppi_model_find_in_turn(ppi_limit_model *model) {
   model->in_turn_ns =
       ppi_alloc((model->num_stations + 1) * sizeof *model->in_turn_ns);
@@ -177,7 +177,7 @@ bool ppi_model_find_in_turn(ppi_limit_model *model) {
 
 // ---- processors ----
 
-// Computing rows, where the processor time of most calls is known.
+// Counts rows that compute, if the processor time of most calls is known.
 void ppi_model_find_cpu(ppi_limit_model *model) {
   uint64_t cpu_ns = 0, queued_ns = 0, length_ns = 0;
   size_t num = 0, known = 0;

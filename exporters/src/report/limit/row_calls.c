@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread was in while another one waited for it.
+// Finds the ranges of a thread while another thread waited for it.
 #include "report/limit/row_calls.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out) {
   out->calls = ppi_alloc((model->num_calls + 1) * sizeof *out->calls);
   out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
   if (!out->calls || !out->first) return false;
-  // Shifted by one, so that filling moves each to where it belongs.
+  // Shifted by one: filling moves each index to its final value.
   size_t *next = out->first + 1;
   for (size_t i = 0; i < model->num_calls; i++)
     if (ppi_call_is_on_row(&model->calls[i]) &&
@@ -34,8 +34,8 @@ bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out) {
   return true;
 }
 
-// The innermost call of a row at a time, PPI_NO_CALL: none; *until_ns: how long
-// it is that.
+// The innermost call of a row at a time, PPI_NO_CALL: none; *until_ns: the end
+// of that stretch.
 static uint32_t call_at(const ppi_limit_model *model, const ppi_row_calls *of,
                         uint32_t row, uint64_t at_ns, uint64_t *until_ns) {
   size_t first = of->first[row], low = first, high = of->first[row + 1];
@@ -83,7 +83,8 @@ void ppi_row_calls_clear(ppi_row_calls *of) {
 
 enum { MOST_HOPS = 8 };
 
-// A thread that waits is followed to the one that ends it, so far.
+// Follows a waiting thread to the one that ends its wait, a limited number of
+// times.
 static void await(const ppi_limit_model *model, const ppi_row_calls *of,
                   uint32_t wait, ppi_interval in, int hops, double *times_ns) {
   const ppi_limit_call *call = &model->calls[wait];
@@ -111,7 +112,7 @@ void ppi_row_calls_await(const ppi_limit_model *model, const ppi_row_calls *of,
         MOST_HOPS, times_ns);
 }
 
-// The range that is waited for for most of that time.
+// The range with most of the awaited time.
 static uint32_t awaited(const ppi_limit_model *model, const ppi_row_calls *of,
                         uint32_t at, double *times_ns) {
   const ppi_limit_name *name = &model->names[at];

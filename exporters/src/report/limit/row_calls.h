@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host calls of each row by begin, to see what a thread was in while another
-// one waited for it.
+// Host calls of each row by begin, to find the ranges of a thread while another
+// thread waited for it.
 #pragma once
 
 #include "report/limit/model.h"
@@ -16,22 +16,23 @@ typedef struct ppi_row_calls {
 
 bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out);
 void ppi_row_calls_clear(ppi_row_calls *of);
-// Adds what the row was in from `held.from_ns` on: time by name, and by row
-// behind the names.
+// Adds the time of the row's ranges from `held.from_ns` on: by name, and by row
+// after the names.
 void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
                          uint32_t row, ppi_interval held, double *times_ns);
-// Adds what the recorded wait `wait` waits for in `in`, by name: threads
-// that wait themselves are followed. A wait that no range ends is for itself.
+// Adds, by name, the ranges that the recorded wait `wait` waits for in `in`.
+// Threads that wait themselves are followed. A wait that no range ends counts
+// for itself.
 void ppi_row_calls_await(const ppi_limit_model *model, const ppi_row_calls *of,
                          uint32_t wait, ppi_interval in, double *times_ns);
 static const ppi_interval ppi_row_calls_all = {0, UINT64_MAX};
 // The row of an OS thread; PPI_NONE: it has none.
 uint32_t ppi_row_of_thread(const ppi_limit_model *model, uint32_t tid);
-// The window's time with its pauses, which are what a convoy looks like.
+// The window's time with its pauses, because a convoy looks like a pause.
 double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
                        uint64_t to_ns);
 
-// ppi_model_find_awaited says of recorded waits which range they wait for.
+// ppi_model_find_awaited finds the range that each recorded wait waits for.
 bool ppi_model_find_awaited(ppi_limit_model *model);
 
 PPROF_END_C_

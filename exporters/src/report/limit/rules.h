@@ -10,7 +10,7 @@ PPROF_BEGIN_C_
 
 // Runs in which nothing is saturated.
 
-// How requests come: after others have ended, how many at a time.
+// The arrival of requests: after the ends of others, and how many at a time.
 void ppi_limit_find_arrivals(ppi_limit_search *search);
 // Rules.
 bool ppi_limit_too_few(ppi_limit_search *search);
@@ -43,10 +43,10 @@ bool ppi_limit_path(ppi_limit_search *search);
 
 // ppi_limit_busiest answers the station that limits, if any is saturated.
 uint32_t ppi_limit_busiest(const ppi_limit_model *model);
-// What halving the greatest stage of `station` brings: 1 is twice the rate.
+// The gain from halving the greatest stage of `station`; 1 is twice the rate.
 double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
                       uint32_t *out_next);
-// Its greatest stage; of a device its name.
+// The station's greatest stage; for a device, its name.
 const char *ppi_limit_station_name(const ppi_limit_model *model,
                                    uint32_t station);
 // "Half of `stage`, which `station` serves: at most ... more, then ... limits."
@@ -73,18 +73,19 @@ bool ppi_limit_congested(ppi_limit_search *search);
 
 // Moments in which everything stands still, though there is work.
 
-// ppi_limit_find_pauses comes before stations: pauses are no part of any time.
+// Call ppi_limit_find_pauses before the stations are made: pauses are no part
+// of any time.
 void ppi_limit_find_pauses(ppi_limit_search *search);
-// Rules: pauses cost more than the limit would bring; or, with nothing
-// saturated, make much of the latency.
+// Rules: pauses cost more than the limit would bring or, with nothing
+// saturated, are much of the latency.
 bool ppi_limit_long_pauses(ppi_limit_search *search);
 bool ppi_limit_pauses(ppi_limit_search *search);
 
-// Why a device was idle: each moment belongs to what the thread did that
-// launched the device's next work.
+// The reasons of a device's idle time: each moment belongs to the current range
+// of the thread that launched the device's next work.
 
-// ppi_limit_find_gaps fills the gaps of the verdict, of the device that is busy
-// most; ppi_limit_say_gaps adds a sentence where they are a tenth of the time.
+// ppi_limit_find_gaps fills the gaps of the verdict, of the busiest device;
+// ppi_limit_say_gaps adds a sentence if gaps are a tenth of the time.
 void ppi_limit_find_gaps(ppi_limit_search *search);
 void ppi_limit_say_gaps(ppi_limit_search *search);
 
@@ -95,9 +96,9 @@ void ppi_limit_list_servers(ppi_limit_search *search);
 
 // What requests wait for, as rows.
 
-// ppi_blame_show divides the answer's row of what lies between stages as the
-// requests that were looked at divide it, to the nanosecond, and lists their
-// pieces in the verdict.
+// ppi_blame_show divides the answer's row of time between stages, to the
+// nanosecond, in the ratio of the examined requests. It lists their pieces in
+// the verdict.
 void ppi_blame_show(ppi_limit_search *search, ppi_answer *requests);
 
 PPROF_END_C_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs in which nothing is saturated: how requests come, replicas, idle time
-// before stages, and runs that keep up.
+// Rules for runs in which nothing is saturated: arrival of requests, replicas,
+// idle time before stages, and runs that keep up.
 #include "report/limit/rules.h"
 
 #include <math.h>
@@ -63,8 +63,8 @@ static int compare_borders(const void *left, const void *right) {
   return b->change - a->change;
 }
 
-// The greatest number under way at a time, and for how long; one less counts
-// as that above 4.
+// The most requests under way at a time, and how long they are as many. Above
+// 4, one less counts as the same.
 static void find_under_way(ppi_limit_search *search, border *borders) {
   const ppi_limit_model *model = search->model;
   enum { MOST = 4096 };
@@ -131,7 +131,7 @@ typedef struct part {
   bool has_beside;    // other branches run beside it, or beside a longer one
 } part;
 
-// The stage with the most time of requests on devices, on all of its streams;
+// The stage with the most device time of requests, on all of its streams;
 // PPI_NONE: none.
 static uint32_t greatest_on_devices(const ppi_limit_search *search,
                                     double *out_ns) {
@@ -153,8 +153,8 @@ static uint32_t greatest_on_devices(const ppi_limit_search *search,
   return found;
 }
 
-// The name with the most time of requests that nothing runs beside, on threads,
-// a device or elsewhere.
+// The name with the most time of requests with nothing beside it, on threads, a
+// device or elsewhere.
 static part greatest_part(const ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
@@ -184,7 +184,8 @@ static const char *beside_of(const part *of) {
   return of->has_beside ? " that nothing runs beside" : "";
 }
 
-// A range that few are in at a time, which is handed on late; PPI_NONE: none.
+// A range that few requests are in at a time, and that is handed on late;
+// PPI_NONE: none.
 static uint32_t crowded_range(const ppi_limit_model *model) {
   const double least = 0.7;
   uint32_t found = PPI_NONE;
@@ -198,8 +199,8 @@ static uint32_t crowded_range(const ppi_limit_model *model) {
   return found;
 }
 
-// The time of a batch that fills, or else of idle threads, before the stage
-// that has most of it.
+// The time in which a batch fills, or else threads are idle, before the stage
+// with most of that time.
 static double greatest_idle(const ppi_limit_search *search, uint32_t *out) {
   const ppi_blame *blame = &search->blame;
   size_t names = search->model->num_names;
@@ -336,7 +337,8 @@ bool ppi_limit_replica(ppi_limit_search *search) {
 
 // ---- idle before a stage ----
 
-// Whether the idle times before the stage are alike, as a timer has them.
+// Whether the idle times before the stage have about one length, as from a
+// timer.
 static bool is_timer(const ppi_blame *blame, uint32_t name, uint64_t *out_low,
                      uint64_t *out_high) {
   uint64_t *values = ppi_alloc((blame->num_idles + 1) * sizeof *values);
@@ -402,7 +404,7 @@ bool ppi_limit_idle(ppi_limit_search *search) {
   return true;
 }
 
-// ---- nothing of all that ----
+// ---- none of these ----
 
 bool ppi_limit_keeps_up(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests that stand in line though nothing is saturated, and why.
+// Rules for requests that stand in line though nothing is saturated.
 #include "report/limit/rules.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 // ---- a replay ----
 
-// One station replayed, first come, first served, with arrivals as they were
-// (Lindley 1952; Kiefer, Wolfowitz 1955): what its waiting comes from.
+// Replays one station, first come, first served, with the recorded arrivals
+// (Lindley 1952; Kiefer, Wolfowitz 1955), to find what causes its waiting.
 
 typedef struct replay_job {
   uint64_t arrival_ns, start_ns, service_ns;
@@ -39,8 +39,7 @@ static bool add_job(ppi_replay *to, const replay_job *job) {
   return true;
 }
 
-// Calls of a request that follow each other on a row of the station are one
-// job.
+// Consecutive calls of a request on one row of the station are one job.
 static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
                      uint32_t station, ppi_replay *to) {
   uint64_t ready_ns = unit->start_ns, around_ns = unit->start_ns;
@@ -55,7 +54,7 @@ static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
     if (is_here && goes_on && last->row == call->row) {
       last->service_ns = call->end_ns - last->start_ns;
     } else if (is_here) {
-      // One inside of a call that waits for it comes with that.
+      // A call inside a call that waits for it arrives with the outer one.
       const replay_job job = {ready_ns <= call->start_ns ? ready_ns : around_ns,
                               call->start_ns, length_ns, call->name, call->row};
       if (!add_job(to, &job)) return false;
@@ -114,7 +113,7 @@ static void replay_clear(ppi_replay *replay) {
   ppi_free(replay->free_ns);
 }
 
-// ---- what the waiting comes from ----
+// ---- the cause of waiting ----
 
 // The same replay with some calls shorter.
 typedef struct what_if {
@@ -144,7 +143,7 @@ static uint64_t median_of(const what_if *with, size_t from, size_t to) {
   return median_ns;
 }
 
-// First calls of each row that took ten usual ones.
+// First calls of each row that took as long as ten usual ones.
 static uint64_t cap_cold(what_if *with, const ppi_limit_model *model,
                          uint32_t *out_name) {
   uint8_t *seen = ppi_alloc(model->num_rows + 1);
@@ -244,7 +243,7 @@ static void say_long(ppi_limit_search *search, uint32_t at, size_t num,
           "own.");
 }
 
-// Of one call nothing says whether it worked.
+// A single call does not show whether it worked.
 static void say_one_long(ppi_limit_search *search, uint32_t at,
                          const what_if *with, double part) {
   const ppi_limit_model *model = search->model;
@@ -273,7 +272,7 @@ static double all_lines(const ppi_limit_search *search) {
   return ns;
 }
 
-// Of stations in a row the busiest one drains a burst last, wherever requests
+// Of stations in a row, the busiest one drains a burst last, wherever requests
 // wait.
 static void say_line(ppi_limit_search *search, uint32_t at) {
   const ppi_limit_model *model = search->model;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From one end of a wait to the next, the thread that ended it had the lock:
-// the ranges that it was in have that time. Blame goes to the holder: Tallent
-// et al. 2010. Holding without anybody who waits is not known.
+// Rules for locks. From one end of a wait to the next, the thread that ended it
+// had the lock: its ranges get that time. Blame goes to the holder: Tallent et
+// al. 2010. Time of a lock that nobody waits for is unknown.
 #include "report/limit/rules.h"
 
 #include <stdlib.h>
@@ -15,18 +15,19 @@
 #include "report/limit/row_calls.h"
 #include "report/limit/say.h"
 
-// Whoever waits loses so much of the time of threads that wait, and somebody
-// waits for so much of all time; or it is only mentioned.
+// A lock is the verdict if waiting threads lose `least_lost` of their time and
+// some thread waits for `least_use` of all time. From `least_said` on, it is
+// only mentioned.
 static const double least_lost = 0.25, least_use = 0.3, least_said = 0.1;
 
-// What one lock does to the run.
+// The effect of one lock on the run.
 typedef struct lock {
   uint32_t name;
-  double use;                // part of the window in which somebody waits
-  double waiting;            // threads that wait, on average
-  size_t num_rows;           // that ever wait
-  double lost;               // part of these rows' time
-  uint32_t holder, row;      // the range and the thread that have it most
+  double use;            // part of the window in which any thread waits
+  double waiting;        // threads that wait, on average
+  size_t num_rows;       // threads that ever wait
+  double lost;           // part of these rows' time
+  uint32_t holder, row;  // the range and the thread that have the lock longest
   double held, held_by_row;  // their parts of `use`
   bool is_relevant;          // a thread that matters waits
 } lock;
@@ -35,8 +36,8 @@ typedef struct lock {
 
 typedef struct wait {
   uint64_t start_ns, end_ns;
-  uint32_t by;       // the row of who ended it; PPI_NONE: unknown
-  uint64_t from_ns;  // the least begin of it and of those behind it
+  uint32_t by;       // the row of the thread that ended it; PPI_NONE: unknown
+  uint64_t from_ns;  // the least begin of this wait and of later ones
 } wait;
 
 static int compare_waits(const void *left, const void *right) {
@@ -74,7 +75,7 @@ static void find_holder(const ppi_limit_model *model, const ppi_row_calls *of,
     use_ns +=
         ppi_window_time(model, PPI_MAX(before_ns, at->from_ns), at->end_ns);
     before_ns = at->end_ns;
-    // One that nobody is known to have ended leaves its time to the next.
+    // A wait with an unknown end leaves its time to the next wait.
     if (at->by == PPI_NONE) continue;
     ppi_interval held = {PPI_MAX(known_ns, at->from_ns), at->end_ns};
     all_ns += ppi_window_time(model, held.from_ns, held.to_ns);
@@ -109,8 +110,8 @@ static void find_waiters(const ppi_limit_model *model, bool *is_known,
   if (out->num_rows) out->lost = out->waiting / (double)out->num_rows;
 }
 
-// A semaphore is a lock where a thread that waits for it gives it back, too;
-// else it is a signal. Python's are both under one name.
+// A semaphore is a lock if a waiting thread also releases it; else it is a
+// signal. Python's locks and signals share one name.
 static bool is_signal(const ppi_limit_model *model, const bool *waits,
                       uint32_t at) {
   const ppi_limit_name *name = &model->names[at];

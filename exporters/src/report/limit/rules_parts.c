@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps and iterations in which nothing is saturated: the parts of a round of
-// the thread that goes round, each wait under what it waits for.
+// Rules for steps and iterations in which nothing is saturated: the parts of a
+// turn of the thread that goes round. Each wait counts under the stage it waits
+// for.
 #include "report/limit/rules.h"
 
 #include "base/base.h"
@@ -13,8 +14,8 @@
 
 typedef struct parts {
   double *own_ns;     // by name
-  double *waits_ns;   // by name of what it waits for
-  double *device_ns;  // by name of the device's work that it waits for
+  double *waits_ns;   // by name of the awaited stage
+  double *device_ns;  // by name of the awaited device work
   double gap_ns, all_ns;
 } parts;
 
@@ -30,8 +31,8 @@ static bool is_inner_wait(const ppi_limit_model *model, uint32_t at) {
   return false;
 }
 
-// A wait for a device is that of the work that goes on meanwhile, or of the
-// stage in which it waits.
+// A wait for a device counts under the device's work at that time, or under the
+// stage around the wait.
 static void add_device(const ppi_limit_model *model, size_t at, double ns,
                        uint32_t stage, parts *to) {
   const ppi_interval *wait = &model->waits[at];
@@ -70,14 +71,15 @@ static void add_waits(const ppi_limit_model *model, const ppi_row_calls *of,
     else if (name->waits == PPI_WAITS_DEVICE)
       add_device(model, i, ns, stage, to);
     else if (name->category == PPROF_CATEGORY_IDLE)
-      to->all_ns -= ns;  // apart: no part of an iteration
+      to->all_ns -= ns;  // not part of an iteration
     else if (name->waits == PPI_WAITS_THREAD)
       to->waits_ns[name->waits_for == PPI_NONE ? call->name
                                                : name->waits_for] += ns;
   }
 }
 
-// The stage of another relevant thread whose end ends a gap; PPI_NONE: none.
+// A stage of another relevant thread that ends at the end of a gap; PPI_NONE:
+// none.
 static uint32_t ends_gap(const ppi_limit_model *model, uint64_t to_ns) {
   const uint64_t least_ns = 150000;
   for (size_t i = 0; i < model->num_rows; i++) {
@@ -94,7 +96,7 @@ static uint32_t ends_gap(const ppi_limit_model *model, uint64_t to_ns) {
   return PPI_NONE;
 }
 
-// What the thread that goes round waits for between two stages, as recorded.
+// Recorded waits between two stages of the thread that goes round.
 static uint64_t recorded_in(const ppi_limit_model *model, uint64_t from_ns,
                             uint64_t to_ns, size_t *at) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
@@ -143,7 +145,7 @@ static void put_devices(const ppi_limit_model *model, char *to, size_t size) {
                   ppi_words_name(name).text, ppi_words_percent(use, 1).text);
 }
 
-// The station that does most of a stage's work; PPI_NONE: none.
+// The station with most of a stage's work; PPI_NONE: none.
 static uint32_t serves(const ppi_limit_model *model, uint32_t name) {
   uint32_t found = PPI_NONE;
   uint64_t most_ns = 0;
@@ -160,7 +162,7 @@ static uint32_t serves(const ppi_limit_model *model, uint32_t name) {
   return found;
 }
 
-// What devices work for a stage.
+// The work of devices for a stage.
 static double worked_ns(const ppi_limit_model *model, uint32_t name) {
   double ns = 0;
   for (size_t i = 0; i < model->num_stations; i++) {
@@ -184,7 +186,7 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   char devices[160], bound[160] = "";
   uint32_t station = serves(model, name);
   put_devices(model, devices, sizeof devices);
-  // Kernels that take half bring little there.
+  // Where launching is the limit, faster kernels bring little.
   if (station != PPI_NONE && how != launching)
     ppi_limit_put_bound(search, station, model->names[name].text, bound,
                         sizeof bound);
@@ -214,7 +216,7 @@ static void say_gap(ppi_limit_search *search, double ns, double all_ns) {
   PPI_SAY(out->next, "mark what happens there.");
 }
 
-// A recorded wait stands for itself where no range of another thread ends it.
+// A recorded wait counts for itself if no range of another thread ends it.
 static void say_wait(ppi_limit_search *search, uint32_t name, double ns,
                      double all_ns) {
   bool is_itself = search->model->names[name].category == PPROF_CATEGORY_WAIT;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ends a wait hands over. From the end of a call on a thread that hands to
-// nobody, back over who ended the wait before it, to what comes from outside:
-// the longest path of what passes through, whether it has a number or not. Wait
-// graphs of threads: Zhou et al. 2018.
+// The rule for the longest path. The end of a wait hands work over. A path
+// leads back from the end of a call on a thread that ends no waits, over the
+// threads that ended each earlier wait, to an arrival from outside. Requests
+// need no number for that. Wait graphs of threads: Zhou et al. 2018.
 #include "report/limit/rules.h"
 
 #include "base/base.h"
@@ -47,8 +47,8 @@ static bool count_ended(const ppi_limit_model *model, size_t *ended) {
 
 // ---- back along a path ----
 
-// What the row is in before `time_ns`, PPI_NO_CALL: between calls; *from_ns:
-// since when. False: before its first call.
+// The row's range before `time_ns`, PPI_NO_CALL: between calls; *from_ns: its
+// begin. False: before the first call.
 static bool before(const walk *to, uint32_t row, uint64_t time_ns,
                    uint32_t *out, uint64_t *from_ns) {
   const ppi_limit_call *calls = to->model->calls;
@@ -69,7 +69,7 @@ static bool before(const walk *to, uint32_t row, uint64_t time_ns,
   return true;
 }
 
-// The thread that ended a wait; PPI_NONE: what is outside, or its time.
+// The thread that ended a wait; PPI_NONE: something outside, or its time-out.
 static uint32_t ender(const ppi_limit_model *model, const ppi_limit_call *call,
                       const walk *to) {
   uint32_t by = ppi_row_of_thread(model, call->ended_by);
@@ -89,7 +89,7 @@ static void add_stretch(walk *to, uint32_t call, uint64_t from_ns,
     to->works_ns[to->model->calls[ppi_call_part(to->model, call)].name] += ns;
 }
 
-// Its pieces count where it comes from another thread, or from outside.
+// The pieces of a path count if it comes from another thread or from outside.
 static bool follow(walk *to, uint32_t row, uint64_t time_ns, bool counts) {
   bool is_handed = false;
   for (int i = 0; i < MOST_STEPS; i++) {
@@ -99,7 +99,7 @@ static bool follow(walk *to, uint32_t row, uint64_t time_ns, bool counts) {
     const ppi_limit_call *call =
         at == PPI_NO_CALL ? NULL : &to->model->calls[at];
     bool is_wait = call && call->flags & PPI_CALL_WAIT;
-    // Who ends a wait is in none: this one began behind that.
+    // A thread that ends a wait is in no wait itself: an open one began later.
     if (is_wait && call->end_ns > time_ns) {
       time_ns = call->start_ns;
       continue;
@@ -132,7 +132,7 @@ static void follow_row(walk *to, uint32_t at) {
   }
 }
 
-// In a circle any thread will do: the one that goes round.
+// In a circle any thread will do: take the one that goes round.
 static void follow_all(walk *to, const size_t *ended) {
   for (size_t i = 0; i < to->model->num_rows; i++)
     if (is_sink(to->model, (uint32_t)i, ended)) follow_row(to, (uint32_t)i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server that is always busy sets the rate: utilization law, forced flow
-// (Denning, Buzen 1978); bounds (Lazowska et al. 1984).
+// Rules for a saturated server, which sets the rate: utilization law, forced
+// flow (Denning, Buzen 1978); bounds (Lazowska et al. 1984).
 #include "report/limit/rules.h"
 
 #include <string.h>
@@ -32,8 +32,8 @@ uint32_t ppi_limit_busiest(const ppi_limit_model *model) {
   return best;
 }
 
-// A range in which threads take turns is its threads' stage, too: half of it
-// is half there.
+// A range in which threads take turns is a stage of its threads, too: half of
+// one is half of the other.
 static double part_of(const ppi_station *station, uint32_t name) {
   for (size_t i = 0; i < station->num_stages; i++)
     if (station->stages[i].name == name && station->working_ns)
@@ -84,7 +84,7 @@ static uint32_t server_of(const ppi_limit_search *search, uint32_t station) {
   return at < out->num_servers ? at : PPI_LIMIT_SERVERS;
 }
 
-// What limits then; "": a unit takes its time.
+// The limit after this one; "": a unit takes its time.
 static void name_next(ppi_limit_search *search, const char *stage,
                       uint32_t server, uint32_t next) {
   ppi_limit *out = search->out;
@@ -97,7 +97,7 @@ void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
                          const char *stage, char *to, size_t size) {
   ppi_limit *out = search->out;
   double factors[PPI_LIMIT_DEMANDS];
-  char known[sizeof out->demands->name];  // cut as names of demands are
+  char known[sizeof out->demands->name];  // cut like the names of demands
   uint32_t next, server = server_of(search, station);
   PPI_SAY(known, "%s", stage);
   for (size_t i = 0; i < PPI_LIMIT_DEMANDS; i++) {
@@ -259,8 +259,8 @@ bool ppi_limit_balanced(ppi_limit_search *search) {
   return true;
 }
 
-// What serves calls elsewhere few at a time is as full, as most of the line is
-// there.
+// The station is busy, but most requests stand in line for a server on no
+// thread here.
 static bool say_full_elsewhere(ppi_limit_search *search, uint32_t top) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
@@ -329,7 +329,7 @@ static void say_turn(ppi_limit_search *search, size_t at) {
           ppi_words_name(stage).text);
 }
 
-// Several threads are taken all the time.
+// Several threads are always taken.
 static bool say_turns_alike(ppi_limit_search *search, size_t best) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
@@ -364,8 +364,8 @@ static bool say_turns_alike(ppi_limit_search *search, size_t best) {
   return true;
 }
 
-// A thread that waits for its own device work is taken, though neither it nor
-// the device is busy all the time.
+// A thread that waits for its own device work is taken, though neither the
+// thread nor the device is always busy.
 bool ppi_limit_in_turn(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   size_t best = SIZE_MAX;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that share what is not recorded: a lock, connections, an interpreter,
-// processors. Markers show that they take turns, not for what.
+// Rules for threads that share something unrecorded: a lock, connections, an
+// interpreter, processors. Markers show that threads take turns, not for what.
 #include "report/limit/rules.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@
 
 // ---- processors and the interpreter ----
 
-// How many rows are occupied for `part` of the time, and all their time.
+// The number of rows that are occupied for `part` of the time, and their total
+// time.
 static size_t occupied_rows(const ppi_limit_model *model, double part,
                             double *out_mean, double *out_most_cpu) {
   size_t num = 0, all = 0;
@@ -37,7 +38,7 @@ static size_t occupied_rows(const ppi_limit_model *model, double part,
   return num;
 }
 
-// The stage that computes most, and its part of all.
+// The stage that computes most, and its part of all computing.
 static uint32_t greatest_computing(const ppi_limit_model *model,
                                    double *out_part) {
   double *ns = ppi_alloc((model->num_names + 1) * sizeof *ns), all = 0;
@@ -113,8 +114,8 @@ bool ppi_limit_interpreter(ppi_limit_search *search) {
 
 // ---- turns: calls end in the order of their begin, or one at a time ----
 
-// Ends of the greatest stage's calls on one row, in the window's time: what is
-// left out of it, such as a pause, would seem to keep the rows in step.
+// Ends of the greatest stage's calls on one row, on the window's time axis. A
+// stretch left out, such as a pause, would seem to keep the rows in step.
 typedef struct row_ends {
   uint64_t *ends, *lengths;
   size_t num;
@@ -194,7 +195,7 @@ static size_t sort_ends(const ends *of, double shift) {
 }
 
 // The share of ends that follow another one in less than half of the mean gap.
-// Behind a hidden server of even service hardly any do, in whatever order.
+// A hidden server with even service makes that share nearly 0, in any order.
 static double crowds(const ends *of, double shift) {
   size_t num = sort_ends(of, shift), crowded = 0;
   for (size_t i = 1; i < num; i++)
@@ -202,8 +203,8 @@ static double crowds(const ends *of, double shift) {
   return (double)crowded / (double)num;
 }
 
-// How the number of ends within a call varies: variance by mean. Those that
-// stand in one line for a hidden server see as many as stood before them.
+// The spread of the number of ends within a call: variance by mean. Calls in
+// one line for a hidden server contain as many ends as calls stood before them.
 static double overtakes(const ends *of, double shift) {
   size_t num = sort_ends(of, shift);
   double sum = 0, squares = 0;
@@ -258,8 +259,8 @@ static void say_turns(ppi_limit_search *search, const ends *of) {
   PPI_SAY(out->next, "record what they wait for; more threads bring nothing.");
 }
 
-// Against the same rows, each shifted in a circle, so that they know nothing of
-// each other.
+// Compares with the same rows, each rotated by its own amount, which makes them
+// independent.
 static bool is_below_shifted(const ends *of,
                              double (*measure)(const ends *, double),
                              double part, double at_least) {
@@ -309,14 +310,14 @@ static bool is_pooled(const ppi_limit_model *model,
          model->stations[at].is_relevant;
 }
 
-// Requests may wander to what serves few at a time, as a pool's threads do.
+// Requests may wander to a server with few places, as with a pool's threads.
 static bool can_crowd(const ppi_limit_model *model,
                       const ppi_limit_call *call) {
   return call->flags & PPI_CALL_LOOSE ? call->num == 1 : is_pooled(model, call);
 }
 
-// How many threads are in stage `name`, or in any of pooled rows, at the begin
-// of each call, itself left out.
+// The number of threads in stage `name`, or in any stage of pooled rows, at the
+// begin of each call, without the call itself.
 static bool count_others(const ppi_limit_model *model, uint32_t name,
                          border *borders, uint32_t *others) {
   size_t num = 0, at = 0;
@@ -346,8 +347,8 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   return true;
 }
 
-// By call: how many others it begins beside, and its length without waits that
-// are ranges.
+// By call: the number of other calls at its begin, and its length without waits
+// that are ranges.
 typedef struct crowd {
   const ppi_limit_model *model;
   uint32_t *others;
@@ -373,7 +374,7 @@ typedef struct slope {
   size_t num;
 } slope;
 
-// Sums of one stretch of time.
+// Sums over one stretch of time.
 typedef struct sums {
   double num, x, y, xx, xy, yy;
 } sums;
@@ -400,8 +401,8 @@ static sums sum_calls(const crowd *in, const ppi_limit_name *of, size_t from,
   return out;
 }
 
-// Least squares of length by others, in eight stretches of time each less its
-// mean.
+// Least squares of length by number of others. Each of eight stretches of time
+// is centred on its own mean.
 static slope fit(const crowd *in, uint32_t name) {
   enum { STRETCHES = 8, FEW = 3, LEAST_FITTED = 40 };
   const ppi_limit_name *of = &in->model->names[name];
@@ -439,7 +440,7 @@ static void look_at_stage(const crowd *in, uint32_t name, double *best_part) {
 
 enum { MOST_STAGES = 24 };
 
-// Stages of pooled rows, and behind them what requests wander to.
+// Stages of pooled rows, then the ranges to which requests wander.
 static size_t list_crowded(const ppi_limit_search *search, uint32_t *out,
                            size_t *out_pooled) {
   const ppi_limit_model *model = search->model;
@@ -459,8 +460,8 @@ static size_t list_crowded(const ppi_limit_search *search, uint32_t *out,
   return num;
 }
 
-// Every stage of pooled rows, against each of them and all; of what wanders
-// each against itself.
+// Tests each stage of pooled rows against itself and against all; wandering
+// ranges only against themselves.
 void ppi_limit_find_congestion(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   uint32_t stages[MOST_STAGES];
@@ -494,7 +495,7 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   ppi_free(lengths_ns);
 }
 
-// What serves it is on no thread here.
+// Its server is on no thread of this process.
 static void say_elsewhere(ppi_limit_search *search, double mean_ns) {
   ppi_words name = ppi_words_name(search->model->names[search->congested].text);
   ppi_limit *out = search->out;
@@ -535,7 +536,7 @@ static void say_congested(ppi_limit_search *search) {
           model->cpu < 0 ? ", and CPU use" : "");
 }
 
-// A saturated group whose threads lose their time to each other.
+// A saturated group of threads that lose their time to each other.
 bool ppi_limit_takes_turns(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   uint32_t top = ppi_limit_busiest(model);
@@ -559,7 +560,7 @@ bool ppi_limit_congested(ppi_limit_search *search) {
   double line_ns = 0;
   for (size_t i = 0; i < search->model->num_stations; i++)
     line_ns += blame->line_ns[i];
-  // A line for what is not busy comes of what is full elsewhere.
+  // A line before an idle station comes from something full elsewhere.
   bool is_elsewhere = search->congested != PPI_NONE &&
                       blame->elsewhere_ns[search->congested] > 0;
   bool is_busy = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words that several rules need.
+// Writes words that several rules need.
 #include "report/limit/say.h"
 
 #include <string.h>

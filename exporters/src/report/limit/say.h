@@ -10,7 +10,7 @@ PPROF_BEGIN_C_
 
 // Adds a name that the verdict is about; stages come first.
 void ppi_limit_add_name(ppi_limit *out, const char *name);
-// Adds a sentence beside the verdict, while there is room.
+// Adds a sentence beside the verdict if there is room.
 #define PPI_LIMIT_SAY_MORE(out, ...)                                     \
   do {                                                                   \
     if ((out)->num_more < PPI_LIMIT_MORE)                                \
@@ -20,7 +20,7 @@ void ppi_limit_add_name(ppi_limit *out, const char *name);
 // "request", "step", ...; and "a request", "an iteration".
 const char *ppi_limit_unit_name(const ppi_limit_model *model);
 const char *ppi_limit_a_unit(const ppi_limit_model *model);
-// The greatest of values; PPI_NONE: all are 0.
+// The index of the greatest value; PPI_NONE: all are 0.
 uint32_t ppi_limit_greatest(const double *values, size_t num);
 
 PPROF_END_C_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stations that serve units, and the stages that each is busy with.
+// Lists the stations that serve units, each with its stages.
 #include "report/limit/rules.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages are outermost calls; where the calls in one take most of its time,
-// these are, and what is left of it is its own. Beside other outermost calls
-// one of these has to: of many small ones none is compared with what is around.
+// Chooses stages. A stage is an outermost call, unless inner calls take most of
+// its time: then those are stages, and the rest is its own. That holds only
+// beside other outermost calls: many small stages would have nothing to be
+// compared with.
 #include "report/limit/find.h"
 
 #include "base/base.h"
@@ -20,7 +21,7 @@ bool ppi_call_is_top_wait(const ppi_limit_model *model, uint32_t at) {
   return true;
 }
 
-// A call that may be a stage of the outermost call that it lies in.
+// Whether the call may be a stage of its outermost call.
 static bool may_be_part(const ppi_limit_model *model,
                         const ppi_limit_call *call) {
   if (!ppi_call_is_on_thread(call) || call->parent == PPI_NO_CALL) return false;
@@ -33,10 +34,10 @@ static bool may_be_part(const ppi_limit_model *model,
 
 // By name.
 typedef struct inner {
-  double ns;         // what parts of its outermost calls take
-  double most_ns;    // of one name
-  double beside_ns;  // outermost calls of its rows
-  double part_ns;    // of a part: its time
+  double ns;         // time of parts of its outermost calls
+  double most_ns;    // the greatest part under one name
+  double beside_ns;  // time of outermost calls on its rows
+  double part_ns;    // its time as a part of others
 } inner;
 
 static inner *inner_times(const ppi_limit_model *model) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows as servers: how long each is occupied and works, which serve the same
-// stages, and what only so many threads are in at a time.
+// Makes servers of rows: how long each is occupied and works, which rows serve
+// the same stages, and which names have a limited number of calls at a time.
 #include "report/limit/find.h"
 
 #include <math.h>
@@ -87,8 +87,7 @@ static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
   return true;
 }
 
-// Where each name stands in the stages of one station, and one more; 0: it is
-// none.
+// The index of each name in the stages of one station, plus one; 0: not there.
 typedef struct grouping {
   ppi_limit_model *model;
   uint32_t *places;
@@ -132,8 +131,8 @@ static double all_working(const ppi_station *station) {
   return ns;
 }
 
-// Half of the time of both, at least, is that of the same stages; those of `b`
-// have the places.
+// Whether half of the time of both, at least, is in the same stages; those of
+// `b` have the indexes.
 static bool serve_alike(const grouping *of, const ppi_station *a,
                         const ppi_station *b) {
   double a_ns = all_working(a), b_ns = all_working(b), same = 0;
@@ -195,8 +194,7 @@ static bool group_threads(const grouping *of) {
 
 // ---- devices ----
 
-// Time in which rows work, and in which several of them do, of those that are
-// marked.
+// The time of marked rows, summed and as a union.
 typedef struct overlap {
   double sum_ns, union_ns;
 } overlap;
@@ -222,8 +220,8 @@ static bool is_one_server(const overlap *of) {
   return of->sum_ns <= overlaps * of->union_ns;
 }
 
-// Of streams with an engine of their own, work overlaps by chance: so much. 0:
-// they overlap, or it is too little to say.
+// The overlap that chance gives independent streams. 0: these streams overlap,
+// or the time is too short to decide.
 static double avoided(const ppi_limit_model *model, const overlap *of,
                       double a_ns, double b_ns) {
   const double least = 0.02, most_of_chance = 0.2;
@@ -234,8 +232,9 @@ static double avoided(const ppi_limit_model *model, const overlap *of,
   return avoid ? chance_ns : 0;
 }
 
-// Joins `row` to the server of the device whose streams it avoids most; else
-// it is a server of its own. Servers are marks from 1 on; 0: no stream of it.
+// Joins `row` to the server of the device that `row` avoids most; without one,
+// it becomes a server of its own. Marks of servers begin with 1; 0: no stream
+// of the device.
 static uint8_t mark_stream(const ppi_limit_model *model, size_t row,
                            uint8_t *marks, uint8_t num) {
   double own_ns = (double)model->rows[row].occupied_ns, most_ns = 0;
@@ -254,7 +253,7 @@ static uint8_t mark_stream(const ppi_limit_model *model, size_t row,
   return PPI_MAX(best, num);
 }
 
-// Marks streams by server; answers how many these are.
+// Marks streams by server; answers the number of servers.
 static uint8_t mark_servers(const ppi_limit_model *model, uint32_t device,
                             uint8_t *marks) {
   enum { MOST = 32 };
@@ -323,7 +322,8 @@ static int compare_borders(const void *left, const void *right) {
   return a->change - b->change;
 }
 
-// So many of a name's calls overlap, but for a twohundredth of the time.
+// The number of calls of a name that overlap, except for a twohundredth of the
+// time.
 static uint32_t most_at_once(const ppi_limit_model *model, border *borders,
                              size_t num) {
   enum { MOST = 256 };
@@ -345,7 +345,7 @@ static uint32_t most_at_once(const ppi_limit_model *model, border *borders,
   return most;
 }
 
-// The rows that a name is on, and how long these are occupied.
+// The rows of a name, and how long these are occupied.
 static size_t rows_of(const ppi_limit_model *model, const ppi_limit_name *name,
                       uint8_t *seen, uint64_t *out_occupied_ns) {
   size_t num = 0;
@@ -489,8 +489,8 @@ static void sum_stations(ppi_limit_model *model) {
   }
 }
 
-// How many streams of the device come before it, and how many there are: of its
-// greatest stage, or in all.
+// The stream's number on its device and the number of streams: of those with
+// its greatest stage, or of all.
 static size_t count_streams(const ppi_limit_model *model, size_t at,
                             bool of_stage, size_t *out_all) {
   const ppi_station *self = &model->stations[at];
@@ -508,7 +508,7 @@ static size_t count_streams(const ppi_limit_model *model, size_t at,
   return before;
 }
 
-// Streams of one device that work at a time are named by their stages.
+// Names streams of one device that work at the same time by their stages.
 static bool name_streams(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_stations; i++) {
     ppi_station *station = &model->stations[i];

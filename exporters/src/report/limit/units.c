@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run is made of: requests, or else steps, or else iterations that are
-// found by the pattern of outermost calls on one thread.
+// Finds a run's units: requests, else steps, else iterations, by the pattern of
+// outermost calls on one thread.
 #include "report/limit/find.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static bool serves_requests(const ppi_limit_call *call) {
   return call->num && !(call->flags & PPI_CALL_STEP);
 }
 
-// The numbers of a call's requests stand where its flows stood.
+// The numbers of a call's requests replace its flows.
 static bool number_requests(ppi_limit_model *model,
                             const ppi_limit_calls *calls) {
   ppi_map map = {0};
@@ -48,7 +48,7 @@ static bool number_requests(ppi_limit_model *model,
   return is_done;
 }
 
-// Of nested calls that serve it the outermost one is the request's.
+// Of nested calls for one request, the outermost one counts.
 static bool is_of_requests(const ppi_limit_model *model,
                            const ppi_limit_call *call) {
   if (!serves_requests(call) || call->flags & PPI_CALL_REQUEST) return false;
@@ -56,7 +56,7 @@ static bool is_of_requests(const ppi_limit_model *model,
   return !model->calls[call->parent].num;
 }
 
-// A call that wanders and lasts as long as the request is the request itself.
+// A call on no row that is as long as the request is the request itself.
 static bool is_whole(const ppi_limit_model *model, const ppi_limit_call *call) {
   if (!(call->flags & PPI_CALL_LOOSE) || call->num != 1) return false;
   const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
@@ -104,7 +104,7 @@ static bool list_calls(ppi_limit_model *model) {
   return true;
 }
 
-// Of a call that serves several, its next one is that of the last of them.
+// The next call of a call with several requests is that of the last request.
 static bool chain_calls(ppi_limit_model *model) {
   model->next_call = ppi_alloc((model->num_calls + 1) * sizeof(uint32_t));
   if (!model->next_call) return false;
@@ -172,7 +172,7 @@ typedef struct tally {
   bool is_pattern, is_stage;
 } tally;
 
-// One operator that comes again makes no iteration of a loop by itself.
+// One operator that repeats is no iteration of a loop.
 static bool is_operator(const ppi_limit_name *name) {
   return name->category == PPROF_CATEGORY_OPERATOR ||
          name->category == PPROF_CATEGORY_OPERATOR_INNER ||
@@ -194,7 +194,7 @@ static bool is_near(size_t num, size_t count) {
   return 10 * num >= 9 * count && 10 * num <= 11 * count;
 }
 
-// Names by how often they come, each with the time of all before it.
+// Names by number of calls, each with the time of all names before it.
 typedef struct counted {
   size_t num;
   uint64_t before_ns;
@@ -222,7 +222,7 @@ static size_t list_counted(const ppi_limit_model *model, const tally *tallies,
   return num;
 }
 
-// The first one with 10 * num >= least.
+// The first name with 10 * num >= least.
 static size_t first_with(const counted *of, size_t num, size_t least) {
   size_t low = 0, high = num;
   while (low < high) {
@@ -235,9 +235,9 @@ static size_t first_with(const counted *of, size_t num, size_t least) {
   return low;
 }
 
-// The most time of names that come as often as each other, those that are
-// several first. Answers their time and how often they come. `room` is for all
-// names and one.
+// The most time of names with equal numbers of calls; several names win over
+// one. Answers their time and their number of calls. `room` is for all names
+// and one.
 static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
                            counted *room, size_t *out_num, size_t *out_count) {
   uint64_t most_ns = 0;
@@ -260,8 +260,8 @@ static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
   return most_ns;
 }
 
-// Marks the names of the pattern, and those that come seldom but again and
-// again: they are stages of some iterations.
+// Marks the names of the pattern. It also marks names that come seldom but
+// repeatedly: they are stages of some iterations.
 static uint64_t find_pattern(const ppi_limit_model *model, tally *tallies,
                              counted *room, size_t *out_num) {
   enum { LEAST_AGAIN = 3 };
@@ -286,8 +286,8 @@ static uint32_t first_of_pattern(const ppi_limit_model *model,
   return first;
 }
 
-// Calls outside of the pattern are left out of the window's time; one behind
-// the pattern's last call ends the iteration.
+// Calls outside the pattern are left out of the window's time. Such a call
+// after the pattern's last call ends the iteration.
 static bool cut_iterations(ppi_limit_model *model, const tally *tallies) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
   size_t capacity = 0;
@@ -319,7 +319,8 @@ static bool cut_iterations(ppi_limit_model *model, const tally *tallies) {
          add_unit(model, &capacity, begin_ns, PPI_MAX(end_ns, begin_ns));
 }
 
-// The thread with the most calls of the range that is said to begin one.
+// The thread with the most calls of the range that the user names as a turn's
+// begin.
 static void choose_named(ppi_limit_model *model, const char *begins,
                          tally *tallies) {
   size_t most = 0;
@@ -372,7 +373,7 @@ static void choose_loop(ppi_limit_model *model, tally *tallies, counted *room,
   }
 }
 
-// Launches alone are none: the kernels say more.
+// Launches alone are no iteration: their kernels are better evidence.
 static bool has_host_stages(const ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
@@ -407,8 +408,8 @@ static bool is_close(uint64_t a_ns, uint64_t b_ns, uint64_t eps_ns) {
   return a_ns + eps_ns >= b_ns && a_ns <= b_ns + eps_ns;
 }
 
-// How much of the steps a row's calls cover; little where they neither begin
-// nor end where steps do.
+// The part of the steps that a row's calls cover; little if their begins and
+// ends differ from the steps'.
 static double goes_round(const ppi_limit_model *model,
                          const ppi_limit_row *row) {
   size_t at = 0, num_borders = 0;
@@ -465,7 +466,8 @@ bool ppi_model_find_units(ppi_limit_model *model,
     find_loop_thread(model);
     return true;
   }
-  // The report is of what is marked: iterations of something smaller are not.
+  // A report is about marked units: iterations of something smaller are not
+  // used.
   is_marked |= model->num_units > 0;
   model->num_units = 0;
   if (is_marked) return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges that wait: those that communicate, for other ranks; and by the moments
-// at which they end, over all calls of a name. Wait states by their end: Böhme
-// et al. 2010.
+// Finds ranges that wait: those that communicate wait for other ranks; the rest
+// are found by the moments at which all calls of a name end. Wait states by
+// their end: Böhme et al. 2010.
 #include "report/limit/find.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ typedef struct sample {
   size_t num;
 } sample;
 
-// Of all rows, or of one.
+// From all rows, or from one.
 static void take_sample(const ppi_limit_model *model,
                         const ppi_limit_name *name, uint32_t row, sample *out) {
   size_t most = row == PPI_NONE ? SAMPLES : 4 * SAMPLES;
@@ -81,7 +81,8 @@ static bool list_device_ends(const ppi_limit_model *model, device_ends *out) {
   return is_done;
 }
 
-// From the submission to the end; empty where the work ends before it.
+// From the submission to the end of the work; empty if the work ends before the
+// call begins.
 static ppi_interval wait_for(const ppi_limit_call *call, uint64_t submit_ns,
                              uint64_t end_ns) {
   uint64_t from_ns = PPI_MAX(call->start_ns, submit_ns);
@@ -109,7 +110,7 @@ static bool last_work(const ppi_limit_model *model, const device_ends *ends,
   return true;
 }
 
-// Of the request that it serves.
+// For the device work of its own request.
 static uint32_t last_of_unit(const ppi_limit_model *model,
                              const ppi_limit_call *call, uint64_t slack_ns) {
   uint32_t last = PPI_NO_CALL;
@@ -166,7 +167,8 @@ typedef struct moment {
   uint32_t row;
 } moment;
 
-// What a call may wait for: begins or ends of a name's calls, or arrivals.
+// Moments that a call may wait for: begins or ends of a name's calls, or
+// arrivals.
 typedef struct moments {
   moment *items;
   size_t num;
@@ -209,7 +211,7 @@ static bool fill_arrivals(const ppi_limit_model *model, moments *out) {
   return true;
 }
 
-// Whether one of another row lies in [from_ns, to_ns].
+// Whether such a moment of another row lies in [from_ns, to_ns].
 static bool has_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
                        uint32_t row) {
   enum { MOST_LOOKS = 16 };
@@ -327,8 +329,8 @@ static double correlation(const pairs *of) {
   return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-// Two that begin together and are about as long end together, too, and neither
-// waits: the length of one says nothing of the other's.
+// Two calls of the same begin and about the same length end together, though
+// neither waits: their lengths do not depend on each other.
 static bool only_begin_together(const ppi_limit_model *model,
                                 const sample *calls, uint32_t name,
                                 double eps_ns) {
@@ -347,7 +349,7 @@ static bool only_begin_together(const ppi_limit_model *model,
          correlation(&of) < least_correlation;
 }
 
-// The length of the call that an average moment of them lies in.
+// The length of the call around an average moment in these calls.
 static double usual_length(const ppi_limit_model *model,
                            const ppi_limit_name *name, const sample *calls) {
   double all_ns = 0, squares = 0;
@@ -445,8 +447,8 @@ static size_t rank_rows(const ppi_limit_model *model, uint32_t at,
   return num;
 }
 
-// Each row of a name by itself: each may wait for another thread. The name
-// waits, where rows with most of its time do.
+// Tests each row of a name by itself, as each may wait for another thread. The
+// name waits if rows with most of its time do.
 static bool judge(ppi_limit_model *model, uint32_t at, const moments *all,
                   size_t num_moments, waiter *rows, uint64_t *times) {
   ppi_limit_name *name = &model->names[at];
@@ -504,7 +506,7 @@ static void mark_waits(ppi_limit_model *model, const device_ends *ends) {
   }
 }
 
-// What these wait for is recorded, too.
+// These names have recorded waits, too.
 static void take_recorded(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_calls; i++) {
     ppi_limit_name *name = &model->names[model->calls[i].name];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk back over a request, and what each piece of a gap waits for.
+// Walks back over a request, and finds what each piece of a gap waits for.
 #include "report/limit/walk.h"
 
 #include <string.h>
@@ -12,13 +12,14 @@
 enum { MOST_UNITS = 1000, MOST_PIECES = 20000, MOST_HOPS = 8 };
 static const uint64_t hand_over_ns = 150000;
 
-// Stages of one request of which each may begin first while the other goes on
-// are branches: neither waits for the other. Calls of one stage take turns.
+// Two stages of a request are branches if either may begin while the other goes
+// on: neither waits for the other. Calls of one stage take turns.
 enum { MOST_BRANCHES = 32, MOST_BESIDE = 64 };
 typedef struct branches {
   uint32_t names[MOST_BRANCHES];
   size_t num;
-  uint32_t first[MOST_BRANCHES][MOST_BRANCHES];  // before the other, that often
+  uint32_t first[MOST_BRANCHES]
+                [MOST_BRANCHES];  // how often it began before the other
 } branches;
 
 typedef struct walk {
@@ -28,7 +29,7 @@ typedef struct walk {
   branches *branches;
   uint8_t *queues;  // by name: 0 not known, 1 no queue, 2 a queue
   bool is_gap;      // between two calls of the unit
-  uint32_t before;  // the row of the first of these; PPI_NONE: none
+  uint32_t before;  // the row of the first of these two; PPI_NONE: none
   ppi_row_calls rows;
   double *times_ns;  // by name
   bool failed;
@@ -95,9 +96,9 @@ static bool is_pause(const ppi_limit_model *model, uint64_t time_ns) {
 
 typedef enum piece_kind { PIECE_LINE, PIECE_IDLE } piece_kind;
 
-// The station that a request before station `at` waits for at a time: `at`
-// where all its rows are taken; else where a free row's last output goes, as
-// long as that has not been taken.
+// The station that a request in front of station `at` waits for. It is `at` if
+// all its rows are taken. Else it is the station that has not yet taken a free
+// row's last output.
 static piece_kind who_holds(const ppi_limit_model *model, uint32_t at,
                             uint64_t time_ns, uint32_t *out_station) {
   for (int hops = 0; hops < MOST_HOPS; hops++) {
@@ -129,7 +130,7 @@ static piece_kind who_holds(const ppi_limit_model *model, uint32_t at,
   return PIECE_IDLE;
 }
 
-// Of the station's rows, of those it hands to, and so on, the next change.
+// The next change of any station.
 static uint64_t next_change(const ppi_limit_model *model, uint64_t time_ns,
                             uint64_t to_ns) {
   uint64_t next_ns = to_ns;
@@ -177,7 +178,7 @@ static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
   keep_idle(at, name, ns);
 }
 
-// The recorded wait between calls that the row comes out of at `time_ns`;
+// The recorded wait between calls that the row leaves at `time_ns`;
 // PPI_NO_CALL: none.
 static uint32_t wait_before(const ppi_limit_model *model,
                             const ppi_limit_row *row, uint64_t time_ns) {
@@ -195,8 +196,9 @@ static uint32_t wait_before(const ppi_limit_model *model,
                                                             : last;
 }
 
-// What another thread than the request's last one did meanwhile that ended the
-// wait before `call`: the request's numbers do not show it. Answers how long.
+// Blames the thread that ended the wait before `call`, if the request's last
+// call was on another one: the request's numbers do not show that. Answers the
+// time.
 static uint64_t blame_edge(walk *at, ppi_interval gap, uint64_t idle_ns,
                            const ppi_limit_call *call) {
   const ppi_limit_model *model = at->model;
@@ -295,7 +297,8 @@ static bool are_branches(branches *of, const ppi_limit_call *call,
   return 20 * PPI_MIN(before, behind) > before + behind;
 }
 
-// How much earlier calls of its name could end until another branch ends last.
+// How much earlier calls of its name could end until another branch is the last
+// to end.
 static uint64_t slack_of(const walk *at, const ppi_limit_call *call,
                          uint64_t end_ns) {
   uint64_t slack_ns = end_ns - call->start_ns;
@@ -347,8 +350,8 @@ static uint64_t taken_within(const ppi_station *station, uint64_t from_ns,
   return ns;
 }
 
-// Of a call that waits for `name` of the same request: the time until that
-// begins in which its servers are taken.
+// For a call that waits for `name` of the same request: the time until `name`
+// begins with its servers taken.
 static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call,
                                   uint32_t name) {
   const ppi_limit_model *model = at->model;
@@ -413,9 +416,9 @@ static uint32_t station_behind(const ppi_limit_model *model, uint64_t end_ns,
   return model->rows[behind->row].station;
 }
 
-// Calls that wander and end where others begin are their queue, if the servers
-// of these are taken meanwhile: most of the time, and far more than usually. A
-// busy event loop is taken as often whatever its tasks wait for.
+// Calls on no row that end where others begin are the queue of these, if their
+// servers are taken for most of that time, and far more than usually. A busy
+// event loop is always taken, whatever its tasks wait for.
 static bool are_queues(const ppi_limit_model *model, uint32_t name,
                        uint32_t at) {
   enum { MOST = 400 };
@@ -447,8 +450,8 @@ static bool is_queue(walk *at, const ppi_limit_call *call, uint64_t to_ns,
 
 // ---- back over a request ----
 
-// Of its calls that begin before `time_ns` the one that ends last, but for
-// other branches than that of `behind`.
+// The call before `time_ns` that ends last. Calls on other branches than that
+// of `behind` do not count.
 static uint32_t last_before(const walk *at, uint64_t time_ns,
                             const ppi_limit_call *behind) {
   uint32_t last = PPI_NO_CALL;

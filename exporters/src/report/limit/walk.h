@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of requests goes: each moment belongs to what is served
-// meanwhile by the server that the request needs.
+// Divides the time of requests: each moment belongs to the stage that the
+// needed server works on.
 #pragma once
 
 #include "report/figures/limit.h"
@@ -12,33 +12,34 @@ PPROF_BEGIN_C_
 // A piece of a request's time.
 typedef struct ppi_blame_piece {
   uint64_t ns;
-  uint32_t unit;  // of those that were looked at
-  uint32_t of;    // a name; of a line a station; else PPI_NONE
+  uint32_t unit;  // of the examined requests
+  uint32_t of;    // a name; for a line, a station; else PPI_NONE
   ppi_blame_kind kind;
-  bool is_gap;  // no range of the request is open, nor work of it submitted
+  bool is_gap;  // no range of the request is open, and none of its work is
+                // submitted
 } ppi_blame_piece;
 
-// Sums over the requests that were looked at.
+// Sums over the examined requests.
 typedef struct ppi_blame {
   size_t num_units;
   double latency_ns;
   double *own_ns;        // by name: in calls of it, on threads
-  double *alone_ns;      // of that twice what half of each call would save:
-                         // beside it another branch may take as long
+  double *alone_ns;      // twice the time that halving each call would save:
+                         // another branch beside it may take as long
   double *device_ns;     // by station: on a device
-  double *line_ns;       // by station: in line for it, or held up by it
+  double *line_ns;       // by station: in line for it, or blocked by it
   double *batch_ns;      // by name: a batch of it fills
   double *idle_ns;       // by name: its rows are free, and nothing is recorded
   double *elsewhere_ns;  // by name: calls on no row
-  double *edge_ns;       // by name: calls without the request's number that
-                         // ended waits before its stages
+  double *edge_ns;  // by name: calls without the request's number that ended
+                    // waits before its stages
   double hand_over_ns, pause_ns, waits_ns;
-  // Recorded waits before calls of requests, and of them those that another
-  // thread than the request's last one ended.
+  // Recorded waits before calls of requests; and those of them that were not
+  // ended by the request's previous thread.
   size_t num_edges, num_differ;
   ppi_blame_piece *pieces;
   size_t num_pieces, pieces_capacity;
-  uint64_t *latencies;  // of each request that was looked at
+  uint64_t *latencies;  // of each examined request
   // Each idle stretch of the name with the most.
   uint64_t *idles;
   uint32_t *idle_names;
@@ -49,14 +50,14 @@ typedef struct ppi_blame {
 bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out);
 void ppi_blame_clear(ppi_blame *blame);
 
-// The place of the row's call in which `time_ns` lies, or of the next one.
+// The index of the row's call around `time_ns`, or of the next one.
 size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
                      uint64_t time_ns);
-// Whether `row` is in a call at `time_ns`, and its last call that has begun.
+// Whether `row` is in a call at `time_ns`, and its latest call by begin.
 bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
                       uint64_t time_ns, uint32_t *out_last);
-// How many rows of a station are taken at `time_ns`; `out_until_ns` is when
-// that changes.
+// The number of taken rows of a station at `time_ns`; `out_until_ns` is the
+// time of the next change.
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
                            uint64_t *out_until_ns);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steady part of a run: without start and drain, without outliers.
+// Finds the steady part of a run: without start, drain and outliers.
 #include "report/limit/find.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static uint64_t *sorted_units(const ppi_limit_model *model, bool by_length) {
   return values;
 }
 
-// Few steps that take many times what others do are no part of an average.
+// Few steps of many times the usual length count as outliers.
 static bool leave_out_outliers(ppi_limit_model *model) {
   uint64_t *lengths = sorted_units(model, true);
   if (!lengths) return false;
