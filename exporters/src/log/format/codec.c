@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The codecs, on the fastest library that is there, and on zlib, which always
-// is. Streams are kept and reset, so that a block costs no allocation.
+// Runs the codecs on the fastest library present, or on zlib. Streams are kept
+// and reset, so that a block costs no allocation.
 #include "log/format/codec.h"
 
 #include <stdatomic.h>
@@ -90,7 +90,7 @@ static size_t deflate_zlib(ppi_codec *codec, const void *bytes, size_t len,
   return deflate(z, Z_FINISH) == Z_STREAM_END ? room - z->avail_out : 0;
 }
 
-// Where the fast library's state finds no memory, zlib's may.
+// If the fast library finds no memory for its state, zlib may still find some.
 static bool ready_fast_deflater(ppi_codec *codec) {
   if (codec->writer == PPI_CODEC_ZLIB_ONLY) return false;
   if (!codec->fast_deflater)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deflate (RFC 1951) without matches: for each part a block with dynamic codes,
-// made of the part's own counts.
+// Writes deflate (RFC 1951) without matches: for each part a block with dynamic
+// codes, made from the part's own counts.
 #include "log/format/codec_literals.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@
 enum {
   END_OF_BLOCK = 256,
   NUM_LITERALS = 257,
-  NUM_DISTANCES = 2,  // none is used; two of one bit each make a whole code
+  NUM_DISTANCES = 2,  // unused; two of one bit each make a complete code
   NUM_LENGTHS = NUM_LITERALS + NUM_DISTANCES,
-  // Four codes and what is left of a byte fit a word.
+  // A word holds four codes and the rest of a byte.
   MAX_LITERAL_BITS = 14,
   NUM_META = 19,  // symbols for the lengths of codes
   MAX_META_BITS = 7,
@@ -54,8 +54,8 @@ static size_t sort_used(const uint32_t *counts, size_t num, uint32_t *sorted) {
   return used;
 }
 
-// How many codes have which length, with `used` > 1 counts that ascend: the
-// two least are joined until one is left.
+// The number of codes of each length, for `used` > 1 counts in ascending order:
+// joins the two least until one is left.
 static void count_lengths(const uint32_t *counts, const uint32_t *sorted,
                           size_t used, unsigned limit, uint32_t *num_of) {
   uint32_t weights[2 * NUM_LITERALS];
@@ -79,7 +79,7 @@ static void count_lengths(const uint32_t *counts, const uint32_t *sorted,
   }
 }
 
-// Codes that were cut to the limit take more than there is: shorter ones get
+// Codes cut to the limit need more than the code space. Shorter codes get
 // longer, one step at a time, until all fit.
 static void fit_lengths(unsigned limit, uint32_t *num_of) {
   uint32_t taken = 0;
@@ -113,9 +113,9 @@ static void number_codes(const uint32_t *num_of, unsigned limit, size_t num,
       codes[i].bits = reverse(next[codes[i].len]++, codes[i].len);
 }
 
-// Two symbols at least are used, so that the codes are whole: a byte and the
-// end of the block; of those that describe them a length and another, since
-// neither one nor 257 codes of one length are.
+// At least two symbols are used, so that codes are complete: a byte and the end
+// of the block. Their code lengths take two values at least: neither 1 nor 257
+// codes of one length are complete.
 static void make_codes(const uint32_t *counts, size_t num, unsigned limit,
                        code *codes) {
   uint32_t sorted[NUM_LITERALS], num_of[MAX_LITERAL_BITS + 1] = {0};
@@ -184,7 +184,7 @@ static size_t describe(const code *literals, meta *out) {
 typedef struct bit_writer {
   uint8_t *at;
   uint64_t bits;
-  unsigned num;  // of them, below 8 between two calls
+  unsigned num;  // of those bits, below 8 between two calls
 } bit_writer;
 
 static void put_bits(bit_writer *writer, uint64_t bits, unsigned num) {
@@ -222,8 +222,8 @@ static void put_head(bit_writer *writer, bool last, const code *codes,
   }
 }
 
-// Two at a time, and four before they are stored: each waits for where the one
-// before it ends.
+// Joins two codes at a time, and stores four: each one waits for the position
+// after the previous one.
 static void put_literals(bit_writer *writer, const uint8_t *bytes, size_t len,
                          const code *codes) {
   bit_writer to = *writer;
@@ -243,7 +243,8 @@ static void put_literals(bit_writer *writer, const uint8_t *bytes, size_t len,
   *writer = to;
 }
 
-// Four tables: neighbours are often equal, and counting would wait for itself.
+// Four tables, because neighbours are often equal, and one counter would wait
+// for its own last value.
 static void count_bytes(const uint8_t *bytes, size_t len, uint32_t *counts) {
   uint32_t tables[4][256] = {{0}};
   const uint8_t *end = bytes + len, *fours = bytes + (len & ~(size_t)3);
@@ -270,7 +271,7 @@ static bool put_part(bit_writer *writer, const uint8_t *bytes, size_t len,
   }
   make_codes(meta_counts, NUM_META, MAX_META_BITS, codes);
   bits += bits_of(meta_counts, codes, NUM_META);
-  // The checksum, a byte that was begun, and what a store writes too much.
+  // Room for the checksum, a started byte, and the excess bytes of a store.
   if (bits / 8 + 4 + 2 + 8 > (size_t)(end - writer->at)) return false;
   put_head(writer, last, codes, metas, num);
   put_literals(writer, bytes, len, literals);

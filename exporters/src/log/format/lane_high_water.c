@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An array by lane that grows.
+// Keeps a growing array by lane.
 #include "log/format/lane_high_water.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// Lanes are numbered from zero; a session has at most 100 000 of them. A
-// damaged block must not make us reserve memory by the number it claims.
+// Lanes are numbered from zero; a session has at most 100 000. This bounds the
+// memory that a damaged block makes us reserve.
 #define MAX_LANES (1u << 22)
 
 pprof_status ppi_lane_high_water_raise(ppi_lane_high_water *ends, uint32_t lane,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For each lane, below which number its records are somewhere. One thread.
+// By lane, the number below which records are already present. One thread.
 #pragma once
 
 #include "log/format/log_format.h"
@@ -15,7 +15,7 @@ typedef struct ppi_lane_high_water {
 // CORRUPT when no session has that lane; NO_MEMORY.
 pprof_status ppi_lane_high_water_raise(ppi_lane_high_water *ends, uint32_t lane,
                                        uint64_t end);
-// Of the events block in `bytes`, with the header `header`.
+// From the events block in `bytes`, with the header `header`.
 pprof_status ppi_lane_high_water_raise_block(ppi_lane_high_water *ends,
                                              const uint8_t *bytes,
                                              const ppi_log_header *header);

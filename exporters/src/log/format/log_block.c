@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathering and closing blocks. Events are encoded as they come, one encoder
-// per run, so that the size of the open block is always known.
+// Gathers and closes blocks. Events are encoded as they come, one encoder per
+// run, so that the size of the open block is always known.
 #include "log/format/log_block.h"
 
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 enum {
   // Encoders kept from block to block; a block of more runs frees the rest.
   SPARE_ENCODERS = 16,
-  // Encoded at a time; they bound what a column has to have room for.
+  // Events encoded at a time; this bounds the room that a column needs.
   MAX_RANGES = 512,
   ZLIB_LEVEL = 1,
-  // Bytes; a shorter block costs little in any case.
+  // Bytes; a shorter block is cheap anyway.
   MIN_VARIED = 8 * 1024
 };
 
@@ -62,9 +62,9 @@ static pprof_status release(ppi_log_assembler *assembler) {
   return assembler->put(assembler->user, assembler->out.data, len);
 }
 
-// Host times are noise in their lowest bytes, and which range comes where no
-// guess is right is, too. Many blocks are little else: then each column has
-// codes of its own, and nothing is searched for.
+// The lowest bytes of host times are noise, and so is the order of ranges where
+// no guess is right. Many blocks contain little else: then each column gets its
+// own codes, without a search for matches.
 static ppi_codec_id deflate_payload(ppi_log_assembler *assembler,
                                     const ppi_buffer *payload,
                                     const ppi_log_parts *parts, uint8_t *out,
@@ -98,7 +98,7 @@ static pprof_status emit(ppi_log_assembler *assembler, ppi_log_header *header,
   ppi_log_header_store(block, header, runs);
   out->len += runs_end + stored_len;
   assembler->num_out++;
-  // A longer group is broken up: a ring must be able to take it.
+  // A longer group is split: a ring must be able to take it.
   bool more = assembler->num_out < PPI_LOG_MAX_GROUP &&
               out->len < 2 * ppi_log_assembler_max_block(assembler);
   bool wait = assembler->hold || assembler->join;
@@ -279,8 +279,8 @@ static pprof_status close_events(ppi_log_assembler *assembler) {
 
 // ---- definitions ----
 
-// For a kind with ids in their order, or nearly: whether this one may have
-// meant something else until now.
+// For a kind with ids in nearly ascending order: whether this id may have had
+// another meaning before.
 static bool is_again(ppi_log_assembler *assembler,
                      const pprof_definition *definition) {
   if (!ppi_definition_is_known(definition->kind)) return true;
@@ -290,8 +290,8 @@ static bool is_again(ppi_log_assembler *assembler,
   return false;
 }
 
-// Whether events that are gathered may name it. Definitions stand in front of
-// them, and to them the id means what it meant.
+// Whether gathered events may name the id. The block's definitions come before
+// these events, for which the id has the old meaning.
 static bool is_in_use(const ppi_log_assembler *assembler,
                       const pprof_definition *definition) {
   if (definition->kind != PPROF_DEFINITION_SITE) return true;
@@ -372,7 +372,7 @@ static void note_times(ppi_log_assembler *assembler, const pprof_event *event) {
   assembler->max_end_ns = PPI_MAX(assembler->max_end_ns, end);
 }
 
-// `run` goes on with `event` or NULL; *run is the one it went to.
+// Adds `event`, or NULL, to `run`; *run is then the run that took it.
 static pprof_status add_event(ppi_log_assembler *assembler, uint32_t lane,
                               uint64_t seq, const pprof_event *event,
                               ppi_run_encoder **run) {
@@ -399,8 +399,8 @@ static pprof_status add_event(ppi_log_assembler *assembler, uint32_t lane,
   return status;
 }
 
-// The events from `from` on that are what most are go to the run they belong
-// to, as far as block and run take them. *out_num is how many.
+// Adds the plain nested ranges from `from` on to their run, as far as block and
+// run have room. *out_num is their number.
 static pprof_status add_ranges(ppi_log_assembler *assembler,
                                const pprof_batch *batch, size_t from,
                                ppi_run_encoder *run, size_t *out_num) {
@@ -422,8 +422,8 @@ static pprof_status add_ranges(ppi_log_assembler *assembler,
   return status;
 }
 
-// Where numbers are not as many as events, only the batch's end shows which
-// records are in: such a batch should not straddle two blocks.
+// If numbers and events differ in number, only the batch's end shows which
+// records are in. Such a batch should not straddle two blocks.
 static bool may_overflow(const ppi_log_assembler *assembler,
                          const pprof_batch *batch) {
   if (assembler->num_events == 0) return false;
@@ -473,7 +473,7 @@ pprof_status ppi_log_assembler_events(ppi_log_assembler *assembler,
   assembler->hold = !dense;
   uint64_t number = assembler->next_number;
   status = add_batch(assembler, batch);
-  // The rest of a batch that did straddle goes with its beginning.
+  // If a batch straddles two blocks, its rest closes like its beginning.
   if (status == PPROF_STATUS_OK && !dense && number != assembler->next_number)
     status = close_events(assembler);
   assembler->hold = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sink gets, gathered into closed blocks. The log writer hands them to
-// its staging ring, recover writes them to a file: both get the same bytes.
+// Gathers a sink's input into closed blocks. The log writer passes them to its
+// staging ring, recover to a file: both get the same bytes.
 #pragma once
 
 #include "base/base.h"
@@ -13,12 +13,11 @@ PPROF_BEGIN_C_
 
 enum {
   PPI_LOG_MAX_EVENTS = 8192,  // gathered before a block is closed
-  PPI_LOG_MAX_GROUP = 8       // blocks put together, of three times the longest
-                              // block's bytes in all
+  PPI_LOG_MAX_GROUP = 8  // blocks put together, of at most 3 longest blocks
 };
 
-// Takes one or more whole blocks. Where several come in one call, the sequence
-// numbers of their runs are true only when all of them are kept.
+// Takes one or more whole blocks. If several come in one call, the sequence
+// numbers of their runs hold only if all are kept.
 typedef pprof_status (*ppi_log_put)(void *user, const uint8_t *blocks,
                                     size_t len);
 
@@ -39,7 +38,7 @@ typedef struct ppi_log_assembler {
   size_t num_runs, num_encoders, runs_capacity;
   ppi_log_run *table;
   size_t table_capacity;
-  size_t raw;  // what the open block's payload takes at most
+  size_t raw;  // bound of the open block's payload
   uint32_t num_events;
   uint64_t min_start_ns, max_end_ns;
 } ppi_log_assembler;
@@ -52,7 +51,7 @@ pprof_status ppi_log_assembler_init(ppi_log_assembler *assembler,
 void ppi_log_assembler_clear(ppi_log_assembler *assembler);
 size_t ppi_log_assembler_max_block(const ppi_log_assembler *assembler);
 
-// The sink's callbacks. Each but define and events closes what is gathered.
+// The sink's callbacks. All except define and events close the gathered events.
 pprof_status ppi_log_assembler_info(ppi_log_assembler *assembler,
                                     const pprof_run_info *info);
 pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
@@ -70,7 +69,8 @@ pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
 pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
                                         const ppi_buffer *payload);
 pprof_status ppi_log_assembler_flush(ppi_log_assembler *assembler);
-// Blocks closed between the two are put together, as far as a group goes.
+// Blocks closed between the two calls are put together, up to the limit of a
+// group.
 void ppi_log_assembler_join(ppi_log_assembler *assembler);
 pprof_status ppi_log_assembler_release(ppi_log_assembler *assembler);
 

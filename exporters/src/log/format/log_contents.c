@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contents of a log: noted by whoever writes it, found by whoever reads it.
+// Writes and finds the contents of a log.
 #include "log/format/log_contents.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "log/format/log_payload.h"
 
-// Contents and totals are looked for in so much of a log's end.
+// A reader looks for contents and totals in this many bytes at a log's end.
 enum { END_BYTES = 1024 * 1024 };
 
 // ---- writing ----
@@ -116,7 +116,7 @@ static bool read_contents(const ppi_log_payload *payload,
     sums->raw_bytes = ppi_cursor_varint(&cursor);
     sums->stored_bytes = ppi_cursor_varint(&cursor);
   }
-  // Where it stands says whether all blocks are there, and no run before them.
+  // The position shows whether all blocks are present, with no run before them.
   return !cursor.failed && block->offset >= PPI_LOG_FILE_HEADER_SIZE &&
          out->num_bytes == block->offset - PPI_LOG_FILE_HEADER_SIZE &&
          read_offsets(&cursor, out);
@@ -135,8 +135,8 @@ static bool find_at_end(ppi_log_file *file, ppi_log_contents *out) {
   return found;
 }
 
-// Whether so many blocks of so many bytes can hold what is claimed of them, and
-// make all of the log with the others, `len` bytes.
+// Whether that many blocks and bytes can hold the claimed events, and fill the
+// log's `len` bytes together with the other blocks.
 static bool adds_up(const ppi_log_contents *contents, uint64_t len) {
   uint64_t num = contents->num_offsets;
   for (size_t i = 0; i < PPI_LOG_CONTENTS_NUM_TYPES; i++) {
@@ -153,7 +153,7 @@ static bool adds_up(const ppi_log_contents *contents, uint64_t len) {
   return num == contents->num_blocks && len == contents->num_bytes;
 }
 
-// A walk over all blocks finds what is not there.
+// Only a walk over all blocks finds what is missing.
 static bool all_there(ppi_log_file *file, const ppi_log_contents *contents) {
   ppi_log_block block;
   uint64_t len = 0;
@@ -173,7 +173,7 @@ bool ppi_log_contents_find(const char *path, ppi_log_contents *out) {
     return false;
   uint64_t size = (uint64_t)stat_.st_size;
   ppi_log_file_skim(file);
-  // The walk would not come by the file header.
+  // The walk would not pass the file header.
   bool found =
       ppi_log_file_header(file) &&
       ppi_log_file_seek_run(file, size > END_BYTES ? size - END_BYTES : 0, path,

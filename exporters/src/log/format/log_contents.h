@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a long log says before its totals: how many events it holds, and where
-// everything else is. With it `info` does not walk over all blocks. The log
-// writer notes blocks as it accepts them; a reader looks for it from the end.
+// The contents that a long log has before its totals: the number of events, and
+// the offsets of all other blocks. With contents, `info` does not walk over all
+// blocks. The log writer notes blocks as it accepts them; a reader looks for
+// the contents from the end.
 #pragma once
 
 #include "log/format/log_block.h"
@@ -12,14 +13,14 @@
 PPROF_BEGIN_C_
 
 enum {
-  // Of logs of fewer blocks the headers are soon read.
+  // With fewer blocks, reading all headers is fast.
   PPI_LOG_CONTENTS_MIN_BLOCKS = 1024,
-  // Beyond it there are no contents: they must fit one block.
+  // With more, there are no contents: they must fit one block.
   PPI_LOG_CONTENTS_MAX_OFFSETS = 4096,
   PPI_LOG_CONTENTS_NUM_TYPES = 2
 };
 
-// The blocks of a type that are not listed by their offsets.
+// The types of blocks without listed offsets.
 typedef struct ppi_log_sums {
   uint64_t num_blocks, num_events, raw_bytes, stored_bytes;
 } ppi_log_sums;
@@ -32,10 +33,10 @@ typedef struct ppi_log_contents {
   uint32_t codecs;                                 // bit n: codec n is used
   ppi_log_sums sums[PPI_LOG_CONTENTS_NUM_TYPES];   // events, checkpoints
   uint64_t offsets[PPI_LOG_CONTENTS_MAX_OFFSETS];  // from the file header
-  size_t num_offsets;  // more than there is room for: of no use
+  size_t num_offsets;  // too many blocks to list: unusable
 } ppi_log_contents;
 
-// The type with the sums at `i`.
+// The type of the sums at `i`.
 static inline ppi_log_type ppi_log_contents_type(size_t i) {
   return i == 0 ? PPI_LOG_EVENTS : PPI_LOG_CHECKPOINT;
 }
@@ -43,17 +44,17 @@ static inline ppi_log_type ppi_log_contents_type(size_t i) {
 // ppi_log_contents_note counts whole blocks that go into the log.
 void ppi_log_contents_note(ppi_log_contents *contents, const uint8_t *blocks,
                            size_t len);
-// ppi_log_contents_put closes what the assembler has gathered, all of which
-// must have been noted, and puts the contents behind it, if they are of use.
+// ppi_log_contents_put closes the gathered events, which must have been noted.
+// It then adds the contents, if they are useful.
 pprof_status ppi_log_contents_put(const ppi_log_contents *contents,
                                   ppi_log_assembler *assembler);
 
-// ppi_log_contents_find reads the contents of a log of one run. False: it has
-// none, or they are not what the file holds.
+// ppi_log_contents_find reads the contents of a log of one run. False: there
+// are none, or they contradict the file.
 bool ppi_log_contents_find(const char *path, ppi_log_contents *out);
-// ppi_log_contents_skim makes `file`, of that path and at its beginning, leave
-// out what events and checkpoints hold, and with contents (true) all of their
-// blocks up to there. `out` must outlive the walk.
+// ppi_log_contents_skim lets `file`, just opened for that path, skip the
+// payloads of events and checkpoints. With contents (true) it skips all of
+// their blocks up to there. `out` must outlive the walk.
 bool ppi_log_contents_skim(const char *path, ppi_log_file *file,
                            ppi_log_contents *out);
 

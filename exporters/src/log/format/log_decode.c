@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns back to records. The bytes may be anything: each length is checked,
-// and nothing is reserved beyond what the bytes can fill.
+// Turns columns back to records. The bytes may be anything: each length is
+// checked, and no memory is reserved beyond what the bytes can fill.
 #include "log/format/log_decode.h"
 
 #include <string.h>
@@ -10,8 +10,7 @@
 #include "base/mem.h"
 #include "file/buffer.h"
 
-// A byte for each, at least: amounts of work, and CPU use of which something is
-// known.
+// At least one byte each: amounts of work, and known CPU use.
 enum { MIN_WORK = PPI_LOG_NUM_WORK, MIN_CPU = 1 + PPI_LOG_NUM_CPU };
 
 typedef struct columns {
@@ -44,8 +43,8 @@ static bool read_shape(ppi_cursor *cursor, ppi_shape *out) {
           (!(out->form & PPI_FORM_STREAM) && out->depth < PPI_LOG_MAX_DEPTH));
 }
 
-// The guesses still to take before a token is read; tokens stop being read
-// when their column is at its end.
+// The number of right guesses before the next token. Once the column of tokens
+// ends, no more are read.
 typedef struct tokens {
   uint64_t hits;
   uint32_t before[2];  // tokens + 1 of the last two events
@@ -59,7 +58,7 @@ static tokens read_hits(ppi_cursor *column, tokens state) {
   return state;
 }
 
-// The token where the guess missed; UINT32_MAX: there is none.
+// The token after a wrong guess; UINT32_MAX: none.
 static pprof_status read_token(ppi_log_model *model, columns *in,
                                uint32_t *out) {
   *out = ppi_cursor_u32(&in->at[PPI_COLUMN_TOKENS]);
@@ -113,7 +112,9 @@ static void read_device(ppi_log_model *model, columns *in,
   ppi_log_model_note_device(model, shape, event);
 }
 
-// The list of flows that the latest event with a list of its own had.
+// At least two symbols are used, so that codes are complete: a byte and the end
+// of the block. Their code lengths take two values at least: neither 1 nor 257
+// codes of one length are complete.
 typedef struct flow_list {
   const uint64_t *first;
   size_t num;
@@ -195,7 +196,7 @@ static bool read_attributes(ppi_log_model *model, columns *in,
   return model->attributes <= UINT32_MAX;
 }
 
-// All that few events have.
+// The fields that few events have.
 static bool read_rest(ppi_run_decoder *decoder, columns *in,
                       const ppi_shape *shape, flow_list *flows,
                       pprof_event *event) {
@@ -227,8 +228,8 @@ static bool reserve(void **array, size_t *capacity, size_t num, size_t size) {
   return grown != NULL;
 }
 
-// For as much as the columns can hold, so that what events point to stands
-// still.
+// Reserves as much as the columns can fill, so that pointers from events stay
+// valid.
 static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
   size_t num_flows = ppi_cursor_left(&in->at[PPI_COLUMN_FLOWS]);
   size_t num_work = ppi_cursor_left(&in->at[PPI_COLUMN_WORK]) / MIN_WORK;
@@ -248,7 +249,8 @@ static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
                  num_numbers, sizeof *decoder->numbers);
 }
 
-// Field by field: clearing all of it first would cost as much as the rest.
+// Field by field: clearing the whole event first would cost as much as the
+// rest.
 static void fill_event(const ppi_shape *shape, pprof_event *event) {
   event->device_start_ns = event->device_end_ns = event->device_error_ns = 0;
   event->flows = NULL;
@@ -279,8 +281,8 @@ static pprof_status read_event(ppi_run_decoder *decoder, columns *in,
   return PPROF_STATUS_OK;
 }
 
-// The tokens' state is kept out of the model: each guess waits for the one
-// before it, so it should not go through memory.
+// The tokens' state is outside the model. Each guess waits for the previous
+// one, so it should stay in registers.
 static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
                                 uint32_t num_events) {
   ppi_log_model *model = &decoder->model;
@@ -319,8 +321,8 @@ pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
                             const uint8_t *payload) {
   columns in;
   ppi_log_model_reset(&decoder->model);
-  // An event has two times of one byte at least, which bounds what a false
-  // count makes us reserve.
+  // An event has two times of at least one byte. That bounds the memory for a
+  // false count.
   if (run->num_events > run->payload_len / 2 ||
       !split_columns(run, payload, &in))
     return PPROF_STATUS_CORRUPT;

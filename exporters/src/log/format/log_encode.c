@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records to columns. Which records nest is decided here, record by record;
-// everything else is coded plainly, so that any input comes back as it was.
+// Turns records to columns. The encoder decides record by record which ones
+// nest. Everything else is coded plainly, so that any input survives.
 #include "log/format/log_encode.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ static void put(ppi_run_encoder *encoder, ppi_log_column column,
   encoder->len += ppi_buffer_varint(&encoder->columns[column], value);
 }
 
-// Word by word: one of the two was just written in such words, and reading it
-// in longer ones would wait for them.
+// Word by word: one of the two was just written in words, and longer reads
+// would wait for these writes.
 static bool same_shape(const ppi_shape *a, const ppi_shape *b) {
 #define OTHER(name) | (a->name ^ b->name)
   return !((a->form ^ b->form) PPI_SHAPE_FIELDS(OTHER));
@@ -100,7 +100,7 @@ static uint32_t find_shape(const ppi_run_encoder *encoder,
   return (uint32_t)encoder->model.num_shapes;
 }
 
-// What an event of the shape has from its site to its attributes.
+// An event's fields for the shape, from site to attributes.
 static bool note_look(ppi_run_encoder *encoder, const ppi_shape *shape) {
 #define COPY(name) .name = shape->name,
   const pprof_event event = {PPI_SHAPE_FIELDS(COPY)};
@@ -124,8 +124,8 @@ static bool add_shape(ppi_run_encoder *encoder, const ppi_shape *shape) {
   return true;
 }
 
-// The guess missed: what it has hit so far, then the shape's token. UINT32_MAX:
-// out of memory.
+// After a wrong guess: writes the number of hits, then the shape's token.
+// UINT32_MAX: out of memory.
 static uint32_t put_missed(ppi_run_encoder *encoder, const ppi_shape *shape,
                            uint64_t hits) {
   uint32_t token = find_shape(encoder, shape);
@@ -254,7 +254,7 @@ static void put_bits(ppi_run_encoder *encoder, ppi_log_column column,
 }
 
 static void put_work(ppi_run_encoder *encoder, const pprof_work_amount *from) {
-  // An older caller's structure may be shorter: what it lacks is zero.
+  // An older caller's structure may be shorter: missing fields are zero.
   pprof_work_amount work = {0};
   memcpy(&work, from, from->size < sizeof work ? from->size : sizeof work);
   uint64_t *before = encoder->model.work;
@@ -318,8 +318,8 @@ pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
 
 // ---- many at a time ----
 
-// All that is needed of an encoder to go on with ranges, out of the way of the
-// bytes that are stored: the compiler takes those for anything.
+// The part of an encoder's state that ranges need, kept away from the stored
+// bytes, which may alias anything for the compiler.
 typedef struct range_state {
   uint8_t *gap, *duration, *lead, *trail;
   uint64_t end, start, hits;
@@ -372,7 +372,7 @@ static inline uint8_t *store_varint(uint8_t *at, uint64_t value) {
                            : ppi_varint_store_short(at, (uint32_t)value));
 }
 
-// It says nothing but its times and what a look has.
+// Whether the event has only its times and the fields of a shape.
 static inline bool says_no_more(const pprof_event *event) {
   return !(event->device_start_ns | event->device_end_ns |
            event->device_error_ns | event->num_flows |
@@ -388,8 +388,8 @@ static bool may_nest(const ppi_run_encoder *encoder, const pprof_event *event) {
          event->depth < PPI_LOG_MAX_DEPTH;
 }
 
-// The guess that the event looks as; NULL: it does not. What does has been
-// found to nest, as far as that is not a matter of times.
+// The guess for the event's shape; NULL: it is wrong. A right guess has been
+// found to nest; only its times are unchecked.
 static inline uint16_t *right_predicted(ppi_run_encoder *encoder,
                                         const range_state *state,
                                         const pprof_event *event) {
@@ -410,7 +410,7 @@ static inline uint16_t *right_predicted(ppi_run_encoder *encoder,
              : predicted;
 }
 
-// Where the range lies among those before it; false: it does not nest.
+// The range's position among earlier ones; false: it does not nest.
 static inline bool put_times(const ppi_log_model *model, range_state *state,
                              const pprof_event *event) {
   uint64_t start = event->start_ns, end = event->end_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of records to columns. The encoder takes one record at a
-// time, so that the block's size is known at every moment.
+// Turns a run of records to columns. The encoder takes one record at a time, so
+// that the block's size is always known.
 #pragma once
 
 #include "base/base.h"
@@ -35,10 +35,10 @@ typedef struct ppi_run_encoder {
   uint32_t order;  // among the runs of a block, by arrival
 } ppi_run_encoder;
 
-// More flows than that on one event are INVALID (the record path keeps 64).
+// More flows on one event are INVALID (the record path keeps 64).
 #define PPI_LOG_MAX_FLOWS 512u
-// What any event with `num_flows` adds to a run at most, and a run without its
-// columns.
+// The most that an event with `num_flows` adds to a run, and the size of a run
+// without its columns.
 #define PPI_LOG_MAX_EVENT(num_flows) (301u + PPI_VARINT_MAX * (num_flows))
 #define PPI_LOG_MAX_RUN (PPI_NUM_COLUMNS * 3u + 3u + PPI_VARINT_MAX)
 
@@ -49,14 +49,15 @@ void ppi_run_encoder_start(ppi_run_encoder *encoder, uint32_t lane,
 pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
                                  const pprof_event *event);
 
-// The least start and the greatest end of some events; of none {UINT64_MAX, 0}.
+// The least start and the greatest end of some events; without events
+// {UINT64_MAX, 0}.
 typedef struct ppi_log_times {
   uint64_t min_start_ns, max_end_ns;
 } ppi_log_times;
 
-// Adds events [from, to) of `batch` as long as they are what most are: nested
-// host ranges of the run's lane and window that say nothing but their times.
-// *out_num is how many; each adds PPI_LOG_MAX_RANGE bytes at most.
+// Adds events [from, to) of `batch` as long as they are plain: nested host
+// ranges of the run's lane and window with times only. *out_num is their
+// number; each adds at most PPI_LOG_MAX_RANGE bytes.
 #define PPI_LOG_MAX_RANGE 80u
 pprof_status ppi_run_encoder_add_ranges(ppi_run_encoder *encoder,
                                         const pprof_batch *batch, size_t from,
@@ -66,13 +67,12 @@ pprof_status ppi_run_encoder_add_ranges(ppi_run_encoder *encoder,
 // Appends the run to a payload and sets run.payload_len.
 void ppi_run_encoder_finish(ppi_run_encoder *encoder, ppi_buffer *payload);
 
-// Where one kind of bytes ends in a payload and the next begins; short ones go
-// together.
+// The borders between kinds of bytes in a payload; short kinds share one.
 #define PPI_LOG_MIN_PART 1024u
 typedef struct ppi_log_parts {
   size_t lens[PPI_LOG_MAX_RAW / PPI_LOG_MIN_PART + 1];
   size_t num;
-  size_t varied;  // bytes of what hardly repeats: host times, missed guesses
+  size_t varied;  // bytes that hardly repeat: host times, missed guesses
 } ppi_log_parts;
 
 // Adds the parts of a run that was appended to a payload.

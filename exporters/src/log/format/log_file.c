@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk over a log's runs and blocks. Reads a piece of the file at a time;
-// what is no whole block is skipped up to the next one, or to the next run's
-// header, and counted.
+// Walks over a log's runs and blocks. It reads a piece of the file at a time.
+// Bytes outside whole blocks are skipped up to the next block or run header,
+// and counted.
 #include "log/format/log_file.h"
 
 #include <errno.h>
@@ -20,30 +20,30 @@
 
 enum {
   BUFFER_SIZE = 4 * PPI_LOG_MAX_BLOCK,
-  HEADER_BYTES = 512  // as much as is read where only a header is wanted
+  HEADER_BYTES = 512  // bytes read if only a header is wanted
 };
 
 typedef enum walk_place { PLACE_NOTHING, PLACE_BLOCK, PLACE_RUN } walk_place;
 
 struct ppi_log_file {
   int fd;
-  uint64_t size;    // that the file had when it was last asked for
-  uint64_t offset;  // of the next block, or at a run's end of the next run
+  uint64_t size;    // the file's size at the last check
+  uint64_t offset;  // of the next block; at a run's end, of the next run
   uint64_t buffer_offset;
   size_t buffer_len;
-  bool buffer_ends;  // nothing follows in the file
+  bool buffer_ends;  // the file has no more
   bool skims;
   uint8_t *buffer;
   ppi_log_run *runs;
-  walk_place place;       // what `offset` points to at a run's end
+  walk_place place;       // what is at `offset` when a run ends
   uint32_t num_runs;      // begun
-  const uint64_t *stops;  // where the walk goes next, and then to stops_end
+  const uint64_t *stops;  // the next offsets of the walk, then stops_end
   size_t num_stops;       // left
-  uint64_t stops_end;     // 0: it goes on as it does
+  uint64_t stops_end;     // 0: a plain walk
   // Of the run the walk is in.
   uint64_t run_offset;
   ppi_log_damage damage;
-  bool bad_tail;         // unreadable bytes end where `offset` is
+  bool bad_tail;         // unreadable bytes end at `offset`
   uint64_t next_number;  // expected
   uint32_t first_crc;    // of block 0's header; 0: not read
   uint32_t last_crc;     // of the latest block's header
@@ -89,7 +89,7 @@ static void load_runs(ppi_log_file *file, const uint8_t *bytes,
                      &file->runs[i]);
 }
 
-// A log that is being written grows.
+// A log grows while it is being written.
 static bool is_in_file(ppi_log_file *file, uint64_t end) {
   struct stat stat;
   if (end > file->size && fstat(file->fd, &stat) == 0 && stat.st_size > 0)
@@ -97,7 +97,7 @@ static bool is_in_file(ppi_log_file *file, uint64_t end) {
   return end <= file->size;
 }
 
-// Where events are left out it is enough that all of them is in the file.
+// For skipped events, it is enough that the file has all of their bytes.
 static bool skims_events(ppi_log_file *file, uint64_t offset,
                          const ppi_log_header *header) {
   return (header->type == PPI_LOG_EVENTS ||
@@ -105,7 +105,7 @@ static bool skims_events(ppi_log_file *file, uint64_t offset,
          is_in_file(file, offset + ppi_log_block_size(header));
 }
 
-// A block with whole header and runs, and all of it in the file.
+// A block with valid header and runs, completely in the file.
 static bool block_at(ppi_log_file *file, uint64_t offset, ppi_log_block *out) {
   size_t len;
   size_t first = file->skims ? PPI_LOG_HEADER_SIZE : PPI_LOG_MAX_BLOCK;
@@ -115,7 +115,7 @@ static bool block_at(ppi_log_file *file, uint64_t offset, ppi_log_block *out) {
   size_t runs_end = ppi_log_runs_end(&out->header);
   bool skimmed = file->skims && skims_events(file, offset, &out->header);
   size_t need = skimmed ? runs_end : ppi_log_block_size(&out->header);
-  // A header that is none costs no more than itself.
+  // A false header costs no more than itself.
   bytes = load(file, offset, runs_end, &len);
   if (len < runs_end || !ppi_log_header_is_whole(bytes, runs_end)) return false;
   bytes = load(file, offset, need, &len);
@@ -137,13 +137,13 @@ void ppi_log_file_skim(ppi_log_file *file) {
 
 static void count_damage(ppi_log_file *file, uint64_t from, uint64_t to) {
   if (from == to) return;
-  // A reader ahead reports a block late that cannot be decoded.
+  // With a reader ahead, blocks that cannot be decoded are reported late.
   if (file->damage.num_bytes == 0 || from < file->damage.first_offset)
     file->damage.first_offset = from;
   file->damage.num_bytes += to - from;
 }
 
-// A run's header, which its checksum makes certain.
+// A run's header; its checksum makes it certain.
 static bool header_at(ppi_log_file *file, uint64_t offset) {
   size_t len;
   const uint8_t *bytes = load(file, offset, PPI_LOG_FILE_HEADER_SIZE, &len);
@@ -159,8 +159,8 @@ static walk_place place_at(ppi_log_file *file, uint64_t offset,
   return header_at(file, offset) ? PLACE_RUN : PLACE_NOTHING;
 }
 
-// Where in `bytes` either magic stands; false when it can only begin in the
-// last 7 bytes. Both have "PP" in them, so one search does for the two.
+// The position of either magic in `bytes`; false: it can only begin in the last
+// 7 bytes. Both contain "PP", so one search finds both.
 static bool find_magic(const uint8_t *bytes, size_t len, size_t *out) {
   size_t from = 0;
   const uint8_t *found;
@@ -177,8 +177,8 @@ static bool find_magic(const uint8_t *bytes, size_t len, size_t *out) {
   return false;
 }
 
-// The next place at or after *offset where a block or a run's header stands;
-// the file's end when there is none.
+// The next block or run header at or after *offset; the file's end if there is
+// none.
 static walk_place find_place(ppi_log_file *file, uint64_t *offset,
                              ppi_log_block *out) {
   for (;;) {
@@ -200,8 +200,8 @@ static walk_place find_place(ppi_log_file *file, uint64_t *offset,
   }
 }
 
-// Whether a block is of a run that has lost its header. Within a run no number
-// comes again but in a copy of the block, and nothing follows the totals.
+// Whether a block belongs to a run without a header. Within a run only copies
+// of a block repeat a number, and nothing follows the totals.
 static bool begins_run(const ppi_log_file *file, const ppi_log_block *block,
                        bool after_damage) {
   uint64_t number = block->header.number;
@@ -240,8 +240,8 @@ bool ppi_log_file_look(ppi_log_file *file, uint64_t offset,
   return block_at(file, offset, out);
 }
 
-// The blocks that are passed over are not missing. Where the walk has gone
-// beyond a stop, as false ones can make it, it does not go back.
+// Skipped blocks are not missing. If false stops have led the walk beyond one,
+// it does not go back.
 static void go_to_stop(ppi_log_file *file) {
   if (file->stops_end == 0 || file->ended) return;
   ppi_log_block block;
@@ -276,7 +276,7 @@ bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out) {
     file->offset = at + out->size;
     file->bad_tail = !out->ok;
     if (!out->ok) count_damage(file, at, file->offset);
-    // A block that came before counts once.
+    // A repeated block counts once.
     if (out->header.number < file->next_number) continue;
     check_number(file, out->header.number);
     note_block(file, out);
@@ -317,7 +317,7 @@ static pprof_status not_a_log(const char *path, pprof_error *error) {
   return ppi_fail(error, PPROF_STATUS_INVALID, "%s: not a pprof log", path);
 }
 
-// A run begins at `offset`, with its header unless that is gone.
+// A run begins at `offset`, with or without its header.
 static pprof_status start_run(ppi_log_file *file, uint64_t offset,
                               const char *path, pprof_error *error) {
   file->offset = file->run_offset = offset;
@@ -358,8 +358,8 @@ pprof_status ppi_log_file_seek_run(ppi_log_file *file, uint64_t offset,
   return start_run(file, offset, path, error);
 }
 
-// A damaged header costs itself, as long as a block follows it. One that is
-// cut is all there is.
+// A damaged header costs only itself if a block follows. A cut header is the
+// whole file.
 static pprof_status read_header(ppi_log_file *file, const char *path,
                                 pprof_error *error) {
   size_t len;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Headers to bytes and back. Pure functions.
+// Converts headers to bytes and back. Pure functions.
 #include "log/format/log_format.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static uint64_t load(const uint8_t *in, size_t size) {
   return value;
 }
 
-// Of a list of fields, in bytes `out` or `in`, from or to `it`.
+// Stores or loads a list of fields, between bytes and `it`.
 #define STORE(type, name, offset) store(out + (offset), it->name, sizeof(type));
 #define LOAD(type, name, offset) \
   it->name = (type)load(in + (offset), sizeof(type));

@@ -21,7 +21,8 @@ enum {
   PPI_LOG_UUID_LEN = 32,
   PPI_LOG_HEADER_SIZE = 56,
   PPI_LOG_RUN_SIZE = 32,
-  // What a block may claim. A stored payload is never longer than a raw one.
+  // Limits of a block's claims. A stored payload is never longer than a raw
+  // one.
   PPI_LOG_MAX_RAW = 64 * 1024,
   PPI_LOG_MAX_RUNS = 1024,
   PPI_LOG_MAX_BLOCK = PPI_LOG_HEADER_SIZE +
@@ -38,12 +39,12 @@ typedef enum ppi_log_type {
   PPI_LOG_CONTENTS = 7
 } ppi_log_type;
 
-// The run info's last text: which library compressed the blocks. It is of the
-// log, not of the run, so that sinks do not get it.
+// The last text of the run info: the library that compressed the blocks. It
+// belongs to the log, not to the run, so sinks do not get it.
 #define PPI_COMPRESSOR_KEY "compressor"
 
-// What does not fit one block goes on in the next one, which has the next
-// number: all but the last say MORE, all but the first say CONTINUES.
+// An item that exceeds one block goes on in the block with the next number. All
+// blocks but the last have MORE, all but the first have CONTINUES.
 enum { PPI_LOG_MORE = 1, PPI_LOG_CONTINUES = 2 };
 
 // The fields of a block's header behind its magic and checksum, and of a lane
@@ -85,8 +86,8 @@ void ppi_log_file_header_store(uint8_t out[PPI_LOG_FILE_HEADER_SIZE],
 // Stores header and runs. The payload follows.
 void ppi_log_header_store(uint8_t *out, const ppi_log_header *header,
                           const ppi_log_run *runs);
-// False when it is no block header or claims more than the limits above. The
-// checksum is not looked at.
+// False: no block header, or claims above the limits. The checksum is not
+// checked.
 bool ppi_log_header_load(const uint8_t in[PPI_LOG_HEADER_SIZE],
                          ppi_log_header *out);
 void ppi_log_run_load(const uint8_t in[PPI_LOG_RUN_SIZE], ppi_log_run *out);

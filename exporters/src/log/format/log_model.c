@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a run that encoder and decoder keep alike.
+// Keeps the state of a run that encoder and decoder share.
 #include "log/format/log_model.h"
 
 #include <string.h>

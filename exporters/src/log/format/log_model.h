@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What encoder and decoder of a run both know after the records so far: the
-// shapes, the guess which comes next, the open nesting and the values that
-// differences refer to. One object per run.
+// The state that encoder and decoder of a run share after the same records:
+// shapes, guesses of the next shape, open nesting, and base values of
+// differences. One object per run.
 #pragma once
 
 #include "log/format/log_format.h"
@@ -10,26 +10,26 @@
 
 PPROF_BEGIN_C_
 
-// A run's payload: a varint mask of the columns that are not empty, the varint
-// length of each of those, their bytes.
+// A run's payload: a varint mask of the columns in use, the varint length of
+// each, their bytes.
 typedef enum ppi_log_column {
-  PPI_COLUMN_TOKENS,        // hits of the guess, then the shape that missed
-  PPI_COLUMN_SHAPES,        // shapes as they first appear
+  PPI_COLUMN_TOKENS,        // hits of the guess, then the shape after a miss
+  PPI_COLUMN_SHAPES,        // shapes in order of first use
   PPI_COLUMN_GAP,           // nested leaf: from the end before it to its start
   PPI_COLUMN_DURATION,      // nested leaf
   PPI_COLUMN_LEAD,          // nested parent: from its start to its first child
   PPI_COLUMN_TRAIL,         // nested parent: from its last child to its end
-  PPI_COLUMN_START,         // plain: zigzag from where it follows
+  PPI_COLUMN_START,         // plain: zigzag from the expected time
   PPI_COLUMN_SPAN,          // plain: zigzag from its start to its end
-  PPI_COLUMN_DEVICE_START,  // zigzag from the device end that it follows
+  PPI_COLUMN_DEVICE_START,  // zigzag from the preceding device end
   PPI_COLUMN_DEVICE_SPAN,   // zigzag
   PPI_COLUMN_DEVICE_ERROR,  // zigzag from the one before it
   PPI_COLUMN_FLOWS,         // number, then zigzags from the flow before it
   PPI_COLUMN_WORK,          // four amounts
   PPI_COLUMN_VALUE,
   PPI_COLUMN_ATTRIBUTES,  // zigzag from the id before it
-  PPI_COLUMN_CPU,         // what is known, then as much of it
-  PPI_COLUMN_NUMBERS,     // how many, then zigzags from those of the one before
+  PPI_COLUMN_CPU,         // a mask of known fields, then these
+  PPI_COLUMN_NUMBERS,  // their number, then zigzags from the previous record's
   PPI_NUM_COLUMNS
 } ppi_log_column;
 
@@ -42,8 +42,8 @@ enum {
   PPI_FORM_VALUE = 32,
   PPI_FORM_ATTRIBUTES = 64,
   PPI_FORM_CPU = 128,
-  PPI_FORM_STREAM = 256,  // times follow those of the stream; without: of the
-                          // record before. No part in nesting
+  PPI_FORM_STREAM = 256,  // times follow those of the stream; without it, of
+                          // the previous record. Does not nest
   PPI_FORM_NUMBERS = 512,
   PPI_FORM_ALL = 1023
 };
@@ -62,8 +62,8 @@ typedef struct ppi_shape {
 } ppi_shape;
 #undef PPI_SHAPE_MEMBER
 
-// What the columns of work and of CPU use hold of an event, in this order; the
-// time in the run queue follows where it is known.
+// An event's fields in the columns of work and of CPU use, in this order. The
+// time in the run queue follows if it is known.
 #define PPI_LOG_WORK_FIELDS(each) \
   each(items) each(bytes) each(flops) each(params)
 #define PPI_LOG_CPU_FIELDS(each)                                     \
@@ -76,7 +76,7 @@ enum {
 };
 #undef PPI_LOG_COUNT_FIELD
 
-// What is known of CPU use is nothing, the times, or all.
+// The known CPU use: nothing, the times, or everything.
 #define PPI_LOG_KNOWN_CPU(known)                                               \
   ((known)&PPROF_CPU_TIMES ? (known) & (PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE) \
                            : 0u)
@@ -84,7 +84,7 @@ enum {
 // Deeper ranges are coded plainly. The record path keeps 512.
 #define PPI_LOG_MAX_DEPTH 1024u
 #define PPI_LOG_GUESSES 1024u
-// Streams share what follows, some of many.
+// The number of streams with their own base values; further streams share them.
 #define PPI_LOG_STREAMS 64u
 
 typedef struct ppi_level {
@@ -95,7 +95,7 @@ typedef struct ppi_level {
 typedef struct ppi_log_model {
   ppi_shape *shapes;
   size_t num_shapes, shapes_capacity;
-  uint16_t guesses[PPI_LOG_GUESSES];  // token + 1, by the two before
+  uint16_t guesses[PPI_LOG_GUESSES];  // token + 1, by the previous two
   // levels[d]: the finished ranges of depth d that wait for their parent.
   ppi_level *levels;
   size_t num_levels, levels_capacity;
@@ -104,15 +104,14 @@ typedef struct ppi_log_model {
   uint64_t device_end, device_error, flow, value, attributes;
   uint64_t work[PPI_LOG_NUM_WORK];
   uint64_t numbers[PPROF_MOST_NUMBERS];
-  // Of the last records in PPI_FORM_STREAM, by stream.
+  // The last records in PPI_FORM_STREAM, by stream.
   uint64_t stream_ends[PPI_LOG_STREAMS], stream_device_ends[PPI_LOG_STREAMS];
 } ppi_log_model;
 
 void ppi_log_model_reset(ppi_log_model *model);  // keeps its memory
 void ppi_log_model_clear(ppi_log_model *model);  // frees it
 
-// The place of the guess for the next record, by the two tokens before it, each
-// plus one.
+// The slot of the next record's guess, by the two previous tokens plus one.
 static inline uint16_t *ppi_log_model_predicted(ppi_log_model *model,
                                                 uint32_t before_last,
                                                 uint32_t last) {
@@ -121,7 +120,7 @@ static inline uint16_t *ppi_log_model_predicted(ppi_log_model *model,
 // Answers the token, or UINT32_MAX when out of memory.
 uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape);
 
-// The children of a range of `depth` ending next, or NULL: it is a leaf.
+// The children of a range of `depth` that ends next; NULL: it is a leaf.
 static inline const ppi_level *ppi_log_model_children(
     const ppi_log_model *model, uint32_t depth) {
   size_t below = (size_t)depth + 1;
@@ -138,7 +137,7 @@ static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
     return false;
   for (size_t i = model->num_levels; i <= depth; i++)
     model->levels[i].used = false;
-  // Whatever lies deeper has found its parent, or lost it.
+  // Deeper ranges have found their parent, or lost it.
   model->num_levels = (size_t)depth + 1;
   ppi_level *level = &model->levels[depth];
   if (!level->used) {
@@ -150,8 +149,8 @@ static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
   return true;
 }
 
-// Where the times of a plain record follow. What no stream reports stands
-// behind the nested ranges, too.
+// The expected time of a plain record. Records that no stream reports follow
+// the nested ranges, too.
 static inline uint64_t ppi_log_model_follows(const ppi_log_model *model,
                                              const ppi_shape *shape) {
   if (!(shape->form & PPI_FORM_STREAM)) return model->start;
@@ -168,7 +167,8 @@ static inline uint64_t ppi_log_model_device_follows(const ppi_log_model *model,
   return end ? end : model->device_end;
 }
 
-// What is noted of a plain record, and of one with device times.
+// Updates the base values after a plain record, and after one with device
+// times.
 static inline void ppi_log_model_note(ppi_log_model *model,
                                       const ppi_shape *shape,
                                       const pprof_event *event) {
@@ -185,8 +185,8 @@ static inline void ppi_log_model_note_device(ppi_log_model *model,
         event->device_end_ns;
 }
 
-// Doubles are coded by their bits: XOR with the one before, the bytes reversed
-// so that the many zeroes of a round number come first.
+// Doubles are coded by their bits: XOR with the previous value, with bytes
+// reversed so that the many zeroes of a round number come first.
 static inline uint64_t ppi_double_bits(double value) {
   uint64_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);

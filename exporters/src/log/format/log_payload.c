@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Payloads to sink calls. Nothing in them is trusted: the checksum speaks of
-// accidents, not of who wrote the file.
+// Turns payloads into sink calls. Nothing in them is trusted: the checksum
+// protects against accidents, not against a hostile author.
 #include "log/format/log_payload.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "log/format/log_block.h"
 #include "names/names.h"
 
-// A hostile file must not make us hold more.
+// Bounds the memory that a hostile file can use.
 enum { MAX_PIECES = 1024, MAX_OPEN = 1 << 20 };
 
 pprof_status ppi_log_payload_init(ppi_log_payload *payload) {
@@ -86,15 +86,15 @@ pprof_status ppi_log_payload_open(ppi_log_payload *payload,
                            header->stored_len, payload->raw, header->raw_len);
 }
 
-// Ids count from 1. Where a log begins in the middle of a run those before are
-// missing, but sessions have no more than these; tables are by id.
+// Ids count from 1, and tables are by id. A log that begins in mid-run lacks
+// the definitions before, but a session never has more than these.
 static bool is_possible(const ppi_log_payload *payload, uint32_t id) {
   enum { SPARE = 1 << 18, TIMES = 4 };
   return id < PPI_MAX_ID && id < SPARE + TIMES * payload->num_defined;
 }
 
-// No writer of ours keeps more of a name: a log with longer ones would have
-// every event be as long.
+// Our writers keep no longer names: with them, every event of a log could be as
+// long.
 static size_t kept_name(const char *name, size_t len) {
   if (len <= PPI_MAX_NAME) return len;
   len = PPI_MAX_NAME;
@@ -282,7 +282,7 @@ static pprof_status read_totals(ppi_log_payload *payload, ppi_cursor cursor) {
   return status;
 }
 
-// The decoder's arrays become ours: the next block would overwrite them.
+// Takes over the decoder's arrays: the next block would overwrite them.
 static bool keep_copy(ppi_log_payload *payload, void **array,
                       size_t *capacity) {
   if (!*array) return true;

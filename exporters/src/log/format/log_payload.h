@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block payloads back to what a sink gets: shared by reader and recover.
+// Turns block payloads back to sink calls: shared by reader and recover.
 #pragma once
 
 #include "event/event.h"
@@ -10,9 +10,9 @@
 
 PPROF_BEGIN_C_
 
-// Collects run info, totals and checkpoints, which may span blocks, and
-// decodes the rest block by block.
-// Callbacks beyond the sink's size count as NULL.
+// Collects run info, totals and checkpoints, which may span blocks, and decodes
+// other payloads block by block. Callbacks beyond the sink's size count as
+// NULL.
 #define PPI_SINK_HAS(sink, callback)                                  \
   ((sink)->size >= offsetof(pprof_sink, callback) + sizeof(void *) && \
    (sink)->callback)
@@ -27,7 +27,7 @@ typedef struct ppi_log_payload {
   char *name;  // of a definition
   size_t name_capacity;
   uint64_t num_defined;  // of the run
-  uint64_t num_unknown;  // definitions of later kinds, which were skipped
+  uint64_t num_unknown;  // skipped definitions of later kinds
   // Run info.
   ppi_text *texts;
   size_t num_texts, texts_capacity;
@@ -43,7 +43,7 @@ typedef struct ppi_log_payload {
   size_t num_open, open_capacity;
   void **copies;
   size_t num_copies, copies_capacity;
-  // Pieces: what the next block must be to go on.
+  // Pieces: the required properties of the next block.
   uint8_t open_type;
   uint64_t next_number;
   size_t num_pieces;
@@ -53,15 +53,15 @@ pprof_status ppi_log_payload_init(ppi_log_payload *payload);
 void ppi_log_payload_reset(ppi_log_payload *payload);  // for another run
 void ppi_log_payload_clear(ppi_log_payload *payload);
 
-// Inflates and checks a block. All of these answer CORRUPT when the bytes are
-// not what the type says, UNSUPPORTED for a codec we do not know, NO_MEMORY.
+// Inflates and checks a block. All of these answer CORRUPT if the bytes do not
+// fit the type, UNSUPPORTED for an unknown codec, NO_MEMORY.
 pprof_status ppi_log_payload_open(ppi_log_payload *payload,
                                   const ppi_log_block *block);
-// Then, by type. `sink` gets the calls; its status is answered.
+// Then, by type. `sink` gets the calls; they answer its status.
 pprof_status ppi_log_payload_define(ppi_log_payload *payload,
                                     const ppi_log_block *block,
                                     pprof_sink *sink);
-// ppi_log_run_batch is a run of these events.
+// ppi_log_run_batch is the batch of a run with these events.
 pprof_batch ppi_log_run_batch(const ppi_log_run *run,
                               const pprof_event *events);
 // Delivers a batch per run.
@@ -72,8 +72,8 @@ pprof_status ppi_log_payload_window(ppi_log_payload *payload,
                                     const ppi_log_block *block,
                                     uint32_t *out_index, bool *out_opens,
                                     uint64_t *out_time_ns);
-// A piece of run info, totals or a checkpoint; *out_whole: it was the last, and
-// all before it were there.
+// A piece of run info, totals or a checkpoint; *out_whole: it was the last one,
+// and all before it were present.
 pprof_status ppi_log_payload_piece(ppi_log_payload *payload,
                                    const ppi_log_block *block, bool *out_whole);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of totals. One thread, its own state.
+// Adds up totals. One thread, its own state.
 #include "log/format/log_totals.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 
-// Sums over all lanes follow from those of each.
+// Sums over all lanes follow from the lanes' values.
 static pprof_status add_lanes(ppi_tally *tally, const pprof_totals *more) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < more->num_items && status == PPROF_STATUS_OK; i++) {
@@ -18,7 +18,7 @@ static pprof_status add_lanes(ppi_tally *tally, const pprof_totals *more) {
   return status;
 }
 
-// What the whole run has beyond its lanes.
+// The run's totals beyond its lanes.
 static void add_run(uint64_t sums[PPI_NUM_TOTALS], const pprof_totals *more) {
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) {
     uint64_t lanes = 0, run = 0;
@@ -45,7 +45,8 @@ pprof_status ppi_log_totals_join(ppi_tally *tally, const pprof_totals *more,
   for (size_t i = num_lanes; i < num; i++) sums[items[i].key] = items[i].value;
   add_run(sums, more);
   sums[PPI_TOTAL_INCOMPLETE] = incomplete;
-  // What recover adds knows the cost, and not the records of the log's blocks.
+  // Recover knows the cost of a marker, but not the records in the log's
+  // blocks.
   if (incomplete)
     sums[PPI_TOTAL_OWN_COST_TOTAL_NS] =
         PPI_MAX(sums[PPI_TOTAL_OWN_COST_TOTAL_NS],

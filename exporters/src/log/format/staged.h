@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block of the log as a ring in memory holds it, outside any file.
+// A block of the log in a ring in memory, outside any file.
 #pragma once
 
 #include "log/format/log_file.h"
@@ -8,8 +8,8 @@
 
 PPROF_BEGIN_C_
 
-// The bytes of a staging ring's entry as a block, when they are one. `runs` has
-// room for PPI_LOG_MAX_RUNS and is the block's.
+// Reads an entry of a staging ring as a block; false: it is none. `runs` has
+// room for PPI_LOG_MAX_RUNS and belongs to the block.
 bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
                           ppi_log_block *out);
 

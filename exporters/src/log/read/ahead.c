@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring of a few blocks: the user puts and delivers, the thread decodes those
-// between. Under the lock are the three numbers alone that say which.
+// Decodes blocks in a ring of a few. The user puts and delivers blocks; the
+// thread decodes those between. The lock protects only the three numbers that
+// say which.
 #include "log/read/ahead.h"
 
 #include <pthread.h>
@@ -23,7 +24,7 @@ typedef struct slot {
   void **lists;  // what events point to
   size_t num_lists, lists_capacity;
   uint32_t num_decoded;  // runs
-  pprof_status status;   // of the one behind those
+  pprof_status status;   // of the run after these
 } slot;
 
 struct ppi_log_ahead {
@@ -59,7 +60,7 @@ static bool keep_lists(slot *self, ppi_run_decoder *from) {
                    &from->num_numbers);
 }
 
-// Each run right behind the one before it: there is room for all.
+// Each run follows the one before it: there is room for all.
 static pprof_status decode_runs(slot *self, ppi_log_payload *payload) {
   ppi_run_decoder *decoder = &payload->decoder;
   const uint8_t *at = payload->raw;
@@ -140,7 +141,7 @@ static bool make_room(slot *self, const ppi_log_header *header) {
   uint8_t *stored =
       ppi_grow(self->stored, &self->stored_capacity, header->stored_len + 1, 1);
   if (stored) self->stored = stored;
-  // No more than the bytes can encode; the decoder wants room for one more.
+  // Bounded by the bytes; the decoder wants room for one more.
   size_t num_events = PPI_MIN(header->num_events, PPI_LOG_MAX_RAW / 2) + 1;
   pprof_event *events = ppi_grow(self->events, &self->events_capacity,
                                  num_events, sizeof *events);

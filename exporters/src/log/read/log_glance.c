@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One walk over a log's blocks.
+// Walks once over a log's blocks.
 #include "log/read/log_glance.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "log/write/rotate.h"
 
-// Damage says nothing; memory that is missing must not pass for it: where the
-// spool is not known it is not taken from.
+// Damage is no error, but missing memory is: without the spool's name, its
+// records would be left out.
 pprof_status ppi_log_glance_info(ppi_log_payload *payload,
                                  const ppi_log_block *block,
                                  ppi_log_glance *out) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of several logs into one. They are ordered by what they are, not by
-// where they came from, and the same one counts once: so it does not matter in
-// which order logs are merged, nor in how many steps.
+// Merges runs of several logs into one. Runs are ordered by their content, not
+// by their origin, and equal runs count once. So neither the order nor the
+// grouping of merges matters.
 #include "log/read/log_merge.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static bool fail_write(merge_job *job, const char *path, int error) {
 
 // ---- gathering ----
 
-// What is the matter with a part of an input.
+// The problem of a part of an input.
 static void add_state(ppi_log_merge_input *input,
                       const ppi_log_section *section) {
   ppi_log_damage_add(&input->damage, &section->damage);
@@ -76,7 +76,7 @@ static bool add_runs(merge_job *job, ppi_log_merge_input *input,
   return true;
 }
 
-// An input that were left out would look as if it had recorded nothing.
+// A skipped input would look as if it had recorded nothing.
 static bool gather(merge_job *job, ppi_log_merge_input *inputs, size_t num) {
   bool good = true;
   for (size_t i = 0; i < num && good; i++) {
@@ -95,7 +95,7 @@ static bool gather(merge_job *job, ppi_log_merge_input *inputs, size_t num) {
 
 // ---- ordering ----
 
-// The rest of a piece; the next piece when there is none.
+// The rest of a piece, or the next piece.
 typedef struct piece {
   ppi_log_pieces pieces;
   const uint8_t *bytes;
@@ -141,7 +141,7 @@ static int compare_bytes(merge_job *job, const merge_run *left,
   return order;
 }
 
-// Length and checksum need no file, and separate most that differ.
+// Length and checksum need no file, and separate most different runs.
 static int compare_runs(const void *a, const void *b, void *job) {
   const merge_run *left = a, *right = b;
   const ppi_log_section *mine = &left->section, *other = &right->section;
@@ -160,7 +160,7 @@ static bool is_same_run(const merge_run *left, const merge_run *right) {
          left->section.segment == right->section.segment;
 }
 
-// Of two that are one run, which has more of it.
+// Which of two copies of a run has more of it.
 static int rank(const merge_run *run) {
   const ppi_log_damage *damage = &run->section.damage;
   bool whole =
@@ -168,7 +168,7 @@ static int rank(const merge_run *run) {
   return 2 * !run->from->imported + whole;
 }
 
-// Two that should be the same and are not: which is the run's is not known.
+// Two runs with one identity and different bytes: the right one is unknown.
 static bool conflict(merge_job *job, const merge_run *left,
                      const merge_run *right) {
   return go_on(
@@ -179,14 +179,13 @@ static bool conflict(merge_job *job, const merge_run *left,
       PPI_LOG_MERGE_CONFLICT);
 }
 
-// Whether `run` is to stay instead of `other`: of two alike the one that was
-// given first.
+// Whether `run` replaces `other`; of equal ones, the first input stays.
 static bool is_better(const merge_run *run, const merge_run *other) {
   int mine = rank(run), others = rank(other);
   return mine > others || (mine == others && run->from < other->from);
 }
 
-// Of runs [from, to), which are one, the best stays.
+// The best of runs [from, to), which are copies of one, stays.
 static bool keep_best(merge_job *job, size_t from, size_t to, size_t *kept) {
   const merge_run *best = &job->runs[from];
   for (size_t i = from + 1; i < to; i++)
@@ -203,8 +202,8 @@ static bool keep_best(merge_job *job, size_t from, size_t to, size_t *kept) {
   return job->end == PPI_LOG_MERGED;
 }
 
-// Drops what is there twice. A uuid names one run, or with a number a segment
-// of it; without one, the same bytes do.
+// Drops duplicates. A uuid names one run or, with a number, a segment of it;
+// runs without a uuid are compared by their bytes.
 static bool drop_repeated(merge_job *job) {
   size_t kept = 0;
   for (size_t i = 0, end; i < job->num_runs; i = end) {

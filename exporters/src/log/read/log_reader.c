@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads logs into a sink, run by run and block by block, in file order: the
-// same calls a live session makes. Segments of one run that follow each other
-// are one run. Called by whoever has a log; one thread, its own state.
+// same calls as from a live session. Consecutive segments of one run are one
+// run. Called with a log by any owner; one thread, its own state.
 
 #include "log/read/log_reader.h"
 
@@ -21,26 +21,26 @@
 #include "pprof/log.h"
 
 typedef struct log_reader {
-  pprof_sink tap;  // what payloads are delivered to: counts, then forwards
+  pprof_sink tap;  // the payloads' sink: counts, then forwards
   pprof_sink *sink;
   ppi_log_file *file;
   ppi_log_payload payload;
-  ppi_tally tally;  // of the file's part of the run
+  ppi_tally tally;  // of the run's part in the file
   bool begun, complete, sink_failed;
   bool skims;                 // leaves events and checkpoints out
   ppi_log_ahead *ahead;       // NULL: none
   ppi_log_contents contents;  // then: of the file
-  // Of a run in segments: those read, which are one run to the sink.
+  // For a run in segments: the segments read, one run for the sink.
   ppi_tally earlier;
   uint32_t first_segment, segment;  // 0: none
-  uint32_t *segments;               // all of them, in order
+  uint32_t *segments;               // all segments, in order
   size_t num_segments, segments_capacity;
-  uint64_t num_before;    // records before the first one
+  uint64_t num_before;    // records before the first segment
   uint32_t num_gaps;      // segments missing between the others
-  uint32_t num_repeated;  // read before, and left out
-  bool goes_on;           // the totals state it
+  uint32_t num_repeated;  // repeated, and left out
+  bool goes_on;           // the totals have this number
   bool resumed;           // `segment` is not the first one read
-  uint64_t num_windows;   // opened: every index below it
+  uint64_t num_windows;   // opened: every smaller index
   char uuid[PPI_LOG_UUID_LEN + 1];
 } log_reader;
 
@@ -72,7 +72,7 @@ static pprof_status begin(log_reader *reader) {
   pprof_run_info info = {reader->payload.texts, reader->payload.num_texts,
                          NULL};
   if (ends_in_compressor(&reader->payload)) info.num_texts--;
-  // A log without its run info still knows its owner.
+  // A log without run info still names its owner.
   if (info.num_texts == 0)
     info = (pprof_run_info){&uuid, uuid.value[0] != '\0', NULL};
   reader->begun = true;
@@ -93,7 +93,7 @@ static pprof_status tap_define(pprof_sink *tap,
 
 static pprof_status tap_events(pprof_sink *tap, const pprof_batch *batch) {
   log_reader *reader = reader_of(tap);
-  // Where a segment's lanes stand is known from the one before it.
+  // The previous segment gives the positions of a segment's lanes.
   if (reader->resumed && batch->num_events == 0 && batch->first_seq == 0)
     return PPROF_STATUS_OK;
   pprof_status status = ppi_tally_batch(&reader->tally, batch);
@@ -109,7 +109,7 @@ static pprof_status read_window(log_reader *reader,
   pprof_status status =
       ppi_log_payload_window(&reader->payload, block, &index, &opens, &time_ns);
   if (status != PPROF_STATUS_OK) return status;
-  // A segment says again which window it begins in.
+  // A segment repeats the window in which it begins.
   if (opens && reader->resumed && index < reader->num_windows) return status;
   if (opens) reader->num_windows = (uint64_t)index + 1;
   return forward(reader,
@@ -135,7 +135,7 @@ static pprof_status read_pieces(log_reader *reader,
 static pprof_status read_block(log_reader *reader, const ppi_log_block *block) {
   uint8_t type = block->header.type;
   if (type < PPI_LOG_INFO || type > PPI_LOG_TOTALS) return PPROF_STATUS_OK;
-  // A second run info is of no use to a sink that has begun.
+  // A sink that has begun has no use for a second run info.
   if (type == PPI_LOG_INFO && reader->begun) return PPROF_STATUS_OK;
   if (reader->skims && (type == PPI_LOG_EVENTS || type == PPI_LOG_CHECKPOINT))
     return reader->begun ? PPROF_STATUS_OK : begin(reader);
@@ -155,7 +155,7 @@ static pprof_status read_block(log_reader *reader, const ppi_log_block *block) {
   }
 }
 
-// What a block's failure means for the reading: a bad one is counted.
+// The effect of a block's failure on reading: a bad block is counted.
 static pprof_status judge(log_reader *reader, const ppi_log_block *block,
                           pprof_status status) {
   if (reader->sink_failed || status == PPROF_STATUS_NO_MEMORY) return status;
@@ -178,7 +178,7 @@ static pprof_status deliver_all(log_reader *reader) {
   return status;
 }
 
-// All other blocks are read here, once those before them are delivered.
+// All other blocks are read here, once earlier ones are delivered.
 static pprof_status take_block(log_reader *reader, const ppi_log_block *block) {
   bool is_ahead =
       reader->ahead && reader->begun && block->header.type == PPI_LOG_EVENTS;
@@ -207,7 +207,7 @@ static pprof_status read_blocks(log_reader *reader) {
 
 // ---- the end of a run ----
 
-// What a sink gets of a run that is not all there.
+// Totals for a run that is incomplete.
 static bool describe_gaps(const log_reader *reader, char *out, size_t size) {
   uint32_t first = reader->first_segment, last = reader->segment;
   if (first == 0) return false;
@@ -275,8 +275,8 @@ static pprof_status notify_totals(log_reader *reader, ppi_tally *sum,
   return status;
 }
 
-// Totals hold what no event says; where there are none, the events speak for
-// themselves.
+// Totals have counts that no event has. Without totals, counts come from the
+// events.
 static pprof_status finish(log_reader *reader) {
   const ppi_log_payload *payload = &reader->payload;
   if (reader->complete && !reader->segment && !payload->num_unknown) {
@@ -297,7 +297,7 @@ static pprof_status finish(log_reader *reader) {
 
 // ---- runs and segments ----
 
-// The segment's share goes to the run's; the next one begins.
+// Adds the segment's share to the run's; the next segment begins.
 static pprof_status resume(log_reader *reader, uint32_t segment) {
   pprof_status status = ppi_log_totals_add(&reader->earlier, &reader->tally);
   ppi_log_payload_reset(&reader->payload);
@@ -335,8 +335,8 @@ static bool was_read(const log_reader *reader, uint32_t segment) {
   return segment && at > 0 && reader->segments[at - 1] == segment;
 }
 
-// A run in segments stays open until it is known what comes next.
-// *out_repeated: this segment of it was read already.
+// A run in segments stays open until the next part is known. *out_repeated:
+// this segment was read before.
 static pprof_status start_run(log_reader *reader, const char *path,
                               bool *out_repeated) {
   *out_repeated = false;
@@ -380,7 +380,7 @@ static pprof_status say(pprof_status status, const char *path,
   return ppi_fail(error, status, "%s: %s", path, pprof_status_string(status));
 }
 
-// The first damage is reported; what comes after it is read all the same.
+// Reports the first damage, but reads the rest, too.
 static pprof_status read_runs(log_reader *reader, const char *path,
                               pprof_status *damaged, pprof_error *error) {
   for (bool more = true; more;) {
@@ -411,7 +411,7 @@ static pprof_status read_paths(log_reader *reader, const char *const *paths,
     ppi_log_file_close(reader->file);
     reader->file = NULL;
   }
-  // What was delivered is finished, whatever came after it.
+  // Finishes the delivered part, whatever came after it.
   if (reader->sink_failed || status == PPROF_STATUS_NO_MEMORY) return status;
   pprof_status ended = end_run(reader);
   if (ended != PPROF_STATUS_OK && status == PPROF_STATUS_OK)

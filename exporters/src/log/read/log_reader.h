@@ -7,19 +7,17 @@
 
 PPROF_BEGIN_C_
 
-// ppi_log_read_all delivers the logs one after the other. Segments of one run
-// that stand in order, in one file or in several, are one run to the sink, as
-// if the log had not been cut: one begin, one finish. What is missing of it is
-// a note of its totals; a segment missing between two others is CORRUPT as
-// well.
+// ppi_log_read_all delivers the logs one after the other. Consecutive segments
+// of one run, in one file or several, reach the sink as one uncut run: one
+// begin, one finish. Missing segments are a note of its totals; one missing
+// between two others is CORRUPT as well.
 pprof_status ppi_log_read_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error);
-// The same with a thread of its own that decodes, where there can be one.
+// The same with a decoding thread, if there can be one.
 pprof_status ppi_log_read_ahead(const char *const *paths, size_t num_paths,
                                 pprof_sink *sink, pprof_error *error);
-// ppi_log_read_all without events and checkpoints, which are not even read: of
-// a long log the few bytes that are left. Damage in what is left out is not
-// found.
+// ppi_log_read_all without reading events and checkpoints: only a few bytes of
+// a long log. Damage in the skipped blocks is not found.
 pprof_status ppi_log_skim_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error);
 

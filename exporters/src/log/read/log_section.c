@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of a log as bytes. A section's bytes depend on the run alone, not on
-// the file around it, so that logs can be put together in any order.
+// Reads runs of a log as bytes. A section's bytes depend only on the run, not
+// on the file around it, so that logs can be merged in any order.
 #include "log/read/log_section.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void store_header(const ppi_log_file *file,
     ppi_log_file_header_store(out, section->uuid);
 }
 
-// `*out` holds what the walk knows of the run; the rest is added.
+// `*out` has the walk's knowledge of the run; this adds the rest.
 static pprof_status list_run(ppi_log_file *file, ppi_log_payload *payload,
                              ppi_log_section *out) {
   uint32_t crc = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dump of the moment in which the process died. Definitions and windows come
-// from the spool, since the ring may have lost its own.
+// Makes a dump of the moment of the process's death. Definitions and windows
+// come from the spool, since the ring may have lost its own.
 #include "log/recover/flight_recover.h"
 
 #include <stdio.h>
@@ -27,9 +27,10 @@ typedef struct recovery {
   ppi_flight_past past;
   ppi_flight_dump dump;
   ppi_flight_span span;
-  ppi_lane_high_water ends;  // of all blocks, also of those left out
-  // Rows as blocks define them: those in front of the dump's first one, and
-  // whether later ones do. By lane, 1 + the number of its first record there.
+  ppi_lane_high_water ends;  // of all blocks, including skipped ones
+  // Definitions of rows in blocks: those before the dump's first block, and
+  // whether later blocks have some. By lane, 1 + the number of its first record
+  // there.
   ppi_flight_past rows;
   ppi_lane_high_water redefined, firsts;
   ppi_log_run *runs;
@@ -37,7 +38,7 @@ typedef struct recovery {
   pprof_event *events;
   size_t capacity;
   uint64_t first_ns, num_left_out;
-  uint64_t first_block;  // cursor behind the first block of the dump; 0: none
+  uint64_t first_block;  // cursor after the dump's first block; 0: none
   ppi_flight_recovery *out;
   char reason[PPI_FLIGHT_REASON_MAX];
 } recovery;
@@ -73,7 +74,7 @@ static pprof_status past_window(pprof_sink *sink, uint32_t index, bool opens,
              : PPROF_STATUS_NO_MEMORY;
 }
 
-// Nothing that is not cut off begins before the dump.
+// Without a cut, nothing begins before the dump.
 static pprof_status past_events(pprof_sink *sink, const pprof_batch *batch) {
   recovery *job = (recovery *)sink;
   for (size_t i = 0; i < batch->num_events; i++) {
@@ -97,7 +98,7 @@ static pprof_status read_past(recovery *job) {
 
 // ---- the ring's blocks ----
 
-// Windows the spool has better; of rows only what they are called now.
+// Windows are better in the spool; rows have only their current names there.
 static bool wants(const recovery *job, const ppi_log_block *block) {
   uint8_t type = block->header.type;
   return (type == PPI_LOG_EVENTS || type == PPI_LOG_CHECKPOINT ||
@@ -138,8 +139,8 @@ static pprof_status note_firsts(recovery *job, const ppi_log_block *block) {
   return status;
 }
 
-// What the spool calls a row may be what it is called since the dump's first
-// block, and the thread that it was before be gone.
+// The spool's name of a row may be newer than the dump's first block. The
+// thread that had the row before may be gone.
 static pprof_status name_rows(recovery *job) {
   const ppi_flight_definitions *known = &job->past.kinds[PPROF_DEFINITION_LANE];
   const ppi_flight_definitions *rows = &job->rows.kinds[PPROF_DEFINITION_LANE];
@@ -208,8 +209,8 @@ static void copy_blocks(recovery *job) {
 
 // ---- the spool's second walk ----
 
-// Those of the dump's span; one that was open at death begins no earlier than
-// the dump.
+// Windows in the dump's span. A window that was open at death begins with the
+// dump at the earliest.
 static pprof_status tail_events(pprof_sink *sink, const pprof_batch *batch) {
   recovery *job = of_tail(sink);
   pprof_event *events = ppi_grow(job->events, &job->capacity,
@@ -258,12 +259,12 @@ static pprof_status add_tail(recovery *job) {
              : status;
 }
 
-// What was lost is known of the whole run only.
+// Losses are known for the whole run only.
 static void count(const recovery *job, uint64_t counts[PPI_NUM_TOTALS]) {
   const pprof_totals *totals = ppi_salvage_totals(job->salvage);
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
     counts[key] = ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
-  // Of the time that the run took in all.
+  // As a part of the time of the whole run.
   for (int i = 0; i < 4; i++) counts[PPI_TOTAL_CPU_PROCESS_NS + i] = 0;
   counts[PPI_TOTAL_EXCLUDED] +=
       job->num_left_out + ppi_ring_overwritten(ppi_salvage_ring(job->salvage));
@@ -289,7 +290,7 @@ static pprof_status make_dump(recovery *job) {
 
 // ---- names ----
 
-// Whether `path` is this very dump, made by an earlier recover.
+// Whether an earlier recover made the dump at `path`.
 static bool is_made(const recovery *job, const char *path, const char *uuid) {
   ppi_log_file *file;
   ppi_log_payload payload;
@@ -312,7 +313,7 @@ static bool is_made(const recovery *job, const char *path, const char *uuid) {
   return same;
 }
 
-// A dump that died has its name as well.
+// A dump whose writing was cut has that name, too.
 static bool is_used(const char *name) {
   char part[PPI_RECOVER_PATH_MAX + 8];
   snprintf(part, sizeof part, "%s.part", name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dump of a process that died: what its flight recorder's ring had, and the
-// records that no block has. Called by recover.
+// Makes the dump of a process that died, from its flight recorder's ring and
+// the records that are in no block. Called by recover.
 #pragma once
 
 #include "log/recover/recover_result.h"
@@ -11,12 +11,12 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_flight_recovery {
   uint64_t num_blocks, num_records;
-  bool already_whole;  // an earlier recover had made it
+  bool already_whole;  // an earlier recover made it
   char path[PPI_RECOVER_PATH_MAX];
 } ppi_flight_recovery;
 
-// Makes the dump at `path`, or beside what has that name. The spool must have a
-// ring (ppi_salvage_ring).
+// Makes the dump at `path`, or beside another file of that name. The spool must
+// have a ring (ppi_salvage_ring).
 //
 // Errors: IO, NO_MEMORY.
 pprof_status ppi_flight_recover(ppi_salvage *salvage, const char *path,

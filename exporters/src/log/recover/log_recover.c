@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files and which spool belong together.
+// Finds which files and which spool belong together.
 #include "log/recover/log_recover.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static bool ends_in_part(const char *path) {
   return ppi_recover_ends_in(path, ".part");
 }
 
-// ---- from what was given to what belongs to it ----
+// ---- from the given file to the files that belong to it ----
 
 static void set_uuid(ppi_recover_job *recovery, const char *uuid) {
   if (uuid) snprintf(recovery->uuid, sizeof recovery->uuid, "%s", uuid);
@@ -52,9 +52,8 @@ static bool same_run(const ppi_recover_job *recovery, const char *uuid) {
   return recovery->uuid[0] && strcmp(recovery->uuid, uuid) == 0;
 }
 
-// A dump that was being written when the process died ends with what is in its
-// file. One with nothing in it goes, and one that a recover which was killed
-// was making.
+// A dump that was being written at the death ends with the file's content.
+// Empty dumps are removed, and so are those of a killed recover.
 static void finish_dump(const ppi_recover_job *recovery, const char *part) {
   ppi_log_glance found;
   ppi_recover_result ignored;
@@ -71,7 +70,7 @@ static void finish_dump(const ppi_recover_job *recovery, const char *part) {
         part, found.death ? INT64_MAX : PPI_LOG_FILE_HEADER_SIZE);
 }
 
-// All that have the recorder's name, or that name with a number.
+// All files with the recorder's name, or that name with a number.
 static void finish_dumps(const ppi_recover_job *recovery, const char *path) {
   bool more = true;
   for (int n = 0; more && n < 10000; n++) {
@@ -116,8 +115,8 @@ static char *dump_path(const ppi_recover_job *recovery) {
   return path;
 }
 
-// Of a flight recorder that the spool holds the ring of. Without a log this is
-// all that there is to recover.
+// For a flight recorder with its ring in the spool. Without a log, the dump is
+// all that recover can make.
 static pprof_status make_dump(ppi_recover_job *recovery, bool has_log) {
   const char *output = has_log ? NULL : recovery->options.output;
   ppi_recover_result *result = recovery->result;
@@ -140,15 +139,15 @@ static pprof_status make_dump(ppi_recover_job *recovery, bool has_log) {
   return status;
 }
 
-// The .part that the caller gave, or what the spool calls its own: even when
-// that one is gone, its name says what the result is called.
+// The caller's .part, or the one that the spool names. Even if that one is
+// gone, its name leads to the result's name.
 static pprof_status find_part(ppi_recover_job *recovery, const char *part,
                               const char *staged) {
   recovery->named_path =
       part ? ppi_strdup(part)
            : place_of(recovery, staged, recovery->options.folder);
   if (!recovery->named_path) return ppi_recover_no_memory(recovery);
-  // Of a file that has no info yet; what the file says counts more.
+  // For a file without info; the file's own info takes precedence.
   pprof_status status =
       ppi_recover_staged_after(recovery, 0, &recovery->segment);
   if (status != PPROF_STATUS_OK) return status;
@@ -171,9 +170,9 @@ static pprof_status being_written(ppi_recover_job *recovery, const char *path) {
                   path);
 }
 
-// Where nobody has asked, a path alone is not believed: in another container it
-// may lead elsewhere. The log's lock is asked, too, for it is where a program
-// that closes descriptors it does not know cannot reach it.
+// In place, a path alone is not trusted: in another container it may lead
+// elsewhere. The log's lock is tried, too: a program that closes unknown
+// descriptors cannot close it.
 static pprof_status check_place(ppi_recover_job *recovery) {
   if (!recovery->in_place) return PPROF_STATUS_OK;
   if (!recovery->part_path)
@@ -192,7 +191,7 @@ static pprof_status check_place(ppi_recover_job *recovery) {
                           recovery->spool_path);
 }
 
-// `part` is the .part the caller gave; NULL: the one that the spool names.
+// `part` is the .part that the caller gave; NULL: the one that the spool names.
 static pprof_status with_spool(ppi_recover_job *recovery, const char *part) {
   const char *staged = ppi_recover_staged_log(recovery->salvage);
   bool has_log = part || staged[0];
@@ -235,8 +234,8 @@ static pprof_status without_spool(ppi_recover_job *recovery, const char *path,
   return ppi_recover_make_whole(recovery);
 }
 
-// A process that was killed while it started leaves an empty .part. Nobody has
-// put anything into its spool, which is gone: the name is free again.
+// A process that was killed during its start leaves an empty .part. Its spool
+// is gone and had no records: the name is free again.
 static bool is_nothing(ppi_recover_job *recovery, const char *path) {
   struct stat stat_;
   if (!ends_in_part(path) || stat(path, &stat_) != 0 || stat_.st_size > 0 ||
@@ -249,7 +248,7 @@ static bool is_nothing(ppi_recover_job *recovery, const char *path) {
   return true;
 }
 
-// `found` is of a .part that names no spool. *out: it is done.
+// `found` is from a .part without a spool's name. *out: nothing is left to do.
 static pprof_status with_found_spool(ppi_recover_job *recovery,
                                      const char *path,
                                      const ppi_log_glance *found, bool *out) {
@@ -282,7 +281,7 @@ static pprof_status with_named_spool(ppi_recover_job *recovery,
   *out = false;
   if (status == PPROF_STATUS_BUSY || status == PPROF_STATUS_NO_MEMORY)
     return ppi_fail(recovery->error, status, "%s", error.text);
-  // Another run may have been given the same name.
+  // Another run may have got the same name.
   if (status == PPROF_STATUS_OK && same_run(recovery, found->uuid) &&
       !recovery->foreign) {
     *out = true;
@@ -295,7 +294,8 @@ static pprof_status with_named_spool(ppi_recover_job *recovery,
 
 static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
                                 const ppi_log_glance *found) {
-  // Only what imports and merges write has several, and neither has a spool.
+  // Only logs from imports and merges have several runs, and they have no
+  // spool.
   if (found->several && (!found->complete || ends_in_part(path)))
     return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
                     "%s: several runs; 'pprof-report merge' copies what is "
@@ -303,13 +303,13 @@ static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
                     path);
   bool done = false;
   pprof_status status = PPROF_STATUS_OK;
-  // What is missing of a dump is in the spool no more.
+  // The spool does not have the missing part of a dump any more.
   if (ends_in_part(path) && !found->dump)
     status = found->spool_path ? with_named_spool(recovery, path, found, &done)
                                : with_found_spool(recovery, path, found, &done);
   if (done || status != PPROF_STATUS_OK) return status;
-  // The spool's lock says best whether the run lives; a child that it forked
-  // may hold the log's for longer.
+  // The spool's lock is the best evidence that the run lives. A forked child
+  // may keep the log's lock for longer.
   if (ppi_recover_is_written(path)) return being_written(recovery, path);
   set_uuid(recovery, found->uuid);
   return without_spool(recovery, path, found->complete, found->segment);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a whole log of what a process that died left behind: its spool, its
-// .part file, or both. Called by the tool, and by reclaim on its thread.
+// Makes a complete log of a dead process's spool, its .part file, or both.
+// Called by the tool, and by reclaim on its thread.
 #pragma once
 
 #include "log/recover/recover_result.h"
@@ -21,10 +21,10 @@ PPROF_BEGIN_C_
 // or another recover is at it) · VERSION · NO_MEMORY.
 pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
                          ppi_recover_result *out, pprof_error *error);
-// ppi_recover_in_place recovers a spool without being asked to: only beside a
-// file of the run's log that is where the spool says, and that nobody writes.
-// Errors: those, and UNAVAILABLE where none is, or the run's dump would go
-// elsewhere.
+// ppi_recover_in_place recovers a spool without a request: only beside a file
+// of the run's log that is where the spool names it, and that nobody writes.
+// Errors: the same, and UNAVAILABLE if there is none, or if the run's dump
+// would go elsewhere.
 pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out,
                                   pprof_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block by block, then record by record. A block is copied as it stands when
-// all of it decodes; numbers say which blocks are in both file and spool.
+// Copies blocks, then records. A block is copied unchanged if all of it
+// decodes. Numbers show which blocks are in both file and spool.
 #include "log/recover/log_rescue.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static ppi_rescue_window *find_window(ppi_rescue *rescue, uint32_t index) {
   return window;
 }
 
-// False when it was there before; *failed when out of memory.
+// False: it was there before; *failed: out of memory.
 static bool note_window(ppi_rescue *rescue, uint32_t index, bool opens,
                         bool *failed) {
   ppi_rescue_window *window = find_window(rescue, index);
@@ -94,7 +94,7 @@ pprof_status ppi_rescue_begin(ppi_rescue *rescue, int fd, const char *uuid,
                                    : status;
 }
 
-// What is known of lanes and windows holds for the next segment too.
+// Lanes and windows stay known for the next segment.
 pprof_status ppi_rescue_begin_segment(ppi_rescue *rescue, int fd,
                                       const char *uuid) {
   ppi_log_payload_reset(&rescue->payload);
@@ -166,7 +166,7 @@ static pprof_status read_block(ppi_rescue *rescue, const ppi_log_block *block) {
              : status;
 }
 
-// OK, also for one that is left out because it does not decode.
+// OK also for a block that is left out because it does not decode.
 static pprof_status copy_block(ppi_rescue *rescue, const ppi_log_block *block,
                                uint64_t *count) {
   pprof_status status =
@@ -197,7 +197,7 @@ pprof_status ppi_rescue_copy_file(ppi_rescue *rescue, const char *path,
   return status;
 }
 
-// Which segment a block begins; 0: none, or one that has begun already.
+// The segment that a block begins; 0: none, or one that has begun already.
 static uint32_t begun_by(ppi_rescue *rescue, const ppi_log_block *block) {
   bool whole;
   if (block->header.type != PPI_LOG_INFO || block->header.number != 0 ||
@@ -207,7 +207,7 @@ static uint32_t begun_by(ppi_rescue *rescue, const ppi_log_block *block) {
   if (ppi_log_payload_open(&rescue->payload, block) != PPROF_STATUS_OK ||
       ppi_log_payload_piece(&rescue->payload, block, &whole) != PPROF_STATUS_OK)
     return 0;
-  // The number is the last of the info's texts, which may take several blocks.
+  // The number is the info's last text, which may span several blocks.
   uint32_t segment = whole ? segment_of(&rescue->payload) : rescue->segment + 1;
   return segment > rescue->segment ? segment : 0;
 }
@@ -229,7 +229,7 @@ pprof_status ppi_rescue_copy_staged(ppi_rescue *rescue,
     *out_next = parsed ? begun_by(rescue, &block) : 0;
     if (*out_next) break;
     *cursor = at;
-    // Last words take the numbers of blocks that did not get into the file.
+    // Last words take the numbers of blocks that missed the file.
     if (parsed && !rescue->complete &&
         block.header.number >= rescue->next_number)
       status = copy_block(rescue, &block, &rescue->result->blocks_staged);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread, which may be killed at any time: what it does to a spool recover
-// does, or it is one unlink. Two processes' threads meet at recover's claim.
+// Takes away spools of dead processes on one thread, which may be killed at any
+// time: each step is a recover or one unlink. Threads of two processes exclude
+// each other by recover's claim.
 #include "log/recover/reclaim.h"
 
 #include <dirent.h>
@@ -32,10 +33,10 @@
 #include "spool/spool_folders.h"
 
 enum {
-  MOST_SPOOLS = 4096,  // of a folder; the others' turn is at another start
+  MOST_SPOOLS = 4096,  // of a folder; the others wait for the next start
   CALM_WAIT_MS = 100,
-  UNUSED_S = 60,  // a file that is being made is not taken for a leftover
-  NICE = 10       // low; but who waits for what it holds is not to wait long
+  UNUSED_S = 60,  // a new file may be in the making
+  NICE = 10       // low, but not idle: a file that it locks must be free soon
 };
 
 typedef struct leftover {
@@ -46,7 +47,7 @@ typedef struct leftover {
 
 typedef struct reclaim_counts {
   uint64_t num_recovered, num_removed, num_given_up, num_left;
-  uint64_t bytes, records, num_unread;  // of those given up
+  uint64_t bytes, records, num_unread;  // of spools that were given up
 } reclaim_counts;
 
 struct ppi_reclaim {
@@ -54,7 +55,7 @@ struct ppi_reclaim {
   pthread_cond_t progress;
   bool stop, calm, ended, abandoned, is_news;
   char text[256];
-  // The thread's own from its start on.
+  // Owned by the thread once it has started.
   pthread_t thread;
   bool own_table;
   ppi_reclaim_options options;
@@ -62,11 +63,11 @@ struct ppi_reclaim {
   size_t num_folders;
   leftover *spools;
   size_t num, capacity;
-  uint64_t bytes, bound;  // what the folder's spools take, and may
+  uint64_t bytes, bound;  // size of the folder's spools, and its limit
   reclaim_counts counts;
 };
 
-// ---- which there are ----
+// ---- the spools there are ----
 
 // Calls `look` until it answers false.
 static void look_into(const char *folder,
@@ -83,8 +84,8 @@ static void look_into(const char *folder,
   if (entries) closedir(entries);
 }
 
-// By the name alone. Another copy of the library may have a session in this
-// process: to open its spool here, and close it, would end its lock.
+// Checks the name alone. Another copy of the library may have a session in this
+// process: opening and closing its spool here would release its lock.
 static bool is_not_another(const char *path, void *user) {
   bool *found = user;
   *found = !ppi_salvage_is_in_use(path);
@@ -98,8 +99,8 @@ static bool is_any_there(const ppi_reclaim *self) {
   return found;
 }
 
-// Without a table of descriptors of one's own: whether the process has the file
-// open.
+// For a thread without its own table of descriptors: whether the process has
+// the file open.
 static bool is_open_here(const char *path) {
   struct stat file, open_one;
   bool found = false;
@@ -168,7 +169,7 @@ static void clear_list(ppi_reclaim *self) {
   self->bytes = 0;
 }
 
-// ---- what becomes of one ----
+// ---- the fate of one spool ----
 
 static uint64_t num_recorded(const ppi_tally *tally) {
   uint64_t num = 0;
@@ -177,7 +178,7 @@ static uint64_t num_recorded(const ppi_tally *tally) {
   return num;
 }
 
-// Recovers into nowhere. Without a log, what a flight recorder's ring has.
+// Recovers without a log: only the content of a flight recorder's ring.
 static pprof_status count_into(int fd, ppi_salvage *salvage, uint64_t *out) {
   ppi_rescue rescue;
   ppi_recover_result ignored;
@@ -211,7 +212,7 @@ static bool count_records(ppi_salvage *salvage, uint64_t *out) {
   return status == PPROF_STATUS_OK;
 }
 
-// One that another build wrote, or that is damaged, is not read.
+// A damaged spool, or one of another build, is not read.
 static bool give_up(ppi_reclaim *self, const leftover *left) {
   ppi_salvage *salvage = NULL;
   struct stat stat;
@@ -234,7 +235,7 @@ static bool give_up(ppi_reclaim *self, const leftover *left) {
   return true;
 }
 
-// Whether it takes no memory any more, or is not for us to judge.
+// Whether the spool takes no memory any more, or is not ours.
 static bool is_settled(ppi_reclaim *self, const leftover *left) {
   ppi_recover_result result;
   pprof_status status = ppi_recover_in_place(left->path, &result, NULL);
@@ -265,7 +266,7 @@ static void become_calm(ppi_reclaim *self) {
 static void visit_folder(ppi_reclaim *self, const char *folder, bool last) {
   struct statvfs file_system;
   self->bound = self->options.limit_bytes;
-  // Of none is known that has no limit.
+  // A file system without a size has no limit.
   if (statvfs(folder, &file_system) == 0 && file_system.f_blocks)
     self->bound = PPI_MIN(
         self->bound, (uint64_t)file_system.f_blocks * file_system.f_frsize / 8);
@@ -305,8 +306,8 @@ static void destroy(ppi_reclaim *self) {
 
 static void *run(void *argument) {
   ppi_reclaim *self = argument;
-  // Neither does the program close what is opened here, nor do its children get
-  // it.
+  // The program cannot close descriptors opened here, and its children do not
+  // get them.
   self->own_table = ppi_fd_own_table(-1);
   for (size_t i = 0; i < self->num_folders; i++)
     visit_folder(self, self->folders[i], i + 1 == self->num_folders);
@@ -347,7 +348,7 @@ static ppi_reclaim *create(const ppi_reclaim_options *options) {
   return self;
 }
 
-// For `*what`, under the mutex.
+// Writes `*what` under the mutex.
 static void wait_for(ppi_reclaim *self, const bool *what, uint64_t wait_ms) {
   uint64_t end_ns = ppi_monotonic_ns() + wait_ms * 1000000;
   while (!*what && ppi_wait_until(&self->progress, &self->mutex, end_ns)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What dead processes have left in memory, taken away beside a session that has
-// started: a program that is killed again and again would fill it with spools.
+// Removes what dead processes left in memory, beside a session that has
+// started. A program that is killed again and again would fill the memory with
+// spools.
 #pragma once
 
 #include "pprof/base.h"
@@ -9,14 +10,14 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_reclaim_options {
-  // Of the spools; NULL: where a session puts its own by itself.
+  // Folders of spools; NULL: the session's default folders.
   const char *folder;
-  // The most that a run like this one keeps in memory. A larger spool is
-  // another configuration's and left alone; this much, or an eighth of the
-  // folder's file system where that is less, may be left of what cannot be
-  // recovered.
+  // The most memory that a run with this configuration uses. Larger spools
+  // belong to another configuration and stay. Spools that cannot be recovered
+  // may keep this much, or an eighth of the folder's file system if that is
+  // less.
   uint64_t limit_bytes;
-  // Called on reclaim's thread when it is done and there is something to say.
+  // Called on reclaim's thread when it has finished with a message.
   void (*reported)(void *user, const char *text);
   void *user;
 } ppi_reclaim_options;
@@ -31,13 +32,12 @@ typedef struct ppi_reclaim ppi_reclaim;
 // not leave more than is taken away. NULL: there is nothing to do, or no thread
 // for it.
 ppi_reclaim *ppi_reclaim_start(const ppi_reclaim_options *options);
-// ppi_reclaim_news copies what is to be reported, once; false: nothing (yet).
+// ppi_reclaim_news copies a message once; false: none (yet).
 bool ppi_reclaim_news(ppi_reclaim *reclaim, char *out, size_t size);
-// ppi_reclaim_finish lets it end the one it is at, which it waits for so long;
-// what is not recovered then is left as it is, whatever becomes of the thread.
+// ppi_reclaim_finish waits at most this long for the current spool. The rest
+// stays as it is, whatever becomes of the thread.
 void ppi_reclaim_finish(ppi_reclaim *reclaim, uint64_t wait_ms);
-// Frees it; one with a thread that has not ended frees itself and reports no
-// more.
+// Frees it. With a running thread, it frees itself later, without a report.
 void ppi_reclaim_destroy(ppi_reclaim *reclaim);
 
 PPROF_END_C_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a log's file to a spool, by what the spool says.
+// Finds the spool of a log's file by the spools' own data.
 #include "log/recover/recover_find.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static bool is_named(const ppi_salvage *salvage, const search *self) {
   return staged[0] && ppi_recover_same_file(self->part, staged);
 }
 
-// A file that holds nothing may have got its name from another run.
+// An empty file may have got its name from another run.
 static bool is_of(const ppi_salvage *salvage, const search *self) {
   const char *uuid = pprof_run_info_text(ppi_salvage_run_info(salvage), "uuid");
   if (!ppi_salvage_is_own(salvage)) return false;

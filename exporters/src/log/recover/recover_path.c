@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths of strangers.
+// Checks paths that other processes wrote.
 #include "log/recover/recover_path.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static bool is_own_file(const char *path) {
          stat.st_uid == geteuid();
 }
 
-// One with nothing in it yet does not name its owner.
+// An empty file does not name its owner yet.
 static bool is_of_run(const char *path, const char *uuid) {
   ppi_log_glance found;
   if (!is_own_file(path)) return false;
@@ -53,7 +53,7 @@ static bool is_of_run(const char *path, const char *uuid) {
   return uuid[0] && strcmp(found.uuid, uuid) == 0;
 }
 
-// `told`, the other of log and .part, or a segment of it is there.
+// Whether the other one of log and .part, or a segment of the log, is there.
 static bool has_left(const char *reported, const char *uuid) {
   size_t len =
       strlen(reported) - (ppi_recover_ends_in(reported, ".part") ? 5 : 0);

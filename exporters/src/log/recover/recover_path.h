@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far recover follows the paths that a spool names. Whoever made the file
-// chose them, and a spool may have come from anywhere.
+// Decides which of a spool's paths recover follows. The spool's author chose
+// them, and a spool may come from anywhere.
 #pragma once
 
 #include "pprof/base.h"
@@ -12,12 +12,12 @@ typedef struct ppi_recover_place {
   const char *spool_path;
   const char *uuid;
   bool foreign;        // the spool is another user's
-  const char *folder;  // what is directly in it is believed; NULL: none
+  const char *folder;  // trust files directly in it; NULL: none
 } ppi_recover_place;
 
-// ppi_recover_place_of answers the path for `told`, the run's .part or a dump
-// as the spool states it. It is `told` itself where this user has a file of
-// this run (a .part, a log or a segment): only who may write there can put one
+// ppi_recover_place_of answers the path for a run's .part or dump, as the spool
+// reports it. It is the reported path itself where this user has a file of this
+// run (a .part, a log or a segment): only who may write there can put one
 // there. With a name that ends in .pplog, the trusted folder and the spool's
 // folder do, too. Else it is the last part of `told`: beside the spool, if a
 // file of this run is there, or in the current folder. A name that does not end
@@ -26,10 +26,10 @@ typedef struct ppi_recover_place {
 char *ppi_recover_place_of(const ppi_recover_place *place,
                            const char *reported);
 
-// Nothing yet, or the first bytes of a log's header, in what is called a .part.
+// A file named .part that is empty, or has the first bytes of a log's header.
 bool ppi_recover_is_empty_part(const char *path);
 bool ppi_recover_ends_in(const char *path, const char *ending);
-// "pprof.UUID" and the ending, of a uuid that may be anything. NULL: no memory.
+// "pprof.UUID" and the ending; the uuid may be any text. NULL: no memory.
 char *ppi_recover_name_of(const char *uuid, const char *ending);
 
 PPROF_END_C_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result's name, its file, and the end of what it was made of.
+// Names and writes the result, and removes the leftovers.
 #include "log/recover/recover_write.h"
 
 #include <errno.h>
@@ -41,14 +41,15 @@ static bool ends_in_part(const char *path) {
 
 // ---- the result's name ----
 
-// 0: free or this run's own and not whole; 1: this run's, whole; -1: another's.
+// 0: free, or this run's own and incomplete; 1: this run's and complete; -1:
+// another's.
 static int look_at_final(const ppi_recover_job *recovery, const char *path) {
   if (!exists(path)) return 0;
   ppi_log_glance found;
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
   ppi_free(found.spool_path);
   if (!recovery->uuid[0] || strcmp(found.uuid, recovery->uuid) != 0) return -1;
-  // The run's dump may have got the name that its log was to have.
+  // The run's dump may have taken the log's name.
   if (found.dump && recovery->salvage) return -1;
   return found.complete ? 1 : 0;
 }
@@ -67,7 +68,7 @@ static char *default_final(const ppi_recover_job *recovery) {
   return ppi_recover_name_of(recovery->uuid, ".pplog");
 }
 
-// A newer run may have taken the name; then this one goes beside it.
+// A newer run may have taken the name; then this log goes beside it.
 static pprof_status find_final(ppi_recover_job *recovery, bool *out_whole) {
   const char *output = recovery->options.output;
   char *wanted = output ? ppi_strdup(output) : default_final(recovery);
@@ -131,8 +132,8 @@ static const ppi_staging *own_staging(const ppi_recover_job *recovery) {
              : NULL;
 }
 
-// One segment, or all of the run: what was on the way to its file and, of the
-// last one, what no block has. *next: another one follows.
+// One segment, or the whole run: blocks on the way to the file and, for the
+// last segment, records in no block. *next: another segment follows.
 static pprof_status fill(ppi_recover_job *recovery, ppi_rescue *rescue,
                          uint64_t *cursor, uint32_t *next) {
   pprof_status status = PPROF_STATUS_OK;
@@ -158,7 +159,7 @@ static pprof_status give_name(ppi_recover_job *recovery, int fd) {
   return PPROF_STATUS_OK;
 }
 
-// Segments go into one file where the caller has named it.
+// Segments go into one file if the caller has named it.
 static pprof_status next_file(ppi_recover_job *recovery, ppi_rescue *rescue,
                               int *fd, uint32_t segment) {
   pprof_status status = PPROF_STATUS_OK;
@@ -204,9 +205,9 @@ static pprof_status write_log(ppi_recover_job *recovery) {
   return status;
 }
 
-// A .part of a run that died before the file's header was whole says nothing,
-// not even its owner; it goes unless somebody writes it. So does the beginning
-// of the next segment's file.
+// A .part without a complete file header does not even name its owner. It is
+// removed unless a process writes it, and so is the started file of the next
+// segment.
 void ppi_recover_remove_empty(const char *path, off_t most) {
   int fd = ppi_fd_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The disk's limit as a log writer sees it.
+// Applies the disk's limit to a log writer.
 #include "log/write/log_budget.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ bool ppi_log_budget_take(ppi_log_budget *budget, const char *path, size_t len) {
   return !budget->full;
 }
 
-// ---- what is turned away ----
+// ---- blocks that are refused ----
 
 typedef struct counting_sink {
   pprof_sink base;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The I/O thread. It copies a block out of the ring before writing it: should
-// its writer give up on it meanwhile, the ring's memory may go away.
+// The I/O thread copies a block out of the ring before writing it: if its
+// writer gives up on it meanwhile, the ring's memory may go away.
 #include "log/write/log_io.h"
 
 #include <errno.h>
@@ -25,16 +25,16 @@ struct ppi_log_io {
   pthread_cond_t work, progress;
   pthread_t thread;
   ppi_part part;
-  bool own_table;  // nobody else closes in this thread's table
+  bool own_table;  // only this thread can close it, in its own table
   ppi_staging *staging;
   bool started, stop, abandoned, ended;
   ppi_log_io_state state;
   uint32_t keep;
   ppi_disk *disk;
   uint8_t *copy;
-  ppi_buffer words;  // last ones
-  off_t end;         // of the whole blocks; -1: what is no file has none
-  off_t reserved;    // up to where the file system has given room
+  ppi_buffer words;  // the last ones
+  off_t end;         // end of the whole blocks; -1: no regular file
+  off_t reserved;    // end of the room from the file system
   bool reserves;
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
 };
@@ -64,7 +64,7 @@ static void destroy(ppi_log_io *io) {
   ppi_free(io);
 }
 
-// Waits for a block and copies it; false when the thread is to end.
+// Waits for a block and copies it; false: the thread has to end.
 static bool take_block(ppi_log_io *io, uint32_t *out_len) {
   const void *bytes = NULL;
   uint64_t number;
@@ -88,8 +88,8 @@ static int hold(ppi_log_io *io) {
   return io->own_table ? 0 : ppi_part_hold(&io->part);
 }
 
-// What a failed write left of a block is cut off, and so is room that was not
-// used; what is written next follows on what is whole.
+// Cuts off a partly written block and unused room, so that the next block
+// follows the last whole one.
 static void cut_back(ppi_log_io *io) {
   if (hold(io) || io->end < 0 || ftruncate(io->part.fd, io->end) != 0) return;
   lseek(io->part.fd, io->end, SEEK_SET);
@@ -104,8 +104,8 @@ static int give_room(const ppi_log_io *io, off_t end) {
                         (uint64_t)(end - io->end));
 }
 
-// Room for a block and, behind it, for last words: a disk that fills up is
-// noticed while those still fit. Most file systems can.
+// Reserves room for a block and for last words after it: a full disk is noticed
+// while these still fit. Most file systems can do that.
 static int reserve(ppi_log_io *io, uint32_t len) {
   struct rlimit most;
   off_t need = io->end + (off_t)len + LAST_WORDS_BYTES;
@@ -124,7 +124,7 @@ static int try_write(ppi_log_io *io, uint32_t len) {
   struct stat stat;
   int error = hold(io);
   if (!error && io->end >= 0) {
-    // Nobody will find what is written into a file without a name.
+    // Nobody can find a file without a name.
     if (fstat(io->part.fd, &stat) == 0 && stat.st_nlink == 0) return ENOENT;
     error = reserve(io, len);
   }
@@ -136,7 +136,7 @@ static int try_write(ppi_log_io *io, uint32_t len) {
   return error;
 }
 
-// The program may close the number between the asking and the use.
+// The program may close the number between this check and the use.
 static int write_block(ppi_log_io *io, uint32_t len) {
   enum { TRIES = 3 };
   int error = EBADF;
@@ -166,7 +166,8 @@ static bool begins_segment(const ppi_log_io *io, uint32_t len) {
          header.type == PPI_LOG_INFO && header.number == 0;
 }
 
-// The next segment's file, locked and with its header, under a name of its own.
+// The file of the next segment, locked, with its header, under a name of its
+// own.
 static int open_next(const ppi_log_io *io, const char *path, int *out_fd) {
   int fd = ppi_part_create(path);
   if (fd < 0) return errno;
@@ -192,15 +193,15 @@ static void remove_oldest(const ppi_log_io *io) {
   ppi_free(path);
 }
 
-// The .part's name is at no moment free for another process.
+// The .part's name is never free for another process.
 static int swap_files(ppi_log_io *io, const char *done, const char *next,
                       char **aside) {
   int fd = -1;
-  // By its name it can be found no longer than it has it.
+  // Checked by its name, so before the name changes.
   int error = hold(io);
   if (!error) error = open_next(io, next, &fd);
   if (error) return error;
-  // What has its name is not touched any more.
+  // A file under its final name is not changed any more.
   cut_back(io);
   error = ppi_part_settle(io->part.part_path, true, done, aside);
   if (!error && rename(next, io->part.part_path) != 0) error = errno;
@@ -228,7 +229,7 @@ static int turn_segment(ppi_log_io *io) {
     error = swap_files(io, done, next, &aside);
   }
   if (!error) {
-    // The writer is ahead of the file: its room may have gone to newer ones.
+    // The writer is ahead of the file: newer segments may have got its room.
     if (!ppi_disk_knows(io->disk, done)) unlink(aside ? aside : done);
     remove_oldest(io);
     pthread_mutex_lock(&io->mutex);
@@ -243,7 +244,7 @@ static int turn_segment(ppi_log_io *io) {
 }
 
 static int write_blocks(ppi_log_io *io) {
-  // A pipe has no end to cut back to.
+  // A pipe cannot be cut.
   int error = ppi_part_hold(&io->part);
   io->end = error ? -1 : lseek(io->part.fd, 0, SEEK_CUR);
   if (!error) error = ppi_write_all(io->part.fd, io->header, sizeof io->header);
@@ -263,7 +264,7 @@ static int write_blocks(ppi_log_io *io) {
   return error;
 }
 
-// A disk that failed may take this still.
+// A disk that failed may still take this.
 static void write_last_words(ppi_log_io *io) {
   pthread_mutex_lock(&io->mutex);
   while (!io->stop && !io->abandoned) pthread_cond_wait(&io->work, &io->mutex);
@@ -287,7 +288,7 @@ static void *run(void *argument) {
   note_start(io);
   if (write_blocks(io)) write_last_words(io);
   cut_back(io);
-  // A network file system may report here what it could not write.
+  // A network file system may report a failed write here.
   int closed = io->part.fd < 0 ? 0 : ppi_fd_close(io->part.fd, &io->part.id);
   io->part.fd = -1;
   pthread_mutex_lock(&io->mutex);
@@ -326,12 +327,12 @@ pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
   io->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
   if (!io->part.path || !io->part.part_path || !io->copy ||
       ppi_start_thread(&io->thread, "pprof-log", run, io) != 0) {
-    io->part.fd = -1;  // still the caller's
+    io->part.fd = -1;  // still owned by the caller
     destroy(io);
     return PPROF_STATUS_NO_MEMORY;
   }
   wait_for_start(io);
-  // The thread has a copy in its own table, and with it the lock.
+  // The thread's own table has a copy, and with it the lock.
   if (io->own_table) ppi_fd_close(part->fd, &part->id);
   part->fd = -1;
   *out = io;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The I/O thread of a log writer: it alone writes the file, so that a blocked
-// disk stops nobody else. Called by the writer on the collector's thread.
+// The I/O thread of a log writer. No other thread writes the file, so a blocked
+// disk delays nothing else. Called by the writer on the collector's thread.
 #pragma once
 
 #include "file/buffer.h"
@@ -17,14 +17,15 @@ typedef struct ppi_log_io ppi_log_io;
 typedef struct ppi_log_io_state {
   uint64_t num_written;  // blocks
   uint64_t num_bytes;
-  int error;           // errno of the first failure; no block is written then
-  uint32_t segment;    // the one that is being written, from 1
-  uint32_t num_aside;  // segments with a name that something else had
+  int error;         // errno of the first failure; blocks are no longer written
+  uint32_t segment;  // the current one, from 1
+  uint32_t num_aside;  // segments with a name that was taken
 } ppi_log_io_state;
 
-// What may be there beside the file, and what may go for it.
+// Limits of the space beside the file, and the segments that may be removed for
+// it.
 typedef struct ppi_log_io_files {
-  uint32_t keep;   // segments there are at most; 0: all
+  uint32_t keep;   // the most segments; 0: no limit
   ppi_disk *disk;  // swept before each block; NULL: no limit
 } ppi_log_io_files;
 
@@ -36,14 +37,14 @@ typedef struct ppi_log_io_files {
 pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
                               ppi_staging *staging, const uint8_t *header,
                               ppi_log_io **out);
-void ppi_log_io_wake(ppi_log_io *io);  // something was staged
+void ppi_log_io_wake(ppi_log_io *io);  // a block was staged
 ppi_log_io_state ppi_log_io_look(ppi_log_io *io);
-// Waits until more than `num_written` blocks are written, something failed or
+// Waits until more than `num_written` blocks are written, a write failed, or
 // CLOCK_MONOTONIC reaches `deadline_ns`; false for the last.
 bool ppi_log_io_wait(ppi_log_io *io, uint64_t num_written,
                      uint64_t deadline_ns);
-// What the file ends with where writing has failed: written by finish, into
-// room that was put by for it as far as the file system can. Copied.
+// The last bytes of the file after a failed write: finish writes them, into
+// reserved room if the file system can reserve. Copied.
 void ppi_log_io_last_words(ppi_log_io *io, const ppi_buffer *words);
 // Ends the thread once the ring is empty or something failed, closes the file
 // and frees `io`. When the deadline comes first, the thread is left behind: it

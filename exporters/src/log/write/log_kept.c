@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is kept, and what will be when the file has got so far.
+// Keeps the numbers of kept records, now and at later lengths of the file.
 #include "log/write/log_kept.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ bool ppi_log_kept_set(ppi_log_kept *kept, uint32_t lane, uint64_t end_seq) {
 
 bool ppi_log_kept_promise(ppi_log_kept *kept, const ppi_log_run *run,
                           uint64_t number) {
-  // What is done makes room once it is half, also when the file always lags.
+  // Drops finished promises once they are half of the list, even if the file
+  // always lags.
   if (kept->first_promise > kept->num_promises / 2) {
     kept->num_promises -= kept->first_promise;
     memmove(kept->promises, kept->promises + kept->first_promise,

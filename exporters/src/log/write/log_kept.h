@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Up to which record of each lane a log keeps what it was given: once a block
-// is in the spool's ring, or, without one, in the file. Called by the log
-// writer on the collector's thread.
+// By lane, the record up to which a log keeps its input: once its block is in
+// the spool's ring or, without one, in the file. Called by the log writer on
+// the collector's thread.
 #pragma once
 
 #include "log/format/log_format.h"
@@ -18,8 +18,8 @@ typedef struct ppi_log_kept {
   size_t first_promise, num_promises, promises_capacity;
 } ppi_log_kept;
 
-// The records of the run are kept now; or once more than `number` blocks are
-// in the file. False when out of memory.
+// The records of the run are kept now, or once more than `number` blocks are in
+// the file. False: out of memory.
 bool ppi_log_kept_set(ppi_log_kept *kept, uint32_t lane, uint64_t end_seq);
 bool ppi_log_kept_promise(ppi_log_kept *kept, const ppi_log_run *run,
                           uint64_t number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counting what a file that ended early lacks.
+// Counts what is missing in a file that ended early.
 #include "log/write/log_loss.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static pprof_status count_backlog(ppi_log_budget *budget,
   return status;
 }
 
-// What came when the log took no more, by what events say of themselves.
+// Input after the log's end, as counted from events.
 static pprof_status count_unseen(const ppi_log_loss *loss,
                                  const pprof_totals *totals, ppi_tally *into) {
   static const ppi_total_key keys[] = {PPI_TOTAL_RECORDED, PPI_TOTAL_CLIPPED,
@@ -84,7 +84,7 @@ pprof_status ppi_log_loss_settle(ppi_log_loss *loss, ppi_log_budget *budget,
   loss->stage = PPI_LOG_LOSS_COUNTS;
   pprof_status status = ppi_log_assembler_flush(rest->assembler);
   if (budget->error == ENOENT) {
-    // With the file all that was in it has gone.
+    // With the file, all of its records are lost.
     ppi_tally_clear(&budget->dropped);
     ppi_tally_clear(&loss->given);
     status = ppi_log_totals_add(&loss->given, rest->elsewhere);
@@ -130,7 +130,7 @@ uint64_t ppi_log_loss_missing(const ppi_log_loss *loss,
                               const ppi_log_budget *budget,
                               const pprof_totals *totals, uint32_t segment) {
   if (budget->error != ENOENT) return ppi_log_budget_num_dropped(budget);
-  // With its .part all went that is not in a segment before it.
+  // With the .part, all records are lost that are in no earlier segment.
   uint64_t recorded =
       ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_RECORDED);
   if (segment < 2 || loss->num_ended == 0) return recorded;

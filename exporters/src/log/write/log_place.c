@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of a log's file, from the one that was asked for to the last.
+// Chooses the names of a log's file, from the wanted one to the final one.
 #include "log/write/log_place.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ bool ppi_log_place_is_elsewhere(const ppi_log_place *place) {
   return now.device != place->root.device || now.inode != place->root.inode;
 }
 
-// A program that has become another user, or has another root, cannot come to
-// its files any more; they are there.
+// A program with another user or another root cannot reach its files, though
+// they exist.
 const char *ppi_log_place_reason(ppi_log_place *place, int error) {
   if (error == ENOENT && ppi_log_place_is_elsewhere(place))
     return "the program has another root (chroot); 'pprof-report recover' "
@@ -95,8 +95,8 @@ static pprof_status open_part(ppi_log_place *place, const char *path,
   bool exists =
       len > 0 && !ppi_part_is_foreign_link(path) && stat(path, &existing) == 0;
   mode_t mode = exists ? existing.st_mode : 0;
-  // Folders and devices are where a setting is wrong. What others may put under
-  // a log's name is passed over, as logs and pipes are.
+  // A folder or a device there is a wrong setting. Other files under a log's
+  // name are passed over, like logs and pipes.
   if (len == 0 || path[len - 1] == '/' ||
       (S_ISDIR(mode) && existing.st_uid == geteuid()))
     return ppi_fail(error, PPROF_STATUS_IO,
@@ -133,11 +133,11 @@ int ppi_log_place_reopen(ppi_log_place *place) {
   ppi_part *part = &place->part;
   const char *path = place->segment_path;
   struct stat found;
-  // Another run's, by now, is left alone.
+  // A file that belongs to another run by now is left alone.
   if (stat(path, &found) != 0 || found.st_dev != place->done.st_dev ||
       found.st_ino != place->done.st_ino)
     return ENOENT;
-  // A rename would replace the .part that another has begun since.
+  // A rename would replace a .part that another run has begun since.
   if (link(path, part->part_path) != 0) return errno;
   unlink(path);
   part->fd = ppi_fd_open(part->part_path, O_RDWR, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a log stands: the name it was asked for and the one it has got, and
-// why its file cannot be reached any more. Of the log writer alone.
+// The place of a log: its wanted and its actual name, and why its file cannot
+// be reached any more. Used by the log writer only.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,40 +13,40 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_log_place {
-  ppi_part part;       // its fd until the I/O thread takes it
-  char *wanted;        // the name it was asked for
-  char note[256];      // that it is called otherwise; ""
+  ppi_part part;       // owned until the I/O thread takes it
+  char *wanted;        // the wanted name
+  char note[256];      // a message that the name differs; ""
   struct stat done;    // the file of the runs that are finished
   char *segment_path;  // the file that is being written, in the end
-  // Who the program was when the log was begun, and where its root is.
+  // The program's user and root when the log was begun.
   uid_t user;
   ppi_fd_id root;
-  char why[160];  // what has changed since
+  char why[160];  // changes since
 } ppi_log_place;
 
 // ppi_log_place_open takes the name, or the next free one beside it.
 pprof_status ppi_log_place_open(ppi_log_place *place, const char *path,
                                 bool in_segments, pprof_error *error);
-// `has_file`: something was written to it.
+// `has_file`: something was written to the file.
 void ppi_log_place_clear(ppi_log_place *place, bool has_file);
-// ppi_log_place_name_segment says what is being written; 0: no segment.
+// ppi_log_place_name_segment sets the segment that is being written; 0: none.
 pprof_status ppi_log_place_name_segment(ppi_log_place *place, uint32_t segment);
-// ppi_log_place_info adds the name that was taken to the run's info. *out has
-// texts of its own (ppi_free) where they are not `info`'s.
+// ppi_log_place_info adds a taken name to the run's info. *out has texts of its
+// own (ppi_free) unless they are `info`'s.
 pprof_status ppi_log_place_info(const ppi_log_place *place,
                                 const pprof_run_info *info,
                                 pprof_run_info *out);
-// ppi_log_place_reopen makes the finished file the unfinished one again, for a
-// further run behind those in it. Answers errno, 0 when it did.
+// ppi_log_place_reopen makes the finished file unfinished again, for a further
+// run at its end. Answers errno or 0.
 int ppi_log_place_reopen(ppi_log_place *place);
-// ppi_log_place_settle gives the file its name, or one beside what has come
-// there since. Answers errno, 0 when it did.
+// ppi_log_place_settle gives the file its name, or one beside a file that has
+// come there since. Answers errno or 0.
 int ppi_log_place_settle(ppi_log_place *place);
 // ppi_log_place_note_aside: segments have a number behind theirs.
 void ppi_log_place_note_aside(ppi_log_place *place, uint32_t num);
 // ppi_log_place_is_elsewhere: the program has another root than at the start.
 bool ppi_log_place_is_elsewhere(const ppi_log_place *place);
-// ppi_log_place_reason says in words why its files failed with `error`.
+// ppi_log_place_reason explains why its files failed with `error`.
 const char *ppi_log_place_reason(ppi_log_place *place, int error);
 
 PPROF_END_C_

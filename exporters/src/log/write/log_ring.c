@@ -10,7 +10,7 @@
 
 enum {
   HEAP_BYTES = 1024 * 1024,
-  // A ring in the spool shorter than this cannot hold a few blocks of use.
+  // A shorter ring in the spool cannot contain enough blocks.
   MIN_BYTES = 96 * 1024,
   BACKLOG_RINGS = 8
 };
@@ -71,7 +71,7 @@ static size_t split_group(const uint8_t *bytes, size_t len,
   return num;
 }
 
-// False where the ring has no room for it now.
+// False: the ring has no room for it now.
 static bool stage_group(ppi_log_ring *ring, ppi_log_io *io,
                         const uint8_t *bytes, size_t len,
                         pprof_status *status) {
@@ -111,7 +111,7 @@ pprof_status ppi_log_ring_drain(ppi_log_ring *ring, ppi_log_io *io) {
     if (!stage_group(ring, io, group + 4, len, &status)) break;
     ring->drained += 4 + len;
   }
-  // Each byte is moved about once.
+  // Each byte moves about once.
   if (ring->drained >= backlog->len - ring->drained) ppi_log_ring_backlog(ring);
   return status;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A log's way from closed blocks to its I/O thread: the staging ring, what is
-// put by while that is full, and up to which record of each lane the blocks
-// there keep what they were given. Called by the log writer on the collector's
-// thread.
+// Passes closed blocks of a log to its I/O thread: the staging ring, a backlog
+// for when the ring is full, and by lane the records that these blocks keep.
+// Called by the log writer on the collector's thread.
 #pragma once
 
 #include "log/write/log_io.h"
@@ -14,34 +13,34 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_log_ring {
   ppi_staging *staging;
-  void *heap;     // memory of a ring that is not in the spool
-  bool in_spool;  // what is in the ring outlives the process
-  // Closed while the ring was full: u32 length, blocks. Up to `drained` they
-  // are in the ring by now.
+  void *heap;     // the ring's memory if it is not in the spool
+  bool in_spool;  // the ring's content outlives the process
+  // The backlog of a full ring: u32 length, blocks. The part up to `drained` is
+  // in the ring by now.
   ppi_buffer backlog;
   size_t drained;
   uint64_t num_staged;  // blocks
   ppi_log_kept kept;
 } ppi_log_ring;
 
-// Takes `spool`, where that is free and long enough, for the log at
-// `part_path`, else a ring in memory. False when out of memory.
+// Takes the ring of `spool`, if it is free and long enough, for the log at
+// `part_path`, else a ring in memory. False: out of memory.
 bool ppi_log_ring_open(ppi_log_ring *ring, ppi_staging *spool,
                        const char *part_path);
 void ppi_log_ring_restart(ppi_log_ring *ring);  // a further run
 void ppi_log_ring_clear(ppi_log_ring *ring);
 
-// Put takes whole blocks, whether there is room or not; drain moves what was
-// put by as room comes. Errors: NO_MEMORY.
+// Put takes whole blocks, with or without room; drain moves the backlog as room
+// comes. Errors: NO_MEMORY.
 pprof_status ppi_log_ring_put(ppi_log_ring *ring, ppi_log_io *io,
                               const uint8_t *blocks, size_t len);
 pprof_status ppi_log_ring_drain(ppi_log_ring *ring, ppi_log_io *io);
-// Room to put by: in the spool, of which the ring is an eighth, lanes hold what
-// is not in the ring yet, so no more than this comes together where it is the
-// session's log.
+// Reserves the backlog. Records that are not in the ring stay in lanes of the
+// spool, and the ring is an eighth of it. So no more than this comes together
+// for the session's log.
 bool ppi_log_ring_has_room(const ppi_log_ring *ring);
 bool ppi_log_ring_is_behind(const ppi_log_ring *ring);
-// The backlog, without what is in the ring.
+// The size of the backlog, without the ring.
 const ppi_buffer *ppi_log_ring_backlog(ppi_log_ring *ring);
 // `io` may be NULL.
 uint64_t ppi_log_ring_kept(ppi_log_ring *ring, ppi_log_io *io, uint32_t lane);

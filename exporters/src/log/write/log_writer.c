@@ -25,12 +25,12 @@
 #include "log/write/rotate.h"
 
 enum {
-  // A group of blocks takes at most three of the longest, and the end of the
-  // ring may waste one more.
+  // A group of blocks takes at most three of the longest, and the ring's end
+  // may waste one more.
   BLOCKS_PER_RING = 6,
   DEFAULT_LIMIT_MS = 10000,
   FIRST_BLOCKS_MS = 200,
-  // Of a segment: a fourth of the shortest that may be asked for.
+  // Of a segment: a fourth of the shortest allowed one.
   SHORT_BEGINNING = 16 * 1024
 };
 
@@ -39,7 +39,7 @@ typedef struct log_writer {
   ppi_log_place place;
   ppi_rotate rotate;  // only of a log with segments or a limit
   uint64_t segment_bytes, segment_len, begin_len;
-  bool has_more;  // the segment, than its beginning
+  bool has_more;  // the segment is longer than its beginning
   uint32_t keep;
   ppi_disk *disk;
   ppi_log_budget budget;
@@ -86,7 +86,7 @@ static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   log_writer *writer = writer_of(sink);
   ppi_rotate_see(&writer->rotate, lane);
   if (writer->budget.full) {
-    // What is not in the log is counted, and that is all there will be of it.
+    // What the log lacks is counted, once and for all.
     *out_seq = ppi_rotate_lane_end(&writer->rotate, lane);
     return true;
   }
@@ -94,7 +94,7 @@ static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   return true;
 }
 
-// The numbers go to the blocks that come instead.
+// The numbers go to the next blocks instead.
 static pprof_status refuse(log_writer *writer, const uint8_t *blocks,
                            size_t len) {
   uint64_t num_blocks;
@@ -116,7 +116,7 @@ static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
   return ppi_log_ring_put(&writer->ring, writer->io, blocks, len);
 }
 
-// What each callback begins with.
+// The start of each callback.
 static pprof_status check(log_writer *writer) {
   if (writer->status != PPROF_STATUS_OK) return writer->status;
   if (!writer->io || writer->finished) return PPROF_STATUS_INVALID;
@@ -127,15 +127,15 @@ static pprof_status check(log_writer *writer) {
 
 static bool ready(pprof_sink *sink) {
   log_writer *writer = writer_of(sink);
-  // Whoever has failed says so at the next callback.
+  // After a failure, the next callback reports it.
   if (check(writer) != PPROF_STATUS_OK) return true;
   return ppi_log_ring_has_room(&writer->ring);
 }
 
 // ---- callbacks ----
 
-// A process may end at once: from the beginning the file leads to the spool,
-// which has the rest. A disk that takes longer than this is not waited for.
+// A process may end at once: from the beginning, the file leads to the spool
+// with the rest. The wait for a slow disk is bounded.
 static void wait_for_first_blocks(log_writer *writer) {
   uint64_t deadline_ns = ppi_monotonic_ns() + FIRST_BLOCKS_MS * 1000000ull;
   while (check(writer) == PPROF_STATUS_OK) {
@@ -146,7 +146,7 @@ static void wait_for_first_blocks(log_writer *writer) {
   }
 }
 
-// A further run goes behind those in the file.
+// A further run follows those in the file.
 static pprof_status reopen(log_writer *writer) {
   int error = ppi_log_place_reopen(&writer->place);
   if (error) return fail_io(writer, error);
@@ -168,7 +168,7 @@ static pprof_status name_segment(log_writer *writer) {
       &writer->place, writer->segment_bytes ? writer->rotate.segment : 0);
 }
 
-// What the file begins with.
+// The beginning of the file.
 static pprof_status notify_info(log_writer *writer,
                                 const pprof_run_info *reported) {
   pprof_run_info info;
@@ -221,8 +221,8 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   return writer->status;
 }
 
-// By its bytes; but one with a long beginning is at least as long again, so
-// that not most of what is written is beginnings.
+// Full by its bytes. After a long beginning, a segment has at least as many
+// bytes again, so that beginnings are never most of the output.
 static bool is_full(const log_writer *writer) {
   uint64_t most = ppi_log_assembler_max_block(&writer->assembler);
   uint64_t limit = writer->segment_bytes, begin_len = writer->begin_len;
@@ -232,7 +232,7 @@ static bool is_full(const log_writer *writer) {
          writer->has_more && writer->segment_len >= limit;
 }
 
-// The newest whole segment is not among what goes for newer ones.
+// The newest whole segment is never removed for newer ones.
 static pprof_status let_go(const log_writer *writer) {
   uint32_t segment = writer->rotate.segment;
   if (!writer->disk || segment < 2) return PPROF_STATUS_OK;
@@ -242,7 +242,7 @@ static pprof_status let_go(const log_writer *writer) {
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-// The segment's totals, and what the next one has to have before its events.
+// The segment's totals, and the next segment's required beginning.
 static pprof_status turn(log_writer *writer) {
   pprof_status status = ppi_rotate_end(&writer->rotate, &writer->assembler);
   if (status == PPROF_STATUS_OK &&
@@ -287,7 +287,7 @@ static pprof_status define(pprof_sink *sink,
   return fail(writer, status);
 }
 
-// Turns before the batch, not within it.
+// Segments change before a batch, not within it.
 static pprof_status count_batch(log_writer *writer, const pprof_batch *batch) {
   ppi_rotate *rotate = &writer->rotate;
   pprof_status status = turn_if_full(writer);
@@ -317,7 +317,7 @@ static pprof_status checkpoint(pprof_sink *sink,
   log_writer *writer = writer_of(sink);
   pprof_status status = check(writer);
   if (status != PPROF_STATUS_OK || writer->budget.full) return status;
-  // Where memory is short they come thick, and the next one says more.
+  // With little memory, checkpoints are frequent, and the next one has more.
   if (ppi_log_ring_is_behind(&writer->ring)) return status;
   if (writer->segment_bytes) {
     status = turn_if_full(writer);
@@ -344,7 +344,8 @@ static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
                                                time_ns));
 }
 
-// Moves the backlog into the ring as room comes, until all is in the file.
+// Moves the backlog into the ring as room comes, until all of it is in the
+// file.
 static pprof_status push_backlog(log_writer *writer, uint64_t deadline_ns) {
   for (;;) {
     uint64_t num_written = ppi_log_io_look(writer->io).num_written;
@@ -377,7 +378,7 @@ static pprof_status notify_totals(log_writer *writer,
         ppi_log_contents_put(&writer->contents, &writer->assembler);
     return put ? put : ppi_log_assembler_totals(&writer->assembler, totals);
   }
-  // What is left may be turned away; then the totals say so.
+  // The rest may be refused; then the totals state it.
   pprof_status status = ppi_log_assembler_flush(&writer->assembler);
   if (status != PPROF_STATUS_OK) return status;
   ppi_log_budget_begin_essential(&writer->budget);
@@ -392,8 +393,8 @@ static void name_loss(log_writer *writer, int error, uint64_t num) {
       (unsigned long long)num);
 }
 
-// The disk has ended the log: the file says so where it can still be written,
-// the error in any case.
+// The disk has ended the log. The file states that if it can still be written;
+// the error always does.
 static void notify_loss(log_writer *writer, const pprof_totals *totals) {
   ppi_log_budget *budget = &writer->budget;
   ppi_log_io_state state = ppi_log_io_look(writer->io);
@@ -405,7 +406,7 @@ static void notify_loss(log_writer *writer, const pprof_totals *totals) {
   if (ppi_log_loss_settle(&writer->loss, budget, &rest, totals)) return;
   name_loss(writer, budget->error,
             ppi_log_loss_missing(&writer->loss, budget, totals, state.segment));
-  // A segment that is full has its totals in the ring.
+  // A full segment has its totals in the ring.
   bool is_behind =
       writer->segment_bytes && state.segment != writer->rotate.segment;
   if (!state.error || is_behind) return;
@@ -451,11 +452,11 @@ static void destroy(pprof_sink *sink) {
   bool begun = writer->io || writer->finished;
   uint64_t deadline_ns = ppi_monotonic_ns() + writer->limit_ms * 1000000;
   if (writer->io && !writer->status) {
-    // Stopped without finish: what was gathered still goes to the file.
+    // Stopped without finish: gathered events still go to the file.
     fail(writer, ppi_log_assembler_flush(&writer->assembler));
     push_backlog(writer, deadline_ns);
   }
-  // A disk that did not answer is not waited for again.
+  // The writer waits only once for a disk that does not answer.
   bool answers =
       !writer->status || (writer->io && ppi_log_io_look(writer->io).error);
   close_io(writer, answers ? deadline_ns : 0);
@@ -474,7 +475,8 @@ static void destroy(pprof_sink *sink) {
 pprof_status ppi_log_writer_create(const char *path,
                                    const ppi_log_rotation *rotation,
                                    pprof_sink **out, pprof_error *error) {
-  (void)ppi_codec_writer();  // loaded by who starts, not by the collector
+  (void)ppi_codec_writer();  // loaded by the starting thread, not by the
+                             // collector
   log_writer *writer = ppi_alloc(sizeof *writer);
   if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   writer->base = (pprof_sink){.size = sizeof(pprof_sink),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What our own code may ask of a log writer beyond the public calls.
+// The interface of a log writer to our own code, beyond the public calls.
 #pragma once
 
 #include "file/disk.h"
@@ -20,8 +20,8 @@ typedef struct ppi_log_rotation {
   ppi_disk *disk;          // NULL: no limit. The writer takes a reference
 } ppi_log_rotation;
 
-// What a limit of the disk has to leave to a log in segments: the newest whole
-// one, the one that is being written, and blocks that end behind its length.
+// Room that the disk's limit must leave to a log in segments: for the newest
+// whole segment, the current one, and blocks that end beyond its length.
 static inline uint64_t ppi_log_rotation_least_disk(uint64_t segment_bytes) {
   return 2 * segment_bytes + 512 * 1024;
 }
@@ -35,14 +35,15 @@ pprof_status ppi_log_writer_create(const char *path,
                                    const ppi_log_rotation *rotation,
                                    pprof_sink **out, pprof_error *error);
 
-// `sink` must be a log writer. How long finish waits for the disk, 10 s.
+// `sink` must be a log writer. Sets the time that finish waits for the disk;
+// the default is 10 s.
 void ppi_log_writer_set_limit_ms(pprof_sink *sink, uint64_t limit_ms);
 ppi_log_writer_stats ppi_log_writer_look(pprof_sink *sink);
-// The first failure in words, "" when there was none.
+// The first failure as text; "": none.
 const char *ppi_log_writer_error(const pprof_sink *sink);
-// That the log has another name than it was asked for, in words; "" for none.
+// A message that the log has another name than the wanted one; "": none.
 const char *ppi_log_writer_note(const pprof_sink *sink);
-// Where it writes until finish, and then.
+// Its path until finish, and after it.
 const char *ppi_log_writer_part_path(const pprof_sink *sink);
 const char *ppi_log_writer_path(const pprof_sink *sink);
 

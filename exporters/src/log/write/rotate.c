@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a segment takes over from those before it, and the names of segments.
+// Carries state from segment to segment, and names segments.
 #include "log/write/rotate.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@
 #include "log/format/log_totals.h"
 #include "log/write/log_writer.h"
 
-// ---- what is known ----
+// ---- known definitions ----
 
 pprof_status ppi_rotate_begin(ppi_rotate *rotate, const pprof_run_info *info) {
   rotate->segment = 1;
@@ -153,7 +153,7 @@ pprof_status ppi_rotate_notify_lanes(ppi_rotate *rotate,
   return status;
 }
 
-// ---- where lanes stand ----
+// ---- positions of lanes ----
 
 static ppi_rotate_lane *lane_at(ppi_rotate *rotate, uint32_t lane) {
   if (lane >= rotate->num_lanes) {
@@ -193,7 +193,7 @@ uint64_t ppi_rotate_lane_end(const ppi_rotate *rotate, uint32_t lane) {
   return lane < rotate->num_lanes ? rotate->lanes[lane].end : 0;
 }
 
-// A lane that is gone by the last look had no records left in the spool.
+// A lane that was missing in the last look had no records left in the spool.
 static void forget_gone(ppi_rotate *rotate) {
   ppi_rotate_list *live = &rotate->live;
   size_t num = 0;
@@ -205,9 +205,9 @@ static void forget_gone(ppi_rotate *rotate) {
   live->num = num;
 }
 
-// ---- what a segment holds ----
+// ---- the content of a segment ----
 
-// Of each event's own lane: a batch of the process's has many.
+// By each event's own lane: a batch of the process's lane has many.
 static pprof_status list_counted(ppi_rotate *rotate, uint32_t id) {
   ppi_rotate_lane *lane = lane_at(rotate, id);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
@@ -265,7 +265,7 @@ void ppi_rotate_clear(ppi_rotate *rotate) {
 
 // ---- an end ----
 
-// What the run counted and other segments have.
+// Counts of the run without those in other segments.
 static uint64_t buffered_elsewhere(const ppi_tally *earlier, uint32_t lane,
                                    uint32_t key) {
   if (lane != PPROF_ALL_LANES)
@@ -275,7 +275,7 @@ static uint64_t buffered_elsewhere(const ppi_tally *earlier, uint32_t lane,
   return sum;
 }
 
-// What is lost by the limit, as totals.
+// Losses by the limit, as totals.
 static pprof_status add_lost(ppi_tally *tally, const ppi_tally *dropped) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t lane = 0; lane < dropped->num_lanes; lane++)
@@ -324,8 +324,8 @@ static size_t append(ppi_total *items, size_t num, uint32_t lane,
   return num;
 }
 
-// Moves what is counted of the segment to what is of earlier ones, and lists
-// it. No lane is looked at but its own.
+// Moves the segment's counts to those of earlier segments, and lists them. It
+// looks only at the segment's own lanes.
 static pprof_status take_counted(ppi_rotate *rotate, ppi_total *items,
                                  size_t *num) {
   const ppi_rotate_list *counted = &rotate->counted;
@@ -370,7 +370,7 @@ static pprof_status end_segment(ppi_rotate *rotate,
 
 pprof_status ppi_rotate_info(ppi_rotate *rotate, ppi_log_assembler *assembler) {
   char number[16], before[24];
-  // ppi_rotate_begin left room for two more; the number is the last.
+  // ppi_rotate_begin left room for two more texts; the number is the last.
   size_t num = rotate->num_texts;
   snprintf(number, sizeof number, "%u", rotate->segment);
   snprintf(before, sizeof before, "%llu",
@@ -494,7 +494,7 @@ static bool is_of_run(int fd, const char *uuid) {
 
 void ppi_log_remove_own(const char *path, const char *uuid) {
   int fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-  // What cannot be looked at may be anybody's.
+  // An unreadable file may belong to anyone.
   if (fd < 0) return;
   if (is_of_run(fd, uuid)) unlink(path);
   close(fd);
@@ -506,7 +506,7 @@ static void note_any(void *user, const char *path, uint32_t segment) {
 }
 
 bool ppi_segments_are_there(const char *path) {
-  // Where there are any, nearly always the first one is.
+  // If there are any, the first one nearly always exists.
   char *first = ppi_segment_path(path, 1);
   bool found = ppi_part_is_there(path) || (first && ppi_part_is_there(first));
   ppi_free(first);
