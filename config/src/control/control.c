@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control thread: one poll over the socket, its clients, the signal and,
-// now and then, the files that are watched. It never makes anybody wait but for
+// Runs the control thread: one poll over the socket, its clients, the signal
+// and, now and then, the watched files. Other threads wait for it only in
 // `hush` and `stop`.
 #include "control/control.h"
 
@@ -25,10 +25,10 @@
 enum {
   MAX_CLIENTS = 8,
   LOOK_MS = 500,
-  REQUEST_MS = 2000,  // for a client to say what it wants
-  TICKET_MS = 20,     // how often at what clients wait for
+  REQUEST_MS = 2000,  // for a client to send its request
+  TICKET_MS = 20,     // period of asking about tickets
   DEAF_MS = 500,
-  LOST_MS = 20,     // how often it looks up where nothing can wake it
+  LOST_MS = 20,     // period of the poll if nothing can wake it
   FIRST_CLIENT = 3  // in the poll set: wake, signal, socket
 };
 #define MS 1000000ull
@@ -38,12 +38,12 @@ typedef struct client {
   ppi_fd_id id;
   size_t len;
   uint64_t deadline_ns;  // of the request
-  uint64_t ticket;       // 0: the request is not here yet
-  bool watches;          // it looks for as long as it is there
+  uint64_t ticket;       // 0: the request has not come yet
+  bool watches;          // it looks until it goes
   char line[PPI_CONTROL_LINE_MAX];
 } client;
 
-// What distinguishes two versions of a file.
+// The properties that distinguish two versions of a file.
 typedef struct version {
   bool exists;
   ino_t inode;
@@ -56,7 +56,7 @@ struct ppi_control {
   ppi_control_actions actions;
   pthread_t thread;
   pthread_mutex_t acting;  // locked around trigger and reload
-  bool hushed;             // under it
+  bool hushed;             // guarded by `acting`
   bool stopping;           // atomic
   int wake, waker;         // a pipe's ends
   int signal, socket;
@@ -75,14 +75,14 @@ static void warn(ppi_control *control, const char *text) {
 
 // ---- clients ----
 
-// A fork between the two must not find a number that is another file's by then.
+// A fork between these two steps must not find another file's number.
 static void close_fd(int *fd, const ppi_fd_id *id) {
   int old = *fd;
   __atomic_store_n(fd, -1, __ATOMIC_RELEASE);
   ppi_fd_close(old, id);
 }
 
-// Who does not read what it asked for goes without.
+// A client that does not read its replies loses them.
 static void say(const client *to, const char *text) {
   char line[PPI_CONTROL_LINE_MAX + 1];
   int len = snprintf(line, sizeof line, "%s\n", text);
@@ -105,7 +105,7 @@ static void ask(ppi_control *control, const ppi_trigger *trigger) {
   pthread_mutex_unlock(&control->acting);
 }
 
-// The line with a descriptor beside it; false: it could not be sent.
+// Sends the line with a descriptor beside it; false: it could not be sent.
 static bool say_with(const client *to, const char *line, int fd) {
   union {
     struct cmsghdr header;
@@ -126,7 +126,7 @@ static bool say_with(const client *to, const char *line, int fd) {
              (ssize_t)strlen(line);
 }
 
-// Until it goes: it gets no more messages.
+// The client gets no more messages until it goes.
 static void begin_watch(ppi_control *control, client *from) {
   const ppi_control_actions *actions = &control->actions;
   int fd = -1;
@@ -198,7 +198,8 @@ static void accept_client(ppi_control *control) {
   for (int i = 0; i < MAX_CLIENTS; i++)
     if (control->clients[i].fd < 0) free_one = &control->clients[i];
   if (fd < 0) {
-    // It stays in the queue; a poll that reports it again at once would spin.
+    // The client stays in the queue; a poll that reports it at once again would
+    // spin.
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
       control->deaf_until_ns = ppi_clock_monotonic_ns() + DEAF_MS * MS;
     return;
@@ -250,8 +251,8 @@ static bool is_same(const version *a, const version *b) {
          a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-// A file that is being written is read once it looks the same twice; one that
-// is gone is not there yet.
+// Reads a changed file once two looks find it the same. A missing file is not
+// there yet.
 static void look_for_reload(ppi_control *control) {
   version now = look_at(control->options.reload_path);
   bool settled = now.exists && is_same(&now, &control->seen) &&
@@ -340,7 +341,7 @@ static void open_listener(ppi_control *control) {
 
 // ---- descriptors that the program has closed ----
 
-// Whether `*fd` was ours and is not any more; it is -1 then.
+// Whether `*fd` was ours and another file has it now; it becomes -1 then.
 static bool is_lost(int *fd, const ppi_fd_id *id) {
   if (*fd < 0 || ppi_fd_is(*fd, id)) return false;
   __atomic_store_n(fd, -1, __ATOMIC_RELEASE);
@@ -376,15 +377,15 @@ static void take_turn(ppi_control *control) {
   fds[1] = (struct pollfd){control->signal, POLLIN, 0};
   bool deaf = control->deaf_until_ns > ppi_clock_monotonic_ns();
   fds[2] = (struct pollfd){deaf ? -1 : control->socket, POLLIN, 0};
-  // Who waits has nothing more to send, and may have closed that side: only a
-  // full close matters, which poll reports in any case.
+  // A waiting client has nothing more to send, and may have closed that side.
+  // Only a full close matters, which poll always reports.
   for (int i = 0; i < MAX_CLIENTS; i++) {
     const client *one = &control->clients[i];
     short events = one->fd >= 0 && waits(one) ? 0 : POLLIN;
     fds[FIRST_CLIENT + i] = (struct pollfd){one->fd, events, 0};
   }
   if (poll(fds, FIRST_CLIENT + MAX_CLIENTS, timeout_ms(control)) < 0) return;
-  // A pipe that is closed at its other end alone sends no more.
+  // A pipe with only its other end closed sends nothing more.
   if (fds[0].revents & POLLHUP) close_fd(&control->wake, &control->wake_id);
   if (fds[1].revents & POLLHUP) take_signal_again(control);
   forget_lost(control);
@@ -401,7 +402,7 @@ static void take_turn(ppi_control *control) {
     else
       read_request(control, one);
   }
-  // Last: it fills places after their old descriptors were polled.
+  // Last: new clients take places with old descriptors, which were polled.
   if (fds[2].revents && control->socket >= 0) accept_client(control);
   tend_clients(control);
   look(control);
@@ -425,8 +426,9 @@ static void *run(void *argument) {
 }
 
 static void wake_up(const ppi_control *control) {
-  if (!ppi_fd_is(control->waker, &control->wake_id)) return;  // it looks up
-  if (write(control->waker, "", 1) < 0) return;               // it is awake
+  if (!ppi_fd_is(control->waker, &control->wake_id))
+    return;                                      // the thread polls by itself
+  if (write(control->waker, "", 1) < 0) return;  // the thread is awake
 }
 
 // ---- start and stop ----

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control thread of a running session: it waits for requests (a socket, a
-// file that is touched, a signal) and for a change of the configuration's file,
-// and hands them to whoever started it. docs/capture.md has the protocol.
+// The control thread of a running session. It waits for requests (a socket, a
+// touched file, a signal) and for changes of the configuration's file, and
+// passes them to the session's owner. docs/capture.md has the protocol.
 #pragma once
 
 #include <stddef.h>
@@ -23,23 +23,23 @@ typedef struct ppi_control_actions {
   // Answers a request; nobody reads the reply to a touch or a signal.
   void (*trigger)(void *user, const ppi_trigger *trigger,
                   ppi_control_reply *reply);
-  // Whether what the ticket stands for is over; then it fills in the reply.
+  // Whether the ticket's window or dump is over; then it fills in the reply.
   bool (*settled)(void *user, uint64_t ticket, ppi_control_reply *reply);
-  // Whoever waited for it has gone before.
+  // The client that waited for the ticket has gone.
   void (*gone)(void *user, uint64_t ticket);
-  // Somebody looks from now on: a descriptor for them, the caller's; -1: there
-  // is nothing to see. And looks no more. Both may be NULL.
+  // A viewer begins to look: answers a descriptor for it, which the caller
+  // owns; -1: there is nothing to look at. Then the viewer stops. Both may be
+  // NULL.
   int (*watch)(void *user);
   void (*unwatch)(void *user);
   // Each `tick_ms`; may be NULL where that is 0.
   void (*tick)(void *user);
-  // The configuration's file is another one than at the start, or than at the
-  // last call.
+  // The configuration's file differs from the start or from the last call.
   void (*reload)(void *user);
   void (*started)(void *user);  // first; may be NULL
-  // A message to whoever asked for messages; may be NULL.
+  // Passes a message on if anyone asked for messages; may be NULL.
   void (*warn)(void *user, const char *text);
-  // The socket lies elsewhere than it should; in words.
+  // The socket is not in its usual folder; `text` explains why.
   void (*moved)(void *user, const char *text);
 } ppi_control_actions;
 
@@ -52,27 +52,27 @@ typedef struct ppi_control_options {
   int signal;               // 0: none
   uint32_t look_ms;         // how often at the files; 0: 500
   uint32_t tick_ms;         // 0: no ticks
-  // In a forked child its parent's: what that has not read of `reload_path` is
-  // another file than at the start. NULL: none.
+  // In a forked child: the parent's. A version of `reload_path` that it has not
+  // read counts as changed. NULL: none.
   const ppi_control *former;
 } ppi_control_options;
 
-// ppi_control_start makes the thread if there is anything for it to wait for;
-// else *out becomes NULL. A socket that cannot be made is a warning only.
+// ppi_control_start starts the thread if it has anything to wait for; else *out
+// becomes NULL. A socket that cannot be made is only a warning.
 pprof_status ppi_control_start(const ppi_control_options *options,
                                const ppi_control_actions *actions,
                                ppi_control **out, pprof_error *error);
-// From here on neither `trigger` nor `reload` is called; one that runs is
-// waited for. NULL is allowed.
+// Neither `trigger` nor `reload` is called after this; a running call is waited
+// for. NULL is allowed.
 void ppi_control_hush(ppi_control *control);
-// Answers those who wait, ends the thread, gives the signal back.
+// Answers waiting clients, ends the thread, gives the signal back.
 void ppi_control_stop(ppi_control *control);
-// In a forked child, which has no such thread: closes what it has of it.
+// In a forked child, which has no such thread: closes the child's copies.
 void ppi_control_in_forked_child(ppi_control *control);
 
-// control_signal.c: `*out_fd`, a pipe, has a byte for each signal from now on
-// until the signal is given back, which closes it; what handled the signal
-// before goes on handling it. One at a time.
+// control_signal.c: `*out_fd`, a pipe, gets a byte for each signal until the
+// signal is given back, which closes the pipe. The previous handler still gets
+// the signal. One at a time.
 pprof_status ppi_control_take_signal(int number, int *out_fd,
                                      pprof_error *error);
 void ppi_control_give_signal(int number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGUSR1 or SIGUSR2 as a trigger, only where the configuration asks for it.
+// Takes SIGUSR1 or SIGUSR2 as a trigger, if the configuration asks for it.
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,11 +11,11 @@
 #include "base/descriptor.h"
 #include "control/control.h"
 
-// What the handler needs; it may run at any moment, also after we gave the
-// signal back, where somebody has chained to us.
+// The handler's state. The handler may run at any moment, even after the signal
+// was given back, if a later handler calls ours.
 typedef struct taken {
   bool installed;
-  bool counts;   // somebody waits; atomic
+  bool counts;   // a thread waits for it; atomic
   int busy;      // handlers that may be writing; atomic
   int fd;        // a pipe's end to write; -1: none yet; atomic
   int reader;    // its other end
@@ -53,8 +53,8 @@ static void handle(int number, siginfo_t *info, void *context) {
   errno = before;
 }
 
-// Another handler that is there now came after ours and calls it. One that does
-// not cannot be distinguished; the signal is its own then.
+// A different handler that is there now came after ours and calls ours. One
+// that does not call it cannot be distinguished; then the signal is its own.
 static bool is_reached(const taken *signal, int number) {
   struct sigaction now;
   return signal->installed && sigaction(number, NULL, &now) == 0 &&
@@ -62,8 +62,9 @@ static bool is_reached(const taken *signal, int number) {
           (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN));
 }
 
-// A handler that has begun to write must not meet another file under the same
-// number. In a forked child those of the parent's other threads never go on.
+// A handler that has begun to write must not find another file under the same
+// number. In a forked child, handlers of the parent's other threads never
+// continue.
 static void close_event(taken *signal) {
   while (signal->owner == getpid() &&
          __atomic_load_n(&signal->busy, __ATOMIC_SEQ_CST))
@@ -82,7 +83,7 @@ static int open_event(taken *signal) {
   if (ppi_fd_pipe(ends) != 0) return -1;
   signal->reader = ends[0];
   signal->id = ppi_fd_id_of(ends[0]);
-  // Pairs with the handler's: it knows what it is, too.
+  // Pairs with the handler's acquire: `id` and `reader` are set.
   __atomic_store_n(&signal->fd, ends[1], __ATOMIC_RELEASE);
   return signal->reader;
 }
@@ -96,7 +97,7 @@ pprof_status ppi_control_take_signal(int number, int *out_fd,
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "control: %s",
                     strerror(errno));
   struct sigaction ours = {.sa_sigaction = handle}, replaced;
-  // A former one is known before the handler can need it.
+  // The previous handler is stored before ours can need it.
   if (!is_reached(signal, number)) {
     if (sigaction(number, NULL, &signal->former) != 0)
       return ppi_fail(error, PPROF_STATUS_IO, "signal %d: %s", number,
@@ -115,8 +116,8 @@ pprof_status ppi_control_take_signal(int number, int *out_fd,
   return PPROF_STATUS_OK;
 }
 
-// Whoever came after us has our handler as its former one: it stays then, and
-// only passes on.
+// A handler that came after ours has ours as its previous one. Ours then stays
+// and only passes the signal on.
 void ppi_control_give_signal(int number) {
   taken *signal = taken_of(number);
   struct sigaction now;

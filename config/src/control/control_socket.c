@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder of control sockets and what may lie in it. Nothing here waits:
-// connecting to a socket with a full queue fails at once.
+// Manages the folder of control sockets. Nothing here waits: connecting to a
+// socket with a full queue fails at once.
 #include "control/control_socket.h"
 
 #include <dirent.h>
@@ -17,11 +17,11 @@
 #include "base/base.h"
 #include "base/descriptor.h"
 
-// In /tmp anybody may have taken a folder's name: there are ten.
+// In /tmp anyone may have taken a folder's name, so there are ten.
 enum { IN_TMP = 2, NUM_FOLDERS = IN_TMP + 10, QUEUE = 64 };
 
-// Where sockets of `uid` may lie, the first that is made by us first. false:
-// there is no such place.
+// The folders for sockets of `uid`, in the order in which we try to make them.
+// false: there are no more.
 static bool folder_at(uid_t uid, int at, char out[PPI_CONTROL_PATH_MAX]) {
   const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
   bool known = runtime && runtime[0] == '/' && uid == geteuid();
@@ -38,7 +38,7 @@ static bool folder_at(uid_t uid, int at, char out[PPI_CONTROL_PATH_MAX]) {
   return len > 0 && (size_t)len < PPI_CONTROL_PATH_MAX;
 }
 
-// Whoever else may write there could put a socket of their own in our place.
+// Another user who may write there could replace our socket.
 static pprof_status check_folder(const char *path, uid_t uid,
                                  pprof_error *error) {
   struct stat found;
@@ -66,7 +66,7 @@ static struct sockaddr_un address_of(const char *path) {
   return address;
 }
 
-// A connection, or -1 with errno; ECONNREFUSED: nobody listens.
+// A connection, or -1 with errno; ECONNREFUSED: the socket has no listener.
 static int try_connect(const char *path) {
   struct sockaddr_un address = address_of(path);
   int fd = ppi_fd_socket();
@@ -137,8 +137,8 @@ size_t ppi_control_list(pid_t *out, size_t max) {
   return num;
 }
 
-// Bound under another name and moved when it listens, so that nobody takes it
-// for a stale one before. Its mode comes from the descriptor: the process's
+// Binds another name and renames it once it listens, so that no process takes
+// it for a stale socket. The mode comes from the descriptor: the process's
 // umask is not ours to change.
 static bool bind_at(int fd, const char *folder, const char *path) {
   char first[PPI_CONTROL_PATH_MAX];
@@ -184,8 +184,8 @@ int ppi_control_listen(char out_path[PPI_CONTROL_PATH_MAX],
   pprof_status status = PPROF_STATUS_IO;
   char folder[PPI_CONTROL_PATH_MAX];
   error->text[0] = 0;
-  // Not the one that only a login makes: without its variable it may go away
-  // while we run. What is in use is this process's already, by another copy of
+  // Skips a folder that only a login makes: without its variable it may go away
+  // while we run. A socket in use is this process's own, from another copy of
   // this library.
   for (int at = 0; at < NUM_FOLDERS && status == PPROF_STATUS_IO; at++)
     if (at != 1 && folder_at(geteuid(), at, folder))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The request's line: "trigger steps=3 output=/path", for both ends.
+// Reads and writes the request's line, "trigger steps=3 output=/path", for both
+// ends.
 #include "control/control_text.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static bool digits(const char **at, uint64_t limit, uint64_t *out) {
   return *at > first;
 }
 
-// To the nanosecond, and no rounding: what is finer is no number of ours.
+// To the nanosecond, without rounding: finer numbers are refused.
 bool ppi_trigger_seconds(const char *text, uint64_t *out_ns) {
   uint64_t whole, ns = 0;
   if (!digits(&text, MAX_SECONDS, &whole)) return false;
@@ -76,8 +77,8 @@ static pprof_status set_output(const char *value, ppi_trigger *out,
   return PPROF_STATUS_OK;
 }
 
-// One "key=value"; *at moves behind it. An output is the rest of the line: a
-// path may hold blanks.
+// One "key=value"; *at moves past it. An output is the rest of the line: a path
+// may contain blanks.
 static pprof_status take_word(const char **at, ppi_trigger *out,
                               pprof_error *error) {
   static const char last[] = "output=";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Applies a tree to a configuration: single values, and the way to each.
+// Applies a tree to a configuration: single values, and the path to each.
 #include "schema/schema.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "schema/schema_capture.h"
 #include "schema/schema_walk.h"
 
-// Which %-expansions its path may have depends on `per`.
+// Whether its path may contain %w depends on `per`.
 static pprof_status check_window_path(const ppi_walk *at,
                                       const ppi_yaml_node *path,
                                       const ppi_config_export *item) {
@@ -445,7 +445,7 @@ pprof_status ppi_config_validate(ppi_config *config, const char *path,
   pprof_status status = ppi_config_defaults(config);
   if (status == PPROF_STATUS_OK)
     status = read_file(config, path, refusals, &error);
-  // What belongs together is judged where each is valid.
+  // Values that depend on each other are checked once each is valid.
   if (status == PPROF_STATUS_OK) status = ppi_config_check(config, &error);
   if (error.text[0]) refusals->report(refusals->user, &error);
   return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The key `capture`: windows of five kinds, each known by the keys it has.
+// Reads the key `capture`: windows of five kinds, each recognized by its keys.
 #include "schema/schema_capture.h"
 
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 #define BIT(kind) (1u << PPI_WINDOW_##kind)
 
-// Which kinds of window have a key. A window has keys of one kind alone, and
-// the key that makes it one.
+// The kinds of window that have a key. A window has keys of one kind only, with
+// the key that defines it.
 static const struct window_key {
   const char *name;
   unsigned kinds;
@@ -45,7 +45,7 @@ const char *ppi_window_needs(ppi_window_kind kind) {
   return needed[kind];
 }
 
-// The kind that all keys of the window are of. Unknown keys were refused.
+// The kind that all keys of the window share. Unknown keys were refused before.
 static pprof_status find_kind(const ppi_walk *at, const ppi_yaml_node *node,
                               uint64_t *out) {
   unsigned kinds = (1u << PPI_NUM_WINDOW_KINDS) - 1;
@@ -58,7 +58,7 @@ static pprof_status find_kind(const ppi_walk *at, const ppi_yaml_node *node,
                            "'%s' and '%s' do not go together in one window",
                            first->key, key->key);
     }
-    // What goes with less is what to name.
+    // The message names the key that fits fewer kinds.
     if ((kinds & of_key) != kinds) first = key;
     kinds &= of_key;
   }
@@ -107,7 +107,8 @@ static pprof_status check_window(const ppi_walk *at, const ppi_yaml_node *node,
   return PPROF_STATUS_OK;
 }
 
-// What a window covers once, in steps or in microseconds from where it counts.
+// The extent of a window that opens once, in steps or in microseconds from its
+// origin.
 typedef struct extent {
   uint64_t base, from, until;
   bool known;
@@ -121,8 +122,8 @@ static extent extent_of(const ppi_config_window *window) {
                   window->kind == PPI_WINDOW_TIME && window->every_us == 0};
 }
 
-// Two windows that certainly meet are a slip: one of them would be cut. Where
-// windows that go on again and again meet, keeping wins.
+// Two windows that certainly overlap are a mistake: one would be cut. Where
+// repeating windows overlap, recording wins.
 static pprof_status check_overlap(const ppi_walk *at,
                                   const ppi_yaml_node *node) {
   const ppi_config *config = at->config;
@@ -168,7 +169,7 @@ pprof_status ppi_walk_windows(const ppi_walk *at, const ppi_yaml_node *node) {
   return first;
 }
 
-// A span [a, b) has one step of warm-up before it, as Paddle's tuple has.
+// A span [a, b) has one step of warm-up before it, like Paddle's tuple.
 static ppi_schedule_rule steps_of(const ppi_config_window *window) {
   if (window->kind == PPI_WINDOW_CYCLE)
     return (ppi_schedule_rule){.skip_first = window->skip_first,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A configuration as a whole: what of it goes together, what of it changed,
-// where it came from, and what the session gets of it.
+// Checks a configuration as a whole: values that depend on each other, changes,
+// origins, and the session's settings.
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ void ppi_config_set_origin(ppi_config *config, const char *path,
   snprintf(config->origins[key - ppi_keys], PPI_CONFIG_MAX_WHERE, "%s", origin);
 }
 
-// Refuses what stands at the key `path`.
+// Refuses the value of the key `path`.
 static pprof_status refuse(const ppi_config *config, pprof_error *error,
                            const char *path, const char *what) {
   const char *origin = config->origins[key_of(path) - ppi_keys];
@@ -66,8 +66,8 @@ pprof_status ppi_config_refuse_taken(const ppi_config_text *from,
       from->where[0] ? from->where : "output", ppi_quote_of(path).text);
 }
 
-// What is written to one path by two would be either one's, or none's. Names
-// that become the same only when they are made are refused then.
+// Two outputs at one path would overwrite each other. Names that become equal
+// only when they are made are refused then.
 static pprof_status check_paths(const ppi_config *config, pprof_error *error) {
   const ppi_config_text *paths[PPI_CONFIG_MAX_EXPORTS + 3];
   size_t num = 0;
@@ -100,7 +100,7 @@ static pprof_status check_segments(const ppi_config *config,
   return refuse(config, error, "disk_limit", what);
 }
 
-// A page is made of the log, as one file.
+// A page is made from the log, as one file.
 static pprof_status check_pages(const ppi_config *config, pprof_error *error) {
   for (uint64_t i = 0; i < config->num_exports; i++) {
     if (config->exports[i].format != PPI_EXPORT_HTML) continue;
@@ -203,7 +203,7 @@ static bool same_exports(const ppi_config *a, const ppi_config *b) {
   return same;
 }
 
-// Of keys that are not items of a list, and do not reload.
+// For keys outside of lists that do not reload.
 static bool same_value(const ppi_config *a, const ppi_config *b,
                        const ppi_key *key) {
   const void *mine = (const char *)a + key->offset;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of keys as help and as documentation.
+// Prints the table of keys as help and as documentation.
 #include <string.h>
 
 #include "schema/schema.h"
@@ -109,7 +109,7 @@ void ppi_config_help(FILE *out) {
   }
 }
 
-// In a table '|' ends a cell; no key or text has one.
+// In a table '|' ends a cell; no key and no text contains one.
 void ppi_config_markdown(FILE *out) {
   fputs("| Key | Type | Default | Meaning |\n|---|---|---|---|\n", out);
   for (size_t i = 0; i < ppi_num_keys; i++) {

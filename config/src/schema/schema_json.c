@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of keys as a JSON Schema (2020-12), by which editors complete and
-// check a configuration while it is written.
+// Writes the table of keys as a JSON Schema (2020-12), with which editors
+// complete and check a configuration.
 #include <string.h>
 
 #include "schema/schema.h"
@@ -10,7 +10,7 @@
 typedef struct json {
   FILE *out;
   int depth;
-  bool first;  // nothing stands yet in the innermost braces
+  bool first;  // the innermost braces are empty so far
 } json;
 
 static void new_line(json *to) {
@@ -93,7 +93,7 @@ static void put_texts(json *to, const ppi_key *key) {
                              : "^([^%]|%[hprt%]|%q\\{[^}]+\\})*$");
 }
 
-// A list of at most `most` items that are strings.
+// A list of at most `most` strings.
 static void put_list(json *to, uint64_t most, uint64_t longest) {
   put_text(to, "type", "array");
   put_number(to, "maxItems", most);
@@ -240,7 +240,7 @@ static void put_default(json *to, const ppi_key *key) {
     put_text(to, "default", key->fallback);
 }
 
-// The keys right below `prefix`; of windows those that one `kind` has.
+// The keys directly below `prefix`; for windows those of one `kind`.
 static void put_object(json *to, const char *prefix, int kind) {
   size_t len = strlen(prefix);
   put_text(to, "type", "object");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of keys: the one place that knows their names, types, defaults,
-// bounds and help. Read by everything in schema.h.
+// Defines the table of keys: their names, types, defaults, bounds and help are
+// only here. Used by everything in schema.h.
 #include "schema/schema_keys.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define HOUR (3600 * SECOND)
 
 #define TEXT_OF(number) #number
-#define IN(number, unit) TEXT_OF(number) unit  // what the number is of
+#define IN(number, unit) TEXT_OF(number) unit  // the unit of the number
 
 static const char *const device_modes[] = {"events", "off", NULL};
 #define NAME(backend) #backend,

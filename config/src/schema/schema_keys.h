@@ -43,20 +43,20 @@ typedef enum ppi_window_kind {
 // Every value is a uint64_t or one of the structures above, so that the table
 // can point at it.
 typedef struct ppi_config_window {
-  uint64_t kind;  // ppi_window_kind: by the keys that are given
+  uint64_t kind;  // ppi_window_kind, by the given keys
   uint64_t skip_first, skip_first_wait, wait, warmup, active, repeat;
   uint64_t steps[3];  // from, to, given
   uint64_t delay_us, duration_us, every_us;
   uint64_t at_realtime_ns;  // 0: counted from the start of the session
   ppi_config_text marker;
-  uint64_t from, to, then_repeats;  // once read, `to` is not 0
+  uint64_t from, to, then_repeats;  // after reading, `to` is not 0
   uint64_t on_demand;
 } ppi_config_window;
 
 typedef enum ppi_export_format {
   PPI_EXPORT_CHROME = 0,
-  PPI_EXPORT_LOG,    // of windows alone
-  PPI_EXPORT_HTML,   // of the run alone, made of its log
+  PPI_EXPORT_LOG,    // for windows only
+  PPI_EXPORT_HTML,   // for the run only, made from its log
   PPI_EXPORT_REPORT  // and a ppi_report_format
 } ppi_export_format;
 
@@ -92,7 +92,7 @@ typedef struct ppi_config_metrics {
   uint64_t every_us;
 } ppi_config_metrics;
 
-// What `pprof-report` reads of a log, as its options say it: cost.md.
+// What `pprof-report` reads from a log, as its options: cost.md.
 typedef struct ppi_config_cost {
   uint64_t given;
   ppi_config_globs models, dims, peaks;
@@ -102,15 +102,15 @@ typedef struct ppi_config_cost {
 typedef struct ppi_config_run {
   uint64_t given;
   ppi_config_globs environment;      // NAME=value
-  ppi_config_globs packages, hints;  // why nothing may be marked
+  ppi_config_globs packages, hints;  // why recording is impossible
   ppi_config_globs hooks;
 } ppi_config_run;
 
-// The backends that a configuration may name, with bits in this order:
-// pprof_backend_NAME makes each.
+// The backends of a configuration, with bits in this order: pprof_backend_NAME
+// makes each.
 #define PPI_BACKENDS(each) each(cpu) each(opencl) each(cuda) each(hip)
 
-// What the field of a plain key is, by the key's type.
+// The field's type of a plain key, by the key's type.
 typedef uint64_t ppi_field_COUNT, ppi_field_BOOL, ppi_field_SIZE,
     ppi_field_DURATION, ppi_field_CHOICE, ppi_field_CHOICES;
 typedef ppi_config_text ppi_field_TEXT, ppi_field_PATH;
@@ -126,7 +126,7 @@ typedef struct ppi_config {
   ppi_config_window windows[PPI_SCHEDULE_MAX_RULES];
   uint64_t num_windows;
   uint64_t waits;
-  uint64_t num_categorised;  // names by glob that have a category of their own
+  uint64_t num_categorised;  // globs of names with a category
   ppi_nvtx_rule categorised[PPI_NVTX_MAX_RULES];
   ppi_config_flight flight;
   ppi_config_control control;
@@ -136,8 +136,8 @@ typedef struct ppi_config {
   ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];
   uint64_t num_exports;
-  uint64_t is_heard;  // no key: the program is called for windows
-  // By the key's place in ppi_keys; "": its default.
+  uint64_t is_heard;  // no key: the program gets windows
+  // By the key's index in ppi_keys; "": its default.
   char origins[PPI_CONFIG_MAX_KEYS][PPI_CONFIG_MAX_WHERE];
 } ppi_config;
 
@@ -182,24 +182,24 @@ typedef struct ppi_key {
   // values, too.
   uint64_t minimum, maximum;
   const char *const *choices;  // ends with NULL
-  // In ppi_config, or in the item of its list; of a map: where it is noted that
-  // it was given, 0: nowhere.
+  // Offset in ppi_config, or in the item of its list. For a map: the offset of
+  // its `given` mark, 0: none.
   size_t offset;
   const char *help;
   bool reloads;  // may change while a session runs
 } ppi_key;
 
-// Where the rules of `key` are.
+// The offset of the rules of `key`.
 typedef struct ppi_config_rules {
   uint64_t *num;
   ppi_nvtx_rule *items;
-  const char *const *words;  // what they may say; NULL: categories
+  const char *const *words;  // allowed values; NULL: categories
 } ppi_config_rules;
 
 extern const ppi_key ppi_keys[];
 extern const size_t ppi_num_keys;
 
-// What ppi_config_validate finds wrong, in the order of the file.
+// The errors of ppi_config_validate, in the order of the file.
 typedef struct ppi_config_refusals {
   void (*report)(void *user, const pprof_error *error);
   void *user;

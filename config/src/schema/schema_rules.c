@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules of a configuration: names given by the program, each with a category.
+// Reads rules of a configuration: names that the program gives, each with a
+// category.
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #define SHOWN(string) (ppi_quote_of(string).text)
 
-// Categories are compared by their letters and digits.
+// Categories are compared by letters and digits only.
 static const char *const known[] = {"userdefined",
                                     "dataloader",
                                     "forward",
@@ -41,8 +42,8 @@ static void put_letters(const char *text, char out[PPI_NVTX_MAX_NAME]) {
   out[len] = 0;
 }
 
-// A word that is nearly one of our categories is a slip; any other is a
-// category of the user's own.
+// A word that nearly equals one of our categories is a mistake; any other word
+// is a category of the user's own.
 static pprof_status check_category(const ppi_yaml_node *node,
                                    const char *source, pprof_error *error) {
   ppi_yaml_mark mark = {node->line, node->column};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A configuration in force as YAML that reads back as what it is.
+// Prints a configuration as YAML that reads back as the same configuration.
 #include <string.h>
 
 #include "file/utf8.h"
@@ -13,7 +13,7 @@ typedef struct writer {
   bool with_origins;
 } writer;
 
-// Text in double quotes that reads back as what it was, all of it visible.
+// Text in double quotes that reads back unchanged, with all of it visible.
 static void put_text(const char *text, FILE *out) {
   const unsigned char *at = (const unsigned char *)text;
   const unsigned char *end = at + strlen(text);
@@ -115,8 +115,7 @@ static void put_origin(const writer *to, const ppi_key *key) {
   fputc('\n', to->out);
 }
 
-// What a window of one kind has: its own keys, save those that stand for what
-// was not given.
+// The keys of a window's kind, without keys that equal a missing value.
 static bool is_of_window(const ppi_key *key, const ppi_config_window *window) {
   const char *name = strchr(key->path, '.') + 1;
   if (!ppi_window_has_key((ppi_window_kind)window->kind, name)) return false;
@@ -204,7 +203,7 @@ static bool is_empty(const ppi_config *config, const ppi_key *key) {
   }
 }
 
-// Whether it lies in a map that was not given.
+// Whether the key lies in a map that was not given.
 static bool is_absent(const ppi_config *config, const ppi_key *key) {
   return (!config->flight.given &&
           strncmp(key->path, "flight_recorder.", 16) == 0) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single values of a configuration: numbers with units, nearest names, the
-// syntax of paths. Pure functions.
+// Parses single values of a configuration: numbers with units, nearest names,
+// the syntax of paths. Pure functions.
 #include <string.h>
 #include <time.h>
 
@@ -25,7 +25,7 @@ static const unit duration_units[] = {
 
 #define LEN(array) (sizeof(array) / sizeof *(array))
 
-// Digits, then what follows them.
+// Digits, then the text after them.
 static const char *parse_digits(const char *text, uint64_t *out) {
   uint64_t value = 0;
   const char *at = text;
@@ -113,7 +113,7 @@ static bool parse_field(const char **at, unsigned num, char end, int *out) {
   return true;
 }
 
-// ".25" of a second; none is good, too.
+// ".25" of a second; it may be absent.
 static bool parse_fraction(const char **at, uint64_t *out_ns) {
   *out_ns = 0;
   if (**at != '.') return true;
@@ -135,8 +135,8 @@ bool ppi_parse_time(const char *text, uint64_t *out_ns) {
               parse_field(&text, 2, ':', &parts.tm_min) &&
               parse_field(&text, 2, 0, &parts.tm_sec) &&
               parse_fraction(&text, &fraction) && strcmp(text, "Z") == 0;
-  // Nanoseconds since 1970 fit in 63 bits until 2262; the 31st of February
-  // becomes another day, and is thereby found out.
+  // Nanoseconds since 1970 fit in 63 bits until 2262. The 31st of February
+  // becomes another day, which reveals the mistake.
   if (!good || parts.tm_year < 1970 || parts.tm_year > 2261) return false;
   parts.tm_year -= 1900;
   parts.tm_mon--;

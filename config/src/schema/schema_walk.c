@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps: which key each member is, and the defaults of those that are left out.
+// Walks over maps: finds the key of each member, and sets the defaults of
+// missing ones.
 #include "schema/schema_walk.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@ bool ppi_walk_goes_on(const ppi_walk *at, pprof_status status,
   if (*first == PPROF_STATUS_OK) *first = status;
   if (status == PPROF_STATUS_OK) return true;
   if (!at->refusals || status != PPROF_STATUS_CONFIG) return false;
-  // Without a text it was reported inside.
+  // Without a text, the error was reported further inside.
   if (at->error->text[0]) at->refusals->report(at->refusals->user, at->error);
   at->error->text[0] = 0;
   return true;
@@ -28,7 +29,7 @@ static const ppi_key *find_key(const char *prefix, const char *name) {
   return NULL;
 }
 
-// What other tools call it.
+// Names of keys in other tools.
 static const char *find_elsewhere(const char *prefix, const char *name) {
   static const struct {
     const char *prefix, *name, *key;
@@ -107,8 +108,8 @@ pprof_status ppi_walk_map(const ppi_walk *at, const ppi_yaml_node *node,
   return first;
 }
 
-// Defaults are read by the code that reads files, so the table cannot hold one
-// that would be refused there.
+// Defaults are parsed by the code that parses files, so the table cannot
+// contain an invalid one.
 pprof_status ppi_walk_fallbacks(const ppi_walk *at, const char *prefix,
                                 void *base) {
   size_t len = strlen(prefix);

@@ -14,7 +14,7 @@ struct ppi_walk {
   // Sets the value of `key` in `base`.
   pprof_status (*read_value)(const ppi_walk *at, const ppi_yaml_node *node,
                              const ppi_key *key, void *base);
-  const ppi_config_refusals *refusals;  // NULL: the first one ends the walk
+  const ppi_config_refusals *refusals;  // NULL: the first refusal ends the walk
 };
 
 static inline bool ppi_walk_is_plain(const ppi_yaml_node *node) {
@@ -29,17 +29,17 @@ static inline ppi_yaml_mark ppi_walk_mark(const ppi_yaml_node *node) {
 #define PPI_REFUSE(walk, node, ...) \
   ppi_yaml_fail((walk)->source, ppi_walk_mark(node), (walk)->error, __VA_ARGS__)
 
-// "'active' must be <what>, not <what it is>"
+// "'active' must be <what>, not <the actual type>"
 pprof_status ppi_walk_fail_type(const ppi_walk *at, const ppi_yaml_node *node,
                                 const char *name, const char *what);
-// Whether to go on behind what `status` says of one member or item. *first
-// becomes the first that was not OK.
+// Whether to continue after the `status` of one member or item. *first becomes
+// the first status that was not OK.
 bool ppi_walk_goes_on(const ppi_walk *at, pprof_status status,
                       pprof_status *first);
-// Sets what the map gives among the keys that begin with `prefix`.
+// Sets the keys of the map that begin with `prefix`.
 pprof_status ppi_walk_map(const ppi_walk *at, const ppi_yaml_node *node,
                           const char *prefix, void *base);
-// Sets the defaults of those keys.
+// Sets the defaults of keys with that prefix.
 pprof_status ppi_walk_fallbacks(const ppi_walk *at, const char *prefix,
                                 void *base);
 // "file:line:column" of a node.

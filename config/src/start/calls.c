@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The real calls, and those that a test puts in their place.
+// Lists the real calls, and lets a test replace them.
 #include "start/calls.h"
 
 #include <pthread.h>
@@ -20,8 +20,8 @@ static void open_backends(uint64_t backends) {
     if (backends >> i & 1) pprof_device_get(get[i](), 0);
 }
 
-// OpenCL's and ROCm's are there only where their loaders have us; CUPTI by its
-// library.
+// OpenCL and ROCm are present only if their loaders have loaded us; CUPTI by
+// its library.
 static ppi_kernel_source sources[2];
 
 static void link_sources(void) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pprof_start and pprof_stop call of the folders below.
+// The calls of pprof_start and pprof_stop into the folders below.
 #pragma once
 
 #include "chrome/chrome.h"
@@ -74,15 +74,15 @@ PPROF_BEGIN_C_
 // clang-format on
 #define PPI_COMPOSE_CALL(name, call) __typeof__(&call) name;
 
-// What pprof_start and pprof_stop call. Tests put others in their place to see
-// what is asked of them and to let each fail; NULL restores the real ones.
+// The calls of pprof_start and pprof_stop. Tests replace them to record
+// requests and to let each fail; NULL restores the real ones.
 typedef struct ppi_compose_calls {
   PPI_COMPOSE_CALLS(PPI_COMPOSE_CALL)
   pprof_status (*session_set_choice)(pprof_session *session,
                                      const ppi_choice *choice);
   pprof_status (*session_set_kernels)(pprof_session *session, bool are_on);
   void (*open_backends)(uint64_t backends);
-  uint64_t file_limit_ms;  // how long a table's disk is waited for; 0: 10 s
+  uint64_t file_limit_ms;  // time to wait for a table's disk; 0: 10 s
 } ppi_compose_calls;
 void ppi_compose_set_calls(const ppi_compose_calls *calls);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pprof_start and pprof_stop, and the same for a session that injection starts.
-// One lock covers all; what they hold between them is one `run`. In a forked
-// child there is no run: its threads are gone.
+// Implements pprof_start and pprof_stop, and the same for a session that
+// injection starts. One lock covers both; their shared state is one `run`. A
+// forked child has no run: its threads are gone.
 #include "start/compose.h"
 
 #include <dlfcn.h>
@@ -28,7 +28,7 @@
 #include "start/running_paths.h"
 #include "window/window_queue.h"
 
-#ifndef PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP  // musl: the first word says it
+#ifndef PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP  // musl: the first word has it
 #define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP \
   {                                             \
     {                                           \
@@ -37,19 +37,20 @@
   }
 #endif
 
-// Not a plain one: a library that a start loads may call NVTX, and thereby
+// An error-checking lock: a library that a start loads may call NVTX, and so
 // injection, on the same thread.
 static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-static uint32_t lock_owner;  // OS thread id, 0: nobody; atomic
+static uint32_t lock_owner;  // OS thread id, 0: none; atomic
 static ppi_running *current;
 static bool started_by_program;  // ever, in this process
 static bool tried_to_attach;
 static bool forked;
-static bool waits;  // for a first marker: PPROF_ENABLE=1, and nothing began yet
-// In a forked child without a run of its own: the program's run that its parent
-// had, which it goes on with where it follows; NULL: there was none.
+static bool
+    waits;  // for a first marker: PPROF_ENABLE=1, and no session began yet
+// In a forked child without a run of its own: the parent's run by the program,
+// which the child continues if it follows; NULL: none.
 static ppi_running *parents;
-static pprof_status missed;  // what the stop of such a child answers
+static pprof_status missed;  // the answer of such a child's stop
 static pprof_error missed_why;
 static char last_log[PATH_MAX];  // of the run that was stopped; "": none
 static uint64_t exit_wait_us;    // of the run, until its end; atomic
@@ -80,9 +81,9 @@ static void pause_shortly(void) {
   clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
-// Injection may hold the loader's lock, for which a thread that has ours may be
-// waiting: it waits for a while only. What that thread does is enough then. (A
-// timed lock goes by a clock that can be set.)
+// Injection may have the loader's lock, for which the thread with our lock may
+// be waiting. So it waits only for a while; that thread's work is then enough.
+// (A timed lock uses a clock that can be set.)
 static bool take_lock_soon(void) {
   for (int i = 0; !took_lock(pthread_mutex_trylock(&lock)); i++) {
     if (i == MOST_PAUSES ||
@@ -93,7 +94,7 @@ static bool take_lock_soon(void) {
   return true;
 }
 
-// Nobody's: a session that the program takes over itself.
+// For a session that the program takes over itself.
 static void forget_parents(void) {
   ppi_thread_sleep(NULL);
   waits = false;
@@ -101,8 +102,8 @@ static void forget_parents(void) {
   missed = PPROF_STATUS_OK;
 }
 
-// The child sleeps until its first marker. That does not delay a child that
-// only runs another program.
+// The child sleeps until its first marker, so a child that only runs another
+// program is not delayed.
 static void remember_parents(ppi_running *run) {
   forget_parents();
   if (!run || (run->injected && !run->adopted) || run->alone) return;
@@ -120,9 +121,9 @@ static void wait_for_marker(void) {
   waits = true;
 }
 
-// A start loads libraries: a child out of the middle of that could load none.
-// The lock is not taken, so that forks keep no start waiting, nor the other way
-// round by somebody else's handler.
+// A start loads libraries. A child forked in the middle of that could load
+// none. The fork waits without the lock, so forks never block a start, and no
+// other handler can cause a deadlock.
 static void wait_before_fork(void) {
   for (int i = 0; i < MOST_PAUSES; i++) {
     uint32_t owner = __atomic_load_n(&lock_owner, __ATOMIC_RELAXED);
@@ -172,7 +173,7 @@ static pprof_status stop_locked(pprof_error *error) {
   return status;
 }
 
-// What the files were called is asked before the run is gone.
+// The files' names are read before the run is gone.
 static pprof_status end_former(const ppi_running *next, pprof_error *error) {
   ppi_running *names = ppi_alloc(sizeof *names);
   if (!names) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
@@ -189,16 +190,16 @@ static void watch_forks(void) {
   pthread_atfork(wait_before_fork, NULL, forget_in_child);
 }
 
-// What injection started, or a forked child's first marker: the program may
-// start a session as if nothing ran.
+// For a run by injection or by a forked child's first marker: the program may
+// start a session as if none ran.
 static bool gives_way(void) {
   return current && (current->injected || current->follows) &&
          !current->adopted;
 }
 
-// The program starts a session while such a one runs. What asks for the same is
-// the same session. Otherwise the one that runs ends here, with files of its
-// own, and the program's takes its place.
+// The program starts a session while such a run exists. An equal request keeps
+// it. Otherwise it ends here, with files of its own, and the program's run
+// replaces it.
 static pprof_status take_over(ppi_running *run, bool *out_adopted,
                               pprof_error *error) {
   *out_adopted = ppi_running_is_same(run, current);
@@ -249,7 +250,7 @@ static pprof_status follow_locked(pprof_error *error) {
 static pprof_status start_locked(const char *config_path,
                                  const ppi_in_code *code, bool alone,
                                  pprof_error *error) {
-  // Asked before any file is made: a second start must not touch the first
+  // Checked before any file is made: a second start must not touch the first
   // one's outputs.
   if (!gives_way() && (current || ppi_running_calls->session_current()))
     return ppi_fail(error, PPROF_STATUS_BUSY, "a session is running already");
@@ -268,9 +269,8 @@ static pprof_status start_locked(const char *config_path,
   return PPROF_STATUS_OK;
 }
 
-// PPROF_NVTX=1: the program's NVTX calls are recorded, too, as far as the units
-// they stand in have not looked for a tool yet. Whoever set the variable before
-// has it.
+// PPROF_NVTX=1 records the program's NVTX calls, too, from units that have not
+// looked for a tool yet. A variable that is already set stays.
 static void point_nvtx_here(void) {
   static const char name[] = "libpprof_nvtx.so";
   const char *wanted = ppi_environment_nvtx();
@@ -362,8 +362,8 @@ void pprof_last_log_(char *out, size_t size) {
   if (locked) give_lock();
 }
 
-// A forked child of a recording parent has begun nothing: it has marked nothing
-// yet, or could not.
+// A forked child of a recording parent has no run yet: it has marked nothing,
+// or its start failed.
 static pprof_status stop_unbegun(pprof_error *error) {
   pprof_status status = missed;
   if (status != PPROF_STATUS_OK) *error = missed_why;
@@ -371,7 +371,7 @@ static pprof_status stop_unbegun(pprof_error *error) {
   return status;
 }
 
-// Of what injection started, the program stops only what it has adopted.
+// The program stops a run by injection only after it has adopted it.
 static pprof_status stop_own(pprof_error *error) {
   if (!current && parents) return stop_unbegun(error);
   if (current && current->injected && !current->adopted) return PPROF_STATUS_OK;
@@ -381,7 +381,7 @@ static pprof_status stop_own(pprof_error *error) {
 pprof_status pprof_stop(pprof_error *error) {
   PPI_UNCANCELLED;
   pprof_error own = {""};
-  // A stop waits for the thread of these.
+  // A stop waits for the thread of these callbacks.
   if (ppi_window_completing())
     return ppi_fail(error, PPROF_STATUS_BUSY, "a window is being reported");
   ppi_thread_look();
@@ -394,7 +394,7 @@ pprof_status pprof_stop(pprof_error *error) {
   return status;
 }
 
-// The program starts a session of its own making: the one that runs ends.
+// The program starts a session of its own making: the running one ends.
 static void yield_to_program(void) {
   pprof_error own = {""};
   if (!take_lock()) return;
@@ -422,8 +422,8 @@ static pprof_status begin_injected(bool unasked, pprof_error *error) {
   return PPROF_STATUS_OK;
 }
 
-// The first marker of a forked child: as the parent's pprof_start. And that of
-// a program which never asks, under PPROF_ENABLE=1.
+// Acts as the parent's pprof_start, at the first marker of a forked child. With
+// PPROF_ENABLE=1, it also acts for a program that never starts.
 static void wake(void) {
   PPI_UNCANCELLED;
   pprof_error own = {""};
@@ -471,7 +471,7 @@ void pprof_inject_flush_(void) {
 
 // ---- the end of the process ----
 
-// The finisher may outlast who waits.
+// The finisher may outlast the waiting thread.
 static struct {
   pthread_mutex_t mutex;
   pthread_cond_t ended;
@@ -480,7 +480,7 @@ static struct {
 
 static void *finish(void *unused) {
   pprof_error own = {""};
-  // Where another thread stops the run already, its end.
+  // If another thread is stopping the run, waits for its end.
   if (take_lock()) {
     tried_to_attach = true;
     if (stop_locked(&own) != PPROF_STATUS_OK)
@@ -494,8 +494,8 @@ static void *finish(void *unused) {
   return unused;
 }
 
-// Thread sanitizers do not know joins with a deadline, and call the thread a
-// leak: it is joined when it has nothing left to wait for.
+// Thread sanitizers do not know joins with a deadline, and report a leak: the
+// thread is joined once nothing else is waited for.
 static bool join_until(pthread_t thread, uint64_t deadline_ns) {
   bool in_time = true;
   pthread_mutex_lock(&finisher.mutex);
@@ -506,16 +506,16 @@ static bool join_until(pthread_t thread, uint64_t deadline_ns) {
   return has_ended && pthread_join(thread, NULL) == 0;
 }
 
-// By exit or a return from main; behind the program's atexit handlers and
-// destructors, which still mark, and may stop. The work is another thread's:
-// whoever exits may do so inside a marker, a callback or a thread of ours, or
-// on a disk that does not answer, and goes after a while in any case. What is
-// not finished then is left for `recover`.
+// Runs at exit or a return from main, after the program's atexit handlers and
+// destructors, which may still mark and stop. Another thread does the work: the
+// exiting thread may be inside a marker, a callback or a thread of ours, or the
+// disk may not answer. The exit goes on after a bounded time; `recover`
+// completes the rest.
 __attribute__((destructor(101))) static void finish_at_exit(void) {
   PPI_UNCANCELLED;
   uint64_t wait_us = __atomic_load_n(&exit_wait_us, __ATOMIC_ACQUIRE);
   if (wait_us == 0 || exit_pid != getpid()) return;
-  // What this very thread is in the middle of cannot end.
+  // Work that this thread itself interrupts cannot end.
   uint32_t owner = __atomic_load_n(&lock_owner, __ATOMIC_RELAXED);
   if (owner == ppi_thread_id() || ppi_window_completing()) return;
   pthread_t thread;
@@ -527,9 +527,9 @@ __attribute__((destructor(101))) static void finish_at_exit(void) {
   ppi_message(PPI_MESSAGE_WARN, "exit did not wait longer: see 'recover'");
 }
 
-// A program that exports a copy of its own is found before this one, save by
-// what is loaded with RTLD_DEEPBIND. Nobody takes this function's address,
-// which would be another one in a program without -fPIC.
+// A copy that the program exports is found before this one, except by libraries
+// loaded with RTLD_DEEPBIND. The function's address is never taken: without
+// -fPIC it would be another one.
 static bool is_second_copy(void) {
   void *program = dlopen(NULL, RTLD_NOW);
   void *first = program ? dlsym(program, "pprof_clock_inject_") : NULL;
@@ -545,8 +545,8 @@ static bool is_second_copy(void) {
   return is_second;
 }
 
-// Nothing is made here: a program that marks nothing, or starts by itself, is
-// none the wiser.
+// Nothing is created here: a program that marks nothing, or starts by itself,
+// does not notice.
 __attribute__((constructor)) static void look_at_load(void) {
   if (is_second_copy() || !ppi_environment_asks()) return;
   pthread_once(&fork_once, watch_forks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pprof_start acts on: defaults, the file, what the program says in code,
-// the environment.
+// Loads the input of pprof_start: defaults, the file, the program's options in
+// code, the environment.
 #include "start/compose.h"
 #include "start/environment.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PPROF_* variables and %-expansions. Read inside pprof_start, under its lock.
+// Reads PPROF_* variables and expands % in paths. Called inside pprof_start,
+// under its lock.
 #include "start/environment.h"
 
 #include <stdarg.h>
@@ -15,8 +16,8 @@
 #include "base/thread_id.h"
 #include "file/utf8.h"
 
-// One thread at a time has a copy. Thread-local variables would have to fit
-// into what static TLS a program has left.
+// One thread at a time has a copy. Thread-local variables would need room in
+// the program's remaining static TLS.
 static struct {
   uint32_t thread;  // 0: none; atomic
   const ppi_environment_copy *copy;
@@ -33,7 +34,7 @@ static const ppi_environment_copy *copy_of_thread(void) {
   return thread && thread == ppi_thread_id() ? answering.copy : NULL;
 }
 
-// As secure_getenv has it.
+// Like secure_getenv.
 static char **entries(void) {
   static char *none[] = {NULL};
   return getauxval(AT_SECURE) ? none : environ;
@@ -55,7 +56,7 @@ bool ppi_environment_copy_take(ppi_environment_copy *out) {
 }
 
 void ppi_environment_copy_clear(ppi_environment_copy *copy) {
-  // The number of a thread that is gone may be another's by now.
+  // Another thread may get the number of one that ended.
   if (answering.copy == copy) ppi_environment_answer_from(NULL);
   ppi_free(copy->texts);
   *copy = (ppi_environment_copy){NULL, 0};
@@ -85,29 +86,15 @@ const char *ppi_environment_nvtx(void) {
 }
 
 // All PPROF_* that we read, here and in Python; then those of Google's pprof.
-static const char *const known[] = {"CONFIG",
-                                    "CUPTI_PATH",
-                                    "DUCKDB",
-                                    "ENABLE",
-                                    "HOOKS",
-                                    "HOOKS_NOTES",
-                                    "LEDGER",
-                                    "LIBRARY",
-                                    "LOG_LEVEL",
-                                    "NVTX",
-                                    "NVTX_CHAIN",
-                                    "OUTPUT",
-                                    "PYTHON",
-                                    "PYTHON_FOLLOW",
-                                    "QUIET",
-                                    "RECLAIM",
-                                    "REPORT",
-                                    "ROCPROFILER_PATH",
-                                    "SET",
-                                    "BINARY_PATH",
-                                    "PATH",
-                                    "TMPDIR",
-                                    "TOOLS"};
+static const char *const known[] = {
+    "CONFIG",  "CUPTI_PATH",    "DUCKDB",
+    "ENABLE",  "HOOKS",         "HOOKS_NOTES",
+    "LEDGER",  "LIBRARY",       "LOG_LEVEL",
+    "NVTX",    "NVTX_CHAIN",    "OUTPUT",
+    "PYTHON",  "PYTHON_FOLLOW", "QUIET",
+    "RECLAIM", "REPORT",        "ROCPROFILER_PATH",
+    "SET",     "BINARY_PATH",   "PATH",
+    "TMPDIR",  "TOOLS"};
 enum { NUM_OURS = 19, NUM_KNOWN = sizeof known / sizeof *known };
 
 static bool is_known(const char *name) {
@@ -192,7 +179,7 @@ pprof_status ppi_environment_log_level(ppi_message_level *out,
   return status;
 }
 
-// Paths, and texts of drivers, are made visible for a terminal.
+// Paths, and texts of drivers, are escaped for a terminal.
 static void make_visible(char *text) {
   unsigned char *at = (unsigned char *)text, *end = at + strlen(text);
   for (size_t length; at < end; at += length) {
@@ -239,7 +226,7 @@ static uint32_t column_of(const char *text, const char *at) {
   return column;
 }
 
-// The end of a "key=value" part: a ';' not inside quotes. A quote counts where
+// The end of a "key=value" part: a ';' outside quotes. A quote counts where
 // YAML lets one begin.
 static const char *end_of_part(const char *at) {
   char quote = 0, before = '=';
@@ -272,7 +259,7 @@ static bool is_list_key(const char *name) {
   return false;
 }
 
-// The map that `name` stands for below `map`, made when it is not there.
+// The map called `name` below `map`, created if missing.
 static pprof_status enter(setting *set, ppi_yaml_node **map, const char *name,
                           const char *at) {
   if (is_list_key(name))
@@ -416,7 +403,7 @@ static void put(expansion *to, const char *text, size_t len) {
   to->len += len;
 }
 
-// Text that was written has no mark for a window in it.
+// Written text has no mark for a window.
 static void put_plain(expansion *to, const char *text, size_t len) {
   size_t from = to->len;
   put(to, text, len);
@@ -428,8 +415,8 @@ static void put_text(expansion *to, const char *text) {
   put_plain(to, text, strlen(text));
 }
 
-// A name of a host is letters, digits, '-' and '.': of any other, what could
-// lead to another folder or speak to a terminal is left out.
+// A host's name has letters, digits, '-' and '.'. Other characters could lead
+// to another folder or control a terminal, and are left out.
 static void put_host(expansion *to) {
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0 || !*host) strcpy(host, "host");
@@ -448,7 +435,7 @@ static void put_time(expansion *to) {
   put_text(to, text);
 }
 
-// %q{NAME} at `at`, which stands on the q. Answers what follows, NULL when the
+// %q{NAME} at `at`, which points at the q. Answers the rest, NULL if the
 // variable is not set.
 static const char *put_variable(expansion *to, const char *at,
                                 char name[PPI_CONFIG_MAX_TEXT]) {

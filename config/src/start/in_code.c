@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A schedule in code stands where the file's `capture` would; a log for each
-// window is one more export.
+// Adds options in code to a configuration. A schedule in code replaces the
+// file's `capture`; a log for each window is one more export.
 #include "start/in_code.h"
 
 #include <string.h>

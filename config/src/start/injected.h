@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an injected library calls first and last. As inject/inject.h, the way
-// from one library to the other.
+// The first and last calls of an injected library. Like inject/inject.h, they
+// lead from one library to the other.
 #pragma once
 
 #include "pprof/base.h"
@@ -14,8 +14,8 @@ PPROF_BEGIN_C_
 //
 // Result: false: PPROF_ENABLE says no, nothing shall be attached.
 PPROF_API bool pprof_inject_attach_(void);
-// pprof_inject_flush_ is for the program's exit: what is recorded reaches the
-// files, recording goes on. libpprof ends the session itself, last.
+// pprof_inject_flush_ is for the program's exit: recorded data reaches the
+// files, and recording goes on. libpprof ends the session itself, last.
 PPROF_API void pprof_inject_flush_(void);
 
 PPROF_END_C_

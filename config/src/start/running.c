@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of a run share.
+// Implements the shared functions of a run's parts.
 #include "start/running.h"
 
 #include "base/base.h"

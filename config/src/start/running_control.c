@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the control thread of a run acts with, and the configuration's file read
-// again: all of it holds, or nothing changes.
+// The actions of a run's control thread, and reloading the configuration's
+// file: all of it applies, or nothing changes.
 #include <signal.h>
 #include <string.h>
 
@@ -23,7 +23,8 @@ static bool same_globs(const ppi_config_globs *a, const ppi_config_globs *b) {
   return same;
 }
 
-// A new choice is a new epoch, which cuts what is open: only when there is one.
+// A new choice begins a new epoch, which cuts open ranges: it is set only if it
+// differs.
 static pprof_status change_choice(ppi_running *run, const ppi_config *old,
                                   const ppi_config *next) {
   if (same_globs(&old->include, &next->include) &&
@@ -44,8 +45,8 @@ static pprof_status set_rules(ppi_running *run, const ppi_config *config) {
   return status;
 }
 
-// What failed changed nothing; what came before it is taken back. What cuts
-// open ranges comes last.
+// A failed step changed nothing; the steps before it are undone. The step that
+// cuts open ranges comes last.
 static pprof_status apply(ppi_running *run, const ppi_config *old,
                           const ppi_config *next, pprof_error *error) {
   pprof_status status = set_rules(run, next);
@@ -76,8 +77,8 @@ static pprof_status load_next(const ppi_running *run, ppi_config *next,
                   run->config_path, fixed);
 }
 
-// Names do not leave the process where they are hashed; a message about a rule
-// or a glob may hold some.
+// Where names are hashed, they do not leave the process; a message about a rule
+// or a glob may contain one.
 static void note_refusal(ppi_running *run, const char *why) {
   ppi_message(PPI_MESSAGE_ERROR, "the configuration stays as it was: %s", why);
   ppi_running_calls->session_note(run->session, "reload_refused",

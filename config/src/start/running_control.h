@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control thread, and the file read again.
+// The control thread of a run, and reloading the file.
 #pragma once
 
 #include "start/running.h"

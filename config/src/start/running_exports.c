@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exports of a run: a trace or tables of all of it, or of each window.
-// Those of windows are written by the session's completion thread.
+// Writes the exports of a run: a trace or tables of all of it, or of each
+// window. The session's completion thread writes those of windows.
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 
 enum { FILE_LIMIT_MS = 10000 };
 
-// They have a file from the start on, and it is written at the end.
+// Exports of the run have a file from the start; it is written at the end.
 static bool is_at_end(const ppi_config_export *item) {
   return item->format >= PPI_EXPORT_HTML;
 }
@@ -59,7 +59,7 @@ static pprof_status fill(const ppi_running *run, const ppi_config_export *item,
   return status;
 }
 
-// The thread that waits for the disk is none of the application's.
+// The thread that waits for the disk belongs to the library.
 static pprof_status put_file(ppi_running *run, ppi_part *part, const char *path,
                              const char *text, size_t len, pprof_error *error) {
   bool counts = part->part_path != NULL;
@@ -92,7 +92,7 @@ static pprof_status write_table(ppi_running *run, const ppi_config_export *item,
   if (status == PPROF_STATUS_OK)
     status = put_file(run, part, path, text, len, error);
   free(text);
-  ppi_part_clear(part, true);  // where it was not taken
+  ppi_part_clear(part, true);  // if it was not taken
   return status;
 }
 
@@ -140,7 +140,7 @@ static void write_windows(void *user, uint32_t window,
 // A trace, or a log, for each window.
 typedef struct traces {
   ppi_running *run;
-  size_t at;  // which export
+  size_t at;  // the index of the export
 } traces;
 
 static pprof_status make_trace(const ppi_running *run, const char *path,
@@ -175,8 +175,7 @@ static pprof_sink *open_trace(void *user, uint32_t window) {
   return status == PPROF_STATUS_OK ? sink : NULL;
 }
 
-// An export that could not be opened is reported here: `open` is not on this
-// thread.
+// Reports an export that could not be opened: `open` runs on another thread.
 static void complete_trace(void *user, uint32_t window, pprof_sink *sink,
                            pprof_status status) {
   const traces *self = user;
@@ -213,7 +212,7 @@ static pprof_status add_traces(ppi_running *run, size_t at,
 
 // ---- of the run ----
 
-// Behind the window's files.
+// Called after the window's files.
 static void notify_program(void *user, uint32_t window,
                            const pprof_report *report) {
   ppi_running *run = user;
@@ -253,13 +252,14 @@ void ppi_running_notify_trace(const ppi_running *run, pprof_error *error) {
   }
 }
 
-// What `pprof-report LOG` prints.
+// The output of `pprof-report LOG`.
 static ppi_report_options end_options(void) {
   return (ppi_report_options){
       .style = ppi_report_usual_style(NULL, PPI_FORMAT_TABLE), .top = LONG_MIN};
 }
 
-// A forked child's ranges are in its log, and not the run's end.
+// A forked child's ranges are in its own log, and it does not see the run's
+// end.
 static bool prints_end(const ppi_running *run) {
   return run->config.report && !run->follows;
 }
@@ -287,7 +287,7 @@ static pprof_status add_report(ppi_running *run, pprof_error *error) {
                                error);
 }
 
-// A pipe waits for its reader: not yet.
+// Opening a pipe waits for its reader: too early here.
 static pprof_status claim(ppi_running *run, size_t at, pprof_error *error) {
   ppi_part *part = &run->export_parts[at];
   char *path = run->export_paths[at];
@@ -331,7 +331,7 @@ static pprof_status write_one(ppi_running *run, size_t at, pprof_error *error) {
   return write_table(run, &run->config.exports[at], run->report, part, error);
 }
 
-// Where stderr is closed nobody reads it.
+// With stderr closed, nobody reads the table.
 static void print_end(const ppi_running *run) {
   const ppi_report_options options = end_options();
   if (!prints_end(run)) return;

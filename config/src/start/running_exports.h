@@ -7,13 +7,13 @@
 
 PPROF_BEGIN_C_
 
-// Makes what exports need of the session, writes those of
-// the run after its stop, gives up those that were not written.
+// Prepares the exports in the session, writes those of the run after its stop,
+// and gives up those that were not written.
 pprof_status ppi_running_add_exports(ppi_running *run, pprof_error *error);
 pprof_status ppi_running_write_exports(ppi_running *run, pprof_status first,
                                        pprof_error *error);
 void ppi_running_drop_exports(ppi_running *run);
-// Says in `error` what trace could not be written, if one could not.
+// Puts into `error` the first trace that could not be written, if any.
 void ppi_running_notify_trace(const ppi_running *run, pprof_error *error);
 
 PPROF_END_C_

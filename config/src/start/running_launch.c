@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of pprof_start: its session with sinks, from launch to finish. Called
+// Runs one pprof_start: its session with sinks, from launch to finish. Called
 // by compose.c under its lock.
 #include "start/running_launch.h"
 
@@ -48,7 +48,8 @@ static char *config_text(const ppi_running *run) {
   return NULL;
 }
 
-// Where names are hashed none may stand in the log; the configuration has some.
+// With hashed names, no plain names may be in the log; the configuration has
+// some.
 static pprof_status set_config_text(ppi_running *run) {
   if (run->config.hash_names)
     return ppi_running_calls->session_set_info(
@@ -144,7 +145,7 @@ static pprof_status add_sinks(ppi_running *run, pprof_error *error) {
 }
 
 // The report's sink belongs to the report, which therefore goes after the
-// session; what its sinks and makers use goes last.
+// session. Parts that its sinks and makers use go last.
 void ppi_running_destroy(ppi_running *run) {
   if (run->session) ppi_running_calls->session_destroy(run->session);
   if (run->report) ppi_running_calls->report_destroy(run->report);
@@ -160,7 +161,7 @@ static void warn(const char *text) {
   ppi_message(PPI_MESSAGE_WARN, "%s", text);
 }
 
-// Once in a process, whatever it starts.
+// Once in a process, however many runs it starts.
 static void warn_of_variables(void) {
   static bool warned;
   if (!warned) ppi_environment_unknown(warn);
@@ -208,14 +209,14 @@ static void note_reclaimed(void *user, const char *text) {
   ppi_running_calls->session_note(run->session, "reclaim", text);
 }
 
-// Messages ask the environment, which is not for reclaim's thread.
+// Messages read the environment, which reclaim's thread must not.
 static void notify_reclaimed(ppi_running *run) {
   char text[256];
   if (ppi_reclaim_news(run->reclaim, text, sizeof text))
     ppi_message(PPI_MESSAGE_WARN, "%s", text);
 }
 
-// Behind the session's start: a spool of this process's is known to be its own.
+// After the session's start, so that this process's own spool is recognized.
 static void start_reclaim(ppi_running *run) {
   if (!run->reclaims) return;
   const ppi_reclaim_options options = {
@@ -227,7 +228,7 @@ static void start_reclaim(ppi_running *run) {
   notify_reclaimed(run);
 }
 
-// Before the session's stop: its totals have the note.
+// Before the session's stop, so that its totals have the note.
 static void finish_reclaim(ppi_running *run) {
   ppi_reclaim_finish(run->reclaim, run->config.stop_wait_us / 1000);
   notify_reclaimed(run);
@@ -240,7 +241,7 @@ static void note_machine(void *user, const char *key, const char *text) {
   ppi_running_calls->session_note(run->session, key, text);
 }
 
-// A run that cannot be sampled still records.
+// A run without samples still records.
 static void start_machine(ppi_running *run) {
   const ppi_machine_options options = {.without = run->config.machine_without,
                                        .note = note_machine,
@@ -275,7 +276,7 @@ bool ppi_running_is_same(const ppi_running *a, const ppi_running *b) {
   return same;
 }
 
-// Which sink failed, and why: the session only knows that one did.
+// Adds the failed sink and the reason: the session only knows that one failed.
 static void notify_failure(const ppi_running *run, pprof_status status,
                            pprof_error *error) {
   const char *why =
@@ -286,15 +287,15 @@ static void notify_failure(const ppi_running *run, pprof_status status,
     ppi_running_notify_trace(run, error);
 }
 
-// A success says, too, that the log is not called what it was asked for.
+// Success also reports that the log does not have the wanted name.
 static void notify_name(const ppi_running *run, pprof_error *error) {
   const char *note =
       run->log ? ppi_running_calls->log_writer_note(run->log) : "";
   if (error) snprintf(error->text, sizeof error->text, "%s", note);
 }
 
-// Of a rotated one, the last segment. A child's is its parent's matter, and one
-// line in a process is enough.
+// For a rotated log, the last segment. A child prints nothing: one line in a
+// process is enough.
 static void print_log_path(const ppi_running *run) {
   static bool reported;
   const char *path = ppi_running_calls->log_writer_path(run->log);
@@ -306,8 +307,8 @@ static void print_log_path(const ppi_running *run) {
   reported = true;
 }
 
-// Who waits at the control thread for what ends with the session gets the
-// answer after it.
+// Clients of the control thread that wait for the session's end get the answer
+// after it.
 pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   ppi_control_hush(run->control);
   finish_reclaim(run);
@@ -323,7 +324,7 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   return first;
 }
 
-// The files' locks are the parent's: they end with it, not with its children.
+// The files' locks belong to the parent and end with it, not with its children.
 void ppi_running_in_forked_child(ppi_running *run) {
   ppi_control_in_forked_child(run->control);
   if (run->config.machine) ppi_machine_in_forked_child();

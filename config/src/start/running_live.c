@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sink that counts while somebody looks, and who may ask for it.
+// Attaches the sink that counts for viewers, and decides who may view.
 #include "start/running_live.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ void ppi_running_unwatch(void *user) {
   if (run->live) ppi_live_leave(run->live);
 }
 
-// The program's name, from where the system has it.
+// The program's name as the system has it.
 static void name_program(char out[64]) {
   extern char *program_invocation_short_name;
   snprintf(out, 64, "%s", program_invocation_short_name);
@@ -66,7 +66,7 @@ static void put_file(const ppi_running *run, const ppi_page *page) {
   }
   if (ppi_file_io_write(&part, page->bytes, page->len, FILE_LIMIT_MS))
     ppi_message(PPI_MESSAGE_WARN, "cannot write %s", run->metrics_path);
-  ppi_part_clear(&part, true);  // where it was not taken
+  ppi_part_clear(&part, true);  // if it was not taken
 }
 
 void ppi_running_write_metrics(void *user) {
@@ -80,7 +80,7 @@ void ppi_running_write_metrics(void *user) {
     run->metrics_fd = ppi_live_watch(run->live);
     run->metrics_id = ppi_fd_id_of(run->metrics_fd);
   }
-  // The program may have closed it, and have another file of this number.
+  // The program may have closed it, and opened another file with this number.
   if (!ppi_fd_is(run->metrics_fd, &run->metrics_id)) return;
   if (ppi_live_read(run->metrics_fd, &view)) {
     name_program(name);

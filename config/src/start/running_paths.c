@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a run writes: paths expanded, each of its own, and different from those
-// of other processes and of injection.
+// Chooses a run's paths: expanded, distinct, and different from those of other
+// processes and of injection.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -31,8 +31,8 @@ static void folder_of(const char *path, char out[PATH_MAX]) {
   if (len == 0) strcpy(out, slash ? "/" : ".");
 }
 
-// Reports are written when all is over; that their folder cannot be written to
-// is better known now.
+// Reports are written at the end, but an unwritable folder is reported at the
+// start.
 static pprof_status check_folder(const ppi_config_text *from, const char *path,
                                  pprof_error *error) {
   char name[PATH_MAX];
@@ -42,7 +42,7 @@ static pprof_status check_folder(const ppi_config_text *from, const char *path,
                   where_of(from), ppi_quote_of(name).text, strerror(errno));
 }
 
-// An empty file that nobody has locked is of a run that was killed.
+// An empty, unlocked file belongs to a run that was killed.
 static bool is_begun(const char *part) {
   struct stat found;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -54,10 +54,10 @@ static bool is_begun(const char *part) {
   return begun;
 }
 
-// What injection records must not replace: files of the parent, in a child that
-// was forked or runs another program under the same settings; files of a
-// session that the program has, or had, with another copy of this library. Nor
-// must a child that goes on as its parent did.
+// Injection must not replace other files. The parent's files are at risk in a
+// forked child, or in another program with the same settings. A second copy of
+// the library in the program may have files, too. A child that goes on as its
+// parent did must not replace the parent's files either.
 static bool needs_own_name(const ppi_running *run,
                            const ppi_config_text *template, const char *path) {
   char part[PATH_MAX + 8];
@@ -86,7 +86,7 @@ static pprof_status expand_own(const ppi_running *run,
                                const ppi_config_text *template,
                                char path[PATH_MAX], pprof_error *error) {
   pprof_status status = ppi_expand_path(template, path, error);
-  // A daemon leaves the folder where it was started.
+  // A daemon leaves the folder in which it was started.
   if (status == PPROF_STATUS_OK && run->follows)
     status = make_absolute(run, template, path, error);
   if (status != PPROF_STATUS_OK || !needs_own_name(run, template, path))
@@ -115,7 +115,7 @@ static pprof_status expand_flight(ppi_running *run, pprof_error *error) {
                                    : status;
 }
 
-// With a number in the place of the window's, where there is one.
+// The path with the window's number, if it has one.
 static pprof_status check_export(const ppi_config_export *item,
                                  const char *path, pprof_error *error) {
   char shown[PATH_MAX];
@@ -146,7 +146,8 @@ static pprof_status make_all_absolute(ppi_running *run, pprof_error *error) {
   for (size_t i = 0; i < run->config.num_exports && status == PPROF_STATUS_OK;
        i++) {
     const ppi_config_export *item = &run->config.exports[i];
-    // A trace makes its own path absolute; a window's is opened much later.
+    // A trace makes its own path absolute; a window's trace is opened much
+    // later.
     if (item->format != PPI_EXPORT_CHROME || item->per_window)
       status = make_absolute(run, &item->path, run->export_paths[i], error);
   }
@@ -154,7 +155,7 @@ static pprof_status make_all_absolute(ppi_running *run, pprof_error *error) {
 }
 
 // Below /proc a name is a descriptor's number (/dev/stdin and /dev/fd lead
-// there) or a folder of the moment: another file may have it later.
+// there) or a temporary folder: later it may name another file.
 static bool leads_into_proc(const char *path) {
   enum { MOST_LINKS = 40 };
   char at[PATH_MAX], folder[PATH_MAX], link[PATH_MAX], next[2 * PATH_MAX];
@@ -176,7 +177,7 @@ static bool leads_into_proc(const char *path) {
   return false;
 }
 
-// What the control thread looks at, from wherever the program then is.
+// The files that the control thread checks, from any current folder.
 static pprof_status keep_watched(ppi_running *run, const char *config_path,
                                  pprof_error *error) {
   static const ppi_config_text nowhere = {"", "configuration"};
@@ -235,7 +236,7 @@ void ppi_running_note_path(char path[PATH_MAX], const char *own) {
   strcpy(path, own);
 }
 
-// Injection's file, where the program's run is about to write one of that name.
+// Injection's file has the name that the program's run is about to write.
 static void keep_older(const char *path, const ppi_running *next) {
   bool meets = next->config.log && strcmp(path, next->output) == 0;
   for (size_t i = 0; i < next->config.num_exports; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows and dumps on demand: from a request of the control thread to the file
-// that it led to. A window's log is opened by the control thread, filled on the
-// collector's and finished by the completion thread.
+// Makes windows and dumps on demand, from a request of the control thread to
+// the file. The control thread opens a window's log, the collector's thread
+// fills it and the completion thread finishes it.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 #include "session/capture/capture_session.h"
 #include "start/running_trigger.h"
 
-enum { MAX_DEMANDS = 16 };  // of which somebody may want to know the end
+enum { MAX_DEMANDS = 16 };  // those with an end that a client may ask for
 #define DEFAULT_NS 10000000000ull
 
 typedef enum demand_state {
   DEMAND_FREE = 0,
   DEMAND_PENDING,  // its window is not complete, its dump not whole
-  DEMAND_DONE      // until asked for, or another takes its place
+  DEMAND_DONE      // until asked for, or replaced
 } demand_state;
 
 typedef struct demand {
@@ -27,7 +27,7 @@ typedef struct demand {
   uint64_t ticket;
   bool is_dump, has_log, has_window;
   bool has_kernels;  // not over yet
-  bool is_waiting;   // for a step, as far as we know
+  bool is_waiting;   // for a step, at the last look
   uint32_t window;
   pprof_sink *log;  // until its window opens
   pprof_status status;
@@ -36,12 +36,12 @@ typedef struct demand {
 } demand;
 
 struct ppi_triggers {
-  pthread_mutex_t mutex;  // what follows
+  pthread_mutex_t mutex;  // guards the rest
   uint64_t last_ticket;
   demand demands[MAX_DEMANDS];
 };
 
-// A place for a new one: free, or else the oldest that is done.
+// A place for a new demand: a free one, else the oldest finished one.
 static demand *find_place(ppi_triggers *triggers) {
   demand *best = NULL;
   for (size_t i = 0; i < MAX_DEMANDS; i++) {
@@ -94,8 +94,8 @@ static void complete_window(void *user, uint32_t window, pprof_sink *log,
   if (log) log->destroy(log);
 }
 
-// Too many windows wait for a slow callback: whoever asked for this one does
-// not wait, too.
+// Too many windows wait for a slow callback: the client of this one need not
+// wait for it.
 static void skip_window(void *user, uint32_t window) {
   ppi_triggers *triggers = user;
   pthread_mutex_lock(&triggers->mutex);
@@ -223,7 +223,8 @@ static void say_begun(const demand *one, bool by_steps,
 }
 
 // The window may open before this returns: its maker waits for the lock.
-// Kernels go without one where all is recorded, or somebody else's is open.
+// Kernels need no window if everything is recorded, or if another client's
+// window is open.
 static pprof_status place_demand(ppi_running *run, const ppi_demand *wanted,
                                  demand *made) {
   ppi_triggers *triggers = run->triggers;
@@ -256,7 +257,7 @@ static pprof_status open_log(ppi_running *run, const char *path, demand *made,
   return status;
 }
 
-// What is over is known of the last one alone.
+// Only the latest demand's end is known.
 static void look_at_kernels(ppi_running *run) {
   ppi_triggers *triggers = run->triggers;
   for (size_t i = 0; i < MAX_DEMANDS; i++) {
@@ -271,7 +272,7 @@ static void look_at_kernels(ppi_running *run) {
   }
 }
 
-// Before their window, which is open for as long.
+// Begins kernels before their window, which is open for the same time.
 static pprof_status begin_kernels(ppi_running *run, const ppi_trigger *asked,
                                   demand *made, pprof_error *error) {
   if (!asked->kernels) return PPROF_STATUS_OK;
@@ -327,7 +328,8 @@ void ppi_triggers_trigger(void *user, const ppi_trigger *trigger,
 
 // ---- their end ----
 
-// The session's log has more to write than a window's own, which is finished.
+// The session's log has more to write than a window's own log, which is
+// finished.
 static void say_done(ppi_running *run, const demand *one,
                      ppi_control_reply *reply) {
   if (one->status != PPROF_STATUS_OK) {
@@ -340,7 +342,7 @@ static void say_done(ppi_running *run, const demand *one,
   const char *path = one->path;
   if (!one->is_dump && !one->has_log) {
     ppi_running_calls->session_flush(run->session);
-    // It has its last name after the stop.
+    // The file gets its last name after the stop.
     if (path[0] && access(path, F_OK) != 0) path = run->output;
   }
   if (one->is_dump)
@@ -352,7 +354,7 @@ static void say_done(ppi_running *run, const demand *one,
              one->window, path);
 }
 
-// Asks of all dumps, those nobody waits for, too: their places are free then.
+// Checks all dumps, even without a waiting client: their places become free.
 static void look_at_dumps(ppi_running *run) {
   ppi_triggers *triggers = run->triggers;
   for (size_t i = 0; i < MAX_DEMANDS; i++) {
@@ -387,8 +389,8 @@ bool ppi_triggers_settled(void *user, uint64_t ticket,
   return true;
 }
 
-// Nobody wants a window any more that no step has opened yet: somebody else may
-// ask.
+// Cancels a window that no step has opened, once no client wants it: others may
+// then ask.
 void ppi_triggers_gone(void *user, uint64_t ticket) {
   ppi_running *run = user;
   ppi_triggers *triggers = run->triggers;

@@ -7,11 +7,10 @@
 
 PPROF_BEGIN_C_
 
-// `add` before the start;
-// `destroy` after the session's.
+// Call `add` before the session's start; `destroy` after it is destroyed.
 pprof_status ppi_triggers_add(ppi_running *run, pprof_error *error);
 void ppi_triggers_destroy(ppi_triggers *triggers);
-// As ppi_control_actions say; `user` is the running.
+// As in ppi_control_actions; `user` is the running.
 void ppi_triggers_trigger(void *user, const ppi_trigger *trigger,
                           ppi_control_reply *reply);
 bool ppi_triggers_settled(void *user, uint64_t ticket,

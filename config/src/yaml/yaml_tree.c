@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libyaml's events as a tree, with everything refused that a configuration
+// Turns libyaml's events into a tree, and refuses all YAML that a configuration
 // does not need.
 #include "yaml/yaml_tree.h"
 
@@ -244,7 +244,7 @@ static pprof_status syntax_error(builder *build, const yaml_parser_t *parser) {
   if (parser->error == YAML_MEMORY_ERROR) return no_memory(build);
   const char *problem = parser->problem ? parser->problem : "not valid YAML";
   const char *context = parser->context ? parser->context : "";
-  // Steps from 10 to 19 are written so elsewhere.
+  // Other tools write steps 10 to 19 like this.
   const char *hint = strstr(problem, "']'")
                          ? "; a list ends with ']': [10, 20) is [10, 20] here"
                          : "";
@@ -266,8 +266,8 @@ static pprof_status run_parser(builder *build, yaml_parser_t *parser) {
   return PPROF_STATUS_OK;
 }
 
-// libyaml takes NUL for the end and reports bad bytes without line and column,
-// so bytes are checked before it sees them.
+// libyaml ends at NUL and reports invalid bytes without line and column, so
+// bytes are checked first.
 static pprof_status check_bytes(const ppi_yaml *yaml, const char *bytes,
                                 size_t len, ppi_yaml_mark mark,
                                 pprof_error *error) {
@@ -320,7 +320,7 @@ static pprof_status read_bytes(int fd, char *bytes, size_t *out_len) {
   return PPROF_STATUS_OK;
 }
 
-// Opened without waiting: nobody may ever write to a pipe.
+// Opened without waiting: a pipe may never have a writer.
 static int open_file(const ppi_yaml *yaml, pprof_error *error) {
   int fd = ppi_fd_open(yaml->source, O_RDONLY | O_NONBLOCK, 0);
   struct stat found;
@@ -335,7 +335,7 @@ static int open_file(const ppi_yaml *yaml, pprof_error *error) {
   return -1;
 }
 
-// Some editors begin a file with a byte order mark.
+// Some editors put a byte order mark at the begin of a file.
 static size_t mark_len(const char *bytes, size_t len) {
   return len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }

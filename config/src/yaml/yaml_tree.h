@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Configuration text as a small tree that knows where everything stood. A
-// strict subset of YAML: one document, no anchors, aliases or tags, text keys,
-// each once, bounded in size, depth and number. Called by compose.c.
+// Configuration text as a small tree with positions. A strict subset of YAML:
+// one document, no anchors, aliases or tags, unique text keys, bounded in size,
+// depth and number. Called by compose.c.
 #pragma once
 
 #include "pprof/base.h"
@@ -21,7 +21,7 @@ typedef enum ppi_yaml_kind {
 
 typedef struct ppi_yaml_node {
   ppi_yaml_kind kind;
-  bool quoted;            // a scalar in quotes is text, whatever it looks like
+  bool quoted;            // a quoted scalar is always text
   uint32_t line, column;  // from 1; columns count characters
   uint32_t key_line, key_column;
   char *key;   // NULL in lists and at the root
@@ -38,7 +38,7 @@ typedef struct ppi_yaml {
   size_t num_nodes;
 } ppi_yaml;
 
-// A place to report: line and column from 1.
+// A position for messages: line and column from 1.
 typedef struct ppi_yaml_mark {
   uint32_t line, column;
 } ppi_yaml_mark;
@@ -57,23 +57,23 @@ pprof_status ppi_yaml_read_text(ppi_yaml *yaml, const char *bytes, size_t len,
 // ppi_yaml_read parses the file yaml->source into yaml->root.
 pprof_status ppi_yaml_read(ppi_yaml *yaml, pprof_error *error);
 
-// ppi_yaml_add makes a map without children, for trees built by hand.
+// ppi_yaml_add makes a map without children, for trees made by code.
 ppi_yaml_node *ppi_yaml_add(ppi_yaml *yaml, ppi_yaml_kind kind,
                             ppi_yaml_mark mark);
-// ppi_yaml_attach puts `child` into a map, at the end. CONFIG when the key is
-// there already. Copies `key`.
+// ppi_yaml_attach appends `child` to a map. CONFIG: the key exists. Copies
+// `key`.
 pprof_status ppi_yaml_attach(ppi_yaml *yaml, ppi_yaml_node *map,
                              ppi_yaml_node *child, const char *key,
                              pprof_error *error);
 ppi_yaml_node *ppi_yaml_find(const ppi_yaml_node *map, const char *key);
 
-// ppi_yaml_fail answers CONFIG with `source:line:column: message`. A source
-// longer than the error has room for is shown by its end.
+// ppi_yaml_fail answers CONFIG with `source:line:column: message`. Of a source
+// that is too long, the message has the end.
 pprof_status ppi_yaml_fail(const char *source, ppi_yaml_mark mark,
                            pprof_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-// What a message quotes: at most 40 bytes, unprintable ones as '?'.
+// The quoted text of a message: at most 40 bytes, unprintable ones as '?'.
 typedef struct ppi_quote {
   char text[48];
 } ppi_quote;
