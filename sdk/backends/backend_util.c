@@ -15,8 +15,8 @@ static void count_child(void) {
 }
 
 static void register_child(void) {
-  // Failing (no memory) leaves the number as it is: a child then meets the
-  // errors of its driver, which are handled too.
+  // On failure (no memory) the number stays. A child then gets its driver's
+  // errors, which are handled, too.
   (void)pthread_atfork(NULL, NULL, count_child);
 }
 

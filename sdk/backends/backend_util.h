@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the backends share: host time, knowing that this process is a forked
-// child, and loading a vendor's library at run time.
+// Shared functions of the backends: host time, detection of forked children,
+// and loading a vendor's library at run time.
 #pragma once
 
 #include <time.h>
@@ -10,8 +10,8 @@
 
 PPROF_BEGIN_C_
 
-// An anchor that did not come within this time is given up; a kernel of
-// another stream then owns the device, and a wide bracket is of no use.
+// The longest wait for an anchor. After that, another stream's kernel has the
+// device, and a wide bracket is useless.
 #define PPI_ANCHOR_WAIT_NS 100000u
 
 static inline uint64_t ppi_backend_now_ns(void) {

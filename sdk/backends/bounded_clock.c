@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds how far a device's clock is from the host's.
+// Bounds the offset between a device's clock and the host's.
 #include "bounded_clock.h"
 
 #define DRIFT_PER_MS 200

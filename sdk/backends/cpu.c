@@ -69,7 +69,8 @@ static queue_node *take(pprof_cpu_stream *stream) {
 static void stamp(cpu_event *event) {
   event->time_ns = ppi_backend_now_ns();
   uint32_t state = EVENT_PENDING;
-  // Release: whoever sees DONE sees the time. After it the event may be gone.
+  // Release: a thread that reads DONE reads the time, too. After it the event
+  // may be gone.
   if (!__atomic_compare_exchange_n(&event->state, &state, EVENT_DONE, false,
                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     ppi_free(event);
@@ -152,7 +153,7 @@ pprof_status pprof_cpu_stream_submit(pprof_cpu_stream *stream,
   // A worker that is awake looks into the queue again before it sleeps.
   bool asleep = !stream->head && !stream->running;
   append(stream, node);
-  // Inside the lock: once it is free the work may run, and somebody who waited
+  // Inside the lock: once it is free the work may run, and a thread that waited
   // for it may destroy the stream.
   if (asleep) pthread_cond_signal(&stream->more);
   pthread_mutex_unlock(&stream->lock);
@@ -161,7 +162,7 @@ pprof_status pprof_cpu_stream_submit(pprof_cpu_stream *stream,
 
 void pprof_cpu_stream_synchronize(pprof_cpu_stream *stream) {
   PPI_UNCANCELLED;
-  // In a child nothing will ever finish, and the lock may be held for good.
+  // In a child nothing will ever finish, and the lock may stay taken forever.
   if (!stream || is_foreign(stream->generation)) return;
   pthread_mutex_lock(&stream->lock);
   uint64_t goal = stream->num_queued;
@@ -176,7 +177,7 @@ void pprof_cpu_stream_destroy(pprof_cpu_stream *stream) {
   PPI_UNCANCELLED;
   if (!stream) return;
   if (is_foreign(stream->generation)) {
-    // The queue may have been copied in mid-change; what it held stays.
+    // The queue may have been copied in mid-change; its nodes stay.
     ppi_free(stream);
     return;
   }
@@ -248,8 +249,8 @@ static pprof_status cpu_event_create(void *context, uint64_t pool, size_t num,
   return PPROF_STATUS_OK;
 }
 
-// Makes the event ours. It fails for one that waits in a queue: linking it a
-// second time would tear both queues.
+// Makes the event ours. It fails for an event in a queue: a second link would
+// tear both queues.
 static bool claim(cpu_event *event) {
   uint32_t state = __atomic_load_n(&event->state, __ATOMIC_ACQUIRE);
   if (state == EVENT_PENDING && was_recorded_elsewhere(event)) {

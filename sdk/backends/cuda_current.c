@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device of the context that is current on a thread, and the markers of
-// pprof/cuda.h that need to know it. Runs on the marking threads.
+// Finds the device of the context that is current on a thread, for the markers
+// of pprof/cuda.h. Runs on the marking threads.
 #include "pprof/cuda.h"
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ typedef int current_device(int *out_index);
 static struct {
   current_device *ask;  // of the program's driver, once that is there; atomic
   uint64_t look_at_ns;  // atomic
-  uint32_t generation;  // in which it was found; atomic
+  uint32_t generation;  // the session in which it was found; atomic
   pprof_device *devices[KNOWN_DEVICES];  // atomic
 } driver;
 

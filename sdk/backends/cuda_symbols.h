@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cuda backend asks of libcuda.
+// The functions of libcuda that the cuda backend calls.
 #pragma once
 
 #include "driver_events.h"
 
 PPROF_BEGIN_C_
 
-// ppi_cuda_symbols lists what is asked of libcuda, by name.
+// ppi_cuda_symbols lists these functions by name.
 const ppi_symbol *ppi_cuda_symbols(size_t *out_num);
 
 // The functions of libcuda, from the first of `sonames` that can be loaded.

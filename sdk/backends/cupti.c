@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's activity records. The library is the process's only one: a program's
-// own is taken where it has one. Its callbacks run on the program's threads and
-// on its own; buffers that it has filled are only put aside there, and read by
-// the collector.
+// Traces kernels by CUPTI's activity records. A process has one CUPTI library:
+// the program's own, if it has one. Its callbacks run on the program's threads
+// and on its own. They only put filled buffers aside, and the collector reads
+// these.
 #include "cupti.h"
 
 #include <dlfcn.h>
@@ -21,8 +21,8 @@
 #include "kernels/captured.h"
 #include "kernels/launch.h"
 
-// Some thousand kernels. What waits for the collector is bounded; what comes
-// beyond that is lost, and counted.
+// Some thousand kernels. The buffers that wait for the collector are bounded;
+// further records are lost, and counted.
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define MOST_WAITING 128u
 #define MOST_SPARE 16u
@@ -35,7 +35,8 @@ typedef struct buffer {
 enum { OFF, ON, ENDING };
 
 static struct {
-  pthread_mutex_t mutex;  // of the lists; never held while CUPTI is called
+  pthread_mutex_t
+      mutex;  // guards the lists; never locked while CUPTI is called
   buffer *waiting, **waiting_end, *spare;
   uint32_t num_waiting, num_spare;
   uint64_t num_lost;    // records of buffers that were given up
@@ -115,7 +116,7 @@ static buffer *take_waiting(void) {
   return waiting;
 }
 
-// Zeroed: so CUPTI's options say.
+// Zeroed, as CUPTI's options require.
 static void give_back(buffer *link) {
   uint8_t *bytes = bytes_of(link);
   memset(bytes, 0, link->valid);
@@ -136,8 +137,8 @@ static bool ask_dropped(size_t *out) {
          PPI_CUPTI_OK;
 }
 
-// While the process ends, CUDA goes before the session does: what CUPTI still
-// has is taken first, and nothing is asked of it any more.
+// At the end of the process, CUDA goes before the session does. CUPTI's
+// remaining records are taken first; after that it is not called.
 static void before_cuda_ends(void) {
   if (cupti.generation != ppi_backend_generation ||
       __atomic_load_n(&cupti.state, __ATOMIC_RELAXED) != ON)
@@ -181,7 +182,7 @@ static void end_call(ppi_launcher *self, const ppi_cupti_function *function,
   if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ENDING) end_now();
 }
 
-// What this takes is known of some launches, so that the rest do not read the
+// Some launches measure the cost of this, so that the others do not read the
 // clock for it.
 static void on_call(ppi_launcher *self, ppi_cupti_function *function,
                     const ppi_cupti_call *call) {
@@ -201,7 +202,7 @@ static bool ask_node(void *node, uint64_t *out) {
   return node && cupti.api.cuptiGetGraphNodeId(node, out) == PPI_CUPTI_OK;
 }
 
-// What is launched of a graph is the copy of what was captured.
+// A graph's launch runs copies of the captured nodes.
 static void on_node(ppi_launcher *self, uint32_t id,
                     const ppi_cupti_resource *resource) {
   bool is_new = id == PPI_CUPTI_GRAPHNODE_CREATED;
@@ -228,9 +229,9 @@ static void on_callback(void *user, uint32_t domain, uint32_t id,
     on_node(self, id, data);
 }
 
-// What CUPTI has hooked into the driver makes launches dearer until it is
-// finalized, which is safe only at the end of a call of the program's. A range
-// of another call could not be closed then.
+// CUPTI's hooks in the driver make launches slower until CUPTI is finalized.
+// That is safe only at the end of a call of the program's: a range of another
+// call could not be closed then.
 static void end_now(void) {
   uint32_t ending = ENDING;
   if (ppi_calls_any_open() ||
@@ -263,7 +264,7 @@ static pprof_status fail(pprof_error *error, const char *what, int code) {
                   text ? text : "unknown", code);
 }
 
-// Kernels are what it is for; what it does not know besides is left out.
+// Kernels are required; other kinds that it does not know are left out.
 static pprof_status enable_kinds(pprof_error *error) {
   int code = cupti.api.cuptiActivityEnable(kinds[0]);
   if (code) return fail(error, "no records of kernels", code);
@@ -277,7 +278,7 @@ static uint64_t now_ticks(void) {
   return ppi_clock_ticks();
 }
 
-// Before all else: who has subscribed is alone, and may register callbacks.
+// First of all: only one subscriber is possible, and it may register callbacks.
 static pprof_status subscribe(pprof_error *error) {
   uint8_t zeroed = 1;
   size_t size = sizeof zeroed;
@@ -307,8 +308,8 @@ static bool is_mapped(const char *const *names) {
   return found;
 }
 
-// A framework brings a library of its own along. Taken before that is there,
-// another one would be the second of the process, which neither survives.
+// A framework brings its own library. If ours were loaded before, the process
+// would have two, and neither would work.
 static bool comes_later(const char *const *names) {
   static const char *const driver[] = {"libcuda.so.1", NULL};
   return !is_mapped(names) && !is_mapped(driver);
@@ -406,8 +407,8 @@ static void *hold_driver(void) {
   return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 }
 
-// Runtimes use primary contexts. At the process's end it may have gone, which
-// it says.
+// Runtimes use primary contexts. At the end of the process, the driver may be
+// gone and answers so.
 static bool is_used(void) {
   enum { DEINITIALIZED = 4 };
   void *driver = hold_driver();

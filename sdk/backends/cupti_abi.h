@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is used of CUPTI's binary interface, checked against its headers where
+// The used part of CUPTI's binary interface, checked against its headers if
 // there are any (tests/kernels/cupti_layout_test.sh).
 #pragma once
 
@@ -36,8 +36,8 @@ enum {
   PPI_CUPTI_FLUSH_FORCED = 1
 };
 
-// What all versions of a record since CUPTI 11.1 begin with; the library writes
-// its newest.
+// The common begin of all versions of a record since CUPTI 11.1; the library
+// writes its newest version.
 typedef struct ppi_cupti_kernel {
   uint32_t kind;
   uint8_t caches[2];
@@ -130,7 +130,7 @@ typedef void ppi_cupti_request(uint8_t **buffer, size_t *size, size_t *max);
 typedef void ppi_cupti_complete(void *context, uint32_t stream, uint8_t *buffer,
                                 size_t size, size_t valid);
 
-// What is asked of the library: name, parameters.
+// The used functions of the library: name, parameters.
 #define PPI_CUPTI_LIST(X)                                                   \
   X(cuptiSubscribe, (void **subscriber, ppi_cupti_callback *, void *user))  \
   X(cuptiUnsubscribe, (void *subscriber))                                   \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A function is looked up on every traced call of the program, and is there for
-// good once it was asked for: a call of an earlier session may still be under
-// way.
+// Looks up the function of every traced call. An entry stays forever once it
+// exists: a call of an earlier session may still be under way.
 #include "cupti_functions.h"
 
 #include <string.h>
@@ -27,8 +26,8 @@ static const char *const waits[] = {"cuStreamSynchronize",
                                     "cudaDeviceSynchronize",
                                     "cudaEventSynchronize",
                                     NULL};
-// What only asks, or says for whom the thread speaks, is made so often that it
-// would hide the rest. Of the driver's own calls those that do something.
+// Functions that only query or set state are called so often that they would
+// hide the rest. Of the driver's own calls, those that do work count.
 static const char *const asking[] = {
     "cudaGet",          "cudaPeek",         "cudaSetDevice",
     "cudaDeviceGet",    "cudaStreamGet",    "cudaStreamIsCapturing",
@@ -58,7 +57,7 @@ static ppi_launch_kind kind_of(const char *name) {
   return begins(name, graphs) ? PPI_LAUNCH_GRAPH : PPI_LAUNCH_WORK;
 }
 
-// The runtime's have the version at which they came behind their names.
+// The runtime's names end with the version that introduced them.
 static char *reported_name(uint32_t domain, const char *name) {
   const char *end = domain == RUNTIME ? strstr(name, "_v") : NULL;
   if (end && strspn(end + 2, "0123456789") != strlen(end + 2)) end = NULL;

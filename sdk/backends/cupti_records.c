@@ -16,7 +16,7 @@ static const char *copy_name(uint8_t kind) {
   return kind < sizeof names / sizeof *names ? names[kind] : names[0];
 }
 
-// What they have in common, each at a place of its own.
+// Their common fields, each at its own offset.
 #define WORK_OF(record, of_kind)                                               \
   {                                                                            \
     .kind = PPI_DEVICE_WORK_##of_kind, .correlation = (record)->correlation,   \
@@ -63,7 +63,7 @@ static ppi_device_work kernel_of(const ppi_cupti_kernel *record) {
   return work;
 }
 
-// NULL: memory of a kind that is no matter of allocations.
+// NULL: a kind of memory that is not allocated.
 static const char *place_of(const ppi_cupti_memory *record, char *room,
                             size_t size) {
   switch (record->memory_kind) {
@@ -98,7 +98,7 @@ static bool read_memory(const ppi_cupti_memory *record, ppi_device_work *out) {
   return true;
 }
 
-// False: a record of no interest, or none that this can read.
+// False: the record is uninteresting or unreadable.
 bool ppi_cupti_read(const void *record, ppi_device_work *out) {
   switch (*(const uint32_t *)record) {
     case PPI_CUPTI_KIND_CONCURRENT_KERNEL:

@@ -6,8 +6,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_cupti_read answers false for a record of no interest, or none that this
-// can read. What *out names is good until the next one is read.
+// ppi_cupti_read answers false for a record that is uninteresting or
+// unreadable. Pointers in *out are valid until the next record is read.
 bool ppi_cupti_read(const void *record, ppi_device_work *out);
 
 PPROF_END_C_

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cuda and hip backends do with a driver's function table. Recording
-// and stream_info run on marking threads, all else on the collector's.
+// Implements device events over a driver's function table, for the cuda and hip
+// backends. Recording and stream_info run on marking threads, all else on the
+// collector's.
 #include "driver_events.h"
 
 #include <stdio.h>
@@ -45,8 +46,8 @@ typedef struct driver_context {
   const ppi_driver_api *api;
   anchor_stream *anchors;  // the collector's thread only
   uint32_t generation;
-  // Latched: the device is of no use any more, and touching it again can at
-  // best return the same error, which is this one.
+  // Latched: the device is unusable, and every further call can only return
+  // this same error.
   int dead;             // atomic
   char error_text[80];  // the collector's thread only
 } driver_context;
@@ -68,8 +69,8 @@ pprof_status ppi_driver_open(const ppi_driver_api *api, const char *name,
                              pprof_error *error) {
   int num = 0;
   int code = api->device_count(&num);
-  // The program may do without this driver until later; it is initialised here
-  // only because somebody asked for the device.
+  // The program may not need this driver until later. It is initialised here
+  // only on request for the device.
   if (code == CODE_NOT_INITIALIZED) {
     code = api->init(0);
     if (code) return fail_open(api, name, "initialising", code, error);
@@ -101,7 +102,8 @@ pprof_status ppi_driver_open_source(ppi_driver_source *source, int index,
   return ppi_driver_open(&source->api, source->name, index, out_context, error);
 }
 
-// False after a sticky error, and in a forked child, which must not call in.
+// False after a sticky error, and in a forked child, which must not call the
+// driver.
 static bool is_usable(const driver_context *context) {
   return context->generation == ppi_backend_generation &&
          !__atomic_load_n(&context->dead, __ATOMIC_RELAXED);
@@ -149,8 +151,8 @@ const char *ppi_driver_error_text(void *handle) {
   return context->error_text;
 }
 
-// The default streams are 0, 1 and 2. One of a thread that has made nothing
-// current is the caller's mistake; any other stream's context is gone.
+// The default streams are 0, 1 and 2. One on a thread without a current context
+// is the caller's mistake; for any other stream, the context is gone.
 static pprof_status stream_status(driver_context *context, const void *stream,
                                   int code) {
   bool is_default = (uintptr_t)stream <= LAST_DEFAULT_STREAM;
@@ -160,9 +162,8 @@ static pprof_status stream_status(driver_context *context, const void *stream,
   return status_of(context, code);
 }
 
-// A context that is destroyed or reset takes its events with it; a new one may
-// have its address, but not its number. Where there are none, the address is
-// all there is.
+// A destroyed or reset context takes its events with it. A new one may have its
+// address, but not its number. Without numbers, only the address identifies it.
 static int name_pool(const ppi_driver_api *api, void *handle,
                      uint64_t *out_pool) {
   unsigned long long id = 0;
@@ -212,8 +213,8 @@ pprof_status ppi_driver_collector_enter(void *handle) {
   driver_context *context = handle;
   int mode = CAPTURE_MODE_RELAXED;
   if (!is_usable(context)) return PPROF_STATUS_DEVICE;
-  // In any other mode our queries would break a capture that some thread of
-  // the program has begun.
+  // In any other mode, our queries would break a capture that a thread of the
+  // program has begun.
   return status_of(context, context->api->exchange_capture_mode(&mode));
 }
 

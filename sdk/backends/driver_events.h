@@ -18,13 +18,13 @@ PPROF_BEGIN_C_
 typedef struct ppi_driver_api {
   int (*init)(unsigned flags);
   int (*device_count)(int *out_num);
-  // Of a stream; NULL is the default stream of what is current here.
+  // For a stream; NULL is the default stream of the current context.
   int (*stream_pool)(void *stream, void **out_pool);
   int (*pool_current)(void **out_pool);
   int (*stream_id)(void *stream, unsigned long long *out_id);  // may be NULL
   int (*stream_capturing)(void *stream, int *out_state);
   int (*exchange_capture_mode)(int *mode);
-  // Make a pool current on this thread, and take that back.
+  // Make a pool current on this thread, and undo that.
   int (*pool_enter)(void *pool);
   int (*pool_leave)(void **out_pool);
   int (*stream_create)(void **out_stream, unsigned flags);
@@ -45,7 +45,7 @@ typedef struct ppi_driver_api {
                       void *graph, void *dependencies, size_t *num);
 } ppi_driver_api;
 
-// A driver that is looked for when a device of it is opened first.
+// A driver that is loaded when the first device of it is opened.
 typedef struct ppi_driver_source {
   const char *name;  // begins error texts
   pprof_status (*load)(ppi_driver_api *out, pprof_error *error);
@@ -83,7 +83,7 @@ pprof_status ppi_driver_event_record_in_graph(void *context, void *event,
                                               uint64_t *out_capture);
 const char *ppi_driver_error_text(void *context);
 
-// The entries that every driver's backend has alike.
+// The entries that are equal in all drivers' backends.
 #define PPI_DRIVER_CAPS (PPROF_BACKEND_CAPTURE | PPROF_BACKEND_CREATE_ANYWHERE)
 #define PPI_DRIVER_ENTRIES                                                  \
   .size = sizeof(pprof_backend), .caps = PPI_DRIVER_CAPS,                   \

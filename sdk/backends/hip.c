@@ -28,7 +28,7 @@ pprof_status ppi_hip_load(const char *const *sonames, ppi_hip_api *out,
   return ppi_library_load(&library, out, error);
 }
 
-// hipStreamGetDevice says the same, but HIP 5.2 does not have it.
+// hipStreamGetDevice has the same answer, but HIP 5.2 lacks it.
 static int stream_pool(void *stream, void **out_pool) {
   int device = hip.hipGetStreamDeviceId(stream);
   if (device < 0) return INVALID_HANDLE;

@@ -37,8 +37,8 @@ typedef enum holder_state {
   HOLDER_FAILED
 } holder_state;
 
-// Recorded on a marking thread, read and emptied on the collector's; who may
-// touch it when is the caller's business (it tracks the slot's state).
+// Recorded on a marking thread, read and emptied on the collector's. The caller
+// excludes simultaneous use (it tracks the slot's state).
 typedef struct opencl_event {
   cl_event marker;         // NULL unless PENDING
   cl_command_queue queue;  // retained while PENDING

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layer between a program and its OpenCL drivers. Each command gets an
-// event, each queue is made with profiling. The collector asks the events; they
-// have absolute times of the device, which lie in the host's by when the device
-// says that a command was queued: that was inside of its call.
+// Stands between a program and its OpenCL drivers. Each command gets an event,
+// and each queue profiling. The collector queries the events' absolute device
+// times. A command's queue time falls inside its call, which maps device times
+// to the host's.
 #define CL_TARGET_OPENCL_VERSION 300
 #include "opencl_layer.h"
 
@@ -39,20 +39,20 @@ static struct {
   const cl_icd_dispatch *target;  // NULL: there is no layer in this process
   cl_icd_dispatch layer;
   int (*attach)(void);
-  pthread_mutex_t mutex;  // of what follows to `queues`
+  pthread_mutex_t mutex;  // the next lines up to `queues`
   command *pending, **pending_end;
   uint32_t num_pending;
   ppi_map queues;
   uint32_t next_correlation;  // atomic
-  uint32_t generation;        // of the process that it is in
+  uint32_t generation;        // of the current process
   bool has_queue;             // atomic: the program has made one
-  bool is_on;                 // atomic: commands are looked at
+  bool is_on;                 // atomic: commands are traced
   bool was_stopped;           // atomic
-  bool has_ended;             // atomic: no event is asked any more
+  bool has_ended;             // atomic: events are not queried any more
   uint64_t num_lost;          // atomic
   cl_device_id devices[MOST_DEVICES];
   cl_uint num_devices;
-  pthread_mutex_t asking;  // held by who asks events; of the clocks
+  pthread_mutex_t asking;  // locked to query events; guards the clocks
   ppi_bounded_clock clocks[MOST_DEVICES + 1];  // the last: of other devices
 } opencl = {.mutex = PTHREAD_MUTEX_INITIALIZER,
             .asking = PTHREAD_MUTEX_INITIALIZER};
@@ -127,8 +127,8 @@ static void watch_end(void) {
   (void)atexit(before_opencl_ends);
 }
 
-// Where the program's launches are looked for, but nobody has asked yet what
-// there is to trace, the first commands are not to be missed.
+// The program's launches may be wanted before any request says what to trace,
+// so the first commands are recorded.
 static bool is_on(void) {
   if (!__atomic_load_n(&opencl.is_on, __ATOMIC_ACQUIRE)) {
     if (__atomic_load_n(&opencl.was_stopped, __ATOMIC_RELAXED) ||
@@ -215,7 +215,7 @@ static const char *name_of(cl_kernel kernel, char out[MOST_NAME]) {
   return out;
 }
 
-// Blocks whose size the driver chooses are not known.
+// The size of a block is unknown if the driver chooses it.
 static ppi_launch_shape shape_of(cl_uint dims, const size_t *global,
                                  const size_t *local) {
   ppi_launch_shape shape = {.limit = PPI_LIMIT_UNKNOWN};
@@ -260,8 +260,8 @@ static cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel,
   return end_call(&it, code, queue, &what);
 }
 
-// Copies and sets: the call, what it is, its bytes, parameters and arguments
-// before those of events.
+// Copies and sets: the call, its kind, its bytes, and the parameters and
+// arguments before those of events.
 #define LIST(...) __VA_ARGS__
 #define MOVES(X)                                                               \
   X(clEnqueueReadBuffer, COPY, "MEMCPY_DtoH", size,                            \
@@ -309,7 +309,7 @@ static cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel,
     LIST(void *to, const void *value, size_t value_size, size_t size),         \
     LIST(to, value, value_size, size))
 
-// A call that fails may have been given no size at all.
+// A failing call may have no size.
 #define MOVE(function, what, title, bytes_of, parameters, arguments)          \
   static cl_int CL_API_CALL layer_##function(                                 \
       cl_command_queue queue, parameters, cl_uint num, const cl_event *wait,  \
@@ -344,7 +344,7 @@ create_queue(cl_context context, cl_device_id device,
   return opencl.target->clCreateCommandQueue(context, device, properties, code);
 }
 
-// False: there is no room for one more, or it is a queue on the device.
+// False: there is no room for one more, or the queue is on the device.
 static bool with_profiling(const cl_queue_properties *given,
                            cl_queue_properties out[MOST_PROPERTIES]) {
   size_t num = 0;
@@ -410,7 +410,7 @@ int pprof_inject_opencl_(uint32_t num, const void *target, uint32_t *out_num,
   return CL_SUCCESS;
 }
 
-// ---- what has become of them ----
+// ---- finished commands ----
 
 static command *take_pending(void) {
   pthread_mutex_lock(&opencl.mutex);
@@ -420,7 +420,7 @@ static command *take_pending(void) {
   return pending;
 }
 
-// Before those that have come meanwhile.
+// Reports these before commands that came meanwhile.
 static void put_back(command *first, command **end) {
   pthread_mutex_lock(&opencl.mutex);
   if (!opencl.pending) opencl.pending_end = end;
@@ -504,7 +504,7 @@ static void flush(bool all, ppi_device_work_taker *take, void *taker) {
     }
     if (its == DONE) take(taker, &it->work);
     if (its == RUNS) lose(1);
-    // One that failed has done nothing that is to be waited for.
+    // A failed command has nothing to wait for.
     if (its == FAILED)
       ppi_launch_reported(it->work.correlation, ppi_clock_ticks());
     forget(it);

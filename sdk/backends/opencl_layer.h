@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenCL's own times of a program's commands as a source of kernels. The loader
-// of OpenCL puts layers between a program and its drivers (OPENCL_LAYERS); ours
-// sees every command go by and asks its event when it ran.
+// OpenCL's own times of a program's commands as a source of kernels. OpenCL's
+// loader puts layers between a program and its drivers (OPENCL_LAYERS). Our
+// layer gets every command, and asks the command's event for its times.
 #pragma once
 
 #include "kernels/source.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rocprofiler-sdk asks tools what they want when the program loads ROCm; what
-// is wanted is laid down then, and begun later. Calls of HIP come on the
-// program's threads; records of what they launched on a thread of the
-// library's, where they are only put aside for the collector.
+// Traces kernels by rocprofiler-sdk. It asks tools for their needs when the
+// program loads ROCm; tracing begins later. Calls of HIP come on the program's
+// threads. Records of their work come on a thread of the library's, which only
+// puts them aside for the collector.
 #include "rocm.h"
 
 #include <pthread.h>
@@ -94,7 +94,7 @@ static void on_call(ppi_rocm_call call, uint64_t *user, void *data) {
     ppi_launch_end(correlation, true);
 }
 
-// ".kd" is what the descriptor of a kernel has behind the kernel's own name.
+// The name of a kernel's descriptor is the kernel's name and ".kd".
 static void keep_symbol(const ppi_rocm_symbol *from) {
   const char *given = from->name ? from->name : "?";
   size_t len = strlen(given);
@@ -168,7 +168,7 @@ static void on_records(uint64_t context, uint64_t buffer,
   }
 }
 
-// ---- what is wanted ----
+// ---- the traced kinds ----
 
 static bool begins(const char *name, const char *with) {
   return strncmp(name, with, strlen(with)) == 0;
@@ -183,7 +183,7 @@ static bool gives_work(const char *name) {
   return false;
 }
 
-// By their names: numbers are of a version.
+// By name: numbers differ between versions.
 static int take_operation(int kind, int32_t operation, void *data) {
   const char *name = NULL;
   (void)data;
@@ -209,7 +209,7 @@ static int take_agents(int version, const void **agents, size_t num,
   return 0;
 }
 
-// Names of kernels come from the first code on, whether anything is traced.
+// Names of kernels come from the first code on, with or without tracing.
 static bool ask_for_names(void) {
   const ppi_rocm_api *api = &rocm.api;
   return api->rocprofiler_create_context(&rocm.symbols_context) ==
@@ -221,7 +221,7 @@ static bool ask_for_names(void) {
              PPI_ROCM_SUCCESS;
 }
 
-// In one context: only then calls and records have the same correlations.
+// In one context: otherwise calls and records have different correlations.
 static bool ask_for_work(void) {
   const ppi_rocm_api *api = &rocm.api;
   rocm.num_operations = 0;
@@ -250,8 +250,8 @@ static int begin(void) {
   return code;
 }
 
-// Anything but 0 has the library forget us. Where launches are looked for, the
-// first ones are not to be missed until somebody asks.
+// Any answer but 0 makes the library forget us. If launches may be wanted, the
+// first ones are recorded until a request comes.
 static int initialize(void (*finalize)(ppi_rocm_client client), void *data) {
   (void)finalize, (void)data;
   if (!ask_for_names() || !ask_for_work()) return -1;
@@ -262,7 +262,8 @@ static int initialize(void (*finalize)(ppi_rocm_client client), void *data) {
   return 0;
 }
 
-// At the end of the process. What the library had has come by then.
+// At the end of the process. The library has delivered all of its records by
+// then.
 static void finalize(void *data) {
   (void)data;
   set(&rocm.has_ended, true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVTX 3 and a tool agree on, in our own words, for 64-bit Linux: export
-// tables, modules, the structures that calls bring. A test compares it with the
-// real headers where the CUDA toolkit is installed; none is needed to build.
+// The binary interface between NVTX 3 and a tool, in our own words, for 64-bit
+// Linux: export tables, modules, structures of calls. A test compares it with
+// the real headers if the CUDA toolkit is installed; the build needs none.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +14,7 @@ typedef void (*nvtx_function)(void);
 // getExportTable(id) answers one of the tables below, or NULL.
 enum { NVTX_TABLE_CALLBACKS = 1, NVTX_TABLE_VERSION = 3 };
 typedef const void *(*nvtx_get_export_table)(uint32_t id);
-// Not NVTX's: there, it is pprof that emits what it records itself.
+// Not NVTX's: through it, pprof emits its own records.
 enum { NVTX_TABLE_PPROF = 0x70707266 };
 
 // A module's table has `num` places; 0 is not used. Each points at the slot

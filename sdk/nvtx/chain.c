@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PPROF_NVTX_CHAIN: a second tool behind this one. It fills shadow slots, as if
-// they were a program's; our handlers call on what it put there.
+// Passes calls on to a second tool, which PPROF_NVTX_CHAIN names. That tool
+// fills shadow slots, as if they were a program's; our handlers call the
+// functions in these slots.
 #include "chain.h"
 
 #include <dlfcn.h>
@@ -81,7 +82,7 @@ void ppi_nvtx_chain_load(void) {
   next.init = init;
   found = dlsym(library, "InitializeInjectionNvtxExtension");
   memcpy(&next.extension_init, &found, sizeof found);
-  // Pairs with ppi_nvtx_next: what init wrote into the slots is there.
+  // Pairs with ppi_nvtx_next: the slots have the functions that init wrote.
   __atomic_fetch_or(&ppi_nvtx_extras, PPI_NVTX_CHAINED, __ATOMIC_RELEASE);
 }
 
@@ -164,7 +165,7 @@ const ppi_payload_schema_attributes *ppi_nvtx_translate_schema(
   return &copy->attributes;
 }
 
-// An event as the next tool is to see it: with its own handles and ids.
+// An event for the next tool: with that tool's handles and ids.
 typedef struct translated {
   nvtx_attributes attributes;
   ppi_nvtx_payload_copy payloads;
@@ -238,8 +239,8 @@ uint64_t ppi_nvtx_pass_domain_start(const ppi_nvtx_domain *domain,
   return ppi_nvtx_join_ids(id, theirs);
 }
 
-// id = 1 << 63 | use. A use's place is found by its number, the next ones are
-// tried when it is taken.
+// id = 1 << 63 | use. The use's number gives its place; if that is taken, the
+// next ones are tried.
 #define JOINED (UINT64_C(1) << 63)
 
 uint64_t ppi_nvtx_join_ids(uint64_t ours, uint64_t theirs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passing calls on to the next tool, with that tool's handles in ours' place.
+// Passes calls on to the next tool, with that tool's handles in place of ours.
 // `next` NULL: nothing is passed on.
 #pragma once
 
@@ -34,7 +34,7 @@ void ppi_nvtx_pass_mark(const nvtx_attributes *attributes, nvtx_function next);
 void ppi_nvtx_pass_push(const nvtx_attributes *attributes, nvtx_function next);
 uint64_t ppi_nvtx_pass_start(const nvtx_attributes *attributes,
                              nvtx_function next, uint64_t id);
-// Nothing is passed on for a handle that is none of ours (`domain` NULL).
+// Nothing is passed on for an unknown handle (`domain` NULL).
 void ppi_nvtx_pass_domain_mark(const ppi_nvtx_domain *domain,
                                const nvtx_attributes *attributes,
                                nvtx_function next);
@@ -68,8 +68,8 @@ static inline uint64_t ppi_nvtx_split_ids(uint64_t id, uint64_t *out_theirs) {
   return ppi_nvtx_split(id, out_theirs);
 }
 
-// Ids that a tool gives out (schemas, counters) differ, too. What is longer
-// than these copies is passed on as it is.
+// Each tool has its own ids (schemas, counters). Events that exceed these
+// copies are passed on unchanged.
 typedef struct ppi_nvtx_payload_copy {
   ppi_payload_blob blobs[16];
 } ppi_nvtx_payload_copy;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handlers of the modules CORE and CORE2, for this tool and the one chained.
-// Programs call these at any time on any thread, also before
+// Handles calls of the modules CORE and CORE2, for this tool and the chained
+// one. Programs call these at any time on any thread, even before
 // InitializeInjectionNvtx2 has returned and after the process's destructors.
 #include "chain.h"
 #include "event.h"
@@ -201,7 +201,7 @@ static ppi_nvtx_domain *create_domain(const char *name, bool *out_first) {
   return domain;
 }
 
-// To the next tool, too, a domain is one, however many units have it.
+// A domain is one for the next tool, too, however many units have it.
 static void *domain_create_a(const char *name) {
   bool first;
   ppi_nvtx_domain *domain = create_domain(name, &first);
@@ -233,8 +233,8 @@ static bool give_domain_back(ppi_nvtx_domain *domain) {
   return users <= 0;
 }
 
-// Only the handle ends: what was recorded in the domain stays, and the same
-// name is the same domain again. Of the default domain there is none to end.
+// Only the handle ends: records of the domain stay, and the same name is the
+// same domain again. The default domain never ends.
 static void domain_destroy(void *handle) {
   ppi_nvtx_domain *domain = ppi_nvtx_domain_of(handle);
   if (!domain) {

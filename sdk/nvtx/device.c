@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device time beside a range's host time: on the default stream of the current
-// CUDA context and on the streams that the program gave a name. And those
-// names, which may come before the program's driver is there.
+// Times NVTX ranges on devices: on the default stream of the current CUDA
+// context, and on streams that the program has named. It also keeps these
+// names, which may come before the program's driver.
 #include "device.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #define TIMED_STREAMS 8u  // of one device, beside its default stream
 
 typedef struct named_stream {
-  pprof_device *device;  // NULL: of a time without a context
+  pprof_device *device;  // NULL: named before there was a context
   void *stream;
   char name[64];
 } named_stream;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rarer parts of events: wide names, handles of nobody's, numbers, device
-// time.
+// Handles the rarer parts of events: wide names, unknown handles, numbers,
+// device time.
 #include "event.h"
 
 #include "device.h"
@@ -9,7 +9,7 @@
 #include "text.h"
 #include "values.h"
 
-// There is no stack that the handle could mean.
+// No stack belongs to that handle.
 int64_t ppi_nvtx_bad_domain(ppi_nvtx_kind kind) {
   if (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0)
     return ppi_nvtx_nothing(kind);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what a call brings to a marker, inline for each handler. On the
-// program's threads; attributes are read as far as their stated size goes.
+// Turns a call into a marker, inline for each handler. On the program's
+// threads; attributes are read up to their stated size.
 #pragma once
 
 #include "objects.h"
 #include "settings.h"
 
-// What a call says that names nothing.
+// A call without a name.
 #define PPI_NVTX_NO_NAME "<unnamed>"
 
 #define PPI_NVTX_HAS(attributes, field) \
@@ -16,7 +16,7 @@
 
 #define PPI_NVTX_INLINE static inline __attribute__((always_inline))
 
-// event.c: what happens rarely. Results as those of a push, a mark or a start.
+// event.c: the rare cases. Results like those of a push, a mark or a start.
 int64_t ppi_nvtx_bad_domain(ppi_nvtx_kind kind);
 int64_t ppi_nvtx_wide(ppi_nvtx_kind kind, ppi_nvtx_domain *domain,
                       const nvtx_attributes *attributes, const wchar_t *name);
@@ -106,8 +106,8 @@ PPI_NVTX_INLINE int64_t ppi_nvtx_ascii(ppi_nvtx_kind kind,
   return ppi_nvtx_emit(kind, domain, attributes, event);
 }
 
-// What most pushes are: whole attributes without a number, nothing to be done
-// beside recording. False: it is not one of these.
+// Handles the usual push: complete attributes without a number, and nothing to
+// do but record. False: the push is another one.
 PPI_NVTX_INLINE bool ppi_nvtx_is_plain(const ppi_nvtx_domain *domain,
                                        const nvtx_attributes *attributes) {
   return PPI_LIKELY(domain && attributes &&
@@ -116,7 +116,7 @@ PPI_NVTX_INLINE bool ppi_nvtx_is_plain(const ppi_nvtx_domain *domain,
                       __atomic_load_n(&ppi_nvtx_extras, __ATOMIC_RELAXED)));
 }
 
-// Answers false when the push has to be looked at in full.
+// False: the push needs the full check.
 PPI_NVTX_INLINE bool ppi_nvtx_plain_label(ppi_nvtx_domain *domain,
                                           const nvtx_attributes *attributes,
                                           ppi_nvtx_event *out) {
@@ -148,7 +148,7 @@ PPI_NVTX_INLINE int64_t ppi_nvtx_registered(ppi_nvtx_kind kind,
   if (PPI_UNLIKELY(!ppi_nvtx_begin(domain, attributes, &event)))
     return ppi_nvtx_nothing(kind);
   ppi_nvtx_string *string = ppi_nvtx_string_of(attributes->message.registered);
-  // Another domain's is tolerated, for its text is known.
+  // A string of another domain is accepted, because its text is known.
   if (PPI_UNLIKELY(!string || string->domain != domain)) pprof_inject_bad_();
   if (PPI_LIKELY(string != NULL)) {
     event.site = ppi_nvtx_string_site(string, event.style);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handlers of the extensions: events with payloads, schemas, counters. The
-// memory extension, and whatever comes later, is accepted and not recorded.
+// Handles the extensions: events with payloads, schemas, counters. The memory
+// extension, and all later ones, are accepted and not recorded.
 #include "extension.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static uint64_t enum_register(void *handle,
   return id;
 }
 
-// The name of an event whose message is a field of its payload.
+// The name of an event with its message in a field of the payload.
 typedef struct message {
   char text[PPI_NVTX_MAX_TEXT + 8];
   bool found;
@@ -156,7 +156,7 @@ static uint64_t start_payload(void *handle, const ppi_payload_blob *payloads,
               ppi_nvtx_translate_payloads(payloads, num, &copy), num));
 }
 
-// What is known at a range's end; its name is not.
+// At a range's end all is known except the name.
 static void add_at_end(const ppi_nvtx_target *target,
                        const ppi_payload_blob *payloads, size_t num) {
   if (!target->domain || num == 0 ||
@@ -199,7 +199,7 @@ static void end_payload(void *handle, uint64_t id,
         ppi_nvtx_translate_payloads(payloads, num, &copy), num);
 }
 
-// Every domain is recorded, as far as its handle is one.
+// Every domain with a valid handle is recorded.
 static uint8_t domain_is_enabled(void *handle) {
   return ppi_nvtx_domain_of(handle) != NULL;
 }
@@ -246,7 +246,7 @@ static void sample(void *handle, uint64_t id, const void *bytes, size_t size) {
 }
 
 // Deferred events and batches of counters have times of other clocks. They are
-// counted: taken for something of now they would be wrong.
+// only counted: recorded as of now, they would be wrong.
 static void event_submit(void *handle, const ppi_payload_blob *payloads,
                          size_t num) {
   pprof_inject_foreign_();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How NVTX finds this library, and its life in a process. The entry points run
-// once for each linkage unit and extension, on any thread, nested, at the same
-// time, in library constructors, and after our own destructor. They never wait
-// for a thread, and a slot is live from the moment it is written.
+// Answers NVTX when it looks for a tool, and follows the process's life. The
+// entry points run once for each linkage unit and extension, on any thread,
+// nested, at the same time, in library constructors, and after our own
+// destructor. They never wait for a thread, and a slot is live as soon as it is
+// written.
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -34,7 +35,7 @@ const initialize_function InitializeInjectionNvtx2_fnptr =
 const initialize_extension_function InitializeInjectionNvtxExtension_fnptr =
     InitializeInjectionNvtxExtension;
 
-// What a copy of this library passes to the next one.
+// The arguments that a copy of this library passes to the next one.
 typedef struct entry_points {
   initialize_function initialize;
   initialize_extension_function initialize_extension;
@@ -44,7 +45,7 @@ static const entry_points own = {InitializeInjectionNvtx2,
 
 static struct {
   uint32_t prepared;  // the handlers below are registered
-  uint32_t attached;  // somebody has asked for a session, and has an answer
+  uint32_t attached;  // a request for a session was made and answered
   uint32_t refused;   // PPROF_ENABLE=0
 } life;
 
@@ -84,7 +85,7 @@ __attribute__((destructor)) static void close_library(void) {
 static bool attach(void) {
   if (PPI_LIKELY(__atomic_load_n(&life.attached, __ATOMIC_ACQUIRE)))
     return !__atomic_load_n(&life.refused, __ATOMIC_RELAXED);
-  // The same for everybody, and there before this thread records.
+  // Equal for all threads, and set before this thread records.
   __atomic_store_n(&ppi_nvtx_settings, pprof_inject_get_settings_(),
                    __ATOMIC_RELEASE);
   if (!__atomic_exchange_n(&life.prepared, 1, __ATOMIC_ACQ_REL)) {
@@ -122,8 +123,8 @@ static void fill(const module_table *tables, const ppi_nvtx_handler *handlers,
   }
 }
 
-// What only the next tool cares about goes to it directly: nothing of ours is
-// in those calls' arguments.
+// Calls that only the next tool wants go to it directly: their arguments
+// contain nothing of ours.
 static void fill_with_next(const module_table *tables) {
   for (uint32_t module = 1; module < NVTX_NUM_MODULES; module++) {
     if (module == NVTX_MODULE_SYNC) continue;
@@ -139,7 +140,7 @@ static void fill_slots(const nvtx_callbacks *callbacks) {
   module_table tables[NVTX_NUM_MODULES] = {{NULL, 0}};
   for (uint32_t module = 1; module < NVTX_NUM_MODULES; module++)
     tables[module] = find_table(callbacks, module);
-  // All that handlers use is in place before a slot shows them.
+  // Everything that handlers use is ready before a slot points to them.
   __atomic_thread_fence(__ATOMIC_RELEASE);
   fill_with_next(tables);
   fill(tables, ppi_nvtx_core_handlers, ppi_nvtx_num_core_handlers);
@@ -158,8 +159,8 @@ static bool is_static_program(void) {
   return getauxval(AT_BASE) == 0;
 }
 
-// What pprof emits, of whatever copy, is recorded already: only the tool behind
-// us gets it.
+// Events that any copy of pprof emits are recorded already: only the tool
+// behind us gets them.
 static bool is_emission(nvtx_get_export_table get) {
   return get(NVTX_TABLE_PPROF) != NULL;
 }
@@ -169,8 +170,8 @@ static int pass_on(nvtx_get_export_table get) {
   return ppi_nvtx_chain_unit(get);
 }
 
-// CUDA calls it, where CUDA_INJECTION64_PATH says so, before its first context:
-// kernels are traced from the first one on.
+// CUDA calls this before its first context, if CUDA_INJECTION64_PATH names us:
+// kernels are traced from the first one.
 int InitializeInjection(void) {
   if (is_static_program() ||
       __atomic_load_n(&ppi_nvtx_process.closed, __ATOMIC_ACQUIRE) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handlers that name things: threads, CUDA streams, resources. Objects of user
-// synchronisation are taken and not recorded.
+// Handles calls that name threads, CUDA streams and resources. Objects of user
+// synchronisation are accepted and not recorded.
 #include "chain.h"
 #include "device.h"
 #include "objects.h"
@@ -77,8 +77,8 @@ static void name_resource(const nvtx_resource_attributes *attributes) {
     name_stream((void *)(uintptr_t)attributes->identifier.number, name);
 }
 
-// A handle that says nothing but that there is one. Its value is the next
-// tool's, when there is a next tool.
+// A handle that only shows that an object exists. With a next tool, it is that
+// tool's handle.
 static const char resource;
 
 static void *resource_create(void *handle,

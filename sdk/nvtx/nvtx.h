@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands for the program's domains, strings and events inside
-// libpprof_nvtx.so. Nothing here is ever freed: a handler may run after
-// everything else in the process.
+// The program's domains, strings and events inside libpprof_nvtx.so. Nothing
+// here is ever freed: a handler may run after everything else in the process.
 #pragma once
 
 #include "abi.h"
@@ -46,22 +45,22 @@ typedef struct ppi_nvtx_string {
   void *next;            // the chained tool's handle
 } ppi_nvtx_string;
 
-// An event as a call describes it.
+// An event as described by a call.
 typedef struct ppi_nvtx_event {
   pprof_site *site;  // of a registered name, else NULL
   const char *name;
   uint64_t style;  // color << 32 | category
 } ppi_nvtx_event;
 
-// What begins something. A call is passed on as kind, domain (NULL: the handle
-// is none of ours) and attributes (NULL: the call has none).
+// The start of an event. A call is passed on as kind, domain (NULL: the handle
+// is unknown) and attributes (NULL: the call has none).
 typedef enum ppi_nvtx_kind {
   PPI_NVTX_PUSH,
   PPI_NVTX_MARK,
   PPI_NVTX_START
 } ppi_nvtx_kind;
 
-// core.c, naming.c: what goes into a unit's slots.
+// core.c, naming.c: the functions for a unit's slots.
 typedef struct ppi_nvtx_handler {
   uint8_t module, call;
   nvtx_function function;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Domains, registered strings, named categories. A name has one object, however
-// many units of the program ask for it. Looking up takes no lock, adding one
-// that a signal handler cannot wait for.
+// Keeps domains, registered strings and named categories. A name has one
+// object, however many units of the program ask for it. Lookups take no lock;
+// additions take one that refuses signal handlers.
 #include "objects.h"
 
 #include <stdbool.h>
@@ -24,8 +24,8 @@ typedef struct named_category {
   uint64_t category;  // epoch << 32 | category; atomic
 } named_category;
 
-// Address space for all that programs may ever register; memory comes with use.
-// The strings come first, see ppi_nvtx_strings.
+// Address space for all objects that programs may ever register; memory comes
+// with use. The strings come first, see ppi_nvtx_strings.
 typedef struct store {
   ppi_nvtx_string strings[NUM_STRINGS];
   uint32_t string_slots[NUM_STRING_SLOTS];  // index + 1; atomic
@@ -79,7 +79,7 @@ const char *ppi_nvtx_copy(const char *text, size_t len) {
   return copy;
 }
 
-// Once for each domain: whoever has its handle reads it plainly.
+// Once for each domain: a thread with its handle needs no acquire.
 static bool make_domain(ppi_nvtx_domain *domain, uint32_t number,
                         const char *name) {
   if (!ppi_guard_take(&objects.guard)) return false;
@@ -237,7 +237,7 @@ static uint32_t resolve_named(named_category *named, const char *domain,
   return found;
 }
 
-// A session's settings are looked at where an epoch is met for the first time.
+// A session's settings are read when its first epoch is met.
 uint32_t ppi_nvtx_category_resolve(ppi_nvtx_domain *domain, uint32_t id,
                                    uint32_t epoch) {
   uint64_t known = __atomic_load_n(&domain->category, __ATOMIC_RELAXED) - 1;

@@ -5,14 +5,14 @@
 
 #include "nvtx.h"
 
-// All answer NULL, or what stands for it, when there is no room.
+// All answer NULL, or a substitute, when there is no room.
 extern ppi_nvtx_domain ppi_nvtx_domains[];
 #define PPI_NVTX_NUM_DOMAINS 1025u  // and the default one, which is [0]
-// `*out_first`: nobody had a handle of it.
+// `*out_first`: it had no handle before.
 ppi_nvtx_domain *ppi_nvtx_domain_create(const char *name, bool *out_first);
 ppi_nvtx_string *ppi_nvtx_string_register(ppi_nvtx_domain *domain,
                                           const char *text);
-// NULL when `handle` is none of ours.
+// NULL: `handle` is unknown.
 extern uintptr_t ppi_nvtx_strings;  // where they lie, 0: nowhere yet; atomic
 #define PPI_NVTX_NUM_STRINGS (1u << 18)
 static inline ppi_nvtx_string *ppi_nvtx_string_of(void *handle) {
@@ -44,8 +44,7 @@ uint32_t ppi_nvtx_category_resolve(ppi_nvtx_domain *domain, uint32_t id,
 const char *ppi_nvtx_copy(const char *text, size_t len);
 void ppi_nvtx_objects_in_forked_child(void);
 
-// ppi_nvtx_domain_of answers the domain that a program's handle stands for;
-// NULL when it is none of ours.
+// ppi_nvtx_domain_of answers the domain of a program's handle; NULL: unknown.
 static inline ppi_nvtx_domain *ppi_nvtx_domain_of(void *handle) {
   if (!handle) return &ppi_nvtx_domains[0];
   uintptr_t offset = (uintptr_t)handle - (uintptr_t)ppi_nvtx_domains;
@@ -58,7 +57,7 @@ static inline ppi_nvtx_domain *ppi_nvtx_domain_of(void *handle) {
   return domain;
 }
 
-// ppi_nvtx_category answers the category of the domain's events as they are.
+// ppi_nvtx_category answers the current category of the domain's events.
 static inline uint32_t ppi_nvtx_category(ppi_nvtx_domain *domain) {
   return ppi_nvtx_category_resolve(
       domain, 0, __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How OpenCL's loader finds this library: as a layer that OPENCL_LAYERS names,
-// at the program's first call, under a lock of the loader's. What the layer
-// does is libpprof.so's.
+// Answers OpenCL's loader, which loads this library as a layer from
+// OPENCL_LAYERS. The call comes at the program's first OpenCL call, under a
+// lock of the loader. libpprof.so implements the layer.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

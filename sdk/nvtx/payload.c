@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes payloads by the schemas that the program registered. Reads only, on
-// the thread that made the NVTX call.
+// Decodes payloads by the program's registered schemas. Only reads, on the
+// thread of the NVTX call.
 #include "payload.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { MAX_STEPS = 4096, MAX_DEPTH = 8, MAX_FOLLOWED = 1024 };
 #define NOWHERE UINT64_MAX
 #define NO_INDEX UINT64_MAX
 
-// Where a value stands; each structure around it has one on the stack.
+// The position of a value; each structure around it has one on the stack.
 struct ppi_payload_place {
   const struct ppi_payload_place *outer;
   const ppi_payload_field *field;  // NULL: a payload of a predefined type
@@ -32,7 +32,7 @@ struct walk {
   ppi_payload_decoded result;
 };
 
-// A structure being decoded. at[i]: where field i stands, or NOWHERE.
+// A structure being decoded. at[i]: the position of field i, or NOWHERE.
 struct frame {
   const ppi_payload_type *type;
   const struct ppi_payload_place *outer;
@@ -143,7 +143,7 @@ static void write_label(struct walk *walk, const struct ppi_payload_place *at,
   visit_one(walk, &value);
 }
 
-// How many characters of `char_bytes` stand before a zero, `most` at most.
+// The number of characters of `char_bytes` before a zero, at most `most`.
 static uint64_t text_len(const unsigned char *from, uint64_t most,
                          uint64_t char_bytes) {
   uint64_t len = 0;
@@ -168,7 +168,7 @@ static uint64_t decode_struct(struct walk *walk, const ppi_payload_type *type,
                               const struct blob *in, uint64_t start,
                               const struct ppi_payload_place *outer);
 
-// One element at `at`. Answers where it ends.
+// One element at `at`. Answers its end.
 static uint64_t decode_element(struct walk *walk,
                                const struct ppi_payload_place *place,
                                const ppi_payload_type *nested,
@@ -191,8 +191,8 @@ static uint64_t decode_element(struct walk *walk,
   return at + size;
 }
 
-// The product of the numbers in field `index`, which stands before: a length,
-// or the lengths of several dimensions.
+// The product of the numbers in the earlier field `index`: one length, or the
+// lengths of several dimensions.
 static bool read_length(const struct frame *frame, uint64_t index,
                         uint64_t *out) {
   if (index >= frame->type->num_items || frame->at[index] == NOWHERE)
@@ -216,8 +216,8 @@ static bool read_length(const struct frame *frame, uint64_t index,
   return true;
 }
 
-// How many elements stand at `at`; false when that cannot be known. Texts
-// without a length go on to their zero.
+// The number of elements at `at`; false: unknown. Texts without a length end at
+// their zero.
 static bool count_elements(const struct frame *frame,
                            const ppi_payload_field *field,
                            const struct blob *in, uint64_t at, uint64_t *out) {
@@ -254,7 +254,7 @@ static bool is_letters(const ppi_payload_field *field) {
           (field->flags & PPI_PAYLOAD_ENTRY_ARRAY_MASK));
 }
 
-// All elements of a field, embedded at `at` of `in`. Answers where they end.
+// All elements of a field, embedded at `at` of `in`. Answers their end.
 static uint64_t decode_elements(struct walk *walk, const struct frame *frame,
                                 uint32_t index, const struct blob *in,
                                 uint64_t at) {
@@ -283,8 +283,8 @@ static uint64_t decode_elements(struct walk *walk, const struct frame *frame,
   return to_zero && at != NOWHERE ? at + size : at;
 }
 
-// What an address within the event's payloads points at; what lies behind any
-// other is not known to be readable.
+// The target of an address within the event's payloads; other addresses may not
+// be readable.
 static bool find_target(const struct walk *walk, uint64_t address,
                         struct blob *out) {
   for (size_t i = 0; i < walk->event->num_payloads; i++) {
@@ -334,7 +334,7 @@ static uint64_t round_up(uint64_t value, uint64_t align) {
   return align > 1 ? (value + align - 1) / align * align : value;
 }
 
-// Where field `index` begins, when the one before it ends at `end`.
+// The begin of field `index`, if the field before it ends at `end`.
 static uint64_t field_start(const struct walk *walk, const struct frame *frame,
                             uint32_t index, uint64_t end) {
   const ppi_payload_field *field = &frame->type->items.fields[index];
@@ -353,7 +353,7 @@ static uint64_t field_start(const struct walk *walk, const struct frame *frame,
   return frame->start + round_up(end - frame->start, align);
 }
 
-// The member that another field selects; a union without that is passed over.
+// The member that another field selects; a union without a selector is skipped.
 static uint64_t decode_union(struct walk *walk, const struct frame *frame,
                              uint32_t index, const ppi_payload_type *type,
                              uint64_t at) {
@@ -381,7 +381,7 @@ static uint64_t decode_field(struct walk *walk, const struct frame *frame,
   const ppi_payload_field *field = &frame->type->items.fields[index];
   if (field->flags & PPI_PAYLOAD_ENTRY_POINTER)
     return decode_pointer(walk, frame, index, at);
-  // How wide an offset is, no header says.
+  // Headers do not give the width of an offset.
   if (field->flags &
       (PPI_PAYLOAD_ENTRY_OFFSET_FROM_BASE | PPI_PAYLOAD_ENTRY_OFFSET_FROM_HERE))
     return worsen(walk, PPI_PAYLOAD_PARTIAL);
@@ -482,7 +482,7 @@ static bool take_bytes(void *user, const ppi_payload_value *value) {
   return *bytes < 0;
 }
 
-// What decoding would find, where its place is known.
+// The result of decoding, if its position is known.
 static double find_bytes(const ppi_payload_event *event) {
   const ppi_payload_blob *payload = event->payloads;
   if (event->num_payloads != 1 || !payload || !payload->bytes) return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NVTX payloads: binary data with a layout that the program registers as a
-// schema. Decoding reads only, on any thread at any time. What a program passes
-// is taken for hostile: nothing is read beyond the size it states.
+// schema. Decoding only reads, on any thread at any time. Data from programs
+// counts as hostile: nothing is read beyond its stated size.
 #pragma once
 
 #include "payload_schema.h"
@@ -48,7 +48,7 @@ typedef enum ppi_payload_decoded {
   PPI_PAYLOAD_UNKNOWN   // a schema that nobody registered
 } ppi_payload_decoded;
 
-// An event with more blobs is none of a program's making.
+// A program never makes an event with more blobs.
 #define PPI_PAYLOAD_MAX_BLOBS 1024u
 typedef struct ppi_payload_event {
   const ppi_payload_schemas *schemas;

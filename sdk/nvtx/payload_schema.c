@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The registry of payload schemas: a table of published types, and memory that
-// is only ever taken from. Any thread; no lock.
+// Registers payload schemas in a table of published types, with memory that is
+// never freed. Any thread; no lock.
 #include "payload_schema.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ uint64_t ppi_payload_predefined_size(uint64_t type) {
   return type <= PPI_PAYLOAD_TYPE_REGISTERED ? types[type].size : 0;
 }
 
-// Every predefined type is as aligned as it is long.
+// Each predefined type is aligned to its size.
 uint64_t ppi_payload_predefined_align(uint64_t type) {
   return ppi_payload_predefined_size(type);
 }
@@ -113,7 +113,7 @@ static uint64_t refuse(ppi_payload_schemas *schemas) {
   return 0;
 }
 
-// The id to register under, and its domain; false for an id that is none.
+// The id to register, and its domain; false: the id is invalid.
 static bool choose_id(ppi_payload_schemas *schemas, bool has_id, uint64_t id,
                       ppi_payload_type *out) {
   if (has_id && id) {
@@ -134,8 +134,7 @@ static uint64_t add_schema(ppi_payload_schemas *schemas,
   return publish(schemas, type) ? type->id : refuse(schemas);
 }
 
-// Whether `name` says that it is an amount of data; blanks and punctuation do
-// not matter.
+// Whether `name` names an amount of data; blanks and punctuation are ignored.
 static bool names_bytes(const char *name) {
   static const char *const things[] = {"message", "msg",  "data",    "buffer",
                                        "payload", "copy", "transfer"};
@@ -197,7 +196,7 @@ static uint64_t round_up(uint64_t value, uint64_t align) {
   return align > 1 ? (value + align - 1) / align * align : value;
 }
 
-// What a field takes and how it is aligned; false when the data decide.
+// The size and the alignment of a field; false: the data decide.
 static bool measure_field(const ppi_payload_field *field,
                           const ppi_payload_type *nested, uint64_t *out_size,
                           uint64_t *out_align) {
@@ -223,7 +222,7 @@ static bool measure_field(const ppi_payload_field *field,
 }
 
 // Notes the first amount of data at `at`. Answers whether a later field may
-// still be it: anything but a plain number may hold one.
+// still be it: any field but a plain number may contain one.
 static bool note_bytes(ppi_payload_type *type, const ppi_payload_field *field,
                        uint64_t at) {
   if (field->flags & (PPI_PAYLOAD_ENTRY_ARRAY_MASK | PPI_PAYLOAD_ENTRY_POINTER |
@@ -276,8 +275,8 @@ static bool same_field(const ppi_payload_field *field,
          strncmp(field->name, name, MAX_TEXT) == 0;
 }
 
-// Whether this is what the id stands for already: a library that is loaded
-// again registers the same, and takes no memory for it.
+// Whether the id already has this meaning: a library that is loaded again
+// registers the same, and takes no memory.
 static bool is_known(const ppi_payload_schemas *schemas,
                      const ppi_payload_type *type,
                      const ppi_payload_schema_entry *entries) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layouts of payloads, as programs register them: lock-free, on any thread
-// at any time. What a program passes is taken for hostile. The layouts are
-// those of NVTX 3 on 64-bit Linux.
+// The layouts of payloads, as registered by programs: lock-free, on any thread
+// at any time. Data from programs counts as hostile. The layouts are those of
+// NVTX 3 on 64-bit Linux.
 #pragma once
 
 #include <stdbool.h>
@@ -202,7 +202,7 @@ typedef enum ppi_payload_value_kind {
   PPI_PAYLOAD_VALUE_OPAQUE   // a type without a C equivalent
 } ppi_payload_value_kind;
 
-// ---- what is kept of a registration, for payload.c to decode by ----
+// ---- the stored form of a registration, from which payload.c decodes ----
 
 // Written once, before it is published; never changed or freed.
 typedef enum ppi_payload_type_kind {

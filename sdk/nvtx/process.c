@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A forked child's session, begun by its first event.
+// Starts a forked child's session at its first event.
 #include "process.h"
 
 #include "nvtx.h"

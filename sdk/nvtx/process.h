@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has become of the process since this library was loaded.
+// The state of the process since this library was loaded.
 #pragma once
 
 #include <stdbool.h>

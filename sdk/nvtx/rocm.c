@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How rocprofiler-sdk finds this library: as a tool that ROCP_TOOL_LIBRARIES
-// names, when the program loads ROCm. What the tool does is libpprof.so's.
+// Answers rocprofiler-sdk, which loads this library as a tool from
+// ROCP_TOOL_LIBRARIES when the program loads ROCm. libpprof.so implements the
+// tool.
 #include "rocm_injected.h"
 
 #define EXPORTED __attribute__((visibility("default")))

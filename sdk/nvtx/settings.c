@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the configuration asks of the handlers, before anybody has asked it.
+// Defines the handlers' settings before the configuration is read.
 #include "settings.h"
 
 static const pprof_inject_settings_ no_settings;

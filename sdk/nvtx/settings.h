@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the configuration asks of the handlers.
+// The configuration of the handlers.
 #pragma once
 
 #include "inject/inject.h"
@@ -10,7 +10,7 @@ extern const pprof_inject_settings_ *ppi_nvtx_settings;  // atomic
   __atomic_load_n(                                                  \
       &__atomic_load_n(&ppi_nvtx_settings, __ATOMIC_ACQUIRE)->name, \
       __ATOMIC_RELAXED)
-// What a handler has to do beside recording; looked at each time, so it is one
-// word. Atomic.
+// The work of a handler beside recording; read at each call, so it is one word.
+// Atomic.
 enum { PPI_NVTX_CHAINED = 1, PPI_NVTX_TIMED = 2 };
 extern uint32_t ppi_nvtx_extras;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wide strings. The C library's conversions depend on the program's locale and
-// refuse everything but ASCII in the one that programs start with.
+// Converts wide strings. The C library's conversions depend on the program's
+// locale, and the initial one refuses everything but ASCII.
 #include "text.h"
 
 #include <stdint.h>

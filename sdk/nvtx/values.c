@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers that events bring, and counters. A number that says how much data a
-// range moved is its work; other numbers are counters, named after the event.
+// Records the numbers of events, and counters. An amount of data that a range
+// moved is the range's work. Other numbers become counters, named after the
+// event.
 #include "values.h"
 
 #include <stdio.h>
@@ -59,14 +60,14 @@ static void use_number(const ppi_nvtx_target *target, double value,
     count(target, "payload", value);
 }
 
-// A number that only identifies things needs no curve.
+// A number that only identifies an object needs no counter.
 static bool is_identifier(const char *name) {
   size_t len = strlen(name);
   if (len < 2 || strcasecmp(name + len - 2, "id") != 0) return false;
   return len == 2 || strchr(" _-.", name[len - 3]) || name[len - 2] == 'I';
 }
 
-// A text of this name is the context of a request.
+// A text with this name is the context of a request.
 static bool add_context(const ppi_nvtx_target *target,
                         const ppi_payload_value *value) {
   char text[56] = "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of the numbers that events bring, and counters.
+// Records the numbers of events, and counters.
 #pragma once
 
 #include "nvtx.h"
@@ -11,7 +11,7 @@ void ppi_nvtx_values_in_forked_child(void);
 
 #define PPI_NVTX_MAX_PAYLOADS 1024u  // of one event; more make no sense
 
-// The event that a number belongs to.
+// The event of a number.
 typedef struct ppi_nvtx_target {
   ppi_nvtx_kind kind;
   const ppi_nvtx_domain *domain;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits for what comes from outside, where `waits.io` asks for them: a service
+// Records waits for input from outside if `waits.io` asks for them: a service
 // is idle there.
 #include <sys/stat.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mutexes and read-write locks. Without contention a lock is a trylock; with
-// it, a lock that looks up every tenth of a second who has it, so that a hang
-// shows the holder.
+// Records waits for mutexes and read-write locks. Without contention, a lock is
+// a trylock. With contention, it looks up the holder every tenth of a second,
+// so that a hang shows the holder.
 #include "real.h"
 
 #define LOOK_NS 100000000
@@ -31,7 +31,8 @@ static uint32_t writer_of(const pthread_rwlock_t *lock) {
 #define writer_of(lock) 0
 #endif
 
-// What `timed` answers but that its time is up; `plain` where nothing records.
+// The answer of `timed`, except for its time-out; `plain` where nothing
+// records.
 #define LOCK(lock, kind, holder, plain, timed)         \
   do {                                                 \
     PPI_WAITING_OF(waiting, lock, kind, caller);       \

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Finds the C library's functions behind those of this library.
 #include "real.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-// Until libpprof.so's is known: on, so that the first call finds it.
+// Until libpprof.so's table is known: on, so that the first call finds it.
 static const pprof_wait_table_ nothing = {.on = 1};
 ppi_reals ppi_reals_found = {.table = &nothing};
 
@@ -13,8 +15,8 @@ static const void *library_of(const void *symbol) {
   return symbol && dladdr(symbol, &info) ? info.dli_fbase : NULL;
 }
 
-// The next library's: another tool's interceptor, such as a sanitizer's, where
-// there is one; it has no version.
+// Finds the next library's function: another tool's interceptor, such as a
+// sanitizer's, has no version.
 static void find(void *out, const char *name, const char *version) {
   void *symbol = dlsym(RTLD_NEXT, name);
   void *versioned = *version ? dlvsym(RTLD_NEXT, name, version) : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C library's functions that this library stands in front of. Found at the
+// The C library's functions behind those of this library. They are found at the
 // first call: other libraries' constructors take locks before ours runs.
 #pragma once
 
@@ -110,14 +110,14 @@ static inline bool ppi_records(const ppi_reals *real) {
   return ppi_is_on(real);
 }
 
-// Before the call that ends waits for the object.
+// Call it before the call that ends waits for the object.
 static inline void ppi_release(const ppi_reals *real,
                                const volatile void *object) {
   uint32_t at = ppi_wait_find(real->table, object);
   if (PPI_RARELY(at != PPI_WAIT_UNKNOWN)) pprof_wait_release_(at);
 }
 
-// A wait that ends with its block, also where the thread is cancelled in it.
+// A wait that ends with its block, also if the thread is cancelled in it.
 typedef struct ppi_waiting {
   pprof_wait_ wait;
   bool is_open, timed_out;
@@ -141,5 +141,5 @@ static inline void ppi_begin_waiting(ppi_waiting *waiting,
   ppi_begin_waiting(&name, object, kind, caller)
 #define PPI_WAITING(name, object, kind) \
   PPI_WAITING_OF(name, object, kind, PPI_CALLER)
-// What records is a function by itself: the one in front has no frame.
+// Recording is a function of its own, so that the usual one has no frame.
 #define PPI_APART static __attribute__((noinline))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one thread signals to another: conditions, semaphores, ends of threads,
-// barriers, and futexes of those who call the system through the C library
-// (C++20 atomics, std::future, Rust).
+// Records waits for signals of other threads: conditions, semaphores, ends of
+// threads, barriers, and futexes of programs that call the system through the C
+// library (C++20 atomics, std::future, Rust).
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "real.h"
 
-// The wait gives the mutex away.
+// The wait releases the mutex.
 PPI_EXPORTED int pthread_cond_wait(pthread_cond_t *condition,
                                    pthread_mutex_t *mutex) {
   const ppi_reals *real = ppi_real();
@@ -103,14 +103,14 @@ PPI_EXPORTED int sem_post(sem_t *semaphore) {
 PPI_EXPORTED int pthread_join(pthread_t thread, void **out) {
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_join(thread, out);
-  // A thread that has ended already is waited for by nobody.
+  // Joining a thread that has already ended is no wait.
   int result = real->pthread_tryjoin_np(thread, out);
   if (result != EBUSY) return result;
   PPI_WAITING(waiting, (const void *)thread, PPI_WAIT_JOIN);
   return real->pthread_join(thread, out);
 }
 
-// The last one that comes has ended all waits.
+// The last thread to come has ended all waits.
 PPI_EXPORTED int pthread_barrier_wait(pthread_barrier_t *barrier) {
   const ppi_reals *real = ppi_real();
   if (!ppi_records(real)) return real->pthread_barrier_wait(barrier);

@@ -157,9 +157,9 @@ PPROF_API const pprof_backend *pprof_backend_hip(void);
 #endif  // PPROF_DISABLE
 
 // pprof_cpu_stream is an in-order queue of functions with one worker thread:
-// the stream of the cpu backend, whose one device has index 0. It does its work
-// whether a session runs or not, and with PPROF_DISABLE too, where it alone
-// needs the library.
+// the stream of the cpu backend's only device, index 0. It works with and
+// without a session. With PPROF_DISABLE it works, too; it then still needs the
+// library.
 typedef struct pprof_cpu_stream pprof_cpu_stream;
 
 // pprof_cpu_stream_create starts a stream and its thread, which has all signals

@@ -131,7 +131,7 @@ typedef struct pprof_event {
   uint32_t attributes;  // id of a definition; 0: none
   // Borrowed for the call; NULL: the configuration asks for none.
   const pprof_cpu_use *cpu;
-  const pprof_numbers *numbers;  // borrowed for the call; NULL: none told
+  const pprof_numbers *numbers;  // borrowed for the call; NULL: none given
 } pprof_event;
 
 // pprof_batch is a run of events of one lane, in the order of their numbers.
@@ -198,8 +198,8 @@ typedef enum pprof_definition_kind {
   PPROF_DEFINITION_LANE,
   PPROF_DEFINITION_DEVICE,
   PPROF_DEFINITION_STREAM,
-  PPROF_DEFINITION_ATTRIBUTES  // its name is a JSON object: what an imported
-                               // trace said of its events, e.g. input shapes
+  PPROF_DEFINITION_ATTRIBUTES  // its name is a JSON object: an imported trace's
+                               // attributes of events, e.g. input shapes
 } pprof_definition_kind;
 
 // pprof_definition_get_kind is what `definition` defines.

@@ -71,7 +71,7 @@ typedef struct pprof_stats {
   uint64_t spool_bytes;                   // memory that the spool has so far
   bool crash_safe;  // false: records are lost if the process is killed
   uint64_t missed;  // of recorded: not delivered to a sink that had no room, of
-                    // all sinks together; each is told in its totals
+                    // all sinks together; each has them in its totals
 } pprof_stats;
 
 // pprof_session_create makes a session that does not run yet. `options` may be
@@ -177,11 +177,11 @@ pprof_session_on_window(pprof_session *session, pprof_window_fn fn, void *user);
 //
 // Errors:  BUSY while another session runs, when it was started before, or
 //          while a thread is still inside a marker that the last stop did not
-//          wait for; NO_MEMORY. A sink whose begin fails is detached; stop
-//          tells.
+//          wait for; NO_MEMORY. A sink that fails to begin is detached; stop
+//          reports it.
 // Threads: the owner of `session`.
 // Cost:    takes and touches the memory of the spool; waits up to 200 ms for
-//          each log whose disk does not answer.
+//          each log on a disk that does not answer.
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_session_start(pprof_session *session);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Asks NVML for NVIDIA's devices: loads the library and lists the visible ones.
 #include "machine/machine_nvml.h"
 
 #include <dlfcn.h>

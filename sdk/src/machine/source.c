@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Records the sources' values as counters, and reads small files for them.
 #include "machine/source.h"
 
 #include <fcntl.h>
