@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Status texts, the version, and error messages.
+// Defines status texts, the version, and error messages.
 #include "base/base.h"
 
 #include <stdio.h>

@@ -16,14 +16,14 @@
 #else
 #define PPI_STATIC_ASSERT _Static_assert
 #endif
-// On declarations of data: without it gcc takes every access through the table
-// of addresses that another library's data need.
+// For declarations of data: without it, gcc accesses the data through the table
+// of addresses for other libraries' data.
 #define PPI_HIDDEN __attribute__((visibility("hidden")))
-// Keeps gcc from computing a value again wherever it is used, or as part of
-// something else.
+// Keeps gcc from computing a value again at each use, or as part of another
+// one.
 #define PPI_COMPUTED(value) __asm__("" : "+r"(value))
-// Of what every marker may say and one has to: all but the first only read it,
-// so that its cache line stays with all threads.
+// Sets a flag that every marker may set and only one has to: the others only
+// read it, so that its cache line stays with all threads.
 #define PPI_STORE_ONCE(pointer, value)                         \
   do {                                                         \
     if (__atomic_load_n(pointer, __ATOMIC_RELAXED) != (value)) \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which clock, at which rate. The rate is the kernel's own calibration (perf's
-// mmap page), else CPUID's, else measured against CLOCK_MONOTONIC_RAW.
+// Chooses the clock and its rate. The rate is the kernel's own calibration
+// (perf's mmap page), else CPUID's, else measured against CLOCK_MONOTONIC_RAW.
 #include "base/clock.h"
 
 #include <linux/perf_event.h>

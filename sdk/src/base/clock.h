@@ -49,7 +49,7 @@ static inline uint64_t ppi_clock_counter(void) {
 static inline bool ppi_clock_is_counter(void) {
   return ppi_clock_state.mode == PPI_CLOCK_TICKS;
 }
-// Where it is not.
+// Reads the clock if it is not the counter.
 static inline uint64_t ppi_clock_other(void) {
   return ppi_clock_state.other();
 }
@@ -60,11 +60,11 @@ static inline uint64_t ppi_clock_ticks(void) {
 
 // ppi_clock_init finds the clock and its rate; once per process, any thread.
 void ppi_clock_init(void);
-// ppi_clock_watch has `changed` called whenever the clock becomes another, by
-// whoever makes it so; once, before there are threads that do.
+// ppi_clock_watch makes each change of the clock call `changed`. Call it once,
+// before there are threads that may change it.
 void ppi_clock_watch(void (*changed)(void));
-// What ppi_clock_init found, in words: where the rate comes from, or why there
-// is no TSC.
+// The result of ppi_clock_init as text: the source of the rate, or why there is
+// no TSC.
 const char *ppi_clock_note(void);
 // clock_gettime did not move while the rate was measured.
 bool ppi_clock_stood_still(void);
@@ -72,7 +72,7 @@ const char *ppi_clock_name(void);
 uint64_t ppi_clock_monotonic_ns(void);
 uint64_t ppi_clock_realtime_ns(void);
 
-// Tests: `now` counts ticks from now on; NULL goes back to the real clock.
+// Tests: `now` counts ticks from now on; NULL: the real clock again.
 void ppi_clock_inject(uint64_t (*now)(void), uint64_t ticks_per_second);
 // The same, exported only for benches and tests of libpprof.so.
 PPROF_API void pprof_clock_inject_(uint64_t (*now)(void),
@@ -93,7 +93,7 @@ static inline uint64_t ppi_scale_ns(const ppi_scale *scale, uint64_t ticks) {
   return (uint64_t)(product >> 56);
 }
 
-// One reading of all clocks. `width_ticks` is how long the reading took.
+// One reading of all clocks, which took `width_ticks`.
 typedef struct ppi_clock_sample {
   uint64_t ticks, width_ticks, monotonic_ns, realtime_ns;
 } ppi_clock_sample;

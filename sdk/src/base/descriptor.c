@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes descriptors that a program which closes all others does not lose.
+// Makes descriptors that stay open in a program that closes all others.
 #include "base/descriptor.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static void close_now(int fd) {
   syscall(SYS_close, fd);
 }
 
-// The number that open answers is the lowest that is free: where another thread
-// was faster it is a higher one.
+// open answers the lowest free number; if another thread was faster, it is a
+// higher one.
 unsigned ppi_fd_stand_in(void) {
   int error = errno;
   unsigned standing = 0;
@@ -51,7 +51,7 @@ unsigned ppi_fd_stand_in(void) {
   return standing;
 }
 
-// The program may have put a file of its own in a stand-in's place.
+// The program may have opened a file of its own in a stand-in's place.
 void ppi_fd_stand_down(unsigned standing) {
   int error = errno;
   for (int fd = 0; fd < FIRST_UNKNOWN; fd++) {
@@ -62,8 +62,8 @@ void ppi_fd_stand_down(unsigned standing) {
   errno = error;
 }
 
-// Without stand-ins, which another thread's may have been, and which a sandbox
-// may refuse.
+// Moves `fd` to a higher number if it has a standard one. Stand-ins may be
+// missing: another thread has ended them, or a sandbox refuses them.
 static int settle(unsigned standing, int fd) {
   if (fd >= 0 && fd < FIRST_UNKNOWN) {
     int above = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_UNKNOWN);
@@ -76,8 +76,8 @@ static int settle(unsigned standing, int fd) {
   return fd;
 }
 
-// What is only read may have a low number for a moment: prints fail there as
-// before. It takes no calls but its own, then.
+// A file that is only read may have a low number for a moment: prints to it
+// fail as before. Opening it then needs no further calls.
 int ppi_fd_open(const char *path, int flags, unsigned mode) {
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
   unsigned standing = writes ? ppi_fd_stand_in() : 0;
@@ -210,7 +210,8 @@ static void lead_nowhere(int fd) {
 
 bool ppi_fd_own_table(int keep) {
   unsigned above = keep < FIRST_UNKNOWN ? FIRST_UNKNOWN : (unsigned)keep + 1;
-  // The copy ends below `above`: what is there is never ours to hold.
+  // The copy ends below `above`: files from there on are never ours to keep
+  // open.
   if (syscall(SYS_close_range, above, UINT_MAX, UNSHARE) != 0) return false;
   if (above > FIRST_UNKNOWN + 1)
     syscall(SYS_close_range, FIRST_UNKNOWN, above - 2, 0);

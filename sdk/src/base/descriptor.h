@@ -34,27 +34,28 @@ int ppi_fd_memory(const char *name, uint64_t size);
 // Puts by room for a file from `at` on, without making it longer. 0 or errno.
 // Signals wait: some file systems begin again at each, and end with EINTR.
 int ppi_fd_reserve(int fd, uint64_t at, uint64_t size);
-// Whether a call that failed is to be made again: a signal, or a sandbox, has
-// interrupted it, and not too often. `times` counts; 0 at first.
+// Whether to repeat a failed call: a signal or a sandbox has interrupted it,
+// and not too often. `times` counts; 0 at first.
 bool ppi_fd_interrupted(int *times);
 struct perf_event_attr;
 int ppi_fd_perf(const struct perf_event_attr *attr);  // of this thread
 
-// What makes descriptors elsewhere (a driver, a library that is loaded) comes
-// between these: stand-ins, which can be neither read nor written, take what
-// standard numbers are free. `standing` is what the first answered.
+// Other makers of descriptors (a driver, a library being loaded) run between
+// these two calls. Stand-ins, which can be neither read nor written, take the
+// free standard numbers. `standing` is the answer of the first call.
 unsigned ppi_fd_stand_in(void);
 void ppi_fd_stand_down(unsigned standing);
 
-// What a descriptor refers to. Two eventfds are alike: not for those.
+// The file of a descriptor. All eventfds look equal: do not use it for them.
 typedef struct ppi_fd_id {
   uint64_t device, inode;
 } ppi_fd_id;
 
-// All zero, which is no file's, where `fd` is none.
+// All zero, which no file has, if `fd` is invalid.
 ppi_fd_id ppi_fd_id_of(int fd);
 bool ppi_fd_is(int fd, const ppi_fd_id *id);
-// Closes `fd` if it is still that. 0, errno of the close, or EBADF: it was not.
+// Closes `fd` if it still has that file. 0, errno of the close, or EBADF:
+// another file.
 int ppi_fd_close(int fd, const ppi_fd_id *id);
 
 // ppi_fd_own_table gives the calling thread a table of its own, with the

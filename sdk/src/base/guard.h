@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock for slow paths that a signal handler may enter, too: who holds it
-// already on the same thread is refused instead of waiting for itself. Taking
-// it and saying who did are one step. Whoever holds it takes no signals, lest a
-// handler's jump leave it taken.
+// A lock for slow paths that a signal handler may enter, too. A thread that
+// already holds it is refused instead of waiting for itself. Taking it and
+// storing the owner are one step. The owner takes no signals, so that no
+// handler's jump leaves the lock taken.
 #pragma once
 
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include "base/thread_id.h"
 
 typedef struct ppi_guard {
-  uint32_t owner;   // an OS thread id, 0: nobody
+  uint32_t owner;   // an OS thread id, 0: none
   ppi_calm before;  // the owner's signals
 } ppi_guard;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Open addressing, at most half full.
+// Maps keys to numbers by open addressing, at most half full.
 #include "base/map.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The heap, behind one door. The failure counter is for tests; it costs one
-// relaxed load per allocation.
+// Allocates all memory of the heap. The failure counter is for tests; it costs
+// one relaxed load per allocation.
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Limits of cgroups: /proc/self/cgroup says which cgroup, /proc/self/mountinfo
-// where that is visible.
+// Reads limits of cgroups: /proc/self/cgroup names the cgroup,
+// /proc/self/mountinfo its mount.
 #include "base/memory_limit.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static bool next_line(FILE *file, char *line, size_t size) {
   return false;
 }
 
-// "max", and what is no number, is no limit.
+// "max", like any other text without a number, is no limit.
 static uint64_t limit_of(const char *text) {
   char *end;
   errno = 0;
@@ -130,8 +130,8 @@ static bool find_own(const char *root, const hierarchy *kind, char *out) {
   return found;
 }
 
-// What of the cgroup's path lies below the mount. A cgroup that this mount does
-// not show is below no part of it: what is visible is the mount's own limit.
+// The part of the cgroup's path below the mount. A cgroup outside this mount
+// has none: the visible limit is then the mount's own.
 static const char *part_below(const char *own, const char *mount_root) {
   size_t len = strlen(mount_root);
   if (strstr(own, "/..")) return "";
@@ -141,9 +141,9 @@ static const char *part_below(const char *own, const char *mount_root) {
              : "";
 }
 
-// "36 35 98:0 /root /mount options optional... - type source options"
-// Answers where that is mounted, and what of the cgroup lies below; NULL:
-// another's mount.
+// "36 35 98:0 /root /mount options optional... - type source options" Answers
+// the mount point, and the cgroup's path below it; NULL: the mount is
+// another's.
 static const char *mount_of_line(const hierarchy *kind, const char *own,
                                  char *line, const char **out_below) {
   char *words[5], *save = NULL;

@@ -25,8 +25,8 @@ uint64_t ppi_cgroup_limit(const char *root);
 bool ppi_cgroup_folder(const char *root, const char *controller, char *out,
                        size_t size);
 
-// ppi_memory_share answers `most`, or a sixteenth of the cgroup's memory where
-// that is less: what any one part of the library may take.
+// ppi_memory_share answers `most`, or a sixteenth of the cgroup's memory if
+// that is less: the limit of any part of the library.
 uint64_t ppi_memory_share(uint64_t most);
 
 PPROF_END_C_

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// On how many processors this process may run.
+// The number of processors that this process may use.
 #pragma once
 
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
 
-// ppi_num_processors answers 1 where nobody knows.
+// ppi_num_processors answers 1 if it is unknown.
 int ppi_num_processors(void);
 
 PPROF_END_C_

@@ -9,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_random64 gives the kernel's randomness, or, where that is not ready, one
-// of clock and process: unlikely to meet another, easy to guess.
+// ppi_random64 answers a random number from the kernel. Until the kernel is
+// ready, it is made of clock and process: probably unique, but easy to guess.
 uint64_t ppi_random64(void);
 
 PPROF_END_C_

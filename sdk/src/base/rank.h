@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a quantile is, here and in every table and rule: the value of nearest
+// Defines quantiles, here and in every table and rule: the value of nearest
 // rank. Quantiles are written in millionths.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SHA-256 as FIPS 180-4 defines it. The constants are the first 32 bits of the
-// fractional parts of the roots of the first primes.
+// Computes SHA-256 as FIPS 180-4 defines it. The constants are the first 32
+// bits of the fractional parts of the roots of the first primes.
 #include "base/sha256.h"
 
 #include <string.h>

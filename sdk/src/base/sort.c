@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys are sorted with the number of their item, few by merging, many digit by
-// digit from the lowest; the items move once, and those of equal keys are
-// compared.
+// Sorts keys with the numbers of their items: few by merging, many digit by
+// digit from the lowest. Items move once; those of equal keys are compared.
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -89,8 +88,8 @@ static void sort_digit(sorting *by, unsigned shift) {
 
 // ---- any ----
 
-// Into as many slots as there are keys, by where they lie between the least
-// and the most: few then lie in each, unless they are far from even.
+// Sorts into as many slots as keys, by position between the least and the
+// greatest key. Each slot has few keys unless they are very uneven.
 static void spread_places(sorting *by, uint64_t least, uint64_t most) {
   uint32_t begins[NUM_DIGITS + 1];
   unsigned shift = 0;
@@ -105,8 +104,8 @@ static void spread_places(sorting *by, uint64_t least, uint64_t most) {
   swap_places(by);
 }
 
-// Ranges that nest, by their ends or starts, need few moves. Of keys as far as
-// they differ: what they have in common is taken off.
+// Ranges that nest, by ends or starts, need few moves. The common high bits of
+// all keys are removed.
 static void sort_places(sorting *by) {
   uint64_t least = UINT64_MAX, most = 0;
   if (insert_places(by->places, by->num, by->num)) return;
@@ -129,7 +128,7 @@ static void sort_places(sorting *by) {
   for (size_t i = 0; i < by->num; i++) by->places[i].key += least;
 }
 
-// From place to place, until one is met that has its item.
+// Moves from place to place until it meets a place with its own item.
 static void move_cycle(sorting *by, char *items, size_t size, size_t first) {
   char spare[MOST_BYTES];
   size_t to = first;

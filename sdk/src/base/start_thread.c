@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-// errno of the last thread that could not be made, until somebody says so.
+// errno of the last thread that could not be made, until it is reported.
 static int last_error;
 
 int ppi_start_thread(pthread_t *out, const char *name, void *(*run)(void *),

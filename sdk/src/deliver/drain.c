@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records and slots become events. Ticks are turned into ns here, once.
+// Turns records and slots into events. Ticks become ns here, once.
 #include "deliver/drain.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static pprof_status define_lane(ppi_drain *drain, const ppi_lane *lane,
 }
 
 // A lane's next thread names it before its first record, and after all records
-// of the thread before it were delivered.
+// of the previous thread were delivered.
 static pprof_status define_lanes(ppi_drain *drain) {
   const ppi_spool_header *header = drain->spool->header;
   uint64_t num = __atomic_load_n(&header->num_namings, __ATOMIC_ACQUIRE);
@@ -95,8 +95,8 @@ static void keep_first(pprof_status *status, pprof_status next) {
   if (*status == PPROF_STATUS_OK) *status = next;
 }
 
-// An id that another name has by now: what its first name was is out of use.
-// Or one that folds by now, and may have gone since.
+// Another name has this id by now: the first name's meaning is obsolete. Or the
+// name folds by now, and may have gone since.
 static pprof_status define_again(ppi_drain *drain, uint64_t num_again) {
   pprof_status status = PPROF_STATUS_OK;
   while (drain->again_cursor < num_again) {
@@ -107,8 +107,8 @@ static pprof_status define_again(ppi_drain *drain, uint64_t num_again) {
   return status;
 }
 
-// No kind has more ids than sites have. One that none can have is damage: with
-// it in a log, nobody would read that.
+// No kind has more ids than sites have. A larger id is damage: nobody would
+// read a log with it.
 static bool is_possible(const ppi_definition_record *record) {
   return ppi_definition_is_known(record->kind) && record->id <= PPI_MAX_SITES &&
          record->parent <= PPI_MAX_SITES && record->fold <= PPI_MAX_SITES;
@@ -256,7 +256,7 @@ static void set_cpu(ppi_drain *drain, pprof_event *event,
                     const ppi_cpu_use *use) {
   pprof_cpu_use *cpu = &drain->cpus[drain->num_cpus++];
   ppi_cpu_use_export(use, cpu);
-  // Where an edge cut it, not at the time at which its thread was asked.
+  // A range that an edge has cut has no use: its thread was asked later.
   if (event->flags & PPROF_FLAG_CLIPPED)
     *cpu = (pprof_cpu_use){.size = sizeof *cpu};
   event->cpu = cpu;
@@ -290,7 +290,7 @@ static double value_of(uint64_t bits) {
   return value;
 }
 
-// What extension records in front of a record say about it.
+// The content of a record's extension records, which come before it.
 typedef struct extensions {
   uint64_t flows[PPI_MAX_FLOWS + 1];  // [0] is left for the record's own
   size_t num_flows;
@@ -345,8 +345,8 @@ static void take_extension(extensions *found, const ppi_record *record) {
   found->work.flops = value_of(record->flow);
 }
 
-// Requests that are kept; the others leave no trace, also in a batch. False: it
-// serves others only.
+// Requests that are kept; the others leave no trace, also in a batch. False:
+// the event serves only others.
 static bool set_flows(ppi_drain *drain, pprof_event *event,
                       const uint64_t *flows, size_t num) {
   uint64_t every = drain->spool->header->requests_every;
@@ -427,7 +427,7 @@ static inline void note_use(const ppi_drain *drain, uint32_t site) {
   if (drain->names) ppi_names_used(drain->names, site);
 }
 
-// What most records are: a range with its times alone.
+// The usual record: a range with times only.
 static bool is_plain(const ppi_record *record, const extensions *found) {
   return record->kind == PPROF_KIND_RANGE && !record->flow &&
          !found->has_work && !found->has_cpu && !found->has_numbers;
@@ -485,7 +485,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
     drain->batch_end = ppi_lane_number(lane, slot + 1);
     forget(&found);
     if (!is_full(drain)) continue;
-    // Out of memory for counting is no reason to lose what was recorded.
+    // Without memory for counting, records are still delivered.
     pprof_status flushed = ppi_drain_flush(drain);
     if (status == PPROF_STATUS_OK) status = flushed;
   }
@@ -523,7 +523,7 @@ uint64_t ppi_drain_excluded(const ppi_drain *drain, const ppi_lane *lane,
   return num;
 }
 
-// Somebody may add to a range that an edge has just cut.
+// A thread may add to a range that an edge has just cut.
 static ppi_work work_of(const ppi_slot *slot) {
   ppi_work work;
   __atomic_load(&slot->work.items, &work.items, __ATOMIC_RELAXED);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what lies in the spool to what sinks see: definitions, windows, events.
-// The collector and recover use the same code; it reads a spool and keeps its
-// own cursors. One thread.
+// Turns the spool's content into the sinks' input: definitions, windows,
+// events. The collector and recover use the same code; it reads a spool and
+// keeps its own cursors. One thread.
 #pragma once
 
 #include "event/tally.h"
@@ -24,8 +24,8 @@ typedef struct ppi_window {
 typedef struct ppi_drain {
   const ppi_spool *spool;
   pprof_sink *sink;
-  // Of a session that runs: it gets the names in use. NULL: the
-  // spool's, as a process left it.
+  // For a running session: gives the names in use. NULL: the spool's, as a
+  // process left it.
   ppi_names *names;
   ppi_scale scale;
   ppi_tally tally;

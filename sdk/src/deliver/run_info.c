@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Provenance, read once at a session's start.
+// Collects provenance, once at a session's start.
 #include "deliver/run_info.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts about a run (host, pid, clock, machine) and about what went wrong.
+// Texts about a run (host, pid, clock, machine) and about its failures.
 #pragma once
 
 #include "event/texts.h"
@@ -9,7 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// ppi_run_info_collect fills in what this process and machine are.
+// ppi_run_info_collect fills in this process and machine.
 bool ppi_run_info_collect(ppi_texts *texts, const ppi_spool *spool);
 // ppi_cpu_times reads {process ns, monotonic ns, system busy, system idle} as
 // Paddle's Device table wants them.

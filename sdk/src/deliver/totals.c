@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adding up.
+// Adds up totals from a tally and the spool's counters.
 #include "deliver/totals.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
                               ppi_total **out, size_t *out_num) {
   ppi_total *items;
   size_t num;
-  // What no thread's lane can carry is the process's: lane 0.
+  // Counts that belong to no thread's lane go to the process's lane 0.
   pprof_status status =
       ppi_tally_add(tally, 0, PPI_TOTAL_LOST, spool->header->lost);
   if (status == PPROF_STATUS_OK)

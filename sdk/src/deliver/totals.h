@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last thing a sink sees: what was recorded and what was not, from the
+// A sink's last input: the counts of recorded and missing events, from the
 // tally of events and the counters in the spool. Live and recovered alike.
 #pragma once
 
@@ -11,7 +11,7 @@ PPROF_BEGIN_C_
 
 // ppi_totals_add_lane puts a lane's counters into the tally.
 pprof_status ppi_totals_add_lane(ppi_tally *tally, const ppi_lane *lane);
-// ppi_totals_unmatched is what the tables of ranges count.
+// ppi_totals_unmatched is the count of the tables of ranges.
 uint64_t ppi_totals_unmatched(const ppi_spool *spool);
 // ppi_totals_build adds the spool's own counters to the tally (so: once) and
 // lists everything; `items` is the caller's to free.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices: opened once, known by backend and index, there until the process
-// ends.
+// Opens devices, once each. They are known by backend and index, until the
+// process ends.
 #include "device/device.h"
 
 #include <pthread.h>
@@ -21,8 +21,7 @@ typedef struct reserved_device {
 } reserved_device;
 
 static struct {
-  // Opening may take seconds; markers that meet a new stream wait for `mutex`
-  // alone.
+  // Opening may take seconds; markers with a new stream wait only for `mutex`.
   pthread_mutex_t open_mutex;
   pthread_mutex_t mutex;
   pprof_device *list;

@@ -16,10 +16,10 @@ PPROF_BEGIN_C_
 #define PPI_EVENT_POOLS 8u
 #define PPI_NAMED_STREAMS 64u
 
-// What a session attaches to a device (device_impl.h).
+// A session's part of a device (device_impl.h).
 typedef struct ppi_device_session ppi_device_session;
 
-// What the program called a stream, also before any session.
+// The program's name for a stream, also before any session.
 typedef struct ppi_stream_name {
   uint64_t stable_id;
   char name[64];
@@ -70,9 +70,9 @@ void ppi_device_remember_pool(pprof_device *device, uint64_t id);
 void ppi_device_forget_pool(pprof_device *device, uint64_t id);
 // ppi_device_pools gives the pools found so far, at most PPI_EVENT_POOLS.
 uint32_t ppi_device_pools(const pprof_device *device, uint64_t *out);
-// Asked by pprof_device_get while a session runs: attach what is new.
+// Called by pprof_device_get while a session runs: attaches new devices.
 void ppi_device_set_attach_hook(void (*attach_all)(void));
-// True for what the backend has, by its size.
+// Whether the backend has a function, by its size.
 #define PPI_BACKEND_HAS(backend, slot)                            \
   ((backend)->size >=                                             \
        offsetof(pprof_backend, slot) + sizeof((backend)->slot) && \

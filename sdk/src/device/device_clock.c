@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Placing device events on the run's timeline with a stated error.
+// Places device events on the run's timeline with a stated error.
 #include "device/device_clock.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@
 #define UNKNOWN_DRIFT 200e-6
 // More than two clocks ever drift by: one of them has jumped.
 #define MAX_DRIFT 2e-3
-// What a crystal's drift moves by unseen: at once, and each ns (1 ppm a
+// How far a crystal's drift may change unnoticed: at once, and each ns (1 ppm a
 // minute) since it was observed. An H200's was steady over 12 s.
 #define UNSTEADY_DRIFT 0.5e-6
 #define WANDER (1e-6 / 60e9)
@@ -102,8 +102,8 @@ static void to_run_clock(const pprof_anchor *from, ppi_anchor *out) {
   out->event = from->event;
 }
 
-// By how much a time `since_ns` from an anchor may be off. Both the bracket
-// and the drift may be as wrong as they can be.
+// The error of a time `since_ns` from an anchor. Both the bracket and the drift
+// may be wrong by their full bounds.
 static uint64_t bound_ns(const ppi_device_session *session,
                          const ppi_device_clock *clock,
                          const ppi_anchor *anchor, int64_t since_ns) {
@@ -114,8 +114,8 @@ static uint64_t bound_ns(const ppi_device_session *session,
          float_step_ns(session, since_ns) + resolution_ns(session) + 1;
 }
 
-// The anchor by which a device time is best known: mostly the last, but an
-// older one where that is wide, or the time long ago.
+// The anchor that gives the best device time: mostly the last one, but an older
+// one if the last is wide or far.
 static const ppi_anchor *best_anchor(const ppi_device_session *session,
                                      const ppi_device_clock *clock,
                                      int64_t device_ns) {
@@ -155,8 +155,8 @@ static double pair_drift(const ppi_device_session *session,
   return off / base + age * WANDER;
 }
 
-// Takes the pair that shows most. What the drift has changed by is expected to
-// change again.
+// Takes the pair with the tightest drift. A past change of drift is expected
+// again.
 static void learn_drift(const ppi_device_session *session,
                         ppi_device_clock *clock) {
   const ppi_anchor *anchors = clock->anchors;
@@ -339,7 +339,7 @@ void ppi_device_clock_renew(ppi_device_session *session, bool in_use) {
   }
 }
 
-// What is known of one range before it is put on the timeline.
+// The known facts of a range before it is placed on the timeline.
 typedef struct placement {
   int64_t start_ns;
   int64_t duration_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a device's clock lies against the run's: anchors, drift, bounds, and
-// the placing of a range. Collector's thread.
+// Maps a device's clock to the run's: anchors, drift, bounds, and the placing
+// of a range. Collector's thread.
 #pragma once
 
 #include "device/device_impl.h"
@@ -17,7 +17,7 @@ typedef struct ppi_anchor {
   void *event;
 } ppi_anchor;
 
-// Where a device's clock lies against the run's. Kept by the collector.
+// The state of a device's clock against the run's. Kept by the collector.
 typedef struct ppi_device_clock {
   ppi_anchor anchors[PPI_ANCHORS];  // oldest first
   uint32_t num_anchors;
@@ -34,8 +34,8 @@ struct ppi_device_clocks {
   uint64_t step_ns;  // absolute times so far are multiples of this
 };
 
-// How many ranges were moved to where they can have been, and the largest error
-// that a range was placed with.
+// The number of ranges that were moved to a possible place, and the largest
+// error of a placed range.
 typedef struct ppi_placed {
   uint64_t clamped;
   uint64_t clock_error_ns;

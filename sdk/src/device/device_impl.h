@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session attaches to a device: a table of ranges in the spool, event
-// pairs beside it, streams, the clock mapping.
+// A session's part of a device: a table of ranges in the spool, event pairs
+// beside it, streams, the clock mapping.
 #pragma once
 
 #include "device/device.h"
@@ -18,7 +18,7 @@ PPROF_BEGIN_C_
 #define PPI_EARLY_SLOTS 256u
 #define PPI_STREAM_PLACES 8u
 
-// Which events of a pair are nodes of a graph: they are no pool's any more.
+// Events of a pair that are nodes of a graph: they belong to no pool any more.
 enum {
   PPI_IN_GRAPH_BEGIN = 1,
   PPI_IN_GRAPH_END = 2,   // of the same
@@ -49,8 +49,8 @@ typedef struct ppi_pair {
 } __attribute__((aligned(64))) ppi_pair;
 PPI_STATIC_ASSERT(sizeof(ppi_pair) == 64, "one line");
 
-// ppi_pair_set changes the events. A marker may be guessing that it will get
-// the slot, and read them.
+// ppi_pair_set changes the events. A marker may be reading them to guess its
+// next slot.
 static inline void ppi_pair_set(ppi_pair *pair, void *begin, void *end) {
   __atomic_store_n(&pair->begin, begin, __ATOMIC_RELAXED);
   __atomic_store_n(&pair->end, end, __ATOMIC_RELAXED);
@@ -113,7 +113,7 @@ enum {
 
 #define PPI_GRAPH_RANGES 256u
 
-// What device_clock, resolve and graph keep of a session.
+// The state of a session in device_clock, resolve and graph.
 typedef struct ppi_device_clocks ppi_device_clocks;
 typedef struct ppi_waiting ppi_waiting;
 typedef struct ppi_graphs ppi_graphs;
@@ -130,7 +130,7 @@ struct ppi_device_session {
   uint32_t num_idle;     // places that may be another stream's; atomic
   bool graph_nodes;      // captured ranges become nodes of the graph
   ppi_event_pool pools[PPI_EVENT_POOLS];
-  // By the threads' numbers. Whoever finds the pool empty helps himself from
+  // By the threads' numbers. A thread that finds the pool empty may take from
   // any of them.
   ppi_stock stocks[PPI_EVENT_POOLS][PPI_STOCKS];
   ppi_stream streams[PPI_STREAMS];

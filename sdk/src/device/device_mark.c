@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device ranges as the marking threads see them: a slot, a host side, two
-// events put into the stream. Never waits; creates the first events of a pool
-// alone.
+// Implements device ranges on the marking threads: a slot, a host side, two
+// events put into the stream. Never waits; creates only the first events of a
+// pool.
 #include <string.h>
 
 #include "base/uncancelled.h"
@@ -77,7 +77,7 @@ typedef struct range_kind {
   uint8_t flags;  // PPROF_FLAG_... values that it has from its begin on
 } range_kind;
 
-// Nothing to time it: the host side is kept, in the process's own table.
+// No device can time it: the host side is kept, in the process's own table.
 static uint64_t open_host_only(ppi_lane *lane, uint32_t stream,
                                range_kind kind) {
   ppi_recorder *recorder = &ppi_recorder_in_force;
@@ -205,12 +205,12 @@ static uint64_t notify_tool(const ppi_lane *lane, uint64_t id, uint32_t site) {
   uint64_t emitted = ppi_emit_start(site, ppi_lane_inherited(lane).flow);
   if (!emitted) return id;
   ppi_emit_keep(ref.number, ref.index, emitted);
-  // The collector may have cut it meanwhile, with nothing to end.
+  // The collector may have cut it meanwhile, without an end.
   if (!ppi_range_is_open(id, &ref)) ppi_emit_end(ref.number, ref.index);
   return id | PPI_RANGE_EMITTED;
 }
 
-// Of a site that is lost, or one with more to do.
+// For a site that is lost, or that needs more work.
 static __attribute__((noinline)) uint64_t open_slow(ppi_thread *thread,
                                                     ppi_lane *lane,
                                                     pprof_device *device,
@@ -273,10 +273,10 @@ static void add_flag(ppi_slot *slot, uint8_t flag) {
   __atomic_fetch_or(&slot->flags, flag, __ATOMIC_RELAXED);
 }
 
-// What the end needs to know of its stream; false: it is none. On the handle it
-// began on that is only whether it captures. Were the handle another stream's
-// by now, of this context, the events are in order all the same; of another
-// context, the driver refuses.
+// The stream's properties for the end; false: it is no stream. On the handle of
+// the begin, only capturing matters. If the handle is another stream's by now,
+// in this context the events are still in order; in another context the driver
+// refuses.
 static bool ask_end(ppi_thread *thread, ppi_device_session *session,
                     const ppi_slot_ref *ref, void *stream,
                     bool *out_capturing) {

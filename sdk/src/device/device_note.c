@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report must say of devices: why ranges have no device times, and what
-// else their figures are subject to.
+// Writes a session's notes about devices: reasons for missing device times, and
+// limits of their other figures.
 #include "device/device_note.h"
 
 #include <stdio.h>

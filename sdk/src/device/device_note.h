@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report must say of devices.
+// A session's notes about devices.
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_device_notes adds what the report of this session must say of devices,
-// with times switched off or not. The collector.
+// ppi_device_notes adds the notes about devices to this session's report, with
+// or without device times. The collector.
 void ppi_device_notes(ppi_texts *out, bool is_off);
 
 PPROF_END_C_

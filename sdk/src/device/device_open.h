@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which device a thread's open ranges are on, for backends that get only the
-// stream from programs; and device ranges of the injection.
+// Finds the device of a thread's open ranges, for backends that get only the
+// stream from programs. Also begins device ranges for the injection.
 #pragma once
 
 #include "base/base.h"

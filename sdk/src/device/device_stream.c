@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams as the marking threads see them. The table is read without a lock and
-// filled under that of the devices; a thread remembers the streams it uses. The
-// collector says which places are idle.
+// Keeps streams for the marking threads. The table is read without a lock and
+// filled under the devices' lock; a thread remembers the streams it uses. The
+// collector frees idle places.
 #include "device/device_stream.h"
 
 #include <string.h>
@@ -154,7 +154,7 @@ static void see(ppi_device_session *session, uint32_t place, uint64_t now) {
   if (place) session->streams[place - 1].seen_ticks = now;
 }
 
-// Where a range that is still open will end, is not known.
+// The end of an open range is unknown.
 static void see_streams_in_use(ppi_device_session *session, uint64_t now) {
   const ppi_table *table = session->table;
   for (uint32_t i = 0; i < session->next_unused; i++) {

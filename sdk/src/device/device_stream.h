@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which stream a handle is, and what it may be used for. On the marking
-// threads, unless stated otherwise.
+// Finds the stream of a handle, and its possible uses. On the marking threads,
+// unless stated otherwise.
 #pragma once
 
 #include "device/device_impl.h"
 
 PPROF_BEGIN_C_
 
-// ppi_stream_ask puts the backend's question; ppi_stream_ask_for does so for a
-// marker: what the answer means for the session is kept.
+// ppi_stream_ask asks the backend. ppi_stream_ask_for does so for a marker, and
+// keeps what the answer means for the session.
 pprof_status ppi_stream_ask(const pprof_device *device, void *stream,
                             pprof_stream_info *out);
 pprof_status ppi_stream_ask_for(ppi_device_session *session, void *stream,
                                 pprof_stream_info *out);
 
-// ppi_stream_know answers what `thread` knows of the stream, checked with the
-// backend; NULL with the reason when it is none. It holds until the next call.
+// ppi_stream_know answers the thread's entry of the stream, checked with the
+// backend; NULL with the reason if it is no stream. It is valid until the next
+// call.
 const ppi_known_stream *ppi_stream_know(ppi_thread *thread,
                                         ppi_device_session *session,
                                         void *stream, pprof_status *out_status);

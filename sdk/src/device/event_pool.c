@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Event pools: making event pairs, giving their slots out, taking them back.
+// Fills event pools: makes event pairs, gives their slots out, takes them back.
 #include "device/event_pool.h"
 
 // The head of a list of chains is taken with all that hangs on it.
@@ -34,7 +34,7 @@ static void stock_chain(ppi_table *table, ppi_stock *stock, uint32_t first) {
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-// What idle threads hold is nobody's loss.
+// Slots of idle threads are not lost.
 static uint32_t take_from_any_stock(ppi_device_session *session,
                                     uint32_t pool) {
   uint32_t taken = 0;
@@ -218,8 +218,7 @@ static bool fill_pool(ppi_device_session *session, uint32_t pool,
   return true;
 }
 
-// What lies on the lists of a pool that is gone; what is in use comes back
-// later.
+// The slots on the lists of a pool that is gone; slots in use come back later.
 static void strip_pool(ppi_device_session *session, uint32_t pool) {
   ppi_event_pool *gone = &session->pools[pool];
   if (gone->num_slots == 0) return;

@@ -10,9 +10,9 @@
 
 PPROF_BEGIN_C_
 
-// ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0 when
-// there is none. Who asks says its thread's number; the collector has 0. A
-// thread that meets a pool before the collector does makes the first events.
+// ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0: none.
+// The caller gives its thread's number; the collector has 0. A thread that
+// meets a pool before the collector does makes the first events.
 uint32_t ppi_pool_take(ppi_device_session *session, uint32_t pool,
                        uint32_t number);
 // ppi_pool_next guesses which slot a thread with an empty stock will get.

@@ -43,7 +43,7 @@ static pprof_status elapsed(ppi_device_session *session, uint32_t pool,
   return status;
 }
 
-// An error other than BUSY is what events answer that no launch has recorded.
+// Events that no launch has recorded answer an error other than BUSY.
 static pprof_status read_begin(ppi_device_session *session,
                                const ppi_graph_range *range, int64_t *out_ns) {
   void *reference = session->graphs->references[range->pool];
@@ -107,8 +107,8 @@ static pprof_status place(ppi_device_session *session,
   ppi_slot *slot = ppi_device_slot(session, index);
   void *begin = pair->begin, *end = pair->end;
   ppi_pair_set(pair, range->begin, range->end);
-  // No order on a stream is known, nor when it was submitted. Nobody saw the
-  // launch, so the host side is a point.
+  // Neither its order on a stream nor its submission is known. Nobody recorded
+  // the launch, so the host side is a point.
   slot->flags = PPROF_FLAG_ASYNC;
   slot->start = slot->end = range->capture_ticks;
   pprof_status status = ppi_device_clock_place(session, index, slot, placed);

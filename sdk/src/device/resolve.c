@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Polling, and handing resolved ranges to the drain.
+// Polls events, and passes resolved ranges to the drain.
 #include "device/resolve.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct ppi_waiting {
   uint32_t num_resting;
 };
 
-// All that a device has of a session: late markers may go on using it.
+// A session's state of a device: late markers may go on using it.
 typedef struct attached {
   ppi_device_session session;  // first: it is freed by this
   ppi_device_clocks clocks;
@@ -184,7 +184,7 @@ static pprof_status resolve_slot(ppi_device_session *session, uint32_t index,
   void *end =
       pair->shared_end ? session->pairs[pair->shared_end - 1].begin : pair->end;
   pprof_status status = ask(session, pair->pool, end);
-  // What a stream passed later says enough, where it is the same stream.
+  // On one stream, a passed end implies a passed begin.
   if (status == PPROF_STATUS_OK && slot->flags & PPROF_FLAG_ASYNC)
     status = ask(session, pair->pool, pair->begin);
   if (status == PPROF_STATUS_OK) {
@@ -209,8 +209,8 @@ static int compare_ended(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-// What has ended since the last look, and by `last`, behind the `num` there.
-// The words of the states are all that is read of the others.
+// The ranges that have ended since the last look, and by `last`, after the
+// first `num`. For the others, only the words of state are read.
 static size_t see_ended(ppi_device_session *session, ended_range *list,
                         size_t num, uint64_t last, bool *out_has_open) {
   const ppi_table *table = session->table;

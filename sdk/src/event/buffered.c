@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch is copied with all that its events borrow, in one piece of memory:
-// events, work amounts, use of CPU, numbers, requests.
+// Copies a batch with everything that its events borrow, in one piece of
+// memory: events, work amounts, use of CPU, numbers, requests.
 #include "event/buffered.h"
 
 #include <string.h>

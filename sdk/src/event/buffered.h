@@ -15,14 +15,13 @@ typedef struct ppi_buffered {
   size_t num_bytes;
 } ppi_buffered;
 
-// One of the two, the other is NULL. Both: nothing waits.
+// One of the two; the other is NULL. Both NULL: nothing waits.
 typedef struct ppi_buffered_view {
   const pprof_batch *batch;
   const pprof_definition *definition;
 } ppi_buffered_view;
 
-// False where all together would take more than `most_bytes`, or there is no
-// memory.
+// False: all together would exceed `most_bytes`, or there is no memory.
 bool ppi_buffered_put(ppi_buffered *buffered, const pprof_batch *batch,
                       size_t most_bytes);
 // In the place of one that no batch comes between, so that the ids bound what

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Getters for what sinks are given. Pure reads of borrowed structures.
+// Implements getters for sinks. Pure reads of borrowed structures.
 #include <string.h>
 
 #include "event/event.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The insides of what sinks see through getters: run info, definitions,
-// checkpoints and totals. Made by the collector, by the log reader and by
-// recover; everything is borrowed for the call.
+// The structures behind the sinks' getters: run info, definitions, checkpoints
+// and totals. Made by the collector, by the log reader and by recover;
+// everything is borrowed for the call.
 #pragma once
 
 #include "pprof/event.h"

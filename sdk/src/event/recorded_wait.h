@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a range of category Wait says by its numbers: docs/log-format.md.
+// The numbers of a range of category Wait: docs/log-format.md.
 #pragma once
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ typedef enum ppi_wait_kind {
   PPI_WAIT_BARRIER,
   PPI_WAIT_FUTEX,
   PPI_WAIT_INTERPRETER,  // for the lock of CPython
-  PPI_WAIT_IDLE,         // for what comes from outside; its category is Idle
+  PPI_WAIT_IDLE,         // for input from outside; its category is Idle
   PPI_NUM_WAIT_KINDS
 } ppi_wait_kind;
 
@@ -46,7 +46,7 @@ static inline const char *ppi_wait_kind_name(uint64_t how) {
   return kind < PPI_WAIT_IDLE ? kinds[kind] : NULL;
 }
 
-// Whether one thread has what the others wait for.
+// Whether one thread has the object that others wait for.
 static inline bool ppi_wait_is_for_lock(uint64_t how) {
   uint32_t kind = PPI_WAIT_KIND(how);
   return kind == PPI_WAIT_MUTEX || kind == PPI_WAIT_RWLOCK ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counting what events say about themselves. One thread at a time.
+// Counts what events state about themselves. One thread at a time.
 #include "event/tally.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ static bool is_invalid(const pprof_event *event) {
          event->device_end_ns < event->device_start_ns;
 }
 
-// The events from `from` on that are of `lane`: neighbours are nearly always.
-// Answers where they end.
+// The events of `lane` from `from` on: neighbours nearly always share a lane.
+// Answers their end.
 static size_t count_lane(const pprof_batch *batch, size_t from, uint32_t lane,
                          uint64_t *row) {
   size_t i = from;

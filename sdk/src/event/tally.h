@@ -27,14 +27,15 @@ pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
 pprof_status ppi_tally_items_beside(const ppi_tally *tally,
                                     const uint64_t *beside, ppi_total **out,
                                     size_t *out_num);
-// What the markers of so many records took, by the cost of one. Two markers
-// make a range.
+// The cost of the markers of that many records, from the cost of one. A range
+// has two markers.
 static inline uint64_t ppi_tally_own_cost_ns(uint64_t num_records,
                                              uint64_t cost_ns_x1000) {
   return num_records * 2 * cost_ns_x1000 / 1000;
 }
 
-// The run's totals of who was not given what `missed` counts: that is lost.
+// The run's totals of a sink that did not get the records in `missed`: these
+// are lost.
 pprof_status ppi_tally_less(const pprof_totals *totals, const ppi_tally *missed,
                             ppi_total **out, size_t *out_num);
 void ppi_tally_clear(ppi_tally *tally);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every callback goes to every attached sink, in the order they were added.
+// Passes every callback to every attached sink, in the order of attachment.
 #include "event/tee.h"
 
 #include <stddef.h>
@@ -154,7 +154,7 @@ bool ppi_tee_describe_missed(const ppi_tee *tee, size_t i, char *text,
   return num > 0;
 }
 
-// A promise of a checkpoint holds for who was given all before it.
+// A checkpoint's promise is only for sinks that got everything before it.
 static pprof_status tee_checkpoint(pprof_sink *base,
                                    const pprof_checkpoint *checkpoint) {
   ppi_tee *tee = (ppi_tee *)base;
@@ -174,7 +174,7 @@ static pprof_status tee_window(pprof_sink *base, uint32_t index, bool opens,
   FOR_ATTACHED((ppi_tee *)base, sink, window, index, opens, time_ns);
 }
 
-// The totals of who has missed something: of what it was given.
+// The totals of a sink that has missed records: of those that it got.
 static pprof_status finish_missed(ppi_tee *tee, size_t i,
                                   const pprof_totals *totals) {
   pprof_totals own = *totals;
@@ -198,8 +198,8 @@ static void finish_sink(ppi_tee *tee, size_t i, const pprof_totals *totals) {
                             : sink->finish(sink, totals));
 }
 
-// Detached sinks are finished too: a log that failed half-way still wants its
-// file closed. Their second error is not news.
+// Detached sinks are finished, too: a failed log still has to close its file. A
+// second error of theirs is ignored.
 static pprof_status tee_finish(pprof_sink *base, const pprof_totals *totals) {
   ppi_tee *tee = (ppi_tee *)base;
   for (size_t i = 0; i < tee->num_sinks; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several sinks behind one. A sink that fails is detached, for one that has no
-// room batches are buffered, and what is too much for that it misses; the
+// Joins several sinks in one. A sink that fails is detached. A sink without
+// room gets buffered batches later, and misses those beyond the buffer; the
 // others go on.
 #pragma once
 
@@ -46,9 +46,9 @@ void ppi_tee_destroy_sinks(ppi_tee *tee);
 void ppi_tee_forget_sinks(ppi_tee *tee);  // they are others' now
 // The run is over: buffered batches without room now are missed.
 void ppi_tee_settle(ppi_tee *tee);
-// How many records the sinks have missed together.
+// The number of records that the sinks have missed together.
 uint64_t ppi_tee_num_missed(const ppi_tee *tee);
-// Says of the `i`th sink what it has missed; false: nothing.
+// Reports the records that the `i`th sink has missed; false: none.
 bool ppi_tee_describe_missed(const ppi_tee *tee, size_t i, char *text,
                              size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys with values: facts about a run.
+// Keeps keys with values: facts about a run.
 #include "event/texts.h"
 
 #include "base/mem.h"

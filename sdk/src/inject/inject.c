@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Markers for libpprof_nvtx.so, and what the configuration says about NVTX.
-// The markers run on the marking threads and cost what pprof_push costs.
+// Implements markers for libpprof_nvtx.so, and the configuration of NVTX. The
+// markers run on the marking threads and cost as much as pprof_push.
 #include "inject/inject.h"
 
 #include <stdio.h>
@@ -133,7 +133,7 @@ static inline uint32_t site_of(ppi_thread *thread, const ppi_lane *lane,
   return id & ~PPI_SITE_EMITS;
 }
 
-// Why there was no lane: nothing records, or this call was lost.
+// The reason for a missing lane: nothing records, or this call was lost.
 static int no_lane(void) {
   return __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED)
              ? PPROF_INJECT_BAD_
@@ -142,7 +142,7 @@ static int no_lane(void) {
 
 PPI_STATIC_ASSERT((int)PPI_NO_FRAME == PPROF_INJECT_BAD_, "not kept");
 
-// Whatever there is to do.
+// With all of the possible work.
 static __attribute__((noinline)) int push_id(ppi_thread *thread, ppi_lane *lane,
                                              uint32_t domain, uint32_t id) {
   int level = (int)PPI_DEPTH(lane->commit);
@@ -162,7 +162,7 @@ static __attribute__((noinline)) int push_any(uint32_t domain,
                  site_of(thread, lane, site, name, style));
 }
 
-// What leaves the usual way does so by a call that is the last thing (mark.c).
+// A call that leaves the usual way is the last thing in it (mark.c).
 static __attribute__((noinline)) int push_folded(const ppi_stack *stack,
                                                  ppi_lane *lane, uint32_t id) {
   ppi_thread *thread = ppi_thread_self;
@@ -185,8 +185,8 @@ int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
   return level;
 }
 
-// Ends what is timed beside the range at `level` of the domain, and what edges
-// and lost pops have left beside deeper ones.
+// Ends the timed range beside `level` of the domain, and ranges that edges and
+// lost pops have left beside deeper levels.
 static void end_beside(ppi_thread *thread, uint32_t domain, int level) {
   for (uint32_t i = thread->num_beside; i-- > 0;) {
     ppi_beside beside = thread->devices.beside[i];

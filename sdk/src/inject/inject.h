@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What libpprof_nvtx.so uses of libpprof.so: markers of an NVTX domain's stack,
-// the life of the session that injection starts, and what the configuration
-// says about NVTX. Exported for that library of ours only.
+// The interface of libpprof.so for libpprof_nvtx.so: markers of an NVTX
+// domain's stack, the life of the session that injection starts, and the
+// configuration of NVTX. Exported for that library only.
 #pragma once
 
 #include "pprof/device.h"
@@ -13,7 +13,7 @@ PPROF_BEGIN_C_
 #define PPI_NVTX_MAX_RULES 64u
 #define PPI_NVTX_MAX_NAME 64u
 
-// What the number that an event brings along becomes.
+// The use of the number that comes with an event.
 typedef enum ppi_nvtx_payload_use {
   PPI_NVTX_PAYLOAD_COUNTER = 0,  // the counter "EVENT.payload"
   PPI_NVTX_PAYLOAD_FLOW,         // the request that the range serves
@@ -54,8 +54,8 @@ void ppi_nvtx_defaults(ppi_nvtx_options *out);
 void ppi_nvtx_set_options(const ppi_nvtx_options *options);
 bool ppi_nvtx_follows_forks(void);
 void ppi_inject_in_forked_child(void);
-// ppi_inject_note and ppi_inject_foreign_note say what the log lacks of what
-// NVTX brought in this session; NULL: nothing. Before the session's end.
+// ppi_inject_note and ppi_inject_foreign_note state the part of this session's
+// NVTX input that the log lacks; NULL: nothing. Before the session's end.
 const char *ppi_inject_note(void);
 const char *ppi_inject_foreign_note(void);
 // ppi_inject_streams_note names the domains with ranges that were not timed
@@ -114,14 +114,14 @@ PPROF_API bool pprof_inject_name_thread_(uint32_t tid, const char *name);
 // for that is counted.
 PPROF_API size_t pprof_inject_name_len_(const char *name);
 
-// What the handlers need of the options.
+// The part of the options that the handlers need.
 typedef struct pprof_inject_settings_ {
   uint32_t payload, fields, device, cut_names;
 } pprof_inject_settings_;
 PPROF_API const pprof_inject_settings_ *pprof_inject_get_settings_(void);
 
-// pprof_inject_owner_ answers who claimed NVTX in this process: `claim`, or
-// another copy of the library that came first.
+// pprof_inject_owner_ answers the owner of NVTX in this process: `claim`, or an
+// earlier copy of the library.
 PPROF_API const void *pprof_inject_owner_(const void *claim);
 // pprof_inject_is_own_ answers whether code at this address is this library's;
 // never, where it is part of the program.

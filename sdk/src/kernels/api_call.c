@@ -29,7 +29,7 @@ void ppi_calls_forget(void) {
   __atomic_store_n(&calls.num_open, 0, __ATOMIC_RELAXED);
 }
 
-// What a marker itself calls is none of the program's.
+// Calls by a marker itself are not the program's.
 static bool may_tell(bool only_inside) {
   const ppi_thread *thread = ppi_thread_self;
   if (thread && thread->busy) return false;
@@ -70,7 +70,7 @@ uint32_t ppi_call_depth(const ppi_launcher *self, const ppi_lane *lane) {
   return depth && is_call ? depth - 1 : depth;
 }
 
-// What that thread does meanwhile shows in its word.
+// Changes by that thread meanwhile show in its word.
 __attribute__((no_sanitize("thread"))) uint32_t ppi_call_depth_of(
     const ppi_lane *lane, uint64_t word) {
   uint32_t depth = PPI_DEPTH(word);

@@ -45,7 +45,7 @@ typedef struct open_sites {
   uint32_t num, sites[PPI_CAPTURED_DEPTH];
 } open_sites;
 
-// Of another thread, which waits: what it does meanwhile shows in its word.
+// For another thread, which waits: its changes meanwhile show in its word.
 static __attribute__((no_sanitize("thread"))) void read_sites(
     const ppi_lane *lane, uint32_t depth, open_sites *out) {
   const ppi_frame *frames = ppi_lane_frames(lane);

@@ -60,7 +60,7 @@ static void begin(ppi_kernels_demand *demand, ppi_kernels *kernels,
                                                   : PPI_KERNELS_OVER);
 }
 
-// A tool that came late may report calls and nothing that they did.
+// A tool that came late may report calls without their work.
 static void end(ppi_kernels_demand *demand, ppi_kernels *kernels,
                 ppi_drain *drain) {
   ppi_kernels_rest(kernels, drain);

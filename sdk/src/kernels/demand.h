@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for a while, of a session that runs without them. Whoever asks and
-// the collector meet here.
+// Kernels for a while, in a session that runs without them. The requesting
+// thread and the collector exchange state here.
 #pragma once
 
 #include "kernels/kernels.h"
 
 PPROF_BEGIN_C_
 
-// Its words are written by whoever asks before ASKED, by the collector before
-// what follows.
+// The requesting thread writes its words before ASKED, the collector before the
+// later states.
 typedef enum ppi_kernels_phase {
   PPI_KERNELS_FREE = 0,
   PPI_KERNELS_ASKED,

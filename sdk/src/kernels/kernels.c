@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of work and the calls that launched them meet here.
+// Joins pieces of work with the calls that launched them.
 #include "kernels/kernels.h"
 
 #include <dlfcn.h>
@@ -57,8 +57,8 @@ static const char *demangle(const char *name) {
 }
 
 #define LOOKS_PER_S 50u
-// After so long nobody waits for work of a call any more; of a graph's launch,
-// for further work.
+// After this time, no more work of a call is awaited; for a graph's launch, no
+// further work.
 #define GIVEN_UP_S 10u
 
 static uint64_t second_of(const ppi_drain *drain) {
@@ -84,7 +84,7 @@ static void begin_with(ppi_kernels *kernels, const ppi_kernel_source *source) {
   kernels->why_not.text[0] = '\0';
 }
 
-// One that refuses is not asked again, and its reason is reported.
+// A source that refuses is not asked again, and its reason is reported.
 static void try_to_start(ppi_kernels *kernels) {
   const ppi_kernel_source *source = kernels->wanted;
   uint32_t refused = kernels->refused;
@@ -244,7 +244,7 @@ static void place_on_host(ppi_kernels *kernels, const ppi_device_work *work,
   slot->end = slot->start;
 }
 
-// What a slot has no room for.
+// Values that a slot has no room for.
 static uint32_t more_flags(uint32_t site, const ppi_launch *launch) {
   uint32_t flags = launch && launch->is_by_wait ? PPROF_FLAG_BY_WAIT : 0;
   if (launch && launch->kind == PPI_LAUNCH_GRAPH) flags |= PPROF_FLAG_IN_GRAPH;
@@ -264,7 +264,7 @@ static pprof_event *put(ppi_kernels *kernels, ppi_slot *slot) {
   return is_put ? &drain->events[drain->num_events - 1] : NULL;
 }
 
-// What the driver has handed out is what an allocator above it holds.
+// Memory from the driver is what an allocator above it keeps.
 static void deliver_memory(ppi_kernels *kernels, const ppi_device_work *work,
                            const ppi_launch *launch) {
   static ppi_slot slot;  // as below

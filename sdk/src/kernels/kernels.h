@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What devices say of their own work becomes events: a device range for each
-// kernel and copy, on the lane of the thread that launched it and as deep as it
-// was then, so that the ranges around the launch are around the work, too.
+// Turns devices' own records into events: a device range for each kernel and
+// copy. It is on the lane of the launching thread, at the depth of the launch,
+// so that ranges around the launch are around the work, too.
 #pragma once
 
 #include "base/map.h"
@@ -13,13 +13,13 @@
 
 PPROF_BEGIN_C_
 
-// What a session counts of it beside events.
+// A session's counts beside events.
 typedef struct ppi_kernel_counts {
   uint64_t reported;    // pieces of work
   uint64_t unlaunched;  // of these, without the call that launched them
   uint64_t by_wait;     // launched while another thread waited in its range
   uint64_t senseless;   // their times made no sense: events without times
-  uint64_t dropped;     // what the source says that it has lost
+  uint64_t dropped;     // losses that the source states
   uint64_t cost_ns;     // of our hooks of launches, on the host
   uint64_t costs;       // launches by which that is known
 } ppi_kernel_counts;
@@ -36,8 +36,8 @@ typedef struct ppi_kernels {
   uint64_t flushed;         // ticks of the last look
   uint64_t reported_until;  // what begins before was sent or listed: no event
                             // may begin before it without having been listed
-  uint64_t until;  // ticks; work of no known call that starts then, or
-                   // later, is none of ours
+  uint64_t until;           // ticks; work of no known call that starts then, or
+                            // later, is none of ours
   ppi_map streams, names;
   uint32_t *stream_ids, *sites;  // by their numbers there
   size_t streams_capacity, sites_capacity;

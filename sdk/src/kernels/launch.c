@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table by the correlation's lower bits. Each place is written by the one
-// thread that makes the call, and published by its word, {correlation:32,
-// state:32}; a later call takes it over.
+// Keeps launches in a table by the correlation's lower bits. The thread that
+// makes the call writes its place and publishes it by a word, {correlation:32,
+// state:32}; a later call takes the place over.
 #include "kernels/launch.h"
 
 #include <errno.h>

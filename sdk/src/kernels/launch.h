@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that give work to a device, as their threads see them: when, and inside
-// which ranges. Kept until the device's own record of the work comes, which
-// names the call by a number, its correlation.
+// Calls that give work to a device, recorded on their threads: their time, and
+// the ranges around them. Kept until the device's own record of the work comes,
+// which names the call by a number, its correlation.
 #pragma once
 
 #include "mark/thread.h"
 
 PPROF_BEGIN_C_
 
-// What is kept of the newest so many calls; work of an older one has no host
+// The number of newest calls that are kept; work of an older call has no host
 // side.
 #define PPI_LAUNCHES (1u << 18)
 
@@ -69,7 +69,7 @@ void ppi_launch_end(uint32_t correlation, bool is_submitted);
 void ppi_launch_cost(uint64_t ticks, bool is_end);
 uint64_t ppi_launches_cost(uint64_t *out_num);
 
-// The collector's: ppi_launch_find answers what is known of a call.
+// The collector's: ppi_launch_find answers the entry of a call.
 ppi_launch_state ppi_launch_find(uint32_t correlation, ppi_launch *out);
 // ppi_launch_reported notes that work of a call was reported at `now`.
 void ppi_launch_reported(uint32_t correlation, uint64_t now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps what is known of a thread that launches kernels.
+// Keeps the state of a thread that launches kernels.
 #include "kernels/launcher.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a thread that launches. Not in TLS: the little that a
-// library may have where it is loaded late is the record path's.
+// The state of a thread that launches. It is not in TLS: the little that a
+// late-loaded library may use belongs to the record path.
 #pragma once
 
 #include "mark/thread.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory of each place the program has taken, as far as it was
+// The memory that the program has taken in each place, as far as it was
 // reported.
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct ppi_levels {
 } ppi_levels;
 
 // ppi_levels_change answers the level of a place, named by its site, after a
-// change. What is given back and was never taken here leaves 0.
+// change. Freeing memory that was never taken here leaves 0.
 uint64_t ppi_levels_change(ppi_levels *levels, uint32_t site, uint64_t bytes,
                            bool is_taken);
 void ppi_levels_clear(ppi_levels *levels);

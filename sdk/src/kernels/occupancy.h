@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many of a multiprocessor's warps a launch can fill, by what its kernel
-// needs.
+// The number of a multiprocessor's warps that a launch can fill, from its
+// kernel's needs.
 #pragma once
 
 #include "event/launch_shape.h"

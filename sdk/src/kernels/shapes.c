@@ -8,7 +8,7 @@
 #include "mark/recorder.h"
 #include "names/name_hash.h"
 
-// As names are stored: as hashes, perhaps.
+// As names are stored: possibly as hashes.
 static void put_captured(uint32_t path, char *text, size_t size) {
   uint32_t sites[PPI_CAPTURED_DEPTH];
   const char *names[PPI_CAPTURED_DEPTH];
@@ -34,7 +34,7 @@ static bool define(uint32_t id, const ppi_kernel_source *source,
   return ppi_names_define(ppi_recorder_in_force.names, &own);
 }
 
-// A device's limits are part of what is reported.
+// A device's limits are part of the report.
 static ppi_map_key key_of(const ppi_device_work *work, uint32_t path) {
   const char *bytes = (const char *)&work->shape;
   uint32_t device = (uint32_t)work->device + path * 0x9e3779b1u;

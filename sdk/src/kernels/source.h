@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a device's own tracing comes from: one table of functions for each
+// The source of a device's own tracing: one table of functions for each
 // vendor's library (sdk/backends), or a test's.
 #pragma once
 
@@ -52,9 +52,10 @@ struct ppi_kernel_source {
   bool (*num_dropped)(uint64_t *out);
   // Whether the program has used such a device by now.
   bool (*is_used)(void);
-  // What a device has room for; all 0: not known. NULL: of none.
+  // The room of a device; all 0: unknown. NULL: no device has it.
   ppi_device_limits (*limits)(int device);
-  // What is traced where this one is not to be had; the first that is, is it.
+  // The next source, if this one is unavailable; the first available one is
+  // used.
   const ppi_kernel_source *next;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of sources, and the thread that asks them. Each has a share of a
-// core: what it costs decides how often it is asked.
+// Samples the table of sources on a thread. Each source has a share of a core:
+// its cost decides how often it is asked.
 #include "machine/machine.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 // A thread that comes later than that had no processor, or its process stood
 // still.
 #define LATE_NS PPI_MACHINE_PERIOD_NS
-// How old what the thread has waited may be.
+// The greatest age of the thread's waiting time.
 #define LOOK_NS 1000000000ull
 
 const ppi_machine_source ppi_machine_wakes = {
@@ -58,7 +58,7 @@ static struct {
   uint64_t looked_ns;  // at queued_ns
 } stall;
 
-// What the calling thread has waited for a processor; 0: not known.
+// The calling thread's time of waiting for a processor; 0: unknown.
 static uint64_t queued_ns(void) {
   char text[64];
   double ran, waited;
@@ -124,7 +124,7 @@ static void close_sources(void) {
     if (machine.states[i].is_open && sources[i]->close) sources[i]->close();
 }
 
-// Answers what it cost.
+// Answers its cost.
 static uint64_t ask(size_t index, uint64_t now_ns) {
   const ppi_machine_source *source = sources[index];
   source_state *state = &machine.states[index];
@@ -135,7 +135,7 @@ static uint64_t ask(size_t index, uint64_t now_ns) {
   return cost_ns;
 }
 
-// All that the thread has done since the last round, without the sources.
+// The thread's work since the last round, without the sources.
 static uint64_t rest_ns(uint64_t asked_ns) {
   uint64_t cpu_ns = ppi_machine_now_ns(CLOCK_THREAD_CPUTIME_ID);
   uint64_t own_ns = cpu_ns - machine.cpu_ns - asked_ns;
@@ -143,7 +143,7 @@ static uint64_t rest_ns(uint64_t asked_ns) {
   return ppi_machine_rest_ns(&ppi_machine_wakes, &machine.wakes, own_ns);
 }
 
-// Answers when the next one is due.
+// Answers the time of the next round.
 static uint64_t sample(uint64_t late_ns, bool asks_all) {
   uint64_t now_ns = ppi_machine_now_ns(CLOCK_MONOTONIC);
   uint64_t asked_ns = 0;
@@ -168,7 +168,7 @@ static void begin(void) {
   sample(0, true);
 }
 
-// Its values end what is known of each level.
+// Records the last value of each level.
 static void end(void) {
   ppi_machine_repeat();
   sample(0, true);
@@ -245,7 +245,7 @@ static void end_thread(uint64_t wait_ms) {
   while (!machine.is_ended && error != ETIMEDOUT)
     error = pthread_cond_timedwait(&machine.wake, &machine.mutex, &until);
   machine.hangs = !machine.is_ended;
-  // Who is noted to may be gone when the driver answers.
+  // The receiver of notes may be gone when the driver answers.
   if (machine.hangs) machine.options.note = NULL;
   pthread_mutex_unlock(&machine.mutex);
   if (machine.hangs)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process's cgroup: what its quota took away, and what its memory limit
-// did. Of v2 the nearest cgroup that has a quota, else the process's own.
+// Samples the process's cgroup: losses by its quota, and events of its memory
+// limit. Of v2, the nearest cgroup with a quota is used, else the process's
+// own.
 #include <stdio.h>
 #include <string.h>
 
@@ -108,7 +109,7 @@ static void sample_cgroup(void) {
     else if (ppi_machine_number(text, "throttled_time ", &value))
       ppi_machine_put(&own.throttled_us, "cgroup.throttled_us", value / 1e3);
   }
-  // What seldom changes.
+  // Values that seldom change.
   if (own.turn++ % 8 == 0 && !quota_of(own.cpu, &own.quota)) own.quota = 0;
   if (own.quota > 0) ppi_machine_put(&own.cores, "cgroup.cpu_max", own.quota);
   if (own.turn % 8 == 1) read_memory();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RAPL: what the processors' packages have taken, where a user may read it.
+// Samples RAPL: the energy of the processors' packages, if users may read it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock of processors, as the mean of some of them: of cpufreq, and where
-// that is absent, as in many virtual machines, of /proc/cpuinfo.
+// Samples the clock of processors, as the mean of some of them, from cpufreq.
+// Where that is absent, as in many virtual machines, it reads /proc/cpuinfo.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

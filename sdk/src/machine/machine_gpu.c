@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVIDIA's devices: clock, power and what slows them down often, what changes
-// seldom, or costs more, once a second.
+// Samples NVIDIA's devices: clock, power and causes of slow clocks often, rare
+// changes and costly values once a second.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

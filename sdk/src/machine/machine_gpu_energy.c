@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA's devices have taken since the driver was loaded. The call is
-// slow, so this is a source of its own.
+// Samples the energy of NVIDIA's devices since the driver was loaded. The call
+// is slow, so this is a source of its own.
 #include <stdio.h>
 
 #include "machine/machine_nvml.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PSI: how long somebody, or everybody, has waited for a processor, for memory
-// or for a disk.
+// Samples PSI: the time that some or all tasks have waited for a processor, for
+// memory or for a disk.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 typedef struct pressure {
   const char *path, *name;
-  const char *line;  // of what is said: "some", "full"
+  const char *line;  // begin of the used line: "some", "full"
 } pressure;
 
 static const pressure all[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the process did that waits for a disk: major faults, reads, writes.
+// Samples the process's waits for disks: major faults, reads, writes.
 #include <stdio.h>
 #include <string.h>
 

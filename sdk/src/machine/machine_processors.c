@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processors: what others took of them, what the hypervisor did, and how long
-// this process's threads waited for one.
+// Samples processors: the shares of other processes and of the hypervisor, and
+// the waits of this process's threads.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ PPROF_BEGIN_C_
 // How often a source is asked where it costs little.
 #define PPI_MACHINE_PERIOD_NS 50000000ull
 
-// A counter: recorded when its value changes. Static, as sites are.
+// A counter: recorded when its value changes. Static, like sites.
 typedef struct ppi_machine_level {
   pprof_site site;
   char name[40];
@@ -23,8 +23,8 @@ typedef struct ppi_machine_level {
   uint32_t round;
 } ppi_machine_level;
 
-// ppi_machine_put records `value` under `name` where it is another than
-// before; `name` is the same at each call.
+// ppi_machine_put records `value` under `name` if it has changed; `name` is the
+// same at each call.
 void ppi_machine_put(ppi_machine_level *level, const char *name, double value);
 
 // All levels are recorded once more when they are next put.
@@ -43,7 +43,7 @@ typedef struct ppi_machine_source {
   void (*close)(void);  // NULL: nothing to do
 } ppi_machine_source;
 
-// What the answers of a source cost: a mean, so that one slow answer does not
+// The cost of a source's answers: a mean, so that one slow answer does not
 // silence the source. A driver's first answer can cost a hundred times as much
 // as the others and does not count.
 typedef struct ppi_machine_costs {
@@ -58,7 +58,7 @@ extern const ppi_machine_source ppi_machine_gpu, ppi_machine_gpu_state,
     ppi_machine_gpu_use, ppi_machine_gpu_energy, ppi_machine_cgroup,
     ppi_machine_pressure, ppi_machine_processors, ppi_machine_frequency,
     ppi_machine_process, ppi_machine_cpu_energy;
-// The share of the thread itself: what it does beside asking.
+// The share of the thread itself, beside asking.
 extern const ppi_machine_source ppi_machine_wakes;
 
 // ppi_machine_read reads a small file of /proc or /sys as one text.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads attach with their first marker, leave as they end, and get names.
+// Attaches threads with their first marker, names them, and lets them leave as
+// they end.
 #include "mark/attach.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a thread comes to markers, and a marker into its thread.
+// Attaches a thread to its markers, and begins a marker in its thread.
 #pragma once
 
 #include "mark/thread_lane.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of requests by contexts of 128 bits. Whoever asks, on any thread.
+// Numbers requests by contexts of 128 bits. Any thread.
 #define PPROF_NO_INLINE
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a thread keeps what its measured ranges began with.
+// Keeps a thread's CPU use at the begins of its measured ranges.
 #include "mark/cpu_mark.h"
 
 #include "spool/lane.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record path: stack ranges, marks, counters. Runs on the marking threads;
-// no lock, no system call, no allocation once a thread and a name are known.
+// Implements the record path: stack ranges, marks, counters. Runs on the
+// marking threads; no lock, no system call, no allocation once a thread and a
+// name are known.
 #define PPROF_NO_INLINE
 #include "mark/mark.h"
 
@@ -78,7 +79,7 @@ bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   if (epoch == lane->stack_epoch) return true;
   if (epoch == 0 || !ppi_thread_follow(lane, epoch)) return false;
-  // What is not reported to an NVTX tool, stays so.
+  // A marker that began without an NVTX tool stays without one.
   *site = ppi_site_decide(number, epoch) & (*site | ~PPI_SITE_EMITS);
   return true;
 }
@@ -162,7 +163,7 @@ static void pop_nothing(ppi_lane *lane) {
   ppi_count(&lane->begun_before, 1);
 }
 
-// Only what is recorded has a use for the clock.
+// Only a recorded marker reads the clock.
 __attribute__((noinline)) void ppi_mark_pop_slow(const uint8_t *base,
                                                  ppi_lane *lane) {
   uint64_t word = lane->commit;

@@ -35,9 +35,9 @@ void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
 bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last);
 // ppi_mark_exclude counts a marker that is not wanted.
 void ppi_mark_exclude(ppi_lane *lane);
-// What happens rarely. ppi_mark_push_slow pushes what ppi_frame_push left; it
-// answers the frame's depth, PPI_NO_FRAME: there is none. ppi_mark_pop_slow
-// pops what ppi_frame_pop left, if anything.
+// The rare cases. ppi_mark_push_slow pushes where ppi_frame_push did not; it
+// answers the frame's depth, PPI_NO_FRAME: none. ppi_mark_pop_slow pops where
+// ppi_frame_pop did not, if there is a range.
 #define PPI_NO_FRAME UINT32_MAX
 uint32_t ppi_mark_push_slow(ppi_spool *spool, ppi_lane *lane, uint32_t site);
 void ppi_mark_pop_slow(const uint8_t *base, ppi_lane *lane);

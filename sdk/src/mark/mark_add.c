@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What belongs to the innermost range: flows and work. On the marking threads.
+// Adds flows and work to the innermost range. On the marking threads.
 #define PPROF_NO_INLINE
 #include "mark/mark_add.h"
 

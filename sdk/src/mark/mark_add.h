@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What belongs to the innermost range, for others than the markers themselves.
+// Adds to the innermost range, for other code than the markers themselves.
 #pragma once
 
 #include "spool/spool.h"

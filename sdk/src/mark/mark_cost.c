@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a marker costs in this process: the stack markers, run on a lane of
-// their own when a session starts.
+// Measures the cost of a marker in this process: runs the stack markers on a
+// lane of their own when a session starts.
 #include "mark/mark_cost.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a marker costs in this process.
+// The cost of a marker in this process.
 #pragma once
 
 #include <stdint.h>

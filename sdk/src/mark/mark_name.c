@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sites of names that are known at run time only, beyond what is inline: a
-// thread finds a text that it has met by its content, wherever it lies now, and
-// any other among the session's names. On the marking threads.
+// Finds the sites of run-time names outside the inline path. A thread finds a
+// text that it has met by its content, wherever it is now, and any other text
+// among the session's names. On the marking threads.
 #include "mark/mark_name.h"
 
 #include "mark/site_id.h"
@@ -17,7 +17,7 @@ static uint32_t new_site(const char *name, uint64_t style, bool folds) {
                : ppi_names_site(names, name, category, color);
 }
 
-// What is left of a longer name; the rest is not kept.
+// Shortens a long name to the kept length.
 static uint32_t shortened_site(const char *name, size_t len, uint64_t style,
                                bool folds) {
   char text[PPI_MAX_NAME + 1];

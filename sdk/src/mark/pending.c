@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CrossThread ranges and the slots under them. Runs on the marking threads; any
-// thread may end what another began.
+// Implements cross-thread ranges and the slots under them. Runs on the marking
+// threads; any thread may end a range that another began.
 #define PPROF_NO_INLINE
 #include "mark/pending.h"
 
@@ -160,7 +160,7 @@ static inline ppi_slot *fill_slot(ppi_table *table, uint32_t index,
   return slot;
 }
 
-// `apart`: the bits of the site's id that ask for more work.
+// `apart` has the bits of the site's id that ask for more work.
 static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
                           uint64_t start, uint32_t apart) {
   ppi_table *table = ppi_recorder_in_force.ranges;
@@ -388,8 +388,8 @@ static void add_slot_flow(ppi_lane *lane, ppi_slot *slot, uint64_t flow) {
   __atomic_store_n(&slot->flows[at], flow, __ATOMIC_RELEASE);
 }
 
-// What is added to a range that is not recorded is not lost, nor what is added
-// to one that an edge has cut.
+// Additions to a range that is not recorded, or that an edge has cut, are not
+// lost.
 static void lose_addition(ppi_lane *lane, uint64_t id) {
   ppi_slot_ref ref;
   if ((id >> 16 & PPI_NO_TABLE) == PPI_NO_TABLE) return;

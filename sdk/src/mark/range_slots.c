@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A group of slots is some thread's from its first use on. Free ones of it lie
-// in that thread's stock, where others look only when everything else is used
-// up; the thread takes a few at a time out of it into its block, which needs no
-// atomic operation for one.
+// Gives slots to threads. A group of slots belongs to a thread from its first
+// use on. Its free slots are in that thread's stock, from which others take
+// only when everything else is used up. The thread moves a few at a time into
+// its block, which needs no atomic operations.
 #include "mark/range_slots.h"
 
 // A line of links to the next free one, four lines of states.
@@ -94,7 +94,7 @@ static bool grow(ppi_table *table) {
   return grown;
 }
 
-// What idle threads hold is nobody's loss.
+// Slots of idle threads are not lost.
 static uint32_t take_from_any(ppi_table *table) {
   uint32_t num = __atomic_load_n(&slots.num_stocks, __ATOMIC_RELAXED);
   uint32_t taken = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recorder in force and all copies of the epoch. Changed by whoever starts,
-// stops or moves the windows of a session.
+// Publishes the recorder in force and all copies of the epoch. Called by
+// threads that start, stop or move the windows of a session.
 #include "mark/recorder.h"
 
 #include <sys/mman.h>

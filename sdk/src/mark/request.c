@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests that are served, and the tokens that they get. A request is a
-// cross-thread range; what is added later is a mark with its number, so that
-// nothing grows with the tokens. On the marking threads.
+// Records requests and their tokens. A request is a cross-thread range. Later
+// additions are marks with its number, so nothing grows with the tokens. On the
+// marking threads.
 #define PPROF_NO_INLINE
 #include "mark/attach.h"
 #include "mark/frame.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sites are decided once in each epoch, by the thread that comes by first.
+// Decides each site once in each epoch, on the first thread that needs it.
 #include "mark/site_id.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of slots: their chunks and the free lists over them. Markers and the
-// collector take and give; all of it is lock-free.
+// Keeps tables of slots: their chunks and the free lists over them. Markers and
+// the collector take and give; all of it is lock-free.
 #include "mark/slots.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread blocks: their owners, and what a fork makes of them.
+// Keeps thread blocks: their owners, and their state after a fork.
 #include "mark/thread_impl.h"
 
 #include <errno.h>
@@ -197,7 +197,7 @@ ppi_thread *ppi_thread_take_block(bool *out_is_gone) {
 void ppi_thread_interrupted(ppi_thread *thread) {
   if (__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) == 0) return;
   ppi_lane *lane = ppi_thread_lane(thread, 0);
-  // What was stuck in a marker may go on in its own session's memory.
+  // A thread that was stuck in a marker may go on in its own session's memory.
   if (lane && thread->stacks[0].serial == ppi_recorder_in_force.serial)
     __atomic_fetch_add(&lane->interrupted, 1, __ATOMIC_RELAXED);
   else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which lanes a thread has: joining a session, catching up with edges, leaving,
-// and what is kept in balance while there is no lane.
+// Gives lanes to threads: joining a session, catching up with edges, leaving,
+// and balance while there is no lane.
 #include "mark/thread_lane.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "mark/thread_impl.h"
 #include "mark/thread_name.h"
 
-// Who took the lane in each place last; whether it still has it, it says
-// itself.
+// The thread that took the lane in each place last; the thread itself knows
+// whether it still has it.
 static ppi_thread *owners[PPI_MAX_LANES];
 
 // A marker that stands in here while its session ends may find the lane's id

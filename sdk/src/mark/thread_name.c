@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names by OS id, in one table.
+// Keeps names by OS thread id, in one table.
 #include "mark/thread_name.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a choice says of a name, and its copy.
+// Applies a choice to a name, and copies a choice.
 #include "names/choice.h"
 
 #include <ctype.h>

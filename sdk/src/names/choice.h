@@ -65,9 +65,9 @@ bool ppi_choice_folds(const ppi_choice *choice, const char *shape);
 // ppi_choice_category answers the category of a name; `given`: none fits.
 uint32_t ppi_choice_category(const ppi_choice *choice, const char *name,
                              uint32_t given);
-// ppi_choice_asks: is anything chosen by name?
+// ppi_choice_asks: whether any rule goes by name.
 bool ppi_choice_asks(const ppi_choice *choice);
-// ppi_choice_shows: or else as its hash.
+// ppi_choice_shows: whether the name is stored; else its hash is.
 bool ppi_choice_shows(const ppi_choice *choice, const char *name);
 
 PPROF_END_C_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernels and operators are communication, by their names: nobody marks
-// them so. `names.categories` of a configuration says it of further ones.
+// Recognizes kernels and operators that communicate by their names: no marker
+// states it. `names.categories` of a configuration adds further ones.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Globs, and the hashes of names and of requests.
+// Matches globs, and hashes names and requests.
 #include "names/glob.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "base/mix.h"
 #include "base/sha256.h"
 
-// After a `*` that fails, the text is tried again one character further on;
-// only the last one need be.
+// After a `*` that fails, the text is tried again one character later. Only the
+// last `*` needs that.
 bool ppi_glob_match(const char *glob, const char *text) {
   const char *star = NULL, *resume = NULL;
   while (*text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What names and requests are chosen by: globs, and hashes.
+// Ways to choose names and requests: globs and hashes.
 #pragma once
 
 #include <stdbool.h>

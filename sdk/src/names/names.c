@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interning names. Readers of the hash table see an entry only after its
+// Interns names. Readers of the hash table see an entry only after its
 // definition was published in the spool.
 #include <string.h>
 #include <sys/mman.h>
@@ -120,7 +120,7 @@ void ppi_names_in_forked_child(void) {
   ppi_guard_give(&domains.guard);
 }
 
-// Leak checkers do not look into mappings for what a process holds when it ends
+// Leak checkers do not search mappings for memory of a process that ends
 // without a stop.
 static ppi_site_filter *volatile filter_in_use __attribute__((used));
 
@@ -175,7 +175,7 @@ void ppi_names_watch(ppi_names *names, const char *name) {
   pthread_mutex_unlock(&names->mutex);
 }
 
-// Of a name that is too long, as much as fits without half a UTF-8 character.
+// As much of a too long name as fits without half a UTF-8 character.
 size_t ppi_names_kept(const char *name) {
   size_t len = strnlen(name, PPI_MAX_NAME + 1);
   if (len <= PPI_MAX_NAME) return len;
@@ -184,7 +184,7 @@ size_t ppi_names_kept(const char *name) {
   return len;
 }
 
-// Names that people gave; ours and those of hardware say nothing of the
+// Names from people; our own names and those of hardware reveal nothing of the
 // program.
 static bool is_given(const pprof_definition *definition) {
   switch ((uint32_t)definition->kind) {
@@ -235,7 +235,7 @@ static void write_record(ppi_definition_record *record,
   record->name[name_len + 1 + value_len] = 0;
 }
 
-// What a site is called in the program lies where the area has its record.
+// Stores a site's name in the program at the place of its record in the area.
 static void keep_given(ppi_names *names, const pprof_definition *definition,
                        uint64_t place) {
   names->places[definition->id] = place;
@@ -300,7 +300,8 @@ static bool is_named(const ppi_names *names, uint32_t id, const char *name,
 }
 
 // An id that was read without an acquire may be ahead of its record. It was
-// stored after the mutex was given back, so whoever takes that sees the record.
+// stored after the mutex was released, so a thread that takes the mutex has the
+// record.
 const ppi_definition_record *ppi_names_site_record(ppi_names *names,
                                                    uint32_t id) {
   const ppi_definition_record *record = ppi_names_record(names, id);

@@ -33,13 +33,13 @@ void ppi_names_tell_again(ppi_names *names, uint32_t id);
 // ppi_names_hash of it (name_hash.h).
 uint32_t ppi_names_find(const ppi_names *names, const char *name,
                         size_t name_len, uint32_t category, uint64_t hash);
-// ppi_names_stay has a site keep its id for as long as the session lasts: what
-// is not a name of run time alone, or has an id that somebody keeps.
+// ppi_names_stay lets a site keep its id for the whole session: a site that is
+// more than a run-time name, or has an id that another part keeps.
 void ppi_names_stay(ppi_names *names, uint32_t id);
 // ppi_names_text_of answers the name of a site as the program gave it.
 const char *ppi_names_text_of(const ppi_names *names, uint32_t id);
-// ppi_names_site_record answers all that is known of a site, whichever thread
-// added it and however its id came here. Its name may be a hash.
+// ppi_names_site_record answers everything known about a site, whichever thread
+// added it. Its name may be a hash.
 const ppi_definition_record *ppi_names_site_record(ppi_names *names,
                                                    uint32_t id);
 // ppi_names_choose puts a choice in force: which sites are wanted, and, where

@@ -51,7 +51,8 @@ static bool is_free(const ppi_spool *spool, uint64_t at) {
 
 // ---- free records: those of one size are a list ----
 
-// A free record's links: places / 8, + 1; 0: none. Nobody else reads them.
+// The links of a free record: places / 8, + 1; 0: none. No other code reads
+// them.
 static uint32_t *next_of(ppi_definition_record *record) {
   return &record->id;
 }
@@ -88,7 +89,7 @@ static void take_off_list(ppi_names_area *area, const ppi_spool *spool,
   area->free_bytes -= record->size;
 }
 
-// Of those that are large enough one of the smallest.
+// One of the smallest of those that are large enough.
 static bool find_listed(const ppi_names_area *area, uint64_t size,
                         uint64_t *out) {
   uint64_t list = size / 8, word = list / 64;

@@ -49,7 +49,7 @@ bool ppi_names_folds(const ppi_names *names, bool is_nvtx, const char *name,
                      has_chosen_shape(choice, name, len));
 }
 
-// What is wanted of the name itself; false: it stays one of its own.
+// The choice for the name itself; false: it stays a site of its own.
 static bool judge(const ppi_names *names, const char *name, size_t len,
                   uint32_t category, uint32_t *out_verdict) {
   const ppi_site_filter *filter = filter_of(names);
@@ -90,7 +90,7 @@ static bool is_forced(const void *user, const char *shape) {
   return ppi_choice_folds(user, shape);
 }
 
-// A member's events are its fold's from then on, and those before, too.
+// From then on, a member's events count for its fold, and so do earlier ones.
 static void set_fold(void *user, uint32_t member, uint32_t site) {
   ppi_names *names = user;
   ppi_definition_record *record =

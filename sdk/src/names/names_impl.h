@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session's names are, for names.c and for names_old.c, which takes ids
-// back.
+// The inside of a session's names, for names.c and for names_old.c, which takes
+// ids back.
 #pragma once
 
 #include <pthread.h>
@@ -14,8 +14,8 @@ PPROF_BEGIN_C_
 
 #define PPI_NAMES_TABLE (2 * PPI_MAX_SITES)
 
-// Of an id. STAYS: somebody keeps it for ever. LEAVES: it is in the table no
-// more. `HELD`: it leaves, but something has it still.
+// States of an id. STAYS: it is kept forever. LEAVES: it has left the table.
+// `HELD`: it leaves, but a record or thread still has it.
 enum { PPI_ID_STAYS = 1, PPI_ID_LEAVES = 2, PPI_ID_HELD = 4 };
 
 struct ppi_names {
@@ -41,7 +41,7 @@ struct ppi_names {
   uint32_t generation;                // atomic
   uint32_t free_ids[PPI_MAX_SITES];
   uint32_t num_free;  // of these
-  // Room that there was when ids were taken back last.
+  // The room at the last time that ids were taken back.
   uint32_t ids_then;
   uint64_t bytes_then;
   bool was_cut_short;    // a marker had the lock: more names are old

@@ -82,8 +82,8 @@ static uint32_t place_of(const ppi_names *names, uint32_t id) {
   return at;
 }
 
-// Those behind it that would not be found any more move up. Who looks one of
-// them up meanwhile may miss it, and looks again with the mutex.
+// Moves up entries after a removed one that lookups would miss. A concurrent
+// lookup may miss one, and repeats with the mutex.
 static void take_out(ppi_names *names, uint32_t hole) {
   for (uint32_t at = hole;;) {
     at = (at + 1) % PPI_NAMES_TABLE;
@@ -105,7 +105,7 @@ static void retire(ppi_names *names, uint32_t id) {
   take_out(names, at);
 }
 
-// One that somebody keeps by now is a site's for ever.
+// An id that another part keeps by now is a site's forever.
 static bool leaves(const ppi_names *names, uint32_t id) {
   return (state_of(names, id) & (PPI_ID_LEAVES | PPI_ID_STAYS)) ==
          PPI_ID_LEAVES;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of shapes by the hash of their text. One that folds stays; any other
-// goes with the last of its names.
+// Keeps a table of shapes by the hash of their text. A shape that folds stays;
+// any other goes with the last of its names.
 #include "names/shapes.h"
 
 #include <string.h>
@@ -133,8 +133,8 @@ static uint32_t find_or_add(ppi_shapes *shapes, const ppi_fold *fold,
   return number;
 }
 
-// Those behind it that would not be found any more move up. Who looks one of
-// them up meanwhile may miss it, and looks again with the lock.
+// Moves up entries after a removed one that lookups would miss. A concurrent
+// lookup may miss one, and repeats with the lock.
 static void take_out(ppi_shapes *shapes, uint32_t hole) {
   const uint32_t size = 2 * shapes->max;
   for (uint32_t at = behind(shapes, hole);; at = behind(shapes, at)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Versions of what is wanted and watched, newest first.
+// Keeps versions of the wanted and watched names, newest first.
 #include "names/site_filter.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static ppi_site_filter *next_version(ppi_site_filter *newest) {
   return next;
 }
 
-// Pairs with the acquire of whoever decides about a site.
+// Pairs with the acquire of threads that decide about a site.
 static void publish(ppi_site_filter **newest, ppi_site_filter *next) {
   __atomic_store_n(newest, next, __ATOMIC_RELEASE);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What known programs append to names, which would make every call a name of
-// its own: cut where names are recorded and where they are imported.
+// Cuts the endings that known programs append to names. With them, every call
+// would have a name of its own. Used where names are recorded and imported.
 #pragma once
 
 #include <stddef.h>

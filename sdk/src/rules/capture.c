@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Capture rules as pure functions of step number and time.
+// Evaluates capture rules as pure functions of step number and time.
 #include "rules/capture.h"
 
 #include <string.h>

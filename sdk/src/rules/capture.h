@@ -57,11 +57,11 @@ ppi_step_phase ppi_capture_at_time(const ppi_capture_time *rule,
                                    int64_t from_ns, int64_t now_ns,
                                    int64_t *out_next_ns);
 
-// Whether both count the same things: then the one goes on for the other.
+// Whether both rules count the same: then one goes on for the other.
 bool ppi_capture_same_state(const ppi_capture_rule *a,
                             const ppi_capture_rule *b);
 
-// What a watched marker is answered (ppi_recorder.watched_begun).
+// The answer for a watched marker (ppi_recorder.watched_begun).
 enum {
   PPI_CAPTURE_MOVED = 1,  // the epoch changed: catch up with the lane again
   PPI_CAPTURE_LAST = 2    // the end of this occurrence is to be reported

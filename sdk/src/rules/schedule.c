@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Step schedules as pure functions of the step number.
+// Evaluates step schedules as pure functions of the step number.
 #include "rules/schedule.h"
 
 ppi_step_phase ppi_schedule_rule_at(const ppi_schedule_rule *rule,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chunk pool: a free list, and behind it what nobody has taken yet.
+// Manages the chunk pool: a free list, then chunks that were never taken.
 #include "spool/chunks.h"
 
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spool's chunks: taken by any thread, given back by whoever is done.
+// The spool's chunks: any thread takes them, and their last user gives them
+// back.
 #pragma once
 
 #include "spool/spool.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout of these extensions.
+// Packs and unpacks the CPU use of a range as extension records.
 #include "spool/cpu_record.h"
 
 uint32_t ppi_cpu_pack(const ppi_cpu_use *use, ppi_record *out) {

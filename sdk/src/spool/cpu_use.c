@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a thread's CPU use, and its way through records. The reading side
-// runs in markers: no lock, no allocation, and nothing that a signal handler
-// may not do.
+// Reads a thread's CPU use. Reading runs in markers: no lock, no allocation,
+// and nothing that a signal handler must not do.
 #include "spool/cpu_use.h"
 
 #include <errno.h>
@@ -62,7 +61,7 @@ static int32_t open_file(ppi_cpu_file *file) {
   return fd + 1;
 }
 
-// A program may close all files, and open others under their numbers.
+// A program may close all files, and open others with the same numbers.
 static bool is_still(const ppi_cpu_file *file, int fd) {
   struct stat found;
   return fstat(fd, &found) == 0 && found.st_dev == file->device &&

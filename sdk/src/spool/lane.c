@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a lane's life that are not in every marker.
+// Implements the parts of a lane's life that are not in every marker.
 #include "spool/lane.h"
 
 #include <string.h>

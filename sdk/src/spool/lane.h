@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is done to a lane: taking slots, closing frames into records, cutting
-// the stack at an edge. Called by the owner, by the collector once it has won
-// a lane's edge word, and by recover on a private copy of the spool.
+// Changes of a lane: taking slots, closing frames into records, cutting the
+// stack at an edge. Called by the owner, by the collector once it has won a
+// lane's edge word, and by recover on a private copy of the spool.
 #pragma once
 
 #include "spool/spool.h"
@@ -28,7 +28,7 @@ static inline uint32_t ppi_lane_depth(const ppi_lane *lane) {
 
 // ppi_lane_create takes a spare or a new lane; NULL when there is none left.
 ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid);
-// ppi_lane_reserve answers the id of a row that is no thread's; 0: none left.
+// ppi_lane_reserve answers the id of a row without a thread; 0: none left.
 uint32_t ppi_lane_reserve(ppi_spool *spool);
 // ppi_lane_set_name names it, as far as there is room; one at a time.
 void ppi_lane_set_name(ppi_spool *spool, ppi_lane *lane, const char *name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making, finding room for, and removing the spool.
+// Makes, grows and removes the spool.
 #include "spool/spool.h"
 
 #include <errno.h>
@@ -98,8 +98,8 @@ static uint32_t staging_first(uint32_t num_chunks, uint64_t most) {
   return PPI_MIN(share, staging_all(num_chunks));
 }
 
-// A file that somebody has cut off stays so: made long again, all zeros, it
-// would be taken for a spool.
+// A file that was cut stays cut: extended again with zeros, it would pass for a
+// spool.
 static int allocate(const ppi_spool *spool, uint32_t from, uint32_t to) {
   off_t at = (off_t)from * PPI_CHUNK_SIZE;
   off_t size = (off_t)(to - from) * PPI_CHUNK_SIZE;
@@ -141,7 +141,8 @@ static bool open_file(ppi_spool *spool, const char *dir, bool unnamed) {
   return spool->fd >= 0;
 }
 
-// Before it is filled: who finds it then sees that its process lives.
+// Locked before it is filled: a process that finds it then knows that its owner
+// lives.
 static bool lock(int fd) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_SETLK, &whole) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spools by the folders that ppi_spool_create takes by default.
+// Lists the spools in the default folders of ppi_spool_create.
 #include "spool/spool_folders.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where spools lie that nobody gave a folder.
+// The folders of spools without a configured folder.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three limits, the smallest of which counts.
+// Computes the limit of a spool: the smallest of three.
 #include "spool/spool_limit.h"
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 
 #define NOBODY_KNOWS (UINT64_MAX / 2)
 
-// What all other spools of the folder have. Whoever's they are: sizes are not
-// kept from anybody who may look into it.
+// The size of all other spools in the folder, of any user: everyone who may
+// list the folder can read sizes.
 static uint64_t others_in(const char *folder, const ppi_fd_id *own) {
   uint64_t sum = 0;
   DIR *dir = ppi_fd_opendir(folder);
@@ -43,7 +43,7 @@ static bool folder_of(const char *path, char *out, size_t size) {
   return true;
 }
 
-// Of a quarter of what is free and the spools' own, what these have not yet.
+// A quarter of the free room and the spools, less the spools.
 static uint64_t quarter_left(uint64_t free, uint64_t spools) {
   uint64_t quarter = (free + spools) / 4;
   return quarter > spools ? quarter - spools : 0;

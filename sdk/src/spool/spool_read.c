@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads what there is of a file.
+// Reads the present parts of a spool's file.
 #include "spool/spool_read.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ bool ppi_read_sparse(int fd, void *out, uint64_t size, uint64_t offset) {
     uint64_t data = seek(fd, at, SEEK_DATA, end, at);
     if (data == end) break;
     uint64_t hole = seek(fd, data, SEEK_HOLE, end, end);
-    // Somebody has cut the file in between.
+    // Another process has cut the file meanwhile.
     if (hole <= data) return false;
     if (!ppi_read_at(fd, (uint8_t *)out + (data - offset), hole - data, data))
       return false;

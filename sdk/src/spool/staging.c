@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The staging ring. The producer is a log writer on the collector's thread, the
-// consumer its I/O thread; recover only walks.
+// Implements the staging ring. The producer is a log writer on the collector's
+// thread, the consumer its I/O thread; recover only walks.
 #include "spool/staging.h"
 
 #include <string.h>
