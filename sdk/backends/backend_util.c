@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fork detection and library loading for the backends. Called when a device is
+// Detects forks and loads libraries for the backends. Called when a device is
 // opened or a stream created, never from a marker.
 #include "backend_util.h"
 

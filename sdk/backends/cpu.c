@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cpu backend and its streams. A stream is an in-order queue with one
-// worker thread; a device event is a node in that queue, stamped with
+// Implements the cpu backend and its streams. A stream is an in-order queue
+// with one worker thread; a device event is a node in that queue, stamped with
 // CLOCK_MONOTONIC when its turn comes. An event that meets an idle stream is
-// stamped by the thread that records it: nothing lies before it, and waking
-// the worker would put a system call into the marker.
+// stamped by the thread that records it: nothing lies before it, and waking the
+// worker would put a system call into the marker.
 #include <pthread.h>
 #include <signal.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cuda backend: events of the driver library, found at run time. It serves
-// programs of the CUDA Runtime (cudaStream_t is CUstream) and of the driver
-// alike, and leaves the runtime's last error alone. No CUDA header or library
-// is needed to build it.
+// Implements the cuda backend with events of the driver library, found at run
+// time. It serves programs of the CUDA Runtime (cudaStream_t is CUstream) and
+// of the driver alike, and leaves the runtime's last error alone. No CUDA
+// header or library is needed to build it.
 //
 //   pprof_device *gpu = pprof_device_get(pprof_backend_cuda(), 0);
 //   pprof_device_push(gpu, stream, &site);  // stream: cudaStream_t, CUstream

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hip backend: as the cuda backend, over libamdhip64. Not run on hardware:
-// its calls are checked against a stand-in for the driver only.
+// Implements the hip backend like the cuda backend, over libamdhip64. Not run
+// on hardware: its calls are checked against a stand-in for the driver only.
 //
 // HIP has no context of its own beside the device, so a pool is a device (its
 // ordinal + 1). Our calls share the thread's last error with the program's: one

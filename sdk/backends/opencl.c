@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The opencl backend. A stream is a cl_command_queue of the application, made
-// with CL_QUEUE_PROFILING_ENABLE; an event is a holder for the cl_event of a
-// marker. Times are the marker's absolute END, mapped to the host by markers on
-// a queue of our own.
+// Implements the opencl backend. A stream is a cl_command_queue of the
+// application, made with CL_QUEUE_PROFILING_ENABLE; an event is a holder for
+// the cl_event of a marker. Times are the marker's absolute END, mapped to the
+// host by markers on a queue of our own.
 //
 // Flushing: a marker is not flushed by the thread that records it. Where the
 // implementation starts work at once this costs nothing, where it batches, the

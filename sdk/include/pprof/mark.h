@@ -30,9 +30,9 @@
 // thread, return nothing or a handle, and count what they cannot keep
 // (pprof_session_stats). They never wait, allocate or call the system, save at
 // the first marker of a thread, the first use of a name, pprof_step, markers
-// that a capture rule counts, and ranges whose CPU use the configuration asks
-// for (`cpu`). One that runs in a signal handler and interrupts a marker of its
-// own thread is counted lost; so is one that such a handler leaves
+// that a capture rule counts, and ranges with CPU use, which the configuration
+// asks for (`cpu`). One that runs in a signal handler and interrupts a marker
+// of its own thread is counted lost; so is one that such a handler leaves
 // (siglongjmp).
 #ifndef PPROF_MARK_H_
 #define PPROF_MARK_H_

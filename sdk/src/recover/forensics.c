@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every word may be somebody's malice or about to change: each part is copied
-// out of the file (a mapping of a file that shrinks would fault), believed only
-// if its publishing word stayed what it was, and its indices are checked.
+// Reads a spool that may be damaged, hostile or in use. Each part is copied out
+// of the file, since a mapping of a file that shrinks would fault. A part is
+// used only if its publishing word stayed the same, and its indices are
+// checked.
 #include "recover/forensics.h"
 
 #include <errno.h>
@@ -24,8 +25,8 @@
 #define NAMES_TRIES 20
 #define LOOK_MAX_ITEMS 1000000u
 
-// What is looked at of a lane: all in front of its directory, and its open
-// frames.
+// The part of a lane that is read: everything before its directory, and its
+// open frames.
 typedef struct lane_copy {
   ppi_lane lane;
   ppi_frame frames[PPI_MAX_FRAMES];
@@ -43,7 +44,7 @@ typedef struct look {
   uint8_t *claimed;          // eighths of chunks that have served, by bits
   lane_copy *lane, *before;  // room for copies
   ppi_table *table;
-  uint8_t *rows;  // what lanes are called, as definitions
+  uint8_t *rows;  // names of lanes, as definitions
   size_t rows_len, rows_capacity;
 } look;
 
@@ -108,8 +109,8 @@ static bool copy_lane_once(look *self, uint64_t offset, lane_copy *out) {
          read_at(self, out->frames, open * sizeof(ppi_frame), at);
 }
 
-// The frames that two copies agree in were open all the time in between: a new
-// one has another start.
+// Frames that are equal in two copies were open all the time between: a new
+// frame has another start.
 static uint32_t num_common(const lane_copy *before, const lane_copy *lane) {
   uint32_t depth = ppi_lane_num_open(&before->lane, before->lane.commit);
   uint32_t num = 0;
@@ -122,8 +123,9 @@ static uint32_t num_common(const lane_copy *before, const lane_copy *lane) {
 
 typedef enum copied { COPY_FAILED, COPY_WHOLE, COPY_PART } copied;
 
-// The owner goes on meanwhile; the commit word, unchanged, shows that the stack
-// is of one moment. Of a thread that is too fast, what stays open.
+// The owner goes on meanwhile. If the commit word is unchanged, the stack is
+// from one moment. For a thread that is too fast, only frames that stay open
+// count.
 static copied copy_lane(look *self, uint64_t offset) {
   ppi_lane *lane = &self->lane->lane;
   uint64_t after;
@@ -133,7 +135,7 @@ static copied copy_lane(look *self, uint64_t offset) {
         !read_at(self, &after, sizeof after, offset))
       return COPY_FAILED;
     if (lane->commit != after) continue;
-    // Only recover's own look needs it, of a process that is dead.
+    // Only recover's own look at a dead process needs it.
     return self->out->alive ||
                    read_at(self, lane->directory, sizeof lane->directory,
                            offset + offsetof(ppi_lane, directory))
@@ -167,7 +169,7 @@ static void note_last_record(look *self, const ppi_lane *lane) {
     lived_at(self, record.end);
 }
 
-// Adds what is finished at `offset` as `item`.
+// Adds the finished range at `offset` as `item`.
 static void list_finished(look *self, ppi_open_item *item, uint64_t offset) {
   ppi_finished copy = {0}, again;
   bool whole = false;
@@ -210,7 +212,7 @@ static void list_lane(look *self, const lane_copy *copy, uint64_t offset,
   add_item(self, &item);
 }
 
-// As a definition in the names area is. One that changes has none.
+// The name as a definition in the names area. A name that is changing has none.
 static void name_lane(look *self, const ppi_lane *lane, uint64_t offset) {
   char name[PPI_LANE_NAME];
   uint64_t naming = ppi_lane_get_name(lane, name), after;
@@ -276,7 +278,7 @@ static void look_at_lanes(look *self) {
 // ---- tables ----
 
 typedef struct slot_head {
-  // The flows but for the first are not looked at.
+  // Only the first flow is read.
   uint64_t words[offsetof(ppi_slot, flows) / sizeof(uint64_t) + 1];
 } slot_head;
 
@@ -314,7 +316,7 @@ static void list_slot(look *self, const ppi_slot *slot, uint32_t state) {
   bool on_device = slot->kind == PPROF_KIND_DEVICE_RANGE;
   lived_at(self, slot->start);
   if (state == PPI_SLOT_ENDED) lived_at(self, slot->end);
-  // Its end is yet to be collected, and that is all.
+  // Only its end is still to be collected.
   if (!on_device && state != PPI_SLOT_OPEN) return;
   if (slot->provisional) return;
   ppi_open_item item = {
@@ -391,8 +393,8 @@ static bool is_own(const look *self) {
          own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-// Closing a file drops this process's locks on it, so that its own spool is not
-// even opened: O_PATH takes part in no locks.
+// Closing a file drops this process's locks on it, so its own spool is never
+// opened: O_PATH takes part in no locks.
 static bool is_own_spool(const char *path) {
   look self = {.fd = ppi_fd_open(path, O_PATH | O_NOFOLLOW, 0)};
   bool own = self.fd >= 0 && is_own(&self);
@@ -465,8 +467,8 @@ static bool copy_names(const look *self, uint32_t first, uint64_t end) {
   return true;
 }
 
-// In one piece: while no name took another's place. A program that gives new
-// names faster than they are copied leaves some that make no sense.
+// In one piece: no name took another's place meanwhile. If a program gives new
+// names faster than they are copied, some are unusable.
 static bool copy_whole_names(const look *self, uint32_t first, uint64_t end) {
   const uint64_t at = offsetof(ppi_spool_header, names_changes);
   uint64_t before, after;
@@ -484,7 +486,7 @@ static uint64_t in_chunks(uint64_t bytes) {
   return (bytes + PPI_CHUNK_SIZE - 1) / PPI_CHUNK_SIZE;
 }
 
-// What lanes are called comes first.
+// Names of lanes come first.
 static void copy_rows(const look *self) {
   ppi_spool *names = &self->out->names;
   if (!self->rows_len) return;
@@ -494,7 +496,7 @@ static void copy_rows(const look *self) {
   names->header->names_end = (uint64_t)num * PPI_CHUNK_SIZE;
 }
 
-// After everything else was read, so that it has all names of it.
+// Last, so that it has all names of what was read.
 static pprof_status read_names(look *self) {
   uint64_t end;
   if (!read_at(self, &end, sizeof end, offsetof(ppi_spool_header, names_end)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is open in a spool, of a dead process or of one that is running: per
-// lane the stack, cross-thread ranges, device ranges that nobody has found
-// finished, and what each stream finished last. Reads the file, maps and
-// changes nothing.
+// Lists what is open in a spool of a dead or running process: by lane the
+// stack, cross-thread ranges, device ranges that were not found finished, and
+// the last finished range of each stream. Reads the file, maps and changes
+// nothing.
 #pragma once
 
 #include "names/names.h"
@@ -34,8 +34,8 @@ typedef struct ppi_open_item {
   uint32_t depth;
   uint64_t flow;       // the first one; 0: none
   uint32_t waits_for;  // of a wait: the OS thread that it waits for; 0: unknown
-  // Of the run. FINISHED and LANE_LAST have the device's own times, the others
-  // only a start.
+  // On the run's clock. FINISHED and LANE_LAST have the device's own times, the
+  // others only a start.
   uint64_t start_ns, end_ns;
 } ppi_open_item;
 
@@ -51,14 +51,14 @@ typedef struct ppi_forensics {
   ppi_spool names;       // definitions: of lanes, and a copy of the names area
 } ppi_forensics;
 
-// ppi_forensics_read looks at the spool at `path`; clear it in any case.
-// Errors: IO, INVALID (not a spool), VERSION, CORRUPT, BUSY (this process's
-// own), NO_MEMORY.
+// ppi_forensics_read reads the spool at `path`; clear it in any case. Errors:
+// IO, INVALID (not a spool), VERSION, CORRUPT, BUSY (this process's own),
+// NO_MEMORY.
 pprof_status ppi_forensics_read(const char *path, ppi_forensics *out,
                                 pprof_error *error);
 void ppi_forensics_clear(ppi_forensics *forensics);
-// ppi_forensics_owner answers which process writes to the spool, 0: none, or it
-// is no spool. Cheap.
+// ppi_forensics_owner answers the process that writes to the spool; 0: none, or
+// no spool. Cheap.
 uint32_t ppi_forensics_owner(const char *path);
 
 PPROF_END_C_

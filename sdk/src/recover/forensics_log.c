@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The path stands in the log writer's ring, behind its five words.
+// Finds a spool's log: its path is in the log writer's ring, after five words.
 #include "recover/forensics_log.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which log a spool's records go to.
+// The log to which a spool's records go.
 #pragma once
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-// A name that took another's place after the look began: what was open may be
-// that other's.
+// A name that took another's place after the look began: an open range may have
+// the other name.
 static bool is_newer(const ppi_spool *names,
                      const ppi_definition_record *record) {
   return record->kind == PPROF_DEFINITION_SITE &&

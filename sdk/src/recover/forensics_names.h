@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is called how, in the copy of the names that a look has made.
+// Finds names in the copy that a look has made.
 #pragma once
 
 #include "names/names.h"
@@ -12,7 +12,7 @@ PPROF_BEGIN_C_
 // another name since the look began.
 const ppi_definition_record *ppi_forensics_find(const ppi_forensics *forensics,
                                                 uint32_t kind, uint32_t id);
-// What the run says of itself, such as "command"; NULL: nothing.
+// The run's own info, such as "command"; NULL: none.
 const char *ppi_forensics_text(const ppi_forensics *forensics, const char *key);
 
 PPROF_END_C_

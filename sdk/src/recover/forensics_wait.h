@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whom an open wait waits for.
+// The thread for which an open wait waits.
 #pragma once
 
 #include "event/recorded_wait.h"

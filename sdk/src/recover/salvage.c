@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recover's look at a spool: a private copy is brought to an end as the
-// collector would have done it, then drained by the collector's own code.
-// Each byte is read once, then checked, then used, so it does not matter what
-// becomes of the file meanwhile.
+// Reads a spool for recover. It brings a private copy to an end as the
+// collector would have done, then drains it by the collector's own code. Each
+// byte is read once, then checked, then used, so later changes of the file do
+// no harm.
 #include "recover/salvage.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ bool ppi_salvage_is_in_use(const char *path) {
          own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-// Not yet a spool, or no session has written its owner into it.
+// Not yet a spool, or no session has stored its owner in it.
 static bool is_unused(const ppi_spool_header *header) {
   static const char none[sizeof header->magic];
   bool is_made = memcmp(header->magic, none, sizeof none) != 0;
@@ -81,8 +81,8 @@ static bool is_cut(const ppi_spool *spool) {
   return fstat(spool->fd, &stat) != 0 || (uint64_t)stat.st_size < spool->size;
 }
 
-// Of a ring what lies between tail and head, if it can be: what has gone from
-// it is nobody's.
+// The part of a ring between tail and head, if possible: bytes that have left
+// it are unused.
 static bool fill_ring(const ppi_spool *spool, uint64_t offset, uint64_t size) {
   const ppi_staging *ring = (const void *)(spool->base + offset);
   if (!ppi_spool_fill(spool, offset, sizeof *ring)) return false;
@@ -96,7 +96,7 @@ static bool fill_ring(const ppi_spool *spool, uint64_t offset, uint64_t size) {
          ppi_spool_fill(spool, offset, used - to_end);
 }
 
-// All in front of the pool but the header.
+// Everything before the pool except the header.
 static bool fill_front(const ppi_spool *spool) {
   const ppi_spool_header *header = spool->header;
   if (!fill_ring(spool, header->staging_offset, header->staging_size))
@@ -163,7 +163,7 @@ static bool read_texts(ppi_salvage *salvage) {
   return true;
 }
 
-// The lane in place `i`, or NULL: none, or not believed (ppi_salvage_check).
+// The lane in place `i`, or NULL: none, or not trusted (ppi_salvage_check).
 static ppi_lane *lane_at(const ppi_spool *spool, uint32_t i) {
   return ppi_spool_lane(spool, i);
 }
@@ -181,7 +181,7 @@ static uint32_t num_tables(const ppi_spool *spool) {
   return spool->header->num_tables;
 }
 
-// The latest time the process is known to have lived.
+// The latest time at which the process surely lived.
 static uint64_t find_last_ticks(const ppi_spool *spool) {
   uint64_t last =
       PPI_MAX(spool->header->last_ticks, spool->header->start_ticks);
@@ -257,8 +257,8 @@ bool ppi_salvage_is_own(const ppi_salvage *salvage) {
   return fstat(salvage->spool.fd, &stat) == 0 && stat.st_uid == geteuid();
 }
 
-// What a dead process of this user's has left, of which the header is read as
-// far as it goes.
+// A spool of a dead process of this user; its header is read as far as
+// possible.
 static bool read_left(const char *path, ppi_spool_header *header,
                       struct stat *out) {
   int fd = ppi_salvage_is_in_use(path)
@@ -285,8 +285,8 @@ bool ppi_salvage_is_left(const char *path, struct stat *out) {
          memcmp(header.magic, PPI_SPOOL_MAGIC, sizeof header.magic) == 0;
 }
 
-// Another kind of lock than the one that says that the process lives. A file
-// system that has none does without.
+// Another kind of lock than the lock of the living process. A file system
+// without such locks does without.
 bool ppi_salvage_claim(const ppi_salvage *salvage) {
   struct stat stat;
   if (flock(salvage->spool.fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -405,7 +405,7 @@ typedef struct kept_query {
 static uint64_t first_wanted(const kept_query *query, uint32_t lane,
                              uint64_t kept_here) {
   uint64_t kept = query->kept ? query->kept(query->user, lane) : 0;
-  // What a damaged log says leads nowhere.
+  // Offsets from a damaged log lead nowhere.
   return PPI_MIN(PPI_MAX(kept, kept_here), UINT64_MAX - PPI_FIRST_SLOT);
 }
 
@@ -486,8 +486,8 @@ static pprof_status deliver_records(ppi_salvage *salvage, ppi_drain *drain,
 static pprof_status count(ppi_salvage *salvage, const ppi_drain *drain) {
   const ppi_spool *spool = &salvage->spool;
   ppi_tally tally = {0};
-  // What lies in the log or was delivered is tallied by the caller; here is
-  // what only the spool knows. Lanes gone are known as a sum.
+  // The caller counts records in the log and delivered ones; this adds the
+  // counts that only the spool has. Lanes that are gone are known as a sum.
   const ppi_spool_header *header = spool->header;
   uint64_t copy = header->retired_word & 1;
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
@@ -499,7 +499,7 @@ static pprof_status count(ppi_salvage *salvage, const ppi_drain *drain) {
   }
   for (uint32_t i = 0; i < num_lanes(spool); i++) {
     const ppi_lane *lane = lane_at(spool, i);
-    // One that was just about to go is in the sum.
+    // A lane that was about to go is in the sum.
     if (!lane || (header->retired_word != 0 &&
                   header->retired_word >> 1 == lane->serial))
       continue;

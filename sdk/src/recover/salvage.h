@@ -25,7 +25,8 @@ pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
 pprof_status ppi_salvage_open_live(const char *path, ppi_salvage **out,
                                    pprof_error *error);
 void ppi_salvage_close(ppi_salvage *salvage);
-// Whether the file is this user's own: what another's names is theirs to say.
+// Whether the file is this user's own: paths in another user's spool are not
+// trusted.
 bool ppi_salvage_is_own(const ppi_salvage *salvage);
 // ppi_salvage_is_unused: a file that a process began to make its spool of and
 // died; nothing is in it.
@@ -36,11 +37,11 @@ bool ppi_salvage_is_in_use(const char *path);
 // ppi_salvage_is_left: a spool of this user's, of whatever version, of a
 // process that is gone; `out` is its file.
 bool ppi_salvage_is_left(const char *path, struct stat *out);
-// ppi_salvage_claim: until it is closed nobody else claims this spool. False:
-// somebody has, or has taken it away.
+// ppi_salvage_claim: until it is closed, no other process claims this spool.
+// False: another has claimed it, or has removed it.
 bool ppi_salvage_claim(const ppi_salvage *salvage);
 const pprof_run_info *ppi_salvage_run_info(const ppi_salvage *salvage);
-// NULL when no log writer had claimed it.
+// NULL: no log writer had claimed it.
 const ppi_staging *ppi_salvage_staging(const ppi_salvage *salvage);
 // The flight recorder's ring; NULL when there was none.
 const ppi_ring *ppi_salvage_ring(const ppi_salvage *salvage);
@@ -54,8 +55,8 @@ const ppi_ring *ppi_salvage_ring(const ppi_salvage *salvage);
 pprof_status ppi_salvage_deliver(ppi_salvage *salvage,
                                  uint64_t (*kept)(void *user, uint32_t lane),
                                  void *user, bool windows, pprof_sink *sink);
-// Counters only the spool knows (lost, unmatched, begun_before, ...) and notes.
-// Borrowed until close.
+// Counters that only the spool has (lost, unmatched, begun_before, ...) and
+// notes. Borrowed until close.
 const pprof_totals *ppi_salvage_totals(const ppi_salvage *salvage);
 // Records of `lane` below this went from the flight recorder's ring and are
 // counted in it.

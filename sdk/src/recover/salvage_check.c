@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nothing in the file is believed before it was checked, and no chunk serves
-// twice: two lanes that share one could rewrite each other after their check.
+// Checks a spool before it is used. No chunk serves twice: two lanes that share
+// one could rewrite each other after their check.
 #include "recover/salvage_check.h"
 
 #include <string.h>
@@ -55,8 +55,8 @@ pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
   return PPROF_STATUS_OK;
 }
 
-// Makes part of a pool chunk this caller's, a bit for the size of a lane; false
-// when it is none, or somebody's.
+// Makes part of a pool chunk this caller's, one bit for the size of a lane;
+// false: no chunk, or already taken.
 static bool claim_part(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk,
                        uint8_t part) {
   const ppi_spool_header *header = spool->header;
@@ -132,7 +132,7 @@ static bool check_lane(const ppi_spool *spool, uint8_t *claimed,
       need > lane->capacity || lane->freed_chunks > first ||
       end - first > PPI_LANE_CHUNKS)
     return false;
-  // Nothing is left to be read; its chunks may be others' already.
+  // Nothing is left to read; its chunks may belong to others already.
   if (need == lane->kept) end = first;
   for (uint64_t k = first; k < end; k++)
     if (!check_chunk(spool, claimed, lane, k)) return false;
@@ -176,7 +176,7 @@ static void check_tables(ppi_spool *spool, uint8_t *claimed) {
   }
 }
 
-// Names are believed up to the first chunk that makes no sense.
+// Names are trusted up to the first invalid chunk.
 static void check_names(ppi_spool *spool, uint8_t *claimed) {
   ppi_spool_header *header = spool->header;
   uint64_t most = (uint64_t)PPI_NAMES_CHUNKS * PPI_CHUNK_SIZE;

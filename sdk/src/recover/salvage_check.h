@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What recover believes of a spool. Works on a private copy, into which it
-// reads the chunks that it comes to: lanes and tables that make no sense are
-// taken out of the header's lists, so that whoever goes by those lists
-// afterwards need not check anything again.
+// Decides which parts of a spool recover trusts. It works on a private copy,
+// into which it reads chunks as it reaches them. Invalid lanes and tables are
+// removed from the header's lists, so that later users need no checks.
 #pragma once
 
 #include "spool/spool.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session's own copy of the choice, from its creation to its end.
+// Keeps a session's own copy of the choice, from its creation to its end.
 #include "session/choice_session.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void note_what_is_missing(pprof_session *session) {
   ppi_notes_add(&session->notes, "cpu_run_queue", why);
 }
 
-// A copy for the session; the one before goes with success.
+// Copies the choice for the session; on success, the old copy goes.
 static pprof_status keep(pprof_session *session, const ppi_choice *choice) {
   ppi_choice *copy = ppi_choice_copy(choice);
   if (!copy) return PPROF_STATUS_NO_MEMORY;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The choice that a session was given: kept, put in force, changed.
+// Keeps, applies and changes a session's choice.
 #pragma once
 
 #include "names/choice.h"

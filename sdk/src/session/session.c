@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The owner's side of a session: create, start, flush, stop.
+// Implements the owner's side of a session: create, start, flush, stop.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,7 +33,7 @@
 static struct {
   pthread_mutex_t mutex;
   uint32_t last_serial;
-  void (*yield)(void);  // ends what runs for a session that wants to start
+  void (*yield)(void);  // ends a running session for one that wants to start
 } owner = {PTHREAD_MUTEX_INITIALIZER, 0, NULL};
 
 // The child has neither the collector nor the spool. It may start its own
@@ -138,7 +138,7 @@ static bool publish_info(pprof_session *session) {
   return ppi_names_define(names, &process);
 }
 
-// Everything that markers will need, before there is an epoch.
+// Prepares everything that markers need, before there is an epoch.
 static pprof_status prepare(pprof_session *session) {
   ppi_recorder *recorder = &ppi_recorder_in_force;
   pprof_status status = ppi_spool_create(
@@ -200,8 +200,8 @@ static void release(pprof_session *session) {
   session->collect.open = (ppi_open_list){0};
 }
 
-// A thread that is inside a marker when the epoch ends is waited for, but not
-// for ever: it may have been stopped there.
+// Waits for a thread that is inside a marker when the epoch ends, but not
+// forever: it may have been stopped there.
 static bool wait_until_quiet(uint32_t wait_ms) {
   ppi_thread_barrier();
   uint64_t end = ppi_clock_monotonic_ns() + wait_ms * 1000000ull;
@@ -242,7 +242,7 @@ static pprof_status start_locked(pprof_session *session) {
   // A marker that outlasted the last stop still uses that session's memory.
   if (!wait_until_quiet(session->settings.options.stop_wait_ms))
     return PPROF_STATUS_BUSY;
-  ppi_epoch_publish(0);  // who was waited for needs no waking any more
+  ppi_epoch_publish(0);  // threads that were waited for need no waking
   ppi_thread_forget_lanes();
   session->pid = (uint32_t)getpid();
   pprof_status status = prepare(session);
@@ -336,7 +336,7 @@ pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
 void pprof_session_destroy(pprof_session *session) {
   PPI_UNCANCELLED;
   if (!session) return;
-  // From inside a window's callback: whoever called it goes on using it.
+  // Inside a window's callback: its caller goes on using the session.
   if (session->phase == PPI_SESSION_RUNNING && ppi_window_completing()) return;
   pprof_session_stop(session, NULL);
   // In a forked child the sinks' files and threads are the parent's.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// By _dl_find_object (glibc 2.35), which takes no lock, and the symbols that a
-// module exports. Elsewhere an object is called by its kind.
+// Names an object by _dl_find_object (glibc 2.35), which takes no lock, and by
+// the exported symbols of a module. Elsewhere an object is named by its kind.
 #include "waits/object_name.h"
 
 #include <dlfcn.h>
@@ -106,8 +106,8 @@ static const char *module_name(const struct link_map *map) {
 
 // ---- names ----
 
-// A nested C++ name of plain parts, `_ZNSt6thread4joinEv`, as its text; others
-// stay as they are: what demangles in full allocates.
+// A nested C++ name of plain parts, `_ZNSt6thread4joinEv`, as its text. Others
+// stay unchanged, because full demangling allocates.
 static void write_symbol(const char *symbol, char *out, size_t size) {
   const char *at = symbol;
   size_t len = 0;
@@ -154,7 +154,7 @@ static const char *place_name(uintptr_t caller) {
 bool ppi_object_describe(uintptr_t address, ppi_wait_kind kind,
                          const void *caller, char *out, size_t size) {
   found_module module;
-  // What waits for the outside says by its address what it calls.
+  // A wait for input from outside has its call's name at its address.
   if (kind == PPI_WAIT_IDLE) {
     snprintf(out, size, "%s", (const char *)address);
     return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an object without a name is called: as its symbol, else by the place
-// that waits for it. Reads what the loader has mapped, without its locks.
+// Names an object without a name: by its symbol, else by the place that waits
+// for it. Reads the loader's mappings without its locks.
 #pragma once
 
 #include "event/recorded_wait.h"

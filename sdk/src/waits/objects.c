@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// On waiting threads. What is looked up again needs no lock.
+// Keeps the objects that threads wait for. On waiting threads; repeated lookups
+// take no lock.
 #include "waits/objects.h"
 
 #include <stdio.h>
@@ -46,8 +47,8 @@ static bool give_up(uint32_t at) {
   return false;
 }
 
-// Where the address is or may be. What was waited for longest ago makes room,
-// objects with a name of the program's last.
+// The slot of the address, or one for it. The object with the oldest wait makes
+// room; objects that the program has named go last.
 static uint32_t place_of(uintptr_t address) {
   uint32_t set = ppi_wait_set(address), oldest = set;
   for (uint32_t i = set; i < set + PPI_WAIT_WAYS; i++)
@@ -61,7 +62,7 @@ static uint32_t place_of(uintptr_t address) {
   return give_up(oldest) ? oldest : PPI_WAIT_UNKNOWN;
 }
 
-// Whoever reads the name meanwhile has the other text.
+// A thread that reads the name meanwhile gets the other text.
 static void set_name(ppi_object *object, const char *name) {
   char *text = object->texts[object->site.name == object->texts[0]];
   snprintf(text, PPI_OBJECT_NAME, PPI_WAIT_PREFIX "%.118s", name);
@@ -114,7 +115,7 @@ uint32_t ppi_object_take(uintptr_t address, ppi_wait_kind kind,
   return at;
 }
 
-// Its key comes with the first wait: what nobody waits for costs nothing.
+// Its key comes with the first wait: objects without waits cost nothing.
 void pprof_name_object(const volatile void *address, const char *name) {
   if (!address || !name || !ppi_guard_take(&guard)) return;
   uint32_t at = place_of((uintptr_t)address);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects that threads wait for, by address. One that nobody waits for may
-// make room for another one.
+// The objects that threads wait for, by address. An object without waiting
+// threads may make room for another one.
 #pragma once
 
 #include "base/base.h"

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses of what threads wait for, as unlocks and signals look them up.
+// Addresses of awaited objects, for lookups by unlocks and signals.
 #pragma once
 
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
 
-// Objects that somebody has waited for, four to a set. A key is an address, 0:
+// Objects that a thread has waited for, four to a set. A key is an address, 0:
 // none.
 #define PPI_WAIT_OBJECTS 2048u
 #define PPI_WAIT_WAYS 4u
 typedef struct pprof_wait_table_ {
   uint32_t on;    // atomic: waits are recorded
-  uint32_t idle;  // atomic: waits for what comes from outside, too
+  uint32_t idle;  // atomic: waits for input from outside, too
   uintptr_t keys[PPI_WAIT_OBJECTS] __attribute__((aligned(64)));
 } pprof_wait_table_;
 

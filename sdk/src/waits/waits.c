@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A wait is a range on the thread's own stack, with numbers. On waiting threads
-// and on those that end waits.
+// Records waits as ranges with numbers on the thread's own stack. On waiting
+// threads and on those that end waits.
 #include "waits/waits.h"
 
 #include <dlfcn.h>
@@ -64,7 +64,7 @@ static int look(struct dl_phdr_info *module, size_t size, void *user) {
   return 0;
 }
 
-// Only Python without its lock exports that.
+// Only a Python without its lock exports that.
 static bool is_free_threaded(void) {
   return dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != NULL;
 }
@@ -185,8 +185,8 @@ static uint32_t coarse(uint64_t ticks) {
   return (uint32_t)(ticks >> 10);
 }
 
-// A range that somebody who had the object ended since the wait began, or else
-// where it was released.
+// The range that an owner of the object ended since the wait began, or else the
+// range of the release.
 static uint32_t released_in(const ppi_object *object, uint64_t release,
                             uint64_t start) {
   uint64_t inner = __atomic_load_n(&object->inner, __ATOMIC_RELAXED);
@@ -194,7 +194,7 @@ static uint32_t released_in(const ppi_object *object, uint64_t release,
   return inner && is_later ? (uint32_t)inner : release >> 12 & PPI_SITE_NUMBER;
 }
 
-// Who released the object last, if anybody did since the wait began.
+// The last thread that released the object, if any did since the wait began.
 static void find_waker(pprof_wait_ *wait, const ppi_object *object,
                        uint64_t start, bool timed_out) {
   uint64_t release = __atomic_load_n(&object->release, __ATOMIC_ACQUIRE);
@@ -291,7 +291,7 @@ void pprof_wait_release_(uint32_t at) {
                    __ATOMIC_RELEASE);
 }
 
-// Whoever joins this thread waits for its pthread_t.
+// A thread that joins this one waits for its pthread_t.
 static void end_joins(void) {
   uint32_t at = ppi_wait_find(&ppi_wait_table, (const void *)pthread_self());
   if (at != PPI_WAIT_UNKNOWN) pprof_wait_release_(at);
@@ -308,7 +308,7 @@ void ppi_waits_in_forked_child(void) {
   ppi_objects_in_forked_child();
 }
 
-// Those that were too short to be ranges, by object, the most first.
+// Waits that were too short to be ranges, by object, the most first.
 static void note_short(ppi_texts *notes) {
   enum { MOST_NAMED = 8 };
   char text[512] = "shorter than 1 us and no ranges:";

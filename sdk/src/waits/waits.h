@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What libpprof_waits.so, which stands in front of the C library's locks, uses
-// of libpprof.so. Exported for that library of ours only. Any thread, signal
+// The interface of libpprof.so for libpprof_waits.so, which stands in front of
+// the C library's locks. Exported for that library only. Any thread, signal
 // handlers and allocators included: no call here allocates or waits.
 #pragma once
 
@@ -26,10 +26,10 @@ typedef struct pprof_wait_ {
 // Result: false: it is not recorded. Only threads that have marked are.
 PPROF_API bool pprof_wait_begin_(pprof_wait_ *wait, const volatile void *object,
                                  ppi_wait_kind kind, const void *caller);
-// pprof_wait_holder_ says which thread it waits for at the moment.
+// pprof_wait_holder_ sets the thread that the wait waits for at the moment.
 PPROF_API void pprof_wait_holder_(pprof_wait_ *wait, uint32_t tid);
 PPROF_API void pprof_wait_end_(pprof_wait_ *wait, bool timed_out);
-// pprof_wait_release_ says that the calling thread is about to end the waits
+// pprof_wait_release_ notes that the calling thread is about to end the waits
 // for object `at` of the table.
 PPROF_API void pprof_wait_release_(uint32_t at);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One window's totals: counted from its events where events have them,
-// otherwise the difference between what was counted when it opened and when it
-// closed, so that windows that touch add up.
+// Computes one window's totals: from its events where these have counts.
+// Otherwise it takes the difference of the counts between open and close, so
+// that adjacent windows add up.
 #include "window/window_feed.h"
 
 #include "base/mem.h"

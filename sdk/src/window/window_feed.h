@@ -18,7 +18,7 @@ typedef struct ppi_window_feed {
   bool is_closed, is_done;  // done: nothing of it is to come
   ppi_tee tee;
   size_t places[PPI_MAX_WINDOW_MAKERS];  // in the tee, + 1; 0: no sink
-  pprof_status status;                   // what kept it from being whole
+  pprof_status status;                   // why it is incomplete
   ppi_tally tally;
   ppi_counts before;  // as it opened
   uint64_t run[PPI_NUM_TOTALS];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The completion thread: finishes the sinks of one window after the other and
-// hands them to their makers. It holds no lock while they work, so that a slow
-// one delays nobody but its successors.
+// Runs the completion thread, which finishes the sinks of one window after the
+// other and hands them to their makers. It holds no lock meanwhile, so a slow
+// one delays only its successors.
 #include "window/window_queue.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows that are complete, and the thread that hands them over.
+// Complete windows, and the thread that hands them over.
 #pragma once
 
 #include <pthread.h>
@@ -34,8 +34,8 @@ void ppi_window_queue_fail(ppi_window_queue *queue, pprof_status status);
 pprof_status ppi_window_queue_end(ppi_window_queue *queue);
 void ppi_window_queue_destroy(ppi_window_queue *queue);
 
-// Is this thread inside a `complete`? Whoever would wait for that thread then
-// waits for itself.
+// Whether this thread is inside a `complete`. A wait for that thread would then
+// wait for itself.
 bool ppi_window_completing(void);
 
 PPROF_END_C_

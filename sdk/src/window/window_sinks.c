@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collector's side: calls to the session's sinks are sorted by window,
-// and earlier definitions are repeated for a window's sinks.
+// Sorts calls to the session's sinks by window on the collector's thread, and
+// repeats earlier definitions for a window's sinks.
 #include "window/window_sinks.h"
 
 #include <string.h>
@@ -340,7 +340,7 @@ static void spend_look(ppi_window_sinks *windows, bool is_awaited,
   if (!is_awaited || !windows->looks) windows->tries = 0;
 }
 
-// One that does not advance may be incomplete, and promises nothing.
+// A checkpoint that does not advance may be incomplete, and promises nothing.
 static pprof_status take_checkpoint(pprof_sink *sink,
                                     const pprof_checkpoint *checkpoint) {
   ppi_window_sinks *windows = windows_of(sink);
@@ -377,8 +377,8 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
 
 // ---- the rest of the sink ----
 
-// Only what a window's sinks were given waits for them; what has gone to the
-// completion thread waits for nobody.
+// Only input of a window's sinks waits for them; windows on the completion
+// thread wait for nothing.
 static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   const ppi_window_sinks *windows = windows_of(sink);
   *out_seq = UINT64_MAX;
@@ -391,7 +391,7 @@ static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   return true;
 }
 
-// One window's sinks without room hold up none of another's.
+// Sinks of one window without room delay no other window's.
 static bool ready(pprof_sink *sink) {
   ppi_window_sinks *windows = windows_of(sink);
   windows->is_buffered = false;

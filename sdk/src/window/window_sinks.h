@@ -11,11 +11,12 @@
 
 PPROF_BEGIN_C_
 
-// Windows that are not complete, or not handed to their makers yet. Beyond
-// them a window is skipped: nobody is asked for a sink or gets it.
+// Windows that are incomplete, or not handed to their makers yet. Further
+// windows are skipped: they get no sinks.
 #define PPI_MAX_WINDOWS_WAITING 256u
 
-// What a window's events do not have; each may be NULL. Collector's thread.
+// Counts that are not in a window's events; each may be NULL. Collector's
+// thread.
 typedef struct ppi_window_source {
   pprof_status (*count)(void *user, ppi_counts *out);  // into an empty one
   // Adds the notes that a window's totals have; false: out of memory.
@@ -42,11 +43,11 @@ void *ppi_window_sinks_user(const ppi_window_sinks *windows,
                                              pprof_status));
 // Reported at finish, unless there was an earlier error. Any thread.
 void ppi_window_sinks_fail(ppi_window_sinks *windows, pprof_status status);
-// A window has closed, and no checkpoint came since: one that comes soon is
-// likely to complete it. Collector's thread.
+// A window has closed without a checkpoint since: an early one is likely to
+// complete it. Collector's thread.
 bool ppi_window_sinks_awaits(const ppi_window_sinks *windows);
-// When they were asked last, and how many records they have missed. Collector's
-// thread.
+// Whether all had room when asked last, and the number of records that they
+// have missed. Collector's thread.
 bool ppi_window_sinks_have_room(const ppi_window_sinks *windows);
 uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all of window sinks know: who wants a sink for each window, and what is
-// counted beside a window's events.
+// The shared types of window sinks: makers of a sink for each window, and
+// counts beside a window's events.
 #pragma once
 
 #include "event/tally.h"
@@ -10,8 +10,8 @@
 
 PPROF_BEGIN_C_
 
-// Whoever wants a sink for each window. `complete` is called for every window
-// that `open` was called for, also where `open` gave none (`sink` is NULL).
+// A maker of a sink for each window. `complete` is called for every window of
+// an `open`, also if `open` gave none (`sink` is NULL).
 typedef struct ppi_window_maker {
   // Collector's thread. NULL: no sink of this maker's for that window.
   pprof_sink *(*open)(void *user, uint32_t window);
@@ -28,7 +28,7 @@ typedef struct ppi_window_maker {
 
 #define PPI_MAX_WINDOW_MAKERS 8u
 
-// What was counted until now that no event has.
+// The counts so far that no event has.
 typedef struct ppi_counts {
   ppi_tally lanes;
   uint64_t run[PPI_NUM_TOTALS];  // those that are not per lane

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What moves a session's windows from outside: new rules, demands, a new
-// choice of sites, watched markers. On whichever thread does so.
+// Moves a session's windows on request: new rules, demands, a new choice of
+// sites, watched markers. On the requesting thread.
 #include "session/capture/capture_session.h"
 
 #include <string.h>
@@ -36,9 +36,9 @@ static bool has_new_marker(const ppi_capture *now, const ppi_capture *before) {
   return false;
 }
 
-// Answers whether sites must be decided again. Names that no rule has any more
-// stay watched until then, which is harmless; a name that was forgotten for a
-// moment would leave sites decided in it unwatched.
+// Answers whether sites must be decided again. Names without a rule stay
+// watched until then, which is harmless. If a name were forgotten for a moment,
+// sites decided in it would be unwatched.
 static bool watch_names(const ppi_capture *now, const ppi_capture *before) {
   ppi_names *names = ppi_recorder_in_force.names;
   if (!has_new_marker(now, before)) return false;
@@ -151,7 +151,7 @@ pprof_status ppi_session_new_epoch(pprof_session *session) {
   return PPROF_STATUS_OK;
 }
 
-// The rule's state where it counts this marker, NULL where it does not.
+// The rule's state if it counts this marker, else NULL.
 static ppi_rule_state *counting(ppi_window_state *windows, size_t i,
                                 const char *name) {
   const ppi_capture_rule *rule = &windows->capture.rules[i];

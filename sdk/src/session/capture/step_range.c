@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The step that is open is a cross-thread range like others, but for its
-// number.
+// Keeps the open step as a cross-thread range.
 #include "session/capture/step_range.h"
 
 #include "mark/emit.h"
@@ -44,8 +43,8 @@ static void end_step(ppi_steps *steps, uint64_t now, uint64_t items,
   ppi_slot_ended(&ref);
 }
 
-// A program that never called pprof_step has no steps: what has ended and is
-// provisional still is no record. Its slot is the collector's to free.
+// A program that never called pprof_step has no steps: an ended range that is
+// still provisional is no record. The collector frees its slot.
 static void drop_step(ppi_steps *steps, uint64_t now) {
   ppi_slot_ref ref;
   if (!steps->range || !ppi_range_find(steps->range, &ref)) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The range of the step that is open: pprof_step ends it, and windows begin and
-// cut it, too. All with the windows' mutex.
+// The range of the open step: pprof_step ends it, and windows begin and cut it,
+// too. All with the windows' mutex.
 #pragma once
 
 #include "session/state/capture_state.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps: pprof_step on the program's threads.
+// Implements pprof_step on the program's threads.
 #include "base/masked.h"
 #include "mark/attach.h"
 #include "mark/emit.h"
@@ -24,7 +24,7 @@ static void next_step(pprof_session *session, uint64_t num_items) {
 
 void pprof_step(uint64_t num_items) {
   ppi_thread *thread;
-  // Of a process that sleeps, the first marker.
+  // In a process that sleeps: the first marker.
   if (!pprof_session_current() && ppi_begin_marker(&thread, PPI_BEGINS))
     ppi_leave(thread);
   pprof_session *session = pprof_session_current();

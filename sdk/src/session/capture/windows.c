@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rules want becomes edges. An edge that finds the collector far
-// behind waits: what the rules want then holds from the next look on.
+// Turns the rules' decisions into edges. An edge waits if the collector is far
+// behind: the next look then decides again.
 #include "session/capture/windows.h"
 
 #include <signal.h>
@@ -160,7 +160,7 @@ static bool has_room_for_edge(void) {
   return header->num_edges - done < PPI_MAX_EDGES - 16;
 }
 
-// Whoever waits for a time looks at it without the mutex.
+// A thread that waits for a time reads it without the mutex.
 static void notify_next(ppi_window_state *windows) {
   __atomic_store_n(&windows->due_ns, windows->next_ns, __ATOMIC_RELEASE);
   __atomic_store_n(&windows->watches, watches(windows), __ATOMIC_RELAXED);
@@ -173,7 +173,7 @@ static bool move(pprof_session *session, uint64_t now, bool renew) {
   ppi_step_phase want = wanted(windows, step, now_ns);
   if (want.phase == PPI_PHASE_RECORD &&
       windows->demand.state == PPI_DEMAND_WAITS) {
-    // Somebody else opens a window first: it is the one that was demanded.
+    // Another request opens a window first: that is the demanded one.
     windows->demand.state = PPI_DEMAND_OPEN;
     windows->demand.end_step = step + 1 + windows->demand.steps;
     want = wanted(windows, step, now_ns);
@@ -216,8 +216,8 @@ void ppi_windows_step(pprof_session *session) {
   demand->end_step = session->steps.number + demand->steps;
 }
 
-// Where a rule by the wall clock counts from: that clock runs by itself, so a
-// newer look at it says it better.
+// Sets the origin of a rule by the wall clock. That clock is independent, so a
+// newer sample is better.
 void ppi_windows_set_from(pprof_session *session, size_t i,
                           const ppi_clock_sample *sample) {
   const ppi_capture_rule *rule = &session->windows.capture.rules[i];
@@ -258,7 +258,7 @@ uint64_t ppi_windows_due(pprof_session *session) {
     pthread_mutex_unlock(&windows->mutex);
   }
   int64_t due_ns = __atomic_load_n(&windows->due_ns, __ATOMIC_ACQUIRE);
-  // How a test's clock will go on, nobody knows.
+  // Nobody knows how a test's clock will go on.
   if (due_ns == INT64_MAX || ppi_clock_state.mode == PPI_CLOCK_INJECTED)
     return UINT64_MAX;
   return due_ns > now_ns ? (uint64_t)(due_ns - now_ns) : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows of the session that runs: what the capture rules want now, and the
-// edges between. Moved by pprof_step, by watched markers, by the collector when
-// a time has come, and by whoever demands; all under the windows' mutex.
+// The windows of the running session: the current result of the capture rules,
+// and the edges between. Moved by pprof_step, by watched markers, by the
+// collector when a time has come, and by demands; all under the windows' mutex.
 #pragma once
 
 #include "base/clock.h"
@@ -35,7 +35,7 @@ void ppi_windows_step(pprof_session *session);
 // The collector's: moves the windows when their time has come, answers in how
 // many ns to look again, UINT64_MAX: no time is known.
 uint64_t ppi_windows_due(pprof_session *session);
-// The collector's: what the wall clock says has changed.
+// The collector's: applies a new sample of the wall clock.
 void ppi_windows_sample(pprof_session *session, const ppi_clock_sample *sample);
 
 // With the mutex. The occurrences that a rule by markers wanted are over.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taking a consistent look at stacks that their owners go on changing.
+// Takes a consistent look at stacks that their owners go on changing.
 #include "session/collect/checkpoint.h"
 
 #include <string.h>
@@ -101,8 +101,8 @@ static bool is_pending(uint64_t state) {
          kind == PPI_SLOT_ENDED;
 }
 
-// The part of a slot in front of its flows, as it is while its state stays; the
-// owner may write it meanwhile, as with a stack.
+// The part of a slot before its flows, valid while its state stays; the owner
+// may write it meanwhile, as with a stack.
 typedef struct slot_copy {
   uint64_t words[offsetof(ppi_slot, flows) / sizeof(uint64_t)];
 } slot_copy;
@@ -209,14 +209,14 @@ void ppi_checkpoint_take(pprof_session *session) {
   bool whole = !someone_is_joining();
   whole &= take_lanes(session, now);
   ppi_spool_header *header = ppi_recorder_in_force.spool.header;
-  // An edge that came meanwhile: the windows of what was read are not known.
+  // An edge came meanwhile: the windows of the copied ranges are unknown.
   whole &= __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE) ==
            session->drain.edges_seen;
   session->collect.is_whole = whole && !session->collect.open.failed;
   if (!session->collect.is_whole) return;
   session->collect.checkpoint_ticks = now;
   header->checked_ticks = now;
-  // What was reported open until now must not be found shorter by recover.
+  // A range reported as open must not be shorter in recover.
   header->last_ticks = now;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is open at a moment, taken so that readers may rely on it: every range
-// that began before the checkpoint's time was delivered or is listed, and none
-// is both.
+// Lists what is open at a moment, so that readers may rely on it. Every range
+// that began before the checkpoint's time was delivered or is listed, never
+// both.
 #pragma once
 
 #include "session/state/session_state.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one thread between lanes and sinks. Each cycle: edges, definitions,
-// records, cross-thread ranges, devices, then what is kept is freed.
+// Runs the one thread between lanes and sinks. Each cycle: edges, definitions,
+// records, cross-thread ranges, devices, then kept records are freed.
 #include "session/collect/collector.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static void add_up(pprof_session *session, const ppi_spool *spool,
   }
 }
 
-// publish_stats makes pprof_session_stats answer what is true now.
+// publish_stats updates the answer of pprof_session_stats.
 static void publish_stats(pprof_session *session) {
   const ppi_spool *spool = &ppi_recorder_in_force.spool;
   pprof_stats stats = {.size = sizeof stats};
@@ -289,8 +289,8 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   return all_have_room;
 }
 
-// Waits for the interval to pass, for a time when windows move, or for somebody
-// to ask.
+// Waits for the interval to pass, for a time when windows move, or for a
+// request.
 static void wait_for_work(pprof_session *session, uint64_t answered,
                           uint64_t due_ns) {
   uint64_t interval_ns = session->settings.options.drain_interval_us * 1000ull;
@@ -346,7 +346,8 @@ static void deliver_rest(pprof_session *session) {
   ppi_cross_thread_drain(session);
 }
 
-// What is buffered for sinks that have no room; devices have had their time.
+// Delivers batches buffered for sinks without room; devices have had their
+// time.
 static void wait_for_sinks(pprof_session *session) {
   patience left = begin_patience(session);
   while (!ppi_session_have_room(session) && wait_a_little(&left)) {
@@ -360,7 +361,7 @@ static void release_devices(const pprof_session *session) {
     if (d->session) ppi_resolve_release(d->session);
 }
 
-// Where it is less than what was asked for.
+// Notes memory below the requested limit.
 static void note_memory(pprof_session *session) {
   const ppi_spool *spool = spool_now();
   char text[160];
@@ -464,7 +465,7 @@ static void *collector_main(void *argument) {
       answered = asked;
       ppi_wakeup_answer(wakeup, asked);
     }
-    // While a sink has no room, who asks waits for the next interval, too.
+    // While a sink has no room, requests wait for the next interval, too.
     wait_for_work(session, delivered ? answered : asked, due_ns);
   }
   deliver_rest(session);

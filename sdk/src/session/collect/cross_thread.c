@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collector's side of cross-thread ranges: what has ended gets its number
-// on lane 0 and goes to the sinks; what an edge cuts is ended here.
+// Collects cross-thread ranges: ended ranges get their numbers on lane 0 and go
+// to the sinks; edges end the ranges that they cut.
 #include "session/collect/cross_thread.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static uint64_t last_edge(const pprof_session *session) {
 static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
                           uint64_t state) {
   ppi_slot *slot = ppi_table_slot(ppi_recorder_in_force.spool.base, table, i);
-  // Who begins a request may still say that it began earlier.
+  // The thread that begins a request may still set an earlier begin.
   uint64_t start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
   if (start >= session->collect.cut_before || slot->is_step) return state;
   uint64_t ending = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDING);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of records, ranges and lanes that sinks have kept is used again.
+// Frees the memory of records, ranges and lanes that sinks have kept.
 #include "session/collect/kept.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "session/state/edges.h"
 #include "spool/chunks.h"
 
-// What is kept, is free: with no sink that keeps, once it was delivered. In
+// Kept records are free; without a keeping sink, delivered ones are. In
 // numbers, as sinks count.
 static uint64_t kept_of(pprof_session *session, uint32_t lane,
                         uint64_t delivered_end, uint64_t next) {
@@ -24,8 +24,8 @@ static uint64_t kept_of(pprof_session *session, uint32_t lane,
   return seq;
 }
 
-// What no window wanted is in no log; once its memory is free, only this says
-// that it was there. Before `kept` is stored, which makes it count: a kill on
+// Records outside all windows are in no log; once their memory is free, only
+// this counts them. It is stored before `kept`, which makes it count: a kill on
 // either side of that store finds each record once.
 static void count_excluded(pprof_session *session, ppi_lane *lane,
                            uint64_t kept) {
@@ -95,7 +95,7 @@ static uint64_t kept_slot(pprof_session *session, const ppi_lane *lane,
                           const ppi_cursor *cursor) {
   uint64_t kept = kept_of(session, lane->id, cursor->delivered_end,
                           ppi_lane_number(lane, cursor->next));
-  // What was recorded of a lane may be of the thread before.
+  // The lane's recorded state may belong to the previous thread.
   kept = PPI_MAX(kept, lane->first_number);
   return kept - lane->first_number + PPI_FIRST_SLOT;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of records, ranges and lanes that sinks have kept is used again.
-// The collector's thread.
+// Frees the memory of records, ranges and lanes that sinks have kept. The
+// collector's thread.
 #pragma once
 
 #include "session/state/session_state.h"

@@ -19,7 +19,7 @@
 #include "names/names_old.h"
 #include "session/state/cursor.h"
 
-// How often a thread that is in a marker is looked at in one cycle.
+// The number of looks at a thread inside a marker in one cycle.
 #define LOOKS 100
 
 static ppi_names *names_now(void) {
@@ -32,7 +32,7 @@ static bool is_outside(const ppi_thread *thread) {
   return false;
 }
 
-// Were all threads outside since `seen` began?
+// Whether all threads were outside since the look `seen` began.
 static bool all_were_outside(uint32_t seen) {
   bool all = true;
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {
@@ -110,7 +110,7 @@ static void hold_all(ppi_collect *collect) {
   hold_finished(spool);
 }
 
-// What is in the lanes now may be of names that leave.
+// Records that are in the lanes now may have names that leave.
 static void await_records(ppi_collect *collect) {
   const ppi_spool *spool = &ppi_recorder_in_force.spool;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {

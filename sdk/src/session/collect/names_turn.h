@@ -8,8 +8,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_names_turn takes it as far as it goes now; at the end of each cycle, when
-// no checkpoint is under way. True: what is kept is waited for, so the next
+// ppi_names_turn goes as far as possible now; call it at the end of each cycle,
+// when no checkpoint is under way. True: it waits for kept records, so the next
 // cycle takes a checkpoint.
 bool ppi_names_turn(ppi_collect *collect);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums over lanes as they are at a moment.
+// Adds up lanes' counters at a moment.
 #include "session/collect/spool_counts.h"
 
 #include <string.h>

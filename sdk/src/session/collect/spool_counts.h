@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What markers count themselves, summed over a live spool's lanes, those that
-// are gone included. Called on the collector's thread.
+// The markers' own counts, summed over a live spool's lanes, including those
+// that are gone. Called on the collector's thread.
 #pragma once
 
 #include "spool/spool.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session's window sinks, made with the first maker, and the counts of its
-// lanes for them. Counting runs on the collector's thread.
+// Makes a session's window sinks with the first maker, and counts its lanes for
+// them. Counting runs on the collector's thread.
 #include <stdio.h>
 
 #include "deliver/totals.h"
@@ -11,7 +11,8 @@
 #include "session/state/session_state.h"
 #include "window/window_sinks.h"
 
-// Those that markers count themselves; the tally has what left lanes counted.
+// Counts by markers themselves; the tally has those of lanes that threads have
+// left.
 static const ppi_total_key counted[] = {
     PPI_TOTAL_LOST,         PPI_TOTAL_EXCLUDED,    PPI_TOTAL_UNMATCHED,
     PPI_TOTAL_BEGUN_BEFORE, PPI_TOTAL_DEVICE_LOST, PPI_TOTAL_FLOWS_LOST};
@@ -51,7 +52,7 @@ static pprof_status count(void *user, ppi_counts *out) {
   count_run(session, out->run);
   pprof_status status = count_tally(&session->drain.tally, &out->lanes);
   if (status == PPROF_STATUS_OK) status = count_lanes(session, &out->lanes);
-  // What no thread's lane can carry is the process's: lane 0.
+  // Counts that belong to no thread's lane go to the process's lane 0.
   if (status == PPROF_STATUS_OK)
     status = ppi_tally_add(&out->lanes, 0, PPI_TOTAL_LOST,
                            ppi_counted(&spool->header->lost));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session's windows, and the room that all of its sinks have.
+// A session's windows, and the room of all of its sinks.
 #pragma once
 
 #include "window/window_sinks.h"
@@ -17,9 +17,9 @@ pprof_status ppi_session_add_window_maker(pprof_session *session,
 bool ppi_session_awaits_window(const pprof_session *session);
 // Asks all sinks, those of windows too, whether they have room.
 bool ppi_session_have_room(pprof_session *session);
-// What all sinks have missed.
+// The records that all sinks have missed.
 uint64_t ppi_session_num_missed(const pprof_session *session);
-// Says it of each.
+// Reports the missed records of each sink.
 void ppi_session_note_missed(pprof_session *session);
 
 PPROF_END_C_

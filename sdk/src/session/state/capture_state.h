@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a session's steps and windows are.
+// The state of a session's steps and windows.
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 PPROF_BEGIN_C_
 
-// What a capture rule has come to.
+// The state of a capture rule.
 typedef struct ppi_rule_state {
   int64_t from_ns;   // time: what it counts from
   bool is_fixed;     // ... while its window is open
@@ -33,7 +33,7 @@ typedef struct ppi_demanded {
   uint64_t number;  // of demands so far
 } ppi_demanded;
 
-// Steps and windows are process-wide; whoever moves them takes `mutex`.
+// Steps and windows are process-wide; `mutex` guards every change.
 typedef struct ppi_window_state {
   pthread_mutex_t mutex;
   bool is_live;   // between the start's publication and the stop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the collector is: its thread's alone, but for start and stop.
+// The collector's state: only its thread uses it, except at start and stop.
 #pragma once
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 PPROF_BEGIN_C_
 
-// How far the taking back of ids is (names_turn.h).
+// The progress of taking ids back (names_turn.h).
 typedef enum ppi_names_phase {
   PPI_NAMES_REST = 0,
   PPI_NAMES_LEAVE,    // names have left the table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one session of the process, from start to stop.
+// Keeps the one session of the process, from start to stop.
 #include "session/state/current.h"
 
 static pprof_session *running;

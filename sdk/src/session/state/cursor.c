@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lane's slot may have come to another thread: its cursor begins again then.
+// Resets a lane's cursor when the lane's slot has come to another thread.
 #include "session/state/cursor.h"
 
 #include "mark/recorder.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the collector stands in each lane.
+// The collector's position in each lane.
 #pragma once
 
 #include "spool/spool.h"
 
 PPROF_BEGIN_C_
 
-// Where the collector stands in one lane.
+// The collector's position in one lane.
 typedef struct ppi_cursor {
   uint32_t serial;         // of the thread that has the lane
   uint64_t next;           // first slot not delivered

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an edge changes for the collector: what is cut, and what the CPU time
-// belongs to.
+// Applies an edge in the collector: it cuts open ranges, and accounts CPU time.
 #include "session/state/edges.h"
 
-// Sinks' errors stay in the tee; what comes up here is memory that ran out.
-// The figures are not whole then, and stop says so.
+// Sinks' errors stay in the tee; errors that arrive here are out of memory. The
+// figures are then incomplete, and stop reports that.
 void ppi_session_keep_error(pprof_session *session, pprof_status status) {
   if (session->result == PPROF_STATUS_OK) session->result = status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Notes lie in the session for its totals, and in the spool for recover.
+// Keeps notes in the session for its totals, and in the spool for recover.
 #include "session/state/notes.h"
 
 #include "mark/recorder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session's notes: what numbers cannot say about the run. They come from any
+// A session's notes: facts about the run without numbers. They come from any
 // thread between open and close.
 #pragma once
 
@@ -24,7 +24,7 @@ typedef struct ppi_notes {
 
 void ppi_notes_init(ppi_notes *notes);
 void ppi_notes_in_forked_child(ppi_notes *notes);
-// ppi_notes_add: any thread; what comes after the totals is dropped.
+// ppi_notes_add: any thread; notes after the totals are dropped.
 void ppi_notes_add(ppi_notes *notes, const char *key, const char *text);
 // The start's, once there are names: those that came before, then any.
 bool ppi_notes_open(ppi_notes *notes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is set before the start, and notes.
+// Implements settings before the start, and notes.
 #include "session/state/session_impl.h"
 
 #include "session/state/session_state.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What config/ may ask of a session, beyond the public calls.
+// The interface of a session for config/, beyond the public calls.
 #pragma once
 
 #include "session/state/settings.h"
@@ -37,10 +37,10 @@ bool ppi_session_kernels_traced(const pprof_session *session, pprof_status *out,
                                 pprof_error *why);
 // Takes `bytes` of the spool, at most half of it, for a flight recorder's ring.
 pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes);
-// Adds to what pprof_run_info_text answers, e.g. "config".
+// Adds a text to the answers of pprof_run_info_text, e.g. "config".
 pprof_status ppi_session_set_info(pprof_session *session, const char *key,
                                   const char *value);
-// Adds to the run's notes (trust). Any thread; what comes after the totals is
+// Adds to the run's notes (trust). Any thread; notes after the totals are
 // dropped.
 void ppi_session_note(pprof_session *session, const char *key,
                       const char *text);

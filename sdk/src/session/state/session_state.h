@@ -20,7 +20,7 @@ typedef enum ppi_session_phase {
   PPI_SESSION_STOPPED = 2
 } ppi_session_phase;
 
-// What the session was last asked to record; NULL: everything.
+// The session's latest choice; NULL: everything is recorded.
 typedef struct ppi_choice_state ppi_choice_state;
 
 struct pprof_session {

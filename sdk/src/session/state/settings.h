@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session gets before its start.
+// A session's settings before its start.
 #pragma once
 
 #include "event/texts.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collector's mutex and conditions: who waits for whom.
+// Wakes, stops and waits for the collector by one mutex and its conditions.
 #include "session/state/wakeup.h"
 
 #include "base/wait.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the collector is woken, asked and stopped, and how it waits for that.
+// Ways to wake, ask and stop the collector, and to wait for it.
 #pragma once
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 PPROF_BEGIN_C_
 
-// Filled by whoever wakes the collector, under `mutex`.
+// Filled by the thread that wakes the collector, under `mutex`.
 typedef struct ppi_wakeup {
   pthread_mutex_t mutex;
   pthread_cond_t to_collector, from_collector;
