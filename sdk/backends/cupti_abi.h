@@ -113,7 +113,7 @@ typedef struct ppi_cupti_call {
   uint32_t correlation;
 } ppi_cupti_call;
 
-// What callbacks of the resource domain report of a graph's node.
+// The data of callbacks of the resource domain about a graph's node.
 typedef struct ppi_cupti_graph {
   void *graph, *original_graph;
   void *node, *original_node;

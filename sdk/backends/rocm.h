@@ -98,7 +98,7 @@ typedef int ppi_rocm_operation(int kind, int32_t operation, void *data);
 typedef int ppi_rocm_agents(int version, const void **agents, size_t num,
                             void *data);
 
-// What is asked of the library: name, parameters.
+// The used functions of the library: name, parameters.
 #define PPI_ROCM_LIST(X)                                                \
   X(rocprofiler_create_context, (uint64_t * context))                   \
   X(rocprofiler_create_buffer,                                          \

@@ -173,8 +173,8 @@ enum {
 #define PPI_PAYLOAD_STATIC_ID_FIRST (UINT64_C(1) << 24)
 #define PPI_PAYLOAD_DYNAMIC_ID_FIRST (UINT64_C(1) << 32)
 
-// What a program registered. All zero is an empty one; it takes no other
-// memory and is never cleared, so that a reader needs no lock.
+// The registered schemas of a program. All zero is empty. It takes no other
+// memory and is never cleared, so a reader needs no lock.
 enum { PPI_PAYLOAD_NUM_SCHEMAS = 2048, PPI_PAYLOAD_SCHEMA_BYTES = 1 << 20 };
 typedef struct ppi_payload_schemas {
   uint64_t used_bytes, num_dynamic;

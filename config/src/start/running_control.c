@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The actions of a run's control thread, and reloading the configuration's
-// file: all of it applies, or nothing changes.
+// Acts for a run's control thread, and reloads the configuration's file: all of
+// it applies, or nothing changes.
 #include <signal.h>
 #include <string.h>
 

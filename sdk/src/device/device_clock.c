@@ -28,7 +28,7 @@
 // minute) since it was observed. An H200's was steady over 12 s.
 #define UNSTEADY_DRIFT 0.5e-6
 #define WANDER (1e-6 / 60e9)
-// What CUDA's documentation states for its events; measured steps are finer.
+// The resolution of events in CUDA's documentation; measured steps are finer.
 #define RELATIVE_RESOLUTION_NS 500u
 // Absolute times: a step beyond this means only that few times came yet.
 #define MAX_STEP_NS 100000u
@@ -138,10 +138,10 @@ static int64_t run_ns_at(const ppi_device_clock *clock,
   return (int64_t)anchor->host_ns + (int64_t)llround(placed);
 }
 
-// What one pair of anchors shows of the drift. Both may be off by half their
-// bracket, their times by the device's resolution; differences of floats were
-// added up, each off by its own step. The older the pair, the more the drift
-// may have wandered since.
+// The drift by one pair of anchors. Both may be off by half their bracket,
+// their times by the device's resolution; differences of floats were added up,
+// each off by its own step. The older the pair, the more the drift may have
+// changed since.
 static double pair_drift(const ppi_device_session *session,
                          const ppi_anchor *from, const ppi_anchor *to,
                          int64_t now_ns, double *out_drift) {

@@ -15,7 +15,7 @@
 #include "mark/range_slots.h"
 #include "mark/site_id.h"
 
-// What of a backend's event is fetched ahead; a guess does no harm.
+// The bytes of a backend's event that are fetched ahead; a guess does no harm.
 #define PPI_EVENT_BYTES 256u
 
 static bool record_event(ppi_device_session *session, uint32_t pool,

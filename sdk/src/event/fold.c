@@ -185,7 +185,7 @@ static bool put_mixed(ppi_fold *fold, const char *at, size_t word,
   return true;
 }
 
-// What begins at a letter or digit; *at moves behind it.
+// The part that begins at a letter or digit; *at moves past it.
 static bool put_word(ppi_fold *fold, const char **at, const char *end,
                      ppi_fold_width width) {
   const char *from = *at;

@@ -225,8 +225,8 @@ const char *ppi_captured_find(const char *object) {
   return NULL;
 }
 
-// What follows a backslash; of those that we write: a quote, a backslash, or
-// the number of a control character.
+// The character after a backslash. We write a quote, a backslash, or the number
+// of a control character.
 static char read_escaped(const char **at) {
   unsigned code;
   if (**at == 'u' && sscanf(*at + 1, "00%2x", &code) == 1) {

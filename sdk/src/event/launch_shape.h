@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// What keeps further blocks from a multiprocessor.
+// The resource that limits the blocks on a multiprocessor.
 typedef enum ppi_occupancy_limit {
   PPI_LIMIT_UNKNOWN = 0,
   PPI_LIMIT_WARPS,

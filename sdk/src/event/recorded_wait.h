@@ -68,7 +68,8 @@ static inline const char *ppi_wait_object(const char *site) {
   return strncmp(site, PPI_WAIT_PREFIX, len) == 0 ? site + len : site;
 }
 
-// Rows of waits have who had the object, or ended the wait, behind its name.
+// The name of a row of waits: the object, and the range that had it or ended
+// the wait.
 #define PPI_WAIT_ROW 1024
 static inline void ppi_wait_row(const char *site, uint64_t how, const char *in,
                                 char out[PPI_WAIT_ROW]) {

@@ -12,9 +12,9 @@ PPROF_BEGIN_C_
 
 #define PPI_MAX_SINKS 16u
 
-// What a sink is not given while it has no room: is to get later, and has
-// missed. A sink that keeps has all of a lane it ever gets when it has kept up
-// to `given`; what it missed goes up to `end`.
+// The input that a sink without room gets later, or has missed. A sink that
+// keeps has its whole part of a lane once it has kept up to `given`; missed
+// records go up to `end`.
 typedef struct ppi_missed {
   bool waits;  // had no room when it was asked last, or has more to get
   ppi_buffered buffered;

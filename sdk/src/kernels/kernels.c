@@ -180,8 +180,8 @@ static uint32_t add_site(const ppi_device_work *work) {
   return site | (is_communication(work, name) ? COMMUNICATES : 0);
 }
 
-// What is known under a key, by the order in which keys come; 0: it is new, and
-// NULL where there is no memory for it.
+// The entry of a key, by the order in which keys come; 0: it is new, and NULL:
+// no memory for it.
 static uint32_t *entry_of(ppi_map *map, ppi_map_key key, uint32_t **entries,
                           size_t *capacity) {
   if (!PPI_ROOM(*entries, *capacity, map->num + 1)) return NULL;

@@ -31,7 +31,8 @@ typedef struct ppi_device_work {
   ppi_launch_shape shape;  // of a kernel, without its occupancy; all 0: unknown
 } ppi_device_work;
 
-// What a source reports to, in no order, on the thread that calls `flush`.
+// The receiver of a source's reports, in no order, on the thread that calls
+// `flush`.
 typedef void ppi_device_work_taker(void *taker, const ppi_device_work *work);
 
 typedef struct ppi_kernel_source ppi_kernel_source;

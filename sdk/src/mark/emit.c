@@ -17,7 +17,7 @@
 #include "mark/site_id.h"
 #include "pprof/base.h"
 
-// What the tool does with a call; NULL: nothing.
+// The tool's function for a call; NULL: none.
 typedef struct ppi_nvtx_tool {
   void *(*domain_create)(const char *name);
   void *(*register_string)(void *domain, const char *text);

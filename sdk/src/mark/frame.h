@@ -16,8 +16,8 @@ static inline bool ppi_mark_is_watching(const ppi_lane *lane) {
          __atomic_load_n(&ppi_recorder_in_force.watch_epoch, __ATOMIC_RELAXED);
 }
 
-// What is stored as one word and read as one, so that a read soon after the
-// write need not wait for it to reach the cache.
+// Stored as one word and read as one, so that a read soon after the write need
+// not wait for the cache.
 PPI_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words' order");
 PPI_STATIC_ASSERT(offsetof(ppi_frame, num_flows) ==
                           offsetof(ppi_frame, site) + 4 &&

@@ -341,7 +341,7 @@ static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
     lane->too_deep = token->depth - PPI_MAX_DEPTH;
     return;
   }
-  // What was left open inside it is abandoned, in the same commit.
+  // Ranges left open inside it are abandoned, in the same commit.
   ppi_closing closing = {ppi_clock_ticks(), PPROF_FLAG_ABANDONED, 0, NULL};
   closing.cpu = ppi_cpu_frames_end(&ppi_thread_self->cpu, lane, token->depth);
   ppi_lane_make_room(spool_in_force(), lane, token->depth);
@@ -485,7 +485,7 @@ static __attribute__((noinline)) void single_retry(pprof_site *site,
   if (lane) single_slow(thread, lane, site, kind, value);
 }
 
-// What a record next on the stack inherits; false: more than one flow.
+// The flow that the next record on the stack inherits; false: more than one.
 static inline bool inherit_one(const ppi_stack *stack, uint64_t word,
                                uint64_t *flow) {
   uint64_t depth = word & 0xffffu;

@@ -7,7 +7,7 @@
 
 PPROF_BEGIN_C_
 
-// What a range that is no stack frame takes over from the innermost frame.
+// A range outside the stack inherits this from the innermost frame.
 typedef struct ppi_inherited {
   uint64_t flow;
   const uint64_t *more_flows;

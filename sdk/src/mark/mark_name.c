@@ -31,7 +31,7 @@ static uint32_t decide(const ppi_lane *lane, uint32_t number) {
   return number ? ppi_site_decide(number, lane->stack_epoch) : 0;
 }
 
-// What a cache holds of one key in one epoch.
+// The cache's entry of one key in one epoch.
 typedef struct wanted {
   ppi_cached_name *cache;
   uintptr_t key;
@@ -103,9 +103,9 @@ static const char *copy_name(ppi_thread *thread, const char *text,
   return memcpy(copy, text, size);
 }
 
-// What a name is compared with the next time that it comes, from this address
-// or from another. Text of an earlier epoch is not even looked at: it may be
-// another session's.
+// Keeps the text to which the name is compared when it comes again, from this
+// or another address. Text of an earlier epoch is never read: it may be another
+// session's.
 static uint32_t remember_name(const wanted *by_address, const wanted *by_text,
                               const ppi_lane *lane, uint32_t number) {
   const char *text = ppi_names_text_of(ppi_recorder_in_force.names, number);
@@ -148,7 +148,7 @@ static inline void follow_names(ppi_name_cache *cache) {
   cache->generation = generation;
 }
 
-// What is excluded has no number: its text may be one that goes.
+// An excluded name has no number: its text may go.
 static void drop(ppi_cached_name *places, const ppi_names *names) {
   for (uint32_t i = 0; i < PPI_NAME_CACHE; i++) {
     uint32_t id = __atomic_load_n(&places[i].id, __ATOMIC_RELAXED);

@@ -31,7 +31,7 @@ bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   return true;
 }
 
-// What was added to the range before this one, or came too late for it.
+// Work that was added to the slot's previous range, or came too late for it.
 static __attribute__((noinline, cold)) void forget_work(ppi_slot *slot) {
   memset(&slot->work, 0, sizeof slot->work);
 }
@@ -371,9 +371,9 @@ bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out) {
              PPI_STATE(0, out->gen, PPI_SLOT_OPEN);
 }
 
-// Several threads may add. A place is claimed by the count, then filled; until
-// then it holds 0, which readers leave out, because whoever claims a place
-// clears the next one first.
+// Several threads may add. A place is claimed by the count, then filled. Until
+// then it has 0, which readers leave out: each claim first clears the next
+// place.
 static void add_slot_flow(ppi_lane *lane, ppi_slot *slot, uint64_t flow) {
   uint32_t at = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
   do {

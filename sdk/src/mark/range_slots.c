@@ -28,9 +28,9 @@ void ppi_range_slots_begin(void) {
   slots.is_whole = false;
 }
 
-// What a thread keeps in its block no other can use: little, where little is
-// there.
-// All of them together keep a part of the table only, however many they are.
+// Slots in a thread's block are of no use to others, so a small table allows
+// only few. All blocks together have only a part of the table, however many
+// threads there are.
 static uint32_t most_at_once(const ppi_table *table, uint32_t number) {
   uint32_t all = __atomic_load_n(&slots.is_whole, __ATOMIC_RELAXED)
                      ? ppi_table_num_slots(table)

@@ -9,8 +9,8 @@
 
 PPROF_BEGIN_C_
 
-// What markers use of the session in force. Changed only while the epoch is 0
-// and no thread is busy.
+// The part of the session in force that markers use. Changed only while the
+// epoch is 0 and no thread is busy.
 typedef struct ppi_recorder {
   ppi_spool spool;
   ppi_names *names;

@@ -80,7 +80,7 @@ void pprof_request_end(pprof_request request) {
   if (request.range.id) pprof_range_end(request.range);
 }
 
-// What is added to a request.
+// An addition to a request.
 typedef struct point {
   uint64_t flow, num;
   uint8_t kind;

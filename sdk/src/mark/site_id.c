@@ -102,8 +102,8 @@ static uint32_t own_id(const pprof_site *site, bool stays, uint32_t epoch) {
   return id ? ppi_site_decide(id, epoch) : 0;
 }
 
-// Nothing is published by it: markers use the id alone, and whoever wants the
-// name asks ppi_names_site_record.
+// Publishes nothing: markers use the id alone; ppi_names_site_record has the
+// name.
 static void keep_id(pprof_site *site, uint32_t id, uint32_t epoch) {
   __atomic_store_n(&site->state_, (uint64_t)epoch << 32 | id, __ATOMIC_RELAXED);
 }

@@ -17,8 +17,7 @@ static bool use_chunk(const ppi_spool *spool, ppi_table *table, uint32_t num,
                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-// Whoever comes second finds the chunk there, and makes it count if the first
-// has not.
+// The second thread finds the chunk there, and counts it if the first has not.
 bool ppi_table_grow(ppi_spool *spool, ppi_table *table) {
   uint32_t slots = ppi_table_num_slots(table);
   uint32_t num = slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;

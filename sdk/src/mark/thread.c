@@ -31,10 +31,10 @@ void ppi_thread_unlock(void) {
   pthread_mutex_unlock(&threads.mutex);
 }
 
-// What markers look at before they look at the page, while a process sleeps.
+// While a process sleeps, markers read this before they read the page.
 static struct {
   void (*wake)(void);  // atomic
-  pid_t pid;           // who sleeps: a child by vfork has our memory
+  pid_t pid;           // the sleeping process: a vfork child has our memory
   uint32_t epoch;      // no session's
 } sleep_now;
 
@@ -145,9 +145,10 @@ static ppi_thread *new_block(void) {
   return thread;
 }
 
-// A signal handler's marker behind a thread's last destructor attaches it once
-// more, and nobody says that it leaves; nor does who is cancelled inside a
-// marker. A few blocks in each call: with many threads all would take long.
+// A signal handler's marker after a thread's last destructor attaches it once
+// more, and then nothing reports its end. The same is true of a thread that is
+// cancelled inside a marker. A few blocks in each call: with many threads, all
+// would take long.
 #define CHECKED_AT_ONCE 8
 static ppi_thread *find_gone(uint32_t self) {
   ppi_thread *found = NULL;

@@ -82,8 +82,8 @@ PPI_STATIC_ASSERT(offsetof(ppi_thread, stacks) + offsetof(ppi_stack, domain) ==
 extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
     __attribute__((tls_model("initial-exec")));
 
-// What a marker is: it decides what is counted, and balanced, where there is no
-// lane for it.
+// The kind of a marker: it decides how a marker without a lane is counted and
+// balanced.
 typedef enum ppi_intent {
   PPI_ADDS = 0,  // to what is there, or ends it; nothing is lost
   PPI_BEGINS,    // something that is counted lost

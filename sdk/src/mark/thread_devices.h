@@ -8,8 +8,8 @@
 
 #define PPI_DEVICE_STACK 64u
 
-// What a thread knows of a stream's handle; used only where it is of this
-// session, and only until the backend says something else.
+// A thread's entry of a stream's handle. It is used only in its session, and
+// only until the backend answers otherwise.
 #define PPI_KNOWN_STREAMS 8u
 typedef struct ppi_known_stream {
   const void *session;  // of the device

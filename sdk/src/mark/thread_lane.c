@@ -116,8 +116,8 @@ static ppi_lane *lose(ppi_lane *lane, ppi_intent intent) {
   return NULL;
 }
 
-// The collector may be cutting this very stack; whoever swaps the edge word
-// does it, and to the end.
+// The collector may be cutting this same stack; the side that swaps the edge
+// word cuts all of it.
 static bool cut(ppi_lane *lane, uint32_t stack_epoch, uint32_t epoch) {
   ppi_calm before;
   ppi_mask_signals(&before);
@@ -245,7 +245,7 @@ static void leave_lane(ppi_thread *thread, ppi_stack *at, uint32_t epoch) {
     // While nothing is recorded the collector cuts the stack at its edge.
     if (epoch && catch_up(thread, at, epoch, PPI_ADDS)) {
       uint32_t open = PPI_DEPTH(lane->commit);
-      // What a thread that is gone took of its CPU nobody can ask any more.
+      // The CPU use of a thread that is gone cannot be read any more.
       bool is_self = thread == ppi_thread_self;
       ppi_lane_make_room(&ppi_recorder_in_force.spool, lane, 0);
       ppi_lane_close(

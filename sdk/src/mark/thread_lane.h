@@ -14,9 +14,9 @@ ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent);
 // the marker has looked at the epoch; the thread stays busy.
 ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
                                  uint32_t epoch, ppi_intent intent);
-// ppi_stack_refresh has a stack know its lane by heart, ppi_thread_refresh the
-// stack that has `lane`. Whatever gives the lane frames calls it; who gives it
-// chunks may.
+// ppi_stack_refresh updates a stack's copy of its lane, ppi_thread_refresh that
+// of the stack with `lane`. Call it after a lane gets frames; after it gets
+// chunks, the call is optional.
 void ppi_stack_refresh(ppi_stack *stack);
 void ppi_thread_refresh(ppi_thread *thread, const ppi_lane *lane);
 // ppi_thread_follow does so within a marker, for a lane that is of this

@@ -66,10 +66,10 @@ const char *ppi_names_shown(const ppi_names *names,
 bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
                     const char *value);
 
-// ppi_names_again answers definitions that took the place of others, which who
-// has walked to the end does not meet: *cursor starts at 0; NULL where there is
-// no further one yet. ppi_names_num_again is what *cursor may come to; what is
-// walked for it after it was read has all categories of theirs. Collector.
+// ppi_names_again answers definitions that took the place of others behind a
+// finished walk: *cursor starts at 0; NULL: no further one yet.
+// ppi_names_num_again is the bound of *cursor. A walk up to that bound, after
+// it was read, has all of their categories. Collector.
 uint64_t ppi_names_num_again(const ppi_names *names);
 const ppi_definition_record *ppi_names_again(const ppi_names *names,
                                              uint64_t *cursor);

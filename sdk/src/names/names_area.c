@@ -26,7 +26,7 @@ static ppi_definition_record *record_at(const ppi_spool *spool,
   return (void *)(chunk + offset % PPI_CHUNK_SIZE);
 }
 
-// What is left of the chunk from `cursor` on holds no record.
+// The rest of the chunk from `cursor` on has no record.
 static bool is_rest(const ppi_spool *spool, uint64_t cursor) {
   return -cursor % PPI_CHUNK_SIZE < SMALLEST
              ? cursor % PPI_CHUNK_SIZE != 0
@@ -143,8 +143,8 @@ static void split(ppi_names_area *area, const ppi_spool *spool, uint64_t at,
   put_on_list(area, spool, at + size);
 }
 
-// Before anything is written there: who copies the area while this runs looks
-// whether the number has stayed, so that it has no record in pieces.
+// Called before a write there. A reader that copies the area meanwhile checks
+// that the number has stayed, so it never has a partial record.
 static ppi_definition_record *begin_change(ppi_spool *spool, uint64_t at) {
   uint64_t *changes = &spool->header->names_changes;
   __atomic_store_n(changes, *changes + 1, __ATOMIC_RELAXED);
@@ -196,7 +196,7 @@ bool ppi_names_area_publish(ppi_spool *spool, ppi_definition_record *record,
   }
   uint64_t end = place + record->size;
   record->kind = kind;
-  // Pairs with the acquire of whoever walks the names.
+  // Pairs with the acquire of threads that walk the names.
   __atomic_store_n(&header->names_end, end, __ATOMIC_RELEASE);
   // Records must not take the last chunk from names that are still to come.
   if (end % PPI_CHUNK_SIZE >= PPI_CHUNK_SIZE / 2)

@@ -54,8 +54,8 @@ typedef struct ppi_names_area {
 ppi_definition_record *ppi_names_area_take(ppi_names_area *area,
                                            ppi_spool *spool, uint64_t size,
                                            bool again, uint64_t *out_place);
-// ppi_names_area_publish makes it a record. True: it took another's place, so
-// that who has walked up to the end does not meet it.
+// ppi_names_area_publish makes it a record. True: it took another's place, so a
+// walk that has reached the end does not find it.
 bool ppi_names_area_publish(ppi_spool *spool, ppi_definition_record *record,
                             uint64_t place, uint32_t kind);
 void ppi_names_area_give(ppi_names_area *area, ppi_spool *spool,

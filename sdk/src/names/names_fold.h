@@ -17,7 +17,7 @@ uint32_t ppi_names_category(const ppi_names *names, const char *name,
 // `name` the first `len` bytes count.
 bool ppi_names_folds(const ppi_names *names, bool is_nvtx, const char *name,
                      size_t len);
-// What a sink gets of a folded name beside its site: nothing where names are
+// A sink's input for a folded name beside its site: nothing where names are
 // stored as hashes.
 typedef enum ppi_reported {
   PPI_REPORTED_NOTHING = 0,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ids are taken back from names that were not used for longest, once half of
-// what was left is gone, so that names may come without end. In three steps,
-// with time between: they leave the table; whoever has one still says so; the
-// rest are given again. The collector's, but for what adds names meanwhile.
+// Takes ids back from the names that were unused for longest, once half of the
+// remaining room is gone, so that names may come without end. It has three
+// steps, with time between. Names leave the table; holders of an id report it;
+// all other ids are given again. Only the collector calls it, except for the
+// parts that add names meanwhile.
 #pragma once
 
 #include "names/names.h"
@@ -15,9 +16,9 @@ PPROF_BEGIN_C_
 void ppi_names_new_round(ppi_names *names);
 void ppi_names_used(ppi_names *names, uint32_t site);
 bool ppi_names_are_crowded(ppi_names *names);
-// ppi_names_retire takes the older half of those that may go out of the table:
-// who looks one of their names up gets another id. It answers how many leave,
-// with those of earlier times that somebody has still.
+// ppi_names_retire takes the older half of the names that may go out of the
+// table: a lookup of one then gets another id. It answers the number of leaving
+// names, including earlier ones that are still in use.
 uint32_t ppi_names_retire(ppi_names *names);
 // ppi_names_leaves: is it one of these? Any id that is not one answers false.
 bool ppi_names_leaves(const ppi_names *names, uint32_t id);

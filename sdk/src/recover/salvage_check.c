@@ -67,7 +67,7 @@ static bool claim_part(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk,
 }
 PPI_STATIC_ASSERT(PPI_LANES_PER_CHUNK == 8, "a bit each");
 
-// What is claimed is read, too.
+// Claims a chunk and reads it.
 static bool claim(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk) {
   return claim_part(spool, claimed, chunk, 0xff) &&
          ppi_spool_fill(spool, chunk * PPI_CHUNK_SIZE, PPI_CHUNK_SIZE);

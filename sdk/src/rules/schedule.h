@@ -25,7 +25,7 @@ typedef enum ppi_phase {
   PPI_PHASE_RECORD = 2
 } ppi_phase;
 
-// What a rule, or all of them, want. Steps and times of one window share
+// The result of one rule or of all. Steps and times of one window share
 // `cycle`; where it changes, one window ends and the next begins.
 typedef struct ppi_step_phase {
   ppi_phase phase;

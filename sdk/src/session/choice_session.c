@@ -37,7 +37,7 @@ static bool same_globs(const char *const *a, size_t num_a, const char *const *b,
   return true;
 }
 
-// What a running session cannot change.
+// The part that a running session cannot change.
 static bool is_fixed_alike(const ppi_choice *a, const ppi_choice *b) {
   return a->timer_only == b->timer_only && a->hash_names == b->hash_names &&
          PPI_MAX(a->requests_every, 1u) == PPI_MAX(b->requests_every, 1u) &&

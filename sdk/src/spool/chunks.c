@@ -77,7 +77,7 @@ void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
           MADV_POPULATE_WRITE);
 }
 
-// What is still to come counts, too; what does not come does not.
+// Expected chunks count, too; refused ones do not.
 static uint32_t end_of_pool(const ppi_spool *spool) {
   uint32_t num = ppi_spool_num_allocated(spool->header);
   uint32_t more = __atomic_load_n(&spool->seen_allocated, __ATOMIC_RELAXED) +

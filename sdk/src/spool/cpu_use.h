@@ -35,7 +35,7 @@ void ppi_cpu_use_end(ppi_cpu_file *file, ppi_cpu_use *out);
 void ppi_cpu_use_since(ppi_cpu_use *begun, const ppi_cpu_use *now);
 void ppi_cpu_use_export(const ppi_cpu_use *use, pprof_cpu_use *out);
 
-// ppi_cpu_file_close closes it, once, whoever calls.
+// ppi_cpu_file_close closes it, once, from any thread.
 void ppi_cpu_file_close(ppi_cpu_file *file);
 // ppi_cpu_file_check answers NULL where the kernel has such files, or else why
 // not, in `why`.

@@ -81,7 +81,7 @@ ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid) {
   lane->tid = tid;
   lane->serial =
       __atomic_add_fetch(&spool->header->num_lanes, 1, __ATOMIC_RELAXED);
-  // Pairs with the acquire of whoever lists the lanes.
+  // Pairs with the acquire of threads that list the lanes.
   __atomic_store_n(&lane->state, PPI_LANE_LIVE, __ATOMIC_RELEASE);
   return lane;
 }
@@ -143,8 +143,8 @@ ppi_frame *ppi_lane_put_balance(ppi_lane *lane, uint32_t depth, uint8_t flags) {
   return frame;
 }
 
-// Whoever copies the stack meanwhile goes on with the old frames, which stay as
-// they are; a kill on either side of a store leaves a whole stack.
+// A thread that copies the stack meanwhile uses the old frames, which stay
+// unchanged; a kill on either side of a store leaves a whole stack.
 bool ppi_lane_deepen(ppi_spool *spool, ppi_lane *lane) {
   if (lane->num_frames == PPI_MAX_FRAMES) return false;
   uint32_t chunk = ppi_chunk_take(spool);
@@ -300,8 +300,8 @@ void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
 void ppi_edge_append(ppi_spool_header *header, const ppi_edge *edge) {
   uint64_t num = header->num_edges;
   ppi_edge *slot = &header->edges[num % PPI_MAX_EDGES];
-  // Who looks for an older epoch may pass by here; the rest is read only where
-  // the epoch is the one that was looked for.
+  // A search for an older epoch may read this; it reads the rest only if the
+  // epoch is the wanted one.
   __atomic_store_n(&slot->old_epoch, edge->old_epoch, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->new_epoch, edge->new_epoch, __ATOMIC_RELAXED);
   slot->ticks = edge->ticks;

@@ -200,8 +200,8 @@ static bool make_file(ppi_spool *spool, const char *dir) {
   return false;
 }
 
-// What of the folder's quarter no spool has, and of what is configured and the
-// cgroup gives, must hold the first few chunks.
+// The first few chunks must fit the free part of the folder's quarter, the
+// configured limit and the cgroup's.
 static bool has_room(ppi_spool *spool, const char *dir) {
   ppi_spool_limit limit = ppi_spool_limit_in(dir, spool->size);
   spool->staging_chunks = staging_first(
@@ -286,7 +286,7 @@ const char *ppi_spool_want(void) {
   return want[0] ? want : NULL;
 }
 
-// The collector's; whoever asks how much is free may be another.
+// Set by the collector; other threads may ask for the free memory.
 static void publish_room(ppi_spool *spool, uint32_t allocated, uint32_t room) {
   __atomic_store_n(&spool->room, room, __ATOMIC_RELAXED);
   __atomic_store_n(&spool->seen_allocated, allocated, __ATOMIC_RELAXED);

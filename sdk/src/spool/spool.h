@@ -100,10 +100,10 @@ typedef struct ppi_work {
 #define PPI_LANE_RECORDS 64u
 #define PPI_FIRST_SLOT (PPI_SLOTS_PER_CHUNK - PPI_LANE_RECORDS)
 #define PPI_LANE_CHUNKS 1024u
-// What directories count in.
+// The unit of directories.
 #define PPI_UNIT 2048u
 #define PPI_UNITS_PER_CHUNK (PPI_CHUNK_SIZE / PPI_UNIT)
-// What a thread's row is called, with its zero.
+// The bytes of a row's name, with its zero.
 #define PPI_LANE_NAME 232u
 
 // FREE: spare. INIT: being laid out. LIVE: a thread has it. LEFT: its thread is
@@ -115,8 +115,8 @@ enum {
   PPI_LANE_INIT = 3
 };
 
-// What a stream, or a thread on any stream, finished last, for a look at a
-// hang. `version` is odd while it is being written, 0 where there is none.
+// The last finished range of a stream, or of a thread on any stream, for a look
+// at a hang. `version` is odd while it is being written, 0 if there is none.
 // Streams share places by id.
 #define PPI_FINISHED_STREAMS 128u
 typedef struct ppi_finished {
@@ -139,7 +139,7 @@ typedef struct ppi_lane {
   int64_t frames_at;     // owner: where its frames lie, in bytes from here
   uint64_t num_frames;   // owner: room there; read before `frames_at`
   uint32_t stack_epoch;  // the epoch the open frames belong to
-  uint32_t edge;         // compare-and-swapped by who cuts the stack
+  uint32_t edge;  // compare-and-swapped by the thread that cuts the stack
   uint32_t before_left;  // surplus pops that belong to frames cut earlier
   uint32_t too_deep;     // open ranges beyond PPI_MAX_DEPTH
   uint32_t state;
@@ -194,15 +194,15 @@ enum {
   PPI_SLOT_RESOLVED = 4  // it has its seq (and device times)
 };
 
-// What a slot's `cpu` is. NONE: nobody asks for it. BEGUN: its thread's use
+// The state of a slot's `cpu`. NONE: not asked for. BEGUN: its thread's use
 // when it began. KNOWN: from then to its end.
 enum { PPI_CPU_SLOT_NONE, PPI_CPU_SLOT_BEGUN, PPI_CPU_SLOT_KNOWN };
 
 // One cross-thread or device range. The table's states[] hold {seq:37, gen:24,
 // state:3}; the word's release store publishes what lies here.
 typedef struct ppi_slot {
-  // The first line is all that most ranges need: markers write it and the
-  // collector reads it, and the rest stays in the caches of whoever has it.
+  // The first line has everything that most ranges need: markers write it and
+  // the collector reads it. The rest stays in its owner's cache.
   uint64_t start, end;  // ticks
   uint64_t device_start_ns, device_end_ns;
   uint32_t site, lane;
@@ -484,7 +484,7 @@ static inline ppi_record *ppi_lane_slot(const uint8_t *base,
 static inline uint64_t ppi_lane_number(const ppi_lane *lane, uint64_t slot) {
   return slot - PPI_FIRST_SLOT + lane->first_number;
 }
-// What the directory has for the lane's own records.
+// The directory's entry for the lane's own records.
 static inline uint32_t ppi_lane_first_unit(const uint8_t *base,
                                            const ppi_lane *lane) {
   const uint8_t *own = (const uint8_t *)lane->own_records;
@@ -516,7 +516,8 @@ static inline uint32_t ppi_table_num_slots(const ppi_table *table) {
 }
 static inline ppi_slot *ppi_table_slot(const uint8_t *base,
                                        const ppi_table *table, uint32_t index) {
-  // Who loses the race to put it there writes, too, as the sanitizer sees it.
+  // Relaxed for the thread sanitizer: the loser of the race to put the chunk
+  // there counts as a writer.
   uint32_t chunk = __atomic_load_n(
       &table->chunks[index / PPI_SLOTS_PER_TABLE_CHUNK], __ATOMIC_RELAXED);
   return (ppi_slot *)(void *)(base + (uint64_t)chunk * PPI_CHUNK_SIZE) +

@@ -14,10 +14,9 @@ PPROF_BEGIN_C_
 // ppi_spool_folders answers how many there are, two at most. Its texts are the
 // environment's.
 size_t ppi_spool_folders(const char *out[2]);
-// ppi_spool_visit calls `visit` for what looks like a spool of `owner` in the
-// folders where a session puts it by itself. Answers how many are of others:
-// whoever is not asked for by name has no part in what this user does, root
-// included.
+// ppi_spool_visit calls `visit` for files that look like a spool of `owner`, in
+// the sessions' default folders. Answers the number of other users' spools.
+// Without a path in the request, these are left alone, even by root.
 unsigned ppi_spool_visit(uid_t owner,
                          void (*visit)(const char *path, void *user),
                          void *user);

@@ -49,9 +49,9 @@ static uint64_t quarter_left(uint64_t free, uint64_t spools) {
   return quarter > spools ? quarter - spools : 0;
 }
 
-// What is left of the folder's quarter; no less where nobody can say. Spools
-// are looked for only where all that is in the folder might matter if it were
-// theirs.
+// The rest of the folder's quarter; unlimited if it is unknown. Spools are
+// listed only if the limit could matter with all of the folder's used bytes as
+// spools.
 static uint64_t shared_room(const char *folder, const ppi_fd_id *own,
                             uint64_t taken, uint64_t most) {
   struct statfs found;

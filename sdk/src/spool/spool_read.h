@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A spool's bytes in the reader's own memory. Its file is never mapped by who
-// only reads it: whoever may write to it could cut it under the mapping, or
-// change what was checked before it is used.
+// Reads a spool's bytes into the reader's own memory. Its file is never mapped
+// only to read it: a process that may write to it could cut it under the
+// mapping, or change checked bytes before their use.
 #pragma once
 
 #include "spool/spool.h"

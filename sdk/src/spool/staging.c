@@ -93,7 +93,7 @@ bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
 }
 
 // Each byte between tail and head has the same place with either length, so one
-// store does it, whoever looks meanwhile.
+// store changes it for all readers.
 bool ppi_staging_double(ppi_staging *staging) {
   uint64_t size = size_of(staging);
   uint64_t tail = __atomic_load_n(&staging->tail, __ATOMIC_ACQUIRE);

@@ -32,8 +32,8 @@ typedef struct ppi_staging {
 // and its log_path is that of the dump. It lies a number of pages behind a log
 // writer's staging ring, and so is found from that.
 #define PPI_RING_PAGE 4096u
-// The number of dropped events is stored for a tail: whoever reads takes the
-// count of the tail that holds, and so is right on either side of its store.
+// The number of dropped events is stored for a tail. A reader takes the count
+// of the current tail, and so is right on either side of its store.
 typedef struct ppi_ring {
   uint64_t before_ns;  // what a dump holds before its moment
   struct {

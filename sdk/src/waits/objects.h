@@ -19,7 +19,8 @@ typedef struct ppi_object {
   uint64_t release;   // atomic: thread << 32 | site << 12 | number
   uint64_t inner;     // atomic: of a range that ended before a release, inside
                       // of where that was: end << 32 | site
-  uint32_t holder;    // atomic: of an interpreter's lock, who left a wait last
+  uint32_t holder;  // atomic: of an interpreter's lock, the last thread to end
+                    // a wait
   uint32_t is_interpreter;
   uint64_t used;                    // atomic: when, in turns of the table
   uint64_t num_short, short_ticks;  // atomic

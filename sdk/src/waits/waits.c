@@ -199,7 +199,7 @@ static void find_waker(pprof_wait_ *wait, const ppi_object *object,
                        uint64_t start, bool timed_out) {
   uint64_t release = __atomic_load_n(&object->release, __ATOMIC_ACQUIRE);
   bool is_new = (release & RELEASES) != wait->releases;
-  // Who has the interpreter's lock by now took it without a wait.
+  // The present owner of the interpreter's lock took it without a wait.
   if (timed_out) {
     wait->numbers[PPI_WAIT_HOW] |= PPI_WAIT_TIMED_OUT;
     if (object->is_interpreter) wait->numbers[PPI_WAIT_BY] = 0;

@@ -313,7 +313,7 @@ static bool is_made(const recovery *job, const char *path, const char *uuid) {
   return same;
 }
 
-// A dump whose writing was cut has that name, too.
+// A dump of a process that died during a dump has that name, too.
 static bool is_used(const char *name) {
   char part[PPI_RECOVER_PATH_MAX + 8];
   snprintf(part, sizeof part, "%s.part", name);

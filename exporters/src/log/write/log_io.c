@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The I/O thread copies a block out of the ring before writing it: if its
-// writer gives up on it meanwhile, the ring's memory may go away.
+// Runs the I/O thread. It copies a block out of the ring before writing it: if
+// its writer gives up on it meanwhile, the ring's memory may go away.
 #include "log/write/log_io.h"
 
 #include <errno.h>

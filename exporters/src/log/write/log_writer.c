@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The log writer: a sink on the collector's thread that closes blocks into a
-// staging ring and does not wait for the disk, but in finish and, for its first
-// blocks, in begin.
+// Implements the log writer, a sink on the collector's thread that closes
+// blocks into a staging ring. It waits for the disk only in finish and, for its
+// first blocks, in begin.
 #include "log/write/log_writer.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   log_writer *writer = writer_of(sink);
   ppi_rotate_see(&writer->rotate, lane);
   if (writer->budget.full) {
-    // What the log lacks is counted, once and for all.
+    // Records that the log lacks are counted, once and for all.
     *out_seq = ppi_rotate_lane_end(&writer->rotate, lane);
     return true;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of rules, and the order of their findings.
+// Runs the table of rules, and sorts their findings.
 #include "report/findings/findings.h"
 #include "report/figures/sum.h"
 

@@ -94,7 +94,7 @@ void ppi_limit_say_gaps(ppi_limit_search *search);
 // ppi_limit_list_servers fills the servers of the verdict, the busiest ones.
 void ppi_limit_list_servers(ppi_limit_search *search);
 
-// What requests wait for, as rows.
+// The awaited things of requests, as rows.
 
 // ppi_blame_show divides the answer's row of time between stages, to the
 // nanosecond, in the ratio of the examined requests. It lists their pieces in

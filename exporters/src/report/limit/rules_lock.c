@@ -62,7 +62,7 @@ static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
   return num;
 }
 
-// ---- who has it ----
+// ---- the holder ----
 
 static void find_holder(const ppi_limit_model *model, const ppi_row_calls *of,
                         const wait *waits, size_t num, double *times_ns,
@@ -91,7 +91,7 @@ static void find_holder(const ppi_limit_model *model, const ppi_row_calls *of,
     out->held_by_row = times_ns[model->num_names + out->row] / all_ns;
 }
 
-// ---- who waits ----
+// ---- the waiting threads ----
 
 static void find_waiters(const ppi_limit_model *model, bool *is_known,
                          lock *out) {

@@ -225,7 +225,7 @@ static uint64_t blame_edge(walk *at, ppi_interval gap, uint64_t idle_ns,
   return other_ns;
 }
 
-// What the request waits for before `call` begins.
+// Divides the gap before `call` by the things that the request waits for.
 static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
                       const ppi_limit_call *call) {
   const ppi_limit_model *model = at->model;

@@ -174,7 +174,7 @@ static uint32_t begun(pprof_session *session, const char *name) {
     answer |= PPI_CAPTURE_MOVED;
   for (size_t i = 0; i < windows->capture.num_rules; i++) {
     ppi_rule_state *state = counting(windows, i, name);
-    // What begins beside the last one may end before it.
+    // An occurrence that begins beside the last one may end before it.
     if (!state || !state->is_open || state->has_last ||
         state->seen < windows->capture.rules[i].marker.to)
       continue;

@@ -16,7 +16,7 @@ void ppi_windows_publish(pprof_session *session);
 void ppi_windows_end(pprof_session *session);
 // With the mutex: after a start that failed.
 void ppi_windows_forget(pprof_session *session);
-// The child has neither the windows nor who may hold the mutex.
+// The child has neither the windows nor the thread that may hold the mutex.
 void ppi_windows_in_forked_child(pprof_session *session);
 
 // With the mutex: the time, never before what this answered earlier. Processors

@@ -220,11 +220,11 @@ void ppi_checkpoint_take(pprof_session *session) {
   header->last_ticks = now;
 }
 
-// Slots are looked at after all that had ended was delivered: one that is
-// pending still is delivered later, by the collector, who is here. All that
-// began before the checkpoint's time is in them: those markers were over when
-// the lanes had been taken.
-// What begins later is reported later; what is listed is open until then.
+// Slots are read after all ended ranges were delivered. A pending one is
+// delivered later, by this same collector. The slots include every range that
+// began before the checkpoint's time: those markers were over when the lanes
+// had been taken. Later ranges are reported later; listed ones are open until
+// then.
 static void keep_before(ppi_open_list *list, uint64_t time_ns) {
   size_t kept = 0;
   for (size_t i = 0; i < list->num; i++) {

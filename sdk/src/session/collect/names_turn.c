@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A name that left the table is in nobody's hands once
+// Takes ids back. A name that left the table is unused once
 //   1. each thread was in no marker since, so that none is about to keep it,
 //   2. it was taken out of the threads' caches,
-//   3. and each thread was in no marker once more;
-//   4. then no frame, slot or graph has it that did not have it before, so what
-//      has none of it never will;
+//   3. each thread was in no marker once more;
+//   4. no frame, slot or graph has it (none can get it after step 3);
 //   5. the records that there are by then are kept, and the flight recorder's
-//      ring has dropped them: whoever reads the spool after a kill needs the
-//      name no more.
+//      ring has dropped them: a reader of the spool after a kill does not need
+//      the name.
 #include "session/collect/names_turn.h"
 
 #include "device/graph.h"
@@ -32,7 +31,7 @@ static bool is_outside(const ppi_thread *thread) {
   return false;
 }
 
-// Whether all threads were outside since the look `seen` began.
+// Whether all threads were outside since the look with that number began.
 static bool all_were_outside(uint32_t seen) {
   bool all = true;
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {

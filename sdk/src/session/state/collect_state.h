@@ -33,7 +33,7 @@ typedef struct ppi_open_list {
   bool failed;  // out of memory
 } ppi_open_list;
 
-// Whoever reads the log holds each of them until the next checkpoint.
+// A reader of the log keeps each record in memory until the next checkpoint.
 #define PPI_MANY_UNCHECKED (1u << 18)
 
 typedef struct ppi_collect {

@@ -17,8 +17,8 @@ void ppi_wakeup_destroy(ppi_wakeup *wakeup) {
   pthread_cond_destroy(&wakeup->from_collector);
 }
 
-// Not waiting for the mutex: a marker in a signal handler may have interrupted
-// whoever has it. The collector then looks a wait later, which is short.
+// Does not wait for the mutex: a marker in a signal handler may have
+// interrupted its owner. The collector then looks one short wait later.
 void ppi_wakeup_wake(ppi_wakeup *wakeup) {
   __atomic_store_n(&wakeup->is_woken, true, __ATOMIC_RELAXED);
   if (pthread_mutex_trylock(&wakeup->mutex) != 0) return;
