@@ -115,7 +115,7 @@ static int device_of(cl_command_queue queue) {
 // ---- commands, on the program's threads ----
 
 typedef struct layer_call {
-  uint32_t correlation;  // 0: nobody looks
+  uint32_t correlation;  // 0: not traced
   bool is_sample;
   uint64_t begin;
   cl_event own, *event;

@@ -56,7 +56,7 @@ typedef struct ppi_running {
   char config_path[PATH_MAX];  // "": there was no file
   char touch_path[PATH_MAX];
   char metrics_path[PATH_MAX];  // "": none
-  int metrics_fd;               // the control thread's; -1: no viewer yet
+  int metrics_fd;               // the control thread's; -1: not opened yet
   ppi_fd_id metrics_id;
 } ppi_running;
 

@@ -68,9 +68,9 @@ static uint64_t queued_ns(void) {
   return is_known ? (uint64_t)waited : 0;
 }
 
-// A thread that is late and did not wait for a processor was stopped, and so
-// were all others. Where it waited for one, or nobody knows, everything stood
-// still if the process used no processor meanwhile.
+// A thread that is late without waiting for a processor was stopped, and so
+// were all others. If it did wait, or that is unknown, everything stood still
+// if the process used no processor meanwhile.
 static bool stood_still(uint64_t late_ns, uint64_t used_ns,
                         uint64_t waited_ns) {
   bool is_known = stall.queued_ns > 0;

@@ -21,7 +21,7 @@ PPROF_BEGIN_C_
 typedef struct ppi_machine_options {
   uint64_t without;  // bits of sources, in the order above
   bool is_by_hand;   // no thread: ppi_machine_sample asks; a test's
-  // Takes a note that says which sources are absent; NULL: nobody.
+  // Takes a note with the absent sources; NULL: not wanted.
   void (*note)(void *user, const char *key, const char *text);
   void *user;
 } ppi_machine_options;

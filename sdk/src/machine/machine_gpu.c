@@ -13,8 +13,7 @@ enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, SENSOR_GPU = 0 };
 // A list of processes is the dearest answer. A process that begins or ends
 // changes the memory that is in use; else a list in so many answers will do.
 enum { MOST_UNLISTED = 8 };
-// Of a process namespace that is nobody's child: numbers in it are the
-// driver's.
+// The first process namespace: the driver uses its process numbers.
 #define FIRST_NAMESPACE "pid:[4026531836]"
 
 typedef struct gpu {
@@ -80,8 +79,8 @@ static void sample_limits(gpu *to, size_t i) {
     put(&to->busy, i, "busy_percent", use.gpu);
 }
 
-// -1: not known. A driver that does not list us, in a container or a virtual
-// machine, may list nobody.
+// -1: unknown. In a container or a virtual machine, a driver that does not list
+// us may list no process.
 static int other_processes(gpu *of, ppi_nvml_device device) {
   ppi_nvml_process all[PPI_NVML_PROCESSES];
   unsigned num = PPI_NVML_PROCESSES;

@@ -133,8 +133,8 @@ void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount) {
   __atomic_store_n(&slot->has_work, 1, __ATOMIC_RELEASE);
 }
 
-// Reports to an NVTX tool a range that nobody can end yet. Answers what is
-// added to its id: PPI_RANGE_EMITTED, or 0.
+// Reports to an NVTX tool a range that cannot be ended yet. Answers the bits
+// for its id: PPI_RANGE_EMITTED, or 0.
 static uint64_t notify_tool(const ppi_slot *slot, uint32_t index) {
   uint64_t emitted = ppi_emit_start(slot->site, slot->flows[0]);
   if (!emitted) return 0;

@@ -12,7 +12,7 @@
 
 // Given to a thread by its OS id, perhaps before its first marker.
 typedef struct ppi_os_name {
-  uint32_t tid;  // 0: nobody's
+  uint32_t tid;  // 0: free
   char name[PPI_THREAD_NAME];
 } ppi_os_name;
 

@@ -18,7 +18,7 @@ typedef struct ppi_spool_limit {
                      // less than that where it is ample
 } ppi_spool_limit;
 
-// Where `shared` is so many times what a spool may have, nobody has to share.
+// If `shared` is this many times a spool's limit, sharing does not matter.
 #define PPI_SPOOL_AMPLE 16
 
 // ppi_spool_limit_now looks them up for a spool at `path` (NULL: in no folder),

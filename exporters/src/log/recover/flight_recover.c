@@ -264,7 +264,7 @@ static void count(const recovery *job, uint64_t counts[PPI_NUM_TOTALS]) {
   const pprof_totals *totals = ppi_salvage_totals(job->salvage);
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
     counts[key] = ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
-  // As a part of the time of the whole run.
+  // CPU times are those of the whole run, not of the dump.
   for (int i = 0; i < 4; i++) counts[PPI_TOTAL_CPU_PROCESS_NS + i] = 0;
   counts[PPI_TOTAL_EXCLUDED] +=
       job->num_left_out + ppi_ring_overwritten(ppi_salvage_ring(job->salvage));

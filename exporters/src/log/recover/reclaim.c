@@ -36,7 +36,7 @@ enum {
   MOST_SPOOLS = 4096,  // of a folder; the others wait for the next start
   CALM_WAIT_MS = 100,
   UNUSED_S = 60,  // a new file may be in the making
-  NICE = 10       // low, but not idle: a file that it locks must be free soon
+  NICE = 10       // low, but not idle: others may wait for its locks
 };
 
 typedef struct leftover {

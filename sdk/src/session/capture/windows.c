@@ -173,7 +173,7 @@ static bool move(pprof_session *session, uint64_t now, bool renew) {
   ppi_step_phase want = wanted(windows, step, now_ns);
   if (want.phase == PPI_PHASE_RECORD &&
       windows->demand.state == PPI_DEMAND_WAITS) {
-    // Another request opens a window first: that is the demanded one.
+    // A rule opens a window first: that is then the demanded one.
     windows->demand.state = PPI_DEMAND_OPEN;
     windows->demand.end_step = step + 1 + windows->demand.steps;
     want = wanted(windows, step, now_ns);

@@ -16,7 +16,7 @@ typedef struct ppi_wakeup {
   pthread_cond_t to_collector, from_collector;
   uint64_t asked, done;  // full cycles (drain, checkpoint)
   bool stop;
-  bool is_woken;  // atomic; there is something to do, nobody waits for it
+  bool is_woken;  // atomic; there is work, and no thread waits for it
 } ppi_wakeup;
 
 void ppi_wakeup_init(ppi_wakeup *wakeup);
@@ -32,7 +32,7 @@ void ppi_wakeup_stop(ppi_wakeup *wakeup);
 // The collector's: whether it is to stop, and how many cycles were asked for.
 bool ppi_wakeup_look(ppi_wakeup *wakeup, uint64_t *out_asked);
 void ppi_wakeup_answer(ppi_wakeup *wakeup, uint64_t asked);
-// Waits for `ns`, or until somebody wakes it, or asks for more than `answered`.
+// Waits for `ns`, or until a wake-up, or a request for more than `answered`.
 void ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns);
 
 PPROF_END_C_
