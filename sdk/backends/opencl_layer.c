@@ -97,7 +97,7 @@ static cl_device_id parent_of(cl_device_id device) {
   return parent;
 }
 
-// That of the whole device for a part of one.
+// A part of a device has the number of the whole device.
 static int device_of(cl_command_queue queue) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   cl_device_id device = NULL;

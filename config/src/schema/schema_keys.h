@@ -178,7 +178,7 @@ typedef struct ppi_key {
   const char *path;  // "devices.mode"; "[]" stands for an item of a list
   ppi_key_type type;
   const char *fallback;  // as it would be written; NULL: none
-  // Of a path: 1, 1 when it may hold %w. Of a map: 1 when `on` and `off` are
+  // For a path: 1, 1 if it may contain %w. For a map: 1 if `on` and `off` are
   // values, too.
   uint64_t minimum, maximum;
   const char *const *choices;  // ends with NULL

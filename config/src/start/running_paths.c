@@ -22,7 +22,7 @@ static const char *where_of(const ppi_config_text *path) {
   return path->where[0] ? path->where : "output";
 }
 
-// Of a path shorter than PATH_MAX.
+// For a path shorter than PATH_MAX.
 static void folder_of(const char *path, char out[PATH_MAX]) {
   const char *slash = strrchr(path, '/');
   size_t len = slash ? (size_t)(slash - path) : 0;

@@ -121,7 +121,7 @@ uint32_t ppi_device_id(const char *backend, int index) {
   return id;
 }
 
-// Of two backends with one name the first has the id that was reserved.
+// If two backends have one name, the first one has the reserved id.
 static uint32_t take_id(const char *name) {
   pthread_mutex_lock(&devices.mutex);
   uint32_t id = id_in_list(name) ? 0 : reserved_id(name);

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #define RENEW_NS 1000000000u
-// Between attempts until the drift is known, and later: one costs the collector
-// TRIES times 100 us at most, so a few per cent at first, and then one.
+// The time between attempts: until the drift is known, and later. An attempt
+// costs the collector at most TRIES times 100 us: a few per cent at first, then
+// one.
 #define RETRY_NS 10000000u
 #define PAUSE_NS 50000000u
 // The shortest distance of two anchors that shows the drift: a bracket of 6 us

@@ -62,8 +62,8 @@ static uint32_t table_chunks(const ppi_spool *spool) {
   return PPI_MAX(PPI_MIN(all / 16, all / 3 / PPI_MAX(num_devices, 1u)), 1u);
 }
 
-// Those found before; where none was, pool 0, which is all that most backends
-// have.
+// The pools found before; if there are none, pool 0, the only one of most
+// backends.
 static void add_pools(ppi_device_session *session) {
   uint64_t seen[PPI_EVENT_POOLS];
   uint32_t num = ppi_device_pools(session->device, seen);

@@ -19,9 +19,9 @@ typedef struct ppi_text {
 struct pprof_run_info {
   const ppi_text *texts;
   size_t num_texts;
-  // Where a log writer puts closed blocks so that they survive the process;
-  // NULL when there is no live spool (reading, recovering). One writer takes
-  // it (ppi_staging_claim), further writers use memory of their own.
+  // A log writer's place for closed blocks that survive the process; NULL
+  // without a live spool (reading, recovering). One writer takes it
+  // (ppi_staging_claim), further writers use memory of their own.
   struct ppi_staging *staging;
 };
 

@@ -204,8 +204,8 @@ static bool put_word(ppi_fold *fold, const char **at, const char *end,
   return put_hole(fold);
 }
 
-// Where XLA's values begin: "NAME:#module=jit_f,program_id=1988#"; the end
-// where there are none.
+// The begin of XLA's values: "NAME:#module=jit_f,program_id=1988#"; the end if
+// there are none.
 static const char *values_of(const char *name, const char *end) {
   const char *tail = memchr(name, '#', (size_t)(end - name));
   bool has_values = tail && end - tail > 1 && end[-1] == '#' &&

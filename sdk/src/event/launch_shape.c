@@ -62,14 +62,14 @@ static const char *skip_blanks(const char *at) {
   return at + strspn(at, " \t\r\n");
 }
 
-// Behind the string that begins at `at`; NULL: it has no end.
+// The position after the string that begins at `at`; NULL: it has no end.
 static const char *skip_string(const char *at) {
   for (at++; *at && *at != '"'; at++)
     if (*at == '\\' && at[1]) at++;
   return *at ? at + 1 : NULL;
 }
 
-// Behind the value: where a comma or a bracket of this level stands.
+// The position after the value: the next comma or bracket of this level.
 static const char *skip_value(const char *at) {
   size_t depth = 0;
   for (; at && *at; at = *at == '"' ? skip_string(at) : at + 1) {

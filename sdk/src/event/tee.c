@@ -66,7 +66,7 @@ static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
   return missed->waits ? PPROF_STATUS_OK : sink->events(sink, batch);
 }
 
-// Behind the buffered events: an id may mean something else from here on.
+// Ordered after the buffered events: an id may have a new meaning from here on.
 static pprof_status tee_define(pprof_sink *base,
                                const pprof_definition *definition) {
   ppi_tee *tee = (ppi_tee *)base;

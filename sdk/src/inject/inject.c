@@ -117,14 +117,14 @@ static void count_invalid(void) {
                      __ATOMIC_RELAXED);
 }
 
-// Between enter and leave. Asked for names that are not known yet, and for too
-// long ones, of which only a part is known.
+// Between enter and leave. Called for names that are not known yet, and for too
+// long names, which are known in part.
 static size_t shorten(const char *name) {
   if (strnlen(name, PPI_MAX_NAME + 1) > PPI_MAX_NAME) count_cut();
   return cuts_names() ? ppi_name_end(name) : 0;
 }
 
-// Between enter and leave. What NVTX brought is not sent to a tool again.
+// Between enter and leave. Events from NVTX are not sent to a tool again.
 static inline uint32_t site_of(ppi_thread *thread, const ppi_lane *lane,
                                PPROF_INJECT_LABEL_) {
   uint32_t id = site ? ppi_site_id(site, lane->stack_epoch)

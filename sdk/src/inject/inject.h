@@ -83,7 +83,7 @@ PPROF_API void pprof_inject_mark_(uint32_t domain, PPROF_INJECT_LABEL_);
 PPROF_API pprof_range pprof_inject_begin_(uint32_t domain, PPROF_INJECT_LABEL_);
 PPROF_API void pprof_inject_count_(uint32_t domain, const char *name,
                                    uint64_t style, double value);
-// Of the innermost open range of that stack.
+// For the innermost open range of that stack.
 PPROF_API void pprof_inject_flow_(uint32_t domain, uint64_t flow);
 PPROF_API void pprof_inject_work_(uint32_t domain,
                                   const pprof_work_amount *work);

@@ -30,7 +30,8 @@ typedef char *demangle_function(const char *name, char *out, size_t *size,
 static demangle_function *find(void) {
   static const char symbol[] = "__cxa_demangle";
   void *found = dlsym(RTLD_DEFAULT, symbol);
-  // One that only a library of the program's needs is not among the globals.
+  // A library that only one of the program's libraries needs is not among the
+  // globals.
   void *library = found ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY);
   if (library) found = dlsym(library, symbol);
   demangle_function *function;
@@ -72,8 +73,8 @@ static uint64_t oldest(const ppi_kernels *kernels, uint64_t now) {
                              now - PPI_MIN(now, wait));
 }
 
-// Of a source that knows what the program is about to do, the first launches
-// may have come before it was asked.
+// If a source knows the program's plans, the first launches may have come
+// before its first poll.
 static void begin_with(ppi_kernels *kernels, const ppi_kernel_source *source) {
   uint64_t now = ppi_clock_ticks();
   if (kernels->drain) now = PPI_MIN(now, oldest(kernels, now));

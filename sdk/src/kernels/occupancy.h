@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// Of a device of NVIDIA's; threads 0: not known.
+// The limits of an NVIDIA device; threads 0: unknown.
 typedef struct ppi_device_limits {
   uint32_t threads, blocks, registers;  // of a multiprocessor
   uint32_t shared_bytes;                // the same

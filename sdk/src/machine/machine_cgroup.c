@@ -43,7 +43,7 @@ static bool quota_of(const char *folder, double *out) {
   return quota > 0;
 }
 
-// Up to the nearest quota.
+// Walks up to the nearest quota.
 static void climb(void) {
   char folder[FOLDER_ROOM], text[32];
   double cores;

@@ -40,7 +40,7 @@ static bool read_stat(ticks *out) {
   return true;
 }
 
-// Behind the name, which may hold anything: state and eleven numbers.
+// The state and eleven numbers follow the name, which may contain anything.
 static void read_own(ticks *out) {
   char text[1024];
   double user = 0, sys = 0;

@@ -35,7 +35,7 @@ typedef struct ppi_machine_source {
   const char *name;  // as `machine_without` has it
   const char *what;  // what it reads, for the note where it is absent
   uint64_t period_ns;
-  // Of a core at most, in 1/100 000: a source that costs more is asked less
+  // The most of a core, in 1/100 000: a source with a higher cost is asked less
   // often.
   uint32_t share;
   bool (*open)(void);  // false: absent
@@ -65,8 +65,8 @@ extern const ppi_machine_source ppi_machine_wakes;
 bool ppi_machine_read(const char *path, char *out, size_t size);
 // ppi_machine_number finds the number behind `key` ("some avg10=", "total=").
 bool ppi_machine_number(const char *text, const char *key, double *out);
-// Where the files of /proc and /sys are, and NVML's library; a test's. NULL:
-// the machine's.
+// The places of /proc, /sys and NVML's library, for a test. NULL: the
+// machine's.
 void ppi_machine_set_places(const char *root, const char *nvml);
 const char *ppi_machine_root(void);
 const char *ppi_machine_nvml(void);

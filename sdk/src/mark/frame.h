@@ -92,7 +92,7 @@ static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
 static inline bool ppi_frame_is_plain(const ppi_frame *frame) {
   return PPI_LIKELY(ppi_frame_extras(frame) <= 1);
 }
-// Where the usual record lies, if there is one in this chunk.
+// The place of the usual record, if this chunk has one.
 static inline bool ppi_record_is_near(const ppi_stack *stack, uint64_t word) {
   return PPI_LIKELY(word < stack->slot_limit);
 }

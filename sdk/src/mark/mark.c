@@ -250,7 +250,7 @@ static __attribute__((noinline)) void pop_retry(void) {
   if (lane) pop_slow(thread, lane);
 }
 
-// Of the frame that `word` has innermost.
+// Pops the innermost frame of `word`.
 static inline void pop(const ppi_entry *at, uint64_t word) {
   if (PPI_LIKELY(ppi_frame_pop_usual(at->stack, at->lane, word)))
     ppi_leave(at->thread);

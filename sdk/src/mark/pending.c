@@ -184,7 +184,7 @@ uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
   return open_slot(lane, lane_id, site, start, 0);
 }
 
-// Of a site that is lost, or one with more to do.
+// For a site that is lost, or that needs more work.
 static __attribute__((noinline)) uint64_t begin_slow(ppi_lane *lane,
                                                      uint32_t site) {
   bool last = false;
@@ -328,7 +328,7 @@ static __attribute__((noinline)) void range_end_retry(uint64_t id) {
   if (lane) range_end_slow(thread, lane, id);
 }
 
-// Of the process's table, with nothing else to do; false: it has not ended.
+// Ends a plain range of the process's table; false: it has not ended.
 static inline bool end_usual(const ppi_entry *at, uint64_t id) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
   ppi_table *table = recorder->ranges;

@@ -50,8 +50,8 @@ typedef struct ppi_stack {
 #define PPI_THREAD_STACKS (1u + PPI_DOMAIN_LANES)
 
 typedef struct ppi_thread {
-  // Where on the stack the marker stands that the thread is inside of, 0: none.
-  // Owner stores, others read after a membarrier.
+  // The stack address of the thread's current marker, 0: none. Owner stores,
+  // others read after a membarrier.
   uintptr_t busy;
   ppi_stack stacks[PPI_THREAD_STACKS];  // 0: its own
   uint32_t in_use;  // 1: by a thread; PPI_THREAD_TAKEN: about to be another's
@@ -99,7 +99,7 @@ static inline bool ppi_is_counted(ppi_intent intent) {
 static inline ppi_lane *ppi_thread_lane(const ppi_thread *thread, uint32_t i) {
   return __atomic_load_n(&thread->stacks[i].lane, __ATOMIC_ACQUIRE);
 }
-// Where the stack in a domain lies, if anywhere usual markers look.
+// The place of the domain's stack, if it is a usual one.
 static inline ppi_stack *ppi_thread_stack(ppi_thread *thread, uint32_t domain) {
   return &thread->stacks[domain ? 1 + domain % PPI_DOMAIN_LANES : 0];
 }

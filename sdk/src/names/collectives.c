@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-// Where in a name a pattern may stand: anywhere, at the begin of a word, as a
-// whole word.
+// The allowed places of a pattern in a name: anywhere, at the begin of a word,
+// as a whole word.
 typedef enum place { ANYWHERE, WORD_BEGIN, WORD } place;
 
 // Compared without case; `-` and `_` are one.

@@ -30,7 +30,7 @@ static inline uint64_t ppi_hash_fold(uint64_t a, uint64_t b) {
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-// Of the whole name, sixteen bytes at a time, as in wyhash.
+// Hashes the whole name, sixteen bytes at a time, as in wyhash.
 static inline uint64_t ppi_names_hash(const char *name, size_t name_len,
                                       uint32_t category) {
   const uint64_t key = 0x9fb21c651e98df25u;

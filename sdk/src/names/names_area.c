@@ -33,8 +33,8 @@ static bool is_rest(const ppi_spool *spool, uint64_t cursor) {
              : record_at(spool, cursor)->size == 0;
 }
 
-// Where the next record of `size` bytes goes. It lies in one chunk: what that
-// leaves of the chunk before is marked by a size of 0, or too short for any.
+// The place of the next record of `size` bytes. A record lies in one chunk. The
+// rest of the previous chunk has a size of 0, or is too short for a record.
 static bool find_end(ppi_spool *spool, uint64_t size, uint64_t *out) {
   uint64_t end = spool->header->names_end;
   uint64_t left = -end % PPI_CHUNK_SIZE;
@@ -101,8 +101,8 @@ static bool find_listed(const ppi_names_area *area, uint64_t size,
   return true;
 }
 
-// Those that follow a free record and are free become a part of it: one store
-// of its size. It is on no list meanwhile.
+// Joins a free record with the free ones after it, by one store of its size. It
+// is on no list meanwhile.
 static void unite(ppi_names_area *area, const ppi_spool *spool, uint64_t at) {
   ppi_definition_record *record = record_at(spool, at);
   for (uint64_t next = at + record->size;

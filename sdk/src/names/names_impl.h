@@ -29,8 +29,8 @@ struct ppi_names {
   uint64_t offsets[PPI_MAX_SITES + 2];
   ppi_site_filter *filter;               // the newest; NULL: none
   uint64_t verdicts[PPI_MAX_SITES + 2];  // {filter's version:32, verdict:32}
-  // Where names are stored as hashes, the sites' own: each where the area has
-  // its record.
+  // Where names are stored as hashes, the sites' own names, each at the place
+  // of its record in the area.
   char *clear;
   uint64_t clear_size;
   uint64_t places[PPI_MAX_SITES + 2];  // by id: where in the area it lies

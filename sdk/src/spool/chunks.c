@@ -72,7 +72,7 @@ void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
   from = PPI_MAX(from, spool->chunks_touched);
   if (from >= to) return;
   spool->chunks_touched = to;
-  // Where the kernel is too old for this, markers take the faults.
+  // With an older kernel, markers take the page faults.
   madvise(ppi_spool_chunk(spool, from), (uint64_t)(to - from) * PPI_CHUNK_SIZE,
           MADV_POPULATE_WRITE);
 }

@@ -155,7 +155,7 @@ bool ppi_lane_deepen(ppi_spool *spool, ppi_lane *lane) {
   memcpy(stack->work, lane->own_work, sizeof lane->own_work);
   __atomic_store_n(&lane->frames_at, (char *)stack - (char *)lane,
                    __ATOMIC_RELEASE);
-  // Those for which there was no memory until now.
+  // Frames that had no memory before only keep the balance.
   for (uint32_t i = PPI_LANE_FRAMES; i < PPI_MIN(depth, PPI_MAX_FRAMES); i++)
     ppi_lane_put_balance(lane, i, PPI_FRAME_LOST);
   __atomic_store_n(&lane->num_frames, PPI_MAX_FRAMES, __ATOMIC_RELEASE);

@@ -43,8 +43,8 @@ bool ppi_staging_claim(ppi_staging *staging, const char *log_path) {
   return true;
 }
 
-// Where an entry of `need` bytes goes when the ring is filled up to `head`.
-// *skip is what it leaves unused at the ring's end.
+// The place of an entry of `need` bytes in a ring filled up to `head`. *skip:
+// unused bytes at the ring's end.
 static bool place(const ppi_staging *staging, uint64_t head, uint64_t need,
                   uint64_t *skip) {
   uint64_t tail = __atomic_load_n(&staging->tail, __ATOMIC_ACQUIRE);

@@ -23,7 +23,7 @@ typedef struct ppi_window_feed {
   ppi_counts before;  // as it opened
   uint64_t run[PPI_NUM_TOTALS];
   uint64_t clamped_before, clock_error_ns;
-  // Of each lane the end of what the sinks that keep were given.
+  // By lane, the end of the input of keeping sinks.
   uint64_t *given;
   size_t num_given, given_capacity;
   ppi_total *items;

@@ -111,8 +111,8 @@ static pprof_status count(ppi_window_sinks *windows, ppi_counts *out) {
   return windows->source.count(windows->source.user, out);
 }
 
-// Where windows touch, nothing counted lies between them. Nobody wants figures
-// of a window without sinks.
+// Nothing counted lies between adjacent windows. Figures of a window without
+// sinks are not needed.
 static pprof_status count_at_opening(ppi_window_sinks *windows,
                                      uint64_t time_ns, ppi_window_feed *feed) {
   ppi_counts *out = &feed->before;

@@ -40,7 +40,7 @@ struct ppi_log_file {
   const uint64_t *stops;  // the next offsets of the walk, then stops_end
   size_t num_stops;       // left
   uint64_t stops_end;     // 0: a plain walk
-  // Of the run the walk is in.
+  // The current run of the walk.
   uint64_t run_offset;
   ppi_log_damage damage;
   bool bad_tail;         // unreadable bytes end at `offset`

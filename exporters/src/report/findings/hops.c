@@ -28,7 +28,7 @@ static void add_request(const ppi_steady_request *from, hop *hops,
   out->all_ns += row->length_ns;
 }
 
-// Those of all runs, and by run where its own begin.
+// The gaps of all runs; each run has its own begin index.
 typedef struct stages {
   hop *hops;
   size_t *first;

@@ -62,7 +62,7 @@ bool ppi_notes_copy(ppi_notes *notes, ppi_texts *out) {
   return done;
 }
 
-// Without memory for it a note is no reason to fail.
+// A note without memory is dropped: that is no reason to fail.
 void ppi_notes_add(ppi_notes *notes, const char *key, const char *text) {
   pthread_mutex_lock(&notes->mutex);
   if (notes->state == PPI_NOTES_OPEN && notes->all.num < MAX_NOTES)

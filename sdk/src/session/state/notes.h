@@ -28,7 +28,7 @@ void ppi_notes_in_forked_child(ppi_notes *notes);
 void ppi_notes_add(ppi_notes *notes, const char *key, const char *text);
 // The start's, once there are names: those that came before, then any.
 bool ppi_notes_open(ppi_notes *notes);
-// After a start that failed: as before it.
+// After a failed start: the state before it.
 void ppi_notes_forget(ppi_notes *notes);
 // The collector's: `all` is its own from here on.
 void ppi_notes_close(ppi_notes *notes);
