@@ -51,6 +51,20 @@ std::string Text(EventFeed *feed, const char *id) {
   return FindingsReport(feed).Text(id);
 }
 
+// A session that ends early has defined counters that it never read.
+TEST(FindingsMachineTest, CountersMayHaveNoValue) {
+  EventFeed feed = MachineFeed();
+  Calls(&feed, 2 * kS, Steady);
+  for (const char *name :
+       {"processors.others_us", "processors.number", "cgroup.cpu_max",
+        "gpu:0.energy_j", "gpu:0.power_w", "gpu:0.sm_mhz",
+        "gpu:0.event_reasons", "process.run_queue_us"})
+    feed.Site(name, kMachine);
+  Count(&feed, "processors.stolen_us", kS, 0);
+  Count(&feed, "processors.stolen_us", 2 * kS, 0);
+  EXPECT_EQ("", Text(&feed, "neighbours"));
+}
+
 // 15 calls of 16 ms lie in the 264 ms of power cap, of 83 slow ones.
 TEST(FindingsMachineTest, APowerCapCoversPartOfTheSlowCalls) {
   EventFeed feed = MachineFeed();

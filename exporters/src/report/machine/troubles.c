@@ -189,7 +189,7 @@ static void find_levels(const ppi_machine_run *run, ppi_machine_figures *out) {
   out->observed_ns = run->last_ns - run->first_ns;
   out->cpu_max = last_of(ppi_machine_run_find(run, "cgroup.cpu_max"));
   out->processors = last_of(ppi_machine_run_find(run, "processors.number"));
-  if (out->observed_ns && others)
+  if (out->observed_ns && others && others->num)
     out->others = 1e3 * (last_of(others) - others->points[0].value) /
                   (double)out->observed_ns;
   for (unsigned i = 0; i < PPI_MACHINE_DEVICES; i++) {
