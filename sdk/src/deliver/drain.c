@@ -41,8 +41,8 @@ void ppi_drain_clear(ppi_drain *drain) {
   *drain = (ppi_drain){0};
 }
 
-// A name that is being written comes later. Where one before it went by
-// undelivered, the lane's records may be next: the lane is delivered without a
+// A name that is being written is delivered later. If an earlier name of the
+// lane is undelivered, records may be next: the lane is delivered without a
 // name.
 static pprof_status define_lane(ppi_drain *drain, const ppi_lane *lane,
                                 uint64_t *named) {
@@ -160,8 +160,8 @@ static pprof_status close_window(ppi_drain *drain, const ppi_edge *edge) {
                          ppi_drain_ns(drain, edge->ticks));
 }
 
-// A closing edge cuts what is open on the host, so that only a device can be
-// late; what comes later than so many windows is counted excluded.
+// A closing edge cuts all open host ranges, so only device ranges can be late.
+// A range later than this many windows counts as excluded.
 static void forget_old_windows(ppi_drain *drain) {
   if (drain->num_windows < PPI_DRAIN_WINDOWS) return;
   size_t gone = PPI_DRAIN_WINDOWS / 2;
@@ -364,8 +364,8 @@ static bool set_flows(ppi_drain *drain, pprof_event *event,
   return kept || !given;
 }
 
-// A checkpoint that reported a range as open promised that it comes: it does,
-// without its request. So it stays when it is looked at again.
+// A checkpoint that lists a range as open promises its event: the event comes,
+// without its request. The answer is the same at each call.
 static bool was_reported_open(const ppi_drain *drain, uint64_t start,
                               uint64_t end) {
   uint64_t reported = drain->spool->header->checked_ticks;
@@ -433,8 +433,8 @@ static bool is_plain(const ppi_record *record, const extensions *found) {
          !found->has_work && !found->has_cpu && !found->has_numbers;
 }
 
-// Field by field: to clear the whole takes the compiler an instruction that
-// starts slowly, longer than all else here.
+// Sets each field: for clearing the whole the compiler uses an instruction that
+// starts slowly, and takes longer than all else here.
 static inline void add_plain(ppi_drain *drain, uint32_t lane,
                              const ppi_record *record) {
   pprof_event *event = &drain->events[drain->num_events];

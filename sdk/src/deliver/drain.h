@@ -53,8 +53,8 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
                             pprof_sink *sink);
 void ppi_drain_clear(ppi_drain *drain);
 
-// ppi_drain_definitions delivers what was published up to `end` bytes, or later
-// in a session that runs, and what lanes are called.
+// ppi_drain_definitions delivers the definitions published up to `end` bytes,
+// or later in a session that runs, and the names of lanes.
 pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end);
 // ppi_drain_edges takes in new edges; windows that open or close are reported.
 pprof_status ppi_drain_edges(ppi_drain *drain);

@@ -24,11 +24,11 @@ typedef struct ppi_buffered_view {
 // False: all together would exceed `most_bytes`, or there is no memory.
 bool ppi_buffered_put(ppi_buffered *buffered, const pprof_batch *batch,
                       size_t most_bytes);
-// In the place of one that no batch comes between, so that the ids bound what
-// waits beyond the bound. False where there is no memory.
+// Replaces an earlier definition of the id if no batch lies between, so that
+// the ids limit what exceeds the bound. False: no memory.
 bool ppi_buffered_define(ppi_buffered *buffered,
                          const pprof_definition *definition);
-// Until it is dropped.
+// The oldest item, valid until it is dropped.
 ppi_buffered_view ppi_buffered_first(const ppi_buffered *buffered);
 void ppi_buffered_drop(ppi_buffered *buffered);
 void ppi_buffered_clear(ppi_buffered *buffered);

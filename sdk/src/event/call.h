@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sink's callbacks, which it may lack: a caller built against an older header
-// does not know the last of them.
+// lacks the last of them.
 #pragma once
 
 #include "pprof/event.h"

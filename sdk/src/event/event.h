@@ -25,8 +25,8 @@ struct pprof_run_info {
   struct ppi_staging *staging;
 };
 
-// A damaged log may claim any id, and readers have arrays by id: none is read
-// from here on, as an id or as a parent.
+// A damaged log may claim any id, and readers have arrays by id: they accept no
+// id or parent from here on.
 #define PPI_MAX_ID (1u << 22)
 
 // ppi_definition_is_known answers false for a kind of a later version. Sinks
@@ -115,8 +115,8 @@ typedef struct ppi_total {
 #define PPI_NOTE_CLOCKS "clocks"
 
 // `items` are sorted by lane, then key; zero values may be left out. `notes`
-// say in words what a number cannot, e.g. {"not_crash_safe", "no room in
-// /dev/shm"}, {"device", "opencl 0: no platform found"}, {"clock", "..."}.
+// are texts beside the numbers, e.g. {"not_crash_safe", "no room in /dev/shm"},
+// {"device", "opencl 0: no platform found"}, {"clock", "..."}.
 struct pprof_totals {
   const ppi_total *items;
   size_t num_items;

@@ -124,7 +124,7 @@ static bool put_hole(ppi_fold *fold) {
   return put(fold, "{}", 2);
 }
 
-// 8-4-4-4-12 hexadecimal digits, and no word's part.
+// 8-4-4-4-12 hexadecimal digits that are no part of a word.
 static size_t uuid_at(const char *at, const char *end) {
   static const unsigned char groups[] = {8, 4, 4, 4, 12};
   const char *from = at;
@@ -213,7 +213,8 @@ static const char *values_of(const char *name, const char *end) {
   return has_values ? tail : end;
 }
 
-// How long a value of words is; 0: none, or a number alone, which is free.
+// The length of a value with words; 0: no value, or a number alone, which is
+// free.
 static size_t value_at(const char *at, const char *values, const char *end) {
   size_t len = 0;
   if (at <= values || at[-1] != '=' || list_at(at, end)) return 0;
@@ -275,7 +276,7 @@ bool ppi_fold_split(const char *shape, ppi_fold_pieces *out) {
     const char *hole = strstr(at, "{}");
     const char *until = hole ? hole : end;
     if (out->num == PPI_FOLD_PIECES) return false;
-    // Between two of them there is something.
+    // Neighbouring `{}` are beyond the quick comparison.
     if (hole && out->num && hole == at) return false;
     if (hole && ((hole > shape && is_bound(hole[-1])) || is_bound(hole[2])))
       out->lists |= 1u << out->num;

@@ -36,18 +36,18 @@ typedef struct ppi_fold {
 bool ppi_fold_name(const char *name, size_t len, ppi_fold_width width,
                    ppi_fold *out);
 
-// A shape for a quick look: its text between `{}`.
+// A shape for the quick comparison: its text between `{}`.
 #define PPI_FOLD_PIECES 8u
 typedef struct ppi_fold_pieces {
   uint32_t num;    // pieces; there is a `{}` less
   uint32_t lists;  // bits: a `{}` that is a list only, as by itself
   uint16_t len[PPI_FOLD_PIECES];
 } ppi_fold_pieces;
-// ppi_fold_split answers false for a shape that needs more than a quick look.
+// ppi_fold_split answers false for a shape that the quick comparison cannot
+// handle.
 bool ppi_fold_split(const char *shape, ppi_fold_pieces *out);
-// ppi_fold_fits answers true where ppi_fold_name would make this shape of the
-// name, too, by the width that it was made by, and its numbers; false where it
-// may or may not.
+// ppi_fold_fits answers true, and the numbers, where ppi_fold_name would surely
+// make this shape of the name in the shape's width. False: it may or may not.
 bool ppi_fold_fits(const char *shape, const ppi_fold_pieces *pieces,
                    const char *name, size_t len, pprof_numbers *out);
 // ppi_fold_head answers how many bytes of a name stand before the first digit

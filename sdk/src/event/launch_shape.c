@@ -86,8 +86,8 @@ static bool is_text(text value, const char *other) {
          memcmp(value.at + 1, other, len) == 0;
 }
 
-// A whole number, `scale` times as much; more than there is room for is the
-// most. Of decimals as many count as the scale has noughts.
+// Reads a number times `scale`, up to the most that fits. It reads as many
+// decimals as the scale has zeros.
 static const char *read_number(const char *at, uint32_t scale, uint32_t *out) {
   uint64_t value = 0;
   for (; *at >= '0' && *at <= '9'; at++)

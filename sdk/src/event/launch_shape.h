@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a kernel was launched, as attributes of its event: the JSON object that
-// PyTorch's traces have of kernels, and what follows from it.
+// How a kernel was launched, as attributes of its event: the JSON object of
+// kernels in PyTorch's traces, and values computed from it.
 #pragma once
 
 #include "base/base.h"
@@ -32,8 +32,8 @@ typedef struct ppi_launch_shape {
 // ppi_launch_shape_put writes the object.
 void ppi_launch_shape_put(const ppi_launch_shape *shape,
                           char out[PPI_LAUNCH_SHAPE_TEXT]);
-// ppi_launch_shape_read takes what it knows of an object that anybody may have
-// written; false: there is no block.
+// ppi_launch_shape_read reads the known members of an object from any source;
+// false: the object has no block.
 bool ppi_launch_shape_read(const char *text, ppi_launch_shape *out);
 // ppi_launch_shape_compare orders by the fields as they stand above.
 int ppi_launch_shape_compare(const ppi_launch_shape *a,

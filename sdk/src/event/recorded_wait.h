@@ -59,7 +59,7 @@ static inline bool ppi_wait_has_holder(uint64_t how) {
   return ppi_wait_is_for_lock(how) && PPI_WAIT_KIND(how) != PPI_WAIT_SEMAPHORE;
 }
 
-// The site is called so, and then as its object.
+// The site's name is this prefix and the name of its object.
 #define PPI_WAIT_PREFIX "wait for "
 #define PPI_WAIT_INTERPRETER_NAME "the interpreter's lock"
 #define PPI_WAIT_PYTHON_NAME "a Python lock"  // or what signals by one
@@ -85,8 +85,8 @@ static inline const uint64_t *ppi_wait_numbers(const pprof_event *event,
   return is_wait ? event->numbers->values : NULL;
 }
 
-// The same of event `at`, or of the wait that it goes on in: one for CPython's
-// lock ends every few milliseconds, to ask for it again.
+// The numbers of event `at`, or of the wait that it continues in: a wait for
+// CPython's lock ends every few milliseconds to ask again.
 static inline const uint64_t *ppi_wait_whole(const pprof_batch *batch,
                                              size_t at, uint32_t category) {
   const uint64_t again = PPI_WAIT_INTERPRETER | PPI_WAIT_TIMED_OUT;

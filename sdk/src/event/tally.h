@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What events say about themselves, counted per lane (event.lane): recorded,
-// clipped, abandoned, late, invalid, without device time. The collector and
-// recover count with the same code, so their totals agree.
+// Counts events per lane (event.lane): recorded, clipped, abandoned, late,
+// invalid, without device time. The collector and recover use the same code, so
+// their totals agree.
 #pragma once
 
 #include "event/event.h"

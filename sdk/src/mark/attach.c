@@ -21,8 +21,8 @@ static struct {
   void (*leaving)(void);
 } process = {.once = PTHREAD_ONCE_INIT};
 
-// Stands in while a thread is being attached, so that a signal handler's
-// marker finds a busy thread and not a half-made one.
+// Stands in while a thread attaches: a signal handler's marker finds a busy
+// thread, not an unfinished one.
 static ppi_thread attaching = {.busy = UINTPTR_MAX};
 
 // A thread leaves: its open frames become ABANDONED, its lanes wait for the
@@ -35,14 +35,14 @@ static void leave(ppi_thread *thread) {
   ppi_thread_distrust(thread);
   if (thread->num_emitted && thread == ppi_thread_self) ppi_emit_leave(thread);
   ppi_cpu_file_close(&thread->cpu.file);
-  // A block with this thread's number that is not its own: its owner is gone,
-  // and the kernel has given the number again.
+  // A block with this thread's number that is not its own: its owner has ended,
+  // and the kernel reused the number.
   if (thread == ppi_thread_self || thread->tid != ppi_thread_id())
     ppi_thread_name_forget(thread->tid);
 }
 
-// A signal handler's marker that comes in between attaches another block: until
-// `in_use` is 0 this one is nobody's to take.
+// A signal handler's marker in between attaches another block: nobody takes
+// this one until `in_use` is 0.
 static void leave_process_lanes(void *block) {
   ppi_thread *thread = block;
   if (thread == ppi_thread_self && process.leaving) process.leaving();
@@ -102,7 +102,7 @@ ppi_thread *ppi_thread_attach(void) {
   return thread;
 }
 
-// A row that comes into being here has the name from the start.
+// A row made here has the name from the start.
 static void name_self(ppi_thread *thread, const char *name) {
   char wanted[PPI_THREAD_NAME];
   ppi_thread_name_copy(wanted, name);
@@ -155,8 +155,8 @@ bool ppi_thread_name_os(uint32_t tid, const char *name) {
     return true;
   }
   bool kept = false;
-  // Busy: the session stays meanwhile, and a signal handler's marker does not
-  // wait for the lock that its own thread holds.
+  // Busy keeps the session alive, and keeps a signal handler's marker off the
+  // lock that its own thread holds.
   ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   name_other(tid, name, &kept);

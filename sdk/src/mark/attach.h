@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) uint32_t ppi_begin_marker(
   if (!thread) return 0;
   if (PPI_UNLIKELY(thread->fence)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  // Off since the first look, or a raw clone's child, where the lane is not
+  // Off since the first test, or a raw clone's child, where the lane is not
   // even mapped. (A lane that the collector cut is of epoch 0, too.)
   if (PPI_UNLIKELY(epoch == 0)) epoch = ppi_thread_wake(thread, intent);
   *out_thread = thread;

@@ -11,7 +11,8 @@
 
 #define OF_CONTEXT (UINT64_C(1) << 63)
 
-// Logs of all versions and hosts meet by it: it never changes.
+// Logs of all versions and hosts are joined by this number: the formula never
+// changes.
 uint64_t pprof_flow_context(uint64_t high, uint64_t low) {
   if (!high && !low) return 0;
   return ppi_mix(ppi_mix(high + UINT64_C(0x9e3779b97f4a7c15)) ^ low) |

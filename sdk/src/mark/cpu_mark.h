@@ -8,11 +8,11 @@
 
 PPROF_BEGIN_C_
 
-// Measured frames that a thread may have open at once; what is beyond is not
+// Measured frames that a thread may have open at once; further ones are not
 // measured.
 #define PPI_CPU_PLACES 64u
 
-// Private memory: a frame that its own thread does not end has no use.
+// Private memory: a frame that another thread ends has no CPU use.
 typedef struct ppi_cpu_thread {
   ppi_cpu_file file;
   uint64_t taken;  // a bit for each place
@@ -21,19 +21,19 @@ typedef struct ppi_cpu_thread {
   ppi_cpu_use uses[PPI_CPU_PLACES];
 } ppi_cpu_thread;
 
-// ppi_cpu_frame_begin reads the use that frame `depth` begins with, before the
-// frame reads its clock. Answers PPI_FRAME_CPU.
+// ppi_cpu_frame_begin reads the CPU use at the begin of frame `depth`, before
+// the frame reads its clock. Answers PPI_FRAME_CPU.
 uint8_t ppi_cpu_frame_begin(ppi_cpu_thread *cpu, ppi_lane *lane,
                             uint32_t depth);
 
-// ppi_cpu_frames_end finds what the measured frames from `depth` on have used,
-// after their clock was read. Answers ppi_closing.cpu, valid until the next
-// marker; NULL: none of them is measured.
+// ppi_cpu_frames_end computes the CPU use of the measured frames from `depth`
+// on, after their clock was read. It answers ppi_closing.cpu, valid until the
+// next marker; NULL: no frame is measured.
 const ppi_cpu_use *ppi_cpu_frames_end(ppi_cpu_thread *cpu, const ppi_lane *lane,
                                       uint32_t depth);
 
-// The same for a cross-thread range, in its slot. It must not be open yet, or
-// not any more; another thread's is left as it is.
+// The same for a cross-thread range, in its slot, which is not yet open or has
+// ended. Another thread's use stays as it is.
 void ppi_cpu_slot_begin(ppi_cpu_thread *cpu, ppi_slot *slot);
 void ppi_cpu_slot_end(ppi_cpu_thread *cpu, ppi_slot *slot);
 

@@ -74,7 +74,7 @@ static void take_all(void) {
   take(&attached.pop, NVTX_CORE2_POP);
 }
 
-// One without the other would leave the tool's stacks out of balance.
+// A push without a pop, or the reverse, would unbalance the tool's stacks.
 static void drop_halves(void) {
   if (!attached.push || !attached.pop) {
     attached.push = NULL;
@@ -105,12 +105,12 @@ static bool load(const char *path) {
   return loaded;
 }
 
-// find_tool answers the tool that NVTX_INJECTION64_PATH names; NULL:
-// there is none, or it declines. One that came stays. One thread at a time.
+// find_tool answers the tool that NVTX_INJECTION64_PATH names; NULL: no tool,
+// or it declines. A loaded tool stays. One thread at a time.
 static const ppi_nvtx_tool *find_tool(void) {
   if (is_attached) return &attached;
-  // A program with other rights than its caller loads nothing for it. One
-  // without a loader of its own cannot.
+  // A setuid program loads no tool for its caller. A program without a loader
+  // cannot load one.
   const char *path = secure_getenv("NVTX_INJECTION64_PATH");
   if (!path || !*path || getauxval(AT_BASE) == 0 || !load(path)) return NULL;
   take_all();
@@ -123,7 +123,7 @@ static const ppi_nvtx_tool *find_tool(void) {
 #define NUM_STRINGS ((size_t)PPI_MAX_SITES + 2)
 #define NUM_CATEGORIES (PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
 
-// Both in one mapping; its pages come into being as they are used.
+// Both arrays share one mapping; the kernel makes its pages at first use.
 typedef struct emitted {
   void *strings[NUM_STRINGS];  // by site: the tool's, NO_STRING, NULL: not yet
   uint64_t ranges[NUM_RANGES];
@@ -159,7 +159,7 @@ static bool make_room(void) {
   return true;
 }
 
-// A session that nobody configured after this one emits nothing.
+// A later session without a configuration emits nothing.
 uint32_t ppi_emit_begin(void) {
   bool emits = emit.wanted && emit.tool && make_room();
   emit.wanted = false;
@@ -175,7 +175,7 @@ void ppi_emit_finish(void) {
   if (ppi_thread_self) ppi_emit_leave(ppi_thread_self);
 }
 
-// The parent's open ranges are its own to end.
+// Only the parent ends its open ranges.
 void ppi_emit_in_forked_child(void) {
   emit.wanted = false;
   ppi_recorder_in_force.emits = 0;
@@ -192,7 +192,7 @@ static void name_category(uint32_t category) {
                            ppi_category_name(category));
 }
 
-// Two threads may both be the first: the tool has the text twice then.
+// Two threads may both be first; the tool then has the text twice.
 static void *first_use(const ppi_definition_record *record, uint32_t site) {
   void *string = NULL;
   name_category(record->parent);

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX out: what this process records also goes to an NVTX tool, as it happens.
-// Called by markers with a site that says so (PPI_SITE_EMITS in its id) or a
-// range that went there before; between enter and leave, on the marking
-// threads.
+// NVTX out: an NVTX tool gets this process's records as they happen. Markers
+// call this for a site with PPI_SITE_EMITS in its id, or for a range that the
+// tool has; between enter and leave, on the marking threads.
 #pragma once
 
 #include "mark/thread.h"
 
 PPROF_BEGIN_C_
 
-// ppi_emit_want says whether the next session emits, and looks for a tool.
-// Whoever calls it holds no lock that a tool's first call could need.
+// ppi_emit_want sets whether the next session emits, and searches for a tool.
+// The caller holds no lock that a tool's first call could need.
 void ppi_emit_want(bool wanted);
-// ppi_emit_begin answers what is added to the ids of sites in the session that
-// starts: PPI_SITE_EMITS, or 0. ppi_emit_finish reports the ends of what is
-// open when it stops; of stacks, that of the calling thread.
+// ppi_emit_begin answers the flag for site ids in the session that starts:
+// PPI_SITE_EMITS, or 0. ppi_emit_finish ends the open ranges when it stops; of
+// stacks, only the calling thread's.
 uint32_t ppi_emit_begin(void);
 void ppi_emit_finish(void);
 void ppi_emit_in_forked_child(void);
@@ -27,8 +26,8 @@ void ppi_emit_forget(uint32_t site);
 uint8_t ppi_emit_push(const ppi_lane *lane, uint32_t site, uint64_t flow);
 // ppi_emit_pop reports the end of the calling thread's innermost `num` ranges.
 void ppi_emit_pop(uint32_t num);
-// ppi_emit_settle ends what an edge has cut from the calling thread's stack,
-// which is of `epoch` now; ppi_emit_leave all that is on the thread's.
+// ppi_emit_settle ends the ranges that an edge cut from the calling thread's
+// stack, which is of `epoch` now; ppi_emit_leave ends all of the thread's.
 void ppi_emit_settle(uint32_t epoch);
 void ppi_emit_leave(ppi_thread *thread);
 
@@ -37,7 +36,7 @@ void ppi_emit_point(uint32_t site, uint64_t flow, const double *value);
 
 // CrossThread and device ranges, by table and slot, once they have one.
 // ppi_emit_start answers the tool's number of the range, 0: none; ppi_emit_keep
-// holds it until ppi_emit_end, which may come from any thread, and more than
+// keeps it until ppi_emit_end, which may come from any thread, and more than
 // once.
 uint64_t ppi_emit_start(uint32_t site, uint64_t flow);
 void ppi_emit_keep(uint32_t table, uint32_t index, uint64_t range);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inline parts of the stack markers, for the files that make markers of
-// them (mark.c, mark_cost.c, inject.c): all that is usual; what they answer
-// false or NULL to is mark.h's. Between enter and leave.
+// The usual, inline part of the stack markers, for mark.c, mark_cost.c and
+// inject.c. Where it answers false or NULL, mark.h takes over. Between enter
+// and leave.
 #pragma once
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "mark/site_id.h"
 #include "mark/thread.h"
 
-// While nothing but watched names matters, nothing was wanted.
+// While only watched names matter, no marker is recorded.
 static inline bool ppi_mark_is_watching(const ppi_lane *lane) {
   return lane->stack_epoch ==
          __atomic_load_n(&ppi_recorder_in_force.watch_epoch, __ATOMIC_RELAXED);
@@ -86,9 +86,9 @@ static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
   __atomic_store_n(&lane->commit, word + 1, __ATOMIC_RELEASE);
 }
 
-// Whether the frame, the innermost, ends with a record and nothing else; false:
-// ppi_mark_pop_slow. It is asked before the clock, which what is not recorded
-// has no use for.
+// Whether the innermost frame ends with one record and nothing else; false:
+// ppi_mark_pop_slow. The test precedes the clock, which an unrecorded frame
+// does not need.
 static inline bool ppi_frame_is_plain(const ppi_frame *frame) {
   return PPI_LIKELY(ppi_frame_extras(frame) <= 1);
 }
@@ -183,8 +183,8 @@ static inline bool ppi_frame_pop_folded(const ppi_stack *stack, ppi_lane *lane,
   return true;
 }
 
-// All of it, on any lane, by any clock. False: ppi_mark_push_slow,
-// ppi_mark_pop_slow.
+// A whole push and a whole pop, on any lane, by any clock. False:
+// ppi_mark_push_slow, ppi_mark_pop_slow.
 static inline bool ppi_frame_push(ppi_lane *lane, uint32_t site) {
   uint64_t word = lane->commit;
   if (PPI_UNLIKELY(!ppi_frame_fits(lane, word)) ||

@@ -37,7 +37,7 @@ static bool deepen(ppi_spool *spool, ppi_lane *lane) {
   return is_deeper;
 }
 
-// Beyond what a frame is there for, only counts keep the balance.
+// Beyond the last frame only counts keep the balance.
 static void push_balance(ppi_lane *lane, uint32_t site, uint8_t flags) {
   uint64_t word = lane->commit;
   uint32_t depth = PPI_DEPTH(word);
@@ -136,7 +136,7 @@ static void pop_with_extras(const uint8_t *base, ppi_lane *lane, uint64_t end) {
   uint64_t word = lane->commit;
   uint32_t depth = PPI_DEPTH(word);
   ppi_recorder *recorder = &ppi_recorder_in_force;
-  // A stop that did not wait for this thread has put zeroes in place of all.
+  // A stop that did not wait for this thread has zeroed the lane.
   if (depth == 0) return;
   // Room for all extensions that one frame can have; without it they are
   // dropped and counted, never the record.
@@ -178,18 +178,18 @@ __attribute__((noinline)) void ppi_mark_pop_slow(const uint8_t *base,
     pop_with_extras(base, lane, ppi_clock_ticks());
 }
 
-// Each marker goes its usual way as far as that leads. What leaves it does so
-// by a call that is the last thing, so that the usual way saves no registers.
+// Each marker takes its usual way as far as it can. It leaves by a tail call,
+// so that the usual way saves no registers.
 //
-// Where the usual way has ended because a chunk does, it goes on in the next.
+// If the usual way ended with its chunk, it continues in the next chunk.
 static void leave_refreshed(ppi_thread *thread) {
   ppi_stack_refresh(&thread->stacks[0]);
   ppi_leave(thread);
 }
 
-// The usual way asks for as much room as there are frames. A lane that has a
-// chunk already gets the next one for it; what it is born with does for a
-// thread that hardly marks.
+// The usual way needs room for as many records as frames. A lane with a chunk
+// gets the next one for that; a lane's own slots are enough for a thread that
+// hardly marks.
 static bool push_roomy(ppi_lane *lane, uint32_t site) {
   if (!ppi_frame_push(lane, site)) return false;
   if (lane->capacity > PPI_SLOTS_PER_CHUNK)
@@ -216,8 +216,8 @@ static __attribute__((noinline)) void push_retry(pprof_site *site) {
   if (lane) push_slow(thread, lane, site);
 }
 
-// An inline test finds that nothing records; a caller without that test finds
-// out where the usual way ends.
+// The inline test finds that nothing records; a caller without it finds that at
+// the end of the usual way.
 void pprof_push(pprof_site *site) {
   ppi_entry at;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
@@ -352,7 +352,7 @@ static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
 }
 
 // A scope of an older epoch was cut at its edge. No raw pop will come for it:
-// the next surplus one is nobody's.
+// the next surplus pop matches no range.
 static void scope_was_cut(ppi_lane *lane, const pprof_scope_token *token) {
   const ppi_spool_header *header = spool_in_force()->header;
   ppi_emit_settle(lane->stack_epoch);
@@ -407,8 +407,8 @@ void pprof_scope_pop_(const pprof_scope_token *token) {
     scope_pop_slow(at.thread, at.lane, token);
 }
 
-// Marks and counters take a slot beyond the one that each open frame needs.
-// False: there is none.
+// Marks and counters take a slot beyond those that open frames need. False:
+// there is none.
 static bool put_plain(ppi_lane *lane, uint32_t site, uint8_t kind, double value,
                       const pprof_numbers *numbers) {
   // Read before the clock: a thread stopped there beyond its session's end goes
@@ -437,7 +437,7 @@ static bool lose_single(ppi_lane *lane) {
   return false;
 }
 
-// Counters are no occurrences of a name.
+// A counter is no occurrence of a name.
 static __attribute__((noinline)) bool put_apart(ppi_lane *lane, uint32_t site,
                                                 uint8_t kind, double value) {
   bool last = false, put = false;

@@ -30,10 +30,10 @@ static inline ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
 void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
 // ppi_mark_begin_watched reports to the rules that an occurrence of a watched
 // name begins. That may move the epoch: then the lane follows, and *site is
-// decided again. False: nothing is recorded any more, or the marker is lost.
+// decided again. False: recording has stopped, or the marker is lost.
 // *out_last: its end is to be reported.
 bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last);
-// ppi_mark_exclude counts a marker that is not wanted.
+// ppi_mark_exclude counts a marker as excluded.
 void ppi_mark_exclude(ppi_lane *lane);
 // The rare cases. ppi_mark_push_slow pushes where ppi_frame_push did not; it
 // answers the frame's depth, PPI_NO_FRAME: none. ppi_mark_pop_slow pops where

@@ -21,8 +21,8 @@ static ppi_frame *innermost(ppi_lane *lane) {
   return ppi_lane_frames(lane) + depth - 1;
 }
 
-// In no range: lost, unless that range was cut at an edge, or may be a scope
-// that is not wanted.
+// Outside of ranges an addition is lost, unless an edge cut its range, or its
+// scope may be excluded.
 static __attribute__((noinline)) void lose_addition(ppi_lane *lane) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
   if (PPI_DEPTH(lane->commit) == 0 &&

@@ -49,7 +49,7 @@ static inline ppi_cached_name *find_place(ppi_cached_name *cache, uintptr_t key,
   return NULL;
 }
 
-// Of no epoch while it is neither the one nor the other.
+// The entry has epoch 0 while it changes.
 static void set_place(ppi_cached_name *place, const ppi_cached_name *from) {
   uint32_t epoch = ppi_cached_epoch(from);
   __atomic_store_n(&place->epoch, 0, __ATOMIC_RELAXED);
@@ -61,8 +61,8 @@ static void set_place(ppi_cached_name *place, const ppi_cached_name *from) {
   __atomic_store_n(&place->epoch, epoch, __ATOMIC_RELEASE);
 }
 
-// A key's other place serves, too, and so does the other one of the key that is
-// in its way.
+// A key has two places. If both are taken, one of their keys moves to its other
+// place, if that is free.
 static ppi_cached_name *make_place(const wanted *want) {
   ppi_cached_name *places[2];
   for (unsigned i = 0; i < 2; i++) {
@@ -117,8 +117,8 @@ static uint32_t remember_name(const wanted *by_address, const wanted *by_text,
   return id;
 }
 
-// The text is known, but it is not the last one at this address. One that
-// never holds a text for long is not compared with its last one any more.
+// The thread knows the text, but the address had another one. An address that
+// changes often is no longer compared.
 static inline void note_change(ppi_cached_name *place,
                                const ppi_cached_name *known) {
   if (place->id == known->id) {
@@ -138,9 +138,8 @@ static void empty(ppi_name_cache *cache) {
   cache->copies_used = 0;
 }
 
-// All is written by way of this: once names have left, nothing in the cache
-// goes from place to place before it is empty, so that the collector finds
-// where they are.
+// Every write to the cache calls this first. Once names have left, no entry
+// moves before the cache is empty, so that the collector finds each of them.
 static inline void follow_names(ppi_name_cache *cache) {
   uint32_t generation = ppi_names_generation(ppi_recorder_in_force.names);
   if (PPI_LIKELY(cache->generation == generation)) return;
@@ -163,15 +162,15 @@ void ppi_name_cache_drop(ppi_name_cache *cache, const ppi_names *names) {
   drop(cache->by_text, names);
 }
 
-// Of one that the session has not met; `kept` bytes of it, 0: all.
+// Adds a name that is new to the session; `kept` bytes of it, 0: all.
 static uint32_t add_name(const char *name, size_t kept, uint64_t style,
                          bool folds) {
   return kept && name[kept] ? shortened_site(name, kept, style, folds)
                             : new_site(name, style, folds);
 }
 
-// Of one that the thread has not met and that does not fold so far, or that is
-// too long to be kept. `chosen`: the style with the category that it gets.
+// Finds a name that is new to the thread and has not folded, or that is too
+// long to be kept. `chosen`: the style with the category of the choice.
 static uint32_t look_up_among_all(const ppi_lane *lane, const char *name,
                                   uint64_t style, uint64_t chosen, size_t kept,
                                   bool folds) {
@@ -185,7 +184,7 @@ static uint32_t look_up_among_all(const ppi_lane *lane, const char *name,
                             (uint32_t)chosen, hash);
   if (!number) number = add_name(name, kept, chosen, folds);
   if (kept && name[kept]) return decide(lane, number);
-  // The thread finds it by the category that it came with.
+  // The thread's cache has the category that the caller gave.
   if (chosen != style) hash = ppi_names_hash(name, len, category);
   const wanted by_address = {thread->names.by_address, (uintptr_t)name,
                              category, epoch};
@@ -219,7 +218,7 @@ static void keep_shape(const ppi_folded *folded, const char *name,
   *shape_place(name, category) = now;
 }
 
-// The id of a name with a shape that the thread has met; false: it has not.
+// The id of a name with a shape in the thread's cache; false: none fits.
 static bool find_shape(const char *name, size_t len, uint32_t category,
                        uint32_t epoch, uint32_t *out_id) {
   const ppi_cached_shape *place = shape_place(name, category);

@@ -8,10 +8,11 @@
 
 #include "mark/thread.h"
 
-// How the site of a name is looked up: `shorten` (NULL: none) says how much is
-// kept of a name that is not known yet, 0 for all.
+// How the site of a name is looked up: `shorten` (NULL: none) answers how many
+// bytes of a new name are kept, 0 for all.
 typedef size_t (*ppi_shorten)(const char *name);
-// ppi_mark_whole is one that keeps all, and has the name not fold.
+// ppi_mark_whole is a `shorten` that keeps all, and keeps the name from
+// folding.
 size_t ppi_mark_whole(const char *name);
 uint32_t ppi_mark_look_up(const ppi_lane *lane, const char *name,
                           uint64_t style, ppi_shorten shorten);
@@ -28,8 +29,9 @@ static inline ppi_cached_name *ppi_name_place(ppi_cached_name *cache,
 static inline uint32_t ppi_cached_epoch(const ppi_cached_name *cached) {
   return __atomic_load_n(&cached->epoch, __ATOMIC_RELAXED);
 }
-// ppi_name_cache_drop takes the names that leave the session's table out of a
-// thread's cache; collector, once the thread was in no marker since they left.
+// ppi_name_cache_drop removes names that left the session's table from a
+// thread's cache. The collector calls it once the thread was outside of markers
+// since then.
 void ppi_name_cache_drop(ppi_name_cache *cache, const ppi_names *names);
 
 // ppi_mark_name answers the site with this name in the lane's epoch. The

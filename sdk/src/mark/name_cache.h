@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names that a thread has met (mark_name.c).
+// A thread's cache of names (mark_name.c).
 #pragma once
 
 #include <stddef.h>
@@ -12,14 +12,14 @@
 #define PPI_NAME_COPIES ((size_t)16384)
 
 // A name by its address, or by its text's hash: only a hint, content decides.
-// `epoch` and `id` are atomic: the collector makes an entry that of no epoch
-// before its id is another name's (ppi_name_cache_drop).
+// `epoch` and `id` are atomic: the collector clears an entry's epoch before its
+// id goes to another name (ppi_name_cache_drop).
 typedef struct ppi_cached_name {
   uintptr_t key;
   const char *text;  // in `copies`, or among the session's names
   uint32_t epoch, category, id;
-  // Of an address: how often it lately had another text than before; at the
-  // most that it counts to, its text is found by its hash alone.
+  // For an address: recent changes of its text. At PPI_NAME_CHANGES its text is
+  // found by hash alone.
   uint32_t changes;
 } ppi_cached_name;
 #define PPI_NAME_CHANGES 4u
@@ -40,8 +40,9 @@ typedef struct ppi_name_cache {
   // Texts of cached names side by side, as long as there is room: in the spool
   // they take twice as many cache lines.
   uint32_t copies_epoch, copies_used;
-  // Owner: of the names, when the cache was last empty (names_old.h). What is
-  // written after it differs, is of ids that are in the table then.
+  // Owner: the generation of the names when the cache was last emptied
+  // (names_old.h). Entries written after a change have ids that are in the
+  // table then.
   uint32_t generation;
   uint32_t seen;  // collector: the turn in which the thread was in no marker
   pprof_numbers numbers;  // owner: of the name looked up last that has any

@@ -42,8 +42,8 @@ static inline void slot_begin(ppi_slot *slot, const ppi_lane *lane,
   if (PPI_UNLIKELY(__atomic_load_n(&slot->has_work, __ATOMIC_RELAXED)))
     forget_work(slot);
   if (lane) inherited = ppi_lane_inherited(lane);
-  // `cut` outlives the slot's use: the end of an earlier range that an edge
-  // has cut may come late. It may be looking at the kind, too.
+  // `cut` outlives the slot's use: the end of an earlier range that an edge cut
+  // may come late. That end may read the kind, too.
   memset(slot, 0, offsetof(ppi_slot, kind));
   __atomic_store_n(&slot->kind, kind, __ATOMIC_RELAXED);
   memset(&slot->flags, 0, offsetof(ppi_slot, work) - offsetof(ppi_slot, flags));
@@ -66,7 +66,7 @@ void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
 }
 
 static inline uint32_t slot_open(ppi_table *table, uint32_t index) {
-  // Nobody changes it now, but a late end may be trying to.
+  // No thread changes the word now, but a late end may try to.
   uint64_t state = __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
   uint32_t gen = PPI_STATE_GEN(state) + 1;
   // Accepted from here on; pairs with the acquire of collector and ender.
@@ -92,7 +92,8 @@ bool ppi_slot_end(const ppi_slot_ref *ref) {
   return false;
 }
 
-// Reported before the slot can be another range's, and after it is recorded.
+// The report comes after the record, and before another range can take the
+// slot.
 __attribute__((noinline)) void ppi_slot_ended_slow(const ppi_slot_ref *ref,
                                                    uint64_t id) {
   uint32_t site = ref->slot->site;
@@ -142,7 +143,7 @@ static uint64_t notify_tool(const ppi_slot *slot, uint32_t index) {
   return PPI_RANGE_EMITTED;
 }
 
-// Asking takes longer than the clock does: the range begins after it.
+// Reading the CPU use takes longer than the clock: the range begins after it.
 static uint64_t measure(ppi_slot *slot) {
   ppi_cpu_slot_begin(&ppi_thread_self->cpu, slot);
   slot->start = ppi_clock_ticks();
@@ -210,7 +211,8 @@ uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
   return id;
 }
 
-// A thread stopped in a marker beyond its session's end is no part of the next.
+// A thread that stood in a marker beyond its session's end is no part of the
+// next session.
 static inline bool is_of_session(const ppi_thread *thread) {
   return thread->stacks[0].serial == ppi_recorder_in_force.serial;
 }
@@ -269,8 +271,8 @@ static bool is_before_edge(const ppi_lane *lane, uint64_t start) {
                         __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE));
 }
 
-// A range that does not end here any more: the collector cut it at an edge, the
-// slot may be another's by now, or it was ended before.
+// Counts an end without an open range: the collector cut it at an edge, the
+// slot has another range, or it has ended before.
 static void end_nothing(ppi_lane *lane, const ppi_slot_ref *ref) {
   uint32_t cut = __atomic_load_n(&ref->slot->cut, __ATOMIC_RELAXED);
   while (cut &&
@@ -288,7 +290,7 @@ bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref) {
     end_nothing(lane, ref);
     return false;
   }
-  // Counts as it would, had the collector been here first.
+  // Counts as if the collector had cut the range already.
   if (is_before_edge(lane, ref->slot->start)) ppi_count(&lane->begun_before, 1);
   return true;
 }
@@ -297,8 +299,8 @@ static __attribute__((noinline)) void end_unknown(ppi_lane *lane, uint64_t id) {
   if (!ppi_range_end_unrecorded(id)) ppi_count(&lane->unmatched, 1);
 }
 
-// A processor reads its counter ahead of what is before it, and so ahead of the
-// range that it was just handed.
+// A processor may read its counter early, before it has the range from another
+// thread.
 static inline void set_end(ppi_slot *slot, const ppi_lane *lane, uint64_t now) {
   slot->end = PPI_MAX(now, slot->start);
   slot->end_lane = lane->id;

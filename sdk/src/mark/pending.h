@@ -28,8 +28,8 @@ typedef struct ppi_slot_ref {
   uint32_t index;
   uint32_t number;  // of the table
 } ppi_slot_ref;
-// Whether the slot's range is of this kind; of one that has ended, whether the
-// range that has the slot now is.
+// Whether the slot's range is of this kind; after its end, whether the slot's
+// present range is.
 static inline bool ppi_slot_is_of(const ppi_slot_ref *ref, uint8_t kind) {
   return __atomic_load_n(&ref->slot->kind, __ATOMIC_RELAXED) == kind;
 }
@@ -42,26 +42,27 @@ static inline uint64_t ppi_range_id(uint32_t table, uint32_t gen,
 // False for 0, another session's, or an unknown table.
 bool ppi_range_find(uint64_t id, ppi_slot_ref *out);
 uint64_t ppi_range_unrecorded(uint32_t site);
-// ppi_range_end_unrecorded ends one of those; false: it is none.
+// ppi_range_end_unrecorded ends an unrecorded range; false: the id is of a
+// recorded one.
 bool ppi_range_end_unrecorded(uint64_t id);
 
-// ppi_slot_begin fills in what every such range has; the caller adds its own
+// ppi_slot_begin fills in the common fields of a range. The caller adds its own
 // and publishes with ppi_slot_open, which answers the generation.
 void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
                     uint8_t kind);
 uint32_t ppi_slot_open(ppi_table *table, uint32_t index);
-// ppi_slot_end makes an open slot the caller's to finish (false: not open any
-// more); ppi_slot_ended publishes it.
+// ppi_slot_end lets the caller finish an open slot (false: it is not open);
+// ppi_slot_ended publishes it.
 bool ppi_slot_end(const ppi_slot_ref *ref);
-// ppi_slot_end_or_count does so for a marker of `lane`: a range that an edge
-// has cut counts as begun before, any other that is not open as unmatched.
+// ppi_slot_end_or_count is ppi_slot_end for a marker of `lane`. A range that an
+// edge cut counts as begun before, any other that is not open as unmatched.
 bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref);
 bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out);
 static inline void ppi_slot_ended(const ppi_slot_ref *ref) {
   __atomic_store_n(ref->state, PPI_STATE(0, ref->gen, PPI_SLOT_ENDED),
                    __ATOMIC_RELEASE);
 }
-// ppi_slot_ended_slow does so for an id with EMITTED, LAST or CPU.
+// ppi_slot_ended_slow is ppi_slot_ended for an id with EMITTED, LAST or CPU.
 void ppi_slot_ended_slow(const ppi_slot_ref *ref, uint64_t id);
 void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount);
 

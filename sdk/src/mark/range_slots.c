@@ -43,8 +43,8 @@ static uint32_t link_of(const ppi_table *table, uint32_t slot) {
   return __atomic_load_n(&table->next_free[slot - 1], __ATOMIC_RELAXED);
 }
 
-// The first `most` of a list, linked. Links that others change meanwhile change
-// the head's generation, too.
+// The first `most` of a list, linked. If another thread changes the links
+// meanwhile, the head's generation changes, too.
 static uint32_t take_chain(ppi_table *table, uint64_t *list, uint32_t most) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != 0) {
@@ -64,7 +64,7 @@ static uint32_t take_chain(ppi_table *table, uint64_t *list, uint32_t most) {
   return 0;
 }
 
-// Makes slots that nobody had the stock's.
+// Gives a group of unused slots to the stock.
 static bool take_group(ppi_table *table, uint32_t stock) {
   uint32_t from = __atomic_load_n(&slots.next_unused, __ATOMIC_RELAXED);
   uint32_t end;
@@ -74,8 +74,8 @@ static bool take_group(ppi_table *table, uint32_t stock) {
     if (from >= num) return false;
   } while (!__atomic_compare_exchange_n(&slots.next_unused, &from, end, false,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  // A part of a group that came first, where the table has grown since, may be
-  // another's: it goes with the rest from now on.
+  // If the table has grown since, another stock may have a part of the group:
+  // that part moves with the rest from now on.
   __atomic_store_n(&slots.homes[from / GROUP], (uint8_t)stock,
                    __ATOMIC_RELAXED);
   uint32_t num = __atomic_load_n(&slots.num_stocks, __ATOMIC_RELAXED);

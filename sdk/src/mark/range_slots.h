@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which thread uses which slots of the process's table of ranges. A thread that
-// begins ranges gets groups of neighbours, and what it used comes back to it,
-// so that two threads do not write the same cache lines in turns.
+// begins ranges gets groups of neighbours, and its used slots return to it. So
+// two threads do not write the same cache lines in turns.
 #pragma once
 
 #include "mark/slots.h"
@@ -15,7 +15,7 @@ void ppi_range_slots_begin(void);
 // ppi_range_slot_give: the collector.
 void ppi_range_slot_give(ppi_table *table, uint32_t index);
 // ppi_range_slot_refill finds a slot where the thread has none, and further
-// ones for it; `thread` NULL: one that any thread may need.
+// ones for its block; `thread` NULL: one slot, for no thread.
 uint32_t ppi_range_slot_refill(ppi_table *table, ppi_thread *thread);
 
 // Slots are fetched a few ranges before they are used: the collector, on
@@ -34,8 +34,8 @@ static inline __attribute__((always_inline)) void ppi_range_slot_fetch(
       __atomic_load_n(&table->next_free[ahead - 1], __ATOMIC_RELAXED);
 }
 
-// ppi_range_slot_take answers index + 1, 0: there is none left. By a thread
-// that is busy, and alone changes what its block says.
+// ppi_range_slot_take answers index + 1, 0: there is none left. Only the busy
+// thread itself calls it and changes its block.
 static inline uint32_t ppi_range_slot_take(ppi_table *table,
                                            ppi_thread *thread) {
   uint32_t taken = thread->range_slot;

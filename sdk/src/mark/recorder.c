@@ -10,8 +10,8 @@
 #include "base/clock.h"
 
 uint32_t pprof_epoch_;
-// The library's own, where pprof_epoch_ is a copy in the program (without
-// -fPIC): what is loaded with RTLD_DEEPBIND reads this one.
+// The library's own epoch. A program without -fPIC has a copy of pprof_epoch_;
+// libraries loaded with RTLD_DEEPBIND read this one.
 static uint32_t own_epoch __attribute__((alias("pprof_epoch_")));
 uint32_t *ppi_epoch_page;
 uint32_t ppi_epoch_near;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What markers use of the session in force, and the epoch that switches them
-// all.
+// The parts of the session in force that markers use, and the epoch that
+// switches all markers.
 #pragma once
 
 #include "names/names.h"
@@ -36,15 +36,15 @@ void ppi_recorder_count_lost(void);
 
 // On a page that a child of fork or clone finds wiped: [0] the second copy of
 // the epoch, which markers read after busy = 1; [1] the serial of the session
-// that lives, also while no window is open; [2] 1, but in such a child; [3] the
-// epoch once more where the clock is the processor's counter, else 0: what the
-// usual way of a marker compares.
+// that lives, also while no window is open; [2] 1, but 0 in such a child; [3]
+// for the usual way of markers, the epoch again if the clock is the processor's
+// counter, else 0.
 extern PPI_HIDDEN uint32_t *ppi_epoch_page;
 static inline uint32_t ppi_epoch_usual(void) {
   return __atomic_load_n(ppi_epoch_page + 3, __ATOMIC_ACQUIRE);
 }
-// A copy of pprof_epoch_ for markers' first look: that one may lie in the
-// program and is found through the table of addresses.
+// A copy of pprof_epoch_ for markers' first test: pprof_epoch_ itself may lie
+// in the program, behind the table of addresses.
 extern PPI_HIDDEN uint32_t ppi_epoch_near;
 
 // No epoch, and not 0 either.
@@ -54,17 +54,17 @@ extern PPI_HIDDEN uint32_t ppi_epoch_near;
 bool ppi_epoch_init(void);
 // ppi_epoch_publish sets all copies.
 void ppi_epoch_publish(uint32_t epoch);
-// ppi_epoch_wake has markers look at their thread although nothing records, so
-// that one which a jump has left is found; until the next epoch is published.
+// ppi_epoch_wake has markers check their thread although nothing records, until
+// the next epoch is published. That finds a marker that a jump has left.
 void ppi_epoch_wake(void);
 // ppi_epoch_next answers an epoch that this process never used.
 uint32_t ppi_epoch_next(void);
-// ppi_epoch_replace has markers' first look find `to` where it finds `from`.
+// ppi_epoch_replace puts `to` in place of `from` for markers' first test.
 void ppi_epoch_replace(uint32_t from, uint32_t to);
 // In a forked child nothing records.
 void ppi_epoch_in_forked_child(void);
 
-// Unlikely only in that what follows lies in its way.
+// Marked unlikely so that the recording path follows in line.
 static inline bool ppi_is_off(void) {
   return PPI_UNLIKELY(__atomic_load_n(&ppi_epoch_near, __ATOMIC_RELAXED) == 0);
 }

@@ -23,7 +23,8 @@ static void count_lost_flow(void) {
   ppi_leave(thread);
 }
 
-// It serves itself alone, wherever it begins. Nobody else adds to it yet.
+// A request serves itself alone, wherever it begins. No other thread adds to it
+// yet.
 static void make_request(pprof_range range, uint64_t id) {
   ppi_thread *thread;
   ppi_slot_ref ref;

@@ -37,7 +37,7 @@ uint32_t ppi_site_folded(const ppi_folded *folded, uint32_t epoch) {
       folded->reported, numbers);
 }
 
-// Other threads may be at it, with the same values.
+// Other threads may copy the same values meanwhile.
 static void copy_numbers(pprof_numbers *to, const pprof_numbers *from) {
   PPI_STATIC_ASSERT(sizeof *to % sizeof(uint64_t) == 0, "whole words");
   uint64_t *into = (void *)to;
@@ -61,7 +61,7 @@ __attribute__((noinline)) void ppi_site_recall(const pprof_site *site,
   copy_numbers(&ppi_thread_self->names.numbers, numbers_of(site));
 }
 
-// Of a name of run time: a folded one is found without a lock.
+// The id of a name given at run time; a folded name takes no lock.
 static uint32_t folding_id(const pprof_site *site, bool stays, uint32_t epoch) {
   ppi_names *names = ppi_recorder_in_force.names;
   ppi_folded folded;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The id of a site in an epoch: its number, and what there is to do beside
+// The id of a site in an epoch: its number, and flags for work beside
 // recording.
 #pragma once
 
@@ -10,12 +10,12 @@
 PPROF_BEGIN_C_
 
 // ppi_site_id answers the id a site has in this epoch. Between enter and leave.
-// With the top bit set there is more to do than to record: negative as a
-// number, so that the markers' test for 0 finds it, too. The bits below say
-// what: an NVTX tool gets it; a rule watches its name; it
-// is not recorded; the CPU use of its ranges is measured (cpu_mark.h); its name
-// has folded, and the thread has what stood in it (name_cache.h). With all bits
-// set it is not wanted, and has no number.
+// The top bit says that there is more to do than to record. The id is then
+// negative, so the markers' test for 0 finds it, too. The bits below say what:
+// an NVTX tool gets the site; no rule watches its name; it is not recorded; the
+// CPU use of its ranges is measured (cpu_mark.h); its name has folded, and the
+// thread has its numbers (name_cache.h). An id with all bits set is excluded,
+// and has no number.
 #define PPI_SITE_APART 0x80000000u
 #define PPI_SITE_EMITS 0x40000000u
 #define PPI_SITE_UNWATCHED 0x20000000u
@@ -30,8 +30,8 @@ static inline bool ppi_site_is_plain(uint32_t id) {
 static inline bool ppi_site_is_watched(uint32_t id) {
   return (id & (PPI_SITE_APART | PPI_SITE_UNWATCHED)) == PPI_SITE_APART;
 }
-// ppi_site_usual answers the id of a site that is decided in this epoch and
-// plain; any other number where it is not, which ppi_id_is_usual finds.
+// ppi_site_usual answers the id of a plain site that is decided in this epoch;
+// for any other site ppi_id_is_usual is false.
 static inline uint64_t ppi_site_usual(const pprof_site *site, uint32_t epoch) {
   return __atomic_load_n(&site->state_, __ATOMIC_RELAXED) -
          ((uint64_t)epoch << 32);
@@ -52,7 +52,7 @@ uint32_t ppi_site_of_counter(pprof_site *site, uint32_t epoch);
 void ppi_site_recall(const pprof_site *site, uint32_t id);
 // ppi_site_folded answers the id for one marker with a folded name, and gives
 // the name's numbers to the thread. ppi_site_reported answers it where the
-// thread has them; `id` is that of the site.
+// thread has the numbers; `id` is the site's.
 uint32_t ppi_site_folded(const ppi_folded *folded, uint32_t epoch);
 static inline uint32_t ppi_site_reported(uint32_t id, ppi_reported reported,
                                          pprof_numbers *numbers) {

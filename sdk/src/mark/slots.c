@@ -8,7 +8,8 @@
 
 #include "spool/chunks.h"
 
-// The chunk may have served before: ends of earlier ranges look into slots.
+// The chunk may have served before: ends of earlier ranges still read its
+// slots.
 static bool use_chunk(const ppi_spool *spool, ppi_table *table, uint32_t num,
                       uint32_t chunk) {
   uint32_t none = 0;

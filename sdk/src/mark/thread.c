@@ -49,7 +49,7 @@ void ppi_thread_sleep(void (*wake)(void)) {
 uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent) {
   uintptr_t stood = thread->busy;
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-  // An end of what the parent began is no reason.
+  // The end of a parent's range does not wake the session.
   if (!ppi_is_counted(intent) ||
       !__atomic_load_n(&sleep_now.wake, __ATOMIC_RELAXED) ||
       sleep_now.pid != getpid())
@@ -79,7 +79,7 @@ static void in_forked_child(void) {
     thread->device_depth = 0;
     thread->num_beside = 0;
     thread->joining = 0;
-    // It describes a thread of the parent.
+    // The file describes a thread of the parent.
     ppi_cpu_file_close(&thread->cpu.file);
     if (thread == self) continue;
     thread->busy = 0;
@@ -122,10 +122,10 @@ static ppi_thread *reuse_block(void) {
   return NULL;
 }
 
-// Blocks come from mmap, not malloc: a marker must not depend on the state of
-// a heap that a signal may have interrupted. Some processors let a load wait
-// for a store before it that has the same place in another page: here lies what
-// a usual marker does not load of its lane.
+// Blocks come from mmap, not malloc: a marker must not depend on the state of a
+// heap that a signal may have interrupted. Some processors delay a load after a
+// store to the same place in another page. This place in a lane's page has data
+// that a usual marker never loads.
 #define BLOCK_IN_PAGE 1088u
 PPI_STATIC_ASSERT(BLOCK_IN_PAGE >= offsetof(ppi_lane, own_work) &&
                       BLOCK_IN_PAGE + 64 < offsetof(ppi_lane, directory),
@@ -205,22 +205,21 @@ void ppi_thread_interrupted(ppi_thread *thread) {
     ppi_recorder_count_lost();
 }
 
-// Between where a marker was called and where it asks, in a build in which
-// nothing is inlined, or a sanitizer's. A handler's frame is larger.
+// The stack between a marker's caller and this test, in a build without
+// inlining or with a sanitizer. A handler's frame is larger.
 #if defined(__OPTIMIZE__) && !defined(PPROF_SANITIZED)
 #define OWN_FRAMES 0
 #else
 #define OWN_FRAMES 512
 #endif
 
-// A handler runs below what it interrupts, or on the thread's other stack. So
-// whoever is called from where a marker stands, or from further up, is behind
-// that marker's end; and so is whoever is not on the other stack while a marker
-// stands there, for handlers only leave it by returning or by a jump. A stack
-// of the program's own making is none of these: what is below may be a handler,
-// and is taken for one.
-// The thread sanitizer calls handlers from inside its own functions, so that
-// nothing separates them from markers behind: there no marker was left.
+// A handler runs below what it interrupts, or on the thread's other stack. A
+// call from the marker's place or further up is thus behind the marker's end.
+// So is a call off the other stack while the marker stands on it: handlers
+// leave that stack only by return or jump. On a stack that the program made, a
+// call below counts as a handler's. The thread sanitizer calls handlers from
+// inside its own functions, so the stack cannot separate them from later
+// markers: the answer is false.
 bool ppi_thread_was_left(ppi_thread *thread, uintptr_t here) {
 #ifdef __SANITIZE_THREAD__
   (void)thread, (void)here;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread as markers know it: whether it is inside one (busy), its lanes, its
+// A thread's state for markers: whether it is inside one (busy), its lanes, its
 // open device ranges. Thread blocks are private memory, live to process end and
-// are reused, so that the collector may look at any of them at any time.
+// are reused, so that the collector may read any of them at any time.
 #pragma once
 
 #include "mark/cpu_mark.h"
@@ -28,8 +28,8 @@ typedef struct ppi_unkept {
 // A thread's stack of open ranges: its own, or the one in an NVTX domain. The
 // owner's, but for `lane`.
 typedef struct ppi_stack {
-  // In which `lane` was found to be in order, PPI_NO_EPOCH: look again. A
-  // marker in that epoch needs to ask nothing else.
+  // The epoch in which `lane` was valid; PPI_NO_EPOCH: check again. A marker in
+  // that epoch needs no further check.
   uint32_t epoch;
   uint32_t serial;
   // NULL, or a lane of session `serial`, which is the one in force where one is
@@ -42,8 +42,8 @@ typedef struct ppi_stack {
   uint64_t push_limit;  // below: room for that many frames' records
   uint64_t slot_limit;  // below: the next record lies behind `slots`
   uintptr_t slots;      // where slot 0 would be, were all chunks neighbours
-  // 0: the thread's own; of any other stack, nobody's. Once it has a domain,
-  // it keeps that for as long as the thread lives.
+  // 0: the thread's own; for another stack: unused. A stack keeps its domain
+  // until the thread ends.
   uint32_t domain;
   ppi_unkept unkept;
 } ppi_stack;
@@ -104,9 +104,9 @@ static inline ppi_stack *ppi_thread_stack(ppi_thread *thread, uint32_t domain) {
   return &thread->stacks[domain ? 1 + domain % PPI_DOMAIN_LANES : 0];
 }
 
-// ppi_stand says that the calling thread is inside a marker, and where: one
-// store of the stack pointer, which costs what a constant would. What may be
-// moved behind it needs a fence.
+// ppi_stand notes that the calling thread is inside a marker, and where: one
+// store of the stack pointer, as cheap as a constant. Accesses with an order
+// against it need a fence.
 static inline __attribute__((always_inline)) void ppi_stand(
     ppi_thread *thread) {
 #if defined(__x86_64__)
@@ -141,12 +141,12 @@ static inline void ppi_leave(ppi_thread *thread) {
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
 }
 
-// A forked child of a process that records sleeps: markers come by, as if
-// something recorded, to an epoch of 0. ppi_thread_sleep has the first one that
-// begins something call `wake`, once, on its thread; NULL: none does.
+// The forked child of a recording process sleeps: its markers run as if it
+// recorded, up to an epoch of 0. ppi_thread_sleep has the first marker that
+// begins a range call `wake`, once, on its thread; NULL: none does.
 void ppi_thread_sleep(void (*wake)(void));
-// ppi_thread_wake, of a busy thread that has met an epoch of 0, answers the one
-// that there is after that; 0: none, and the thread is not busy any more.
+// ppi_thread_wake, for a busy thread that found an epoch of 0, answers the
+// epoch after a wake-up; 0: none, and the thread is no longer busy.
 uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent);
 
 // ppi_thread_barrier makes every thread's earlier stores visible to the caller
@@ -156,8 +156,7 @@ void ppi_thread_barrier(void);
 ppi_thread *ppi_thread_list(void);
 // ppi_thread_num_busy counts threads inside a marker now.
 size_t ppi_thread_num_busy(void);
-// ppi_thread_close_files closes what threads that are not busy read their CPU
-// use from.
+// ppi_thread_close_files closes the CPU use files of threads that are not busy.
 void ppi_thread_close_files(void);
 bool ppi_thread_has_membarrier(void);
 // Called in a forked child, after this file's own clean-up.

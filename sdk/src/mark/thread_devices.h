@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread keeps for its device markers (device_mark.c, device_stream.c,
+// A thread's state for its device markers (device_mark.c, device_stream.c,
 // inject.c).
 #pragma once
 

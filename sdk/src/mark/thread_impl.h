@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attach.c, thread_lane.c and thread_name.c have of thread.c.
+// The parts of thread.c that attach.c, thread_lane.c and thread_name.c share.
 #pragma once
 
 #include "mark/thread.h"
@@ -15,14 +15,14 @@ void ppi_thread_unlock(void);
 // ppi_thread_prepare finds membarrier and adds the fork handler, once; false:
 // it cannot.
 bool ppi_thread_prepare(void);
-// ppi_thread_take_block answers a block that is set up for the calling thread,
-// NULL: no memory. *out_is_gone: it is that of a thread that left without a
-// word, which is to be done for it before ppi_thread_set_up.
+// ppi_thread_take_block answers a block for the calling thread, NULL: no
+// memory. *out_is_gone: it was an ended thread's that never left; leave for
+// that thread before ppi_thread_set_up.
 ppi_thread *ppi_thread_take_block(bool *out_is_gone);
 void ppi_thread_set_up(ppi_thread *thread);
 // ppi_thread_take_lanes leaves a block without lanes.
 void ppi_thread_take_lanes(ppi_thread *thread);
-// ppi_thread_distrust has its next markers look at all that they use.
+// ppi_thread_distrust has the thread's next markers check all that they use.
 void ppi_thread_distrust(ppi_thread *thread);
 bool ppi_thread_has_rows(const ppi_thread *thread);
 

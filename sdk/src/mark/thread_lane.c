@@ -36,7 +36,7 @@ static void define_lane(ppi_lane *lane, uint32_t domain, const char *name) {
       ppi_names_shown(ppi_recorder_in_force.names, &definition, hash));
 }
 
-// Pushes of an older epoch: an edge has cut what they would have been.
+// Pushes of an older epoch: the edge would have cut their ranges.
 static void follow_unkept(ppi_unkept *unkept, uint32_t epoch) {
   uint32_t serial = ppi_recorder_in_force.serial;
   if (unkept->serial != serial) *unkept = (ppi_unkept){serial, epoch, 0, 0, 0};
@@ -46,7 +46,7 @@ static void follow_unkept(ppi_unkept *unkept, uint32_t epoch) {
   unkept->epoch = epoch;
 }
 
-// A marker that found no lane.
+// Counts a marker without a lane.
 static void leave_unkept(ppi_unkept *unkept, uint32_t epoch,
                          ppi_intent intent) {
   follow_unkept(unkept, epoch);
@@ -69,7 +69,7 @@ bool ppi_thread_pop_unkept(ppi_thread *thread) {
   return true;
 }
 
-// The lane that there is at last begins with what was pushed without it.
+// A new lane begins with the pushes that found none.
 static void take_over_unkept(ppi_lane *lane, ppi_unkept *unkept,
                              uint32_t epoch) {
   follow_unkept(unkept, epoch);
@@ -87,7 +87,7 @@ static ppi_lane *join_session(ppi_thread *thread, ppi_stack *at,
   ppi_spool *spool = &ppi_recorder_in_force.spool;
   ppi_calm before;
   ppi_mask_signals(&before);
-  // A checkpoint does not trust a look at this thread until its lane is here.
+  // No checkpoint trusts its read of this thread until the lane is here.
   __atomic_store_n(&thread->joining, 1, __ATOMIC_RELAXED);
   ppi_lane *lane = ppi_lane_create(spool, epoch, thread->tid);
   if (lane) {
@@ -110,7 +110,7 @@ static ppi_lane *join_session(ppi_thread *thread, ppi_stack *at,
 
 static ppi_lane *lose(ppi_lane *lane, ppi_intent intent) {
   if (ppi_is_counted(intent)) ppi_count(&lane->lost, 1);
-  // Its pop will find nothing: that one was begun before.
+  // Its pop will find no frame, and counts as begun before.
   if (intent == PPI_PUSHES && lane->before_left != UINT32_MAX)
     __atomic_fetch_add(&lane->before_left, 1, __ATOMIC_RELAXED);
   return NULL;
@@ -182,12 +182,12 @@ static void trust(const ppi_thread *thread, ppi_stack *stack, uint32_t epoch) {
   ppi_stack_refresh(stack);
 }
 
-// Where markers fence themselves, each comes by here.
+// Where markers fence themselves, each of them runs this.
 ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent) {
   ppi_stack *own = &thread->stacks[0];
   if (thread->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  // Off since the first look, or a raw clone's child, where the lane is not
+  // Off since the first test, or a raw clone's child, where the lane is not
   // even mapped. (A lane that the collector cut is of epoch 0, too.)
   if (!epoch) epoch = ppi_thread_wake(thread, intent);
   if (!epoch) return NULL;
@@ -257,8 +257,8 @@ static void leave_lane(ppi_thread *thread, ppi_stack *at, uint32_t epoch) {
     }
     is_live = true;
   }
-  // First: a signal handler's marker that comes in between must not count what
-  // it loses on a lane that the collector has taken the counts of.
+  // This comes first: the collector may have taken the lane's counts, and a
+  // signal handler's marker in between must not add to them.
   __atomic_store_n(&at->lane, NULL, __ATOMIC_RELEASE);
   if (is_live) __atomic_store_n(&lane->state, PPI_LANE_LEFT, __ATOMIC_RELEASE);
 }
@@ -277,9 +277,9 @@ void ppi_thread_forget_lanes(void) {
     ppi_thread_take_lanes(thread);
 }
 
-// The thread may leave the lane meanwhile, and the collector give it away: it
-// finds what is being named, or the thread's word that it is gone is found
-// here.
+// The thread may leave the lane meanwhile, and the collector may give the lane
+// away. Either the collector finds `being_named`, or this finds that the thread
+// has left.
 static void define_lane_of(const ppi_thread *thread, uint32_t i,
                            const char *name) {
   uint32_t serial = ppi_recorder_in_force.serial;

@@ -8,10 +8,10 @@
 PPROF_BEGIN_C_
 
 // ppi_thread_enter_slow gives a busy thread a lane with a stack of the epoch in
-// force; NULL: there is none, and the thread is not busy any more.
+// force; NULL: no lane, and the thread is no longer busy.
 ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent);
-// ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain, where
-// the marker has looked at the epoch; the thread stays busy.
+// ppi_thread_catch_up_in is the same for the thread's lane in an NVTX domain,
+// after the marker has read the epoch; the thread stays busy.
 ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
                                  uint32_t epoch, ppi_intent intent);
 // ppi_stack_refresh updates a stack's copy of its lane, ppi_thread_refresh that
@@ -19,8 +19,8 @@ ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
 // chunks, the call is optional.
 void ppi_stack_refresh(ppi_stack *stack);
 void ppi_thread_refresh(ppi_thread *thread, const ppi_lane *lane);
-// ppi_thread_follow does so within a marker, for a lane that is of this
-// session; false: that marker is lost, and counted.
+// ppi_thread_follow takes a lane of this session to `epoch` within a marker;
+// false: that marker is lost, and counted.
 bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch);
 // ppi_thread_notify_last ends the occurrences of watched names that the frames
 // from `from` to before `to` were, once these are closed.
@@ -36,12 +36,12 @@ ppi_thread *ppi_thread_owning(const ppi_lane *lane);
 bool ppi_thread_is_naming(const ppi_lane *lane);
 // ppi_thread_forget_lanes takes the last session's lanes from all threads, busy
 // ones included. A start calls it once no marker of that session is left and
-// before there is an epoch, so whatever lane a thread has while an epoch is in
-// force, the collector's view included, is of that epoch's session. Nothing
-// else decides a lane's owner: its memory may be anything's by then.
+// before there is an epoch, so while an epoch is in force, each thread's lane
+// is of that epoch's session, also for the collector. Nothing else decides a
+// lane's owner: its memory may have been reused.
 void ppi_thread_forget_lanes(void);
-// ppi_thread_leave_lanes ends what is open on them and leaves them to the
-// collector.
+// ppi_thread_leave_lanes ends the open ranges of the lanes and leaves the lanes
+// to the collector.
 void ppi_thread_leave_lanes(ppi_thread *thread, uint32_t epoch);
 // ppi_thread_define_lanes names their rows. Between busy = 1 and 0, while a
 // session lives.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which sites are recorded: by name, by category (timer only), by request; and
-// which names leave the process as they are. Set by config/; markers meet it
+// which names leave the process as they are. config/ sets it; a marker uses it
 // once per site and epoch.
 #pragma once
 
@@ -30,12 +30,11 @@ typedef struct ppi_choice {
   size_t num_cpu;
   const char *const *keep;  // names that do not fold
   size_t num_keep;
-  // Shapes that fold from their first name on: `{n}`, or any word so, stands
-  // for a number.
+  // Shapes that fold from their first name on: `{n}`, or another word in
+  // braces, stands for a number.
   const char *const *shapes;
   size_t num_shapes;
-  // Categories of names that are given at run time: of the first glob that
-  // fits.
+  // Categories of names given at run time: the first glob that fits decides.
   const char *const *categorised;
   const uint32_t *categories;  // of each
   size_t num_categorised;
@@ -56,7 +55,7 @@ bool ppi_choice_is_machine(uint32_t category);
 // ppi_choice_wants: by name and category; `name` is the one in the program.
 bool ppi_choice_wants(const ppi_choice *choice, const char *name,
                       uint32_t category);
-// ppi_choice_measures: its ranges' CPU use.
+// ppi_choice_measures: is the CPU use of the name's ranges measured?
 bool ppi_choice_measures(const ppi_choice *choice, const char *name);
 // ppi_choice_keeps: a name that does not fold, whatever others do;
 // ppi_choice_folds: a shape that folds from its first name on.

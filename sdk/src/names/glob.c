@@ -43,6 +43,6 @@ void ppi_name_hash(const char *name, char out[PPI_NAME_HASH]) {
 
 bool ppi_request_is_kept(uint64_t flow, uint64_t every) {
   if (every <= 1) return true;
-  // Numbers that are addresses spread, too.
+  // The hash spreads numbers that are addresses, too.
   return ppi_mix(flow) % every == 0;
 }

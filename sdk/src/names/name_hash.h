@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hash by which names are found, in a session's table and in a thread's
-// cache. Inline: a marker with a new text at its address computes it.
+// The hash of names in a session's table and in a thread's cache. Inline: a
+// marker with a new text at its address computes it.
 #pragma once
 
 #include <stddef.h>

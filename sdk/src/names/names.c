@@ -125,7 +125,7 @@ void ppi_names_in_forked_child(void) {
 static ppi_site_filter *volatile filter_in_use __attribute__((used));
 
 pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out) {
-  // Pages of the tables come into being as names do.
+  // The tables' pages are made as names are added.
   void *memory = mmap(NULL, sizeof(ppi_names), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return PPROF_STATUS_NO_MEMORY;
@@ -245,7 +245,7 @@ static void keep_given(ppi_names *names, const pprof_definition *definition,
   names->clear[place + len] = 0;
 }
 
-// As much as the longer one of the two names of a site takes.
+// The size for the longer one of a site's two names.
 static uint64_t size_of(const pprof_definition *definition, const char *shown,
                         const char *value) {
   size_t len = ppi_names_kept(shown);

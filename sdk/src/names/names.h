@@ -27,9 +27,10 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
 // ppi_names_intern is ppi_names_site under the mutex; *out_new: it was added.
 uint32_t ppi_names_intern(ppi_names *names, const char *name, uint32_t category,
                           uint32_t color, bool *out_new);
-// ppi_names_tell_again has the collector define a site once more. The mutex.
+// ppi_names_tell_again has the collector define a site once more. The caller
+// has the mutex.
 void ppi_names_tell_again(ppi_names *names, uint32_t id);
-// ppi_names_find answers 0 where that one would add the name. `hash` is
+// ppi_names_find answers 0 where ppi_names_site would add the name. `hash` is
 // ppi_names_hash of it (name_hash.h).
 uint32_t ppi_names_find(const ppi_names *names, const char *name,
                         size_t name_len, uint32_t category, uint64_t hash);
@@ -46,8 +47,8 @@ const ppi_definition_record *ppi_names_site_record(ppi_names *names,
 // it comes before the first name, which names are stored as hashes.
 pprof_status ppi_names_choose(ppi_names *names, const ppi_choice *choice);
 // ppi_names_watch adds a name with sites to watch (capture.h), 16 of them
-// (PPI_SCHEDULE_MAX_RULES); NULL forgets all. Both, too, hold once a site is
-// decided again.
+// (PPI_SCHEDULE_MAX_RULES); NULL forgets all. Both take effect when a site is
+// next decided.
 void ppi_names_watch(ppi_names *names, const char *name);
 // ppi_names_watched answers the watched name that a site has, as the program
 // gave it; NULL: none. It lives as long as `names`.
@@ -78,7 +79,7 @@ const ppi_definition_record *ppi_names_again(const ppi_names *names,
 size_t ppi_names_kept(const char *name);
 const char *ppi_category_name(uint32_t category);
 // ppi_category_find is pprof_category_register for a name that people wrote:
-// "user_defined" is UserDefined. ppi_same_words compares so.
+// "user_defined" is UserDefined. ppi_same_words compares in the same way.
 uint32_t ppi_category_find(const char *name);
 bool ppi_same_words(const char *a, const char *b);
 

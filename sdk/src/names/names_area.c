@@ -6,9 +6,9 @@
 #include "spool/chunks.h"
 
 #define SMALLEST ((uint64_t)sizeof(ppi_definition_record))
-// Neighbours that one after the other left free are looked for again once a
-// part of the area has been given back, so that a record given back pays for
-// it; sooner where there is no room else.
+// Free neighbours are united once this part of the area has been given back, so
+// that the cost is spread over many records; sooner where there is no other
+// room.
 #define UNITE_SHARE 8u
 
 // Takes chunk `k` of the names, where there is none yet.
@@ -160,7 +160,7 @@ static bool find_free(ppi_names_area *area, const ppi_spool *spool,
   return true;
 }
 
-// `least`: nothing is gained by it until so much has come back.
+// `least`: uniting gains nothing until so many bytes have been given back.
 static bool find_united(ppi_names_area *area, const ppi_spool *spool,
                         uint64_t size, uint64_t least, uint64_t *out) {
   if (area->free_bytes < size || area->given < least) return false;
@@ -180,7 +180,7 @@ ppi_definition_record *ppi_names_area_take(ppi_names_area *area,
     record->size = (uint32_t)size;
     return record;
   }
-  // Names are given back many at a time: this is once for all of them.
+  // Names are given back many at a time: one pass serves all of them.
   if (again && find_united(area, spool, size, 1, out_place))
     return begin_change(spool, *out_place);
   return NULL;

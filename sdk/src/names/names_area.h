@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The area of the spool in which definitions lie, each in one chunk. Its end
-// moves on; a record that is given back is written over in its place, as a
-// whole or in parts. Whoever walks the area after a kill finds each record
-// whole or free, whatever the moment. One writer at a time.
+// only grows; a record that is given back is written over in its place, as a
+// whole or in parts. A walk after a kill finds each record whole or free, at
+// any moment. One writer at a time.
 #pragma once
 
 #include "spool/spool.h"
@@ -48,9 +48,9 @@ typedef struct ppi_names_area {
   uint64_t any[PPI_NAMES_LISTS / 64];
 } ppi_names_area;
 
-// ppi_names_area_take answers room for `size` bytes, a multiple of 8, that
-// nobody sees as a record yet, or NULL. `again`: a place that was given back
-// serves, too. *out_place is its offset in the area.
+// ppi_names_area_take answers room for `size` bytes, a multiple of 8, or NULL;
+// it is no record yet. `again`: a place that was given back serves, too.
+// *out_place is its offset in the area.
 ppi_definition_record *ppi_names_area_take(ppi_names_area *area,
                                            ppi_spool *spool, uint64_t size,
                                            bool again, uint64_t *out_place);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of run time that fold (fold.h), so that names which differ in numbers
-// alone are one site. Looking a folded name up takes no lock.
+// Folds names given at run time (fold.h): names that differ in numbers alone
+// are one site. Looking a folded name up takes no lock.
 #pragma once
 
 #include "event/fold.h"

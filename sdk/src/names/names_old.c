@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes ids back from names that were unused for longest.
+// Takes ids back from the names that were unused for longest.
 #include "names/names_old.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "names/names_fold.h"
 #include "names/names_impl.h"
 
-// The lock is given back after so many.
+// Ids handled under one hold of the lock.
 #define AT_ONCE 64u
-// Rounds until the next time where nothing could go.
+// Rounds until the next try, where no id could go.
 #define PAUSE 256u
 
 static uint8_t state_of(const ppi_names *names, uint32_t id) {
@@ -32,8 +32,8 @@ static uint32_t ids_left(const ppi_names *names) {
   return PPI_MAX_SITES - names->num_sites + names->num_free;
 }
 
-// A thread may stand in a marker with the lock, for as long as somebody stops
-// it: the collector comes again.
+// A thread stopped in a marker may have the lock for long: the collector tries
+// again later.
 static bool try_lock(ppi_names *names) {
   return pthread_mutex_trylock(&names->mutex) == 0;
 }

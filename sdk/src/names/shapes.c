@@ -239,7 +239,7 @@ static void unlink_shape(ppi_shapes *shapes, uint32_t narrower) {
   from->num--;
 }
 
-// Of one without members.
+// Frees a shape without members.
 static void give_up(ppi_shapes *shapes, uint32_t number) {
   shape *empty = &shapes->items[number];
   if (empty->num || empty->site) return;

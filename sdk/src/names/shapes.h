@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which shapes of names fold (fold.h): learned from the names that come. One
-// writer at a time, under its owner's lock; looking a shape up takes none.
+// Learns from names which of their shapes fold (fold.h). One writer at a time,
+// under its owner's lock; a look-up takes no lock.
 #pragma once
 
 #include "event/fold.h"
@@ -19,7 +19,7 @@ PPROF_BEGIN_C_
 typedef struct ppi_shapes ppi_shapes;
 
 // ppi_shapes_create makes room for names of numbers 1 to `max`; NULL: no
-// memory. Its pages come into being as names do.
+// memory. Its pages are made as names are added.
 ppi_shapes *ppi_shapes_create(uint32_t max);
 void ppi_shapes_destroy(ppi_shapes *shapes);
 // ppi_shapes_set_members has shapes of free numbers fold from now on when more
@@ -30,14 +30,14 @@ void ppi_shapes_set_members(ppi_shapes *shapes, uint32_t num);
 // ppi_shapes_site answers the site of a shape that folds, else 0.
 uint32_t ppi_shapes_site(const ppi_shapes *shapes, const ppi_fold *fold,
                          uint32_t category);
-// ppi_shapes_folded answers it of a name, by the widest shape that folds; what
-// that is, is in *out. 0: none.
+// ppi_shapes_folded answers the site of a name by its widest shape that folds,
+// which it puts in *out. 0: none.
 uint32_t ppi_shapes_folded(const ppi_shapes *shapes, const char *name,
                            size_t len, uint32_t category, ppi_fold *out);
 
 // ppi_shapes_learn takes a name that has come for the first time. It answers
-// the shape that is to fold by now, its text being in *out, else 0. `forced`
-// (NULL: none) says of a shape's text whether it folds from its first name on.
+// the shape that is to fold now, with its text in *out, or 0. `forced` (NULL:
+// none) answers whether a shape folds from its first name on.
 typedef bool (*ppi_shape_forced)(const void *user, const char *text);
 uint32_t ppi_shapes_learn(ppi_shapes *shapes, uint32_t site, const char *name,
                           size_t len, uint32_t category,

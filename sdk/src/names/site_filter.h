@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a site's name decides: whether it is wanted (choice.h) and whether a
-// rule of capture windows watches it (capture.h). Changed under the names'
-// lock, read without one: a version never changes and lives as long as all.
+// Decides by a site's name whether it is recorded (choice.h) and whether a
+// capture rule watches it (capture.h). Written under the names' lock, read
+// without one: a version never changes and lives as long as all versions.
 #pragma once
 
 #include "names/choice.h"

@@ -98,7 +98,7 @@ static void lived_at(look *self, uint64_t ticks) {
 
 // ---- lanes ----
 
-// Frames lie in the lane or in a chunk; anywhere else is none of the file.
+// Frames lie in the lane or in a chunk; any other place is outside of the file.
 static bool copy_lane_once(look *self, uint64_t offset, lane_copy *out) {
   ppi_lane *lane = &out->lane;
   if (!read_at(self, lane, offsetof(ppi_lane, directory), offset)) return false;
@@ -150,8 +150,8 @@ static copied copy_lane(look *self, uint64_t offset) {
   return COPY_PART;
 }
 
-// When the lane's last record was made; one that is kept elsewhere may have
-// been written over.
+// Notes the time of the lane's last record; a kept record may have been written
+// over.
 static void note_last_record(look *self, const ppi_lane *lane) {
   uint64_t head = PPI_HEAD(lane->commit);
   if (self->out->alive || head == 0 || head <= lane->kept) return;
@@ -223,7 +223,7 @@ static void name_lane(look *self, const ppi_lane *lane, uint64_t offset) {
     return;
   size_t len = strlen(name);
   size_t size = (sizeof(ppi_definition_record) + len + 1 + 7) & ~(size_t)7;
-  // None crosses a chunk; a size of 0 ends one.
+  // No record crosses a chunk; a size of 0 ends a chunk.
   size_t left = -self->rows_len % PPI_CHUNK_SIZE, skip = left < size ? left : 0;
   uint8_t *grown = ppi_grow(self->rows, &self->rows_capacity,
                             self->rows_len + skip + size, sizeof *grown);
@@ -288,8 +288,7 @@ static bool is_pending(uint64_t word) {
          state == PPI_SLOT_ENDED;
 }
 
-// False: torn. The slot of a range that has gone meanwhile has a state that is
-// not pending.
+// False: torn. If the range ended meanwhile, the slot's state is not pending.
 static bool copy_slot(look *self, uint32_t table_chunk, uint32_t index,
                       uint64_t *out_state, slot_head *out) {
   const ppi_table *table = self->table;
@@ -372,7 +371,7 @@ static void look_at_tables(look *self) {
   }
 }
 
-// ---- what streams finished last ----
+// ---- the last finished ranges of streams ----
 
 static void look_at_finished(look *self) {
   for (uint32_t i = 0; i < PPI_FINISHED_STREAMS; i++) {
@@ -516,7 +515,7 @@ static pprof_status read_names(look *self) {
   return PPROF_STATUS_OK;
 }
 
-// Ranges without a lane's order: by kind, stream and time.
+// Sorts ranges outside of lanes by kind, stream and time.
 static int compare_items(const void *a, const void *b) {
   const ppi_open_item *x = a;
   const ppi_open_item *y = b;

@@ -8,8 +8,8 @@
 
 PPROF_BEGIN_C_
 
-// The latest definition of this id; NULL: there is none, or the id went to
-// another name since the look began.
+// The latest definition of this id; NULL: none, or the id went to another name
+// since the copy began.
 const ppi_definition_record *ppi_forensics_find(const ppi_forensics *forensics,
                                                 uint32_t kind, uint32_t id);
 // The run's own info, such as "command"; NULL: none.

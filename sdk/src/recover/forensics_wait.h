@@ -8,8 +8,9 @@
 
 PPROF_BEGIN_C_
 
-// The OS thread that the wait in `frame`, at `depth` of the lane at `offset` of
-// the file, waits for; 0: unknown. Only for ranges of category Wait.
+// The OS thread for which a wait waits; 0: unknown. The wait is `frame`, at
+// `depth` of the lane at `offset` of the file. Only for ranges of category
+// Wait.
 static inline uint32_t ppi_forensics_waits_for(int fd, const ppi_lane *lane,
                                                const ppi_frame *frame,
                                                uint64_t offset,

@@ -45,7 +45,7 @@ static uint64_t mapped_size(const ppi_spool *spool) {
 }
 
 // Room for a private copy of the file, and behind it for recover's own chunks.
-// What is not read into it takes no memory.
+// Unread parts take no memory.
 static bool reserve_copy(ppi_spool *spool) {
   void *base = mmap(NULL, mapped_size(spool), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -348,7 +348,7 @@ uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage) {
 }
 
 // The process's death is an edge like any other: it closes the window and cuts
-// what is open.
+// open ranges.
 static void append_last_edge(ppi_salvage *salvage) {
   ppi_spool_header *header = salvage->spool.header;
   ppi_edge edge = {.ticks = salvage->last_ticks, .flags = PPI_EDGE_STOP};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A spool of a process that is gone (or, for a look, still there): opened, read
-// through the collector's own conversion, delivered to a sink.
+// Opens the spool of a dead process (or, to inspect it, of a living one),
+// converts it by the collector's own code, and delivers it to a sink.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,22 +14,22 @@ PPROF_BEGIN_C_
 typedef struct ppi_salvage ppi_salvage;
 
 // ppi_salvage_open reads the spool at `path` into memory of its own: header,
-// names, and what is in lanes, tables and rings that was not yet freed, as far
-// as it was ever written to. That is less than the file takes itself.
-// Errors: IO (missing, unreadable), INVALID (not a spool), VERSION, CORRUPT,
-// BUSY (its process is alive), NO_MEMORY.
+// names, and the content of lanes, tables and rings not yet freed, without the
+// file's holes. That takes less memory than the file. Errors: IO (missing,
+// unreadable), INVALID (not a spool), VERSION, CORRUPT, BUSY (its process is
+// alive), NO_MEMORY.
 pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
                               pprof_error *error);
-// ppi_salvage_open_live does not mind a living process: what it sees is a
-// moment, of which parts may be older than others.
+// ppi_salvage_open_live also accepts a living process; some parts of its copy
+// may be older than others.
 pprof_status ppi_salvage_open_live(const char *path, ppi_salvage **out,
                                    pprof_error *error);
 void ppi_salvage_close(ppi_salvage *salvage);
 // Whether the file is this user's own: paths in another user's spool are not
 // trusted.
 bool ppi_salvage_is_own(const ppi_salvage *salvage);
-// ppi_salvage_is_unused: a file that a process began to make its spool of and
-// died; nothing is in it.
+// ppi_salvage_is_unused: a process died while it made this spool, which has no
+// content.
 bool ppi_salvage_is_unused(const char *path);
 // ppi_salvage_is_in_use: the spool of this process's session. Nothing is
 // opened: closing a file drops the process's locks on it.

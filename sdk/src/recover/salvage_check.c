@@ -88,8 +88,8 @@ static uint64_t num_to_come(const ppi_lane *lane, uint64_t open) {
   return num;
 }
 
-// Its frames lie in itself, or in a chunk of its own. One that has left and has
-// none open may have given that back.
+// A lane's frames lie in the lane, or in a chunk of its own. A lane without
+// open frames may have given that chunk back.
 static bool check_frames(const ppi_spool *spool, uint8_t *claimed,
                          ppi_lane *lane) {
   uint64_t word = ppi_lane_word(lane);

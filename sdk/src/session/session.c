@@ -49,7 +49,7 @@ static void in_forked_child(void) {
   ppi_waits_in_forked_child();
   ppi_emit_in_forked_child();
   ppi_device_set_attach_hook(NULL);
-  // A start that another thread is in the middle of has a spool and no session.
+  // A start under way on another thread has a spool, but no session yet.
   if (ppi_recorder_in_force.spool.base)
     ppi_spool_forget(&ppi_recorder_in_force.spool);
   if (session) {
@@ -150,7 +150,7 @@ static pprof_status prepare(pprof_session *session) {
     ppi_texts_add(&session->notes.all, "flight",
                   "no room for its ring in the spool: a kill loses it");
   ppi_spool_touch_ahead(&recorder->spool, 64);
-  // Left by a session that was stuck; its markers are over by now.
+  // A stuck session left these names; its markers are over by now.
   ppi_names_destroy(recorder->names);
   recorder->names = NULL;
   status = ppi_names_create(&recorder->spool, &recorder->names);
@@ -316,7 +316,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   release(session);
   session->phase = PPI_SESSION_STOPPED;
   ppi_current_set(NULL);
-  // Should the marker have been left by a jump, its thread's next one finds it.
+  // If a jump left the marker, the thread's next marker finds that.
   if (session->stuck) ppi_epoch_wake();
   if (session->result != PPROF_STATUS_OK) notify_failure(session, error);
   return session->result;

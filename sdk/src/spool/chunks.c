@@ -9,8 +9,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// The chunk may be another's by now and the link its record: then the swap
-// fails. A race by design, so the thread sanitizer is kept off.
+// The chunk may have a new owner by now, and the link a record: then the swap
+// fails. A race by design, so the thread sanitizer is off.
 __attribute__((no_sanitize("thread"))) static uint32_t read_link(
     const uint32_t *link) {
   return __atomic_load_n(link, __ATOMIC_RELAXED);

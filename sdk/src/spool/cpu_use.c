@@ -33,8 +33,9 @@ static const char *read_number(const char *at, uint64_t *out) {
   return at;
 }
 
-// Time on a CPU, time waiting for one, how often it got one. A kernel that does
-// not keep account says 0 of all; a thread that reads this has got one.
+// Time on a CPU, time waiting for one, how often it got one. A kernel without
+// accounting reports 0 for all three; the reading thread got a CPU at least
+// once.
 static bool read_wait(int fd, uint64_t *out_ns) {
   char text[80];
   uint64_t ran_ns, times = 0;
@@ -124,9 +125,9 @@ static bool read_usage(ppi_cpu_use *counts, ppi_cpu_use *times) {
   return true;
 }
 
-// Asking for the CPU time is what brings the user time up to date. It is also
-// where a kernel may find that another thread should run now (Linux 6.12 does):
-// at a begin it comes before what would count that, at an end behind it.
+// Reading the CPU time brings the user time up to date. The kernel may also
+// switch threads there (Linux 6.12 does): a begin reads it before the counts of
+// switches, an end after them.
 
 void ppi_cpu_use_begin(ppi_cpu_file *file, ppi_cpu_use *out) {
   int error = errno;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread has taken of its CPU, read from the kernel.
+// A thread's use of its CPU, read from the kernel.
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ typedef struct ppi_cpu_use {
   uint32_t reserved;
 } ppi_cpu_use;
 
-// How the kernel reports how long a thread waited for a CPU: a file of the
-// thread's own, kept open. All zero: not opened yet.
+// The kernel's file of the time that a thread waited for a CPU, one a thread,
+// kept open. All zero: not opened yet.
 typedef struct ppi_cpu_file {
   int32_t fd_plus_1;  // atomic; 0: not opened yet, -1: there is none
   uint32_t reserved;
@@ -31,7 +31,7 @@ typedef struct ppi_cpu_file {
 // and just behind it; errno stays as it was.
 void ppi_cpu_use_begin(ppi_cpu_file *file, ppi_cpu_use *out);
 void ppi_cpu_use_end(ppi_cpu_file *file, ppi_cpu_use *out);
-// ppi_cpu_use_since turns `*begun` into what was taken from then to `now`.
+// ppi_cpu_use_since turns `*begun` into the use from then to `now`.
 void ppi_cpu_use_since(ppi_cpu_use *begun, const ppi_cpu_use *now);
 void ppi_cpu_use_export(const ppi_cpu_use *use, pprof_cpu_use *out);
 

@@ -8,8 +8,8 @@
 #include "spool/chunks.h"
 #include "spool/cpu_record.h"
 
-// A lane that was emptied waits in state FREE. INIT keeps the collector off
-// until it is laid out.
+// An emptied lane waits in state FREE. State INIT keeps the collector away
+// until the lane is laid out.
 static ppi_lane *reuse_lane(ppi_spool *spool) {
   uint32_t *hint = &spool->header->lane_hint;
   uint32_t first = __atomic_load_n(hint, __ATOMIC_RELAXED);
@@ -199,7 +199,7 @@ static void put_work(const uint8_t *base, ppi_lane *lane, uint64_t *head,
         bits_of(work->params), 0, 0, 0, 0, PPI_RECORD_EXT_PARAMS, 0};
 }
 
-// Without room for it the range has none.
+// Without room for the records the range has no CPU use.
 static void put_cpu(const uint8_t *base, ppi_lane *lane, uint64_t *head,
                     const ppi_cpu_use *cpu, uint64_t reserve) {
   ppi_record records[PPI_CPU_RECORDS];
@@ -311,8 +311,7 @@ void ppi_edge_append(ppi_spool_header *header, const ppi_edge *edge) {
   __atomic_store_n(&header->num_edges, num + 1, __ATOMIC_RELEASE);
 }
 
-// The writer may be at the next edges meanwhile; their places in the ring are
-// left out.
+// Leaves out the places that the writer may fill with the next edges meanwhile.
 static uint64_t oldest_edge(uint64_t num) {
   uint64_t buffered = PPI_MAX_EDGES - 8;
   return num > buffered ? num - buffered : 0;
@@ -363,8 +362,8 @@ void ppi_lane_cut(ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
                                .last_flag = PPROF_FLAG_CLIPPED});
   const ppi_edge *began = ppi_edge_into(spool->header, epoch);
   bool after_off = began && (began->flags & PPI_EDGE_AFTER_OFF);
-  // After a time of no recording any surplus pop may be of a range begun then.
-  // Atomic: an owner that loses its marker to this cut adds to it, too.
+  // After a time without recording, a surplus pop may be of a range begun in
+  // it. Atomic: an owner that loses its marker to this cut adds to it, too.
   if (after_off)
     __atomic_store_n(&lane->before_left, UINT32_MAX, __ATOMIC_RELAXED);
   else

@@ -21,7 +21,7 @@ static inline void ppi_lane_commit(ppi_lane *lane, uint64_t head,
 static inline uint64_t ppi_lane_word(const ppi_lane *lane) {
   return __atomic_load_n(&lane->commit, __ATOMIC_ACQUIRE);
 }
-// How many ranges are open, also beyond what `commit` can count.
+// The number of open ranges, also beyond the range of `commit`.
 static inline uint32_t ppi_lane_depth(const ppi_lane *lane) {
   return PPI_DEPTH(ppi_lane_word(lane)) + lane->too_deep;
 }

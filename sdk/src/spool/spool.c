@@ -30,11 +30,11 @@
 #define READY_CHUNKS 4u
 #define READY_TIGHT_CHUNKS 64u
 #define PART_CHUNKS 16u
-// Of the staging ring.
+// First chunks of the staging ring.
 #define STAGING_FIRST_MIN 2u
 #define STAGING_FIRST_MAX 16u
 
-// Of the session's spool; the collector's.
+// The missing memory of the session's spool, in words; the collector's.
 static char want[128];
 
 // The one reserved address range, reused by each session, so that a late
@@ -128,8 +128,8 @@ static bool allocate_file(ppi_spool *spool, const char *dir) {
   return true;
 }
 
-// A file without a name, where there is such a thing: a process that dies while
-// it makes its spool then leaves nothing.
+// Opens a file without a name, where the system has such files: a process that
+// dies while it makes its spool then leaves nothing.
 static bool open_file(ppi_spool *spool, const char *dir, bool unnamed) {
   snprintf(spool->path, sizeof spool->path, "%.400s/pprof-%016llx.spool", dir,
            (unsigned long long)ppi_random64());
@@ -187,7 +187,7 @@ static bool fill_file(ppi_spool *spool, const char *dir) {
 }
 
 static bool make_file(ppi_spool *spool, const char *dir) {
-  // Without /proc it could not be given a name.
+  // Without /proc the file could get no name.
   spool->unnamed =
       access("/proc/self/fd", X_OK) == 0 && open_file(spool, dir, true);
   if (!spool->unnamed && !open_file(spool, dir, false))
@@ -292,8 +292,7 @@ static void publish_room(ppi_spool *spool, uint32_t allocated, uint32_t room) {
   __atomic_store_n(&spool->seen_allocated, allocated, __ATOMIC_RELAXED);
 }
 
-// Where the folder is large enough for the spool to grow as it may, so may
-// markers.
+// Markers may take memory only where the folder has ample room.
 static void look_up(ppi_spool *spool) {
   uint64_t taken = ppi_spool_bytes(spool);
   uint32_t allocated = ppi_spool_num_allocated(spool->header);
@@ -330,7 +329,7 @@ static void refuse(ppi_spool *spool, const char *why) {
                    __ATOMIC_RELAXED);
 }
 
-// Markers may be at the same.
+// Markers may raise it at the same time.
 static void raise_allocated(ppi_spool_header *header, uint32_t to) {
   uint32_t before = ppi_spool_num_allocated(header);
   while (before < to && !__atomic_compare_exchange_n(
@@ -344,8 +343,8 @@ static int give_memory(ppi_spool *spool, uint32_t from, uint32_t to) {
   return ppi_spool_hold(spool) ? allocate(spool, from, to) : EBADF;
 }
 
-// Others may be about to grow, too: a sixteenth each of what all may have
-// leaves room for that.
+// Other spools may grow at the same time: a sixteenth of the shared room each
+// leaves room for them.
 static uint32_t most_at_once(const ppi_spool *spool) {
   uint32_t most = spool->is_tight ? spool->room / 16 : spool->room;
   return PPI_MIN(most, PART_CHUNKS);
@@ -376,7 +375,7 @@ static uint32_t num_ready(const ppi_spool *spool) {
          __atomic_load_n(&header->num_free, __ATOMIC_RELAXED);
 }
 
-// As many as are in use, at most an eighth of what there is to be had.
+// As many chunks as are in use, at most an eighth of the remaining room.
 static uint32_t num_wanted(const ppi_spool *spool) {
   uint32_t least = spool->is_tight ? READY_TIGHT_CHUNKS : READY_CHUNKS;
   uint32_t ready = num_ready(spool);
@@ -386,7 +385,7 @@ static uint32_t num_wanted(const ppi_spool *spool) {
   return PPI_MIN(PPI_MAX(least, used), PPI_MAX(spool->room / 8, READY_CHUNKS));
 }
 
-// The log writer's ring, once it was full: twice as long.
+// Doubles the log writer's ring once it was full.
 static void grow_staging(ppi_spool *spool) {
   ppi_staging *staging = ppi_spool_staging(spool);
   const ppi_spool_header *header = spool->header;
@@ -444,7 +443,7 @@ void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks) {
   next += header->staging_size;
   header->pool_first = (uint32_t)(next / PPI_CHUNK_SIZE);
   header->untouched = header->pool_first;
-  // Twice as long, twice as long again: so it comes to nearly all.
+  // The ring doubles again and again, so it can fill nearly all of its area.
   uint64_t first = spool->staging_chunks * (uint64_t)PPI_CHUNK_SIZE;
   ppi_staging_init(spool->base + header->staging_offset,
                    first ? first : header->staging_size);
@@ -510,8 +509,8 @@ void ppi_spool_destroy(ppi_spool *spool, bool abandon) {
   spool->fd = -1;
 }
 
-// Only what the collector has looked up before, by calls that a signal handler
-// may make. Whoever else does so at the same time does no harm.
+// Uses only limits that the collector has read before, and calls that a signal
+// handler may make. Two threads may do so at once.
 bool ppi_spool_add_chunk(ppi_spool *spool) {
   ppi_spool_header *header = spool->header;
   uint32_t from = ppi_spool_num_allocated(header);

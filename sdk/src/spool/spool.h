@@ -91,9 +91,9 @@ typedef struct ppi_work {
 #define PPI_MAX_FRAMES 512u
 #define PPI_MAX_DEPTH 65535u
 #define PPI_MAX_FLOWS 64u
-// A lane begins with what it has in itself; more frames, and more records, each
-// take a chunk. Its slots are numbered so that those in it are the last of the
-// first chunk that its directory counts: nothing differs where it goes on.
+// A lane has its first frames and records in itself; more of either take a
+// chunk. Its own slots have the numbers of the last ones of the directory's
+// first chunk, so that the next chunk needs no special case.
 #define PPI_LANE_SIZE 8192u
 #define PPI_LANES_PER_CHUNK (PPI_CHUNK_SIZE / PPI_LANE_SIZE)
 #define PPI_LANE_FRAMES 16u
@@ -106,8 +106,8 @@ typedef struct ppi_work {
 // The bytes of a row's name, with its zero.
 #define PPI_LANE_NAME 232u
 
-// FREE: spare. INIT: being laid out. LIVE: a thread has it. LEFT: its thread is
-// gone, what it holds is still to be drained.
+// FREE: spare. INIT: being laid out. LIVE: a thread has it. LEFT: its thread
+// has ended, its records are still to be drained.
 enum {
   PPI_LANE_FREE = 0,
   PPI_LANE_LIVE = 1,
@@ -126,13 +126,13 @@ typedef struct ppi_finished {
   uint32_t reserved;
 } ppi_finished;
 
-// One thread's row; when that has left and all is kept, another thread's. The
-// records of all of them are numbered on. `commit` is the one word that
-// publishes: head << 16 | depth, stored by the owner (release), read by the
-// collector (acquire). Slot s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK)
-// % PPI_LANE_CHUNKS], from PPI_FIRST_SLOT on; what sinks know is how many slots
-// lie before it there. Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK)
-// belong to the lane, 0 being its own records.
+// One thread's row; another thread's once that one has left and all is kept.
+// Their records are numbered through. `commit` is the one word that publishes:
+// head << 16 | depth, stored by the owner (release), read by the collector
+// (acquire). Slot s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK) %
+// PPI_LANE_CHUNKS], from PPI_FIRST_SLOT on; a sink's number of a record counts
+// from there. Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK) belong to
+// the lane, 0 being its own records.
 typedef struct ppi_lane {
   uint64_t commit;
   uint64_t capacity;     // owner: first slot beyond its chunks
@@ -177,8 +177,8 @@ PPI_STATIC_ASSERT(offsetof(ppi_lane, own_frames) % 64 == 0, "whole lines");
 PPI_STATIC_ASSERT(offsetof(ppi_lane, own_records) % PPI_UNIT == 0,
                   "a directory can say where");
 
-// A chunk that is a lane's stack, once that is deeper than what it has itself,
-// or has a folded name.
+// The chunk of a lane's stack that needs more frames than the lane has, or room
+// for folded names' numbers.
 typedef struct ppi_deep_stack {
   ppi_frame frames[PPI_MAX_FRAMES];
   ppi_work work[PPI_MAX_FRAMES];
@@ -413,27 +413,27 @@ void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks);
 bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes);
 
 // ppi_spool_grow gives the spool memory ahead of need, up to its limit
-// (spool_limit.h). Where there is no more, it stays as it is, and
-// ppi_spool_want says so in words (NULL: nothing is missing); it is asked for
-// again after ppi_spool_look_again. Collector.
+// (spool_limit.h). Without more memory the spool stays as it is, and
+// ppi_spool_want has a text (NULL: nothing is missing). ppi_spool_look_again
+// allows the next try. Collector.
 void ppi_spool_grow(ppi_spool *spool);
 void ppi_spool_look_again(ppi_spool *spool);
-// ppi_spool_hold sees whether `fd` is still the spool's, which a program may
-// have closed; then the file is opened and locked again. Until then,
-// other processes take this one for dead. False: it is gone.
+// ppi_spool_hold checks that `fd` is still the spool's. If the program has
+// closed it, the file is opened and locked again; until then, other processes
+// take this one for dead. False: the file is gone.
 bool ppi_spool_hold(ppi_spool *spool);
 const char *ppi_spool_want(void);
-// ppi_spool_allocate_for does so until `chunks` can be taken, and as many as a
-// few threads need besides. Collector, or before it is there.
+// ppi_spool_allocate_for allocates until `chunks` can be taken, and a few more
+// for other threads. Collector, or before it runs.
 void ppi_spool_allocate_for(ppi_spool *spool, uint32_t chunks);
-// ppi_spool_add_chunk gives the next chunk its memory, where the collector did
-// not come to it: otherwise a record would be lost. Any thread.
+// ppi_spool_add_chunk gives the next chunk its memory where the collector is
+// late: otherwise a record would be lost. Any thread.
 bool ppi_spool_add_chunk(ppi_spool *spool);
-// Memory that it has so far.
+// The spool's memory so far.
 uint64_t ppi_spool_bytes(const ppi_spool *spool);
-// The same, its limit, and which one that is, in words.
+// The same as text, with the limit and its name.
 void ppi_spool_memory(const ppi_spool *spool, char *out, size_t size);
-// Whether that limit is the one that was configured.
+// Whether that limit is the configured one.
 bool ppi_spool_has_its_limit(const ppi_spool *spool);
 
 // A lane's counters: one writer at a time, read by others at any time.
@@ -462,7 +462,7 @@ static inline void *ppi_spool_chunk(const ppi_spool *spool, uint32_t chunk) {
 static inline ppi_staging *ppi_spool_staging(const ppi_spool *spool) {
   return (ppi_staging *)(void *)(spool->base + spool->header->staging_offset);
 }
-// The lane in a place of the header's, NULL where there is none.
+// The lane at a place of the header's list; NULL: none.
 static inline ppi_lane *ppi_spool_lane(const ppi_spool *spool, uint32_t place) {
   uint64_t lane =
       __atomic_load_n(&spool->header->lanes[place], __ATOMIC_ACQUIRE);

@@ -11,8 +11,8 @@
 
 PPROF_BEGIN_C_
 
-// ppi_spool_folders answers how many there are, two at most. Its texts are the
-// environment's.
+// ppi_spool_folders answers the number of default folders, two at most. Its
+// texts are the environment's.
 size_t ppi_spool_folders(const char *out[2]);
 // ppi_spool_visit calls `visit` for files that look like a spool of `owner`, in
 // the sessions' default folders. Answers the number of other users' spools.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a spool may have: what was configured, a sixteenth of the
-// cgroup's memory, and with all other spools of its folder together a quarter
-// of that folder's room, so that three quarters are left to others.
+// The limits of a spool's memory: the configured one; a sixteenth of the
+// cgroup's memory; for all spools of a folder together, a quarter of its room.
+// Three quarters stay free for others.
 #pragma once
 
 #include "base/descriptor.h"
@@ -21,13 +21,13 @@ typedef struct ppi_spool_limit {
 // If `shared` is this many times a spool's limit, sharing does not matter.
 #define PPI_SPOOL_AMPLE 16
 
-// ppi_spool_limit_now looks them up for a spool at `path` (NULL: in no folder),
-// which is `own`, has `taken` bytes so far and may be of `most`. Not for signal
+// ppi_spool_limit_now reads the limits for the spool `own` at `path` (NULL: in
+// no folder) with `taken` bytes so far, of at most `most`. Not for signal
 // handlers.
 ppi_spool_limit ppi_spool_limit_now(const char *path, const ppi_fd_id *own,
                                     uint64_t taken, uint64_t most);
 
-// The same for one that is about to be made there.
+// The same for a new spool in this folder.
 ppi_spool_limit ppi_spool_limit_in(const char *folder, uint64_t most);
 
 PPROF_END_C_

@@ -86,7 +86,7 @@ bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
     memcpy(put + 1, blocks[i].bytes, blocks[i].len);
     head += skip + need;
   }
-  // One store for all: recover sees the whole group or nothing of it. Pairs
+  // One store for all: recover finds the whole group or nothing of it. Pairs
   // with the acquire in peek and walk.
   __atomic_store_n(&staging->head, head, __ATOMIC_RELEASE);
   return true;

@@ -7,7 +7,7 @@
 //   header (one page set) | ring of { u32 len, u32 0, u64 number, bytes, pad 8
 //   }
 //
-// A block is there once `head` passed it (release), gone once `tail` did.
+// A block exists once `head` passed it (release), until `tail` passes it.
 #pragma once
 
 #include "pprof/base.h"
@@ -30,7 +30,7 @@ typedef struct ppi_staging {
 // A flight recorder's ring: an area of the spool that begins with this and goes
 // on with a staging ring of its own. Its producer also drops the oldest blocks,
 // and its log_path is that of the dump. It lies a number of pages behind a log
-// writer's staging ring, and so is found from that.
+// writer's staging ring, which gives its place.
 #define PPI_RING_PAGE 4096u
 // The number of dropped events is stored for a tail. A reader takes the count
 // of the current tail, and so is right on either side of its store.
@@ -62,8 +62,8 @@ ppi_staging *ppi_staging_init(void *memory, uint64_t bytes);
 bool ppi_staging_claim(ppi_staging *staging, const char *log_path);
 
 // Producer. Put copies blocks in and publishes all of them by one store, so
-// that after a kill either each of them is there or none. False, with nothing
-// changed, when they do not all fit now.
+// that after a kill all of them exist or none. False, with nothing changed,
+// when they do not all fit now.
 typedef struct ppi_staging_block {
   const void *bytes;
   uint32_t len;
@@ -72,8 +72,8 @@ typedef struct ppi_staging_block {
 bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
                      size_t num_blocks);
 // ppi_staging_double makes the ring twice as long, in memory that lies behind
-// it. False, with nothing changed, while what is in it wraps or would lie
-// elsewhere: in one lap of two it does not.
+// it. False, with nothing changed, while the content wraps or would move; every
+// second lap allows it.
 bool ppi_staging_double(ppi_staging *staging);
 
 // Consumer. Peek answers false when the ring is empty.

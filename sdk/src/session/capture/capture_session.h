@@ -18,22 +18,22 @@ PPROF_BEGIN_C_
 pprof_status ppi_session_set_capture(pprof_session *session,
                                      const ppi_capture *capture);
 
-// ppi_session_demand opens a window for `steps` steps from the next pprof_step
-// on, or now for `ns`; one of them. BUSY while a window is open or a demand
-// waits for its step; INVALID while the session does not run. *out_window is
-// the index that the window has or will have. Any thread.
+// ppi_session_demand opens a window: either for `steps` steps from the next
+// pprof_step on, or now for `ns`. BUSY while a window is open or a demand waits
+// for its step; INVALID while the session does not run. *out_window is the
+// window's index. Any thread.
 typedef struct ppi_demand {
   uint64_t steps, ns;
 } ppi_demand;
 pprof_status ppi_session_demand(pprof_session *session,
                                 const ppi_demand *demand, uint32_t *out_window);
-// ppi_session_withdraw takes a demand back that waits for its step; false when
-// none does.
+// ppi_session_withdraw takes back a demand that waits for its step; false: none
+// waits.
 bool ppi_session_withdraw(pprof_session *session);
 
 // ppi_session_new_epoch makes every site be decided again; a window that is
-// open goes on, ranges that are open are clipped. OK where there is no epoch to
-// renew; one that has to wait for the collector comes by itself.
+// open goes on, ranges that are open are clipped. OK without an epoch to renew;
+// where it must wait for the collector, it comes later by itself.
 pprof_status ppi_session_new_epoch(pprof_session *session);
 
 // ppi_capture_watch connects watched markers to the session that runs; before

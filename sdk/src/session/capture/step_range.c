@@ -11,8 +11,8 @@ static void count_lost(void) {
                      __ATOMIC_RELAXED);
 }
 
-// Of a program that never called pprof_step the range is listed as open, but it
-// becomes a record only when the program ends it.
+// Without a call of pprof_step the range is listed as open, but becomes a
+// record only if the program ends it.
 void ppi_step_open(ppi_steps *steps, uint64_t now) {
   ppi_slot_ref ref;
   steps->range = ppi_range_open(NULL, 0, steps->site, now);

@@ -8,7 +8,8 @@
 
 PPROF_BEGIN_C_
 
-// It begins, as far as it lies after `now`; ends; or ends, cut there.
+// The range begins, for the part of the step after `now`; ends; or is cut
+// there.
 void ppi_step_open(ppi_steps *steps, uint64_t now);
 void ppi_step_end(ppi_steps *steps, uint64_t now, uint64_t items);
 void ppi_step_cut(ppi_steps *steps, uint64_t now);

@@ -10,7 +10,8 @@
 
 PPROF_BEGIN_C_
 
-// Owner, in this order: before the collector; when markers may come; at stop.
+// The owner calls, in this order: before the collector; when markers may come;
+// at stop.
 void ppi_windows_begin(pprof_session *session);
 void ppi_windows_publish(pprof_session *session);
 void ppi_windows_end(pprof_session *session);
@@ -23,7 +24,7 @@ void ppi_windows_in_forked_child(pprof_session *session);
 // may read their clock before they have the mutex.
 uint64_t ppi_windows_now(ppi_window_state *windows);
 
-// With the mutex: takes the windows to where the rules want them at `now`
+// With the mutex: moves the windows to the state that the rules want at `now`
 // ticks; with `renew`, to a new epoch in any case. True: the epoch changed.
 bool ppi_windows_move(pprof_session *session, uint64_t now, bool renew);
 // With the mutex, after the rules have changed: a window that is open and still
@@ -32,8 +33,8 @@ void ppi_windows_replace(pprof_session *session, uint64_t now, bool renew);
 // With the mutex: a step has begun (steps.number).
 void ppi_windows_step(pprof_session *session);
 
-// The collector's: moves the windows when their time has come, answers in how
-// many ns to look again, UINT64_MAX: no time is known.
+// The collector's: moves the windows at their times; answers the ns until the
+// next check, UINT64_MAX: no time is known.
 uint64_t ppi_windows_due(pprof_session *session);
 // The collector's: applies a new sample of the wall clock.
 void ppi_windows_sample(pprof_session *session, const ppi_clock_sample *sample);

@@ -17,9 +17,9 @@ typedef struct stack_copy {
   ppi_frame frames[PPI_MAX_FRAMES];
 } stack_copy;
 
-// A marker that was under way when the checkpoint's time was read may still
-// publish an earlier start; it is over once the thread was found outside a
-// marker or the commit word has moved.
+// A marker that ran when the checkpoint's time was read may still publish an
+// earlier start. It is over once the thread was outside of a marker or the
+// commit word has moved.
 static bool is_settled(const ppi_thread *owner, const ppi_lane *lane,
                        uint64_t first_word) {
   return !owner || !__atomic_load_n(&owner->busy, __ATOMIC_ACQUIRE) ||
@@ -178,8 +178,8 @@ static bool has_lane(const ppi_thread *thread) {
   return false;
 }
 
-// A thread that is joining has no lane to look at yet, or one less than it is
-// about to have.
+// A thread that is joining has no lane to read yet, or one less than it will
+// have.
 static bool someone_is_joining(void) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
     if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) &&

@@ -96,7 +96,8 @@ pprof_status pprof_session_stats(pprof_session *session, pprof_stats *out) {
   return PPROF_STATUS_OK;
 }
 
-// While nothing is recorded, and for a time that is only just not there yet.
+// The interval while nothing is recorded, and the shortest wait for a window's
+// time.
 #define IDLE_NS 50000000ull
 #define SHORTEST_WAIT_NS 20000ull
 
@@ -104,10 +105,10 @@ static ppi_spool *spool_now(void) {
   return &ppi_recorder_in_force.spool;
 }
 
-// Edges: stacks of an older epoch are cut where their thread is not inside a
-// marker; where it is, it does so itself or we do in the next cycle. Only a
-// stack with an epoch that ended among the first `num_edges` edges, which
-// markers got before the barrier: any other is its owner's to write.
+// Cuts a stack of an older epoch while its thread is outside of markers.
+// Otherwise the thread cuts it, or the next cycle does. Its epoch must have
+// ended among the first `num_edges` edges, which markers got before the
+// barrier; any other stack is its owner's.
 static void cut_lane(ppi_spool *spool, ppi_lane *lane, uint64_t num_edges) {
   const ppi_edge *last = &spool->header->edges[(num_edges - 1) % PPI_MAX_EDGES];
   uint32_t epoch = last->new_epoch;
@@ -120,9 +121,9 @@ static void cut_lane(ppi_spool *spool, ppi_lane *lane, uint64_t num_edges) {
     ppi_lane_cut(spool, lane, epoch);
 }
 
-// Once the serial is gone from the page, a thread that leaves cannot say so:
-// its memory may be another session's. With the epoch gone nobody takes a lane,
-// and with nobody busy nobody is about to have one.
+// Once the page has no serial, a leaving thread cannot mark its lane: the
+// memory may be another session's. Without an epoch no thread takes a lane, and
+// without a busy thread none is about to.
 static bool nobody_joins(void) {
   return __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) == 0 &&
          ppi_thread_num_busy() == 0;
@@ -168,7 +169,7 @@ static void follow_edges(pprof_session *session) {
   ppi_edges_see(session);
   uint64_t seen = session->collect.edges_followed;
   if (needs_cut(session)) cut_lanes(session);
-  // Room in the ring for the next edges, once no stack needs these.
+  // Frees the ring for the next edges, once no stack needs these.
   if (!needs_cut(session))
     __atomic_store_n(&spool_now()->header->edges_done, seen, __ATOMIC_RELEASE);
 }
@@ -216,8 +217,8 @@ static size_t poll_devices(pprof_session *session) {
   return waiting;
 }
 
-// Little room left: a checkpoint makes log writers close their blocks, which
-// keeps records and so frees slots.
+// With little room left, a checkpoint makes log writers close their blocks;
+// that keeps records, which frees slots.
 static bool is_pressed(pprof_session *session) {
   ppi_spool *spool = spool_now();
   if (ppi_spool_chunks_free(spool) < ppi_spool_chunks_all(spool) / 4 ||
@@ -299,7 +300,8 @@ static void wait_for_work(pprof_session *session, uint64_t answered,
                   PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
 }
 
-// How long a stop waits. Naps are counted, too: the clock may stand still.
+// The time that a stop still waits. It counts naps, too: the clock may stand
+// still.
 typedef struct patience {
   uint64_t end_ns, naps;
 } patience;
@@ -311,7 +313,7 @@ static patience begin_patience(const pprof_session *session) {
   return (patience){ppi_clock_monotonic_ns() + wait_ns, wait_ns / NAP_NS};
 }
 
-// False: it was long enough.
+// False: the time is over.
 static bool wait_a_little(patience *left) {
   if (left->naps == 0 || ppi_clock_monotonic_ns() >= left->end_ns) return false;
   left->naps--;
@@ -320,13 +322,13 @@ static bool wait_a_little(patience *left) {
   return true;
 }
 
-// After the epoch ended: everything that was accepted becomes an event, device
-// ranges get their time to finish, then what is left is late.
+// Runs after the epoch's end. Every accepted record becomes an event, device
+// ranges get their time to finish, and the rest is late.
 static void deliver_rest(pprof_session *session) {
   patience left = begin_patience(session);
   cycle(session, false);
-  // A thread found inside a marker by chance (pprof_step, say) is looked at
-  // again; one that is stuck there keeps its stack.
+  // A thread that was in a marker by chance (pprof_step, say) is checked again;
+  // a stuck one keeps its stack.
   do follow_edges(session);
   while (!session->stuck && needs_cut(session) && wait_a_little(&left));
   session->collect.cut_before = UINT64_MAX;  // whatever is open still

@@ -17,7 +17,7 @@ static uint64_t last_edge(const pprof_session *session) {
 }
 
 // CrossThread ranges: those begun before the last edge end there. Answers the
-// state the slot has now.
+// slot's state afterwards.
 static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
                           uint64_t state) {
   ppi_slot *slot = ppi_table_slot(ppi_recorder_in_force.spool.base, table, i);

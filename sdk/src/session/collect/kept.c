@@ -57,8 +57,8 @@ static void free_chunks(ppi_spool *spool, ppi_lane *lane, uint64_t kept) {
   }
 }
 
-// One store makes the sum count and the lane's own counters not: a kill on
-// either side of it finds each of them once.
+// One store makes the sum valid and the lane's own counters invalid: a kill on
+// either side finds each count once.
 static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
   uint64_t old_copy = header->retired_word & 1;
   uint64_t *sum = header->retired[1 - old_copy];
@@ -139,9 +139,9 @@ static void add_launch(void *set, uint32_t lane) {
   add_lane(set, lane);
 }
 
-// Where ranges of tables and of graphs began that still come, or are kept by
-// the spool alone, and kernels were launched: such a lane is its thread's for
-// as long.
+// Lists the lanes that pending ranges of tables, graphs and kernel launches
+// name, or ranges that only the spool keeps. Such a lane stays its thread's
+// until these are kept.
 static void list_named(const ppi_spool *spool, lane_set *out) {
   *out = (lane_set){{0}};
   add_table(spool, ppi_recorder_in_force.ranges, out);
@@ -160,7 +160,7 @@ static bool is_all_kept(const ppi_lane *lane, const ppi_cursor *cursor) {
          cursor->next == lane->kept;
 }
 
-// Lanes of threads that have left.
+// Retires the lanes of threads that have left.
 static void retire_lanes(pprof_session *session) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
   static lane_set named;  // one collector per process

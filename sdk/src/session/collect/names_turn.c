@@ -44,7 +44,8 @@ static bool all_were_outside(uint32_t seen) {
   return all;
 }
 
-// Threads remember the last look over sessions, so no number comes twice soon.
+// Threads keep the number of the last check over sessions, so no number repeats
+// soon.
 static void begin_look(ppi_names_turn_state *turn, ppi_names_phase phase) {
   static uint32_t num_looks;  // one collector per process
   turn->phase = phase;
@@ -61,9 +62,10 @@ static void hold(uint32_t site) {
   ppi_names_hold(names_now(), site & PPI_SITE_NUMBER);
 }
 
-// A frame that has it had it when the look began, and stays where it is until
-// its range ends. Others may be written meanwhile: whatever they seem to have
-// is kept for nothing. The thread sanitizer is kept off, as with checkpoints.
+// A frame that has the name had it when the check began, and stays in place
+// until its range ends. Other frames may change meanwhile: a wrong id read
+// there only stays in use for longer. The thread sanitizer is off, as with
+// checkpoints.
 __attribute__((no_sanitize("thread"))) static void hold_frames(
     const ppi_lane *lane) {
   uint32_t num = ppi_lane_num_open(lane, ppi_lane_word(lane));
@@ -118,7 +120,7 @@ static void await_records(ppi_collect *collect) {
   }
 }
 
-// A lane that another thread has by now had nothing when it came to it.
+// A lane with a new thread by now was empty when that thread got it.
 static bool are_kept(ppi_collect *collect) {
   const ppi_spool *spool = &ppi_recorder_in_force.spool;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes ids back from names that nobody uses any more (names_old.h), beside the
-// collector's cycles: no marker waits, and none does more than it did.
+// Takes ids back from unused names (names_old.h), beside the collector's
+// cycles: no marker waits or does more work.
 #pragma once
 
 #include "session/state/collect_state.h"

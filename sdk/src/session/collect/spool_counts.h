@@ -10,7 +10,7 @@ PPROF_BEGIN_C_
 
 // By key: lost, unmatched, begun before, device lost, flows lost, invalid,
 // names overflowed and clamped grow; crash safe, own cost and clock error are
-// as they are; the others are 0.
+// present values; the others are 0.
 void ppi_spool_counts(const ppi_spool *spool, uint64_t out[PPI_NUM_TOTALS]);
 // The same of the session in force; false when there is none.
 bool ppi_spool_counts_now(uint64_t out[PPI_NUM_TOTALS]);

@@ -13,9 +13,9 @@ pprof_status ppi_session_windows(pprof_session *session,
                                  ppi_window_sinks **out);
 pprof_status ppi_session_add_window_maker(pprof_session *session,
                                           const ppi_window_maker *maker);
-// ppi_window_sinks_awaits of a session; false where there are none.
+// ppi_window_sinks_awaits for a session; false without window sinks.
 bool ppi_session_awaits_window(const pprof_session *session);
-// Asks all sinks, those of windows too, whether they have room.
+// Whether all sinks have room, those of windows included.
 bool ppi_session_have_room(pprof_session *session);
 // The records that all sinks have missed.
 uint64_t ppi_session_num_missed(const pprof_session *session);

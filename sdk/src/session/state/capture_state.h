@@ -41,8 +41,8 @@ typedef struct ppi_window_state {
   ppi_step_phase phase;
   uint64_t latest_ticks;
   uint32_t epoch;  // in force, 0: off
-  // Atomic: so many of the spool's edges have their epoch published. Markers do
-  // not find one that has not: they go on with the stacks that it ends.
+  // Atomic: the number of the spool's edges with a published epoch. Markers do
+  // not find a later edge: they continue on the stacks that it ends.
   uint64_t num_published;
   uint32_t next_window;
   bool had_none;  // at the stop: no window had opened

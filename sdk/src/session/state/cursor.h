@@ -16,8 +16,8 @@ typedef struct ppi_cursor {
   uint64_t awaited;        // slots below are kept before names are given again
 } ppi_cursor;
 
-// The collector's. ppi_cursor_lane answers the lane in slot `i` with its
-// cursor set to it; NULL when there is none that holds anything.
+// The collector's. ppi_cursor_lane answers the lane in slot `i` with its cursor
+// set to it; NULL: no lane with content.
 ppi_lane *ppi_cursor_lane(ppi_cursor *cursors, uint32_t i);
 
 PPROF_END_C_

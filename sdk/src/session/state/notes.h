@@ -26,7 +26,8 @@ void ppi_notes_init(ppi_notes *notes);
 void ppi_notes_in_forked_child(ppi_notes *notes);
 // ppi_notes_add: any thread; notes after the totals are dropped.
 void ppi_notes_add(ppi_notes *notes, const char *key, const char *text);
-// The start's, once there are names: those that came before, then any.
+// The start calls it once there are names: it adds the earlier notes, then
+// later ones may come.
 bool ppi_notes_open(ppi_notes *notes);
 // After a failed start: the state before it.
 void ppi_notes_forget(ppi_notes *notes);

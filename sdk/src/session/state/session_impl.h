@@ -18,21 +18,22 @@ pprof_status ppi_session_set_graph_nodes(pprof_session *session, bool external);
 pprof_status ppi_session_set_kernels(pprof_session *session,
                                      const ppi_kernel_source *source,
                                      bool are_on);
-// Kernels of graphs say, too, in which ranges they were captured.
+// Kernels of graphs also report the ranges in which they were captured.
 pprof_status ppi_session_set_graph_kernels(pprof_session *session,
                                            bool by_capture);
 // Where they are traced, all calls of the device's API are ranges; else those
 // that wait for it, inside of others.
 pprof_status ppi_session_set_device_calls(pprof_session *session, bool all);
-// ppi_session_trace_kernels does so for `ns` of a session that runs, and has
-// begun when it returns; BUSY: it does already, INVALID: it does not run,
-// UNAVAILABLE: it cannot, in words. One thread, not while it stops.
+// ppi_session_trace_kernels traces kernels of a running session for `ns`, and
+// has begun when it returns. BUSY: a trace runs; INVALID: the session does not
+// run; UNAVAILABLE: it cannot, with a message. One thread, not while it stops.
 pprof_status ppi_session_trace_kernels(pprof_session *session, uint64_t ns,
                                        pprof_error *error);
-// ppi_session_end_kernels ends what that has begun, before its time.
+// ppi_session_end_kernels ends that trace before its time.
 void ppi_session_end_kernels(pprof_session *session);
-// ppi_session_kernels_traced answers whether that is over: OK, or UNAVAILABLE
-// where nothing came, in words. The same thread, after the stop, too.
+// ppi_session_kernels_traced answers whether that trace is over: OK, or
+// UNAVAILABLE with a message if it got no kernels. The same thread, after the
+// stop, too.
 bool ppi_session_kernels_traced(const pprof_session *session, pprof_status *out,
                                 pprof_error *why);
 // Takes `bytes` of the spool, at most half of it, for a flight recorder's ring.
