@@ -43,7 +43,7 @@ struct AbiMatch<OurResult (*)(Ours, OurRest...),
       AbiMatch<OurResult (*)(OurRest...), TheirResult (*)(TheirRest...)>::value;
 };
 
-// It tells apart what the calling convention does.
+// AbiMatch separates what the calling convention separates.
 static_assert(AbiMatch<int (*)(void *, int *),
                        int (*)(struct handle *, unsigned *)>::value,
               "handles and numbers of a size");

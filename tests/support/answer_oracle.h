@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random runs, and whose each of their nanoseconds is, straight from the
-// definition in answer/moments.h.
+// Makes random runs and finds the owner of each nanosecond, by the definition
+// in answer/moments.h.
 #pragma once
 
 #include <algorithm>

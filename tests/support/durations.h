@@ -14,8 +14,8 @@ namespace pprof_test {
 enum class Fast { kNone, kNormal, kTwoLevels, kHeavy, kSpikes, kSwitch };
 enum class Drift { kNone, kLine, kWave, kWalk };
 
-// `spread` is of the fast part, `slow` the deviation of what stays, whose
-// correlation falls by `rho` a call; both are of logarithms.
+// `spread` is the deviation of the fast part. `slow` is that of the lasting
+// part; its correlation falls by `rho` a call. Both are of logarithms.
 struct Noise {
   const char *name;
   Fast fast;

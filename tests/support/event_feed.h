@@ -227,7 +227,7 @@ class EventFeed {
     return times;
   }
 
-  // Edges are told by the time a checkpoint passes them, in their order.
+  // Edges reach the sink by the time a checkpoint passes them, in their order.
   pprof_status WindowsUntil(pprof_sink *sink, uint64_t time_ns,
                             size_t *num_edges) {
     pprof_status status = PPROF_STATUS_OK;
@@ -307,13 +307,14 @@ class EventFeed {
     if (lists_delivered_) ListDelivered(time_ns, next, &open);
     pprof_checkpoint checkpoint = {time_ns, open.data(), open.size()};
     pprof_status status = sink->checkpoint(sink, &checkpoint);
-    // One whose look was not whole repeats the time and may list less.
+    // A partial checkpoint repeats the time and may list less.
     pprof_checkpoint partial = {time_ns, open.data(), open.size() / 2};
     return status == PPROF_STATUS_OK ? sink->checkpoint(sink, &partial)
                                      : status;
   }
 
-  // But for what does not show: an empty range, and one that ended just now.
+  // Leaves out ranges that do not show: empty ones, and those that ended just
+  // now.
   void ListDelivered(uint64_t time_ns, const std::map<uint32_t, size_t> &next,
                      std::vector<pprof_event> *open) {
     for (const auto &lane : next)

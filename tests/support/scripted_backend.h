@@ -19,8 +19,8 @@
 // The model. Host time is script.now(). An operation put on a stream at host
 // time h begins at max(h, end of the one before it on that stream). Work takes
 // its duration, an event its latency; the event happens, in truth, at its end,
-// and is seen ready ready_delay_ns later. The device's clock shows for the host
-// time t
+// and a query finds it ready ready_delay_ns later. The device's clock shows for
+// the host time t
 //   t + skew + (t - zero) * drift_ppb / 10^9, rounded down to resolution_ns,
 // zero being host time at creation. Times of events are read from that clock;
 // without ABSOLUTE_TIME only differences, rounded to a float of milliseconds.
@@ -75,27 +75,27 @@ void scripted_device_starve_anchors(scripted_device *device, bool starve);
 void scripted_device_fail_creates(scripted_device *device, bool fail);
 void scripted_device_fail_records(scripted_device *device, bool fail);
 
-// Streams: timed and not capturing until told. A pool is what events and
-// streams must share, as a CUDA context; most backends have one, 0.
+// A new stream is timed and not capturing. Its events must be of the same pool,
+// such as a CUDA context; most backends have one pool, 0.
 void *scripted_stream_create(scripted_device *device, uint64_t pool);
 void scripted_stream_set_timed(void *stream, bool timed);
 void scripted_stream_set_capturing(void *stream, bool capturing);
-// A held stream begins nothing: its events are late until it is released, and
-// happen at that time or later.
+// A stream on hold begins nothing: its events are late until it is released,
+// and happen at that time or later.
 void scripted_stream_hold(void *stream, bool hold);
 void scripted_stream_submit(void *stream, uint64_t duration_ns);
 // When the last operation put on it ends, in true host time; UINT64_MAX while
-// it is held with operations waiting.
+// it is on hold with operations waiting.
 uint64_t scripted_stream_end_ns(void *stream);
 
-// What happened, in the order of the record calls; anchors are not among them.
+// An event recorded by a call; records keep the calls' order, without anchors.
 typedef struct scripted_record {
   void *stream;
   void *event;
   uint64_t record_ns;  // host time of the call
   uint64_t true_ns;    // host time at which the event happened
   int64_t device_ns;   // what the device's clock showed then
-  bool happens;        // false while held: the two times are not known yet
+  bool happens;        // false on hold: the two times are not known yet
 } scripted_record;
 size_t scripted_device_num_records(scripted_device *device);
 bool scripted_device_record(scripted_device *device, size_t i,
@@ -107,12 +107,12 @@ int64_t scripted_device_clock(scripted_device *device, uint64_t host_ns);
 void scripted_stream_remake(void *stream);
 
 // A context is destroyed or reset: its events are gone with it. Once pool_check
-// has said so, touching them is a breach.
+// has reported so, touching them is a breach.
 void scripted_device_destroy_pool(scripted_device *device, uint64_t pool);
 
-// Graphs. What is put on a stream while it captures does not run; ending the
-// capture makes a graph of it, which is launched on any stream. Events that are
-// nodes of a graph are not counted as live.
+// Graphs. Operations put on a capturing stream do not run. The end of the
+// capture makes a graph of them, which can be launched on any stream. Events
+// that are nodes of a graph are not counted as live.
 typedef struct scripted_graph scripted_graph;
 scripted_graph *scripted_stream_end_capture(void *stream);
 void scripted_graph_launch(scripted_graph *graph, void *stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a scripted device holds, for scripted_backend.cc.
+// The state of a scripted device, for scripted_backend.cc.
 #pragma once
 
 #include <time.h>
@@ -51,7 +51,7 @@ struct scripted_device {
   uint64_t zero_ns = 0;
   std::vector<uint64_t> latencies_ns;
   std::vector<scripted_record> records;
-  // Never freed, and held here so that leak checkers know of them.
+  // Never freed, and kept here so that leak checkers find them.
   std::vector<scripted::Event *> events;
   std::vector<void *> streams;
   uint64_t num_creates = 0, num_record_calls = 0, num_calls = 0;
@@ -61,7 +61,7 @@ struct scripted_device {
   bool entered = false;
   std::thread::id collector;
   std::string first_violation;
-  std::map<uint64_t, bool> gone_pools;  // whether that was told
+  std::map<uint64_t, bool> gone_pools;  // whether that was reported
 
   // True when the event went with its pool.
   bool IsGone(uint64_t pool) {

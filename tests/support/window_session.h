@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session with capture rules whose clock the test sets: one tick is one
-// nanosecond.
+// Runs a session with capture rules on a clock that the test sets: one tick is
+// one nanosecond.
 #pragma once
 
 #include <gtest/gtest.h>
