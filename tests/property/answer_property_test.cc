@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where time goes, against an oracle that asks of every nanosecond of random
-// runs whose it is, straight from the definition in answer/moments.h.
+// Checks where time goes against an oracle. The oracle finds the owner of every
+// nanosecond of random runs, by the definition in answer/moments.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -160,7 +160,7 @@ void AddHost(Reported *to, Random *random, uint64_t end) {
   to->scene.items.push_back(item);
 }
 
-// Steps begin behind it, on whose thread it lies around what comes later.
+// Steps begin after it. On its own thread it lies around all later ranges.
 ppi_item AddUnended(Reported *to, Random *random, uint64_t end, uint32_t lane) {
   const SiteKind kinds[] = {{"serve", PPROF_CATEGORY_USER_DEFINED},
                             {"listen", PPROF_CATEGORY_COMMUNICATION}};
@@ -224,7 +224,7 @@ void Define(Reported *to) {
     to->feed.Stream(stream, stream == 3 ? 2 : 1);
 }
 
-// Lanes tell of what has ended in the order of its end.
+// A lane delivers its ranges in the order of their ends.
 void SortLanes(EventFeed *feed) {
   for (auto &lane : feed->lanes())
     std::stable_sort(lane.second.begin(), lane.second.end(),
@@ -428,7 +428,7 @@ TEST(AnswerPropertyTest, ReportsSayItWithAnyCheckpoints) {
   EXPECT_LT(num_by_step, 1400u);
 }
 
-// What a checkpoint has told of lasts until the window's end.
+// A range that a checkpoint lists lasts until the window's end.
 TEST(AnswerPropertyTest, ReportsSayItOfRangesThatNeverEnd) {
   size_t num_told = 0;
   for (uint64_t seed = 0; seed < 1500; seed++) {
@@ -478,8 +478,8 @@ TEST(AnswerPropertyTest, NoPartOfARunThatWasKilledIsGreaterThanIt) {
 
 // ---- what lies between stages ----
 
-// Requests one after the other through stages of one thread each, whose queues
-// have `places`: a thread that cannot hand on takes nothing.
+// Requests pass one after the other through stages of one thread each. Each
+// queue has `places`; a thread that cannot hand on takes nothing.
 void MakeLine(EventFeed *feed, Random *random, size_t num_requests) {
   const size_t num_stages = 2 + Pick(random, 3), places = 1 + Pick(random, 4);
   std::vector<std::vector<uint64_t>> begins(num_stages), ends(num_stages);

@@ -50,7 +50,7 @@ pprof_site *AnySite(Random *random) {
   return sites[Pick(random, 6)];
 }
 
-// ---- what the collector said ----
+// ---- what the collector delivered ----
 
 using Key = std::tuple<uint32_t, uint32_t, uint64_t>;  // kind, site, start
 
@@ -71,9 +71,9 @@ struct HeldBatch {
   uint32_t lane;
 };
 
-// Checks each checkpoint against what came before and comes after it, and keeps
-// the rest so that it can be told again without any. It marks while the
-// collector is between its look at stacks and the telling.
+// Checks each checkpoint against the events before and after it. It keeps the
+// events, so that they can be delivered again without checkpoints. It marks
+// after the collector has read the stacks and before it delivers.
 struct Truth {
   pprof_sink base;
   pprof_sink *report;  // gets the same without checkpoints

@@ -188,8 +188,7 @@ TEST(ChoicePropertyTest, RequestsWholeOrNothing) {
     ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
     const Requests kept = KeptOf(program.expected, choice.requests_every);
     EXPECT_EQ(kept, Found(live.recording));
-    // A checkpoint that comes meanwhile adds the ranges that it told to be
-    // open.
+    // A checkpoint that comes meanwhile adds the ranges that it lists as open.
     EXPECT_LE(program.num_without, NumWithout(live.recording));
     if (!spool.empty()) {
       EXPECT_EQ(program.num_without, NumWithout(live.recording));

@@ -321,8 +321,8 @@ TEST(ComparePropertyTest, FindsWhatItSaysItWould) {
             pairs * 85 / 100);
 }
 
-// A program that did not change, whose figure is known to half of the threshold
-// of the command line.
+// The program did not change. Its figure is known to half of the threshold of
+// the command line.
 TEST(ComparePropertyTest, UnchangedIsTheSame) {
   Durations durations(7);
   size_t pairs = Rounds(60, 600);
@@ -340,7 +340,7 @@ TEST(ComparePropertyTest, UnchangedIsTheSame) {
   }
 }
 
-// Programs whose runs differ by 2 %, whatever their calls are like.
+// Runs of these programs differ by 2 %, with calls of any kind.
 struct Programs {
   size_t runs, stages;
   double factor;  // of the last stage of B
@@ -398,8 +398,8 @@ TEST(ComparePropertyTest, Programs) {
     }
 }
 
-// What a newcomer measures once: 3 996 requests whose median falls by a third,
-// and compile modes of 55 calls each.
+// A newcomer measures these once: 3 996 requests with a median that falls by a
+// third, and compile modes of 55 calls each.
 TEST(ComparePropertyTest, OneRunEachDecidesWhatItCan) {
   Durations durations(8);
   size_t pairs = Rounds(5, 100);

@@ -132,7 +132,8 @@ class DeviceTimeTest : public testing::TestWithParam<Case> {
     pprof_device_pop(device_, stream);
   }
 
-  // `rounds` of random submits on three streams, `pause_ns` apart at most.
+  // `rounds` of random submits on three streams, with pauses of at most
+  // `pause_ns`.
   void Work(DeviceSession *session, uint32_t seed, int rounds,
             uint64_t pause_ns) {
     std::mt19937 random(seed);

@@ -40,7 +40,7 @@ std::ostream &operator<<(std::ostream &out, const ModelEvent &event) {
   return out;
 }
 
-// What a lane is expected to do, said again without its code.
+// Models the expected behaviour of a lane, without the lane's code.
 class Model {
  public:
   void Push(const std::string &name) {

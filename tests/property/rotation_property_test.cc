@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs whose log is cut into segments: what a report made in the
-// process says, the report of all segments says byte for byte; and each segment
-// alone is a whole log.
+// Random programs write logs in segments. The report made in the process and
+// the report of all segments are equal, byte for byte. Each segment alone is a
+// whole log.
 #include <gtest/gtest.h>
 #include <pprof/pprof.h>
 #include <stdlib.h>

@@ -50,8 +50,8 @@ State PaddleTuple(uint64_t a, uint64_t b, uint64_t step) {
   return a > 0 && step == a - 1 ? kReady : kClosed;
 }
 
-// The window that each recorded step is in, and the windows told: the last one
-// at the stop where the run ends in it.
+// The window of each recorded step, and the windows reported. The stop reports
+// the last one if the run ends in it.
 struct Outcome {
   std::map<uint64_t, uint32_t> steps;
   std::vector<uint32_t> told;

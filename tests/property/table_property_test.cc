@@ -34,7 +34,7 @@ void Nest(Truth *truth, std::mt19937_64 *random, uint32_t lane, uint32_t depth,
   for (uint64_t now_ns = from_ns; now_ns < to_ns;) {
     uint64_t start_ns = now_ns + (*random)() % 4;
     uint64_t end_ns = start_ns + (*random)() % 40;
-    // Of an empty one on a border it is not said what is around.
+    // The parent of an empty range on a border is undefined.
     if (start_ns == end_ns && start_ns == now_ns) end_ns++;
     if (end_ns > to_ns || start_ns == to_ns) return;
     now_ns = end_ns;

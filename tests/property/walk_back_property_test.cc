@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk back over lanes tells what the walk over all borders tells, of
-// random ranges in one another and what devices did for them, on few
-// nanoseconds, so that many meet; and it says so where it cannot tell.
+// The walk back over lanes answers the same as the walk over all borders, or
+// reports that it cannot answer. Ranges are random and nested and have device
+// work. They span few nanoseconds, so that many borders coincide.
 #include <gtest/gtest.h>
 
 #include <algorithm>
