@@ -30,8 +30,8 @@ PPROF_SITE(outer_site, "outer", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(point_site, "point", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(after_site, "after", PPROF_CATEGORY_USER_DEFINED);
 
-// What the child tells. Ranges, marks and counters: that it was about to begin,
-// that it has begun.
+// The child's report. `begun` counts ranges, marks and counters before their
+// marker, `done` after it.
 struct Shared {
   uint64_t begun, done, jumps, rounds;
   uint64_t recorded, lost, num_events, invalid;
@@ -174,7 +174,7 @@ class LeftMarkerTest : public ::testing::Test {
     ptrace(PTRACE_CONT, child_, nullptr, signal);
     return Wait();
   }
-  // Where signals are held back it comes once more.
+  // A blocked signal stops the child once more when it is unblocked.
   int Leave() {
     int signal = Continue(SIGUSR1);
     while (signal == SIGUSR1) signal = Continue(SIGUSR1);

@@ -105,7 +105,7 @@ class RandomKillTest : public testing::Test {
       ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
     }
     kill(child, SIGKILL);
-    // Its process is not over before its tracer has seen its end.
+    // The process ends only once the tracer has waited for its traced thread.
     if (stopped) waitpid(stopped, &status, __WALL);
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A start beside what dead processes have left: real ones, each with a log of
-// its own, in a folder of the test's. Every record is found once, or told.
+// A process starts beside leftovers of dead processes. Each real process has a
+// log of its own in the test's folder. Every record is found once, or reported
+// as given up.
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -81,7 +82,7 @@ TEST_F(ReclaimTest, WhatCannotBeRecoveredStaysBelowTheBound) {
   }
   struct stat one;
   ASSERT_EQ(0, stat(Spools()[0].c_str(), &one));
-  // What is given up is said by the run that does it.
+  // The run that gives up spools notes how many.
   ASSERT_EQ(0, Run([this] {
               Start(Log(0));
               WaitFor([] { return !IsAtIt(); });
@@ -101,8 +102,8 @@ TEST_F(ReclaimTest, WhatCannotBeRecoveredStaysBelowTheBound) {
   EXPECT_EQ(static_cast<unsigned>(num_lives), given_up + most);
   EXPECT_EQ(most, left);
   EXPECT_GE(kib, given_up * static_cast<unsigned>(one.st_blocks / 4));
-  // What is in the logs that are out of reach, in the spools that stay, or told
-  // to be given up, is what was made.
+  // Records in logs out of reach and in spools that stay, and those given up,
+  // add up to all records made.
   for (int i = 0; i < num_lives; i++) {
     const std::string back = gone + "/" + std::to_string(i);
     ASSERT_EQ(0, rename(back.c_str(), out.c_str()));
@@ -273,8 +274,8 @@ TEST_F(ReclaimTest, SpoolWhoseLogIsWholeGoes) {
 }
 
 TEST_F(ReclaimTest, WhatIsNotALeftoverIsLeftAlone) {
-  // One that lives, one that another start is at, one whose log is still
-  // written, one that is being made.
+  // No leftovers: the spool of a living process, one that another start has
+  // claimed, one with a log still being written, one being made.
   int go[2], ready[2];
   ASSERT_EQ(0, pipe(go) + pipe(ready));
   const pid_t alive = fork();
@@ -302,8 +303,8 @@ TEST_F(ReclaimTest, WhatIsNotALeftoverIsLeftAlone) {
   EXPECT_EQ("", Reclaim());
   EXPECT_EQ(3u, Spools().size());
   ppi_salvage_close(salvage);
-  // Whose descriptors a program closed has lost the lock that says that it
-  // lives, until that is noticed; the log's is out of reach.
+  // A program that closes all descriptors loses the spool's lock, the sign of
+  // life, until the collector notices. It cannot close the log's lock.
   const int log = open((Log(1) + ".part").c_str(), O_RDWR);
   struct flock lock = {};
   lock.l_type = F_WRLCK;

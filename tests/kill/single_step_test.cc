@@ -2,8 +2,8 @@
 //
 // A child runs the script one instruction at a time; at every instruction its
 // spool is recovered as if it had been killed there. Nothing may be lost,
-// nothing doubled. A second run delivers a signal whose handler marks, at every
-// instruction.
+// nothing doubled. A second run delivers a signal at every instruction; its
+// handler marks.
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <pprof/mark.h>

@@ -185,9 +185,9 @@ class StandingEdgeTest : public ::testing::Test {
       sched_yield();
     num_points_++;
   }
-  // From the trap in front of a step to the one behind it, with a stand at each
-  // instruction from `from` to `to`. Answers at which one the collector had
-  // seen the new window, else the number of them all.
+  // Walks from the trap before a step to the trap after it, and stands at each
+  // instruction from `from` to `to`. Answers the instruction at which the
+  // collector had opened the new window, else the number of instructions.
   uint64_t WalkThroughStep(uint64_t from, uint64_t to) {
     uint64_t at = 0, seen = 0;
     EXPECT_TRUE(AwaitTrap());

@@ -2,8 +2,8 @@
 //
 // A thread that is stopped at each instruction of its markers in turn, as by a
 // debugger, while another ends the session and starts the next one. The stop
-// waits no longer than it was told to, both sessions account for every marker,
-// and once the thread goes on it harms neither.
+// waits no longer than its limit, both sessions account for every marker, and
+// once the thread goes on it harms neither.
 #include <gtest/gtest.h>
 #include <pprof/mark.h>
 #include <pprof/session.h>
@@ -34,7 +34,7 @@ PPROF_SITE(point_site, "point", PPROF_CATEGORY_USER_DEFINED);
 
 enum Order { kStart, kStop, kQuit };
 
-// What parent, worker and the session's owner tell each other.
+// Parent, worker and the session's owner share this.
 struct Shared {
   sem_t order_given, order_done, work_given;
   Order order;
@@ -252,8 +252,8 @@ bool StandingTest::Round(uint64_t at, bool is_known) {
   const Shared stopped = *shared;
   EXPECT_TRUE(Do(kStart)) << "the next start hangs";
   const bool was_busy = shared->status == PPROF_STATUS_BUSY;
-  // Nobody can tell what is open on a stack whose thread stands in a marker,
-  // nor of a range that it is just ending.
+  // The session cannot know the open ranges of a thread that stands in a
+  // marker, nor a range that the marker is just ending.
   ExpectAccounted(stopped, was_busy ? done - std::min(done, kOpen) : done,
                   begun, "the first session");
   EXPECT_TRUE(Finish());
@@ -263,7 +263,8 @@ bool StandingTest::Round(uint64_t at, bool is_known) {
   if (HasFailure()) return false;
   EXPECT_TRUE(WorkThrough());
   EXPECT_TRUE(Do(kStop));
-  // What it had yet to begin is the next session's, where that ran by then.
+  // Markers that it had yet to begin belong to the next session, if that one
+  // ran by then.
   const uint64_t all = shared->begun - kBegins;
   ExpectAccounted(*shared, kBegins + (was_busy ? 0 : all - begun),
                   kBegins + all - done, "the second session");

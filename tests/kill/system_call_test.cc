@@ -60,7 +60,7 @@ class SystemCallTest : public testing::Test {
     for (const std::string &path :
          {log_, part_, copy_, log_ + ".recovering", copy_ + ".recovering"})
       unlink(path.c_str());
-    // Also one whose child was killed before it told its name.
+    // Also the spool of a child killed before it reported the spool's name.
     for (const auto &spool : std::filesystem::directory_iterator(spools_))
       unlink(spool.path().c_str());
   }
@@ -176,7 +176,7 @@ class SystemCallTest : public testing::Test {
     for (const auto &file : std::filesystem::directory_iterator(folder_)) {
       const std::string name = file.path().filename();
       paths.push_back(file.path());
-      // A run that died before it told anything has no segments.
+      // A run that died before it recorded anything has one log, no segments.
       const bool is_segment = name.size() == 14
                                   ? name.substr(0, 4) == "run."
                                   : name == "run.pplog" && paths.size() == 1;
@@ -372,7 +372,7 @@ TEST_F(SystemCallTest, KilledWhileItsSpoolIsMade) {
     EXPECT_LT(n, 1000u);
     RecordProperty("calls", static_cast<int>(n));
   }
-  // Between its name and the first word about whose it is.
+  // A spool is unused from its creation until it names its owner.
   EXPECT_LT(num_unused, 20);
 }
 

@@ -14,9 +14,9 @@ namespace kill_test {
 
 class TracedChild {
  public:
-  // `body` runs in the child. `counts` is asked in the parent when a thread is
-  // first seen, and at each signal a thread gets; true: from here on its system
-  // calls count.
+  // `body` runs in the child. The parent asks `counts` when a thread first
+  // stops, and at each signal of a thread. True: the thread's system calls
+  // count from here on.
   using Counts = std::function<bool(bool is_main)>;
   TracedChild(std::function<void()> body, Counts counts);
 
