@@ -238,8 +238,8 @@ void Measure(Pipeline *pipeline, Way way, Samples *samples) {
   samples->rounds.push_back(Median(round));
 }
 
-// A session for each round, so that nothing records during the other ways. Each
-// writes the log anew; the last one's stays.
+// One session a round, so that nothing records during the other ways. Each
+// session overwrites the log; the last log stays.
 void MeasureWithPprof(Pipeline *pipeline, Samples *samples) {
   Collector collector = {};
   collector.samples = samples;
@@ -254,7 +254,7 @@ int Compare(Pipeline *pipeline, const char *device, int num_rounds) {
   Samples warm_up;
   Measure(pipeline, RunBare, &warm_up);
   const std::vector<float> expected = pipeline->result();
-  // The ways take turns: what changes with time changes for all of them.
+  // The ways take turns, so that slow changes affect all of them.
   Results results;
   for (int i = 0; i < num_rounds; i++) {
     Measure(pipeline, RunBare, &results.bare);
@@ -289,7 +289,7 @@ int Usage(FILE *out, const char *program) {
   return out == stdout ? 0 : 2;
 }
 
-// The number of rounds; what is no number of them ends the program.
+// The number of rounds; any other text ends the program.
 int ParseRounds(int argc, char **argv) {
   static const option options[] = {{"rounds", required_argument, nullptr, 'n'},
                                    {"help", no_argument, nullptr, 'h'},

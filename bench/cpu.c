@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What measuring CPU use costs a range: cpu [REPETITIONS]. Pairs of push and
-// pop whose name the choice lists under `cpu`, pairs of one that it does not,
-// and the system calls alone, in turns on one thread.
+// Measures the cost of CPU times in a range: cpu [REPETITIONS]. Three kinds
+// take turns on one thread: pairs of push and pop with a name that the choice
+// lists under `cpu`, pairs with another name, and the system calls alone.
 #include <string.h>
 
 #include "pprof/mark.h"

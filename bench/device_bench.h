@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the device benchmark share: the options, the GPU, a session
-// whose events can be looked at, clocks.
+// The parts of the device benchmark share these: options, the GPU, a session
+// that keeps its events, clocks.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,8 +33,8 @@ typedef struct bench_run {
   bench_is_capturing is_capturing;  // cuStreamIsCapturing
 } bench_run;
 
-// A part adds its rows to run->report. False: it could not measure, and has
-// said why; bounds that are missed are no failure.
+// A part adds its rows to run->report. False: it could not measure, and stderr
+// has the reason. A missed bound is no failure.
 typedef bool (*bench_part)(bench_run *run);
 bool bench_part_host(bench_run *run);
 bool bench_part_gpu(bench_run *run);
@@ -48,12 +48,12 @@ bool bench_part_kernels(bench_run *run);
 // Ends the program, naming the call, when CUDA answers an error.
 #define BENCH_CHECK(call) bench_check(call, #call)
 void bench_check(cudaError_t error, const char *call);
-// Says on stderr what went wrong, and answers false.
+// Prints the failure to stderr and answers false.
 __attribute__((format(printf, 1, 2))) bool bench_fail(const char *format, ...);
 
 // Makes the device current on a new thread, for driver calls too.
 void bench_thread_begin(void);
-// cuEventRecord, checked; for where it is not what is timed.
+// Checks the result of cuEventRecord; call it outside timed sections.
 void bench_record(const bench_run *run, cudaEvent_t event, cudaStream_t stream);
 uint64_t bench_now_ns(void);  // CLOCK_MONOTONIC
 void bench_sleep_us(unsigned us);
@@ -79,7 +79,7 @@ typedef struct bench_barrier {
 } bench_barrier;
 void bench_barrier_wait(bench_barrier *barrier);
 
-// bench_event is what a part keeps of a pprof_event.
+// bench_event has the fields of a pprof_event that parts use.
 typedef struct bench_event {
   uint64_t start_ns, end_ns, device_start_ns, device_end_ns, device_error_ns;
   uint32_t site, stream, kind, flags;
@@ -87,8 +87,8 @@ typedef struct bench_event {
 
 enum { BENCH_MAX_DEFINITIONS = 512 };
 
-// bench_capture is a sink that counts events and keeps those of the sites whose
-// name begins with `keeps`. All but `num_events` is for after the stop.
+// bench_capture is a sink that counts events. It keeps the events of sites with
+// names that begin with `keeps`. Read all but `num_events` after the stop.
 typedef struct bench_capture {
   pprof_sink base;
   const char *keeps;    // NULL: none
@@ -113,7 +113,7 @@ typedef struct bench_session {
   pprof_stats stats;  // exact after the stop
 } bench_session;
 
-// The fields before `session` are set by the caller. False: said why.
+// The caller sets the fields before `session`. False: stderr has the reason.
 bool bench_session_start(bench_session *session);
 // Waits until `num_events` were delivered in all, or lost; 10 s at most.
 bool bench_session_wait(bench_session *session, uint64_t num_events);

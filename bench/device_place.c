@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far off ranges are placed on the host's time line. A probe brackets an
-// event on an idle stream: a mark, the range's begin, spinning until the stream
-// is done, a mark; the event lies between the marks, and so must the place that
-// pprof gives it, which knows nothing of the second mark. All three times are
-// on the run's time line. Bare probes, by turns, tell how good a bracket is.
+// Measures the error of ranges' places on the host's time line. A probe
+// brackets an event on an idle stream: a mark, the range's begin, spinning
+// until the stream is done, a mark. The event lies between the marks, and so
+// must the place that pprof gives it without the second mark. All three times
+// are on the run's time line. Bare probes, by turns, measure the quality of a
+// bracket.
 //
 // A device that was left alone takes tens of microseconds to notice a stream
-// again. Three of four probes wake it first; those of narrow brackets tell the
-// error. Every bracket, also a wide one, tells whether the place is inside.
+// again. Three of four probes wake it first; narrow brackets measure the error.
+// Every bracket, also a wide one, checks that the place is inside.
 //
 // Half of the time another thread keeps the device busy with short kernels.
 #include <math.h>
@@ -199,8 +200,8 @@ static bool read_probes(bench *b) {
   return true;
 }
 
-// What two bare brackets disagree by once the clocks' steady drift is taken
-// out: no probe can be better.
+// The difference of two bare brackets without the clocks' steady drift: no
+// probe can be better.
 static bench_values bare_residuals(const bench *b, double *out_drift) {
   bench_values drift = {0}, residual = {0};
   for (size_t i = 0; i < b->middle_us.num; i++)

@@ -39,7 +39,7 @@ typedef struct lane {
   cudaStream_t stream;
   pthread_mutex_t mutex;
   op ops[MAX_OPS / MAX_STREAMS * 4];
-  size_t num_ops, num_read;  // of `num_ops` those whose events were read
+  size_t num_ops, num_read;  // num_read: ops with events already read
   cudaEvent_t events[MAX_THREADS * 2 * 2 * LENGTHS];
   uint64_t *own_ns;  // device memory, by op
   bench_gate gate;

@@ -61,7 +61,7 @@ static void run_many(void) {
     nvtxRangePop();
   }
 }
-// As an interpreter does whose texts come and go: the copy counts as ours.
+// An interpreter passes temporary texts. The time includes their copy.
 static void run_temporaries(void) {
   static __thread char text[sizeof names[0]];
   for (int i = 0; i < BURST; i++) {
@@ -78,7 +78,7 @@ static void run_letters(void) {
     nvtxRangePop();
   }
 }
-// A server's, whose number was never there before.
+// A server passes names with a new number each time.
 static void run_new(void) {
   static __thread char text[] =
       "transformer.layers.11.attention.softmax_0000000";
@@ -214,7 +214,7 @@ static nvtxEventAttributes_t event_registered(const char *name) {
   return event;
 }
 
-// This file is the unit that asks the tool at `path` anew; NULL: none.
+// Makes this file's unit ask the tool at `path` again; NULL: no tool.
 static void choose_tool(const char *path) {
   client_reset();
   if (path)
@@ -273,7 +273,7 @@ static bool find_session(const char *libpprof, bench_run *bench) {
   return bench->session != NULL;
 }
 
-// The last row of plain names is an interpreter's, whose texts come and go.
+// The last row of plain names is an interpreter's, with temporary texts.
 static void print_rows(const column *one, const column *two) {
   char what[64];
   for (int row = 1; row < NUM_ROWS; row++) {

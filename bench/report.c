@@ -27,11 +27,11 @@
 
 #define RESIDENT_BOUND_MB 64.0
 
-// Decoding comes twice, around the report: what it takes then is the mean, and
-// how far the two are apart is what a ratio may be off.
+// The decoder runs before and after the report. The mean is the cost of
+// decoding; the difference bounds the error of a ratio.
 typedef enum way { INFLATE, DECODE, REPORT, DECODE_AGAIN, NUM_WAYS } way;
 
-// Events that were seen; UINT64_MAX when reading failed.
+// The number of events; UINT64_MAX when reading failed.
 typedef uint64_t (*reader)(const char *path);
 
 static uint64_t process_ns(void) {

@@ -199,8 +199,8 @@ static void end_step(writer *self, uint64_t at_ns) {
   self->step_ns = at_ns;
 }
 
-// The lane that is furthest behind is between two groups, and the others told
-// all that began before that.
+// The lane furthest behind is between two groups. The other lanes have
+// delivered all ranges that began before that.
 static void add_checkpoint(writer *self, uint64_t at_ns) {
   pprof_event step = step_event(self, at_ns);
   pprof_checkpoint checkpoint = {at_ns, &step, 1};
