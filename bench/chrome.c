@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it costs to write a Chrome trace, against fprintf: chrome [-n RANGES]
-// [-r REPETITIONS]. Both write the same events, and the same bytes of them,
-// into /dev/null, in turns. Figures are medians.
+// Measures the cost of writing a Chrome trace, against fprintf: chrome [-n
+// RANGES] [-r REPETITIONS]. Both write the same events, and the same bytes of
+// them, into /dev/null, in turns. Figures are medians.
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -136,7 +136,7 @@ static uint64_t size_of(int fd) {
   return fstat(fd, &stat_) == 0 ? (uint64_t)stat_.st_size : 0;
 }
 
-// What fprintf printed stands in the trace between its head and its tail.
+// The trace has fprintf's output between its head and its tail.
 static bool is_same(const events *self, uint64_t *out_len) {
   static const char head[] = "\"traceEvents\":[\n";
   int trace = memfd_create("trace", 0), printed = memfd_create("printed", 0);

@@ -96,7 +96,7 @@ void RunBare(Pipeline *pipeline, Samples *) {
   pipeline->Wait();
 }
 
-// Host clocks around what the host does.
+// Reads host clocks around the host's calls.
 void RunWithHostClocks(Pipeline *pipeline, Samples *samples) {
   const double start = NowMs();
   pipeline->SubmitDetector();

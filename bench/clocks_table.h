@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pipeline timed in several ways has measured: its statistics and its
-// table.
+// The results of a pipeline timed in several ways: statistics and a table.
 #ifndef EXAMPLES_CLOCKS_TABLE_H_
 #define EXAMPLES_CLOCKS_TABLE_H_
 
@@ -36,9 +35,9 @@ inline double Median(std::vector<double> values) {
   return *middle;
 }
 
-// What a way adds to an iteration, in %: the median of its rounds, each
-// compared with the bare rounds beside it. A machine that gets slower or faster
-// from round to round does so for all of them.
+// A way's added time in an iteration, in %: the median of its rounds, each
+// against the bare rounds beside it. Drift of the machine from round to round
+// thus cancels.
 inline double Cost(const Results &results, const Samples &way) {
   std::vector<double> costs;
   for (size_t i = 0; i < way.rounds.size(); i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What device timing costs and how right it is on a CUDA device: device
-// [OPTIONS]. Every row has its control in the same run, alternating with it;
-// README.md says what the rows mean. Exits 0 when all was measured and each
-// bound is met, 1 when one is not, 2 for wrong usage, 3 without a device.
+// Measures the cost and the error of device timing on a CUDA device: device
+// [OPTIONS]. Every row alternates with its control in the same run; README.md
+// explains the rows. Exits 0 when all was measured and each bound is met, 1
+// when a bound is missed, 2 for wrong usage, 3 without a device.
 #include "device_bench.h"
 
 #include <getopt.h>

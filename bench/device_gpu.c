@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPU time that a range adds between tiny kernels, against a bare event pair;
-// and that pprof_device_next adds, against one bare event. A gate holds the
-// stream back while its queue is filled, so that the host is not what is
-// measured; one outer pair of events measures the whole queue.
+// Measures the GPU time of a range between tiny kernels, against a bare event
+// pair, and of pprof_device_next, against one bare event. A gate holds the
+// stream back while its queue is filled, so that host time does not count. One
+// outer pair of events measures the whole queue.
 #include <stdio.h>
 
 #include "device_bench.h"
@@ -73,7 +73,7 @@ static void submit_chain(bench *b) {
   b->issued += KERNELS;
 }
 
-// Answers the GPU time of one kernel with what is around it, us.
+// Answers the GPU time of one kernel with the events around it, us.
 static double run_queue(bench *b, kind k) {
   bench_gate_close(&b->gate, b->stream);
   bench_record(b->run, b->outer[0], b->stream);
@@ -112,8 +112,8 @@ static double added_in(const bench *b, int i, kind k) {
   return b->us[k][i] - (b->us[BARE][i] + b->us[BARE_AGAIN][i]) / 2;
 }
 
-// What ranges add to a kernel over what the bare events before and after them
-// add, in each repetition; `again`: of these the later over the earlier.
+// The added time of ranges over that of the bare events before and after, by
+// repetition. `again`: that of the later bare events over the earlier.
 static bench_values ratios_of(const bench *b, int repetitions,
                               const comparison *c, bool again) {
   bench_values ratios = {0};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host cost of a device range, push and pop, through the calls that name their
-// device and through the typed ones of cuda.h, against two bare cuEventRecord
-// on the same stream. Each thread has a stream of its own. A burst is small
-// against the event pool and the launch queue and is drained outside the timed
-// part; the same pause lies before each, and the first ranges of a burst are
-// not timed, so that all kinds begin alike. The streams are idle, or a kernel
-// holds their queue back; once more nothing runs ahead of the timed part: a
-// range that comes after a pause finds caches and driver cold.
+// Measures the host cost of a device range, push and pop, against two bare
+// cuEventRecord on the same stream. Ranges come through calls that name their
+// device and through the typed ones of cuda.h. Each thread has a stream of its
+// own. A burst is small against the event pool and the launch queue, and drains
+// outside the timed part. The same pause lies before each burst, and its first
+// ranges are not timed, so that all kinds begin alike. The streams are idle, or
+// a kernel holds their queue back. A third state has no ranges ahead of the
+// timed part: after a pause, caches and driver are cold.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +27,9 @@ enum {
 
 typedef enum state { IDLE, BUSY, COLD, NUM_STATES } state;
 
-// In the order in which they run in each repetition.
-// POOLED is what a profiler cannot do without: two records that ask before each
-// whether a graph is being captured, a clock read with each, and events that
-// wait for another thread to read them, so that many are used in turn.
+// In the order in which they run in each repetition. POOLED is the least work
+// of a profiler: two records, each with a check for graph capture and a clock
+// read. Another thread reads the events later, so that many are used in turn.
 typedef enum kind {
   BARE,
   SDK,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline of two models with a CPU task between them, one wait an iteration:
-// run bare, timed by pprof with everything captured (host scopes, device
-// ranges, a log), by bare events, and by synchronizing. The ways alternate, so
-// that the device's temperature and clock touch all of them alike.
+// Times a pipeline of two models with a CPU task between them and one wait an
+// iteration. It runs bare, timed by pprof with everything captured (host
+// scopes, device ranges, a log), by bare events, and by synchronizing. The ways
+// alternate, so that the device's temperature and clock touch all of them
+// alike.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static void calibrate(bench *b) {
   BENCH_CHECK(cudaEventDestroy(to));
 }
 
-// The softmax of what model 1 left.
+// The softmax of model 1's output.
 static void run_cpu_task(float *features) {
   float largest = features[0], sum = 0;
   for (int i = 1; i < FEATURES; i++) largest = fmaxf(largest, features[i]);
@@ -137,7 +138,7 @@ static bool read_sdk(bench *b, int run, double us[MODELS][MAX_ITERATIONS]) {
                     num[1]);
 }
 
-// What each way has measured of the models in the run just done.
+// Reads the models' times from the run just done.
 static bool read_models(bench *b, way w, int run) {
   double us[MODELS][MAX_ITERATIONS];
   if (w == SDK && !read_sdk(b, run, us)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of results, their table and their JSON.
+// Keeps rows of results and prints their table and their JSON.
 #include "device_report.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of the device benchmark: what was measured, its control, its bound;
-// printed as a table, written as JSON (schema pprof.bench.device/1).
+// The rows of the device benchmark: a figure, its control, its bound; printed
+// as a table, written as JSON (schema pprof.bench.device/1).
 #ifndef BENCH_DEVICE_REPORT_H_
 #define BENCH_DEVICE_REPORT_H_
 
@@ -31,9 +31,8 @@ typedef struct bench_figure {
   double value;
 } bench_figure;
 
-// bench_row is one measurement. `figure` is what the bound is about; where it
-// is a ratio, `value` and `control` are what it was made of. A figure that does
-// not apply is NAN.
+// bench_row is one measurement. The bound limits `figure`; if that is a ratio,
+// it was made of `value` and `control`. A figure that does not apply is NAN.
 typedef struct bench_row {
   char part[16], id[32], what[96];
   char bound[80];         // in words; "" = none

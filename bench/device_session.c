@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session that the benchmark can look into. The sink runs on the collector's
-// thread.
+// Runs a session and keeps its events for the benchmark. The sink runs on the
+// collector's thread.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

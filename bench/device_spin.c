@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of known length, by their own %globaltimer, on 1 to 8 streams fed by
-// 1 to 4 threads. A range and a bare event pair around the same kernel would
-// each measure the other's events, so they take turns on the same stream: what
-// is compared is by how much each reads more than its kernel took.
+// Times kernels of known length, by their own %globaltimer, on 1 to 8 streams
+// fed by 1 to 4 threads. A range and a bare event pair around the same kernel
+// would measure each other's events, so they take turns on the same stream. The
+// benchmark compares their excess over the kernel's own time.
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const unsigned lengths_us[LENGTHS] = {2, 10, 50, 200, 1000};
 
 PPROF_SITE(site, "spin", PPROF_CATEGORY_INFERENCE);
 
-// One kernel; `us` is what was read for it, by events or by pprof.
+// One kernel; `us` is its time by events or by pprof.
 typedef struct op {
   int length;
   int turn;  // 0 or 1: two halves for A/A
@@ -198,8 +198,8 @@ static double allowed_us(int length) {
   return fmax(2, 0.01 * lengths_us[length]);
 }
 
-// How far each is from the median of bare pairs of its length, as a part of
-// what is allowed, and in us.
+// Adds each op's deviation from the median of bare pairs of its length, as a
+// part of the allowed deviation and in us.
 static void add_deviations(const bench *b, bool is_sdk, bench_values *parts,
                            bench_values *us) {
   for (int i = 0; i < LENGTHS; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantiles, and the bounded form of a series.
+// Computes quantiles and the bounded form of a series.
 #include "device_stats.h"
 
 #include <math.h>

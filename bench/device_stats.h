@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statistics of the device benchmark: quantiles, and what of a series goes into
-// the results.
+// Statistics of the device benchmark: quantiles, and the bounded form of a
+// series for the results.
 #ifndef BENCH_DEVICE_STATS_H_
 #define BENCH_DEVICE_STATS_H_
 

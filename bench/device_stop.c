@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stopping with ranges behind a long kernel: the stop waits for them up to its
-// limit, then marks them late, and the program's own work goes on untouched.
+// Stops a session with ranges behind a long kernel. The stop waits for them up
+// to its limit, then marks them late; the program's own work goes on untouched.
 #include <stdio.h>
 
 #include "device_bench.h"

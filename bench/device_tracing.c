@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tracing kernels costs: the host for each launch, and the device for each
-// kernel, against the same with a client of CUPTI that does nothing but keep
-// its buffers; what is left after a stop; and ten million kernels of a graph.
+// Measures the cost of kernel tracing: host time for each launch and device
+// time for each kernel, against a CUPTI client that only keeps its buffers. It
+// also measures the cost left after a stop, and traces ten million kernels of a
+// graph.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ static bool measure_round(bench_run *run, costs *c) {
   return true;
 }
 
-// Of what CUPTI alone adds.
+// Adds the row of a cost, against the cost of CUPTI alone.
 static void add_cost(bench_run *run, const char *id, const char *what,
                      const bench_values *values, const char *unit,
                      double bound) {

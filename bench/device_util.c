@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA, clocks and threads for the parts of the device benchmark.
+// Wraps CUDA, clocks and threads for the parts of the device benchmark.
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ double bench_elapsed_us(cudaEvent_t from, cudaEvent_t to) {
   return (double)ms * 1000;
 }
 
-// A gate that nobody opens opens by itself, so that no mistake hangs the GPU.
+// A gate left closed opens by itself, so that no mistake hangs the GPU.
 #define GATE_LIMIT_NS 2000000000u
 
 bench_gate bench_gate_create(void) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a flight recorder keeps resident: flight [MILLIONS [RING_MIB]]. Ranges
-// of varied lengths and requests go through a session with a ring and no log;
-// the figures are the process's resident memory after the first million ranges
-// and at the end, and what a dump at the end holds.
+// Measures the resident memory of a flight recorder: flight [MILLIONS
+// [RING_MIB]]. Ranges of varied lengths and requests go through a session with
+// a ring and no log. The figures are the process's resident memory after the
+// first million ranges and at the end, and the content of a dump at the end.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { BURST = 10000, MILLION = 1000000, MIB = 1 << 20 };
 PPROF_SITE(stage, "stage", PPROF_CATEGORY_INFERENCE);
 PPROF_SITE(inner, "inner", PPROF_CATEGORY_OPERATOR);
 
-// Resident MiB, as /proc says; 0 when it does not.
+// Resident MiB from /proc; 0 when /proc has none.
 static double resident_mib(void) {
   unsigned long long size, pages = 0;
   FILE *file = fopen("/proc/self/statm", "re");

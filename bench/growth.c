@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a marker costs as a program grows: growth [REPETITIONS]. Threads from 1
-// to 64 on the CPUs at hand, sites from 1 to 50 000 in turns, depth from 1 to
-// 200, a thread's first marker, and the memory of 10 000 threads that come and
-// go. CPU time of the marking thread for one pair, medians; each is set against
-// the smallest of its kind in the same repetition.
+// Measures the cost of a marker as a program grows: growth [REPETITIONS]. It
+// varies threads from 1 to 64 on the CPUs at hand, sites from 1 to 50 000 in
+// turns, and depth from 1 to 200. It also measures a thread's first marker, and
+// the memory of 10 000 threads that come and go. Figures are medians of the
+// marking thread's CPU time for one pair. Each is set against the smallest of
+// its kind in the same repetition.
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -148,7 +149,7 @@ static double run_threads(unsigned num, int rounds) {
   return median(team.ns, num);
 }
 
-// A thread's first pair and, for what is usual, the median of later ones.
+// Times a thread's first pair, and the median of later ones for comparison.
 static void *time_first(void *argument) {
   double *first_and_later = argument, later[101];
   for (int i = -1; i < 101; i++) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many instructions each marker takes: instructions. A child runs each of
-// them NUM times while its parent lets it take one instruction at a time, and
+// Counts the instructions of each marker: instructions. A child runs each
+// marker NUM times, and its parent steps it one instruction at a time. It
 // prints `NAME INSTRUCTIONS` for one marker or pair, its call and its loop
-// included. With the processor's own counter for a clock, as in use: what
-// instrumenting tools show is another way, without membarrier and with a
-// clock of theirs.
+// included. The clock is the processor's own counter, as in use. Instrumenting
+// tools take another path, without membarrier and with a clock of their own.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +103,7 @@ static const kind kinds[] = {
 };
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
 
-// What the child runs at this moment, index + 1; 0: nothing that counts.
+// The index + 1 of the kind that the child runs; 0: nothing that counts.
 static volatile unsigned *running;
 
 // Warm, and with an empty buffer.
@@ -144,8 +143,8 @@ static void run_child(void) {
   _exit(status != PPROF_STATUS_OK || stats.lost != 0);
 }
 
-// The child stops itself in front of each kind, so that only what counts is
-// stepped through.
+// The child stops itself before each kind, so that the parent steps only
+// through counted code.
 static bool count_steps(pid_t child, unsigned long counts[NUM_KINDS]) {
   int status;
   bool steps = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a marker costs: markers [REPETITIONS]. Every marker is set against the
-// floor that no recorder can go below, two clock reads and two 16-byte stores,
-// timed in the same repetition; the figures are medians.
+// Measures the cost of each marker: markers [REPETITIONS]. The floor is the
+// least that any recorder does: two clock reads and two 16-byte stores, timed
+// in the same repetition. The figures are medians.
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVTX costs a program under injection:
-// nvtx LIBPPROF LIBPPROF_NVTX EMPTY_TOOL [REPETITIONS]. The same calls go to no
-// tool, to one that does nothing and to ours, against the floor of the same
-// repetition; figures are medians. What our tool recorded is counted in its
-// log.
+// Measures the cost of NVTX calls under injection: nvtx LIBPPROF LIBPPROF_NVTX
+// EMPTY_TOOL [REPETITIONS]. The same calls go to no tool, to an empty tool and
+// to ours, against the floor of the same repetition. Figures are medians. The
+// benchmark counts our tool's records in its log.
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -241,7 +240,7 @@ static void make_names(void) {
   }
 }
 
-// What one more linkage unit's first call takes, in us.
+// The time of one more linkage unit's first call, in us.
 static double init_us(const char *path) {
   choose_tool(path);
   uint64_t start = thread_ns();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tool that does nothing: the least that any injection costs.
+// Implements an NVTX tool that does nothing, the least cost of any injection.
 #include "abi.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One pair of markers in each of several libraries, equal bodies, against the
-// floor of the same repetition: peers LOG [REPETITIONS]. What each one's output
-// must hold is printed, too; peers.py, which starts LTTng, counts there.
+// Times one pair of markers in each of several libraries, with equal bodies,
+// against the floor of the same repetition: peers LOG [REPETITIONS]. It also
+// prints the expected content of each library's output; peers.py, which starts
+// LTTng, counts it.
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -94,8 +95,8 @@ typedef struct worker {
   pthread_t thread;
 } worker;
 
-// Repetition -1 warms up. What our collector does comes outside the timed part;
-// LTTng's consumer is a process of its own.
+// Repetition -1 warms up. Our collector works outside the timed part; LTTng's
+// consumer is a process of its own.
 static void *work(void *argument) {
   const worker *self = argument;
   bench_run *bench = self->bench;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reading a log into a report costs, against reading the same log into a
-// sink that does nothing with it: report [-n RANGES] [-r REPETITIONS]
-// [-l LANES] [-s RANGES_PER_SECOND] [-d PERCENT] [-q RANGES_PER_REQUEST]
-// [-w FILE | -f FILE]. Ways alternate in one process; figures are medians. With
-// -w it writes that log and is done; with -f it reads that log once into a
-// report and prints how many events there were.
+// Measures the cost of reading a log into a report, against reading the same
+// log into an empty sink: report [-n RANGES] [-r REPETITIONS] [-l LANES] [-s
+// RANGES_PER_SECOND] [-d PERCENT] [-q RANGES_PER_REQUEST] [-w FILE | -f FILE].
+// Ways alternate in one process; figures are medians. With -w it writes that
+// log and is done; with -f it reads that log once into a report and prints how
+// many events there were.
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>

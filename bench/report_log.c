@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that call modules, which call operators, which call inner ones, with
-// log-normal times in full nanoseconds; steps and checkpoints as a session
-// makes them.
+// Writes a made log. Its threads call modules, modules call operators, and
+// these call inner ones, with log-normal times in full nanoseconds. Steps and
+// checkpoints come as in a session.
 #include "report_log.h"
 
 #include <math.h>
@@ -121,7 +121,7 @@ static void put_kernel(writer *self, size_t *num, uint32_t lane_id,
   serve(self, (*num)++, in);
 }
 
-// One outer range, and what lies in it, in the order of their ends.
+// Adds one outer range and the ranges in it, in the order of their ends.
 static void add_group(writer *self, size_t *num, uint32_t lane_id) {
   lane *in = &self->lanes[lane_id - 1];
   uint64_t random = next_random(in);
@@ -153,7 +153,7 @@ static void add_group(writer *self, size_t *num, uint32_t lane_id) {
       outer_ns);
 }
 
-// What the disk has not taken piles up in the writer's memory.
+// Blocks not yet on disk pile up in the writer's memory.
 static void wait_for_disk(pprof_sink *sink) {
   const struct timespec pause = {.tv_nsec = 1000000};
   while (sink->ready && !sink->ready(sink)) nanosleep(&pause, NULL);
@@ -200,7 +200,7 @@ static void end_step(writer *self, uint64_t at_ns) {
 }
 
 // The lane furthest behind is between two groups. The other lanes have
-// delivered all ranges that began before that.
+// delivered all ranges that began before that moment.
 static void add_checkpoint(writer *self, uint64_t at_ns) {
   pprof_event step = step_event(self, at_ns);
   pprof_checkpoint checkpoint = {at_ns, &step, 1};

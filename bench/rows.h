@@ -28,7 +28,8 @@ static inline bool bench_is_intel(void) {
 #endif
 }
 
-// What a clock read hides differs by processor, and so do a marker's bounds.
+// A clock read hides some of a marker's work. How much differs by processor,
+// and so do the bounds.
 static inline double bench_bound(double amd, double intel) {
   return bench_is_intel() ? intel : amd;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the benchmarks share: the floor that they set costs against, a thread's
-// own time, and medians.
+// The benchmarks share these: the floor below all costs, a thread's own time,
+// and medians.
 #pragma once
 
 #include <sched.h>
@@ -32,7 +32,7 @@ static inline void run_floor(void) {
   }
 }
 
-// Of this thread: what others on the machine take does not count.
+// CPU time of this thread alone: other work on the machine does not count.
 static inline uint64_t thread_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

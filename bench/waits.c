@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What recorded waits cost: waits [REPETITIONS]. A lock and an unlock without
-// contention through the C library's functions, through those in front of them
-// with nothing recorded and with waits recorded; and a wait that is recorded,
-// beside a range around the same stretch of time. In turns on one thread.
+// Measures the cost of recorded waits: waits [REPETITIONS]. A lock and an
+// unlock without contention go through the C library's functions, and through
+// the wrappers in front of them with recording off and on. A recorded wait is
+// set against a range around the same stretch of time. All kinds take turns on
+// one thread.
 #include <pthread.h>
 
 #include "pprof/session.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a range costs the whole process, from its marker to compressed bytes on
-// the disk, with each compressor that this machine has; what it takes there;
-// and how many a second lose nothing: writer [-n RANGES] [-r REPETITIONS]
-// [-s SECONDS] [-t THREADS].
+// Measures the cost of a range to the whole process: writer [-n RANGES] [-r
+// REPETITIONS] [-s SECONDS] [-t THREADS]. The cost reaches from the marker to
+// compressed bytes on the disk, with each compressor of this machine. Other
+// figures are a range's bytes on disk and the highest rate without loss.
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -177,7 +177,8 @@ static bool run_session(const bench *self, ppi_codec_library library,
   pprof_session *session = start(self, library);
   uint64_t before_ns = process_ns(), own_ns = thread_ns(), marked_ns = 0;
   uint64_t num = 0, first_ns = 0;
-  // In which the session gives its buffer what memory such bursts need.
+  // The first burst makes the session's buffer grow to the size that bursts
+  // need.
   const uint64_t first = run_burst(session, &first_ns);
   while (num < num_ranges) num += run_burst(session, &marked_ns);
   own_ns = thread_ns() - own_ns;
@@ -196,7 +197,7 @@ static bool run_session(const bench *self, ppi_codec_library library,
   return true;
 }
 
-// For a range: what a session takes that has none is its own.
+// The cost of a range, without the cost of a session that has no ranges.
 static bool measure_cost(const bench *self, ppi_codec_library library,
                          cost *out, double *session_ns) {
   cost none;
@@ -218,8 +219,8 @@ static double measure_floor(void) {
   return (double)(thread_ns() - from_ns) / 100 / BURST;
 }
 
-// Markers with the real clock, what is behind them with durations of use: a
-// burst's own would compress to next to nothing.
+// Markers use the real clock. The work behind them uses realistic durations,
+// because a burst's own compress to next to nothing.
 static bool measure(bench *self, ppi_codec_library library, int repetition) {
   writer *with = &self->writers[library];
   cost real, real_durations;
@@ -302,8 +303,8 @@ static trial try_rate(const bench *self, ppi_codec_library library, double rate,
   exit(1);
 }
 
-// It can go on like that: so many were made, and what waited at the end came in
-// the last tenth of the time.
+// The rate is sustained: nearly all ranges were made, and the backlog at the
+// end took at most a tenth of the time.
 static bool sustains(const bench *self, ppi_codec_library library,
                      double rate) {
   trial got = try_rate(self, library, rate, self->seconds);
