@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline built from a line: pipeline SPEC START UNITS PLACES
+// Runs a pipeline built from a line: pipeline SPEC START UNITS PLACES
 //
 //   SPEC   pools with queues between them, `fetch ~1 | embed 8 x4`; a pool is
 //          stages of the same threads, `parse 1, rank ~5@4 x8`
@@ -10,7 +10,7 @@
 //          `%5` on the first OpenCL device
 //   START  source, closed:N or regular:MS; steps, for rounds of one thread
 //
-// REAL_FLOWS=off: no range says its request.
+// REAL_FLOWS=off: no range carries its request.
 //
 // It prints the rate (1/s), the mean and the P99 of the latency, and the mean
 // time in stages, all three in ms.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Does the work of a stage: computes, waits, locks or runs on a device.
 #include "real_work.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a stage does, from its text: see pipeline.c.
+// Does the work of a stage, from its text: see pipeline.c.
 #pragma once
 
 #include <pthread.h>
