@@ -23,7 +23,7 @@ struct AbiMatchOne {
 template <typename Ours, typename Theirs>
 struct AbiMatchOne<Ours *, Theirs *> : AbiMatchOne<Ours, Theirs> {};
 
-// A handle: a pointer to a structure that nobody sees.
+// A handle: a pointer to a structure without a definition.
 template <typename Theirs>
 struct AbiMatchOne<void *, Theirs *> : std::is_class<Theirs> {};
 

@@ -64,7 +64,7 @@ inline ppi_capture Cycle(uint64_t skip_first, uint64_t wait, uint64_t warmup,
   return Capture(StepsRule(skip_first, wait, warmup, active, repeat));
 }
 
-// What rules by steps want at `step`; without any rule everything.
+// The phase by step rules at `step`; without rules all steps are recorded.
 inline ppi_step_phase AtStep(const ppi_capture &capture, uint64_t step) {
   ppi_step_phase best = {
       capture.num_rules ? PPI_PHASE_CLOSED : PPI_PHASE_RECORD, 0};

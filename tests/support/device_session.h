@@ -73,7 +73,8 @@ class DeviceSession {
     base_ns = ppi_recorder_in_force.spool.header->start_ticks;
   }
 
-  // One whole round of the collector, and another for what the first freed.
+  // Runs one whole round of the collector, and another for memory that the
+  // first freed.
   void Flush() {
     for (int i = 0; i < 2; i++)
       while (pprof_session_flush(session_) == PPROF_STATUS_BUSY) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Durations of calls as programs have them: what is fast differs from call to
-// call, what is slow stays for a while, and may drift.
+// Makes durations like those of real calls. The fast part differs from call to
+// call; the slow part lasts for a while and may drift.
 #pragma once
 
 #include <cmath>

@@ -174,8 +174,8 @@ class EventFeed {
     return status == PPROF_STATUS_OK ? Finish(sink) : status;
   }
 
-  // Lanes interleaved in random pieces; `num_checkpoints` checkpoints at
-  // random times, each honouring what a checkpoint promises.
+  // Lanes interleaved in random pieces; `num_checkpoints` checkpoints at random
+  // times, each with a checkpoint's promises kept.
   pprof_status DeliverAs(pprof_sink *sink, std::mt19937_64 *random,
                          size_t num_checkpoints) {
     pprof_status status = Begin(sink);

@@ -191,7 +191,7 @@ class Runner {
                "\"/></testcase></testsuite>\n";
   }
 
-  // What the outermost element of a result holds.
+  // The content of a result's outermost element.
   static std::string Inside(const std::string &xml) {
     const size_t begin = xml.find('>', xml.find("<testsuites"));
     const size_t end = xml.rfind("</testsuites>");

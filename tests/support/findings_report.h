@@ -14,8 +14,8 @@
 
 namespace pprof_test {
 
-// All that findings can be about, and what figures of that say, of their own
-// account: as where the model of servers has no verdict.
+// A report with all input of findings. Its findings come from figures alone, as
+// without a verdict of the model of servers.
 class FindingsReport {
  public:
   explicit FindingsReport(EventFeed *feed,
@@ -58,7 +58,7 @@ class FindingsReport {
   std::string Text(const std::string &id) const {
     return Get(id).text;
   }
-  // The ids of what is to be changed.
+  // The ids of all findings that are problems.
   std::string Problems() const {
     std::string ids;
     for (size_t i = 0; i < findings_.num; i++)

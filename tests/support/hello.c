@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest instrumented program: three frames, two stages each. It leaves
-// a log; `pprof-report LOG` prints its tables.
+// Runs the smallest instrumented program: three frames, two stages each. It
+// leaves a log; `pprof-report LOG` prints its tables.
 #include "pprof/pprof.h"
 
 int main(void) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a test that dies says of it: where, by backtrace, and where gdb is, the
-// stacks of all threads; gdb leaves a core among the test's outputs, too
-// (bazel-testlogs/.../test.outputs). Linked into every test; sanitizers have
-// words of their own, and look for leaks in the test's process alone.
+// Prints a backtrace when a test dies and, where gdb is installed, the stacks
+// of all threads. gdb also leaves a core among the test's outputs
+// (bazel-testlogs/.../test.outputs). Every test links it. Sanitizers print
+// their own messages, and look for leaks in the test's process alone.
 #include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 #ifndef PPROF_SANITIZED
 
-// Children that a test starts die as the test wants; they say nothing.
+// Children of a test die as the test wants, and print nothing.
 #define INHERITED "PPROF_TEST_LAST_WORDS"
 #define GDB_SECONDS 60
 

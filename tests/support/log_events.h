@@ -19,7 +19,7 @@ struct Lane {
   uint32_t depth = 0;
 };
 
-// Holds what events point to.
+// Owns the data that events point to.
 struct Events {
   std::vector<pprof_event> events;
   std::vector<std::vector<uint64_t>> flows;
@@ -111,7 +111,7 @@ class Maker {
   }
 
  private:
-  // What is not known is zero.
+  // Unknown values are zero.
   void AddCpu(Events *made, size_t i) {
     pprof_cpu_use *cpu = &made->cpu[i];
     *cpu = {};

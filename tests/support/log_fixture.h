@@ -92,7 +92,7 @@ inline pprof_definition Site(uint32_t id, const char *name) {
 
 static const char kUuid[] = "0123456789abcdef0123456789abcdef";
 
-// A run info with a uuid, a host and what `more` says.
+// A run info with a uuid, a host and the entries of `more`.
 class Info {
  public:
   explicit Info(std::vector<ppi_text> more = {}, ppi_staging *staging = nullptr)
@@ -138,7 +138,7 @@ class Collector {
   pprof_sink *sink_;
 };
 
-// Both ways of reading say the same.
+// Both ways of reading give the same.
 inline Lines Read(const std::string &path, pprof_status *status = nullptr,
                   std::string *error = nullptr) {
   Collector collector, ahead;

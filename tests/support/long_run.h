@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests that have a long version, which `./dev test --long` runs, or that
-// try a sample of what they could, and for those that look at what a process
-// holds.
+// For tests with a long version, which `./dev test --long` runs, tests that try
+// a sample of all cases, and tests that count a process's files, threads and
+// memory.
 #pragma once
 
 #include <dirent.h>
@@ -35,8 +35,8 @@ inline uint64_t Rounds(uint64_t brief, uint64_t full) {
   return kIsSanitized ? (brief + 9) / 10 : brief;
 }
 
-// Short runs try a sample of the points, which changes every day. A log says
-// how to repeat its day.
+// Short runs try a sample of the points, which changes every day. A test's log
+// has the option that repeats its day.
 inline uint64_t SampleSeed() {
   static const uint64_t seed = [] {
     const char *asked = getenv("PPROF_TEST_SEED");
@@ -79,7 +79,7 @@ inline uint64_t NumMappings() {
   return num;
 }
 
-// Of memory that is the process's own: the spool's file is not.
+// The process's own memory, without the spool's file.
 inline uint64_t ResidentBytes() {
   uint64_t pages = 0, resident = 0, shared = 0;
   FILE *file = fopen("/proc/self/statm", "re");

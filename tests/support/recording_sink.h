@@ -38,8 +38,8 @@ struct WindowCall {
   uint64_t time_ns;
 };
 
-// What the sink was given, and how it is to behave. Belongs to the test and
-// outlives the sink.
+// The sink's input and its settings. It belongs to the test and outlives the
+// sink.
 struct Recording {
   std::vector<RecordedEvent> events;
   std::vector<WindowCall> windows;
