@@ -30,7 +30,7 @@ namespace {
 constexpr int kRounds = 3, kEach = 40;
 constexpr uint64_t kEvery = 4;  // of requests, one in so many is kept
 
-// The sink's store, which outlives the child: what it has, by lane.
+// The sink's store, which outlives the child: records by lane.
 struct Shared {
   char spool[512];
   int phase;  // 1: recorded and waiting, 2: may go on, 3: all delivered
@@ -126,7 +126,7 @@ pprof_status Count(pprof_sink *sink, const pprof_batch *batch) {
   return PPROF_STATUS_OK;
 }
 
-// What recover would find now, with what the sink has.
+// Counts the records that recover would find now and those of the sink.
 uint64_t Accounted() {
   Counting counting = {};
   counting.base.size = sizeof counting.base;
@@ -145,7 +145,7 @@ uint64_t Accounted() {
   return shared->delivered + counting.num + excluded;
 }
 
-// What the collector writes of lanes and tables, and recover goes by.
+// The parts of lanes and tables that the collector writes and recover reads.
 class Watched {
  public:
   explicit Watched(const uint8_t *base) : base_(base) {}

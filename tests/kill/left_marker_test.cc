@@ -121,7 +121,7 @@ pprof_session *Start(pprof_status *status) {
   raise(SIGSTOP);
   bool goes_on = true;
   while (goes_on) {
-    // A range of its own, so that what a jump leaves open ends with it.
+    // A range of its own, so that ranges left open by a jump end with it.
     pprof_scope_token token = {};
     if (is_known) {
       shared->begun++, shared->done++;
@@ -225,7 +225,7 @@ TEST_F(LeftMarkerTest, AtEveryInstruction) {
   RecordProperty("jumps", static_cast<int>(shared->jumps));
   printf("%lu jumps, %lu begun, %lu recorded, %lu lost\n", shared->jumps,
          shared->begun, shared->recorded, shared->lost);
-  // That it was dark would be told as lost.
+  // Markers of a thread that stopped recording would count as lost.
   EXPECT_LE(shared->lost, shared->jumps);
   ExpectAccounted(shared->rounds + 2);
 }

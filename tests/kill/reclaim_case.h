@@ -119,7 +119,7 @@ class ReclaimTest : public testing::Test {
       kill(getpid(), SIGKILL);
     }));
   }
-  // Dead ones that nobody has looked at.
+  // Dead processes that no start has reclaimed.
   void DieAlone(const std::string &log, int num,
                 const std::string &more = "") const {
     setenv("PPROF_RECLAIM", "0", 1);

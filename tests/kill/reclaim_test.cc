@@ -39,7 +39,7 @@ namespace {
 
 using namespace reclaim_case;
 
-// A pod in a crash loop: each life takes what the one before has left.
+// A pod in a crash loop: each process reclaims the spool of the one before.
 TEST_F(ReclaimTest, CrashLoopLeavesOneAndLosesNothing) {
   constexpr int kLives = 30;
   for (int i = 0; i < kLives; i++) {
@@ -156,7 +156,7 @@ TEST_F(ReclaimTest, SegmentsAndTheFlightRecordersDumpAreWritten) {
   EXPECT_EQ(30u, NumEvents(folder_ / "x.flight.pplog"));
 }
 
-// Nothing but its spool says where these would go.
+// Only the spool names the output of these runs.
 TEST_F(ReclaimTest, RunsWithoutALogStayForRecover) {
   const std::string out = folder_ / "out", table = folder_ / "x.json";
   ASSERT_EQ(0, mkdir(out.c_str(), 0700));
@@ -252,7 +252,7 @@ TEST_F(ReclaimTest, SpoolOfAnotherCopyInThisProcessKeepsItsLock) {
     EXPECT_EQ(0, code) << refuses;
     EXPECT_TRUE(Exists(spool));
   }
-  // What nobody has is taken there, too.
+  // Without a lock on it the spool is taken there, too.
   EXPECT_EQ(0, Run([this] {
               RefuseCloseRange();
               _exit(Reclaim().empty());
@@ -304,7 +304,7 @@ TEST_F(ReclaimTest, WhatIsNotALeftoverIsLeftAlone) {
   EXPECT_EQ(3u, Spools().size());
   ppi_salvage_close(salvage);
   // A program that closes all descriptors loses the spool's lock, the sign of
-  // life, until the collector notices. It cannot close the log's lock.
+  // life, until the session notices. It cannot close the log's lock.
   const int log = open((Log(1) + ".part").c_str(), O_RDWR);
   struct flock lock = {};
   lock.l_type = F_WRLCK;

@@ -34,7 +34,7 @@ PPROF_SITE(inner_site, "inner", PPROF_CATEGORY_USER_DEFINED);
 // For how many markers of the other thread an instruction waits: for a cycle of
 // the collector or more.
 constexpr uint64_t kMarkersEach = 40000;
-// Ranges that are open below: what the collector cuts at an edge.
+// Open ranges below, which the collector cuts at an edge.
 constexpr int kDepth = 60;
 // So far the marking thread may be ahead of the collector, which has room for
 // more.
@@ -187,7 +187,7 @@ class StandingEdgeTest : public ::testing::Test {
   }
   // Walks from the trap before a step to the trap after it, and stands at each
   // instruction from `from` to `to`. Answers the instruction at which the
-  // collector had opened the new window, else the number of instructions.
+  // collector had reported the new window, else the number of instructions.
   uint64_t WalkThroughStep(uint64_t from, uint64_t to) {
     uint64_t at = 0, seen = 0;
     EXPECT_TRUE(AwaitTrap());

@@ -338,8 +338,8 @@ uint64_t PlaceOf(const std::string &name) {
                             : 4;
 }
 
-// Of what the event is; "" when it carries no id of its own: its last flow is
-// that of what is around it.
+// The key of an event; "" when it has no id of its own, because its last flow
+// is that of the range around it.
 std::string KeyOf(const Reading &reading, const pprof_event &event) {
   if (event.kind == PPROF_KIND_COUNTER)
     return Key("count", static_cast<uint64_t>(event.value));
@@ -389,7 +389,7 @@ pprof_status OnFinish(pprof_sink *sink, const pprof_totals *totals) {
   return PPROF_STATUS_OK;
 }
 
-// Keys of what `worker` began as its `number`-th.
+// The key of the `number`-th record that `worker` began.
 std::string Expected(int worker, uint64_t number) {
   const uint64_t place = (number - 1) % kPerCycle;
   const uint64_t first = number - place;
