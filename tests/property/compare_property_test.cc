@@ -304,7 +304,8 @@ TEST(ComparePropertyTest, HowManyChangesAreFound) {
   }
 }
 
-// What it says it would have found in 9 of 10 measurements, it finds.
+// A change that `compare` reports as detectable is found in 9 of 10
+// measurements.
 TEST(ComparePropertyTest, FindsWhatItSaysItWould) {
   Durations durations(6);
   const Cell cell = {&kHalf, 1000, 1, PPI_METRIC_P50};

@@ -236,7 +236,7 @@ class Device {
   std::vector<uint64_t> record_times_, anchor_times_;
 };
 
-// Of the ranges of a run: by how much the start was off, and what was stated.
+// A placed range: the error of its start, and the stated error.
 struct Placed {
   uint64_t time_ns;
   double off_ns, stated_ns;

@@ -58,7 +58,7 @@ pprof_status CountAnchor(void *context, uint64_t pool, pprof_anchor *anchor) {
   pprof_status status = counted->anchor(context, pool, anchor);
   if (status != PPROF_STATUS_OK) return status;
   uint64_t now_ns = anchor->host_after_ns;
-  // What follows at once is another try of the same one.
+  // A call that follows at once is another try of the same anchor.
   if (anchor_times.empty() || now_ns - anchor_times.back() > kMs)
     anchor_times.push_back(now_ns);
   return status;

@@ -342,7 +342,7 @@ void CheckMemory(const RandomRun &run, const ppi_figures &figures) {
     }
 }
 
-// What changed between two times, on which thread ever.
+// The change between two times, over all threads.
 int64_t ChangedIn(const RandomRun &run, bool on_device, uint64_t from,
                   uint64_t to) {
   int64_t sum = 0;

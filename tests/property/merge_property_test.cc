@@ -59,7 +59,7 @@ class Forest {
     return files;
   }
 
-  // Merges what any few of them are in any order, until one is left.
+  // Merges random groups of files in any order, until one file is left.
   std::string MergeAll(Paths files) {
     while (files.size() > 1 || random_() % 3 == 0) {
       std::shuffle(files.begin(), files.end(), random_);

@@ -108,7 +108,7 @@ class RandomRun {
     Launch launch = {1 + static_cast<uint32_t>(Pick(&random_, 3)), category,
                      "k" + std::to_string(Pick(&random_, 2)),
                      1 + 2 * Pick(&random_, kEnd / 2), 1 + Pick(&random_, 100)};
-    // Some come long after what is around them.
+    // Some start long after the range around their submit.
     uint64_t start =
         launch.submit + Pick(&random_, Pick(&random_, 4) ? 50 : 900);
     feed.OnDevice(launch.lane, 1, launch.name, category, launch.submit, start,

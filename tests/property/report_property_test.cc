@@ -135,7 +135,7 @@ struct Marks {
   }
 };
 
-// What was cut at an edge is in the sums alone.
+// A range cut at an edge counts in the sums alone.
 bool IsCut(const pprof_event &event) {
   return event.flags & PPROF_FLAG_CLIPPED;
 }
@@ -428,7 +428,7 @@ class Oracle {
 
 constexpr const char *Oracle::kNames[];
 
-// No device is busy for longer than what it is compared with.
+// No device is busy for longer than the base of its share.
 void ExpectBounded(const ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_devices; i++)
     EXPECT_LE(figures->devices[i].used_ns, figures->base_ns);

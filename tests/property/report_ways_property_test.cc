@@ -25,7 +25,7 @@ uint64_t Pick(Random *random, uint64_t n) {
   return n ? (*random)() % n : 0;
 }
 
-// What a run may have beside ranges in one another.
+// Traits that a run may have beside nested ranges.
 struct Traits {
   bool flags, steps, devices, kernels, overlaps, empty, numbers, work;
 };
@@ -87,7 +87,7 @@ class RandomRun {
     event.flags = flags[Pick(&random_, 3)];
   }
 
-  // What a name had where it folds into one without its numbers.
+  // The numbers of a name that was folded into one without them.
   const pprof_numbers *Numbers() {
     pprof_numbers numbers = {};
     numbers.size = sizeof numbers;

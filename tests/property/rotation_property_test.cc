@@ -167,7 +167,7 @@ TEST_F(RotationPropertyTest, SegmentsTogetherReportTheRun) {
       Report alone;
       EXPECT_EQ(PPROF_STATUS_OK, pprof_log_read(name, alone.sink(), &error))
           << error.text;
-      // What nobody has defined is called so.
+      // Undefined sites and categories have these names.
       EXPECT_EQ(std::string::npos, alone.Json().find("<site ")) << name;
       EXPECT_EQ(std::string::npos, alone.Json().find("<category ")) << name;
     }

@@ -153,14 +153,14 @@ void CheckRow(Checker *checker, const ppi_range_table &table,
   if (row && table.thread[row] == table.thread[row - 1]) {
     EXPECT_GE(table.start_ns[row], table.start_ns[row - 1]);
   }
-  // Of a full table what is around is left out, where it ends later.
+  // A full table leaves out parents that end later.
   if (!checker->fill.most_rows) CheckParent(*checker, table, ids, row);
 }
 
 pprof_status Take(void *context, const ppi_range_table *table,
                   const ppi_table_ids *ids) {
   Checker *checker = static_cast<Checker *>(context);
-  // Behind a full table what comes until the next one is left out.
+  // After a full table, ranges up to the next table are left out.
   EXPECT_GE(table->from_ns, checker->to_ns);
   if (!checker->fill.most_rows) {
     EXPECT_EQ(table->from_ns, checker->to_ns);

@@ -43,7 +43,7 @@ bool IsBefore(const ppi_item &a, const ppi_item &b) {
   return ppi_item_compare(&a, &b) < 0;
 }
 
-// What lies in [start, end), inner ones first.
+// Adds ranges inside [start, end), inner ones first.
 void AddInside(Scene *to, Random *random, ppi_item outer, uint32_t most) {
   uint64_t at = outer.start_ns;
   for (uint64_t n = Pick(random, 5); n && outer.depth < most; n--) {
@@ -71,8 +71,8 @@ void AddOverlap(Scene *to, Random *random) {
   to->items.push_back(item);
 }
 
-// Ranges that are open, one in the other, behind all others of the lane, and
-// what has ended in the innermost.
+// Adds open nested ranges after all others of the lane, and ended ranges in the
+// innermost.
 void AddOpen(Scene *to, Random *random, uint32_t lane) {
   ppi_item item = {};
   for (const auto &other : to->items)
@@ -194,7 +194,7 @@ Stages WalkAll(const Scene &run, Accounts *out) {
   return StagesOf(items);
 }
 
-// Some have been handed over, the later ones are still held elsewhere.
+// Hands some ranges over to the lane; the later ones stay in `rest`.
 void ShowLane(ppi_answer_lanes *lanes, uint32_t id,
               std::vector<ppi_buffered> all, ppi_hold *rest) {
   std::sort(all.begin(), all.end(),
