@@ -7,7 +7,7 @@ causes.py [--seeds N] [--first SEED] [--topology NAME]... [--variant NAME] [--re
           REPORT OUT
 
 Each program runs as often as there are seeds, and again with each of its times halved; that, never
-a rule, says what limits it. REPORT is pprof-report; traces, waits and truths are kept in OUT.
+a rule, decides what limits it. REPORT is pprof-report; traces, waits and truths are kept in OUT.
 
 --variant changes each program as variants.py says, which leaves what limits it; with `each` they
 take turns. --real runs real programs instead, whose binaries are in FOLDER, beside N busy loops;
@@ -176,7 +176,7 @@ def write_page(lines):
 
 
 def failures(counts, thresholds):
-    """What is below its threshold, or above that of what should not be."""
+    """The scores that miss their thresholds."""
     parts = {name: (counts[name], counts["runs"]) for name in ("three", "false", "unrecorded")}
     parts["right"] = right_share(counts)
     parts["healthy"] = counts["healthy right"], counts["healthy"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an answer names what is true of a case."""
+"""Judges whether an answer names a true cause of a case."""
 import re
 
-# Words by which an answer names what no range shows; not where it says that it is not recorded.
+# Words that name causes in no range, unless the answer calls them not recorded.
 HIDDEN_WORDS = {"pause": r"stands? still", "timer": r"timer|fill a batch", "tick": r"timer",
                 "rate": r"rate limit", "back off": r"back.?off",
                 "processors": r"[Pp]rocessors are", "interpreter": r"interpreter"}
@@ -40,7 +40,7 @@ def first_sentence(text):
 
 
 def without_a_model(case, answer):
-    """What today's sentence claims, for a product that has no `limit`."""
+    """The claim of the report's sentence, for a product that has no `limit`."""
     sentence = first_sentence(answer)
     names = mentioned(case, sentence)
     if not names:
@@ -53,7 +53,7 @@ def without_a_model(case, answer):
 
 
 def names_hidden(case, limit):
-    """Whether it names what no range shows, and that is right."""
+    """Whether the answer names a cause in no range, and the cause is right."""
     text = f"{limit.get('verdict')} {limit.get('sentence')}"
     hidden = [name for name in case["hidden"] if name in case["right"]]
     return UNKNOWN not in text and any(
@@ -63,8 +63,8 @@ def names_hidden(case, limit):
 
 def outcome(case, limit, findings):
     """{result: right | unrecorded | silent | wrong, false: whether its advice brings nothing,
-    three: whether one of the first three findings is right, claim}. Unrecorded: the answer says
-    that something is not recorded, and the cause is in no range."""
+    three: whether one of the first three findings is right, claim}. Unrecorded: the answer calls
+    something not recorded, and the cause is in no range."""
     named = targets(case, limit["names"][:2])
     right, worth = set(case["right"]), set(case["worth"])
     claim = limit["claim"]

@@ -6,7 +6,7 @@ import heapq
 import itertools
 import random
 
-WAKE_NS = 2000  # from the end of what a thread waits for to its next instruction
+WAKE_NS = 2000  # from the end of a thread's wait to its next instruction
 US, MS = 1000, 1000000
 
 
@@ -72,7 +72,7 @@ class Kernel:
                 self._push(self._after(task, length), task)
 
     def wait(self, kind, name, holder=0):
-        """Parks the running task until it is woken, and keeps what it waited for."""
+        """Parks the running task until it is woken, and keeps the object of its wait."""
         begin, task = self.now, self.task
         yield None
         woken_by = 0 if kind == "timed get" and task.value is None else task.timer or 0
@@ -108,7 +108,7 @@ class Semaphore:
 
 
 class Queue:
-    """Of `places`, or of any number. Urgent ones go first where `urgent` says which they are."""
+    """A queue of `places`, or of any number. Items go first if `urgent` calls them urgent."""
 
     def __init__(self, kernel, name, places=None, urgent=None):
         self.kernel, self.name, self.places, self.urgent = kernel, name, places, urgent
@@ -228,7 +228,7 @@ class Quota:
 
 
 class Engine:
-    """What streams of a device share: one range at a time, in the order of submission."""
+    """Streams of a device share it: one range at a time, in the order of submission."""
 
     def __init__(self):
         self.end = 0

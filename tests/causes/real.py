@@ -22,7 +22,7 @@ CACHE, MEMORY = truth.HIDDEN + "cache", truth.HIDDEN + "free memory"
 
 class Pipeline:
     """Of threads. `by` is c, cc or python."""
-    # What the parts of a stage's work are called; a stage's own time has its name.
+    # Names of the parts of a stage's work; a stage's own time has the stage's name.
     PARTS = {"@": CACHE, "!": "cache update", "#": "model", "%": "kernel"}
     alias = {"infer": ("model", "kernel"), "cpu:0": ("model",), "opencl:0": ("kernel",),
              "cache lock": ("cache update",)}
@@ -32,7 +32,7 @@ class Pipeline:
         self.family, self.open = f"real, {by}", start.startswith("regular")
 
     def times(self):
-        """{name: (stage, kind)} of what can be halved."""
+        """{name: (stage, kind)} of all times that can be halved."""
         found = {}
         for stage, work in re.findall(r"(\w+) ([~@!#%\d.]+)", self.spec):
             for kind, _ in WORK.findall(work):
@@ -124,7 +124,7 @@ GPU_PROGRAMS = {
 
 
 def run(program, folder, logs):
-    """What the program says; its logs are in the folder `logs`."""
+    """The figures that the program prints; its logs are in the folder `logs`."""
     shutil.rmtree(logs, ignore_errors=True)
     os.mkdir(logs)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PPROF_")}
@@ -154,7 +154,7 @@ def figures(programs, folder, out):
 
 
 def case_of(name, folder, out):
-    """(paths of its logs, what is true of it)."""
+    """(paths of its logs, its true causes)."""
     program = {**PROGRAMS, **GPU_PROGRAMS}[name]
     every = figures({"": program, **{one: program.halved(one) for one in program.times()}}, folder,
                     out)

@@ -451,7 +451,7 @@ def gc_saturated(w):
     chain(w, FIVE.format(1, 6, 1, 2, 1))
 
 
-# Threads that nobody waits for.
+# Threads without waiters.
 
 
 @topology("background")

@@ -148,7 +148,7 @@ def save_now_and_then(w):
     rounds(w, *map(w.serve, ("load", "forward", "optimizer")), every=(100, w.serve("save")))
 
 
-# Loops with kernels, as annotated programs have them: nobody marks steps.
+# Loops with kernels, as in annotated programs without steps.
 
 
 SYNC = "cudaStreamSynchronize"

@@ -91,7 +91,7 @@ def wild_pools(w, numbers):
 
 @mixture("wild", "wild_workers")
 def wild_workers(w, numbers):
-    """One pool whose threads do all of it, perhaps behind another."""
+    """One pool does all stages on each of its threads, perhaps behind another pool."""
     names = sorted(numbers.sample(NAMES, numbers.randint(3, 5)), key=NAMES.index)
     times, first = some_times(numbers, len(names)), numbers.randint(0, 1)
     threads = numbers.randint(2, 8)
@@ -181,7 +181,7 @@ def wild_train(w, numbers):
 
 @mixture("wild", "wild_late")
 def wild_late(w, numbers):
-    """As wild_pools, where threads wake up late, beside one that nobody waits for."""
+    """As wild_pools, with threads that wake up late, beside a thread without waiters."""
     w.kernel.late = int(numbers.uniform(0.1, 1.5) * MS)
     w.define("write log", numbers.uniform(0.5, 3))
     w.background(w.row("logger"), "write log")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a world has recorded as a trace of pprof, and its waits beside it."""
+"""Writes a world's records as a trace of pprof, and its waits beside it."""
 import gzip
 import hashlib
 import json

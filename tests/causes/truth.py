@@ -88,7 +88,7 @@ def judge(world, gains, waiting, least=None, stages=None):
 
 
 def sources():
-    """A hash of the generator, so that what is kept is never of another one."""
+    """A hash of the generator, so that kept traces are never of another version."""
     code = hashlib.sha256()
     folder = os.path.dirname(os.path.abspath(__file__))
     for path in sorted(glob.glob(os.path.join(folder, "*.py"))):
@@ -101,7 +101,7 @@ def sources():
 
 
 def case_of(name, seed, variant=None):
-    """The world and what is true of it, by the names that its trace has."""
+    """The world and its true causes, by the names in its trace."""
     world = world_of(name, seed, None, variant)
     gains = gains_of(name, seed, world, variant)
     stages = stage_gains(name, seed, world, variant)
@@ -113,7 +113,7 @@ def case_of(name, seed, variant=None):
 
     def new(names):
         return sorted(world.renamed.get(name, name) for name in names)
-    # Where waits are recorded what they are for has its name.
+    # Recorded waits carry the name of the awaited object.
     shared = {one[len(HIDDEN):]: [one] for one in gains
               if world.has_waits and one.startswith(HIDDEN)}
     gains, stages = ({world.renamed.get(target, target): gain for target, gain in of.items()}

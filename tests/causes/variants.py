@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of a program or of its recording after which what limits it is still the same."""
+"""Changes of a program or of its recording that keep the program's limit."""
 import random
 
 from kernel import US
@@ -11,7 +11,7 @@ def late(world):
 
 
 def background(world):
-    """A busy thread that nobody waits for."""
+    """A busy thread without waiters."""
     world.define("housekeeping", 1.5)
     world.background(world.row("housekeeper"), "housekeeping")
 
@@ -22,7 +22,7 @@ def around(world):
 
 
 def nested(world):
-    """A range around what a thread does for a unit."""
+    """A range around a thread's work for a unit."""
     for rows, stages in world.pools:
         name = f"handle {stages[0]}"
         world.nested.update((row, name) for row in rows)
@@ -51,7 +51,7 @@ def waits(world):
 
 
 def waits_alone(world):
-    """They are, and no range says its request."""
+    """Waits are recorded, and no range carries its request."""
     world.has_waits = world.no_flows = True
 
 

@@ -30,17 +30,17 @@ class World:
         self.row("process")
         self.units, self.total, self.finished, self.rounds = [], 300, 0, []
         self.open = self.steps = self.cpu = False
-        self.advice = ""  # what the next step has to say, if it matters
+        self.advice = ""  # required text of the next step; "": any
         self.unmarked = self.no_flows = False
-        self.again = None  # what brings the next unit once one has ended
+        self.again = None  # starts the next unit once one has ended
         self.main = None
         self.categories = {}
         self.around = []  # ranges around the lives of threads
         self.pools = []  # (rows, names of stages)
         # Variants of the recording.
         self.no_request, self.renamed, self.order, self.has_waits = False, {}, None, False
-        self.nested = {}  # row -> the range around what it does for a unit
-        self.resources = []  # hidden names of what times are not of, but all share
+        self.nested = {}  # row -> the range around its work for a unit
+        self.resources = []  # hidden names of resources that all times share
 
     def numbers(self, what):
         return random.Random(f"{self.name} {self.seed} {what}")
