@@ -81,7 +81,7 @@ def stretch(events, first, lane):
 
 
 def events(all_events, lane=1, most=1500):
-    """Blocks for `log`: what is inside comes before what is around it."""
+    """Blocks for `log`: inner ranges come before the ranges around them."""
     for first in range(0, len(all_events), most):
         payload, run = stretch(all_events[first:first + most], first, lane)
         yield EVENTS, payload, [run]
