@@ -68,7 +68,7 @@ def write_trace(path, stages):
 
 
 def compare(tool, folder, sides, threshold):
-    """Verdict and smallest change seen in percent, by stage."""
+    """Verdict and smallest detectable change in percent, by stage."""
     paths = [os.path.join(folder, name) for name in ("a.json", "b.json")]
     for path, stages in zip(paths, sides):
         write_trace(path, stages)

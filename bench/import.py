@@ -267,7 +267,7 @@ def limit_memory():
 
 
 class Failure(Exception):
-    """What went wrong, in words."""
+    """The failures, in words."""
 
 
 def run(command, limited=False):
@@ -308,7 +308,7 @@ def rows_of(report, view):
 
 
 def count_events(report):
-    """Host ranges, kernels and allocations that a report tells of."""
+    """Host ranges, kernels and allocations in a report."""
     overview = rows_of(report, "overview")
     return tuple(
         sum(row["calls"] for row in overview if row["part"] == part)
@@ -318,7 +318,7 @@ def count_events(report):
 
 
 def summary(tool, path, trace, limited=False):
-    """The whole of the tool, and whether it saw what was written."""
+    """The cost of the whole tool, and whether its counts are those written."""
     cpu, wall, resident, output = run([tool, "summary", "--format", "json",
                                        path], limited)
     report = json.loads(output)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a log of the example pipeline takes, and what of it takes how much: payloads of each kind of
 block, and what stands before them. Everything is recorded, or what `--config FILE` says. `--log`
-takes another log apart instead."""
+analyses another log instead."""
 import argparse
 import collections
 import os

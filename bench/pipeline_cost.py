@@ -9,8 +9,8 @@ differences, with the interval that it has by resampling them (bootstrap, 95 %).
 switched off, compared with each other in the same manner, are the row `off again`: what the machine
 shows where there is nothing. A figure within that interval says nothing.
 
-What needs no comparison is told apart: the CPU time of the SDK's own threads, as the kernel counts
-it, against that of the whole process."""
+One figure needs no comparison: the CPU time of the SDK's own threads, as the kernel counts it,
+against that of the whole process."""
 import argparse
 import glob
 import os
@@ -80,8 +80,8 @@ def read_own_threads(process, seconds):
 
 
 def own_percent(command, config):
-    """CPU time of the SDK's own threads in one run, in percent of the process's. They are looked at
-    every 5 ms, so that the last such piece of each is not seen."""
+    """CPU time of the SDK's own threads in one run, in percent of the process's. The program reads them
+    every 5 ms, and thus misses the last 5 ms or less of each."""
     seconds = {}
     with tempfile.TemporaryDirectory() as folder:
         process = spawn(command, folder, config)

@@ -5,8 +5,8 @@ their figures and bounds, of markers in one table and of reports in another. Wha
 prints besides stands above them.
 
 BIN is `bazel info -c opt bazel-bin`, or a copy of what `--list` names of it, on a machine without
-Bazel. A benchmark that lacks something is left out, and the reason said. Exits 1 when one did not
-end well or none ran; a bound that is not met is said, no error: machines differ."""
+Bazel. A benchmark that lacks something is left out, with the reason. Exits 1 when one failed or
+none ran. A missed bound is reported and is no error, because machines differ."""
 import argparse
 import collections
 import os

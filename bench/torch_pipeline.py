@@ -195,7 +195,7 @@ def run_profiler(pipeline, _):
 
 
 def spans_of(profiler):
-    """From the first to the last kernel of each model; where torch tells no span, the sum of its
+    """From the first to the last kernel of each model; where torch has no span, the sum of its
     kernels. Host times of the other stages."""
     times = {name: [] for name in STAGES}
     kernels = {name: [] for name in STAGES}

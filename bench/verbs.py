@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-# What `report` is told beside the number of ranges.
+# Arguments of `report` beside the number of ranges.
 LOGS = {
     "1 thread": ["-l", "1"],
     "2 threads": ["-l", "2"],
@@ -27,7 +27,7 @@ def run(processors, *command):
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     elapsed = time.monotonic() - begin
-    # `compare` says by its status what differs.
+    # The status of `compare` reports differences.
     if child.returncode not in (0, 1) or (child.returncode and command[1] != "compare"):
         sys.exit(f"verbs.py: {' '.join(command)}: ended with {child.returncode}")
     return elapsed, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
