@@ -36,8 +36,7 @@ inline double Median(std::vector<double> values) {
 }
 
 // A way's added time in an iteration, in %: the median of its rounds, each
-// against the bare rounds beside it. Drift of the machine from round to round
-// thus cancels.
+// against the bare rounds beside it, so that drift of the machine cancels.
 inline double Cost(const Results &results, const Samples &way) {
   std::vector<double> costs;
   for (size_t i = 0; i < way.rounds.size(); i++) {

@@ -80,8 +80,8 @@ def read_own_threads(process, seconds):
 
 
 def own_percent(command, config):
-    """CPU time of the SDK's own threads in one run, in percent of the process's. The program reads them
-    every 5 ms, and thus misses the last 5 ms or less of each."""
+    """CPU time of the SDK's own threads in one run, in percent of the process's. A read
+    comes every 5 ms, so the last 5 ms or less of each thread are missing."""
     seconds = {}
     with tempfile.TemporaryDirectory() as folder:
         process = spawn(command, folder, config)

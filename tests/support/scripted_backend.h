@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device that does what a script says, for tests of whatever sits on top of
-// a pprof_backend. It models in-order streams of a device whose clock is
-// skewed, drifts and ticks coarsely, keeps the true times for the test to
-// compare with, and counts breaches of the backend contract.
+// A device that follows a script, for tests of the code above a pprof_backend.
+// It models in-order streams of a device with a skewed clock that drifts and
+// ticks coarsely. It keeps the true times for the test to compare with, and
+// counts breaches of the backend contract.
 //
 //   scripted_script script = {.now = test_now, .skew_ns = 5000000};
 //   scripted_device *fake = scripted_device_create(&script);
