@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hundred deaths at random points, while four threads and two device
-// streams record: each time recover must find what the child's shared memory
-// says was accepted, once. PPROF_TEST_LONG=1 makes ten thousand of them.
+// A hundred deaths at random points, while four threads and two device streams
+// record: each time recover must find every record once that the child's shared
+// memory lists as accepted. PPROF_TEST_LONG=1 makes ten thousand of them.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>

@@ -140,7 +140,7 @@ class ReclaimTest : public testing::Test {
   static size_t NumEvents(const std::string &log) {
     return Pick(Read(log), "event").size();
   }
-  // What reclaim says when it has come to its end; "" when there was nothing.
+  // The note of reclaim at its end; "" without leftovers.
   std::string Reclaim() const {
     std::string text;
     const ppi_reclaim_options options = {spools_.c_str(), kLimit,

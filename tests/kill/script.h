@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A script of markers, run by a child, and a model that says what must be found
-// of it after any number of them. The two share nothing but this list.
+// A script of markers, run by a child, and a model of the records to be found
+// after any number of markers. The two share nothing but this list.
 #pragma once
 
 #include <cstdint>
