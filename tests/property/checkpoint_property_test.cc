@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random programs with a checkpoint forced at every point, and markers that
-// come while one is being taken. A checkpoint keeps what event.h promises, and
-// every view says what it says of the raw events, without any checkpoint.
+// come while one is being taken. A checkpoint keeps the promises of event.h.
+// Every view is the same as from the raw events, without checkpoints.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -256,7 +256,7 @@ class Program {
   std::vector<pprof_range> ranges;
 
  private:
-  // The collector marks in between; nobody else does while this waits.
+  // Only the collector marks in between, while this thread waits.
   void Checkpoint() {
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session_));
   }

@@ -423,8 +423,7 @@ TEST(DeviceTriesTest, TheNarrowestOfSeveralCounts) {
   EXPECT_LT(placed[0].stated_ns, 5000);
 }
 
-// Nobody promises what follows a jump at once; two anchors later all is as
-// before.
+// Times right after a jump have no promise; two anchors later all is as before.
 struct JumpCase {
   const char *name;
   int64_t ahead_ns;

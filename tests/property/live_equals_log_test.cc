@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs under random sessions: what a report made in the process
-// says, the report made of the same session's log says byte for byte, also when
-// the log's batches come in other pieces and another order. The same for Chrome
-// traces; and one that is read back gives every view the cells that the log
-// gives it.
+// Random programs run under random sessions. The report made in the process and
+// the report of the session's log are equal, byte for byte, also when the log's
+// batches come in other pieces and another order. The same holds for Chrome
+// traces. A trace that is read back gives every view the same cells as the log.
 #include <gtest/gtest.h>
 #include <pprof/pprof.h>
 #include <stdio.h>

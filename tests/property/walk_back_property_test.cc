@@ -134,7 +134,7 @@ Scene Make(Random *random) {
   to.units.push_back({Pick(random, 40), 20 + Pick(random, 300), false});
   to.from = Pick(random, 2) ? Pick(random, 60) : 0;
   to.to = Pick(random, 2) ? UINT64_MAX : to.from + 1 + Pick(random, 200);
-  // Of a unit without an end nobody asks at the end.
+  // The walk never asks for a unit without an end at the end.
   for (auto &unit : to.units)
     if (!to.open.empty() && to.to == UINT64_MAX)
       unit.end_ns = std::min<uint64_t>(unit.end_ns, 500);
