@@ -5,8 +5,8 @@
 Each log's calls are dealt out to two sides in random pieces of consecutive
 calls, so that nothing differs between the sides but chance; then, for the other
 half of the pairs, one stage of the second side is made 5 % slower. Prints false
-alarms, and how many of the changes were found where `compare` says that it would
-have seen them.
+alarms, and how many of the changes were found where `compare` states that it
+would find them.
 
   compare_pipeline.py --pairs 1000 pprof-report pipeline.pplog
 """

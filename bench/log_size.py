@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a log of the example pipeline takes, and what of it takes how much: payloads of each kind of
-block, and what stands before them. Everything is recorded, or what `--config FILE` says. `--log`
+block, and the bytes before them. Everything is recorded, or the choice of `--config FILE`. `--log`
 analyses another log instead."""
 import argparse
 import collections

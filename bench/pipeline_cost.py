@@ -7,7 +7,7 @@ All runs do the same work, on one CPU. Each way runs twice between two runs that
 (off, way, way, off), so that what drifts cancels; ways take turns. A figure is the median of these
 differences, with the interval that it has by resampling them (bootstrap, 95 %). The runs that are
 switched off, compared with each other in the same manner, are the row `off again`: what the machine
-shows where there is nothing. A figure within that interval says nothing.
+shows where there is nothing. A figure within that interval is noise.
 
 One figure needs no comparison: the CPU time of the SDK's own threads, as the kernel counts it,
 against that of the whole process."""

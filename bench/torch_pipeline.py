@@ -350,7 +350,7 @@ def parse():
 
 
 def run_variants(args, folder, results):
-    """Whether all bounds were met. A variant that this machine cannot run says so."""
+    """Whether all bounds were met. A variant that this machine cannot run prints the reason."""
     met = True
     for variant in args.variants.split(","):
         try:

@@ -11,8 +11,8 @@ a rule, decides what limits it. REPORT is pprof-report; traces, waits and truths
 
 --variant changes each program as variants.py says, which leaves what limits it; with `each` they
 take turns. --real runs real programs instead, whose binaries are in FOLDER, beside N busy loops;
-with --gpu those that need one. --jobs runs so many simulations at a time. --each makes a row of each program, --show prints the answers that
-are not right. --write puts the table into docs/findings.md, --check fails where a score misses its
+with --gpu those that need one. --jobs runs so many simulations at a time. --each makes a row of
+each program, --show prints the answers that are not right. --write puts the table into docs/findings.md, --check fails where a score misses its
 threshold. --before keeps the table's first columns, which are those of a report without a model of
 limits.
 """

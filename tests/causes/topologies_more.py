@@ -47,7 +47,7 @@ def batch_tokenizer(w):
 
 
 def submitting(w, name, host, model, engine, device="gpu:0"):
-    """A stage whose thread submits to a stream of its own and waits; `host` is its own time."""
+    """A stage with threads that submit to their own stream and wait; `host` is its own time."""
     streams = {}
 
     def stream(row):

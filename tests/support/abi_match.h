@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a function pointer that we declare ourselves calls a vendor's
+// Checks that a function pointer of our own declaration calls a vendor's
 // function rightly: as many parameters, each passed in the same way. Handles
-// are pointers, enums are int, as the backends say.
+// are pointers and enums are int, as in the backends.
 #pragma once
 
 #include <type_traits>
