@@ -428,8 +428,8 @@ void CheckPerf(const RandomRun &run, const ppi_report_perf &got) {
   EXPECT_TRUE(got.items == sum * PPI_PERF_ITEM);
 }
 
-// Kernels by name and grid: attributes are the start modulo 4, and 3 means no
-// shape.
+// Kernels by name and grid: attributes are the start modulo 4. Attributes 0 and
+// 3 have no shape.
 void CheckShapes(const RandomRun &run, const ppi_figures &figures) {
   std::map<std::pair<std::string, uint64_t>, uint64_t> expected, got;
   for (const auto &range : run.device_ranges)
