@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Growing bytes and reading foreign ones. One thread at a time per object.
+// Appends bytes to a buffer and reads untrusted bytes. One thread at a time per
+// object.
 #include "file/buffer.h"
 
 #include "base/mem.h"

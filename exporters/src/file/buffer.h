@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes that grow, and a cursor that reads bytes somebody else wrote. Both
+// A buffer of bytes that grows, and a cursor over untrusted bytes. Both
 // remember a failure (no memory, bytes missing), so that a caller checks once
 // at the end.
 #pragma once
@@ -41,11 +41,11 @@ static inline size_t ppi_varint_store(uint8_t *out, uint64_t value) {
   return n;
 }
 
-// The same at once, of less than 28 bits, as most are: where lengths vary, a
-// branch for each byte would be missed. Writes four bytes.
+// The same without branches, for values below 2^28. Lengths vary, so the CPU
+// would mispredict a branch for each byte. Writes four bytes.
 static inline size_t ppi_varint_store_short(uint8_t *out, uint32_t value) {
   static const uint32_t more[4] = {0, 0x80, 0x8080, 0x808080};
-  // A seventh, of what is at most 34.
+  // Divides by 7, exact up to 34.
   size_t n = (7u + (31u ^ (unsigned)__builtin_clz(value | 1))) * 37 >> 8;
   uint32_t spread = (value & 0x3fff) | (value & 0xfffc000) << 2;
   spread = (spread & 0x7f007f) | (spread & 0x3f803f80) << 1;
@@ -76,7 +76,7 @@ static inline uint64_t ppi_unzigzag(uint64_t value) {
 
 typedef struct ppi_cursor {
   const uint8_t *at, *end;
-  bool failed;  // it was asked for more than there is; it then answers zeroes
+  bool failed;  // a read passed the end; reads then answer zeroes
 } ppi_cursor;
 
 static inline ppi_cursor ppi_cursor_of(const void *bytes, size_t len) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The binary interfaces of libisal.so.2 and libdeflate.so.0, as far as they are
-// needed. A library is used only after zlib has read back what it wrote, so one
-// with another interface falls out, and zlib serves.
+// Calls libisal.so.2 and libdeflate.so.0 by the part of their binary interfaces
+// that is needed. A library is used only after zlib has read back what it
+// wrote. One with another interface fails that, and zlib serves.
 #include "file/codec_fast.h"
 
 #include <dlfcn.h>
@@ -31,9 +31,9 @@ typedef struct igzip_stream {
 
 enum {
   IGZIP_STREAM_SIZE = 256 * 1024,
-  // Level 1 with room for 16 384 tokens, of which each makes a part with codes
-  // of its own. Fewer make the log up to 5 % smaller, in up to three times the
-  // time.
+  // Level 1 with room for 16 384 tokens. Each full room becomes a block with
+  // codes of its own. Less room makes the log up to 5 % smaller, in up to three
+  // times the time.
   IGZIP_LEVEL = 1,
   IGZIP_LEVEL_SIZE = 84 * 1024,
   IGZIP_FORMAT_RAW = 0,
@@ -163,7 +163,7 @@ void ppi_fast_inflater_destroy(void *inflater) {
 bool ppi_fast_inflate(void *inflater, const void *bytes, size_t len, void *out,
                       size_t raw_len) {
   size_t done;
-  // Without a place for the length that comes out it has to be exact.
+  // Without an out parameter for it, the length must be exact.
   return deflate_.decompress(inflater, bytes, len, out, raw_len, &done, NULL) ==
              0 &&
          done == len;
@@ -173,7 +173,7 @@ bool ppi_fast_inflate(void *inflater, const void *bytes, size_t len, void *out,
 
 enum { PROBE_LEN = 2048 };
 
-// Something that repeats and something that does not.
+// Alternates runs of equal bytes with random ones.
 static void fill_probe(uint8_t out[PROBE_LEN]) {
   uint32_t random = 1;
   for (size_t i = 0; i < PROBE_LEN; i++) {
@@ -196,7 +196,7 @@ static bool writes(ppi_codec_library library) {
          back_len == sizeof in && memcmp(back, in, sizeof in) == 0;
 }
 
-// Two parts, and an empty block that is the last.
+// Writes two parts and an empty last block.
 static bool writes_parts(void) {
   uint8_t in[PROBE_LEN], stored[PROBE_LEN], back[PROBE_LEN];
   size_t half = PROBE_LEN / 2, len = 0;
@@ -218,7 +218,7 @@ static bool writes_parts(void) {
   return ends && stream.avail_out == 0 && memcmp(back, in, sizeof in) == 0;
 }
 
-// In two halves.
+// Sums two halves.
 static bool sums_crc32(void) {
   uint8_t in[PROBE_LEN];
   size_t half = PROBE_LEN / 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The account of a session's files. Called by collector, I/O threads and
-// all exporters, under one lock, which is free while a file is removed.
+// Counts the bytes of a session's files and removes the oldest for newer ones.
+// Collector, I/O threads and exporters call it, under one lock, which is free
+// while a file is removed.
 #include "file/disk.h"
 
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 #include "base/mem.h"
 
-// Which file it is, whatever its name; none: no file has been there.
+// Identifies a file, whatever its name; not known: there has been no file.
 typedef struct file_id {
   dev_t device;
   ino_t inode;
@@ -73,7 +74,7 @@ void ppi_disk_set_run(ppi_disk *disk, ppi_disk_remove remove,
                       const char *uuid) {
   if (!disk) return;
   pthread_mutex_lock(&disk->mutex);
-  // Once: it is read without the lock.
+  // Set once: it is read without the lock.
   if (!disk->remove) snprintf(disk->uuid, sizeof disk->uuid, "%s", uuid);
   disk->remove = remove;
   pthread_mutex_unlock(&disk->mutex);
@@ -82,7 +83,7 @@ void ppi_disk_set_run(ppi_disk *disk, ppi_disk_remove remove,
 // ---- under the lock ----
 
 static disk_file *find(const ppi_disk *disk, const char *path) {
-  // What grows is nearly always the latest.
+  // The file that grows is nearly always the latest.
   for (size_t i = disk->num_files; i > 0; i--)
     if (strcmp(disk->files[i - 1].path, path) == 0) return &disk->files[i - 1];
   return NULL;
@@ -138,7 +139,7 @@ static bool doom_while_short(ppi_disk *disk, uint64_t bytes, bool yielding) {
   return true;
 }
 
-// Nothing goes for what would not fit even then.
+// Removes nothing where the bytes would not fit even then.
 static bool make_room(ppi_disk *disk, uint64_t bytes) {
   uint64_t stays = 0;
   for (size_t i = 0; i < disk->num_files; i++)
@@ -159,7 +160,7 @@ bool ppi_disk_room(ppi_disk *disk, uint64_t bytes) {
   return fits;
 }
 
-// Asked before the lock is taken: a disk may not answer.
+// Called before the lock is taken: a disk may not answer.
 static file_id look(const char *path) {
   struct stat found;
   if (lstat(path, &found) != 0) return (file_id){.is_known = false};

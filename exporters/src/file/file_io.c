@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces go from the caller's hand into a queue, from there to the thread, and
-// come back empty: memory is what waited at most.
+// Writes a file on its own thread. Pieces go through a queue to the thread and
+// come back empty: memory grows to the longest queue.
 #include "file/file_io.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct ppi_file_io {
   size_t num, most;  // pieces that wait
   bool started, stop, whole, abandoned, ended;
   int error;
-  uint64_t write_began_ns;  // of the write that lasts; 0: none does
+  uint64_t write_began_ns;  // of the write under way; 0: none
 };
 
 static void free_pieces(ppi_file_piece *piece) {
@@ -100,7 +100,7 @@ static int write_pieces(ppi_file_io *io) {
   return error;
 }
 
-// Named before it is closed: after that its lock is gone.
+// Names the file before it is closed: the close frees its lock.
 static int name_file(ppi_file_io *io) {
   int error = ppi_file_pack_write(&io->pack, "", 0, true);
   if (!error) error = ppi_part_commit(&io->part);
@@ -109,7 +109,7 @@ static int name_file(ppi_file_io *io) {
   return error;
 }
 
-// One that has gone for others may be somebody else's by now.
+// A file that was removed for others may have lost its name to another run.
 static void remove_file(ppi_file_io *io) {
   const char *path = io->part.part_path;
   if (!path || !ppi_disk_knows(io->pack.disk, path)) return;
@@ -176,7 +176,7 @@ pprof_status ppi_file_io_start(ppi_part *part, bool gzip, ppi_disk *disk,
   pthread_mutex_lock(&io->mutex);
   while (!io->started) pthread_cond_wait(&io->progress, &io->mutex);
   pthread_mutex_unlock(&io->mutex);
-  // The thread has a copy in its own table, and with it the lock.
+  // The thread's own table has a copy of the descriptor, and of the lock.
   if (io->pack.own_table) ppi_fd_close(part->fd, &part->id);
   *part = (ppi_part){.fd = -1};
   *out = io;

@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// Of a piece; where it cannot be packed it takes more.
+// The size of a packed piece; bytes that do not compress take more.
 enum {
   PACKED_BYTES = PPI_FILE_PIECE + 4096,
   STORED_HEADER = 5,
@@ -55,8 +55,8 @@ void ppi_file_pack_clear(ppi_file_pack *pack) {
   pack->has_stream = false;
 }
 
-// Room for others at once: the file is open for a while. Its name may be
-// another's, once it has lost it.
+// Frees the bytes at once, as the file stays open for a while. A file without
+// links has lost its name, perhaps to another file.
 static int give_up_room(const ppi_part *part) {
   struct stat now;
   if (ftruncate(part->fd, 0) == 0 && fstat(part->fd, &now) == 0 && now.st_nlink)
@@ -82,7 +82,7 @@ static int write_all(ppi_file_pack *pack, const void *bytes, size_t len) {
   return 0;
 }
 
-// As it is: what is one block of the format's. Answers the length.
+// Stores bytes unpacked, as one block of the format. Answers the length.
 static size_t store(const unsigned char *bytes, size_t len,
                     unsigned char *out) {
   out[0] = 0;
@@ -94,7 +94,7 @@ static size_t store(const unsigned char *bytes, size_t len,
   return len + STORED_HEADER;
 }
 
-// Blocks that refer to nothing before them, up to a whole byte.
+// Deflates blocks without references to bytes before them, up to a whole byte.
 static size_t deflate_part(ppi_file_pack *pack, const unsigned char *bytes,
                            size_t len) {
   if (pack->igzip) {
@@ -118,7 +118,7 @@ static int write_part(ppi_file_pack *pack, const unsigned char *bytes,
   return write_all(pack, pack->packed, deflate_part(pack, bytes, len));
 }
 
-// An empty last block, and what gzip ends with.
+// Writes an empty last block and the trailer of gzip.
 static int write_end(ppi_file_pack *pack) {
   unsigned char end[10] = {3, 0};
   for (int i = 0; i < 4; i++) {

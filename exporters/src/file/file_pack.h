@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of the way of what is written: packed where it is to be, counted, and
-// into the file. One thread.
+// The last step before the file: packs bytes if asked to, counts and writes
+// them. One thread.
 #pragma once
 
 #include <zlib.h>
@@ -12,10 +12,11 @@
 
 PPROF_BEGIN_C_
 
-// What is written at once; zlib takes in no more without moving its window.
+// The size of one write; zlib takes in no more without moving its window.
 #define PPI_FILE_PIECE 65024
 
-// In the place of an errno: the disk's limit, which is no error of the disk's.
+// In place of an errno: the session's limit on disk space, not an error of the
+// disk.
 #define PPI_FILE_OVER_LIMIT (-1)
 
 typedef struct ppi_file_pack {
@@ -31,11 +32,11 @@ typedef struct ppi_file_pack {
   z_stream stream;
 } ppi_file_pack;
 
-// False when out of memory; to be cleared all the same. igzip packs where the
+// False when out of memory; clear it all the same. igzip packs where the
 // machine has it and `limit` allows it.
 bool ppi_file_pack_open(ppi_file_pack *pack, bool gzip,
                         ppi_codec_library limit);
-// Writes; `last`: and nothing comes after it. 0, errno or PPI_FILE_OVER_LIMIT.
+// Writes; `last`: these are the last bytes. 0, errno or PPI_FILE_OVER_LIMIT.
 int ppi_file_pack_write(ppi_file_pack *pack, const void *bytes, size_t len,
                         bool last);
 void ppi_file_pack_clear(ppi_file_pack *pack);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that several processes want. Called where files are opened and ended;
-// one thread for each part.
+// Opens, names and ends files with names that several processes want. One
+// thread for each part.
 #include "file/part.h"
 
 #include <errno.h>
@@ -44,8 +44,8 @@ bool ppi_part_is_buffered(int fd) {
          (errno == EAGAIN || errno == EACCES);
 }
 
-// A file system may give what we make to another user: only what was there
-// before is looked at.
+// Checks only a file that existed before: a file system may give the files that
+// we make to another user.
 static bool is_own_file(int fd) {
   struct stat stat;
   return fstat(fd, &stat) == 0 &&
@@ -57,7 +57,7 @@ static bool is_own_file(int fd) {
 int ppi_part_create(const char *path) {
   static const int flags = O_RDWR | O_NOFOLLOW;
   int fd = -1;
-  // Somebody may remove it between the two.
+  // Another process may remove the file between the two calls.
   for (int i = 0; i < 10; i++) {
     fd = ppi_fd_open(path, flags | O_CREAT | O_EXCL, 0600);
     if (fd >= 0 || errno != EEXIST) return fd;
@@ -81,9 +81,9 @@ bool ppi_part_is_there(const char *path) {
   return lstat(path, &stat) == 0;
 }
 
-// -1 and EBUSY when another writes it, EEXIST when it holds something to spare
-// or is nothing of ours. Whoever removes an empty one does so under the lock,
-// so whoever has the lock sees that the name is gone.
+// -1 and EBUSY: another process writes it; EEXIST: it has contents to spare, or
+// is no file of ours. An empty file is removed only under the lock, so a
+// process with the lock sees that the name is gone.
 static int open_free(const char *path, bool spare) {
   int fd = ppi_part_create(path);
   if (fd < 0) return -1;
@@ -103,11 +103,11 @@ static int open_free(const char *path, bool spare) {
   return -1;
 }
 
-// Both names stay where `keeps` and the file system can. What is called `to`
-// already is not replaced, but on a file system that can do none of this.
+// Both names stay if `keeps` and if the file system can do so. An existing file
+// `to` is replaced only on a file system with neither call.
 static int give_name(const char *from, const char *to, bool keeps) {
   if (!keeps) {
-    // The call itself: older C libraries than 2.28 have no name for it.
+    // By syscall: C libraries older than 2.28 have no function for it.
     if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to,
                 RENAME_NOREPLACE) == 0)
       return 0;
@@ -195,7 +195,8 @@ int ppi_part_open_pipe(ppi_part *part) {
 
 bool ppi_part_own_table(ppi_part *part) {
   bool own = ppi_fd_own_table(part->fd);
-  // What is another's by now has been copied: find its end.
+  // The copy has a number that another file has taken: the caller opens the
+  // part again, at its end.
   if (own && part->fd >= 0 && !ppi_fd_is(part->fd, &part->id)) {
     close(part->fd);
     part->fd = -1;
@@ -229,7 +230,7 @@ bool ppi_part_goes_in_place(const char *path) {
          (!S_ISREG(found.st_mode) && !is_foreign(&found));
 }
 
-// What a rename must not, or cannot, replace.
+// True: a rename must not, or cannot, replace it.
 static bool is_no_file(const char *path) {
   struct stat found;
   return ppi_part_is_foreign_link(path) ||
@@ -237,8 +238,8 @@ static bool is_no_file(const char *path) {
           !S_ISLNK(found.st_mode));
 }
 
-// -1 and errno; EBUSY, EEXIST: another name, please. Whoever has the .part has
-// its name: a file that came before that is found.
+// -1 and errno; EBUSY, EEXIST: try another name. The .part claims the name, so
+// the second check finds a file that came before it.
 static int open_name(const ppi_part *part, ppi_part_taken taken) {
   ppi_part_taken is_used = taken ? taken : is_no_file;
   int fd = -1;
@@ -252,8 +253,8 @@ static int open_name(const ppi_part *part, ppi_part_taken taken) {
   return -1;
 }
 
-// Tries the names one after the other. `*meets`: an earlier one is somebody
-// else's, not its .part alone.
+// Tries the names in order. `*meets`: another run has an earlier name itself,
+// not only its .part.
 static bool open_first_free(const char *path, ppi_part_taken taken,
                             ppi_part *out, bool *meets) {
   for (int n = 0; n < MAX_NAMES; n++) {
@@ -282,7 +283,7 @@ static pprof_status open_beside(const char *path, ppi_part_taken taken,
   int reason = errno;
   out->replaces = !taken;
   if (opened && !meets && !taken) {
-    // What stood in the way of its .part alone.
+    // Only .part files were in the way.
     ppi_free(out->path);
     out->path = wanted;
     return PPROF_STATUS_OK;
@@ -319,7 +320,7 @@ int ppi_part_commit(ppi_part *part) {
 }
 
 void ppi_part_clear(ppi_part *part, bool remove) {
-  // Under the lock: nobody else has begun it yet.
+  // Still under the lock: no other process has opened it yet.
   if (remove && part->part_path) unlink(part->part_path);
   ppi_fd_close(part->fd, &part->id);
   ppi_free(part->path);

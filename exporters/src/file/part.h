@@ -10,65 +10,60 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_part {
-  char *path;       // what it is called in the end
+  char *path;       // its final name
   char *part_path;  // NULL: `path` is a pipe or a device, written in place
   int fd;           // the writer's once taken (-1 then); closing it unlocks
   ppi_fd_id id;     // what `fd` was when it was opened
-  bool replaces;    // what has its name
+  bool replaces;    // an existing file of its name
 } ppi_part;
 
 // Whether a run has used the name `path`: files of it are there.
 typedef bool (*ppi_part_taken)(const char *path);
-// For what is one file: whether anything has the name, a link too.
+// True: `path` exists, be it as a link.
 bool ppi_part_is_there(const char *path);
 
-// Whether `path` is written as it is: a device, or this user's or root's pipe.
+// True: `path` is written in place: a device, or a pipe of this user or root.
 bool ppi_part_goes_in_place(const char *path);
 
-// ppi_part_open claims `path` and opens its .part, emptied. Where another
-// process writes that, or has put there what is no file, both get a number in
-// their names: "x.1.json" for "x.json". With NULL for `taken` the file replaces
-// what has its name in the end. Else nothing is replaced, and the .part of a
-// run that died is left alone as well: names that are taken are passed over,
-// and the first free one is the file's.
+// ppi_part_open claims `path` and opens its .part, emptied. If another process
+// writes that, or it is no plain file, both names get a number: "x.1.json" for
+// "x.json". With NULL for `taken` the file finally replaces one of its name.
+// Else nothing is replaced, not even the .part of a dead run: the file gets the
+// first free name.
 //
 // Errors: IO, INVALID (too long, a folder), NO_MEMORY; `*out` is then empty.
 pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
                            ppi_part *out, pprof_error *error);
-// A pipe waits for its reader when it is opened: ppi_part_open leaves that,
-// `fd` being -1, to whoever writes it. 0 or errno.
+// Opening a pipe waits for its reader. ppi_part_open therefore leaves `fd` at
+// -1, and the thread that writes it calls this. 0 or errno.
 int ppi_part_open_pipe(ppi_part *part);
-// ppi_part_own_table gives the calling thread, which alone writes the part from
-// now on, a table of descriptors of its own with the part's in it. False where
-// that is refused.
+// ppi_part_own_table gives the calling thread, from now on the part's only
+// writer, its own table of descriptors with the part's in it. False where the
+// system refuses it.
 bool ppi_part_own_table(ppi_part *part);
-// Whether `fd` is still the part's. Where the program has closed it, the .part
-// is opened again, at its end, if it is still there. 0 or errno; `fd` is -1
-// then.
+// Checks that `fd` is still the part's. If the program has closed it, this
+// opens the .part again, at its end. 0 or errno; `fd` is -1 then.
 int ppi_part_hold(ppi_part *part);
-// The file is whole: it gets its name, in `path`. 0 or errno; `fd` stays as it
-// is.
+// Gives the complete file its name, in `path`. 0 or errno; `fd` stays as it is.
 int ppi_part_commit(ppi_part *part);
-// The file `from` is called `path`, or where something has that name, the same
-// with a number, which `*aside` then is (ppi_free; else NULL). `keeps`: beside
-// its present name, where the file system can. 0 or errno.
+// Renames the file `from` to `path`, or if that exists, to a name with a
+// number, returned in `*aside` (ppi_free; else NULL). `keeps`: it keeps its old
+// name as well, where the file system can. 0 or errno.
 int ppi_part_settle(const char *from, bool keeps, const char *path,
                     char **aside);
-// Closes `fd` when it is still the part's and frees the paths; `remove`: the
-// .part goes.
+// Closes `fd` if it is still the part's and frees the paths; `remove`: removes
+// the .part as well.
 void ppi_part_clear(ppi_part *part, bool remove);
 
-// ppi_part_create opens `path` for reading and writing, made for its owner
-// alone where it is not there. What is there already is taken only as this
-// user's own plain file under this one name: whatever else lies in a folder of
-// many users may be there to be written over, or read. -1 and errno; EEXIST:
-// not that.
+// ppi_part_create opens `path` for reading and writing; a new file is its
+// owner's alone. An existing file must be this user's own plain file with one
+// name: in a shared folder another user may have put it there, to be
+// overwritten or read. -1 and errno; EEXIST: it is no such file.
 int ppi_part_create(const char *path);
 // Whether `path` is a link of a user who is neither this one nor root.
 bool ppi_part_is_foreign_link(const char *path);
 
-// Whether another process writes the file; else it is locked for us until the
-// file is closed.
+// True: another process writes the file. Else this locks it until it is closed.
 bool ppi_part_is_buffered(int fd);
 // "runs/x.json.gz" and "1" give "runs/x.1.json.gz". The caller frees it; NULL
 // when out of memory.

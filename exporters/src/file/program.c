@@ -14,7 +14,7 @@ void ppi_page_program(ppi_page *page, const char *command) {
     while (*next == ' ' && next[1] == '-') {
       const char *option = next + 1;
       next = option + strcspn(option, " ");
-      // What follows is the program itself, not its name.
+      // After -c comes the program text, not a name.
       if (next[-1] != 'c' || option[1] == '-') continue;
       ppi_page_bytes(page, name, (size_t)(end - name));
       ppi_page_text(page, " -c");

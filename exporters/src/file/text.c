@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text page of the table, CSV, JSON and Markdown writers.
+// Builds the text of the table, CSV, JSON and Markdown writers.
 #include "file/text.h"
 
 #include <string.h>
@@ -50,8 +50,8 @@ void ppi_page_format(ppi_page *page, const char *format, ...) {
   va_end(arguments);
 }
 
-// The locale's decimal point may be any text: what stands between the digits
-// before and the known number of digits behind it.
+// The locale's decimal point may be any text: it is replaced by position,
+// between the leading digits and the last `decimals` digits.
 void ppi_page_fixed(ppi_page *page, double value, int decimals) {
   char text[400];
   int len = snprintf(text, sizeof text, "%.*f", decimals, value);
@@ -115,7 +115,7 @@ void ppi_page_markdown(ppi_page *page, const char *name) {
   put_visible(page, name, "\\|*_`<>[]~&#");
 }
 
-// In a page that holds the text.
+// True: it would end a script, or begin a comment, in an HTML page.
 static bool ends_script(const char *text) {
   return text[0] == '<' && (text[1] == '/' || text[1] == '!');
 }
@@ -185,7 +185,7 @@ size_t ppi_page_columns(const ppi_page *page) {
   return page->width ? page->width : PPI_PAGE_WIDTH;
 }
 
-// Nothing grows.
+// The replacements are no longer than the originals.
 void ppi_page_to_ascii(ppi_page *page) {
   static const struct {
     const char *from, *to;

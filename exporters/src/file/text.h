@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text being put together for one output format: a growing page of text,
-// numbers that do not depend on the locale, and the escaping of names.
+// A growing page of text for one output format, numbers that do not depend on
+// the locale, and the escaping of names.
 #pragma once
 
 #include <stdarg.h>
@@ -30,33 +30,33 @@ void ppi_page_format(ppi_page *page, const char *format, ...)
 // ppi_page_columns: how wide a line for people may be.
 #define PPI_PAGE_WIDTH 100
 size_t ppi_page_columns(const ppi_page *page);
-// ppi_page_to_ascii replaces the characters that our own words have beyond it.
+// ppi_page_to_ascii replaces the non-ASCII characters of our own texts.
 void ppi_page_to_ascii(ppi_page *page);
-// ppi_page_strong sets `text`, which is ours, off from what is around it, where
-// there is colour.
+// ppi_page_strong highlights `text`, one of ours, where there is colour.
 void ppi_page_strong(ppi_page *page, const char *text);
 // ppi_page_fixed rounds to `decimals` (0 to 15) places.
 void ppi_page_fixed(ppi_page *page, double value, int decimals);
 // ppi_page_decimals answers how many places show three digits that are not
 // leading zeroes; `least` or more, 15 at most.
 int ppi_page_decimals(double value, int least);
-// ppi_page_short rounds to six places, or to three digits of what is smaller,
-// and drops zeroes, but for one: 37.5.
+// ppi_page_short rounds to six places, or small values to three digits, and
+// drops trailing zeroes but one: 37.5.
 void ppi_page_short(ppi_page *page, double value);
 
 // Names in tables: control and formatting characters (C0, C1, bidi marks,
 // line separators, zero-width ones) and stray bytes become \xNN or \u{NNNN},
 // so that no name can move the cursor or hide.
 void ppi_page_visible(ppi_page *page, const char *name);
-// The same, with what Markdown takes for markup escaped.
+// The same, and Markdown's markup is escaped.
 void ppi_page_markdown(ppi_page *page, const char *name);
-// A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD each,
-// what ppi_page_visible escapes, and the '<' of "</" and "<!", are spelt \u.
+// A JSON string with its quotes. Each byte that is no UTF-8 becomes U+FFFD. The
+// characters that ppi_page_visible escapes, and the '<' of "</" and "<!",
+// become \u.
 void ppi_page_json(ppi_page *page, const char *name);
-// A text as a CSV field: visible, and quoted where it must be (RFC 4180), or
-// where a spreadsheet of another country would split it. One that a spreadsheet
-// would take for a formula begins with an apostrophe, unless the page is raw.
-// Numbers do not come here.
+// A text as a CSV field: visible, and quoted where RFC 4180 requires it or
+// where a spreadsheet with another locale would split it. A text that looks
+// like a formula gets an apostrophe in front, unless the page is raw. Not for
+// numbers.
 void ppi_page_csv(ppi_page *page, const char *name);
 
 // ppi_page_width counts columns of a terminal.

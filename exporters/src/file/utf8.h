@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions about UTF-8, asked by writers of names and by the reader of
-// configuration files: is there a well-formed character here, and may it be
-// shown as it is?
+// Checks of UTF-8 for writers of names and for the reader of configuration
+// files: is a character well-formed, and may it be shown as it is?
 #pragma once
 
 #include <stdbool.h>
@@ -34,7 +33,7 @@ static inline uint32_t ppi_utf8_code(const unsigned char *at, size_t length) {
 }
 
 // ppi_utf8_is_invisible: controls (C0, C1), bidi marks, line separators,
-// characters of no width: what can move a cursor, hide, or reorder a line.
+// zero-width characters. They can move a cursor, hide, or reorder a line.
 static inline bool ppi_utf8_is_invisible(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0xad ||
          code == 0x34f || code == 0x61c || code == 0x180e ||
