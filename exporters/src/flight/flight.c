@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flight recorder's sink: blocks into the ring, events to the rules, and
-// what other threads may ask of it.
+// Puts a log's blocks into the ring, checks events against the rules, and
+// serves the other threads' calls: the sink of the flight recorder.
 #include "flight/flight.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void describe_rule(const ppi_flight *flight, size_t rule, uint64_t ns,
            hashed ? "" : ", ", hashed ? "" : text);
 }
 
-// A rule was true at `ns`.
+// Asks for a dump, since a rule became true at `ns`.
 static void fire(ppi_flight *flight, size_t rule, uint64_t ns) {
   ppi_flight_job *job = &flight->jobs[PPI_FLIGHT_RULE];
   pthread_mutex_lock(&flight->mutex);
@@ -112,7 +112,7 @@ static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
   return status;
 }
 
-// What each callback begins with.
+// Each callback begins with this check.
 static pprof_status check(ppi_flight *flight) {
   if (flight->status != PPROF_STATUS_OK) return flight->status;
   if (!flight->begun || flight->finished) return PPROF_STATUS_INVALID;
@@ -169,7 +169,8 @@ static pprof_status define(pprof_sink *sink,
   ppi_flight *flight = flight_of(sink);
   pprof_status status = check(flight);
   if (status != PPROF_STATUS_OK) return status;
-  // First: it closes the block of the events that it is not for.
+  // Must come first: it closes the block with the events that still use the old
+  // definition.
   status = ppi_log_assembler_define(&flight->assembler, definition);
   if (status != PPROF_STATUS_OK) return fail(flight, status);
   uint64_t next = flight->assembler.next_number;
@@ -197,8 +198,8 @@ static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
   return status;
 }
 
-// With pressed memory checkpoints come thick: what is kept of them reaches
-// twice over the time in front of a dump.
+// Checkpoints are frequent when memory is short. The counts kept therefore have
+// a least distance: they reach back twice the time before a dump.
 static void keep_counts(ppi_flight *flight, uint64_t time_ns) {
   if (!ppi_spool_counts_now(flight->now.counts)) return;
   flight->now.time_ns = time_ns;
@@ -243,7 +244,7 @@ static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
   return status == PPROF_STATUS_OK ? status : fail(flight, status);
 }
 
-// Dumps that wait for what comes after their moment end with the run.
+// Dumps end with the run if they still wait for later events.
 static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   ppi_flight *flight = flight_of(sink);
   (void)totals;
@@ -311,7 +312,7 @@ pprof_status ppi_flight_create(const ppi_flight_options *options,
   if (options->num_rules > PPI_MAX_RULES)
     return ppi_fail(error, PPROF_STATUS_INVALID, "more than %d rules",
                     PPI_MAX_RULES);
-  (void)ppi_codec_writer();  // loaded by who starts, not by the collector
+  (void)ppi_codec_writer();  // loaded here, not on the collector
   ppi_flight *flight = ppi_alloc(sizeof *flight);
   if (!flight) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   flight->base = (pprof_sink){.size = sizeof(pprof_sink),
@@ -338,10 +339,11 @@ pprof_status ppi_flight_create(const ppi_flight_options *options,
 
 // ---- other threads' calls ----
 
-// Claims the job, with its blocks, before its file is made.
+// Claims the job before its file is made; its blocks stay in the ring from now
+// on.
 static bool claim(ppi_flight *flight, ppi_flight_job *job) {
   if (!flight->running || job->phase != PPI_FLIGHT_IDLE) return false;
-  // With the mutex, `running` says that the spool is there.
+  // Under the mutex, `running` means that the spool exists.
   uint64_t now_ns;
   if (flight->ring.heap || !ppi_spool_now_ns(&now_ns))
     now_ns = flight->known_ns + ppi_monotonic_ns() - flight->known_at_ns;
@@ -355,7 +357,7 @@ static bool claim(ppi_flight *flight, ppi_flight_job *job) {
   return true;
 }
 
-// The file is made: the thread may begin, unless it is gone.
+// Hands the new file to the thread, unless that has been asked to stop.
 static pprof_status hand_over(ppi_flight *flight, ppi_flight_job *job,
                               pprof_status status, ppi_part *part) {
   if (status == PPROF_STATUS_OK && flight->stop) status = PPROF_STATUS_BUSY;

@@ -14,14 +14,14 @@ PPROF_BEGIN_C_
 typedef struct ppi_disk ppi_disk;
 
 typedef struct ppi_flight_options {
-  uint64_t before_ns, after_ns;  // what a dump spans around its moment
-  uint64_t every_ns;             // least time between two dumps of rules
+  uint64_t before_ns, after_ns;  // the span of a dump around its moment
+  uint64_t every_ns;             // the least time between two dumps of rules
   uint64_t limit;                // dumps of rules in a run; 0: no bound
   const char *path;              // of the first dump; copied
   const ppi_rule *rules;         // copied
   size_t num_rules;              // at most PPI_MAX_RULES
   ppi_disk *disk;                // borrowed until destroy; may be NULL
-  // Of a ring on the heap, where the session has none in its spool
+  // The size of a ring on the heap, for a session without one in its spool
   // (ppi_session_set_ring). 0: 16 MiB.
   uint64_t memory_bytes;
   // How long finish waits for the disk; 0: 10 s.
@@ -33,21 +33,21 @@ pprof_status ppi_flight_create(const ppi_flight_options *options,
                                pprof_sink **out, pprof_error *error);
 
 // ppi_flight_trigger asks for a dump around now, to `path` or, NULL, to the
-// configured one; where a file has that name, to the next of .1 .2 ... beside
-// it. out_path (`size` bytes) says where: until it is whole, .part is behind
-// that name, and state.triggered is set.
+// configured path; if that exists, to the first free of .1 .2 ... beside it.
+// out_path (`size` bytes) returns the name. Until the file is complete, the
+// name ends in .part, and state.triggered is set.
 //
-// Errors: BUSY (the one asked for before is not whole yet, or no session
-// runs), IO (no file can be made there, out_path says why), INVALID (out_path
-// is too short).
+// Errors: BUSY (the dump asked for before is not complete, or no session runs),
+// IO (the file cannot be made; out_path has the reason), INVALID (out_path is
+// too short).
 pprof_status ppi_flight_trigger(pprof_sink *sink, const char *path,
                                 char *out_path, size_t size);
-// ppi_flight_dumped answers true when the dump that ppi_flight_trigger put at
-// `out_path` is over, and how it went.
+// ppi_flight_dumped answers true when the dump at `out_path` from
+// ppi_flight_trigger is over; out_status is its result.
 bool ppi_flight_dumped(pprof_sink *sink, const char *out_path,
                        pprof_status *out_status);
-// In place of those in the options, from now on. What quantiles know of the
-// past is gone when the rules are others.
+// Replaces the rules of the options from now on. Different rules begin with
+// empty quantiles.
 pprof_status ppi_flight_set_rules(pprof_sink *sink, const ppi_rule *rules,
                                   size_t num_rules, uint64_t every_ns,
                                   uint64_t limit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dump as it is written. Blocks are copied as they were stored, with numbers
-// of their own; what they hold is decoded once, to count it.
+// Writes one dump. Blocks are copied as they were stored and get new numbers;
+// each is decoded once, to count its events.
 #include "flight/flight_dump.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ bool ppi_flight_dump_wants(const ppi_flight_dump *dump,
               (header->num_events > 0 && header->max_end_ns >= span->from_ns));
     case PPI_LOG_WINDOW:
       return dump->begun && header->min_start_ns <= span->to_ns;
-    case PPI_LOG_CHECKPOINT:  // the one behind the span ends it
+    case PPI_LOG_CHECKPOINT:  // the first behind the span ends the dump
       return dump->begun || header->min_start_ns >= span->to_ns;
     default:
       return dump->begun;
@@ -127,8 +127,8 @@ static pprof_status notify_window(ppi_flight_dump *dump, uint32_t index,
              : PPROF_STATUS_NO_MEMORY;
 }
 
-// Those that blocks in front of `position` gave; a window begins with the dump
-// where it began before.
+// Delivers the windows of the blocks before `position`. One that opened before
+// the dump opens at the dump's begin.
 static pprof_status notify_windows(ppi_flight_dump *dump,
                                    const ppi_flight_past *past,
                                    uint64_t position) {
@@ -205,8 +205,8 @@ void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
 
 // ---- blocks ----
 
-// The step that is open has the number behind the latest one; without a latest
-// one, it is not known.
+// The open step has the number after the latest one. Without a latest one it is
+// unknown.
 static bool clip(const ppi_flight_dump *dump, const pprof_event *open,
                  uint64_t time_ns, pprof_event *out) {
   *out = *open;
@@ -224,7 +224,7 @@ static bool clip(const ppi_flight_dump *dump, const pprof_event *open,
   return true;
 }
 
-// What is open becomes events that end here, inner ones first.
+// Open ranges become events that end here, inner ones first.
 static pprof_status notify_open(ppi_flight_dump *dump, uint64_t time_ns) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = dump->payload.num_open; i-- > 0;) {
@@ -317,7 +317,7 @@ static pprof_status close_windows(ppi_flight_dump *dump) {
   return status;
 }
 
-// What the dump's own events cost the program, as a run's totals say it.
+// Adds the cost of the dump's own events, in the form of a run's totals.
 static void add_cost(const ppi_flight_dump *dump, uint64_t *counts) {
   uint64_t num = 0;
   for (size_t lane = 0; lane < dump->tally.num_lanes; lane++)

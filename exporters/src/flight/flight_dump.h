@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One dump: the file header, run info, definitions and windows, then the ring's
-// blocks as they come, renumbered, from the first that reaches its span to the
-// first checkpoint behind it; what is open there is clipped. Whoever owns it
-// serializes the calls.
+// One dump: the file header, run info, definitions and windows, then blocks of
+// the ring with new numbers. It begins with the first block that reaches its
+// span and ends with the first checkpoint behind it; ranges open there are
+// clipped. The owner serializes the calls.
 #pragma once
 
 #include "event/tally.h"
@@ -38,31 +38,30 @@ typedef struct ppi_flight_dump {
   ppi_log_run *runs;  // PPI_LOG_MAX_RUNS
   uint32_t *windows;  // open ones
   size_t num_windows, windows_capacity;
-  uint64_t first_ns;  // nothing in it begins before, save what its blocks
-                      // say
+  uint64_t first_ns;  // nothing begins before, unless its blocks say so
   uint64_t last_ns;
   uint64_t last_step;  // number of the latest step + 1; 0: there was none
   uint32_t step_site;
 } ppi_flight_dump;
 
-// Takes `part` in any case.
+// Takes `part`, also on failure.
 pprof_status ppi_flight_dump_open(ppi_flight_dump *dump, const char *uuid,
                                   const ppi_flight_span *span, ppi_part *part,
                                   ppi_disk *disk);
-// Whether a block, not yet copied, belongs to the dump; `begun` ones decide
-// otherwise from then on.
+// True: a block, not yet copied, belongs to the dump. The answer also depends
+// on `begun`.
 bool ppi_flight_dump_wants(const ppi_flight_dump *dump,
                            const ppi_log_header *header);
-// Delivers the past as it is at the first block, which stands at `position` and
-// has the number `first_block`.
-// `first_ns`: nothing in the ring begins before. Does not touch the file.
+// Delivers the state before the first block, which has position `position` and
+// number `first_block`. `first_ns`: nothing in the ring begins before. Does not
+// touch the file.
 void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
                            uint64_t position, uint64_t first_block,
                            uint64_t first_ns, const char *reason);
 // Takes one block, which it changes.
 void ppi_flight_dump_block(ppi_flight_dump *dump, uint8_t *bytes, uint32_t len);
-// Totals; then the file has its name. `counts`: what only the session knows,
-// by PPI_TOTAL_ key. The answer is dump->status.
+// Writes totals; then the file gets its name. `counts`: the counts of the
+// session, by PPI_TOTAL_ key. The answer is dump->status.
 pprof_status ppi_flight_dump_finish(ppi_flight_dump *dump,
                                     const uint64_t counts[PPI_NUM_TOTALS],
                                     const char *reason);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that writes dumps. It holds the mutex while it looks at the ring
-// and copies a block out of it, never while it is at a file.
+// Writes dumps on a thread of its own. It locks the mutex while it reads the
+// ring and copies a block from it, never while it uses a file.
 #include "flight/flight_io.h"
 
 #include <signal.h>
@@ -49,7 +49,7 @@ static void note_error(ppi_flight *flight, const char *text) {
   if (!state->error[0]) snprintf(state->error, sizeof state->error, "%s", text);
 }
 
-// A dump is over: what its job says of it, with the mutex.
+// Records the result of a dump that is over, under the mutex.
 static void settle(ppi_flight *flight, ppi_flight_job *job, pprof_status status,
                    const char *error) {
   if (status == PPROF_STATUS_OK)
@@ -80,7 +80,7 @@ static void open_dump(ppi_flight *flight, ppi_flight_job *job) {
   if (status != PPROF_STATUS_OK) settle(flight, job, status, error.text);
 }
 
-// Where what is in the ring from `at` on, and wanted, begins.
+// The first start of the events in wanted blocks from `at` on.
 static uint64_t first_start(const ppi_flight *flight, const ppi_flight_job *job,
                             uint64_t at) {
   uint64_t first_ns = UINT64_MAX;
@@ -101,7 +101,7 @@ static void begin_dump(ppi_flight *flight, ppi_flight_job *job, uint64_t at,
                         first_start(flight, job, at), job->reason);
 }
 
-// What was counted while the dump's span lasted.
+// The counts of the session during the span of the dump.
 static void count(const ppi_flight *flight, const ppi_flight_job *job,
                   uint64_t out[PPI_NUM_TOTALS]) {
   const uint64_t *now = flight->now.counts;
@@ -126,14 +126,14 @@ static void finish_dump(ppi_flight *flight, ppi_flight_job *job) {
   settle(flight, job, status, error.text);
 }
 
-// Takes the job one block further, with the mutex, which is given up
-// meanwhile; false when it has to wait for more.
+// Takes the job one block further, under the mutex, which is unlocked
+// meanwhile. False: it has to wait for more blocks.
 static bool serve(ppi_flight *flight, ppi_flight_job *job) {
   ppi_flight_dump *dump = &job->dump;
   const uint8_t *bytes;
   uint32_t len;
   uint64_t at = job->at;
-  // Whoever finishes may wait for room.
+  // ppi_flight_io_finish may wait for room.
   if (flight->ring.backlog.len > 0) pthread_cond_broadcast(&flight->progress);
   while (!dump->over &&
          ppi_flight_ring_next(&flight->ring, &at, &bytes, &len)) {
@@ -195,8 +195,8 @@ pprof_status ppi_flight_io_start(ppi_flight *flight) {
              : PPROF_STATUS_OK;
 }
 
-// What is still on its way into the ring goes there as dumps make room; false
-// when the deadline came first.
+// Moves the backlog into the ring as dumps make room. False: the deadline came
+// first.
 static bool settle_ring(ppi_flight *flight, uint64_t deadline_ns) {
   bool waits = true;
   for (;;) {

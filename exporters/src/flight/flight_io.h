@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that writes the flight recorder's dumps, and the structure that it
-// shares with the sink above it (flight.c).
+// The flight recorder's thread for dumps, and the structure that it shares with
+// the sink (flight.c).
 #pragma once
 
 #include <pthread.h>
@@ -30,19 +30,19 @@ typedef enum ppi_flight_phase {
   PPI_FLIGHT_RUNNING
 } ppi_flight_phase;
 
-// What the session had counted at a time.
+// Counts of the session at one time.
 typedef struct ppi_flight_counts {
   uint64_t time_ns;
   uint64_t counts[PPI_NUM_TOTALS];
 } ppi_flight_counts;
 
-// One dump that is asked for or written. Unless it is IDLE, blocks from `at` on
-// stay in the ring.
+// One dump, asked for or being written. Blocks from `at` on stay in the ring
+// unless the job is IDLE.
 typedef struct ppi_flight_job {
   ppi_flight_phase phase;
   ppi_flight_span span;
   uint64_t at;
-  ppi_part part;  // READY: open, or for a rule's not yet
+  ppi_part part;  // READY: open; of a rule, not yet
   char reason[PPI_FLIGHT_REASON_MAX];
   uint64_t before[PPI_NUM_TOTALS];  // counted before its span
   uint64_t num_left_out;            // events in front of its span or behind it
@@ -66,20 +66,21 @@ typedef struct ppi_flight {
   pthread_cond_t work, progress;
   pthread_t thread;
   bool running;    // between begin and finish: dumps may be asked for
-  bool stop;       // the thread ends what it has and goes
-  bool ended;      // it has gone
-  bool abandoned;  // it is waited for no more and touches the ring no more
+  bool stop;       // the thread finishes its jobs and ends
+  bool ended;      // it has ended
+  bool abandoned;  // nobody waits for it; it no longer touches the ring
   bool orphan;     // the sink was destroyed: the thread frees this
   uint64_t before_ns, after_ns, every_ns, limit;
   ppi_rule_engine *next_engine;  // takes the engine's place
   ppi_flight_ring ring;
   ppi_flight_past past;
   ppi_flight_job jobs[PPI_FLIGHT_NUM_JOBS];
-  uint8_t *copy;  // the thread's, of one block
+  uint8_t *copy;  // one block, for the thread
   uint64_t num_rule_dumps;
   uint64_t last_moment_ns;  // of any dump
   bool has_moment;
-  uint64_t known_ns, known_at_ns;  // a time of the run and of CLOCK_MONOTONIC
+  uint64_t known_ns,
+      known_at_ns;  // one moment by the run's clock and CLOCK_MONOTONIC
   ppi_flight_counts history[PPI_FLIGHT_HISTORY];
   uint64_t num_history;
   ppi_flight_counts now;  // at the latest checkpoint
@@ -89,14 +90,14 @@ typedef struct ppi_flight {
 } ppi_flight;
 
 pprof_status ppi_flight_io_start(ppi_flight *flight);
-// Ends the dumps and the thread; one with a file that does not take it in time
-// is left behind. Errors: IO then.
+// Ends the dumps and the thread. Errors: IO: a file did not take its dump in
+// time, and its thread is left behind.
 pprof_status ppi_flight_io_finish(ppi_flight *flight, uint64_t deadline_ns);
 void ppi_flight_free(ppi_flight *flight);
-// Opens the first of `path`, .1, .2 ... beside it that is free.
+// Opens the first free name of `path`, .1, .2 ... beside it.
 pprof_status ppi_flight_open_part(const char *path, ppi_part *out,
                                   pprof_error *error);
-// With the mutex: blocks behind it stay in the ring.
+// Under the mutex. Blocks from this position on stay in the ring.
 uint64_t ppi_flight_pin(const ppi_flight *flight);
 
 PPROF_END_C_

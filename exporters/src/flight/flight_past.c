@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies, each replaced by its successor.
+// Keeps copies of run info, definitions and windows; each is replaced by its
+// successor.
 #include "flight/flight_past.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 enum {
   MANY_WINDOWS = 64,  // from here on old ones are forgotten
   MANY_REPLACED = 64,
-  LATEST_WINDOWS = 16  // which may still get events, late device times say
+  LATEST_WINDOWS = 16  // these may still get events, such as late device times
 };
 
 bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info) {
@@ -25,7 +26,7 @@ bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info) {
   return true;
 }
 
-// What no block in the ring needs.
+// Frees replaced definitions that no block in the ring needs.
 static void forget_replaced(ppi_flight_past *past, uint64_t oldest) {
   size_t gone = 0;
   while (gone < past->num_replaced && past->replaced[gone].until <= oldest)
@@ -87,7 +88,7 @@ bool ppi_flight_past_define(ppi_flight_past *past,
   return true;
 }
 
-// What closed before the oldest block, save the latest ones.
+// Drops windows that closed before the oldest block, except the latest ones.
 static void forget_windows(ppi_flight_past *past, uint64_t tail) {
   size_t kept = 0;
   for (size_t i = 0; i < past->num_windows; i++) {

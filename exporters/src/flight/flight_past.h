@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a flight recorder remembers beside the ring: run info, the latest
-// definitions, and the windows that the ring may still have events of.
+// State that a flight recorder keeps beside the ring: run info, the latest
+// definitions, and windows with events that may still be in the ring.
 #pragma once
 
 #include "event/event.h"
@@ -20,10 +20,10 @@ typedef struct ppi_flight_definitions {
   size_t num, capacity;
 } ppi_flight_definitions;
 
-// What a definition meant until another took its id.
+// A definition until another took its id.
 typedef struct ppi_flight_replaced {
   pprof_definition was;
-  uint64_t until;  // number of the first block behind it
+  uint64_t until;  // number of the first block after it
 } ppi_flight_replaced;
 
 typedef struct ppi_flight_past {
@@ -38,8 +38,8 @@ typedef struct ppi_flight_past {
 
 // All of these answer false when out of memory.
 bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info);
-// `next` is the number of the block behind those with events that the
-// definition does not describe, `oldest` that of the first block in the ring.
+// `next`: the first block with events that the definition describes. `oldest`:
+// the first block in the ring.
 bool ppi_flight_past_define(ppi_flight_past *past,
                             const pprof_definition *definition, uint64_t next,
                             uint64_t oldest);
@@ -49,7 +49,7 @@ bool ppi_flight_past_define(ppi_flight_past *past,
 const pprof_definition **ppi_flight_past_at(const ppi_flight_past *past,
                                             pprof_definition_kind kind,
                                             uint64_t first);
-// `position` is the ring's head before the edge went in, `tail` its oldest
+// `position`: the ring's head before the edge went in; `tail`: its oldest
 // block.
 bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
                             uint64_t time_ns, uint64_t position, uint64_t tail);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A staging ring with a producer that is its consumer, too. A kill at any
-// moment leaves whole blocks between tail and head: the tail moves before what
-// it freed is written over.
+// Writes blocks into a staging ring and drops the oldest ones: one thread
+// produces and consumes. A kill at any moment leaves whole blocks between tail
+// and head, as the tail moves before its blocks are overwritten.
 #include "flight/flight_ring.h"
 
 #include <sys/mman.h>
@@ -24,8 +24,8 @@ static bool take_spool_ring(ppi_flight_ring *ring, const ppi_staging *staging,
   ppi_ring *found = staging ? ppi_staging_ring(staging) : NULL;
   if (!found || !ppi_staging_claim(ppi_ring_blocks(found), path)) return false;
   ring->ring = found;
-  // What a process has resident is then the same from its start on. Where the
-  // kernel is too old for this, pages come as they are used.
+  // The resident memory of the process is then constant from its start on. On
+  // older kernels pages are made when first used.
   madvise(found, sizeof *found + ppi_ring_blocks(found)->size,
           MADV_POPULATE_WRITE);
   return true;
@@ -54,15 +54,16 @@ void ppi_flight_ring_clear(ppi_flight_ring *ring) {
   *ring = (ppi_flight_ring){0};
 }
 
-// Before the tail moves to `tail`: a kill finds the count of either tail.
+// Called before the tail moves to `tail`, so that a kill finds the count for
+// either tail.
 static void count_for(ppi_ring *ring, uint64_t tail, uint64_t num) {
   bool newer = ring->counted[1].tail == ppi_ring_blocks(ring)->tail;
   ring->counted[!newer].num_overwritten = num;
   __atomic_store_n(&ring->counted[!newer].tail, tail, __ATOMIC_RELEASE);
 }
 
-// Lanes may still hold the block's records: they are to be found once, in the
-// count. Out of memory: twice.
+// Lanes may still have the records of a dropped block. `recover` must count
+// them once, as overwritten; out of memory, it counts them twice.
 static void note_dropped(ppi_flight_ring *ring, const uint8_t *bytes,
                          const ppi_log_header *header) {
   if (ring->heap || ppi_lane_high_water_raise_block(&ring->dropped, bytes,
@@ -121,7 +122,7 @@ static bool stage(ppi_flight_ring *ring, const uint8_t *blocks, size_t len,
     if (!ppi_log_header_load(group[i].bytes, &header) ||
         header.type != PPI_LOG_EVENTS)
       continue;
-    // Out of memory: more than need be counts as not kept.
+    // Out of memory: some records that are kept count as not kept.
     ppi_lane_high_water_raise_block(&ring->kept, group[i].bytes, &header);
   }
   return true;

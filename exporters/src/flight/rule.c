@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules: one pass over the text. The first thing that is wrong is reported with
-// its place.
+// Parses rules in one pass over the text. The first error is reported with its
+// place.
 #include "flight/rule.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 
 typedef struct parser {
   const char *text, *at;
-  const char *bad;  // where it went wrong; NULL: it did not
+  const char *bad;  // the place of the error; NULL: none
   char *why;
   size_t size;
 } parser;
@@ -37,7 +37,7 @@ static bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-// The word that stands here, as a message quotes it.
+// The length of the word here, as a message quotes it.
 static int word_len(const parser *rule) {
   int len = 0;
   while (is_word(rule->at[len]) && len < 32) len++;
@@ -72,8 +72,8 @@ static bool parse_name(parser *rule, char out[PPI_RULE_NAME_MAX]) {
   return true;
 }
 
-// Digits, and what of a fraction `scale` can hold: 1.5 with a scale of 1000 is
-// 1500. False when that overflows or a digit would be lost.
+// Reads digits and a fraction as a number in units of 1 / scale: 1.5 with scale
+// 1000 is 1500. False when that overflows or a digit would be lost.
 static bool parse_decimal(const char **at, uint64_t scale, uint64_t *out) {
   const char *from = *at;
   uint64_t value = 0;

@@ -17,7 +17,7 @@ enum { PPI_RULE_NAME_MAX = 256, PPI_RULE_TEXT_MAX = 512, PPI_MAX_RULES = 32 };
 
 typedef enum ppi_rule_kind {
   PPI_RULE_STAGE = 1,  // one range of that name
-  PPI_RULE_REQUEST,    // all that serves one flow, from begin to end
+  PPI_RULE_REQUEST,    // all ranges of one flow, from begin to end
   PPI_RULE_QUANTILE    // of the ranges of that name that ended within over_ns
 } ppi_rule_kind;
 
@@ -33,8 +33,8 @@ typedef struct ppi_rule {
 
 // ppi_rule_parse reads one rule.
 //
-// Errors: INVALID: *out_column (from 1) is where in `text` it goes wrong, and
-// `why` (`size` bytes) says how.
+// Errors: INVALID: *out_column (from 1) is the place of the error in `text`,
+// and `why` (`size` bytes) describes it.
 pprof_status ppi_rule_parse(const char *text, ppi_rule *out, size_t *out_column,
                             char *why, size_t size);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stage is looked at by its site, a request by its flow, a quantile by two
-// counts: of nearest rank, it lies above a limit when fewer values than its
-// rank do not.
+// Evaluates rules for each event: a stage by its site, a request by its flow, a
+// quantile by two counts. By nearest rank, a quantile is above a limit when
+// fewer values than its rank are not above it.
 #include "flight/rule_engine.h"
 
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "names/glob.h"
 
 enum {
-  // Of the time a quantile looks back over; the oldest part goes as a whole.
+  // Slices of a quantile's time; the oldest is dropped as a whole.
   NUM_SLICES = 64,
-  // Requests remembered at a time: the one quiet for longest goes first.
+  // Requests remembered at a time: the one idle for longest is dropped first.
   NUM_SETS = 8192,
   WAYS = 8
 };
@@ -36,7 +36,7 @@ typedef struct lookback {
 
 typedef struct request {
   uint64_t flow, start_ns, end_ns;
-  uint32_t reported;  // rules that it made true
+  uint32_t reported;  // rules that this request made true
   bool used;
 } request;
 
@@ -128,7 +128,7 @@ static bool is_over(const ppi_rule *rule, uint64_t ns) {
   return rule->or_equal ? ns >= rule->limit_ns : ns > rule->limit_ns;
 }
 
-// On the device where that is known: the host's side of a device range is its
+// The device time where it is known: the host time of a device range is its
 // submission only.
 static uint64_t duration_of(const pprof_event *event) {
   if (event->device_end_ns > event->device_start_ns)
@@ -171,7 +171,7 @@ static bool quantile_holds(const ppi_rule *rule, lookback *past,
   past->num++;
   now->num_over += over;
   past->num_over += over;
-  // Before that time has passed, a few first events would decide.
+  // Until that time has passed, a few first events would decide.
   if (!over || end_ns < past->since_ns + rule->over_ns) return false;
   return past->num - past->num_over <
          ppi_rank_of(past->num, rule->quantile_ppm);
@@ -193,7 +193,7 @@ static request *find_request(ppi_rule_engine *engine, uint64_t flow,
   return oldest;
 }
 
-// The requests' rules that are true of it for the first time.
+// Rules for requests that this event makes true for the first time.
 static uint32_t look_at_request(ppi_rule_engine *engine, uint64_t flow,
                                 const pprof_event *event) {
   request *found = find_request(engine, flow, event);

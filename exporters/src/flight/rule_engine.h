@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules at work: which events make one true. Fed by the flight recorder on the
-// collector's thread; what it keeps is bounded by the rules, not by the run.
+// Evaluates rules on events, on the flight recorder's collector thread. Its
+// memory is bounded by the rules, not by the run.
 #pragma once
 
 #include "flight/rule.h"
@@ -15,11 +15,11 @@ typedef struct ppi_rule_engine ppi_rule_engine;
 ppi_rule_engine *ppi_rule_engine_create(const ppi_rule *rules, size_t num);
 void ppi_rule_engine_destroy(ppi_rule_engine *engine);
 const ppi_rule *ppi_rule_engine_rule(const ppi_rule_engine *engine, size_t i);
-// Whether rule `i` met its name only as privacy makes it: its text should then
-// stay in the process.
+// True: rule `i` matched a hashed name. Its text should then stay in the
+// process.
 bool ppi_rule_engine_is_hashed(const ppi_rule_engine *engine, size_t i);
 
-// A site has a name, perhaps another than before. False when out of memory.
+// Sets the name of a site, perhaps again. False when out of memory.
 bool ppi_rule_engine_define(ppi_rule_engine *engine, uint32_t site,
                             const char *name);
 // The rules that `event` makes true, as bits.
