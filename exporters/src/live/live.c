@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who watches, and the table they share. The collector counts under a mutex
-// that watching and leaving take for as long as it takes to map a file.
+// Shares a table of counts with the processes that watch a run. The collector
+// counts under a mutex; watching and leaving lock it while they map a file.
 #include "live/live.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ struct ppi_live {
   uint64_t bounds_ns[PPI_LIVE_MAX_BOUNDS];
   ppi_live_names names;  // the collector's
   pthread_mutex_t mutex;
-  // Under it; `watched` also alone, by the collector.
+  // Under the mutex; the collector also reads `watched` without it.
   bool watched;
   size_t num_watchers;
   int fd;
@@ -55,7 +55,7 @@ static pprof_status live_begin(pprof_sink *sink, const pprof_run_info *info) {
 static pprof_status live_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
   ppi_live *live = live_of(sink);
-  // A name that is missed is a row less; the run goes on.
+  // A missing name costs one row only; the run goes on.
   if (ppi_live_names_define(&live->names, definition) && is_watched(live)) {
     pthread_mutex_lock(&live->mutex);
     if (live->watched) ppi_live_counts_forget(&live->counts, definition);
@@ -110,7 +110,7 @@ static pprof_status live_finish(pprof_sink *sink, const pprof_totals *totals) {
   return PPROF_STATUS_OK;
 }
 
-// With the mutex, or when nobody else can come any more.
+// Under the mutex, or when no other thread can call.
 static void end_watch(ppi_live *live) {
   if (!live->watched) return;
   __atomic_store_n(&live->watched, false, __ATOMIC_RELEASE);
@@ -159,10 +159,10 @@ pprof_sink *ppi_live_sink(ppi_live *live) {
   return &live->base;
 }
 
-// ---- who watches ----
+// ---- watchers ----
 
-// Whoever has the file can rely on its size, and, from Linux 5.1 on, cannot
-// write to it: the mapping that there is goes on.
+// Seals the file: its size is fixed, and from Linux 5.1 on watchers cannot
+// write to it. The existing mapping stays writable.
 static void seal(int fd) {
   const int add_seals = 1024 + 9, shrink = 2, grow = 4, future_write = 16;
   if (fcntl(fd, add_seals, shrink | grow | future_write) != 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One event is a row found by its site's id, two sums and two buckets. The
-// collector's, under the sink's mutex.
+// Counts events into the table: a row found by the site's id, two sums and two
+// buckets. Runs on the collector, under the sink's mutex.
 #include "live/live_count.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 
 enum { MAX_STRETCHES = 1 << 16, HOST = 0, DEVICE = 1 };
-#define EXEMPLAR_NS 60000000000ull  // a slower one is forgotten after this
+#define EXEMPLAR_NS 60000000000ull  // a slower one is dropped after this
 
 static uint64_t clock_ns(clockid_t clock) {
   struct timespec now;
@@ -61,7 +61,7 @@ static uint32_t parent_of(const ppi_live_names *names, size_t kind, size_t id) {
   return id < names->num[kind] ? names->items[kind][id].parent : 0;
 }
 
-// Whole characters of UTF-8 alone.
+// Copies whole UTF-8 characters only.
 static void copy_text(char *out, size_t size, const char *text) {
   size_t len = strlen(text);
   if (len >= size) {
@@ -239,7 +239,7 @@ static void count_thread(ppi_live_counts *counts, const ppi_live_names *names,
     header->threads[i].busy_ns += event->end_ns - event->start_ns;
 }
 
-// What the last checkpoint has listed may have ended since.
+// Removes a range that the last checkpoint listed as open.
 static void end_open(ppi_live_header *header, const pprof_event *event) {
   if (event->start_ns > header->checkpoint_ns) return;
   for (uint32_t i = 0; i < header->num_open; i++) {
@@ -280,8 +280,8 @@ static int by_device_and_start(const void *a, const void *b) {
   return 0;
 }
 
-// Adds what lies before `until_ns`, at which nothing earlier can come any more;
-// what goes on behind it stays.
+// Adds the busy time before `until_ns`, when no earlier range can come any
+// more. Ranges that go on after it stay.
 static void settle_busy(ppi_live_counts *counts, uint64_t until_ns) {
   ppi_live_header *header = &counts->table->header;
   size_t kept = 0;
@@ -304,7 +304,7 @@ static void settle_busy(ppi_live_counts *counts, uint64_t until_ns) {
     header->devices[i].until_ns = until_ns;
 }
 
-// The oldest ones, in the order of their begins.
+// Keeps the oldest open ranges, sorted by begin.
 static void keep_open(ppi_live_open *open, uint32_t *num,
                       const ppi_live_open *one) {
   uint32_t at = *num;
@@ -332,7 +332,7 @@ static void count_open(ppi_live_counts *counts, const ppi_live_names *names,
     const bool on_device = event.kind == PPROF_KIND_DEVICE_RANGE;
     if (parent_of(names, PPROF_DEFINITION_SITE, event.site) ==
         PPROF_CATEGORY_PROFILE_STEP)
-      continue;  // the first one is of programs without steps, too
+      continue;  // programs without steps have the first one, too
     ppi_live_row *row =
         row_of(counts, names, event.site, on_device ? DEVICE : HOST);
     ppi_live_open one = {.start_ns = event.start_ns,
@@ -373,7 +373,8 @@ void ppi_live_count_checkpoint(ppi_live_counts *counts,
   if (!counts->cpu_begun_ns) counts->cpu_begun_ns = cpu_ns;
   header->collector_cpu_ns = cpu_ns - counts->cpu_begun_ns;
   if (stats) count_stats(header, stats);
-  // It promises nothing; it may list less than the one that it repeats.
+  // A checkpoint without a new time promises nothing, and may list fewer ranges
+  // than the one it repeats.
   if (time_ns == 0 || time_ns <= header->checkpoint_ns) return;
   if (!header->begun_ns) header->begun_ns = time_ns;
   uint64_t until_ns = time_ns;

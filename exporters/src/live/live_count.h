@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the collector counts into the table.
+// The collector's counts, and how they get into the table.
 #pragma once
 
 #include "live/live_names.h"
@@ -9,28 +9,29 @@
 
 PPROF_BEGIN_C_
 
-// A stretch of a device's work that no checkpoint has passed.
+// A stretch of a device's work after the latest checkpoint.
 typedef struct ppi_live_stretch {
   uint64_t start_ns, end_ns;
   uint32_t device;
 } ppi_live_stretch;
 
 typedef struct ppi_live_counts {
-  ppi_live_table *table;  // NULL: nobody looks
-  // By site: place of its row + 1, of its host times and of its device times.
+  ppi_live_table *table;  // NULL: nobody watches
+  // By site: place + 1 of the row with its host times, and of that with its
+  // device times.
   uint16_t *rows[2];
   size_t num_sites, capacity[2];
   ppi_live_stretch *stretches;
   size_t num_stretches, capacity_stretches;
   uint64_t busy_until_ns[PPI_LIVE_MAX_DEVICES];
-  uint64_t cpu_begun_ns;  // of the collector's thread; 0: not asked yet
+  uint64_t cpu_begun_ns;  // of the collector's thread; 0: not read yet
 } ppi_live_counts;
 
-// `table` is the counts', to be unmapped at the end.
+// The counts own `table` and unmap it at the end.
 bool ppi_live_counts_begin(ppi_live_counts *counts, ppi_live_table *table,
                            const uint64_t *bounds_ns, size_t num_bounds);
 void ppi_live_counts_end(ppi_live_counts *counts);
-// A site's id has another name from here on.
+// Drops the rows of an id that has got another name.
 void ppi_live_counts_forget(ppi_live_counts *counts,
                             const pprof_definition *definition);
 void ppi_live_count(ppi_live_counts *counts, const ppi_live_names *names,

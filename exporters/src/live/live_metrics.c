@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One family after the other, each of all processes. Times are written from
-// whole nanoseconds, so that what adds up there adds up here.
+// Writes one family of metrics after the other, each for all processes. Times
+// are written from whole nanoseconds, so their sums stay exact.
 #include "live/live_metrics.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static void put_value(ppi_page *page, const char *text) {
   ppi_page_clear(&shown);
 }
 
-// Seconds, to the last nanosecond; `with_point` also where they are whole.
+// Seconds, to the nanosecond; `with_point`: also where they are whole.
 static void put_seconds(ppi_page *page, uint64_t ns, bool with_point) {
   char digits[16];
   const uint64_t second = 1000000000u;
@@ -79,7 +79,8 @@ static void put_count(writer *to, uint64_t value) {
 
 // ---- stages ----
 
-// All that came later than `max_stages`, and the table's own last row, is one.
+// True: the row belongs to <other>: it came after `max_stages` rows, or is the
+// table's own last row.
 static bool is_other(const writer *to, const ppi_live_view *view, size_t at) {
   return at >= to->options->max_stages ||
          strcmp(view->rows[at].name, OTHER) == 0;
@@ -146,7 +147,7 @@ static void put_cut(writer *to, const ppi_metrics_process *process,
   put_count(to, row->num_cut);
 }
 
-// Calls `put` for each stage, and for what is together.
+// Calls `put` for each stage, and once for <other>.
 static void for_stages(writer *to,
                        void (*put)(writer *, const ppi_metrics_process *,
                                    const ppi_live_row *)) {
@@ -190,7 +191,7 @@ static void put_stages(writer *to) {
   }
 }
 
-// The oldest call of each stage that is open; few of them are.
+// The oldest open call of each stage; few calls are open.
 static void put_open(writer *to) {
   put_head(to, "pprof_stage_open_since_seconds", "gauge",
            "Begin of the oldest open call of a stage, seconds since 1970.");
@@ -271,7 +272,7 @@ static void put_counters(writer *to) {
   }
 }
 
-// Of the header: whole numbers, and times.
+// Metrics from the header: whole numbers, and times.
 static const struct number {
   const char *name, *type, *help;
   size_t offset;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures of running processes as Prometheus takes them: its text format, or
+// Figures of running processes for Prometheus: in its text format, or in
 // OpenMetrics.
 #pragma once
 
@@ -17,8 +17,7 @@ typedef struct ppi_metrics_process {
 
 typedef struct ppi_metrics_options {
   bool is_openmetrics;  // with the slowest request of each stage as exemplar
-  size_t max_stages;    // of each process; those that came later are one,
-                        // <other>
+  size_t max_stages;    // of each process; later ones are <other>
 } ppi_metrics_options;
 
 #define PPI_METRICS_USUAL_STAGES 200
@@ -29,9 +28,9 @@ typedef struct ppi_metrics_options {
 void ppi_live_metrics(const ppi_metrics_process *processes, size_t num,
                       const ppi_metrics_options *options, ppi_page *page);
 
-// ppi_metrics_bounds reads what the key metrics.buckets may say: `usual`,
-// `genai`, or rising times such as "1ms 10ms 1s". Answers how many there are;
-// 0: it is none of these.
+// ppi_metrics_bounds reads a value of the key metrics.buckets: `usual`,
+// `genai`, or rising times such as "1ms 10ms 1s". Answers the number of bounds;
+// 0: it is no such value.
 size_t ppi_metrics_bounds(const char *text,
                           bool (*parse)(const char *text, uint64_t *out_us),
                           uint64_t out_ns[PPI_LIVE_MAX_BOUNDS]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions come once, whether anybody looks or not.
+// Keeps the names of definitions, which come once, whether anybody watches or
+// not.
 #include "live/live_names.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ids stand for, which the collector has to know before anybody looks.
+// The names of ids, which the collector has to know before anybody watches.
 #pragma once
 
 #include "live/live_table.h"
@@ -26,7 +26,7 @@ typedef struct ppi_live_names {
 
 pprof_status ppi_live_names_begin(ppi_live_names *names,
                                   const pprof_run_info *info);
-// Answers whether an id has another name than before.
+// True: the id has got another name.
 bool ppi_live_names_define(ppi_live_names *names,
                            const pprof_definition *definition);
 void ppi_live_names_introduce(const ppi_live_names *names,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of a row may differ by one event: what goes together is taken from
-// one of them.
+// Reads the table. Numbers of a row may differ by one event, so related numbers
+// are computed from one of them.
 #include "live/live_read.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ void ppi_live_view_clear(ppi_live_view *view) {
   *view = (ppi_live_view){.num_rows = 0};
 }
 
-// The middle of its bucket, or the greatest of all where that is less.
+// The middle of the bucket at `rank`, or the maximum if that is less.
 static uint64_t at_rank(const ppi_live_row *before, const ppi_live_row *now,
                         uint64_t rank) {
   uint64_t seen = 0;

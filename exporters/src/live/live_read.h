@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A copy of the table, by who looks. What it was copied from may be anybody's
-// malice: sizes and numbers of things are checked, texts end.
+// A watcher's copy of the table. The source is untrusted: sizes and counts are
+// checked, and texts are terminated.
 #pragma once
 
 #include <stdbool.h>
@@ -17,13 +17,13 @@ typedef struct ppi_live_view {
   size_t num_rows;
 } ppi_live_view;
 
-// Answers false when it is no table of this version, or out of memory. Clear it
-// in any case.
+// Answers false when the file is no table of this version, or out of memory.
+// Clear the view in any case.
 bool ppi_live_read(int fd, ppi_live_view *out);
 void ppi_live_view_clear(ppi_live_view *view);
 
-// What passed between two copies, `before` being the earlier one of the same
-// table, or NULL: since it was begun.
+// The change between two copies. `before` is an earlier one of the same table,
+// or NULL: since counting began.
 typedef struct ppi_live_change {
   uint64_t num, sum_ns, p50_ns, p99_ns;
 } ppi_live_change;

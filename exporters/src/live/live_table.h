@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process that is looked at shares with those who look: a file in memory
-// with one row for each stage, written by the collector, read by others with
-// pread. Rows are only added; numbers only grow, but for gauges.
+// The table that a watched process shares with watchers: a file in memory with
+// one row for each stage. The collector writes it, others read it with pread.
+// Rows are only added; numbers only grow, except gauges.
 #pragma once
 
 #include <stddef.h>
@@ -34,9 +34,10 @@ typedef struct ppi_live_row {
   uint64_t num_cut;  // without a duration: clipped, abandoned
   uint64_t sum_ns, max_ns;
   uint64_t last_end_ns;
-  // The slowest with a request since somebody last looked; an exemplar.
+  // The slowest call with a request since a watcher last read it; an exemplar.
   uint64_t slowest_ns, slowest_flow, slowest_end_ns;
-  // Durations up to each bound of the header, not cumulated; the last: beyond.
+  // Durations up to each bound of the header, not cumulated; the last counts
+  // those above.
   uint64_t within[PPI_LIVE_MAX_BOUNDS + 1];
   uint32_t fine[PPI_LIVE_NUM_FINE];  // wraps
 } ppi_live_row;
@@ -51,12 +52,13 @@ typedef struct ppi_live_open {
 
 typedef struct ppi_live_device {
   char name[32];
-  uint64_t busy_ns;      // the union of its ranges, from `begun_ns` of the
-  uint64_t until_ns;     // header up to here
-  uint64_t num_pending;  // submitted and not found finished, at the checkpoint
+  uint64_t busy_ns;   // the union of its ranges, from `begun_ns` of the
+  uint64_t until_ns;  // header up to here
+  uint64_t
+      num_pending;  // submitted and not known as finished, at the checkpoint
 } ppi_live_device;
 
-// Threads of one name are one: a pool.
+// Threads with one name are one, such as a pool.
 typedef struct ppi_live_thread {
   char name[32];
   uint64_t busy_ns;  // in outermost ranges that have ended
@@ -78,7 +80,7 @@ typedef struct ppi_live_header {
   uint64_t num_checkpoints;
   uint64_t num_events, num_beyond;  // events; of names that found no row
   uint64_t num_steps, num_items;    // of steps
-  // As pprof_stats, at the checkpoint.
+  // The fields of pprof_stats, at the checkpoint.
   uint64_t recorded, lost, late, missed, marker_cost_ns_x1000;
   uint64_t collector_cpu_ns;
   uint64_t bounds_ns[PPI_LIVE_MAX_BOUNDS];
