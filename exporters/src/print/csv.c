@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views as CSV (RFC 4180 quoting, lines end in LF): integer nanoseconds, the
-// unit appended to a column's name, nothing where a cell does not apply.
+// Prints views as CSV (RFC 4180 quoting, lines end in LF): integer nanoseconds,
+// the unit appended to a column's name, and an empty field where a cell does
+// not apply.
 #include "print/printers.h"
 
 void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name) {

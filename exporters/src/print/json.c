@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report as JSON: one shape for every view, then identity, trust, inputs.
+// Prints a report as JSON: one shape for every view, then identity, trust,
+// inputs.
 #include "print/printers.h"
 #include "view/findings_text.h"
 #include "view/view_trust.h"

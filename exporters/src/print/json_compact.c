@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report as JSON that is small enough to be read whole by whoever pays for
-// each byte: the answer, findings in their order, the first rows of where the
-// time goes. Fewer of them until it fits.
+// Prints a report as JSON that is short enough to be read whole, for readers
+// that pay for each byte. It has the answer, findings in their order, and the
+// first rows of the tables; fewer of each until it fits.
 #include <string.h>
 
 #include "event/event.h"
@@ -13,12 +13,12 @@
 enum { MOST_FINDINGS = 10, MOST_ROWS = 20, MOST_TEXT = 160, NUM_COLUMNS = 9 };
 enum { MOST_INPUTS = 4, MOST_NOTES = 4, MOST_BYTES = 8000 };
 
-// How much of each is printed.
+// The number of items printed of each kind.
 typedef struct measure {
   size_t findings, rows, inputs, notes;
 } measure;
 
-// A text of at most MOST_TEXT bytes, which ends at a character's end.
+// Cuts a text to MOST_TEXT bytes, at the end of a character.
 static void put_text(ppi_page *page, const char *text) {
   char cut[MOST_TEXT + 4];
   size_t len = strlen(text);
@@ -33,7 +33,7 @@ static void put_text(ppi_page *page, const char *text) {
   ppi_page_json(page, cut);
 }
 
-// The columns about ranks and sums are left to the whole report.
+// Columns about ranks and sums are only in the whole report.
 static void put_view(ppi_page *page, const ppi_view *view, size_t most) {
   const ppi_view_kind *kind = view->kind;
   ppi_page_format(page, "\"%s\":{\"columns\":[", kind->name);
@@ -57,7 +57,7 @@ static void put_view(ppi_page *page, const ppi_view *view, size_t most) {
   ppi_page_text(page, "]}");
 }
 
-// What is 0 is left out, but for what everybody asks.
+// Counts of 0 are left out, except the most important ones.
 static void put_trust(ppi_page *page, const ppi_figures *figures, size_t most) {
   ppi_page_format(page, "\"trust\":{\"recorded\":%llu,\"lost\":%llu",
                   (unsigned long long)figures->totals[PPI_TOTAL_RECORDED],
@@ -123,7 +123,7 @@ static void put_all(ppi_page *page, const ppi_figures *figures,
       left(figures->num_inputs, most->inputs));
 }
 
-// Rows go first, as there are more of them; then the last findings.
+// Removes rows first, as there are more of them; then the last findings.
 static bool lessen(measure *most) {
   size_t *less = most->rows > most->findings ? &most->rows
                  : most->findings            ? &most->findings

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report consists of and the forms it is written in, each list once: for
-// the report, the command line and YAML.
+// The views of a report and its formats, each list once: for the report, the
+// command line and YAML.
 #pragma once
 
-// The views in the order they are printed: `name` is called so everywhere, and
-// ppi_view_NAME is what builds it.
+// The views in the order of print. `name` is the name everywhere; ppi_view_NAME
+// builds the view.
 // clang-format off
 #define PPI_VIEWS(each) \
   each(device) \

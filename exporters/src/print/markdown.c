@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views as Markdown: one table each, of few columns, for a page that people
-// read. All columns are in CSV and JSON.
+// Prints views as Markdown: one table each, with few columns, for a page that
+// people read. CSV and JSON have all columns.
 #include <string.h>
 
 #include "print/printers.h"
@@ -18,7 +18,7 @@ static const ppi_cell *cell_at(const ppi_view *view, size_t row, size_t i) {
   return &view->cells[row * view->kind->num_columns + i];
 }
 
-// Of the first cell that is there; none where all are empty.
+// The kind of the first cell that is not empty; none where all are.
 static ppi_cell_kind kind_of(const ppi_view *view, size_t column) {
   for (size_t row = 0; row < view->num_rows; row++) {
     ppi_cell_kind kind = cell_at(view, row, column)->kind;
@@ -33,7 +33,7 @@ static bool is_taken(const markdown_table *table, size_t column) {
   return false;
 }
 
-// And, as tables do, what rows are in the order of.
+// Chooses the columns of a brief table, and the one that rows are sorted by.
 static void choose(markdown_table *table) {
   const ppi_view_kind *kind = table->view->kind;
   bool takes_all = kind->num_columns <= PPI_BRIEF_MOST;
@@ -67,7 +67,7 @@ static void put_headings(const markdown_table *table) {
   ppi_page_text(page, "\n");
 }
 
-// Markdown shows no blanks in front.
+// Markdown drops leading blanks, so the indent is written as text.
 static void put_branch(const markdown_table *table, size_t row) {
   size_t indent = table->view->rows[row].indent;
   if (!indent || !table->view->kind->put_text) return;
@@ -88,7 +88,7 @@ static void put_row(markdown_table *table, size_t row) {
   ppi_page_text(table->page, "\n");
 }
 
-// As a block of code, which no name in it can end.
+// Writes a block of code that no name in it can end.
 static void put_as_it_is(ppi_page *page, const ppi_page *note) {
   const char *end = note->bytes ? note->bytes + note->len : NULL;
   for (const char *at = note->bytes; at < end;) {

@@ -15,13 +15,13 @@ void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name);
 // Members of an object.
 void ppi_json_put_columns(ppi_page *page, const ppi_view *view);
 void ppi_json_put_rows(ppi_page *page, const ppi_view *view);
-// `found`: how findings are looked for; NULL: they are not.
+// `found`: how findings are searched; NULL: not at all.
 void ppi_json_put(ppi_page *page, const ppi_figures *figures,
                   const ppi_view *views, size_t num_views,
                   const ppi_report_options *found);
 
-// At most 8000 bytes of it, the answer's view being `view` (NULL: there
-// is none); what is left out is counted. Errors: NO_MEMORY.
+// Writes at most 8000 bytes. `view` has the answer (NULL: there is none). The
+// rest is counted as left out. Errors: NO_MEMORY.
 pprof_status ppi_json_put_compact(ppi_page *page, const ppi_figures *figures,
                                   const ppi_view *view,
                                   const ppi_findings_options *options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of views, the way from a report and a list of names to a stream, and
-// which format is printed by what.
+// Builds the views that a list of names asks for, and prints them to a stream
+// in a format.
 #include "print/report_print.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ ppi_report_style ppi_report_usual_style(const char *views,
   return is_for_people && !views ? PPI_STYLE_ANSWER : PPI_STYLE_PADDLE;
 }
 
-// JSON of all tables has the answer and the findings, too.
+// JSON of all tables includes the answer and the findings.
 static bool wants_answer(const ppi_report_options *options,
                          ppi_report_format format) {
   if (options->views)
@@ -202,7 +202,7 @@ static void put_view(ppi_page *page, const ppi_view *view,
     ppi_table_put(page, view, options);
 }
 
-// What has one line of trust says what else there is.
+// A style with one line of trust names what else there is.
 static const char *more_of(const ppi_report_options *options) {
   if (options->style == PPI_STYLE_ANSWER)
     return "--tree, --view stages,requests,interference, --style paddle, "
@@ -237,7 +237,8 @@ static void put_trust(ppi_page *page, const ppi_figures *figures,
   ppi_page_wrapped(page, more, strlen("More: "));
 }
 
-// Reasons of text tables stand line by line; all else has a blank line behind.
+// In text tables one reason follows another line by line. A blank line follows
+// everything else.
 static void put_for_people(ppi_page *page, const ppi_figures *figures,
                            const ppi_view *views, size_t num_views,
                            const ppi_report_options *options,

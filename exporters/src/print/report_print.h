@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of views, and the way from a report and a list of names to a stream.
+// The list of views, and how views of a report are printed to a stream.
 #pragma once
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ void ppi_print_view(ppi_page *page, const ppi_view *view,
 // ppi_report_format_of: the format called `name`; the first where none is.
 ppi_report_format ppi_report_format_of(const char *name);
 
-// ppi_report_usual_style is that of a print for which none is named.
+// ppi_report_usual_style is the style of a print that names none.
 ppi_report_style ppi_report_usual_style(const char *views,
                                         ppi_report_format format);
 // ppi_report_columns appends the names of columns of a style, or of `views`:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views as text tables in Paddle's layout: left-aligned columns, rules of
-// dashes, titles centred in dashes. Where the page has no room for the layout
-// each cell has a column, and the least important are left out.
+// Prints views as text tables in Paddle's layout: left-aligned columns, rules
+// of dashes, titles centred in dashes. On a narrow page each cell has a column,
+// and the least important ones are left out.
 #include <string.h>
 
 #include "base/base.h"
@@ -65,7 +65,7 @@ static void add_column(table *to, const ppi_table_column *layout,
   to->columns[to->grid.num_columns++] = *column;
 }
 
-// As wide as Paddle has it, or as its texts are.
+// Sets the width of each column: Paddle's, or that of its texts.
 static void lay_out(table *to, bool is_narrow) {
   const ppi_view *view = to->view;
   const ppi_table_column more = {view->more, MORE_WIDTH, view->more_cell, 1};
@@ -88,7 +88,7 @@ static void lay_out(table *to, bool is_narrow) {
   }
 }
 
-// Some columns have a name in the layout alone. NULL: it has none.
+// The name of a column, or its heading in the layout; NULL: it has none.
 static const char *name_of(const ppi_view_kind *kind, size_t column) {
   const char *name = kind->columns[column].name;
   for (size_t i = 0; i < kind->num_table_columns && !name; i++)
@@ -98,7 +98,7 @@ static const char *name_of(const ppi_view_kind *kind, size_t column) {
   return name;
 }
 
-// "share (%)"; times are in the unit that the title says.
+// A heading such as "share (%)"; the title has the unit of times.
 static const char *heading_of(table *to, size_t at) {
   const ppi_column *column = &to->view->kind->columns[at];
   const char *name = name_of(to->view->kind, at);
@@ -128,7 +128,7 @@ static void take_apart(table *to) {
   bool has_named = has_asked(to);
   to->is_laid_out = false;
   to->grid.num_columns = 0;
-  // Headings point into it.
+  // Reserves room for headings, which point into this page.
   for (size_t i = 0; i < kind->num_columns; i++)
     if (name_of(kind, i)) heading_of(to, i);
   to->headings.len = 0;
