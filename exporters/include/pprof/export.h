@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What others can read: Chrome traces of events; tables, JSON and CSV of
+// Output for other programs: Chrome traces of events; tables, JSON and CSV of
 // reports.
 //
 // The three report writers take `views`, names joined by commas such as
@@ -19,11 +19,11 @@
 PPROF_BEGIN_C_
 
 // pprof_chrome_writer_create makes a sink that writes a Chrome trace (for
-// Perfetto or chrome://tracing) to `path`, compressed when the name ends in
-// ".gz". In the end it replaces what has that name, as a log does not. In a
-// session a thread of its own writes the file and opens a pipe, which waits for
-// its reader: the stop waits 10 s for that thread, and what has found no room
-// meanwhile (see pprof_sink.ready) is counted. From a log the reader waits.
+// Perfetto or chrome://tracing) to `path`, compressed if the name ends in
+// ".gz". Unlike a log, the trace finally replaces a file of that name. In a
+// session its own thread writes the file, and opens a pipe, which waits for its
+// reader. The stop waits 10 s for that thread; events without room meanwhile
+// (see pprof_sink.ready) are counted. From a log the reader waits.
 //
 // Errors: IO: the file cannot be made; NO_MEMORY.
 // Owns:   the caller owns `*out`, until a session takes it.

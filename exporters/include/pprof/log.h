@@ -11,13 +11,11 @@
 PPROF_BEGIN_C_
 
 // pprof_log_writer_create makes a sink that writes the log `path`. Until the
-// session stops the file is `path`.part. Nothing is replaced: where something
-// has one of the two names, be it a log of another run, its .part or a pipe,
-// both get a number ("x.1.pplog" for "x.pplog"), the first that is free, and
-// the run's info says what name was taken. Whatever happens to the process,
-// what was recorded can be recovered from the .part and the session's spool. A
-// sink that finished one run takes another, which goes behind it in the same
-// file.
+// session stops the file is `path`.part. Nothing is replaced: if a log of
+// another run, its .part or a pipe has one of the two names, both get the first
+// free number ("x.1.pplog" for "x.pplog"), and the run's info has the new name.
+// If the process dies, the .part and the session's spool have all records. A
+// sink that finished one run takes another, which follows it in the same file.
 //
 // Errors: IO: the file cannot be made, or `path` is a device or one of this
 //         user's folders; NO_MEMORY.
@@ -26,12 +24,11 @@ PPROF_BEGIN_C_
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_log_writer_create(const char *path, pprof_sink **out, pprof_error *error);
 
-// pprof_log_read delivers the log `path`, or its unfinished .part, to `sink`,
-// on the calling thread: begin to finish, then again for each further run that
-// the log holds. A sink that takes one run answers BUSY to the second begin,
-// which ends the reading. Damage in one run leaves the others as they are.
-// Segments of one run (a log that was rotated) that stand one behind the other
-// are one run.
+// pprof_log_read delivers the log `path`, or its unfinished .part, to `sink` on
+// the calling thread: begin to finish, and again for each further run in the
+// log. A sink for one run answers BUSY to the second begin, which ends the
+// reading. Damage in one run leaves the others as they are. Consecutive
+// segments of one run (a rotated log) are one run.
 //
 // Errors: IO: missing or unreadable; INVALID: not a log; VERSION: written by a
 //         newer version, after the runs before that one; CORRUPT: damaged,

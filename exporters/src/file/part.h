@@ -60,7 +60,7 @@ void ppi_part_clear(ppi_part *part, bool remove);
 // name: in a shared folder another user may have put it there, to be
 // overwritten or read. -1 and errno; EEXIST: it is no such file.
 int ppi_part_create(const char *path);
-// Whether `path` is a link of a user who is neither this one nor root.
+// True: `path` is a link of a user other than this one and root.
 bool ppi_part_is_foreign_link(const char *path);
 
 // True: another process writes the file. Else this locks it until it is closed.
