@@ -51,8 +51,7 @@ PPROF_BEGIN_C_
 PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
                                                    pprof_error *error);
 
-// pprof_window is a capture window that is complete: its device times are
-// known.
+// pprof_window is a complete capture window, with its device times.
 typedef struct pprof_window {
   size_t size;  // sizeof(pprof_window), as the library knows it
   uint32_t index;
@@ -62,13 +61,13 @@ typedef struct pprof_window {
   const char *log;
 } pprof_window;
 
-// pprof_start_options is what a program may say in code; zero in a field leaves
-// it to the configuration.
+// pprof_start_options are settings in code; a field of zero leaves the setting
+// to the configuration.
 typedef struct pprof_start_options {
   size_t size;              // sizeof(pprof_start_options)
   const char *config_path;  // as pprof_start takes it
-  // Instead of the file's `capture`, also where that changes while the program
-  // runs; PPROF_SET="capture=..." goes before it.
+  // Replaces `capture` of the file, also when that changes while the program
+  // runs. PPROF_SET="capture=..." overrides it.
   const pprof_schedule *schedule;
   // Called for each window; `window` and all in it are borrowed for the call.
   void (*on_window)(void *user, const pprof_window *window);
@@ -79,10 +78,10 @@ typedef struct pprof_start_options {
 } pprof_start_options;
 
 // pprof_start_with is pprof_start for a program that decides in code when to
-// record, and that gets each window. What the environment says goes before
-// `options`, these before the file. `on_window` is called as a function given
-// to pprof_session_on_window is, for the windows of this process: forked
-// children keep the schedule and the logs, and call nothing.
+// record, and that gets each window. The environment overrides `options`, which
+// override the file. `on_window` is called as by pprof_session_on_window, for
+// windows of this process: forked children keep the schedule and the logs, and
+// call nothing.
 //
 // Errors:  as pprof_start; INVALID: `options->size` is not set, or the schedule
 //          is none; CONFIG: `window_log` is no path with %w. A session that
@@ -105,9 +104,9 @@ typedef struct pprof_start_options {
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_start_with(const pprof_start_options *options, pprof_error *error);
 
-// pprof_stop stops what pprof_start started and finishes its files. With
-// nothing started it answers OK. On success `error` is "", or says in words
-// that the log has another name than was asked for: there was one already.
+// pprof_stop stops the session of pprof_start and finishes its files. With
+// nothing started it answers OK. On success `error` is "", or states that the
+// log has another name than was asked for, because that was taken.
 //
 // Without it the end of the process stops, by `exit` or a return from `main`:
 // behind the program's atexit handlers, for `exit_wait` of the configuration at
