@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations: what `start` takes, and what a child has in the place of its parent's files."""
+"""Reads what `start` takes, and makes the configuration of a child with files of its own."""
 import json
 import os
 import re
@@ -15,7 +15,7 @@ _FILES = {"output": "pprof.%h.%p.pplog", "flight_recorder.output": "", "metrics.
 
 
 def as_yaml(value):
-    """In the short form of YAML, which is JSON but for its quotes: `5ms` is a duration without."""
+    """YAML in its short form: JSON, with durations such as `5ms` unquoted."""
     if isinstance(value, dict):
         return "{%s}" % ", ".join("%s: %s" % (as_yaml(key), as_yaml(item))
                                   for key, item in value.items())
@@ -41,8 +41,8 @@ def as_config(config):
 
 
 def leads_into_proc(path):
-    """Whether `path` goes by a descriptor's number (/dev/stdin, /dev/fd/3), which another file may
-    have later."""
+    """True: `path` leads to a descriptor's number (/dev/stdin, /dev/fd/3), later perhaps another
+    file."""
     for _ in range(40):
         folder = os.path.dirname(path)
         if path.startswith("/proc/") or (os.path.realpath(folder) + "/").startswith("/proc/"):
@@ -59,7 +59,7 @@ def _blank(match):
 
 
 def _keys(text):
-    """Of YAML the outermost keys, each with the text that it stands for."""
+    """The outermost keys of YAML, each with its text."""
     shown = _HIDDEN.sub(_blank, text)
     if shown.lstrip()[:1] == "{":
         shown = shown.replace("{", ",", 1)
@@ -80,7 +80,7 @@ def _keys(text):
 
 
 def settings():
-    """PPROF_SET, with a mapping's keys by themselves."""
+    """PPROF_SET, with the keys of a mapping as single settings."""
     words, found, at = os.environ.get("PPROF_SET", ""), {}, 0
     shown = _HIDDEN.sub(_blank, words)
     for end in [match.start() for match in re.finditer(";", shown)] + [len(words)]:

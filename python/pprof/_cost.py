@@ -9,8 +9,8 @@ from ._report import Report, _tool
 
 
 class Cost:
-    """Totals as attributes, of nodes the rows, and the table as a text. `at_least` names the totals
-    of which not all is known."""
+    """Totals are attributes, the rows nodes, and the table a text. `at_least` names the totals that
+    are lower bounds."""
     __slots__ = ("at_least", "elementwise_flops", "flops", "input_bytes", "macs", "nodes", "notes",
                  "output_bytes", "parameter_bytes", "parameters", "rows", "table", "weight_bytes")
 
@@ -44,7 +44,7 @@ def _of_file(path, dims):
 
 
 def _missing(error):
-    """The package that an import somewhere below did not find."""
+    """The package that some import failed to find."""
     while error is not None:
         if isinstance(error, ImportError) and error.name:
             return error.name.partition(".")[0]
@@ -76,9 +76,9 @@ def _of_module(module, args, kwargs):
 
 
 def cost(model, *args, **kwargs):
-    """What a model computes: parameters, MACs, FLOPs, bytes, see docs/cost.md. An ONNX file, with
-    keywords as sizes of its dimensions; or a module of PyTorch with its inputs, whatever they nest,
-    which is exported for it.
+    """The cost of a model: parameters, MACs, FLOPs, bytes, see docs/cost.md. The model is an ONNX
+    file, with keywords as sizes of its dimensions, or a module of PyTorch with its (nested) inputs,
+    which is exported.
 
     Raises Error in pprof-report's words, and what the export raises."""
     if isinstance(model, (str, bytes, os.PathLike)):

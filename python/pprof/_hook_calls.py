@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hooks.py puts in the place of functions: markers whose name has fields of the arguments,
-and the adapters that a row names by `by=`."""
+"""Replaces functions for hooks.py: markers with fields of the arguments in their names, and the
+adapters that a row names by `by=`."""
 import contextvars
 import functools
 import importlib
@@ -20,13 +20,13 @@ _flow, _range_flow, _step = _c.flow, _c.range_flow, _c.step
 measure_markers()  # the session may begin with a marker, without a start
 _FIELD = re.compile(r"\{(#?)([^{}#.]+)((?:\.[^{}.]+)*)\}")
 _numbers = itertools.count(1)
-_request = contextvars.ContextVar("pprof_request", default=0)  # that this task or thread serves
+_request = contextvars.ContextVar("pprof_request", default=0)  # of this task or thread
 
 
 # ---- names ----
 
 def _getter(match, names):
-    """What a field stands for: a function of the arguments. LookupError: there is none."""
+    """The function of the arguments that gives a field. LookupError: there is none."""
     counts, first, rest = match[1], match[2], match[3].split(".")[1:]
     place = int(first) if first.isdigit() else names.index(first) if first in names else None
     if place is None:
@@ -60,7 +60,7 @@ def _namer(text, function):
 # ---- calls ----
 
 class _Opened:
-    """A range that may end anywhere, and serves the request of its task."""
+    """A range that may end anywhere and serves the request of its task."""
     __slots__ = ("_number",)
 
     def __init__(self, site, request=0):
@@ -77,7 +77,7 @@ class _Opened:
 
 
 class _Hooked(_Decorator):
-    """As a Range decorates, with names of the arguments."""
+    """Decorates as a Range does, with names from the arguments."""
     __slots__ = ("_name", "_category", "_namer", "_begins")
 
     def __init__(self, name, category, function, begins=False):
@@ -116,7 +116,7 @@ _turned = False
 
 
 def _turn():
-    """A row's function begins a step: the one before has ended."""
+    """Begins a step when a row's function is called; the step before has ended."""
     global _turned
     if _turned:
         _step(0)
@@ -129,7 +129,8 @@ def marked(function, rule):
 
 
 def outermost(function, rule):
-    """As `marked`, of nested calls on a thread the outermost alone; all are plain functions."""
+    """As `marked`, but only for the outermost of nested calls on a thread; all are plain
+    functions."""
     inner, local = marked(function, rule), threading.local()
 
     @functools.wraps(function)
@@ -155,8 +156,8 @@ def once(function, remove):
 
 
 def wrap(function, rule):
-    """What stands in the place of `function` by `rule`. LookupError, ImportError, AttributeError,
-    TypeError: it cannot be done."""
+    """The replacement of `function` by `rule`. LookupError, ImportError, AttributeError, TypeError:
+    it cannot be made."""
     rows = getattr(function, "__pprof_rows__", ())
     if rule.name in rows:  # by the environment's hooks and by the program's
         return function
@@ -173,7 +174,7 @@ def wrap(function, rule):
 # ---- adapters ----
 
 def _torch_module(function, rule):
-    """Modules call modules; a compiler that traces them must not find a marker."""
+    """Marks modules that call modules; a compiler that traces them must not find a marker."""
     import torch
     outer = outermost(function, rule)
 
@@ -194,7 +195,7 @@ def _torch_optimizer(function, rule):
 
 
 def _number_of(headers):
-    """Of a W3C traceparent's context, else a number that no other process gives."""
+    """The number of a W3C traceparent, else one that is unique among processes."""
     for name, value in headers:
         if name == b"traceparent":
             return _c.flow_traceparent(value) or _next_number()
@@ -214,7 +215,7 @@ def _scope_of(args):
 
 
 def _asgi(function, rule):
-    """A server's or an application's call for each connection: of HTTP each is a request."""
+    """Marks a server's or an application's call for each connection; each HTTP one is a request."""
     @functools.wraps(function)
     async def call(*args, **kwargs):
         scope = _scope_of(args) if _markers._epoch.value and not _request.get() else {}
@@ -232,8 +233,8 @@ def _asgi(function, rule):
 
 
 def _pool_submit(function, rule):
-    """A pool's `submit`: what waits in its queue, and each task, serve the request of the task
-    that submits them."""
+    """Marks a pool's `submit`: the wait in the queue and the task serve the request of the
+    submitting task."""
     @functools.wraps(function)
     def submit(self, task, /, *args, **kwargs):
         if not _markers._epoch.value:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adapters of servers, which data files name with `by=._hook_servers:...`: requests, tokens and
-counters out of what functions take and answer. An attribute that a version lacks leaves out what
-needs it."""
+"""Adapters of servers, which data files name with `by=._hook_servers:...`. They make requests,
+tokens and counters from arguments and results. Without an attribute, as in some versions, the
+markers that need it are left out."""
 import functools
 import hashlib
 import inspect
@@ -26,7 +26,7 @@ def _request_of(kind, name):
 
 
 def _begin(kind, name, tokens, arrived=None):
-    """`arrived`: by time.time()."""
+    """Begins a request; `arrived` is by time.time()."""
     if (kind, name) in _open:
         return
     if arrived is not None:
@@ -41,9 +41,9 @@ def _end(kind, name):
 
 
 def _with(before=None, after=None, is_timed=False):
-    """An adapter that calls these with the arguments, `after` with the result in front, outside of
-    the row's range; a row named `-` has none. With `is_timed` the result is a pair: when the call
-    began, and its result."""
+    """An adapter that calls these with the arguments, `after` with the result first, outside of the
+    row's range; a row named `-` has none. With `is_timed` the result is a pair: the begin of the
+    call, and its result."""
     def adapter(function, rule):
         inner = function if rule.name == "-" else marked(function, rule)
 
@@ -63,7 +63,7 @@ def _with(before=None, after=None, is_timed=False):
 
 
 def _try(function, *args):
-    """The server goes on without what cannot be known of it."""
+    """Ignores what fails: the server goes on."""
     try:
         function(*args)
     except Exception:
@@ -170,7 +170,7 @@ transformers_finish = _with(after=_batch_done)
 # ---- Ray Serve ----
 
 def ray_request(function, rule):
-    """What proxies, routers and replicas do for a request, whose id stands first or in what does."""
+    """Marks the request of a proxy, router or replica; its id is the first argument or in it."""
     row = _Hooked(rule.name, rule.category, function)
 
     def opened(args, kwargs):

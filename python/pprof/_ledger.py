@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the interpreter itself takes: garbage collections and imports as ranges, what holds an event
-loop, and torch's recompiles and allocator retries as counters.
+"""Records the interpreter's own time: garbage collections and imports as ranges, callbacks that
+block an event loop, and torch's recompiles and allocator retries as counters.
 
 Installed where PPROF_LEDGER is set, as `pprof-report run` does. It records while a session runs
 and starts none. docs/production.md says what becomes of it.
@@ -15,7 +15,7 @@ from . import _markers
 from ._library import functions as _c, is_disabled
 
 GARBAGE, IMPORT, LOOP = "Garbage", "Import", "EventLoop"  # categories
-HELD_NS = 10_000_000  # from here on a callback holds its loop
+HELD_NS = 10_000_000  # a longer callback blocks its loop
 EARLY_NS, MOST_EARLY = 10_000_000, 64  # imports before a session that are kept for it
 EVERY_NS = 1_000_000_000  # torch's counters
 
@@ -26,8 +26,8 @@ _next_ns = 0
 
 
 def _records():
-    """Whether a session records. The epoch alone may be that of a process which sleeps until its
-    first marker: the ledger wakes none."""
+    """True: a session records. The epoch alone may be that of a process that sleeps until its first
+    marker: the ledger must not wake it."""
     if not _c.epoch.value or not _c.session_current():
         return False
     while _early:
@@ -39,7 +39,7 @@ def _records():
 # ---- collections ----
 
 def _collected(phase, info):
-    """gc.callbacks; on the thread that collects, inside of whatever it was at."""
+    """A function for gc.callbacks; it runs on the collecting thread, inside its current range."""
     tokens = _state.__dict__.setdefault("tokens", [])
     if phase == "start":
         site = _records() and _markers._site("gc generation %d" % info["generation"], GARBAGE)
@@ -60,7 +60,7 @@ def _timed_import(exec_module):
     def timed(self, module):
         package = getattr(module, "__name__", "?").partition(".")[0]
         packages = _state.__dict__.setdefault("packages", [])
-        if package in packages or package == own:  # parts of it are in its time
+        if package in packages or package == own:  # its time includes its parts
             return exec_module(self, module)
         token, before = None, _now()
         if _records():
@@ -109,7 +109,7 @@ def _watch_loops(events):
 
     def timed(self, run=run, now=_now):
         before = now()
-        run(self)  # what a callback raises is its loop's
+        run(self)  # its loop handles what a callback raises
         took = now() - before
         if took >= HELD_NS and _records():
             _markers.count("loop:" + _name_of(self), took / 1e6, category=LOOP)
@@ -161,7 +161,8 @@ def _torch_counters(torch):
 
 
 def per_step():
-    """Once a step, by pprof.step: torch is asked once a second, where the program has loaded it."""
+    """pprof.step calls this once a step. It asks torch once a second, if the program has loaded
+    it."""
     global _next_ns
     torch = sys.modules.get("torch")
     now = _now()
@@ -170,7 +171,7 @@ def per_step():
     _next_ns = now + EVERY_NS
     try:
         _torch_counters(torch)
-    except Exception:  # another version's insides
+    except Exception:  # the internals of another version
         pass
 
 

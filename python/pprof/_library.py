@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds libpprof, checks that it fits, and has its functions ready to be called.
+"""Finds libpprof, checks its version, and prepares its functions.
 
-Markers go through PyDLL, which keeps the interpreter's lock: they never wait, and to give the lock
-away would cost more than they do. What may wait (start, stop, opening a device) goes through CDLL.
+Markers go through PyDLL, which keeps the interpreter's lock: they never wait, and to release
+the lock would cost more than they do. Calls that may wait (start, stop, opening a device) go
+through CDLL.
 """
 import ctypes
 import os
@@ -14,7 +15,7 @@ OFF = ("0", "false", "off", "no")
 
 
 class Error(Exception):
-    """A call that the library refused: its words, and its number in `status`."""
+    """A call that the library refused: its message, and its number in `status`."""
 
     def __init__(self, message, status=0):
         super().__init__(message)
@@ -100,7 +101,7 @@ SINK_WINDOW = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, c
 
 
 class SinkFields(ctypes.Structure):
-    """pprof_sink. Called from here: destroy; given from here: the others, but what is NULL."""
+    """pprof_sink. Python calls destroy and sets the other fields, unless they are NULL."""
     _fields_ = [("size", ctypes.c_size_t), ("begin", SINK_CALL), ("define", SINK_CALL),
                 ("events", SINK_BATCH), ("checkpoint", SINK_CALL), ("window", SINK_WINDOW),
                 ("finish", SINK_CALL), ("kept", ctypes.c_void_p),
@@ -122,8 +123,8 @@ def _opened(name, mode=os.RTLD_NOW):
 
 
 def _in_process():
-    """The library that is here already, of which the process must have no second: that of the
-    program itself, or one that another library (NVTX injection) has brought."""
+    """The library that this process has already, as it must not have two: the program's own, or
+    that of NVTX injection."""
     program = ctypes.PyDLL(None)
     try:
         ctypes.c_uint32.in_dll(program, "pprof_epoch_")
@@ -170,7 +171,7 @@ def _numbers(version):
 
 
 def _check(version, where):
-    """A library serves packages of its major version that are not newer than itself."""
+    """Refuses a package of another major version, or newer than the library."""
     try:
         has, needs = _numbers(version), _numbers(VERSION)
         fits = has[0] == needs[0] and has >= needs
@@ -265,7 +266,8 @@ class Functions:
 
 
 class NoFunctions:
-    """Stands in with PPROF_ENABLE=0. Its epoch is 0 for ever, so that markers call nothing."""
+    """Replaces the functions with PPROF_ENABLE=0. Its epoch is always 0, so markers call
+    nothing."""
     where, epoch = None, Nothing()
 
     def __getattr__(self, name):
@@ -280,11 +282,11 @@ functions = NoFunctions() if is_disabled() else Functions(*_find())
 
 
 def library_path():
-    """Where the library in use was found; None when PPROF_ENABLE=0 had it left out."""
+    """The path of the library; None: PPROF_ENABLE=0 left it out."""
     return functions.where
 
 
 def raise_status(status, error):
-    """Raises what a call answered, in the library's words."""
+    """Raises the error of a call, with the message of the library."""
     if status:
         raise Error(error.text.decode("utf-8", "replace") or "status %d" % status, status)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranges, marks and counters.
 
-A `with` in a plain function is pushed and popped on its thread. In a coroutine or a generator,
-whose frame may rest while others of the thread run, it is a range that may end anywhere: which of
-the two is seen from the frame that the `with` stands in.
+A `with` in a plain function is pushed and popped on its thread. The frame of a coroutine or a
+generator may be suspended while others of the thread run: there a `with` is a range that may end
+anywhere. The frame of the `with` decides between the two.
 """
 import contextlib
 import ctypes
@@ -47,14 +47,15 @@ _warned = set()  # arguments that a refused number was warned of for
 
 
 def strict(on=True):
-    """From now on a number that makes no sense raises, TypeError or ValueError, whether something
-    records or not: for tests. Otherwise it is counted, and warned of once for each argument."""
+    """From now on an invalid number raises TypeError or ValueError, whether a session records or
+    not: for tests. Otherwise it is counted, with one warning for each argument."""
     global _strict
     _strict = bool(on)
 
 
 def _refuse(argument, error):
-    """No program that ran without the profiler ends with it. Who calls has C count what it lost."""
+    """Counts and warns instead of raising: profiling must not end a program. In C the caller counts
+    the loss."""
     if _strict:
         raise error from None
     if not _epoch.value or argument in _warned:
@@ -92,7 +93,7 @@ def _category_number(name):
 
 
 def _stays(key):
-    """The second time that it is met a name is one that comes again."""
+    """True: the name was used before, and is expected again."""
     if len(_sites) >= NAMES:
         return False
     if key in _met:
@@ -104,8 +105,8 @@ def _stays(key):
 
 
 def _make_site(name, category):
-    """Markers do not look at a site when they have returned: one that does not stay serves the one
-    call, and its name keeps its place in the session only while it is used."""
+    """Markers do not use a site after they return. A site for a rare name therefore serves one
+    call, and the name has its place in the session only while it is used."""
     number = 0 if category is None else _category_number(_words_of(category))
     key = name if category is None else (name, category)
     site = Site(_text(name), number)
@@ -131,8 +132,8 @@ _MANAGER_ENTER = contextlib._GeneratorContextManager.__enter__.__code__
 
 
 def _rests(frame):
-    """Whether the `with` that this frame enters may rest. An ExitStack's is its caller's; so is
-    that of a generator made a context manager, which goes on when the caller's block ends."""
+    """True: the frame with this `with` may be suspended. An ExitStack's frame is its caller's, and
+    so is that of a generator as context manager, which goes on when the caller's block ends."""
     while frame is not None:
         code, caller = frame.f_code, frame.f_back
         if code is _STACK_ENTER:
@@ -146,9 +147,9 @@ def _rests(frame):
 
 
 def _find(opened, frame):
-    """The entry of `opened` that `frame` has made, else the latest: enter and exit can be called
-    from different places, and one object can be open in several. Where another thread has just
-    taken the latest, an entry of nothing."""
+    """The entry of `opened` made by `frame`, else the latest: enter and exit can be called from
+    different places, and one object can be open several times. An empty entry if another thread has
+    just taken the latest."""
     for entry in reversed(opened[:]):
         if entry[0] is frame or entry[0] == id(frame):
             return entry
@@ -168,8 +169,8 @@ def _take(opened, frame):
 
 
 def _integer(name, value, least, most):
-    """The int that `value` is, NumPy's among them; None: refused. ctypes would take one that is out
-    of range modulo the size of its type."""
+    """The int of `value`, also of NumPy's; None: refused. ctypes would take one out of range modulo
+    the size of its type."""
     try:
         number = operator.index(value)
     except Exception:
@@ -186,7 +187,7 @@ def _short(number):
 
 
 def _real(name, value):
-    """What C makes of `value`: no texts, which float() takes. None: refused."""
+    """The float of `value`, but not of texts, which float() takes. None: refused."""
     try:
         return ctypes.c_double(value).value
     except OverflowError:
@@ -364,7 +365,7 @@ class Range(_Decorator):
 
 
 class _Recording:
-    """Stands for the epoch while something records."""
+    """Replaces the epoch while a session records."""
     value = 1
 
 
@@ -373,8 +374,8 @@ _NAMES_OF_RANGE = ("_epoch", "_scope_push", "_scope_pop", "_sites", "_byref", "_
 
 
 def wrapper_ns():
-    """What Python takes of a marker, in ns: the least of some runs of a range whose calls of the
-    library do nothing. Other threads do not see that: the methods have names of their own."""
+    """Python's part of a marker's cost in ns: the least of some runs of a range with library calls
+    that do nothing. Its methods have names of their own, so other threads are not affected."""
     names = {name: globals()[name] for name in _NAMES_OF_RANGE}
     site = _byref(Site(b"", 0))
     names.update(_epoch=_Recording, _scope_push=_c.no_push, _scope_pop=_c.no_pop, _sites={"": site})
@@ -450,8 +451,7 @@ class DeviceRange(_Decorator):
 
 
 class Begun:
-    """A range that ends where `end` is called, on any thread; at the latest when nothing refers to
-    it any more."""
+    """A range that ends with `end`, on any thread; at the latest when nothing refers to it."""
     __slots__ = ("_number",)
 
     def __init__(self, number):
@@ -489,7 +489,7 @@ class Begun:
 
 
 def begin(name, category=None):
-    """Begins a range that any thread may end: `.end()` of what it answers."""
+    """Begins a range; `.end()` of the result ends it, on any thread."""
     return Begun(_range_begin(_site(name, category)) if _epoch.value else 0)
 
 
@@ -497,7 +497,7 @@ _WORK_SIZE, _INFINITY = ctypes.sizeof(WorkAmount), float("inf")
 
 
 def _amount(flops, items, bytes, params, tokens):
-    """What C takes; None: refused."""
+    """The amount as C takes it; None: refused."""
     if tokens:
         if items:
             return _refuse("tokens", TypeError("tokens are items: state one of them"))
@@ -524,7 +524,7 @@ def _refuse_amounts(amounts):
 
 
 def _flow_number(number):
-    """0, which C counts as lost: refused."""
+    """A flow number; 0, which C counts as lost: refused."""
     if number.__class__ is int and 0 < number <= MOST_FLOW:
         return number
     return _integer("number", number, 1, MOST_FLOW) or 0
@@ -548,8 +548,8 @@ def _give_work(target, amount):
 
 
 def _resting_range(frame):
-    """The innermost range of the coroutine or generator that `frame` is of, or of what awaits it;
-    0: none."""
+    """The innermost range of the coroutine or generator of `frame`, or of one that awaits it; 0:
+    none."""
     while frame is not None and frame.f_code.co_flags & _RESTS:
         numbers = _resting.get(id(frame))
         if numbers:
@@ -617,8 +617,8 @@ def thread_name(name):
 
 
 def name_object(thing, name):
-    """Names what threads wait for, where `waits` is recorded: a lock of threading or of a
-    condition or queue, or an address."""
+    """Names an object that threads wait for, where `waits` is recorded: a lock of threading, of a
+    condition or of a queue, or an address."""
     for inner in ("mutex", "_lock"):  # of a queue; of a condition
         thing = getattr(thing, inner, thing)
     if not isinstance(thing, int):
@@ -647,8 +647,8 @@ def _cuda_device_at(index):
 
 
 def _known_stream(stream):
-    """(index of its device, or None for the current one; handle) of what a program calls a stream.
-    Handle 1 is the legacy default stream's second name."""
+    """(device index, or None for the current device; handle) of a program's stream. Handle 1 is a
+    second name of the legacy default stream."""
     index, handle = None, None
     if isinstance(stream, int) and not isinstance(stream, bool):
         handle = stream
@@ -665,8 +665,8 @@ def _known_stream(stream):
 
 
 def _torch_handle(torch):
-    """The handle of torch's current stream on the current device; torch is not made to start CUDA.
-    The first way takes a tenth of the time of the second, which is the documented one."""
+    """The handle of torch's current stream on the current device, without starting CUDA. The first
+    way takes a tenth of the time of the second, documented one."""
     cuda = getattr(torch, "cuda", None)
     if cuda is None or not cuda.is_initialized():
         return 0
@@ -691,6 +691,6 @@ def _device_and_handle(stream):
 
 
 def stream_name(name, stream=None):
-    """Names the row of a stream; before the start it also has its device's events ready."""
+    """Names the row of a stream. Before the start it also prepares the events of its device."""
     device, handle = _device_and_handle(stream if stream is None else _known_stream(stream))
     _c.stream_name(device, handle, _text(name))

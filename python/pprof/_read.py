@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log as tables of buffers: a sink, called by the library's reader of logs on this thread.
+"""Reads a log into tables of buffers, by a sink that the library calls on this thread.
 
-What events have as it is told goes into a column by a copy of bytes for each batch, which is
-borrowed; ids become rows of the tables that explain them.
+Fields of events go into columns by one copy of bytes for each batch, which is borrowed. Ids become
+rows of the tables that explain them.
 """
 import ctypes
 import os
@@ -14,7 +14,7 @@ from ._library import (CpuUse, ErrorText, EventFields, SINK_BATCH, SINK_CALL,
                        SINK_WINDOW, SinkFields, WorkAmount, functions as _c, raise_status)
 from ._report import _last_log
 
-_CORRUPT = 6  # what is readable was delivered
+_CORRUPT = 6  # the readable part was delivered
 _SITE, _CATEGORY, _LANE, _DEVICE, _STREAM, _ATTRIBUTE = range(1, 7)
 _ALL_LANES = 0xffffffff
 _ASYNC = 32
@@ -45,7 +45,7 @@ _TABLES = {
     "capture": {"run": "I", "number": "I", "start_ns": "Q", "end_ns": "Q"},
     "total": {"run": "I", "name": "", "value": "Q"},
 }
-# Of each kind of event its table, and the fields that columns of another name hold.
+# The table of each kind of event, and fields with another column name.
 _KINDS = {
     1: ("host_range", {"step": "value", "capture": "window"}),
     2: ("device_range", {"submit_ns": "start_ns", "submitted_ns": "end_ns",
@@ -76,8 +76,8 @@ def _text(value):
 
 
 class _Rows(dict):
-    """The rows, from 1, that a run's ids of one kind stand for now; one that nobody has defined
-    gets a row when it is met."""
+    """The row, from 1, of each id of one kind in a run; an undefined id gets a row at its first
+    use."""
 
     def __init__(self, run, defined, zero_is_none):
         super().__init__({0: 0} if zero_is_none else {})
@@ -110,7 +110,7 @@ def _bytes_of(batch):
 
 
 class _Reader:
-    """The sink. What is raised in it ends the reading, and is raised again behind it."""
+    """The sink. An exception in it ends the reading and is raised again afterwards."""
 
     def __init__(self):
         self.tables = Tables((name, {column: array(code) if code else []
@@ -200,7 +200,7 @@ class _Reader:
                 self._add("total", self._run, name, value)
 
     def _name(self):
-        """Definitions have their last names when all is read."""
+        """Names are taken at the end: definitions have their last names then."""
         defined = self._defined
         for row in (row for rows in defined.values() for row in rows):
             row["name"] = row["name"] or ""
@@ -249,7 +249,7 @@ class _Reader:
 
     @staticmethod
     def _add_rare(table, pointers, rare, read_):
-        """What few events have: a pointer, and columns of what is behind it."""
+        """Adds data that few events have: a pointer, and columns for its contents."""
         columns = [(table[column], name) for column, name in rare.items() if column in table]
         for buffer, _ in columns:
             buffer.frombytes(bytes(buffer.itemsize * len(pointers)))

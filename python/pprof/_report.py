@@ -9,7 +9,7 @@ _LONGEST_PATH = 4096
 
 
 class Report(str):
-    """A text; a notebook shows it as it is, or the page where one was written."""
+    """A text; a notebook shows it, or the page if one was written."""
     page = None  # its path
 
     def __repr__(self):
@@ -33,7 +33,7 @@ def _last_log():
 
 
 def _tool():
-    """In a wheel that brings it, beside the library of an installation, else by PATH."""
+    """The tool of a wheel, of an installation beside its library, or of PATH."""
     package = os.path.dirname(os.path.realpath(__file__))
     prefix = os.path.dirname(os.path.dirname(os.path.dirname(package)))
     beside = os.path.dirname(os.path.dirname(os.path.realpath(library_path() or package)))

@@ -14,7 +14,7 @@ _NONE = RequestHandle(0, 0)
 
 
 def _count(name, number):
-    """How many tokens; 0 where the number is refused, which is counted."""
+    """The number of tokens; 0: refused, and counted."""
     if number.__class__ is int and 0 <= number <= MOST_FLOW:
         return number
     known = _integer(name, number, 0, MOST_FLOW)
@@ -73,7 +73,8 @@ class Request:
 
 
 def _handle_of(request):
-    """Of a request of this process, or of the number of another's; one that is none is counted."""
+    """The handle of a request here, or of the number of one elsewhere; an invalid one is
+    counted."""
     if isinstance(request, Request):
         return request._handle
     number = _flow_number(request)
@@ -106,7 +107,7 @@ def serve(requests, since=None):
 
 
 def token(request, tokens=1):
-    """A request, of another process by its number, has got so many tokens more, now."""
+    """A request, named by its number if of another process, has got so many more tokens now."""
     if _markers._epoch.value:
         handle = _handle_of(request)
         if handle.id:

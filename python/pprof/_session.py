@@ -14,15 +14,15 @@ from ._config import as_config, as_settings, leads_into_proc, of_child, settings
 from ._library import Error, ErrorText, functions as _c, is_disabled, raise_status
 from ._windows import InCode, Schedule, as_schedule, forget_callback, is_in_callback
 
-# Tells children that do not share this memory (spawn, forkserver) what their parent records.
+# Gives children without this memory (spawn, forkserver) the recording of their parent.
 _VARIABLE = "PPROF_PYTHON_FOLLOW"
 
 # A signal's handler may mark, or stop, on a thread that holds it.
 _lock = threading.RLock()
 _followed = None  # what children record, while they are to: _as_started, then kernels and steps
 _exit_is_watched = False
-_in_code = None  # what the library calls, for as long as it may
-_is_measured = False  # what Python takes of a marker
+_in_code = None  # callbacks, kept while the library may call them
+_is_measured = False  # Python's part of a marker's cost
 _BUSY = 3  # PPROF_STATUS_BUSY
 
 
@@ -54,7 +54,7 @@ def _call_start(path, text, kernels, code):
 
 
 def measure_markers():
-    """Hands the library what Python takes of a marker, once in a process; before the start."""
+    """Gives the library Python's part of a marker's cost, once in a process, before the start."""
     global _is_measured
     if not _is_measured and not is_disabled():
         _c.mark_wrapped_(int(_markers.wrapper_ns() * 1000))
@@ -67,7 +67,7 @@ def _not_in_callback():
 
 
 def _as_started(path, text):
-    """The folder, the file and the text, which children need wherever the program is by then."""
+    """The folder, the file and the text, which children need in any folder."""
     path = path or (os.environ.get("PPROF_CONFIG") if text is None else None)
     try:
         folder = os.getcwd()
@@ -88,7 +88,7 @@ def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window
 
     `schedule` says which steps are recorded, instead of the configuration's `capture`:
     pprof.schedule(...), or (a, b) for the steps a to b - 1. `on_window` is called with each window
-    once it is complete, on a thread of its own; what it raises is told by sys.unraisablehook. Each
+    once it is complete, on a thread of its own; its exceptions go to sys.unraisablehook. Each
     window has a log of its own: at `window_log`, a path with %w for its number; None: for as long
     as `on_window` runs; False: none.
 
@@ -163,14 +163,14 @@ def _is_worker():
 
 
 def _is_loading_worker():
-    """A spawned worker imports the program before it knows that it is one."""
+    """True: a spawned worker imports the program before it knows that it is one."""
     process = sys.modules.get("multiprocessing.process")
     return process is not None and getattr(process.current_process(), "_inheriting", False)
 
 
 class _Waking:
-    """Stands for the epoch in a child that has not recorded yet: its first marker starts the
-    child's session. Until then nothing is spent on it."""
+    """Replaces the epoch in a child that has not recorded yet: its first marker starts its session.
+    Until then a marker costs nothing more."""
     __slots__ = ("_parent", "_config", "_forked")
 
     def __init__(self, parent, config, forked):
@@ -190,7 +190,8 @@ class _Waking:
 
 
 def _start_child(config):
-    """Records on as the parent did, into files of its own. A program goes on without."""
+    """Continues the parent's recording in files of the child. On failure the program goes on
+    without."""
     global _followed, _exit_is_watched, _in_code
     folder, path, text, kernels, steps = config
     try:
@@ -199,7 +200,7 @@ def _start_child(config):
             _in_code = InCode(steps and Schedule(*steps), None, None)
             _call_start(path, text, kernels, _in_code)
     except Exception as error:
-        if getattr(error, "status", None) != _BUSY:  # by C, which records what is marked
+        if getattr(error, "status", None) != _BUSY:  # by C, which records the markers
             warnings.warn("pprof: process %d is not recorded: %s" % (os.getpid(), error),
                           RuntimeWarning, stacklevel=4)
         return

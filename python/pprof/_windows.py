@@ -42,7 +42,7 @@ def as_schedule(value):
 
 
 def _text(write, report, views):
-    """What a report's writer writes. `open_memstream` and `free` are the C library's."""
+    """The text that a writer of reports prints. `open_memstream` and `free` are the C library's."""
     c = ctypes.CDLL(None)
     c.open_memstream.restype = ctypes.c_void_p
     c.open_memstream.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
@@ -101,17 +101,17 @@ _here = threading.local()
 
 
 def is_in_callback():
-    """A stop would wait for this very thread."""
+    """True: a stop would wait for this very thread."""
     return getattr(_here, "is_telling", False)
 
 
 def forget_callback():
-    """In a forked child: the thread that was told has no such thread to wait for."""
+    """In a forked child: the thread of the callback does not exist here."""
     _here.is_telling = False
 
 
 class InCode:
-    """What `start` hands to the library: kept until the next start."""
+    """The values that `start` gives to the library, kept until the next start."""
 
     def __init__(self, schedule_, on_window, window_log):
         self._on_window, self._folder = on_window, None
@@ -130,8 +130,8 @@ class InCode:
                             self._log)
 
     def _tell(self, _, told):
-        """On a thread of the library's. What is raised goes to sys.unraisablehook, with its
-        traceback, and the next window comes all the same."""
+        """Runs on a thread of the library. Exceptions go to sys.unraisablehook, with traceback, and
+        the next window still comes."""
         window, _here.is_telling = told.contents, True
         log = os.fsdecode(window.log) if window.log else None
         try:

@@ -25,7 +25,7 @@ _WORDS = ("step", "sub", "top", "marks")
 
 
 class Rule(types.SimpleNamespace):
-    """A row: of `file`, `module`, `function`, `name`, `category` (None: none), `words`, `by`."""
+    """A row: `file`, `module`, `function`, `name`, `category` (None: none), `words`, `by`."""
 
 
 def _path_of(name):
@@ -61,7 +61,7 @@ def read(name):
 
 
 def _note(kind, file, words):
-    """Hands `pprof-report run` what it says at its end; elsewhere a warning says what is missing."""
+    """Passes a message to `pprof-report run` for its end; elsewhere a warning has it."""
     path = os.environ.get(_NOTES)
     if path:
         try:
@@ -76,7 +76,7 @@ def _note(kind, file, words):
 
 
 def _package():
-    """The package that this file is of; `sitecustomize` has loaded this file without it."""
+    """The package of this file; `sitecustomize` has loaded the file without it."""
     if __package__ not in sys.modules:
         library = os.environ.get("NVTX_INJECTION64_PATH")
         if library:
@@ -96,7 +96,7 @@ def _package():
 # ---- functions ----
 
 def _owner_of(module, function):
-    """(what has the attribute, its name, the attribute as it is stored)."""
+    """(owner of the attribute, its name, the attribute as stored)."""
     *path, name = function.split(".")
     owner = module
     for part in path:
@@ -112,7 +112,7 @@ def _wrapped(stored, rule, calls):
 
 
 def _wrap_in_subclasses(owner, rules, calls):
-    """Each class that is made of `owner` from now on gets the rules' functions wrapped."""
+    """Wraps the functions of the rules in each later subclass of `owner`."""
     before = owner.__dict__.get("__init_subclass__")
 
     def init_subclass(cls, **options):
@@ -128,7 +128,7 @@ def _wrap_in_subclasses(owner, rules, calls):
 
 
 class _Finder:
-    """Stands first in sys.meta_path, and has a module's rules applied when it was loaded."""
+    """The first finder in sys.meta_path; it applies the rules of a module once that is loaded."""
 
     def __init__(self, rules, is_auto):
         self.rules, self.is_auto = {}, is_auto
@@ -169,7 +169,7 @@ class _Finder:
             pass
 
     def apply(self, name, module):
-        """A program goes on without what cannot be wrapped."""
+        """Applies the rules; functions that cannot be wrapped stay as they are."""
         if name in self.roots:
             self._note_missing_modules(name, getattr(module, "__path__", ()))
         rules = self.rules.pop(name, ())
@@ -221,7 +221,7 @@ class _Finder:
                         _note("missing", rule.file, "%s.%s" % (rule.module, rule.function))
 
     def remove(self):
-        """From now on nothing is marked by this finder's rules."""
+        """Removes the markers of this finder's rules."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
         self.rules = {}

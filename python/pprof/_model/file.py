@@ -22,7 +22,7 @@ _MODEL = {7: _GRAPH, 25: {7: _NODE}}
 
 
 class Refused(Exception):
-    """A model, or an option, that cannot be used; `usage` says which of both."""
+    """An unusable model or option; `usage` says that it is the option."""
 
     def __init__(self, text, usage=False):
         super().__init__(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic that exporters make of shapes, on values of small tensors."""
+"""Computes the arithmetic of shapes, as exporters write it, on small tensors."""
 import functools
 import math
 import operator

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which module a node belongs to, by what exporters leave of it."""
+"""Finds the module of a node in the names that exporters write."""
 import re
 
 _SCOPES = "pkg.torch.onnx.name_scopes"

@@ -215,7 +215,7 @@ def _has_element(op):
 
 
 def _copy(op):
-    """An optional is what is in it."""
+    """Copies an input; an optional is its contents."""
     first, out = op.input(0), op.outputs[0]
     if first is None:
         op.forget(op.by_data())
@@ -399,7 +399,7 @@ def _described(tensor, names):
 
 
 def _data_of(tensor):
-    """Its values, where ONNX can have them."""
+    """Its values, where ONNX can represent them."""
     if tensor.values is None or tensor.items is not None:
         return None
     try:
@@ -410,7 +410,7 @@ def _data_of(tensor):
 
 
 def _first_unknown(op):
-    """Why a size may be unknown for which no input's stands: of sizes, then of values."""
+    """The reason of an unknown size that no input has: from sizes, then from values."""
     for tensor in op.inputs:
         if tensor is not None:
             for dim in [tensor.cause] if tensor.dims is None else tensor.dims:
@@ -425,7 +425,7 @@ def _first_unknown(op):
 
 
 def _take(op, out, kind, names):
-    """Reads what inference says of an output."""
+    """Reads an output as inference describes it."""
     while not kind.HasField("tensor_type") and kind.WhichOneof("value"):
         if kind.HasField("sequence_type"):
             out.items = op.by_data()
@@ -483,7 +483,7 @@ def _infer(op, kind, opset, places):
 
 
 def _count_items(op):
-    """How many a sequence has."""
+    """The number of elements of a sequence."""
     first, out = op.input(0), op.outputs[0]
     if op.kind == "SequenceConstruct":
         out.items = len(op.inputs)
@@ -505,7 +505,7 @@ def _count_items(op):
 
 
 def _retype(op):
-    """What inference by a twin does not know of types."""
+    """Corrects types that the inference by a twin does not know."""
     out, scale, zero = op.outputs[0], op.input(2), op.input(8)
     if op.kind == "MatMulIntegerToFloat":
         out.type = scale.type if scale is not None else F32

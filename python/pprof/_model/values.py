@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of tensors before a model runs. A number that nobody knows is an Unknown, with the
-reason; values of small tensors are arrays of Python's numbers and Unknowns."""
+"""The facts known of tensors before a model runs. An unknown number is an Unknown, with the reason;
+values of small tensors are arrays of Python's numbers and Unknowns."""
 import numpy
 from onnx import external_data_helper, numpy_helper
 
@@ -48,7 +48,7 @@ def add(*values):
 
 
 def product(*values):
-    """Nothing, of whatever else, is nothing."""
+    """The product; 0 times an unknown number is 0."""
     out = 1
     if any(is_known(value) and value == 0 for value in values):
         return 0
@@ -125,6 +125,6 @@ def constant(proto, folder):
             proto = type(proto).FromString(proto.SerializeToString())
             external_data_helper.load_external_data_for_tensor(proto, folder)
         out.values = plain(numpy_helper.to_array(proto))
-    except Exception:  # a file that is not there, or holds something else: it has no values
+    except Exception:  # a missing or different file: it has no values
         pass
     return out

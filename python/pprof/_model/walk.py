@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The walk over a model: each node's outputs and its row, with what is inside functions, If, Loop
-and Scan."""
+"""Walks over a model: outputs and row of each node, also inside functions, If, Loop and Scan."""
 from collections import ChainMap
 
 from onnx import AttributeProto, helper
@@ -10,7 +9,7 @@ from .file import Refused
 from .values import (BOOL, INT4, INT64, INT8, LARGEST, Tensor, UINT8, Unknown, add, constant, divide,
                      is_known, product)
 
-DEPTH = 64             # a program that recurses has no graph; what nests deeper is nobody's
+DEPTH = 64             # no real model recurses or nests deeper
 # Functions that call functions multiply what a file has: by so much at most.
 MOST_TIMES, FEW_NODES, MOST_NODES = 8, 65536, 1100000
 MOST_ITERATIONS = 10 ** 9  # beyond, a number stands for "until the condition fails"
@@ -43,7 +42,7 @@ class Frame:
         self.call, self.module, self.times, self.depth = None, "", 1, 0
 
     def inside(self, op, sees_outer):
-        """That of what is inside a node; a function sees nothing of what is around it."""
+        """The frame inside a node; a function cannot use names around it."""
         out = Frame(self.opsets)
         if sees_outer:
             out.names, out.declared = self.names.new_child(), self.declared.new_child()
@@ -114,7 +113,8 @@ class Op:
         return Unknown("invalid", name_of(self.node))
 
     def by_data(self):
-        """What values decide: the tensor is named, because --dim may say its size."""
+        """The reason of sizes that values decide. It names the tensor, because --dim may give its
+        size."""
         return Unknown("data", (self.node.output[0] if self.node.output else "")
                        or name_of(self.node))
 
@@ -130,7 +130,7 @@ class Op:
 
 
 def _joined(op, one, other):
-    """What is known of both: what differs is not."""
+    """The facts that both have in common."""
     out, cause = one.copy(), op.by_data()
     out.values = None
     if one.dims is None or other.dims is None or len(one.dims) != len(other.dims):
@@ -149,7 +149,7 @@ def _differ(one, other):
 
 
 def _first_value(tensor):
-    """The value of a condition or number; None where nobody knows it."""
+    """The value of a condition or number; None: unknown."""
     if tensor is None or tensor.values is None or not tensor.values.size:
         return None
     value = tensor.values.reshape(-1)[0]
@@ -187,8 +187,8 @@ class Walk:
         return Unknown("dim", name) if size is None else size
 
     def _take_shape(self, dims, name, tensor):
-        """What inference has found stays; a size of which it only knows that nobody knows it may have
-        a name here."""
+        """Sizes found by inference stay; a size that inference leaves unknown may have a name
+        here."""
         said = [self._named(dim, name, i) for i, dim in enumerate(dims)]
         if tensor.dims is None:
             tensor.dims = said
@@ -197,7 +197,7 @@ class Walk:
                            else old for old, new in zip(tensor.dims, said)]
 
     def _declared(self, frame, name, tensor):
-        """Fills in what is not known of a tensor from what the file, and --dim, say of it."""
+        """Fills in unknown facts of a tensor from the file and --dim."""
         kind = frame.declared.get(name)
         is_sequence = False
         while kind is not None and not kind.HasField("tensor_type"):
@@ -323,7 +323,7 @@ class Walk:
         if not formula:
             row.reason = row.macs = row.others = Unknown("operator", op.kind)
         elif out is not None and out.values is not None:
-            row.macs = row.others = 0  # what is known before the model runs costs nothing
+            row.macs = row.others = 0  # a value known before the run costs nothing
         else:
             row.macs, row.others = formula[0](op, formula[1])
         for name in ("macs", "others", "inputs", "weights", "outputs"):
@@ -360,7 +360,7 @@ class Walk:
         return [self._given(frame, op, out.name) for out in graph.output][:len(op.outputs)]
 
     def _if(self, frame, op):
-        """Of two branches the one that costs more counts, unless it is known which."""
+        """Counts the branch that costs more, unless the condition is known."""
         test = _first_value(op.input(0))
         if test is not None and op.inputs[0].dims == []:
             made = self._branch(frame, op, "then_branch" if test else "else_branch")
@@ -392,8 +392,8 @@ class Walk:
         return [self._given(frame, op, out.name) for out in graph.output]
 
     def _settle(self, outer, op, graph, inputs, times, states):
-        """A state, (input, output), whose shape an iteration changes is not known; what depends on it
-        is walked once more."""
+        """The shape of a state, (input, output), is unknown if an iteration changes it. Nodes that
+        depend on it are walked once more."""
         first = len(self.rows)
         made = self._run(outer, op, graph, inputs, times)
         changed = [(i, o) for i, o in states if _differ(inputs[i], made[o])]
@@ -404,7 +404,7 @@ class Walk:
         before = self.rows[first:]
         del self.rows[first:]
         made = self._run(outer, op, graph, inputs, times)
-        for old, new in zip(before, self.rows[first:]):  # what was taken is not taken again
+        for old, new in zip(before, self.rows[first:]):  # the first walk has counted the weights
             new.parameters, new.parameter_bytes = old.parameters, old.parameter_bytes
         return made
 
@@ -465,7 +465,7 @@ def _opsets(imports):
 
 
 def _type_of(op):
-    """What it computes with: of a few bits where its operands were that."""
+    """The type of the computation; low-bit if the operands were."""
     one, other = op.input(0), op.input(1)
     if op.kind == "MatMulNBits":
         return INT4 if op.attribute("bits", 4) == 4 else INT8
@@ -487,7 +487,7 @@ def _add_input(op, at, moves, row):
         row.parameter_bytes = add(row.parameter_bytes, size)
     if not moves:
         return
-    # Of a table only those rows are read that are asked for.
+    # Only the requested rows of a table are read.
     if op.kind == "Gather" and tensor is op.inputs[0] and op.outputs:
         size = op.outputs[0].bytes()
     if tensor.is_weight:
@@ -502,8 +502,8 @@ def _flops(rows):
 
 
 def _do_not_count(row):
-    """What is not known of it may cost more: it stays unknown, with its reason, and what runs nobody
-    knows how often is 0 at least."""
+    """Counts a row with an unknown number of runs as 0 at least. Unknown costs stay unknown, with
+    their reason."""
     known = [is_known(row.macs), is_known(row.others)]
     if row.times > 0 or all(known) and not row.macs and not row.others:
         row.times = 0
@@ -513,7 +513,7 @@ def _do_not_count(row):
 
 
 def _count_once(row, times):
-    """Of a body that was counted so often, but may end sooner, once is counted."""
+    """Counts a body once if it may end sooner than after the counted iterations."""
     if row.times > 0:
         for name in ("macs", "others", "inputs", "weights", "outputs"):
             setattr(row, name, divide(getattr(row, name), times))
