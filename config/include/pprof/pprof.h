@@ -8,8 +8,8 @@
 //   train();  // with markers: pprof/mark.h
 //   if (pprof_stop(&error)) fprintf(stderr, "%s\n", error.text);
 //
-// Environment, which goes before the configuration file (and which a program
-// with other rights than its caller, such as a setuid one, does not listen to):
+// Environment variables override the configuration file. A program with other
+// rights than its caller, such as a setuid one, ignores them.
 //   PPROF_ENABLE     0: pprof_start does nothing and answers OK. 1: the first
 //                    marker does what pprof_start(NULL) does where the program
 //                    has called neither that nor pprof_session_start

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows of the table of keys. KEY(path, type, default, minimum, maximum,
-// choices, field, help, reloads) is one with a field of ppi_config by that
-// name; ROW has in its place where the value is. schema_keys.h makes the
-// fields, schema_keys.c the table, so there is no guard.
+// choices, field, help, reloads) names a field of ppi_config; ROW has the place
+// of the value instead. schema_keys.h makes the fields from these rows, and
+// schema_keys.c the table, so there is no include guard.
 // clang-format off
 KEY("version", COUNT, "1", 1, 1, NULL, version,
     "Version of this format.", FIXED)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compresses what is written, counts it, and writes it to the file.
+// Compresses bytes, counts them, and writes them to the file.
 #include "file/file_pack.h"
 
 #include <errno.h>

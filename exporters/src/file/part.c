@@ -19,7 +19,8 @@
 
 enum { MAX_NAMES = 10000 };
 
-// Where the base name's ending begins; ".gz" goes with what it compresses.
+// The length up to the base name's ending; ".gz" goes with the ending before
+// it.
 static size_t stem_len(const char *path) {
   const char *slash = strrchr(path, '/');
   const char *base = slash ? slash + 1 : path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file under its name plus .part until it is whole. The .part is locked, so
-// that of two processes with one name each gets a file of its own.
+// A file is called .part until it is complete. The .part is locked: if two
+// processes want one name, each gets a file of its own.
 #pragma once
 
 #include "base/descriptor.h"
@@ -17,7 +17,7 @@ typedef struct ppi_part {
   bool replaces;    // an existing file of its name
 } ppi_part;
 
-// Whether a run has used the name `path`: files of it are there.
+// True: files of a run have the name `path`.
 typedef bool (*ppi_part_taken)(const char *path);
 // True: `path` exists, be it as a link.
 bool ppi_part_is_there(const char *path);

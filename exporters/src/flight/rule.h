@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flight recorder's rules as texts: what must happen for a dump.
+// The flight recorder's rules as texts: conditions for a dump.
 //
 //   rule     = subject (">" | ">=") duration
 //   subject  = "stage" name | "request" | quantile "(" name "," duration ")"
