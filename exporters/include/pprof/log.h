@@ -11,12 +11,12 @@
 PPROF_BEGIN_C_
 
 // pprof_log_writer_create makes a sink that writes the log `path`. Until the
-// session stops the file is `path`.part. Nothing is replaced: if a log of
-// another run, its .part or a pipe has one of the two names, both get the first
-// free number ("x.1.pplog" for "x.pplog"), and the run's info has the new name.
-// Whatever happens to the process, all records can be recovered from the .part
-// and the session's spool. A sink that finished one run takes another, which
-// follows it in the same file.
+// session stops the file is `path`.part. Nothing is replaced. If another run's
+// log, its .part or a pipe has one of the names, both get the first free
+// number: "x.1.pplog" for "x.pplog". The run's info has the new name. Whatever
+// happens to the process, all records can be recovered from the .part and the
+// session's spool. A sink that finished one run takes another, which follows it
+// in the same file.
 //
 // Errors: IO: the file cannot be made, or `path` is a device or one of this
 //         user's folders; NO_MEMORY.

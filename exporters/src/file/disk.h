@@ -24,10 +24,10 @@ void ppi_disk_set_run(ppi_disk *disk, ppi_disk_remove remove, const char *uuid);
 // Makes room for `bytes` and answers whether they fit. The files that must go
 // are removed from the file system at once.
 bool ppi_disk_room(ppi_disk *disk, uint64_t bytes);
-// Adds `bytes` to the file `path` (absolute, or the folder stays), whether they
-// fit or not, and sets whether it may be removed: the file that is there now,
-// not a later one of that name. Its age is that of its first call. False when
-// out of memory.
+// Adds `bytes` to the file `path`, whether they fit or not. `path` is absolute,
+// or the folder stays. `removable`: the file there now may be removed, not a
+// later one of that name. Its age is that of its first call. False when out of
+// memory.
 bool ppi_disk_add(ppi_disk *disk, const char *path, uint64_t bytes,
                   bool removable);
 // The segment that is, or will be, called `path` may be removed. False when out
