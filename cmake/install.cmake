@@ -30,7 +30,8 @@ install(FILES LICENSE ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs examples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   PATTERN BUILD EXCLUDE)
 foreach(file bench/README.md bench/budget.txt sdk/include/pprof/device.h
-    sdk/include/pprof/mark.h tests/support/durations.h)
+    sdk/include/pprof/mark.h tests/peers/differences.md tests/peers/results.md
+    tests/property/compare_results.md tests/support/durations.h)
   get_filename_component(folder "${file}" DIRECTORY)
   install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
 endforeach()

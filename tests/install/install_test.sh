@@ -32,7 +32,8 @@ case $(readelf -d "$prefix/lib/libpprof.so") in
   *libstdc++* | *libOpenCL*) fail "more is needed than zlib and libyaml" ;;
 esac
 
-(cd "$prefix/share/doc/pprof" && python3 "$here/tests/code/documents_test.py") ||
+(cd "$prefix/share/doc/pprof" && python3 "$here/tests/code/documents_test.py" \
+  Documents.test_links Documents.test_every_document_is_linked) ||
   fail "a link of the installed documents"
 
 # build PREFIX COMPILER SOURCE PROGRAM PKG_CONFIG_OPTION...
