@@ -7,8 +7,8 @@
 #include <random>
 
 extern "C" {
-#include "import/importer.h"
 #include "import/fields.h"
+#include "import/importer.h"
 #include "import/sorter.h"
 }
 #include "imported.h"

@@ -137,9 +137,8 @@ TEST(FindingsLimitsTest, NamesThatExplodeAreSaid) {
   feed.Total(PPI_TOTAL_NAMES_OVERFLOWED, 70);
   FindingsReport report(&feed);
   EXPECT_EQ("names", report.Problems());
-  EXPECT_EQ(
-      "There were too many different names: 70 ranges are under <other>.",
-      report.Text("names"));
+  EXPECT_EQ("There were too many different names: 70 ranges are under <other>.",
+            report.Text("names"));
 }
 
 TEST(FindingsLimitsTest, TimesThatDoNotAddUpAreSaid) {

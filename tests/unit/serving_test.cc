@@ -215,10 +215,9 @@ TEST_F(ServingTest, TokensBehindTheEndAreCounted) {
   EXPECT_EQ(3u, sums.tokens_out) << "two of 7, one of 8";
   EXPECT_EQ(4u, sums.num_unequal) << "7, 8 twice, 9";
   // 1 of 7, 3 of 8, 2 of 9, 1 of 10, 1 of 11.
-  EXPECT_NE(
-      std::string::npos,
-      report.Table(nullptr).find(
-          "8 marks and ranges belong to requests without a range"))
+  EXPECT_NE(std::string::npos,
+            report.Table(nullptr).find(
+                "8 marks and ranges belong to requests without a range"))
       << report.Table(nullptr);
   EXPECT_NE(std::string::npos,
             report.Table("serving").find(
@@ -488,9 +487,9 @@ TEST_F(ServingTest, CountersHaveTheirValuesOverTime) {
   feed_.Range(1, "a machine's", 90, 1000, 1000).kind = PPROF_KIND_COUNTER;
   Report report(feed_);
   const std::string table = report.Table("counters", PPI_TIME_NS);
-  EXPECT_TRUE(report.HasLine("counters",
-                             "kv use 7 5.00 / 27.00 / 40.00 40.00 200.00 / 1100.00",
-                             PPI_TIME_NS))
+  EXPECT_TRUE(report.HasLine(
+      "counters", "kv use 7 5.00 / 27.00 / 40.00 40.00 200.00 / 1100.00",
+      PPI_TIME_NS))
       << table;
   EXPECT_LT(table.find("kv use"), table.find("a machine's 1 ")) << table;
 }
