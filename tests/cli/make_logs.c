@@ -5,7 +5,7 @@
 // once more in the three segments of cut.pplog, elsewhere.pplog of another
 // host, no_device.pplog of a machine without the program's device, wrong.pplog,
 // which no writer of ours would write, and joules/300.pplog and the like of a
-// device whose power was sampled.
+// device with sampled power.
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

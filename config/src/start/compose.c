@@ -45,8 +45,8 @@ static ppi_running *current;
 static bool started_by_program;  // ever, in this process
 static bool tried_to_attach;
 static bool forked;
-static bool
-    waits;  // for a first marker: PPROF_ENABLE=1, and no session began yet
+// Whether PPROF_ENABLE=1 waits for a first marker: no session began yet.
+static bool waits;
 // In a forked child without a run of its own: the parent's run by the program,
 // which the child continues if it follows; NULL: none.
 static ppi_running *parents;

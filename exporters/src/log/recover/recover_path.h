@@ -19,7 +19,7 @@ typedef struct ppi_recover_place {
 // reports it. It is the reported path itself where this user has a file of this
 // run (a .part, a log or a segment): only who may write there can put one
 // there. With a name that ends in .pplog, the trusted folder and the spool's
-// folder do, too. Else it is the last part of `told`: beside the spool, if a
+// folder do, too. Else it is the last part of that path: beside the spool, if a
 // file of this run is there, or in the current folder. A name that does not end
 // in .pplog becomes one of the run's uuid. Of another user's spool it is the
 // current folder in any case. NULL: no memory.
