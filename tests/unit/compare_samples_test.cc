@@ -402,4 +402,43 @@ TEST_F(CompareSamplesTest, TheMachineIsNotedWhereItDiffers) {
   ppi_samples_clear(&base);
 }
 
+// A kernel of half of each second at 100 W takes 5 000 J in 100 s, which has 10
+// requests, of 5 tokens each, and 4 steps.
+TEST_F(CompareSamplesTest, EnergyIsDividedByUnits) {
+  constexpr uint64_t kSecond = 1000000000;
+  EventFeed feed;
+  feed.Lane(1, 11, "engine");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 100 * kSecond);
+  uint64_t flows[10];
+  pprof_work_amount five = {sizeof five, 5, 0, 0, 0};
+  for (uint64_t i = 0; i < 100; i++) {
+    Count(&feed, "gpu:0.power_w", i * kSecond, 100);
+    feed.OnDevice(1, 1, "model", PPROF_CATEGORY_INFERENCE, i * kSecond,
+                  i * kSecond, i * kSecond + kSecond / 2);
+    if (i % 25 == 0) feed.Step(i * kSecond, (i + 25) * kSecond);
+    if (i % 10 != 0) continue;
+    flows[i / 10] = 1000 + i;
+    for (bool is_token : {true, false}) {
+      pprof_event &event =
+          feed.Range(1, is_token ? "token" : "chat", PPROF_CATEGORY_INFERENCE,
+                     i * kSecond, (i + 9) * kSecond);
+      if (is_token) event.kind = PPROF_KIND_MARK, event.work = &five;
+      if (is_token) event.start_ns = event.end_ns;
+      event.flags =
+          is_token ? PPROF_FLAG_REQUEST : PPROF_FLAG_REQUEST | PPROF_FLAG_ASYNC;
+      event.flows = &flows[i / 10];
+      event.num_flows = 1;
+    }
+  }
+  Count(&feed, "gpu:0.power_w", 100 * kSecond, 100);
+  samples_.wants_energy = true;
+  Read(&feed);
+  ASSERT_EQ(Values("(request)", true).size(), 1u);
+  EXPECT_NEAR(Values("(request)", true)[0], 500e9, 1e6);
+  EXPECT_NEAR(Values("(token)", true)[0], 100e9, 1e6);
+  EXPECT_NEAR(Values("(step)", true)[0], 1250e9, 1e6);
+}
+
 }  // namespace

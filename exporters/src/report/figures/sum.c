@@ -187,9 +187,15 @@ void ppi_figures_energy_units(const ppi_figures *figures,
       (ppi_energy_unit){"request", num_of(&figures->answers[PPI_BASE_REQUEST])};
   out[1] = (ppi_energy_unit){"step", num_of(&figures->answers[PPI_BASE_STEP])};
   out[2] = (ppi_energy_unit){"token", 0};
-  for (size_t i = 0; i < figures->num_serving; i++)
-    if (ppi_serving_is_class(&figures->serving[i].sums))
-      out[2].num += figures->serving[i].sums.tokens_out;
+  uint64_t num_served = 0;
+  for (size_t i = 0; i < figures->num_serving; i++) {
+    const ppi_serving *sums = &figures->serving[i].sums;
+    if (!ppi_serving_is_class(sums)) continue;
+    out[2].num += sums->tokens_out;
+    num_served += sums->num_whole;
+  }
+  // Requests without stages of their own are known to serving alone.
+  out[0].num = PPI_MAX(out[0].num, num_served);
 }
 
 double ppi_figures_items_of(const ppi_figures *figures, const char *name) {
