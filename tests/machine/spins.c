@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that each use a processor for some milliseconds: spins CALLS MS.
+// A call for each line of the standard input, which uses a processor for some
+// milliseconds and answers with a line: spins MS.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,14 +15,15 @@ static double used_ms(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3 || pprof_start(NULL, NULL) != PPROF_STATUS_OK) return 1;
+  if (argc != 2 || pprof_start(NULL, NULL) != PPROF_STATUS_OK) return 1;
+  setlinebuf(stdout);
   puts("started");
-  fflush(stdout);
-  for (int i = 0; i < atoi(argv[1]); i++) {
+  while (getchar() == '\n') {
     PPROF_SCOPE("work");
-    double end_ms = used_ms() + atof(argv[2]);
+    double end_ms = used_ms() + atof(argv[1]);
     while (used_ms() < end_ms) {
     }
+    puts("called");
   }
   return pprof_stop(NULL) == PPROF_STATUS_OK ? 0 : 1;
 }
