@@ -77,6 +77,30 @@ static pprof_status add_part(ppi_requests *requests,
   return PPROF_STATUS_OK;
 }
 
+bool ppi_requests_abound(const ppi_requests *requests) {
+  enum { SAMPLED = 64 };
+  struct {
+    uint64_t flow;
+    size_t num;  // of its parts that count
+    bool is_out;
+  } sample[SAMPLED] = {{0}};
+  size_t num_whole = 0;
+  for (size_t i = 0; i < requests->num; i++) {
+    const ppi_kept_part *part = &requests->parts[i];
+    size_t at = hash_of(part->flow) >> 32 & (SAMPLED - 1);
+    if (!sample[at].num) sample[at].flow = part->flow;
+    if (sample[at].flow != part->flow) continue;
+    const ppi_part_more *more =
+        part->more ? &requests->more[part->more - 1] : NULL;
+    sample[at].is_out |= more && (more->is_cut || more->window);
+    sample[at].num++;
+  }
+  for (size_t i = 0; i < SAMPLED; i++)
+    num_whole += !sample[i].is_out && sample[i].num > 0 &&
+                 sample[i].num < PPI_REQUEST_MOST_PARTS / 2;
+  return num_whole >= SAMPLED / 2;
+}
+
 static void clear_others(ppi_request_others *others) {
   for (size_t i = 0; i < others->devices.num && i < others->capacity; i++)
     ppi_union_clear(&others->busy[i]);

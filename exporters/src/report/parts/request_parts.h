@@ -58,6 +58,9 @@ typedef struct ppi_requests {
 
 pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
                                uint32_t device);
+// ppi_requests_abound: so many requests are whole that some count at the end,
+// even if later parts cut others.
+bool ppi_requests_abound(const ppi_requests *requests);
 // ppi_requests_order makes the order.
 pprof_status ppi_requests_order(ppi_requests *requests);
 // ppi_requests_size answers how many parts, from `at` on in their order, are

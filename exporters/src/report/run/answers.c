@@ -57,7 +57,7 @@ static pprof_status take_step(ppi_run *run, const pprof_event *event) {
 
 pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event) {
   bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
-  if ((!is_device && event->kind != PPROF_KIND_RANGE) ||
+  if (run->by_request || (!is_device && event->kind != PPROF_KIND_RANGE) ||
       event->flags & PPROF_FLAG_PROJECTED)
     return PPROF_STATUS_OK;
   const ppi_run_site *site = ppi_run_site_at(&run->ids, event->site);
@@ -391,13 +391,25 @@ static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
   return status;
 }
 
+// Links and requests without stages have no answer: docs/serving.md.
+static bool has_requests(const ppi_run *run) {
+  return !run->details.answer_of_steps && !run->requests.are_links &&
+         run->requests.has_stages;
+}
+
+bool ppi_run_answer_by_request(ppi_run *run) {
+  if (run->by_request || !has_requests(run)) return run->by_request;
+  run->by_request = ppi_requests_abound(&run->requests);
+  if (run->by_request) ppi_accounts_clear(&run->accounts);
+  return run->by_request;
+}
+
 pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
   ppi_answer *requests = &out->answers[PPI_BASE_REQUEST];
-  // Links and requests without stages have no answer: docs/serving.md.
-  bool none = run->details.answer_of_steps || run->requests.are_links ||
-              !run->requests.has_stages;
-  pprof_status status = none ? PPROF_STATUS_OK : fill_requests(run, requests);
-  if (status != PPROF_STATUS_OK || requests->num_runs) return status;
+  pprof_status status =
+      has_requests(run) ? fill_requests(run, requests) : PPROF_STATUS_OK;
+  if (status != PPROF_STATUS_OK || requests->num_runs || run->by_request)
+    return status;
   ppi_run_open *open;
   status = ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open);
   if (status == PPROF_STATUS_OK) {

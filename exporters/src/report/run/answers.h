@@ -33,6 +33,9 @@ void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
                           uint64_t horizon_ns, const ppi_run_open *open,
                           size_t num_open);
 pprof_status ppi_run_answer_end(ppi_answer_settling *self);
+// ppi_run_answer_by_request: the answer's units are requests, so that steps and
+// windows need no account any more. Once a checkpoint.
+bool ppi_run_answer_by_request(ppi_run *run);
 // ppi_run_answer_fill comes after ppi_requests_fill, when windows have ends.
 pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out);
 

@@ -102,6 +102,7 @@ pprof_status ppi_run_settle_ranges(ppi_run *run, uint64_t horizon_ns,
                                    ppi_run_open *open, size_t num_open,
                                    bool answers) {
   ppi_answer_settling answer;
+  answers = answers && !ppi_run_answer_by_request(run);
   if (answers) ppi_run_answer_begin(&answer, run, horizon_ns, open, num_open);
   pprof_status status = ppi_run_sweep(run, horizon_ns, open, num_open);
   pprof_status answered =

@@ -77,7 +77,8 @@ typedef struct ppi_run {
   ppi_distribution distribution;
   ppi_interference interference;
   ppi_requests requests;
-  ppi_accounts accounts;  // with details.answer
+  ppi_accounts accounts;  // with details.answer, unless by_request
+  bool by_request;        // requests are the answer's units for sure
   ppi_memory memory;
   ppi_allocations allocations;  // with details.allocations
   ppi_perf perf;

@@ -409,9 +409,9 @@ static pprof_status forget_swept(ppi_run *run) {
 // Hands settled ranges over to the answer, or forgets them.
 static pprof_status pass_nested(ppi_run *run, ppi_run_lane *lane) {
   ppi_answer_lane *to = NULL;
-  if (run->details.answer)
-    to = ppi_answer_lanes_at(&run->accounts.lanes, lane->id);
-  if (run->details.answer && !to) return PPROF_STATUS_NO_MEMORY;
+  bool is_read = run->details.answer && !run->by_request;
+  if (is_read) to = ppi_answer_lanes_at(&run->accounts.lanes, lane->id);
+  if (is_read && !to) return PPROF_STATUS_NO_MEMORY;
   return ppi_hold_pass(&lane->nested, &run->ids.pool, run->sweep.swept_ns,
                        to ? &to->passed : NULL);
 }
