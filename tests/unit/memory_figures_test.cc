@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "report/figures/memory_rows.h"
+#include "report/figures/rows.h"
 #include "report/figures/sum.h"
 #include "report/parts/memory.h"
 #include "report/run/run.h"

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/rank.h"
 #include "html/survey.h"
-#include "report/figures/steady_requests.h"
+#include "report/figures/request_rows.h"
 #include "report/figures/sum.h"
 
 // Runs share one axis if all have a start time and the axis is at most

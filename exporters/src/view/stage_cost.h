@@ -4,7 +4,7 @@
 #pragma once
 
 #include "file/text.h"
-#include "report/figures/roofline.h"
+#include "report/figures/use.h"
 #include "view/peak.h"
 
 PPROF_BEGIN_C_

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/figures/steady_requests.h"
+#include "report/figures/request_rows.h"
 #include "view/view.h"
 
 // clang-format off

@@ -9,9 +9,6 @@
 #include "event/launch_shape.h"
 #include "report/figures/answer_rows.h"
 #include "report/figures/course.h"
-#include "report/figures/cpu.h"
-#include "report/figures/device_use.h"
-#include "report/figures/energy.h"
 #include "report/figures/first_calls.h"
 #include "report/figures/limit.h"
 #include "report/figures/low_water.h"
@@ -20,6 +17,7 @@
 #include "report/figures/numbers.h"
 #include "report/figures/queue.h"
 #include "report/figures/serving.h"
+#include "report/figures/use.h"
 
 PPROF_BEGIN_C_
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds requests of runs in order, copies and frees them.
+// Adds requests of runs in order, copies and frees them, and lists steady ones.
 #include "report/figures/request_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 
 void ppi_request_run_destroy(ppi_request_run *run) {
@@ -71,4 +73,65 @@ ppi_request_run *ppi_request_run_copy(const ppi_request_run *run) {
   if (!copy->stages) copy->num_stages = 0;
   ppi_request_run_destroy(copy);
   return NULL;
+}
+
+// ---- steady requests, by length ----
+
+static int compare_requests(const void *left, const void *right) {
+  const ppi_steady_request *a = left, *b = right;
+  uint64_t x = a->row->length_ns, y = b->row->length_ns;
+  if (x != y) return x < y ? -1 : 1;
+  if (a->run != b->run) return strcmp(a->run->uuid, b->run->uuid);
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+static int compare_starts(const void *left, const void *right) {
+  const ppi_steady_request *a = left, *b = right;
+  uint64_t x = a->row->start_ns, y = b->row->start_ns;
+  if (x != y) return x < y ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+// Counts a run's cold requests; `list` is in the order of starts.
+static size_t num_cold(const ppi_steady_request *list, size_t num,
+                       long warmup) {
+  ppi_first_call calls[PPI_FIRST_CALLS];
+  if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
+  for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++)
+    calls[i] = (ppi_first_call){.start_ns = list[i].row->start_ns,
+                                .length_ns = list[i].row->length_ns};
+  return ppi_first_calls_num_cold(calls, num, warmup);
+}
+
+// Lists a run's steady requests; answers how many.
+static size_t list_run(const ppi_figures *figures, size_t index,
+                       ppi_steady_request *list, size_t *num_all_cold) {
+  const ppi_request_run *run = figures->request_runs[index];
+  long warmup = figures->details.warmup;
+  for (size_t i = 0; i < run->num_rows; i++)
+    list[i] = (ppi_steady_request){run, &run->rows[i], index};
+  if (run->num_rows > 1)
+    qsort(list, run->num_rows, sizeof *list, compare_starts);
+  size_t cold = num_cold(list, run->num_rows, warmup);
+  memmove(list, list + cold, (run->num_rows - cold) * sizeof *list);
+  *num_all_cold += cold;
+  return run->num_rows - cold;
+}
+
+pprof_status ppi_steady_requests(const ppi_figures *figures,
+                                 ppi_steady_request **out, size_t *out_num,
+                                 size_t *out_num_cold) {
+  size_t num = 0, num_all_cold = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++)
+    num += figures->request_runs[i]->num_rows;
+  ppi_steady_request *list = ppi_alloc((num + 1) * sizeof *list);
+  *out = list;
+  if (!list) return PPROF_STATUS_NO_MEMORY;
+  num = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++)
+    num += list_run(figures, i, list + num, &num_all_cold);
+  if (num > 1) qsort(list, num, sizeof *list, compare_requests);
+  *out_num = num;
+  *out_num_cold = num_all_cold;
+  return PPROF_STATUS_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds, copies and frees the requests of one run in figures of several runs.
+// The requests of runs in figures of several runs.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -12,5 +12,18 @@ pprof_status ppi_figures_request_run(ppi_figures *figures,
                                      ppi_request_run *run);
 ppi_request_run *ppi_request_run_copy(const ppi_request_run *run);
 void ppi_request_run_destroy(ppi_request_run *run);
+
+// ---- steady requests, by length ----
+
+typedef struct ppi_steady_request {
+  const ppi_request_run *run;
+  const ppi_request_row *row;
+  size_t run_index;  // of `run` in figures->request_runs
+} ppi_steady_request;
+
+// ppi_steady_requests: `*out` is the caller's (ppi_free). NO_MEMORY.
+pprof_status ppi_steady_requests(const ppi_figures *figures,
+                                 ppi_steady_request **out, size_t *out_num,
+                                 size_t *out_num_cold);
 
 PPROF_END_C_

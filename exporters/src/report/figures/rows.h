@@ -70,4 +70,14 @@ pprof_status ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
                                      ppi_figures_table table);
 void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table table);
 
+// ---- memory ----
+
+// ppi_figures_add_place and ppi_figures_add_owned add to the row of that place.
+pprof_status ppi_figures_add_place(ppi_figures *into, const char *name,
+                                   const ppi_report_place *from);
+pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
+                                   const ppi_report_memory *from);
+// ppi_figures_add_memory adds the places of `from` and their memory rows.
+pprof_status ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
+
 PPROF_END_C_

@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/fields.h"
-#include "report/figures/memory_rows.h"
 #include "report/figures/path_rows.h"
 #include "report/figures/request_rows.h"
 #include "report/figures/rows.h"

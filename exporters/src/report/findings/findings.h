@@ -4,7 +4,7 @@
 // and what to do next. docs/findings.md has a section for each id.
 #pragma once
 
-#include "report/figures/roofline.h"
+#include "report/figures/use.h"
 #include "report/findings/finding.h"
 
 PPROF_BEGIN_C_

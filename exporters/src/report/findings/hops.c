@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/figures/steady_requests.h"
+#include "report/figures/request_rows.h"
 
 typedef struct hop {
   const char *name;

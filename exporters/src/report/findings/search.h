@@ -4,7 +4,7 @@
 #pragma once
 
 #include "report/figures/impossible.h"
-#include "report/figures/roofline.h"
+#include "report/figures/use.h"
 #include "report/findings/finding.h"
 #include "report/findings/words.h"
 

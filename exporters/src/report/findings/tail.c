@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "report/figures/steady_requests.h"
+#include "report/figures/request_rows.h"
 
 // The time that one request has of a part.
 typedef struct piece {

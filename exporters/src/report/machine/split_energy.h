@@ -3,7 +3,7 @@
 // Divides the energy of devices among the stages that kept them busy.
 #pragma once
 
-#include "report/figures/energy.h"
+#include "report/figures/use.h"
 #include "report/limit/limit_calls.h"
 #include "report/machine/series.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/figures/memory_rows.h"
+#include "report/figures/rows.h"
 
 // Rounds. A value that is no number of bytes is 0; a huge value is 2^62.
 static uint64_t bytes_of(double value) {

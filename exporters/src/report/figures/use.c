@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Adds up what ranges use of devices and processors, and energy.
+#include "report/figures/use.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+// ---- device time of what one path launched ----
+
+pprof_status ppi_device_use_merge(ppi_device_use *into,
+                                  const ppi_device_use *from) {
+  into->kernels += from->kernels;
+  into->copies += from->copies;
+  into->launches += from->launches;
+  into->by_wait += from->by_wait;
+  into->copied_bytes += from->copied_bytes;
+  into->copy_ns += from->copy_ns;
+  into->busy_ns += from->busy_ns;
+  ppi_spread_merge(&into->spans, &from->spans);
+  into->host_ns += from->host_ns;
+  for (int i = 0; i < PPI_NUM_GAPS; i++) into->gap_ns[i] += from->gap_ns[i];
+  pprof_status status =
+      ppi_histogram_merge(&into->span_times, &from->span_times);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_histogram_merge(&into->delays, &from->delays);
+}
+
+// ---- CPU use of one name's host ranges ----
+
+// Clamps CPU use to the range's length: the kernel's readings lie a moment
+// outside of the range.
+static pprof_cpu_use within(const pprof_cpu_use *use, uint64_t real_ns) {
+  pprof_cpu_use kept = *use;
+  kept.user_ns = PPI_MIN(use->user_ns, real_ns);
+  kept.sys_ns = PPI_MIN(use->sys_ns, real_ns - kept.user_ns);
+  uint64_t rest_ns = real_ns - kept.user_ns - kept.sys_ns;
+  kept.run_queue_ns = PPI_MIN(use->run_queue_ns, rest_ns);
+  return kept;
+}
+
+void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
+                      uint64_t real_ns, uint64_t waits_ns) {
+  sums->num_asked++;
+  if (!(use->known & PPROF_CPU_TIMES)) return;
+  sums->num_known++;
+  sums->num_queued += (use->known & PPROF_CPU_RUN_QUEUE) != 0;
+  const pprof_cpu_use kept = within(use, real_ns);
+  sums->real_ns += real_ns;
+  sums->user_ns += kept.user_ns;
+  sums->sys_ns += kept.sys_ns;
+  sums->inner_ns += use->inner_ns;
+  sums->run_queue_ns += kept.run_queue_ns;
+  sums->voluntary += use->voluntary_switches;
+  sums->involuntary += use->involuntary_switches;
+  sums->minor_faults += use->minor_faults;
+  sums->major_faults += use->major_faults;
+  if (!(use->known & PPROF_CPU_RUN_QUEUE)) return;
+  uint64_t off_ns = real_ns - kept.user_ns - kept.sys_ns;
+  uint64_t blocked_ns = off_ns - kept.run_queue_ns;
+  sums->waits_ns += waits_ns;
+  sums->unrecorded_ns += blocked_ns - PPI_MIN(blocked_ns, waits_ns);
+  sums->on_processor_ns += waits_ns - PPI_MIN(off_ns, waits_ns);
+}
+
+void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from) {
+  into->num_asked += from->num_asked;
+  into->num_known += from->num_known;
+  into->num_queued += from->num_queued;
+  into->real_ns += from->real_ns;
+  into->user_ns += from->user_ns;
+  into->sys_ns += from->sys_ns;
+  into->inner_ns += from->inner_ns;
+  into->run_queue_ns += from->run_queue_ns;
+  into->voluntary += from->voluntary;
+  into->involuntary += from->involuntary;
+  into->minor_faults += from->minor_faults;
+  into->major_faults += from->major_faults;
+  into->waits_ns += from->waits_ns;
+  into->unrecorded_ns += from->unrecorded_ns;
+  into->on_processor_ns += from->on_processor_ns;
+}
+
+bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,
+                          uint64_t length_ns) {
+  enum { MOST = 4096 };
+  // So many waits lie in no measured range, or in a long one: they become one.
+  if (waits->num == MOST) {
+    waits->num = 0;
+    uint64_t all_ns = 0;
+    for (size_t i = 0; i < MOST; i++) all_ns += waits->items[i].length_ns;
+    waits->items[waits->num++].length_ns = all_ns;
+  }
+  if (!PPI_ROOM(waits->items, waits->capacity, waits->num + 1)) return false;
+  waits->items[waits->num++] = (ppi_wait_inside){start_ns, length_ns};
+  return true;
+}
+
+uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns) {
+  uint64_t all_ns = 0;
+  while (waits->num && waits->items[waits->num - 1].start_ns >= start_ns)
+    all_ns += waits->items[--waits->num].length_ns;
+  if (all_ns) waits->items[waits->num++] = (ppi_wait_inside){start_ns, all_ns};
+  return all_ns;
+}
+
+// ---- energy by stage, and idle ----
+
+static int compare(const ppi_energy_row *a, const ppi_energy_row *b) {
+  int order = strcmp(a->device, b->device);
+  if (order) return order;
+  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+pprof_status ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row) {
+  size_t at = 0;
+  while (at < energy->num && compare(&energy->rows[at], row) < 0) at++;
+  if (at < energy->num && compare(&energy->rows[at], row) == 0) {
+    ppi_energy_row *into = &energy->rows[at];
+    into->joules += row->joules;
+    into->error_joules += row->error_joules;
+    into->calls += row->calls;
+    into->busy_ns += row->busy_ns;
+    into->is_unresolved |= row->is_unresolved;
+    return PPROF_STATUS_OK;
+  }
+  ppi_energy_row *grown =
+      ppi_grow(energy->rows, &energy->capacity, energy->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  energy->rows = grown;
+  memmove(grown + at + 1, grown + at, (energy->num - at) * sizeof *grown);
+  energy->num++;
+  grown[at] = *row;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_energy_merge(ppi_energy *into, const ppi_energy *from) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++)
+    status = ppi_energy_add(into, &from->rows[i]);
+  return status;
+}
+
+double ppi_energy_of_stages(const ppi_energy *energy) {
+  double joules = 0;
+  for (size_t i = 0; i < energy->num; i++)
+    if (energy->rows[i].kind <= PPI_ENERGY_SHORT)
+      joules += energy->rows[i].joules;
+  return joules;
+}
+
+void ppi_energy_clear(ppi_energy *energy) {
+  ppi_free(energy->rows);
+  *energy = (ppi_energy){0};
+}
+
+// ---- a stage under its device's roofline ----
+
+static double quotient(double part, double of) {
+  return part > 0 && of > 0 ? part / of : 0;
+}
+
+ppi_roofline_reported ppi_roofline_tell(const ppi_roofline *roofline) {
+  const ppi_roofline *from = roofline;
+  ppi_roofline_reported reported = {.rate = quotient(from->flops, from->own_s)};
+  reported.mfu = 100 * quotient(reported.rate, from->peak_flops);
+  reported.wall_mfu =
+      100 * quotient(quotient(from->flops, from->wall_s), from->peak_flops);
+  reported.intensity = quotient(from->flops, from->bytes);
+  reported.ridge = quotient(from->peak_flops, from->peak_bytes);
+  double by_memory = reported.intensity * from->peak_bytes;
+  if (reported.ridge > 0 && reported.intensity > 0)
+    reported.reach =
+        100 * quotient(reported.rate, reported.intensity < reported.ridge
+                                          ? by_memory
+                                          : from->peak_flops);
+  return reported;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ranges use: device time, the processor, energy, and a device's possible
+// rate.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pprof/base.h"
+#include "pprof/event.h"
+#include "report/figures/histogram.h"
+
+PPROF_BEGIN_C_
+
+// ---- device time of what one path launched ----
+
+// Why the device ran nothing of a call between its first and last work.
+typedef enum ppi_gap {
+  PPI_GAP_NOT_LAUNCHED = 0,  // until the launch call of the next work
+  PPI_GAP_LAUNCH,            // from that call on
+  PPI_GAP_QUEUED,            // the next work was already launched
+  PPI_NUM_GAPS
+} ppi_gap;
+
+typedef struct ppi_device_use {
+  uint64_t kernels, copies;  // copies and sets
+  uint64_t launches;         // calls; a graph's is one
+  uint64_t by_wait;  // of these, launched by a thread that a range waited for
+  uint64_t copied_bytes, copy_ns;
+  uint64_t busy_ns;  // the union
+  // For calls with device work. A span lasts from the first start to the last
+  // end. host_ns is the ranges' host time, gap_ns the gaps in spans.
+  ppi_spread spans;
+  ppi_histogram span_times;
+  uint64_t host_ns, gap_ns[PPI_NUM_GAPS];
+  ppi_histogram delays;  // from each launch to the first start
+} ppi_device_use;
+
+pprof_status ppi_device_use_merge(ppi_device_use *into,
+                                  const ppi_device_use *from);
+static inline void ppi_device_use_clear(ppi_device_use *use) {
+  ppi_histogram_clear(&use->span_times);
+  ppi_histogram_clear(&use->delays);
+}
+static inline uint64_t ppi_device_use_idle(const ppi_device_use *use) {
+  uint64_t sum_ns = 0;
+  for (int i = 0; i < PPI_NUM_GAPS; i++) sum_ns += use->gap_ns[i];
+  return sum_ns;
+}
+
+// ---- CPU use of one name's host ranges ----
+
+// All zero is the empty one. Sums cover the ranges in `num_known`. All fields
+// are sums: fields.h adds them up as words.
+typedef struct ppi_cpu_sums {
+  uint64_t num_asked;   // ranges for which `cpu` was on
+  uint64_t num_known;   // of those, ranges with times
+  uint64_t num_queued;  // of these, ranges with the run-queue time
+  uint64_t real_ns, user_ns, sys_ns, inner_ns, run_queue_ns;
+  uint64_t voluntary, involuntary, minor_faults, major_faults;
+  // Sums over `num_queued`: recorded waits, blocked time without a recorded
+  // wait, recorded waits on a processor.
+  uint64_t waits_ns, unrecorded_ns, on_processor_ns;
+} ppi_cpu_sums;
+
+void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
+                      uint64_t real_ns, uint64_t waits_ns);
+void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from);
+
+// Waits of one lane that an outer range has not counted yet. All zero is the
+// empty one; the caller frees `items`.
+typedef struct ppi_wait_inside {
+  uint64_t start_ns, length_ns;
+} ppi_wait_inside;
+typedef struct ppi_waits_inside {
+  ppi_wait_inside *items;
+  size_t num, capacity;
+} ppi_waits_inside;
+
+// False: out of memory.
+bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,
+                          uint64_t length_ns);
+// ppi_waits_inside_of sums up the waits since `start_ns`, a range's begin.
+// Outer ranges count these waits, too.
+uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns);
+
+// ---- energy by stage, and idle ----
+
+typedef enum ppi_energy_kind {
+  PPI_ENERGY_STAGE,
+  PPI_ENERGY_SHORT,  // stages too short for the sampling, together
+  PPI_ENERGY_IDLE,
+  PPI_ENERGY_TOTAL
+} ppi_energy_kind;
+
+typedef struct ppi_energy_row {
+  ppi_energy_kind kind;
+  char device[16];
+  char name[96];
+  bool is_unresolved;  // its energy is in the row of short stages
+  double joules, error_joules;
+  uint64_t calls, busy_ns;
+} ppi_energy_row;
+
+// By device, kind, name. All zero is the empty one.
+typedef struct ppi_energy {
+  ppi_energy_row *rows;
+  size_t num, capacity;
+} ppi_energy;
+
+// ppi_energy_add adds a row to the one of its device, kind and name.
+//
+// Errors: NO_MEMORY.
+pprof_status ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row);
+pprof_status ppi_energy_merge(ppi_energy *into, const ppi_energy *from);
+// ppi_energy_of_stages answers the energy of all stages, short ones too.
+double ppi_energy_of_stages(const ppi_energy *energy);
+void ppi_energy_clear(ppi_energy *energy);
+
+// ---- a stage under its device's roofline ----
+
+typedef struct ppi_roofline {
+  const char *stage;
+  const char *model;           // file with the count; NULL: the program's count
+  const char *type;            // number type of the peak; "": unknown
+  bool at_least;               // some FLOPs are unknown
+  bool on_device;              // own_s is the time of its device ranges
+  double calls, flops, bytes;  // of steady calls; 0: unknown
+  double own_s, wall_s;        // own time of steady calls; time of the windows
+  double peak_flops, peak_bytes;  // a second; 0: unknown
+} ppi_roofline;
+
+// A field is 0 if it is unknown.
+typedef struct ppi_roofline_reported {
+  double rate;           // FLOPs / second of own time
+  double mfu, wall_mfu;  // %, of the peak
+  double intensity;      // FLOPs a byte
+  double ridge;          // from this intensity on, arithmetic is the bound
+  double reach;          // %, of the roof at this intensity
+} ppi_roofline_reported;
+
+ppi_roofline_reported ppi_roofline_tell(const ppi_roofline *roofline);
+
+PPROF_END_C_
