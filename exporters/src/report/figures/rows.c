@@ -135,7 +135,7 @@ static const ppi_field memory_fields[] = {
     PPI_FIGURE(ppi_report_memory, bytes, allocated_bytes),
     PPI_FIGURE(ppi_report_memory, bytes, freed_bytes)};
 
-// memory_rows.c adds up the growth, because PPI_OTHER_PLACES has none.
+// ppi_figures_add_place adds up the growth, because PPI_OTHER_PLACES has none.
 static const ppi_field places_fields[] = {
     PPI_KEY(ppi_report_place, text, name),
     PPI_FIGURE(ppi_report_place, flag, is_known),

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/findings/words.h"
 
 static const double alike = 0.5, overlaps = 1.05, one_time_occupied = 0.8;
@@ -322,6 +323,10 @@ static int compare_borders(const void *left, const void *right) {
   return a->change - b->change;
 }
 
+static uint64_t time_of(const void *at) {
+  return ((const border *)at)->time_ns;
+}
+
 // The number of calls of a name that overlap, except for a twohundredth of the
 // time.
 static uint32_t most_at_once(const ppi_limit_model *model, border *borders,
@@ -329,7 +334,7 @@ static uint32_t most_at_once(const ppi_limit_model *model, border *borders,
   enum { MOST = 256 };
   uint64_t ns[MOST] = {0}, before_ns = 0, above_ns = 0;
   size_t open = 0;
-  qsort(borders, num, sizeof *borders, compare_borders);
+  ppi_sort(borders, num, sizeof *borders, time_of, compare_borders);
   for (size_t i = 0; i < num; i++) {
     ns[PPI_MIN(open, (size_t)MOST - 1)] +=
         ppi_model_within(model, before_ns, borders[i].time_ns);
@@ -424,7 +429,7 @@ static size_t list_borders(const ppi_limit_model *model, uint32_t at,
     borders[num++] = (border){model->waits[i].from_ns, -1};
     borders[num++] = (border){model->waits[i].to_ns, 1};
   }
-  qsort(borders, num, sizeof *borders, compare_borders);
+  ppi_sort(borders, num, sizeof *borders, time_of, compare_borders);
   return num;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 enum { SAMPLES = 400, MOST_NAMES = 96, MOST_ROWS = 64, LEAST_CALLS = 5 };
 static const double waiting_part = 0.6;
@@ -180,6 +181,10 @@ static int compare_moments(const void *left, const void *right) {
   return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 
+static uint64_t time_of(const void *at) {
+  return ((const moment *)at)->time_ns;
+}
+
 static bool fill_moments(const ppi_limit_model *model, uint32_t name, bool ends,
                          moments *out) {
   const ppi_limit_name *of = &model->names[name];
@@ -193,8 +198,7 @@ static bool fill_moments(const ppi_limit_model *model, uint32_t name, bool ends,
     out->items[out->num++] =
         (moment){ends ? call->end_ns : call->start_ns, call->row};
   }
-  if (out->num > 1)
-    qsort(out->items, out->num, sizeof *out->items, compare_moments);
+  ppi_sort(out->items, out->num, sizeof *out->items, time_of, compare_moments);
   return true;
 }
 
@@ -206,8 +210,7 @@ static bool fill_arrivals(const ppi_limit_model *model, moments *out) {
   for (size_t i = 0;
        i < model->num_units && model->unit_kind == PPI_UNIT_REQUEST; i++)
     out->items[out->num++] = (moment){model->units[i].start_ns, PPI_NONE};
-  if (out->num > 1)
-    qsort(out->items, out->num, sizeof *out->items, compare_moments);
+  ppi_sort(out->items, out->num, sizeof *out->items, time_of, compare_moments);
   return true;
 }
 
