@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 
+#include "base/base.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
 bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane) {
   while (lane->pages_left) {
     const ppi_hold_page *page = lane->pages[--lane->pages_left];
@@ -108,4 +112,106 @@ pprof_status ppi_walk_cross_units(ppi_walk_state *at) {
   if (since_ns == at->since_ns || status != PPROF_STATUS_OK) return status;
   at->since_ns = since_ns;
   return place_all(at) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- time and calls by place on the host ----
+
+static bool add_place(ppi_reported *reported, const ppi_moment *moment,
+                      size_t number) {
+  if (!PPI_ROOM(reported->places, reported->places_capacity, number + 1))
+    return false;
+  if (!PPI_ROOM(reported->list, reported->list_capacity, number + 1))
+    return false;
+  reported->places[number] = (ppi_reported_place){.sum = *moment};
+  return true;
+}
+
+uint32_t ppi_reported_find(ppi_reported *reported, const ppi_moment *moment) {
+  uint32_t hash =
+      moment->stage * 31 + moment->child * 7 + (uint32_t)moment->where;
+  uint32_t *recent = &reported->recent[hash % PPI_REPORTED_RECENT];
+  if (*recent) {
+    const ppi_moment *sum = &reported->places[*recent - 1].sum;
+    if (sum->stage == moment->stage && sum->child == moment->child &&
+        sum->where == moment->where)
+      return *recent - 1;
+  }
+  size_t before = reported->numbers.num;
+  const ppi_map_key key = {(uint64_t)moment->where,
+                           (uint64_t)moment->stage << 32 | moment->child};
+  size_t number = ppi_map_number(&reported->numbers, key);
+  if (number == SIZE_MAX) return UINT32_MAX;
+  if (number == before && !add_place(reported, moment, number))
+    return UINT32_MAX;
+  *recent = (uint32_t)number + 1;
+  return (uint32_t)number;
+}
+
+pprof_status ppi_reported_flush(ppi_reported *reported, ppi_account *accounts,
+                                const size_t *units, size_t num_units) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < reported->num; i++) {
+    ppi_reported_place *place = &reported->places[reported->list[i]];
+    for (size_t j = 0; j < num_units && status == PPROF_STATUS_OK; j++)
+      status = ppi_account_add(&accounts[units[j]], &place->sum);
+    place->is_reported = false;
+    place->sum.ns = place->sum.stage_calls = place->sum.child_calls = 0;
+  }
+  reported->num = 0;
+  return status;
+}
+
+void ppi_reported_clear(ppi_reported *reported) {
+  ppi_map_clear(&reported->numbers);
+  ppi_free(reported->places);
+  ppi_free(reported->list);
+  *reported = (ppi_reported){0};
+}
+
+// ---- when device work begins and ends, last first ----
+
+typedef struct listing {
+  uint64_t from_ns, to_ns;
+  ppi_device_border *borders;
+  size_t num;
+} listing;
+
+static int compare_borders(const void *left, const void *right) {
+  const ppi_device_border *a = left, *b = right;
+  if (a->time != b->time) return a->time < b->time ? 1 : -1;
+  return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+static uint64_t from_the_last(const void *border) {
+  return UINT64_MAX - ((const ppi_device_border *)border)->time;
+}
+
+static bool is_within(const listing *to, uint64_t ns) {
+  return ns >= to->from_ns && ns < to->to_ns;
+}
+
+static void add_border(listing *to, uint64_t ns, size_t item,
+                       ppi_device_border_kind kind) {
+  uint64_t time = ns == UINT64_MAX ? ns : ns + 1;
+  to->borders[to->num++] = (ppi_device_border){time, (uint32_t)item, kind};
+}
+
+static void add_item(listing *to, const ppi_item *item, size_t number) {
+  uint64_t start_ns = item->device_start_ns, end_ns = item->device_end_ns;
+  if (end_ns == 0) return;
+  if (item->flags & PPI_ITEM_BORROWS && is_within(to, item->start_ns))
+    add_border(to, item->start_ns, number, PPI_DEVICE_SUBMIT);
+  if (is_within(to, start_ns))
+    add_border(to, start_ns, number, PPI_DEVICE_BEGIN);
+  if (end_ns > start_ns && start_ns < to->to_ns && end_ns > to->from_ns)
+    add_border(to, PPI_MIN(end_ns, to->to_ns), number, PPI_DEVICE_END);
+}
+
+size_t ppi_device_borders_list(const ppi_item *items, size_t num_items,
+                               uint64_t from_ns, uint64_t to_ns,
+                               ppi_device_border *out) {
+  listing to = {from_ns, to_ns, out, 0};
+  for (size_t i = 0; i < num_items; i++) add_item(&to, &items[i], i);
+  ppi_sort(out, to.num, sizeof *out, from_the_last, compare_borders);
+  return to.num;
 }

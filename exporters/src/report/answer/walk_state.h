@@ -6,12 +6,108 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/answer/device_borders.h"
-#include "report/answer/reported.h"
-#include "report/answer/time_tree.h"
+#include "pprof/base.h"
+#include "report/answer/account.h"
+#include "report/answer/moments.h"
 #include "report/answer/walk.h"
 
 PPROF_BEGIN_C_
+
+// ---- a tree over lanes that finds the lane with the last time ----
+
+// Times + 1; 0: none.
+typedef struct ppi_time_node {
+  uint64_t time;
+  uint64_t who;  // lane << 32; of begins | the entry, or PPI_TIME_WAITING
+} ppi_time_node;
+
+// The lane's range waits: another lane may own the time.
+#define PPI_TIME_WAITING UINT32_MAX
+
+static inline size_t ppi_time_lane(const ppi_time_node *at) {
+  return at->who >> 32;
+}
+
+static inline unsigned __int128 ppi_time_order(uint64_t time, uint64_t who) {
+  return (unsigned __int128)time << 64 | who;
+}
+
+// Of equal times the later lane wins: its range counts as the latest one. The
+// winner is hard to predict, so no branch depends on it. On the way up, no node
+// waits for the node just stored.
+static inline void ppi_time_set(ppi_time_node *tree, size_t at, uint64_t time,
+                                uint64_t who) {
+  tree[at] = (ppi_time_node){time, who};
+  for (; at > 1; at /= 2) {
+    const ppi_time_node *other = &tree[at ^ 1];
+    uint64_t loses = 0 - (uint64_t)(ppi_time_order(time, who) <
+                                    ppi_time_order(other->time, other->who));
+    time ^= (time ^ other->time) & loses;
+    who ^= (who ^ other->who) & loses;
+    tree[at / 2] = (ppi_time_node){time, who};
+  }
+}
+
+// ---- when device work begins and ends, last first ----
+
+// Going back, ends come last among the borders of one time.
+typedef enum ppi_device_border_kind {
+  PPI_DEVICE_BEGIN,
+  PPI_DEVICE_SUBMIT,
+  PPI_DEVICE_END
+} ppi_device_border_kind;
+
+// `time` is in ns, + 1.
+typedef struct ppi_device_border {
+  uint64_t time;
+  uint32_t item;
+  ppi_device_border_kind kind;
+} ppi_device_border;
+
+// ppi_device_borders_list writes the borders in [from, to), three an item at
+// most, and returns their number. Work that goes on ends at `to`.
+size_t ppi_device_borders_list(const ppi_item *items, size_t num_items,
+                               uint64_t from_ns, uint64_t to_ns,
+                               ppi_device_border *out);
+
+// ---- time and calls by place on the host ----
+
+#define PPI_REPORTED_RECENT 256  // a power of two
+
+typedef struct ppi_reported_place {
+  ppi_moment sum;
+  bool is_reported;
+} ppi_reported_place;
+
+// All zero is the empty one.
+typedef struct ppi_reported {
+  ppi_map numbers;  // of places
+  ppi_reported_place *places;
+  uint32_t *list;  // places with a sum
+  size_t num, places_capacity, list_capacity;
+  uint32_t recent[PPI_REPORTED_RECENT];  // places + 1, by stage and child
+} ppi_reported;
+
+// ppi_reported_find returns the number of the place of `moment`; UINT32_MAX:
+// out of memory.
+uint32_t ppi_reported_find(ppi_reported *reported, const ppi_moment *moment);
+// ppi_reported_flush adds all sums to the accounts of `units`, and clears them.
+pprof_status ppi_reported_flush(ppi_reported *reported, ppi_account *accounts,
+                                const size_t *units, size_t num_units);
+void ppi_reported_clear(ppi_reported *reported);
+
+// ppi_reported_at returns the sum to add to.
+static inline ppi_moment *ppi_reported_at(ppi_reported *reported,
+                                          uint32_t number) {
+  ppi_reported_place *place = &reported->places[number];
+  if (PPI_UNLIKELY(!place->is_reported)) {
+    place->is_reported = true;
+    reported->list[reported->num++] = number;
+  }
+  return &place->sum;
+}
+
+// ---- a walk ----
 
 // A range that is open at the time of the walk.
 typedef struct ppi_walk_frame {

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
+#include "report/run/run.h"
 
 // A frame below more frames that overlap its range partly is not kept.
 enum { MAX_OVERLAPS = 1024 };
@@ -135,4 +136,206 @@ pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
   }
   grown[place] = ppi_frames_new(run, lane, self, range, own);
   return PPROF_STATUS_OK;
+}
+
+// ---- the program's own device ranges: work that was launched inside ----
+
+typedef struct ppi_event_calls {
+  uint32_t thread;  // index
+  uint64_t horizon_ns;
+  uint32_t *numbers;  // of run->device_calls: those that are open
+  size_t num, capacity;
+} ppi_event_calls;
+
+static ppi_device_call *call_of(ppi_run *run, uint32_t number) {
+  return &run->device_calls.items[number - 1];
+}
+
+static pprof_status push(ppi_run *run, ppi_event_calls *open, uint32_t number) {
+  ppi_device_call *call = call_of(run, number);
+  if (!PPI_ROOM(open->numbers, open->capacity, open->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  open->numbers[open->num++] = number;
+  if (call->until_ns < open->horizon_ns) call->end_ns = call->until_ns;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status begin_calls(ppi_run *run, ppi_event_calls *open) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->device_calls.num_kept && !status; i++) {
+    const ppi_device_call *call = &run->device_calls.items[i];
+    if (call->until_ns && call->thread == open->thread)
+      status = push(run, open, (uint32_t)i + 1);
+  }
+  return status;
+}
+
+static pprof_status open_call(ppi_run *run, ppi_event_calls *open,
+                              uint32_t path, const ppi_point *point) {
+  const ppi_device_call_key key = {open->thread, path, point->time_ns};
+  uint32_t number;
+  if (point->bytes <= point->time_ns) return PPROF_STATUS_OK;
+  pprof_status status =
+      ppi_device_calls_at(&run->device_calls, &key, 0, &number);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_device_call *call = call_of(run, number);
+  call->until_ns = point->bytes;
+  call->thread = open->thread;
+  return push(run, open, number);
+}
+
+static void drop_passed(ppi_run *run, ppi_event_calls *open, uint64_t time_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < open->num; i++)
+    if (call_of(run, open->numbers[i])->until_ns >= time_ns)
+      open->numbers[kept++] = open->numbers[i];
+  open->num = kept;
+}
+
+// Of open calls of one path, only the innermost counts.
+static bool is_inner(ppi_run *run, const ppi_event_calls *open, size_t at) {
+  uint32_t path = call_of(run, open->numbers[at])->path;
+  while (++at < open->num)
+    if (call_of(run, open->numbers[at])->path == path) return false;
+  return true;
+}
+
+static pprof_status take_calls(ppi_run *run, ppi_event_calls *open,
+                               const ppi_point *point) {
+  pprof_status status = PPROF_STATUS_OK;
+  drop_passed(run, open, point->time_ns);
+  for (size_t i = 0; i < open->num && !status; i++)
+    if (is_inner(run, open, i))
+      status = ppi_device_calls_take(&run->device_calls, open->numbers[i],
+                                     &run->paths, point);
+  return status;
+}
+
+static void clear_calls(ppi_event_calls *open) {
+  ppi_free(open->numbers);
+}
+
+// ---- a thread's points, once a sweep has found the ranges around them ----
+
+static pprof_status notify_memory(ppi_run *run, const ppi_point *point,
+                                  const ppi_around *around) {
+  const ppi_run_site *place = run->ids.sites.items[point->site];
+  ppi_memory_change change = {(int64_t)point->value, point->is_reserved};
+  return ppi_memory_own(&run->memory, place->name,
+                        around->is_known ? around->site : 0, &change);
+}
+
+static pprof_status notify_kernel(ppi_run *run, const ppi_point *point,
+                                  const ppi_around *around) {
+  const ppi_run_site *site = run->ids.sites.items[point->site];
+  // Paddle walks the host ranges: it never finds kernels launched outside.
+  if (!around->is_known) return PPROF_STATUS_OK;
+  const ppi_run_site *owner = run->ids.sites.items[around->site];
+  ppi_paddle_kernel kernel = {
+      .start_ns = point->device_start_ns,
+      .end_ns = point->device_start_ns + point->value,
+      .is_collective = ppi_paddle_is_collective(site->name),
+      .any_communicates = around->any_communicates,
+      .innermost_communicates = owner->traits & PPI_TRAIT_PADDLE_COMMUNICATION};
+  return ppi_paddle_take(&run->distribution, &kernel);
+}
+
+static ppi_stray stray_of(const ppi_run_thread *thread, const ppi_point *point,
+                          const ppi_around *around) {
+  if (!thread->number) return PPI_STRAY_LAUNCH;
+  if (around->is_known || (point->is_inside && !around->has_frames))
+    return PPI_STRAY_RANGE;
+  return point->is_graph ? PPI_STRAY_GRAPH : PPI_STRAY_NO_RANGE;
+}
+
+static pprof_status count_work(ppi_run *run, const ppi_run_thread *thread,
+                               const ppi_point *point,
+                               const ppi_around *around) {
+  ppi_run_device *device = ppi_run_device_at(&run->ids, point->device);
+  if (!device) return PPROF_STATUS_NO_MEMORY;
+  run->kernels.num++;
+  device->num_inside += around->path != 0;
+  device->num_outside += around->path == 0;
+  if (around->path) return PPROF_STATUS_OK;
+  ppi_stray stray = stray_of(thread, point, around);
+  run->kernels.num_stray[stray]++;
+  run->kernels.stray_ns[stray] += point->value;
+  return PPROF_STATUS_OK;
+}
+
+static bool lies_in(ppi_paths *paths, uint32_t number, uint32_t site) {
+  const ppi_run_path *path = ppi_paths_item(paths, number);
+  while (path && path->site != site) path = ppi_paths_item(paths, path->around);
+  return path;
+}
+
+// A graph's kernel lies in the ranges of its capture, inside the ranges around
+// its launch. Each launch is a call of the ranges of its capture. A range
+// around both counts once.
+static pprof_status enter_captured(ppi_run *run, const ppi_run_thread *thread,
+                                   const ppi_point *point, ppi_around *around) {
+  const ppi_capture none = {.num = 0};
+  const ppi_capture *capture =
+      point->captured ? &run->captures.items[point->captured - 1] : &none;
+  pprof_status status = PPROF_STATUS_OK;
+  if (run->paths.is_flat || !ppi_is_kernel_or_copy(point)) return status;
+  for (size_t i = 0; i < capture->num && status == PPROF_STATUS_OK; i++) {
+    uint32_t inner, call, site = capture->sites[i];
+    if (lies_in(&run->paths, around->path, site)) continue;
+    status = ppi_paths_find(&run->paths, around->path, site, &inner);
+    if (status != PPROF_STATUS_OK || !inner) return status;
+    around->path = inner;
+    const ppi_device_call_key key = {thread->index, inner, point->time_ns};
+    status = ppi_device_calls_at(&run->device_calls, &key,
+                                 PPI_MAX(point->time_ns, 1u), &call);
+    if (status == PPROF_STATUS_OK)
+      status =
+          ppi_device_calls_take(&run->device_calls, call, &run->paths, point);
+  }
+  return status;
+}
+
+static pprof_status notify_path(ppi_run *run, const ppi_run_thread *thread,
+                                const ppi_point *point, ppi_around *around,
+                                ppi_event_calls *open) {
+  uint32_t own;
+  pprof_status status = enter_captured(run, thread, point, around);
+  if (status != PPROF_STATUS_OK) return status;
+  status = ppi_paths_device(&run->paths, around->path, point, &own);
+  if (!run->details.kernels || point->kind != PPI_POINT_SUBMIT ||
+      status != PPROF_STATUS_OK)
+    return status;
+  if (point->device_class == PPI_DEVICE_OTHER && own)
+    return open_call(run, open, own, point);
+  if (!ppi_is_kernel_or_copy(point)) return PPROF_STATUS_OK;
+  status = count_work(run, thread, point, around);
+  if (status != PPROF_STATUS_OK) return status;
+  return take_calls(run, open, point);
+}
+
+pprof_status ppi_points_settle(ppi_run *run, ppi_run_thread *thread,
+                               uint64_t horizon_ns) {
+  const ppi_scopes *scopes = &thread->scopes;
+  ppi_event_calls open = {.thread = thread->index, .horizon_ns = horizon_ns};
+  pprof_status status = PPROF_STATUS_OK;
+  if (thread->around) status = begin_calls(run, &open);
+  for (size_t i = 0; thread->around && i < scopes->num_settled; i++) {
+    const ppi_point *point = &scopes->points[i];
+    if (status != PPROF_STATUS_OK) break;
+    if (point->kind == PPI_POINT_MEMORY)
+      status = notify_memory(run, point, &thread->around[i]);
+    else if (run->details.paddle_distribution &&
+             point->kind == PPI_POINT_SUBMIT &&
+             point->device_class == PPI_DEVICE_KERNEL)
+      status = notify_kernel(run, point, &thread->around[i]);
+    if (run->details.paths && status == PPROF_STATUS_OK &&
+        point->kind != PPI_POINT_MEMORY)
+      status = notify_path(run, thread, point, &thread->around[i], &open);
+  }
+  clear_calls(&open);
+  ppi_free(thread->around);
+  thread->around = NULL;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_scopes_carry(&thread->scopes, &run->sweep.borders);
+  return status;
 }

@@ -77,4 +77,10 @@ static inline pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
   return PPROF_STATUS_OK;
 }
 
+// ---- a thread's points, once a sweep has found the ranges around them ----
+
+// ppi_points_settle counts the points before the horizon, and forgets them.
+pprof_status ppi_points_settle(ppi_run *run, ppi_run_thread *thread,
+                               uint64_t horizon_ns);
+
 PPROF_END_C_

@@ -5,8 +5,6 @@
 #pragma once
 
 #include "report/answer/accounts.h"
-#include "report/parts/allocations.h"
-#include "report/parts/captures.h"
 #include "report/parts/details.h"
 #include "report/parts/device_calls.h"
 #include "report/parts/ids.h"

@@ -8,11 +8,9 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
-#include "report/run/event_calls.h"
 #include "report/run/event_counts.h"
 #include "report/run/frames.h"
 #include "report/run/plain_sweep.h"
-#include "report/run/points.h"
 
 typedef struct sweep {
   ppi_run *run;
