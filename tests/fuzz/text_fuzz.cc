@@ -6,8 +6,6 @@
 #include <cstring>
 #include <string>
 
-#include "base/mem.h"
-#include "chrome/chrome_text.h"
 #include "event/launch_shape.h"
 #include "file/text.h"
 #include "fuzz.h"
@@ -74,11 +72,6 @@ void CheckName(const char *name) {
   }
   CheckJson(Put(ppi_page_json, name));
   CheckCsv(Put(ppi_page_csv, name));
-  size_t len = 0;
-  char *escaped = ppi_chrome_escape(name, &len);
-  const std::string trace(escaped, len);
-  ppi_free(escaped);
-  CheckJson(trace);
 }
 
 }  // namespace

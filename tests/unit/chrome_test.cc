@@ -387,9 +387,9 @@ TEST(ChromeTest, NumbersAgreeWithPrintf) {
       value = power - 1 + static_cast<uint64_t>(i % 3);
       if (i % 3 == 2) power *= 10;
     }
-    *ppi_chrome_u64_at(text, value) = 0;
+    *ppi_digits_u64(text, value) = 0;
     EXPECT_EQ(std::to_string(value), text);
-    *ppi_chrome_us_at(text, value) = 0;
+    *ppi_digits_us(text, value) = 0;
     char want[64];
     snprintf(want, sizeof want, "%" PRIu64 ".%03u", value / 1000,
              static_cast<unsigned>(value % 1000));

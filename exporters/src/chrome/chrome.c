@@ -249,12 +249,11 @@ static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
 
 static bool is_same_name(const ppi_chrome_name *known,
                          const pprof_definition *definition) {
-  size_t len = 0;
-  char *escaped = ppi_chrome_escape(pprof_definition_name(definition), &len);
-  bool is_same = escaped && known->parent == definition->parent &&
-                 len == known->escaped_len &&
-                 memcmp(escaped, known->escaped, len) == 0;
-  ppi_free(escaped);
+  ppi_page escaped = {0};
+  ppi_page_json(&escaped, pprof_definition_name(definition));
+  bool is_same = !escaped.failed && known->parent == definition->parent &&
+                 strcmp(escaped.bytes, known->escaped) == 0;
+  ppi_page_clear(&escaped);
   return is_same;
 }
 
@@ -337,7 +336,7 @@ static pprof_status chrome_finish(pprof_sink *sink,
   pprof_status status = ppi_chrome_rows_check(writer, NULL);
   if (status != PPROF_STATUS_OK) return status;
   // Arrows continue the list of events; without an event there are none.
-  ppi_chrome_flows_write(&writer->flows, &writer->out);
+  ppi_chrome_flows_write(&writer->flows, &writer->out.page);
   ppi_chrome_write_names(writer);
   if (writer->num_runs > 1) ppi_chrome_write_run(writer, totals);
   writer->num_finished++;

@@ -31,30 +31,26 @@ static int by_start(const void *left, const void *right) {
   return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
-static void write_arrow(ppi_chrome_out *out, const ppi_chrome_flow *flow,
-                        size_t at) {
+static void write_arrow(ppi_page *out, const ppi_chrome_flow *flow, size_t at) {
   const ppi_chrome_stage *stage = &flow->stages[at];
-  if (at == 0)
-    PPI_CHROME_PUT(out, ",\n{\"ph\":\"s\"");
-  else if (at + 1 < flow->num_stages)
-    PPI_CHROME_PUT(out, ",\n{\"ph\":\"t\",\"bp\":\"e\"");
-  else
-    PPI_CHROME_PUT(out, ",\n{\"ph\":\"f\",\"bp\":\"e\"");
-  PPI_CHROME_PUT(out, ",\"name\":\"request\",\"cat\":\"flow\",\"id\":");
-  ppi_chrome_put_u64(out, flow->id);
-  PPI_CHROME_PUT(out, ",\"ts\":");
-  ppi_chrome_put_us(out, stage->start_ns);
-  PPI_CHROME_PUT(out, ",\"pid\":");
-  ppi_chrome_put_u64(out, stage->pid);
-  PPI_CHROME_PUT(out, ",\"tid\":");
-  ppi_chrome_put_u64(out, stage->tid);
-  PPI_CHROME_PUT(out, ",\"args\":{\"flow\":");
-  ppi_chrome_put_id(out, flow->flow);
-  PPI_CHROME_PUT(out, "}}");
+  bool is_last = at + 1 == flow->num_stages;
+  ppi_put_line(out);
+  ppi_put_object(out, NULL);
+  ppi_put_text(out, "ph", at == 0 ? "s" : is_last ? "f" : "t");
+  if (at > 0) ppi_put_text(out, "bp", "e");
+  ppi_put_text(out, "name", "request");
+  ppi_put_text(out, "cat", "flow");
+  ppi_put_u64(out, "id", flow->id);
+  ppi_put_us(out, "ts", stage->start_ns);
+  ppi_put_u64(out, "pid", stage->pid);
+  ppi_put_u64(out, "tid", stage->tid);
+  ppi_put_object(out, "args");
+  ppi_chrome_put_id(out, "flow", flow->flow);
+  ppi_page_text(out, "}}");
 }
 
 // An arrow needs two ends; a flow of one stage leaves no trace of its own.
-static void write_flow(ppi_chrome_out *out, ppi_chrome_flow *flow) {
+static void write_flow(ppi_page *out, ppi_chrome_flow *flow) {
   if (flow->num_stages < 2) return;
   qsort(flow->stages, flow->num_stages, sizeof *flow->stages, by_start);
   for (size_t i = 0; i < flow->num_stages; i++) write_arrow(out, flow, i);
@@ -105,7 +101,7 @@ static ppi_chrome_flow *find_flow(ppi_chrome_flows *flows, uint64_t flow) {
 
 // Writes the flow's stages. The last one begins the next piece, under a new id,
 // so that the row of arrows does not break.
-static void write_piece(ppi_chrome_flows *flows, ppi_chrome_out *out,
+static void write_piece(ppi_chrome_flows *flows, ppi_page *out,
                         ppi_chrome_flow *flow) {
   write_flow(out, flow);
   flow->stages[0] = flow->stages[flow->num_stages - 1];
@@ -134,7 +130,7 @@ static void drop_inner(ppi_chrome_flows *flows, ppi_chrome_flow *flow,
   flow->num_stages = kept;
 }
 
-pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_chrome_out *out,
+pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_page *out,
                                   uint64_t flow,
                                   const ppi_chrome_stage *stage) {
   ppi_chrome_flow *at = find_flow(flows, flow);
@@ -162,7 +158,7 @@ static int by_id(const void *left, const void *right) {
 }
 
 // In order of their ids; without memory for that, in order of age.
-void ppi_chrome_flows_write(ppi_chrome_flows *flows, ppi_chrome_out *out) {
+void ppi_chrome_flows_write(ppi_chrome_flows *flows, ppi_page *out) {
   size_t num = 0;
   for (ppi_chrome_flow *at = flows->oldest; at; at = at->newer) num++;
   ppi_chrome_flow **sorted = num > 0 ? ppi_alloc(num * sizeof *sorted) : NULL;

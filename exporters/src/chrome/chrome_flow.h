@@ -45,8 +45,8 @@ pprof_status ppi_chrome_flows_init(ppi_chrome_flows *flows);
 void ppi_chrome_flows_clear(ppi_chrome_flows *flows);
 // ppi_chrome_flows_add may write arrows of other flows to `out`. A comma and a
 // line end precede each, as for all events after the first.
-pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_chrome_out *out,
+pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_page *out,
                                   uint64_t flow, const ppi_chrome_stage *stage);
-void ppi_chrome_flows_write(ppi_chrome_flows *flows, ppi_chrome_out *out);
+void ppi_chrome_flows_write(ppi_chrome_flows *flows, ppi_page *out);
 
 PPROF_END_C_

@@ -48,11 +48,15 @@ pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
   }
   ppi_chrome_name *name = slot(names, id);
   if (!name) return PPROF_STATUS_NO_MEMORY;
-  size_t escaped_len = 0;
+  ppi_page escaped = {0};
   bool often =
       kind == PPROF_DEFINITION_SITE || kind == PPROF_DEFINITION_CATEGORY;
-  char *copy = often ? ppi_chrome_escape(text, &escaped_len) : ppi_strdup(text);
-  if (!copy) return PPROF_STATUS_NO_MEMORY;
+  if (often) ppi_page_json(&escaped, text);
+  char *copy = often ? escaped.bytes : ppi_strdup(text);
+  if (!copy || escaped.failed) {
+    ppi_page_clear(&escaped);
+    return PPROF_STATUS_NO_MEMORY;
+  }
   ppi_free(name->text);
   ppi_free(name->escaped);
   ppi_free(name->head);
@@ -63,7 +67,7 @@ pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
   name->number = pprof_definition_number(definition);
   name->text = often ? NULL : copy;
   name->escaped = often ? copy : NULL;
-  name->escaped_len = escaped_len;
+  name->escaped_len = escaped.len;
   return PPROF_STATUS_OK;
 }
 

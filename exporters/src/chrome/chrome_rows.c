@@ -91,8 +91,8 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
   ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
                             slice->end_ns + writer->shift_ns, pid, tid};
   for (size_t i = 0; i < slice->num_flows; i++) {
-    pprof_status status = ppi_chrome_flows_add(&writer->flows, &writer->out,
-                                               slice->flows[i], &stage);
+    pprof_status status = ppi_chrome_flows_add(
+        &writer->flows, &writer->out.page, slice->flows[i], &stage);
     if (status != PPROF_STATUS_OK) return status;
   }
   return PPROF_STATUS_OK;

@@ -12,6 +12,7 @@
 //             ^ slices inside a root are dropped
 #pragma once
 
+#include "file/digits.h"
 #include "pprof/event.h"
 
 PPROF_BEGIN_C_
@@ -37,7 +38,7 @@ typedef struct ppi_chrome_track {
   // The JSON of the row's place, in this process and window; length 0: not made
   // yet.
   uint32_t place_pid, place_window, place_len;
-  char place[PPI_CHROME_PLACE_LEN];
+  char place[PPI_CHROME_PLACE_LEN + PPI_DIGITS_MOST];
   uint64_t floor_ns;  // nothing may begin before it
   ppi_chrome_root *roots;
   size_t num_roots, capacity;

@@ -3,27 +3,39 @@
 // Builds the text of the table, CSV, JSON and Markdown writers.
 #include "file/text.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
+#include "file/digits.h"
 #include "file/utf8.h"
 
-static bool make_room(ppi_page *page, size_t more) {
-  if (page->failed) return false;
-  char *grown = ppi_grow(page->bytes, &page->capacity, page->len + more + 1, 1);
-  if (!grown) {
-    page->failed = true;
-    return false;
+char *ppi_page_more_room(ppi_page *page, size_t len) {
+  if (page->failed) return NULL;
+  if (page->spill) {
+    if (page->len) page->last = page->bytes[page->len - 1];
+    page->spill(page);
+    page->failed = page->capacity <= len;
+  } else {
+    char *grown =
+        ppi_grow(page->bytes, &page->capacity, page->len + len + 1, 1);
+    if (grown) page->bytes = grown;
+    page->failed = !grown;
   }
-  page->bytes = grown;
-  return true;
+  return page->failed ? NULL : page->bytes + page->len;
 }
 
 void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len) {
-  if (len == 0 || !make_room(page, len)) return;
-  memcpy(page->bytes + page->len, bytes, len);
-  page->len += len;
-  page->bytes[page->len] = '\0';
+  for (size_t part; len > 0; bytes += part, len -= part) {
+    part = page->spill ? PPI_MIN(len, page->capacity - 1) : len;
+    char *at = ppi_page_room(page, part);
+    if (!at) return;
+    memcpy(at, bytes, part);
+    at[part] = '\0';
+    page->len += part;
+  }
 }
 
 void ppi_page_text(ppi_page *page, const char *text) {
@@ -31,10 +43,11 @@ void ppi_page_text(ppi_page *page, const char *text) {
 }
 
 void ppi_page_repeat(ppi_page *page, char c, size_t n) {
-  if (n == 0 || !make_room(page, n)) return;
-  memset(page->bytes + page->len, c, n);
+  char *at = n ? ppi_page_room(page, n) : NULL;
+  if (!at) return;
+  memset(at, c, n);
+  at[n] = '\0';
   page->len += n;
-  page->bytes[page->len] = '\0';
 }
 
 void ppi_page_format(ppi_page *page, const char *format, ...) {
@@ -42,7 +55,7 @@ void ppi_page_format(ppi_page *page, const char *format, ...) {
   va_start(arguments, format);
   va_copy(again, arguments);
   int len = vsnprintf(NULL, 0, format, arguments);
-  if (len > 0 && make_room(page, (size_t)len)) {
+  if (len > 0 && ppi_page_room(page, (size_t)len)) {
     vsnprintf(page->bytes + page->len, (size_t)len + 1, format, again);
     page->len += (size_t)len;
   }
@@ -80,6 +93,48 @@ void ppi_page_short(ppi_page *page, double value) {
          page->bytes[page->len - 2] != '.')
     page->len--;
   page->bytes[page->len] = '\0';
+}
+
+void ppi_page_u64(ppi_page *page, uint64_t value) {
+  char *at = ppi_page_room(page, PPI_DIGITS_MOST);
+  if (at) ppi_page_advance(page, ppi_digits_u64(at, value));
+}
+
+void ppi_page_us(ppi_page *page, uint64_t ns) {
+  char *at = ppi_page_room(page, PPI_DIGITS_MOST);
+  if (at) ppi_page_advance(page, ppi_digits_us(at, ns));
+}
+
+// printf's decimal point depends on the program's locale and may have several
+// bytes.
+static size_t to_json_number(char *text) {
+  char *to = text;
+  for (const char *from = text; *from; from++) {
+    if ((*from >= '0' && *from <= '9') || strchr("+-e", *from))
+      *to++ = *from;
+    else if (to == text || to[-1] != '.')
+      *to++ = '.';
+  }
+  return (size_t)(to - text);
+}
+
+#define EXACT_INTEGER (1ull << 53)
+
+void ppi_page_exact(ppi_page *page, double value) {
+  char text[64];
+  double size = fabs(value);
+  if (!isfinite(value)) {
+    ppi_page_text(page, "null");
+  } else if (size < (double)EXACT_INTEGER && size == (double)(uint64_t)size) {
+    if (value < 0) ppi_page_text(page, "-");
+    ppi_page_u64(page, (uint64_t)size);
+  } else {
+    for (int precision = 15; precision <= 17; precision++) {
+      snprintf(text, sizeof text, "%.*g", precision, value);
+      if (strtod(text, NULL) == value) break;
+    }
+    ppi_page_bytes(page, text, to_json_number(text));
+  }
 }
 
 // Answers the length of the character at `text`, or 0 at a stray byte.
@@ -129,9 +184,22 @@ static void put_spelt(ppi_page *page, uint32_t code) {
     ppi_page_format(page, "\\u%04x", code);
 }
 
+// The bytes at `text` that a JSON string has as they are.
+static size_t num_plain(const char *text) {
+  size_t num = 0;
+  while (text[num] >= ' ' && text[num] < 0x7f && text[num] != '"' &&
+         text[num] != '\\' && text[num] != '<')
+    num++;
+  return num;
+}
+
 void ppi_page_json(ppi_page *page, const char *name) {
   ppi_page_text(page, "\"");
-  while (*name) {
+  for (;;) {
+    size_t plain = num_plain(name);
+    ppi_page_bytes(page, name, plain);
+    name += plain;
+    if (!*name) break;
     uint32_t code = 0;
     size_t len = decode(name, &code);
     if (len == 0) {

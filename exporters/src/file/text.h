@@ -19,7 +19,23 @@ typedef struct ppi_page {
   bool is_raw;      // CSV without the guard against formulas
   bool has_colour;  // for a terminal
   size_t width;     // columns of a line for people; 0: the usual ones
+  // Where there is one, it empties the page instead of a larger one being made;
+  // `last` is the last byte that left.
+  void (*spill)(struct ppi_page *page);
+  char last;
 } ppi_page;
+
+// ppi_page_room answers a place for `len` bytes, NULL when out of memory;
+// ppi_page_advance takes their end.
+char *ppi_page_more_room(ppi_page *page, size_t len);
+static inline char *ppi_page_room(ppi_page *page, size_t len) {
+  if (page->len + len >= page->capacity) return ppi_page_more_room(page, len);
+  return page->bytes + page->len;
+}
+static inline void ppi_page_advance(ppi_page *page, const char *end) {
+  page->len = (size_t)(end - page->bytes);
+  page->bytes[page->len] = '\0';
+}
 
 void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len);
 void ppi_page_text(ppi_page *page, const char *text);
@@ -39,6 +55,11 @@ void ppi_page_fixed(ppi_page *page, double value, int decimals);
 // ppi_page_decimals answers how many places show three digits that are not
 // leading zeroes; `least` or more, 15 at most.
 int ppi_page_decimals(double value, int least);
+void ppi_page_u64(ppi_page *page, uint64_t value);
+// Nanoseconds as decimal microseconds with exactly three digits.
+void ppi_page_us(ppi_page *page, uint64_t ns);
+// The shortest decimal that reads back the same; null when not finite.
+void ppi_page_exact(ppi_page *page, double value);
 // ppi_page_short rounds to six places, or small values to three digits, and
 // drops trailing zeroes but one: 37.5.
 void ppi_page_short(ppi_page *page, double value);
