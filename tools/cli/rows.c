@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/look.h"
+#include "file/json_put.h"
 #include "view/grid.h"
 
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options) {
@@ -36,16 +37,33 @@ void ppi_tool_rows_view(ppi_page *page, const ppi_view *view,
 void ppi_tool_rows_lines(ppi_page *page, const char *key,
                          const ppi_page *lines) {
   const char *at = lines->bytes ? lines->bytes : "";
-  ppi_page_format(page, ",\n\"%s\":[", key);
-  for (const char *comma = ""; *at; comma = ",") {
+  ppi_put_line(page);
+  ppi_put_array(page, key);
+  while (*at) {
     size_t len = strcspn(at, "\n");
     ppi_page line = {0};
     ppi_page_bytes(&line, at, len);
-    ppi_page_text(page, comma);
-    ppi_page_json(page, line.bytes ? line.bytes : "");
+    ppi_put_text(page, NULL, line.bytes ? line.bytes : "");
     page->failed |= line.failed;
     ppi_page_clear(&line);
     at += len + (at[len] == '\n');
   }
   ppi_page_text(page, "]");
+}
+
+void ppi_tool_rows_begin(ppi_page *page, const char *schema) {
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "schema", schema);
+}
+
+void ppi_tool_rows_all(ppi_page *page, const ppi_view *view,
+                       const struct ppi_tool_options *options,
+                       const char *schema) {
+  ppi_report_format format = ppi_report_format_of(options->format);
+  bool is_json = format == PPI_FORMAT_JSON;
+  if (is_json && !page->len) ppi_tool_rows_begin(page, schema);
+  ppi_tool_rows_view(page, view, options, format);
+  if (!is_json) return;
+  ppi_tool_rows_lines(page, "notes", &view->note);
+  ppi_page_text(page, "}\n");
 }

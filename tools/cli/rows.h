@@ -14,6 +14,14 @@ void ppi_tool_rows_view(ppi_page *page, const ppi_view *view,
                         const struct ppi_tool_options *options,
                         ppi_report_format format);
 
-// A member of an object: a comma, "key":, and each line of `lines` as a text.
+// A member of an object: each line of `lines` as a text.
 void ppi_tool_rows_lines(ppi_page *page, const char *key,
                          const ppi_page *lines);
+
+// ppi_tool_rows_begin opens the object that a verb prints as JSON.
+void ppi_tool_rows_begin(ppi_page *page, const char *schema);
+// ppi_tool_rows_all appends a view in --format. As JSON its notes follow it,
+// and the object ends; where nothing is before it, it begins, too.
+void ppi_tool_rows_all(ppi_page *page, const ppi_view *view,
+                       const struct ppi_tool_options *options,
+                       const char *schema);

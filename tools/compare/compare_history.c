@@ -85,7 +85,6 @@ static bool add_rows(const ppi_history *history, ppi_view *view) {
 
 int ppi_history_print(const ppi_history *history, int code) {
   const struct ppi_tool_options *options = history->options;
-  ppi_report_format format = ppi_report_format_of(options->format);
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = options->raw};
   bool ok = add_rows(history, &view);
@@ -96,13 +95,7 @@ int ppi_history_print(const ppi_history *history, int code) {
   ppi_page_text(&view.note,
                 "\nWhere nothing changed at most 5 % of pasts show a change in "
                 "any stage. A level\nhas three runs or more\n");
-  if (format == PPI_FORMAT_JSON)
-    ppi_page_text(&page, "{\"schema\":\"pprof.history/1\",\n");
-  ppi_tool_rows_view(&page, &view, options, format);
-  if (format == PPI_FORMAT_JSON) {
-    ppi_tool_rows_lines(&page, "notes", &view.note);
-    ppi_page_text(&page, "}\n");
-  }
+  ppi_tool_rows_all(&page, &view, options, "pprof.history/1");
   page.failed |= !ok || view.note.failed;
   ppi_view_clear(&view);
   return ppi_tool_output_page(options, &page, code);

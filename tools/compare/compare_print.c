@@ -12,6 +12,7 @@
 #include "compare/compare_pairs.h"
 #include "compare/compare_ranking.h"
 #include "compare/compare_text.h"
+#include "file/json_put.h"
 #include "html/html.h"
 #include "html/spread_text.h"
 #include "print/report_print.h"
@@ -23,11 +24,11 @@ static void put_spread(ppi_page *page, size_t input,
   uint64_t counts[PPI_SPREAD_CLASSES] = {0};
   for (size_t i = 0; i < stage->num_values; i++)
     ppi_spread_count(counts, (uint64_t)stage->values[i], 1);
-  ppi_page_format(page, "{\"input\":%zu,\"name\":", input);
-  ppi_page_json(page, stage->name);
-  ppi_page_text(page, ",\"category\":");
-  ppi_page_json(page, stage->category);
-  ppi_page_format(page, ",\"side\":\"%s\",", ppi_compare_side(stage));
+  ppi_put_object(page, NULL);
+  ppi_put_u64(page, "input", input);
+  ppi_put_text(page, "name", stage->name);
+  ppi_put_text(page, "category", stage->category);
+  ppi_put_text(page, "side", ppi_compare_side(stage));
   ppi_spread_put_counts(page, "all", counts);
   ppi_page_text(page, "}");
 }
@@ -35,8 +36,7 @@ static void put_spread(ppi_page *page, size_t input,
 // ppi_compare_put_spreads appends the distributions of the compared stages.
 static void ppi_compare_put_spreads(ppi_page *page,
                                     const ppi_compare_result *result) {
-  const char *comma = "";
-  ppi_page_text(page, "[");
+  ppi_put_array(page, NULL);
   for (size_t i = 0; i < result->num_comparisons; i++) {
     const ppi_compare_stage *stage =
         ppi_compare_stage_of(&result->comparisons[i]);
@@ -46,9 +46,8 @@ static void ppi_compare_put_spreads(ppi_page *page,
       const ppi_compare_stage *found =
           ppi_samples_find(&result->inputs[k], stage);
       if (!found || found->energy) continue;
-      ppi_page_text(page, comma);
+      if (page->bytes[page->len - 1] != '[') ppi_put_line(page);
       put_spread(page, k, found);
-      comma = ",\n";
     }
   }
   ppi_page_text(page, "]\n");
@@ -87,19 +86,20 @@ static int ppi_compare_html(const struct ppi_tool_options *options,
 
 static void put_inputs(ppi_page *page, const ppi_compare_result *result) {
   static const char *const keys[] = {"uuid", "host", "pid"};
-  ppi_page_text(page, "\"inputs\":[");
+  ppi_put_line(page);
+  ppi_put_array(page, "inputs");
   for (size_t i = 0; i < result->num_inputs; i++) {
     const ppi_samples *input = &result->inputs[i];
     const char *const texts[] = {input->uuid, input->host, input->pid};
-    ppi_page_text(page, i ? ",\n{\"name\":" : "\n{\"name\":");
-    ppi_page_json(page, result->names[i]);
-    for (size_t k = 0; k < 3; k++) {
-      ppi_page_format(page, ",\"%s\":", keys[k]);
-      ppi_page_json(page, texts[k] ? texts[k] : "");
-    }
-    ppi_page_format(page, ",\"runs\":%zu}", input->num_runs);
+    ppi_put_line(page);
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "name", result->names[i]);
+    for (size_t k = 0; k < 3; k++)
+      ppi_put_text(page, keys[k], texts[k] ? texts[k] : "");
+    ppi_put_u64(page, "runs", input->num_runs);
+    ppi_page_text(page, "}");
   }
-  ppi_page_text(page, "],\n");
+  ppi_page_text(page, "]");
 }
 
 static void put_page(ppi_page *page, const ppi_compare_result *result,
@@ -108,7 +108,7 @@ static void put_page(ppi_page *page, const ppi_compare_result *result,
                      ppi_report_format format) {
   bool is_json = format == PPI_FORMAT_JSON;
   if (is_json) {
-    ppi_page_text(page, "{\"schema\":\"pprof.compare/1\",\n");
+    ppi_tool_rows_begin(page, "pprof.compare/1");
     put_inputs(page, result);
   }
   ppi_tool_rows_view(page, view, options, format);

@@ -142,7 +142,6 @@ static void put_notes(const ppi_turns_result *result, ppi_page *out) {
 
 int ppi_turns_print(const ppi_turns_result *result, int code) {
   const ppi_turns *turns = result->turns;
-  ppi_report_format format = ppi_report_format_of(result->options->format);
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = result->options->raw};
   bool ok = true;
@@ -150,13 +149,7 @@ int ppi_turns_print(const ppi_turns_result *result, int code) {
     for (size_t k = 0; ok && k < turns->num_stages; k++)
       ok = add_row(result, i, k, &view);
   put_notes(result, &view.note);
-  if (format == PPI_FORMAT_JSON)
-    ppi_page_text(&page, "{\"schema\":\"pprof.try/1\",\n");
-  ppi_tool_rows_view(&page, &view, result->options, format);
-  if (format == PPI_FORMAT_JSON) {
-    ppi_tool_rows_lines(&page, "notes", &view.note);
-    ppi_page_text(&page, "}\n");
-  }
+  ppi_tool_rows_all(&page, &view, result->options, "pprof.try/1");
   page.failed |= !ok || view.note.failed;
   ppi_view_clear(&view);
   return ppi_tool_output_page(result->options, &page, code);

@@ -14,6 +14,7 @@
 #include "base/mix.h"
 #include "export/formats.h"
 #include "export/names.h"
+#include "file/json_put.h"
 #include "file/text.h"
 
 // The most spans on a line.
@@ -54,23 +55,27 @@ static uint64_t new_id(spans *out) {
 
 // ---- lines ----
 
-static void put_attribute(ppi_page *page, const char *key, const char *text) {
-  char last = page->len ? page->bytes[page->len - 1] : '[';
-  if (last != '[') ppi_page_text(page, ",");
-  ppi_page_format(page, "{\"key\":\"%s\",\"value\":{\"stringValue\":", key);
+static void put_attribute(ppi_page *page, const char *key, const char *kind) {
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "key", key);
+  ppi_put_object(page, "value");
+  ppi_put_key(page, kind);
+}
+
+static void put_string(ppi_page *page, const char *key, const char *text) {
+  put_attribute(page, key, "stringValue");
   ppi_page_json(page, text);
   ppi_page_text(page, "}}");
 }
 
 static void put_whole(ppi_page *page, const char *key, uint64_t number) {
-  ppi_page_format(page,
-                  ",{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRIu64 "\"}}",
-                  key, number);
+  put_attribute(page, key, "intValue");
+  ppi_page_format(page, "\"%" PRIu64 "\"}}", number);
 }
 
 static void put_real(ppi_page *page, const char *key, double number) {
   if (number == 0 || number - number != 0) return;
-  ppi_page_format(page, ",{\"key\":\"%s\",\"value\":{\"doubleValue\":", key);
+  put_attribute(page, key, "doubleValue");
   ppi_page_short(page, number);
   ppi_page_text(page, "}}");
 }
@@ -83,16 +88,25 @@ static const char *name_of(const char *command) {
 static void begin_line(spans *out) {
   ppi_page *page = &out->page;
   const ppi_export_run *run = &out->names.runs[out->names.num_runs - 1];
-  ppi_page_text(page, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
-  put_attribute(page, "service.name",
-                *run->command ? name_of(run->command) : "unknown_service");
-  put_attribute(page, "service.instance.id", run->uuid);
-  put_attribute(page, "host.name", run->host);
+  ppi_put_object(page, NULL);
+  ppi_put_array(page, "resourceSpans");
+  ppi_put_object(page, NULL);
+  ppi_put_object(page, "resource");
+  ppi_put_array(page, "attributes");
+  put_string(page, "service.name",
+             *run->command ? name_of(run->command) : "unknown_service");
+  put_string(page, "service.instance.id", run->uuid);
+  put_string(page, "host.name", run->host);
   put_whole(page, "process.pid", strtoull(run->pid, NULL, 10));
-  if (*run->rank) put_attribute(page, "pprof.rank", run->rank);
-  ppi_page_text(page,
-                "]},\"scopeSpans\":[{\"scope\":{\"name\":\"pprof\","
-                "\"version\":\"" PPI_VERSION "\"},\"spans\":[");
+  if (*run->rank) put_string(page, "pprof.rank", run->rank);
+  ppi_page_text(page, "]}");
+  ppi_put_array(page, "scopeSpans");
+  ppi_put_object(page, NULL);
+  ppi_put_object(page, "scope");
+  ppi_put_text(page, "name", "pprof");
+  ppi_put_text(page, "version", PPI_VERSION);
+  ppi_page_text(page, "}");
+  ppi_put_array(page, "spans");
 }
 
 static void end_line(spans *out) {
@@ -114,9 +128,20 @@ typedef struct span {
 // The trace of a request has the request's number in all processes.
 static void put_trace(ppi_page *page, const char *key, const span *of,
                       uint64_t flow) {
-  ppi_page_format(page, "\"%s\":\"%016" PRIx64 "%016" PRIx64 "\"", key,
+  ppi_put_key(page, key);
+  ppi_page_format(page, "\"%016" PRIx64 "%016" PRIx64 "\"",
                   flow ? ppi_mix(UINT64_C(0x70706c6f67)) : ppi_mix(of->root),
                   flow ? flow : of->root);
+}
+
+static void put_id(ppi_page *page, const char *key, uint64_t id) {
+  ppi_put_key(page, key);
+  ppi_page_format(page, "\"%016" PRIx64 "\"", id);
+}
+
+static void put_time(ppi_page *page, const char *key, uint64_t ns) {
+  ppi_put_key(page, key);
+  ppi_page_format(page, "\"%" PRIu64 "\"", ns);
 }
 
 static uint64_t request_id(uint64_t flow) {
@@ -127,12 +152,12 @@ static uint64_t request_id(uint64_t flow) {
 static void put_links(ppi_page *page, const pprof_event *event,
                       const span *of) {
   if (!event->num_flows || of->is_request) return;
-  ppi_page_text(page, ",\"links\":[");
+  ppi_put_array(page, "links");
   for (size_t i = 0; i < event->num_flows; i++) {
-    ppi_page_text(page, i ? ",{" : "{");
+    ppi_put_object(page, NULL);
     put_trace(page, "traceId", of, event->flows[i]);
-    ppi_page_format(page, ",\"spanId\":\"%016" PRIx64 "\"}",
-                    request_id(event->flows[i]));
+    put_id(page, "spanId", request_id(event->flows[i]));
+    ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
 }
@@ -148,12 +173,12 @@ static pprof_status put_where(spans *out, const pprof_event *event) {
   const ppi_export_name *name = ppi_export_names_at(&out->names, kind, row);
   const char *text = name->text ? name->text : "";
   if (kind == PPROF_DEFINITION_LANE) {
-    if (*text) put_attribute(&out->page, "thread.name", text);
+    if (*text) put_string(&out->page, "thread.name", text);
     if (name->number) put_whole(&out->page, "thread.id", name->number);
     return PPROF_STATUS_OK;
   }
   if (name->has_parent)
-    put_attribute(
+    put_string(
         &out->page, "pprof.device",
         ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, name->parent)
             ->text);
@@ -182,19 +207,18 @@ static pprof_status put_span(spans *out, const pprof_event *event,
       ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
   uint64_t base_ns = out->names.runs[out->names.num_runs - 1].base_ns;
   if (!out->num_on_line) begin_line(out);
-  ppi_page_text(page, out->num_on_line++ ? ",{" : "{");
+  out->num_on_line++;
+  ppi_put_object(page, NULL);
   put_trace(page, "traceId", of, of->is_request ? event->flows[0] : 0);
-  ppi_page_format(page, ",\"spanId\":\"%016" PRIx64 "\"", of->id);
-  if (of->parent)
-    ppi_page_format(page, ",\"parentSpanId\":\"%016" PRIx64 "\"", of->parent);
-  ppi_page_text(page, ",\"name\":");
-  ppi_page_json(page, name->text ? name->text : "");
-  ppi_page_format(page,
-                  ",\"kind\":%d,\"startTimeUnixNano\":\"%" PRIu64
-                  "\",\"endTimeUnixNano\":\"%" PRIu64 "\",\"attributes\":[",
-                  of->is_request ? 2 : 1, base_ns + of->start_ns,
-                  base_ns + PPI_MAX(of->start_ns, of->end_ns));
-  put_attribute(page, "pprof.category", ppi_export_category(&out->names, site));
+  put_id(page, "spanId", of->id);
+  if (of->parent) put_id(page, "parentSpanId", of->parent);
+  ppi_put_text(page, "name", name->text ? name->text : "");
+  ppi_put_u64(page, "kind", of->is_request ? 2 : 1);
+  put_time(page, "startTimeUnixNano", base_ns + of->start_ns);
+  put_time(page, "endTimeUnixNano",
+           base_ns + PPI_MAX(of->start_ns, of->end_ns));
+  ppi_put_array(page, "attributes");
+  put_string(page, "pprof.category", ppi_export_category(&out->names, site));
   status = put_where(out, event);
   put_work(page, event, of->is_request);
   ppi_page_text(page, "]");

@@ -13,7 +13,11 @@
 #include "export/formats.h"
 #include "export/lanes.h"
 #include "export/names.h"
+#include "file/json_put.h"
 #include "file/text.h"
+
+// Of text on its way to the file.
+#define PAGE 65536
 
 typedef enum track_kind { THREAD, LOOSE, STREAM } track_kind;
 
@@ -37,7 +41,7 @@ typedef struct speedscope {
   ppi_map numbers;  // of tracks, by kind and row
   track *tracks;
   size_t num_tracks, tracks_capacity;
-  bool any_profile, any_event, failed;
+  ppi_page page;
 } speedscope;
 
 static speedscope *speedscope_of(pprof_sink *sink) {
@@ -107,9 +111,9 @@ static pprof_status take_define(pprof_sink *sink,
 
 // ---- writing ----
 
-static void put(speedscope *out, ppi_page *page) {
-  fwrite(page->bytes ? page->bytes : "", 1, page->len, out->file);
-  out->failed |= page->failed;
+static void spill(ppi_page *page) {
+  speedscope *out = (speedscope *)((char *)page - offsetof(speedscope, page));
+  if (page->len) fwrite(page->bytes, 1, page->len, out->file);
   page->len = 0;
 }
 
@@ -123,10 +127,14 @@ static int by_start(const void *left, const void *right) {
 
 static void put_event(speedscope *out, char type, uint32_t frame,
                       uint64_t at_ns) {
-  fprintf(out->file,
-          "%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
-          out->any_event ? "," : "", type, frame, at_ns);
-  out->any_event = true;
+  ppi_page *page = &out->page;
+  const char text[] = {type, '\0'};
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "type", text);
+  ppi_put_u64(page, "frame", frame);
+  ppi_put_u64(page, "at", at_ns);
+  ppi_page_text(page, "}");
 }
 
 // Puts all runs on one axis if their begins are known, else each at zero.
@@ -150,8 +158,7 @@ static void put_run(const speedscope *out, uint32_t run, ppi_page *page) {
   ppi_page_text(page, ": ");
 }
 
-static void put_title(const speedscope *out, const track *of, size_t lane,
-                      ppi_page *page) {
+static void put_title(speedscope *out, const track *of, size_t lane) {
   ppi_page text = {0};
   pprof_definition_kind kind =
       of->kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
@@ -167,24 +174,22 @@ static void put_title(const speedscope *out, const track *of, size_t lane,
     ppi_page_format(&text, " (%" PRIu64 ")", row->number);
   if (of->kind == LOOSE) ppi_page_text(&text, ", ends anywhere");
   if (lane) ppi_page_format(&text, " #%zu", lane + 1);
-  ppi_page_json(page, text.bytes ? text.bytes : "");
-  page->failed |= text.failed;
+  ppi_put_text(&out->page, "name", text.bytes ? text.bytes : "");
+  out->page.failed |= text.failed;
   ppi_page_clear(&text);
 }
 
 static void begin_profile(speedscope *out, const track *of, size_t lane,
                           uint64_t end_ns) {
-  ppi_page page = {0};
-  ppi_page_text(&page, out->any_profile ? ",\n" : "\n");
-  ppi_page_text(&page, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",");
-  ppi_page_text(&page, "\"name\":");
-  put_title(out, of, lane, &page);
-  ppi_page_format(&page, ",\"startValue\":0,\"endValue\":%" PRIu64 ",", end_ns);
-  ppi_page_text(&page, "\"events\":[");
-  put(out, &page);
-  ppi_page_clear(&page);
-  out->any_profile = true;
-  out->any_event = false;
+  ppi_page *page = &out->page;
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "type", "evented");
+  ppi_put_text(page, "unit", "nanoseconds");
+  put_title(out, of, lane);
+  ppi_put_u64(page, "startValue", 0);
+  ppi_put_u64(page, "endValue", end_ns);
+  ppi_put_array(page, "events");
 }
 
 static void close_frames(speedscope *out, slice *open, size_t *num,
@@ -214,7 +219,7 @@ static void put_nested(speedscope *out, track *from, slice *open) {
     open[num++] = next;
   }
   close_frames(out, open, &num, UINT64_MAX);
-  fputs("]}", out->file);
+  ppi_page_text(&out->page, "]}");
 }
 
 // Puts one profile for each row; `lane_of` has the row of each slice.
@@ -231,7 +236,7 @@ static void put_rows(speedscope *out, const track *from, const size_t *lane_of,
       put_event(out, 'O', next->site, start_ns);
       put_event(out, 'C', next->site, at_ns);
     }
-    fputs("]}", out->file);
+    ppi_page_text(&out->page, "]}");
   }
 }
 
@@ -265,23 +270,29 @@ static pprof_status put_track(speedscope *out, track *from) {
 }
 
 static void put_head(speedscope *out) {
-  ppi_page page = {0};
+  ppi_page *page = &out->page;
   const struct ppi_export_rows *sites =
       &out->names.kinds[PPROF_DEFINITION_SITE];
-  ppi_page_text(
-      &page,
-      "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-      "\"exporter\":\"pprof-report " PPI_VERSION "\",\"name\":");
-  ppi_page_json(&page, out->names.num_runs ? out->names.runs[0].command : "");
-  ppi_page_text(&page, ",\n\"shared\":{\"frames\":[");
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "$schema",
+               "https://www.speedscope.app/file-format-schema.json");
+  ppi_put_line(page);
+  ppi_put_text(page, "exporter", "pprof-report " PPI_VERSION);
+  ppi_put_text(page, "name",
+               out->names.num_runs ? out->names.runs[0].command : "");
+  ppi_put_line(page);
+  ppi_put_object(page, "shared");
+  ppi_put_array(page, "frames");
   for (size_t i = 0; i < sites->num; i++) {
-    ppi_page_text(&page, i ? ",\n{\"name\":" : "\n{\"name\":");
-    ppi_page_json(&page, sites->items[i].text ? sites->items[i].text : "");
-    ppi_page_text(&page, "}");
+    ppi_put_line(page);
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "name",
+                 sites->items[i].text ? sites->items[i].text : "");
+    ppi_page_text(page, "}");
   }
-  ppi_page_text(&page, "]},\n\"profiles\":[");
-  put(out, &page);
-  ppi_page_clear(&page);
+  ppi_page_text(page, "]}");
+  ppi_put_line(page);
+  ppi_put_array(page, "profiles");
 }
 
 static pprof_status close_speedscope(ppi_export *export, pprof_error *error) {
@@ -290,8 +301,9 @@ static pprof_status close_speedscope(ppi_export *export, pprof_error *error) {
   put_head(out);
   for (size_t i = 0; i < out->num_tracks && status == PPROF_STATUS_OK; i++)
     status = put_track(out, &out->tracks[i]);
-  fputs("]}\n", out->file);
-  if (out->failed || status != PPROF_STATUS_OK)
+  ppi_page_text(&out->page, "]}\n");
+  spill(&out->page);
+  if (out->page.failed || status != PPROF_STATUS_OK)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   return ppi_export_end(out->file, error);
 }
@@ -302,6 +314,7 @@ static void destroy_speedscope(ppi_export *export) {
   ppi_free(out->tracks);
   ppi_map_clear(&out->numbers);
   ppi_export_names_clear(&out->names);
+  ppi_page_clear(&out->page);
   free(out);
 }
 
@@ -317,6 +330,9 @@ static pprof_status create_speedscope(const ppi_export_target *target,
                             .close = close_speedscope,
                             .destroy = destroy_speedscope};
   made->file = target->file;
+  ppi_page_repeat(&made->page, ' ', PAGE);
+  made->page.len = 0;
+  made->page.spill = spill;
   *out = &made->base;
   return PPROF_STATUS_OK;
 }

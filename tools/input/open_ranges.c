@@ -11,6 +11,7 @@
 
 #include "cli/output.h"
 #include "cli/rows.h"
+#include "file/json_put.h"
 #include "input/spool_operand.h"
 #include "recover/forensics.h"
 #include "recover/forensics_names.h"
@@ -220,20 +221,17 @@ static void put_json(const struct listing *listing, const char *path,
                      const ppi_forensics *found, const ppi_view *view) {
   ppi_page *page = listing->page;
   static const char *const keys[] = {"host", "command", "uuid"};
-  ppi_page_text(page, "{\"path\":");
-  ppi_page_json(page, path);
-  ppi_page_format(page, ",\"pid\":%" PRIu32 ",\"alive\":%s", found->pid,
-                  found->alive ? "true" : "false");
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    const char *text = ppi_forensics_text(found, keys[i]);
-    ppi_page_format(page, ",\"%s\":", keys[i]);
-    text ? ppi_page_json(page, text) : ppi_page_text(page, "null");
-  }
-  ppi_page_format(page,
-                  ",\"start_realtime_ns\":%" PRIu64 ",\"until_ns\":%" PRIu64
-                  ",\"torn\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\n",
-                  found->start_realtime_ns, found->until_ns, found->num_torn,
-                  found->num_damaged);
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "path", path);
+  ppi_put_u64(page, "pid", found->pid);
+  ppi_put_bool(page, "alive", found->alive);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    ppi_put_text(page, keys[i], ppi_forensics_text(found, keys[i]));
+  ppi_put_u64(page, "start_realtime_ns", found->start_realtime_ns);
+  ppi_put_u64(page, "until_ns", found->until_ns);
+  ppi_put_u64(page, "torn", found->num_torn);
+  ppi_put_u64(page, "damaged", found->num_damaged);
   ppi_tool_rows_view(page, view, listing->options, PPI_FORMAT_JSON);
   ppi_page_text(page, "}");
 }
@@ -246,7 +244,6 @@ static void put_spool(struct listing *listing, const char *path,
                       const ppi_forensics *found) {
   ppi_view view;
   if (!make_view(found, &view)) listing->page->failed = true;
-  if (listing->json && listing->num_shown) ppi_page_text(listing->page, ",\n");
   (listing->json ? put_json : put_table)(listing, path, found, &view);
   ppi_view_clear(&view);
   listing->num_shown++;
@@ -298,8 +295,11 @@ static int begin(struct ppi_tool_options *options, ppi_page *page, bool live,
                           .live = live,
                           .json = strcmp(options->format, "json") == 0};
   out->code = ppi_tool_output_check(options, options->output);
-  if (out->json)
-    ppi_page_text(page, "{\"schema\":\"pprof.open/1\",\"processes\":[\n");
+  if (out->json) {
+    ppi_tool_rows_begin(page, "pprof.open/1");
+    ppi_put_array(page, "processes");
+    ppi_put_line(page);
+  }
   return out->code;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "file/json_put.h"
 
 enum { NUMBER = 9, NARROW = 6, LEAST_NAME = 12 };
 
@@ -308,68 +309,57 @@ void ppi_top_print(const struct ppi_live_processes *all,
 
 // ---- JSON ----
 
-static void put_key(ppi_page *page, const char *key, double value) {
-  ppi_page_format(page, ",\"%s\":", key);
-  if (isfinite(value))
-    ppi_page_short(page, value);
-  else
-    ppi_page_text(page, "null");
-}
-
 static void put_json_row(const struct ppi_top_row *row, ppi_page *page) {
-  ppi_page_text(page, "{\"name\":");
-  ppi_page_json(page, row->row->name);
-  ppi_page_text(page, ",\"category\":");
-  ppi_page_json(page, row->row->category);
-  ppi_page_format(page, ",\"timed\":\"%s\",\"calls\":%" PRIu64,
-                  row->row->is_device ? "device" : "host", row->change.num);
-  put_key(page, "rate", row->rate);
-  put_key(page, "busy", row->busy);
-  ppi_page_format(
-      page,
-      ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
-      ",\"open\":%" PRIu64 ",\"open_ns\":%" PRIu64 ",\"stuck\":%s",
-      row->change.p50_ns, row->change.p99_ns, row->row->max_ns, row->num_open,
-      row->open_ns, row->is_stuck ? "true" : "false");
-  if (row->oldest) {
-    ppi_page_text(page, ",\"thread\":");
-    ppi_page_json(page, row->oldest->thread);
-  }
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "name", row->row->name);
+  ppi_put_text(page, "category", row->row->category);
+  ppi_put_text(page, "timed", row->row->is_device ? "device" : "host");
+  ppi_put_u64(page, "calls", row->change.num);
+  ppi_put_real(page, "rate", row->rate);
+  ppi_put_real(page, "busy", row->busy);
+  ppi_put_u64(page, "p50_ns", row->change.p50_ns);
+  ppi_put_u64(page, "p99_ns", row->change.p99_ns);
+  ppi_put_u64(page, "max_ns", row->row->max_ns);
+  ppi_put_u64(page, "open", row->num_open);
+  ppi_put_u64(page, "open_ns", row->open_ns);
+  ppi_put_bool(page, "stuck", row->is_stuck);
+  if (row->oldest) ppi_put_text(page, "thread", row->oldest->thread);
   ppi_page_text(page, "}");
 }
 
 static void put_json_devices(const ppi_live_view *now,
                              const ppi_live_view *before, double seconds,
                              ppi_page *page) {
-  ppi_page_text(page, ",\"devices\":[");
+  ppi_put_array(page, "devices");
   for (uint32_t i = 0; i < now->header.num_devices; i++) {
     const ppi_live_device *is = &now->header.devices[i];
     const ppi_live_device *was = before ? &before->header.devices[i] : is;
     const double passed = (double)is->until_ns - (double)was->until_ns;
-    ppi_page_text(page, i ? ",{\"name\":" : "{\"name\":");
-    ppi_page_json(page, is->name);
-    put_key(page, "busy",
-            passed > 0 ? (double)(is->busy_ns - was->busy_ns) / passed : NAN);
-    ppi_page_format(page, ",\"pending\":%" PRIu64 "}", is->num_pending);
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "name", is->name);
+    ppi_put_real(
+        page, "busy",
+        passed > 0 ? (double)(is->busy_ns - was->busy_ns) / passed : NAN);
+    ppi_put_u64(page, "pending", is->num_pending);
+    ppi_page_text(page, "}");
   }
-  ppi_page_text(page, "],\"threads\":[");
+  ppi_page_text(page, "]");
+  ppi_put_array(page, "threads");
   for (uint32_t i = 0; i < now->header.num_threads; i++) {
     const ppi_live_thread *is = &now->header.threads[i];
     const ppi_live_thread *was = before ? &before->header.threads[i] : is;
-    ppi_page_text(page, i ? ",{\"name\":" : "{\"name\":");
-    ppi_page_json(page, is->name);
-    put_key(page, "busy", per_second(is->busy_ns, was->busy_ns, seconds) / 1e9);
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "name", is->name);
+    ppi_put_real(page, "busy",
+                 per_second(is->busy_ns, was->busy_ns, seconds) / 1e9);
     ppi_page_text(page, "}");
   }
-  ppi_page_text(page, "],\"counters\":{");
+  ppi_page_text(page, "]");
+  ppi_put_object(page, "counters");
   for (uint32_t i = 0; i < now->header.num_counters; i++) {
-    if (i) ppi_page_text(page, ",");
-    ppi_page_json(page, now->header.counters[i].name);
+    ppi_put_text(page, NULL, now->header.counters[i].name);
     ppi_page_text(page, ":");
-    if (isfinite(now->header.counters[i].value))
-      ppi_page_short(page, now->header.counters[i].value);
-    else
-      ppi_page_text(page, "null");
+    ppi_put_real(page, NULL, now->header.counters[i].value);
   }
   ppi_page_text(page, "}");
 }
@@ -384,22 +374,26 @@ static void put_json_process(const struct ppi_live_process *process,
   if (!now) return;
   const ppi_live_header *is = &now->header;
   const ppi_live_header *was = before ? &before->header : is;
-  ppi_page_format(page, "{\"schema\":\"pprof.top/1\",\"pid\":%ld,\"command\":",
-                  (long)process->pid);
-  ppi_page_json(page, process->command);
-  ppi_page_format(page, ",\"realtime_ns\":%" PRIu64 ",\"recording\":%s",
-                  choice->realtime_ns, is->is_recording ? "true" : "false");
-  put_key(page, "seconds", seconds);
-  put_key(page, "steps", per_second(is->num_steps, was->num_steps, seconds));
-  put_key(page, "items", per_second(is->num_items, was->num_items, seconds));
-  put_key(page, "events", per_second(is->num_events, was->num_events, seconds));
-  put_key(
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "schema", "pprof.top/1");
+  ppi_put_u64(page, "pid", (uint64_t)process->pid);
+  ppi_put_text(page, "command", process->command);
+  ppi_put_u64(page, "realtime_ns", choice->realtime_ns);
+  ppi_put_bool(page, "recording", is->is_recording);
+  ppi_put_real(page, "seconds", seconds);
+  ppi_put_real(page, "steps",
+               per_second(is->num_steps, was->num_steps, seconds));
+  ppi_put_real(page, "items",
+               per_second(is->num_items, was->num_items, seconds));
+  ppi_put_real(page, "events",
+               per_second(is->num_events, was->num_events, seconds));
+  ppi_put_real(
       page, "collector_cpu",
       per_second(is->collector_cpu_ns, was->collector_cpu_ns, seconds) / 1e9);
-  ppi_page_format(page, ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64,
-                  is->lost + is->missed, is->late);
+  ppi_put_u64(page, "lost", is->lost + is->missed);
+  ppi_put_u64(page, "late", is->late);
   put_json_devices(now, before, seconds, page);
-  ppi_page_text(page, ",\"stages\":[");
+  ppi_put_array(page, "stages");
 }
 
 void ppi_top_print_json(const struct ppi_live_processes *all,
@@ -407,15 +401,10 @@ void ppi_top_print_json(const struct ppi_live_processes *all,
   size_t num;
   struct ppi_top_row *rows = ppi_top_rows(all, choice, &num);
   for (size_t i = 0; i < all->num; i++) {
-    const char *comma = "";
     if (!ppi_live_last(all->items[i])) continue;
     put_json_process(all->items[i], choice, page);
-    for (size_t j = 0; j < num; j++) {
-      if (rows[j].process != all->items[i]) continue;
-      ppi_page_text(page, comma);
-      put_json_row(&rows[j], page);
-      comma = ",";
-    }
+    for (size_t j = 0; j < num; j++)
+      if (rows[j].process == all->items[i]) put_json_row(&rows[j], page);
     ppi_page_text(page, "]}\n");
   }
   ppi_free(rows);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "cli/look.h"
+#include "file/json_put.h"
 #include "view/grid.h"
 
 // Puts a field of CSV or a table's cell; NULL is empty. Answers whether it is a
@@ -29,12 +30,11 @@ static void put_json_cell(ppi_page *page, ppi_answer *answer, int at) {
   bool is_number = false;
   const char *text = answer->cell(answer, at, &is_number);
   bool is_finite = text && !strchr("IiNn", text[text[0] == '-']);
+  ppi_put_key(page, NULL);
   if (!text || (is_number && !is_finite))
     ppi_page_text(page, "null");
-  else if (is_number)
-    ppi_page_text(page, text);
   else
-    ppi_page_json(page, text);
+    (is_number ? ppi_page_text : ppi_page_json)(page, text);
 }
 
 static void put_csv(ppi_page *page, ppi_answer *answer) {
@@ -55,19 +55,19 @@ static void put_csv(ppi_page *page, ppi_answer *answer) {
 
 static void put_json(ppi_page *page, ppi_answer *answer) {
   int num = answer->num_columns;
-  ppi_page_text(page, "{\"columns\":[");
+  ppi_put_object(page, NULL);
+  ppi_put_array(page, "columns");
   for (int i = 0; i < num; i++) {
-    ppi_page_text(page, i ? ",{\"name\":" : "{\"name\":");
-    ppi_page_json(page, answer->column_name(answer, i));
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "name", answer->column_name(answer, i));
     ppi_page_text(page, "}");
   }
-  ppi_page_text(page, "],\"rows\":[");
-  for (bool any = false; answer->next(answer); any = true) {
-    ppi_page_text(page, any ? ",\n[" : "\n[");
-    for (int i = 0; i < num; i++) {
-      if (i) ppi_page_text(page, ",");
-      put_json_cell(page, answer, i);
-    }
+  ppi_page_text(page, "]");
+  ppi_put_array(page, "rows");
+  while (answer->next(answer)) {
+    ppi_put_line(page);
+    ppi_put_array(page, NULL);
+    for (int i = 0; i < num; i++) put_json_cell(page, answer, i);
     ppi_page_text(page, "]");
   }
   ppi_page_text(page, "]}\n");

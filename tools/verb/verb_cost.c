@@ -14,6 +14,7 @@
 #include "cost/table/cost_view.h"
 #include "cost/table/deepspeed.h"
 #include "event/event.h"
+#include "file/json_put.h"
 #include "import/importer.h"
 #include "input/input.h"
 #include "verb/costs.h"
@@ -283,9 +284,9 @@ static ppi_cost_by by_of(const char *name) {
 
 static void put_head(ppi_page *page, const char *path,
                      const ppi_cost_groups *groups) {
-  ppi_page_text(page, "{\"schema\":\"pprof.cost/1\",\n\"model\":");
-  ppi_page_json(page, path);
-  ppi_page_text(page, ",\n");
+  ppi_tool_rows_begin(page, "pprof.cost/1");
+  ppi_put_line(page);
+  ppi_put_text(page, "model", path);
   ppi_cost_totals(page, groups);
 }
 
@@ -303,11 +304,7 @@ static int print(const struct ppi_tool_options *options, const char *path,
       ppi_cost_view(cost, &groups, by, format, options->tables.top, &view);
   if (ok) {
     if (format == PPI_FORMAT_JSON) put_head(&page, path, &groups);
-    ppi_tool_rows_view(&page, &view, options, format);
-    if (format == PPI_FORMAT_JSON) {
-      ppi_tool_rows_lines(&page, "notes", &view.note);
-      ppi_page_text(&page, "}\n");
-    }
+    ppi_tool_rows_all(&page, &view, options, NULL);
   }
   page.failed |= !ok;
   ppi_view_clear(&view);

@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "cli/output.h"
+#include "cli/rows.h"
+#include "file/json_put.h"
 #include "file/text.h"
 #include "input/input.h"
 #include "input/joined.h"
@@ -210,28 +212,17 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
   put_window_rows(info, out);
 }
 
-static void put_key(const char *key, ppi_page *out) {
-  ppi_page_json(out, key);
-  ppi_page_text(out, ":");
-}
-
-static void put_number(const char *key, uint64_t value, ppi_page *out) {
-  ppi_page_format(out, ",\"%s\":%" PRIu64, key, value);
-}
-
 static void put_blocks(const struct ppi_tool_run_info *info, ppi_page *out) {
-  const char *comma = "";
-  ppi_page_text(out, ",\"blocks\":{");
+  ppi_put_object(out, "blocks");
   for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
     const struct ppi_tool_blocks *blocks = &info->blocks[i];
     if (!blocks->num_blocks) continue;
-    ppi_page_format(out, "%s\"%s\":{\"number\":%" PRIu64, comma,
-                    ppi_tool_block_name(i), blocks->num_blocks);
-    put_number("events", blocks->num_events, out);
-    put_number("raw_bytes", blocks->raw_bytes, out);
-    put_number("stored_bytes", blocks->stored_bytes, out);
+    ppi_put_object(out, ppi_tool_block_name(i));
+    ppi_put_u64(out, "number", blocks->num_blocks);
+    ppi_put_u64(out, "events", blocks->num_events);
+    ppi_put_u64(out, "raw_bytes", blocks->raw_bytes);
+    ppi_put_u64(out, "stored_bytes", blocks->stored_bytes);
     ppi_page_text(out, "}");
-    comma = ",";
   }
   ppi_page_text(out, "}");
 }
@@ -239,41 +230,48 @@ static void put_blocks(const struct ppi_tool_run_info *info, ppi_page *out) {
 static void put_definitions(const struct ppi_tool_run_info *info,
                             pprof_definition_kind kind, const char *key,
                             ppi_page *out) {
-  const char *comma = "";
-  ppi_page_format(out, ",\"%s\":[", key);
+  ppi_put_array(out, key);
   for (size_t id = 0; id < info->places_capacity[kind]; id++) {
     uint32_t place = info->places[kind][id];
     if (!place) continue;
     const struct ppi_tool_definition *item = &info->definitions[place - 1];
-    ppi_page_format(out, "%s{\"id\":%" PRIu32 ",\"name\":", comma, item->id);
-    ppi_page_json(out, item->name);
-    put_number("parent", item->parent, out);
-    put_number("number", item->number, out);
+    ppi_put_object(out, NULL);
+    ppi_put_u64(out, "id", item->id);
+    ppi_put_text(out, "name", item->name);
+    ppi_put_u64(out, "parent", item->parent);
+    ppi_put_u64(out, "number", item->number);
     ppi_page_text(out, "}");
-    comma = ",";
   }
   ppi_page_text(out, "]");
 }
 
 static void put_windows(const struct ppi_tool_run_info *info, ppi_page *out) {
-  ppi_page_text(out, ",\"windows\":[");
+  ppi_put_array(out, "windows");
   for (size_t i = 0; i < info->num_windows; i++) {
     const struct ppi_tool_window *window = &info->windows[i];
-    ppi_page_format(out, "%s{\"index\":%" PRIu32, i ? "," : "", window->index);
-    put_number("opens_ns", window->opens_ns, out);
-    if (window->closed) put_number("closes_ns", window->closes_ns, out);
+    ppi_put_object(out, NULL);
+    ppi_put_u64(out, "index", window->index);
+    ppi_put_u64(out, "opens_ns", window->opens_ns);
+    if (window->closed) ppi_put_u64(out, "closes_ns", window->closes_ns);
     ppi_page_text(out, "}");
   }
   ppi_page_text(out, "]");
 }
 
-static void put_notes(const struct ppi_tool_run_info *info, ppi_page *out) {
-  ppi_page_text(out, ",\"notes\":[");
+static void put_texts(const struct ppi_tool_run_info *info, ppi_page *out) {
+  ppi_put_object(out, "run");
+  for (size_t i = 0; i < info->num_texts; i++) {
+    ppi_put_text(out, NULL, info->texts[i].key);
+    ppi_page_text(out, ":");
+    ppi_page_json(out, info->texts[i].value);
+  }
+  ppi_page_text(out, "}");
+  if (!info->num_notes) return;
+  ppi_put_array(out, "notes");
   for (size_t i = 0; i < info->num_notes; i++) {
-    ppi_page_text(out, i ? ",{\"key\":" : "{\"key\":");
-    ppi_page_json(out, info->notes[i].key);
-    ppi_page_text(out, ",\"text\":");
-    ppi_page_json(out, info->notes[i].value);
+    ppi_put_object(out, NULL);
+    ppi_put_text(out, "key", info->notes[i].key);
+    ppi_put_text(out, "text", info->notes[i].value);
     ppi_page_text(out, "}");
   }
   ppi_page_text(out, "]");
@@ -282,46 +280,34 @@ static void put_notes(const struct ppi_tool_run_info *info, ppi_page *out) {
 static void put_json(const struct ppi_tool_log_info *log, size_t at,
                      ppi_page *out) {
   const struct ppi_tool_run_info *info = &log->runs[at];
-  ppi_page_text(out, "{\"path\":");
-  ppi_page_json(out, log->path);
+  const uint64_t *num_of = info->num_of_kind;
+  ppi_put_object(out, NULL);
+  ppi_put_text(out, "path", log->path);
   if (log->num_runs > 1) {
-    put_number("run_number", at + 1, out);
-    put_number("num_runs", log->num_runs, out);
+    ppi_put_u64(out, "run_number", at + 1);
+    ppi_put_u64(out, "num_runs", log->num_runs);
   }
-  ppi_page_format(out, ",\"complete\":%s",
-                  info->complete && !log->joined ? "true" : "false");
-  ppi_page_text(out, ",\"state\":");
-  ppi_page_json(out, state_of(log, info));
-  if (log->skimmed) ppi_page_text(out, ",\"events_read\":false");
-  if (log->trace_bytes) put_number("trace_bytes", log->trace_bytes, out);
-  put_number(log->trace_bytes ? "log_bytes" : "file_bytes", info->num_bytes,
-             out);
-  put_number("duration_ns", info->last_ns, out);
-  put_number("events", num_events_of(info), out);
-  ppi_page_text(out, ",\"codec\":");
-  ppi_page_json(out, codecs_of(info));
-  if (info->compressor[0]) {
-    ppi_page_text(out, ",\"compressor\":");
-    ppi_page_json(out, info->compressor);
-  }
-  ppi_page_text(out, ",\"damage\":{\"first_offset\":");
-  ppi_page_format(out, "%" PRIu64, info->damage.first_offset);
-  put_number("bytes", info->damage.num_bytes, out);
-  put_number("blocks_missing", info->damage.num_missing, out);
-  ppi_page_text(out, "},\"run\":{");
-  for (size_t i = 0; i < info->num_texts; i++) {
-    if (i) ppi_page_text(out, ",");
-    put_key(info->texts[i].key, out);
-    ppi_page_json(out, info->texts[i].value);
-  }
+  ppi_put_bool(out, "complete", info->complete && !log->joined);
+  ppi_put_text(out, "state", state_of(log, info));
+  if (log->skimmed) ppi_put_bool(out, "events_read", false);
+  if (log->trace_bytes) ppi_put_u64(out, "trace_bytes", log->trace_bytes);
+  ppi_put_u64(out, log->trace_bytes ? "log_bytes" : "file_bytes",
+              info->num_bytes);
+  ppi_put_u64(out, "duration_ns", info->last_ns);
+  ppi_put_u64(out, "events", num_events_of(info));
+  ppi_put_text(out, "codec", codecs_of(info));
+  if (info->compressor[0]) ppi_put_text(out, "compressor", info->compressor);
+  ppi_put_object(out, "damage");
+  ppi_put_u64(out, "first_offset", info->damage.first_offset);
+  ppi_put_u64(out, "bytes", info->damage.num_bytes);
+  ppi_put_u64(out, "blocks_missing", info->damage.num_missing);
   ppi_page_text(out, "}");
-  if (info->num_notes) put_notes(info, out);
+  put_texts(info, out);
   put_blocks(info, out);
-  put_number("sites", info->num_of_kind[PPROF_DEFINITION_SITE], out);
-  put_number("categories", info->num_of_kind[PPROF_DEFINITION_CATEGORY], out);
-  if (info->num_of_kind[PPROF_DEFINITION_ATTRIBUTES])
-    put_number("attributes", info->num_of_kind[PPROF_DEFINITION_ATTRIBUTES],
-               out);
+  ppi_put_u64(out, "sites", num_of[PPROF_DEFINITION_SITE]);
+  ppi_put_u64(out, "categories", num_of[PPROF_DEFINITION_CATEGORY]);
+  if (num_of[PPROF_DEFINITION_ATTRIBUTES])
+    ppi_put_u64(out, "attributes", num_of[PPROF_DEFINITION_ATTRIBUTES]);
   put_definitions(info, PPROF_DEFINITION_LANE, "lanes", out);
   put_definitions(info, PPROF_DEFINITION_DEVICE, "devices", out);
   put_definitions(info, PPROF_DEFINITION_STREAM, "streams", out);
@@ -334,7 +320,7 @@ static int put_log(const char *path, bool json, bool first, ppi_page *out) {
   struct ppi_tool_log_info info;
   int code = ppi_tool_log_info_read(path, &info);
   for (size_t i = 0; code != PPI_EXIT_INPUT && i < info.num_runs; i++) {
-    if (!first || i > 0) ppi_page_text(out, json ? "," : "\n");
+    if (!json && (!first || i > 0)) ppi_page_text(out, "\n");
     json ? put_json(&info, i, out) : put_table(&info, i, out);
   }
   ppi_tool_log_info_clear(&info);
@@ -347,7 +333,10 @@ int ppi_tool_info(const struct ppi_tool_options *options) {
   ppi_page page = {0};
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
-  if (json) ppi_page_text(&page, "{\"schema\":\"pprof.info/1\",\"logs\":[");
+  if (json) {
+    ppi_tool_rows_begin(&page, "pprof.info/1");
+    ppi_put_array(&page, "logs");
+  }
   size_t empty = page.len;
   for (int i = 0; i < options->num_inputs; i++) {
     struct ppi_tool_segments segments;

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/rows.h"
+#include "file/json_put.h"
 #include "input/input.h"
 #include "input/spool_operand.h"
 #include "input/usual.h"
@@ -72,7 +73,7 @@ struct look {
   ppi_page *page;
   bool json;
   uint64_t least_ns;  // shorter open ranges are not stuck
-  size_t num_shown, num_stuck;
+  size_t num_stuck;
   int code;
 };
 
@@ -331,14 +332,12 @@ static void put_head(const char *path, const ppi_forensics *found,
 static void put_json(const struct look *look, const char *path,
                      const ppi_forensics *found, const ppi_view *view) {
   ppi_page *page = look->page;
-  const char *command = ppi_forensics_text(found, "command");
-  ppi_page_text(page, "{\"path\":");
-  ppi_page_json(page, path);
-  ppi_page_format(page,
-                  ",\"pid\":%" PRIu32 ",\"alive\":%s,\"command\":", found->pid,
-                  found->alive ? "true" : "false");
-  command ? ppi_page_json(page, command) : ppi_page_text(page, "null");
-  ppi_page_text(page, ",\n");
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "path", path);
+  ppi_put_u64(page, "pid", found->pid);
+  ppi_put_bool(page, "alive", found->alive);
+  ppi_put_text(page, "command", ppi_forensics_text(found, "command"));
   ppi_tool_rows_view(page, view, look->options, PPI_FORMAT_JSON);
   ppi_page_text(page, "}");
 }
@@ -359,7 +358,6 @@ static void show(struct look *look, const char *path,
   if (look->num_stuck == before)
     ppi_page_text(&view.note, "Nothing is open for unusually long\n");
   if (!look->json) put_head(path, found, look->page);
-  if (look->json && look->num_shown++) ppi_page_text(look->page, ",\n");
   if (look->json)
     put_json(look, path, found, &view);
   else
@@ -407,8 +405,11 @@ int ppi_tool_stuck(const struct ppi_tool_options *options) {
   if (!read_least(&look)) return PPI_EXIT_USAGE;
   look.code = ppi_tool_output_check(options, options->output);
   if (look.code != PPI_EXIT_DONE) return look.code;
-  if (look.json)
-    ppi_page_text(&page, "{\"schema\":\"pprof.stuck/1\",\"processes\":[\n");
+  if (look.json) {
+    ppi_tool_rows_begin(&page, "pprof.stuck/1");
+    ppi_put_array(&page, "processes");
+    ppi_put_line(&page);
+  }
   for (int i = 0; i < options->num_inputs; i++)
     raise_code(&look, ppi_tool_spool_of(options->inputs[i], show_spool, &look));
   if (options->num_inputs == 0) ppi_spool_visit(geteuid(), show_any, &look);

@@ -208,7 +208,6 @@ static void put_notes(const whatif *all, ppi_page *notes) {
 }
 
 static int print(const whatif *all) {
-  ppi_report_format format = ppi_report_format_of(all->options->format);
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = all->options->raw};
   bool filled = true;
@@ -216,13 +215,7 @@ static int print(const whatif *all) {
   for (size_t i = 0; i < all->num_rows && filled; i++)
     filled = put_row(all, &all->rows[i], &view);
   filled = filled && !view.note.failed;
-  if (format == PPI_FORMAT_JSON)
-    ppi_page_text(&page, "{\"schema\":\"pprof.whatif/2\",\n");
-  ppi_tool_rows_view(&page, &view, all->options, format);
-  if (format == PPI_FORMAT_JSON) {
-    ppi_tool_rows_lines(&page, "notes", &view.note);
-    ppi_page_text(&page, "}\n");
-  }
+  ppi_tool_rows_all(&page, &view, all->options, "pprof.whatif/2");
   page.failed |= !filled;
   ppi_view_clear(&view);
   return ppi_tool_output_page(all->options, &page, PPI_EXIT_DONE);

@@ -36,6 +36,10 @@ void ppi_put_key_of(ppi_page *page, const char *key, size_t len) {
   ppi_page_advance(page, at + len + 2);
 }
 
+void ppi_put_numbers(ppi_page *page, const uint64_t *items, size_t num) {
+  for (size_t i = 0; i < num; i++) ppi_put_u64(page, NULL, items[i]);
+}
+
 void ppi_put_text(ppi_page *page, const char *key, const char *text) {
   ppi_put_key(page, key);
   text ? ppi_page_json(page, text) : ppi_page_text(page, "null");

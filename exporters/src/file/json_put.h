@@ -33,6 +33,11 @@ static inline void ppi_put_u64(ppi_page *page, const char *key,
   ppi_put_key(page, key);
   ppi_page_u64(page, value);
 }
+// Items of an array.
+#define PPI_PUT_NUMBERS(page, ...)                       \
+  ppi_put_numbers(page, (const uint64_t[]){__VA_ARGS__}, \
+                  sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+void ppi_put_numbers(ppi_page *page, const uint64_t *items, size_t num);
 // As ppi_page_us.
 static inline void ppi_put_us(ppi_page *page, const char *key, uint64_t ns) {
   ppi_put_key(page, key);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "file/json_put.h"
 #include "report/machine/troubles.h"
 
 static int longest_first(const void *a, const void *b) {
@@ -61,35 +62,40 @@ pprof_status ppi_bands_take(ppi_picture *picture) {
   return status;
 }
 
+// Opens an array that begins with a cause.
+static void put_cause(ppi_page *page, ppi_machine_cause cause) {
+  ppi_put_array(page, NULL);
+  ppi_put_text(page, NULL, ppi_machine_cause_id(cause));
+}
+
 static void put_sums(ppi_page *page, const ppi_machine_figures *machine) {
-  const char *comma = "";
-  ppi_page_text(page, "\"causes\":[");
+  ppi_put_line(page);
+  ppi_put_array(page, "causes");
   for (size_t i = 0; i < PPI_NUM_MACHINE_CAUSES; i++)
     for (unsigned k = 0; k < PPI_MACHINE_DEVICES; k++) {
       const ppi_machine_trouble *trouble = &machine->troubles[i][k];
       if (!trouble->num) continue;
-      ppi_page_format(
-          page, "%s[\"%s\",%u,%llu,%llu]", comma, ppi_machine_cause_id(i), k,
-          (unsigned long long)trouble->num, (unsigned long long)trouble->ns);
-      comma = ",";
+      put_cause(page, (ppi_machine_cause)i);
+      PPI_PUT_NUMBERS(page, k, trouble->num, trouble->ns);
+      ppi_page_text(page, "]");
     }
-  ppi_page_text(page, "],\n");
+  ppi_page_text(page, "]");
 }
 
 void ppi_bands_put(ppi_page *page, const ppi_picture *picture,
                    const ppi_figures *figures, unsigned level) {
   size_t num = picture->num_bands >> level;
-  const char *comma = "";
   put_sums(page, &figures->machine);
-  ppi_page_format(page, "\"bands_left_out\":%llu,\"bands\":[",
-                  (unsigned long long)(picture->num_bands_left_out +
-                                       picture->num_bands - num));
-  for (size_t i = 0; i < num; i++, comma = ",") {
+  ppi_put_line(page);
+  ppi_put_u64(page, "bands_left_out",
+              picture->num_bands_left_out + picture->num_bands - num);
+  ppi_put_array(page, "bands");
+  for (size_t i = 0; i < num; i++) {
     const ppi_picture_band *band = &picture->bands[i];
-    ppi_page_format(page, "%s[\"%s\",%u,%u,%llu,%llu]", comma,
-                    ppi_machine_cause_id(band->cause), band->run, band->device,
-                    (unsigned long long)band->start_ns,
-                    (unsigned long long)band->end_ns);
+    put_cause(page, band->cause);
+    PPI_PUT_NUMBERS(page, band->run, band->device, band->start_ns,
+                    band->end_ns);
+    ppi_page_text(page, "]");
   }
-  ppi_page_text(page, "],\n");
+  ppi_page_text(page, "]");
 }

@@ -3,6 +3,7 @@
 // Writes the page from its first line to its last. JSON is safe inside a script
 // element: its texts have no "</" and no "<!".
 #include "html/html.h"
+#include "file/json_put.h"
 #include "report/figures/sum.h"
 
 #include <errno.h>
@@ -93,10 +94,9 @@ pprof_status ppi_html_end(FILE *out) {
 }
 
 static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
-  ppi_page_text(page, ",\"ranks\":{");
+  ppi_put_object(page, "ranks");
   for (size_t i = 0; i < ranks->num; i++) {
-    if (i) ppi_page_text(page, ",");
-    ppi_page_json(page, ranks->items[i].input->uuid);
+    ppi_put_text(page, NULL, ranks->items[i].input->uuid);
     ppi_page_text(page, ":");
     ppi_page_json(page, ranks->items[i].name);
   }
@@ -116,10 +116,10 @@ static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   ppi_page_bytes(&ran, "", 1);
   ppi_page_bytes(&trust, "", 1);
   page.failed = ran.failed || trust.failed;
-  ppi_page_format(&page, "{\"unit\":\"%s\",\"ran\":", ppi_answer_unit(base));
-  if (!page.failed) ppi_page_json(&page, ran.bytes);
-  ppi_page_text(&page, ",\"trust\":");
-  if (!page.failed) ppi_page_json(&page, trust.bytes);
+  ppi_put_object(&page, NULL);
+  ppi_put_text(&page, "unit", ppi_answer_unit(base));
+  ppi_put_text(&page, "ran", page.failed ? NULL : ran.bytes);
+  ppi_put_text(&page, "trust", page.failed ? NULL : trust.bytes);
   put_ranks(&page, &ranks);
   ppi_page_text(&page, "}\n");
   ppi_page_clear(&ran);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "file/json_put.h"
 #include "html/page_data.h"
 #include "report/parts/request_walk.h"
 
@@ -54,17 +55,17 @@ static void put_path(ppi_page *page, const ppi_path *path,
                      const ppi_request_part *parts, unsigned level) {
   if (path->num)
     qsort(path->items, path->num, sizeof *path->items, compare_pieces);
-  ppi_page_text(page, "\"path\":[");
+  ppi_put_array(page, "path");
   for (size_t i = 0; i < path->num; i += (size_t)1 << level) {
     const ppi_path_piece *piece = &path->items[i];
     const ppi_request_part *part = &parts[piece->part];
     bool on_device = part->device_end_ns > part->device_start_ns;
-    ppi_page_format(page, "%s[%u,%d,%llu,%llu,%u]", i ? "," : "", part->site,
-                    on_device, (unsigned long long)piece->start_ns,
-                    (unsigned long long)piece->end_ns,
+    ppi_put_array(page, NULL);
+    PPI_PUT_NUMBERS(page, part->site, on_device, piece->start_ns, piece->end_ns,
                     on_device ? part->stream - 1 : part->lane);
+    ppi_page_text(page, "]");
   }
-  ppi_page_text(page, "],");
+  ppi_page_text(page, "]");
 }
 
 pprof_status ppi_longest_path_put(ppi_page *page, const ppi_picture *picture,

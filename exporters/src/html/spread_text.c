@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "file/json_put.h"
 
 enum { MOST = 150 };
 
@@ -32,22 +33,22 @@ void ppi_spread_count(uint64_t counts[PPI_SPREAD_CLASSES], uint64_t ns,
 
 void ppi_spread_put_counts(ppi_page *page, const char *name,
                            const uint64_t counts[PPI_SPREAD_CLASSES]) {
-  const char *comma = "";
-  ppi_page_format(page, "\"%s\":[", name);
+  ppi_put_array(page, name);
   for (size_t i = 0; i < PPI_SPREAD_CLASSES; i++) {
     if (!counts[i]) continue;
-    ppi_page_format(page, "%s[%zu,%llu]", comma, i,
-                    (unsigned long long)counts[i]);
-    comma = ",";
+    ppi_put_array(page, NULL);
+    PPI_PUT_NUMBERS(page, i, counts[i]);
+    ppi_page_text(page, "]");
   }
   ppi_page_text(page, "]");
 }
 
-void ppi_spread_put_name(ppi_page *page, const char *name, size_t most_bytes) {
+void ppi_spread_put_name(ppi_page *page, const char *key, const char *name,
+                         size_t most_bytes) {
   size_t len = strnlen(name, most_bytes);
   char *cut = ppi_alloc(len + 1);
   if (cut)
-    ppi_page_json(page, memcpy(cut, name, len));
+    ppi_put_text(page, key, memcpy(cut, name, len));
   else
     page->failed = true;
   ppi_free(cut);
@@ -61,17 +62,15 @@ static void put_counts(ppi_page *page, const char *name,
                        const ppi_histogram *times) {
   uint64_t counts[PPI_SPREAD_CLASSES] = {0};
   ppi_histogram_each(times, count, counts);
-  ppi_page_text(page, ",");
   ppi_spread_put_counts(page, name, counts);
 }
 
 static void put_one(ppi_page *page, const one *of, size_t most) {
   const ppi_report_name *name = of->name;
-  ppi_page_text(page, "{\"name\":");
-  ppi_spread_put_name(page, name->name, most);
-  ppi_page_text(page, ",\"category\":");
-  ppi_page_json(page, name->category_name);
-  ppi_page_format(page, ",\"timed\":\"%s\"", of->on_device ? "device" : "host");
+  ppi_put_object(page, NULL);
+  ppi_spread_put_name(page, "name", name->name, most);
+  ppi_put_text(page, "category", name->category_name);
+  ppi_put_text(page, "timed", of->on_device ? "device" : "host");
   put_counts(page, "all",
              of->on_device ? &name->device_times : &name->host_times);
   put_counts(page, "steady",
@@ -99,9 +98,10 @@ pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
     if (name->device_times.n) all[num++] = (one){name, true, &name->device};
   }
   qsort(all, num, sizeof *all, compare);
-  ppi_page_text(page, "\"spreads\":[");
+  ppi_put_line(page);
+  ppi_put_array(page, "spreads");
   for (size_t i = 0; i < PPI_MIN(num, (size_t)MOST); i++) {
-    if (i) ppi_page_text(page, ",\n");
+    if (i) ppi_put_line(page);
     put_one(page, &all[i], most);
   }
   ppi_page_text(page, "]");

@@ -22,6 +22,7 @@ void ppi_spread_put_counts(ppi_page *page, const char *name,
 pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
                              size_t most_bytes);
 // ppi_spread_put_name writes the first `most_bytes` of a name.
-void ppi_spread_put_name(ppi_page *page, const char *name, size_t most_bytes);
+void ppi_spread_put_name(ppi_page *page, const char *key, const char *name,
+                         size_t most_bytes);
 
 PPROF_END_C_

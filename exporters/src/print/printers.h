@@ -12,9 +12,8 @@ void ppi_table_put(ppi_page *page, const ppi_view *view,
                    const ppi_report_options *options);
 void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
 void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name);
-// Members of an object.
-void ppi_json_put_columns(ppi_page *page, const ppi_view *view);
-void ppi_json_put_rows(ppi_page *page, const ppi_view *view);
+// Members of an object: columns, a line end, rows.
+void ppi_json_put_view(ppi_page *page, const ppi_view *view);
 // `found`: how findings are searched; NULL: not at all.
 void ppi_json_put(ppi_page *page, const ppi_figures *figures,
                   const ppi_view *views, size_t num_views,

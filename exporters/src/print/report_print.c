@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/uncancelled.h"
+#include "file/json_put.h"
 #include "pprof/export.h"
 #include "print/printers.h"
 #include "report/figures/sum.h"
@@ -284,9 +285,8 @@ void ppi_print_view(ppi_page *page, const ppi_view *view,
       ppi_markdown_put(page, view, how->time_unit);
       break;
     case PPI_FORMAT_JSON:
-      ppi_json_put_columns(page, view);
-      ppi_page_text(page, ",\n");
-      ppi_json_put_rows(page, view);
+      ppi_put_line(page);
+      ppi_json_put_view(page, view);
       break;
   }
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "file/json_put.h"
 #include "view/finding_key.h"
 #include "view/wrapped.h"
 
@@ -87,108 +88,97 @@ pprof_status ppi_findings_put(ppi_page *page, const ppi_figures *figures,
   return status;
 }
 
-static void put_member(ppi_page *page, const char *name, const char *text) {
-  ppi_page_format(page, ",\"%s\":", name);
-  ppi_page_json(page, text);
-}
-
 static void put_finding_json(ppi_page *page, const ppi_figures *figures,
                              const ppi_finding *finding, size_t number) {
   ppi_page key = {0};
   ppi_finding_key(&key, figures, finding);
-  ppi_page_format(page, "{\"number\":%llu,\"id\":", (unsigned long long)number);
-  ppi_page_json(page, finding->id);
-  put_member(page, "key", key.bytes ? key.bytes : "");
+  ppi_put_object(page, NULL);
+  ppi_put_u64(page, "number", number);
+  ppi_put_text(page, "id", finding->id);
+  ppi_put_text(page, "key", key.bytes ? key.bytes : "");
   page->failed |= key.failed;
   ppi_page_clear(&key);
-  ppi_page_format(page, ",\"kind\":\"%s\",\"explains_ns\":%llu",
-                  finding->is_limit     ? "limit"
-                  : finding->is_problem ? "problem"
-                                        : "fact",
-                  (unsigned long long)finding->ns);
-  put_member(page, "text", finding->text);
-  put_member(page, "evidence", finding->sure);
-  put_member(page, "next", finding->next);
-  ppi_page_text(page, ",\"values\":[");
+  ppi_put_text(page, "kind",
+               finding->is_limit     ? "limit"
+               : finding->is_problem ? "problem"
+                                     : "fact");
+  ppi_put_u64(page, "explains_ns", finding->ns);
+  ppi_put_text(page, "text", finding->text);
+  ppi_put_text(page, "evidence", finding->sure);
+  ppi_put_text(page, "next", finding->next);
+  ppi_put_array(page, "values");
   for (size_t i = 0; i < finding->num_values; i++) {
     const ppi_finding_value *value = &finding->values[i];
-    ppi_page_text(page, i ? ",{\"name\":" : "{\"name\":");
-    ppi_page_json(page, value->name);
-    ppi_page_text(page, ",\"value\":");
-    ppi_page_short(page, value->number);
-    put_member(page, "unit", value->unit);
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "name", value->name);
+    ppi_put_real(page, "value", value->number);
+    ppi_put_text(page, "unit", value->unit);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]}");
 }
 
-static void put_number(ppi_page *page, const char *name, double number) {
-  ppi_page_format(page, ",\"%s\":", name);
-  ppi_page_short(page, number);
-}
-
 // Begins a row of a list.
-static void put_kind(ppi_page *page, size_t at, const char *kind,
-                     const char *name) {
-  ppi_page_format(page, "%s{\"kind\":\"%s\"", at ? ",\n" : "\n", kind);
-  put_member(page, "name", name);
+static void put_kind(ppi_page *page, const char *kind, const char *name) {
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "kind", kind);
+  ppi_put_text(page, "name", name);
 }
 
 static void put_stages(ppi_page *page, const ppi_limit *limit, size_t server) {
-  bool any = false;
-  ppi_page_text(page, ",\"stages\":[");
+  ppi_put_array(page, "stages");
   for (size_t i = 0; i < limit->num_demands; i++) {
     const ppi_limit_demand *demand = &limit->demands[i];
     if (demand->server != server) continue;
-    ppi_page_text(page, any ? ",{\"name\":" : "{\"name\":");
-    ppi_page_json(page, demand->name);
-    put_number(page, "utilization", demand->utilization);
-    put_number(page, "demand", demand->demand_ns);
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "name", demand->name);
+    ppi_put_real(page, "utilization", demand->utilization);
+    ppi_put_real(page, "demand", demand->demand_ns);
     ppi_page_text(page, "}");
-    any = true;
   }
   ppi_page_text(page, "]}");
 }
 
 static void put_servers(ppi_page *page, const ppi_limit *limit) {
-  ppi_page_text(page, ",\"servers\":[");
+  ppi_put_array(page, "servers");
   for (size_t i = 0; i < limit->num_servers; i++) {
     const ppi_limit_server *server = &limit->servers[i];
-    put_kind(page, i, ppi_server_kind_name(server->kind), server->name);
-    ppi_page_format(page, ",\"num\":%u", (unsigned)server->num);
-    put_number(page, "utilization", server->utilization);
-    put_number(page, "occupied", server->occupied);
-    put_number(page, "demand", server->demand_ns);
-    put_number(page, "in_line", server->line_ns);
+    put_kind(page, ppi_server_kind_name(server->kind), server->name);
+    ppi_put_u64(page, "num", server->num);
+    ppi_put_real(page, "utilization", server->utilization);
+    ppi_put_real(page, "occupied", server->occupied);
+    ppi_put_real(page, "demand", server->demand_ns);
+    ppi_put_real(page, "in_line", server->line_ns);
     put_stages(page, limit, i);
   }
   ppi_page_text(page, "]");
 }
 
 static void put_blame(ppi_page *page, const ppi_limit *limit) {
-  ppi_page_text(page, ",\"blame\":[");
+  ppi_put_array(page, "blame");
   for (size_t i = 0; i < limit->num_blames; i++) {
     const ppi_limit_blame *blame = &limit->blames[i];
-    put_kind(page, i, ppi_blame_kind_name(blame->kind), blame->name);
-    put_number(page, "time", blame->ns);
-    put_number(page, "usual", blame->usual_ns);
-    put_number(page, "slow", blame->slow_ns);
+    put_kind(page, ppi_blame_kind_name(blame->kind), blame->name);
+    ppi_put_real(page, "time", blame->ns);
+    ppi_put_real(page, "usual", blame->usual_ns);
+    ppi_put_real(page, "slow", blame->slow_ns);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
-  put_number(page, "hand_overs", (double)limit->num_edges);
-  put_number(page, "hand_overs_differ", (double)limit->num_differ);
+  ppi_put_real(page, "hand_overs", (double)limit->num_edges);
+  ppi_put_real(page, "hand_overs_differ", (double)limit->num_differ);
 }
 
 static void put_gaps(ppi_page *page, const ppi_limit *limit) {
-  put_member(page, "idle_device", limit->idle_device);
-  put_number(page, "stops", limit->stops);
-  ppi_page_text(page, ",\"gaps\":[");
+  ppi_put_text(page, "idle_device", limit->idle_device);
+  ppi_put_real(page, "stops", limit->stops);
+  ppi_put_array(page, "gaps");
   for (size_t i = 0; i < limit->num_gaps; i++) {
     const ppi_limit_gap *gap = &limit->gaps[i];
-    put_kind(page, i, ppi_gap_kind_name(gap->kind), gap->name);
-    put_number(page, "time", gap->ns);
-    put_number(page, "part", gap->part);
+    put_kind(page, ppi_gap_kind_name(gap->kind), gap->name);
+    ppi_put_real(page, "time", gap->ns);
+    ppi_put_real(page, "part", gap->part);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
@@ -196,22 +186,21 @@ static void put_gaps(ppi_page *page, const ppi_limit *limit) {
 
 static void put_limit(ppi_page *page, const ppi_limit *limit,
                       const char *process) {
-  ppi_page_format(page, ",\n\"limit\":{\"claim\":\"%s\"",
-                  ppi_limit_claim_name(limit->claim));
-  put_member(page, "verdict", limit->verdict ? limit->verdict : "");
-  put_member(page, "process", process);
-  ppi_page_text(page, ",\"names\":[");
-  for (size_t i = 0; i < limit->num_names; i++) {
-    ppi_page_text(page, i ? "," : "");
-    ppi_page_json(page, limit->names[i]);
-  }
+  ppi_put_line(page);
+  ppi_put_object(page, "limit");
+  ppi_put_text(page, "claim", ppi_limit_claim_name(limit->claim));
+  ppi_put_text(page, "verdict", limit->verdict ? limit->verdict : "");
+  ppi_put_text(page, "process", process);
+  ppi_put_array(page, "names");
+  for (size_t i = 0; i < limit->num_names; i++)
+    ppi_put_text(page, NULL, limit->names[i]);
   ppi_page_text(page, "]");
-  put_number(page, "utilization", limit->utilization);
-  put_number(page, "demand", limit->demand_ns);
-  put_number(page, "bound", limit->bound);
-  put_member(page, "next_limit", limit->next_limit);
-  put_member(page, "sentence", limit->sentence);
-  put_member(page, "next", limit->next);
+  ppi_put_real(page, "utilization", limit->utilization);
+  ppi_put_real(page, "demand", limit->demand_ns);
+  ppi_put_real(page, "bound", limit->bound);
+  ppi_put_text(page, "next_limit", limit->next_limit);
+  ppi_put_text(page, "sentence", limit->sentence);
+  ppi_put_text(page, "next", limit->next);
   put_servers(page, limit);
   put_blame(page, limit);
   put_gaps(page, limit);
@@ -221,14 +210,15 @@ static void put_limit(ppi_page *page, const ppi_limit *limit,
 void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings *findings, size_t most) {
   size_t number = 0;
-  ppi_page_text(page, "\"answer\":");
-  ppi_page_json(page, findings->answer);
-  put_member(page, "next", next_of(findings));
+  ppi_put_line(page);
+  ppi_put_text(page, "answer", findings->answer);
+  ppi_put_text(page, "next", next_of(findings));
   put_limit(page, &figures->limit, findings->process);
-  ppi_page_text(page, ",\n\"findings\":[");
+  ppi_put_line(page);
+  ppi_put_array(page, "findings");
   for (size_t i = 0; i < findings->num && i < most; i++) {
     const ppi_finding *finding = &findings->items[i];
-    ppi_page_text(page, i ? ",\n" : "\n");
+    ppi_put_line(page);
     number += !finding->in_answer;
     put_finding_json(page, figures, finding, finding->in_answer ? 0 : number);
   }

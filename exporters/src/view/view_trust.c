@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "file/json_put.h"
+
 static const char *const idle_names[PPI_NUM_IDLE] = {
     "not submitted", "queued", "no more work", "unresolved"};
 static const char *const idle_keys[PPI_NUM_IDLE] = {
@@ -44,38 +46,41 @@ void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
   }
 }
 
+static void put_device_json(ppi_page *page, const ppi_report_device *device) {
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "device", device->name);
+  ppi_put_u64(page, "wall_ns", device->wall_ns);
+  ppi_put_u64(page, "busy_ns", device->busy_ns);
+  for (int k = 0; k < PPI_NUM_IDLE; k++)
+    ppi_put_u64(page, idle_keys[k], device->idle_ns[k]);
+  if (device->work) {
+    ppi_put_u64(page, "work", device->work);
+    ppi_put_u64(page, "work_in_ranges", device->num_inside);
+    ppi_put_u64(page, "work_in_none", device->num_outside);
+  }
+  ppi_put_u64(page, "steps_checked", device->steps_checked);
+  ppi_put_u64(page, "steps_failed", device->steps_failed);
+  ppi_put_bool(page, "ok", !device->failed);
+  ppi_put_bool(page, "incomplete", device->incomplete);
+  ppi_page_text(page, "}");
+}
+
 void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures) {
   bool ok = true, incomplete = false;
-  ppi_page_text(page, "\"identity\":{\"devices\":[");
+  ppi_put_line(page);
+  ppi_put_object(page, "identity");
+  ppi_put_array(page, "devices");
   for (size_t i = 0; i < figures->num_devices; i++) {
     const ppi_report_device *device = &figures->devices[i];
-    ppi_page_text(page, i ? ",\n{\"device\":" : "\n{\"device\":");
-    ppi_page_json(page, device->name);
-    ppi_page_format(page, ",\"wall_ns\":%llu,\"busy_ns\":%llu",
-                    (unsigned long long)device->wall_ns,
-                    (unsigned long long)device->busy_ns);
-    for (int k = 0; k < PPI_NUM_IDLE; k++)
-      ppi_page_format(page, ",\"%s\":%llu", idle_keys[k],
-                      (unsigned long long)device->idle_ns[k]);
-    if (device->work)
-      ppi_page_format(page,
-                      ",\"work\":%llu,\"work_in_ranges\":%llu,"
-                      "\"work_in_none\":%llu",
-                      (unsigned long long)device->work,
-                      (unsigned long long)device->num_inside,
-                      (unsigned long long)device->num_outside);
-    ppi_page_format(page,
-                    ",\"steps_checked\":%llu,\"steps_failed\":%llu,"
-                    "\"ok\":%s,\"incomplete\":%s}",
-                    (unsigned long long)device->steps_checked,
-                    (unsigned long long)device->steps_failed,
-                    device->failed ? "false" : "true",
-                    device->incomplete ? "true" : "false");
+    put_device_json(page, device);
     ok &= !device->failed;
     incomplete |= device->incomplete;
   }
-  ppi_page_format(page, "],\"ok\":%s,\"incomplete\":%s}", ok ? "true" : "false",
-                  incomplete ? "true" : "false");
+  ppi_page_text(page, "]");
+  ppi_put_bool(page, "ok", ok);
+  ppi_put_bool(page, "incomplete", incomplete);
+  ppi_page_text(page, "}");
 }
 
 static void put_counts(ppi_page *page, const ppi_figures *figures) {
@@ -249,40 +254,28 @@ void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
   put_notes(page, figures, "Note: ", true);
 }
 
-static void put_note_json(ppi_page *page, const ppi_report_note *note,
-                          bool first) {
-  ppi_page_text(page, first ? "{\"key\":" : ",{\"key\":");
-  ppi_page_json(page, note->key);
-  ppi_page_text(page, ",\"text\":");
-  ppi_page_json(page, note->text);
-  ppi_page_text(page, "}");
-}
-
 void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures) {
   const char *reason = NULL;
-  ppi_page_text(page, "\"trust\":{");
+  ppi_put_line(page);
+  ppi_put_object(page, "trust");
   for (int key = 0; key < PPI_NUM_TOTALS; key++) {
-    uint64_t value = figures->totals[key];
-    bool is_flag = key == PPI_TOTAL_CRASH_SAFE || key == PPI_TOTAL_INCOMPLETE;
-    ppi_page_format(page, "%s\"%s\":", key ? "," : "",
-                    ppi_total_name((ppi_total_key)key));
-    if (is_flag)
-      ppi_page_text(page, value ? "true" : "false");
+    const char *name = ppi_total_name((ppi_total_key)key);
+    if (key == PPI_TOTAL_CRASH_SAFE || key == PPI_TOTAL_INCOMPLETE)
+      ppi_put_bool(page, name, figures->totals[key] != 0);
     else
-      ppi_page_format(page, "%llu", (unsigned long long)value);
+      ppi_put_u64(page, name, figures->totals[key]);
   }
   for (size_t i = 0; i < figures->num_notes && !reason; i++)
     if (strcmp(figures->notes[i].key, "not_crash_safe") == 0)
       reason = figures->notes[i].text;
-  ppi_page_format(page, ",\"disbelieved\":%llu",
-                  (unsigned long long)figures->num_disbelieved);
-  ppi_page_text(page, ",\"not_crash_safe\":");
-  if (reason)
-    ppi_page_json(page, reason);
-  else
-    ppi_page_text(page, "null");
-  ppi_page_text(page, ",\"notes\":[");
-  for (size_t i = 0; i < figures->num_notes; i++)
-    put_note_json(page, &figures->notes[i], i == 0);
+  ppi_put_u64(page, "disbelieved", figures->num_disbelieved);
+  ppi_put_text(page, "not_crash_safe", reason);
+  ppi_put_array(page, "notes");
+  for (size_t i = 0; i < figures->num_notes; i++) {
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "key", figures->notes[i].key);
+    ppi_put_text(page, "text", figures->notes[i].text);
+    ppi_page_text(page, "}");
+  }
   ppi_page_text(page, "]}");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cost/table/words.h"
+#include "file/json_put.h"
 
 // clang-format off
 #define COLUMNS(each) \
@@ -294,15 +295,15 @@ void ppi_cost_totals(ppi_page *page, const ppi_cost_groups *groups) {
               {"weight_bytes", &all->weight_bytes},
               {"output_bytes", &all->out_bytes}};
   enum { NUM = sizeof sums / sizeof *sums };
-  ppi_page_format(page, "\"totals\":{\"nodes\":%zu", all->num_nodes);
-  for (size_t i = 0; i < NUM; i++)
-    ppi_page_format(page, ",\"%s\":%" PRId64, sums[i].name, sums[i].sum->value);
-  ppi_page_text(page, ",\"at_least\":[");
-  const char *comma = "";
+  ppi_put_line(page);
+  ppi_put_object(page, "totals");
+  ppi_put_u64(page, "nodes", all->num_nodes);
   for (size_t i = 0; i < NUM; i++) {
-    if (!sums[i].sum->at_least) continue;
-    ppi_page_format(page, "%s\"%s\"", comma, sums[i].name);
-    comma = ",";
+    ppi_put_key(page, sums[i].name);
+    ppi_page_format(page, "%" PRId64, sums[i].sum->value);
   }
-  ppi_page_text(page, "]},\n");
+  ppi_put_array(page, "at_least");
+  for (size_t i = 0; i < NUM; i++)
+    if (sums[i].sum->at_least) ppi_put_text(page, NULL, sums[i].name);
+  ppi_page_text(page, "]}");
 }
