@@ -36,6 +36,7 @@ static void put_spread(ppi_page *page, size_t input,
 // ppi_compare_put_spreads appends the distributions of the compared stages.
 static void ppi_compare_put_spreads(ppi_page *page,
                                     const ppi_compare_result *result) {
+  bool any = false;
   ppi_put_array(page, NULL);
   for (size_t i = 0; i < result->num_comparisons; i++) {
     const ppi_compare_stage *stage =
@@ -46,8 +47,9 @@ static void ppi_compare_put_spreads(ppi_page *page,
       const ppi_compare_stage *found =
           ppi_samples_find(&result->inputs[k], stage);
       if (!found || found->energy) continue;
-      if (page->bytes[page->len - 1] != '[') ppi_put_line(page);
+      if (any) ppi_put_line(page);
       put_spread(page, k, found);
+      any = true;
     }
   }
   ppi_page_text(page, "]\n");

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "file/json_put.h"
 #include "file/text.h"
 #include "import/foreign.h"
 #include "sqlite/sqlite.h"
@@ -87,7 +88,7 @@ struct ppi_nsys {
   ppi_page page;
   sqlite3_stmt *rows;  // of the query before `next`
   size_t next;         // query
-  bool begun, ended, any;
+  bool begun, ended;
   char lacks[NUM_QUERIES][32];  // by query: a column that its table lacks
   bool has_twins;               // processes of several machines share a number
 };
@@ -331,8 +332,14 @@ static const char *text_at(const ppi_nsys *nsys, int column,
 // Microseconds with the three digits of nanoseconds.
 static void put_us(ppi_page *page, const char *key, int64_t ns) {
   uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-  ppi_page_format(page, ",\"%s\":%s%" PRIu64 ".%03u", key, ns < 0 ? "-" : "",
-                  size / 1000, (unsigned)(size % 1000));
+  ppi_put_key(page, key);
+  if (ns < 0) ppi_page_text(page, "-");
+  ppi_page_us(page, size);
+}
+
+static void put_number(ppi_page *page, const char *key, int64_t number) {
+  ppi_put_key(page, key);
+  ppi_page_format(page, "%" PRId64, number);
 }
 
 static uint64_t process_at(const ppi_nsys *nsys) {
@@ -340,15 +347,24 @@ static uint64_t process_at(const ppi_nsys *nsys) {
   return nsys->has_twins ? process : process & 0xffffff;
 }
 
+static void put_thread(ppi_nsys *nsys) {
+  ppi_put_u64(&nsys->page, "pid", process_at(nsys));
+  ppi_put_u64(&nsys->page, "tid", (uint64_t)number_at(nsys, OWNER) & 0xffffff);
+}
+
+static void begin_event(ppi_nsys *nsys, const char *phase) {
+  ppi_put_line(&nsys->page);
+  ppi_put_object(&nsys->page, NULL);
+  ppi_put_text(&nsys->page, "ph", phase);
+}
+
 static void put_meta(ppi_nsys *nsys, int64_t kind) {
   ppi_page *page = &nsys->page;
-  ppi_page_format(page,
-                  "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%" PRIu64
-                  ",\"tid\":%" PRIu64 ",\"args\":{\"name\":",
-                  kind == PROCESS ? "process_name" : "thread_name",
-                  process_at(nsys),
-                  (uint64_t)number_at(nsys, OWNER) & 0xffffff);
-  ppi_page_json(page, text_at(nsys, NAME, ""));
+  begin_event(nsys, "M");
+  ppi_put_text(page, "name", kind == PROCESS ? "process_name" : "thread_name");
+  put_thread(nsys);
+  ppi_put_object(page, "args");
+  ppi_put_text(page, "name", text_at(nsys, NAME, ""));
   ppi_page_text(page, "}}");
 }
 
@@ -357,57 +373,52 @@ static void put_ids(ppi_nsys *nsys, int64_t kind) {
   ppi_page *page = &nsys->page;
   uint64_t id = (process_at(nsys) & 0xfffff) << 32 |
                 ((uint64_t)number_at(nsys, ID) & 0xffffffff);
-  ppi_page_format(page, ",\"args\":{\"correlation\":%" PRIu64, id);
+  ppi_put_object(page, "args");
+  ppi_put_u64(page, "correlation", id);
   if (kind == WORK) {
-    ppi_page_format(page, ",\"device\":%" PRId64 ",\"stream\":%" PRId64,
-                    number_at(nsys, DEVICE), number_at(nsys, STREAM));
+    put_number(page, "device", number_at(nsys, DEVICE));
+    put_number(page, "stream", number_at(nsys, STREAM));
     if (!is_null_at(nsys, OWNER))
-      ppi_page_format(page, ",\"owner process\":%" PRIu64, process_at(nsys));
+      ppi_put_u64(page, "owner process", process_at(nsys));
   }
   if (!is_null_at(nsys, BYTES))
-    ppi_page_format(page, ",\"bytes\":%" PRId64, number_at(nsys, BYTES));
+    put_number(page, "bytes", number_at(nsys, BYTES));
   ppi_page_text(page, "}");
 }
 
 static void put_head(ppi_nsys *nsys, const char *phase, int64_t kind) {
   ppi_page *page = &nsys->page;
-  ppi_page_format(page, "{\"ph\":\"%s\",\"cat\":", phase);
-  ppi_page_json(page, text_at(nsys, CATEGORY, "UserDefined"));
-  ppi_page_text(page, ",\"name\":");
-  ppi_page_json(page, text_at(nsys, NAME, ""));
-  if (kind == WORK)
-    ppi_page_format(page, ",\"pid\":\"GPU %" PRId64 "\",\"tid\":%" PRId64,
-                    number_at(nsys, DEVICE), number_at(nsys, STREAM));
-  else
-    ppi_page_format(page, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64,
-                    process_at(nsys),
-                    (uint64_t)number_at(nsys, OWNER) & 0xffffff);
+  begin_event(nsys, phase);
+  ppi_put_text(page, "cat", text_at(nsys, CATEGORY, "UserDefined"));
+  ppi_put_text(page, "name", text_at(nsys, NAME, ""));
+  if (kind == WORK) {
+    ppi_put_key(page, "pid");
+    ppi_page_format(page, "\"GPU %" PRId64 "\"", number_at(nsys, DEVICE));
+    put_number(page, "tid", number_at(nsys, STREAM));
+  } else {
+    put_thread(nsys);
+  }
 }
 
 // A range between two threads becomes a begin and an end with one id.
-static void put_loose(ppi_nsys *nsys) {
+static void put_loose_end(ppi_nsys *nsys, const char *phase, int column) {
   ppi_page *page = &nsys->page;
-  put_head(nsys, "b", START_END);
-  put_us(page, "ts", number_at(nsys, START));
-  ppi_page_format(page, ",\"id\":%" PRId64 "}", number_at(nsys, ID));
-  if (is_null_at(nsys, END)) return;
-  ppi_page_text(page, ",\n");
-  put_head(nsys, "e", START_END);
-  put_us(page, "ts", number_at(nsys, END));
-  ppi_page_format(page, ",\"id\":%" PRId64 "}", number_at(nsys, ID));
+  put_head(nsys, phase, START_END);
+  put_us(page, "ts", number_at(nsys, column));
+  put_number(page, "id", number_at(nsys, ID));
+  ppi_page_text(page, "}");
 }
 
 static void put_row(ppi_nsys *nsys) {
   ppi_page *page = &nsys->page;
   int64_t kind = number_at(nsys, KIND);
-  ppi_page_text(page, nsys->any ? ",\n" : "\n");
-  nsys->any = true;
   if (kind == PROCESS || kind == THREAD) {
     put_meta(nsys, kind);
     return;
   }
   if (kind == START_END) {
-    put_loose(nsys);
+    put_loose_end(nsys, "b", START);
+    if (!is_null_at(nsys, END)) put_loose_end(nsys, "e", END);
     return;
   }
   put_head(nsys, kind == MARK ? "i" : "X", kind);
@@ -439,17 +450,16 @@ static void put_models(ppi_nsys *nsys) {
   if (!has_columns(nsys, "TARGET_INFO_GPU", "name")) return;
   sqlite3_stmt *rows = ppi_db_prepare(
       &nsys->db, "SELECT DISTINCT name FROM TARGET_INFO_GPU ORDER BY 1");
-  const char *before = "\"deviceProperties\":[{\"name\":";
   bool any = false;
-  while (rows && ppi_db_next(&nsys->db, rows)) {
+  for (; rows && ppi_db_next(&nsys->db, rows); any = true) {
     const char *name = (const char *)nsys->db.api->column_text(rows, 0);
-    ppi_page_text(&nsys->page, before);
-    ppi_page_json(&nsys->page, name ? name : "");
-    before = "},{\"name\":";
-    any = true;
+    if (!any) ppi_put_array(&nsys->page, "deviceProperties");
+    ppi_put_object(&nsys->page, NULL);
+    ppi_put_text(&nsys->page, "name", name ? name : "");
+    ppi_page_text(&nsys->page, "}");
   }
   ppi_db_finalize(&nsys->db, rows);
-  if (any) ppi_page_text(&nsys->page, "}],");
+  if (any) ppi_page_text(&nsys->page, "]");
 }
 
 static void put_begin(ppi_nsys *nsys) {
@@ -459,17 +469,17 @@ static void put_begin(ppi_nsys *nsys) {
                          "SELECT utcEpochNs"
                          " FROM TARGET_INFO_SESSION_START_TIME")
           : 0;
-  ppi_page_format(&nsys->page, "{\"baseTimeNanoseconds\":%" PRIu64 ",",
-                  base_ns);
+  ppi_put_object(&nsys->page, NULL);
+  ppi_put_u64(&nsys->page, "baseTimeNanoseconds", base_ns);
   put_models(nsys);
-  ppi_page_text(&nsys->page, "\"traceEvents\":[");
+  ppi_put_array(&nsys->page, "traceEvents");
 }
 
 // Fills one block at most. Damage ends the text at its place.
 size_t ppi_nsys_next(ppi_nsys *nsys, const char **out) {
   enum { BLOCK = 64 << 10 };
   ppi_page *page = &nsys->page;
-  page->len = 0;
+  ppi_page_restart(page);
   if (!nsys->begun) {
     put_begin(nsys);
     nsys->ended = !next_query(nsys);

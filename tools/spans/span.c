@@ -6,12 +6,12 @@
 #include "spans/span.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "file/json_put.h"
 #include "json/hash.h"
 
 #define MOST_SERVICES 1024
@@ -58,9 +58,11 @@ bool ppi_span_time(const char *text, uint64_t *out) {
 }
 
 void ppi_span_text_begin(ppi_span_text *text) {
-  ppi_page_text(&text->page,
-                "{\"pprofTrace\":1,\"baseTimeNanoseconds\":0,"
-                "\"traceEvents\":[");
+  ppi_page *page = &text->page;
+  ppi_put_object(page, NULL);
+  ppi_put_u64(page, "pprofTrace", 1);
+  ppi_put_u64(page, "baseTimeNanoseconds", 0);
+  ppi_put_array(page, "traceEvents");
 }
 
 void ppi_span_text_clear(ppi_span_text *text) {
@@ -91,20 +93,39 @@ static size_t row_of(ppi_span_text *text, const char *service) {
 
 // ---- events ----
 
-static void put_us(ppi_page *page, const char *key, uint64_t ns) {
-  ppi_page_format(page, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000,
-                  (unsigned)(ns % 1000));
-}
-
 static void put_head(ppi_span_text *text, const char *ph, const char *name,
                      const char *category, uint64_t time_ns, size_t row) {
   ppi_page *page = &text->page;
-  ppi_page_format(page, "%s{\"ph\":\"%s\",\"name\":", text->any ? ",\n" : "\n",
-                  ph);
-  ppi_page_json(page, name);
-  ppi_page_format(page, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%zu", category, row);
-  put_us(page, "ts", time_ns);
-  text->any = true;
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "ph", ph);
+  ppi_put_text(page, "name", name);
+  ppi_put_text(page, "cat", category);
+  ppi_put_u64(page, "pid", 1);
+  ppi_put_u64(page, "tid", row);
+  ppi_put_us(page, "ts", time_ns);
+}
+
+// A request's marks and range have `is_request`.
+static void begin_args(ppi_page *page, bool is_async, bool is_request) {
+  ppi_put_object(page, "args");
+  ppi_put_u64(page, "window", 0);
+  if (is_async) ppi_put_bool(page, "async", true);
+  if (is_request) ppi_put_bool(page, "request", true);
+}
+
+// Numbers of 0 are none.
+static void put_flows(ppi_page *page, uint64_t first, uint64_t second) {
+  ppi_put_array(page, "flows");
+  ppi_put_u64(page, NULL, first);
+  if (second) ppi_put_u64(page, NULL, second);
+  ppi_page_text(page, "]");
+}
+
+static void put_items(ppi_page *page, double num) {
+  if (num <= 0) return;
+  ppi_put_key(page, "items");
+  ppi_page_fixed(page, num, 0);
 }
 
 static void see(ppi_span_text *text, uint64_t from_ns, uint64_t to_ns) {
@@ -123,10 +144,10 @@ static void put_range(ppi_span_text *text, const ppi_span *span,
   ppi_page *page = &text->page;
   put_head(text, "X", name, "UserDefined", from_ns,
            row_of(text, span->service));
-  put_us(page, "dur", to_ns - from_ns);
-  ppi_page_text(page, ",\"args\":{\"window\":0,\"async\":true");
+  ppi_put_us(page, "dur", to_ns - from_ns);
+  begin_args(page, true, false);
   uint64_t flow = span->flow ? span->flow : span->id;
-  if (flow) ppi_page_format(page, ",\"flows\":[%" PRIu64 "]", flow);
+  if (flow) put_flows(page, flow, 0);
   ppi_page_text(page, "}}");
 }
 
@@ -134,8 +155,8 @@ void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
                           const char *name, double value) {
   put_head(text, "C", name, "UserDefined", span->start_ns,
            row_of(text, span->service));
-  ppi_page_text(&text->page, ",\"args\":{\"value\":");
-  ppi_page_short(&text->page, value);
+  ppi_put_object(&text->page, "args");
+  ppi_put_real(&text->page, "value", value);
   ppi_page_text(&text->page, "}}");
 }
 
@@ -151,14 +172,11 @@ static void put_mark(ppi_span_text *text, const ppi_span *span, mark kind,
   ppi_page *page = &text->page;
   put_head(text, "i", names[kind], "UserDefined", time_ns,
            row_of(text, span->service));
-  ppi_page_text(page, ",\"args\":{\"window\":0,\"request\":true");
-  ppi_page_format(page, ",\"flows\":[%" PRIu64 "]", span->id);
-  if (num > 0) {
-    ppi_page_text(page, ",\"items\":");
-    ppi_page_fixed(page, num, 0);
-  }
+  begin_args(page, false, true);
+  put_flows(page, span->id, 0);
+  put_items(page, num);
   if (kind == QUEUED || kind == LOOSE_TOKENS)
-    ppi_page_text(page, ",\"projected\":true");
+    ppi_put_bool(page, "projected", true);
   ppi_page_text(page, "}}");
 }
 
@@ -252,16 +270,10 @@ static void put_request(ppi_span_text *text, const ppi_span *span) {
   text->num_requests++;
   put_head(text, "X", span->name, "Inference", span->start_ns,
            row_of(text, span->service));
-  put_us(page, "dur", span->end_ns - span->start_ns);
-  ppi_page_text(page,
-                ",\"args\":{\"window\":0,\"async\":true,\"request\":true");
-  ppi_page_format(page, ",\"flows\":[%" PRIu64, span->id);
-  if (span->flow) ppi_page_format(page, ",%" PRIu64, span->flow);
-  ppi_page_text(page, "]");
-  if (span->served.tokens_in > 0) {
-    ppi_page_text(page, ",\"items\":");
-    ppi_page_fixed(page, span->served.tokens_in, 0);
-  }
+  ppi_put_us(page, "dur", span->end_ns - span->start_ns);
+  begin_args(page, true, true);
+  put_flows(page, span->id, span->flow);
+  put_items(page, span->served.tokens_in);
   ppi_page_text(page, "}}");
   put_phases(text, span);
 }
@@ -318,13 +330,16 @@ void ppi_span_put(ppi_span_text *text, const ppi_span *span) {
 static void put_window(ppi_span_text *text, const char *name,
                        uint64_t time_ns) {
   ppi_page *page = &text->page;
-  ppi_page_format(page,
-                  "%s{\"ph\":\"i\",\"s\":\"p\",\"name\":\"%s\",\"cat\":"
-                  "\"window\",\"pid\":1,\"tid\":1",
-                  text->any ? ",\n" : "\n", name);
-  put_us(page, "ts", time_ns);
+  ppi_put_line(page);
+  ppi_put_object(page, NULL);
+  ppi_put_text(page, "ph", "i");
+  ppi_put_text(page, "s", "p");
+  ppi_put_text(page, "name", name);
+  ppi_put_text(page, "cat", "window");
+  ppi_put_u64(page, "pid", 1);
+  ppi_put_u64(page, "tid", 1);
+  ppi_put_us(page, "ts", time_ns);
   ppi_page_text(page, "}");
-  text->any = true;
 }
 
 void ppi_span_text_end(ppi_span_text *text) {
@@ -336,11 +351,14 @@ void ppi_span_text_end(ppi_span_text *text) {
     put_window(text, "window 0 closes", text->last_ns);
   }
   for (size_t i = 0; i < text->num_services; i++) {
-    ppi_page_format(page,
-                    ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,"
-                    "\"tid\":%zu,\"args\":{\"name\":",
-                    i + 1);
-    ppi_page_json(page, text->services[i]);
+    ppi_put_line(page);
+    ppi_put_object(page, NULL);
+    ppi_put_text(page, "ph", "M");
+    ppi_put_text(page, "name", "thread_name");
+    ppi_put_u64(page, "pid", 1);
+    ppi_put_u64(page, "tid", i + 1);
+    ppi_put_object(page, "args");
+    ppi_put_text(page, "name", text->services[i]);
     ppi_page_text(page, "}}");
   }
   ppi_page_text(page, "]}\n");

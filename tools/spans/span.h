@@ -53,7 +53,6 @@ typedef struct ppi_span_text {
   char (*services)[PPI_SPAN_NAME];  // rows, from 1
   size_t num_services, services_capacity;
   uint64_t first_ns, last_ns;
-  bool any;
   uint64_t num_spans, num_requests;
   uint64_t num_from_schedule;  // requests timed from the schedule
   uint64_t num_bad;            // spans without usable times

@@ -166,7 +166,7 @@ static void describe(ppi_spans *spans) {
 size_t ppi_spans_next(ppi_spans *spans, const char **out) {
   enum { BLOCK = 64 << 10 };
   ppi_page *page = &spans->text.page;
-  page->len = 0;
+  ppi_page_restart(page);
   if (!spans->begun) ppi_span_text_begin(&spans->text);
   spans->begun = true;
   while (!spans->ended && page->len < BLOCK && !page->failed) {

@@ -15,8 +15,9 @@
 char *ppi_page_more_room(ppi_page *page, size_t len) {
   if (page->failed) return NULL;
   if (page->spill) {
-    if (page->len) page->last = page->bytes[page->len - 1];
+    char last = page->len ? page->bytes[page->len - 1] : page->last;
     page->spill(page);
+    page->last = last;
     page->failed = page->capacity <= len;
   } else {
     char *grown =
