@@ -21,6 +21,9 @@ OPENING = re.compile(r"// SPDX[^\n]*\n//\n// \S")
 CODE = re.compile(r"\b(SELECT|CREATE|JOIN|WHERE|local|case|compdef)\b|sed -E|</?\w+[ >]|PPROF_\w+:"
                   r"|pprof-report \w+ .*   ")
 OF_OTHERS = ("tools/cost/table/deepspeed.c",)  # prints what DeepSpeed does
+# Keys in strings: of JSON that is read, and of a trace's slices, where each instruction counts.
+KEY = re.compile(r'\\"[\w $]+\\":')
+KEYS_OF = ("exporters/src/chrome/chrome_write.c", "tools/import/convert.c", "tools/verb/verb_cost.c")
 # A lock is held, and a column of requests is called so.
 FINE = ("held", "hop")
 
@@ -66,6 +69,15 @@ class MessagesTest(unittest.TestCase):
                  for word in plain.worse([sentence])
                  if word.partition(":")[0].lower() not in FINE]
         self.assertEqual(words, [])
+
+    def test_json_has_one_writer(self):
+        others = []
+        for path in FILES:
+            with open(path, encoding="utf-8") as file:
+                has_key = any(map(KEY.search, literals(file.read())))
+            if has_key and path.startswith(("exporters/", "tools/")) and path not in KEYS_OF:
+                others.append(path)
+        self.assertEqual(others, [], "file/json_put.h writes JSON")
 
     def test_sources_open_with_a_sentence(self):
         without = []

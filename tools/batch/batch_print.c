@@ -3,11 +3,12 @@
 // Prints one row for each try, the answer below, and in a terminal a bar each.
 #include "batch/batch_print.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "batch/batch_measure.h"
 #include "cli/output.h"
 #include "cli/rows.h"
+#include "file/json_put.h"
 
 enum {
   CELL_BATCH = 0,
@@ -142,31 +143,26 @@ static void put_answer(const ppi_batch_result *result,
 
 static void put_member(ppi_page *page, const char *name,
                        const ppi_batch_try *one) {
-  ppi_page_format(page, "\"%s\":", name);
   if (one)
-    ppi_page_format(page, "%zu,", one->batch);
+    ppi_put_u64(page, name, one->batch);
   else
-    ppi_page_text(page, "null,");
+    ppi_put_text(page, name, NULL);
 }
 
 static void put_json_head(const ppi_batch_result *result,
                           const ppi_batch_curve *curve, ppi_page *page) {
   double throughput = curve->largest ? ppi_batch_throughput(curve->largest) : 0;
-  ppi_page_text(page, "{\"schema\":\"pprof.search-batch/1\",\n\"command\":[");
-  for (int i = 0; i < result->options->num_inputs; i++) {
-    if (i) ppi_page_text(page, ",");
-    ppi_page_json(page, result->options->inputs[i]);
-  }
-  ppi_page_text(page, "],\n");
+  ppi_tool_rows_begin(page, "pprof.search-batch/1");
+  ppi_put_line(page);
+  ppi_put_array(page, "command");
+  for (int i = 0; i < result->options->num_inputs; i++)
+    ppi_put_text(page, NULL, result->options->inputs[i]);
+  ppi_page_text(page, "]");
+  ppi_put_line(page);
   put_member(page, "largest", curve->largest);
   put_member(page, "fastest", curve->fastest);
   put_member(page, "knee", curve->knee);
-  ppi_page_text(page, "\"throughput\":");
-  if (throughput > 0)
-    ppi_page_short(page, throughput);
-  else
-    ppi_page_text(page, "null");
-  ppi_page_text(page, ",\n");
+  ppi_put_real(page, "throughput", throughput > 0 ? throughput : NAN);
 }
 
 int ppi_batch_print(const ppi_batch_result *result, int code) {
@@ -180,11 +176,7 @@ int ppi_batch_print(const ppi_batch_result *result, int code) {
     put_bars(result, &curve, &view.note);
   bool ok = fill_rows(result, &view) && !view.note.failed;
   if (format == PPI_FORMAT_JSON) put_json_head(result, &curve, &page);
-  ppi_tool_rows_view(&page, &view, result->options, format);
-  if (format == PPI_FORMAT_JSON) {
-    ppi_tool_rows_lines(&page, "notes", &view.note);
-    ppi_page_text(&page, "}\n");
-  }
+  ppi_tool_rows_all(&page, &view, result->options, NULL);
   page.failed |= !ok;
   ppi_view_clear(&view);
   return ppi_tool_output_page(result->options, &page, code);
