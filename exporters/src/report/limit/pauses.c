@@ -8,12 +8,14 @@
 #include "base/sort.h"
 #include "report/findings/words.h"
 #include "report/limit/find.h"
+#include "report/limit/row_calls.h"
 #include "report/limit/walk.h"
 
 typedef struct silence {
   uint64_t *events, *gaps;
   size_t num;
   uint64_t least_ns;
+  ppi_row_calls by_row;
 } silence;
 
 // Begins and ends of all calls on rows, in order.
@@ -30,7 +32,7 @@ static bool list_events(const ppi_limit_model *model, silence *out) {
       out->events[out->num++] = call->end_ns;
   }
   ppi_sort_numbers(out->events, out->num);
-  return true;
+  return ppi_row_calls_list(model, &out->by_row);
 }
 
 static uint64_t median_call(const ppi_limit_model *model, uint64_t *room) {
@@ -124,22 +126,32 @@ static void add_spanning(const ppi_limit_model *model,
   to->far_longer += length_ns >= 3 * most_ns;
 }
 
+// Whether a row does nothing since it waits for another, as is recorded: its
+// silence says nothing of its own.
+static bool is_explained(const ppi_limit_model *model, const silence *of,
+                         uint32_t row, uint64_t from_ns) {
+  uint64_t until_ns;
+  uint32_t call = ppi_row_calls_at(model, &of->by_row, row, from_ns, &until_ns);
+  return call != PPI_NO_CALL && model->calls[call].flags & PPI_CALL_WAIT;
+}
+
 // The number of rows with work in the silence: a call that is open throughout
 // and far longer than usual, or a request that begins right after it. 0: calls
 // go on.
-static size_t rows_with_work(const ppi_limit_model *model, uint64_t from_ns,
-                             uint64_t to_ns, uint64_t *room) {
+static size_t rows_with_work(const ppi_limit_model *model, const silence *of,
+                             uint64_t from_ns, uint64_t to_ns) {
   uint64_t slack_ns = PPI_MAX((uint64_t)1000000, (to_ns - from_ns) * 3 / 100);
   spanning calls = {0};
   size_t num = 0;
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
     uint32_t last;
-    if (!row->num_outer) continue;
+    if (!row->num_outer || is_explained(model, of, (uint32_t)i, from_ns))
+      continue;
     if (ppi_row_is_taken(model, row, from_ns, &last)) {
       const ppi_limit_call *call = &model->calls[last];
       if (call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE))
-        add_spanning(model, call, to_ns - from_ns, room, &calls);
+        add_spanning(model, call, to_ns - from_ns, of->gaps, &calls);
       continue;
     }
     size_t at = ppi_row_place(model, row, to_ns);
@@ -170,7 +182,7 @@ static bool find_pauses(ppi_limit_search *search, silence *of) {
   for (size_t i = 0; i + 1 < of->num; i++) {
     uint64_t from_ns = of->events[i], to_ns = of->events[i + 1];
     if (to_ns - from_ns <= of->least_ns) continue;
-    if (rows_with_work(model, from_ns, to_ns, of->gaps) +
+    if (rows_with_work(model, of, from_ns, to_ns) +
             arrivals_stop(model, from_ns, to_ns) <
         2)
       continue;
@@ -201,6 +213,7 @@ void ppi_limit_find_pauses(ppi_limit_search *search) {
   }
   ppi_free(of.events);
   ppi_free(of.gaps);
+  ppi_row_calls_clear(&of.by_row);
   // With this many silences, they are the usual way of working.
   if (5 * model->pauses.num >= model->num_units) model->pauses.num = 0;
   is_done = is_done && leave_out(model);

@@ -34,10 +34,8 @@ bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out) {
   return true;
 }
 
-// The innermost call of a row at a time, PPI_NO_CALL: none; *until_ns: the end
-// of that stretch.
-static uint32_t call_at(const ppi_limit_model *model, const ppi_row_calls *of,
-                        uint32_t row, uint64_t at_ns, uint64_t *until_ns) {
+uint32_t ppi_row_calls_at(const ppi_limit_model *model, const ppi_row_calls *of,
+                          uint32_t row, uint64_t at_ns, uint64_t *until_ns) {
   size_t first = of->first[row], low = first, high = of->first[row + 1];
   size_t end = high;
   while (low < high) {
@@ -66,7 +64,7 @@ void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
                          uint32_t row, ppi_interval held, double *times_ns) {
   uint64_t until_ns;
   for (uint64_t at = held.from_ns; at < held.to_ns; at = until_ns) {
-    uint32_t call = call_at(model, of, row, at, &until_ns);
+    uint32_t call = ppi_row_calls_at(model, of, row, at, &until_ns);
     until_ns = PPI_MIN(until_ns, held.to_ns);
     double ns = ppi_window_time(model, at, until_ns);
     if (call != PPI_NO_CALL) times_ns[model->calls[call].name] += ns;
@@ -93,7 +91,8 @@ static void await(const ppi_limit_model *model, const ppi_row_calls *of,
   if (row == call->row || !hops) row = PPI_NONE;
   for (uint64_t at = in.from_ns; at < in.to_ns; at = until_ns) {
     uint32_t other = PPI_NO_CALL;
-    if (row != PPI_NONE) other = call_at(model, of, row, at, &until_ns);
+    if (row != PPI_NONE)
+      other = ppi_row_calls_at(model, of, row, at, &until_ns);
     until_ns = PPI_MIN(until_ns, in.to_ns);
     if (other != PPI_NO_CALL && model->calls[other].flags & PPI_CALL_WAIT)
       await(model, of, other, (ppi_interval){at, until_ns}, hops - 1, times_ns);

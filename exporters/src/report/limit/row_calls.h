@@ -16,6 +16,10 @@ typedef struct ppi_row_calls {
 
 bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out);
 void ppi_row_calls_clear(ppi_row_calls *of);
+// The innermost call of a row at a time, PPI_NO_CALL: none; *until_ns: the end
+// of that stretch.
+uint32_t ppi_row_calls_at(const ppi_limit_model *model, const ppi_row_calls *of,
+                          uint32_t row, uint64_t at_ns, uint64_t *until_ns);
 // Adds the time of the row's ranges from `held.from_ns` on: by name, and by row
 // after the names.
 void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
