@@ -253,10 +253,11 @@ void pprof_wait_end_(pprof_wait_ *wait, bool timed_out) {
 // or a wait.
 static uint64_t ended_in(const ppi_lane *lane, uint64_t word) {
   uint64_t head = PPI_HEAD(word);
-  if (head < PPI_FIRST_SLOT + 3 || head % PPI_SLOTS_PER_CHUNK < 3) return 0;
+  if (head <= PPI_FIRST_SLOT || head % PPI_SLOTS_PER_CHUNK < 3) return 0;
   const ppi_record *last =
       ppi_lane_slot(ppi_recorder_in_force.spool.base, lane, head - 1);
-  bool is_wait = last[-1].kind == PPI_RECORD_EXT_NUMBERS &&
+  bool is_wait = head >= PPI_FIRST_SLOT + 3 &&
+                 last[-1].kind == PPI_RECORD_EXT_NUMBERS &&
                  last[-2].kind == PPI_RECORD_EXT_NUMBERS;
   if (is_wait || last->kind != PPROF_KIND_RANGE ||
       last->depth != PPI_DEPTH(word) ||
