@@ -2,12 +2,14 @@
 //
 // planted NAME: one small program of a table, each with waits that are known,
 // or that look alike and are none. waits_test.py runs them under `run --waits`
-// and has what each must say. No result depends on how fast a thread is: who
-// must wait is known to wait before whoever ends the wait goes on.
+// and has what each must say. The outcome follows from the program, also on a
+// busy machine: no thread spins, order comes from gates, and all work consists
+// of equal naps, which load stretches alike.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,29 +33,73 @@
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+// Slow work that needs no processor, such as a request to a database.
+void Ask(int naps) {
+  for (int i = 0; i < naps; i++)
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+}
 
-// Works, by the clock.
-void Spin(int microseconds) {
-  auto end = Clock::now() + std::chrono::microseconds(microseconds);
-  while (Clock::now() < end) {
+// Work on a processor, by the thread's own time.
+void Compute(long microseconds) {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  for (long end = now.tv_nsec / 1000 + now.tv_sec * 1000000 + microseconds;
+       now.tv_nsec / 1000 + now.tv_sec * 1000000 < end;)
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+}
+
+// Lets as many threads or processes pass as it was opened for. No recorded
+// wait: the C library reads it inside.
+class Gate {
+ public:
+  Gate() = default;
+  Gate(const Gate &) = delete;
+  Gate &operator=(const Gate &) = delete;
+  ~Gate() {
+    close(fd_);
+  }
+  void Open(unsigned num = 1) {
+    eventfd_write(fd_, num);
+  }
+  void Pass() {
+    eventfd_t one;
+    while (eventfd_read(fd_, &one) != 0) {
+    }
+  }
+
+ private:
+  int fd_ = eventfd(0, EFD_SEMAPHORE);
+};
+
+// Until the thread sleeps ('S') or, with 0, has ended.
+void Until(pid_t thread, char wanted) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
+  for (FILE *file; (file = fopen(path, "r")) != nullptr; Ask(1)) {
+    char state = 0;
+    int num = fscanf(file, "%*d (%*[^)]) %c", &state);
+    fclose(file);
+    if (num == 1 && state == wanted) return;
   }
 }
-
-// Slow work that needs no processor, such as a request to a database.
-void Ask(int microseconds) {
-  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+pid_t Self() {
+  return (pid_t)syscall(SYS_gettid);
 }
+
+std::atomic<pid_t> workers[8];
 
 // All begin at once, and record by then.
 void Run(int num, const std::function<void(int)> &work) {
   std::vector<std::thread> threads;
   std::atomic<int> num_ready{0};
+  Gate start;
   for (int i = 0; i < num; i++)
     threads.emplace_back([&, i] {
       pprof_thread_name(("worker " + std::to_string(i)).c_str());
       { PPROF_SCOPE("begin"); }
-      for (num_ready++; num_ready < num;) std::this_thread::yield();
+      workers[i] = Self();
+      if (++num_ready == num) start.Open((unsigned)num);
+      start.Pass();
       work(i);
     });
   for (std::thread &thread : threads) thread.join();
@@ -77,19 +123,13 @@ void Serve(bool holds_over_miss) {
         if (n % 100 == 99) {
           if (!holds_over_miss) lock.unlock();
           PPROF_SCOPE("refill");
-          Ask(20000);
+          Ask(40);
         }
       }
       PPROF_SCOPE("answer");
-      Ask(500);
+      Ask(1);
     }
   });
-}
-void Convoy() {
-  Serve(true);
-}
-void NoConvoy() {
-  Serve(false);
 }
 
 // Readers wait for a writer, who goes first, and not for each other.
@@ -108,21 +148,15 @@ void Share(bool writes) {
       if (writes && i == 0) {
         pthread_rwlock_wrlock(&table);
         PPROF_SCOPE("write table");
-        Ask(2000);
+        Ask(4);
       } else {
         pthread_rwlock_rdlock(&table);
         PPROF_SCOPE("read table");
-        Ask(200);
+        Ask(1);
       }
       pthread_rwlock_unlock(&table);
     }
   });
-}
-void Writers() {
-  Share(true);
-}
-void Readers() {
-  Share(false);
 }
 
 // Two locks in turn; `own`: each thread has its own two.
@@ -137,7 +171,7 @@ void TakeTurns(bool own, int num = 50) {
       for (int k = 0; k < 2; k++) {
         std::lock_guard<std::mutex> lock(locks[own ? i : 0][k]);
         PPROF_SCOPE("part");
-        Ask(300 + 700 * k);
+        Ask(1 + 3 * k);
       }
     }
   });
@@ -171,28 +205,22 @@ struct Queue {
   }
 };
 
-// A queue of two before a slow consumer, or one that has room for all.
-void Produce(size_t room, int consume_us) {
+// A queue of two before a slow consumer, or one that has room for all. One item
+// in ten takes long: what waits for it does not stand still.
+void Produce(size_t room) {
   static Queue *queue = new Queue("queue", room);
   Run(2, [&](int i) {
     for (int n = 0; n < 100; n++) {
       if (i == 0) {
         PPROF_SCOPE("produce");
-        Spin(100);
         queue->Put(n);
       } else {
         int item = queue->Take();
         PPROF_SCOPE("consume");
-        if (item >= 0) Ask(consume_us);
+        Ask(item % 10 == 9 ? 80 : 4);
       }
     }
   });
-}
-void BoundedQueue() {
-  Produce(2, 2000);
-}
-void RoomyQueue() {
-  Produce(1000, 2000);
 }
 
 // The signal comes when nobody waits: only the time ends the wait.
@@ -212,12 +240,6 @@ void Signal(bool looks_first) {
     }
   });
 }
-void LostWakeUp() {
-  Signal(false);
-}
-void KeptWakeUp() {
-  Signal(true);
-}
 
 // `infer` needs what another thread makes, which has no number; or `alone` what
 // the request's own thread makes behind its range. One request at a time.
@@ -232,11 +254,11 @@ void Refreshed(bool alone) {
         {
           PPROF_SCOPE("receive");
           pprof_flow((uint64_t)n);
-          Ask(500);
+          Ask(1);
         }
         requests->Put(n);
         asked->Put(n);
-        if (alone) Ask(3000);
+        if (alone) Ask(6);
         if (alone) weights->Put(n);
         done->Take();
       } else if (i == 1) {
@@ -245,13 +267,13 @@ void Refreshed(bool alone) {
         {
           PPROF_SCOPE("infer");
           pprof_flow((uint64_t)request);
-          Ask(500);
+          Ask(1);
         }
         done->Put(n);
       } else {
         asked->Take();
         PPROF_SCOPE("refresh");
-        Ask(3000);
+        Ask(6);
         if (!alone) weights->Put(n);
       }
     }
@@ -270,63 +292,54 @@ void Allow(int num) {
       sem_wait(&slots);
       {
         PPROF_SCOPE("connection");
-        Ask(1000);
+        Ask(2);
       }
       sem_post(&slots);
     }
   });
 }
-void TwoConnections() {
-  Allow(2);
-}
-void SixConnections() {
-  Allow(6);
-}
 
-// `num` 1: nobody waits for others there.
+// The last one computes when the others wait. `num` 1: nobody waits for others.
 void Meet(unsigned num) {
+  static Gate computed;
   static pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, nullptr, num);
   pprof_name_object(&barrier, "layer");
   Run(4, [&](int i) {
-    for (int n = 0; n < 8; n++) {
+    for (int n = 0; n < 20; n++) {
       {
         PPROF_SCOPE("compute");
-        Ask(i == 3 ? 5000 : 500);
+        for (int k = 0; i == 3 && k < 3; k++) computed.Pass();
+        for (int k = 0; i == 3 && k < 3; k++) Until(workers[k], 'S');
+        Ask(i == 3 ? 10 : 1);
       }
+      computed.Open();
       PPROF_SCOPE("meet");
       pthread_barrier_wait(&barrier);
     }
   });
 }
-void LateThread() {
-  Meet(4);
-}
-void NobodyMeets() {
-  Meet(1);
-}
 
-// The task's end is a futex of libstdc++.
+// The task begins when it is waited for, or is asked for when its thread ended.
 void Async(bool asks_early) {
+  const pid_t self = Self();
   for (int n = 0; n < 10; n++) {
     PPROF_SCOPE("main");
-    std::atomic<bool> is_done{false};
+    std::atomic<pid_t> worker{0};
+    Gate begun;
     std::future<int> task = std::async(std::launch::async, [&] {
       PPROF_SCOPE("task");
-      Ask(5000);
-      is_done = true;
+      worker = Self();
+      begun.Open();
+      if (asks_early) Until(self, 'S');
+      Ask(10);
       return 1;
     });
-    while (!asks_early && !is_done) std::this_thread::yield();
+    begun.Pass();
+    if (!asks_early) Until(worker, 0);
     PPROF_SCOPE("get");
     task.get();
   }
-}
-void AsyncWait() {
-  Async(true);
-}
-void AsyncDone() {
-  Async(false);
 }
 
 // Requests wait for one of too few threads.
@@ -338,7 +351,7 @@ void Pool(int num_threads, bool waits) {
     if (i > 0) {
       while (tasks->Take() >= 0) {
         PPROF_SCOPE("task");
-        Ask(2000);
+        Ask(4);
         done->Put(0);
         num_done++;
       }
@@ -347,17 +360,11 @@ void Pool(int num_threads, bool waits) {
     for (int n = 0; n < 40; n++) {
       PPROF_SCOPE("submit and wait");
       for (int k = 0; k < 4; k++) tasks->Put(k);
-      while (!waits && num_done < 4 * (n + 1)) Ask(100);
+      while (!waits && num_done < 4 * (n + 1)) Ask(1);
       for (int k = 0; k < 4; k++) done->Take();
     }
     for (int k = 0; k < num_threads; k++) tasks->Put(-1);
   });
-}
-void SmallPool() {
-  Pool(1, true);
-}
-void AskedPool() {
-  Pool(1, false);
 }
 
 // libgomp's barriers go past the C library.
@@ -373,44 +380,37 @@ void OpenMp(bool uses) {
   parallel(
       [](void *) {
         PPROF_SCOPE("region");
-        Ask(1000);
+        Ask(2);
         barrier();
       },
       nullptr, 2, 0);
-}
-void Gomp() {
-  OpenMp(true);
-}
-void NoGomp() {
-  OpenMp(false);
 }
 
 // What has a low priority holds the lock that the important one needs.
 void Invert(bool shares) {
   static std::mutex locks[2];
+  static Gate locked, done;
   pprof_name_object(&locks[0], "state");
   Run(2, [&](int i) {
-    static std::atomic<bool> is_held{false};
-    static std::atomic<int> num_done{0};
-    if (i == 1) setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-    for (int n = 0; n < 30; n++) {
+    if (i == 1) setpriority(PRIO_PROCESS, (id_t)Self(), 10);
+    for (int n = 0; n < 20; n++) {
       pprof::scope around(i == 1 ? "background" : "important");
-      while (i == 0 && !is_held) std::this_thread::yield();
+      if (i == 0) locked.Pass();
       {
         std::lock_guard<std::mutex> lock(locks[shares ? 0 : i]);
-        is_held = i == 1;
-        if (i == 1) Spin(3000);
+        if (i == 1) {
+          locked.Open();
+          Until(workers[0], 'S');
+          Compute(1000);
+          Ask(4);
+        }
       }
-      if (i == 0) num_done++;
-      while (i == 1 && num_done <= n) std::this_thread::yield();
+      if (i == 0)
+        done.Open();
+      else
+        done.Pass();
     }
   });
-}
-void Inversion() {
-  Invert(true);
-}
-void NoInversion() {
-  Invert(false);
 }
 
 // ---- ends ----
@@ -418,15 +418,16 @@ void NoInversion() {
 // Each has one lock and waits for the other's. `cross` false: no cycle, but a
 // holder that does not give its lock back.
 std::mutex left_lock, right_lock;
-std::atomic<int> num_locked{0};
 void Hang(bool cross) {
+  static Gate locked[2];
   pprof_name_object(&left_lock, "left");
   pprof_name_object(&right_lock, "right");
   Run(2, [&](int i) {
     PPROF_SCOPE_CAT("transfer", PPROF_CATEGORY_USER_DEFINED);
     std::mutex &own = i ? right_lock : left_lock;
     std::lock_guard<std::mutex> lock(own);
-    for (num_locked++; num_locked < 2;) std::this_thread::yield();
+    locked[1 - i].Open();
+    locked[i].Pass();
     if (i == 0) {
       PPROF_SCOPE("take both");
       std::lock_guard<std::mutex> other(right_lock);
@@ -435,52 +436,44 @@ void Hang(bool cross) {
       std::lock_guard<std::mutex> other(left_lock);
     } else {
       PPROF_SCOPE("long work");
-      for (;;) Ask(10000);
+      for (;;) Ask(20);
     }
   });
-}
-void Deadlock() {
-  Hang(true);
-}
-void LongHolder() {
-  Hang(false);
 }
 
 // Another thread holds the lock at the fork: the child waits for ever, and is
 // killed by its parent. With `held` false the child takes it at once.
 void Fork(bool held) {
   static std::mutex lock;
-  static std::atomic<bool> is_locked{false}, may_go{false};
+  static Gate locked, may_go, begun;
   pprof_name_object(&lock, "held over fork");
   std::thread holder([&] {
     PPROF_SCOPE("holder");
     if (held) lock.lock();
-    is_locked = true;
-    while (!may_go) std::this_thread::yield();
+    locked.Open();
+    may_go.Pass();
     if (held) lock.unlock();
   });
-  while (!is_locked) std::this_thread::yield();
+  locked.Pass();
   {
     PPROF_SCOPE("parent");
     pid_t child = fork();
     if (child == 0) {
       PPROF_SCOPE("child");
-      alarm(1);
+      begun.Open();
       lock.lock();
       lock.unlock();
       pprof_stop(nullptr);
       _exit(0);
     }
+    begun.Pass();
+    if (held) Until(child, 'S');
+    if (held) Ask(4);
+    if (held) kill(child, SIGALRM);
     waitpid(child, nullptr, 0);
   }
-  may_go = true;
+  may_go.Open();
   holder.join();
-}
-void ForkHeld() {
-  Fork(true);
-}
-void ForkFree() {
-  Fork(false);
 }
 
 // A thread that is cancelled in a wait ends its range.
@@ -489,19 +482,21 @@ void Cancel() {
   static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
   pprof_name_object(&never, "never");
   pthread_t thread;
-  static std::atomic<bool> waits{false};
+  static std::atomic<pid_t> self{0};
+  static Gate begun;
   pthread_create(
       &thread, nullptr,
       [](void *) -> void * {
         PPROF_SCOPE("cancelled");
         pthread_mutex_lock(&mutex);
-        waits = true;
+        self = Self();
+        begun.Open();
         for (;;) pthread_cond_wait(&never, &mutex);
         return nullptr;
       },
       nullptr);
-  while (!waits) std::this_thread::yield();
-  Ask(20000);
+  begun.Pass();
+  Until(self, 'S');
   pthread_cancel(thread);
   pthread_join(thread, nullptr);
 }
@@ -554,35 +549,35 @@ struct Program {
   void (*run)();
 };
 const Program programs[] = {
-    {"convoy", Convoy},
-    {"no_convoy", NoConvoy},
-    {"writers", Writers},
-    {"readers", Readers},
+    {"convoy", [] { Serve(true); }},
+    {"no_convoy", [] { Serve(false); }},
+    {"writers", [] { Share(true); }},
+    {"readers", [] { Share(false); }},
     {"two_locks", [] { TakeTurns(false); }},
     {"own_locks", [] { TakeTurns(true); }},
     {"endless_turns", [] { TakeTurns(false, 1 << 30); }},
-    {"bounded_queue", BoundedQueue},
-    {"roomy_queue", RoomyQueue},
-    {"lost_wake_up", LostWakeUp},
-    {"kept_wake_up", KeptWakeUp},
+    {"bounded_queue", [] { Produce(2); }},
+    {"roomy_queue", [] { Produce(1000); }},
+    {"lost_wake_up", [] { Signal(false); }},
+    {"kept_wake_up", [] { Signal(true); }},
     {"other_thread", [] { Refreshed(false); }},
     {"same_thread", [] { Refreshed(true); }},
-    {"two_connections", TwoConnections},
-    {"six_connections", SixConnections},
-    {"late_thread", LateThread},
-    {"nobody_meets", NobodyMeets},
-    {"async_wait", AsyncWait},
-    {"async_done", AsyncDone},
-    {"small_pool", SmallPool},
-    {"asked_pool", AskedPool},
-    {"openmp", Gomp},
-    {"no_openmp", NoGomp},
-    {"inversion", Inversion},
-    {"no_inversion", NoInversion},
-    {"deadlock", Deadlock},
-    {"long_holder", LongHolder},
-    {"fork_held", ForkHeld},
-    {"fork_free", ForkFree},
+    {"two_connections", [] { Allow(2); }},
+    {"six_connections", [] { Allow(6); }},
+    {"late_thread", [] { Meet(4); }},
+    {"nobody_meets", [] { Meet(1); }},
+    {"async_wait", [] { Async(true); }},
+    {"async_done", [] { Async(false); }},
+    {"small_pool", [] { Pool(1, true); }},
+    {"asked_pool", [] { Pool(1, false); }},
+    {"openmp", [] { OpenMp(true); }},
+    {"no_openmp", [] { OpenMp(false); }},
+    {"inversion", [] { Invert(true); }},
+    {"no_inversion", [] { Invert(false); }},
+    {"deadlock", [] { Hang(true); }},
+    {"long_holder", [] { Hang(false); }},
+    {"fork_held", [] { Fork(true); }},
+    {"fork_free", [] { Fork(false); }},
     {"cancel", Cancel},
     {"hostile", Hostile},
 };

@@ -20,6 +20,12 @@ def run(*threads):
         thread.join()
 
 
+def ask(naps):
+    """As in planted.cc: equal naps, which load stretches alike."""
+    for _ in range(naps):
+        time.sleep(0.0005)
+
+
 def gil(computes=True):
     """Two compute in Python; `infer` needs the interpreter after each of its waits."""
     done = threading.Event()
@@ -36,32 +42,13 @@ def gil(computes=True):
         for n in range(60):
             with pprof.range("infer"):
                 pprof.flow(n + 1)
-                time.sleep(0.001)
+                ask(1)
         done.set()
 
     def tokenize_more():
         tokenize(10**6)
 
     run(tokenize, tokenize_more, infer)
-
-
-def shared(holds=True):
-    lock = threading.Lock()
-    pprof.name_object(lock, "table")
-    ready = threading.Barrier(2)
-
-    def work(name):
-        ready.wait()
-        for _ in range(30):
-            with pprof.range("round"):
-                if holds:
-                    lock.acquire()
-                with pprof.range(name):
-                    time.sleep(0.002)
-                if holds:
-                    lock.release()
-
-    run(lambda: work("left"), lambda: work("right"))
 
 
 def slow_producer(waits=True):
@@ -72,13 +59,13 @@ def slow_producer(waits=True):
     def produce():
         for item in range(20):
             with pprof.range("produce"):
-                time.sleep(0.005)
+                ask(10)
             items.put(item)
         is_filled.set()
 
     def consume():
         while not waits and not is_filled.is_set():
-            time.sleep(0.001)
+            ask(1)
         for _ in range(20):
             with pprof.range("consume"):
                 items.get()
@@ -90,14 +77,15 @@ def executor(waits=True):
     """A loop that waits for the only thread of an executor."""
     def task():
         with pprof.range("task"):
-            time.sleep(0.005)
+            ask(10)
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
         for _ in range(20):
             with pprof.range("wait for task"):
                 future = pool.submit(task)
                 while not waits and not future.done():
-                    time.sleep(0.0005)
+                    ask(1)
                 future.result()
 
 
@@ -105,7 +93,7 @@ def coroutines(in_executor=True):
     """Four at a time; the work is the executor's only thread's, or the loop's own."""
     def task():
         with pprof.range("task"):
-            time.sleep(0.005)
+            ask(10)
 
     async def requests(pool):
         for _ in range(20):
@@ -113,7 +101,7 @@ def coroutines(in_executor=True):
                 await asyncio.get_running_loop().run_in_executor(pool, task)
             else:
                 with pprof.range("handle"):
-                    time.sleep(0.005)
+                    ask(10)
                 await asyncio.sleep(0)
 
     async def main():
@@ -129,7 +117,7 @@ def pipe():
 
     def feed():
         for _ in range(5):
-            time.sleep(0.02)
+            ask(40)
             os.write(writes, b"x")
 
     def serve():
@@ -140,7 +128,7 @@ def pipe():
     run(feed, serve)
 
 
-{"gil": gil, "no_gil": lambda: gil(False), "shared": shared, "not_shared": lambda: shared(False),
+{"gil": gil, "no_gil": lambda: gil(False),
  "slow_producer": slow_producer, "filled_queue": lambda: slow_producer(False),
  "executor": executor, "asked_executor": lambda: executor(False), "coroutines": coroutines,
  "busy_loop": lambda: coroutines(False), "pipe": pipe}[sys.argv[1]]()
