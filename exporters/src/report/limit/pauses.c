@@ -126,10 +126,10 @@ static void add_spanning(const ppi_limit_model *model,
   to->far_longer += length_ns >= 3 * most_ns;
 }
 
-// Whether a row does nothing since it waits for another, as is recorded: its
-// silence says nothing of its own.
-static bool is_explained(const ppi_limit_model *model, const silence *of,
-                         uint32_t row, uint64_t from_ns) {
+// Whether a row's call waits for another thread, as is recorded: it is long
+// because that thread's is.
+static bool waits_for_another(const ppi_limit_model *model, const silence *of,
+                              uint32_t row, uint64_t from_ns) {
   uint64_t until_ns;
   uint32_t call = ppi_row_calls_at(model, &of->by_row, row, from_ns, &until_ns);
   return call != PPI_NO_CALL && model->calls[call].flags & PPI_CALL_WAIT;
@@ -146,11 +146,11 @@ static size_t rows_with_work(const ppi_limit_model *model, const silence *of,
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
     uint32_t last;
-    if (!row->num_outer || is_explained(model, of, (uint32_t)i, from_ns))
-      continue;
+    if (!row->num_outer) continue;
     if (ppi_row_is_taken(model, row, from_ns, &last)) {
       const ppi_limit_call *call = &model->calls[last];
-      if (call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE))
+      if (call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE) &&
+          !waits_for_another(model, of, (uint32_t)i, from_ns))
         add_spanning(model, call, to_ns - from_ns, of->gaps, &calls);
       continue;
     }

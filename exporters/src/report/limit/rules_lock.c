@@ -64,6 +64,17 @@ static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
 
 // ---- the holder ----
 
+// The latest moment at which a row has the lock: who waits for it at the end
+// gave it back before.
+static uint64_t given_back(const ppi_limit_model *model,
+                           const ppi_row_calls *of, uint32_t row, uint32_t name,
+                           uint64_t end_ns) {
+  uint64_t until_ns;
+  uint32_t at = ppi_row_calls_at(model, of, row, end_ns - 1, &until_ns);
+  bool waits = at != PPI_NO_CALL && model->calls[at].name == name;
+  return waits ? model->calls[at].start_ns : end_ns;
+}
+
 static void find_holder(const ppi_limit_model *model, const ppi_row_calls *of,
                         const wait *waits, size_t num, double *times_ns,
                         lock *out) {
@@ -77,12 +88,14 @@ static void find_holder(const ppi_limit_model *model, const ppi_row_calls *of,
     before_ns = at->end_ns;
     // A wait with an unknown end leaves its time to the next wait.
     if (at->by == PPI_NONE) continue;
-    ppi_interval held = {PPI_MAX(known_ns, at->from_ns), at->end_ns};
+    ppi_interval held = {PPI_MAX(known_ns, at->from_ns),
+                         given_back(model, of, at->by, out->name, at->end_ns)};
     all_ns += ppi_window_time(model, held.from_ns, held.to_ns);
     ppi_row_calls_blame(model, of, at->by, held, times_ns);
     known_ns = at->end_ns;
   }
   out->use = use_ns / (double)(model->to_ns - model->from_ns);
+  times_ns[out->name] = 0;
   out->holder = ppi_limit_greatest(times_ns, model->num_names);
   out->row = ppi_limit_greatest(times_ns + model->num_names, model->num_rows);
   if (all_ns <= 0) return;
