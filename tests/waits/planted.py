@@ -27,8 +27,10 @@ def ask(naps):
 
 
 def gil(computes=True):
-    """Two compute in Python; `infer` needs the interpreter after each of its waits."""
+    """Two compute in Python, or read a pipe, which needs no interpreter's lock; `infer` needs it after each
+    of its waits."""
     done = threading.Event()
+    reads, writes = os.pipe()
 
     def tokenize(first=1000):
         for n in itertools.count(first):
@@ -36,7 +38,7 @@ def gil(computes=True):
                 return
             with pprof.range("tokenize"):
                 pprof.flow(n)
-                sum(range(300000)) if computes else time.sleep(0.003)
+                sum(range(300000)) if computes else os.read(reads, 1)
 
     def infer():
         for n in range(60):
@@ -44,11 +46,24 @@ def gil(computes=True):
                 pprof.flow(n + 1)
                 ask(1)
         done.set()
+        os.write(writes, b"12")
 
     def tokenize_more():
         tokenize(10**6)
 
     run(tokenize, tokenize_more, infer)
+
+
+def turns(shares=True):
+    """Two take a lock in turns, which one of them has for longer."""
+    def work(name, naps, lock):
+        pprof.name_object(lock, "table")
+        for _ in range(30):
+            with pprof.range("round"), lock, pprof.range(name):
+                ask(naps)
+
+    lock = threading.Lock()
+    run(lambda: work("left", 4, lock), lambda: work("right", 1, lock if shares else threading.Lock()))
 
 
 def slow_producer(waits=True):
@@ -129,6 +144,7 @@ def pipe():
 
 
 {"gil": gil, "no_gil": lambda: gil(False),
+ "turns": turns, "no_turns": lambda: turns(False),
  "slow_producer": slow_producer, "filled_queue": lambda: slow_producer(False),
  "executor": executor, "asked_executor": lambda: executor(False), "coroutines": coroutines,
  "busy_loop": lambda: coroutines(False), "pipe": pipe}[sys.argv[1]]()

@@ -49,6 +49,7 @@ PLANTED_WAITS = {
                           ["task"]),
     "gil": Planted("the interpreter's lock", INTERPRETER, "tokenize", "no_gil", "lock",
                    ["tokenize", "the interpreter's lock"]),
+    "turns": Planted("table", SEMAPHORE, "left", "no_turns", "lock", ["left", "table"]),
     "slow_producer": Planted("a Python lock", SEMAPHORE, "produce", "filled_queue", None, []),
     "executor": Planted("a Python lock", SEMAPHORE, "task", "asked_executor", None, ["task"]),
     "inversion": Planted("state", MUTEX, "background", "no_inversion", "lock",
@@ -311,19 +312,16 @@ class WaitsTest(unittest.TestCase):
         return subprocess.run([TOOL, *arguments], env=self.env, cwd=self.home, timeout=SECONDS,
                               stdout=subprocess.PIPE, check=True).stdout
 
-    def rows(self, program, thing):
-        """{range: ns} of answer and tree, each with rows for waits for `thing` by who had it or ended them.
-        The answer of a loop has two levels of ranges."""
-        for view, option in [("answer", "--view=answer"), ("tree", "--tree")]:
-            report = json.loads(self.tool("-f", "json", option, self.path(program)))["views"][view]
-            columns = [column["name"] for column in report["columns"]]
-            times = collections.Counter()
-            for row in (dict(zip(columns, row)) for row in report["rows"]):
-                found = re.fullmatch("wait for %s(?:, (?:held|ended) by (.*))?" % thing, row["name"])
-                if found:
-                    times[found[1]] += row["total"]
-            if times or view == "tree":
-                yield times
+    def rows(self, program, thing, view="tree", option="--tree"):
+        """{range: ns} of a view's rows for waits for `thing`, by who had it or ended them."""
+        times = collections.Counter()
+        report = json.loads(self.tool("-f", "json", option, self.path(program)))["views"][view]
+        columns = [column["name"] for column in report["columns"]]
+        for row in (dict(zip(columns, row)) for row in report["rows"]):
+            found = re.fullmatch("wait for %s(?:, (?:held|ended) by (.*))?" % thing, row["name"])
+            if found:
+                times[found[1]] += row["total"]
+        return times
 
     def limit(self, program):
         return json.loads(self.tool("-f", "json", self.path(program)))["limit"] or {"names": []}
@@ -336,8 +334,8 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual({want.kind}, {wait.kind for wait in waits[want.thing]})
         self.assertEqual(want.thing, max(sums, key=sums.get), sums)
         if want.where:
-            for rows in self.rows(program, want.thing):
-                self.assertEqual(want.where, max(rows, key=rows.get), rows)
+            rows = self.rows(program, want.thing)
+            self.assertEqual(want.where, max(rows, key=rows.get), rows)
         limit = self.limit(program)
         self.assertEqual(want.names, limit["names"][:len(want.names)], limit)
         if want.verdict:
@@ -350,6 +348,10 @@ class WaitsTest(unittest.TestCase):
         all_ns = sum(end - start for _, start, end, depth, _ in ranges if depth == 0)
         self.assertLess(4 * in_ranges(waits.get(want.thing, [])), all_ns)
         self.assertNotEqual("lock", self.limit(program).get("verdict"))
+
+    def test_the_answer_has_rows_by_holder(self):
+        self.record("convoy", "--waits")
+        self.assertIn("refill", self.rows("convoy", "cache", "answer", "--view=answer"))
 
     def runs_tasks(self, program):
         """That the answer of a loop names its executor's work, or else its own."""
