@@ -325,7 +325,7 @@ static const char *device_name(const void *ids, uint32_t number) {
 
 static pprof_status fold_unit(const joining *of, const ppi_figures *figures,
                               const unit *at, ppi_answer *to) {
-  const ppi_account_names names = {of, stage_name, device_name};
+  const ppi_account_names names = {of, stage_name, device_name, NULL};
   ppi_account account = {0};
   find_waiting(of, at);
   pprof_status status = PPROF_STATUS_OK;

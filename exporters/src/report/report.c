@@ -35,6 +35,12 @@ static const char *device_text(const void *ids, uint32_t device) {
   return ppi_table_ids_device_name(ids, device - 1);
 }
 
+static bool is_launch(const void *ids, uint32_t name) {
+  const ppi_table_ids *of = ids;
+  return name - 1 < of->num_names &&
+         of->names[name - 1].category == PPROF_CATEGORY_RUNTIME;
+}
+
 // ---- calls as items ----
 
 static uint32_t depth_of(const ppi_limit_loop *loop, const ppi_limit_call *at) {
@@ -55,7 +61,8 @@ static ppi_item item_of(const ppi_limit_loop *loop, const ppi_table_ids *ids,
   // A turn belongs to its thread: other threads get only the time that it
   // leaves.
   if (category == PPROF_CATEGORY_COMMUNICATION ||
-      category == PPROF_CATEGORY_IDLE || call->row != loop->thread)
+      category == PPROF_CATEGORY_IDLE ||
+      (call->row != loop->thread && !loop->is_device))
     item.flags |= PPI_ITEM_WAITS;
   if (!(call->flags & PPI_CALL_DEVICE)) return item;
   item.device = ppi_table_ids_device(ids, call->row) + 1;
@@ -86,8 +93,13 @@ static pprof_status take_moment(void *context, const ppi_moment *moment) {
   return ppi_account_add(&accounts[moment->unit], moment);
 }
 
+static ppi_account_names names_of(const ppi_table_ids *ids) {
+  return (ppi_account_names){ids, name_text, device_text, is_launch};
+}
+
 static pprof_status walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                          ppi_account *accounts) {
+  const ppi_account_names names = names_of(ids);
   size_t num;
   ppi_moment_room room = {0};
   ppi_item *items = list_items(loop, ids, &num);
@@ -102,6 +114,7 @@ static pprof_status walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                          .num_units = loop->num_turns,
                          .from_ns = 0,
                          .to_ns = UINT64_MAX,
+                         .names = &names,
                          .on_moment = take_moment,
                          .context = accounts};
   if (items && units) status = ppi_moments_walk(&moments, &room);
@@ -145,7 +158,7 @@ static void put_start(const ppi_limit_loop *loop, const ppi_table_ids *ids,
 
 static pprof_status fold(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                          ppi_account *accounts, long warmup, ppi_answer *out) {
-  const ppi_account_names names = {ids, name_text, device_text};
+  const ppi_account_names names = names_of(ids);
   size_t cold = num_cold(loop, warmup);
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < loop->num_turns && status == PPROF_STATUS_OK; i++) {

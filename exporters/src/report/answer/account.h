@@ -26,13 +26,6 @@ typedef struct ppi_account {
   size_t last_cells[2];  // of its stage and of itself, + 1; 0: none
 } ppi_account;
 
-// Names of numbers; NULL: unknown.
-typedef struct ppi_account_names {
-  const void *ids;
-  const char *(*site)(const void *ids, uint32_t site);
-  const char *(*device)(const void *ids, uint32_t device);
-} ppi_account_names;
-
 pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment);
 // ppi_account_move adds all of `from`, which it clears.
 pprof_status ppi_account_move(ppi_account *into, ppi_account *from);

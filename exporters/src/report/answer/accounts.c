@@ -203,6 +203,7 @@ static pprof_status walk_all(ppi_accounts *accounts, const stretch *at) {
                          .num_units = at->num_units,
                          .from_ns = accounts->settled_ns,
                          .to_ns = at->to_ns,
+                         .names = at->horizon->names,
                          .on_moment = take_moment,
                          .context = &to};
   pprof_status status = list_items(accounts, at->horizon);
@@ -253,6 +254,7 @@ static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
       .num_units = at->num_units,
       .from_ns = accounts->settled_ns,
       .to_ns = at->to_ns,
+      .names = horizon->names,
       .accounts = ppi_alloc((at->num_units + 1) * sizeof *walk.accounts)};
   if (!walk.accounts) return PPROF_STATUS_NO_MEMORY;
   if (status == PPROF_STATUS_OK) status = ppi_walk_back_run(&walk, out_whole);

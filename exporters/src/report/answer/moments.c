@@ -321,8 +321,17 @@ static pprof_status begin_host(walk_state *at, const border *met) {
 static void submit(walk_state *at, uint32_t index) {
   ppi_item *item = &at->walk->items[index];
   uint32_t top = *top_of(at, index);
-  item->stage = item->site;
-  if (top) find_stage(at, top - 1, &item->stage, &item->child);
+  uint32_t stage = item->site, child = 0;
+  if (top) find_stage(at, top - 1, &stage, &child);
+  ppi_item_submit(item, stage, child, at->walk->names);
+}
+
+void ppi_item_submit(ppi_item *item, uint32_t stage, uint32_t child,
+                     const ppi_account_names *names) {
+  bool is_stage = names && names->is_launch(names->ids, stage);
+  bool is_child = names && child && names->is_launch(names->ids, child);
+  item->stage = is_stage ? item->site : stage;
+  item->child = is_stage ? 0 : is_child ? item->site : child;
 }
 
 ppi_moment ppi_moment_on_device(const ppi_item *item) {

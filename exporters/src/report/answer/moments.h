@@ -41,6 +41,19 @@ typedef struct ppi_stretches {
   size_t num, capacity;
 } ppi_stretches;
 
+// Names of numbers; NULL: unknown.
+typedef struct ppi_account_names {
+  const void *ids;
+  const char *(*site)(const void *ids, uint32_t site);
+  const char *(*device)(const void *ids, uint32_t device);
+  bool (*is_launch)(const void *ids, uint32_t site);  // a runtime's call
+} ppi_account_names;
+
+// ppi_item_submit sets the place of a borrowing item's device time. In place of
+// the call that launched it, the item has its own name.
+void ppi_item_submit(ppi_item *item, uint32_t stage, uint32_t child,
+                     const ppi_account_names *names);
+
 // A stretch that gets an account. With `is_frame`, stages are the outermost
 // ranges that began in the unit; of several such units, in the latest one.
 typedef struct ppi_moment_unit {
@@ -68,6 +81,7 @@ typedef struct ppi_moments {
   uint64_t from_ns, to_ns;    // calls that begin before count elsewhere
   const ppi_stretches *busy;  // by device; NULL: no queues
   size_t num_devices;
+  const ppi_account_names *names;  // NULL: no range is a launch
   pprof_status (*on_moment)(void *context, const ppi_moment *moment);
   void *context;
 } ppi_moments;

@@ -16,8 +16,9 @@ typedef struct ppi_walk_back {
   size_t num_open;
   const ppi_moment_unit *units;
   size_t num_units;
-  uint64_t from_ns, to_ns;  // as in ppi_moments
-  ppi_account *accounts;    // by unit
+  uint64_t from_ns, to_ns;         // as in ppi_moments
+  const ppi_account_names *names;  // as there
+  ppi_account *accounts;           // by unit
 } ppi_walk_back;
 
 PPROF_END_C_

@@ -297,8 +297,8 @@ static void submit(const ppi_walk_state *at, ppi_item *item) {
   const ppi_walk_lane *of = &at->lanes[number];
   const ppi_walk_frame *top =
       of->num_frames ? &of->frames[of->num_frames - 1] : NULL;
-  item->stage = top ? top->stage : item->site;
-  item->child = top ? top->child : 0;
+  ppi_item_submit(item, top ? top->stage : item->site, top ? top->child : 0,
+                  at->walk->names);
 }
 
 static pprof_status take_step(ppi_walk_state *at) {

@@ -131,6 +131,16 @@ static void find_open(ppi_limit_calls *calls) {
       calls->open[calls->num_open++] = (uint32_t)i;
 }
 
+// Device work whose launch lies in no stage has its own name.
+static bool is_stageless(const ppi_limit_calls *calls,
+                         const ppi_limit_call *call, const ppi_table_ids *ids) {
+  if (!(call->flags & PPI_CALL_DEVICE) || call->parent == PPI_NO_CALL)
+    return false;
+  const ppi_limit_call *launch = &calls->items[call->parent];
+  return launch->parent == PPI_NO_CALL &&
+         ids->names[launch->name].category == PPROF_CATEGORY_RUNTIME;
+}
+
 static pprof_status add_call(ppi_limit_calls *calls,
                              const ppi_range_table *table, size_t row,
                              const ppi_table_ids *ids) {
@@ -152,6 +162,7 @@ static pprof_status add_call(ppi_limit_calls *calls,
     call.row = device->stream;
     call.work_ns = call.end_ns - call.start_ns;
   }
+  if (is_stageless(calls, &call, ids)) call.flags |= PPI_CALL_NAMED;
   take_cpu(table, row, &call);
   ppi_limit_call *grown =
       ppi_grow(calls->items, &calls->capacity, calls->num + 1, sizeof *grown);

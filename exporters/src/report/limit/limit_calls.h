@@ -99,6 +99,7 @@ typedef struct ppi_limit_loop {
   ppi_loop_turn *turns;
   size_t num_turns;
   uint32_t thread;
+  bool is_device;   // a stream goes round
   uint64_t stride;  // each turn stands for this many
   char stages[160], thread_name[64];
 } ppi_limit_loop;

@@ -107,6 +107,7 @@ bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
   loop->thread = model->loop_thread;
   if (loop->num_turns) end_last(loop, model);
   const ppi_limit_row *row = &model->rows[model->loop_thread];
+  loop->is_device = row->is_device;
   snprintf(loop->thread_name, sizeof loop->thread_name, "%s%s",
            row->is_device || !*row->name ? "" : "thread ", row->name);
   return true;

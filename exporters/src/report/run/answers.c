@@ -25,8 +25,14 @@ static const char *device_name(const void *ids, uint32_t id) {
   return device ? device->name : NULL;
 }
 
+static bool is_launch(const void *ids, uint32_t id) {
+  const ppi_run_table *sites = &((const ppi_run_ids *)ids)->sites;
+  const ppi_run_site *site = id < sites->num ? sites->items[id] : NULL;
+  return site && site->traits & PPI_TRAIT_RUNTIME;
+}
+
 static ppi_account_names names_of(const ppi_run *run) {
-  return (ppi_account_names){&run->ids, site_name, device_name};
+  return (ppi_account_names){&run->ids, site_name, device_name, is_launch};
 }
 
 // ---- ranges ----
@@ -332,6 +338,7 @@ static pprof_status take_request(request_filling *to, const request *from,
                       .to_ns = from->end_ns,
                       .busy = to->busy,
                       .num_devices = to->num_devices,
+                      .names = names,
                       .on_moment = take_moment,
                       .context = &to->account};
   pprof_status status = ppi_moments_walk(&walk, &to->room);
