@@ -7,6 +7,7 @@ own. Ends with 1 if a cell differs that nobody has explained, with a line for ea
 """
 import datetime
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -62,6 +63,8 @@ def kept(results):
 
 
 def main():
+    # A shell's background jobs ignore Ctrl-C, which ends the servers.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tool, library, out = (os.path.abspath(path) for path in sys.argv[1:4])
     names = sys.argv[4:] or list(peer_lists.PEERS)
     unknown = [name for name in names if name not in peer_lists.PEERS]
