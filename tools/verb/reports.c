@@ -228,11 +228,13 @@ pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
                                     const ppi_report_details *details,
                                     pprof_sink *beside, int *code) {
   struct reading reading = {.options = options,
-                            .details = details,
                             .beside = beside,
                             .unmatched = ppi_tool_unmatched_create(),
                             .code = code};
   pprof_report *all = NULL;
+  ppi_report_details wanted = *details;
+  wanted.joins = options->num_inputs > 1;
+  reading.details = &wanted;
   if (reading.unmatched)
     all = add_all(&reading);
   else

@@ -41,16 +41,21 @@ static int compare_parts(const void *left, const void *right) {
 
 // ---- runs to join ----
 
-static const ppi_report_input *input_of(const ppi_figures *figures,
-                                        const ppi_request_run *run) {
+const ppi_report_input *ppi_input_of(const ppi_figures *figures,
+                                     const char *uuid, const char *host,
+                                     const char *pid) {
   for (size_t i = 0; i < figures->num_inputs; i++) {
     const ppi_report_input *input = &figures->inputs[i];
-    if (strcmp(input->uuid, run->uuid) == 0 &&
-        strcmp(input->host, run->host) == 0 &&
-        strcmp(input->pid, run->pid) == 0)
+    if (strcmp(input->uuid, uuid) == 0 && strcmp(input->host, host) == 0 &&
+        strcmp(input->pid, pid) == 0)
       return input;
   }
   return NULL;
+}
+
+static const ppi_report_input *input_of(const ppi_figures *figures,
+                                        const ppi_request_run *run) {
+  return ppi_input_of(figures, run->uuid, run->host, run->pid);
 }
 
 // True if all requests are there, each number once, at a known time.

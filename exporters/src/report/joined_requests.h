@@ -7,6 +7,10 @@
 
 PPROF_BEGIN_C_
 
+// ppi_input_of answers NULL for a run that the figures lack.
+const ppi_report_input *ppi_input_of(const ppi_figures *figures,
+                                     const char *uuid, const char *host,
+                                     const char *pid);
 // ppi_join_requests makes the answer one of whole requests if processes share
 // numbers and have no stage in common. Else it changes nothing.
 pprof_status ppi_join_requests(ppi_figures *figures);

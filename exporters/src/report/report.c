@@ -15,6 +15,7 @@
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"
 #include "report/joined_requests.h"
+#include "report/joined_serving.h"
 #include "report/limit/limit.h"
 #include "report/machine/interpreter.h"
 #include "report/machine/split_energy.h"
@@ -293,6 +294,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
       ppi_first_calls_most(report->details.warmup);
   report->run->accounts.warmup = report->details.warmup;
   report->run->accounts.one_way = report->details.one_way;
+  report->run->serving.keeps = report->details.joins;
   ppi_limit_calls_begin(&report->calls);
   report->machine.wanted = PPI_CATEGORY_MACHINE;
   report->loops.wanted = PPI_CATEGORY_LOOP;
@@ -459,6 +461,7 @@ pprof_status ppi_report_add(pprof_report *into, const pprof_report *from) {
 pprof_status ppi_report_join(pprof_report *report) {
   if (!is_ready(report)) return PPROF_STATUS_BUSY;
   pprof_status status = ppi_join_requests(&report->figures);
+  if (status == PPROF_STATUS_OK) status = ppi_join_serving(&report->figures);
   return status == PPROF_STATUS_OK ? ppi_ranks_part(&report->figures) : status;
 }
 

@@ -45,11 +45,12 @@ static size_t line_of(const char *at, const char *end) {
   return (size_t)((stop ? stop : end) - at);
 }
 
-// Whether the sentence continues on the next line.
+// Whether the sentence continues on the next line; "name: ..." begins one.
 static bool goes_on(const char *at, size_t len, const char *end) {
   const char *next = at + len + 1;
-  return len && next < end && !strchr(".:", at[len - 1]) && *next >= 'a' &&
-         *next <= 'z';
+  if (!len || next >= end || strchr(".:", at[len - 1])) return false;
+  size_t word = strcspn(next, " \n");
+  return *next >= 'a' && *next <= 'z' && next[word - 1] != ':';
 }
 
 // Writes the lines of one sentence, and answers their bytes.

@@ -97,6 +97,7 @@ typedef struct ppi_report_details {
   bool no_iterations;        // the report searches for none
   const char *iteration;     // the range that begins one; NULL: found
   bool one_way;              // tests: without shortcuts to the answer
+  bool joins;                // other runs may serve the same requests
   // From this number of pages of host ranges on, a second thread helps.
   uint32_t much_pages;  // 0: never
   ppi_slo slo;          // of requests that are served
@@ -394,6 +395,8 @@ typedef struct ppi_figures {
   size_t num_places, places_capacity;
   ppi_request_run **request_runs;  // by uuid, host, pid; may repeat
   size_t num_request_runs, request_runs_capacity;
+  ppi_kept_run **kept_runs;  // with details.joins
+  size_t num_kept_runs, kept_runs_capacity;
   ppi_report_courses courses;  // with details.courses
   ppi_answer answers[PPI_NUM_BASES];
   ppi_machine_figures machine;

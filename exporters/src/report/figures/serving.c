@@ -3,6 +3,8 @@
 // Adds up the serving of one class of requests.
 #include "report/figures/serving.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "base/mem.h"
 
@@ -91,7 +93,8 @@ static pprof_status add_tokens(ppi_serving *serving,
   uint64_t last_ns = tokens[request->num_tokens - 1].time_ns;
   for (size_t i = 0; i < request->num_tokens; i++) num += tokens[i].num;
   uint64_t scheduled_ns = PPI_MIN(request->scheduled_ns, first_ns);
-  uint64_t ttft_ns = from_to(request->arrival_ns, first_ns);
+  uint64_t received_ns = PPI_MAX(first_ns, request->received_ns);
+  uint64_t ttft_ns = from_to(request->arrival_ns, received_ns);
   uint64_t e2e_ns = from_to(request->arrival_ns, request->end_ns);
   uint64_t prefill_ns = from_to(scheduled_ns, first_ns);
   serving->tokens_out += num;
@@ -200,6 +203,49 @@ pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
     status = ppi_histogram_merge(&into->times[i], &from->times[i]);
   }
   return status;
+}
+
+// ---- requests for a join ----
+
+pprof_status ppi_kept_run_take(ppi_kept_run *run, uint64_t flow,
+                               uint32_t of_class,
+                               const ppi_served_request *served) {
+  enum { MOST_REQUESTS = 1 << 17, MOST_TOKENS = 1 << 21 };
+  size_t num = served->num_tokens;
+  run->is_full |=
+      run->num >= MOST_REQUESTS || run->num_tokens + num > MOST_TOKENS;
+  if (run->is_full) return PPROF_STATUS_OK;
+  if (!PPI_ROOM(run->requests, run->capacity, run->num + 1) ||
+      !PPI_ROOM(run->tokens, run->tokens_capacity, run->num_tokens + num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  run->requests[run->num++] =
+      (ppi_kept_request){flow, *served, run->num_tokens, of_class, 0};
+  if (num)
+    memcpy(run->tokens + run->num_tokens, served->tokens,
+           num * sizeof *run->tokens);
+  run->num_tokens += num;
+  return PPROF_STATUS_OK;
+}
+
+ppi_kept_run *ppi_kept_run_share(ppi_kept_run *run) {
+  __atomic_fetch_add(&run->num_owners, 1, __ATOMIC_RELAXED);
+  return run;
+}
+
+void ppi_kept_run_release(ppi_kept_run *run) {
+  if (!run || __atomic_fetch_sub(&run->num_owners, 1, __ATOMIC_ACQ_REL) > 1)
+    return;
+  for (size_t i = 0; i < run->num_classes; i++) {
+    ppi_free(run->classes[i].name);
+    ppi_free(run->classes[i].category_name);
+  }
+  ppi_free(run->classes);
+  ppi_free(run->requests);
+  ppi_free(run->tokens);
+  ppi_free(run->uuid);
+  ppi_free(run->host);
+  ppi_free(run->pid);
+  ppi_free(run);
 }
 
 void ppi_serving_clear(ppi_serving *serving) {

@@ -137,12 +137,45 @@ typedef struct ppi_served_request {
   uint64_t arrival_ns, end_ns;
   uint64_t queued_ns;     // begin of the queue; UINT64_MAX: at arrival
   uint64_t scheduled_ns;  // UINT64_MAX: never
-  bool is_undivided;      // queue time unknown, but it got tokens
+  // When the first token was where the request arrived, if another process made
+  // the tokens; else 0.
+  uint64_t received_ns;
+  bool is_undivided;  // queue time unknown, but it got tokens
   uint64_t tokens_in;
   bool is_cut;
   const ppi_served_tokens *tokens;
   size_t num_tokens;
 } ppi_served_request;
+
+// Served requests of a run, for a join with those of other runs. A class is a
+// site until the run is filled.
+typedef struct ppi_kept_request {
+  uint64_t flow;
+  ppi_served_request served;
+  size_t first;        // its tokens, of the run's
+  uint32_t of_class;   // UINT32_MAX: marks without a range of the request
+  uint64_t num_marks;  // these
+} ppi_kept_request;
+typedef struct ppi_kept_class {
+  uint32_t site;
+  char *name, *category_name;
+} ppi_kept_class;
+typedef struct ppi_kept_run {
+  int num_owners;
+  char *uuid, *host, *pid;
+  ppi_kept_request *requests;
+  ppi_served_tokens *tokens;
+  ppi_kept_class *classes;
+  size_t num, capacity, num_tokens, tokens_capacity, num_classes;
+  uint64_t num_unmatched;  // marks without a range of their request
+  bool is_full;            // some requests are missing
+} ppi_kept_run;
+// ppi_kept_run_take adds a copy of `served`, up to a bound.
+pprof_status ppi_kept_run_take(ppi_kept_run *run, uint64_t flow,
+                               uint32_t of_class,
+                               const ppi_served_request *served);
+ppi_kept_run *ppi_kept_run_share(ppi_kept_run *run);
+void ppi_kept_run_release(ppi_kept_run *run);
 
 pprof_status ppi_serving_add(ppi_serving *serving,
                              const ppi_served_request *request,

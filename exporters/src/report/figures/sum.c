@@ -73,6 +73,14 @@ static pprof_status add_request_run(ppi_figures *into,
   return status;
 }
 
+pprof_status ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run) {
+  if (!PPI_ROOM(figures->kept_runs, figures->kept_runs_capacity,
+                figures->num_kept_runs + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  figures->kept_runs[figures->num_kept_runs++] = ppi_kept_run_share(run);
+  return PPROF_STATUS_OK;
+}
+
 static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
   pprof_status status = PPROF_STATUS_OK;
   for (ppi_figures_table table = 0;
@@ -84,6 +92,8 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
   for (size_t i = 0; i < from->num_request_runs && status == PPROF_STATUS_OK;
        i++)
     status = add_request_run(into, from->request_runs[i]);
+  for (size_t i = 0; i < from->num_kept_runs && status == PPROF_STATUS_OK; i++)
+    status = ppi_figures_kept_run(into, from->kept_runs[i]);
   for (size_t i = 0; i < from->courses.num && status == PPROF_STATUS_OK; i++)
     status = ppi_courses_add(&into->courses, &from->courses.items[i]);
   return status == PPROF_STATUS_OK ? ppi_path_rows_merge(into, from) : status;
@@ -169,7 +179,10 @@ void ppi_figures_clear(ppi_figures *figures) {
   ppi_energy_clear(&figures->energy);
   for (size_t i = 0; i < figures->num_request_runs; i++)
     ppi_request_run_destroy(figures->request_runs[i]);
+  for (size_t i = 0; i < figures->num_kept_runs; i++)
+    ppi_kept_run_release(figures->kept_runs[i]);
   ppi_free(figures->request_runs);
+  ppi_free(figures->kept_runs);
   ppi_fields_clear(&all_scalars, figures);
   *figures = (ppi_figures){0};
 }

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/rows.h"
+#include "report/figures/sum.h"
 
 // The limit of one request: without a range it would gather points without end.
 #define MOST_POINTS ((size_t)1 << 20)
@@ -22,6 +23,7 @@ struct ppi_serving_request {
   size_t num_points, capacity;
   bool is_waiting, is_scheduled;
   bool has_ended;  // a whole request of `site`, no late token so far
+  bool has_range;  // one was settled
   uint32_t site;
 };
 
@@ -169,7 +171,37 @@ static void note_time(ppi_serving_run *run, const ppi_serving_range *range) {
   run->last_ns = PPI_MAX(run->last_ns, range->end_ns);
 }
 
-// Tokens go to the front of the points.
+// Takes the points from `i` on that lie within the request. Tokens go to the
+// front of the points. Answers the number of points up to the request's end.
+static size_t take_points(const ppi_serving_run *run,
+                          ppi_serving_request *request, size_t i,
+                          ppi_served_request *out) {
+  ppi_served_tokens *points = request->points;
+  for (; i < request->num_points && points[i].time_ns <= out->end_ns; i++)
+    if (points[i].num)
+      points[out->num_tokens++] = points[i];
+    else if (points[i].is_spread)
+      out->queued_ns = PPI_MIN(out->queued_ns, points[i].time_ns);
+    else
+      out->scheduled_ns = PPI_MIN(out->scheduled_ns, points[i].time_ns);
+  out->tokens = points;
+  out->is_undivided =
+      out->num_tokens && out->scheduled_ns == UINT64_MAX &&
+      (points[0].is_spread || num_scheduled_by(run, out->end_ns) == 0);
+  for (size_t k = 1; k < out->num_tokens; k++)
+    points[k].is_mixed =
+        has_scheduled(run, points[k - 1].time_ns, points[k].time_ns);
+  return i;
+}
+
+static pprof_status keep(ppi_serving_run *run, uint64_t flow, uint32_t class,
+                         const ppi_served_request *served) {
+  if (!run->kept) run->kept = ppi_alloc(sizeof *run->kept);
+  if (!run->kept) return PPROF_STATUS_NO_MEMORY;
+  run->kept->num_owners = 1;
+  return ppi_kept_run_take(run->kept, flow, class, served);
+}
+
 static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
                            const ppi_slo *slo) {
   ppi_serving_request *request = &run->requests[range->request];
@@ -181,30 +213,20 @@ static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
                                .queued_ns = UINT64_MAX,
                                .scheduled_ns = UINT64_MAX,
                                .tokens_in = range->tokens_in,
-                               .is_cut = range->is_cut,
-                               .tokens = points};
+                               .is_cut = range->is_cut};
   size_t i = 0;
   for (; i < request->num_points && points[i].time_ns < range->arrival_ns; i++)
     if (!drop_point(run, request, &points[i])) return PPROF_STATUS_NO_MEMORY;
-  for (; i < request->num_points && points[i].time_ns <= range->end_ns; i++)
-    if (points[i].num)
-      points[served.num_tokens++] = points[i];
-    else if (points[i].is_spread)
-      served.queued_ns = PPI_MIN(served.queued_ns, points[i].time_ns);
-    else
-      served.scheduled_ns = PPI_MIN(served.scheduled_ns, points[i].time_ns);
-  served.is_undivided =
-      served.num_tokens && served.scheduled_ns == UINT64_MAX &&
-      (points[0].is_spread || num_scheduled_by(run, range->end_ns) == 0);
-  for (size_t k = 1; k < served.num_tokens; k++)
-    points[k].is_mixed =
-        has_scheduled(run, points[k - 1].time_ns, points[k].time_ns);
+  i = take_points(run, request, i, &served);
   note_time(run, range);
   request->has_ended = !range->is_cut;
+  request->has_range = true;
   request->site = range->site;
   ppi_serving *class = class_of(run, range->site);
   if (!class) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = ppi_serving_add(class, &served, slo);
+  if (run->keeps && status == PPROF_STATUS_OK)
+    status = keep(run, range->flow, range->site, &served);
   return pass_on(run, range->request, i) ? status : PPROF_STATUS_NO_MEMORY;
 }
 
@@ -380,10 +402,34 @@ pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
   return status;
 }
 
+// Marks of a request that only another process has.
+static pprof_status keep_marks(ppi_serving_run *run,
+                               ppi_serving_request *request, uint64_t flow) {
+  ppi_served_request served = {.end_ns = UINT64_MAX,
+                               .queued_ns = UINT64_MAX,
+                               .scheduled_ns = UINT64_MAX};
+  if (request->num_points > 1)
+    qsort(request->points, request->num_points, sizeof *request->points,
+          compare_points);
+  size_t num = request->num_points;
+  served.arrival_ns = request->points[0].time_ns;
+  take_points(run, request, 0, &served);
+  request->num_points = 0;
+  pprof_status status = keep(run, flow, UINT32_MAX, &served);
+  if (status != PPROF_STATUS_OK) return status;
+  run->kept->num_unmatched += num;
+  if (run->kept->num) run->kept->requests[run->kept->num - 1].num_marks = num;
+  return status;
+}
+
 // No later request has the number.
 static pprof_status drop_rest(ppi_serving_run *run) {
   for (size_t i = 0; i < run->num_requests; i++) {
     ppi_serving_request *request = &run->requests[i];
+    pprof_status status = PPROF_STATUS_OK;
+    if (run->keeps && !request->has_range && request->num_points)
+      status = keep_marks(run, request, run->numbers.keys[i].low);
+    if (status != PPROF_STATUS_OK) return status;
     for (size_t k = 0; k < request->num_points; k++)
       if (!drop_point(run, request, &request->points[k]))
         return PPROF_STATUS_NO_MEMORY;
@@ -391,14 +437,37 @@ static pprof_status drop_rest(ppi_serving_run *run) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status note_dropped(const ppi_serving_run *run, ppi_figures *out) {
+pprof_status ppi_serving_note_dropped(uint64_t num, ppi_figures *out) {
   char text[160];
-  if (!run->num_dropped) return PPROF_STATUS_OK;
+  if (!num) return PPROF_STATUS_OK;
   snprintf(text, sizeof text,
            "%llu marks and ranges belong to requests without a range here, or "
            "beyond the first %u numbers",
-           (unsigned long long)run->num_dropped, PPI_SERVING_MOST);
+           (unsigned long long)num, PPI_SERVING_MOST);
   return ppi_figures_note(out, "serving", text);
+}
+
+// Gives the kept requests the names of their classes.
+static pprof_status fill_kept(ppi_serving_run *run, ppi_run_ids *ids,
+                              ppi_figures *out) {
+  ppi_kept_run *kept = run->kept;
+  if (!kept || !kept->num) return PPROF_STATUS_OK;
+  kept->uuid = ppi_strdup(ids->input.uuid);
+  kept->host = ppi_strdup(ids->input.host);
+  kept->pid = ppi_strdup(ids->input.pid);
+  kept->classes = ppi_alloc((run->num_classes + 1) * sizeof *kept->classes);
+  bool named = kept->uuid && kept->host && kept->pid && kept->classes;
+  for (size_t i = 0; i < run->num_classes && named; i++) {
+    const ppi_run_site *site = ppi_run_site_at(ids, run->classes[i].site);
+    const ppi_run_category *category =
+        site ? ppi_run_category_at(ids, site->category) : NULL;
+    ppi_kept_class *class = &kept->classes[kept->num_classes++];
+    class->site = run->classes[i].site;
+    class->name = site ? ppi_strdup(site->name) : NULL;
+    class->category_name = category ? ppi_strdup(category->name) : NULL;
+    named = class->name && class->category_name;
+  }
+  return named ? ppi_figures_kept_run(out, kept) : PPROF_STATUS_NO_MEMORY;
 }
 
 pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
@@ -420,7 +489,10 @@ pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
     status = row ? ppi_serving_merge(&row->sums, &run->classes[i].sums)
                  : PPROF_STATUS_NO_MEMORY;
   }
-  return status == PPROF_STATUS_OK ? note_dropped(run, out) : status;
+  if (status == PPROF_STATUS_OK) status = fill_kept(run, ids, out);
+  return status == PPROF_STATUS_OK
+             ? ppi_serving_note_dropped(run->num_dropped, out)
+             : status;
 }
 
 void ppi_serving_clear_run(ppi_serving_run *run) {
@@ -436,5 +508,6 @@ void ppi_serving_clear_run(ppi_serving_run *run) {
   ppi_free(run->scheduled_ns);
   ppi_free(run->classes);
   ppi_map_clear(&run->numbers);
+  ppi_kept_run_release(run->kept);
   *run = (ppi_serving_run){0};
 }

@@ -49,6 +49,8 @@ typedef struct ppi_serving_run {
   size_t num_classes, classes_capacity;
   uint64_t num_dropped;        // marks and ranges without a request
   uint64_t first_ns, last_ns;  // of requests: first arrival, last end
+  bool keeps;                  // requests, for a join with other runs
+  ppi_kept_run *kept;          // NULL: none
 } ppi_serving_run;
 
 // ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
@@ -64,6 +66,8 @@ pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
 pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
                               const ppi_windows *windows, ppi_run_ids *ids,
                               ppi_figures *out);
+// ppi_serving_note_dropped adds the note on marks without a request.
+pprof_status ppi_serving_note_dropped(uint64_t num, ppi_figures *out);
 void ppi_serving_clear_run(ppi_serving_run *run);
 
 PPROF_END_C_
