@@ -6,14 +6,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
 #include <vector>
 
 #include "launch/child.h"
+#include "launch/unmarked.h"
 
 namespace {
 
@@ -211,6 +215,36 @@ TEST(LookTest, ACommandIsLookedAtUntilThatIsEnough) {
   ppi_tool_child_release_signals();
   unlink(pipe.c_str());
   rmdir(folder);
+}
+
+// A process without a port starts up: only the last look says that it marks
+// nothing.
+TEST(UnmarkedTest, ItIsSaidOnceSomethingServesAndAtLast) {
+  const struct {
+    bool serves, must, is_said;
+  } cases[] = {{false, false, false}, {true, false, true}, {false, true, true}};
+  const ppi_config_run run = {};
+  for (const auto &one : cases) {
+    int port = socket(AF_INET, SOCK_STREAM, 0);
+    ASSERT_GE(port, 0);
+    if (one.serves) {
+      ASSERT_EQ(0, listen(port, 1));
+    }
+    pid_t child = fork();
+    if (child == 0) {
+      for (;;) pause();
+    }
+    ASSERT_GT(child, 0);
+    close(port);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(one.is_said, ppi_tool_unmarked_say(&run, child, false, one.must));
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(one.is_said,
+              said.find("nothing is marked so far: ") != std::string::npos)
+        << said;
+    kill(child, SIGKILL);
+    EXPECT_EQ(child, waitpid(child, nullptr, 0));
+  }
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include "schema/schema.h"
 
+PPROF_BEGIN_C_
+
 // ppi_tool_unmarked_say prints one line with the first reason that applies to
 // the processes of the run: descendants of `child`, and others with the run's
 // variables. `others`: something is marked, but under no name of the
@@ -16,3 +18,5 @@
 // `must` is false.
 bool ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child, bool others,
                            bool must);
+
+PPROF_END_C_
