@@ -12,6 +12,7 @@ import warnings
 from . import _markers
 from ._config import as_config, as_settings, leads_into_proc, of_child, settings
 from ._library import Error, ErrorText, functions as _c, is_disabled, raise_status
+from .hooks import set_role
 from ._windows import InCode, Schedule, as_schedule, forget_callback, is_in_callback
 
 # Gives children without this memory (spawn, forkserver) the recording of their parent.
@@ -194,6 +195,8 @@ def _start_child(config):
     without."""
     global _followed, _exit_is_watched, _in_code
     folder, path, text, kernels, steps = config
+    if _is_worker():
+        set_role(sys.argv[0], sys.modules["multiprocessing.process"].current_process().name)
     try:
         with _variable("PPROF_SET", of_child(folder, path, text)):
             measure_markers()

@@ -21,6 +21,7 @@ _SITE = os.path.join(_HERE, "site")
 _NAMES, _NOTES = "PPROF_HOOKS", "PPROF_HOOKS_NOTES"
 _AUTO = ("torch", "asgi")  # for a program that marks nothing itself
 _MARKS = "pprof"  # who imports it marks
+_SPAWN = "multiprocessing.spawn"
 _WORDS = ("step", "sub", "top", "marks")
 
 
@@ -136,7 +137,7 @@ class _Finder:
         self.finding, self.noted = set(), set()
         for rule in rules:
             self.rules.setdefault(rule.module, []).append(rule)
-        self.roots = {name.partition(".")[0] for name in self.rules}
+        self.roots = {name.partition(".")[0] for name in self.rules} | {_SPAWN}
 
     def find_spec(self, name, path=None, target=None):
         if self.is_auto and name == _MARKS:
@@ -170,6 +171,8 @@ class _Finder:
 
     def apply(self, name, module):
         """Applies the rules; functions that cannot be wrapped stay as they are."""
+        if name == _SPAWN:
+            module.prepare = _with_role(module.prepare)
         if name in self.roots:
             self._note_missing_modules(name, getattr(module, "__path__", ()))
         rules = self.rules.pop(name, ())
@@ -249,6 +252,21 @@ def _find_by_others(finder, name, path, target):
         if spec is not None:
             return spec
     return None
+
+
+def set_role(script, name):
+    """What this worker is called in its log: the script and its own name. Its command line is that
+    of any worker."""
+    words = "%s:%s" % (os.path.basename(script), name)
+    os.environ["PPROF_ROLE"] = "%d %s" % (os.getpid(), words.replace(" ", "-"))
+
+
+def _with_role(prepare):
+    """multiprocessing.spawn's `prepare`, which loads the program in a spawned worker."""
+    def prepare_worker(data):
+        set_role((data.get("sys_argv") or [""])[0], data.get("name", ""))
+        prepare(data)
+    return prepare_worker
 
 
 # ---- installing ----

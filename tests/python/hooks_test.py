@@ -201,6 +201,8 @@ class Hooks(Case):
         _, said = self.run_tool(self.CHILDREN, "--hooks", "own.hooks")
         self.assertEqual(self.recorded(), [("work", "UserDefined")] * 4, said)
         self.assertIn("4 logs in", said)
+        commands = [log.info["command"].split()[0] for log in self.logs("logs/*.pplog")]
+        self.assertEqual(commands.count("program.py:SpawnProcess-2"), 1, commands)
         self.assertFalse(os.path.exists(self.path("logs/.python")))
 
     def test_install_marks_children_of_all_kinds(self):

@@ -176,6 +176,9 @@ TEST(FindingsRanksTest, ProcessesAreCalledByWhatTheyRun) {
       {"python -c from multiprocessing.spawn import spawn_main; spawn_main() "
        "--multiprocessing-fork",
        "spawned pid 7"},
+      {"train.py:SpawnPoolWorker-12 /usr/bin/python -c from "
+       "multiprocessing.spawn import spawn_main",
+       "train.py:SpawnPoolWorker-12 pid 7"},
       {"ray::ServeReplica:default:Embed.handle_request", "Embed pid 7"},
       {"ray::ServeReplica:default:Embed", "Embed pid 7"},
       {"ray::ProxyActor.run", "ProxyActor pid 7"},

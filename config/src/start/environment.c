@@ -87,15 +87,12 @@ const char *ppi_environment_nvtx(void) {
 
 // All PPROF_* that we read, here and in Python; then those of Google's pprof.
 static const char *const known[] = {
-    "CONFIG",  "CUPTI_PATH",    "DUCKDB",
-    "ENABLE",  "HOOKS",         "HOOKS_NOTES",
-    "LEDGER",  "LIBRARY",       "LOG_LEVEL",
-    "NVTX",    "NVTX_CHAIN",    "OUTPUT",
-    "PYTHON",  "PYTHON_FOLLOW", "QUIET",
-    "RECLAIM", "REPORT",        "ROCPROFILER_PATH",
-    "SET",     "BINARY_PATH",   "PATH",
-    "TMPDIR",  "TOOLS"};
-enum { NUM_OURS = 19, NUM_KNOWN = sizeof known / sizeof *known };
+    "CONFIG",      "CUPTI_PATH", "DUCKDB",           "ENABLE",        "HOOKS",
+    "HOOKS_NOTES", "LEDGER",     "LIBRARY",          "LOG_LEVEL",     "NVTX",
+    "NVTX_CHAIN",  "OUTPUT",     "PYTHON",           "PYTHON_FOLLOW", "QUIET",
+    "RECLAIM",     "REPORT",     "ROCPROFILER_PATH", "ROLE",          "SET",
+    "BINARY_PATH", "PATH",       "TMPDIR",           "TOOLS"};
+enum { NUM_OURS = 20, NUM_KNOWN = sizeof known / sizeof *known };
 
 static bool is_known(const char *name) {
   size_t i = 0;

@@ -45,11 +45,23 @@ static bool read_line(const char *path, char *text, size_t size) {
   return found;
 }
 
+// The word that a worker of multiprocessing has for itself: "PID WORD".
+// Children inherit the variable, so the number decides.
+static size_t copy_role(char *text, size_t size) {
+  const char *role = secure_getenv("PPROF_ROLE");
+  char *word = NULL;
+  if (!role || strtol(role, &word, 10) != (long)getpid() || *word != ' ')
+    return 0;
+  snprintf(text, size, "%s ", word + 1);
+  return strlen(text);
+}
+
 static bool add_command(ppi_texts *texts) {
   char text[512];
+  size_t len = copy_role(text, sizeof text / 4);
   FILE *file = ppi_fd_fopen("/proc/self/cmdline");
   if (!file) return true;
-  size_t len = fread(text, 1, sizeof text - 1, file);
+  len += fread(text + len, 1, sizeof text - 1 - len, file);
   fclose(file);
   while (len > 0 && text[len - 1] == 0) len--;
   for (size_t i = 0; i < len; i++)

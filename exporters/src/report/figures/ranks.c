@@ -131,7 +131,7 @@ static void name_rank(const ppi_ranks *ranks, ppi_rank *rank) {
   bool has_program = ranks->of_programs && !ranks->are_reported;
   size_t len;
   const char *program = program_of(rank->input, &len);
-  if (len > 24) len = 24;
+  if (len > 32) len = 32;
   snprintf(rank->name, sizeof rank->name, "%.*s%s%.24s%s%.20s",
            has_program ? (int)len : 0, program, has_program && len ? " " : "",
            has_host ? rank->input->host : "",
