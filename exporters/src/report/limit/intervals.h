@@ -3,9 +3,24 @@
 // Intervals of time in order, and values by rank.
 #pragma once
 
+#include "base/sort.h"
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
+
+// The begin of a call, or its end, which sorts first.
+typedef ppi_keyed ppi_border;
+static inline ppi_border ppi_begin_border(uint64_t time_ns) {
+  ppi_border border = {time_ns, 1};
+  return border;
+}
+static inline ppi_border ppi_end_border(uint64_t time_ns) {
+  ppi_border border = {time_ns, 0};
+  return border;
+}
+static inline int ppi_border_change(const ppi_border *border) {
+  return border->value ? 1 : -1;
+}
 
 typedef struct ppi_interval {
   uint64_t from_ns, to_ns;

@@ -46,6 +46,14 @@ static uint64_t median_call(const ppi_limit_model *model, uint64_t *room) {
   return ppi_quantile_of(room, num, 0.5);
 }
 
+static const uint64_t shortest_pause_ns = 4000000;
+
+static bool has_silence(const silence *of) {
+  for (size_t i = 0; i + 1 < of->num; i++)
+    if (of->events[i + 1] - of->events[i] > shortest_pause_ns) return true;
+  return false;
+}
+
 static void find_least(const ppi_limit_model *model, silence *out) {
   uint64_t median_ns = median_call(model, out->gaps);
   for (size_t i = 0; i + 1 < out->num; i++)
@@ -53,7 +61,7 @@ static void find_least(const ppi_limit_model *model, silence *out) {
   if (out->num) ppi_sort_numbers(out->gaps, out->num - 1);
   uint64_t usual_ns = ppi_quantile_of(out->gaps, out->num - 1, 0.9);
   out->least_ns =
-      PPI_MAX((uint64_t)4000000, PPI_MAX(5 * median_ns, 3 * usual_ns));
+      PPI_MAX(shortest_pause_ns, PPI_MAX(5 * median_ns, 3 * usual_ns));
 }
 
 static uint64_t usual_call(const ppi_limit_model *model, uint32_t name,
@@ -207,7 +215,7 @@ void ppi_limit_find_pauses(ppi_limit_search *search) {
   ppi_limit_model *model = search->model;
   silence of = {0};
   bool is_done = list_events(model, &of);
-  if (is_done && of.num > 2) {
+  if (is_done && of.num > 2 && has_silence(&of)) {
     find_least(model, &of);
     is_done = find_pauses(search, &of);
   }

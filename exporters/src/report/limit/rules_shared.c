@@ -265,9 +265,12 @@ static bool is_below_shifted(const ends *of,
                              double (*measure)(const ends *, double),
                              double part, double at_least) {
   enum { RUNS = 40 };
-  double least = measure(of, 1);
-  for (int i = 2; i <= RUNS; i++) least = PPI_MIN(least, measure(of, i));
-  return least >= at_least && measure(of, 0) <= part * least;
+  double measured = measure(of, 0);
+  for (int i = 1; i <= RUNS; i++) {
+    double shifted = measure(of, i);
+    if (shifted < at_least || measured > part * shifted) return false;
+  }
+  return true;
 }
 
 static bool take_turns(ppi_limit_search *search) {
@@ -290,17 +293,6 @@ static bool take_turns(ppi_limit_search *search) {
 
 // ---- congestion: calls are longer, the more threads are in a stage ----
 
-typedef struct border {
-  uint64_t time_ns;
-  int change;
-} border;
-
-static int compare_borders(const void *left, const void *right) {
-  const border *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  return a->change - b->change;
-}
-
 static bool is_pooled(const ppi_limit_model *model,
                       const ppi_limit_call *call) {
   const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
@@ -319,7 +311,7 @@ static bool can_crowd(const ppi_limit_model *model,
 // The number of threads in stage `name`, or in any stage of pooled rows, at the
 // begin of each call, without the call itself.
 static bool count_others(const ppi_limit_model *model, uint32_t name,
-                         border *borders, uint32_t *others) {
+                         ppi_border *borders, uint32_t *others) {
   size_t num = 0, at = 0;
   long open = 0;
   for (size_t i = 0; i < model->num_calls; i++) {
@@ -327,21 +319,21 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
     if (name == PPI_NONE ? !is_pooled(model, call)
                          : call->name != name || !can_crowd(model, call))
       continue;
-    borders[num++] = (border){call->start_ns, 1};
-    borders[num++] = (border){call->end_ns, -1};
+    borders[num++] = ppi_begin_border(call->start_ns);
+    borders[num++] = ppi_end_border(call->end_ns);
   }
   if (!num) return false;
-  qsort(borders, num, sizeof *borders, compare_borders);
+  ppi_sort_keyed(borders, num);
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (!can_crowd(model, call)) continue;
-    while (at < num && borders[at].time_ns < call->start_ns)
-      open += borders[at++].change;
+    while (at < num && borders[at].key < call->start_ns)
+      open += ppi_border_change(&borders[at++]);
     size_t behind = at;
     long until = open;
-    while (behind < num && borders[behind].time_ns == call->start_ns &&
-           borders[behind].change < 0)
-      until += borders[behind++].change;
+    while (behind < num && borders[behind].key == call->start_ns &&
+           ppi_border_change(&borders[behind]) < 0)
+      until += ppi_border_change(&borders[behind++]);
     others[i] = until > 0 ? (uint32_t)until : 0;
   }
   return true;
@@ -467,7 +459,7 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   uint32_t stages[MOST_STAGES];
   double parts[MOST_STAGES] = {0}, most_ns = 0;
   size_t pooled, num = list_crowded(search, stages, &pooled);
-  border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
+  ppi_border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
   uint32_t *others = ppi_alloc((model->num_calls + 1) * sizeof *others);
   uint64_t *lengths_ns = ppi_alloc((model->num_calls + 1) * sizeof *lengths_ns);
   crowd in = {model, others, lengths_ns};

@@ -312,34 +312,19 @@ static bool add_devices(const grouping *of) {
 
 // ---- one at a time ----
 
-typedef struct border {
-  uint64_t time_ns;
-  int change;
-} border;
-
-static int compare_borders(const void *left, const void *right) {
-  const border *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  return a->change - b->change;
-}
-
-static uint64_t time_of(const void *at) {
-  return ((const border *)at)->time_ns;
-}
-
 // The number of calls of a name that overlap, except for a twohundredth of the
 // time.
-static uint32_t most_at_once(const ppi_limit_model *model, border *borders,
+static uint32_t most_at_once(const ppi_limit_model *model, ppi_border *borders,
                              size_t num) {
   enum { MOST = 256 };
   uint64_t ns[MOST] = {0}, before_ns = 0, above_ns = 0;
   size_t open = 0;
-  ppi_sort(borders, num, sizeof *borders, time_of, compare_borders);
+  ppi_sort_keyed(borders, num);
   for (size_t i = 0; i < num; i++) {
     ns[PPI_MIN(open, (size_t)MOST - 1)] +=
-        ppi_model_within(model, before_ns, borders[i].time_ns);
-    before_ns = borders[i].time_ns;
-    open += (size_t)(long)borders[i].change;
+        ppi_model_within(model, before_ns, borders[i].key);
+    before_ns = borders[i].key;
+    open += (size_t)(long)ppi_border_change(&borders[i]);
   }
   uint32_t most = MOST - 1;
   while (most > 0) {
@@ -367,7 +352,7 @@ static size_t rows_of(const ppi_limit_model *model, const ppi_limit_name *name,
 }
 
 static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
-                              border *borders, uint8_t *seen) {
+                              ppi_border *borders, uint8_t *seen) {
   const ppi_limit_name *name = &model->names[at];
   uint64_t occupied_ns, ns = 0;
   size_t rows = rows_of(model, name, seen, &occupied_ns), num = 0;
@@ -378,8 +363,8 @@ static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
   for (size_t i = 0; i < name->num; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
     if (!ppi_call_is_on_thread(call)) continue;
-    borders[num++] = (border){call->start_ns, 1};
-    borders[num++] = (border){call->end_ns, -1};
+    borders[num++] = ppi_begin_border(call->start_ns);
+    borders[num++] = ppi_end_border(call->end_ns);
     ns += ppi_call_within(model, call);
   }
   uint32_t most = most_at_once(model, borders, num);
@@ -407,7 +392,7 @@ static void sum_recorded_waits(const ppi_limit_model *model, uint64_t *out) {
 
 // A name that mostly waits, as is recorded, is no server.
 static bool find_one_at_a_time(ppi_limit_model *model) {
-  border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
+  ppi_border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
   uint8_t *seen = ppi_alloc(model->num_rows + 1);
   uint64_t *waits_ns = ppi_alloc((model->num_names + 1) * sizeof *waits_ns);
   bool is_done = borders && seen && waits_ns;
@@ -429,23 +414,23 @@ static bool is_of_station(const ppi_limit_model *model,
 }
 
 static size_t list_borders(const ppi_limit_model *model, uint32_t at,
-                           border *borders) {
+                           ppi_border *borders) {
   size_t num = 0;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (call->flags & (PPI_CALL_LOOSE | PPI_CALL_STEP)) continue;
     if (!is_of_station(model, call, at)) continue;
     if (call->flags & PPI_CALL_DEVICE || call->parent == PPI_NO_CALL) {
-      borders[num++] = (border){call->start_ns, 1};
-      borders[num++] = (border){call->end_ns, -1};
+      borders[num++] = ppi_begin_border(call->start_ns);
+      borders[num++] = ppi_end_border(call->end_ns);
     }
     if (call->flags & PPI_CALL_DEVICE || call->num ||
         !ppi_call_is_top_wait(model, (uint32_t)i))
       continue;
-    borders[num++] = (border){model->waits[i].from_ns, -1};
-    borders[num++] = (border){model->waits[i].to_ns, 1};
+    borders[num++] = ppi_end_border(model->waits[i].from_ns);
+    borders[num++] = ppi_begin_border(model->waits[i].to_ns);
   }
-  ppi_sort(borders, num, sizeof *borders, time_of, compare_borders);
+  ppi_sort_keyed(borders, num);
   return num;
 }
 
@@ -460,7 +445,7 @@ static double full_part(const ppi_limit_model *model,
 }
 
 static bool find_taken(ppi_limit_model *model) {
-  border *borders = ppi_alloc((4 * model->num_calls + 1) * sizeof *borders);
+  ppi_border *borders = ppi_alloc((4 * model->num_calls + 1) * sizeof *borders);
   bool is_done = borders != NULL;
   for (size_t i = 0; i < model->num_stations && is_done; i++) {
     ppi_station *station = &model->stations[i];
@@ -471,11 +456,11 @@ static bool find_taken(ppi_limit_model *model) {
     is_done = station->borders_ns && station->taken;
     long taken = 0;
     for (size_t k = 0; k < num && is_done; k++) {
-      taken += borders[k].change;
+      taken += ppi_border_change(&borders[k]);
       size_t last = station->num_borders;
-      if (!last || station->borders_ns[last - 1] != borders[k].time_ns)
+      if (!last || station->borders_ns[last - 1] != borders[k].key)
         last = ++station->num_borders;
-      station->borders_ns[last - 1] = borders[k].time_ns;
+      station->borders_ns[last - 1] = borders[k].key;
       station->taken[last - 1] = taken > 0 ? (uint32_t)taken : 0;
     }
     if (is_done) station->full = full_part(model, station);

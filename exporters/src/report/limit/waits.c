@@ -163,10 +163,8 @@ static bool waits_for_device(const ppi_limit_model *model,
 
 // ---- for another thread ----
 
-typedef struct moment {
-  uint64_t time_ns;
-  uint32_t row;
-} moment;
+// By time; the value is a row.
+typedef ppi_keyed moment;
 
 // Moments that a call may wait for: begins or ends of a name's calls, or
 // arrivals.
@@ -175,15 +173,6 @@ typedef struct moments {
   size_t num;
   uint32_t name;  // PPI_NONE: arrivals
 } moments;
-
-static int compare_moments(const void *left, const void *right) {
-  const moment *a = left, *b = right;
-  return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
-}
-
-static uint64_t time_of(const void *at) {
-  return ((const moment *)at)->time_ns;
-}
 
 static bool fill_moments(const ppi_limit_model *model, uint32_t name, bool ends,
                          moments *out) {
@@ -198,7 +187,7 @@ static bool fill_moments(const ppi_limit_model *model, uint32_t name, bool ends,
     out->items[out->num++] =
         (moment){ends ? call->end_ns : call->start_ns, call->row};
   }
-  ppi_sort(out->items, out->num, sizeof *out->items, time_of, compare_moments);
+  ppi_sort_keyed(out->items, out->num);
   return true;
 }
 
@@ -210,7 +199,7 @@ static bool fill_arrivals(const ppi_limit_model *model, moments *out) {
   for (size_t i = 0;
        i < model->num_units && model->unit_kind == PPI_UNIT_REQUEST; i++)
     out->items[out->num++] = (moment){model->units[i].start_ns, PPI_NONE};
-  ppi_sort(out->items, out->num, sizeof *out->items, time_of, compare_moments);
+  ppi_sort_keyed(out->items, out->num);
   return true;
 }
 
@@ -221,61 +210,68 @@ static bool has_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
   size_t low = 0, high = of->num;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (of->items[middle].time_ns >= from_ns)
+    if (of->items[middle].key >= from_ns)
       high = middle;
     else
       low = middle + 1;
   }
   for (size_t i = low; i < of->num && i < low + MOST_LOOKS; i++) {
-    if (of->items[i].time_ns > to_ns) return false;
-    if (of->items[i].row != row) return true;
+    if (of->items[i].key > to_ns) return false;
+    if (of->items[i].value != row) return true;
   }
   return false;
 }
 
-typedef struct coincidence {
-  double before, after, begins;  // parts of the calls' time
-  double long_part;              // of the name's time in calls that count
-} coincidence;
+// Where a moment lies: shortly before or after the end of a call, or before its
+// begin.
+typedef enum moment_side { BEFORE_END, AFTER_END, BEFORE_BEGIN } moment_side;
 
-static coincidence coincide(const ppi_limit_model *model,
-                            const ppi_limit_name *name, const sample *calls,
-                            const moments *of, uint64_t eps_ns) {
-  const uint64_t least_ns = 1000;
-  coincidence out = {0};
-  double counted = 0, all = 0;
-  for (size_t i = 0; i < calls->num; i++) {
-    const ppi_limit_call *call = &model->calls[calls->calls[i]];
-    uint64_t start_ns = call->start_ns, end_ns = call->end_ns;
-    double weight = weight_of(name, call);
-    all += weight;
-    if (end_ns - start_ns <= 2 * eps_ns) continue;
-    counted += weight;
-    if (has_moment(of, end_ns - eps_ns + 1, end_ns - least_ns, call->row))
-      out.before += weight;
-    if (has_moment(of, end_ns + least_ns, end_ns + eps_ns, call->row))
-      out.after += weight;
-    uint64_t from_ns = start_ns > eps_ns ? start_ns - eps_ns : 0;
-    uint64_t to_ns = start_ns > least_ns ? start_ns - least_ns : 0;
-    if (has_moment(of, from_ns, to_ns, call->row)) out.begins += weight;
-  }
-  if (counted > 0) {
-    out.before /= counted;
-    out.after /= counted;
-    out.begins /= counted;
-  }
-  out.long_part = all > 0 ? counted / all : 0;
-  return out;
+static bool has_moment_beside(const moments *of, const ppi_limit_call *call,
+                              moment_side side, uint64_t eps_ns) {
+  const uint64_t least_ns = 1000, end_ns = call->end_ns;
+  const uint64_t start_ns = call->start_ns;
+  if (side == BEFORE_END)
+    return has_moment(of, end_ns - eps_ns + 1, end_ns - least_ns, call->row);
+  if (side == AFTER_END)
+    return has_moment(of, end_ns + least_ns, end_ns + eps_ns, call->row);
+  return has_moment(of, start_ns > eps_ns ? start_ns - eps_ns : 0,
+                    start_ns > least_ns ? start_ns - least_ns : 0, call->row);
 }
 
-static bool explains(const ppi_limit_model *model, const coincidence *found,
-                     const moments *of, uint64_t eps_ns) {
-  double rate = (double)of->num / (double)PPI_MAX(model->span_ns, 1);
-  double chance = 1 - exp(-(double)eps_ns * rate);
-  return found->long_part >= 0.6 && found->before >= waiting_part &&
-         found->after <= 0.35 * found->before && chance <= 0.5 &&
-         found->before - chance >= 0.4 &&
-         found->begins - chance < 0.5 * (found->before - chance);
+// A name's calls, and those moments.
+typedef struct candidate {
+  const ppi_limit_model *model;
+  const ppi_limit_name *name;
+  const sample *calls;
+  const moments *of;
+} candidate;
+
+// The part of the calls' time with such a moment. Calls of up to two slacks do
+// not count; *out_long: the part of the name's time in the others.
+static double part_beside(const candidate *by, moment_side side,
+                          uint64_t eps_ns, double *out_long) {
+  double counted = 0, all = 0, found = 0;
+  for (size_t i = 0; i < by->calls->num; i++) {
+    const ppi_limit_call *call = &by->model->calls[by->calls->calls[i]];
+    double weight = weight_of(by->name, call);
+    all += weight;
+    if (call->end_ns - call->start_ns <= 2 * eps_ns) continue;
+    counted += weight;
+    if (has_moment_beside(by->of, call, side, eps_ns)) found += weight;
+  }
+  *out_long = all > 0 ? counted / all : 0;
+  return counted > 0 ? found / counted : found;
+}
+
+static bool explains(const candidate *by, uint64_t eps_ns) {
+  double rate = (double)by->of->num / (double)PPI_MAX(by->model->span_ns, 1);
+  double chance = 1 - exp(-(double)eps_ns * rate), long_part;
+  if (chance > 0.5) return false;
+  double before = part_beside(by, BEFORE_END, eps_ns, &long_part);
+  return long_part >= 0.6 && before >= waiting_part && before - chance >= 0.4 &&
+         part_beside(by, AFTER_END, eps_ns, &long_part) <= 0.35 * before &&
+         part_beside(by, BEFORE_BEGIN, eps_ns, &long_part) - chance <
+             0.5 * (before - chance);
 }
 
 // ---- two that begin together ----
@@ -364,23 +360,27 @@ static double usual_length(const ppi_limit_model *model,
   return all_ns > 0 ? squares / all_ns : 0;
 }
 
-// The least slack that explains the ends; false: none does.
-static bool is_explained(const ppi_limit_model *model,
-                         const ppi_limit_name *name, const sample *calls,
-                         const moments *of, double *out_eps_ns) {
+// The number of slacks that are short beside the calls.
+static size_t slacks_of(const ppi_limit_model *model,
+                        const ppi_limit_name *name, const sample *calls) {
   const double most_of_call = 0.42;
   double mean_ns = (double)name->time_ns / (double)PPI_MAX(name->num, 1);
   double usual_ns = usual_length(model, name, calls);
   double most_ns = most_of_call * PPI_MAX(mean_ns, usual_ns);
   size_t num = 0;
   while (num < PPI_NUM_SLACKS && (double)ppi_slacks_ns[num] <= most_ns) num++;
-  if (!num || of->num < LEAST_CALLS) return false;
-  if (coincide(model, name, calls, of, ppi_slacks_ns[num - 1]).before <
-      waiting_part)
+  return num;
+}
+
+// The least of `num` slacks that explains the ends; false: none does.
+static bool is_explained(const candidate *by, size_t num, double *out_eps_ns) {
+  double long_part;
+  if (by->of->num < LEAST_CALLS ||
+      part_beside(by, BEFORE_END, ppi_slacks_ns[num - 1], &long_part) <
+          waiting_part)
     return false;
   for (size_t i = 0; i < num; i++) {
-    coincidence found = coincide(model, name, calls, of, ppi_slacks_ns[i]);
-    if (!explains(model, &found, of, ppi_slacks_ns[i])) continue;
+    if (!explains(by, ppi_slacks_ns[i])) continue;
     *out_eps_ns = (double)ppi_slacks_ns[i];
     return true;
   }
@@ -396,16 +396,14 @@ typedef struct waiter {
   double eps_ns;
 } waiter;
 
-static void look_for(const ppi_limit_model *model, waiter *who,
-                     const sample *calls, const moments *of) {
+static void look_for(waiter *who, const candidate *by, size_t num_slacks) {
   double eps_ns;
-  if (of->name == who->name) return;
-  if (!is_explained(model, &model->names[who->name], calls, of, &eps_ns))
+  if (by->of->name == who->name || !is_explained(by, num_slacks, &eps_ns))
     return;
   if (who->waits && who->eps_ns <= eps_ns) return;
-  if (only_begin_together(model, calls, of->name, eps_ns)) return;
+  if (only_begin_together(by->model, by->calls, by->of->name, eps_ns)) return;
   who->waits = true;
-  who->waits_for = of->name;
+  who->waits_for = by->of->name;
   who->eps_ns = eps_ns;
 }
 
@@ -461,8 +459,11 @@ static bool judge(ppi_limit_model *model, uint32_t at, const moments *all,
     sample calls;
     take_sample(model, name, rows[i].row, &calls);
     if (calls.num < LEAST_CALLS) continue;
-    for (size_t k = 0; k < num_moments; k++)
-      look_for(model, &rows[i], &calls, &all[k]);
+    size_t num_slacks = slacks_of(model, name, &calls);
+    for (size_t k = 0; num_slacks && k < num_moments; k++) {
+      candidate by = {model, name, &calls, &all[k]};
+      look_for(&rows[i], &by, num_slacks);
+    }
     seen_ns += rows[i].time_ns;
     if (!rows[i].waits) continue;
     waits_ns += rows[i].time_ns;
