@@ -72,6 +72,9 @@ class Top(unittest.TestCase):
         self.tmux("send-keys", "-")
         screen = self.wait_for("last 10 s", "stage ")
         self.assertLessEqual(max(map(len, screen.splitlines())), 60)
+        heading = [row for row in screen.splitlines() if row.startswith("STAGE")][0].split()
+        self.assertNotIn("MAX", heading)
+        self.assertLess({"STAGE", "BUSY%", "P99", "SINCE"}, set(heading))
         self.tmux("send-keys", "q")
         self.wait_for("left 0")
         open(os.path.join(self.folder, "enough"), "w", encoding="utf-8").close()
@@ -84,7 +87,7 @@ class Top(unittest.TestCase):
         self.watch(str(child.pid))
         self.wait_for("stage ")
         open(os.path.join(self.folder, "one"), "w", encoding="utf-8").close()
-        screen = self.wait_for("held ", "! run_")
+        screen = self.wait_for("held ", "!  run_")
         rows = screen.splitlines()
         heading = [at for at, row in enumerate(rows) if row.startswith("STAGE")][0]
         self.assertTrue(rows[heading + 1].startswith("held "), screen)

@@ -11,56 +11,29 @@
 
 #include "base/mem.h"
 #include "file/json_put.h"
-
-enum { NUMBER = 9, NARROW = 6, LEAST_NAME = 12 };
-
-// ---- cells ----
-
-// Puts `text` in `width` columns, cut or filled.
-static void put_cut(ppi_page *page, const char *text, size_t width) {
-  ppi_page shown = {0};
-  ppi_page_visible(&shown, text);
-  const char *bytes = shown.bytes ? shown.bytes : "";
-  size_t len = strlen(bytes);
-  while (ppi_page_width(bytes, len) > width) {
-    len--;
-    while (len > 0 && ((unsigned char)bytes[len] & 0xC0) == 0x80) len--;
-  }
-  ppi_page_bytes(page, bytes, len);
-  ppi_page_repeat(page, ' ', width - ppi_page_width(bytes, len));
-  page->failed |= shown.failed;
-  ppi_page_clear(&shown);
-}
-
-static void put_right(ppi_page *page, const ppi_page *number, size_t width) {
-  if (number->len < width) ppi_page_repeat(page, ' ', width - number->len);
-  if (number->bytes) ppi_page_bytes(page, number->bytes, number->len);
-}
+#include "view/grid.h"
 
 static void put_number(ppi_page *page, double value, int decimals,
-                       const char *unit, size_t width) {
-  ppi_page number = {0};
+                       const char *unit) {
   if (isfinite(value))
-    ppi_page_fixed(&number, value, decimals);
+    ppi_page_fixed(page, value, decimals);
   else
-    ppi_page_text(&number, "-");
-  ppi_page_text(&number, unit);
-  put_right(page, &number, width);
-  ppi_page_clear(&number);
+    ppi_page_text(page, "-");
+  ppi_page_text(page, unit);
 }
 
-static void put_time(ppi_page *page, uint64_t ns, size_t width) {
+static void put_time(ppi_page *page, uint64_t ns) {
   const double value = (double)ns;
   if (ns == 0)
-    put_number(page, NAN, 0, "", width);
+    put_number(page, NAN, 0, "");
   else if (value < 1e3)
-    put_number(page, value, 0, " ns", width);
+    put_number(page, value, 0, " ns");
   else if (value < 1e6)
-    put_number(page, value / 1e3, 1, " us", width);
+    put_number(page, value / 1e3, 1, " us");
   else if (value < 1e10)
-    put_number(page, value / 1e6, value < 1e8 ? 2 : 0, " ms", width);
+    put_number(page, value / 1e6, value < 1e8 ? 2 : 0, " ms");
   else
-    put_number(page, value / 1e9, 1, " s", width);
+    put_number(page, value / 1e9, 1, " s");
 }
 
 // ---- a process ----
@@ -97,18 +70,17 @@ static void put_rates(const struct ppi_live_process *process,
       1e7;
   ppi_page_text(page, "  steps ");
   put_number(page, per_second(now->num_steps, before->num_steps, seconds), 1,
-             "/s", 0);
+             "/s");
   ppi_page_text(page, "  items ");
   put_number(page, per_second(now->num_items, before->num_items, seconds), 1,
-             "/s", 0);
+             "/s");
   ppi_page_text(page, "  events ");
-  put_number(page, events, 0, "/s", 0);
+  put_number(page, events, 0, "/s");
   ppi_page_format(page, "  lost %" PRIu64 "  late %" PRIu64 "  markers ",
                   now->lost + now->missed, now->late);
-  put_number(page, events * (double)now->marker_cost_ns_x1000 / 1e10, 2, " %",
-             0);
+  put_number(page, events * (double)now->marker_cost_ns_x1000 / 1e10, 2, " %");
   ppi_page_text(page, "  collector ");
-  put_number(page, collector, 2, " % of a core", 0);
+  put_number(page, collector, 2, " % of a core");
   end_line(page, from, screen);
 }
 
@@ -131,7 +103,7 @@ static void put_devices(const struct ppi_live_process *process,
                passed > 0
                    ? 100.0 * (double)(now->busy_ns - before->busy_ns) / passed
                    : NAN,
-               1, " %", 0);
+               1, " %");
     ppi_page_format(page, "  submitted and not finished %" PRIu64,
                     now->num_pending);
     end_line(page, from, screen);
@@ -157,7 +129,7 @@ static void put_threads(const struct ppi_live_process *process,
     ppi_page_text(page, " ");
     put_number(page,
                per_second(now->threads[i].busy_ns, before_ns, seconds) / 1e7, 1,
-               " %", 0);
+               " %");
   }
   end_line(page, from, screen);
 }
@@ -171,7 +143,7 @@ static void put_counters(const ppi_live_view *view,
     ppi_page_text(page, i ? ",  " : "  ");
     ppi_page_visible(page, view->header.counters[i].name);
     ppi_page_text(page, " ");
-    put_number(page, view->header.counters[i].value, 1, "", 0);
+    put_number(page, view->header.counters[i].value, 1, "");
   }
   end_line(page, from, screen);
 }
@@ -201,44 +173,54 @@ static void put_process(const struct ppi_live_process *process,
 
 // ---- stages ----
 
-static size_t name_width(const struct ppi_top_screen *screen, bool has_pid) {
-  const size_t others = 5 * NUMBER + 2 * NARROW + 20 + (has_pid ? 9 : 0);
-  const size_t width = screen->width ? screen->width : PPI_PAGE_WIDTH;
-  return width > others + LEAST_NAME ? width - others : LEAST_NAME;
+// The least widths keep columns where they are from screen to screen.
+static const ppi_grid_column COLUMNS[] = {
+    {.heading = "PID", .least = 7, .is_left = true},
+    {.heading = "STAGE", .floor = 12, .is_left = true},
+    {.heading = "TIMED", .least = 6, .rank = 7, .is_left = true},
+    {.heading = "RATE/S", .least = 8, .rank = 5},
+    {.heading = "BUSY%"},
+    {.heading = "P50", .least = 8, .rank = 4},
+    {.heading = "P99", .least = 8, .rank = 2},
+    {.heading = "MAX", .least = 8, .rank = 8},
+    {.heading = "OPEN", .rank = 3},
+    {.heading = "SINCE", .least = 9, .rank = 1},
+    {.heading = "THREAD", .rank = 6, .is_left = true}};
+enum { NUM_COLUMNS = sizeof COLUMNS / sizeof *COLUMNS };
+
+static void add_open(const struct ppi_top_row *row, ppi_grid *grid) {
+  ppi_page *page = &grid->text;
+  if (row->num_open) ppi_page_format(page, "%" PRIu64, row->num_open);
+  ppi_grid_end_cell(grid);
+  if (row->num_open) put_time(page, row->open_ns);
+  if (row->is_stuck) ppi_page_text(page, "!");
+  ppi_grid_end_cell(grid);
+  if (row->num_open) ppi_page_visible(page, row->oldest->thread);
+  ppi_grid_end_cell(grid);
 }
 
-static void put_heading(const struct ppi_top_screen *screen, bool has_pid,
-                        ppi_page *page) {
-  if (screen->has_colour) ppi_page_text(page, "\033[7m");
-  const size_t from = page->len;
-  if (has_pid) put_cut(page, "PID", 9);
-  put_cut(page, "STAGE", name_width(screen, has_pid));
-  ppi_page_text(page,
-                " TIMED     RATE/S  BUSY%      P50      P99      MAX"
-                "  OPEN    SINCE  THREAD");
-  end_line(page, from, screen);
-  if (screen->has_colour) ppi_page_text(page, "\033[m");
-}
-
-static void put_row(const struct ppi_top_row *row,
-                    const struct ppi_top_screen *screen, bool has_pid,
-                    ppi_page *page) {
-  const size_t from = page->len;
-  if (has_pid) ppi_page_format(page, "%-9ld", (long)row->process->pid);
-  put_cut(page, row->row->name, name_width(screen, has_pid));
-  ppi_page_text(page, row->row->is_device ? " device" : " host  ");
-  put_number(page, row->rate, 1, "", NUMBER);
-  put_number(page, 100 * row->busy, 1, "", NARROW + 1);
-  put_time(page, row->change.p50_ns, NUMBER);
-  put_time(page, row->change.p99_ns, NUMBER);
-  put_time(page, row->row->max_ns, NUMBER);
-  if (row->num_open) {
-    ppi_page_format(page, " %5" PRIu64, row->num_open);
-    put_time(page, row->open_ns, NUMBER);
-    ppi_page_text(page, row->is_stuck ? "! " : "  ");
-    ppi_page_visible(page, row->oldest->thread);
+static void add_row(const struct ppi_top_row *row, bool has_pid,
+                    ppi_grid *grid) {
+  const uint64_t times_ns[] = {row->change.p50_ns, row->change.p99_ns,
+                               row->row->max_ns};
+  ppi_page *page = &grid->text;
+  if (has_pid) {
+    ppi_page_format(page, "%ld", (long)row->process->pid);
+    ppi_grid_end_cell(grid);
   }
-  end_line(page, from, screen);
+  ppi_page_visible(page, row->row->name);
+  ppi_grid_end_cell(grid);
+  ppi_page_text(page, row->row->is_device ? "device" : "host");
+  ppi_grid_end_cell(grid);
+  put_number(page, row->rate, 1, "");
+  ppi_grid_end_cell(grid);
+  put_number(page, 100 * row->busy, 1, "");
+  ppi_grid_end_cell(grid);
+  for (size_t i = 0; i < 3; i++) {
+    put_time(page, times_ns[i]);
+    ppi_grid_end_cell(grid);
+  }
+  add_open(row, grid);
 }
 
 static size_t num_lines(const ppi_page *page) {
@@ -250,14 +232,22 @@ static size_t num_lines(const ppi_page *page) {
 static void put_stages(const struct ppi_live_processes *all,
                        const struct ppi_top_choice *choice,
                        const struct ppi_top_screen *screen, ppi_page *page) {
-  size_t num;
+  size_t num, width = screen->width ? screen->width : PPI_PAGE_WIDTH;
   struct ppi_top_row *rows = ppi_top_rows(all, choice, &num);
+  ppi_grid_column columns[NUM_COLUMNS];
   const bool has_pid = all->num > 1;
-  put_heading(screen, has_pid, page);
+  ppi_grid grid = {.columns = columns, .num_columns = NUM_COLUMNS - !has_pid};
+  memcpy(columns, COLUMNS + !has_pid, grid.num_columns * sizeof *columns);
+  for (size_t i = 0; i < num; i++) add_row(&rows[i], has_pid, &grid);
+  ppi_grid_fit(&grid, width);
+  if (screen->has_colour) ppi_page_text(page, "\033[7m");
+  ppi_grid_put_headings(page, &grid);
+  if (screen->has_colour) ppi_page_text(page, "\033[m");
   for (size_t i = 0; i < num; i++) {
     if (screen->height && num_lines(page) + 1 >= screen->height) break;
-    put_row(&rows[i], screen, has_pid, page);
+    ppi_grid_put_row(page, &grid, i);
   }
+  ppi_grid_clear(&grid);
   ppi_free(rows);
 }
 
@@ -270,7 +260,7 @@ static void put_status(const struct ppi_top_choice *choice,
     ppi_page_text(page, "_");
   } else {
     ppi_page_text(page, "pprof-report top  last ");
-    put_number(page, (double)choice->window_ns / 1e9, 0, " s  by ", 0);
+    put_number(page, (double)choice->window_ns / 1e9, 0, " s  by ");
     ppi_page_text(page, ppi_top_sort_names[choice->sort]);
     if (choice->filter[0]) ppi_page_text(page, "  names with '");
     ppi_page_visible(page, choice->filter);

@@ -17,6 +17,7 @@
 #include "input/open_ranges.h"
 #include "input/segments.h"
 #include "verb/verbs.h"
+#include "view/grid.h"
 
 static const char *state_of(const struct ppi_tool_log_info *log,
                             const struct ppi_tool_run_info *info) {
@@ -72,20 +73,33 @@ static const char *codecs_of(const struct ppi_tool_run_info *info) {
 
 static void put_block_rows(const struct ppi_tool_run_info *info,
                            ppi_page *out) {
-  struct ppi_tool_blocks all;
-  sum_blocks(info, &all);
-  if (all.num_blocks == 0) return;
-  ppi_page_format(out, "\n  %-12s %10s %12s %14s %14s\n", "blocks", "number",
-                  "events", "raw bytes", "stored bytes");
+  enum { NUM = 5 };
+  ppi_grid_column columns[NUM] = {{.heading = "blocks", .is_left = true},
+                                  {.heading = "number"},
+                                  {.heading = "events"},
+                                  {.heading = "raw bytes"},
+                                  {.heading = "stored bytes"}};
+  ppi_grid grid = {.columns = columns, .num_columns = NUM, .indent = 2};
   for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
-    const struct ppi_tool_blocks *blocks = &info->blocks[i];
-    if (blocks->num_blocks)
-      ppi_page_format(
-          out,
-          "  %-12s %10" PRIu64 " %12" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n",
-          ppi_tool_block_name(i), blocks->num_blocks, blocks->num_events,
-          blocks->raw_bytes, blocks->stored_bytes);
+    const struct ppi_tool_blocks *of = &info->blocks[i];
+    const uint64_t numbers[] = {of->num_blocks, of->num_events, of->raw_bytes,
+                                of->stored_bytes};
+    if (!of->num_blocks) continue;
+    ppi_page_text(&grid.text, ppi_tool_block_name(i));
+    ppi_grid_end_cell(&grid);
+    for (size_t k = 0; k + 1 < NUM; k++) {
+      ppi_page_format(&grid.text, "%" PRIu64, numbers[k]);
+      ppi_grid_end_cell(&grid);
+    }
   }
+  if (grid.num_cells) {
+    ppi_grid_fit(&grid, SIZE_MAX);
+    ppi_page_text(out, "\n");
+    ppi_grid_put_headings(out, &grid);
+    for (size_t i = 0; i < ppi_grid_num_rows(&grid); i++)
+      ppi_grid_put_row(out, &grid, i);
+  }
+  ppi_grid_clear(&grid);
 }
 
 static void put_definition_row(const struct ppi_tool_definition *item,

@@ -6,7 +6,7 @@ while [ ! -e ready ]; do :; done
 until "$TOOL" top --once --every 200ms $pid >out && grep -q "^stage " out; do :; done
 grep -E -c "^$pid  recording  looped start" out
 grep -E -c "^  steps [0-9]+\.[0-9]/s  items [0-9.]+/s  events [0-9]+/s  lost 0  late 0" out
-grep -E -o "^stage +host +[0-9]" out | cut -c1-29
+grep -E -o "^stage +host +[0-9]" out | tr -s " 0-9" " N"
 # Until it has seen a step, too.
 until "$TOOL" top --once --json --every 200ms looped >line && python3 -c 'import json, sys
 process = json.loads(open("line").read())
