@@ -53,7 +53,7 @@ static const struct ppi_tool_verb verbs[] = {
      "report.\n"
      "An unfinished log (LOG.part) is read with the spool that its process "
      "left.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(SUMMARY) | PPI_TAKES(TABLES) |
+     PPI_TAKES(ALL) | PPI_TAKES(JOBS) | PPI_TAKES(SUMMARY) | PPI_TAKES(TABLES) |
          PPI_TAKES(REPORT) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) |
          PPI_TAKES(RAW) | PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
      PPI_READS_RUNS, true, false, ppi_tool_summary, NULL, "Look at a log",
@@ -61,20 +61,21 @@ static const struct ppi_tool_verb verbs[] = {
     {"trace", "LOG...", "write a Chrome trace (chrome://tracing, Perfetto)",
      "Runs of several processes share one time axis when each says when it "
      "began.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(TRACE) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES),
+     PPI_TAKES(ALL) | PPI_TAKES(JOBS) | PPI_TAKES(TRACE) | PPI_TAKES(TRACES) |
+         PPI_TAKES(SHAPES),
      PPI_READS_RUNS, true, false, ppi_tool_trace, NULL, "Convert",
      "pprof-report trace -o run.json run.pplog"},
     {"export", "FORMAT LOG...", "write what other programs open",
      "--list prints the formats. Data without a place in a format is counted; "
      "see\ndocs/page.md.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(EXPORT) | PPI_TAKES(TRACES), PPI_READS_RUNS,
-     false, false, ppi_tool_export, ppi_tool_export_operands, "Convert",
-     "pprof-report export parquet -o ranks/ rank*.pplog"},
+     PPI_TAKES(ALL) | PPI_TAKES(JOBS) | PPI_TAKES(EXPORT) | PPI_TAKES(TRACES),
+     PPI_READS_RUNS, false, false, ppi_tool_export, ppi_tool_export_operands,
+     "Convert", "pprof-report export parquet -o ranks/ rank*.pplog"},
     {"html", "LOG...", "write the report as one page: tables, pictures",
      "The page is one file, needs no network, and opens in any browser of 2023 "
      "or\nlater. See docs/page.md.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(HTML) | PPI_TAKES(REPORT) | PPI_TAKES(TRACES) |
-         PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
+     PPI_TAKES(ALL) | PPI_TAKES(JOBS) | PPI_TAKES(HTML) | PPI_TAKES(REPORT) |
+         PPI_TAKES(TRACES) | PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
      PPI_READS_RUNS, true, false, ppi_tool_html, NULL, "Look at a log",
      "pprof-report html --open run.pplog"},
     {"sql", "LOG... QUERY", "answer a query of SQL over logs",
@@ -141,9 +142,10 @@ static const struct ppi_tool_verb verbs[] = {
      "whether these\nruns differ, and whether the programs do. The second "
      "needs several runs a side, or\n--history. More than two inputs are "
      "ranked. See docs/compare.md.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(COMPARE) | PPI_TAKES(FORMATS) |
-         PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(PAGE) |
-         PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) | PPI_TAKES(RAW),
+     PPI_TAKES(ALL) | PPI_TAKES(JOBS) | PPI_TAKES(COMPARE) |
+         PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) |
+         PPI_TAKES(PAGE) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) |
+         PPI_TAKES(RAW),
      PPI_READS_LOGS | PPI_READS_JOINED | PPI_READS_TOLD, true, false,
      ppi_tool_compare, NULL, "Compare and predict",
      "pprof-report compare before/ after/"},
@@ -262,6 +264,7 @@ static int run_verb(struct ppi_tool_options *options) {
   const unsigned reads = options->live ? 0 : verb->reads;
   int code = PPI_EXIT_DONE, spooled = PPI_EXIT_DONE;
   ppi_tool_set_device_process(options->device_process);
+  ppi_tool_set_jobs(options->jobs);
   code = ppi_tool_set_group_by(options->group_by);
   // For `run` the configuration is the command's.
   if (code == PPI_EXIT_DONE && !(verb->takes & PPI_TAKES(RUN)))
@@ -277,6 +280,7 @@ static int run_verb(struct ppi_tool_options *options) {
   if (code == PPI_EXIT_DONE && reads & PPI_READS_JOINED)
     code = ppi_tool_segments_join(options);
   if (code == PPI_EXIT_DONE) code = verb->run(options);
+  ppi_tool_end_jobs();
   ppi_tool_join_clear();
   return spooled > code ? spooled : code;
 }

@@ -102,12 +102,18 @@ std::string Text(const pprof_report *report, const ppi_report_options &options,
 
 }  // namespace
 
+ppi_jobs *Jobs() {
+  static ppi_jobs *jobs = ppi_jobs_create(2);
+  return jobs;
+}
+
 Outputs::Outputs(unsigned choice) : choice_(choice) {
   pprof_sink *chrome = nullptr;
   ppi_tee_init(&tee_);
   Require(pprof_report_create(&report_) == PPROF_STATUS_OK, "report");
   ppi_report_details details = DetailsOf(choice);
   ppi_report_details one_way = details;
+  details.jobs = Jobs();
   details.much_pages = 1;
   ppi_report_set_details(report_, &details);
   one_way.one_way = true;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/jobs.h"
 #include "event/tee.h"
 #include "pprof/report.h"
 
@@ -21,6 +22,9 @@ extern const char kCorpus[];
 
 // Ends the process unless `good`: a fuzzer takes that for a finding.
 void Require(bool good, const char *what);
+
+// Threads that all readers of the process share.
+ppi_jobs *Jobs();
 
 // A file of the process's own that holds what was written last.
 class File {

@@ -92,9 +92,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz::Outputs ahead(data[1]);
   const char *path = file->path();
   pprof_error same = {""};
-  fuzz::Require(ppi_log_read_ahead(&path, 1, ahead.sink(), &same) == status &&
-                    strcmp(same.text, error.text) == 0 &&
-                    ahead.Json() == outputs.Json(),
-                "read ahead it is another log");
+  fuzz::Require(
+      ppi_log_read_ahead(&path, 1, fuzz::Jobs(), ahead.sink(), &same) ==
+              status &&
+          strcmp(same.text, error.text) == 0 && ahead.Json() == outputs.Json(),
+      "read ahead it is another log");
   return 0;
 }

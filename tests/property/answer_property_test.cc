@@ -14,6 +14,7 @@
 #include "answer_oracle.h"
 #include "event_feed.h"
 #include "findings_runs.h"
+#include "jobs.h"
 #include "pprof/report.h"
 #include "report/answer/account.h"
 #include "report/report.h"
@@ -372,11 +373,12 @@ Rows RowsOf(const ppi_answer &answer) {
 class Report {
  public:
   Report(EventFeed *feed, Random *random, size_t num_checkpoints,
-         bool one_way = false) {
+         bool one_way = false, ppi_jobs *jobs = nullptr) {
     EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report_));
     ppi_report_details details = {};
     details.requests = details.answer = true;
     details.one_way = one_way;
+    details.jobs = jobs;
     details.much_pages = 1;
     ppi_report_set_details(report_, &details);
     EXPECT_EQ(PPROF_STATUS_OK, feed->DeliverAs(pprof_report_sink(report_),
@@ -400,6 +402,7 @@ class Report {
 
 TEST(AnswerPropertyTest, ReportsSayItWithAnyCheckpoints) {
   size_t num_by_step = 0;
+  Jobs jobs(3);
   for (uint64_t seed = 0; seed < 1500; seed++) {
     Random random(seed);
     Reported run;
@@ -408,7 +411,8 @@ TEST(AnswerPropertyTest, ReportsSayItWithAnyCheckpoints) {
         std::count(run.is_cut.begin(), run.is_cut.end(), false));
     ppi_base_kind base = num_whole ? PPI_BASE_STEP : PPI_BASE_WALL;
     Random same = random;
-    Report plain(&run.feed, nullptr, 0), checked(&run.feed, &random, 12);
+    Report plain(&run.feed, nullptr, 0);
+    Report checked(&run.feed, &random, 12, false, jobs.get());
     Report one_way(&run.feed, &same, 12, true);
     std::string want = Text(WantedRows(&run, num_whole > 0));
     ASSERT_EQ(want, Text(RowsOf(plain.Of(base)))) << "seed " << seed;

@@ -16,6 +16,7 @@
 
 #include "event_feed.h"
 #include "figures_text.h"
+#include "jobs.h"
 #include "report_text.h"
 
 namespace {
@@ -450,6 +451,7 @@ void CheckWork(const ppi_figures &figures) {
 }
 
 TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
+  Jobs two(2), three(3);
   for (uint64_t seed = 0; seed < 500; seed++) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -469,11 +471,14 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
     details.allocations = seed % 7 > 2;
     details.courses = seed % 8 < 3;
     details.one_way = seed % 16 < 8;
-    details.much_pages = seed % 11 < 4;
+    details.much_pages = seed % 11 < 8;
     details.warmup = -1;
     std::string first;
     for (size_t checkpoints : {0, 1, 4, 30}) {
       Report report;
+      details.jobs = checkpoints == 4    ? two.get()
+                     : checkpoints == 30 ? three.get()
+                                         : nullptr;
       ppi_report_set_details(report.get(), &details);
       ASSERT_EQ(
           run.feed.DeliverAs(report.sink(), checkpoints ? &random : nullptr,

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "event/event.h"
+#include "jobs.h"
 #include "log/read/log_reader.h"
 #include "pprof/log.h"
 #include "tests/tools/log_lines.h"
@@ -142,10 +143,12 @@ class Collector {
 inline Lines Read(const std::string &path, pprof_status *status = nullptr,
                   std::string *error = nullptr) {
   Collector collector, ahead;
+  Jobs jobs(3);
   pprof_error text = {{0}}, same = {{0}};
   pprof_status read = pprof_log_read(path.c_str(), collector.sink(), &text);
   const char *name = path.c_str();
-  EXPECT_EQ(ppi_log_read_ahead(&name, 1, ahead.sink(), &same), read);
+  EXPECT_EQ(ppi_log_read_ahead(&name, 1, jobs.get(), ahead.sink(), &same),
+            read);
   EXPECT_STREQ(same.text, text.text);
   EXPECT_EQ(ahead.lines(), collector.lines());
   if (status)

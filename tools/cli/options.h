@@ -27,6 +27,7 @@
   X(SHAPES)                  \
   X(RAW)                     \
   X(STRICT)                  \
+  X(JOBS)                    \
   X(DIMS)                    \
   X(SUMMARY)                 \
   X(TRACE)                   \
@@ -157,6 +158,7 @@ struct ppi_tool_options {
   const char *expect;  // check
   bool learn;          // expect
   long warmup;         // LONG_MIN: not given
+  long jobs;           // LONG_MIN: not given
   bool force, strict, keep, origin, raw, wide, help, version;
   bool open, live;  // recover, info: open ranges only
   bool verb_given;

@@ -285,6 +285,7 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
       .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs)),
       .tables.top = LONG_MIN,
       .warmup = LONG_MIN,
+      .jobs = LONG_MIN,
       .tables.depth = LONG_MIN,
       .cost.step = -1};
   if (!out->inputs) return PPI_EXIT_USAGE;

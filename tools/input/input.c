@@ -4,9 +4,11 @@
 #include "input/input.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 #include "base/processors.h"
@@ -195,17 +197,54 @@ static void say_once(void *context, const char *text) {
   ppi_tool_say("%s: %s", path, text);
 }
 
+// ---- jobs ----
+
+static long num_jobs = LONG_MIN;
+static ppi_jobs *all_jobs;
+
+void ppi_tool_set_jobs(long num) {
+  num_jobs = num;
+}
+
+void ppi_tool_end_jobs(void) {
+  ppi_jobs_destroy(all_jobs);
+  all_jobs = NULL;
+}
+
+// Small logs are read before threads have begun.
+static ppi_jobs *jobs_for(const char *const *paths, size_t num) {
+  enum { LEAST_BYTES = 1 << 20, MOST_THREADS = 256 };
+  off_t sum = 0;
+  struct stat file;
+  for (size_t i = 0; i < num; i++)
+    if (stat(paths[i], &file) == 0) sum += file.st_size;
+  long wanted = num_jobs == LONG_MIN ? ppi_num_processors() : num_jobs;
+  if (wanted < 2 || (num_jobs == LONG_MIN && sum < LEAST_BYTES)) return NULL;
+  if (!all_jobs)
+    all_jobs = ppi_jobs_create((unsigned)PPI_MIN(wanted, MOST_THREADS));
+  return all_jobs;
+}
+
+ppi_jobs *ppi_tool_jobs(const char *path) {
+  struct ppi_tool_segments segments;
+  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE) return NULL;
+  ppi_jobs *jobs = jobs_for(segments.paths, segments.num);
+  ppi_tool_segments_clear(&segments);
+  return jobs;
+}
+
+// ---- reading ----
+
 static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
                               pprof_sink *sink, pprof_error *error) {
   const char **whole = calloc(num, sizeof(*whole));
   pprof_status status = whole ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
     status = ppi_tool_join(paths[i], &whole[i], error);
-  bool ahead = ppi_num_processors() > 1;
   if (status == PPROF_STATUS_OK)
-    status = skims   ? ppi_log_skim_all(whole, num, sink, error)
-             : ahead ? ppi_log_read_ahead(whole, num, sink, error)
-                     : ppi_log_read_all(whole, num, sink, error);
+    status = skims ? ppi_log_skim_all(whole, num, sink, error)
+                   : ppi_log_read_ahead(whole, num, jobs_for(paths, num), sink,
+                                        error);
   free(whole);
   return status;
 }

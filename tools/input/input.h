@@ -4,6 +4,7 @@
 // profiler's trace) into a sink, and watches the events.
 #pragma once
 
+#include "base/jobs.h"
 #include "cli/say.h"
 #include "input/repeated.h"
 #include "pprof/event.h"
@@ -49,6 +50,13 @@ int ppi_tool_set_config(const char *path);
 // both with a comma between them; NULL: not. Answers PPI_EXIT_USAGE, after a
 // message, for anything else.
 int ppi_tool_set_group_by(const char *what);
+
+// ppi_tool_set_jobs sets how many threads read and add up; LONG_MIN: as many as
+// there are processors, for inputs that are worth it.
+void ppi_tool_set_jobs(long num);
+// ppi_tool_jobs answers the threads for an input, all inputs' own; NULL: none.
+ppi_jobs *ppi_tool_jobs(const char *path);
+void ppi_tool_end_jobs(void);
 
 // An input as a log file, for verbs that read its bytes. A trace becomes a
 // private log, and so do a spool and an unfinished log with a spool (joined.h).

@@ -132,28 +132,56 @@ static int read_both(struct reading *reading, const char *path,
   return code;
 }
 
+// With fewer pages a job costs more than it saves.
+enum { LEAST_PAGES = 4 };
+
+static pprof_report *new_report(const struct reading *reading, ppi_jobs *jobs) {
+  pprof_report *report = NULL;
+  ppi_report_details details = *reading->details;
+  if (pprof_report_create(&report) != PPROF_STATUS_OK) {
+    ppi_tool_say("out of memory");
+    return NULL;
+  }
+  details.jobs = jobs;
+  details.much_pages = LEAST_PAGES;
+  ppi_report_set_details(report, &details);
+  return report;
+}
+
+// The report as one thread makes it: `report`, or another one in its place.
+static pprof_report *without_jobs(struct reading *reading, const char *path,
+                                  size_t num_runs, pprof_report *report) {
+  struct ppi_tool_watch watch;
+  if (!ppi_report_depends_on_jobs(report)) return report;
+  pprof_report_destroy(report);
+  report = new_report(reading, NULL);
+  reading->runs.num = num_runs;
+  if (report)
+    ppi_tool_read_again(path, pprof_report_sink(report), &watch,
+                        &reading->runs);
+  return report;
+}
+
 // Reads `path` into a new report. NULL: nothing to report, which is no failure
 // if earlier inputs had all of its runs.
 static pprof_report *read_report(struct reading *reading, const char *path,
                                  bool *out_repeated) {
   struct ppi_tool_watch watch;
-  pprof_report *report = NULL;
+  size_t num_runs = reading->runs.num;
+  pprof_report *report = new_report(reading, ppi_tool_jobs(path));
   *out_repeated = false;
-  if (pprof_report_create(&report) != PPROF_STATUS_OK) {
-    ppi_tool_say("out of memory");
-    *reading->code = PPI_EXIT_INPUT;
-    return NULL;
-  }
-  ppi_report_set_details(report, reading->details);
-  int answer = read_both(reading, path, pprof_report_sink(report), &watch);
-  if (watch.sink_failed) {
+  int answer = PPI_EXIT_INPUT;
+  if (report)
+    answer = read_both(reading, path, pprof_report_sink(report), &watch);
+  if (report && watch.sink_failed) {
     ppi_tool_say("%s: cannot be reported: %s", path,
                  pprof_status_string(watch.sink_status));
     answer = PPI_EXIT_INPUT;
   }
   if (answer > *reading->code) *reading->code = answer;
-  *out_repeated = watch.num_repeated > 0 && !watch.begun;
-  if (answer != PPI_EXIT_INPUT && !*out_repeated) return report;
+  *out_repeated = report && watch.num_repeated > 0 && !watch.begun;
+  if (answer != PPI_EXIT_INPUT && !*out_repeated)
+    return without_jobs(reading, path, num_runs, report);
   pprof_report_destroy(report);
   return NULL;
 }

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/processors.h"
 #include "cli/look.h"
 #include "cli/output.h"
 #include "cli/rows.h"
@@ -114,9 +113,6 @@ static bool wants_files(const struct ppi_tool_options *options) {
          ppi_tool_output_is_folder(options->output);
 }
 
-// With fewer pages a thread costs more than it saves.
-enum { MUCH_PAGES = 64 };
-
 static pprof_report *read_all(const struct ppi_tool_options *options,
                               int *code) {
   ppi_report_details details = {
@@ -124,7 +120,6 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
       .operator_parts = options->tables.op_detail,
       .paddle_distribution =
           strcmp(options->tables.distribution, "paddle") == 0,
-      .much_pages = ppi_num_processors() > 1 ? MUCH_PAGES : 0,
       .warmup = options->warmup};
   ppi_tool_slo_read(options->slo, &details.slo);
   const ppi_report_options how = {

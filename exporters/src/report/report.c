@@ -214,6 +214,7 @@ struct pprof_report {
   char iteration[256];             // named by the configuration; "": none
   ppi_figures figures;             // of the runs that have finished
   bool finished;                   // any run
+  bool has_dropped;                // see ppi_report_depends_on_jobs
 };
 
 static ppi_run *run_of(pprof_sink *sink) {
@@ -391,6 +392,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   if (!report->run) return PPROF_STATUS_BUSY;
   ppi_figures figures = {.details = report->details};
   pprof_status status = ppi_run_finish(report->run, totals, &figures);
+  report->has_dropped |= report->run->handover.has_dropped;
   if (status == PPROF_STATUS_OK)
     status = ppi_table_fill_finish(&report->calls.fill);
   if (status == PPROF_STATUS_OK) status = find_beside(report, &figures);
@@ -431,6 +433,10 @@ pprof_sink *pprof_report_sink(pprof_report *report) {
 
 static bool is_ready(const pprof_report *report) {
   return report->finished && !report->run;
+}
+
+bool ppi_report_depends_on_jobs(const pprof_report *report) {
+  return report->has_dropped;
 }
 
 static bool are_alike(const ppi_report_details *a,

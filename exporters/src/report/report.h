@@ -22,6 +22,9 @@ pprof_status ppi_report_join(pprof_report *report);
 // with different details cannot be merged (INVALID).
 void ppi_report_set_details(pprof_report *report,
                             const ppi_report_details *details);
+// ppi_report_depends_on_jobs: a run has more paths than a report keeps, and its
+// jobs chose others than one thread would. Read the run again without jobs.
+bool ppi_report_depends_on_jobs(const pprof_report *report);
 bool ppi_report_identity_ok(const pprof_report *report);
 uint64_t ppi_report_total(const pprof_report *report, ppi_total_key key);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number of processors that this process may use.
+// The number of processors that this process may use, by its affinity and the
+// quota of its cgroup.
 #pragma once
 
 #include "pprof/base.h"

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes blocks in a ring of a few. The user puts and delivers blocks; the
-// thread decodes those between. The lock protects only the three numbers that
-// say which.
+// Decodes blocks in a ring of a few more than there are threads. The user puts
+// and delivers blocks; each is a job between.
 #include "log/read/ahead.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "base/start_thread.h"
 #include "log/format/log_payload.h"
 
-enum { NUM_SLOTS = 4 };
-
 typedef struct slot {
+  ppi_job job;
+  ppi_log_payload payload;
   ppi_log_block block;  // with copies of its own
   ppi_log_run *runs;
   uint8_t *stored;
@@ -28,16 +25,13 @@ typedef struct slot {
 } slot;
 
 struct ppi_log_ahead {
-  slot slots[NUM_SLOTS];
-  ppi_log_payload payload;  // the thread's
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  uint64_t num_put, num_decoded, num_delivered;
-  bool stops;
-  pthread_t thread;
+  ppi_jobs *jobs;
+  uint64_t num_put, num_delivered;
+  size_t num_slots;
+  slot slots[];
 };
 
-// ---- the thread ----
+// ---- the job ----
 
 static bool keep_list(slot *self, void **list, size_t *capacity, size_t *num) {
   if (!*num) return true;
@@ -61,9 +55,9 @@ static bool keep_lists(slot *self, ppi_run_decoder *from) {
 }
 
 // Each run follows the one before it: there is room for all.
-static pprof_status decode_runs(slot *self, ppi_log_payload *payload) {
-  ppi_run_decoder *decoder = &payload->decoder;
-  const uint8_t *at = payload->raw;
+static pprof_status decode_runs(slot *self) {
+  ppi_run_decoder *decoder = &self->payload.decoder;
+  const uint8_t *at = self->payload.raw;
   size_t num_events = 0;
   pprof_status status = PPROF_STATUS_OK;
   for (; self->num_decoded < self->block.header.num_runs; self->num_decoded++) {
@@ -82,52 +76,37 @@ static pprof_status decode_runs(slot *self, ppi_log_payload *payload) {
   return status;
 }
 
-static void decode(slot *self, ppi_log_payload *payload) {
+static void decode(ppi_job *job, unsigned worker) {
+  slot *self = (slot *)job;
+  (void)worker;
   for (size_t i = 0; i < self->num_lists; i++) ppi_free(self->lists[i]);
   self->num_lists = 0;
   self->num_decoded = 0;
-  self->status = ppi_log_payload_open(payload, &self->block);
-  if (self->status == PPROF_STATUS_OK)
-    self->status = decode_runs(self, payload);
-}
-
-static void *decode_all(void *argument) {
-  ppi_log_ahead *ahead = argument;
-  pthread_mutex_lock(&ahead->lock);
-  while (!ahead->stops) {
-    if (ahead->num_decoded == ahead->num_put) {
-      pthread_cond_wait(&ahead->changed, &ahead->lock);
-      continue;
-    }
-    slot *next = &ahead->slots[ahead->num_decoded % NUM_SLOTS];
-    pthread_mutex_unlock(&ahead->lock);
-    decode(next, &ahead->payload);
-    pthread_mutex_lock(&ahead->lock);
-    ahead->num_decoded++;
-    pthread_cond_signal(&ahead->changed);
-  }
-  pthread_mutex_unlock(&ahead->lock);
-  return NULL;
+  self->status = ppi_log_payload_open(&self->payload, &self->block);
+  if (self->status == PPROF_STATUS_OK) self->status = decode_runs(self);
 }
 
 // ---- its user ----
 
-ppi_log_ahead *ppi_log_ahead_create(void) {
-  ppi_log_ahead *ahead = ppi_alloc(sizeof *ahead);
+ppi_log_ahead *ppi_log_ahead_create(ppi_jobs *jobs) {
+  size_t num = jobs ? ppi_jobs_num(jobs) + 2 : 0;
+  ppi_log_ahead *ahead =
+      num ? ppi_alloc(sizeof *ahead + num * sizeof *ahead->slots) : NULL;
   if (!ahead) return NULL;
-  bool made = ppi_log_payload_init(&ahead->payload) == PPROF_STATUS_OK;
-  pthread_mutex_init(&ahead->lock, NULL);
-  pthread_cond_init(&ahead->changed, NULL);
-  if (made &&
-      ppi_start_thread(&ahead->thread, "pprof-decode", decode_all, ahead) == 0)
-    return ahead;
-  ppi_log_payload_clear(&ahead->payload);
-  ppi_free(ahead);
+  ahead->jobs = jobs;
+  pprof_status status = PPROF_STATUS_OK;
+  while (ahead->num_slots < num && status == PPROF_STATUS_OK) {
+    slot *next = &ahead->slots[ahead->num_slots++];
+    next->job.run = decode;
+    status = ppi_log_payload_init(&next->payload);
+  }
+  if (status == PPROF_STATUS_OK) return ahead;
+  ppi_log_ahead_destroy(ahead);
   return NULL;
 }
 
 bool ppi_log_ahead_is_full(const ppi_log_ahead *ahead) {
-  return ahead->num_put - ahead->num_delivered == NUM_SLOTS;
+  return ahead->num_put - ahead->num_delivered == ahead->num_slots;
 }
 
 bool ppi_log_ahead_is_empty(const ppi_log_ahead *ahead) {
@@ -151,7 +130,7 @@ static bool make_room(slot *self, const ppi_log_header *header) {
 
 pprof_status ppi_log_ahead_put(ppi_log_ahead *ahead,
                                const ppi_log_block *block) {
-  slot *next = &ahead->slots[ahead->num_put % NUM_SLOTS];
+  slot *next = &ahead->slots[ahead->num_put % ahead->num_slots];
   const ppi_log_header *header = &block->header;
   if (!make_room(next, header)) return PPROF_STATUS_NO_MEMORY;
   memcpy(next->runs, block->runs, header->num_runs * sizeof *next->runs);
@@ -160,10 +139,8 @@ pprof_status ppi_log_ahead_put(ppi_log_ahead *ahead,
   next->block.runs = next->runs;
   next->block.stored = next->stored;
   next->block.bytes = NULL;
-  pthread_mutex_lock(&ahead->lock);
   ahead->num_put++;
-  pthread_cond_signal(&ahead->changed);
-  pthread_mutex_unlock(&ahead->lock);
+  ppi_jobs_put(ahead->jobs, &next->job, true);
   return PPROF_STATUS_OK;
 }
 
@@ -181,11 +158,8 @@ static pprof_status deliver(const slot *self, pprof_sink *sink) {
 
 pprof_status ppi_log_ahead_deliver(ppi_log_ahead *ahead, pprof_sink *sink,
                                    ppi_log_block *out) {
-  pthread_mutex_lock(&ahead->lock);
-  while (ahead->num_decoded == ahead->num_delivered)
-    pthread_cond_wait(&ahead->changed, &ahead->lock);
-  pthread_mutex_unlock(&ahead->lock);
-  const slot *first = &ahead->slots[ahead->num_delivered % NUM_SLOTS];
+  slot *first = &ahead->slots[ahead->num_delivered % ahead->num_slots];
+  ppi_jobs_wait(ahead->jobs, &first->job);
   *out = first->block;
   pprof_status status = deliver(first, sink);
   ahead->num_delivered++;
@@ -194,6 +168,7 @@ pprof_status ppi_log_ahead_deliver(ppi_log_ahead *ahead, pprof_sink *sink,
 
 static void clear_slot(slot *self) {
   for (size_t i = 0; i < self->num_lists; i++) ppi_free(self->lists[i]);
+  ppi_log_payload_clear(&self->payload);
   ppi_free(self->lists);
   ppi_free(self->runs);
   ppi_free(self->stored);
@@ -202,14 +177,9 @@ static void clear_slot(slot *self) {
 
 void ppi_log_ahead_destroy(ppi_log_ahead *ahead) {
   if (!ahead) return;
-  pthread_mutex_lock(&ahead->lock);
-  ahead->stops = true;
-  pthread_cond_signal(&ahead->changed);
-  pthread_mutex_unlock(&ahead->lock);
-  pthread_join(ahead->thread, NULL);
-  for (size_t i = 0; i < NUM_SLOTS; i++) clear_slot(&ahead->slots[i]);
-  ppi_log_payload_clear(&ahead->payload);
-  pthread_mutex_destroy(&ahead->lock);
-  pthread_cond_destroy(&ahead->changed);
+  for (; ahead->num_delivered < ahead->num_put; ahead->num_delivered++)
+    ppi_jobs_wait(ahead->jobs,
+                  &ahead->slots[ahead->num_delivered % ahead->num_slots].job);
+  for (size_t i = 0; i < ahead->num_slots; i++) clear_slot(&ahead->slots[i]);
   ppi_free(ahead);
 }

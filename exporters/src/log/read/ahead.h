@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that inflates and decodes blocks of events while earlier blocks are
-// delivered. Its user is one thread.
+// Inflates and decodes blocks of events as jobs while earlier blocks are
+// delivered. Its user is the owner of the jobs.
 #pragma once
 
+#include "base/jobs.h"
 #include "log/format/log_file.h"
 #include "pprof/event.h"
 
@@ -11,8 +12,8 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_log_ahead ppi_log_ahead;
 
-// ppi_log_ahead_create answers NULL without memory or a thread.
-ppi_log_ahead *ppi_log_ahead_create(void);
+// ppi_log_ahead_create answers NULL without memory or jobs.
+ppi_log_ahead *ppi_log_ahead_create(ppi_jobs *jobs);
 // ppi_log_ahead_is_full: deliver a block before the next put.
 bool ppi_log_ahead_is_full(const ppi_log_ahead *ahead);
 bool ppi_log_ahead_is_empty(const ppi_log_ahead *ahead);

@@ -419,16 +419,19 @@ static pprof_status read_paths(log_reader *reader, const char *const *paths,
   return status == PPROF_STATUS_OK ? damaged : status;
 }
 
-typedef enum reading { WHOLE, AHEAD, SKIMMED } reading;
+typedef struct log_reading {
+  bool skims;
+  ppi_jobs *jobs;  // NULL: decodes each block when it is delivered
+} log_reading;
 
 static pprof_status read_all(const char *const *paths, size_t num_paths,
-                             reading how, pprof_sink *sink,
+                             const log_reading *how, pprof_sink *sink,
                              pprof_error *error) {
   log_reader *reader = ppi_alloc(sizeof *reader);
   if (!reader) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   reader->sink = sink;
-  reader->skims = how == SKIMMED;
-  if (how == AHEAD) reader->ahead = ppi_log_ahead_create();
+  reader->skims = how->skims;
+  reader->ahead = ppi_log_ahead_create(how->jobs);
   reader->tap = (pprof_sink){
       .size = sizeof(pprof_sink), .define = tap_define, .events = tap_events};
   pprof_status status = ppi_log_payload_init(&reader->payload);
@@ -446,17 +449,20 @@ static pprof_status read_all(const char *const *paths, size_t num_paths,
 
 pprof_status ppi_log_read_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error) {
-  return read_all(paths, num_paths, WHOLE, sink, error);
+  return ppi_log_read_ahead(paths, num_paths, NULL, sink, error);
 }
 
 pprof_status ppi_log_read_ahead(const char *const *paths, size_t num_paths,
-                                pprof_sink *sink, pprof_error *error) {
-  return read_all(paths, num_paths, AHEAD, sink, error);
+                                ppi_jobs *jobs, pprof_sink *sink,
+                                pprof_error *error) {
+  const log_reading how = {.jobs = jobs};
+  return read_all(paths, num_paths, &how, sink, error);
 }
 
 pprof_status ppi_log_skim_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error) {
-  return read_all(paths, num_paths, SKIMMED, sink, error);
+  const log_reading how = {.skims = true};
+  return read_all(paths, num_paths, &how, sink, error);
 }
 
 pprof_status pprof_log_read(const char *path, pprof_sink *sink,

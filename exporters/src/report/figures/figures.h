@@ -98,10 +98,11 @@ typedef struct ppi_report_details {
   const char *iteration;     // the range that begins one; NULL: found
   bool one_way;              // tests: without shortcuts to the answer
   bool joins;                // other runs may serve the same requests
-  // From this number of pages of host ranges on, a second thread helps.
-  uint32_t much_pages;  // 0: never
-  ppi_slo slo;          // of requests that are served
-  long warmup;          // cold calls and requests of a run; < 0: found
+  struct ppi_jobs *jobs;     // NULL: none; used until the run ends
+  // From this number of pages of host ranges on, a stretch is a job.
+  uint32_t much_pages;
+  ppi_slo slo;  // of requests that are served
+  long warmup;  // cold calls and requests of a run; < 0: found
 } ppi_report_details;
 
 // The number of the row that all ended threads share.

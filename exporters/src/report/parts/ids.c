@@ -111,7 +111,8 @@ ppi_run_site *ppi_run_site_at(ppi_run_ids *ids, uint32_t id) {
       ppi_grow(ids->marks, &ids->marks_capacity, ids->sites.num, sizeof *marks);
   if (marks) ids->marks = marks;
   if (!place || !marks) return NULL;
-  marks[id] = (ppi_run_mark){place, site->traits};
+  marks[id] = (ppi_run_mark){place, site->traits, site->category};
+  ids->num_marked++;
   site->place = place;
   return site;
 }

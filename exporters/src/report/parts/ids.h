@@ -60,7 +60,7 @@ typedef struct ppi_run_row {
 // The site data that the sweep needs, close together in memory.
 typedef struct ppi_run_mark {
   ppi_run_category *place;
-  uint32_t traits;
+  uint32_t traits, category;
 } ppi_run_mark;
 
 // The fields that every range needs come first.
@@ -112,6 +112,7 @@ typedef struct ppi_run_thread {
   // lowest end of phases.
   struct ppi_run_thread *next_submitter;
   ppi_around *around;
+  uint32_t copy;  // of a stretch that is handed over, + 1; 0: none
   uint64_t cover_ns, later_cover_ns, level_ns;
 } ppi_run_thread;
 
@@ -142,6 +143,7 @@ typedef struct ppi_run_lane {
   size_t num_frames, frames_capacity;
   ppi_waits_inside waits;
   size_t num_points;  // points of the thread still to come
+  uint32_t copy;      // as in ppi_run_thread
   bool serves;        // marks of served requests wait for a range
 } ppi_run_lane;
 
@@ -165,7 +167,8 @@ typedef struct ppi_run_ids {
   ppi_run_table categories, sites, lanes, devices, streams;
   ppi_run_mark *marks;  // of sites, by id
   size_t marks_capacity;
-  ppi_hold_pool pool;  // for all lanes
+  uint64_t num_marked;  // marks that were written so far
+  ppi_hold_pool pool;   // for all lanes
   ppi_map thread_numbers;
   ppi_run_thread **threads;
   size_t num_threads, threads_capacity;

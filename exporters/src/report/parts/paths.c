@@ -71,6 +71,38 @@ pprof_status ppi_paths_count(ppi_paths *paths) {
   return status;
 }
 
+static pprof_status add_path(ppi_run_path *path, ppi_run_path *from) {
+  path->inner_ns += from->inner_ns;
+  path->wall_ns += from->wall_ns;
+  ppi_spread_merge(&path->rest, &from->rest);
+  ppi_spread_merge(&path->spread, &from->spread);
+  pprof_status status =
+      ppi_histogram_move(&path->rest_times, &from->rest_times);
+  return status == PPROF_STATUS_OK
+             ? ppi_histogram_move(&path->times, &from->times)
+             : status;
+}
+
+// A path comes after the one around it.
+pprof_status ppi_paths_add(ppi_paths *paths, ppi_paths *from,
+                           bool *out_dropped) {
+  uint32_t *numbers = ppi_alloc((from->num + 1) * sizeof *numbers);
+  if (!numbers) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = ppi_paths_count(from);
+  paths->is_cut |= from->is_cut;
+  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_path *path = &from->items[i];
+    status = ppi_paths_find(paths, numbers[path->around], path->site,
+                            &numbers[i + 1]);
+    if (status != PPROF_STATUS_OK || *out_dropped) continue;
+    *out_dropped = !numbers[i + 1];
+    if (!*out_dropped)
+      status = add_path(ppi_paths_item(paths, numbers[i + 1]), path);
+  }
+  ppi_free(numbers);
+  return status;
+}
+
 static pprof_status tell(ppi_run_path *path, ppi_spread *spread,
                          ppi_histogram *times) {
   ppi_spread_merge(spread, &path->rest);

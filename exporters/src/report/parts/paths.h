@@ -117,6 +117,10 @@ static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
 // `out` is its own path, 0 where it has none.
 pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
                               const ppi_point *point, uint32_t *out);
+// ppi_paths_add moves host paths that a worker summed up. `out_dropped` becomes
+// true where there are more than PPI_RUN_MAX_PATHS.
+pprof_status ppi_paths_add(ppi_paths *paths, ppi_paths *from,
+                           bool *out_dropped);
 // ppi_paths_tell is called once, at the end. It adds uncounted lengths to their
 // sites, with `stages` as the rest of first calls.
 pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages);

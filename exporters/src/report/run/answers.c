@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "base/start_thread.h"
 #include "report/parts/threads.h"
 
 // ---- names ----
@@ -160,10 +159,10 @@ static void list_open(ppi_answer_settling *self, const ppi_run_open *open,
   }
 }
 
-static void *settle(void *settling) {
-  ppi_answer_settling *self = settling;
+static void settle(ppi_job *job, unsigned worker) {
+  ppi_answer_settling *self = (ppi_answer_settling *)job;
+  (void)worker;
   self->status = ppi_accounts_settle(&self->run->accounts, &self->horizon);
-  return NULL;
 }
 
 static bool is_much(const ppi_run *run) {
@@ -171,7 +170,8 @@ static bool is_much(const ppi_run *run) {
   size_t num_pages = 0;
   for (size_t i = 0; i < lanes->num; i++)
     num_pages += lanes->items[i].num_pages;
-  return run->details.much_pages && num_pages >= run->details.much_pages;
+  return run->details.jobs && run->details.much_pages &&
+         num_pages >= run->details.much_pages;
 }
 
 void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
@@ -196,14 +196,16 @@ void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
     self->status = PPROF_STATUS_NO_MEMORY;
   if (self->status != PPROF_STATUS_OK) return;
   list_open(self, open, num_open);
-  if (is_much(run))
-    self->has_thread =
-        ppi_start_thread(&self->thread, "pprof-answer", settle, self) == 0;
-  if (!self->has_thread) settle(self);
+  self->job.run = settle;
+  self->is_job = is_much(run);
+  if (self->is_job)
+    ppi_jobs_put(run->details.jobs, &self->job, true);
+  else
+    settle(&self->job, 0);
 }
 
 pprof_status ppi_run_answer_end(ppi_answer_settling *self) {
-  if (self->has_thread) pthread_join(self->thread, NULL);
+  if (self->is_job) ppi_jobs_wait(self->run->details.jobs, &self->job);
   ppi_free(self->open);
   ppi_free(self->steps);
   ppi_free(self->windows);

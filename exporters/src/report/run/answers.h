@@ -4,8 +4,6 @@
 // With details.answer; sink thread only.
 #pragma once
 
-#include <pthread.h>
-
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
@@ -13,17 +11,17 @@ PPROF_BEGIN_C_
 
 // ppi_run_answer_take takes any event that no lane keeps for the answer.
 pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event);
-// The work between begin and end, perhaps on its own thread. Meanwhile, only
-// the sweep of the same horizon may run.
+// The work between begin and end, perhaps a job. Meanwhile, only the sweep of
+// the same horizon may run.
 typedef struct ppi_answer_settling {
+  ppi_job job;
   ppi_run *run;
   ppi_accounts_horizon horizon;
   ppi_account_names names;
   ppi_item *open;
   ppi_step_account *steps;
   ppi_stretch *windows;
-  bool has_thread;
-  pthread_t thread;
+  bool is_job;
   pprof_status status;
 } ppi_answer_settling;
 

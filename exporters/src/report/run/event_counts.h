@@ -95,10 +95,12 @@ static inline pprof_status ppi_event_count_range(const ppi_run *run,
 // Counts a range that has no path.
 static inline pprof_status ppi_event_count_dropped(ppi_run *run,
                                                    const ppi_buffered *range) {
-  ppi_run_site *site = run->ids.sites.items[range->site];
   uint64_t length_ns = range->end_ns - range->start_ns;
   run->paths.num_dropped++;
-  if (range->flags & PPI_BUFFERED_COUNTED) return PPROF_STATUS_OK;
+  // Sums of a worker have no sites: ppi_handover_end finds what was dropped.
+  if (range->flags & PPI_BUFFERED_COUNTED || !run->ids.sites.num)
+    return PPROF_STATUS_OK;
+  ppi_run_site *site = run->ids.sites.items[range->site];
   if (run->details.stages)
     return ppi_first_calls_add_rest(&site->host_first_calls, length_ns);
   ppi_spread_add(&site->row.host, length_ns);

@@ -13,6 +13,7 @@
 #include "report/figures/rows.h"
 #include "report/run/answers.h"
 #include "report/run/checkpoint.h"
+#include "report/run/handover.h"
 #include "report/run/sweep.h"
 
 // Events without a window were all in one window; without events, no window
@@ -484,6 +485,7 @@ static void forget_answered(ppi_run *run) {
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                             ppi_figures *out) {
   pprof_status status = settle_all(run);
+  if (status == PPROF_STATUS_OK) status = ppi_handover_end(run);
   if (status == PPROF_STATUS_OK)
     status = ppi_paths_tell(&run->paths, &run->ids, run->details.stages);
   if (status == PPROF_STATUS_OK) status = sum_rows(run);

@@ -15,9 +15,9 @@ static inline void unite(const ppi_buffered *range, uint64_t *sum,
 
 static void take_phase(ppi_run *run, ppi_run_thread *thread,
                        const ppi_buffered *range) {
-  const ppi_run_site *site = run->ids.sites.items[range->site];
+  const ppi_run_mark *mark = &run->ids.marks[range->site];
   if (ppi_phase_is_outermost(thread, range))
-    ppi_spread_add(&run->steps.times[ppi_phase_of(site->category)],
+    ppi_spread_add(&run->steps.times[ppi_phase_of(mark->category)],
                    range->end_ns - range->start_ns);
 }
 

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
+#include "report/run/handover.h"
 
 static pprof_status define_named(char **name, const char *text) {
   return ppi_run_set_name(name, text) ? PPROF_STATUS_OK
@@ -138,6 +139,7 @@ pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
 }
 
 void ppi_run_clear(ppi_run *run) {
+  ppi_handover_end(run);
   ppi_accounts_clear(&run->accounts);
   ppi_run_clear_threads(&run->ids);
   ppi_run_clear_ids(&run->ids);

@@ -4,6 +4,7 @@
 // part buffers data until a checkpoint or the end decides it. Sink thread only.
 #pragma once
 
+#include "base/jobs.h"
 #include "report/answer/accounts.h"
 #include "report/parts/details.h"
 #include "report/parts/device_calls.h"
@@ -57,6 +58,15 @@ typedef struct ppi_sweep_state {
   ppi_borders borders;  // of ranges with the work of all threads
 } ppi_sweep_state;
 
+// Walks that workers do for the sweep.
+typedef struct ppi_handover {
+  ppi_job_line line;
+  struct ppi_run *sums;  // by worker
+  uint64_t num_marked;   // as in ppi_run_ids, when the sums got their marks
+  uint32_t most_paths;   // of any worker
+  bool has_dropped;      // paths beyond the bound: which, depends on the order
+} ppi_handover;
+
 typedef struct ppi_run {
   ppi_report_details details;
   size_t num_courses;  // devices that have one
@@ -90,6 +100,7 @@ typedef struct ppi_run {
   bool has_events;
   ppi_listed listed;
   ppi_sweep_state sweep;
+  ppi_handover handover;
   uint64_t identity_ns;  // the next checkpoint settles identities to here
   bool lost_device;
   bool is_imported;  // its events come in the order of their submission

@@ -10,6 +10,7 @@
 #include "report/parts/threads.h"
 #include "report/run/event_counts.h"
 #include "report/run/frames.h"
+#include "report/run/handover.h"
 #include "report/run/plain_sweep.h"
 
 typedef struct sweep {
@@ -66,8 +67,8 @@ static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
 }
 
 static void take_phase(ppi_run *run, ppi_run_thread *thread,
-                       const ppi_run_site *site, const ppi_buffered *range) {
-  int phase = ppi_phase_of(site->category);
+                       const ppi_run_mark *mark, const ppi_buffered *range) {
+  int phase = ppi_phase_of(mark->category);
   bool is_cut = range->flags & PPI_BUFFERED_CUT;
   ppi_spread_add_either(&run->steps.times[phase],
                         range->end_ns - range->start_ns, is_cut);
@@ -230,16 +231,16 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane,
                          const ppi_buffered *range) {
   ppi_run *run = at->run;
   if (is_ahead(at, range)) return PPROF_STATUS_OK;
-  ppi_run_site *site = run->ids.sites.items[range->site];
+  const ppi_run_mark *mark = &run->ids.marks[range->site];
   bool is_on_device = range->flags & PPI_BUFFERED_DEVICE;
-  if (!(site->traits & PPI_TRAIT_STEP || is_on_device))
-    unite(at, range, &site->place->host_ns, &site->place->low_ns);
+  if (!(mark->traits & PPI_TRAIT_STEP || is_on_device))
+    unite(at, range, &mark->place->host_ns, &mark->place->low_ns);
   if (range->flags & PPI_BUFFERED_COMMUNICATION)
     unite(at, range, &at->communication->host_ns, &at->communication->low_ns);
   bool released = is_released(at, range);
-  if (site->traits & PPI_TRAIT_PHASE &&
+  if (mark->traits & PPI_TRAIT_PHASE &&
       ppi_phase_is_outermost(lane->thread, range) && released)
-    take_phase(run, lane->thread, site, range);
+    take_phase(run, lane->thread, mark, range);
   if (!needs_nesting(run, lane->thread)) return PPROF_STATUS_OK;
   if (is_on_device)
     return released ? PPROF_STATUS_OK : add_border(run, lane->thread, range);
@@ -302,23 +303,21 @@ static pprof_status take_step(ppi_run *run, const ppi_buffered *step,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status sweep_steps(sweep *at, const ppi_run_open *open,
-                                size_t num_open) {
-  ppi_run *run = at->run;
+static pprof_status sweep_steps(ppi_run *run, uint64_t horizon_ns,
+                                const ppi_run_open *open, size_t num_open) {
   pprof_status status = PPROF_STATUS_OK;
   size_t kept = 0;
   for (size_t i = 0; i < run->steps.buffered.num; i++) {
     ppi_buffered step = run->steps.buffered.items[i];
-    if (status == PPROF_STATUS_OK)
-      status = take_step(run, &step, at->horizon_ns);
-    if (!ppi_buffered_is_passed(&step, at->horizon_ns))
+    if (status == PPROF_STATUS_OK) status = take_step(run, &step, horizon_ns);
+    if (!ppi_buffered_is_passed(&step, horizon_ns))
       run->steps.buffered.items[kept++] = step;
   }
   run->steps.buffered.num = kept;
   for (size_t i = 0; i < num_open && status == PPROF_STATUS_OK; i++) {
     const ppi_run_site *site = run->ids.sites.items[open[i].buffered.site];
     if (site->traits & PPI_TRAIT_STEP)
-      status = take_step(run, &open[i].buffered, at->horizon_ns);
+      status = take_step(run, &open[i].buffered, horizon_ns);
   }
   return status;
 }
@@ -354,22 +353,25 @@ static pprof_status prepare_lane(sweep *at, ppi_run_lane *lane) {
   return ppi_merge_hold(&at->merge, lane, &lane->loose, is_needed);
 }
 
-static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
-  ppi_run *run = at->run;
-  pprof_status status =
-      ppi_allocations_prepare(&run->allocations, at->horizon_ns);
-  for (size_t i = 0; i < run->ids.categories.num; i++)
-    if (run->ids.categories.items[i])
-      ((ppi_run_category *)run->ids.categories.items[i])->low_ns = UINT64_MAX;
-  for (size_t i = 0; i < run->paths.num; i++)
-    run->paths.items[i].low_ns = UINT64_MAX;
+static pprof_status prepare_points(ppi_run *run, uint64_t horizon_ns) {
+  pprof_status status = ppi_allocations_prepare(&run->allocations, horizon_ns);
   run->sweep.any_points = ppi_allocations_any(&run->allocations);
   run->sweep.first_submitter = NULL;
   run->sweep.borders.num = 0;
   for (size_t i = 0;
        i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
-    status =
-        prepare_thread(run, ppi_run_any_thread(&run->ids, i), at->horizon_ns);
+    status = prepare_thread(run, ppi_run_any_thread(&run->ids, i), horizon_ns);
+  return status;
+}
+
+static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
+  ppi_run *run = at->run;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->ids.categories.num; i++)
+    if (run->ids.categories.items[i])
+      ((ppi_run_category *)run->ids.categories.items[i])->low_ns = UINT64_MAX;
+  for (size_t i = 0; i < run->paths.num; i++)
+    run->paths.items[i].low_ns = UINT64_MAX;
   for (size_t i = 0;
        i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
@@ -380,9 +382,21 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   return status == PPROF_STATUS_OK ? ppi_merge_start(&at->merge) : status;
 }
 
+pprof_status ppi_sweep_walk(ppi_run *run, const ppi_sweep_stretch *of) {
+  sweep at = {.run = run,
+              .from_ns = of->from_ns,
+              .horizon_ns = of->horizon_ns,
+              .merge = {.horizon_ns = of->horizon_ns, .pool = &run->ids.pool},
+              .communication = ppi_run_communication(&run->ids)};
+  if (!at.communication) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = prepare(&at, of->open, of->num_open);
+  if (status == PPROF_STATUS_OK) status = walk(&at);
+  ppi_merge_clear(&at.merge);
+  return status;
+}
+
 // Takes the points before all settled ranges of their lane.
-static pprof_status finish_lanes(sweep *at) {
-  ppi_run *run = at->run;
+static pprof_status finish_lanes(ppi_run *run, uint64_t horizon_ns) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0;
        i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
@@ -390,8 +404,7 @@ static pprof_status finish_lanes(sweep *at) {
     if (!lane || !lane->thread) continue;
     if (lane->num_frames) status = ppi_frames_meet(run, lane, 0);
     if (status == PPROF_STATUS_OK && lane->loose.num_pages)
-      status =
-          ppi_hold_pass(&lane->loose, &run->ids.pool, at->horizon_ns, NULL);
+      status = ppi_hold_pass(&lane->loose, &run->ids.pool, horizon_ns, NULL);
   }
   return status;
 }
@@ -427,19 +440,30 @@ pprof_status ppi_run_pass_swept(ppi_run *run) {
   return status == PPROF_STATUS_OK ? forget_swept(run) : status;
 }
 
+// A walk without points only adds up: any worker may do it.
+static pprof_status walk_or_hand_over(ppi_run *run,
+                                      const ppi_sweep_stretch *of) {
+  bool has_points = run->sweep.any_points || run->sweep.first_submitter;
+  for (size_t i = 0; i < ppi_run_num_threads(&run->ids); i++)
+    has_points |= ppi_run_any_thread(&run->ids, i)->scopes.num_settled > 0;
+  bool is_handed = false;
+  pprof_status status = PPROF_STATUS_OK;
+  if (!has_points) status = ppi_handover_put(run, of, &is_handed);
+  if (status != PPROF_STATUS_OK || is_handed) return status;
+  return ppi_sweep_walk(run, of);
+}
+
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open) {
+  const ppi_sweep_stretch of = {run->sweep.swept_ns, horizon_ns, open,
+                                num_open};
   if (horizon_ns <= run->sweep.swept_ns) return PPROF_STATUS_OK;
-  sweep at = {.run = run,
-              .from_ns = run->sweep.swept_ns,
-              .horizon_ns = horizon_ns,
-              .merge = {.horizon_ns = horizon_ns, .pool = &run->ids.pool},
-              .communication = ppi_run_communication(&run->ids)};
-  if (!at.communication) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = prepare(&at, open, num_open);
-  if (status == PPROF_STATUS_OK) status = walk(&at);
-  if (status == PPROF_STATUS_OK) status = sweep_steps(&at, open, num_open);
-  if (status == PPROF_STATUS_OK) status = finish_lanes(&at);
+  if (!ppi_run_communication(&run->ids)) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = prepare_points(run, horizon_ns);
+  if (status == PPROF_STATUS_OK) status = walk_or_hand_over(run, &of);
+  if (status == PPROF_STATUS_OK)
+    status = sweep_steps(run, horizon_ns, open, num_open);
+  if (status == PPROF_STATUS_OK) status = finish_lanes(run, horizon_ns);
   if (status == PPROF_STATUS_OK)
     status = ppi_allocations_carry(&run->allocations);
   ppi_borders_sort(&run->sweep.borders);
@@ -454,7 +478,6 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
     ppi_union_settle(&run->paths.items[i].own, horizon_ns);
     ppi_union_settle(&run->paths.items[i].busy, horizon_ns);
   }
-  ppi_merge_clear(&at.merge);
   run->sweep.has_more_passed = status == PPROF_STATUS_OK;
   run->sweep.swept_ns = horizon_ns;
   return status;
