@@ -167,6 +167,25 @@ TEST(ImportOwnTest, ReadsHowFarARunCame) {
   EXPECT_TRUE(trace.run().windows.empty());
 }
 
+// A range before its device was ready has no stream.
+TEST(ImportOwnTest, ReadsARangeOnNoStream) {
+  std::string text = OwnRun("4", "100");
+  const std::string known =
+      "\"on_stream\":1,\"device_start_ns\":31000,"
+      "\"device_end_ns\":37000,\"device_off_ns\":20";
+  text.replace(text.find(known), known.size(),
+               "\"no_device_time\":true,\"on_stream\":0");
+  Imported trace;
+  trace.Read(kOwnHead + text +
+             "],\n\"otherData\":{\"baseTimeNanoseconds\":\"5000\",\"runs\":1}"
+             "}");
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  const ImportedEvent &infer = trace.run().The("infer");
+  EXPECT_EQ(infer.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
+  EXPECT_EQ(infer.event.stream, 0u);
+  EXPECT_EQ(infer.device, "");
+}
+
 // A run that died while its trace was written leaves no table of its streams.
 TEST(ImportOwnTest, ReadsATraceThatIsCut) {
   Imported trace;

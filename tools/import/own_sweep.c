@@ -37,10 +37,12 @@ typedef struct own_sweep {
   ppi_emitter emit;
   ppi_importer *importer;
   const ppi_own_facts *facts;
-  uint32_t *lanes;         // by definition of a lane: the sink's lane
-  uint32_t *stream_lanes;  // by stream; 0: not defined yet
-  uint32_t *left_lanes;    // of threads that had left; 0: not defined yet
-  own_open **heap;         // the first to end at [0]
+  uint32_t *lanes;  // by definition of a lane: the sink's lane
+  // By stream, then of the stream that has no definition, then of ranges on
+  // none. 0: not defined yet.
+  uint32_t *stream_lanes;
+  uint32_t *left_lanes;  // of threads that had left; 0: not defined yet
+  own_open **heap;       // the first to end at [0]
   size_t num_open, heap_capacity;
   own_open *free;
   own_open **clipped;  // paired device ranges
@@ -161,10 +163,11 @@ static void take_cpu(pprof_cpu_use *cpu, const ppi_own_record *record) {
 
 static void take_device(own_sweep *sweep, own_range *range,
                         const ppi_own_record *record) {
-  size_t at =
-      ppi_own_find(&sweep->facts->streams, (uint32_t)record->words[0].u);
-  range->event.stream =
-      at == PPI_OWN_NONE ? other_stream(sweep) : (uint32_t)at + 1;
+  uint32_t id = (uint32_t)record->words[0].u;
+  size_t at = ppi_own_find(&sweep->facts->streams, id);
+  range->event.stream = id == 0              ? 0
+                        : at == PPI_OWN_NONE ? other_stream(sweep)
+                                             : (uint32_t)at + 1;
   if (record->num < 4) return;
   range->event.device_start_ns = in_run(sweep, record->words[1].u);
   range->event.device_end_ns = in_run(sweep, record->words[2].u);
@@ -354,12 +357,19 @@ static void push(own_sweep *sweep, const own_range *range, uint32_t lane,
   sift_up(heap, sweep->num_open++);
 }
 
+// The recorder knew no stream for a range before its device was ready.
+static uint32_t stream_lane(own_sweep *sweep, uint32_t stream) {
+  if (stream) return sweep->stream_lanes[stream - 1];
+  uint32_t *lane = &sweep->stream_lanes[sweep->facts->streams.num + 1];
+  if (!*lane) *lane = ppi_emitter_lane(&sweep->emit, 0, "stream");
+  return *lane;
+}
+
 static void take_event(own_sweep *sweep, const own_range *range,
                        uint64_t order) {
   const pprof_event *event = &range->event;
   bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
-  uint32_t lane =
-      is_device ? sweep->stream_lanes[event->stream - 1] : event->lane;
+  uint32_t lane = is_device ? stream_lane(sweep, event->stream) : event->lane;
   bool waits = is_device || event->kind == PPROF_KIND_RANGE;
   if (waits && sweep->num_open + sweep->num_clipped < PPI_SWEEP_MAX_OPEN) {
     push(sweep, range, lane, order);
@@ -488,7 +498,7 @@ static pprof_status init(own_sweep *sweep, ppi_importer *importer,
   pprof_status status = ppi_emitter_init(&sweep->emit, importer);
   sweep->lanes = ppi_alloc((facts->lanes.num + 1) * sizeof *sweep->lanes);
   sweep->stream_lanes =
-      ppi_alloc((facts->streams.num + 1) * sizeof *sweep->stream_lanes);
+      ppi_alloc((facts->streams.num + 2) * sizeof *sweep->stream_lanes);
   sweep->left_lanes = ppi_alloc(MAX_LEFT * sizeof *sweep->left_lanes);
   return sweep->lanes && sweep->stream_lanes && sweep->left_lanes
              ? status
