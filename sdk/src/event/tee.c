@@ -11,6 +11,157 @@
 #include "base/mem.h"
 #include "base/memory_limit.h"
 #include "event/call.h"
+#include "event/event.h"
+
+// One of the two; the other is NULL. Both NULL: nothing waits.
+typedef struct buffered_view {
+  const pprof_batch *batch;
+  const pprof_definition *definition;
+} buffered_view;
+
+// ---- buffered batches ----
+
+struct ppi_buffered_item {
+  ppi_buffered_item *next;
+  size_t num_bytes;
+  bool is_definition;
+  pprof_definition definition;
+  pprof_batch batch;
+  pprof_event events[];  // of a definition: its name
+};
+
+typedef struct needs {
+  size_t num_work, num_cpu, num_numbers, num_flows;
+} needs;
+
+static needs count(const pprof_batch *batch) {
+  needs all = {0};
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    all.num_work += event->work != NULL;
+    all.num_cpu += event->cpu != NULL;
+    all.num_numbers += event->numbers != NULL;
+    all.num_flows += event->num_flows;
+  }
+  return all;
+}
+
+static size_t size_of(const pprof_batch *batch, const needs *all) {
+  return sizeof(ppi_buffered_item) + batch->num_events * sizeof(pprof_event) +
+         all->num_work * sizeof(pprof_work_amount) +
+         all->num_cpu * sizeof(pprof_cpu_use) +
+         all->num_numbers * sizeof(pprof_numbers) +
+         all->num_flows * sizeof(uint64_t);
+}
+
+static void copy(ppi_buffered_item *to, const pprof_batch *batch,
+                 const needs *all) {
+  pprof_work_amount *work = (void *)(to->events + batch->num_events);
+  pprof_cpu_use *cpu = (void *)(work + all->num_work);
+  pprof_numbers *numbers = (void *)(cpu + all->num_cpu);
+  uint64_t *flows = (void *)(numbers + all->num_numbers);
+  for (size_t i = 0; i < batch->num_events; i++) {
+    pprof_event *event = &to->events[i];
+    *event = *pprof_batch_at(batch, i);
+    if (event->work) {
+      *work = *event->work;
+      event->work = work++;
+    }
+    if (event->cpu) {
+      *cpu = *event->cpu;
+      event->cpu = cpu++;
+    }
+    if (event->numbers) {
+      *numbers = *event->numbers;
+      event->numbers = numbers++;
+    }
+    if (event->num_flows == 0) continue;
+    memcpy(flows, event->flows, event->num_flows * sizeof *flows);
+    event->flows = flows;
+    flows += event->num_flows;
+  }
+  to->batch = *batch;
+  to->batch.events = to->events;
+  to->batch.stride = sizeof *to->events;
+}
+
+static void append(ppi_buffered *buffered, ppi_buffered_item *item,
+                   size_t size) {
+  item->num_bytes = size;
+  if (buffered->first)
+    buffered->last->next = item;
+  else
+    buffered->first = item;
+  buffered->last = item;
+  buffered->num_bytes += size;
+}
+
+// False: all together would exceed `most_bytes`, or there is no memory.
+static bool put_batch(ppi_buffered *buffered, const pprof_batch *batch,
+                      size_t most_bytes) {
+  needs all = count(batch);
+  size_t size = size_of(batch, &all);
+  if (size > most_bytes || buffered->num_bytes > most_bytes - size)
+    return false;
+  ppi_buffered_item *put = ppi_alloc(size);
+  if (!put) return false;
+  copy(put, batch, &all);
+  append(buffered, put, size);
+  buffered->last_batch = put;
+  return true;
+}
+
+static void forget_earlier(ppi_buffered *buffered,
+                           const pprof_definition *definition) {
+  ppi_buffered_item *before = buffered->last_batch;
+  ppi_buffered_item *at = before ? before->next : buffered->first;
+  for (; at; before = at, at = at->next) {
+    if (at->definition.kind != definition->kind ||
+        at->definition.id != definition->id)
+      continue;
+    *(before ? &before->next : &buffered->first) = at->next;
+    if (buffered->last == at) buffered->last = before;
+    buffered->num_bytes -= at->num_bytes;
+    ppi_free(at);
+    return;
+  }
+}
+
+// Replaces an earlier definition of the id if no batch lies between, so that
+// the ids limit what exceeds the bound. False: no memory.
+static bool put_definition(ppi_buffered *buffered,
+                           const pprof_definition *definition) {
+  const char *name = definition->name ? definition->name : "";
+  size_t size = sizeof(ppi_buffered_item) + strlen(name) + 1;
+  ppi_buffered_item *put = ppi_alloc(size);
+  if (!put) return false;
+  put->is_definition = true;
+  put->definition = *definition;
+  put->definition.name = strcpy((char *)put->events, name);
+  forget_earlier(buffered, definition);
+  append(buffered, put, size);
+  return true;
+}
+
+// The oldest item, valid until it is dropped.
+static buffered_view oldest(const ppi_buffered *buffered) {
+  const ppi_buffered_item *first = buffered->first;
+  if (!first) return (buffered_view){NULL, NULL};
+  if (first->is_definition) return (buffered_view){NULL, &first->definition};
+  return (buffered_view){&first->batch, NULL};
+}
+
+static void drop_oldest(ppi_buffered *buffered) {
+  ppi_buffered_item *gone = buffered->first;
+  buffered->first = gone->next;
+  if (buffered->last_batch == gone) buffered->last_batch = NULL;
+  buffered->num_bytes -= gone->num_bytes;
+  ppi_free(gone);
+}
+
+static void clear_buffered(ppi_buffered *buffered) {
+  while (buffered->first) drop_oldest(buffered);
+}
 
 // For each sink that has no room: about 100 000 events; less in a small cgroup.
 enum { MOST_HELD = 16 << 20 };
@@ -56,8 +207,8 @@ static pprof_status note_lane(ppi_missed *missed, const pprof_batch *batch,
 static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
   pprof_sink *sink = tee->sinks[i];
   ppi_missed *missed = &tee->missed[i];
-  bool misses = missed->waits &&
-                !ppi_buffered_put(&missed->buffered, batch, tee->most_buffered);
+  bool misses =
+      missed->waits && !put_batch(&missed->buffered, batch, tee->most_buffered);
   pprof_status status = PPROF_STATUS_OK;
   if (PPI_SINK_HAS(sink, kept) && PPI_SINK_HAS(sink, ready))
     status = note_lane(missed, batch, misses);
@@ -76,20 +227,19 @@ static pprof_status tee_define(pprof_sink *base,
     if (tee->detached[i] || !PPI_SINK_HAS(sink, define)) continue;
     if (!buffered->first)
       settle(tee, i, sink->define(sink, definition));
-    else if (!ppi_buffered_define(buffered, definition))
+    else if (!put_definition(buffered, definition))
       settle(tee, i, PPROF_STATUS_NO_MEMORY);
   }
   return PPROF_STATUS_OK;
 }
 
-static pprof_status give_one(pprof_sink *sink,
-                             const ppi_buffered_view *buffered) {
+static pprof_status give_one(pprof_sink *sink, const buffered_view *buffered) {
   return buffered->batch ? sink->events(sink, buffered->batch)
                          : sink->define(sink, buffered->definition);
 }
 
-static bool has_buffered(const ppi_missed *missed, ppi_buffered_view *out) {
-  *out = ppi_buffered_first(&missed->buffered);
+static bool has_buffered(const ppi_missed *missed, buffered_view *out) {
+  *out = oldest(&missed->buffered);
   return out->batch || out->definition;
 }
 
@@ -98,11 +248,11 @@ static void give_buffered(ppi_tee *tee, size_t i) {
   pprof_sink *sink = tee->sinks[i];
   ppi_missed *missed = &tee->missed[i];
   bool room = PPI_SINK_HAS(sink, ready) ? sink->ready(sink) : true;
-  ppi_buffered_view buffered;
+  buffered_view buffered;
   while (room && has_buffered(missed, &buffered)) {
     settle(tee, i, give_one(sink, &buffered));
-    ppi_buffered_drop(&missed->buffered);
-    if (tee->detached[i]) ppi_buffered_clear(&missed->buffered);
+    drop_oldest(&missed->buffered);
+    if (tee->detached[i]) clear_buffered(&missed->buffered);
     room = tee->detached[i] || sink->ready(sink);
   }
   missed->waits = !room;
@@ -112,8 +262,8 @@ void ppi_tee_settle(ppi_tee *tee) {
   tee->base.ready(&tee->base);
   for (size_t i = 0; i < tee->num_sinks; i++) {
     ppi_missed *missed = &tee->missed[i];
-    for (ppi_buffered_view buffered; has_buffered(missed, &buffered);
-         ppi_buffered_drop(&missed->buffered))
+    for (buffered_view buffered; has_buffered(missed, &buffered);
+         drop_oldest(&missed->buffered))
       settle(tee, i,
              buffered.batch ? ppi_tally_batch(&missed->tally, buffered.batch)
                             : give_one(tee->sinks[i], &buffered));
@@ -260,7 +410,7 @@ pprof_status ppi_tee_add(ppi_tee *tee, pprof_sink *sink) {
 
 void ppi_tee_forget_sinks(ppi_tee *tee) {
   for (size_t i = 0; i < tee->num_sinks; i++) {
-    ppi_buffered_clear(&tee->missed[i].buffered);
+    clear_buffered(&tee->missed[i].buffered);
     ppi_tally_clear(&tee->missed[i].tally);
     ppi_free(tee->missed[i].lanes);
     tee->missed[i] = (ppi_missed){0};

@@ -5,12 +5,21 @@
 // others go on.
 #pragma once
 
-#include "event/buffered.h"
+#include "event/event.h"
 #include "event/tally.h"
 
 PPROF_BEGIN_C_
 
 #define PPI_MAX_SINKS 16u
+
+// Batches that wait for a sink that has no room, and definitions between them:
+// copies, the oldest first, up to a bound.
+typedef struct ppi_buffered_item ppi_buffered_item;
+typedef struct ppi_buffered {
+  ppi_buffered_item *first, *last;
+  ppi_buffered_item *last_batch;  // NULL: none waits
+  size_t num_bytes;
+} ppi_buffered;
 
 // The input that a sink without room gets later, or has missed. A sink that
 // keeps has its whole part of a lane once it has kept up to `given`; missed
