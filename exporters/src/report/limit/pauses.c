@@ -251,12 +251,15 @@ static void say_pauses(ppi_limit_search *search) {
           ppi_words_time((double)model->pauses.items[0].from_ns).text);
 }
 
-// The rule holds if pauses cost more than the limit would bring.
+// The rule holds if pauses cost more than the limit would bring. What came once
+// or twice sets no rate.
 bool ppi_limit_long_pauses(ppi_limit_search *search) {
+  enum { LEAST_PAUSES = 3 };
   const ppi_limit_model *model = search->model;
   double part = pause_part(model);
   uint32_t top = ppi_limit_busiest(model), next;
-  if (part < 0.03 || top == PPI_NONE) return false;
+  if (part < 0.03 || top == PPI_NONE || model->pauses.num < LEAST_PAUSES)
+    return false;
   double costs = part / (1 - part);
   if (costs <= ppi_limit_gain(model, top, &next)) return false;
   say_pauses(search);
