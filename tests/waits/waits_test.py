@@ -335,6 +335,7 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual(want.thing, max(sums, key=sums.get), sums)
         if want.where:
             rows = self.rows(program, want.thing)
+            rows.pop(None, None)  # CPython waits 5 ms for its lock, and again
             self.assertEqual(want.where, max(rows, key=rows.get), rows)
         limit = self.limit(program)
         self.assertEqual(want.names, limit["names"][:len(want.names)], limit)
