@@ -86,11 +86,12 @@ static inline const uint64_t *ppi_wait_numbers(const pprof_event *event,
 }
 
 // The numbers of event `at`, or of the wait that it continues in: a wait for
-// CPython's lock ends every few milliseconds to ask again.
+// CPython's lock ends every few milliseconds to ask again, when the thread gets
+// a processor.
 static inline const uint64_t *ppi_wait_whole(const pprof_batch *batch,
                                              size_t at, uint32_t category) {
   const uint64_t again = PPI_WAIT_INTERPRETER | PPI_WAIT_TIMED_OUT;
-  const uint64_t most_ns = 100000;
+  const uint64_t most_ns = 20000000;
   const pprof_event *event = pprof_batch_at(batch, at);
   const uint64_t *numbers = ppi_wait_numbers(event, category);
   while (numbers && numbers[PPI_WAIT_HOW] == again &&

@@ -28,7 +28,8 @@ typedef enum ppi_waits {
 typedef struct ppi_limit_name {
   const char *text;
   uint32_t category;
-  uint64_t time_ns;  // of all its calls
+  uint64_t time_ns;   // of all its calls
+  uint64_t waits_ns;  // of recorded waits in its calls
   size_t num;
   ppi_waits waits;
   uint32_t waits_for;  // a name; PPI_NONE: arrivals or a device
@@ -159,6 +160,11 @@ typedef struct ppi_limit_model {
   double cpu;     // processors that all rows compute on; < 0: not known
   double queued;  // part of the rows' time that they wait for a processor
 } ppi_limit_model;
+
+// As is recorded: it is no server.
+static inline bool ppi_name_mostly_waits(const ppi_limit_name *name) {
+  return 2 * name->waits_ns > name->time_ns;
+}
 
 // The name of a thread, a device or a stream.
 static inline const char *ppi_station_name(const ppi_limit_model *model,

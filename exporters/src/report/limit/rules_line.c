@@ -404,6 +404,7 @@ bool ppi_limit_slower(ppi_limit_search *search) {
     const ppi_station *station = &model->stations[i];
     double medians[5];
     if (!station->is_relevant || !station->num_stages ||
+        ppi_name_mostly_waits(&model->names[station->stages[0].name]) ||
         !medians_by_fifth(model, station->stages[0].name, medians))
       continue;
     bool rises = medians[4] >= 1.6 * medians[0];

@@ -378,31 +378,15 @@ static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
   return true;
 }
 
-// By name: the time of recorded waits inside its calls.
-static void sum_recorded_waits(const ppi_limit_model *model, uint64_t *out) {
-  for (size_t i = 0; i < model->num_calls; i++) {
-    const ppi_limit_call *call = &model->calls[i];
-    uint64_t ns = call->end_ns - call->start_ns;
-    if (!(call->flags & PPI_CALL_WAIT)) continue;
-    for (uint32_t at = call->parent; at != PPI_NO_CALL;
-         at = model->calls[at].parent)
-      out[model->calls[at].name] += ns;
-  }
-}
-
-// A name that mostly waits, as is recorded, is no server.
 static bool find_one_at_a_time(ppi_limit_model *model) {
   ppi_border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
   uint8_t *seen = ppi_alloc(model->num_rows + 1);
-  uint64_t *waits_ns = ppi_alloc((model->num_names + 1) * sizeof *waits_ns);
-  bool is_done = borders && seen && waits_ns;
-  if (is_done) sum_recorded_waits(model, waits_ns);
+  bool is_done = borders && seen;
   for (size_t i = 0; i < model->num_names && is_done; i++)
-    if (2 * waits_ns[i] < model->names[i].time_ns)
+    if (model->names[i].num && !ppi_name_mostly_waits(&model->names[i]))
       is_done = add_one_at_a_time(model, (uint32_t)i, borders, seen);
   ppi_free(borders);
   ppi_free(seen);
-  ppi_free(waits_ns);
   return is_done;
 }
 

@@ -510,13 +510,18 @@ static void mark_waits(ppi_limit_model *model, const device_ends *ends) {
   }
 }
 
-// These names have recorded waits, too.
+// These names have recorded waits, too, or have them inside.
 static void take_recorded(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_calls; i++) {
-    ppi_limit_name *name = &model->names[model->calls[i].name];
-    if (!(model->calls[i].flags & PPI_CALL_WAIT)) continue;
+    const ppi_limit_call *call = &model->calls[i];
+    ppi_limit_name *name = &model->names[call->name];
+    if (!(call->flags & PPI_CALL_WAIT)) continue;
     name->waits = PPI_WAITS_THREAD;
     name->is_recorded = true;
+    for (uint32_t at = call->parent; at != PPI_NO_CALL;
+         at = model->calls[at].parent)
+      model->names[model->calls[at].name].waits_ns +=
+          call->end_ns - call->start_ns;
   }
 }
 
