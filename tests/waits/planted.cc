@@ -311,7 +311,7 @@ void Meet(unsigned num) {
       for (int k = 0; i == 3 && k < 3; k++) Until(workers[k], 'S');
       {
         PPROF_SCOPE("compute");
-        if (i == 3) Ask(10);
+        if (i == 3) Ask(40);
       }
       if (i < 3) computed.Open();
       PPROF_SCOPE("meet");
