@@ -17,14 +17,14 @@ static bool is_comma_due(const ppi_page *page) {
 }
 
 void ppi_put_line(ppi_page *page) {
-  if (is_comma_due(page)) ppi_page_bytes(page, ",", 1);
-  if (last_of(page) != '\n') ppi_page_bytes(page, "\n", 1);
+  if (is_comma_due(page)) ppi_page_byte(page, ',');
+  if (last_of(page) != '\n') ppi_page_byte(page, '\n');
 }
 
 void ppi_put_key_of(ppi_page *page, const char *key, size_t len) {
   bool has_comma = is_comma_due(page);
   if (!key) {
-    if (has_comma) ppi_page_bytes(page, ",", 1);
+    if (has_comma) ppi_page_byte(page, ',');
     return;
   }
   char *at = ppi_page_room(page, len + 4);

@@ -20,11 +20,11 @@ static inline void ppi_put_key(ppi_page *page, const char *key) {
 }
 static inline void ppi_put_object(ppi_page *page, const char *key) {
   ppi_put_key(page, key);
-  ppi_page_bytes(page, "{", 1);
+  ppi_page_byte(page, '{');
 }
 static inline void ppi_put_array(ppi_page *page, const char *key) {
   ppi_put_key(page, key);
-  ppi_page_bytes(page, "[", 1);
+  ppi_page_byte(page, '[');
 }
 // NULL becomes null.
 void ppi_put_text(ppi_page *page, const char *key, const char *text);

@@ -195,7 +195,7 @@ static size_t num_plain(const char *text) {
 }
 
 void ppi_page_json(ppi_page *page, const char *name) {
-  ppi_page_text(page, "\"");
+  ppi_page_byte(page, '"');
   for (;;) {
     size_t plain = num_plain(name);
     ppi_page_bytes(page, name, plain);
@@ -215,7 +215,7 @@ void ppi_page_json(ppi_page *page, const char *name) {
     }
     name += len;
   }
-  ppi_page_text(page, "\"");
+  ppi_page_byte(page, '"');
 }
 
 // Also in the width of East Asian characters. Tabs and line ends become

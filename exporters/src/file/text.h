@@ -39,6 +39,12 @@ static inline void ppi_page_advance(ppi_page *page, const char *end) {
 
 void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len);
 void ppi_page_text(ppi_page *page, const char *text);
+static inline void ppi_page_byte(ppi_page *page, char c) {
+  char *at = ppi_page_room(page, 1);
+  if (!at) return;
+  *at = c;
+  ppi_page_advance(page, at + 1);
+}
 void ppi_page_repeat(ppi_page *page, char c, size_t n);
 // For whole numbers and texts only: `%f` would follow the locale.
 void ppi_page_format(ppi_page *page, const char *format, ...)

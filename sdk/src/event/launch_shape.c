@@ -73,9 +73,10 @@ static const char *skip_string(const char *at) {
 static const char *skip_value(const char *at) {
   size_t depth = 0;
   for (; at && *at; at = *at == '"' ? skip_string(at) : at + 1) {
-    if (strchr("[{", *at)) depth++;
-    if (depth == 0 && strchr(",]}", *at)) return at;
-    if (strchr("]}", *at)) depth--;
+    bool closes = *at == ']' || *at == '}';
+    if (depth == 0 && (closes || *at == ',')) return at;
+    depth += *at == '[' || *at == '{';
+    depth -= closes;
   }
   return NULL;
 }
@@ -156,6 +157,8 @@ static bool next_member(const char **at, text *key, text *value) {
 
 bool ppi_launch_shape_read(const char *object, ppi_launch_shape *out) {
   *out = (ppi_launch_shape){.limit = PPI_LIMIT_UNKNOWN};
+  // Most attributes are not of a launch, and long.
+  if (!strstr(object, "\"block")) return false;
   const char *at = skip_blanks(object);
   text key, value;
   while (next_member(&at, &key, &value)) read_member(key, value, out);
