@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs with planted causes and judges what the report says limits them.
 
-causes.py [--seeds N] [--first SEED] [--topology NAME]... [--variant NAME] [--real FOLDER]
+causes.py [--seeds N] [--first SEED] [--topology NAME[.SEED]]... [--variant NAME] [--real FOLDER]
           [--gpu] [--load N] [--jobs N] [--each] [--show] [--write] [--check] [--before]
           REPORT OUT
 
@@ -83,8 +83,9 @@ def simulated(args):
     folder = os.path.join(args.out, truth.sources())
     os.makedirs(folder, exist_ok=True)
     every = sorted(variants.ALL)
-    for number, name in enumerate(args.topology or truth.ALL):
-        for seed in range(args.first, args.first + args.seeds):
+    for number, one in enumerate(args.topology or truth.ALL):
+        name, _, only = one.partition(".")
+        for seed in [int(only)] if only else range(args.first, args.first + args.seeds):
             turn = every[(number + seed) % len(every)]
             yield folder, name, seed, turn if args.variant == "each" else args.variant
 
@@ -202,7 +203,7 @@ def main():
     parser.add_argument("out")
     args = parser.parse_args()
     known = {**real.PROGRAMS, **real.GPU_PROGRAMS} if args.real else truth.ALL
-    unknown = set(args.topology or ()) - set(known)
+    unknown = {name.partition(".")[0] for name in args.topology or ()} - set(known)
     if unknown:
         sys.exit(f"no program {', '.join(unknown)}; there are {', '.join(known)}")
     table = table_of(scored(args))

@@ -52,6 +52,13 @@ void ppi_model_find_cpu(ppi_limit_model *model);
 // False: out of memory.
 bool ppi_model_find_stations(ppi_limit_model *model);
 
+// A range that `servers` requests are in at a time, for `ns` in all. False: out
+// of memory.
+bool ppi_model_add_places(ppi_limit_model *model, uint32_t name,
+                          uint32_t servers, uint64_t ns);
+// Finds such ranges on no row. False: out of memory.
+bool ppi_model_find_elsewhere(ppi_limit_model *model);
+
 // The loop of a run without steps and requests: the thread that goes round, and
 // the begin of each turn. ppi_loop_keep copies the calls. ppi_loop_take copies
 // the turns, once the model has its window. False: out of memory.

@@ -65,13 +65,16 @@ typedef struct ppi_limit_row {
 typedef struct ppi_limit_stage {
   uint32_t name;
   uint64_t working_ns;  // in the window
+  uint64_t in_turn_ns;  // waits for its own work elsewhere
+  uint32_t awaits;      // the station of that work; PPI_NONE
   size_t calls;
 } ppi_limit_stage;
 
 typedef enum ppi_station_kind {
   PPI_STATION_THREADS,
   PPI_STATION_DEVICE,
-  PPI_STATION_ONE_AT_A_TIME
+  PPI_STATION_ONE_AT_A_TIME,
+  PPI_STATION_ELSEWHERE  // as one at a time, on no row
 } ppi_station_kind;
 
 // Rows that serve the same stages, or a name with a limited number of calls at
@@ -81,10 +84,11 @@ typedef struct ppi_station {
   uint32_t servers;
   uint32_t *rows;  // of `servers`; none for one at a time
   size_t num_rows;
-  uint32_t name;    // of one at a time
+  uint32_t name;    // of one at a time, of places elsewhere
   uint32_t device;  // of a device
   char *label;      // of one of several streams that work at a time; else NULL
   uint64_t occupied_ns, working_ns, taken_ns;
+  uint64_t in_turn_ns;      // waits of its rows for their own work elsewhere
   ppi_limit_stage *stages;  // by time, greatest first
   size_t num_stages, stages_capacity;
   bool is_relevant;
@@ -144,8 +148,6 @@ typedef struct ppi_limit_model {
   uint64_t apart_ns;
   size_t num_other;  // calls between iterations that fit no pattern
   uint64_t other_ns;
-  uint64_t *in_turn_ns;  // of each station: what its rows wait for their own
-                         // device work
   uint32_t loop_thread;  // the row that goes round; PPI_NONE
   uint32_t begins_loop;  // the name that begins an iteration
   // The window: [from_ns, to_ns) without the stretches left out.

@@ -396,7 +396,6 @@ void ppi_model_clear(ppi_limit_model *model) {
   ppi_free(model->unit_calls);
   ppi_free(model->next_call);
   ppi_free(model->waits);
-  ppi_free(model->in_turn_ns);
   ppi_free(model->working_ns);
   ppi_free(model->stations);
   ppi_intervals_clear(&model->left_out);

@@ -136,7 +136,8 @@ static bool own_works_list(const ppi_limit_model *model, own_works *out) {
 // The time in a wait in which the device does the row's own work; the rest is
 // time in line behind other work. Ask for waits in the order of their begin.
 static uint64_t own_work(const ppi_limit_model *model, own_works *of,
-                         uint32_t row, const ppi_interval *wait) {
+                         uint32_t row, const ppi_interval *wait,
+                         uint32_t *out_station) {
   uint64_t ns = 0, until_ns = wait->from_ns;
   size_t *at = &of->at[row], end = of->first[row + 1];
   while (*at < end && model->works[of->works[*at]].end_ns <= wait->from_ns)
@@ -149,27 +150,63 @@ static uint64_t own_work(const ppi_limit_model *model, own_works *of,
     if (from_ns >= to_ns) continue;
     ns += ppi_model_within(model, from_ns, to_ns);
     until_ns = to_ns;
+    *out_station = model->rows[model->calls[work->call].row].station;
   }
   return ns;
 }
 
-// Threads that launch work and then wait for it: such a thread does nothing
-// else meanwhile.
+// The time in a call in which calls of the same request on other threads, all
+// inside it, go on.
+static uint64_t own_calls(const ppi_limit_model *model,
+                          const ppi_limit_call *call, uint32_t *out_station) {
+  enum { MOST = 64 };
+  uint64_t ns = 0, until_ns = call->start_ns;
+  if (model->unit_kind != PPI_UNIT_REQUEST || call->num != 1) return 0;
+  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
+  for (size_t i = 0; i < unit->num && unit->num <= MOST; i++) {
+    const ppi_limit_call *other =
+        &model->calls[model->unit_calls[unit->first + i]];
+    if (other->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE) ||
+        other->row == call->row || other->start_ns < call->start_ns ||
+        other->end_ns > call->end_ns)
+      continue;
+    uint64_t from_ns = PPI_MAX(other->start_ns, until_ns);
+    if (from_ns >= other->end_ns) continue;
+    ns += ppi_model_within(model, from_ns, other->end_ns);
+    until_ns = other->end_ns;
+    *out_station = model->rows[other->row].station;
+  }
+  return ns;
+}
+
+static ppi_limit_stage *stage_of(const ppi_station *station, uint32_t name) {
+  for (size_t i = 0; i < station->num_stages; i++)
+    if (station->stages[i].name == name) return &station->stages[i];
+  return NULL;
+}
+
+// Threads that wait for work of their own on a device, or of their request on
+// other threads: such a thread does nothing else meanwhile.
 bool ppi_model_find_in_turn(ppi_limit_model *model) {
-  model->in_turn_ns =
-      ppi_alloc((model->num_stations + 1) * sizeof *model->in_turn_ns);
   own_works of = {0};
-  bool is_done = model->in_turn_ns && own_works_list(model, &of);
+  bool is_done = own_works_list(model, &of);
   for (size_t i = 0; is_done && i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (!ppi_call_is_on_thread(call) ||
-        !ppi_call_is_top_wait(model, (uint32_t)i) ||
-        model->names[call->name].waits != PPI_WAITS_DEVICE)
+        !ppi_call_is_top_wait(model, (uint32_t)i))
       continue;
     uint32_t station = model->rows[call->row].station;
     if (station == PPI_NONE) continue;
-    model->in_turn_ns[station] +=
-        own_work(model, &of, call->row, &model->waits[i]);
+    uint32_t part = ppi_call_part(model, (uint32_t)i), by = PPI_NONE;
+    ppi_limit_stage *stage =
+        stage_of(&model->stations[station], model->calls[part].name);
+    uint64_t ns = model->names[call->name].waits == PPI_WAITS_DEVICE
+                      ? own_work(model, &of, call->row, &model->waits[i], &by)
+                      : own_calls(model, call, &by);
+    model->stations[station].in_turn_ns += ns;
+    if (!stage || !ns) continue;
+    stage->in_turn_ns += ns;
+    stage->awaits = by;
   }
   own_works_clear(&of);
   return is_done;

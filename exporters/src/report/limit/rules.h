@@ -43,6 +43,9 @@ bool ppi_limit_path(ppi_limit_search *search);
 
 // ppi_limit_busiest answers the station that limits, if any is saturated.
 uint32_t ppi_limit_busiest(const ppi_limit_model *model);
+// The part of its threads' time that a station works, or waits for its own work
+// elsewhere.
+double ppi_limit_turn_use(const ppi_limit_model *model, size_t station);
 // The gain from halving the greatest stage of `station`; 1 is twice the rate.
 double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
                       uint32_t *out_next);

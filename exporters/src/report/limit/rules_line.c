@@ -272,33 +272,50 @@ static double all_lines(const ppi_limit_search *search) {
   return ns;
 }
 
-// Of stations in a row, the busiest one drains a burst last, wherever requests
-// wait.
+// The time that half of a station's greatest stage saves all requests: half of
+// its own, and of the lines what goes if the busiest server is less busy. The
+// busiest one drains a burst last, wherever requests wait.
+static double saved_ns(const ppi_limit_search *search, size_t at) {
+  const ppi_limit_model *model = search->model;
+  const ppi_blame *blame = &search->blame;
+  const ppi_limit_stage *stage = &model->stations[at].stages[0];
+  uint32_t next;
+  double gain = ppi_limit_gain(model, (uint32_t)at, &next);
+  double own_ns = blame->alone_ns[stage->name] + blame->device_ns[at];
+  // Inside another range the blame has that one's name.
+  if (blame->own_ns[stage->name] <= 0 && blame->device_ns[at] <= 0)
+    own_ns = (double)stage->working_ns * (double)blame->num_units /
+             (double)PPI_MAX(model->num_counted, 1);
+  return own_ns / 2 + all_lines(search) * gain / (1 + gain);
+}
+
 static void say_line(ppi_limit_search *search, uint32_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
   ppi_limit *out = search->out;
   double units = (double)blame->num_units, line_ns = all_lines(search);
+  double use = 0;
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
-    if (station->is_relevant && station->num_stages &&
-        station->use > model->stations[at].use)
-      at = (uint32_t)i;
+    if (!station->is_relevant || !station->num_stages) continue;
+    use = PPI_MAX(use, ppi_limit_turn_use(model, i));
+    if (saved_ns(search, i) > saved_ns(search, at)) at = (uint32_t)i;
   }
   const ppi_station *station = &model->stations[at];
-  const char *stage = model->names[station->stages[0].name].text;
+  ppi_words stage = ppi_words_name(model->names[station->stages[0].name].text);
   start_saying(search, at, "bursts");
   if (station->kind == PPI_STATION_DEVICE)
     ppi_limit_add_name(out, ppi_station_name(model, station));
   PPI_SAY(out->sentence,
-          "Requests stand in line %s of %s (%s): they come unevenly. The "
-          "busiest stage, %s, is busy only %s of the time.",
+          "Requests stand in line %s of %s (%s): they come unevenly, as no "
+          "stage is busy for more than %s. Less of %s saves the most.",
           ppi_words_time(line_ns / units).text,
           ppi_words_time(blame->latency_ns / units).text,
           ppi_words_percent(line_ns, blame->latency_ns).text,
-          ppi_words_name(stage).text, ppi_words_percent(station->use, 1).text);
-  PPI_SAY(out->next, "smoother arrivals, or more threads for %s.",
-          ppi_words_name(stage).text);
+          ppi_words_percent(PPI_MIN(use, 1.0), 1).text, stage.text);
+  PPI_SAY(
+      out->next, "smoother arrivals, or make %s shorter%s.", stage.text,
+      station->kind == PPI_STATION_DEVICE ? "" : " or give it more threads");
 }
 
 static bool say_why(ppi_limit_search *search, uint32_t at, what_if *with) {

@@ -17,7 +17,8 @@
 static double rank_of(const ppi_station *station) {
   static const double ahead[] = {[PPI_STATION_THREADS] = 0,
                                  [PPI_STATION_DEVICE] = 0.02,
-                                 [PPI_STATION_ONE_AT_A_TIME] = 0.05};
+                                 [PPI_STATION_ONE_AT_A_TIME] = 0.05,
+                                 [PPI_STATION_ELSEWHERE] = 0};
   return station->use + ahead[station->kind];
 }
 
@@ -32,32 +33,52 @@ uint32_t ppi_limit_busiest(const ppi_limit_model *model) {
   return best;
 }
 
-// A range in which threads take turns is a stage of its threads, too: half of
-// one is half of the other.
-static double part_of(const ppi_station *station, uint32_t name) {
+double ppi_limit_turn_use(const ppi_limit_model *model, size_t at) {
+  const ppi_station *station = &model->stations[at];
+  double servers_ns = (double)station->servers * (double)model->time_ns;
+  double ns = (double)station->working_ns + (double)station->in_turn_ns;
+  return servers_ns > 0 ? ns / servers_ns : 0;
+}
+
+// The part of a station's time that half of its greatest stage saves.
+static double saved_part(const ppi_limit_model *model, uint32_t at) {
+  const ppi_station *station = &model->stations[at];
+  const ppi_limit_stage *stage = &station->stages[0];
+  double all_ns = (double)(station->working_ns + station->in_turn_ns);
+  return all_ns > 0
+             ? (double)(stage->working_ns + stage->in_turn_ns) / all_ns / 2
+             : 0;
+}
+
+// The time in which a station's rows wait for work of station `of`.
+static double awaited_use(const ppi_limit_model *model,
+                          const ppi_station *station, uint32_t of) {
+  double servers_ns = (double)station->servers * (double)model->time_ns, ns = 0;
   for (size_t i = 0; i < station->num_stages; i++)
-    if (station->stages[i].name == name && station->working_ns)
-      return (double)station->stages[i].working_ns /
-             (double)station->working_ns;
-  return 0;
+    if (station->stages[i].awaits == of)
+      ns += (double)station->stages[i].in_turn_ns;
+  return servers_ns > 0 ? ns / servers_ns : 0;
 }
 
 double ppi_limit_gain(const ppi_limit_model *model, uint32_t at,
                       uint32_t *out_next) {
   const ppi_station *top = &model->stations[at];
-  double most = 0;
+  double most = 0, before = 0;
   *out_next = at;
   if (!top->num_stages) return 0;
+  double saved = saved_part(model, at);
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
     if (!station->is_relevant) continue;
-    double use = station->use;
-    if (i == at) use *= 1 - part_of(station, top->stages[0].name) / 2;
+    double use = ppi_limit_turn_use(model, i);
+    before = PPI_MAX(before, use);
+    // What waits for the halved stage waits for less, too.
+    use -= saved * (i == at ? use : awaited_use(model, station, at));
     if (use <= most) continue;
     most = use;
     *out_next = (uint32_t)i;
   }
-  return most > 0 ? top->use / most - 1 : 0;
+  return most > 0 ? before / most - 1 : 0;
 }
 
 // ---- words ----
@@ -197,6 +218,21 @@ static void put_one_at_a_time(ppi_limit_search *search,
           name.text);
 }
 
+static void put_elsewhere(ppi_limit_search *search, const ppi_station *station,
+                          const char *bound) {
+  ppi_limit *out = search->out;
+  ppi_words name = ppi_words_name(search->model->names[station->name].text);
+  PPI_SAY(out->sentence,
+          "%s is the limit: it takes %u request%s at a time, on no thread "
+          "here, and is busy %s. %s",
+          name.text, (unsigned)station->servers,
+          station->servers == 1 ? "" : "s",
+          ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text, bound);
+  PPI_SAY(out->next,
+          "let what serves %s take more at a time, or make it cheaper.",
+          name.text);
+}
+
 void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_station *station = &model->stations[at];
@@ -207,7 +243,7 @@ void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
   out->utilization = station->use;
   out->demand_ns = unit_demand(model, &station->stages[0]);
   ppi_limit_add_name(out, model->names[station->stages[0].name].text);
-  if (station->kind != PPI_STATION_ONE_AT_A_TIME)
+  if (station->num_rows)
     ppi_limit_add_name(out, ppi_station_name(model, station));
   ppi_limit_put_bound(search, at, model->names[station->stages[0].name].text,
                       bound, sizeof bound);
@@ -215,6 +251,8 @@ void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
     put_threads(search, station, bound);
   else if (station->kind == PPI_STATION_DEVICE)
     put_device(search, station, bound);
+  else if (station->kind == PPI_STATION_ELSEWHERE)
+    put_elsewhere(search, station, bound);
   else
     put_one_at_a_time(search, station, bound);
 }
@@ -229,7 +267,7 @@ bool ppi_limit_balanced(ppi_limit_search *search) {
   size_t num = 0;
   for (size_t i = 0; i < model->num_stations; i++)
     num += model->stations[i].is_relevant && i != top &&
-           model->stations[i].use + 0.03 >= model->stations[top].use;
+           ppi_limit_turn_use(model, i) + 0.03 >= model->stations[top].use;
   if (gain >= 0.03 || !num) return false;
   ppi_limit *out = search->out;
   char list[256];
@@ -242,13 +280,13 @@ bool ppi_limit_balanced(ppi_limit_search *search) {
   for (size_t i = 0; i < model->num_stations && len < sizeof list; i++) {
     const ppi_station *station = &model->stations[i];
     if (!station->is_relevant || !station->num_stages ||
-        station->use + 0.03 < model->stations[top].use)
+        ppi_limit_turn_use(model, i) + 0.03 < model->stations[top].use)
       continue;
     ppi_limit_add_name(out, ppi_limit_station_name(model, (uint32_t)i));
     ppi_words_put(
         list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
         ppi_words_name(ppi_limit_station_name(model, (uint32_t)i)).text,
-        ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text);
+        ppi_words_percent(PPI_MIN(ppi_limit_turn_use(model, i), 1.0), 1).text);
     len += strlen(list + len);
   }
   PPI_SAY(out->sentence,
@@ -259,74 +297,64 @@ bool ppi_limit_balanced(ppi_limit_search *search) {
   return true;
 }
 
-// The station is busy, but most requests stand in line for a server on no
-// thread here.
-static bool say_full_elsewhere(ppi_limit_search *search, uint32_t top) {
-  const ppi_limit_model *model = search->model;
-  const ppi_blame *blame = &search->blame;
-  ppi_limit *out = search->out;
-  uint32_t at = search->congested;
-  if (at == PPI_NONE || search->congested_part < 0.8 ||
-      blame->elsewhere_ns[at] < 0.5 * blame->latency_ns ||
-      blame->elsewhere_ns[at] < 2 * blame->line_ns[top])
-    return false;
-  const char *stage = ppi_limit_station_name(model, top);
-  out->claim = PPI_CLAIM_BALANCED;
-  out->verdict = "balanced";
-  out->utilization = model->stations[top].use;
-  ppi_limit_add_name(out, model->names[at].text);
-  ppi_limit_add_name(out, stage);
-  PPI_SAY(out->sentence,
-          "No single stage is the limit: %s (%s) is busy. Most requests stand "
-          "in line for %s, which no thread here serves.",
-          ppi_words_name(stage).text,
-          ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
-          ppi_words_name(model->names[at].text).text);
-  PPI_SAY(out->next, "make both cheaper, or let each take more at a time.");
-  return true;
-}
-
 bool ppi_limit_saturated(ppi_limit_search *search) {
   uint32_t top = ppi_limit_busiest(search->model);
   if (top == PPI_NONE || !search->model->stations[top].num_stages) return false;
-  if (search->model->stations[top].kind == PPI_STATION_THREADS &&
-      say_full_elsewhere(search, top))
-    return true;
   ppi_limit_say(search, top);
   return true;
 }
 
-static double turn_use(const ppi_limit_model *model, size_t at) {
-  const ppi_station *station = &model->stations[at];
-  double servers_ns = (double)station->servers * (double)model->time_ns;
-  double ns = (double)station->working_ns + (double)model->in_turn_ns[at];
-  return servers_ns > 0 ? ns / servers_ns : 0;
+// The range with the most time in which rows of the station wait for their own
+// work elsewhere.
+static const ppi_limit_name *waits_in_turn(const ppi_limit_model *model,
+                                           size_t at) {
+  const ppi_limit_name *found = NULL;
+  for (size_t i = 0; i < model->num_names; i++) {
+    const ppi_limit_name *name = &model->names[i];
+    if (!name->num || name->waits == PPI_WAITS_NOT) continue;
+    const ppi_limit_call *call = &model->calls[model->by_name[name->first]];
+    if (ppi_call_is_on_thread(call) && model->rows[call->row].station == at &&
+        (!found || name->time_ns > found->time_ns))
+      found = name;
+  }
+  return found;
 }
 
 static void say_turn(ppi_limit_search *search, size_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_station *station = &model->stations[at];
   ppi_limit *out = search->out;
-  const char *stage = model->names[station->stages[0].name].text;
+  ppi_words stage = ppi_words_name(model->names[station->stages[0].name].text);
   double units = (double)PPI_MAX(model->num_counted, 1);
-  double ns =
-      (double)station->stages[0].working_ns + (double)model->in_turn_ns[at];
+  double ns = (double)station->working_ns + (double)station->in_turn_ns;
+  const ppi_limit_name *by = waits_in_turn(model, at);
+  const char *awaited =
+      by && by->waits_for != PPI_NONE ? model->names[by->waits_for].text : NULL;
   out->claim = PPI_CLAIM_LIMIT;
   out->verdict = "in turn";
-  out->utilization = turn_use(model, at);
+  out->utilization = ppi_limit_turn_use(model, at);
   out->demand_ns = ns / units;
-  ppi_limit_add_name(out, stage);
-  PPI_SAY(out->sentence,
-          "%s is the limit: launches and device work in turn take its thread "
-          "%s of the time, %s %s. It waits for the device %s of that.",
-          ppi_words_name(stage).text,
-          ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
-          ppi_words_time(out->demand_ns).text, ppi_limit_a_unit(model),
-          ppi_words_percent((double)model->in_turn_ns[at], ns).text);
-  PPI_SAY(out->next,
-          "let %s launch ahead of what it waits for, or give it more threads "
-          "and streams.",
-          ppi_words_name(stage).text);
+  ppi_limit_add_name(out, model->names[station->stages[0].name].text);
+  if (awaited) ppi_limit_add_name(out, awaited);
+  PPI_SAY(
+      out->sentence,
+      "%s is the limit: %s in turn take its thread%s %s of the time, %s "
+      "%s. It waits for %s %s of that.",
+      stage.text,
+      awaited ? "its own work and that of others" : "launches and device work",
+      station->servers == 1 ? "" : "s",
+      ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
+      ppi_words_time(out->demand_ns).text, ppi_limit_a_unit(model),
+      awaited ? ppi_words_name(awaited).text : "the device",
+      ppi_words_percent((double)station->in_turn_ns, ns).text);
+  if (awaited)
+    PPI_SAY(out->next, "give %s more threads, or make %s shorter.", stage.text,
+            ppi_words_name(awaited).text);
+  else
+    PPI_SAY(out->next,
+            "let %s launch ahead of what it waits for, or give it more threads "
+            "and streams.",
+            stage.text);
 }
 
 // Several threads are always taken.
@@ -339,14 +367,15 @@ static bool say_turns_alike(ppi_limit_search *search, size_t best) {
     const ppi_station *station = &model->stations[i];
     if (!station->is_relevant || !station->num_stages ||
         station->kind != PPI_STATION_THREADS ||
-        turn_use(model, i) + 0.03 < turn_use(model, best))
+        ppi_limit_turn_use(model, i) + 0.03 < ppi_limit_turn_use(model, best))
       continue;
     const char *stage = ppi_limit_station_name(model, (uint32_t)i);
     size_t len = strlen(list);
     ppi_limit_add_name(out, stage);
-    ppi_words_put(list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
-                  ppi_words_name(stage).text,
-                  ppi_words_percent(PPI_MIN(turn_use(model, i), 1), 1).text);
+    ppi_words_put(
+        list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
+        ppi_words_name(stage).text,
+        ppi_words_percent(PPI_MIN(ppi_limit_turn_use(model, i), 1), 1).text);
     num++;
   }
   if (num < 2) {
@@ -355,7 +384,7 @@ static bool say_turns_alike(ppi_limit_search *search, size_t best) {
   }
   out->claim = PPI_CLAIM_BALANCED;
   out->verdict = "balanced";
-  out->utilization = turn_use(model, best);
+  out->utilization = ppi_limit_turn_use(model, best);
   PPI_SAY(out->sentence,
           "No single stage is the limit: the threads of %s are all taken, by "
           "launches and device work in turn.",
@@ -373,12 +402,14 @@ bool ppi_limit_in_turn(ppi_limit_search *search) {
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
     if (!station->is_relevant || !station->num_stages ||
-        station->kind != PPI_STATION_THREADS || !model->in_turn_ns[i])
+        station->kind != PPI_STATION_THREADS || !station->in_turn_ns)
       continue;
-    if (best == SIZE_MAX || turn_use(model, i) > turn_use(model, best))
+    if (best == SIZE_MAX ||
+        ppi_limit_turn_use(model, i) > ppi_limit_turn_use(model, best))
       best = i;
   }
-  if (best == SIZE_MAX || turn_use(model, best) < ppi_saturated) return false;
+  if (best == SIZE_MAX || ppi_limit_turn_use(model, best) < ppi_saturated)
+    return false;
   if (!say_turns_alike(search, best)) say_turn(search, best);
   return true;
 }

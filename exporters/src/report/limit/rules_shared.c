@@ -302,12 +302,6 @@ static bool is_pooled(const ppi_limit_model *model,
          model->stations[at].is_relevant;
 }
 
-// Requests may wander to a server with few places, as with a pool's threads.
-static bool can_crowd(const ppi_limit_model *model,
-                      const ppi_limit_call *call) {
-  return call->flags & PPI_CALL_LOOSE ? call->num == 1 : is_pooled(model, call);
-}
-
 // The number of threads in stage `name`, or in any stage of pooled rows, at the
 // begin of each call, without the call itself.
 static bool count_others(const ppi_limit_model *model, uint32_t name,
@@ -317,7 +311,7 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (name == PPI_NONE ? !is_pooled(model, call)
-                         : call->name != name || !can_crowd(model, call))
+                         : call->name != name || !is_pooled(model, call))
       continue;
     borders[num++] = ppi_begin_border(call->start_ns);
     borders[num++] = ppi_end_border(call->end_ns);
@@ -326,7 +320,7 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   ppi_sort_keyed(borders, num);
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!can_crowd(model, call)) continue;
+    if (!is_pooled(model, call)) continue;
     while (at < num && borders[at].key < call->start_ns)
       open += ppi_border_change(&borders[at++]);
     size_t behind = at;
@@ -378,7 +372,7 @@ static sums sum_calls(const crowd *in, const ppi_limit_name *of, size_t from,
   for (size_t i = from; i < to; i++) {
     uint32_t at = model->by_name[of->first + i];
     const ppi_limit_call *call = &model->calls[at];
-    if (!can_crowd(model, call) || call->end_ns < model->from_ns ||
+    if (!is_pooled(model, call) || call->end_ns < model->from_ns ||
         call->end_ns > model->to_ns)
       continue;
     double length = (double)in->lengths_ns[at];
@@ -432,10 +426,8 @@ static void look_at_stage(const crowd *in, uint32_t name, double *best_part) {
 
 enum { MOST_STAGES = 24 };
 
-// Stages of pooled rows, then the ranges to which requests wander.
-static size_t list_crowded(const ppi_limit_search *search, uint32_t *out,
-                           size_t *out_pooled) {
-  const ppi_limit_model *model = search->model;
+// Stages of pooled rows.
+static size_t list_crowded(const ppi_limit_model *model, uint32_t *out) {
   size_t num = 0;
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
@@ -445,20 +437,15 @@ static size_t list_crowded(const ppi_limit_search *search, uint32_t *out,
     for (size_t k = 0; k < station->num_stages && num < MOST_STAGES; k++)
       out[num++] = station->stages[k].name;
   }
-  *out_pooled = num;
-  for (size_t i = 0; i < model->num_names && num < MOST_STAGES; i++)
-    if (search->blame.elsewhere_ns[i] >= 0.1 * search->blame.latency_ns)
-      out[num++] = (uint32_t)i;
   return num;
 }
 
-// Tests each stage of pooled rows against itself and against all; wandering
-// ranges only against themselves.
+// Tests each stage of pooled rows against itself and against all.
 void ppi_limit_find_congestion(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   uint32_t stages[MOST_STAGES];
   double parts[MOST_STAGES] = {0}, most_ns = 0;
-  size_t pooled, num = list_crowded(search, stages, &pooled);
+  size_t num = list_crowded(model, stages);
   ppi_border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
   uint32_t *others = ppi_alloc((model->num_calls + 1) * sizeof *others);
   uint64_t *lengths_ns = ppi_alloc((model->num_calls + 1) * sizeof *lengths_ns);
@@ -468,14 +455,10 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   for (size_t k = 0; k <= num && num && !search->failed; k++) {
     if (!count_others(model, k < num ? stages[k] : PPI_NONE, borders, others))
       continue;
-    for (size_t i = 0; i < num; i++)
-      if (i < pooled ? k < pooled || k == num : i == k)
-        look_at_stage(&in, stages[i], &parts[i]);
+    for (size_t i = 0; i < num; i++) look_at_stage(&in, stages[i], &parts[i]);
   }
   for (size_t i = 0; i < num; i++) {
-    const double *times_ns =
-        i < pooled ? search->blame.own_ns : search->blame.elsewhere_ns;
-    double ns = PPI_MIN(parts[i], 1.0) * times_ns[stages[i]];
+    double ns = PPI_MIN(parts[i], 1.0) * search->blame.own_ns[stages[i]];
     search->congested_ns += ns;
     if (ns <= most_ns) continue;
     most_ns = ns;
@@ -487,33 +470,11 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   ppi_free(lengths_ns);
 }
 
-// Its server is on no thread of this process.
-static void say_elsewhere(ppi_limit_search *search, double mean_ns) {
-  ppi_words name = ppi_words_name(search->model->names[search->congested].text);
-  ppi_limit *out = search->out;
-  out->claim = PPI_CLAIM_LIMIT;
-  out->verdict = "elsewhere";
-  ppi_limit_add_name(out, search->model->names[search->congested].text);
-  PPI_SAY(out->sentence,
-          "%s takes longer the more requests are in it: %s a call, %s of that "
-          "in line with others. What serves it is not one of these threads, "
-          "and takes few at a time.",
-          name.text, ppi_words_time(mean_ns).text,
-          ppi_words_percent(search->congested_part, 1).text);
-  PPI_SAY(out->next,
-          "let what serves %s take more at a time, or make it cheaper.",
-          name.text);
-}
-
 static void say_congested(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_limit_name *name = &model->names[search->congested];
   ppi_limit *out = search->out;
   double mean_ns = (double)name->time_ns / (double)PPI_MAX(name->num, 1);
-  if (search->blame.elsewhere_ns[search->congested] > 0) {
-    say_elsewhere(search, mean_ns);
-    return;
-  }
   out->claim = PPI_CLAIM_UNRECORDED;
   out->verdict = "shared";
   ppi_limit_add_name(out, name->text);
@@ -552,16 +513,9 @@ bool ppi_limit_congested(ppi_limit_search *search) {
   double line_ns = 0;
   for (size_t i = 0; i < search->model->num_stations; i++)
     line_ns += blame->line_ns[i];
-  // A line before an idle station comes from something full elsewhere.
-  bool is_elsewhere = search->congested != PPI_NONE &&
-                      blame->elsewhere_ns[search->congested] > 0;
-  bool is_busy = false;
-  for (size_t i = 0; i < search->model->num_stations; i++)
-    is_busy |= search->model->stations[i].is_relevant &&
-               search->model->stations[i].use >= 0.8;
   if (search->congested_ns <= 0 ||
       search->congested_ns < 0.25 * blame->latency_ns ||
-      (search->congested_ns < 0.7 * line_ns && (is_busy || !is_elsewhere)))
+      search->congested_ns < 0.7 * line_ns)
     return false;
   say_congested(search);
   return true;

@@ -21,7 +21,8 @@ static void put_server(const ppi_limit_search *search,
   static const ppi_server_kind kinds[] = {
       [PPI_STATION_THREADS] = PPI_SERVER_THREADS,
       [PPI_STATION_DEVICE] = PPI_SERVER_DEVICE,
-      [PPI_STATION_ONE_AT_A_TIME] = PPI_SERVER_ONE_AT_A_TIME};
+      [PPI_STATION_ONE_AT_A_TIME] = PPI_SERVER_ONE_AT_A_TIME,
+      [PPI_STATION_ELSEWHERE] = PPI_SERVER_ONE_AT_A_TIME};
   const ppi_limit_model *model = search->model;
   size_t at = (size_t)(station - model->stations);
   double units = (double)PPI_MAX(model->num_counted, 1);

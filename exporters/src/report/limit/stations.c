@@ -84,7 +84,8 @@ static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
                                     station->num_stages + 1, sizeof *grown);
   if (!grown) return false;
   station->stages = grown;
-  grown[station->num_stages++] = (ppi_limit_stage){name, ns, ns > 0};
+  grown[station->num_stages++] =
+      (ppi_limit_stage){name, ns, 0, PPI_NONE, ns > 0};
   return true;
 }
 
@@ -351,6 +352,27 @@ static size_t rows_of(const ppi_limit_model *model, const ppi_limit_name *name,
   return num;
 }
 
+static bool add_places(ppi_limit_model *model, ppi_station_kind kind,
+                       uint32_t name, uint32_t servers, uint64_t ns) {
+  ppi_station *station = add_station(model, kind);
+  if (!station || !add_stage(station, name, ns)) return false;
+  station->name = name;
+  station->servers = servers;
+  station->occupied_ns = station->working_ns = station->taken_ns = ns;
+  station->is_relevant = true;
+  return true;
+}
+
+bool ppi_model_add_places(ppi_limit_model *model, uint32_t name,
+                          uint32_t servers, uint64_t ns) {
+  if (!add_places(model, PPI_STATION_ELSEWHERE, name, servers, ns))
+    return false;
+  ppi_station *station = &model->stations[model->num_stations - 1];
+  double servers_ns = (double)servers * (double)model->time_ns;
+  if (servers_ns > 0) station->use = (double)ns / servers_ns;
+  return true;
+}
+
 static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
                               ppi_border *borders, uint8_t *seen) {
   const ppi_limit_name *name = &model->names[at];
@@ -369,13 +391,7 @@ static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
   }
   uint32_t most = most_at_once(model, borders, num);
   if (!most || most >= rows) return true;
-  ppi_station *station = add_station(model, PPI_STATION_ONE_AT_A_TIME);
-  if (!station || !add_stage(station, at, ns)) return false;
-  station->name = at;
-  station->servers = most;
-  station->occupied_ns = station->working_ns = station->taken_ns = ns;
-  station->is_relevant = true;
-  return true;
+  return add_places(model, PPI_STATION_ONE_AT_A_TIME, at, most, ns);
 }
 
 static bool find_one_at_a_time(ppi_limit_model *model) {
@@ -457,8 +473,9 @@ static bool find_taken(ppi_limit_model *model) {
 
 static int compare_stages(const void *left, const void *right) {
   const ppi_limit_stage *a = left, *b = right;
-  if (a->working_ns != b->working_ns)
-    return a->working_ns > b->working_ns ? -1 : 1;
+  uint64_t a_ns = a->working_ns + a->in_turn_ns;
+  uint64_t b_ns = b->working_ns + b->in_turn_ns;
+  if (a_ns != b_ns) return a_ns > b_ns ? -1 : 1;
   return (a->name > b->name) - (a->name < b->name);
 }
 
@@ -471,11 +488,17 @@ static void sum_stations(ppi_limit_model *model) {
       station->working_ns += row->working_ns;
       station->taken_ns += row->taken_ns;
     }
+    double servers_ns = (double)station->servers * (double)model->time_ns;
+    if (servers_ns > 0) station->use = (double)station->working_ns / servers_ns;
+  }
+}
+
+static void sort_stages(ppi_limit_model *model) {
+  for (size_t i = 0; i < model->num_stations; i++) {
+    ppi_station *station = &model->stations[i];
     if (station->num_stages > 1)
       qsort(station->stages, station->num_stages, sizeof *station->stages,
             compare_stages);
-    double servers_ns = (double)station->servers * (double)model->time_ns;
-    if (servers_ns > 0) station->use = (double)station->working_ns / servers_ns;
   }
 }
 
@@ -533,6 +556,7 @@ bool ppi_model_find_stations(ppi_limit_model *model) {
   ppi_model_find_relevant(model);
   sum_stations(model);
   ppi_model_find_cpu(model);
-  return name_streams(model) && ppi_model_find_in_turn(model) &&
-         find_taken(model);
+  if (!ppi_model_find_in_turn(model)) return false;
+  sort_stages(model);
+  return name_streams(model) && find_taken(model);
 }

@@ -92,9 +92,10 @@ static ppi_interval wait_for(const ppi_limit_call *call, uint64_t submit_ns,
 }
 
 // For the last device work that ends at most `slack_ns` before the call does.
-static bool last_work(const ppi_limit_model *model, const device_ends *ends,
-                      const ppi_limit_call *call, uint64_t slack_ns,
-                      ppi_interval *out) {
+static const ppi_limit_work *last_work(const ppi_limit_model *model,
+                                       const device_ends *ends,
+                                       const ppi_limit_call *call,
+                                       uint64_t slack_ns) {
   size_t low = ends->first[call->row], high = ends->first[call->row + 1];
   size_t first = low;
   while (low < high) {
@@ -104,11 +105,9 @@ static bool last_work(const ppi_limit_model *model, const device_ends *ends,
     else
       low = middle + 1;
   }
-  if (low == first) return false;
+  if (low == first) return NULL;
   const ppi_limit_work *last = &model->works[ends->works[low - 1]];
-  if (last->end_ns + slack_ns < call->end_ns) return false;
-  *out = wait_for(call, last->submit_ns, last->end_ns);
-  return true;
+  return last->end_ns + slack_ns < call->end_ns ? NULL : last;
 }
 
 // For the device work of its own request.
@@ -130,15 +129,17 @@ static uint32_t last_of_unit(const ppi_limit_model *model,
   return last;
 }
 
+static uint64_t slack_of(const ppi_limit_call *call) {
+  return PPI_MAX((uint64_t)150000, (call->end_ns - call->start_ns) / 10);
+}
+
 static ppi_interval device_wait(const ppi_limit_model *model,
                                 const device_ends *ends,
                                 const ppi_limit_call *call) {
-  uint64_t slack_ns =
-      PPI_MAX((uint64_t)150000, (call->end_ns - call->start_ns) / 10);
-  ppi_interval wait = {0, 0};
-  if (last_work(model, ends, call, slack_ns, &wait)) return wait;
-  uint32_t last = last_of_unit(model, call, slack_ns);
-  if (last == PPI_NO_CALL) return wait;
+  const ppi_limit_work *own = last_work(model, ends, call, slack_of(call));
+  if (own) return wait_for(call, own->submit_ns, own->end_ns);
+  uint32_t last = last_of_unit(model, call, slack_of(call));
+  if (last == PPI_NO_CALL) return (ppi_interval){0, 0};
   const ppi_limit_call *work = &model->calls[last];
   return wait_for(call, work->last_submit_ns, work->end_ns);
 }
@@ -146,8 +147,9 @@ static ppi_interval device_wait(const ppi_limit_model *model,
 static bool waits_for_device(const ppi_limit_model *model,
                              const device_ends *ends,
                              const ppi_limit_name *name) {
+  const double nearly_all = 0.9, least_part = 0.2;
   sample calls;
-  double waits_ns = 0, all_ns = 0;
+  double waits_ns = 0, sure_ns = 0, waiting_ns = 0, all_ns = 0;
   take_sample(model, name, PPI_NONE, &calls);
   for (size_t i = 0; i < calls.num; i++) {
     const ppi_limit_call *call = &model->calls[calls.calls[i]];
@@ -155,10 +157,17 @@ static bool waits_for_device(const ppi_limit_model *model,
     double weight = weight_of(name, call);
     double length_ns = (double)(call->end_ns - call->start_ns);
     all_ns += weight;
-    if (length_ns > 0)
-      waits_ns += weight * (double)(wait.to_ns - wait.from_ns) / length_ns;
+    if (length_ns <= 0) continue;
+    waits_ns += weight * (double)(wait.to_ns - wait.from_ns) / length_ns;
+    const ppi_limit_work *own = last_work(model, ends, call, slack_of(call));
+    // Launching, too, takes as long as many launches.
+    if (!own || own->launches > 1 || model->calls[own->call].dropped) continue;
+    if (wait.to_ns > wait.from_ns) waiting_ns += weight;
+    sure_ns += weight * (double)(wait.to_ns - wait.from_ns) / length_ns;
   }
-  return all_ns > 0 && waits_ns >= waiting_part * all_ns;
+  if (all_ns <= 0) return false;
+  return waits_ns >= waiting_part * all_ns ||
+         (sure_ns >= least_part * all_ns && waiting_ns >= nearly_all * all_ns);
 }
 
 // ---- for another thread ----
@@ -203,10 +212,10 @@ static bool fill_arrivals(const ppi_limit_model *model, moments *out) {
   return true;
 }
 
-// Whether such a moment of another row lies in [from_ns, to_ns].
-static bool has_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
-                       uint32_t row) {
-  enum { MOST_LOOKS = 16 };
+enum { MOST_LOOKS = 16 };
+
+// The index of the first moment at or after `from_ns`.
+static size_t first_moment(const moments *of, uint64_t from_ns) {
   size_t low = 0, high = of->num;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -215,6 +224,13 @@ static bool has_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
     else
       low = middle + 1;
   }
+  return low;
+}
+
+// Whether such a moment of another row lies in [from_ns, to_ns].
+static bool has_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
+                       uint32_t row) {
+  size_t low = first_moment(of, from_ns);
   for (size_t i = low; i < of->num && i < low + MOST_LOOKS; i++) {
     if (of->items[i].key > to_ns) return false;
     if (of->items[i].value != row) return true;
@@ -274,38 +290,20 @@ static bool explains(const candidate *by, uint64_t eps_ns) {
              0.5 * (before - chance);
 }
 
-// ---- two that begin together ----
+// ---- two that go on beside each other ----
 
-static uint64_t distance(uint64_t a, uint64_t b) {
-  return a > b ? a - b : b - a;
-}
-
-// The call of `name` on another row that begins nearest to `call`, at most
-// `slack_ns` away; NULL: none does.
-static const ppi_limit_call *begun_with(const ppi_limit_model *model,
-                                        const ppi_limit_name *name,
-                                        const ppi_limit_call *call,
-                                        uint64_t slack_ns) {
-  const uint32_t *of = &model->by_name[name->first];
-  const ppi_limit_call *nearest = NULL;
-  size_t low = 0, high = name->num;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (model->calls[of[middle]].start_ns + slack_ns >= call->start_ns)
-      high = middle;
-    else
-      low = middle + 1;
+// The only such moment of another row in (from_ns, to_ns]; 0: none, or several.
+static uint64_t only_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
+                            uint32_t row) {
+  size_t low = first_moment(of, from_ns + 1);
+  uint64_t found_ns = 0;
+  for (size_t i = low; i < of->num && of->items[i].key <= to_ns; i++) {
+    if (i == low + MOST_LOOKS) return 0;
+    if (of->items[i].value == row) continue;
+    if (found_ns) return 0;
+    found_ns = of->items[i].key;
   }
-  for (; low < name->num; low++) {
-    const ppi_limit_call *other = &model->calls[of[low]];
-    if (other->start_ns > call->start_ns + slack_ns) break;
-    if (other->row == call->row) continue;
-    if (nearest && distance(other->start_ns, call->start_ns) >
-                       distance(nearest->start_ns, call->start_ns))
-      break;
-    nearest = other;
-  }
-  return nearest;
+  return found_ns;
 }
 
 typedef struct pairs {
@@ -328,23 +326,21 @@ static double correlation(const pairs *of) {
   return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-// Two calls of the same begin and about the same length end together, though
-// neither waits: their lengths do not depend on each other.
-static bool only_begin_together(const ppi_limit_model *model,
-                                const sample *calls, uint32_t name,
-                                double eps_ns) {
+// Calls that begin at the same event and are about as long end together, though
+// neither waits: how long one takes says nothing about the other.
+static bool only_go_together(const candidate *by, double eps_ns) {
   const double tight_ns = 150000, least_correlation = 0.4;
   pairs of = {0};
-  if (name == PPI_NONE || eps_ns <= tight_ns) return false;
-  for (size_t i = 0; i < calls->num; i++) {
-    const ppi_limit_call *call = &model->calls[calls->calls[i]];
-    const ppi_limit_call *other =
-        begun_with(model, &model->names[name], call, (uint64_t)eps_ns);
-    if (other)
-      add_pair(&of, (double)(other->end_ns - call->start_ns),
+  if (by->of->name == PPI_NONE || eps_ns <= tight_ns) return false;
+  for (size_t i = 0; i < by->calls->num; i++) {
+    const ppi_limit_call *call = &by->model->calls[by->calls->calls[i]];
+    uint64_t at_ns = only_moment(by->of, call->start_ns,
+                                 call->end_ns + (uint64_t)eps_ns, call->row);
+    if (at_ns)
+      add_pair(&of, (double)(at_ns - call->start_ns),
                (double)(call->end_ns - call->start_ns));
   }
-  return 2 * of.num >= (double)calls->num &&
+  return 2 * of.num >= (double)by->calls->num &&
          correlation(&of) < least_correlation;
 }
 
@@ -401,7 +397,7 @@ static void look_for(waiter *who, const candidate *by, size_t num_slacks) {
   if (by->of->name == who->name || !is_explained(by, num_slacks, &eps_ns))
     return;
   if (who->waits && who->eps_ns <= eps_ns) return;
-  if (only_begin_together(by->model, by->calls, by->of->name, eps_ns)) return;
+  if (only_go_together(by, eps_ns)) return;
   who->waits = true;
   who->waits_for = by->of->name;
   who->eps_ns = eps_ns;

@@ -439,6 +439,21 @@ static bool are_queues(const ppi_limit_model *model, uint32_t name,
          2 * (all_ns - taken_ns) <= PPI_MAX(0.1, 1 - station->full) * all_ns;
 }
 
+bool ppi_name_is_queue(const ppi_limit_model *model, uint32_t name) {
+  enum { MOST_LOOKS = 16 };
+  const ppi_limit_name *of = &model->names[name];
+  for (size_t i = 0; i < of->num && i < MOST_LOOKS && model->next_call; i++) {
+    uint32_t index = model->by_name[of->first + i];
+    uint32_t next = model->next_call[index];
+    uint32_t station = next == PPI_NO_CALL
+                           ? PPI_NONE
+                           : station_behind(model, model->calls[index].end_ns,
+                                            &model->calls[next]);
+    if (station != PPI_NONE) return are_queues(model, name, station);
+  }
+  return false;
+}
+
 static bool is_queue(walk *at, const ppi_limit_call *call, uint64_t to_ns,
                      const ppi_limit_call *behind) {
   uint32_t station = station_behind(at->model, to_ns, behind);
@@ -466,6 +481,23 @@ static uint32_t last_before(const walk *at, uint64_t time_ns,
   return last;
 }
 
+// The time that a call on no row stands in line for its places.
+static uint64_t blame_places(walk *at, uint32_t index, uint64_t to_ns) {
+  const ppi_limit_model *model = at->model;
+  const ppi_interval *wait = &model->waits[index];
+  uint32_t name = model->calls[index].name;
+  uint64_t ns = overlap(wait->from_ns, wait->to_ns, 0, to_ns);
+  for (size_t i = model->num_stations; ns && i--;) {
+    if (model->stations[i].kind != PPI_STATION_ELSEWHERE ||
+        model->stations[i].name != name)
+      continue;
+    at->blame->line_ns[i] += (double)ns;
+    add_piece(at, PPI_BLAME_LINE, (uint32_t)i, ns);
+    return ns;
+  }
+  return 0;
+}
+
 static void blame_call(walk *at, uint32_t index, uint64_t to_ns,
                        const ppi_limit_call *behind) {
   const ppi_limit_call *call = &at->model->calls[index];
@@ -477,8 +509,10 @@ static void blame_call(walk *at, uint32_t index, uint64_t to_ns,
   } else if (is_queue(at, call, to_ns, behind)) {
     blame_gap(at, call->start_ns, to_ns, behind);
   } else {
-    at->blame->elsewhere_ns[call->name] += (double)(to_ns - call->start_ns);
-    add_piece(at, PPI_BLAME_WORK, call->name, to_ns - call->start_ns);
+    uint64_t line_ns = blame_places(at, index, to_ns);
+    uint64_t own_ns = to_ns - call->start_ns - line_ns;
+    at->blame->elsewhere_ns[call->name] += (double)own_ns;
+    add_piece(at, PPI_BLAME_WORK, call->name, own_ns);
   }
 }
 

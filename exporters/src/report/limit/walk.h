@@ -50,6 +50,8 @@ typedef struct ppi_blame {
 bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out);
 void ppi_blame_clear(ppi_blame *blame);
 
+// Whether calls of `name`, on no row, are the queue of a stage behind them.
+bool ppi_name_is_queue(const ppi_limit_model *model, uint32_t name);
 // The index of the row's call around `time_ns`, or of the next one.
 size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
                      uint64_t time_ns);
