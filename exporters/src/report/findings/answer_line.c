@@ -222,6 +222,15 @@ static void put_limit(ppi_search *search, const ppi_limit *limit) {
   PPI_SAY(out->answer_next, "%s", limit->next);
 }
 
+// Without a limit and a finding the next step is more units.
+static void put_next(ppi_search *search) {
+  ppi_findings *out = search->out;
+  for (size_t i = 0; i < out->num; i++)
+    if (out->items[i].in_answer) return;
+  PPI_SAY(out->answer_next, "record five %ss or more: they show what limits.",
+          search->base == PPI_BASE_WALL ? "step" : search->unit);
+}
+
 void ppi_answer_line(ppi_search *search) {
   const ppi_costly costly = ppi_part_costly(search->answer);
   const char *line = search->out->answer;
@@ -244,8 +253,9 @@ void ppi_answer_line(ppi_search *search) {
     PPI_SAY(search->out->answer,
             "Nothing was recorded: no window opened. `capture` in the "
             "configuration says when one does (docs/capture.md).");
-  else if (!*line && search->answer->total_ns)
+  else if (!*line && search->answer->total_ns) {
     put_greatest(search, &costly);
-  else if (!is_on_device_of(line, &costly))
+    put_next(search);
+  } else if (!is_on_device_of(line, &costly))
     keep_all(search->out);
 }
