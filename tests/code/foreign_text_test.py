@@ -31,7 +31,7 @@ OURS = {
     "exporters/src/html/spread_text.c": {"name"},
     "exporters/src/live/live_metrics.c": {"name"},
     "exporters/src/print/table.c": {"name", "view->rows[row].line"},  # of a column
-    "exporters/src/view/findings_text.c": {"name"},
+    "exporters/src/view/answer_text.c": {"name"},
     "exporters/src/view/tree_text.c": {"cell->text"},
     "exporters/src/view/view_perf.c": {"cell->text", "rows[SPEED][UNIT].text"},
     "tools/batch/batch_print.c": {"name"},
@@ -48,8 +48,7 @@ OURS = {
     "tools/verb/verb_check.c": {"self->path", "sink->path"},  # visible since it is set
     "tools/verb/verb_info.c": {"key"},
     # What is put together here is escaped behind, or is no page: a command, SQL, a path.
-    "exporters/src/view/finding_key.c": {"name"},
-    "exporters/src/view/kernel_name.c": {"name"},
+    "exporters/src/view/fit.c": {"name"},
     "tools/export/parquet.c": {"folder", "path", "out->folder", "out->uuid", "view->name",
                                "view->text"},
     "tools/export/perfetto_tracks.c": {"from->text"},

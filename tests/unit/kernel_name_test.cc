@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of kernels as frameworks have them, and what is left of each.
-#include "view/kernel_name.h"
+#include "view/fit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is published of devices, and which model a stage has.
-#include "view/stage_cost.h"
+#include "view/report_options.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 
 #include "event_feed.h"
 #include "report/figures/first_calls.h"
-#include "view/peak.h"
+#include "view/report_options.h"
 #include "view/view_stages.h"
 #include "view_figures.h"
 

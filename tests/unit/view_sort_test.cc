@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of rows by every key in every view, and how many are shown.
-#include "view/view_sort.h"
+#include "view/view.h"
 
 #include <climits>
 

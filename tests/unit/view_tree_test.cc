@@ -11,7 +11,7 @@
 #include "print/report_print.h"
 #include "report_text.h"
 #include "view/fit.h"
-#include "view/view_tree.h"
+#include "view/tree_rows.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "report/findings/findings.h"
-#include "view/peak.h"
+#include "view/report_options.h"
 
 // ppi_tool_thresholds_read reads "host-bound=30,uneven=5", in the units of
 // docs/findings.md; `text` may be NULL. Answers PPI_EXIT_DONE, or

@@ -19,8 +19,8 @@
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
 #include "view/grid.h"
-#include "view/view_sort.h"
-#include "view/view_tree.h"
+#include "view/tree_rows.h"
+#include "view/view.h"
 
 // ---- limits of served requests ----
 

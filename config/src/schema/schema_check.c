@@ -11,7 +11,7 @@
 #include "log/write/log_writer.h"
 #include "names/names.h"
 #include "schema/schema.h"
-#include "view/stage_cost.h"
+#include "view/report_options.h"
 
 static const ppi_key *key_of(const char *path) {
   for (size_t i = 0; i < ppi_num_keys; i++)

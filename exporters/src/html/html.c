@@ -19,7 +19,6 @@
 #include "html/part.h"
 #include "html/picture_pack.h"
 #include "view/answer_line.h"
-#include "view/view_trust.h"
 
 // A width that no text reaches: the browser wraps the lines.
 #define NO_WRAPPING 100000

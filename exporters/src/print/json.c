@@ -8,8 +8,8 @@
 #include "file/json_put.h"
 #include "print/printers.h"
 #include "report/report.h"
-#include "view/findings_text.h"
-#include "view/view_trust.h"
+#include "view/answer_line.h"
+#include "view/answer_text.h"
 
 static void put_at_max(ppi_page *page, const ppi_view *view, size_t row) {
   ppi_page names = {0};

@@ -12,11 +12,10 @@
 #include "print/printers.h"
 #include "report/figures/sum.h"
 #include "view/answer_line.h"
+#include "view/fit.h"
 #include "view/grid.h"
-#include "view/view_sort.h"
-#include "view/view_tree.h"
-#include "view/view_trust.h"
-#include "view/wrapped.h"
+#include "view/tree_rows.h"
+#include "view/view.h"
 
 #define DECLARE(name) extern const ppi_view_kind ppi_view_##name;
 PPI_VIEWS(DECLARE)

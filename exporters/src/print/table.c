@@ -7,8 +7,8 @@
 
 #include "base/base.h"
 #include "print/printers.h"
+#include "view/fit.h"
 #include "view/grid.h"
-#include "view/wrapped.h"
 
 enum { MAX_COLUMNS = 64, MORE_WIDTH = 10, FLOOR_OF_TEXTS = 24 };
 

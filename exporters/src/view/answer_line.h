@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ran, in one line: the number of requests or steps, their rate, their
-// times.
+// The line above all views: what ran. The lines below them: the accounting
+// identity of devices, and the trust in the figures.
 #pragma once
 
 #include "file/text.h"
 #include "report/figures/ranks.h"
 #include "report/report.h"
+#include "view/report_options.h"
 
 PPROF_BEGIN_C_
 
@@ -16,5 +17,16 @@ const char *ppi_answer_unit(ppi_base_kind base);
 // the age of the run at real time `now_ns`; 0: no age.
 void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
                          ppi_base_kind base, const uint64_t *now_ns);
+
+void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
+                   ppi_time_unit unit);
+// ppi_trust_put_line writes a line in a newcomer's words, which names only
+// problems.
+void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
+                        ppi_time_unit unit);
+void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures);
+void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
+                      ppi_time_unit unit);
+void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures);
 
 PPROF_END_C_

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts in columns of a given width.
+// Texts in columns of a given width, sentences in lines, and short names of
+// kernels.
 #pragma once
 
 #include "file/text.h"
@@ -29,5 +30,18 @@ size_t ppi_fit_widen(size_t usual, size_t wanted, size_t *room);
 size_t ppi_fit_shrink(size_t usual, size_t least, size_t *lack);
 // ppi_page_right writes `text` after blanks, or whole where it is wider.
 void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width);
+
+// ppi_page_wrapped writes `text`, visible, and a line's end. It breaks lines at
+// blanks; all but the first, which is in column `indent` by now, begin there. A
+// word that has no room in a line is broken, too.
+void ppi_page_wrapped(ppi_page *page, const char *text, size_t indent);
+// ppi_page_wrapped_lines does so with each line of `text` that is too long,
+// together with the next lines of its sentence.
+void ppi_page_wrapped_lines(ppi_page *page, const ppi_page *text);
+
+// ppi_kernel_name_short appends a short name that identifies the kernel:
+// without result type, namespaces and parameters. In <> it has the innermost of
+// the template's first arguments that is a name itself.
+void ppi_kernel_name_short(ppi_page *page, const char *name);
 
 PPROF_END_C_

@@ -9,8 +9,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "view/fit.h"
-#include "view/kernel_name.h"
-#include "view/wrapped.h"
 
 enum { GAP = 2, LEAST_NAME = 8 };
 

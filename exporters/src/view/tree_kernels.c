@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"
-#include "view/kernel_name.h"
+#include "view/fit.h"
 #include "view/tree_rows.h"
 
 // The usual number of names below a stage.

@@ -69,4 +69,9 @@ pprof_status ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
 void ppi_tree_put_text(ppi_page *page, const ppi_view *view,
                        const ppi_report_options *options);
 
+// ppi_tree_columns lists the columns of its text: "calls|total|...".
+const char *ppi_tree_columns(void);
+// ppi_tree_wants_use: one of the columns shows the work of devices.
+bool ppi_tree_wants_use(const char *names);
+
 PPROF_END_C_

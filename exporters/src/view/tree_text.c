@@ -4,10 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "view/fit.h"
 #include "view/grid.h"
 #include "view/tree_rows.h"
-#include "view/view_tree.h"
-#include "view/wrapped.h"
 
 // The columns in the order of display. On a narrow page the greatest rank is
 // left out first: ranks[1] with kernels, else ranks[0]. NEVER: shown only if it

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/rank.h"
 #include "view/fit.h"
+#include "view/grid.h"
 
 static int64_t to_signed(uint64_t value) {
   return value > INT64_MAX ? INT64_MAX : (int64_t)value;
@@ -328,4 +329,178 @@ void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
     default:
       ppi_page_cell(page, cell, put_text, "-");
   }
+}
+
+// ---- keys of order ----
+
+typedef struct key_name {
+  ppi_report_style style;
+  ppi_sort_key key;
+  const char *name, *other;  // `other`: the framework's name; or NULL
+} key_name;
+
+// Each style's keys: each(key, name, other).
+// clang-format off
+#define PADDLE_KEYS(each) \
+  each(HOST_TOTAL, "cpu-total", "CPUTotal") \
+  each(HOST_MEAN, "cpu-avg", "CPUAvg") \
+  each(HOST_MAX, "cpu-max", "CPUMax") \
+  each(HOST_MIN, "cpu-min", "CPUMin") \
+  each(DEVICE_TOTAL, "gpu-total", "GPUTotal") \
+  each(DEVICE_MEAN, "gpu-avg", "GPUAvg") \
+  each(DEVICE_MAX, "gpu-max", "GPUMax") \
+  each(DEVICE_MIN, "gpu-min", "GPUMin") \
+  each(SELF, "self", NULL) \
+  each(P50, "p50", NULL) \
+  each(P90, "p90", NULL) \
+  each(P99, "p99", NULL) \
+  each(STD, "std", NULL) \
+  each(CALLS, "calls", NULL)
+#define TORCH_KEYS(each) \
+  each(HOST_MEAN, "cpu_time", NULL) \
+  each(DEVICE_MEAN, "cuda_time", "device_time") \
+  each(HOST_TOTAL, "cpu_time_total", NULL) \
+  each(DEVICE_TOTAL, "cuda_time_total", "device_time_total") \
+  each(SELF, "self_cpu_time_total", NULL) \
+  each(SELF_DEVICE, "self_cuda_time_total", "self_device_time_total") \
+  each(MEMORY, "cpu_memory_usage", NULL) \
+  each(OWN_MEMORY, "self_cpu_memory_usage", NULL) \
+  each(DEVICE_MEMORY, "cuda_memory_usage", "device_memory_usage") \
+  each(OWN_DEVICE_MEMORY, "self_cuda_memory_usage", "self_device_memory_usage") \
+  each(CALLS, "count", NULL)
+#define NSYS_KEYS(each) \
+  each(HOST_TOTAL, "total", NULL) \
+  each(HOST_MEAN, "avg", NULL) \
+  each(P50, "med", NULL) \
+  each(HOST_MIN, "min", NULL) \
+  each(HOST_MAX, "max", NULL) \
+  each(STD, "std", NULL) \
+  each(CALLS, "instances", NULL)
+#define TREE_KEYS(each) \
+  each(HOST_TOTAL, "total", NULL) \
+  each(WALL, "wall", NULL) \
+  each(SELF, "self", NULL) \
+  each(HOST_MEAN, "avg", NULL) \
+  each(STD, "std", NULL) \
+  each(P50, "p50", NULL) \
+  each(P99, "p99", NULL) \
+  each(HOST_MAX, "max", NULL) \
+  each(DEVICE_TOTAL, "device", NULL) \
+  each(CALLS, "calls", NULL)
+#define TREE(key, name, other) {PPI_STYLE_TREE, PPI_SORT_##key, name, other},
+#define PADDLE(key, name, other) {PPI_STYLE_PADDLE, PPI_SORT_##key, name, other},
+#define TORCH(key, name, other) {PPI_STYLE_TORCH, PPI_SORT_##key, name, other},
+#define NSYS(key, name, other) {PPI_STYLE_NSYS, PPI_SORT_##key, name, other},
+#define LISTED(key, name, other) "|" name
+// clang-format on
+
+static const key_name key_names[] = {PADDLE_KEYS(PADDLE) TORCH_KEYS(TORCH)
+                                         NSYS_KEYS(NSYS) TREE_KEYS(TREE)};
+
+static ppi_sort_key find(ppi_report_style style, const char *name) {
+  for (size_t i = 0; i < sizeof key_names / sizeof *key_names; i++) {
+    const key_name *at = &key_names[i];
+    if (at->style == style && (strcmp(at->name, name) == 0 ||
+                               (at->other && strcmp(at->other, name) == 0)))
+      return at->key;
+  }
+  return PPI_SORT_NONE;
+}
+
+bool ppi_sort_is_known(ppi_report_style style, const char *key) {
+  return find(style, key) != PPI_SORT_NONE;
+}
+
+const char *ppi_sort_keys(ppi_report_style style) {
+  static const char *const lists[] = {[PPI_STYLE_PADDLE] = PADDLE_KEYS(LISTED),
+                                      [PPI_STYLE_TORCH] = TORCH_KEYS(LISTED),
+                                      [PPI_STYLE_NSYS] = NSYS_KEYS(LISTED),
+                                      [PPI_STYLE_ANSWER] = "|none",
+                                      [PPI_STYLE_TREE] = TREE_KEYS(LISTED)};
+  return lists[style] + 1;
+}
+
+ppi_sort_key ppi_sort_key_of(const ppi_report_options *options) {
+  return options->sort ? find(options->style, options->sort) : PPI_SORT_NONE;
+}
+
+int ppi_cell_compare(ppi_sort_key key, const ppi_cell *left,
+                     const ppi_cell *right) {
+  bool is_none[] = {left->kind == PPI_CELL_NONE, right->kind == PPI_CELL_NONE};
+  if (is_none[0] || is_none[1]) return is_none[0] - is_none[1];
+  __int128 a = (__int128)left->value * (__int128)right->divisor;
+  __int128 b = (__int128)right->value * (__int128)left->divisor;
+  bool is_minimum = key == PPI_SORT_HOST_MIN || key == PPI_SORT_DEVICE_MIN;
+  int order = a < b ? 1 : a > b ? -1 : 0;
+  return is_minimum ? -order : order;
+}
+
+// ---- tables of the styles ----
+
+static void put_cell(ppi_page *page, const ppi_aligned *table, size_t row,
+                     size_t column, bool is_whole) {
+  const ppi_view *view = table->view;
+  const ppi_aligned_column *shown = &table->columns[column];
+  const ppi_cell *cell =
+      &view->cells[row * view->kind->num_columns + shown->cell];
+  if (shown->cell == 0 && view->rows[row].label && is_whole)
+    ppi_page_visible(page, view->rows[row].label);
+  else
+    shown->put(page, cell, table);
+}
+
+static bool is_shown(const ppi_aligned *table,
+                     const ppi_aligned_column *column) {
+  const char *asked = table->options->columns;
+  return !asked || column->put == ppi_aligned_put_name ||
+         ppi_names_have(asked, table->view->kind->columns[column->cell].name);
+}
+
+void ppi_aligned_put(ppi_page *page, const ppi_aligned *table) {
+  ppi_grid_column columns[PPI_ALIGNED_MOST];
+  ppi_grid grid = {.columns = columns, .indent = table->indent};
+  bool is_whole = table->options->is_wide;
+  size_t from_of[PPI_ALIGNED_MOST];
+  for (size_t i = 0; i < table->num_columns; i++) {
+    const ppi_aligned_column *from = &table->columns[i];
+    if (!is_shown(table, from)) continue;
+    from_of[grid.num_columns] = i;
+    columns[grid.num_columns++] = (ppi_grid_column){
+        .heading = from->heading,
+        .name = table->view->kind->columns[from->cell].name,
+        .least =
+            is_whole || from->put != ppi_aligned_put_name ? from->width : 0,
+        .floor = from->put == ppi_aligned_put_name ? PPI_FLOOR_OF_NAMES : 0,
+        .rank = from->put == ppi_aligned_put_name
+                    ? 0
+                    : ppi_view_rank(table->view->kind, from->cell),
+        .is_left = from->is_left};
+  }
+  for (size_t row = 0; row < table->view->num_rows; row++)
+    for (size_t i = 0; i < grid.num_columns; i++) {
+      put_cell(&grid.text, table, row, from_of[i], is_whole);
+      ppi_grid_end_cell(&grid);
+    }
+  ppi_grid_fit(&grid, is_whole ? SIZE_MAX : ppi_page_columns(page));
+  ppi_grid_put_prefix(page, &grid);
+  if (table->is_framed) ppi_grid_put_rule(page, &grid);
+  ppi_grid_put_headings(page, &grid);
+  ppi_grid_put_rule(page, &grid);
+  for (size_t row = 0; row < table->view->num_rows; row++)
+    ppi_grid_put_row(page, &grid, row);
+  if (table->is_framed) ppi_grid_put_rule(page, &grid);
+  ppi_grid_put_left_out(page, &grid);
+  ppi_grid_clear(&grid);
+}
+
+void ppi_aligned_put_name(ppi_page *page, const ppi_cell *cell,
+                          const ppi_aligned *table) {
+  (void)table;
+  ppi_page_visible(page, cell->text);
+}
+
+void ppi_aligned_put_count(ppi_page *page, const ppi_cell *cell,
+                           const ppi_aligned *table) {
+  (void)table;
+  ppi_page_cell(page, cell, ppi_page_visible, "-");
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A view is a table of typed cells made from a report's figures. Each lives in
-// one file that ends in its ppi_view_kind; the writers know no view by name.
+// A view is a table of typed cells made from a report's figures. Its rows and
+// columns are in one file and end in its ppi_view_kind; the writers know no
+// view by name.
 #pragma once
 
 #include "file/text.h"
 #include "report/report.h"
 #include "view/report_options.h"
-#include "view/time_unit.h"
 
 PPROF_BEGIN_C_
 
@@ -216,5 +216,67 @@ void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
 bool ppi_view_add_up(ppi_view *view, size_t first, size_t column);
 // ppi_page_integer rounds a count or a mean time as the cell says.
 void ppi_page_integer(ppi_page *page, const ppi_cell *cell);
+
+typedef enum ppi_sort_key {
+  PPI_SORT_NONE = 0,
+  PPI_SORT_HOST_TOTAL,
+  PPI_SORT_HOST_MEAN,
+  PPI_SORT_HOST_MAX,
+  PPI_SORT_HOST_MIN,
+  PPI_SORT_DEVICE_TOTAL,
+  PPI_SORT_DEVICE_MEAN,
+  PPI_SORT_DEVICE_MAX,
+  PPI_SORT_DEVICE_MIN,
+  PPI_SORT_SELF,
+  PPI_SORT_P50,
+  PPI_SORT_P90,
+  PPI_SORT_P99,
+  PPI_SORT_STD,
+  PPI_SORT_CALLS,
+  PPI_SORT_SELF_DEVICE,
+  PPI_SORT_WALL,
+  PPI_SORT_MEMORY,
+  PPI_SORT_OWN_MEMORY,
+  PPI_SORT_DEVICE_MEMORY,
+  PPI_SORT_OWN_DEVICE_MEMORY
+} ppi_sort_key;
+
+// ppi_sort_is_known: `style` has the sort key. ppi_sort_keys lists its keys for
+// messages, "cpu-total|cpu-avg|...".
+bool ppi_sort_is_known(ppi_report_style style, const char *key);
+const char *ppi_sort_keys(ppi_report_style style);
+
+// ppi_sort_key_of is the caller's key, PPI_SORT_NONE without one.
+ppi_sort_key ppi_sort_key_of(const ppi_report_options *options);
+// ppi_cell_compare puts the greater value first, or the lesser one for a key
+// that is a minimum. A cell that is none comes last.
+int ppi_cell_compare(ppi_sort_key key, const ppi_cell *left,
+                     const ppi_cell *right);
+
+typedef struct ppi_aligned ppi_aligned;
+typedef struct ppi_aligned_column {
+  const char *heading;
+  size_t cell, width;  // the least width
+  bool is_left;
+  void (*put)(ppi_page *page, const ppi_cell *cell, const ppi_aligned *table);
+} ppi_aligned_column;
+
+struct ppi_aligned {
+  const ppi_view *view;
+  const ppi_report_options *options;
+  const ppi_aligned_column *columns;
+  size_t num_columns, indent;
+  bool is_framed;  // rules above the headings and below the rows
+  double scale;    // for `put`
+};
+
+#define PPI_ALIGNED_MOST 16  // columns
+void ppi_aligned_put(ppi_page *page, const ppi_aligned *table);
+
+// ppi_aligned_put_name, ppi_aligned_put_count: the `put` of most columns.
+void ppi_aligned_put_name(ppi_page *page, const ppi_cell *cell,
+                          const ppi_aligned *table);
+void ppi_aligned_put_count(ppi_page *page, const ppi_cell *cell,
+                           const ppi_aligned *table);
 
 PPROF_END_C_

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/kernel_name.h"
+#include "view/fit.h"
 #include "view/view_named.h"
 
 // clang-format off

@@ -155,7 +155,7 @@ ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named) {
 }
 
 static int compare(ppi_sort_key key, const ppi_named *a, const ppi_named *b) {
-  int order = ppi_sort_compare(key, &a->key, &b->key);
+  int order = ppi_cell_compare(key, &a->key, &b->key);
   if (order == 0) order = strcmp(a->name, b->name);
   return order ? order : strcmp(a->category_name, b->category_name);
 }

@@ -4,7 +4,7 @@
 // and the styles: collecting, sorting, cutting.
 #pragma once
 
-#include "view/view_sort.h"
+#include "view/view.h"
 
 PPROF_BEGIN_C_
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/view_aligned.h"
+#include "view/view.h"
 #include "view/view_named.h"
 
 enum {

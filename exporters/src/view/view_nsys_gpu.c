@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"
-#include "view/view_aligned.h"
+#include "view/view.h"
 
 // The row of a path or name; rows with equal texts are merged.
 typedef struct gpu_row {

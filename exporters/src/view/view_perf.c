@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "view/fit.h"
 #include "view/view.h"
-#include "view/wrapped.h"
 
 enum { NAME, UNIT, CALLS, MEAN, MAX, MIN, NUM_COLUMNS };
 enum { LINE_WIDTH = 100, CELL_WIDTH = 15 };

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "view/stage_cost.h"
+#include "view/report_options.h"
 #include "view/view_stages.h"
 
 // clang-format off

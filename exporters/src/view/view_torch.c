@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "names/names.h"
-#include "view/view_aligned.h"
+#include "view/view.h"
 #include "view/view_named.h"
 
 enum {

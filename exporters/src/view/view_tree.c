@@ -2,7 +2,6 @@
 //
 // Builds the tree of ranges: a stage that is called from two places stands
 // under both. Flat, it has the same columns by name.
-#include "view/view_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +13,8 @@
 #include "report/figures/path_rows.h"
 #include "view/fit.h"
 #include "view/tree_rows.h"
-#include "view/view_sort.h"
+#include "view/view.h"
 #include "view/view_stages.h"
-#include "view/wrapped.h"
 
 static const ppi_column columns[] = {PPI_TREE_COLUMNS(PPI_COLUMN_ROW)};
 static const size_t brief[] = {
@@ -107,7 +105,7 @@ static int compare_nodes(const void *left, const void *right) {
     a = a->up;
     b = b->up;
   }
-  int order = ppi_sort_compare(PPI_SORT_NONE, &a->key, &b->key);
+  int order = ppi_cell_compare(PPI_SORT_NONE, &a->key, &b->key);
   return order ? order : (a->path > b->path) - (a->path < b->path);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/time_unit.h"
+#include "view/report_options.h"
 
 enum { MOST_LINES = 6 };
 
