@@ -23,6 +23,7 @@
 #include "report/run/checkpoint.h"
 #include "report/run/events.h"
 #include "report/run/finish.h"
+#include "report/run/handover.h"
 
 // ---- iterations that were found, not marked: names ----
 
@@ -263,6 +264,7 @@ static pprof_status find_beside(const pprof_report *report, ppi_figures *out) {
 
 static void drop_run(pprof_report *report) {
   if (!report->run) return;
+  ppi_handover_end(report->run);
   ppi_run_clear(report->run);
   ppi_limit_calls_clear(&report->calls);
   ppi_machine_run_clear(&report->machine);
@@ -296,6 +298,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   report->run->accounts.warmup = report->details.warmup;
   report->run->accounts.one_way = report->details.one_way;
   report->run->serving.keeps = report->details.joins;
+  report->run->accounts.line.jobs = report->details.jobs;
   ppi_limit_calls_begin(&report->calls);
   report->machine.wanted = PPI_CATEGORY_MACHINE;
   report->loops.wanted = PPI_CATEGORY_LOOP;

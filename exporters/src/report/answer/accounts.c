@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/answer/copied_walk.h"
 #include "report/answer/walk_back.h"
 #include "report/figures/first_calls.h"
 
@@ -39,11 +40,13 @@ static ppi_step_account *insert_step(ppi_accounts *accounts,
   if (!PPI_ROOM(accounts->steps, accounts->steps_capacity,
                 accounts->num_steps + 1))
     return NULL;
+  ppi_account *account = ppi_alloc(sizeof *account);
+  if (!account) return NULL;
   ppi_step_account *grown = accounts->steps;
   memmove(grown + at + 1, grown + at,
           (accounts->num_steps++ - at) * sizeof *grown);
   grown[at] = *step;
-  grown[at].account = (ppi_account){0};
+  grown[at].account = account;
   // Part of the step's time was settled before, without the step.
   grown[at].is_cut |= step->start_ns < accounts->settled_ns;
   return &grown[at];
@@ -71,7 +74,14 @@ static pprof_status fold_step(ppi_accounts *accounts, ppi_step_account *step,
   uint64_t length_ns = step->end_ns - step->start_ns;
   if (!into->num_units) accounts->first_ns = step->start_ns;
   accounts->last_ns = PPI_MAX(accounts->last_ns, step->end_ns);
-  return ppi_account_fold(&step->account, length_ns, names, into);
+  return ppi_account_fold(step->account, length_ns, names, into);
+}
+
+static void drop_account(ppi_step_account *step) {
+  if (!step->account) return;
+  ppi_account_clear(step->account);
+  ppi_free(step->account);
+  step->account = NULL;
 }
 
 // Moves the step's account.
@@ -81,7 +91,7 @@ static pprof_status keep_first_calls(ppi_accounts *accounts,
                 accounts->num_first_calls + 1))
     return PPROF_STATUS_NO_MEMORY;
   accounts->first_calls[accounts->num_first_calls++] = *step;
-  step->account = (ppi_account){0};
+  step->account = NULL;
   return PPROF_STATUS_OK;
 }
 
@@ -104,46 +114,60 @@ static pprof_status fold_first_calls(ppi_accounts *accounts,
       accounts->by_step.cold_ns += step->end_ns - step->start_ns;
     else if (status == PPROF_STATUS_OK)
       status = fold_step(accounts, step, names);
-    ppi_account_clear(&step->account);
+    drop_account(step);
   }
   accounts->num_first_calls = 0;
   return status;
 }
 
-// Folds steps by begin: the result does not depend on horizons.
-static pprof_status fold_steps(ppi_accounts *accounts,
-                               const ppi_accounts_horizon *horizon,
-                               uint64_t to_ns) {
+static pprof_status fold_ended(ppi_accounts *accounts, ppi_step_account *step,
+                               const ppi_account_names *names) {
+  ppi_answer *into = &accounts->by_step;
+  size_t most = ppi_first_calls_most(accounts->warmup);
   pprof_status status = PPROF_STATUS_OK;
-  size_t num = 0;
-  bool is_last = to_ns == UINT64_MAX;
-  for (; num < accounts->num_steps && status == PPROF_STATUS_OK; num++) {
-    ppi_step_account *step = &accounts->steps[num];
-    bool has_ended = step->end_ns != UINT64_MAX;
-    if (!is_last && (!has_ended || step->end_ns > to_ns)) break;
-    ppi_answer *into = &accounts->by_step;
-    if (has_ended && step->is_cut) {
-      into->num_cut++;
-    } else if (has_ended) {
-      size_t most = ppi_first_calls_most(accounts->warmup);
-      bool any_before =
-          accounts->num_first_calls || into->num_cold || into->num_units;
-      if (!any_before) into->before_ns = step->start_ns;
-      if (into->num_units + into->num_cold == 0 &&
-          accounts->num_first_calls < most)
-        status = keep_first_calls(accounts, step);
-      else
-        status = fold_step(accounts, step, horizon->names);
-      if (accounts->num_first_calls == most && status == PPROF_STATUS_OK)
-        status = fold_first_calls(accounts, horizon->names);
-    }
-    ppi_account_clear(&step->account);
+  if (step->is_cut) {
+    into->num_cut++;
+    return status;
   }
+  bool any_before =
+      accounts->num_first_calls || into->num_cold || into->num_units;
+  if (!any_before) into->before_ns = step->start_ns;
+  if (into->num_units + into->num_cold == 0 && accounts->num_first_calls < most)
+    status = keep_first_calls(accounts, step);
+  else
+    status = fold_step(accounts, step, names);
+  if (accounts->num_first_calls == most && status == PPROF_STATUS_OK)
+    status = fold_first_calls(accounts, names);
+  return status;
+}
+
+// Folds steps by begin: the result does not depend on horizons.
+static pprof_status fold_steps(ppi_accounts *accounts, ppi_step_account *steps,
+                               size_t num, const ppi_account_names *names) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num; i++) {
+    if (steps[i].end_ns != UINT64_MAX && status == PPROF_STATUS_OK)
+      status = fold_ended(accounts, &steps[i], names);
+    drop_account(&steps[i]);
+  }
+  return status;
+}
+
+static size_t num_ended(const ppi_accounts *accounts, uint64_t to_ns) {
+  size_t num = 0;
+  if (to_ns == UINT64_MAX) return accounts->num_steps;
+  while (num < accounts->num_steps &&
+         accounts->steps[num].end_ns != UINT64_MAX &&
+         accounts->steps[num].end_ns <= to_ns)
+    num++;
+  return num;
+}
+
+static void forget_steps(ppi_accounts *accounts, size_t num) {
   accounts->num_steps -= num;
   if (num)
     memmove(accounts->steps, accounts->steps + num,
             accounts->num_steps * sizeof *accounts->steps);
-  return status;
 }
 
 // ---- what a horizon settles ----
@@ -156,7 +180,7 @@ typedef struct telling {
 static pprof_status take_moment(void *context, const ppi_moment *moment) {
   const telling *to = context;
   ppi_account *account = moment->unit < to->num_steps
-                             ? &to->accounts->steps[moment->unit].account
+                             ? to->accounts->steps[moment->unit].account
                              : &to->accounts->run;
   return ppi_account_add(account, moment);
 }
@@ -260,7 +284,7 @@ static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
   if (status == PPROF_STATUS_OK) status = ppi_walk_back_run(&walk, out_whole);
   for (size_t i = 0; i < at->num_units; i++) {
     ppi_account *into =
-        i < at->num_steps ? &accounts->steps[i].account : &accounts->run;
+        i < at->num_steps ? accounts->steps[i].account : &accounts->run;
     if (*out_whole && status == PPROF_STATUS_OK)
       status = ppi_account_move(into, &walk.accounts[i]);
     ppi_account_clear(&walk.accounts[i]);
@@ -270,27 +294,113 @@ static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
   return status;
 }
 
-static pprof_status walk(ppi_accounts *accounts,
-                         const ppi_accounts_horizon *horizon, uint64_t to_ns) {
-  stretch at = {.horizon = horizon,
-                .num_steps = accounts->num_steps,
-                .num_units = accounts->num_steps + horizon->num_windows,
-                .to_ns = to_ns};
-  at.units = ppi_alloc((at.num_units + 1) * sizeof *at.units);
-  if (!at.units) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < at.num_steps; i++)
-    at.units[i] = (ppi_moment_unit){accounts->steps[i].start_ns,
-                                    accounts->steps[i].end_ns, true};
+static bool list_units(const ppi_accounts *accounts, stretch *at) {
+  const ppi_accounts_horizon *horizon = at->horizon;
+  at->num_steps = accounts->num_steps;
+  at->num_units = accounts->num_steps + horizon->num_windows;
+  at->units = ppi_alloc((at->num_units + 1) * sizeof *at->units);
+  if (!at->units) return false;
+  for (size_t i = 0; i < at->num_steps; i++)
+    at->units[i] = (ppi_moment_unit){accounts->steps[i].start_ns,
+                                     accounts->steps[i].end_ns, true};
   for (size_t i = 0; i < horizon->num_windows; i++)
-    at.units[at.num_steps + i] = (ppi_moment_unit){
+    at->units[at->num_steps + i] = (ppi_moment_unit){
         horizon->windows[i].start_ns, horizon->windows[i].end_ns, false};
+  return true;
+}
+
+static pprof_status walk(ppi_accounts *accounts, stretch *at) {
   bool is_reported = false;
   pprof_status status = PPROF_STATUS_OK;
-  if (is_plain(accounts, &at)) status = walk_back(accounts, &at, &is_reported);
+  if (is_plain(accounts, at)) status = walk_back(accounts, at, &is_reported);
   if (status == PPROF_STATUS_OK && !is_reported)
-    status = walk_all(accounts, &at);
-  ppi_free(at.units);
+    status = walk_all(accounts, at);
+  ppi_free(at->units);
+  size_t num = num_ended(accounts, at->to_ns);
+  if (status == PPROF_STATUS_OK)
+    status = fold_steps(accounts, accounts->steps, num, at->horizon->names);
+  if (status == PPROF_STATUS_OK) forget_steps(accounts, num);
   return status;
+}
+
+// ---- walks of jobs ----
+
+typedef struct handed {
+  ppi_job job;
+  ppi_accounts *accounts;
+  ppi_copied_walk walk;
+  ppi_account **into;       // by unit
+  ppi_step_account *ended;  // out of the accounts' steps
+  size_t num_ended;
+  ppi_account_names names;
+  pprof_status status;
+} handed;
+
+static void run_handed(ppi_job *job, unsigned worker) {
+  handed *self = (handed *)job;
+  (void)worker;
+  self->status = ppi_walk_copied(&self->walk);
+}
+
+static void free_handed(handed *self) {
+  for (size_t i = 0; i < self->num_ended; i++) drop_account(&self->ended[i]);
+  ppi_copied_walk_clear(&self->walk);
+  ppi_free(self->into);
+  ppi_free(self->ended);
+  ppi_free(self);
+}
+
+static pprof_status retire(ppi_job *job) {
+  handed *self = (handed *)job;
+  pprof_status status = self->status;
+  for (size_t i = 0; i < self->walk.num_units && status == PPROF_STATUS_OK; i++)
+    status = ppi_account_move(self->into[i], &self->walk.sums[i]);
+  if (status == PPROF_STATUS_OK)
+    status =
+        fold_steps(self->accounts, self->ended, self->num_ended, &self->names);
+  free_handed(self);
+  return status;
+}
+
+bool ppi_accounts_hands_over(const ppi_accounts *accounts,
+                             const ppi_accounts_horizon *horizon,
+                             bool is_much) {
+  const stretch at = {.horizon = horizon};
+  return accounts->line.jobs && (is_much || accounts->line.first) &&
+         !accounts->num_items && is_plain(accounts, &at);
+}
+
+static pprof_status hand_over(ppi_accounts *accounts, const stretch *at) {
+  handed *self = ppi_alloc(sizeof *self);
+  if (!self) {
+    ppi_free(at->units);
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  const ppi_walk_back from = {.lanes = &accounts->lanes,
+                              .open = at->horizon->open,
+                              .num_open = at->horizon->num_open,
+                              .num_units = at->num_units,
+                              .from_ns = accounts->settled_ns,
+                              .to_ns = at->to_ns};
+  size_t num = num_ended(accounts, at->to_ns);
+  *self = (handed){.job = {.run = run_handed, .retire = retire},
+                   .accounts = accounts,
+                   .into = ppi_alloc((at->num_units + 1) * sizeof *self->into),
+                   .ended = ppi_alloc((num + 1) * sizeof *self->ended),
+                   .names = *at->horizon->names};
+  pprof_status status = ppi_walk_copy(&self->walk, &from, at->units);
+  if (status != PPROF_STATUS_OK || !self->into || !self->ended) {
+    free_handed(self);
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  for (size_t i = 0; i < at->num_units; i++)
+    self->into[i] =
+        i < at->num_steps ? accounts->steps[i].account : &accounts->run;
+  if (num) memcpy(self->ended, accounts->steps, num * sizeof *self->ended);
+  self->num_ended = num;
+  forget_steps(accounts, num);
+  self->job.size = self->walk.num_words * sizeof *self->walk.words;
+  return ppi_line_put(&accounts->line, &self->job);
 }
 
 pprof_status ppi_accounts_settle(ppi_accounts *accounts,
@@ -309,8 +419,10 @@ pprof_status ppi_accounts_settle(ppi_accounts *accounts,
   for (size_t i = 0; i < horizon->num_open_steps && status == PPROF_STATUS_OK;
        i++)
     status = ppi_accounts_step(accounts, &horizon->open_steps[i]);
-  if (status == PPROF_STATUS_OK) status = walk(accounts, horizon, to_ns);
-  if (status == PPROF_STATUS_OK) status = fold_steps(accounts, horizon, to_ns);
+  stretch at = {.horizon = horizon, .to_ns = to_ns};
+  if (status != PPROF_STATUS_OK) return status;
+  if (!list_units(accounts, &at)) return PPROF_STATUS_NO_MEMORY;
+  status = horizon->hands_over ? hand_over(accounts, &at) : walk(accounts, &at);
   accounts->settled_ns = to_ns;
   return status;
 }
@@ -333,7 +445,9 @@ static uint64_t time_of(const ppi_accounts_horizon *end, uint64_t before_ns) {
 pprof_status ppi_accounts_fill(ppi_accounts *accounts,
                                const ppi_accounts_horizon *end,
                                ppi_answer answers[PPI_NUM_BASES]) {
-  pprof_status status = fold_first_calls(accounts, end->names);
+  pprof_status status = ppi_line_end(&accounts->line);
+  if (status == PPROF_STATUS_OK)
+    status = fold_first_calls(accounts, end->names);
   ppi_answer *steps = &accounts->by_step;
   if (status != PPROF_STATUS_OK) return status;
   if (steps->num_units + steps->num_cold) {
@@ -361,10 +475,11 @@ pprof_status ppi_accounts_fill(ppi_accounts *accounts,
 }
 
 void ppi_accounts_clear(ppi_accounts *accounts) {
+  ppi_line_end(&accounts->line);
   for (size_t i = 0; i < accounts->num_steps; i++)
-    ppi_account_clear(&accounts->steps[i].account);
+    drop_account(&accounts->steps[i]);
   for (size_t i = 0; i < accounts->num_first_calls; i++)
-    ppi_account_clear(&accounts->first_calls[i].account);
+    drop_account(&accounts->first_calls[i]);
   ppi_account_clear(&accounts->run);
   ppi_answer_clear(&accounts->by_step);
   ppi_moment_room_clear(&accounts->room);
@@ -374,5 +489,6 @@ void ppi_accounts_clear(ppi_accounts *accounts) {
   ppi_free(accounts->first_calls);
   *accounts = (ppi_accounts){.lanes = {.pool = accounts->lanes.pool},
                              .warmup = accounts->warmup,
-                             .one_way = accounts->one_way};
+                             .one_way = accounts->one_way,
+                             .line = {.jobs = accounts->line.jobs}};
 }

@@ -4,6 +4,7 @@
 // horizon has passed are accounted for and forgotten.
 #pragma once
 
+#include "base/jobs.h"
 #include "report/answer/account.h"
 #include "report/answer/lanes.h"
 
@@ -13,7 +14,7 @@ typedef struct ppi_step_account {
   uint64_t start_ns, end_ns;  // UINT64_MAX: still open
   uint32_t lane, site;
   bool is_cut;
-  ppi_account account;
+  ppi_account *account;  // jobs add to it when they are retired
 } ppi_step_account;
 
 // All zero is the empty one.
@@ -32,6 +33,7 @@ typedef struct ppi_accounts {
   uint64_t begin_ns, end_ns;
   bool any;
   ppi_moment_room room;
+  ppi_job_line line;  // walks; without jobs none
   uint64_t settled_ns, wanted_ns;
   long warmup;   // as in ppi_report_details
   bool one_way;  // tests: ppi_moments_walk alone
@@ -48,6 +50,7 @@ typedef struct ppi_accounts_horizon {
   const ppi_stretch *windows;  // may come a little after their edges
   size_t num_windows;
   const ppi_account_names *names;
+  bool hands_over;  // as ppi_accounts_hands_over answered
 } ppi_accounts_horizon;
 
 static inline void ppi_accounts_reach(ppi_accounts *accounts, uint64_t start_ns,
@@ -63,6 +66,10 @@ static inline void ppi_accounts_reach(ppi_accounts *accounts, uint64_t start_ns,
 pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item);
 pprof_status ppi_accounts_step(ppi_accounts *accounts,
                                const ppi_step_account *step);
+// ppi_accounts_hands_over: ppi_accounts_settle only gives a job the horizon's
+// walk. Else call ppi_line_end before.
+bool ppi_accounts_hands_over(const ppi_accounts *accounts,
+                             const ppi_accounts_horizon *horizon, bool is_much);
 // ppi_accounts_settle settles one horizon behind, as windows may come late;
 // UINT64_MAX, the last one, settles all. The lanes show their ranges.
 pprof_status ppi_accounts_settle(ppi_accounts *accounts,

@@ -196,8 +196,14 @@ void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
     self->status = PPROF_STATUS_NO_MEMORY;
   if (self->status != PPROF_STATUS_OK) return;
   list_open(self, open, num_open);
+  ppi_accounts *accounts = &run->accounts;
+  bool is_long = is_much(run);
+  self->horizon.hands_over =
+      ppi_accounts_hands_over(accounts, &self->horizon, is_long);
+  if (!self->horizon.hands_over) self->status = ppi_line_end(&accounts->line);
+  if (self->status != PPROF_STATUS_OK) return;
   self->job.run = settle;
-  self->is_job = is_much(run);
+  self->is_job = is_long && !self->horizon.hands_over;
   if (self->is_job)
     ppi_jobs_put(run->details.jobs, &self->job, true);
   else

@@ -16,6 +16,7 @@ typedef struct stretch {
   ppi_job job;
   ppi_run *run;
   ppi_sweep_stretch of;
+  ppi_sweep_walk walk;
   ppi_run_lane *lanes;
   void **lane_items;  // of ppi_run_ids
   size_t num_lanes;
@@ -33,7 +34,7 @@ static void sweep(ppi_job *job, unsigned worker) {
   stretch *self = (stretch *)job;
   ppi_run *sums = &self->run->handover.sums[worker];
   sums->ids.lanes = (ppi_run_table){self->lane_items, self->num_lanes, 0};
-  self->status = ppi_sweep_walk(sums, &self->of);
+  self->status = self->walk(sums, &self->of);
   sums->ids.lanes = (ppi_run_table){0};
   self->num_paths = (uint32_t)sums->paths.num;
 }
@@ -239,7 +240,7 @@ static bool may_hand_over(const ppi_run *run) {
 }
 
 pprof_status ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
-                              bool *out_handed) {
+                              ppi_sweep_walk walk, bool *out_handed) {
   extent size = {0};
   *out_handed = false;
   if (!may_hand_over(run)) return PPROF_STATUS_OK;
@@ -250,6 +251,7 @@ pprof_status ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
   if (status != PPROF_STATUS_OK) return status;
   stretch *self = copy_stretch(run, of, &size);
   if (!self) return PPROF_STATUS_NO_MEMORY;
+  self->walk = walk;
   *out_handed = true;
   return ppi_line_put(&run->handover.line, &self->job);
 }

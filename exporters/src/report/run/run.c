@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
-#include "report/run/handover.h"
 
 static pprof_status define_named(char **name, const char *text) {
   return ppi_run_set_name(name, text) ? PPROF_STATUS_OK
@@ -22,6 +21,9 @@ static pprof_status define_site(ppi_run *run,
   ppi_run_site *site = ppi_run_item_at(&run->ids.sites, id, sizeof *site);
   if (!site) return PPROF_STATUS_NO_MEMORY;
   bool is_used = site->place;
+  // Retired jobs look names up.
+  if (is_used && ppi_line_end(&run->accounts.line) != PPROF_STATUS_OK)
+    return PPROF_STATUS_NO_MEMORY;
   site->category = definition->parent;
   site->fold = ppi_run_fold_of(definition);
   site->place = NULL;
@@ -139,7 +141,6 @@ pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
 }
 
 void ppi_run_clear(ppi_run *run) {
-  ppi_handover_end(run);
   ppi_accounts_clear(&run->accounts);
   ppi_run_clear_threads(&run->ids);
   ppi_run_clear_ids(&run->ids);

@@ -382,7 +382,9 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   return status == PPROF_STATUS_OK ? ppi_merge_start(&at->merge) : status;
 }
 
-pprof_status ppi_sweep_walk(ppi_run *run, const ppi_sweep_stretch *of) {
+// Adds up the lanes' ranges. Points and allocations, if there are any, are
+// prepared.
+static pprof_status walk_stretch(ppi_run *run, const ppi_sweep_stretch *of) {
   sweep at = {.run = run,
               .from_ns = of->from_ns,
               .horizon_ns = of->horizon_ns,
@@ -448,9 +450,9 @@ static pprof_status walk_or_hand_over(ppi_run *run,
     has_points |= ppi_run_any_thread(&run->ids, i)->scopes.num_settled > 0;
   bool is_handed = false;
   pprof_status status = PPROF_STATUS_OK;
-  if (!has_points) status = ppi_handover_put(run, of, &is_handed);
+  if (!has_points) status = ppi_handover_put(run, of, walk_stretch, &is_handed);
   if (status != PPROF_STATUS_OK || is_handed) return status;
-  return ppi_sweep_walk(run, of);
+  return walk_stretch(run, of);
 }
 
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,

@@ -8,21 +8,11 @@
 
 PPROF_BEGIN_C_
 
-// The ranges before a horizon, and where the last sweep ended.
-typedef struct ppi_sweep_stretch {
-  uint64_t from_ns, horizon_ns;
-  ppi_run_open *open;  // the walk changes their order
-  size_t num_open;
-} ppi_sweep_stretch;
-
 // ppi_run_sweep settles ranges before `horizon_ns`. All ranges that end by it
 // have come, and all device work submitted before it. Other ranges that begin
 // before it have come or are in `open`. The order of `open` changes.
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open);
-// ppi_sweep_walk is the part of a sweep that adds up the lanes' ranges. Points
-// and allocations, if there are any, are prepared.
-pprof_status ppi_sweep_walk(ppi_run *run, const ppi_sweep_stretch *of);
 // ppi_run_pass_swept comes after ppi_run_sweep, when nothing else reads the
 // lanes. It forgets settled ranges, or hands them over to the answer.
 pprof_status ppi_run_pass_swept(ppi_run *run);
