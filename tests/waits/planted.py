@@ -44,7 +44,7 @@ def gil(computes=True):
         for n in range(60):
             with pprof.range("infer"):
                 pprof.flow(n + 1)
-                ask(1)
+                ask(4)
         done.set()
         os.write(writes, b"12")
 
