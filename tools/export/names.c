@@ -10,15 +10,31 @@
 #include "file/utf8.h"
 #include "names/names.h"
 
+#define HIGH_BITS 0x8080808080808080u
+
+// The number of bytes from `at` on that are UTF-8.
+static size_t num_good(const unsigned char *at, const unsigned char *end) {
+  const unsigned char *from = at;
+  for (size_t len; at < end; at += len) {
+    uint64_t word = HIGH_BITS;
+    if (end - at >= (ptrdiff_t)sizeof word) memcpy(&word, at, sizeof word);
+    len = word & HIGH_BITS ? ppi_utf8_length(at, end) : sizeof word;
+    if (!len) break;
+  }
+  return (size_t)(at - from);
+}
+
 char *ppi_export_text(const char *text, size_t len) {
   const unsigned char *at = (const unsigned char *)text;
   const unsigned char *end = at + len;
-  char *out = ppi_alloc((size_t)(end - at) * 3 + 1), *to = out;
-  while (out && at < end) {
-    size_t good = ppi_utf8_length(at, end);
-    memcpy(to, good ? (const char *)at : "\xef\xbf\xbd", good ? good : 3);
-    to += good ? good : 3;
-    at += good ? good : 1;
+  size_t good = num_good(at, end);
+  char *out = ppi_alloc((good == len ? len : len * 3) + 1), *to = out;
+  for (; out && at < end; good = num_good(at, end)) {
+    to = mempcpy(to, at, good);
+    at += good;
+    if (at == end) break;
+    to = mempcpy(to, "\xef\xbf\xbd", 3);
+    at++;
   }
   return out;
 }
