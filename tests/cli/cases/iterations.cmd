@@ -1,6 +1,7 @@
 # A loop of 60 turns of 10 ms that nobody marked as steps: 1 ms data, 3 forward,
 # 4 backward, 1 optimizer, 1 nothing; every tenth logs for half of that. Before
-# it 400 ms, 250 of them imports; behind turn 30 an evaluation of 100 ms.
+# it 400 ms, 250 of them imports; behind turn 30 an evaluation of 100 ms. At the
+# end the data ends.
 awk 'function put(name, from, to) {
   printf "%s{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"name\":\"%s\",\"ts\":%d,\"dur\":%d}",
          n++ ? "," : "[", name, from, to - from
@@ -14,6 +15,7 @@ BEGIN {
     t += 10000
     if (i == 30) { put("evaluate", t, t + 100000); t += 100000 }
   }
+  put("data", t, t + 20)
   print "]"
 }' >loop.json
 sed 's/"pid":1/"pid":2/g; s/forward/decode/g; s/backward/infer/g' loop.json >other.json

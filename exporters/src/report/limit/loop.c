@@ -85,6 +85,19 @@ static void end_last(ppi_limit_loop *loop, const ppi_limit_model *model) {
   }
 }
 
+// A loader's call that finds the end of its data begins no turn.
+static bool is_end(const ppi_limit_model *model, const ppi_limit_unit *last) {
+  const ppi_limit_row *row = &model->rows[model->loop_thread];
+  for (size_t i = row->num_outer; i-- > 0;) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    if (call->start_ns < last->start_ns) break;
+    if (call->name != model->begins_loop &&
+        !ppi_is_collection(model->names[call->name].text))
+      return false;
+  }
+  return true;
+}
+
 bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
   size_t stages = 0;
   if (model->unit_kind != PPI_UNIT_ITERATION ||
@@ -100,7 +113,8 @@ bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
     // Turns outside the model's window count, too.
     bool is_outlier = unit->is_apart && unit->end_ns > model->from_ns &&
                       unit->end_ns <= model->to_ns;
-    if (!is_outlier)
+    bool is_last = i + 1 == model->num_units;
+    if (!is_outlier && !(is_last && stages > 1 && is_end(model, unit)))
       loop->turns[loop->num_turns++] =
           (ppi_loop_turn){unit->start_ns, unit->end_ns};
   }
