@@ -38,7 +38,7 @@ class Stream {
   }
 
  private:
-  static constexpr uint64_t kEnd = 100000;
+  static constexpr uint64_t kEnd = 50000;
 
   // A range with others inside, which are told before it; answers its end.
   uint64_t Nest(uint32_t lane, uint64_t start, int depth) {
@@ -78,7 +78,7 @@ std::string Told(EventFeed *feed, ppi_report_details details, ppi_jobs *jobs) {
   details.warmup = -1;
   ppi_report_set_details(report.get(), &details);
   std::mt19937_64 random(5);
-  EXPECT_EQ(feed->DeliverAs(report.sink(), &random, 20), PPROF_STATUS_OK);
+  EXPECT_EQ(feed->DeliverAs(report.sink(), &random, 10), PPROF_STATUS_OK);
   EXPECT_FALSE(ppi_report_depends_on_jobs(report.get()));
   return report.Json() + FiguresText(*ppi_report_figures(report.get()));
 }
@@ -106,10 +106,10 @@ TEST(ReportJobsTest, AnyNumberOfThreadsGivesTheSameReport) {
 TEST(ReportJobsTest, TooManyPathsAskForOneThread) {
   EventFeed feed;
   feed.Lane(1, 100, "thread");
-  for (uint64_t i = 0, now = 0; i < 300; i++) {
+  for (uint64_t i = 0, now = 0; i < 260; i++) {
     const std::string outer = "outer " + std::to_string(i);
     uint64_t begin = now;
-    for (uint64_t k = 0; k < 300; k++, now += 10)
+    for (uint64_t k = 0; k < 260; k++, now += 10)
       feed.Range(1, "inner " + std::to_string(k), 0, now, now + 10).depth = 1;
     feed.Range(1, outer, 0, begin, now);
   }
@@ -159,11 +159,11 @@ TEST(ReportJobsTest, ALineRetiresJobsInOrderAndAnswersTheFirstFailure) {
     all[i] = {};
     all[i].job.run = Count;
     all[i].job.retire = Retire;
-    all[i].job.size = 4u << 20;  // four fit
+    all[i].job.size = 2u << 20;  // four fit
     all[i].number = i;
     all[i].retired = &retired;
     failures += ppi_line_put(&line, &all[i].job) != PPROF_STATUS_OK;
-    EXPECT_LE(line.size, 16u << 20);
+    EXPECT_LE(line.size, 8u << 20);
     wanted.push_back(i);
   }
   failures += ppi_line_end(&line) != PPROF_STATUS_OK;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/start_thread.h"
 
-#define MOST_OF_A_LINE ((size_t)16 << 20)
+#define MOST_OF_A_LINE ((size_t)8 << 20)
 
 typedef struct job_queue {
   ppi_job *first, **last;

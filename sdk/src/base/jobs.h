@@ -43,7 +43,7 @@ typedef struct ppi_job_line {
   size_t size;  // of all jobs in it
 } ppi_job_line;
 
-// ppi_line_put takes the job. It waits while the line holds more than 16 MiB.
+// ppi_line_put takes the job. It waits while the line holds more than 8 MiB.
 // Answers the first failure of retired jobs.
 pprof_status ppi_line_put(ppi_job_line *line, ppi_job *job);
 // ppi_line_end waits for all jobs and retires them.
