@@ -79,7 +79,7 @@ static double spread(const jobs *of, size_t places) {
 // calls without any line are about as alike. Where requests always stand in
 // line, multiples of the number make them more alike: the least one counts.
 static size_t count_places(const jobs *of) {
-  const double far_less = 0.5, about = 4;
+  const double far_less = 0.35, about = 4;
   double spreads[MOST_PLACES + 1], least = INFINITY;
   size_t num = PPI_MIN((size_t)MOST_PLACES, of->num - 1);
   for (size_t places = 1; places <= num; places++) {
