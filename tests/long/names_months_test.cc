@@ -338,6 +338,9 @@ pprof_status AddKeeper(pprof_session *session, const std::string &log,
   pprof_options options = {};
   options.size = sizeof options;
   options.drain_interval_us = 200;
+  // Where no other process looks for what a killed one left.
+  const std::string folder = log.substr(0, log.rfind('/'));
+  options.spool_dir = folder.c_str();
   options.memory_limit_bytes = 4u << 20;
   if (pprof_session_create(&options, &session, nullptr) ||
       NothingFolds(session) || AddKeeper(session, log, keeps) ||
