@@ -141,7 +141,7 @@ static void put_devices(const ppi_limit_model *model, char *to, size_t size) {
   }
   *to = 0;
   if (name)
-    ppi_words_put(to, size, "; %s is busy %s, as nothing runs beside it",
+    ppi_words_put(to, size, "; %s is busy %s, as nothing overlaps",
                   ppi_words_name(name).text, ppi_words_percent(use, 1).text);
 }
 
@@ -194,10 +194,11 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   out->verdict = "nothing overlaps";
   out->demand_ns = ns / units;
   ppi_limit_add_name(out, model->names[name].text);
-  PPI_SAY(out->sentence, "%s is the greatest part of %s%s: %s of %s (%s)%s. %s",
-          text.text, ppi_limit_a_unit(model), how,
-          ppi_words_time(ns / units).text, ppi_words_time(all_ns / units).text,
-          ppi_words_percent(ns, all_ns).text, devices, bound);
+  PPI_SAY(
+      out->sentence, "%s is the greatest part of %s%s: %s of %s (%s)%s.%s%s",
+      text.text, ppi_limit_a_unit(model), how, ppi_words_time(ns / units).text,
+      ppi_words_time(all_ns / units).text, ppi_words_percent(ns, all_ns).text,
+      devices, *bound ? " " : "", bound);
   PPI_SAY(out->next, "make %s cheaper, or run it ahead in another thread.",
           text.text);
 }
