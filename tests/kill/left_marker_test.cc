@@ -210,7 +210,7 @@ class LeftMarkerTest : public ::testing::Test {
 };
 
 TEST_F(LeftMarkerTest, AtEveryInstruction) {
-  const pprof_test::Sample sample(101, 5);
+  const pprof_test::Sample sample(199, 5);
   Fork(true, true);
   ASSERT_EQ(SIGTRAP, Continue(0));
   // Once without a jump's way being looked at, for names and slots.
@@ -231,7 +231,7 @@ TEST_F(LeftMarkerTest, AtEveryInstruction) {
 }
 
 TEST_F(LeftMarkerTest, AtTheFirstMarkers) {
-  const pprof_test::Sample sample(797, 41);
+  const pprof_test::Sample sample(1597, 41);
   uint64_t jumps = 0;
   bool goes_on = true;
   for (uint64_t at = sample.first; goes_on && !HasFailure();

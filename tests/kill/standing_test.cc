@@ -274,14 +274,14 @@ bool StandingTest::Round(uint64_t at, bool is_known) {
 }
 
 TEST_F(StandingTest, StopAndStartWhileAThreadStandsInAMarker) {
-  const pprof_test::Sample sample(109, 5);
+  const pprof_test::Sample sample(211, 5);
   bool goes_on = true;
   for (uint64_t at = sample.first; goes_on && !HasFailure();
        at += sample.stride) {
     SCOPED_TRACE("standing at instruction " + std::to_string(at));
     goes_on = Round(at, true);
   }
-  EXPECT_GT(num_busy_, 8u);
+  EXPECT_GT(num_busy_, 4u);
   Report();
 }
 
