@@ -197,7 +197,12 @@ def pprof_cc_tests(
             sources = [program + ".cc"]
             _unity(program, members)
             for src in members:
-                native.test_suite(name = _name_of(src), tests = [program])
+                # A wildcard takes what a suite names, too.
+                native.test_suite(
+                    name = _name_of(src),
+                    tags = [tag for tag in tags if tag == "manual"],
+                    tests = [program],
+                )
         pprof_cc_test(
             name = program,
             srcs = sources + hdrs + attrs.pop("srcs", []),

@@ -18,6 +18,7 @@
 #include "figures_text.h"
 #include "jobs.h"
 #include "report_text.h"
+#include "tests/support/long_run.h"
 
 namespace {
 
@@ -452,7 +453,7 @@ void CheckWork(const ppi_figures &figures) {
 
 TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
   Jobs two(2), three(3);
-  for (uint64_t seed = 0; seed < 500; seed++) {
+  for (uint64_t seed = 0; seed < pprof_test::Seeds(250, 500); seed++) {
     SCOPED_TRACE(seed);
     Random random(seed);
     RandomRun run(seed);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "pprof/mark.h"
+#include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -245,7 +246,7 @@ void ExpectBalance(const LiveSession &live, const Program &program) {
 class LanePropertyTest : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(LanePropertyTest, LaneHoldsWhatTheModelSays) {
-  for (uint64_t seed = 1; seed <= 4; seed++) {
+  for (uint64_t seed = 1; seed <= Seeds(4); seed++) {
     LiveSession live;
     live.options.memory_limit_bytes = 16u << 20;
     auto programs = RunPrograms(&live, seed, GetParam(), 3000);
@@ -278,7 +279,7 @@ TEST_P(LanePropertyTest, LaneHoldsWhatTheModelSays) {
 // The full ring, far behind a collector that does not come: what was accepted
 // is there, what was not is counted.
 TEST_P(LanePropertyTest, SumsHoldWhenMemoryRunsOut) {
-  for (uint64_t seed = 1; seed <= 4; seed++) {
+  for (uint64_t seed = 1; seed <= Seeds(4); seed++) {
     LiveSession live;
     live.options.memory_limit_bytes = 1;
     live.options.drain_interval_us = kKeptAwayUs;

@@ -531,9 +531,8 @@ class LiveEqualsLogTest : public testing::Test {
 };
 
 TEST_F(LiveEqualsLogTest, ReportsAndTracesAreTheSame) {
-  const uint64_t num = pprof_test::IsLongRun()    ? 400
-                       : pprof_test::kIsSanitized ? 12
-                                                  : 40;
+  const uint64_t num =
+      pprof_test::Seeds(pprof_test::kIsSanitized ? 12 : 40, 400);
   for (uint64_t seed = 0; seed < num && !HasFailure(); seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -548,11 +547,13 @@ TEST_F(LiveEqualsLogTest, ReportsAndTracesAreTheSame) {
     ExpectReadBack();
     ASSERT_EQ(0, unlink(log_.c_str()));  // a log replaces none
   }
-  EXPECT_GT(num_recorded_, num * 2500);
-  EXPECT_GT(num_lost_, num * 25);
+  if (num >= 12) {
+    EXPECT_GT(num_recorded_, num * 2500);
+    EXPECT_GT(num_lost_, num * 25);
+    EXPECT_GT(num_excluded_, num * 2);
+  }
   // One in some programs only.
   EXPECT_GE(num_late_, num >= 40 ? 1u : 0u);
-  EXPECT_GT(num_excluded_, num * 2);
   RecordProperty("recorded", static_cast<int>(num_recorded_));
   RecordProperty("lost", static_cast<int>(num_lost_));
   RecordProperty("late", static_cast<int>(num_late_));

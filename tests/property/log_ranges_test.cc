@@ -7,6 +7,7 @@
 
 #include "tests/support/log_events.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/long_run.h"
 
 namespace pplog {
 namespace {
@@ -156,7 +157,7 @@ void ExpectSame(uint32_t seed, bool regular, unsigned one_in) {
 }
 
 TEST(LogRangesTest, AreEncodedAsOneByOne) {
-  for (uint32_t seed = 1; seed <= 8; seed++)
+  for (uint32_t seed = 1; seed <= pprof_test::Seeds(8); seed++)
     for (bool regular : {false, true})
       for (unsigned one_in : {0, 2, 20, 300}) ExpectSame(seed, regular, one_in);
 }

@@ -3,9 +3,12 @@
 // Any events, in any batches, come back from a log as they were.
 #include "tests/support/log_events.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/long_run.h"
 
 namespace pplog {
 namespace {
+
+using pprof_test::Seeds;
 
 // Event lines of each lane, in order.
 std::map<std::string, Lines> ByLane(const Lines &lines) {
@@ -57,20 +60,22 @@ void RoundTrip(uint32_t seed, unsigned wildness, bool sparse,
 }
 
 TEST(LogRoundTripTest, NestedRanges) {
-  for (uint32_t seed = 1; seed <= 6; seed++) RoundTrip(seed, 0, false);
+  for (uint32_t seed = 1; seed <= Seeds(6); seed++) RoundTrip(seed, 0, false);
 }
 
 TEST(LogRoundTripTest, TimesAlone) {
-  for (uint32_t seed = 31; seed <= 36; seed++)
+  for (uint32_t seed = 31; seed <= 30 + Seeds(6); seed++)
     RoundTrip(seed, 0, seed % 2, true);
 }
 
 TEST(LogRoundTripTest, SomeOfEverything) {
-  for (uint32_t seed = 11; seed <= 18; seed++) RoundTrip(seed, 10, true);
+  for (uint32_t seed = 11; seed <= 10 + Seeds(8); seed++)
+    RoundTrip(seed, 10, true);
 }
 
 TEST(LogRoundTripTest, AnyFieldsAtAll) {
-  for (uint32_t seed = 21; seed <= 26; seed++) RoundTrip(seed, 100, seed % 2);
+  for (uint32_t seed = 21; seed <= 20 + Seeds(6); seed++)
+    RoundTrip(seed, 100, seed % 2);
 }
 
 }  // namespace

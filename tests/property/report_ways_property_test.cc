@@ -13,6 +13,7 @@
 #include "event_feed.h"
 #include "figures_text.h"
 #include "report_text.h"
+#include "tests/support/long_run.h"
 
 namespace {
 
@@ -166,7 +167,7 @@ std::string TextOf(EventFeed *feed, ppi_report_details details, bool one_way,
 }
 
 TEST(ReportWaysPropertyTest, ShorterWaysSayTheSame) {
-  for (uint64_t seed = 0; seed < 600; seed++) {
+  for (uint64_t seed = 0; seed < pprof_test::Seeds(300, 600); seed++) {
     Random random(seed);
     RandomRun run(seed);
     ppi_report_details details = {};

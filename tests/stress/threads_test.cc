@@ -11,6 +11,7 @@
 #include "pprof/mark.h"
 #include "session/capture/capture_session.h"
 #include "tests/support/capture_rules.h"
+#include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -91,7 +92,7 @@ TEST_F(ThreadsTest, SessionsComeAndGo) {
 }
 
 TEST_F(ThreadsTest, WindowsOpenAndClose) {
-  for (int i = 0; i < 3; i++) {
+  for (uint64_t i = 0; i < Seeds(3); i++) {
     const ppi_capture capture = Cycle(1, 1, 1, 2, 0);
     LiveSession live;
     live.options.memory_limit_bytes = 4u << 20;
@@ -100,7 +101,7 @@ TEST_F(ThreadsTest, WindowsOpenAndClose) {
     ASSERT_EQ(PPROF_STATUS_OK,
               ppi_session_set_capture(live.session(), &capture));
     ASSERT_EQ(PPROF_STATUS_OK, live.Start());
-    for (int k = 0; k < 20; k++) {
+    for (int k = 0; k < 8; k++) {
       pprof_step(1);
       live.Flush();
     }

@@ -23,6 +23,12 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
+#ifdef __SANITIZE_THREAD__
+constexpr bool kIsThreadSanitized = true;
+#else
+constexpr bool kIsThreadSanitized = false;
+#endif
+
 inline bool IsLongRun() {
   const char *asked = getenv("PPROF_TEST_LONG");
   return asked && *asked && std::string(asked) != "0";
@@ -33,6 +39,17 @@ inline bool IsLongRun() {
 inline uint64_t Rounds(uint64_t brief, uint64_t full) {
   if (IsLongRun()) return full;
   return kIsSanitized ? (brief + 9) / 10 : brief;
+}
+
+// How many seeds: under the thread sanitizer one, as threads are the same with
+// each.
+inline uint64_t Seeds(uint64_t brief, uint64_t full) {
+  if (IsLongRun()) return full;
+  return kIsThreadSanitized ? 1 : brief;
+}
+
+inline uint64_t Seeds(uint64_t num) {
+  return Seeds(num, num);
 }
 
 // Short runs try a sample of the points, which changes every day. A test's log
