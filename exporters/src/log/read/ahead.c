@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "log/format/log_payload.h"
 
+// More decoded blocks than these only take memory: one thread delivers them.
+#define MOST_SLOTS 8u
+
 typedef struct slot {
   ppi_job job;
   ppi_log_payload payload;
@@ -89,7 +92,7 @@ static void decode(ppi_job *job, unsigned worker) {
 // ---- its user ----
 
 ppi_log_ahead *ppi_log_ahead_create(ppi_jobs *jobs) {
-  size_t num = jobs ? ppi_jobs_num(jobs) + 2 : 0;
+  size_t num = jobs ? PPI_MIN(ppi_jobs_num(jobs) + 2u, MOST_SLOTS) : 0;
   ppi_log_ahead *ahead =
       num ? ppi_alloc(sizeof *ahead + num * sizeof *ahead->slots) : NULL;
   if (!ahead) return NULL;
