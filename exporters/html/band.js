@@ -43,7 +43,8 @@ function sortableTable(columns, rows, options) {
   const lineOf = row => {
     const cells = columns.map((column, at) => {
       const content = column.cell ? column.cell(row) : column.text(row);
-      return at === 0 ? el("th", {scope: "row"}, content)
+      const isHead = at === 0 && (content.textContent ?? content) !== "";
+      return isHead ? el("th", {scope: "row"}, content)
         : el(column.number ? "td.number" : "td", null, content);
     });
     const line = el("tr", null, cells);
