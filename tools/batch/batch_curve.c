@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges the tries of a batch search and summarizes their curve. Pure
-// functions.
+// Chooses batches by doubling and bisection, or in sequence, judges the tries
+// and summarizes their curve. Pure functions.
 #include "batch/batch_curve.h"
 
 #include <stdio.h>
@@ -88,4 +88,19 @@ uint64_t ppi_batch_limit_of(const ppi_batch_try *first, size_t batch) {
   if (limit < (double)first->wall_ns * 10) limit = (double)first->wall_ns * 10;
   if (limit < (double)minute) return minute;
   return limit < 1e18 ? (uint64_t)limit : (uint64_t)1e18;
+}
+
+size_t ppi_batch_next(const ppi_batch_search *search) {
+  size_t low = search->survived, high = search->failed;
+  if (low == 0) return high ? 0 : search->from;
+  if (high && high - low <= 1) return 0;
+  if (search->sequential) return high || low >= search->to ? 0 : low + 1;
+  if (high) return low + (high - low) / 2;
+  if (low >= search->to) return 0;
+  return low > search->to / 2 ? search->to : 2 * low;
+}
+
+void ppi_batch_tell(ppi_batch_search *search, size_t batch, bool survived) {
+  size_t *limit = survived ? &search->survived : &search->failed;
+  *limit = batch;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges the tries of a search and finds the largest batch, the fastest, and
-// the one from which larger batches bring little.
+// Chooses the next batch to try, judges the tries, and finds the largest batch,
+// the fastest, and the one from which larger batches bring little. The search
+// assumes that a command survives every batch below one that it survives; a
+// sequential search assumes less.
 #pragma once
 
 #include "batch/batch_run.h"
@@ -36,5 +38,17 @@ void ppi_batch_curve_of(const ppi_batch_try *tries, size_t num,
 // ppi_batch_limit_of is the default time limit of a try of `batch`: ten times
 // the first try's time, scaled by the batch, and at least a minute.
 uint64_t ppi_batch_limit_of(const ppi_batch_try *first, size_t batch);
+
+// Begin with {.from = ..., .to = ..., .sequential = ...}.
+typedef struct ppi_batch_search {
+  size_t from, to;  // at least 1; both may be tried
+  bool sequential;
+  size_t survived, failed;  // the largest survivor, the smallest failure;
+                            // 0: none yet
+} ppi_batch_search;
+
+// ppi_batch_next answers the batch to try, or 0 when the search is over.
+size_t ppi_batch_next(const ppi_batch_search *search);
+void ppi_batch_tell(ppi_batch_search *search, size_t batch, bool survived);
 
 PPROF_END_C_

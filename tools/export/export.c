@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 #include "cli/say.h"
+#include "cli/suggest.h"
+#include "export/formats.h"
 #include "file/text.h"
 
 bool ppi_export_is_loose(const pprof_event *event, const pprof_batch *batch) {
@@ -108,4 +110,32 @@ void ppi_export_say_left(const char *format, const ppi_export_count *count,
 pprof_status ppi_export_end(FILE *file, pprof_error *error) {
   if (fflush(file) == 0 && !ferror(file)) return PPROF_STATUS_OK;
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", strerror(errno));
+}
+
+// ---- the formats ----
+
+const ppi_export_format *const *ppi_export_formats(void) {
+#define FORMAT(name) &ppi_format_##name,
+  static const ppi_export_format *const formats[] = {PPI_EXPORT_FORMATS(FORMAT)
+                                                         NULL};
+#undef FORMAT
+  return formats;
+}
+
+const ppi_export_format *ppi_export_find(const char *name) {
+  struct ppi_tool_candidate candidate = {.wrong = name,
+                                         .wrong_len = strlen(name)};
+  const ppi_export_format *const *format = ppi_export_formats();
+  for (; *format; format++) {
+    if (strcmp((*format)->name, name) == 0) return *format;
+    ppi_tool_candidate_offer(&candidate, (*format)->name,
+                             strlen((*format)->name));
+  }
+  if (candidate.best)
+    ppi_tool_say("there is no format '%s' (did you mean '%s'?)", name,
+                 candidate.best);
+  else
+    ppi_tool_say("there is no format '%s'; see pprof-report export --list",
+                 name);
+  return NULL;
 }

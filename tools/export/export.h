@@ -86,3 +86,8 @@ void ppi_export_say_left(const char *format, const ppi_export_count *count,
 // ppi_export_end answers OK if all was written to `file`, else IO with the
 // reason in `error`.
 pprof_status ppi_export_end(FILE *file, pprof_error *error);
+
+// ppi_export_formats ends with NULL.
+const ppi_export_format *const *ppi_export_formats(void);
+// ppi_export_find answers NULL after a message: there is no such format.
+const ppi_export_format *ppi_export_find(const char *name);

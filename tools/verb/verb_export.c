@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "export/table.h"
+#include "export/export.h"
 #include "file/part.h"
 #include "input/input.h"
 #include "verb/verbs.h"

@@ -7,9 +7,7 @@
 
 #include "base/mem.h"
 #include "batch/batch_measure.h"
-#include "batch/batch_plot.h"
 #include "batch/batch_print.h"
-#include "batch/batch_search.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/rows.h"
