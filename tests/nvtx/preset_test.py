@@ -161,7 +161,7 @@ class PresetTest(Case):
                                  done.stderr)
                 self.assertEqual("has no Python package nvtx: a stand-in" in done.stderr, is_known)
                 log, = [name for name in os.listdir(self.path("logs")) if name.endswith(".pplog")]
-                self.assertEqual(self.overview(os.path.join("logs", log)), {"Forward": 1})
+                self.assertEqual(self.overview(os.path.join("logs", log)).get("Forward"), 1)
 
     def test_package_that_is_there_is_used(self):
         self.write("real/nvtx/__init__.py", "from .inner import annotate\n")
