@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS = 900
+SECONDS = 1800
 
 
 class Row:
@@ -77,6 +77,14 @@ class Peer:
         table = json.loads(self.report(*arguments, "-f", "json"))["views"][view]
         names = [column["name"] for column in table["columns"]]
         return [dict(zip(names, row)) for row in table["rows"]]
+
+
+def descendants(pid):
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="utf-8") as file:
+            for child in map(int, file.read().split()):
+                yield child
+                yield from descendants(child)
 
 
 def load(path):

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """vLLM with a random model: vllm_program.py model FOLDER; and its client, which streams:
-vllm_program.py client URL NUMBER prints vLLM's own means, in ns."""
+vllm_program.py client URL NUMBER prints vLLM's own means, in ns. With "kill" it kills the engine at
+the first line of the second half: the means are of the first half."""
 import asyncio
 import importlib.metadata
 import json
 import os
 import re
+import signal
 import sys
+
+import common
 
 
 def call_it_vllm():
@@ -37,13 +41,21 @@ def model(folder):
     LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
 
 
-async def ask(session, url, number):
+def kill_engine():
+    """As the kernel does it for want of memory; vLLM ends by itself then."""
+    for pid in list(common.descendants(os.getppid())):
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as command:
+            if command.read().startswith("VLLM::EngineCore"):
+                os.kill(pid, signal.SIGKILL)
+
+
+async def ask(session, url, number, first):
     body = {"model": "m", "prompt": "the quick brown fox " * (4 + 16 * (number % 6 == 0)),
             "max_tokens": 16, "ignore_eos": True, "stream": True}
     async with session.stream("POST", url + "/v1/completions", json=body) as answer:
         answer.raise_for_status()
         async for _ in answer.aiter_lines():
-            pass
+            first()
 
 
 def means_of(metrics):
@@ -53,23 +65,33 @@ def means_of(metrics):
             if name.endswith("_sum") and float(sums[name[:-3] + "count"])}
 
 
-async def client(url, number):
+async def client(url, number, ends=""):
     import httpx
     async with httpx.AsyncClient(timeout=600) as session:
-        for _ in range(2400):
+        for _ in range(4800):
             try:
                 if (await session.get(url + "/health")).status_code == 200:
                     break
             except httpx.HTTPError:
                 pass
             await asyncio.sleep(0.25)
-        numbers = iter(range(int(number)))
+        half = int(number) // 2
 
-        async def some():
+        async def some(numbers, at_line):
             for one in numbers:
-                await ask(session, url, one)
-        await asyncio.gather(*(some() for _ in range(16)))
+                await ask(session, url, one, at_line)
+
+        async def all_of(numbers, at_line=lambda: None):
+            await asyncio.gather(*(some(numbers, at_line) for _ in range(16)))
+        await all_of(iter(range(half)))
+        if ends != "kill":
+            await all_of(iter(range(half, int(number))))
         print(json.dumps(means_of((await session.get(url + "/metrics")).text)))
+        if ends == "kill":
+            try:
+                await all_of(iter(range(half, int(number))), kill_engine)
+            except httpx.HTTPError:
+                pass
 
 
 if __name__ == "__main__":
