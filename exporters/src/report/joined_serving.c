@@ -123,9 +123,13 @@ static bool lies_in(const joining *of, const part *inner, size_t outer,
   return true;
 }
 
+// Parts of one number, up to a bound: a number may come again very often.
 static size_t end_of_number(const joining *of, size_t at) {
+  enum { MOST_PARTS = 64 };
   size_t end = at;
-  while (end < of->num && of->parts[end].flow == of->parts[at].flow) end++;
+  while (end < of->num && end < at + MOST_PARTS &&
+         of->parts[end].flow == of->parts[at].flow)
+    end++;
   return end;
 }
 
