@@ -322,6 +322,31 @@ TEST(RequestsTest, ThinningKeepsTheSameWholeRequestsInAnyOrder) {
   }
 }
 
+// Whether requests of `num_parts` parts each abound after `num` of them.
+bool Abound(uint64_t num, uint64_t num_parts, uint32_t flags) {
+  ppi_requests requests = {};
+  for (uint64_t flow = 1; flow <= num; flow++)
+    for (uint64_t i = 0; i < num_parts; i++) {
+      pprof_event event = {};
+      event.flows = &flow;
+      event.num_flows = 1;
+      event.flags = flags;
+      EXPECT_EQ(ppi_requests_take(&requests, &event, 0), PPROF_STATUS_OK);
+    }
+  bool abound = ppi_requests_abound(&requests);
+  ppi_requests_clear(&requests);
+  return abound;
+}
+
+TEST(RequestsTest, ManyWholeRequestsAbound) {
+  EXPECT_FALSE(Abound(0, 1, 0));
+  EXPECT_FALSE(Abound(31, 3, 0));
+  EXPECT_TRUE(Abound(1000, 3, 0));
+  EXPECT_FALSE(Abound(1000, 3, PPROF_FLAG_CLIPPED));
+  EXPECT_FALSE(Abound(2, 10000, 0));
+  EXPECT_FALSE(Abound(64, PPI_REQUEST_MOST_PARTS, 0));
+}
+
 pprof_report *NewReport() {
   pprof_report *report = nullptr;
   EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report));
