@@ -116,8 +116,9 @@ static uint32_t known_call(ppi_limit_calls *calls, const ppi_range_table *table,
     take_cpu(table, row, call);
     call->name = table->name[row];
     call->ended_by = table->ended_by[row];
-    if (table->flags[row] & PPI_RANGE_TIMED) call->flags |= PPI_CALL_TIMED;
-    call->flags &= ~(uint32_t)PPI_CALL_OPEN;
+    // An open wait has no numbers yet.
+    call->flags =
+        (call->flags & ~(uint32_t)PPI_CALL_OPEN) | flags_of(table, row, ids);
     calls->open[i] = calls->open[--calls->num_open];
     return at;
   }
