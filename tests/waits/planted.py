@@ -55,12 +55,15 @@ def gil(computes=True):
 
 
 def turns(shares=True):
-    """Two take a lock in turns, which one of them has for longer."""
+    """Two take a lock in turns, which one of them has for longer; who gives it back rests, so that
+    the other gets it."""
     def work(name, naps, lock):
         pprof.name_object(lock, "table")
         for _ in range(30):
-            with pprof.range("round"), lock, pprof.range(name):
-                ask(naps)
+            with pprof.range("round"):
+                with lock, pprof.range(name):
+                    ask(naps)
+                ask(1)
 
     lock = threading.Lock()
     run(lambda: work("left", 4, lock), lambda: work("right", 1, lock if shares else threading.Lock()))
