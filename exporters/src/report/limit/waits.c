@@ -454,7 +454,9 @@ static bool judge(ppi_limit_model *model, uint32_t at, const moments *all,
   for (size_t i = 0; i < PPI_MIN(num, (size_t)MOST_ROWS); i++) {
     sample calls;
     take_sample(model, name, rows[i].row, &calls);
-    if (calls.num < LEAST_CALLS) continue;
+    // Where a thread's waits are recorded, none has to be found.
+    if (calls.num < LEAST_CALLS || model->rows[rows[i].row].num_between)
+      continue;
     size_t num_slacks = slacks_of(model, name, &calls);
     for (size_t k = 0; num_slacks && k < num_moments; k++) {
       candidate by = {model, name, &calls, &all[k]};
