@@ -63,10 +63,10 @@ def turns(shares=True):
             with pprof.range("round"):
                 with lock, pprof.range(name):
                     ask(naps)
-                ask(1)
+            ask(1)
 
     lock = threading.Lock()
-    run(lambda: work("left", 4, lock), lambda: work("right", 1, lock if shares else threading.Lock()))
+    run(lambda: work("left", 10, lock), lambda: work("right", 1, lock if shares else threading.Lock()))
 
 
 def slow_producer(waits=True):
