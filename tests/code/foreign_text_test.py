@@ -27,8 +27,6 @@ OURS = {
     "*": {"column->name", "kind->name", "kind->columns[i].name", "view->kind->name",
           "(*view)->name", "(*format)->name", "units[i].name", "shown[i].name", "sums[i].name"},
     "exporters/src/html/pack.c": {"text"},
-    "exporters/src/html/picture_text.c": {"name"},
-    "exporters/src/html/spread_text.c": {"name"},
     "exporters/src/live/live_metrics.c": {"name"},
     "exporters/src/print/table.c": {"name", "view->rows[row].line"},  # of a column
     "exporters/src/view/answer_text.c": {"name"},
@@ -48,6 +46,8 @@ OURS = {
     "tools/verb/verb_check.c": {"self->path", "sink->path"},  # visible since it is set
     "tools/verb/verb_info.c": {"key"},
     # What is put together here is escaped behind, or is no page: a command, SQL, a path.
+    "exporters/src/chrome/chrome_write.c": {"launch->text", "name", "totals->notes[i].key",
+                                            "totals->notes[i].value"},
     "exporters/src/view/fit.c": {"name"},
     "tools/export/parquet.c": {"folder", "path", "out->folder", "out->uuid", "view->name",
                                "view->text"},
