@@ -196,7 +196,8 @@ def _start_child(config):
     global _followed, _exit_is_watched, _in_code
     folder, path, text, kernels, steps = config
     if _is_worker():
-        set_role(sys.argv[0], sys.modules["multiprocessing.process"].current_process().name)
+        set_role((getattr(sys, "argv", None) or [""])[0],
+                 sys.modules["multiprocessing.process"].current_process().name)
     try:
         with _variable("PPROF_SET", of_child(folder, path, text)):
             measure_markers()

@@ -257,8 +257,11 @@ def _find_by_others(finder, name, path, target):
 def set_role(script, name):
     """What this worker is called in its log: the script and its own name. Its command line is that
     of any worker."""
-    words = "%s:%s" % (os.path.basename(script), name)
-    os.environ["PPROF_ROLE"] = "%d %s" % (os.getpid(), words.replace(" ", "-"))
+    words = "%s:%s" % (os.path.basename(script), name.replace("/", "-"))
+    try:
+        os.environ["PPROF_ROLE"] = "%d %s" % (os.getpid(), words.replace(" ", "-"))
+    except ValueError:  # no text for an environment
+        pass
 
 
 def _with_role(prepare):

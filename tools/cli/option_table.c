@@ -183,7 +183,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
     {"raw", 0, PPI_OPTION_FLAG, FIELD(raw), FOR(RAW), NULL, NULL,
      "csv: names as they are; else those a spreadsheet would run get a '"},
     {"jobs", 'j', PPI_OPTION_NUMBER, FIELD(jobs), FOR(JOBS), "N", NULL,
-     "threads that read and add up [all processors; 1 for a log below 1 MiB]"},
+     "threads that read and add up [processors, at most 8; 1 for a log below 1 "
+     "MiB]"},
     {"strict", 0, PPI_OPTION_FLAG, FIELD(strict), FOR(STRICT), NULL, NULL,
      "exit 1 when anything was lost"},
     {"expect", 0, PPI_OPTION_TEXT, FIELD(expect), FOR(CHECK), "FILE", NULL,

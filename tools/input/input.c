@@ -213,12 +213,14 @@ void ppi_tool_end_jobs(void) {
 
 // Small logs are read before threads have begun.
 static ppi_jobs *jobs_for(const char *const *paths, size_t num) {
-  enum { LEAST_BYTES = 1 << 20, MOST_THREADS = 256 };
+  // More than these bring little to one log.
+  enum { LEAST_BYTES = 1 << 20, USUAL_THREADS = 8, MOST_THREADS = 256 };
   off_t sum = 0;
   struct stat file;
   for (size_t i = 0; i < num; i++)
     if (stat(paths[i], &file) == 0) sum += file.st_size;
-  long wanted = num_jobs == LONG_MIN ? ppi_num_processors() : num_jobs;
+  long usual = PPI_MIN((long)ppi_num_processors(), (long)USUAL_THREADS);
+  long wanted = num_jobs == LONG_MIN ? usual : num_jobs;
   if (wanted < 2 || (num_jobs == LONG_MIN && sum < LEAST_BYTES)) return NULL;
   if (!all_jobs)
     all_jobs = ppi_jobs_create((unsigned)PPI_MIN(wanted, MOST_THREADS));

@@ -149,6 +149,7 @@ static pprof_report *new_report(const struct reading *reading, ppi_jobs *jobs) {
 }
 
 // The report as one thread makes it: `report`, or another one in its place.
+// NULL: the second reading failed.
 static pprof_report *without_jobs(struct reading *reading, const char *path,
                                   size_t num_runs, pprof_report *report) {
   struct ppi_tool_watch watch;
@@ -156,10 +157,15 @@ static pprof_report *without_jobs(struct reading *reading, const char *path,
   pprof_report_destroy(report);
   report = new_report(reading, NULL);
   reading->runs.num = num_runs;
-  if (report)
-    ppi_tool_read_again(path, pprof_report_sink(report), &watch,
-                        &reading->runs);
-  return report;
+  if (report &&
+      ppi_tool_read_again(path, pprof_report_sink(report), &watch,
+                          &reading->runs) != PPI_EXIT_INPUT &&
+      !watch.sink_failed)
+    return report;
+  ppi_tool_say("%s: cannot be read a second time", path);
+  pprof_report_destroy(report);
+  *reading->code = PPI_EXIT_INPUT;
+  return NULL;
 }
 
 // Reads `path` into a new report. NULL: nothing to report, which is no failure

@@ -96,9 +96,11 @@ static const ppi_kept_class *class_of(const part *of) {
   return NULL;
 }
 
-static bool share_class(const part *a, const part *b) {
-  const ppi_kept_class *left = class_of(a), *right = class_of(b);
-  return left && right && strcmp(left->name, right->name) == 0;
+static bool share_class(const ppi_kept_run *a, const ppi_kept_run *b) {
+  for (size_t i = 0; i < a->num_classes; i++)
+    for (size_t k = 0; k < b->num_classes; k++)
+      if (strcmp(a->classes[i].name, b->classes[k].name) == 0) return true;
+  return false;
 }
 
 // Processes with a class in common number their requests independently. Beyond
@@ -106,21 +108,25 @@ static bool share_class(const part *a, const part *b) {
 static bool is_of_one(const part *a, const part *b) {
   if (a->flow != b->flow || a->run == b->run) return false;
   if (a->flow >> 63) return true;
-  return strcmp(a->run->host, b->run->host) == 0 && !share_class(a, b);
+  return strcmp(a->run->host, b->run->host) == 0 &&
+         !share_class(a->run, b->run);
 }
 
-// A mark has no end. Of a number that comes again, it may be of any request.
+// A process's marks of a number lie in its request, or the number is another's.
+// Of a number that comes again, they may be of any request.
 static bool lies_in(const joining *of, const part *inner, size_t outer,
                     size_t end) {
   const part *around = &of->parts[outer];
   if (!is_of_one(around, inner)) return false;
-  if (has_range(inner))
-    return inner->arrival_ns >= around->arrival_ns &&
-           inner->arrival_ns <= around->end_ns;
+  if (inner->arrival_ns < around->arrival_ns ||
+      inner->arrival_ns > around->end_ns)
+    return false;
+  if (has_range(inner)) return true;
   for (size_t i = outer + 1; i < end; i++)
     if (of->parts[i].run == around->run && has_range(&of->parts[i]))
       return false;
-  return true;
+  return outer == 0 || of->parts[outer - 1].flow != around->flow ||
+         of->parts[outer - 1].run != around->run;
 }
 
 // Parts of one number, up to a bound: a number may come again very often.
@@ -202,6 +208,7 @@ static bool join_parts(joining *of, size_t at, size_t end,
     const part *one = &of->parts[i];
     if (!belongs_to(of, i, at)) continue;
     to->is_cut |= one->is_cut;
+    to->tokens_in = PPI_MAX(to->tokens_in, one->from->served.tokens_in);
     if (!makes_tokens(one, is_scheduled, to)) continue;
     added = add_tokens(of, one, to);
     to->scheduled_ns =

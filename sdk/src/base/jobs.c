@@ -79,7 +79,9 @@ ppi_jobs *ppi_jobs_create(unsigned num_threads) {
     if (ppi_start_thread(&next->thread, "pprof-job", work, next)) break;
     jobs->num_workers++;
   }
-  return jobs;
+  if (jobs->num_workers) return jobs;
+  ppi_jobs_destroy(jobs);
+  return NULL;
 }
 
 unsigned ppi_jobs_num(const ppi_jobs *jobs) {

@@ -24,8 +24,8 @@ typedef struct ppi_job {
   bool is_done;
 } ppi_job;
 
-// ppi_jobs_create answers NULL without memory, or for fewer than two threads,
-// the owner included. Where no thread can be made, the owner does all jobs.
+// ppi_jobs_create answers NULL without memory, where no thread can be made, or
+// for fewer than two threads, the owner included.
 ppi_jobs *ppi_jobs_create(unsigned num_threads);
 unsigned ppi_jobs_num(const ppi_jobs *jobs);
 // ppi_jobs_put borrows the job until it is done. Urgent jobs come before the

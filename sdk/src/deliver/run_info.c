@@ -52,7 +52,7 @@ static size_t copy_role(char *text, size_t size) {
   char *word = NULL;
   if (!role || strtol(role, &word, 10) != (long)getpid() || *word != ' ')
     return 0;
-  snprintf(text, size, "%s ", word + 1);
+  snprintf(text, size, "%.*s ", (int)size - 2, word + 1);
   return strlen(text);
 }
 

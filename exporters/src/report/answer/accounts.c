@@ -399,7 +399,10 @@ static pprof_status hand_over(ppi_accounts *accounts, const stretch *at) {
   if (num) memcpy(self->ended, accounts->steps, num * sizeof *self->ended);
   self->num_ended = num;
   forget_steps(accounts, num);
-  self->job.size = self->walk.num_words * sizeof *self->walk.words;
+  enum { BYTES_EACH = 256 };  // of a unit, an open range, a lane
+  size_t others = at->num_units + at->horizon->num_open + accounts->lanes.num;
+  self->job.size = sizeof *self + others * BYTES_EACH +
+                   self->walk.num_words * sizeof *self->walk.words;
   return ppi_line_put(&accounts->line, &self->job);
 }
 

@@ -13,7 +13,7 @@ static const size_t page_words = sizeof(ppi_hold_page) / sizeof(uint64_t);
 
 static bool is_wanted(const ppi_copied_walk *copy, const ppi_hold_page *page) {
   return page->num_words && page->min_start_ns < copy->to_ns &&
-         page->max_end_ns >= copy->from_ns;
+         PPI_MAX(page->max_end_ns, page->last_end_ns) >= copy->from_ns;
 }
 
 static void measure(ppi_copied_walk *copy, const ppi_answer_lanes *lanes) {

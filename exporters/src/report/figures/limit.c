@@ -54,13 +54,16 @@ static double use_with(const ppi_limit *limit, uint32_t server,
   return use;
 }
 
+static bool is_of_round(const ppi_limit_server *server) {
+  return server->kind != PPI_SERVER_ONE_AT_A_TIME || server->is_elsewhere;
+}
+
 // A unit's time without lines, less the part that `factors` save. A
-// one-at-a-time range is already part of its thread's stage.
+// one-at-a-time range of a thread is already part of the thread's stage.
 static double round_with(const ppi_limit *limit, const double *factors) {
   double ns = limit->round_ns;
   for (size_t k = 0; k < limit->num_demands; k++)
-    if (limit->servers[limit->demands[k].server].kind !=
-        PPI_SERVER_ONE_AT_A_TIME)
+    if (is_of_round(&limit->servers[limit->demands[k].server]))
       ns -= (1 - factors[k]) * limit->demands[k].demand_ns;
   return ns;
 }

@@ -40,6 +40,7 @@ const char *ppi_server_kind_name(ppi_server_kind kind);
 typedef struct ppi_limit_server {
   ppi_server_kind kind;
   char name[96];       // of its greatest stage, or the device
+  bool is_elsewhere;   // on no thread of the run
   uint32_t num;        // units that it serves at a time
   double utilization;  // working time / (`num` * time)
   double occupied;     // the same, with waits inside

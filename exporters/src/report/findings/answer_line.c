@@ -222,11 +222,12 @@ static void put_limit(ppi_search *search, const ppi_limit *limit) {
   PPI_SAY(out->answer_next, "%s", limit->next);
 }
 
-// Without a limit and a finding the next step is more units.
+// Without a limit and a finding the next step is more units, of few.
 static void put_next(ppi_search *search) {
   ppi_findings *out = search->out;
   for (size_t i = 0; i < out->num; i++)
     if (out->items[i].in_answer) return;
+  if (search->base != PPI_BASE_WALL && search->answer->num_units >= 5) return;
   PPI_SAY(out->answer_next, "record five %ss or more: they show what limits.",
           search->base == PPI_BASE_WALL ? "step" : search->unit);
 }

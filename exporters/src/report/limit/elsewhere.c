@@ -24,12 +24,19 @@ typedef struct jobs {
 static bool has_inner(const ppi_limit_model *model,
                       const ppi_limit_call *call) {
   const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
-  for (size_t i = 0; i < unit->num; i++) {
-    const ppi_limit_call *other =
-        &model->calls[model->unit_calls[unit->first + i]];
-    if (other != call && other->start_ns >= call->start_ns &&
-        other->end_ns <= call->end_ns)
-      return true;
+  const uint32_t *calls = &model->unit_calls[unit->first];  // by begin
+  size_t low = 0, high = unit->num;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (model->calls[calls[middle]].start_ns >= call->start_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  for (; low < unit->num; low++) {
+    const ppi_limit_call *other = &model->calls[calls[low]];
+    if (other->start_ns > call->end_ns) return false;
+    if (other != call && other->end_ns <= call->end_ns) return true;
   }
   return false;
 }

@@ -378,7 +378,7 @@ void ppi_limit_say_gaps(ppi_limit_search *search) {
   enum { MOST = 3 };
   const double least = 0.1, least_named = 0.02;
   ppi_limit *out = search->out;
-  char list[200] = "", without[64] = "";
+  char list[200] = "", without[80] = "";
   double idle = 0;
   size_t len = 0;
   for (size_t i = 0; i < out->num_gaps; i++) idle += out->gaps[i].part;
@@ -392,10 +392,10 @@ void ppi_limit_say_gaps(ppi_limit_search *search) {
   }
   if (out->gaps[0].part < 1)
     PPI_SAY(
-        without, " Without the first: at most %s more.",
+        without, " Without the first of these the rate rises by at most %s.",
         ppi_words_percent(out->gaps[0].part / (1 - out->gaps[0].part), 1).text);
   out->says_gaps = out->num_more < PPI_LIMIT_MORE;
-  PPI_LIMIT_SAY_MORE(out, "%s is idle %s: %s.%s",
+  PPI_LIMIT_SAY_MORE(out, "%s is idle %s of the time, by cause: %s.%s",
                      ppi_words_name(out->idle_device).text,
                      ppi_words_percent(idle, 1).text, list, without);
   advise(search->model, out);

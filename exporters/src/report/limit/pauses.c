@@ -243,12 +243,14 @@ static void say_pauses(ppi_limit_search *search) {
   out->verdict = "pause";
   PPI_SAY(out->sentence,
           "Everything stands still %zu times, %s each, %s of the time. Nothing "
-          "recorded explains it: a collector, a stopped process, or a lock.",
+          "recorded explains it. It may be garbage collection, a stopped "
+          "process, or a lock.",
           model->pauses.num, ppi_words_time((double)model->pause_ns / num).text,
           ppi_words_percent(pause_part(model), 1).text);
-  PPI_SAY(out->next,
-          "find out what stops it; the first time is %s after the start.",
-          ppi_words_time((double)model->pauses.items[0].from_ns).text);
+  PPI_SAY(
+      out->next,
+      "find out what stops the program; the first time is %s after the start.",
+      ppi_words_time((double)model->pauses.items[0].from_ns).text);
 }
 
 // The rule holds if pauses cost more than the limit would bring. What came once

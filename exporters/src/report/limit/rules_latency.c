@@ -116,7 +116,8 @@ static double greatest_use(const ppi_limit_model *model, uint32_t *out_at) {
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
     if (!station->is_relevant || !station->num_stages ||
-        station->kind == PPI_STATION_ONE_AT_A_TIME || station->use <= use)
+        station->kind == PPI_STATION_ONE_AT_A_TIME ||
+        station->kind == PPI_STATION_ELSEWHERE || station->use <= use)
       continue;
     use = station->use;
     *out_at = (uint32_t)i;
@@ -233,19 +234,21 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
   out->utilization = use;
   out->demand_ns = most.ns / units;
   ppi_limit_add_name(out, most.name);
-  char busy[64] = "";
+  char busy[80] = "";
   if (at != PPI_NONE)
-    PPI_SAY(busy, ", and nothing is busy for more than %s",
+    PPI_SAY(busy, ", and no thread or device is busy for more than %s",
             ppi_words_percent(use, 1).text);
   PPI_SAY(out->sentence,
-          "At most %.0f request%s under way%s. %s has the most of each%s: "
-          "%s of %s.",
+          "Never more than %.0f request%s in flight%s. %s has the most of each "
+          "request%s: %s of %s.",
           search->under_way, search->under_way > 1 ? "s are" : " is", busy,
           ppi_words_name(most.name).text, beside_of(&most),
           ppi_words_time(most.ns / units).text,
           ppi_words_time(blame->latency_ns / units).text);
-  PPI_SAY(out->next, "let more be under way%s.",
-          most.is_elsewhere ? ", if what serves them can take more" : "");
+  PPI_SAY(
+      out->next,
+      "find what lets no more in (client, pool, semaphore), and raise it%s.",
+      most.is_elsewhere ? ", if what serves them can take more" : "");
   return true;
 }
 
@@ -358,12 +361,14 @@ static void say_batch(ppi_limit_search *search, uint32_t name) {
   ppi_words text = ppi_words_name(search->model->names[name].text);
   double units = (double)blame->num_units, ns = blame->batch_ns[name];
   search->out->verdict = "batch timer";
-  PPI_SAY(search->out->sentence,
-          "%s of %s a request (%s) the thread of %s waits to fill a batch.",
-          ppi_words_time(ns / units).text,
-          ppi_words_time(blame->latency_ns / units).text,
-          ppi_words_percent(ns, blame->latency_ns).text, text.text);
-  PPI_SAY(search->out->next, "a shorter timer for batches of %s.", text.text);
+  PPI_SAY(
+      search->out->sentence,
+      "Each request waits %s of %s (%s) for the thread of %s to fill a batch.",
+      ppi_words_time(ns / units).text,
+      ppi_words_time(blame->latency_ns / units).text,
+      ppi_words_percent(ns, blame->latency_ns).text, text.text);
+  PPI_SAY(search->out->next, "set a shorter timer for batches of %s.",
+          text.text);
 }
 
 static void say_idle(ppi_limit_search *search, uint32_t name) {

@@ -315,7 +315,7 @@ static void say_line(ppi_limit_search *search, uint32_t at) {
           ppi_words_percent(PPI_MIN(use, 1.0), 1).text, stage.text);
   PPI_SAY(
       out->next, "smoother arrivals, or make %s shorter%s.", stage.text,
-      station->kind == PPI_STATION_DEVICE ? "" : " or give it more threads");
+      station->kind == PPI_STATION_THREADS ? " or give it more threads" : "");
 }
 
 static bool say_why(ppi_limit_search *search, uint32_t at, what_if *with) {

@@ -207,13 +207,14 @@ static void say_next(const ppi_limit_model *model, const lock *of,
   if (is_interpreter(model, of))
     PPI_SAY(out->next,
             "run %s in another process, or where it releases the "
-            "lock; more threads bring nothing.",
+            "lock; more threads will not help.",
             ppi_words_name(holder).text);
   else if (of->holder == PPI_NONE)
     PPI_SAY(out->next, "hold %s for less time, or divide it.",
             object_of(model, of).text);
   else
-    PPI_SAY(out->next, "do the slow work of %s outside of %s, or divide it.",
+    PPI_SAY(out->next,
+            "do the slow work of %s without holding %s, or divide the lock.",
             ppi_words_name(holder).text, object_of(model, of).text);
 }
 
@@ -233,8 +234,9 @@ bool ppi_limit_lock(ppi_limit_search *search) {
   ppi_limit_add_name(out, ppi_wait_object(model->names[found.name].text));
   out->utilization = found.use;
   PPI_SAY(out->sentence,
-          "%s is the limit: while others wait it is held %s of the time%s. "
+          "%s%s is the limit: it is held while others wait %s of the time%s. "
           "%s of %zu threads wait for it on average.",
+          is_interpreter(model, &found) ? "" : "The lock ",
           object_of(model, &found).text, ppi_words_percent(found.use, 1).text,
           holder, ppi_words_number(found.waiting).text, found.num_rows);
   say_next(model, &found, out);

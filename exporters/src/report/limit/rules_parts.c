@@ -183,7 +183,7 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   ppi_limit *out = search->out;
   ppi_words text = ppi_words_name(model->names[name].text);
   double units = (double)PPI_MAX(model->num_counted, 1);
-  char devices[160], bound[160] = "";
+  char devices[160], bound[256] = "";
   uint32_t station = serves(model, name);
   put_devices(model, devices, sizeof devices);
   // Where launching is the limit, faster kernels bring little.

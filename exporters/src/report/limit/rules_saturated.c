@@ -132,12 +132,13 @@ void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
   ppi_words name = ppi_words_name(stage);
   ppi_words gain = ppi_words_percent(out->bound, 1);
   if (*out->next_limit)
-    ppi_words_put(to, size, "Half of %s: at most %s more, then %s%s limits.",
-                  name.text, gain.text, next == server ? "still " : "",
-                  ppi_words_name(out->next_limit).text);
+    ppi_words_put(to, size,
+                  "Halving %s raises the rate by at most %s; then %s %slimits.",
+                  name.text, gain.text, ppi_words_name(out->next_limit).text,
+                  next == server ? "still " : "");
   else
-    ppi_words_put(to, size, "Half of %s: at most %s more.", name.text,
-                  gain.text);
+    ppi_words_put(to, size, "Halving %s raises the rate by at most %s.",
+                  name.text, gain.text);
 }
 
 static bool runs_one_stage(const ppi_station *station) {
@@ -214,7 +215,7 @@ static void put_one_at_a_time(ppi_limit_search *search,
           station->servers == 1 ? "is" : "are",
           ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text, bound);
   PPI_SAY(out->next,
-          "hold %s for less, or let more in; more threads bring nothing.",
+          "hold %s for less, or let more in; more threads will not help.",
           name.text);
 }
 
@@ -237,7 +238,7 @@ void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_station *station = &model->stations[at];
   ppi_limit *out = search->out;
-  char bound[224];
+  char bound[256];
   out->claim = PPI_CLAIM_LIMIT;
   out->verdict = "limit";
   out->utilization = station->use;
@@ -387,9 +388,9 @@ static bool say_turns_alike(ppi_limit_search *search, size_t best) {
   out->utilization = ppi_limit_turn_use(model, best);
   PPI_SAY(out->sentence,
           "No single stage is the limit: the threads of %s are all taken, by "
-          "launches and device work in turn.",
+          "their work and by waiting for what they began, in turn.",
           list);
-  PPI_SAY(out->next, "let each launch ahead of what it waits for.");
+  PPI_SAY(out->next, "let each begin the next one ahead of what it waits for.");
   return true;
 }
 

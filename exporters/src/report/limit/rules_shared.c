@@ -252,11 +252,12 @@ static void say_turns(ppi_limit_search *search, const ends *of) {
   }
   PPI_SAY(
       out->sentence,
-      "%s: %zu threads are all occupied, but they take turns: one ends every "
+      "%s: %zu threads are all occupied, but they take turns: one call ends "
+      "every "
       "%s. They share something that is not recorded: a lock, a connection, "
-      "an interpreter.",
+      "an interpreter's lock.",
       list, threads, ppi_words_time(every_ns).text);
-  PPI_SAY(out->next, "record what they wait for; more threads bring nothing.");
+  PPI_SAY(out->next, "record what they wait for; more threads will not help.");
 }
 
 // Compares with the same rows, each rotated by its own amount, which makes them
@@ -481,11 +482,11 @@ static void say_congested(ppi_limit_search *search) {
   PPI_SAY(out->sentence,
           "%s takes longer the more threads are in it: %s a call, %s of that "
           "by the others. They share something that is not recorded: a lock, "
-          "connections, an interpreter%s.",
+          "connections, an interpreter's lock%s.",
           ppi_words_name(name->text).text, ppi_words_time(mean_ns).text,
           ppi_words_percent(search->congested_part, 1).text,
           model->cpu < 0 ? ", processors" : "");
-  PPI_SAY(out->next, "record what it waits for%s; more threads bring nothing.",
+  PPI_SAY(out->next, "record what it waits for%s; more threads will not help.",
           model->cpu < 0 ? ", and CPU use" : "");
 }
 

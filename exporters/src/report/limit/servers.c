@@ -30,6 +30,7 @@ static void put_server(const ppi_limit_search *search,
   *out = (ppi_limit_server){
       .kind = kinds[station->kind],
       .num = station->servers,
+      .is_elsewhere = station->kind == PPI_STATION_ELSEWHERE,
       .utilization = station->use,
       .occupied =
           servers_ns > 0 ? (double)station->occupied_ns / servers_ns : 0,

@@ -454,7 +454,7 @@ static bool judge(ppi_limit_model *model, uint32_t at, const moments *all,
   for (size_t i = 0; i < PPI_MIN(num, (size_t)MOST_ROWS); i++) {
     sample calls;
     take_sample(model, name, rows[i].row, &calls);
-    // Where a thread's waits are recorded, none has to be found.
+    // Where waits between a thread's ranges are recorded, none has to be found.
     if (calls.num < LEAST_CALLS || model->rows[rows[i].row].num_between)
       continue;
     size_t num_slacks = slacks_of(model, name, &calls);

@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "report/parts/threads.h"
 
-// With more paths, each worker's own would take too much memory.
-#define MOST_PATHS 8192u
+// With more paths of all workers, these would take too much memory.
+#define MOST_PATHS 16384u
 
 typedef struct stretch {
   ppi_job job;
@@ -236,7 +236,8 @@ static bool may_hand_over(const ppi_run *run) {
   const ppi_report_details *details = &run->details;
   return details->jobs && details->much_pages && !details->one_way &&
          !details->operator_parts && !run->device_calls.num_kept &&
-         run->handover.most_paths <= MOST_PATHS;
+         (uint64_t)run->handover.most_paths * ppi_jobs_num(details->jobs) <=
+             MOST_PATHS;
 }
 
 pprof_status ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
