@@ -32,19 +32,12 @@ OURS = {
     "exporters/src/view/answer_text.c": {"name"},
     "exporters/src/view/tree_text.c": {"cell->text"},
     "exporters/src/view/view_perf.c": {"cell->text", "rows[SPEED][UNIT].text"},
-    "tools/batch/batch_print.c": {"name"},
-    "tools/cli/rows.c": {"key"},
     "tools/compare/compare_provenance.c": {"name"},
     "tools/cost/table/deepspeed.c": {"label"},
     "tools/fleet/fleet.c": {"folder", "name", "ppi_fleet_views[i].name", "ppi_fleet_views[i].text"},
-    "tools/import/nsys.c": {"key"},
     "tools/launch/preset.c": {"preset->text"},
-    "tools/live/top_print.c": {"key"},
-    "tools/spans/span.c": {"key", "category", "name"},
-    "tools/export/spans.c": {"key"},
     "tools/verb/answer.c": {"text"},  # a number
     "tools/verb/verb_check.c": {"self->path", "sink->path"},  # visible since it is set
-    "tools/verb/verb_info.c": {"key"},
     # What is put together here is escaped behind, or is no page: a command, SQL, a path.
     "exporters/src/chrome/chrome_write.c": {"launch->text", "name", "totals->notes[i].key",
                                             "totals->notes[i].value"},

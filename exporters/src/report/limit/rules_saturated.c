@@ -387,8 +387,8 @@ static bool say_turns_alike(ppi_limit_search *search, size_t best) {
   out->verdict = "balanced";
   out->utilization = ppi_limit_turn_use(model, best);
   PPI_SAY(out->sentence,
-          "No single stage is the limit: the threads of %s are all taken, by "
-          "their work and by waiting for what they began, in turn.",
+          "No single stage is the limit: the threads of %s are all taken, "
+          "working and waiting in turn.",
           list);
   PPI_SAY(out->next, "let each begin the next one ahead of what it waits for.");
   return true;
