@@ -97,7 +97,7 @@ COOKBOOK = {
     "dominates": Expected(r"ProfileStep host 40[01] ", r" (?:detect|classify) \w+ 400 ",
                           torch=True),
     "p99": Expected(r"\(request\) - 1184 ", r" decode host 1184 ", torch=True),
-    "idle": Expected(r"Answer .*(?:of each|a request|a step|stands still)", torch=True),
+    "idle": Expected(r"Answer .*(?:of each|a request|a step|stands still|has the most)", torch=True),
     "change": Expected(r"Compare-+ .*ProfileStep host p50 200\d / 200\d ", torch=True),
     "modes": Expected(r" 1 \S+\.pplog 1000 .* 4 \S+\.pplog 1000 ", torch=True),
     "fits": Expected(r"Largest batch: \d+", torch=True),

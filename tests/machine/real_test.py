@@ -110,6 +110,8 @@ class Real(unittest.TestCase):
         folder = self.quota()
         process = self.start(20, preexec_fn=lambda: self.write(folder + "/cgroup.procs",
                                                                str(os.getpid())))
+        while not self.sampler(process)[0]:  # its first sample is taken
+            pass
         first = self.throttled_us(folder)
         while self.throttled_us(folder) < first + 5e5:
             self.call(process)
