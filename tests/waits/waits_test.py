@@ -369,7 +369,8 @@ class WaitsTest(unittest.TestCase):
         limit, differs = self.limit(program), program == "other_thread"
         self.assertGreater(limit["hand_overs"], 20, limit)
         self.assertEqual(differs, 2 * limit["hand_overs_differ"] > limit["hand_overs"])
-        if differs:
+        # Late wake-ups make requests come unevenly on a busy machine.
+        if differs and limit["verdict"] != "bursts":
             self.assertEqual("refresh", limit["names"][0], limit)
             held, = [row for row in limit["blame"] if row["kind"] == "held up by"]
             self.assertEqual("refresh", held["name"])
