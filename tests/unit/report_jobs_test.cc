@@ -40,7 +40,7 @@ class Stream {
  private:
   static constexpr uint64_t kEnd = 50000;
 
-  // A range with others inside, which are told before it; answers its end.
+  // Adds a range after the ranges inside it; answers its end.
   uint64_t Nest(uint32_t lane, uint64_t start, int depth) {
     uint64_t end = start + random_() % 50;
     uint64_t begin = start;

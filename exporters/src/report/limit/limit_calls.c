@@ -132,7 +132,7 @@ static void find_open(ppi_limit_calls *calls) {
       calls->open[calls->num_open++] = (uint32_t)i;
 }
 
-// Device work whose launch lies in no stage has its own name.
+// Device work has its own name if its launch lies in no stage.
 static bool is_stageless(const ppi_limit_calls *calls,
                          const ppi_limit_call *call, const ppi_table_ids *ids) {
   if (!(call->flags & PPI_CALL_DEVICE) || call->parent == PPI_NO_CALL)

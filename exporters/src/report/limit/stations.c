@@ -3,6 +3,7 @@
 // Makes servers of rows: how long each is occupied and works, which rows serve
 // the same stages, and which names have a limited number of calls at a time.
 #include "report/limit/find.h"
+#include "report/limit/walk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -467,6 +468,21 @@ static bool find_taken(ppi_limit_model *model) {
   }
   ppi_free(borders);
   return is_done;
+}
+
+uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
+                           uint64_t *out_until_ns) {
+  size_t low = 0, high = station->num_borders;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (station->borders_ns[middle] > time_ns)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  *out_until_ns =
+      low < station->num_borders ? station->borders_ns[low] : UINT64_MAX;
+  return low ? station->taken[low - 1] : 0;
 }
 
 // ---- all ----

@@ -72,21 +72,6 @@ bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
   return is_taken;
 }
 
-uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
-                           uint64_t *out_until_ns) {
-  size_t low = 0, high = station->num_borders;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (station->borders_ns[middle] > time_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  *out_until_ns =
-      low < station->num_borders ? station->borders_ns[low] : UINT64_MAX;
-  return low ? station->taken[low - 1] : 0;
-}
-
 static bool is_pause(const ppi_limit_model *model, uint64_t time_ns) {
   return ppi_intervals_measure(&model->pauses, time_ns + 1) >
          ppi_intervals_measure(&model->pauses, time_ns);
