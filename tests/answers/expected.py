@@ -60,8 +60,9 @@ PRACTICES = {
         r"unpack host 4000 ",
         cell="{0} items/s over 200 of 250 steps; mean {2} ms, std {3}"),
     "batch": Expected(
-        r"Largest batch with a p99 of at most 60.000 ms: (\d+) Throughput: (\S+) items/s|"
-        r"No batch: with 1 already too slow", r" too slow ", cell="largest batch {0}, {1} items/s"),
+        r"Largest batch with a p99 of at most 60.000 ms: (\d+)"
+        r"(?:, where --to ends the search)? Throughput: (\S+) items/s|"
+        r"No batch: with 1 already too slow", r" 1 (?:ok|too slow) ", cell="largest batch {0}, {1} items/s"),
     "ranked": Expected(
         r"1 (\S+)-threads\.pplog 500 \S+ 100\.00 .*? 2 (\S+)-threads\.pplog 500 \S+ (\S+) .*? "
         r"3 (\S+)-threads\.pplog 500 \S+ (\S+) ",
