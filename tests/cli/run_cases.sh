@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs the command line's cases: run_cases.sh TOOL MAKE_LOGS RUN_CHILD LIBRARY
-# [CASE...].
+# [CASE... | - CASE...]; behind a `-` are those that it leaves out.
 # cases/NAME.cmd is a shell script, run in an empty folder where $TOOL is the
 # tool, $LOGS a folder with good.pplog and lossy.pplog, $TESTS this folder,
 # $RUN_CHILD a program for `run`, and $RUN_LIBRARY libpprof_nvtx.so.
@@ -58,16 +58,21 @@ compare() {
   return 1
 }
 
+limit=300
 passed=0
 failed=0
 for cmd in "$cases"/*.cmd; do
   name=$(basename "$cmd" .cmd)
-  if [ $# -gt 0 ]; then
-    case " $* " in *" $name "*) ;; *) continue ;; esac
-  fi
+  case " $* " in
+    " - "*" $name "*) continue ;;
+    "  " | " - "* | *" $name "*) ;;
+    *) continue ;;
+  esac
   work=$scratch/$name
   mkdir "$work"
-  (cd "$work" && sh "$cmd" >"$scratch/out" 2>"$scratch/err" </dev/null)
+  # A case that hangs is named, and shows how far it came.
+  (cd "$work" && timeout -k 5 "$limit" sh "$cmd" >"$scratch/out" \
+    2>"$scratch/err" </dev/null)
   printf '%s\n' "$?" >"$scratch/code"
   # Paths of this run mean nothing in a case.
   for stream in out err; do

@@ -282,10 +282,10 @@ TEST_F(NamesFoldTest, SegmentsFoldEachAlone) {
   Start("names: {fold: all}\nrotate: {size: 64KiB}\n");
   Decode(20);
   pprof_session_flush(pprof_session_current());
-  Decode(60000, 20);
+  Decode(120000, 20);
   Mark("decode step 3");
   Stop();
-  ASSERT_TRUE(pplog::Exists(At("run.0003.pplog")));
+  ASSERT_TRUE(pplog::Exists(At("run.0002.pplog")));
   size_t calls = 0;
   for (int i = 1;; i++) {
     char name[32];
@@ -296,7 +296,7 @@ TEST_F(NamesFoldTest, SegmentsFoldEachAlone) {
     EXPECT_EQ("decode step {}", rows.begin()->first) << name;
     calls += rows.begin()->second.calls;
   }
-  EXPECT_EQ(60021u, calls);
+  EXPECT_EQ(120021u, calls);
 }
 
 TEST_F(NamesFoldTest, AKilledProcessFoldsWhenRecovered) {
