@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No file of the tests is too long, nor a function in it: FILE..."""
+"""No file is too long, no function of the tests is, and no folder of the product has too many
+files: FILE..."""
+import collections
+import os
 import re
 import sys
 import unittest
 
 FILE_LIMIT = 600
 FUNCTION_LIMIT = 60
+FOLDER_LIMIT = 40
 
 # What has braces at the left margin and is no function.
 NO_FUNCTION = re.compile(
@@ -31,7 +35,7 @@ def too_long(path):
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     found = [(path, len(lines))] if len(lines) > FILE_LIMIT else []
-    if path.endswith((".c", ".cc", ".cu", ".h")):
+    if path.startswith("tests/") and path.endswith((".c", ".cc", ".cu", ".h")):
         found += [(f"{path}: {first}", length)
                   for first, length in functions(lines)
                   if length > FUNCTION_LIMIT]
@@ -48,6 +52,12 @@ class SizeTest(unittest.TestCase):
         self.assertTrue(FILES)
         self.assertEqual([], [long for path in FILES
                               for long in too_long(path)])
+
+    def test_no_folder_is_too_full(self):
+        sizes = collections.Counter(os.path.dirname(path) for path in FILES
+                                    if not path.startswith("tests/"))
+        self.assertGreater(len(sizes), 50)
+        self.assertEqual({}, {folder: num for folder, num in sizes.items() if num > FOLDER_LIMIT})
 
 
 FILES = sys.argv[1:]
