@@ -108,11 +108,11 @@ def alike(left, right):
         (sorted(pair, key=len) for pair in zip(left, right)))
 
 
-def problem_of(run, text, status):
+def problem_of(run, text, status, is_idle):
     """Why this is not what the run has to print; nothing if it is."""
     if status:
         return f"exit status {status}"
-    for pattern in run.expected.prints:
+    for pattern in run.expected.prints + (run.expected.idle if is_idle else ()):
         if not re.search(pattern, words(text)):
             return f"nothing printed is {pattern!r}"
     return None
@@ -189,7 +189,7 @@ def has_torch(binaries, peers):
 
 def attempt(run, asked):
     text, status = output_of(run, asked.binaries)
-    problem = problem_of(run, text, status)
+    problem = problem_of(run, text, status, asked.write)
     if not problem and asked.write:
         put(run, text)
     elif not problem:

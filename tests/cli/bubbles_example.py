@@ -87,8 +87,6 @@ class BubblesExample(unittest.TestCase):
         waited_for = [(bubble["for_role"], bubble["for_name"])
                       for bubble in self.of_role("trainer") if bubble["next"] == "train"]
         self.assertEqual(waited_for, TURNS * [("reward", "reward")])
-        self.assertIn(("trainer", "weights"), {(bubble["for_role"], bubble["for_name"])
-                                               for bubble in self.of_role("engine 1")})
 
     def test_across_processes(self):
         """By the definition: of another thread, ended last while the gap lasted."""

@@ -83,9 +83,12 @@ class ServingExample(unittest.TestCase):
             self.assertLessEqual(good, may)
 
     def test_a_long_prompt_makes_who_run_wait(self):
-        """The script: 100 tokens of a prompt add 0.5 ms to an iteration, 2000 add 10 ms."""
-        waits = self.rows["chat", "ITL, prefill in"]
-        self.assertGreaterEqual(waits["max"], 11_000_000 * (1 - DRIFT))
+        """The script: 100 tokens of a prompt add 0.5 ms to an iteration, 2000 add 10 ms. On a busy
+        machine no chat may run meanwhile."""
+        if any(chat[FIRST][1] < long[SCHEDULED][0] and long[FIRST][1] < chat[LAST][0]
+               for _, long in self.requests["summary"] for _, chat in self.requests["chat"]):
+            waits = self.rows["chat", "ITL, prefill in"]
+            self.assertGreaterEqual(waits["max"], 11_000_000 * (1 - DRIFT))
 
 
 if __name__ == "__main__":
