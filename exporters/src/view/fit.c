@@ -96,14 +96,6 @@ void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
   ppi_page_clear(&shown);
 }
 
-void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width) {
-  size_t num =
-      text->failed || !text->len ? 0 : ppi_page_width(text->bytes, text->len);
-  page->failed |= text->failed;
-  if (num < width) ppi_page_repeat(page, ' ', width - num);
-  if (num) ppi_page_bytes(page, text->bytes, text->len);
-}
-
 static size_t within(size_t least, size_t value, size_t most) {
   return value < least ? least : value > most ? most : value;
 }

@@ -28,8 +28,6 @@ void ppi_page_fit_behind(ppi_page *page, const char *name, size_t width,
 // room that it lacks, down to a readable minimum.
 size_t ppi_fit_widen(size_t usual, size_t wanted, size_t *room);
 size_t ppi_fit_shrink(size_t usual, size_t least, size_t *lack);
-// ppi_page_right writes `text` after blanks, or whole where it is wider.
-void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width);
 
 // ppi_page_wrapped writes `text`, visible, and a line's end. It breaks lines at
 // blanks; all but the first, which is in column `indent` by now, begin there. A
