@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 
+from common import SECONDS
+
 
 def viztracer():
     import viztracer
@@ -128,7 +130,7 @@ def chromium():
                     "--trace-startup-file=" + os.path.abspath("trace.json"),
                     "--trace-startup-format=json", "--timeout=3000",
                     "--screenshot=page.png", "data:text/html,<h1>page</h1>"],
-                   check=True, timeout=120, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   check=True, timeout=SECONDS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def newest(folder):

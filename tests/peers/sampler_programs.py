@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from common import SECONDS
+
 BUSY = """
 import time
 def leaf(end):
@@ -26,7 +28,7 @@ root()
 
 def quietly(*command, **options):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   timeout=120, **options)
+                   timeout=SECONDS, **options)
 
 
 def perf():
@@ -82,7 +84,7 @@ class Marionette:
     """Firefox's remote control: lengths and arrays of JSON."""
 
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS)
         self.file, self.number = self.socket.makefile("rb"), 0
         self.read()
 
@@ -117,7 +119,7 @@ def firefox():
          os.path.abspath("profile"), "about:blank"], env=environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        port, end = "profile/MarionetteActivePort", time.monotonic() + 60
+        port, end = "profile/MarionetteActivePort", time.monotonic() + SECONDS
         while not os.path.exists(port) or not os.path.getsize(port):
             if started.poll() is not None or time.monotonic() > end:
                 raise RuntimeError("Firefox has ended, or opens no remote control")
@@ -127,7 +129,7 @@ def firefox():
         control.ask("WebDriver:NewSession", {})
         control.ask("WebDriver:Navigate", {"url": "data:text/html,<h1>page</h1>"})
         control.ask("Marionette:Quit", {"flags": ["eAttemptQuit"]})
-        started.wait(60)
+        started.wait(SECONDS)
     finally:
         started.kill()
         started.wait()

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+from common import SECONDS
+
 try:
     import litserve
 except ImportError:  # of another server's environment
@@ -192,7 +194,7 @@ def client(url, number):
     times = []
 
     def ask():
-        with httpx.Client(timeout=60) as session:
+        with httpx.Client(timeout=SECONDS) as session:
             for i in range(int(number) // 4):
                 began = time.monotonic_ns()
                 session.post(url, json={"x": i}).raise_for_status()
