@@ -23,7 +23,7 @@ const char kEveryKind[] =
     "\"major_faults\":3}},\n"
     "{\"ph\":\"X\",\"name\":\"infer\",\"cat\":\"Inference\",\"ts\":20.000"
     ",\"dur\":1.000,\"pid\":4,\"tid\":16777217,\"args\":{\"window\":3,"
-    "\"flows\":[9],\"paired\":true,\"on_stream\":2,\"seq\":7,"
+    "\"flows\":[9],\"paired\":true,\"on_stream\":2,"
     "\"device_start_ns\":30000,\"device_end_ns\":37000,"
     "\"device_off_ns\":20}},\n"
     "{\"ph\":\"X\",\"name\":\"infer\",\"cat\":\"Inference\",\"ts\":30.000"
@@ -165,6 +165,29 @@ TEST(ImportOwnTest, ReadsHowFarARunCame) {
   ASSERT_FALSE(trace.run().checkpoints.empty());
   EXPECT_EQ(trace.run().checkpoints.back(), 90000u);
   EXPECT_TRUE(trace.run().windows.empty());
+}
+
+// A range that an earlier checkpoint lies in is open there.
+TEST(ImportOwnTest, ListsWhatIsOpenAtACheckpoint) {
+  const std::string place = ",\"cat\":\"Inference\",\"pid\":4,\"tid\":44,";
+  std::string text = kOwnHead;
+  for (int i = 0; i < 100000; i++)
+    text += "{\"ph\":\"X\",\"name\":\"inner\"" + place +
+            "\"ts\":" + std::to_string(i + 1) +
+            ".000,\"dur\":0.500,\"args\":{\"depth\":1}},\n";
+  text +=
+      "{\"ph\":\"M\",\"name\":\"checkpoint\",\"pid\":4,\"tid\":0,\"args\":{"
+      "\"time_ns\":100001000}},\n"
+      "{\"ph\":\"X\",\"name\":\"outer\"" +
+      place +
+      "\"ts\":0.500,\"dur\":200000.000,\"args\":{\"window\":0,\"flows\":"
+      "[1,2,3,4,5]}}],\n\"otherData\":{\"shift_ns\":0}}";
+  Imported trace;
+  trace.Read(text);
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  EXPECT_EQ(trace.run().checkpoints, std::vector<uint64_t>{100001000});
+  EXPECT_EQ(trace.run().The("outer").flows,
+            (std::vector<uint64_t>{1, 2, 3, 4, 5}));
 }
 
 // A range before its device was ready has no stream.

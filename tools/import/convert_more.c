@@ -271,6 +271,8 @@ pprof_status ppi_convert_metadata(ppi_importer *importer) {
   if (importer->header.is_own && strcmp(fields->name, "pprof_fold") == 0)
     return take_fold(importer, ppi_fields_arg(fields, PPI_ARG_NAME),
                      ppi_fields_arg(fields, PPI_ARG_LABELS));
+  if (importer->header.is_own && strcmp(fields->name, "checkpoint") == 0)
+    return ppi_own_checkpoint(importer);
   if (importer->facts && ppi_own_is_run(fields)) return end_run(importer);
   bool is_labels = strcmp(fields->name, "process_labels") == 0;
   bool is_process = strcmp(fields->name, "process_name") == 0;

@@ -102,6 +102,8 @@ void ppi_importer_init(ppi_importer *importer, const char *path) {
   importer->own_categories.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
   ppi_sorter_init(&importer->own, sizeof(ppi_own_record), RECORD_MEMORY,
                   compare_own, spill);
+  ppi_sorter_init(&importer->own_open, sizeof(ppi_own_record), OTHER_MEMORY,
+                  compare_own, spill);
 }
 
 void ppi_importer_clear(ppi_importer *importer) {
@@ -120,6 +122,7 @@ void ppi_importer_clear(ppi_importer *importer) {
   ppi_sorter_clear(&importer->arrow_heads);
   ppi_sorter_clear(&importer->idle_launches);
   ppi_sorter_clear(&importer->own);
+  ppi_sorter_clear(&importer->own_open);
   ppi_spill_close(&importer->spill);
   ppi_intern_clear(&importer->names);
   ppi_intern_clear(&importer->attributes);

@@ -265,8 +265,9 @@ typedef struct ppi_importer {
   // name.
   uint64_t most_over;
   uint32_t site_over;
-  // Our own traces: events, categories, and the facts that the parser fills.
-  ppi_sorter own;
+  // Our own traces: events, those that were open at a checkpoint, categories,
+  // and the facts that the parser fills.
+  ppi_sorter own, own_open;
   ppi_intern own_categories;
   ppi_own_facts *facts;
   int64_t min_ns, max_ns;  // of all emitted events

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "event/event.h"
+#include "import/fields.h"
 #include "json/json.h"
 
 PPROF_BEGIN_C_
@@ -54,29 +55,50 @@ bool ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token);
 size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id);
 void ppi_own_facts_clear(ppi_own_facts *facts);
 
-// An event in parts of one size: MAIN, then the optional parts.
-typedef enum ppi_own_part {
-  PPI_OWN_MAIN,    // end, value, number of a paired device range, report time
-  PPI_OWN_WINDOW,  // index, 1 if it opens; the only part
-  PPI_OWN_DEVICE,  // start, end, error, stream
-  PPI_OWN_WORK,    // items, bytes, flops, params
-  PPI_OWN_CPU,     // known, user, sys, inner
-  PPI_OWN_CPU_2,   // run queue, switches, minor faults
-  PPI_OWN_CPU_3,   // major faults
-  PPI_OWN_FLOWS,   // up to four
-  PPI_OWN_NUMBERS  // up to four
-} ppi_own_part;
+// An event as it was recorded.
+typedef struct ppi_own_event {
+  pprof_event event;
+  pprof_work_amount work;
+  pprof_numbers numbers;
+  pprof_cpu_use cpu;
+  uint64_t flows[PPI_MAX_EVENT_FLOWS];
+} ppi_own_event;
 
-typedef union ppi_own_word {
-  uint64_t u;
-  double d;
-} ppi_own_word;
+typedef enum ppi_own_type {
+  PPI_OWN_SHORT,   // 32 bits
+  PPI_OWN_WHOLE,   // 64 bits
+  PPI_OWN_TIME,    // of the trace, 64 bits
+  PPI_OWN_REAL,    // the bits of a double
+  PPI_OWN_FLAG,    // no word: `at` is a PPROF_FLAG_...
+  PPI_OWN_SIDE,    // no word: the event repeats the device side of another
+  PPI_OWN_FLOW,    // one of a list
+  PPI_OWN_NUMBER,  // one of a list
+} ppi_own_type;
 
+// A member of an event's args, and its place in ppi_own_event. The first two
+// stand for lists.
+typedef struct ppi_own_member {
+  const char *text;
+  size_t len;
+  ppi_own_type type;
+  uint32_t at;
+} ppi_own_member;
+enum { PPI_OWN_FLOWS, PPI_OWN_NUMBERS };
+extern const ppi_own_member ppi_own_members[];
+
+// Kinds of records beside those of events: WINDOW has its index and 1 if it
+// opens, MORE has further words of the event before.
+enum { PPI_OWN_WINDOW = 128, PPI_OWN_CHECKPOINT, PPI_OWN_MORE };
+
+#define PPI_OWN_WORDS 4
 typedef struct ppi_own_record {
-  uint64_t time, order;
-  uint32_t row, site, window, flags, depth;
-  uint8_t kind, part, num;  // `num`: of the words, where it varies
-  ppi_own_word words[4];
+  uint64_t key;    // `order`, or the time
+  uint64_t order;  // in the trace
+  uint64_t time, end;
+  uint32_t row, site, flags;
+  uint8_t kind, num;
+  uint8_t keys[PPI_OWN_WORDS];  // places in ppi_own_members
+  uint64_t words[PPI_OWN_WORDS];
 } ppi_own_record;
 
 PPROF_END_C_

@@ -230,6 +230,8 @@ pprof_status ppi_sweep(ppi_importer *importer) {
   if (status == PPROF_STATUS_OK) take_facts(importer);
   choose_clock(importer);
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->own);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sorter_finish(&importer->own_open);
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->records);
   if (status == PPROF_STATUS_OK) status = ppi_devices_take(importer);
   if (status != PPROF_STATUS_OK) return status;

@@ -19,7 +19,8 @@
 #include "event/recorded_wait.h"
 #include "file/program.h"
 
-enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20 };
+// An import holds so many events at least between two checkpoints.
+enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20, CHECKED_EVENTS = 100000 };
 
 // Ranges that end before they start (a clock's step) are shown without length;
 // the totals count them.
@@ -67,13 +68,12 @@ static bool is_launched(const ppi_chrome_writer *writer,
 }
 
 static pprof_status add_device_range(ppi_chrome_writer *writer,
-                                     const pprof_event *event, uint64_t seq) {
+                                     const pprof_event *event) {
   ppi_chrome_slice slice = host_side(writer, event);
   bool timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) &&
                (event->device_start_ns | event->device_end_ns) != 0;
   slice.is_submission = true;
   slice.stream = event->stream;
-  slice.seq = seq;
   slice.is_timed = timed;
   slice.device_start_ns = event->device_start_ns;
   slice.device_end_ns = event->device_end_ns;
@@ -129,6 +129,7 @@ static pprof_status keep_failure(ppi_chrome_writer *writer,
 
 static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->num_unchecked += batch->num_events;
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
     pprof_status status = PPROF_STATUS_OK;
@@ -137,7 +138,7 @@ static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
     if (event->kind == PPROF_KIND_RANGE)
       status = add_range(writer, event, batch->lane);
     else if (event->kind == PPROF_KIND_DEVICE_RANGE)
-      status = add_device_range(writer, event, batch->first_seq + i);
+      status = add_device_range(writer, event);
     else if (event->kind == PPROF_KIND_MARK ||
              event->kind == PPROF_KIND_COUNTER)
       status = add_point(writer, event);
@@ -150,7 +151,12 @@ static pprof_status chrome_checkpoint(pprof_sink *sink,
                                       const pprof_checkpoint *checkpoint) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   writer->reported_until_ns = pprof_checkpoint_time_ns(checkpoint);
-  return keep_failure(writer, ppi_chrome_rows_check(writer, checkpoint));
+  pprof_status status = ppi_chrome_rows_check(writer, checkpoint);
+  if (writer->num_unchecked >= CHECKED_EVENTS) {
+    ppi_chrome_write_checkpoint(writer);
+    writer->num_unchecked = 0;
+  }
+  return keep_failure(writer, status);
 }
 
 static pprof_status copy_texts(ppi_chrome_writer *writer,
@@ -197,6 +203,7 @@ static void clear_run(ppi_chrome_writer *writer) {
   writer->num_texts = 0;
   writer->program = NULL;
   writer->num_not_finite = writer->num_too_much = writer->reported_until_ns = 0;
+  writer->num_unchecked = 0;
   writer->has_windows = false;
 }
 

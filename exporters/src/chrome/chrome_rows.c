@@ -133,10 +133,6 @@ pprof_status ppi_chrome_rows_nest(ppi_chrome_writer *writer, uint32_t lane,
   ppi_chrome_group *group = NULL;
   pprof_status status = find_group(writer, PPI_CHROME_THREAD, lane, &group);
   if (status != PPROF_STATUS_OK) return status;
-  // If an edge cut this range, a range inside it may have ended after the edge.
-  if (slice->end_ns < group->last_end_ns)
-    slice->reported_ns = group->last_end_ns;
-  group->last_end_ns = PPI_MAX(group->last_end_ns, slice->end_ns);
   return place(writer, group, slice);
 }
 

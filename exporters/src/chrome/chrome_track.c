@@ -114,6 +114,23 @@ static bool copy(const void *from, size_t size, void **out) {
   return *out != NULL;
 }
 
+// An edge cuts the host side of a paired device range, but not of ranges inside
+// it, which came before.
+static uint64_t whole_end(const ppi_chrome_group *group,
+                          const ppi_chrome_slice *slice) {
+  uint64_t end_ns = slice->end_ns;
+  if (!slice->is_submission || !(slice->flags & PPROF_FLAG_PAIRED) ||
+      !(slice->flags & PPROF_FLAG_CLIPPED))
+    return end_ns;
+  for (size_t i = 0; i < group->num_buffered; i++) {
+    const ppi_chrome_buffered *inner = &group->buffered[i];
+    if (inner->slice.stream == slice->stream &&
+        inner->slice.start_ns >= slice->start_ns && inner->end_ns > end_ns)
+      end_ns = inner->end_ns;
+  }
+  return end_ns;
+}
+
 pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    const ppi_chrome_slice *slice,
                                    uint64_t order) {
@@ -133,8 +150,10 @@ pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
     ppi_free(numbers);
     return PPROF_STATUS_NO_MEMORY;
   }
+  uint64_t end_ns = whole_end(group, slice);
   buffered += group->num_buffered++;
   buffered->slice = *slice;
+  buffered->end_ns = end_ns;
   buffered->slice.flows = flows;
   buffered->slice.cpu = cpu;
   buffered->slice.numbers = numbers;
@@ -147,7 +166,7 @@ pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
 static int by_end(const void *left, const void *right) {
   const ppi_chrome_buffered *a = left, *b = right;
   const ppi_chrome_slice *x = &a->slice, *y = &b->slice;
-  if (x->end_ns != y->end_ns) return x->end_ns < y->end_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
   if (x->start_ns != y->start_ns) return x->start_ns > y->start_ns ? -1 : 1;
   if (x->depth != y->depth) return x->depth > y->depth ? -1 : 1;
   if (x->site != y->site) return x->site < y->site ? -1 : 1;
@@ -163,7 +182,7 @@ bool ppi_chrome_group_holds(const ppi_chrome_group *group, uint32_t site) {
 size_t ppi_chrome_group_sort(ppi_chrome_group *group) {
   size_t ready = 0;
   for (size_t i = 0; i < group->num_buffered; i++) {
-    if (group->buffered[i].slice.end_ns > group->horizon_ns) continue;
+    if (group->buffered[i].end_ns > group->horizon_ns) continue;
     ppi_chrome_buffered moved = group->buffered[i];
     group->buffered[i] = group->buffered[ready];
     group->buffered[ready++] = moved;

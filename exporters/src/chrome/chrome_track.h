@@ -50,8 +50,6 @@ typedef struct ppi_chrome_slice {
   uint64_t queue_ns, device_error_ns;
   // For the submission of a timed device range: its device side.
   uint64_t device_start_ns, device_end_ns;
-  uint64_t reported_ns;  // the later end of a range inside; 0: none
-  uint64_t seq;          // of a submission: its number on its device's lane
   const uint64_t *flows;
   size_t num_flows;
   const pprof_cpu_use *cpu;      // NULL: none
@@ -77,14 +75,14 @@ typedef enum ppi_chrome_kind {
 
 typedef struct ppi_chrome_buffered {
   ppi_chrome_slice slice;
-  uint64_t order;  // of arrival
+  uint64_t end_ns;  // of the slice and of what is inside it
+  uint64_t order;   // of arrival
 } ppi_chrome_buffered;
 
 typedef struct ppi_chrome_group {
   ppi_chrome_kind kind;
   uint32_t id;
-  uint64_t horizon_ns;   // buffered slices that end by then may be placed
-  uint64_t last_end_ns;  // of a thread's ranges
+  uint64_t horizon_ns;  // buffered slices that end by then may be placed
   ppi_chrome_track *tracks;
   size_t num_tracks, tracks_capacity;
   ppi_chrome_buffered *buffered;

@@ -151,8 +151,6 @@ static void put_device(ppi_chrome_writer *writer,
   ppi_page *out = &writer->out.page;
   if (!slice->is_submission) return;
   ppi_put_u64(out, "on_stream", slice->stream);
-  // In the order of these numbers the inner ones come first.
-  if (slice->flags & PPROF_FLAG_PAIRED) ppi_put_u64(out, "seq", slice->seq);
   if (!slice->is_timed) return;
   ppi_put_u64(out, "device_start_ns",
               slice->device_start_ns + writer->shift_ns);
@@ -164,8 +162,6 @@ static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
   ppi_page *out = &writer->out.page;
   if (slice->depth > 0) ppi_put_u64(out, "depth", slice->depth);
   if (slice->is_async) ppi_put_bool(out, "async", true);
-  if (slice->reported_ns > 0)
-    ppi_put_u64(out, "told_ns", slice->reported_ns + writer->shift_ns);
   if (slice->is_step) ppi_put_u64(out, "step", slice->step);
   ppi_chrome_put_flows(out, slice->flows, slice->num_flows);
   ppi_chrome_put_work(out, &slice->work);
@@ -187,7 +183,7 @@ static bool is_plain(const ppi_chrome_slice *slice) {
                    slice->has_device_error | slice->is_submission;
   return !is_marked && !slice->flags && !slice->num_flows &&
          !slice->work.size && !slice->cpu && !slice->numbers &&
-         !slice->reported_ns && !slice->attributes;
+         !slice->attributes;
 }
 
 void ppi_chrome_write_slice(ppi_chrome_writer *writer,
@@ -331,6 +327,14 @@ static ppi_page *begin_metadata(ppi_chrome_writer *writer, const char *what,
   put_place(out, pid, tid);
   ppi_put_object(out, "args");
   return out;
+}
+
+// An import may take all events from before this time as read, but those that
+// end later.
+void ppi_chrome_write_checkpoint(ppi_chrome_writer *writer) {
+  ppi_page *out = begin_metadata(writer, "checkpoint", writer->pid, 0);
+  ppi_put_u64(out, "time_ns", writer->reported_until_ns + writer->shift_ns);
+  ppi_page_text(out, "}}");
 }
 
 static void write_sort_index(ppi_chrome_writer *writer, const char *what,

@@ -28,6 +28,7 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
                               const pprof_event *event, uint32_t tid);
 void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
                              bool opens, uint64_t time_ns);
+void ppi_chrome_write_checkpoint(ppi_chrome_writer *writer);
 void ppi_chrome_write_head(ppi_chrome_writer *writer);
 // Names of the run's processes and threads.
 void ppi_chrome_write_names(ppi_chrome_writer *writer);
