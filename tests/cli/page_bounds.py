@@ -31,16 +31,16 @@ def ranges(names, length=1000, thread=1):
 
 
 def places(noise):
-    return ranges([word(noise, 12) for _ in range(30_000)])
+    return ranges([word(noise, 12) for _ in range(12_000)])
 
 
 def long_names(noise):
-    return ranges([word(noise, 3000) for _ in range(2_500)])
+    return ranges([word(noise, 3000) for _ in range(800)])
 
 
 def many(noise):
     names = [word(noise, 8) for _ in range(400)]
-    for number in range(120_000):
+    for number in range(60_000):
         start = 10 * number + noise.random()
         yield {"ph": "X", "name": noise.choice(names), "pid": 1,
                "tid": noise.randrange(700), "ts": start, "dur": noise.expovariate(0.01)}
