@@ -107,8 +107,10 @@ TEST_F(MarkTest, FlowsAreInheritedByWhatBeginsInside) {
   pprof_flow(8);
   pprof_push(&inner_site);
   pprof_flow(9);
+  for (uint64_t again = 7; again <= 9; again++) pprof_flow(again);
   pprof_mark(&point_site);
   pprof_range wander = pprof_range_begin(&wander_site);
+  pprof_range_flow(wander, 8);
   pprof_pop();
   pprof_flow(10);
   pprof_pop();

@@ -5,6 +5,7 @@
 //   begun = recorded + lost + excluded (+ open, of which none is left at stop).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -76,6 +77,10 @@ class Model {
     events.push_back({name, kind, (uint32_t)stack_.size(), 0, flows, value, 0});
   }
   void Flow(uint64_t flow) {
+    const bool has_frame = !stack_.empty() && stack_.size() <= kMaxFrames;
+    if (has_frame && std::count(stack_.back().flows.begin(),
+                                stack_.back().flows.end(), flow))
+      return;
     if (stack_.empty() || stack_.size() > kMaxFrames || flow == 0 ||
         stack_.back().flows.size() >= kMaxFlows)
       flows_lost++;

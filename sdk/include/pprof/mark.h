@@ -217,8 +217,9 @@ PPROF_API void pprof_count(pprof_site *site, double value);
 
 // pprof_flow says that the innermost open range of this thread, and what begins
 // inside it later, serve the request `flow`, a number but 0 that the caller
-// chooses. Several calls name several requests (a batch): 64 a range. Further
-// ones, and one with no range open, are counted in flows_lost.
+// chooses. Several calls name several requests (a batch): 64 a range. A number
+// that the range has already is added once. Further ones, and one with no range
+// open, are counted in flows_lost.
 //
 // Example:
 //   PPROF_SCOPE("answer");

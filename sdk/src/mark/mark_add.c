@@ -32,6 +32,15 @@ static __attribute__((noinline)) void lose_addition(ppi_lane *lane) {
   ppi_count(&lane->flows_lost, 1);
 }
 
+// Inherited, or added before.
+static bool has_flow(const ppi_lane *lane, const ppi_frame *frame,
+                     uint64_t flow) {
+  bool has = frame->flow == flow;
+  for (uint16_t i = 1; i < frame->num_flows; i++)
+    has |= lane->flow_stack[i - 1] == flow;
+  return has;
+}
+
 static void add_flow(ppi_lane *lane, uint64_t flow) {
   ppi_frame *frame = innermost(lane);
   if (!frame) {
@@ -47,6 +56,7 @@ static void add_flow(ppi_lane *lane, uint64_t flow) {
     frame->num_flows = 1;
     return;
   }
+  if (has_flow(lane, frame, flow)) return;
   if (frame->num_flows >= PPI_MAX_FLOWS) {
     ppi_count(&lane->flows_lost, 1);
     return;

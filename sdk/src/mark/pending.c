@@ -378,6 +378,8 @@ bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out) {
 // place.
 static void add_slot_flow(ppi_lane *lane, ppi_slot *slot, uint64_t flow) {
   uint32_t at = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < at; i++)
+    if (__atomic_load_n(&slot->flows[i], __ATOMIC_RELAXED) == flow) return;
   do {
     if (at >= PPI_MAX_FLOWS) {
       ppi_count(&lane->flows_lost, 1);
