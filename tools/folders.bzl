@@ -5,7 +5,6 @@ TOOLS = [
     "//tools/cli",
     "//tools/clocks",
     "//tools/compare",
-    "//tools/cost/table",
     "//tools/duckdb",
     "//tools/expect",
     "//tools/export",

@@ -33,7 +33,6 @@ OURS = {
     "exporters/src/view/tree_text.c": {"cell->text"},
     "exporters/src/view/view_perf.c": {"cell->text", "rows[SPEED][UNIT].text"},
     "tools/compare/compare_provenance.c": {"name"},
-    "tools/cost/table/deepspeed.c": {"label"},
     "tools/fleet/fleet.c": {"folder", "name", "ppi_fleet_views[i].name", "ppi_fleet_views[i].text"},
     "tools/launch/preset.c": {"preset->text"},
     "tools/verb/answer.c": {"text"},  # a number

@@ -66,12 +66,14 @@ static bool set_environment(void) {
   return ppi_tool_python_add(folder, true);
 }
 
-static bool spawn(const char *module, const char *const *words, int output,
-                  pid_t *out) {
+static bool spawn(const char *module, const char *const *words, FILE *input,
+                  int output, pid_t *out) {
   const char *argv[MOST_WORDS + 4] = {ppi_tool_python(), "-m", module};
   posix_spawn_file_actions_t files;
   for (size_t i = 0; words[i] && i < MOST_WORDS; i++) argv[i + 3] = words[i];
   if (posix_spawn_file_actions_init(&files) != 0) return false;
+  if (input) rewind(input);
+  if (input) posix_spawn_file_actions_adddup2(&files, fileno(input), 0);
   posix_spawn_file_actions_adddup2(&files, output, 1);
   int error = posix_spawnp(out, argv[0], &files, NULL,
                            (char *const *)(uintptr_t)argv, environ);
@@ -90,12 +92,12 @@ static void read_all(int fd, ppi_buffer *out) {
 }
 
 pprof_status ppi_tool_python_read(const char *module, const char *const *words,
-                                  ppi_buffer *out) {
+                                  FILE *input, ppi_buffer *out) {
   int ends[2];
   pid_t pid;
   if (!set_environment()) return PPROF_STATUS_NO_MEMORY;
   if (pipe2(ends, O_CLOEXEC) != 0) return PPROF_STATUS_UNAVAILABLE;
-  bool started = spawn(module, words, ends[1], &pid);
+  bool started = spawn(module, words, input, ends[1], &pid);
   close(ends[1]);
   if (started) read_all(ends[0], out);
   close(ends[0]);

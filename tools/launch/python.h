@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "cli/carried.h"
 #include "file/buffer.h"
@@ -14,11 +15,12 @@
 // ppi_tool_python answers the interpreter: PPROF_PYTHON, or else python3.
 const char *ppi_tool_python(void);
 
-// ppi_tool_python_read runs `module` with `words` (ends with NULL) and appends
-// its output; its messages go to our stderr. UNAVAILABLE: it cannot be started;
-// NO_MEMORY; its exit status is ignored.
+// ppi_tool_python_read runs `module` with `words` (ends with NULL) and `input`
+// from its begin (NULL: our input), and appends its output; its messages go to
+// our stderr. UNAVAILABLE: it cannot be started; NO_MEMORY; its exit status is
+// ignored.
 pprof_status ppi_tool_python_read(const char *module, const char *const *words,
-                                  ppi_buffer *out);
+                                  FILE *input, ppi_buffer *out);
 
 // ppi_tool_carried_find answers the file `name`; NULL after a message, which
 // calls the kind of file `what`.

@@ -5,12 +5,12 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "cli/say.h"
-#include "cost/table/groups.h"
 #include "file/text.h"
 #include "launch/python.h"
 #include "report/report.h"
@@ -23,25 +23,25 @@ struct asked {
   const char *models, *dims;
 };
 
-static void take_figures(ppi_cost *cost, ppi_stage_cost *out) {
-  ppi_cost_figures all = {0};
-  for (size_t i = 0; i < cost->num_rows; i++)
-    ppi_cost_add(&all, &cost->rows[i]);
-  out->flops = (double)all.flops.value;
-  out->bytes = (double)all.in_bytes.value + (double)all.weight_bytes.value +
-               (double)all.out_bytes.value;
-  out->params = (double)all.params.value;
-  out->at_least = all.flops.at_least;
-  if (all.type && strcmp(all.type, "mixed") != 0)
-    snprintf(out->type, sizeof out->type, "%s", all.type);
+static bool take_total(void *user, char *const *words, size_t num) {
+  ppi_stage_cost *out = user;
+  if (num != 6) return true;
+  out->flops = strtod(words[1], NULL);
+  out->bytes = strtod(words[2], NULL);
+  out->params = strtod(words[3], NULL);
+  out->at_least = words[4][0] == '1';
+  if (strcmp(words[5], "mixed") != 0)
+    snprintf(out->type, sizeof out->type, "%s", words[5]);
+  return true;
 }
 
 static int count(const struct asked *asked, const char *path,
                  ppi_stage_cost *out) {
-  ppi_cost cost;
-  int code = ppi_tool_model_cost(asked->who, path, asked->dims, &cost);
-  if (code == PPI_EXIT_DONE) take_figures(&cost, out);
-  ppi_cost_clear(&cost);
+  const char *const words[] = {path, asked->dims ? asked->dims : "", NULL};
+  ppi_buffer text = {0};
+  int code = ppi_tool_model_ask(asked->who, words, NULL, &text,
+                                (ppi_model_words){take_total, out});
+  ppi_buffer_clear(&text);
   return code;
 }
 
@@ -184,22 +184,50 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
   return code;
 }
 
-int ppi_tool_model_cost(const char *who, const char *path, const char *dims,
-                        ppi_cost *out) {
-  const char *const words[] = {path, dims ? dims : "", NULL};
-  ppi_buffer text = {0};
-  pprof_error error = {""};
-  *out = (ppi_cost){.num_rows = 0};
-  pprof_status status = ppi_tool_python_read("pprof._model", words, &text);
-  if (status == PPROF_STATUS_OK) status = ppi_cost_read(&text, out, &error);
-  ppi_buffer_clear(&text);
-  if (status == PPROF_STATUS_OK) return PPI_EXIT_DONE;
-  if (status == PPROF_STATUS_UNAVAILABLE)
-    ppi_tool_say(
-        "'%s' has no pprof and onnx for Python 3.9: python3 -m pip install "
-        "'pprof-pipeline[cost]', or set PPROF_PYTHON",
-        ppi_tool_python());
-  else
-    ppi_tool_say("%s%s%s: %s", who, *who ? " " : "", path, error.text);
-  return status == PPROF_STATUS_INVALID ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
+// ---- Python's answer ----
+
+// Cuts a line into words, in place.
+static size_t split(char *line, char *out[PPI_MODEL_WORDS]) {
+  size_t num = 0;
+  for (char *next = line; next && num < PPI_MODEL_WORDS; num++) {
+    char *to = out[num] = strsep(&next, "\t");
+    for (const char *from = to; (*to = *from) != '\0'; from++, to++) {
+      if (*from != '\\' || !from[1]) continue;
+      from++;
+      *to = *from == 't'   ? '\t'
+            : *from == 'n' ? '\n'
+            : *from == '0' ? ' '
+                           : *from;
+    }
+  }
+  return num;
+}
+
+static int refuse(const char *who, const char *text, bool is_usage) {
+  return ppi_tool_fail(is_usage ? PPI_EXIT_USAGE : PPI_EXIT_INPUT, "%s%s%s",
+                       who, *who ? " " : "", text);
+}
+
+static int read_lines(const char *who, ppi_buffer *text, ppi_model_words to) {
+  char *words[PPI_MODEL_WORDS];
+  ppi_buffer_bytes(text, "", 1);
+  for (char *next = text->failed ? NULL : (char *)text->data; next;) {
+    size_t num = split(strsep(&next, "\n"), words);
+    if (num == 3 && strcmp(words[0], "error") == 0)
+      return refuse(who, words[2], strcmp(words[1], "usage") == 0);
+    if (num == 1 && strcmp(words[0], "end") == 0) return PPI_EXIT_DONE;
+    if (num > 1 && !to.take(to.user, words, num)) text->failed = true;
+  }
+  if (text->failed) return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+  return ppi_tool_fail(
+      PPI_EXIT_INPUT,
+      "'%s' has no pprof and onnx for Python 3.9: python3 -m pip install "
+      "'pprof-pipeline[cost]', or set PPROF_PYTHON",
+      ppi_tool_python());
+}
+
+int ppi_tool_model_ask(const char *who, const char *const *words, FILE *input,
+                       ppi_buffer *text, ppi_model_words to) {
+  ppi_tool_python_read("pprof._model", words, input, text);
+  return read_lines(who, text, to);
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/options.h"
-#include "cost/table/cost.h"
+#include "file/buffer.h"
 #include "pprof/report.h"
 #include "view/view_stages.h"
 
@@ -24,8 +24,15 @@ int ppi_tool_costs_check(const struct ppi_tool_options *options);
 int ppi_tool_costs_take(const struct ppi_tool_options *options,
                         const pprof_report *report, struct ppi_tool_costs *out);
 
-// ppi_tool_model_cost counts the model `path` with the sizes of `dims` (NULL:
-// none). Answers PPI_EXIT_DONE, or another after a message that begins with
-// `who` (or ""). ppi_cost_clear is needed either way.
-int ppi_tool_model_cost(const char *who, const char *path, const char *dims,
-                        ppi_cost *out);
+// Each line of pprof._model: words[0] says of what kind; false: out of memory.
+enum { PPI_MODEL_WORDS = 32 };
+typedef struct ppi_model_words {
+  bool (*take)(void *user, char *const *words, size_t num);
+  void *user;
+} ppi_model_words;
+
+// ppi_tool_model_ask asks pprof._model, with `input` (NULL: ours) as its input,
+// for the lines of its answer, which stay in `text`. Answers PPI_EXIT_DONE, or
+// another after a message that begins with `who` (or "").
+int ppi_tool_model_ask(const char *who, const char *const *words, FILE *input,
+                       ppi_buffer *text, ppi_model_words to);

@@ -1,361 +1,304 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs `cost`: prints the work of an ONNX model, as known before it runs.
+// Python's pprof._model counts and groups; the trace's ranges go to it.
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "base/map.h"
-#include "base/mem.h"
 #include "cli/output.h"
 #include "cli/rows.h"
-#include "cost/table/cost.h"
-#include "cost/table/cost_view.h"
-#include "cost/table/deepspeed.h"
 #include "event/event.h"
 #include "file/json_put.h"
 #include "import/importer.h"
 #include "input/input.h"
+#include "launch/python.h"
 #include "verb/costs.h"
 #include "verb/verbs.h"
 
-// ---- how long a model's nodes took ----
+// ---- the trace's ranges ----
 
-// Sites and attributes map to a row's number, or to one of these.
-enum { NOTHING = 0, RUN = UINT32_MAX, STRANGER = UINT32_MAX - 1 };
-
-typedef struct ids {
-  uint32_t *items;
-  size_t num, capacity;
-} ids;
-
-// A run, or a node's range.
-typedef struct timed {
-  uint64_t start_ns, ns;
-  uint32_t what;
-} timed;
-
-typedef struct timings {
-  timed *items;
-  size_t num, capacity;
-} timings;
-
-typedef struct joining {
+// Texts that end with a zero: a kind, an id and a name for what Python may know
+// by name, and a range's times and ids.
+struct ranges {
   pprof_sink base;
-  ppi_cost *cost;
-  ppi_map names;  // of rows
-  ids rows;       // by name, from 1
-  ids sites, attributes;
-  timings runs, nodes;
-} joining;
-
-// ---- the sink ----
-
-static bool set_id(ids *to, uint32_t id, uint32_t what) {
-  if (!PPI_ROOM(to->items, to->capacity, (size_t)id + 1)) return false;
-  for (; to->num <= id; to->num++) to->items[to->num] = NOTHING;
-  to->items[id] = what;
-  return true;
-}
-
-static uint32_t find_id(const ids *from, uint32_t id) {
-  return id < from->num ? from->items[id] : (uint32_t)NOTHING;
-}
-
-static uint32_t row_of(const joining *join, const char *name) {
-  size_t at = ppi_map_find(&join->names, ppi_map_key_of(name, ""));
-  return at == SIZE_MAX ? (uint32_t)NOTHING
-                        : find_id(&join->rows, (uint32_t)at);
-}
+  FILE *out;
+  uint32_t num_attributes;
+};
 
 // Finds the text of `"node":"..."`; a quote or backslash ends it.
-static uint32_t node_of(const joining *join, const char *json) {
+static const char *node_of(const char *json, size_t *out_len) {
   static const char key[] = "\"node\":\"";
-  char name[PPI_IMPORT_MAX_NAME + 1];
   const char *at = strstr(json, key);
-  if (!at) return NOTHING;
+  if (!at) return NULL;
   at += sizeof key - 1;
-  size_t len = strcspn(at, "\"\\");
-  if (len == 0 || len >= sizeof name) return STRANGER;
-  memcpy(name, at, len);
-  name[len] = '\0';
-  uint32_t row = row_of(join, name);
-  return row ? row : (uint32_t)STRANGER;
+  *out_len = strcspn(at, "\"\\");
+  return at;
 }
 
 static pprof_status take_definition(pprof_sink *sink,
                                     const pprof_definition *definition) {
-  joining *join = (joining *)sink;
-  bool ok = true;
-  if (definition->kind == PPROF_DEFINITION_ATTRIBUTES)
-    ok = set_id(&join->attributes, definition->id,
-                node_of(join, definition->name));
-  if (definition->kind == PPROF_DEFINITION_SITE) {
-    bool is_run = definition->parent == PPROF_CATEGORY_PROFILE_STEP ||
-                  strcmp(definition->name, "model_run") == 0;
-    ok = set_id(&join->sites, definition->id,
-                is_run ? (uint32_t)RUN : row_of(join, definition->name));
+  struct ranges *to = (struct ranges *)sink;
+  const char *name = definition->name;
+  size_t len = strlen(name);
+  bool is_run = definition->parent == PPROF_CATEGORY_PROFILE_STEP ||
+                strcmp(name, "model_run") == 0;
+  char kind = is_run ? 'r' : 's';
+  if (definition->kind == PPROF_DEFINITION_ATTRIBUTES) {
+    kind = 'a';
+    to->num_attributes = PPI_MAX(to->num_attributes, definition->id + 1);
+    name = node_of(name, &len);
+  } else if (definition->kind != PPROF_DEFINITION_SITE) {
+    name = NULL;
   }
-  return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-}
-
-static bool add_range(joining *join, const pprof_event *event) {
-  bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
-  uint64_t start = on_device ? event->device_start_ns : event->start_ns;
-  uint64_t end = on_device ? event->device_end_ns : event->end_ns;
-  uint32_t what = find_id(&join->attributes, event->attributes);
-  if (what == NOTHING) what = find_id(&join->sites, event->site);
-  if (what == NOTHING) return true;
-  timings *to = what == RUN ? &join->runs : &join->nodes;
-  if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
-  to->items[to->num++] = (timed){start, end > start ? end - start : 0, what};
-  return true;
-}
-
-static bool is_timed(const pprof_event *event) {
-  if (event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED)) return false;
-  return event->kind == PPROF_KIND_RANGE ||
-         (event->kind == PPROF_KIND_DEVICE_RANGE && event->device_end_ns);
-}
-
-static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  for (size_t i = 0; i < batch->num_events; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    if (is_timed(event) && !add_range((joining *)sink, event))
-      return PPROF_STATUS_NO_MEMORY;
-  }
+  if (name)
+    fprintf(to->out, "%c\t%" PRIu32 "\t%.*s%c", kind, definition->id, (int)len,
+            name, '\0');
   return PPROF_STATUS_OK;
 }
 
-// ---- from events to rows ----
-
-static int by_start(const void *left, const void *right) {
-  const timed *a = left, *b = right;
-  return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
-// The run around a time; SIZE_MAX: none.
-static size_t run_at(const timings *runs, uint64_t ns) {
-  size_t low = 0, high = runs->num;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (runs->items[middle].start_ns <= ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (!low || ns - runs->items[low - 1].start_ns > runs->items[low - 1].ns)
-    return SIZE_MAX;
-  return low - 1;
-}
-
-// Whether the node has inner nodes, which have times of their own.
-static bool holds_others(const ppi_cost_row *row) {
-  return strcmp(row->op_type, "If") == 0 || strcmp(row->op_type, "Loop") == 0 ||
-         strcmp(row->op_type, "Scan") == 0;
-}
-
-static void give(joining *join, const timed *event, double share) {
-  ppi_cost_times *times = &join->cost->times;
-  double ns = (double)event->ns * share;
-  if (event->what == STRANGER) {
-    times->strange_ns += ns;
-    times->num_strange++;
+static void put_range(const struct ranges *to, const pprof_event *event) {
+  bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
+  uint64_t start = on_device ? event->device_start_ns : event->start_ns;
+  uint64_t end = on_device ? event->device_end_ns : event->end_ns;
+  if ((event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED)) ||
+      (on_device ? !event->device_end_ns : event->kind != PPROF_KIND_RANGE))
     return;
-  }
-  ppi_cost_row *row = &join->cost->rows[event->what - 1];
-  if (holds_others(row)) return;
-  row->is_timed = true;
-  row->ns += ns;
-  times->node_ns += ns;
+  fprintf(to->out, "e\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu32 "\t%" PRIu32 "%c",
+          start, end > start ? end - start : 0, event->attributes, event->site,
+          '\0');
 }
 
-// Without runs, each range is a call of its node.
-static bool give_means(joining *join) {
-  ids calls = {0};
-  bool ok = true;
-  for (size_t i = 0; i < join->nodes.num && ok; i++) {
-    uint32_t what = join->nodes.items[i].what;
-    if (what != STRANGER) ok = set_id(&calls, what, find_id(&calls, what) + 1);
-  }
-  for (size_t i = 0; i < join->nodes.num && ok; i++) {
-    uint32_t num = find_id(&calls, join->nodes.items[i].what);
-    give(join, &join->nodes.items[i], num ? 1.0 / num : 1);
-  }
-  ppi_free(calls.items);
-  return ok;
+static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
+  const struct ranges *to = (struct ranges *)sink;
+  for (size_t i = 0; i < batch->num_events; i++)
+    put_range(to, pprof_batch_at(batch, i));
+  return PPROF_STATUS_OK;
 }
 
-static void give_runs(joining *join, long step) {
-  const timings *runs = &join->runs;
-  ppi_cost_times *times = &join->cost->times;
-  size_t from = step >= 0 ? (size_t)step : runs->num > 1;
-  size_t to = step >= 0 ? from + 1 : runs->num;
-  times->num_chosen = to - from;
-  double share = 1.0 / (double)times->num_chosen;
-  for (size_t i = from; i < to; i++)
-    times->run_ns += (double)runs->items[i].ns * share;
-  for (size_t i = 0; i < join->nodes.num; i++) {
-    size_t run = run_at(runs, join->nodes.items[i].start_ns);
-    if (run >= from && run < to) give(join, &join->nodes.items[i], share);
-  }
-}
-
-static int give_all(joining *join, const char *path, long step) {
-  timings *runs = &join->runs;
-  join->cost->times =
-      (ppi_cost_times){.is_there = true, .num_runs = runs->num, .step = step};
+static int read_ranges(const char *path, FILE *out) {
+  struct ppi_tool_watch watch;
+  struct ranges ranges = {.base = {.size = sizeof(pprof_sink),
+                                   .define = take_definition,
+                                   .events = take_events},
+                          .out = out};
+  int code = ppi_tool_read(path, &ranges.base, &watch);
   // The nodes of ranges with later attributes are unknown.
-  if (join->attributes.num > PPI_IMPORT_MAX_ATTRIBUTES)
+  if (code != PPI_EXIT_INPUT &&
+      ranges.num_attributes > PPI_IMPORT_MAX_ATTRIBUTES)
     return ppi_tool_fail(PPI_EXIT_INPUT,
                          "%s: it has more than %d different properties of "
                          "nodes: record fewer runs",
                          path, PPI_IMPORT_MAX_ATTRIBUTES);
-  if (runs->num) qsort(runs->items, runs->num, sizeof *runs->items, by_start);
-  if (step >= 0 && (size_t)step >= runs->num)
-    return ppi_tool_fail(PPI_EXIT_USAGE,
-                         "%s: --step %ld: it has %zu runs, counted from 0",
-                         path, step, runs->num);
-  if (runs->num)
-    give_runs(join, step);
-  else if (!give_means(join))
-    return PPI_EXIT_INPUT;
-  if (join->cost->times.node_ns > 0) return PPI_EXIT_DONE;
-  return ppi_tool_fail(PPI_EXIT_INPUT,
-                       "%s: no range is of a node of this model: names are the "
-                       "running model's, see docs/cost.md",
+  if (fflush(out) == 0 && !ferror(out)) return code;
+  return ppi_tool_fail(PPI_EXIT_INPUT, "%s: no room for a temporary file",
                        path);
 }
 
-// Maps names to rows; of several rows of one name, the first.
-static bool name_rows(joining *join) {
-  for (size_t i = 0; i < join->cost->num_rows; i++) {
-    const char *name = join->cost->rows[i].name;
-    if (!*name) continue;
-    size_t at = ppi_map_number(&join->names, ppi_map_key_of(name, ""));
-    if (at == SIZE_MAX) return false;
-    if (at == join->rows.num &&
-        !set_id(&join->rows, (uint32_t)at, (uint32_t)i + 1))
-      return false;
-  }
-  return true;
+// ---- the view ----
+
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(MODULE, "module", NULL) \
+  each(OPERATOR, "operator", NULL) \
+  each(LEVEL, "level", NULL) \
+  each(NODES, "nodes", NULL) \
+  each(TYPE, "type", NULL) \
+  each(PARAMS, "parameters", NULL) \
+  each(PARAM_BYTES, "parameter_bytes", "B") \
+  each(MACS, "macs", NULL) \
+  each(FLOPS, "flops", NULL) \
+  each(OTHERS, "elementwise_flops", NULL) \
+  each(IN, "input_bytes", "B") \
+  each(WEIGHTS, "weight_bytes", "B") \
+  each(OUT, "output_bytes", "B") \
+  each(INTENSITY, "intensity", "FLOP/B") \
+  each(SHARE, "share", "%") \
+  each(OUTPUT, "output", NULL) \
+  each(SHAPE, "shape", NULL) \
+  each(TIMES, "times", NULL) \
+  each(PART, "at_least", NULL) \
+  each(REASON, "reason", NULL) \
+  each(TIME, "time", "ns") \
+  each(TIME_SHARE, "time_share", "%") \
+  each(FLOP_RATE, "flop_rate", "GFLOP/s") \
+  each(BYTE_RATE, "byte_rate", "GB/s")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME, PARAMS, MACS,      FLOPS,
+                               IN,   OUT,    INTENSITY, SHARE};
+static const ppi_table_column table_columns[] = {
+    {"Name", 24, NAME, 1},  {"Params", 6, PARAMS, 1},
+    {"MACs", 6, MACS, 1},   {"FLOPs", 6, FLOPS, 1},
+    {"In", 6, IN, 1},       {"Weights", 7, WEIGHTS, 1},
+    {"Out", 6, OUT, 1},     {"FLOP/B", 6, INTENSITY, 1},
+    {"Share", 6, SHARE, 1},
+};
+static const size_t timed_brief[] = {NAME, MACS,       FLOPS,     INTENSITY,
+                                     TIME, TIME_SHARE, FLOP_RATE, BYTE_RATE};
+static const ppi_table_column timed_columns[] = {
+    {"Name", 24, NAME, 1},        {"Params", 6, PARAMS, 1},
+    {"MACs", 6, MACS, 1},         {"FLOPs", 6, FLOPS, 1},
+    {"FLOP/B", 6, INTENSITY, 1},  {"Share", 6, SHARE, 1},
+    {"Time", 8, TIME, 1},         {"Time(%)", 7, TIME_SHARE, 1},
+    {"GFLOP/s", 7, FLOP_RATE, 1}, {"GB/s", 7, BYTE_RATE, 1},
+};
+// Leaves out the last columns if there are no times.
+static const ppi_view_kind kind = {
+    .name = "cost",
+    .title = "Cost",
+    .columns = columns,
+    .num_columns = TIME,
+    .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,
+    PPI_VIEW_BRIEF(brief),
+    .end = PPI_TABLE_END_NOTE};
+static const ppi_view_kind timed_kind = {
+    .name = "cost",
+    .title = "Cost",
+    PPI_VIEW_LAYOUT(columns, timed_columns),
+    PPI_VIEW_BRIEF(timed_brief),
+    .has_time_unit = true,
+    .end = PPI_TABLE_END_NOTE};
+
+static ppi_cell visible_cell(ppi_view *view, const char *text) {
+  ppi_page page = {0};
+  ppi_page_visible(&page, text);
+  const char *made = page.failed ? NULL : ppi_view_text(view, "%s", page.bytes);
+  ppi_page_clear(&page);
+  return made ? ppi_cell_text(made) : (ppi_cell){0};
 }
 
-// ppi_tool_node_times reads the trace or log `path` and gives each row of
-// `cost` the time of its node's ranges in one run. ONNX Runtime's `node`, or
-// else the range's name, finds the node. `step` selects a run (`model_run`, a
-// step), from 0; -1: the mean of all runs but the first, if there are several.
-// Answers PPI_EXIT_DONE, or another after a message.
-static int ppi_tool_node_times(const char *path, long step, ppi_cost *cost) {
-  struct ppi_tool_watch watch;
-  joining join = {.base = {.size = sizeof(pprof_sink),
-                           .define = take_definition,
-                           .events = take_events},
-                  .cost = cost};
-  bool ok = name_rows(&join);
-  int code = ok ? ppi_tool_read(path, &join.base, &watch) : PPI_EXIT_INPUT;
-  if (ok && watch.sink_failed) ok = false;
-  if (!ok) ppi_tool_say("out of memory");
-  if (ok && code != PPI_EXIT_INPUT) {
-    int given = give_all(&join, path, step);
-    code = given == PPI_EXIT_DONE ? code : given;
+// A word is the kind of its cell and the value.
+static ppi_cell cell_of(ppi_view *view, const char *word) {
+  char *end;
+  switch (*word) {
+    case 't':
+      return ppi_cell_text(word + 1);
+    case 'v':
+      return visible_cell(view, word + 1);
+    case 'i':
+      return ppi_cell_signed(strtoll(word + 1, NULL, 10));
+    case 'n':
+      return ppi_cell_time(strtoull(word + 1, NULL, 10));
+    case 'd':
+      return ppi_cell_decimal(strtod(word + 1, NULL));
+    case 'r': {
+      int64_t part = strtoll(word + 1, &end, 10);
+      return ppi_cell_ratio(part, *end ? strtoull(end + 1, NULL, 10) : 0);
+    }
+    default:
+      return (ppi_cell){0};
   }
-  ppi_map_clear(&join.names);
-  ppi_free(join.rows.items);
-  ppi_free(join.sites.items);
-  ppi_free(join.attributes.items);
-  ppi_free(join.runs.items);
-  ppi_free(join.nodes.items);
-  return ok ? code : PPI_EXIT_INPUT;
+}
+
+// What was answered: the view's rows and notes, or a page of lines.
+struct answer {
+  ppi_view view;
+  const char *totals, *unused;
+};
+
+static bool take(void *user, char *const *words, size_t num) {
+  struct answer *to = user;
+  ppi_page *note = &to->view.note;
+  if (strcmp(words[0], "totals") == 0) to->totals = words[1];
+  if (strcmp(words[0], "unused") == 0) to->unused = words[1];
+  if (strcmp(words[0], "line") == 0) {
+    ppi_page_visible(note, words[1]);
+    ppi_page_text(note, "\n");
+  }
+  if (strcmp(words[0], "row") != 0) return true;
+  ppi_cell *cells =
+      ppi_view_add_row(&to->view, 0, (size_t)strtoul(words[1], NULL, 10));
+  for (size_t i = 2; cells && i < num; i++)
+    cells[i - 2] = cell_of(&to->view, words[i]);
+  return cells != NULL;
+}
+
+static int print(const struct ppi_tool_options *options, const char *path,
+                 struct answer *answer) {
+  ppi_page page = {.is_raw = options->raw};
+  if (options->tables.style) {
+    page = answer->view.note;
+    answer->view.note = (ppi_page){0};
+    return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
+  }
+  if (answer->totals &&
+      ppi_report_format_of(options->format) == PPI_FORMAT_JSON) {
+    ppi_tool_rows_begin(&page, "pprof.cost/1");
+    ppi_put_line(&page);
+    ppi_put_text(&page, "model", path);
+    ppi_put_line(&page);
+    ppi_put_key(&page, "totals");
+    ppi_page_text(&page, answer->totals);
+  }
+  ppi_tool_rows_all(&page, &answer->view, options, NULL);
+  page.failed |= answer->view.note.failed;
+  return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
 }
 
 // ---- the rest ----
 
-enum { USUAL_DEPTH = 3 };
-
-static ppi_cost_by by_of(const char *name) {
-  static const char *const names[] = {"module", "operator", "module,operator",
-                                      "node"};
-  unsigned by = 0;
-  while (by < PPI_COST_BY_NODE && strcmp(names[by], name) != 0) by++;
-  return (ppi_cost_by)by;
+static long or_else(long given, long usual) {
+  return given == LONG_MIN ? usual : given;
 }
 
-static void put_head(ppi_page *page, const char *path,
-                     const ppi_cost_groups *groups) {
-  ppi_tool_rows_begin(page, "pprof.cost/1");
-  ppi_put_line(page);
-  ppi_put_text(page, "model", path);
-  ppi_cost_totals(page, groups);
-}
-
-static int print(const struct ppi_tool_options *options, const char *path,
-                 ppi_cost *cost) {
+static int count(const struct ppi_tool_options *options, FILE *ranges) {
+  enum { USUAL_DEPTH = 3 };
+  const char *path = options->inputs[0], *trace = options->cost.times;
+  const char *dims = options->cost.dims;
   ppi_report_format format = ppi_report_format_of(options->format);
-  ppi_cost_by by = by_of(options->cost.by);
-  long depth =
-      options->tables.depth == LONG_MIN ? USUAL_DEPTH : options->tables.depth;
-  ppi_page page = {.is_raw = options->raw};
-  ppi_cost_groups groups;
-  ppi_view view = {0};
-  bool ok =
-      ppi_cost_group_by(cost, by, depth, &groups) &&
-      ppi_cost_view(cost, &groups, by, format, options->tables.top, &view);
-  if (ok) {
-    if (format == PPI_FORMAT_JSON) put_head(&page, path, &groups);
-    ppi_tool_rows_all(&page, &view, options, NULL);
-  }
-  page.failed |= !ok;
-  ppi_view_clear(&view);
-  ppi_cost_groups_clear(&groups);
-  return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
-}
-
-static int print_as_deepspeed(const struct ppi_tool_options *options,
-                              ppi_cost *cost) {
-  ppi_page page = {0};
-  ppi_cost_groups groups;
-  bool ok = ppi_cost_group_by(cost, PPI_COST_BY_MODULE, options->tables.depth,
-                              &groups);
-  if (ok) ppi_cost_deepspeed(&page, cost, &groups, options->tables.top);
-  page.failed |= !ok;
-  ppi_cost_groups_clear(&groups);
-  return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
-}
-
-static int count(const struct ppi_tool_options *options) {
-  const char *path = options->inputs[0];
-  ppi_cost cost;
-  int code = ppi_tool_model_cost("", path, options->cost.dims, &cost);
-  if (code == PPI_EXIT_DONE && options->cost.times)
-    code = ppi_tool_node_times(options->cost.times, options->cost.step, &cost);
-  if (code == PPI_EXIT_DONE)
-    code = options->tables.style ? print_as_deepspeed(options, &cost)
-                                 : print(options, path, &cost);
-  bool is_unused = cost.unused != NULL;
-  if (is_unused)
-    ppi_tool_say("%s: no dimension or tensor is called '%s'", path,
-                 cost.unused);
-  ppi_cost_clear(&cost);
-  return is_unused && code == PPI_EXIT_DONE ? PPI_EXIT_USAGE : code;
+  bool is_page = options->tables.style != NULL;
+  char depth[24], top[24], step[24];
+  int code = trace ? read_ranges(trace, ranges) : PPI_EXIT_DONE;
+  if (code == PPI_EXIT_INPUT) return code;
+  snprintf(depth, sizeof depth, "%ld",
+           or_else(options->tables.depth, is_page ? 0 : USUAL_DEPTH));
+  snprintf(top, sizeof top, "%ld", or_else(options->tables.top, 0));
+  snprintf(step, sizeof step, "%ld", options->cost.step);
+  bool for_people = format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
+  const char *const words[] = {path,
+                               dims ? dims : "",
+                               is_page ? "deepspeed" : options->cost.by,
+                               depth,
+                               top,
+                               for_people ? "yes" : "",
+                               step,
+                               trace ? trace : "",
+                               NULL};
+  struct answer answer = {.view = {.kind = trace ? &timed_kind : &kind}};
+  ppi_buffer text = {0};
+  int counted = ppi_tool_model_ask("", words, ranges, &text,
+                                   (ppi_model_words){take, &answer});
+  if (code == PPI_EXIT_DONE && counted == PPI_EXIT_DONE)
+    code = print(options, path, &answer);
+  if (answer.unused) ppi_tool_say("%s", answer.unused);
+  if (answer.unused && counted == PPI_EXIT_DONE) counted = PPI_EXIT_USAGE;
+  ppi_view_clear(&answer.view);
+  ppi_buffer_clear(&text);
+  return code == PPI_EXIT_DONE ? counted : code;
 }
 
 int ppi_tool_cost(const struct ppi_tool_options *options) {
   int code = ppi_tool_output_check(options, options->output);
-  if (options->num_inputs > 1) {
-    ppi_tool_say("cost takes one model");
-    code = PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs > 1)
+    code = ppi_tool_fail(PPI_EXIT_USAGE, "cost takes one model");
   if (options->tables.style &&
-      ppi_report_format_of(options->format) != PPI_FORMAT_TABLE) {
-    ppi_tool_say("'--style deepspeed' is a page of text: leave out '-f %s'",
-                 options->format);
-    code = PPI_EXIT_USAGE;
-  }
-  if (options->cost.step >= 0 && !options->cost.times) {
-    ppi_tool_say("--step needs --times");
-    code = PPI_EXIT_USAGE;
-  }
-  return code == PPI_EXIT_DONE ? count(options) : code;
+      ppi_report_format_of(options->format) != PPI_FORMAT_TABLE)
+    code = ppi_tool_fail(
+        PPI_EXIT_USAGE,
+        "'--style deepspeed' is a page of text: leave out '-f %s'",
+        options->format);
+  if (options->cost.step >= 0 && !options->cost.times)
+    code = ppi_tool_fail(PPI_EXIT_USAGE, "--step needs --times");
+  if (code != PPI_EXIT_DONE) return code;
+  FILE *ranges = options->cost.times ? tmpfile() : NULL;
+  if (options->cost.times && !ranges)
+    return ppi_tool_fail(PPI_EXIT_INPUT, "no temporary file can be made");
+  code = count(options, ranges);
+  if (ranges) fclose(ranges);
+  return code;
 }

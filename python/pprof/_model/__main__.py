@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m pprof._model MODEL [DIMS]: a line for each node, for pprof-report. Tabs are between
-fields; what nobody knows is "?"; the last line is "end", or "error" with a message."""
+"""python3 -m pprof._model MODEL DIMS [BY DEPTH TOP IS_FOR_PEOPLE STEP TRACE]: what pprof-report prints
+of a model, as lines with tabs between words; without BY its totals. With TRACE the standard input has
+the trace's ranges. The last line is "end", or "error" with a message."""
 import os
 import resource
 import sys
@@ -74,6 +75,38 @@ def lines(path, dims):
     yield ("end",)
 
 
+def answer(path, dims, by="", depth="0", top="0", is_for_people="", step="-1", trace=""):
+    """The lines for pprof-report."""
+    from . import table
+    from .file import Refused
+    nodes, last, times = [], (), None
+    for words in lines(path, dims):
+        if len(words) == 3:
+            yield words[0], words[1], "%s: %s" % (path, words[2])
+            return
+        if len(words) == 2:
+            last = words
+        elif len(words) > 3:
+            nodes.append(table.Node(words))
+    try:
+        if trace:
+            ranges = sys.stdin.buffer.read().decode("utf-8", "surrogateescape").split("\0")[:-1]
+            times = table.timed(nodes, ranges, trace, int(step), Refused)
+    except Refused as error:
+        yield "error", "usage" if error.usage else "input", str(error)
+    else:
+        if not by:
+            yield table.total(nodes)
+        elif by == "deepspeed":
+            yield from (("line", line) for line in
+                        table.deepspeed(nodes, times, int(depth), int(top)))
+        else:
+            yield from table.view(nodes, times, by, int(depth), int(top), bool(is_for_people))
+    if last:
+        yield "unused", "%s: no dimension or tensor is called '%s'" % (path, last[1])
+    yield ("end",)
+
+
 def main():
     # Nothing is imported from the current folder. Unused threads would take stacks.
     sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]
@@ -82,17 +115,17 @@ def main():
     try:
         from . import walk  # noqa: F401  (and onnx, with what that needs)
     except ImportError as error:
-        return _put("error", "input", "cost needs Python's package onnx (%s): "
-                    "%s -m pip install onnx" % (error, sys.executable))
+        return _put("error", "input", "%s: cost needs Python's package onnx (%s): "
+                    "%s -m pip install onnx" % (sys.argv[1], error, sys.executable))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     try:
-        for words in lines(sys.argv[1], "".join(sys.argv[2:3])):
+        for words in answer(*sys.argv[1:]):
             _put(*words)
         return None
     except MemoryError:
-        return _put("error", "input", "too large: out of memory")
+        return _put("error", "input", "%s: too large: out of memory" % sys.argv[1])
     except Exception as error:  # of bytes that nobody has foreseen: a message, and no traceback
-        return _put("error", "input", "it cannot be counted: %r" % error)
+        return _put("error", "input", "%s: it cannot be counted: %r" % (sys.argv[1], error))
 
 
 if __name__ == "__main__":
