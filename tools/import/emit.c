@@ -302,6 +302,12 @@ void ppi_emitter_window(ppi_emitter *emit, uint32_t index, bool opens,
   TELL(emit, window, index, opens, time_ns);
 }
 
+// A trace of our own says when windows opened.
+static bool has_window(const ppi_importer *importer) {
+  return !importer->header.is_own ||
+         (importer->header.spans && importer->has_times);
+}
+
 static void begin(ppi_emitter *emit, const ppi_text *texts, size_t num) {
   pprof_run_info info = {texts, num, NULL};
   TELL(emit, begin, &info);
@@ -344,7 +350,7 @@ void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
   if (importer->header.has_links && !importer->header.has_requests)
     texts[num++] = (ppi_text){"flows", "links"};
   begin(emit, texts, num);
-  if (!importer->header.is_own) ppi_emitter_window(emit, 0, true, 0);
+  if (has_window(importer)) ppi_emitter_window(emit, 0, true, 0);
 }
 
 static int compare_totals(const void *a, const void *b) {
@@ -442,10 +448,11 @@ static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
     num++;
   }
   if (header->is_damaged) {
+    char at[32] = "";
+    if (header->damaged_at)
+      snprintf(at, sizeof at, " at byte %" PRIu64, header->damaged_at);
     snprintf(texts[num], NOTE_LEN,
-             "the trace is damaged at byte %" PRIu64
-             ": what follows is missing",
-             header->damaged_at);
+             "the trace is damaged%s: what follows is missing", at);
     notes[num] = (ppi_text){"damaged", texts[num]};
     num++;
   }
@@ -526,7 +533,7 @@ void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips,
   ppi_importer *importer = emit->importer;
   uint64_t beside[PPI_NUM_TOTALS], length = length_of(emit);
   ppi_emitter_flush(emit);
-  if (!importer->header.is_own) ppi_emitter_window(emit, 0, false, length);
+  if (has_window(importer)) ppi_emitter_window(emit, 0, false, length);
   if (emit->status != PPROF_STATUS_OK) return;
   ppi_total *items = NULL;
   size_t num = 0;

@@ -179,28 +179,6 @@ static void take_rank(ppi_importer *importer, const ppi_json_token *token) {
   importer->header.rank[token->len] = '\0';
 }
 
-static bool has_model(const char *models, const char *name, size_t len) {
-  for (const char *at = models; *at; at += *at == '\n') {
-    size_t own = strcspn(at, "\n");
-    if (own == len && memcmp(at, name, len) == 0) return true;
-    at += own;
-  }
-  return false;
-}
-
-// Lists each device model once. "gpu:0" is a number, no model.
-static void take_model(ppi_importer *importer, const ppi_json_token *token) {
-  char *models = importer->header.models;
-  size_t len = strlen(models), room = sizeof importer->header.models - len;
-  if (strcmp(importer->info_key, "name") != 0 ||
-      token->kind != PPI_JSON_STRING || token->len == 0 ||
-      token->len + 2 > room || memchr(token->text, ':', token->len) ||
-      has_model(models, token->text, token->len))
-    return;
-  snprintf(models + len, room, "%s%.*s", len ? "\n" : "", (int)token->len,
-           token->text);
-}
-
 // A trace of one run has its id here; with several runs each has an event.
 static void take_uuid(ppi_importer *importer, const ppi_json_token *token) {
   size_t room = sizeof importer->header.uuid;
@@ -238,8 +216,10 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
         token->kind == PPI_JSON_NUMBER && token->number == 1;
   else if (importer->top_key == TOP_FTRACE && importer->depth == 1)
     count_lines(importer, token);
-  else if (importer->top_key == TOP_DEVICES && importer->depth == 3)
-    take_model(importer, token);
+  else if (importer->top_key == TOP_DEVICES && importer->depth == 3 &&
+           strcmp(importer->info_key, "name") == 0 &&
+           token->kind == PPI_JSON_STRING)
+    ppi_import_model(importer, token->text, token->len);
   else if (importer->top_key == TOP_EXTRA && is_member)
     take_extra(importer, token);
   else if (importer->top_key == TOP_DISTRIBUTED && is_member)
@@ -329,7 +309,7 @@ typedef struct trace_reading {
   const char *path;
   ppi_importer *importer;
   ppi_source source;
-  // These make the text from the file; both NULL: the file is the text.
+  // Both NULL: the file is JSON.
   ppi_nsys *nsys;
   ppi_spans *spans;
   const char *head;  // the first block, if it was read already
@@ -408,15 +388,21 @@ static void look_at_end(trace_reading *reading, const char *bytes, size_t len) {
     reading->ends_open = bytes[len - 1] == '}' || bytes[len - 1] == ',';
 }
 
+static pprof_status fail_bad(const trace_reading *reading, pprof_status status,
+                             pprof_error *error) {
+  if (reading->nsys)
+    return ppi_fail(error, status, "%s: %s", reading->path, reading->bad);
+  return ppi_fail(error, status, "%s@0x%" PRIx64 ": %s", reading->path,
+                  reading->bad_at, reading->bad);
+}
+
 static pprof_status fail_without_events(const trace_reading *reading,
                                         pprof_error *error) {
   const char *foreign = reading->importer->foreign;
   if (foreign)
     return ppi_fail(error, PPROF_STATUS_INVALID, "%s: not a Chrome trace: %s",
                     reading->path, foreign);
-  if (reading->bad)
-    return ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",
-                    reading->path, reading->bad_at, reading->bad);
+  if (reading->bad) return fail_bad(reading, PPROF_STATUS_INVALID, error);
   if (reading->importer->has_events)
     return ppi_fail(error, PPROF_STATUS_INVALID,
                     "%s: not a Chrome trace: none of its %" PRIu64
@@ -428,44 +414,46 @@ static pprof_status fail_without_events(const trace_reading *reading,
                   reading->path, reading->source.num_out);
 }
 
-static size_t next_text(trace_reading *reading, const char **out) {
+static size_t next_block(trace_reading *reading, const char **out) {
   size_t len = reading->head_len;
   *out = reading->head;
   reading->head_len = 0;
   return len ? len : ppi_source_next(&reading->source, out);
 }
 
-static size_t next_spans(trace_reading *reading, const char **out) {
-  size_t len = ppi_spans_next(reading->spans, out);
-  const char *failure = ppi_spans_failure(reading->spans);
+static void read_spans(trace_reading *reading) {
   ppi_importer *importer = reading->importer;
-  if (!len)
-    importer->skips[PPI_SKIP_BAD_SPANS] =
-        ppi_spans_num_bad(reading->spans, &importer->header.num_spans);
-  if (!len && failure) set_bad(reading, reading->source.num_out, failure);
-  return len;
+  while (ppi_spans_read(reading->spans)) report_progress(reading);
+  const char *failure = ppi_spans_failure(reading->spans);
+  if (failure) set_bad(reading, reading->source.num_out, failure);
+  importer->header.spans = ppi_spans_kind(reading->spans);
+  importer->skips[PPI_SKIP_BAD_SPANS] =
+      ppi_spans_num_bad(reading->spans, &importer->header.num_spans);
+  if (ppi_spans_out_of_memory(reading->spans))
+    importer->status = PPROF_STATUS_NO_MEMORY;
 }
 
-static void take_left_out(trace_reading *reading) {
+static void read_nsys(trace_reading *reading) {
   ppi_importer *importer = reading->importer;
   ppi_trace_header *header = &importer->header;
+  header->spans = "a file of nsys";
+  importer->status = ppi_nsys_read(reading->nsys, importer);
+  const char *failure = ppi_nsys_failure(reading->nsys);
+  if (failure) set_bad(reading, 0, failure);
   importer->skips[PPI_SKIP_TABLE_ROWS] =
       ppi_nsys_left_out(reading->nsys, header->tables, sizeof header->tables);
   importer->skips[PPI_SKIP_LACKING_ROWS] =
       ppi_nsys_lacking(reading->nsys, header->lacking, sizeof header->lacking);
 }
 
-static size_t next_block(trace_reading *reading, const char **out) {
-  ppi_source *source = &reading->source;
-  if (reading->spans) return next_spans(reading, out);
-  if (!reading->nsys) return next_text(reading, out);
-  size_t len = ppi_nsys_next(reading->nsys, out);
-  source->num_out += len;
-  if (len) ppi_hash_more(source->hash, *out, len);
-  if (!len) take_left_out(reading);
-  const char *failure = ppi_nsys_failure(reading->nsys);
-  if (!len && failure) set_bad(reading, source->num_out, failure);
-  return len;
+static void read_json(trace_reading *reading) {
+  const char *bytes;
+  size_t len;
+  while ((len = next_block(reading, &bytes)) > 0) {
+    if (!take_block(reading, bytes, len)) break;
+    look_at_end(reading, bytes, len);
+    report_progress(reading);
+  }
 }
 
 // A JSON list without events is another tool's.
@@ -477,25 +465,27 @@ static bool is_foreign(const ppi_importer *importer) {
 static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   ppi_source *source = &reading->source;
   ppi_importer *importer = reading->importer;
-  const char *bytes;
-  size_t len;
-  while ((len = next_block(reading, &bytes)) > 0) {
-    if (!take_block(reading, bytes, len)) break;
-    look_at_end(reading, bytes, len);
-    report_progress(reading);
-  }
+  importer->has_events = reading->spans || reading->nsys;
+  if (reading->nsys)
+    read_nsys(reading);
+  else if (reading->spans)
+    read_spans(reading);
+  else
+    read_json(reading);
   if (importer->status != PPROF_STATUS_OK) return importer->status;
   if (source->error_number)
     return ppi_fail(error, PPROF_STATUS_IO, "cannot read %s: %s", reading->path,
                     strerror(source->error_number));
   if (source->damaged)
     set_bad(reading, source->num_out, "the gzip data is damaged or cut");
-  finish_json(reading);
-  importer->skips[PPI_SKIP_NOT_FINITE] +=
-      ppi_json_num_not_finite(reading->json);
-  importer->skips[PPI_SKIP_RAW_CONTROLS] +=
-      ppi_json_num_raw_controls(reading->json);
-  memcpy(importer->hash, source->hash, sizeof source->hash);
+  if (reading->json) {
+    finish_json(reading);
+    importer->skips[PPI_SKIP_NOT_FINITE] +=
+        ppi_json_num_not_finite(reading->json);
+    importer->skips[PPI_SKIP_RAW_CONTROLS] +=
+        ppi_json_num_raw_controls(reading->json);
+  }
+  if (!reading->nsys) memcpy(importer->hash, source->hash, sizeof source->hash);
   return importer->has_events && !is_foreign(importer)
              ? PPROF_STATUS_OK
              : fail_without_events(reading, error);
@@ -516,9 +506,12 @@ static pprof_status open_text(trace_reading *reading, pprof_error *error) {
     *foreign = ppi_foreign_list(reading->head, reading->head_len);
     return PPROF_STATUS_OK;
   }
-  reading->spans = ppi_spans_open(source, reading->head, reading->head_len);
+  reading->spans = ppi_spans_open(source, reading->head, reading->head_len,
+                                  ppi_own_take_span, reading->importer);
   if (!reading->spans) return PPROF_STATUS_NO_MEMORY;
-  reading->importer->header.spans = ppi_spans_kind(reading->spans);
+  ppi_trace_header *header = &reading->importer->header;
+  header->spans = "spans";
+  header->is_own = header->has_base = true;
   return PPROF_STATUS_OK;
 }
 
@@ -531,16 +524,15 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
       is_nsys ? ppi_nsys_open(reading->path, &reading->nsys, error)
               : open_text(reading, error);
   if (status != PPROF_STATUS_OK) return status;
-  if (is_nsys) importer->header.spans = "a file of nsys";
-  reading->json = ppi_json_create(take_token, importer);
-  if (!reading->json) return PPROF_STATUS_NO_MEMORY;
-  // ppi_quick_take needs the zeroes behind the source's blocks.
-  if (!reading->nsys && !reading->spans)
+  if (!reading->nsys && !reading->spans) {
+    reading->json = ppi_json_create(take_token, importer);
+    if (!reading->json) return PPROF_STATUS_NO_MEMORY;
+    // ppi_quick_take needs the zeroes behind the source's blocks.
     ppi_json_set_whole(reading->json, ppi_quick_take);
+  }
   status = read_trace(reading, error);
   if (status == PPROF_STATUS_OK && reading->bad && importer->num_events == 0)
-    status = ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",
-                      reading->path, reading->bad_at, reading->bad);
+    status = fail_bad(reading, PPROF_STATUS_INVALID, error);
   importer->header.is_damaged = reading->bad != NULL;
   importer->header.damaged_at = reading->bad_at;
   if (status == PPROF_STATUS_OK) status = ppi_sweep(importer);
@@ -548,8 +540,7 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
     return ppi_fail(error, status, "%s: no room for sorting: %s", reading->path,
                     strerror(importer->spill.error_number));
   if (status == PPROF_STATUS_OK && reading->bad)
-    return ppi_fail(error, PPROF_STATUS_CORRUPT, "%s@0x%" PRIx64 ": %s",
-                    reading->path, reading->bad_at, reading->bad);
+    return fail_bad(reading, PPROF_STATUS_CORRUPT, error);
   return status;
 }
 

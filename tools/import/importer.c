@@ -4,6 +4,7 @@
 // it.
 #include "import/importer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -389,6 +390,27 @@ void ppi_intern_clear(ppi_intern *intern) {
   ppi_free(intern->items);
   ppi_free(intern->buckets);
   *intern = (ppi_intern){0};
+}
+
+// ---- models of devices ----
+
+static bool has_model(const char *models, const char *name, size_t len) {
+  for (const char *at = models; *at; at += *at == '\n') {
+    size_t own = strcspn(at, "\n");
+    if (own == len && memcmp(at, name, len) == 0) return true;
+    at += own;
+  }
+  return false;
+}
+
+void ppi_import_model(ppi_importer *importer, const char *name,
+                      size_t name_len) {
+  char *models = importer->header.models;
+  size_t len = strlen(models), room = sizeof importer->header.models - len;
+  if (name_len == 0 || name_len + 2 > room || memchr(name, ':', name_len) ||
+      has_model(models, name, name_len))
+    return;
+  snprintf(models + len, room, "%s%.*s", len ? "\n" : "", (int)name_len, name);
 }
 
 // ---- values of the event that was read last ----

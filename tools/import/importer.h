@@ -317,6 +317,10 @@ static inline bool ppi_import_is_in_time(const ppi_importer *importer,
          (end < start || end - start <= PPI_CLOCK_GAP_NS);
 }
 
+// ppi_import_model lists a device's model once. "gpu:0" is a number, no model.
+void ppi_import_model(ppi_importer *importer, const char *name,
+                      size_t name_len);
+
 // ppi_import_id makes a number of an integer or a text; 0: none.
 uint64_t ppi_import_id(const ppi_scalar *scalar);
 uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,

@@ -10,9 +10,9 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "file/json_put.h"
-#include "file/text.h"
+#include "import/convert.h"
 #include "import/foreign.h"
+#include "json/hash.h"
 #include "sqlite/sqlite.h"
 
 // Kinds of rows; the first three are nsys's own numbers.
@@ -85,10 +85,7 @@ enum { NUM_QUERIES = sizeof(queries) / sizeof(queries[0]) };
 
 struct ppi_nsys {
   ppi_db db;
-  ppi_page page;
-  sqlite3_stmt *rows;  // of the query before `next`
-  size_t next;         // query
-  bool begun, ended;
+  sqlite3_stmt *rows;           // of a query
   char lacks[NUM_QUERIES][32];  // by query: a column that its table lacks
   bool has_twins;               // processes of several machines share a number
 };
@@ -244,12 +241,10 @@ void ppi_nsys_close(ppi_nsys *nsys) {
   if (!nsys) return;
   if (nsys->rows) ppi_db_finalize(&nsys->db, nsys->rows);
   if (nsys->db.api) ppi_db_close(&nsys->db);
-  ppi_page_clear(&nsys->page);
   ppi_free(nsys);
 }
 
 const char *ppi_nsys_failure(const ppi_nsys *nsys) {
-  if (nsys->page.failed) return "out of memory";
   return ppi_db_failed(&nsys->db) ? nsys->db.failure : NULL;
 }
 
@@ -329,170 +324,158 @@ static const char *text_at(const ppi_nsys *nsys, int column,
   return text ? text : fallback;
 }
 
+// ---- the members of an event ----
+
+static void put(ppi_importer *importer, const char *key, ppi_json_kind kind,
+                const char *text) {
+  size_t len = strlen(text);
+  double number = kind == PPI_JSON_NUMBER ? ppi_json_number(text, len) : 0;
+  ppi_fields_take(&importer->fields,
+                  &(ppi_json_token){PPI_JSON_KEY, key, strlen(key), 0});
+  ppi_fields_take(&importer->fields,
+                  &(ppi_json_token){kind, text, len, number});
+  ppi_hash_more(importer->hash, text, len);
+}
+
+static void put_text(ppi_importer *importer, const char *key,
+                     const char *text) {
+  put(importer, key, PPI_JSON_STRING, text);
+}
+
+static void put_number(ppi_importer *importer, const char *key,
+                       int64_t number) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRId64, number);
+  put(importer, key, PPI_JSON_NUMBER, text);
+}
+
 // Microseconds with the three digits of nanoseconds.
-static void put_us(ppi_page *page, const char *key, int64_t ns) {
+static void put_us(ppi_importer *importer, const char *key, int64_t ns) {
+  char text[32];
   uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-  ppi_put_key(page, key);
-  if (ns < 0) ppi_page_text(page, "-");
-  ppi_page_us(page, size);
+  snprintf(text, sizeof text, "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "",
+           size / 1000, (unsigned)(size % 1000));
+  put(importer, key, PPI_JSON_NUMBER, text);
 }
 
-static void put_number(ppi_page *page, const char *key, int64_t number) {
-  ppi_put_key(page, key);
-  ppi_page_format(page, "%" PRId64, number);
+static pprof_status end_event(ppi_importer *importer, bool has_args) {
+  for (int i = 0; i <= has_args; i++)
+    ppi_fields_take(&importer->fields,
+                    &(ppi_json_token){.kind = PPI_JSON_OBJECT_END});
+  return ppi_convert(importer);
 }
 
-static uint64_t process_at(const ppi_nsys *nsys) {
+static int64_t process_at(const ppi_nsys *nsys) {
   uint64_t process = (uint64_t)number_at(nsys, OWNER) >> 24;
-  return nsys->has_twins ? process : process & 0xffffff;
+  return (int64_t)(nsys->has_twins ? process : process & 0xffffff);
 }
 
-static void put_thread(ppi_nsys *nsys) {
-  ppi_put_u64(&nsys->page, "pid", process_at(nsys));
-  ppi_put_u64(&nsys->page, "tid", (uint64_t)number_at(nsys, OWNER) & 0xffffff);
+static void put_thread(const ppi_nsys *nsys, ppi_importer *importer) {
+  put_number(importer, "pid", process_at(nsys));
+  put_number(importer, "tid", number_at(nsys, OWNER) & 0xffffff);
 }
 
-static void begin_event(ppi_nsys *nsys, const char *phase) {
-  ppi_put_line(&nsys->page);
-  ppi_put_object(&nsys->page, NULL);
-  ppi_put_text(&nsys->page, "ph", phase);
-}
-
-static void put_meta(ppi_nsys *nsys, int64_t kind) {
-  ppi_page *page = &nsys->page;
-  begin_event(nsys, "M");
-  ppi_put_text(page, "name", kind == PROCESS ? "process_name" : "thread_name");
-  put_thread(nsys);
-  ppi_put_object(page, "args");
-  ppi_put_text(page, "name", text_at(nsys, NAME, ""));
-  ppi_page_text(page, "}}");
+static pprof_status take_meta(const ppi_nsys *nsys, ppi_importer *importer,
+                              int64_t kind) {
+  ppi_fields_begin(&importer->fields);
+  put_text(importer, "ph", "M");
+  put_text(importer, "name", kind == PROCESS ? "process_name" : "thread_name");
+  put_thread(nsys, importer);
+  put(importer, "args", PPI_JSON_OBJECT, "");
+  put_text(importer, "name", text_at(nsys, NAME, ""));
+  return end_event(importer, true);
 }
 
 // A correlation id is unique only in its process.
-static void put_ids(ppi_nsys *nsys, int64_t kind) {
-  ppi_page *page = &nsys->page;
-  uint64_t id = (process_at(nsys) & 0xfffff) << 32 |
+static void put_ids(const ppi_nsys *nsys, ppi_importer *importer,
+                    int64_t kind) {
+  uint64_t id = ((uint64_t)process_at(nsys) & 0xfffff) << 32 |
                 ((uint64_t)number_at(nsys, ID) & 0xffffffff);
-  ppi_put_object(page, "args");
-  ppi_put_u64(page, "correlation", id);
+  put(importer, "args", PPI_JSON_OBJECT, "");
+  put_number(importer, "correlation", (int64_t)id);
   if (kind == WORK) {
-    put_number(page, "device", number_at(nsys, DEVICE));
-    put_number(page, "stream", number_at(nsys, STREAM));
+    put_number(importer, "device", number_at(nsys, DEVICE));
+    put_number(importer, "stream", number_at(nsys, STREAM));
     if (!is_null_at(nsys, OWNER))
-      ppi_put_u64(page, "owner process", process_at(nsys));
+      put_number(importer, "owner process", process_at(nsys));
   }
   if (!is_null_at(nsys, BYTES))
-    put_number(page, "bytes", number_at(nsys, BYTES));
-  ppi_page_text(page, "}");
+    put_number(importer, "bytes", number_at(nsys, BYTES));
 }
 
-static void put_head(ppi_nsys *nsys, const char *phase, int64_t kind) {
-  ppi_page *page = &nsys->page;
-  begin_event(nsys, phase);
-  ppi_put_text(page, "cat", text_at(nsys, CATEGORY, "UserDefined"));
-  ppi_put_text(page, "name", text_at(nsys, NAME, ""));
-  if (kind == WORK) {
-    ppi_put_key(page, "pid");
-    ppi_page_format(page, "\"GPU %" PRId64 "\"", number_at(nsys, DEVICE));
-    put_number(page, "tid", number_at(nsys, STREAM));
-  } else {
-    put_thread(nsys);
+static void begin_event(const ppi_nsys *nsys, ppi_importer *importer,
+                        const char *phase, int64_t kind) {
+  char gpu[32];
+  ppi_fields_begin(&importer->fields);
+  put_text(importer, "ph", phase);
+  put_text(importer, "cat", text_at(nsys, CATEGORY, "UserDefined"));
+  put_text(importer, "name", text_at(nsys, NAME, ""));
+  if (kind != WORK) {
+    put_thread(nsys, importer);
+    return;
   }
+  snprintf(gpu, sizeof gpu, "GPU %" PRId64, number_at(nsys, DEVICE));
+  put_text(importer, "pid", gpu);
+  put_number(importer, "tid", number_at(nsys, STREAM));
 }
 
 // A range between two threads becomes a begin and an end with one id.
-static void put_loose_end(ppi_nsys *nsys, const char *phase, int column) {
-  ppi_page *page = &nsys->page;
-  put_head(nsys, phase, START_END);
-  put_us(page, "ts", number_at(nsys, column));
-  put_number(page, "id", number_at(nsys, ID));
-  ppi_page_text(page, "}");
+static pprof_status take_loose_end(const ppi_nsys *nsys, ppi_importer *importer,
+                                   const char *phase, int column) {
+  begin_event(nsys, importer, phase, START_END);
+  put_us(importer, "ts", number_at(nsys, column));
+  put_number(importer, "id", number_at(nsys, ID));
+  return end_event(importer, false);
 }
 
-static void put_row(ppi_nsys *nsys) {
-  ppi_page *page = &nsys->page;
+static pprof_status take_row(const ppi_nsys *nsys, ppi_importer *importer) {
   int64_t kind = number_at(nsys, KIND);
-  if (kind == PROCESS || kind == THREAD) {
-    put_meta(nsys, kind);
-    return;
-  }
+  bool has_end = !is_null_at(nsys, END), has_ids = kind == CALL || kind == WORK;
+  if (kind == PROCESS || kind == THREAD) return take_meta(nsys, importer, kind);
   if (kind == START_END) {
-    put_loose_end(nsys, "b", START);
-    if (!is_null_at(nsys, END)) put_loose_end(nsys, "e", END);
-    return;
+    pprof_status status = take_loose_end(nsys, importer, "b", START);
+    return has_end && status == PPROF_STATUS_OK
+               ? take_loose_end(nsys, importer, "e", END)
+               : status;
   }
-  put_head(nsys, kind == MARK ? "i" : "X", kind);
-  put_us(page, "ts", number_at(nsys, START));
-  if (kind != MARK && !is_null_at(nsys, END)) {
+  begin_event(nsys, importer, kind == MARK ? "i" : "X", kind);
+  put_us(importer, "ts", number_at(nsys, START));
+  if (kind != MARK && has_end) {
     uint64_t length =
         (uint64_t)number_at(nsys, END) - (uint64_t)number_at(nsys, START);
-    put_us(page, "dur", (int64_t)length);
+    put_us(importer, "dur", (int64_t)length);
   }
-  if (kind == CALL || kind == WORK) put_ids(nsys, kind);
-  ppi_page_text(page, "}");
+  if (has_ids) put_ids(nsys, importer, kind);
+  return end_event(importer, has_ids);
 }
 
-// Answers false behind the last query.
-static bool next_query(ppi_nsys *nsys) {
-  ppi_db_finalize(&nsys->db, nsys->rows);
-  nsys->rows = NULL;
-  while (nsys->next < NUM_QUERIES && !ppi_db_failed(&nsys->db)) {
-    const struct query *query = &queries[nsys->next++];
-    if (!has_table(nsys, query->table) || *nsys->lacks[query - queries])
-      continue;
-    nsys->rows = ppi_db_prepare(&nsys->db, query->text);
-    return nsys->rows != NULL;
-  }
-  return false;
-}
-
-static void put_models(ppi_nsys *nsys) {
+static void take_models(ppi_nsys *nsys, ppi_importer *importer) {
   if (!has_columns(nsys, "TARGET_INFO_GPU", "name")) return;
   sqlite3_stmt *rows = ppi_db_prepare(
       &nsys->db, "SELECT DISTINCT name FROM TARGET_INFO_GPU ORDER BY 1");
-  bool any = false;
-  for (; rows && ppi_db_next(&nsys->db, rows); any = true) {
+  while (rows && ppi_db_next(&nsys->db, rows)) {
     const char *name = (const char *)nsys->db.api->column_text(rows, 0);
-    if (!any) ppi_put_array(&nsys->page, "deviceProperties");
-    ppi_put_object(&nsys->page, NULL);
-    ppi_put_text(&nsys->page, "name", name ? name : "");
-    ppi_page_text(&nsys->page, "}");
+    importer->header.dialects |= PPI_IS_PYTORCH;
+    if (name) ppi_import_model(importer, name, strlen(name));
   }
   ppi_db_finalize(&nsys->db, rows);
-  if (any) ppi_page_text(&nsys->page, "]");
 }
 
-static void put_begin(ppi_nsys *nsys) {
-  uint64_t base_ns =
-      has_columns(nsys, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs")
-          ? first_number(nsys,
-                         "SELECT utcEpochNs"
-                         " FROM TARGET_INFO_SESSION_START_TIME")
-          : 0;
-  ppi_put_object(&nsys->page, NULL);
-  ppi_put_u64(&nsys->page, "baseTimeNanoseconds", base_ns);
-  put_models(nsys);
-  ppi_put_array(&nsys->page, "traceEvents");
-}
-
-// Fills one block at most. Damage ends the text at its place.
-size_t ppi_nsys_next(ppi_nsys *nsys, const char **out) {
-  enum { BLOCK = 64 << 10 };
-  ppi_page *page = &nsys->page;
-  ppi_page_restart(page);
-  if (!nsys->begun) {
-    put_begin(nsys);
-    nsys->ended = !next_query(nsys);
-    nsys->begun = true;
+pprof_status ppi_nsys_read(ppi_nsys *nsys, ppi_importer *importer) {
+  pprof_status status = PPROF_STATUS_OK;
+  importer->header.has_base = true;
+  if (has_columns(nsys, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"))
+    importer->header.base_ns = (int64_t)first_number(
+        nsys, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME");
+  take_models(nsys, importer);
+  for (size_t i = 0; i < NUM_QUERIES && !ppi_db_failed(&nsys->db); i++) {
+    if (!has_table(nsys, queries[i].table) || *nsys->lacks[i]) continue;
+    nsys->rows = ppi_db_prepare(&nsys->db, queries[i].text);
+    while (nsys->rows && status == PPROF_STATUS_OK &&
+           ppi_db_next(&nsys->db, nsys->rows))
+      status = take_row(nsys, importer);
+    ppi_db_finalize(&nsys->db, nsys->rows);
+    nsys->rows = NULL;
   }
-  while (!nsys->ended && page->len < BLOCK && !page->failed) {
-    if (ppi_db_next(&nsys->db, nsys->rows)) {
-      put_row(nsys);
-    } else if (!next_query(nsys)) {
-      if (!ppi_nsys_failure(nsys)) ppi_page_text(page, "]}\n");
-      nsys->ended = true;
-    }
-  }
-  *out = page->bytes;
-  return page->failed ? 0 : page->len;
+  return status;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns the SQLite file of `nsys export --type sqlite` into the text of a
-// Chrome trace: ranges, marks, runtime calls, kernels, copies and sets of the
+// Turns the SQLite file of `nsys export --type sqlite` into the events of a
+// trace: ranges, marks, runtime calls, kernels, copies and sets of the
 // documented tables. The file is not trusted, and not changed. One thread.
 #pragma once
 
-#include "pprof/base.h"
+#include "import/importer.h"
 
 typedef struct ppi_nsys ppi_nsys;
 
@@ -14,9 +14,9 @@ bool ppi_nsys_is_sqlite(const void *head, size_t len);
 // Errors: IO; INVALID: no file of nsys; UNSUPPORTED: no SQLite here; NO_MEMORY.
 pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
                            pprof_error *error);
-// ppi_nsys_next hands out the next part of the text, 0 at its end; after that
-// ppi_nsys_failure states the error that ended it too soon, or NULL.
-size_t ppi_nsys_next(ppi_nsys *nsys, const char **out);
+// ppi_nsys_read takes all rows; after that ppi_nsys_failure states the error
+// that ended it too soon, or NULL. Errors: NO_MEMORY, IO of the import.
+pprof_status ppi_nsys_read(ppi_nsys *nsys, ppi_importer *importer);
 const char *ppi_nsys_failure(const ppi_nsys *nsys);
 // ppi_nsys_left_out counts the rows of unread tables of events, and lists these
 // tables.

@@ -289,6 +289,8 @@ static void sweep_records(own_sweep *sweep, own_reader *all,
   all->next = ppi_sort_merge_next(&all->merge);
   begun->next = ppi_sort_merge_next(&begun->merge);
   while (all->next && sweep->emit.status == PPROF_STATUS_OK) {
+    // Spans come by their begins, so none is open anywhere.
+    if (sweep->importer->header.spans) take_checkpoint(sweep, begun, all->next);
     if (all->next->kind < PPI_OWN_WINDOW) {
       read_event(sweep, all, &event);
       emit_event(sweep, &event.event);

@@ -164,7 +164,10 @@ static pprof_status add(ppi_importer *importer, const taken *event) {
   importer->num_events++;
   process->num_host++;
   ppi_import_span(importer, record->time, record->end, PPI_TIMED_FRAME);
-  pprof_status status = add_records(&importer->own, id, event, record->order);
+  // Spans come in any order.
+  pprof_status status =
+      add_records(&importer->own, id, event,
+                  importer->header.spans ? record->time : record->order);
   bool was_open = record->time < process->checked &&
                   (record->kind == PPROF_KIND_RANGE ||
                    record->kind == PPROF_KIND_DEVICE_RANGE);
@@ -298,6 +301,48 @@ pprof_status ppi_own_checkpoint(ppi_importer *importer) {
   record.time = whole(time, INT64_MAX) + PPI_RECORD_BIAS;
   process->checked = PPI_MAX(process->checked, record.time);
   return ppi_sorter_add(&importer->own, id, &record);
+}
+
+// ---- spans ----
+
+static bool find_span_row(ppi_importer *importer, const ppi_span_event *span,
+                          uint32_t *out) {
+  static const ppi_scalar pid = {PPI_SCALAR_NUMBER, 1, 1, "1"};
+  ppi_scalar scalar = {.kind = PPI_SCALAR_NUMBER};
+  uint32_t process = ppi_place_process(&importer->places, &pid);
+  if (process == PPI_NO_PLACE) return false;
+  scalar.len =
+      (uint16_t)snprintf(scalar.text, sizeof scalar.text, "%zu", span->row);
+  *out = ppi_place_row(&importer->places, process, &scalar, false);
+  if (*out == PPI_NO_PLACE) return false;
+  ppi_row *row = &importer->places.rows[*out];
+  if (row->name) return true;
+  scalar.kind = PPI_SCALAR_TEXT;
+  scalar.len =
+      (uint16_t)snprintf(scalar.text, sizeof scalar.text, "%s", span->service);
+  return ppi_place_name(&row->name, &scalar) == PPROF_STATUS_OK;
+}
+
+bool ppi_own_take_span(void *context, const ppi_span_event *span) {
+  ppi_importer *importer = context;
+  const ppi_label label = {span->category, span->name, strlen(span->category),
+                           strlen(span->name)};
+  taken event;
+  event.num = 0;
+  event.record = (ppi_own_record){.order = importer->own.num_added,
+                                  .time = span->start_ns + PPI_RECORD_BIAS,
+                                  .end = span->end_ns + PPI_RECORD_BIAS,
+                                  .site = ppi_import_site(importer, &label),
+                                  .flags = span->flags,
+                                  .kind = (uint8_t)span->kind};
+  if (!event.record.site || !find_span_row(importer, span, &event.record.row))
+    return false;
+  put_real(&event, ppi_own_key("value", 5) - 1u, span->value);
+  if (span->items > 0)
+    put_real(&event, ppi_own_key("items", 5) - 1u, span->items);
+  for (size_t i = 0; i < 2; i++)
+    if (span->flows[i]) put_word(&event, PPI_OWN_FLOWS, span->flows[i]);
+  return add(importer, &event) == PPROF_STATUS_OK;
 }
 
 // ---- names and facts ----

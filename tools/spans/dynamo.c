@@ -85,7 +85,7 @@ static void set_times(ppi_dynamo *dynamo) {
     span->start_ns = span->end_ns - length_ns;
 }
 
-static void put_request(ppi_dynamo *dynamo, ppi_span_text *out) {
+static void put_request(ppi_dynamo *dynamo, ppi_span_file *out) {
   ppi_span *span = &dynamo->span;
   set_times(dynamo);
   if (!span->name[0]) strcpy(span->name, "request");
@@ -98,7 +98,7 @@ static void put_request(ppi_dynamo *dynamo, ppi_span_text *out) {
     ppi_span_put_counter(out, span, "kv_hit_rate", dynamo->hit_rate);
 }
 
-static void put_tool(ppi_dynamo *dynamo, ppi_span_text *out) {
+static void put_tool(ppi_dynamo *dynamo, ppi_span_file *out) {
   ppi_span *span = &dynamo->span;
   uint64_t end_ms =
       dynamo->tool_end_ms ? dynamo->tool_end_ms : dynamo->event_ms;
@@ -112,7 +112,7 @@ static void put_tool(ppi_dynamo *dynamo, ppi_span_text *out) {
   ppi_span_put(out, span);
 }
 
-static void take_line(ppi_dynamo *dynamo, ppi_span_text *out) {
+static void take_line(ppi_dynamo *dynamo, ppi_span_file *out) {
   if (dynamo->session[0]) dynamo->span.flow = ppi_span_number(dynamo->session);
   if (strcmp(dynamo->event, "request_end") == 0)
     put_request(dynamo, out);
@@ -128,7 +128,7 @@ static const char *in_envelope(const char *path) {
 }
 
 void ppi_dynamo_take(ppi_dynamo *dynamo, const char *path, const char *value,
-                     ppi_span_text *out) {
+                     ppi_span_file *out) {
   if (!value) {
     if (!path[0]) take_line(dynamo, out);
     return;

@@ -17,4 +17,4 @@ typedef struct ppi_dynamo {
 
 void ppi_dynamo_begin(ppi_dynamo *dynamo);
 void ppi_dynamo_take(ppi_dynamo *dynamo, const char *path, const char *value,
-                     ppi_span_text *out);
+                     ppi_span_file *out);

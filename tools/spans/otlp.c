@@ -59,7 +59,7 @@ static void take_attribute(ppi_otlp *otlp) {
           ppi_span_real(otlp->value);
 }
 
-static void take_end(ppi_otlp *otlp, const char *path, ppi_span_text *out) {
+static void take_end(ppi_otlp *otlp, const char *path, ppi_span_file *out) {
   if (strcmp(path, ATTRIBUTE) == 0) {
     take_attribute(otlp);
   } else if (strcmp(path, RESOURCE) == 0) {
@@ -137,7 +137,7 @@ static void put_canonical(char *to, size_t size, const char *path) {
 }
 
 void ppi_otlp_take(ppi_otlp *otlp, const char *given, const char *value,
-                   ppi_span_text *out) {
+                   ppi_span_file *out) {
   char path[PPI_JSON_PATH_MOST + 64];
   put_canonical(path, sizeof path, given);
   if (!value)

@@ -17,4 +17,4 @@ typedef struct ppi_otlp {
 void ppi_otlp_begin(ppi_otlp *otlp);
 // ppi_otlp_take takes a value with its path, as ppi_json_path_take has them.
 void ppi_otlp_take(ppi_otlp *otlp, const char *path, const char *value,
-                   ppi_span_text *out);
+                   ppi_span_file *out);

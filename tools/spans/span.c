@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes spans and requests as the text of a trace of our own. Each service has
-// a row. A request has the same range and marks as one from
-// pprof_request_begin, pprof_serve and pprof_token.
+// Turns spans and requests into events. Each service has a row. A request has
+// the same range and marks as one from pprof_request_begin, pprof_serve and
+// pprof_token.
 #include "spans/span.h"
 
 #include <errno.h>
@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "file/json_put.h"
 #include "json/hash.h"
 
 #define MOST_SERVICES 1024
@@ -57,80 +56,40 @@ bool ppi_span_time(const char *text, uint64_t *out) {
   return is_one;
 }
 
-void ppi_span_text_begin(ppi_span_text *text) {
-  ppi_page *page = &text->page;
-  ppi_put_object(page, NULL);
-  ppi_put_u64(page, "pprofTrace", 1);
-  ppi_put_u64(page, "baseTimeNanoseconds", 0);
-  ppi_put_array(page, "traceEvents");
-}
-
-void ppi_span_text_clear(ppi_span_text *text) {
-  ppi_page_clear(&text->page);
-  ppi_free(text->services);
-  ppi_free(text->early);
-  *text = (ppi_span_text){0};
+void ppi_span_file_clear(ppi_span_file *file) {
+  ppi_free(file->services);
+  ppi_free(file->early);
+  *file = (ppi_span_file){.take = NULL};
 }
 
 // The row of a service, from 1; services beyond the bound share the last row.
-static size_t row_of(ppi_span_text *text, const char *service) {
+static size_t row_of(ppi_span_file *file, const char *service) {
   size_t at = 0;
-  while (at < text->num_services && strcmp(text->services[at], service) != 0)
+  while (at < file->num_services && strcmp(file->services[at], service) != 0)
     at++;
-  if (at < text->num_services) return at + 1;
+  if (at < file->num_services) return at + 1;
   if (at == MOST_SERVICES) return at;
-  void *grown = ppi_grow(text->services, &text->services_capacity, at + 1,
-                         sizeof *text->services);
+  void *grown = ppi_grow(file->services, &file->services_capacity, at + 1,
+                         sizeof *file->services);
   if (!grown) {
-    text->page.failed = true;
+    file->failed = true;
     return 1;
   }
-  text->services = grown;
-  strcpy(text->services[at], service);
-  text->num_services++;
+  file->services = grown;
+  strcpy(file->services[at], service);
+  file->num_services++;
   return at + 1;
 }
 
 // ---- events ----
 
-static void put_head(ppi_span_text *text, const char *ph, const char *name,
-                     const char *category, uint64_t time_ns, size_t row) {
-  ppi_page *page = &text->page;
-  ppi_put_line(page);
-  ppi_put_object(page, NULL);
-  ppi_put_text(page, "ph", ph);
-  ppi_put_text(page, "name", name);
-  ppi_put_text(page, "cat", category);
-  ppi_put_u64(page, "pid", 1);
-  ppi_put_u64(page, "tid", row);
-  ppi_put_us(page, "ts", time_ns);
-}
-
-// A request's marks and range have `is_request`.
-static void begin_args(ppi_page *page, bool is_async, bool is_request) {
-  ppi_put_object(page, "args");
-  ppi_put_u64(page, "window", 0);
-  if (is_async) ppi_put_bool(page, "async", true);
-  if (is_request) ppi_put_bool(page, "request", true);
-}
-
-// Numbers of 0 are none.
-static void put_flows(ppi_page *page, uint64_t first, uint64_t second) {
-  ppi_put_array(page, "flows");
-  ppi_put_u64(page, NULL, first);
-  if (second) ppi_put_u64(page, NULL, second);
-  ppi_page_text(page, "]");
-}
-
-static void put_items(ppi_page *page, double num) {
-  if (num <= 0) return;
-  ppi_put_key(page, "items");
-  ppi_page_fixed(page, num, 0);
-}
-
-static void see(ppi_span_text *text, uint64_t from_ns, uint64_t to_ns) {
-  if (text->last_ns == 0 || from_ns < text->first_ns) text->first_ns = from_ns;
-  text->last_ns = PPI_MAX(text->last_ns, to_ns);
+static void put(ppi_span_file *file, const ppi_span *span,
+                ppi_span_event event) {
+  event.service = span->service;
+  event.row = row_of(file, span->service);
+  if (!event.category) event.category = "UserDefined";
+  if (!event.end_ns) event.end_ns = event.start_ns;
+  file->failed |= !file->take(file->context, &event);
 }
 
 static bool has_times(const ppi_span *span) {
@@ -139,25 +98,24 @@ static bool has_times(const ppi_span *span) {
          span->end_ns - span->start_ns < MOST_LENGTH_NS;
 }
 
-static void put_range(ppi_span_text *text, const ppi_span *span,
+static void put_range(ppi_span_file *file, const ppi_span *span,
                       const char *name, uint64_t from_ns, uint64_t to_ns) {
-  ppi_page *page = &text->page;
-  put_head(text, "X", name, "UserDefined", from_ns,
-           row_of(text, span->service));
-  ppi_put_us(page, "dur", to_ns - from_ns);
-  begin_args(page, true, false);
-  uint64_t flow = span->flow ? span->flow : span->id;
-  if (flow) put_flows(page, flow, 0);
-  ppi_page_text(page, "}}");
+  put(file, span,
+      (ppi_span_event){.kind = PPROF_KIND_RANGE,
+                       .name = name,
+                       .start_ns = from_ns,
+                       .end_ns = to_ns,
+                       .flags = PPROF_FLAG_ASYNC,
+                       .flows = {span->flow ? span->flow : span->id}});
 }
 
-void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
+void ppi_span_put_counter(ppi_span_file *file, const ppi_span *span,
                           const char *name, double value) {
-  put_head(text, "C", name, "UserDefined", span->start_ns,
-           row_of(text, span->service));
-  ppi_put_object(&text->page, "args");
-  ppi_put_real(&text->page, "value", value);
-  ppi_page_text(&text->page, "}}");
+  put(file, span,
+      (ppi_span_event){.kind = PPROF_KIND_COUNTER,
+                       .name = name,
+                       .start_ns = span->start_ns,
+                       .value = value});
 }
 
 // ---- requests ----
@@ -166,18 +124,18 @@ void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
 // token after an unknown schedule.
 typedef enum mark { QUEUED, SERVED, TOKENS, LOOSE_TOKENS } mark;
 
-static void put_mark(ppi_span_text *text, const ppi_span *span, mark kind,
+static void put_mark(ppi_span_file *file, const ppi_span *span, mark kind,
                      uint64_t time_ns, double num) {
   static const char *const names[] = {"queued", "served", "token", "token"};
-  ppi_page *page = &text->page;
-  put_head(text, "i", names[kind], "UserDefined", time_ns,
-           row_of(text, span->service));
-  begin_args(page, false, true);
-  put_flows(page, span->id, 0);
-  put_items(page, num);
-  if (kind == QUEUED || kind == LOOSE_TOKENS)
-    ppi_put_bool(page, "projected", true);
-  ppi_page_text(page, "}}");
+  bool is_loose = kind == QUEUED || kind == LOOSE_TOKENS;
+  put(file, span,
+      (ppi_span_event){
+          .kind = PPROF_KIND_MARK,
+          .name = names[kind],
+          .start_ns = time_ns,
+          .flags = PPROF_FLAG_REQUEST | (is_loose ? PPROF_FLAG_PROJECTED : 0u),
+          .flows = {span->id},
+          .items = num});
 }
 
 static uint64_t after(const ppi_span *span, uint64_t from_ns, double seconds) {
@@ -188,13 +146,13 @@ static uint64_t after(const ppi_span *span, uint64_t from_ns, double seconds) {
 
 // A first token before the end of queue and prefill shows a server that counts
 // from the schedule. A server's clocks may differ by a millisecond.
-static uint64_t first_token(ppi_span_text *text, const ppi_span *span) {
+static uint64_t first_token(ppi_span_file *file, const ppi_span *span) {
   const ppi_span_served *served = &span->served;
   double first = served->first;
   if (served->queue > 0.001 && served->prefill >= 0 &&
       first + 0.001 < served->queue + served->prefill) {
     first += served->queue;
-    text->num_from_schedule++;
+    file->num_from_schedule++;
   }
   return after(span, span->start_ns, first);
 }
@@ -207,14 +165,14 @@ static uint64_t last_token(const ppi_span *span, uint64_t first_ns) {
              : span->end_ns;
 }
 
-static void put_tokens(ppi_span_text *text, const ppi_span *span,
+static void put_tokens(ppi_span_file *file, const ppi_span *span,
                        uint64_t first_ns, bool is_divided) {
   double rest = span->served.tokens_out - 1;
-  put_mark(text, span, is_divided ? TOKENS : LOOSE_TOKENS, first_ns, 1);
+  put_mark(file, span, is_divided ? TOKENS : LOOSE_TOKENS, first_ns, 1);
   if (rest < 1) return;
   uint64_t last_ns = last_token(span, first_ns);
-  put_mark(text, span, rest > 1 ? LOOSE_TOKENS : TOKENS, last_ns, rest);
-  put_range(text, span, "decode", first_ns, last_ns);
+  put_mark(file, span, rest > 1 ? LOOSE_TOKENS : TOKENS, last_ns, rest);
+  put_range(file, span, "decode", first_ns, last_ns);
 }
 
 // The time of the schedule, from the prefill's length or the queue's; 0:
@@ -239,127 +197,93 @@ static uint64_t queued(const ppi_span *span, uint64_t scheduled_ns) {
              : span->start_ns;
 }
 
-static void put_start(ppi_span_text *text, const ppi_span *span,
+static void put_start(ppi_span_file *file, const ppi_span *span,
                       uint64_t scheduled_ns, uint64_t first_ns) {
   uint64_t queued_ns = queued(span, scheduled_ns);
   if (queued_ns > span->start_ns) {
-    put_mark(text, span, QUEUED, queued_ns, 0);
+    put_mark(file, span, QUEUED, queued_ns, 0);
     const char *name =
         span->served.queue >= 0 ? "before the queue" : "before the prefill";
-    put_range(text, span, name, span->start_ns, queued_ns);
+    put_range(file, span, name, span->start_ns, queued_ns);
   }
-  put_mark(text, span, SERVED, scheduled_ns, 0);
+  put_mark(file, span, SERVED, scheduled_ns, 0);
   if (span->served.queue >= 0)
-    put_range(text, span, "queue", queued_ns, scheduled_ns);
+    put_range(file, span, "queue", queued_ns, scheduled_ns);
   if (first_ns >= scheduled_ns)
-    put_range(text, span, "prefill", scheduled_ns, first_ns);
+    put_range(file, span, "prefill", scheduled_ns, first_ns);
 }
 
-static void put_phases(ppi_span_text *text, const ppi_span *span) {
-  uint64_t first_ns = span->served.first >= 0 ? first_token(text, span) : 0;
+static void put_phases(ppi_span_file *file, const ppi_span *span) {
+  uint64_t first_ns = span->served.first >= 0 ? first_token(file, span) : 0;
   uint64_t scheduled_ns = scheduled(span, first_ns);
   if (scheduled_ns)
-    put_start(text, span, scheduled_ns, first_ns);
+    put_start(file, span, scheduled_ns, first_ns);
   else if (first_ns)
-    put_range(text, span, "to the first token", span->start_ns, first_ns);
-  if (first_ns) put_tokens(text, span, first_ns, scheduled_ns);
+    put_range(file, span, "to the first token", span->start_ns, first_ns);
+  if (first_ns) put_tokens(file, span, first_ns, scheduled_ns);
 }
 
-static void put_request(ppi_span_text *text, const ppi_span *span) {
-  ppi_page *page = &text->page;
-  text->num_requests++;
-  put_head(text, "X", span->name, "Inference", span->start_ns,
-           row_of(text, span->service));
-  ppi_put_us(page, "dur", span->end_ns - span->start_ns);
-  begin_args(page, true, true);
-  put_flows(page, span->id, span->flow);
-  put_items(page, span->served.tokens_in);
-  ppi_page_text(page, "}}");
-  put_phases(text, span);
+static void put_request(ppi_span_file *file, const ppi_span *span) {
+  file->num_requests++;
+  put(file, span,
+      (ppi_span_event){.kind = PPROF_KIND_RANGE,
+                       .name = span->name,
+                       .category = "Inference",
+                       .start_ns = span->start_ns,
+                       .end_ns = span->end_ns,
+                       .flags = PPROF_FLAG_ASYNC | PPROF_FLAG_REQUEST,
+                       .flows = {span->id, span->flow},
+                       .items = span->served.tokens_in});
+  put_phases(file, span);
 }
 
-static void put_good(ppi_span_text *text, const ppi_span *span) {
+static void put_good(ppi_span_file *file, const ppi_span *span) {
   const ppi_span_served *served = &span->served;
-  see(text, span->start_ns, span->end_ns);
   if (served->first >= 0 || served->tokens_out >= 0) {
-    put_request(text, span);
+    put_request(file, span);
   } else {
-    text->num_spans++;
-    put_range(text, span, span->name, span->start_ns, span->end_ns);
+    file->num_spans++;
+    put_range(file, span, span->name, span->start_ns, span->end_ns);
   }
 }
 
-static bool hold(ppi_span_text *text, const ppi_span *span) {
-  if (text->num_early == MOST_EARLY) return false;
-  ppi_span *grown = ppi_grow(text->early, &text->early_capacity,
-                             text->num_early + 1, sizeof *grown);
-  text->page.failed |= !grown;
+static bool hold(ppi_span_file *file, const ppi_span *span) {
+  if (file->num_early == MOST_EARLY) return false;
+  ppi_span *grown = ppi_grow(file->early, &file->early_capacity,
+                             file->num_early + 1, sizeof *grown);
+  file->failed |= !grown;
   if (!grown) return true;
-  text->early = grown;
-  grown[text->num_early++] = *span;
+  file->early = grown;
+  grown[file->num_early++] = *span;
   return true;
 }
 
-static void choose_clock(ppi_span_text *text, ppi_span_clock clock) {
-  text->clock = clock;
-  if (clock == PPI_SPAN_CLOCK_DAY) text->num_bad += text->num_early;
-  for (size_t i = 0; clock == PPI_SPAN_CLOCK_OTHER && i < text->num_early; i++)
-    put_good(text, &text->early[i]);
-  text->num_early = 0;
+static void choose_clock(ppi_span_file *file, ppi_span_clock clock) {
+  file->clock = clock;
+  if (clock == PPI_SPAN_CLOCK_DAY) file->num_bad += file->num_early;
+  for (size_t i = 0; clock == PPI_SPAN_CLOCK_OTHER && i < file->num_early; i++)
+    put_good(file, &file->early[i]);
+  file->num_early = 0;
 }
 
-void ppi_span_put(ppi_span_text *text, const ppi_span *span) {
+void ppi_span_put(ppi_span_file *file, const ppi_span *span) {
   ppi_span_clock clock =
       span->start_ns < EARLY_NS ? PPI_SPAN_CLOCK_OTHER : PPI_SPAN_CLOCK_DAY;
   if (!has_times(span)) {
-    text->num_bad++;
+    file->num_bad++;
     return;
   }
-  if (text->clock == PPI_SPAN_CLOCK_UNKNOWN) {
-    if (clock == PPI_SPAN_CLOCK_OTHER && hold(text, span)) return;
-    choose_clock(text, clock);
+  if (file->clock == PPI_SPAN_CLOCK_UNKNOWN) {
+    if (clock == PPI_SPAN_CLOCK_OTHER && hold(file, span)) return;
+    choose_clock(file, clock);
   }
-  if (clock == text->clock)
-    put_good(text, span);
+  if (clock == file->clock)
+    put_good(file, span);
   else
-    text->num_bad++;
+    file->num_bad++;
 }
 
-// ---- the end ----
-
-static void put_window(ppi_span_text *text, const char *name,
-                       uint64_t time_ns) {
-  ppi_page *page = &text->page;
-  ppi_put_line(page);
-  ppi_put_object(page, NULL);
-  ppi_put_text(page, "ph", "i");
-  ppi_put_text(page, "s", "p");
-  ppi_put_text(page, "name", name);
-  ppi_put_text(page, "cat", "window");
-  ppi_put_u64(page, "pid", 1);
-  ppi_put_u64(page, "tid", 1);
-  ppi_put_us(page, "ts", time_ns);
-  ppi_page_text(page, "}");
-}
-
-void ppi_span_text_end(ppi_span_text *text) {
-  ppi_page *page = &text->page;
-  if (text->clock == PPI_SPAN_CLOCK_UNKNOWN)
-    choose_clock(text, PPI_SPAN_CLOCK_OTHER);
-  if (text->num_services) {
-    put_window(text, "window 0 opens", text->first_ns);
-    put_window(text, "window 0 closes", text->last_ns);
-  }
-  for (size_t i = 0; i < text->num_services; i++) {
-    ppi_put_line(page);
-    ppi_put_object(page, NULL);
-    ppi_put_text(page, "ph", "M");
-    ppi_put_text(page, "name", "thread_name");
-    ppi_put_u64(page, "pid", 1);
-    ppi_put_u64(page, "tid", i + 1);
-    ppi_put_object(page, "args");
-    ppi_put_text(page, "name", text->services[i]);
-    ppi_page_text(page, "}}");
-  }
-  ppi_page_text(page, "]}\n");
+void ppi_span_file_end(ppi_span_file *file) {
+  if (file->clock == PPI_SPAN_CLOCK_UNKNOWN)
+    choose_clock(file, PPI_SPAN_CLOCK_OTHER);
 }

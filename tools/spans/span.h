@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns spans and requests of other tracers into the text of a trace of our
-// own. One thread.
+// Turns spans and requests of other tracers into events. One thread.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "file/text.h"
+#include "pprof/event.h"
 
 PPROF_BEGIN_C_
 
@@ -47,28 +46,42 @@ typedef enum ppi_span_clock {
   PPI_SPAN_CLOCK_OTHER
 } ppi_span_clock;
 
-// The text of a file's spans, with its rows and counts.
-typedef struct ppi_span_text {
-  ppi_page page;
+// A range, a mark or a counter of a file of spans.
+typedef struct ppi_span_event {
+  pprof_kind kind;
+  const char *name, *category, *service;
+  size_t row;  // of the service, from 1
+  uint64_t start_ns, end_ns;
+  uint32_t flags;
+  uint64_t flows[2];    // 0: none
+  double items, value;  // items 0: none
+} ppi_span_event;
+
+// Answers false when out of memory.
+typedef bool (*ppi_span_take)(void *context, const ppi_span_event *event);
+
+// The events of a file's spans, with its rows and counts.
+typedef struct ppi_span_file {
+  ppi_span_take take;
+  void *context;
+  bool failed;                      // out of memory
   char (*services)[PPI_SPAN_NAME];  // rows, from 1
   size_t num_services, services_capacity;
-  uint64_t first_ns, last_ns;
   uint64_t num_spans, num_requests;
   uint64_t num_from_schedule;  // requests timed from the schedule
   uint64_t num_bad;            // spans without usable times
   ppi_span_clock clock;
   ppi_span *early;  // of another clock, until a time of day comes
   size_t num_early, early_capacity;
-} ppi_span_text;
+} ppi_span_file;
 
-void ppi_span_text_begin(ppi_span_text *text);
-void ppi_span_text_clear(ppi_span_text *text);
+void ppi_span_file_clear(ppi_span_file *file);
 // ppi_span_put adds a range. A span with a first token or a number of tokens
 // becomes a request with phases. The flow is the trace's or the session's.
-void ppi_span_put(ppi_span_text *text, const ppi_span *span);
-void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
+void ppi_span_put(ppi_span_file *file, const ppi_span *span);
+void ppi_span_put_counter(ppi_span_file *file, const ppi_span *span,
                           const char *name, double value);
-// ppi_span_text_end adds windows and the names of rows.
-void ppi_span_text_end(ppi_span_text *text);
+// ppi_span_file_end chooses a clock for spans that wait for one.
+void ppi_span_file_end(ppi_span_file *file);
 
 PPROF_END_C_

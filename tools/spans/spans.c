@@ -23,10 +23,10 @@ struct ppi_spans {
   size_t len;
   ppi_json *json;  // NULL: between two values
   ppi_json_path path;
-  bool is_dynamo, begun, ended;
+  bool is_dynamo;
   ppi_otlp otlp;
   ppi_dynamo dynamo;
-  ppi_span_text text;
+  ppi_span_file file;
   char failure[160];  // "": none
   char kind[240];
 };
@@ -53,16 +53,20 @@ bool ppi_spans_is(const char *head, size_t len) {
 static bool take(void *context, const char *path, const char *text) {
   ppi_spans *spans = context;
   if (spans->is_dynamo)
-    ppi_dynamo_take(&spans->dynamo, path, text, &spans->text);
+    ppi_dynamo_take(&spans->dynamo, path, text, &spans->file);
   else
-    ppi_otlp_take(&spans->otlp, path, text, &spans->text);
-  return !spans->text.page.failed;
+    ppi_otlp_take(&spans->otlp, path, text, &spans->file);
+  return !spans->file.failed;
 }
 
-ppi_spans *ppi_spans_open(ppi_source *source, const char *head, size_t len) {
+ppi_spans *ppi_spans_open(ppi_source *source, const char *head, size_t len,
+                          ppi_span_take take_event, void *context) {
   ppi_spans *spans = ppi_alloc(sizeof *spans);
   if (!spans) return NULL;
-  *spans = (ppi_spans){.source = source, .bytes = head, .len = len};
+  *spans = (ppi_spans){.source = source,
+                       .bytes = head,
+                       .len = len,
+                       .file = {.take = take_event, .context = context}};
   spans->is_dynamo = is_dynamo(head, len);
   if (len >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0) {
     spans->bytes += 3;
@@ -76,13 +80,16 @@ ppi_spans *ppi_spans_open(ppi_source *source, const char *head, size_t len) {
 void ppi_spans_close(ppi_spans *spans) {
   if (!spans) return;
   if (spans->json) ppi_json_destroy(spans->json);
-  ppi_span_text_clear(&spans->text);
+  ppi_span_file_clear(&spans->file);
   ppi_free(spans);
 }
 
 const char *ppi_spans_failure(const ppi_spans *spans) {
-  if (spans->text.page.failed) return "out of memory";
   return spans->failure[0] ? spans->failure : NULL;
+}
+
+bool ppi_spans_out_of_memory(const ppi_spans *spans) {
+  return spans->file.failed;
 }
 
 const char *ppi_spans_kind(const ppi_spans *spans) {
@@ -90,9 +97,9 @@ const char *ppi_spans_kind(const ppi_spans *spans) {
 }
 
 uint64_t ppi_spans_num_bad(const ppi_spans *spans, uint64_t *out_all) {
-  const ppi_span_text *text = &spans->text;
-  *out_all = text->num_requests + text->num_spans + text->num_bad;
-  return text->num_bad;
+  const ppi_span_file *file = &spans->file;
+  *out_all = file->num_requests + file->num_spans + file->num_bad;
+  return file->num_bad;
 }
 
 // ---- reading ----
@@ -120,7 +127,7 @@ static bool fill(ppi_spans *spans) {
 static void begin_value(ppi_spans *spans) {
   ppi_json_path_begin(&spans->path, take, spans);
   spans->json = ppi_json_create(ppi_json_path_token, &spans->path);
-  spans->text.page.failed |= !spans->json;
+  spans->file.failed |= !spans->json;
 }
 
 // Parses one value, or its part in this block.
@@ -149,36 +156,27 @@ static void read_end(ppi_spans *spans) {
 }
 
 static void describe(ppi_spans *spans) {
-  const ppi_span_text *text = &spans->text;
+  const ppi_span_file *file = &spans->file;
   size_t len = (size_t)snprintf(
       spans->kind, sizeof spans->kind,
       "%s: %" PRIu64 " requests, %" PRIu64 " other spans",
       spans->is_dynamo ? "a request trace of Dynamo" : "spans of OpenTelemetry",
-      text->num_requests, text->num_spans);
-  if (text->num_from_schedule && len < sizeof spans->kind)
+      file->num_requests, file->num_spans);
+  if (file->num_from_schedule && len < sizeof spans->kind)
     snprintf(spans->kind + len, sizeof spans->kind - len,
              "; of %" PRIu64
              " the first token was counted from when it was scheduled",
-             text->num_from_schedule);
+             file->num_from_schedule);
 }
 
-// Fills one block at most. Damage ends the text at its place.
-size_t ppi_spans_next(ppi_spans *spans, const char **out) {
-  enum { BLOCK = 64 << 10 };
-  ppi_page *page = &spans->text.page;
-  ppi_page_restart(page);
-  if (!spans->begun) ppi_span_text_begin(&spans->text);
-  spans->begun = true;
-  while (!spans->ended && page->len < BLOCK && !page->failed) {
-    if (!spans->failure[0] && fill(spans)) {
-      read_some(spans);
-      continue;
-    }
-    if (!spans->failure[0]) read_end(spans);
-    ppi_span_text_end(&spans->text);
-    describe(spans);
-    spans->ended = true;
+// Damage ends the file at its place.
+bool ppi_spans_read(ppi_spans *spans) {
+  if (!spans->failure[0] && fill(spans)) {
+    read_some(spans);
+    return !spans->file.failed;
   }
-  *out = page->bytes;
-  return page->failed ? 0 : page->len;
+  if (!spans->failure[0]) read_end(spans);
+  ppi_span_file_end(&spans->file);
+  describe(spans);
+  return false;
 }
