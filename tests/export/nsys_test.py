@@ -94,11 +94,19 @@ class Nsys(export_case.Case):
         self.assertEqual(4, len(set(threads)))
         self.assertEqual({1 << 24}, {thread & ~0xffffff for thread, in threads})
         self.assertEqual(1, threads[0][0] & 0xffffff)
+        self.assertEqual([1 << 23] * 3, [thread & 1 << 23 for thread, in threads[1:]])
         self.assertEqual(threads, self.ask("SELECT globalTid FROM ThreadNames ORDER BY 1",
                                            "t.sqlite"))
         self.assertEqual([("w2",), ("worker",)], self.ask(
             "SELECT value FROM ThreadNames JOIN StringIds ON id = nameId WHERE value LIKE 'w%'"
             " ORDER BY 1", "t.sqlite"))
+
+    def test_each_run_is_a_machine(self):
+        self.export("sqlite", "--schema", "nsys", "rich.pplog", self.texts_of_threads("second"), "-o",
+                    "runs.sqlite")
+        self.assertEqual([(0, 100), (1, 1)], self.ask(
+            "SELECT globalPid >> 48, globalPid >> 24 & 0xffffff FROM PROCESSES ORDER BY 1",
+            "runs.sqlite"))
 
     def test_processes_of_one_number(self):
         """Two machines may have a process 100 each."""

@@ -266,7 +266,7 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   }
   status = ppi_db_open(&out->db, "", PPI_DB_NEW, &error);
   if (status == PPROF_STATUS_OK)
-    status = ppi_sql_create(&out->db, &out->inner, &error);
+    status = ppi_sql_create(&out->db, false, &out->inner, &error);
   if (status == PPROF_STATUS_OK)
     return out->inner->sink->begin(out->inner->sink, info);
   out->inner = NULL;

@@ -71,6 +71,7 @@ typedef struct sql {
   sqlite3_stmt *closing;      // of a window
   pprof_report *report;       // of the run being read, for its limit
   ppi_sql_hold hold;          // rows of host ranges
+  bool is_nsys;               // our tables are temporary
 } sql;
 
 static sql *sql_of(pprof_sink *sink) {
@@ -497,6 +498,25 @@ static void put_definitions(sql *out, pprof_definition_kind kind, insert into) {
   }
 }
 
+static void put_parents_and_views(sql *out) {
+  if (out->hold.is_mixed) ppi_db_exec(out->db, ppi_sql_host_parents);
+  ppi_db_exec(out->db, ppi_sql_places);
+  if (out->num[INTO_DEVICE_RANGE]) ppi_db_exec(out->db, ppi_sql_device_parents);
+  ppi_db_exec(out->db, ppi_sql_views);
+  // The analysis reads so many rows of an index, not all.
+  ppi_db_exec(out->db, "COMMIT; PRAGMA analysis_limit=1000; ANALYZE");
+}
+
+static void put_nsys(sql *out) {
+  ppi_db_exec(out->db, ppi_sql_nsys);
+  sqlite3_stmt *left = ppi_db_prepare(out->db, ppi_sql_nsys_left);
+  if (left && ppi_db_next(out->db, left))
+    out->base.left[PPI_PART_PLACE_STAGES] =
+        (uint64_t)out->db->api->column_int64(left, 0);
+  ppi_db_finalize(out->db, left);
+  ppi_db_exec(out->db, "COMMIT");
+}
+
 static pprof_status close_sql(ppi_export *export, pprof_error *error) {
   sql *out = (sql *)export;
   put_definitions(out, PPROF_DEFINITION_SITE, INTO_SITE);
@@ -505,12 +525,7 @@ static pprof_status close_sql(ppi_export *export, pprof_error *error) {
   put_definitions(out, PPROF_DEFINITION_STREAM, INTO_STREAM);
   put_definitions(out, PPROF_DEFINITION_ATTRIBUTES, INTO_ATTRIBUTE);
   ppi_sql_hold_finish(&out->hold);
-  if (out->hold.is_mixed) ppi_db_exec(out->db, ppi_sql_host_parents);
-  ppi_db_exec(out->db, ppi_sql_places);
-  if (out->num[INTO_DEVICE_RANGE]) ppi_db_exec(out->db, ppi_sql_device_parents);
-  ppi_db_exec(out->db, ppi_sql_views);
-  // The analysis reads so many rows of an index, not all.
-  ppi_db_exec(out->db, "COMMIT; PRAGMA analysis_limit=1000; ANALYZE");
+  (out->is_nsys ? put_nsys : put_parents_and_views)(out);
   if (out->hold.failed)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   if (!ppi_db_failed(out->db)) return PPROF_STATUS_OK;
@@ -539,10 +554,26 @@ static sqlite3_stmt *prepare(ppi_db *db, insert into) {
   return ppi_db_prepare(db, text);
 }
 
-pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error) {
+// Runs the statements of `text` that begin so, with `temporary` instead.
+static void exec_temporary(ppi_db *db, const char *text, const char *create,
+                           const char *temporary) {
+  ppi_page page = {0};
+  for (size_t len; *text; text += len) {
+    len = strcspn(text, ";") + 1;
+    if (strncmp(text, create, strlen(create)) != 0) continue;
+    ppi_page_text(&page, temporary);
+    ppi_page_bytes(&page, text + strlen(create), len - strlen(create));
+  }
+  if (!page.failed) ppi_db_exec(db, page.bytes);
+  ppi_page_clear(&page);
+}
+
+pprof_status ppi_sql_create(ppi_db *db, bool is_nsys, ppi_export **out,
+                            pprof_error *error) {
   sql *made = calloc(1, sizeof *made);
   if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   made->db = db;
+  made->is_nsys = is_nsys;
   made->sink = (pprof_sink){.size = sizeof(pprof_sink),
                             .begin = take_begin,
                             .define = take_define,
@@ -553,7 +584,10 @@ pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error) {
   made->base = (ppi_export){
       .sink = &made->sink, .close = close_sql, .destroy = destroy_sql};
   ppi_db_exec(db, "BEGIN");
-  ppi_db_exec(db, ppi_sql_tables);
+  if (is_nsys)
+    exec_temporary(db, ppi_sql_tables, "CREATE TABLE ", "CREATE TEMP TABLE ");
+  else
+    ppi_db_exec(db, ppi_sql_tables);
   for (size_t i = 0; i < NUM_INSERTS; i++)
     made->statements[i] = prepare(db, (insert)i);
   made->hold = (ppi_sql_hold){.db = db, .insert = made->statements[INTO_HOST]};
@@ -578,17 +612,6 @@ static bool has_tables(ppi_db *db) {
 }
 
 void ppi_sql_add_views(ppi_db *db) {
-  static const char create[] = "CREATE VIEW ";
-  if (!has_tables(db)) return;
-  ppi_page text = {0};
-  for (const char *at = ppi_sql_views; *at;) {
-    size_t len = strcspn(at, ";") + 1;
-    if (strncmp(at, create, sizeof create - 1) == 0) {
-      ppi_page_text(&text, "CREATE TEMP VIEW ");
-      ppi_page_bytes(&text, at + sizeof create - 1, len - (sizeof create - 1));
-    }
-    at += len;
-  }
-  if (!text.failed) ppi_db_exec(db, text.bytes);
-  ppi_page_clear(&text);
+  if (has_tables(db))
+    exec_temporary(db, ppi_sql_views, "CREATE VIEW ", "CREATE TEMP VIEW ");
 }

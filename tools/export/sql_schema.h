@@ -12,3 +12,8 @@ extern const char *const ppi_sql_host_parents;
 extern const char *const ppi_sql_places;
 extern const char *const ppi_sql_device_parents;
 extern const char *const ppi_sql_views;
+
+// The schema of nsys, filled from these tables, and how many device ranges have
+// no place there.
+extern const char *const ppi_sql_nsys;
+extern const char *const ppi_sql_nsys_left;

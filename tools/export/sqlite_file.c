@@ -40,8 +40,7 @@ static pprof_status create_file(const ppi_export_target *target,
   if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   pprof_status status = ppi_db_open(&made->db, target->path, PPI_DB_NEW, error);
   if (status == PPROF_STATUS_OK)
-    status = (is_nsys ? ppi_sql_create_nsys : ppi_sql_create)(
-        &made->db, &made->inner, error);
+    status = ppi_sql_create(&made->db, is_nsys, &made->inner, error);
   if (status != PPROF_STATUS_OK) {
     made->inner = NULL;
     destroy_file(&made->base);
