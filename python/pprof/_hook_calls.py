@@ -9,6 +9,7 @@ import itertools
 import os
 import re
 import threading
+import types
 
 from . import _markers
 from ._markers import Range, _Decorator, _byref, _c, _site
@@ -171,6 +172,38 @@ def wrap(function, rule):
     return wrapper
 
 
+def in_turns(turn, resumed):
+    """A generator that runs each turn of a generator or coroutine by turn(function, argument)."""
+    function, argument = resumed.send, None
+    while True:
+        try:
+            item = turn(function, argument)
+        except StopIteration as end:
+            return end.value
+        try:
+            function, argument = resumed.send, (yield item)
+        except GeneratorExit:
+            resumed.close()
+            raise
+        except BaseException as error:
+            function, argument = resumed.throw, error
+
+
+_on_loop = types.coroutine(in_turns)
+
+
+def _in_range(name, request):
+    """Calls functions in a range that serves a request."""
+    def call(function, argument):
+        token = _byref(_push(_site(name, None)))
+        _flow(request)
+        try:
+            return function(argument)
+        finally:
+            _pop(token)
+    return call
+
+
 # ---- adapters ----
 
 def _torch_module(function, rule):
@@ -215,7 +248,8 @@ def _scope_of(args):
 
 
 def _asgi(function, rule):
-    """Marks a server's or an application's call for each connection; each HTTP one is a request."""
+    """Marks a server's or an application's call for each connection; each HTTP one is a request,
+    and has a range for each time that it holds the event loop's thread."""
     @functools.wraps(function)
     async def call(*args, **kwargs):
         scope = _scope_of(args) if _markers._epoch.value and not _request.get() else {}
@@ -226,7 +260,8 @@ def _asgi(function, rule):
         try:
             name = "%s %s" % (rule.name, scope.get("method", ""))
             with _Opened(_site(name, rule.category), number):
-                return await function(*args, **kwargs)
+                return await _on_loop(_in_range("loop: " + name, number),
+                                      function(*args, **kwargs).__await__())
         finally:
             _request.reset(token)
     return call

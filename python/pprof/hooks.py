@@ -14,12 +14,17 @@ import importlib.util
 import os
 import re
 import sys
+import time
 import types
+import _thread
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SITE = os.path.join(_HERE, "site")
 _NAMES, _NOTES = "PPROF_HOOKS", "PPROF_HOOKS_NOTES"
-_AUTO = ("torch", "asgi")  # for a program that marks nothing itself
+_AUTO = ("torch", "asgi", "functions")  # for a program that marks nothing itself
+_OWN = "*"  # the module of a row for all functions of the program's own files
+_OTHERS = tuple(os.path.join(os.path.dirname(path), "") for path in (
+    os.__file__, sys.executable, os.path.join(_HERE, "")) if path)
 _MARKS = "pprof"  # who imports it marks
 _SPAWN = "multiprocessing.spawn"
 _WORDS = ("step", "sub", "top", "marks")
@@ -135,22 +140,33 @@ class _Finder:
         self.rules, self.is_auto = {}, is_auto
         self.patched = []  # (owner, name, what was there)
         self.finding, self.noted = set(), set()
+        self.own = next((rule for rule in rules if rule.module == _OWN), None)
+        self.functions, self.packages = [], set()  # own ones
         for rule in rules:
-            self.rules.setdefault(rule.module, []).append(rule)
+            if rule is not self.own:
+                self.rules.setdefault(rule.module, []).append(rule)
         self.roots = {name.partition(".")[0] for name in self.rules} | {_SPAWN}
 
     def find_spec(self, name, path=None, target=None):
         if self.is_auto and name == _MARKS:
             self.remove()
             return None
-        if name in self.finding or (name not in self.rules and name not in self.roots):
+        if self.is_auto and name == "torch":  # its loops have stages without
+            self._leave_functions()
+        may_be_own = self.own and (path is None or name.rpartition(".")[0] in self.packages)
+        is_known = name in self.rules or name in self.roots
+        if name in self.finding or not (may_be_own or is_known):
             return None
         self.finding.add(name)
         try:
             spec = _find_by_others(self, name, path, target)
         finally:
             self.finding.discard(name)
-        if spec is not None and spec.loader is not None:
+        if may_be_own and spec is not None and _is_own(
+                spec.origin or next(iter(spec.submodule_search_locations or ()), None)):
+            self.packages.add(name)
+            is_known = True
+        if is_known and spec is not None and spec.loader is not None:
             self._watch(spec.loader, name)
         return spec
 
@@ -175,21 +191,57 @@ class _Finder:
             module.prepare = _with_role(module.prepare)
         if name in self.roots:
             self._note_missing_modules(name, getattr(module, "__path__", ()))
+        if self.own and name in self.packages:
+            self._mark_functions(module)
         rules = self.rules.pop(name, ())
-        if not rules:
+        calls = rules and self._loaded(rules, name)
+        if not calls:
             return
-        try:
-            calls = _package()
-        except Exception as error:
-            _note("failed", rules[0].file, error)
-            return
-        for file in sorted({rule.file for rule in rules} - self.noted):
-            self.noted.add(file)
-            _note("auto" if self.is_auto else "used", file, name)
         missing = [rule for rule in rules if not self._patch(module, rule, calls)]
         for rule in missing:
             _note("missing", rule.file, "%s.%s" % (rule.module, rule.function))
         self._patch_subclasses(module, [rule for rule in rules if rule not in missing], calls)
+
+    def _loaded(self, rules, name):
+        """What marks, once a module has a rule; None: it cannot be loaded."""
+        try:
+            calls = _package()
+        except Exception as error:
+            _note("failed", rules[0].file, error)
+            return None
+        for file in sorted({rule.file for rule in rules} - self.noted):
+            self.noted.add(file)
+            _note("auto" if self.is_auto else "used", file, name)
+        return calls
+
+    def _mark_functions(self, module):
+        has_any = any(isinstance(value, (types.FunctionType, type))
+                      and value.__module__ == module.__name__
+                      for value in list(vars(module).values()))
+        calls = has_any and self._loaded([self.own], module.__name__)
+        if calls:
+            functions = importlib.import_module("._hook_functions", calls.__package__)
+            self.functions += functions.mark_all(module, self.own.category)
+
+    def _leave_functions(self):
+        for function in self.functions:
+            function.restore()
+        self.own, self.functions = None, []
+
+    def await_main(self, thread):
+        """Marks the program's file once all that it defines is there: no import loads it."""
+        pause = 0.001
+        while self.own and self in sys.meta_path:
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+            main, frame = sys.modules.get("__main__"), sys._current_frames().get(thread)
+            while frame and (frame.f_code.co_name != "<module>" or
+                             frame.f_globals is not vars(main)):
+                frame = frame.f_back
+            if frame and frame.f_lineno > _last_definition(frame.f_code):
+                if _is_own(getattr(main, "__file__", None)) and self.own:
+                    self._mark_functions(main)
+                return
 
     def _patch(self, module, rule, calls):
         try:
@@ -228,12 +280,26 @@ class _Finder:
         if self in sys.meta_path:
             sys.meta_path.remove(self)
         self.rules = {}
+        is_used = bool(self.patched or self.functions)
+        self._leave_functions()
         for owner, name, stored, replaced in reversed(self.patched):
             if getattr(owner, "__dict__", {}).get(name) is replaced:
                 setattr(owner, name, stored)
-        for file in sorted(_AUTO) if self.patched and self.is_auto else ():
+        for file in sorted(_AUTO) if is_used and self.is_auto else ():
             _note("left", file, "")
         self.patched = []
+
+
+def _is_own(path):
+    """Whether this is a file of the program: not of Python, nor of an installed package."""
+    return (bool(path) and os.path.isabs(path) and not path.startswith(_OTHERS)
+            and "-packages" + os.sep not in path)
+
+
+def _last_definition(code):
+    """The last line of a module where a function or class begins."""
+    return max((one.co_firstlineno for one in code.co_consts
+                if isinstance(one, types.CodeType) and one.co_name[0] != "<"), default=0)
 
 
 def _has_module(folder, name):
@@ -282,6 +348,8 @@ def _install(names, is_auto=False):
     for name in sorted(set(finder.rules) | finder.roots):
         if name in sys.modules:
             finder.apply(name, sys.modules[name])
+    if finder.own:
+        _thread.start_new_thread(finder.await_main, (_thread.get_ident(),))
 
 
 def install(*names, children=True):

@@ -178,9 +178,9 @@ class Hooks(Case):
             import os, pprof, pprof.hooks
             folder = os.path.join(os.path.dirname(pprof.__file__), "hook_files")
             for name in sorted(os.listdir(folder)):
-                print(name[:-6], len(pprof.hooks.read(name[:-6])) > 2)
+                print(name[:-6], len(pprof.hooks.read(name[:-6])) > 0)
         """).split(), sum(([name, "True"] for name in (
-            "asgi", "concurrent", "litserve", "ray-serve", "sglang", "torch", "transformers",
+            "asgi", "concurrent", "functions", "litserve", "ray-serve", "sglang", "torch", "transformers",
             "vllm")), []))
 
     CHILDREN = """
@@ -322,19 +322,20 @@ class Hooks(Case):
 
     def application(self):
         """What stands for Starlette, and a request to it."""
-        self.write("starlette/__init__.py", "")
-        self.write("starlette/applications.py", """
+        self.write("site-packages/starlette/__init__.py", "")
+        self.write("site-packages/starlette/applications.py", """
             class Starlette:
                 async def __call__(self, scope, receive, send):
                     from starlette.routing import Route
                     await Route("/items/{item}").handle(scope, receive, send)
         """)
-        self.write("starlette/routing.py", """
+        self.write("site-packages/starlette/routing.py", """
+            import asyncio
             class Route:
                 def __init__(self, path):
                     self.path = path
                 async def handle(self, scope, receive, send):
-                    pass
+                    await asyncio.sleep(0)  # another may run
         """)
         return """
             import asyncio
@@ -351,28 +352,100 @@ class Hooks(Case):
         source = self.application()
         line = ("pprof-report: the program marks nothing: stages come from the hooks asgi; leave "
                 "them out with --no-hooks\n")
-        _, said = self.run_tool(source)
+        _, said = self.run_tool(source, PYTHONPATH=self.path("site-packages"))
         self.assertIn(line, said)
         log, = self.logs("logs/*.pplog")
         flows = [event["flows"] for event in log.events]
-        self.assertEqual(log.select("name"), ["http GET", "GET /items/{item}"] * 3 +
-                         ["? /items/{item}"])
-        self.assertEqual(flows[0], flows[1])
-        self.assertEqual(flows[2:6], [[0xefcb19f08cb544aa]] * 4)  # of 7 << 64 | 5
-        self.assertNotEqual(flows[0], flows[2])
+        self.assertEqual(log.select("name"), ["http GET", "loop: http GET", "GET /items/{item}",
+                                              "loop: http GET"] * 3 + ["? /items/{item}"])
+        self.assertEqual(flows[:4], [flows[0]] * 4)
+        self.assertEqual(flows[4:12], [[0xefcb19f08cb544aa]] * 8)  # of 7 << 64 | 5
+        self.assertNotEqual(flows[0], flows[4])
 
-        _, said = self.run_tool(source, "--no-hooks")
+        _, said = self.run_tool(source, "--no-hooks", PYTHONPATH=self.path("site-packages"))
         self.assertIn("nothing was recorded", said)
 
     def test_a_program_that_marks_keeps_its_own_marks(self):
         source = textwrap.dedent(self.application())
         for mine in ("import pprof\n", source + "import pprof\n"):
             _, said = self.run_tool(mine + source + "pprof.mark('mine')\n",
-                                    PYTHONPATH=PACKAGE, PPROF_LIBRARY=LIBRARY)
+                                    PYTHONPATH=PACKAGE + ":" + self.path("site-packages"),
+                                    PPROF_LIBRARY=LIBRARY)
             self.assertIn(("mine", "UserDefined"), self.recorded())
             self.assertNotIn("the program marks nothing", said)
             if mine == "import pprof\n":
                 self.assertEqual(self.recorded(), [("mine", "UserDefined")])
+
+    def test_functions_of_the_program(self):
+        self.write("stages.py", """
+            import asyncio
+            def load(x, *, more=1):
+                return x + more
+            def each(n):
+                yield from range(n)
+            async def later(x):
+                return x
+            class Model:
+                def run(self, x=5):
+                    return x
+                @staticmethod
+                def fixed(x):
+                    return x
+            def deep(n):
+                return n and deep(n - 1)
+            def main():
+                copied = load
+                return [(copied(1), load(2, more=3), [*each(2)], asyncio.run(later(4)),
+                         Model().run(), Model.fixed(6), deep(2)) for _ in range(2)]
+        """)
+        source = """
+            import stages
+            def work(x):
+                return x
+            print(stages.main())
+            while not hasattr(work, "__wrapped__"):
+                pass
+            work(1), work(2)
+        """
+        printed, said = self.run_tool(source)
+        self.assertEqual(printed, "%s\n" % ([(2, 5, [0, 1], 4, 5, 6, 0)] * 2))
+        self.assertIn("stages come from the hooks functions; leave them out with --no-hooks", said)
+        # Of each but a coroutine what began after its first call, or first item.
+        self.assertEqual([name for name, _ in self.recorded()], [
+            "stages." + name for name in (
+                "load", "each", "each", "later", "load", "load", "each", "each", "each", "later",
+                "Model.run", "Model.fixed")] + ["work"])
+
+        self.write("site-packages/torch/__init__.py", "")
+        _, said = self.run_tool("import stages, torch; stages.main()",
+                                PYTHONPATH=self.path("site-packages"))
+        self.assertIn("nothing was recorded", said)
+
+    def test_functions_stay_what_they_are(self):
+        self.write("stages.py", """
+            def load(x, more=1):
+                return x + more
+            def short():
+                pass
+        """)
+        log = self.log_of("""
+            import inspect, pickle, pprof, pprof.hooks
+            from pprof import _hook_functions
+            _hook_functions.SHORTEST_NS = 1 << 60
+            pprof.hooks.install("functions")
+            import stages
+            pprof.start()
+            copied = stages.load
+            print(pickle.loads(pickle.dumps(copied)) is copied, inspect.signature(copied))
+            make, arguments = copied.__code__.co_consts[1].__reduce__()
+            print(make(*arguments)(1), copied(1), copied(2))
+            for _ in range(150):
+                stages.short()
+            print(hasattr(copied, "__wrapped__"), hasattr(stages.short, "__wrapped__"))
+        """)
+        self.assertEqual(self.printed, "True (x, more=1)\n2 2 3\nTrue False\n")
+        # Of 150 calls, those before it was judged, without the first.
+        self.assertEqual(log.select("name"), ["stages.load"] + ["stages.short"] * 99)
 
     def test_the_programs_own_sitecustomize_runs(self):
         self.write("site/sitecustomize.py", "import builtins; builtins.mine = 'mine'\n")
