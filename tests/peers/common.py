@@ -2,6 +2,7 @@
 """What the peers share: running their programs and ours, and counting equal cells."""
 import collections
 import decimal
+import glob
 import gzip
 import json
 import os
@@ -80,11 +81,16 @@ class Peer:
 
 
 def descendants(pid):
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/children", encoding="utf-8") as file:
-            for child in map(int, file.read().split()):
-                yield child
-                yield from descendants(child)
+    """Those of a process; a thread or a process that has just ended has none."""
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        try:
+            with open(path, encoding="utf-8") as file:
+                children = file.read().split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        for child in map(int, children):
+            yield child
+            yield from descendants(child)
 
 
 def load(path):

@@ -19,16 +19,14 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def run_server(peer, hooks, command, client, ends=signal.SIGINT, **variables):
-    """(what the client printed, the report of the server's run, which `ends` ends). Without a
-    client the command ends by itself."""
+def run_server(peer, options, command, client, ends=signal.SIGINT, **variables):
+    """(what the client printed, the report of the server's run, which `ends` ends). `options` are
+    of `run`. Without a client the command ends by itself."""
     output = peer.path("report.json")
     nvtx = os.path.join(os.path.dirname(peer.library), "sdk", "nvtx", "libpprof_nvtx.so")
     shutil.rmtree(peer.path("logs"), ignore_errors=True)
     tool = [peer.tool, "run", "--library", nvtx, "-f", "json", "-o", output, "--force",
-            "--logs", "logs"]
-    for name in hooks:
-        tool += ["--hooks", name]
+            "--logs", "logs", *options]
     path = os.path.dirname(peer.python) + ":" + os.environ["PATH"]
     with subprocess.Popen([*tool, "--", *command], cwd=peer.folder, stderr=subprocess.PIPE,
                           text=True, env={**os.environ, "PATH": path, **variables}) as running:
@@ -47,7 +45,8 @@ def run_server(peer, hooks, command, client, ends=signal.SIGINT, **variables):
 def serve(peer, server, *hooks):
     port = str(free_port())
     program = os.path.join(common.HERE, PROGRAM)
-    return run_server(peer, hooks, [peer.python, program, server, port],
+    options = [word for name in hooks for word in ("--hooks", name)]
+    return run_server(peer, options, [peer.python, program, server, port],
                       [PROGRAM, "client", f"http://127.0.0.1:{port}/predict", str(NUMBER)],
                       RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
 
@@ -80,8 +79,9 @@ def compare_server(peer, package, server, hooks, stage, limit, whole=None):
 def compare_batching(peer):
     program = os.path.join(common.HERE, PROGRAM)
     _, report, said = run_server(
-        peer, ["transformers"], ["sh", "-c", f'"$0" {program} batching {NUMBER} > client.json',
-                                 peer.python], None, lambda ended: None, HF_HUB_OFFLINE="1")
+        peer, ["--hooks", "transformers"],
+        ["sh", "-c", f'"$0" {program} batching {NUMBER} > client.json', peer.python], None,
+        lambda ended: None, HF_HUB_OFFLINE="1")
     row = common.Row(f"{NUMBER} requests of continuous batching, unchanged, by hooks: their number "
                      "and their median within 2 % beside transformers', what limits, nothing lost")
     with open(peer.path("client.json"), encoding="utf-8") as file:
@@ -111,16 +111,19 @@ def compare_vllm(peer):
                     "torchvision"], check=True)
     peer.run("vllm_program.py", "model", "model")
     results = []
-    for name, ends, whole in (("Ctrl-C", signal.SIGINT, 200), ("TERM", signal.SIGTERM, 200),
-                              ("the kill of its engine midway", lambda ended: None, 100)):
+    for way, name, ends, whole in (
+            ("preset", "Ctrl-C", signal.SIGINT, 200), ("preset", "TERM", signal.SIGTERM, 200),
+            ("hooks", "Ctrl-C", signal.SIGINT, 200), ("hooks", "TERM", signal.SIGTERM, 200),
+            ("hooks", "the kill of its engine midway", lambda ended: None, 100)):
         kill = ["kill"] if whole < 200 else []
         port = str(free_port())
         theirs, report, said = run_server(
-            peer, ["vllm"], ["vllm", "serve", "model", "--served-model-name", "m", "--port", port,
-                             "--enforce-eager", "--max-model-len", "1024", "--max-num-seqs", "8"],
+            peer, ["--" + way, "vllm"],
+            ["vllm", "serve", "model", "--served-model-name", "m", "--port", port,
+             "--enforce-eager", "--max-model-len", "1024", "--max-num-seqs", "8"],
             ["vllm_program.py", "client", f"http://127.0.0.1:{port}", "200", *kill], ends,
             VLLM_CPU_KVCACHE_SPACE="1", HF_HUB_OFFLINE="1", VLLM_NO_USAGE_STATS="1")
-        row = common.Row(f"200 streamed requests, unchanged, by hooks, ended by {name}: means "
+        row = common.Row(f"200 streamed requests, unchanged, by {way}, ended by {name}: means "
                          "within 1 % of its Prometheus', all requests, nothing lost")
         ours = {(one["name"], one["measure"]): one for one in peer.rows("serving", *logs_of(peer))}
         for name, measure in VLLM_MEANS:
