@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs with planted causes and judges what the report says limits them.
 
-causes.py [--seeds N] [--first SEED] [--topology NAME[.SEED]]... [--variant NAME] [--real FOLDER]
-          [--gpu] [--load N] [--jobs N] [--each] [--show] [--write] [--check] [--before]
+causes.py [--seeds N] [--first SEED] [--topology NAME[.SEED[.VARIANT]]]... [--variant NAME]
+          [--real FOLDER] [--gpu] [--load N] [--jobs N] [--each] [--show] [--write] [--check] [--before]
           REPORT OUT
 
 Each program runs as often as there are seeds, and again with each of its times halved; that, never
@@ -85,10 +85,10 @@ def simulated(args):
     os.makedirs(folder, exist_ok=True)
     every = sorted(variants.ALL)
     for number, one in enumerate(args.topology or truth.ALL):
-        name, _, only = one.partition(".")
+        name, only, variant = (one.split(".") + ["", ""])[:3]
         for seed in [int(only)] if only else range(args.first, args.first + args.seeds):
             turn = every[(number + seed) % len(every)]
-            yield folder, name, seed, turn if args.variant == "each" else args.variant
+            yield folder, name, seed, variant or (turn if args.variant == "each" else args.variant)
 
 
 def really_run(args):

@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import types
@@ -15,7 +16,8 @@ import truth
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 LEAST = 0.1  # of the rate: less is noise of a machine that others use
-TRIES, SECONDS = 3, 300
+ROUNDS, MOST_ROUNDS, SECONDS = 3, 12, 300
+CERTAIN = 4  # standard errors in the best gain
 WORK = re.compile(r"([~@!#%]?)([\d.]+)")
 CACHE, MEMORY = truth.HIDDEN + "cache", truth.HIDDEN + "free memory"
 
@@ -141,26 +143,40 @@ def run(program, folder, logs):
     return tuple(map(float, done.stdout.split()[-4:]))
 
 
-def figures(programs, folder, out):
-    """{name: (rate, mean latency, P99, time in stages)} of each: the best of its runs, which take
-    turns, as others use the machine, too."""
-    found = {name: [] for name in programs}
-    for _ in range(TRIES):
-        for name, program in programs.items():
-            logs = os.path.join(out, "halved" if name else "run")
-            found[name].append(run(program, folder, logs))
-    return {name: (max(one[0] for one in runs), *(min(one[k] for one in runs) for k in (1, 2, 3)))
-            for name, runs in found.items()}
+def gains_of(rounds, name):
+    """What halving `name` adds to the rate, takes from the mean latency, from its P99: medians of
+    rounds, in which the programs take turns, as others use the machine, too."""
+    ratios = [[round_[name][k] / round_[""][k] for round_ in rounds] for k in range(3)]
+    rate, mean, p99 = map(statistics.median, ratios)
+    return rate - 1, 1 - mean, 1 - p99
+
+
+def noise(rounds, name):
+    """The standard error of its rate's gain."""
+    ratios = [round_[name][0] / round_[""][0] for round_ in rounds]
+    return statistics.stdev(ratios) / len(ratios) ** 0.5
+
+
+def measured(program, folder, out):
+    """(gains, part of the latency that is waiting): as many rounds as the machine's noise needs."""
+    programs, rounds = {"": program, **{one: program.halved(one) for one in program.times()}}, []
+    while len(rounds) < MOST_ROUNDS:
+        rounds.append({name: run(one, folder, os.path.join(out, "halved" if name else "run"))
+                       for name, one in programs.items()})
+        if len(rounds) < ROUNDS:
+            continue
+        gains = {name: gains_of(rounds, name) for name in programs if name}
+        best = max(gain[0] for gain in gains.values())
+        if program.open or CERTAIN * max(noise(rounds, name) for name in gains) <= best:
+            break
+    served = statistics.median(1 - one[""][3] / one[""][1] for one in rounds)
+    return gains, max(0, served)
 
 
 def case_of(name, folder, out):
     """(paths of its logs, its true causes)."""
     program = {**PROGRAMS, **GPU_PROGRAMS}[name]
-    every = figures({"": program, **{one: program.halved(one) for one in program.times()}}, folder,
-                    out)
-    rate, mean, p99, served = every.pop("")
-    gains = {target: (one[0] / rate - 1, 1 - one[1] / mean, 1 - one[2] / p99)
-             for target, one in every.items()}
+    gains, waiting = measured(program, folder, out)
     world = types.SimpleNamespace(open=program.open, resources=())
     shown = ["forward", "backward", "loss", "all_reduce"] if program.family == Gpu.family else [
         stage for stage, _ in program.times().values()]
@@ -168,4 +184,4 @@ def case_of(name, folder, out):
         "name": name, "family": program.family, "open": program.open, "gains": gains,
         "alias": program.alias, "shown": shown,
         "hidden": [target for target in gains if target.startswith(truth.HIDDEN)],
-        **truth.judge(world, gains, max(0, 1 - served / mean), LEAST)}
+        **truth.judge(world, gains, waiting, LEAST)}

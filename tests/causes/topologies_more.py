@@ -167,9 +167,9 @@ def fanout_open(w):
 # An event loop: one thread, tasks that wait elsewhere.
 
 
-def event_loop(w, start, stages, total=300):
+def event_loop(w, start, stages, total=300, tasks=False):
     """`stages` are (name, ms, None) on the loop and (name, ms, places) elsewhere, 0 for any
-    number."""
+    number. Nothing shows that ranges of `tasks` stay on their thread."""
     w.total = total
     row = w.row("loop")
     ready = w.lock(None)
@@ -177,9 +177,10 @@ def event_loop(w, start, stages, total=300):
     for name, ms, places in stages:
         w.define(name, ms)
         if places is None:
-            steps.append(w.locked(ready, w.serve(name)))
+            steps.append(w.locked(ready, w.serve(name, wandering=tasks)))
         else:
-            steps.append(w.elsewhere(name, w.lock(None, places) if places else None))
+            steps.append(w.elsewhere(name, w.lock(None, places) if places else None,
+                                     ready if tasks else None))
     inbox = w.queue("loop")
     w.main = row
 
@@ -199,6 +200,12 @@ def event_loop(w, start, stages, total=300):
 @topology("asyncio")
 def loop_busy(w):
     event_loop(w, closed(12), (("parse", 1.5, None), ("fetch", 20, 0), ("render", 4, None)))
+
+
+@topology("asyncio")
+def loop_tasks(w):
+    event_loop(w, closed(10), (("parse", 1, None), ("fetch", 20, 0), ("render", 4, None)),
+               tasks=True)
 
 
 @topology("asyncio")

@@ -115,11 +115,11 @@ class World:
         yield length
         return length, 0
 
-    def serve(self, name, computes=None, flows=True):
+    def serve(self, name, computes=None, flows=True, wandering=False):
         def step(row, units):
             begin = self.kernel.now
             cpu = yield from self.spend(name, units, computes)
-            self.mark(row, name, begin, units if flows else (), cpu)
+            self.mark(row, name, begin, units if flows else (), cpu, wandering)
         return step
 
     def hidden(self, name):
@@ -174,8 +174,9 @@ class World:
                 self.mark(row, name, begin, units, (4 * US, 0))
         return step
 
-    def elsewhere(self, name, places=None):
-        """Work on no thread here, as an await has it; with places it is in line there."""
+    def elsewhere(self, name, places=None, loop=None):
+        """Work on no thread here, as an await has it; with places it is in line there. The range
+        ends once `loop` has time for it."""
         def step(row, units):
             begin = self.kernel.now
             if places:
@@ -183,6 +184,9 @@ class World:
             yield from self.spend(name, units)
             if places:
                 places.release()
+            if loop:
+                yield from loop.acquire()
+                loop.release()
             self.mark(row, name, begin, units, (0, 0), True)
         return step
 

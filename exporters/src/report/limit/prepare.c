@@ -71,6 +71,64 @@ static bool drop_containers(ppi_limit_model *model) {
   return true;
 }
 
+// ---- wrappers: ranges around all stages of a thread's work for a request ----
+
+// By name: the time of outermost calls, of calls directly in them, and of the
+// greatest name among these.
+typedef struct wrapped {
+  uint64_t time_ns, inside_ns, most_ns, part_ns;
+} wrapped;
+
+static bool may_wrap(const ppi_limit_call *call) {
+  return ppi_call_is_on_thread(call) && call->parent == PPI_NO_CALL &&
+         call->num;
+}
+
+static bool is_wrapped(const ppi_limit_model *model,
+                       const ppi_limit_call *call) {
+  return ppi_call_is_on_thread(call) && call->parent != PPI_NO_CALL &&
+         !(call->flags & PPI_CALL_WAIT) &&
+         model->ids->names[call->name].category != PPROF_CATEGORY_RUNTIME &&
+         may_wrap(&model->calls[call->parent]);
+}
+
+static void measure_wrapped(const ppi_limit_model *model, wrapped *of) {
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    uint64_t ns = call->end_ns - call->start_ns;
+    if (may_wrap(call)) of[call->name].time_ns += ns;
+    if (!is_wrapped(model, call)) continue;
+    wrapped *around = &of[model->calls[call->parent].name];
+    of[call->name].part_ns += ns;
+    around->inside_ns += ns;
+    around->most_ns = PPI_MAX(around->most_ns, of[call->name].part_ns);
+  }
+}
+
+// The stages in a wrapper take its place, with its requests.
+static bool drop_wrappers(ppi_limit_model *model) {
+  wrapped *of = ppi_alloc((model->ids->num_names + 1) * sizeof *of);
+  if (!of) return false;
+  measure_wrapped(model, of);
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[i];
+    const wrapped *by = &of[call->name];
+    if (may_wrap(call) && 20 * by->inside_ns >= 19 * by->time_ns &&
+        2 * by->most_ns >= by->time_ns)
+      call->flags |= CONTAINER;
+    if (call->parent == PPI_NO_CALL) continue;
+    const ppi_limit_call *around = &model->calls[call->parent];
+    if (!(around->flags & CONTAINER) || !around->num) continue;
+    if (!call->num) {
+      call->first = around->first;
+      call->num = around->num;
+    }
+    call->parent = PPI_NO_CALL;
+  }
+  ppi_free(of);
+  return true;
+}
+
 // ---- what calls inherit ----
 
 static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
@@ -221,6 +279,120 @@ static bool put_in_order(ppi_limit_model *model) {
   return is_done;
 }
 
+// ---- tasks that keep their thread ----
+
+// The greatest time, and the greatest one of another request.
+typedef struct greatest {
+  uint64_t ns[2], of[2];
+} greatest;
+
+static void put_greatest(greatest *to, uint64_t ns, uint64_t of) {
+  if (of != to->of[0] && ns >= to->ns[0]) {
+    to->ns[1] = to->ns[0];
+    to->of[1] = to->of[0];
+    to->of[0] = of;
+  }
+  int at = of != to->of[0];
+  if (ns < to->ns[at]) return;
+  to->ns[at] = ns;
+  to->of[at] = of;
+}
+
+static uint64_t of_others(const greatest *all, uint64_t of) {
+  return all->ns[all->of[0] == of];
+}
+
+// Calls of one name by tasks: all of them; those during which no other
+// request's call begins or ends on their thread; and those of these that
+// another request is open beside.
+typedef struct tasks {
+  size_t num, kept, beside;
+} tasks;
+
+typedef struct settling {
+  ppi_limit_model *model;
+  const uint64_t *flows;
+  ppi_border *borders;  // the value is a call
+  tasks *by_name;
+  uint8_t *is_kept;  // by call
+} settling;
+
+static bool is_of_task(const ppi_limit_call *call) {
+  return call->flags & PPI_CALL_LOOSE && !(call->flags & PPI_CALL_STEP) &&
+         call->num == 1;
+}
+
+static void look_at_tasks(const settling *of, size_t num) {
+  const ppi_limit_model *model = of->model;
+  greatest last = {{0}, {0}}, ends = {{0}, {0}};
+  ppi_sort_keyed(of->borders, num);
+  for (size_t i = 0; i < num; i++) {
+    uint32_t at = (uint32_t)of->borders[i].value;
+    const ppi_limit_call *call = &model->calls[at];
+    uint64_t flow = of->flows[call->first] + 1;
+    bool is_end = of->borders[i].key == call->end_ns;
+    if (is_end && !(call->flags & PPI_CALL_REQUEST)) {
+      tasks *to = &of->by_name[call->name];
+      of->is_kept[at] = of_others(&last, flow) <= call->start_ns;
+      to->num++;
+      to->kept += of->is_kept[at];
+      to->beside += of->is_kept[at] && of_others(&ends, flow) > call->end_ns;
+    }
+    put_greatest(&last, of->borders[i].key, flow);
+    put_greatest(&ends, call->end_ns, flow);
+  }
+}
+
+static bool keep_threads(const tasks *of) {
+  enum { LEAST_CALLS = 5 };
+  return of->num >= LEAST_CALLS && 50 * of->kept >= 49 * of->num &&
+         2 * of->beside >= of->num;
+}
+
+// Puts such calls on their rows, each inside the call around it.
+static void put_on_threads(const settling *of, uint32_t row) {
+  ppi_limit_call *calls = of->model->calls;
+  uint32_t top = PPI_NO_CALL;
+  for (size_t i = 0; i < of->model->num_calls; i++) {
+    ppi_limit_call *call = &calls[i];
+    bool settles = of->is_kept[i] && keep_threads(&of->by_name[call->name]);
+    if (call->row != row || (!settles && !ppi_call_is_on_row(call))) continue;
+    while (top != PPI_NO_CALL && calls[top].end_ns <= call->start_ns)
+      top = calls[top].parent;
+    if (top != PPI_NO_CALL && call->end_ns > calls[top].end_ns) continue;
+    call->flags &= ~(uint32_t)PPI_CALL_LOOSE;
+    if (call->parent == PPI_NO_CALL) call->parent = top;
+    top = (uint32_t)i;
+  }
+}
+
+// Ranges of tasks may wander between threads. If nothing else ever begins or
+// ends on the thread meanwhile, though other requests are open, they keep it.
+static bool settle_tasks(ppi_limit_model *model, const uint64_t *flows) {
+  settling of = {model, flows,
+                 ppi_alloc((2 * model->num_calls + 1) * sizeof(ppi_border)),
+                 ppi_alloc((model->ids->num_names + 1) * sizeof(tasks)),
+                 ppi_alloc(model->num_calls + 1)};
+  bool is_done = of.borders && of.by_name && of.is_kept;
+  for (uint32_t row = 0; is_done && row < model->ids->num_threads; row++) {
+    size_t num = 0;
+    memset(of.by_name, 0, model->ids->num_names * sizeof *of.by_name);
+    for (size_t i = 0; i < model->num_calls; i++) {
+      const ppi_limit_call *call = &model->calls[i];
+      if (!is_of_task(call) || call->row != row) continue;
+      of.borders[num++] = (ppi_border){call->start_ns, i};
+      of.borders[num++] = (ppi_border){call->end_ns, i};
+    }
+    if (!num) continue;
+    look_at_tasks(&of, num);
+    put_on_threads(&of, row);
+  }
+  ppi_free(of.borders);
+  ppi_free(of.by_name);
+  ppi_free(of.is_kept);
+  return is_done;
+}
+
 // ---- names ----
 
 static bool list_names(ppi_limit_model *model) {
@@ -367,8 +539,9 @@ bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
   if (model->loop && !ppi_loop_keep(model->loop, model)) return false;
   fold_names(calls, PPI_CALL_WAIT);
   find_span(model);
-  bool is_done = drop_containers(model) && inherit(model) &&
-                 put_in_order(model) && list_names(model) &&
+  bool is_done = drop_containers(model) && drop_wrappers(model) &&
+                 inherit(model) && put_in_order(model) &&
+                 settle_tasks(model, calls->flows) && list_names(model) &&
                  find_medians(model) && fill_rows(model);
   if (is_done) link_rows(model);
   return is_done;

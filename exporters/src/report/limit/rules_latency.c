@@ -222,7 +222,8 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
     return false;
   part most = greatest_part(search);
   if (greatest_idle(search, NULL) > most.ns) return false;
-  uint32_t crowded = crowded_range(model);
+  // More requests raise the rate by a quarter at most if a server is this busy.
+  uint32_t crowded = use >= 0.8 ? at : crowded_range(model);
   if (crowded != PPI_NONE) {
     ppi_limit_say(search, crowded);
     return true;

@@ -111,8 +111,25 @@ static uint64_t recorded_in(const ppi_limit_model *model, uint64_t from_ns,
   return ns;
 }
 
-static void add_calls(const ppi_limit_model *model, parts *to) {
+// What tasks of the thread that goes round await on no thread: names by end.
+static size_t list_awaited(const ppi_limit_model *model, ppi_keyed *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    const uint32_t kinds =
+        PPI_CALL_LOOSE | PPI_CALL_STEP | PPI_CALL_REQUEST | PPI_CALL_DEVICE;
+    if (call->row == model->loop_thread &&
+        (call->flags & kinds) == PPI_CALL_LOOSE)
+      out[num++] = (ppi_keyed){call->end_ns, call->name};
+  }
+  ppi_sort_keyed(out, num);
+  return num;
+}
+
+static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
+                      parts *to) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
+  size_t num = list_awaited(model, awaited), ended = 0;
   for (size_t i = 0; i < row->num_parts; i++)
     to->own_ns[model->calls[row->parts[i]].name] +=
         (double)model->working_ns[row->parts[i]];
@@ -123,6 +140,9 @@ static void add_calls(const ppi_limit_model *model, parts *to) {
     uint64_t gap_ns = ppi_model_within(model, before->end_ns, call->start_ns);
     double ns = (double)(gap_ns - PPI_MIN(known_ns, gap_ns));
     uint32_t by = ns > 0 ? ends_gap(model, call->start_ns) : PPI_NONE;
+    while (ended < num && awaited[ended].key <= call->start_ns) ended++;
+    if (by == PPI_NONE && ended && awaited[ended - 1].key > before->end_ns)
+      by = (uint32_t)awaited[ended - 1].value;
     if (by == PPI_NONE)
       to->gap_ns += ns;
     else
@@ -266,14 +286,16 @@ bool ppi_limit_parts(ppi_limit_search *search) {
               .all_ns = (double)model->time_ns};
   bool found = false;
   ppi_row_calls calls = {NULL, NULL};
-  search->failed |= !of.own_ns || !of.waits_ns || !of.device_ns ||
+  ppi_keyed *awaited = ppi_alloc((model->num_calls + 1) * sizeof *awaited);
+  search->failed |= !awaited || !of.own_ns || !of.waits_ns || !of.device_ns ||
                     !ppi_row_calls_list(model, &calls);
   if (!search->failed) {
-    add_calls(model, &of);
+    add_calls(model, awaited, &of);
     add_waits(model, &calls, &of);
     found = say_greatest(search, &of);
   }
   ppi_row_calls_clear(&calls);
+  ppi_free(awaited);
   ppi_free(of.own_ns);
   ppi_free(of.waits_ns);
   ppi_free(of.device_ns);

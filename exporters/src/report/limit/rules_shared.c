@@ -166,8 +166,9 @@ static bool list_ends(const ppi_limit_model *model, ends *out) {
   return true;
 }
 
+// As if at random: multiples of one number would nearly return.
 static uint64_t turned(const ends *of, size_t row, double shift) {
-  double turn = shift * (double)(row + 1) * 0.6180339887498949;
+  double turn = fabs(sin(shift * (double)(row + 1) * 12.9898)) * 43758.5453;
   return (uint64_t)((turn - floor(turn)) * (double)of->length_ns);
 }
 
@@ -194,13 +195,18 @@ static size_t sort_ends(const ends *of, double shift) {
   return num;
 }
 
-// The share of ends that follow another one in less than half of the mean gap.
-// A hidden server with even service makes that share nearly 0, in any order.
-static double crowds(const ends *of, double shift) {
-  size_t num = sort_ends(of, shift), crowded = 0;
-  for (size_t i = 1; i < num; i++)
-    crowded += 2 * num * (of->all[i] - of->all[i - 1]) < of->length_ns;
-  return (double)crowded / (double)num;
+// The spread of the gaps between ends: variance by squared mean. A hidden
+// server with even service makes it nearly 0, in any order.
+static double unevenness(const ends *of, double shift) {
+  size_t num = sort_ends(of, shift);
+  double squares = 0, mean = (double)of->length_ns / (double)num;
+  for (size_t i = 0; i < num; i++) {
+    uint64_t next_ns =
+        i + 1 < num ? of->all[i + 1] : of->all[0] + of->length_ns;
+    double gap = (double)(next_ns - of->all[i]) / mean;
+    squares += gap * gap;
+  }
+  return squares / (double)num - 1;
 }
 
 // The spread of the number of ends within a call: variance by mean. Calls in
@@ -264,12 +270,11 @@ static void say_turns(ppi_limit_search *search, const ends *of) {
 // independent.
 static bool is_below_shifted(const ends *of,
                              double (*measure)(const ends *, double),
-                             double part, double at_least) {
+                             double part) {
   enum { RUNS = 40 };
   double measured = measure(of, 0);
   for (int i = 1; i <= RUNS; i++) {
-    double shifted = measure(of, i);
-    if (shifted < at_least || measured > part * shifted) return false;
+    if (measured > part * measure(of, i)) return false;
   }
   return true;
 }
@@ -279,8 +284,8 @@ static bool take_turns(ppi_limit_search *search) {
   bool found = false;
   search->failed |= !list_ends(search->model, &of);
   if (!search->failed && of.num_rows >= 3 && of.num >= 40 && of.length_ns) {
-    found = is_below_shifted(&of, overtakes, 0.75, 0) ||
-            is_below_shifted(&of, crowds, 0.2, 0.1);
+    found = is_below_shifted(&of, overtakes, 0.75) ||
+            is_below_shifted(&of, unevenness, 0.4);
     if (found) say_turns(search, &of);
   }
   for (size_t i = 0; i < of.num_rows; i++) {
