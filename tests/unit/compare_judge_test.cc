@@ -59,7 +59,7 @@ class CompareJudgeTest : public ::testing::Test {
     all_.push_back(comparison);
   }
   void Judge() {
-    ASSERT_TRUE(ppi_judge(all_.data(), all_.size()));
+    ppi_judge(all_.data(), all_.size());
   }
   std::string Verdict(size_t i) {
     return ppi_verdict_name(all_[i].runs.verdict);
@@ -261,7 +261,7 @@ TEST_F(CompareJudgeTest, RunsOfOneCall) {
 }
 
 TEST_F(CompareJudgeTest, NothingToJudge) {
-  EXPECT_TRUE(ppi_judge(nullptr, 0));
+  ppi_judge(nullptr, 0);
 }
 
 }  // namespace

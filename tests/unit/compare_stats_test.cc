@@ -61,9 +61,8 @@ TEST(CompareStatsTest, PercentilesAreThoseOfNearestRank) {
   Runs runs(Samples{{7, 3, 1, 9, 5}, {10, 2, 8, 4, 6}});
   const double expected[PPI_NUM_METRICS] = {5.5, 5, 9, 10, 5.5, 5.5};
   for (unsigned m = 0; m < PPI_NUM_METRICS; m++) {
-    ppi_estimate estimate;
-    ASSERT_TRUE(
-        ppi_estimate_of(&runs.view, static_cast<ppi_metric>(m), &estimate));
+    const ppi_estimate estimate =
+        ppi_estimate_of(&runs.view, static_cast<ppi_metric>(m));
     EXPECT_DOUBLE_EQ(estimate.value, expected[m]);
     EXPECT_EQ(estimate.n, 10u);
   }
@@ -71,10 +70,8 @@ TEST(CompareStatsTest, PercentilesAreThoseOfNearestRank) {
 
 TEST(CompareStatsTest, NothingAndOneSample) {
   Runs none(Samples{}), one(Samples{{42}});
-  ppi_estimate estimate;
-  ASSERT_TRUE(ppi_estimate_of(&none.view, PPI_METRIC_P50, &estimate));
-  EXPECT_EQ(estimate.n, 0u);
-  ASSERT_TRUE(ppi_estimate_of(&one.view, PPI_METRIC_P50, &estimate));
+  EXPECT_EQ(ppi_estimate_of(&none.view, PPI_METRIC_P50).n, 0u);
+  const ppi_estimate estimate = ppi_estimate_of(&one.view, PPI_METRIC_P50);
   EXPECT_EQ(estimate.n, 1u);
   EXPECT_DOUBLE_EQ(estimate.value, 42);
 }

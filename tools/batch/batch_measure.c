@@ -51,10 +51,8 @@ static pprof_status tally_define(pprof_sink *sink,
   size_t id = definition->id;
   if (definition->kind != PPROF_DEFINITION_SITE) return PPROF_STATUS_OK;
   if (id >= tally->num_sites) {
-    bool *grown = ppi_grow(tally->counts, &tally->capacity, id + 1, 1);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    memset(grown + tally->num_sites, 0, id + 1 - tally->num_sites);
-    tally->counts = grown;
+    PPI_MUST_ROOM(tally->counts, tally->capacity, id + 1);
+    memset(tally->counts + tally->num_sites, 0, id + 1 - tally->num_sites);
     tally->num_sites = id + 1;
   }
   tally->counts[id] = tally->stages
@@ -63,16 +61,11 @@ static pprof_status tally_define(pprof_sink *sink,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status keep_time(struct tally *tally, uint64_t duration,
-                              bool is_first) {
-  if (tally->num_times == MAX_TIMES) return PPROF_STATUS_OK;
-  uint64_t *grown = ppi_grow(tally->times, &tally->times_capacity,
-                             tally->num_times + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  tally->times = grown;
+static void keep_time(struct tally *tally, uint64_t duration, bool is_first) {
+  if (tally->num_times == MAX_TIMES) return;
+  PPI_MUST_ROOM(tally->times, tally->times_capacity, tally->num_times + 1);
   if (is_first) tally->first_time = tally->num_times;
-  grown[tally->num_times++] = duration;
-  return PPROF_STATUS_OK;
+  tally->times[tally->num_times++] = duration;
 }
 
 static pprof_status tally_events(pprof_sink *sink, const pprof_batch *batch) {
@@ -86,7 +79,7 @@ static pprof_status tally_events(pprof_sink *sink, const pprof_batch *batch) {
     uint64_t duration = event->end_ns - event->start_ns;
     tally->num++;
     bool is_first = event->end_ns < tally->first_end_ns;
-    if (keep_time(tally, duration, is_first)) return PPROF_STATUS_NO_MEMORY;
+    keep_time(tally, duration, is_first);
     if (is_first) tally->first_end_ns = event->end_ns;
     if (event->end_ns > tally->last_end_ns) tally->last_end_ns = event->end_ns;
     if (duration > tally->longest_ns) tally->longest_ns = duration;

@@ -56,7 +56,7 @@ int ppi_tool_output_folder(const char *path) {
                        strerror(errno));
 }
 
-char *ppi_tool_output_beside(const char *input, const char *ending) {
+static char *beside(const char *input, const char *ending) {
   static const char *const endings[] = {".pplog.part", ".pplog", ".part",
                                         ".spool", ".pplog.gz"};
   size_t len = strlen(input);
@@ -67,11 +67,26 @@ char *ppi_tool_output_beside(const char *input, const char *ending) {
       break;
     }
   }
-  char *path = malloc(len + strlen(ending) + 1);
-  if (!path) return NULL;
+  char *path = ppi_tool_must(malloc(len + strlen(ending) + 1));
   memcpy(path, input, len);
   strcpy(path + len, ending);
   return path;
+}
+
+int ppi_tool_output_name(const struct ppi_tool_options *options,
+                         const char *ending, struct ppi_tool_options *out,
+                         char **out_made) {
+  const char *input = ppi_tool_name_of(options->inputs[0]);
+  bool is_several = options->num_inputs > 1;
+  *out = *options;
+  *out_made = NULL;
+  if (options->output) return PPI_EXIT_DONE;
+  if (is_several || strcmp(input, "-") == 0)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE, "'%s' of %s needs a name: --output FILE",
+        options->verb->name, is_several ? "several logs" : "standard input");
+  out->output = *out_made = beside(input, ending);
+  return PPI_EXIT_DONE;
 }
 
 // A link is followed only if this user or root made it.

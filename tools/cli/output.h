@@ -18,9 +18,13 @@ bool ppi_tool_output_is_folder(const char *path);
 // ppi_tool_output_folder makes the folder if it does not exist. Answers
 // PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_folder(const char *path);
-// ppi_tool_output_beside: LOG.pplog becomes LOG and `ending`, any other name
-// gets that. The caller frees it; NULL when out of memory.
-char *ppi_tool_output_beside(const char *input, const char *ending);
+// ppi_tool_output_name copies the options to `out`, with an output: without
+// --output LOG.pplog becomes LOG and `ending`, any other name gets that, and
+// *out_made is to be freed. Several logs need a name: PPI_EXIT_USAGE, after a
+// message.
+int ppi_tool_output_name(const struct ppi_tool_options *options,
+                         const char *ending, struct ppi_tool_options *out,
+                         char **out_made);
 // Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out);
 // Closes, and answers `code`, or PPI_EXIT_USAGE if a write failed; `reason` is

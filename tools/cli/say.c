@@ -80,3 +80,9 @@ int ppi_tool_fail(int code, const char *format, ...) {
   va_end(arguments);
   return code;
 }
+
+void *ppi_tool_must(void *memory) {
+  if (memory) return memory;
+  ppi_tool_say("out of memory");
+  exit(PPI_EXIT_INPUT);
+}

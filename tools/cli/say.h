@@ -32,3 +32,8 @@ void ppi_tool_say(const char *format, ...)
 // ppi_tool_fail does so, and answers `code`.
 int ppi_tool_fail(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// ppi_tool_must answers `memory`. Of none it says so, and the process ends.
+void *ppi_tool_must(void *memory) __attribute__((returns_nonnull));
+// PPI_MUST_ROOM makes room as PPI_ROOM (base/mem.h) does.
+#define PPI_MUST_ROOM(items, capacity, need) \
+  ppi_tool_must(PPI_ROOM(items, capacity, need) ? (void *)(items) : NULL)

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "json/hash.h"
 #include "pprof/mark.h"
 
@@ -61,30 +62,13 @@ struct ppi_clocks {
   LIST(site) sites;
   LIST(piece) pieces;
   int64_t base_ns;
-  bool is_short;  // of memory
 };
 
-// `items` points to a list's items, whatever they are.
-static bool make_room(void *items, size_t *capacity, size_t need, size_t size) {
-  void *old, *grown;
-  memcpy(&old, items, sizeof old);
-  grown = ppi_grow(old, capacity, need, size);
-  if (grown) memcpy(items, &grown, sizeof grown);
-  return grown != NULL;
-}
-
 // Room for one more, which is not counted yet.
-#define ROOM(list)                                           \
-  make_room(&(list).items, &(list).capacity, (list).num + 1, \
-            sizeof *(list).items)
+#define ROOM(list) PPI_MUST_ROOM((list).items, (list).capacity, (list).num + 1)
 
 static ppi_clocks *clocks_of(pprof_sink *sink) {
   return (ppi_clocks *)((char *)sink - offsetof(ppi_clocks, sink));
-}
-
-static pprof_status no_memory(ppi_clocks *clocks) {
-  clocks->is_short = true;
-  return PPROF_STATUS_NO_MEMORY;
 }
 
 // ---- what a run says ----
@@ -92,13 +76,9 @@ static pprof_status no_memory(ppi_clocks *clocks) {
 static int host_of(ppi_clocks *clocks, const char *name) {
   for (size_t i = 0; i < clocks->hosts.num; i++)
     if (strcmp(clocks->hosts.items[i].name, name) == 0) return (int)i;
-  char *copy = ppi_strdup(name);
-  if (!copy || !ROOM(clocks->hosts)) {
-    ppi_free(copy);
-    no_memory(clocks);
-    return NO_HOST;
-  }
-  clocks->hosts.items[clocks->hosts.num] = (ppi_clocks_host){.name = copy};
+  ROOM(clocks->hosts);
+  clocks->hosts.items[clocks->hosts.num] =
+      (ppi_clocks_host){.name = ppi_tool_must(ppi_strdup(name))};
   return (int)clocks->hosts.num++;
 }
 
@@ -108,11 +88,11 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   const char *host = pprof_run_info_text(info, "host");
   clocks->base_ns = base ? strtoll(base, NULL, 10) : 0;
   clocks->pieces.num = clocks->sites.num = 0;
-  if (!ROOM(clocks->runs)) return no_memory(clocks);
+  ROOM(clocks->runs);
   bool is_known = clocks->base_ns > 0 && host && *host;
   clocks->runs.items[clocks->runs.num++] =
       is_known ? host_of(clocks, host) : NO_HOST;
-  return clocks->is_short ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+  return PPROF_STATUS_OK;
 }
 
 static pprof_status take_define(pprof_sink *sink,
@@ -122,7 +102,7 @@ static pprof_status take_define(pprof_sink *sink,
   if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
     return PPROF_STATUS_OK;
   while (clocks->sites.num <= id) {
-    if (!ROOM(clocks->sites)) return no_memory(clocks);
+    ROOM(clocks->sites);
     clocks->sites.items[clocks->sites.num++] = (site){0};
   }
   const char *name = pprof_definition_name(definition);
@@ -134,17 +114,17 @@ static pprof_status take_define(pprof_sink *sink,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status add_event(ppi_clocks *clocks, const pprof_event *event) {
+static void add_event(ppi_clocks *clocks, const pprof_event *event) {
   bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
   bool has_time = !on_device || event->device_end_ns != 0;
   if (event->site >= clocks->sites.num || !has_time ||
       (event->kind != PPROF_KIND_RANGE && !on_device))
-    return PPROF_STATUS_OK;
+    return;
   const site *at = &clocks->sites.items[event->site];
   bool is_call =
       at->is_collective || (event->flags & PPROF_FLAG_COMMUNICATION) != 0;
-  if (at->is_step ? event->value < 0 : !is_call) return PPROF_STATUS_OK;
-  if (!ROOM(clocks->pieces)) return no_memory(clocks);
+  if (at->is_step ? event->value < 0 : !is_call) return;
+  ROOM(clocks->pieces);
   clocks->pieces.items[clocks->pieces.num++] =
       (piece){.begun_ns = event->start_ns,
               .end_ns = on_device ? event->device_end_ns : event->end_ns,
@@ -152,14 +132,12 @@ static pprof_status add_event(ppi_clocks *clocks, const pprof_event *event) {
               .name = at->name,
               .is_call = !at->is_step,
               .on_device = on_device};
-  return PPROF_STATUS_OK;
 }
 
 static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = add_event(clocks_of(sink), pprof_batch_at(batch, i));
-  return status;
+  for (size_t i = 0; i < batch->num_events; i++)
+    add_event(clocks_of(sink), pprof_batch_at(batch, i));
+  return PPROF_STATUS_OK;
 }
 
 // ---- the last ends of its steps ----
@@ -219,7 +197,7 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
   for (size_t i = 0; i < clocks->pieces.num && host != NO_HOST; i++) {
     if (!pieces[i].is_call) step = PPI_MAX(step, pieces[i].step);
     if (!pieces[i].is_call || step < 0) continue;
-    if (!ROOM(clocks->ends)) return no_memory(clocks);
+    ROOM(clocks->ends);
     clocks->ends.items[clocks->ends.num++] =
         (ended){.begun_ns = clocks->base_ns,
                 .step = step,
@@ -260,8 +238,8 @@ static void find_jobs(ended *ends, size_t num) {
 }
 
 // A collective's ends, sorted by time: how far each is from the median.
-static pprof_status add_pairs(ppi_clocks *clocks, int *leaders,
-                              const ended *ends, size_t num) {
+static void add_pairs(ppi_clocks *clocks, int *leaders, const ended *ends,
+                      size_t num) {
   int first = leader_of(leaders, ends[0].host);
   bool is_shared = false;
   for (size_t i = 1; i < num; i++) {
@@ -269,11 +247,10 @@ static pprof_status add_pairs(ppi_clocks *clocks, int *leaders,
     leaders[leader_of(leaders, ends[i].host)] = first;
   }
   for (size_t i = 0; i < num && is_shared; i++) {
-    if (!ROOM(clocks->pairs)) return no_memory(clocks);
+    ROOM(clocks->pairs);
     clocks->pairs.items[clocks->pairs.num++] = (ahead){
         ends[i].host, ends[i].at_ns - ends[nearest_rank(num, 50)].at_ns};
   }
-  return PPROF_STATUS_OK;
 }
 
 static int by_host(const void *a, const void *b) {
@@ -320,10 +297,10 @@ static void judge_hosts(ppi_clocks *clocks, const int *leaders) {
   }
 }
 
-pprof_status ppi_clocks_compare(ppi_clocks *clocks) {
+void ppi_clocks_compare(ppi_clocks *clocks) {
   ended *ends = clocks->ends.items;
-  int *leaders = ppi_alloc((clocks->hosts.num + 1) * sizeof *leaders);
-  if (!leaders) return no_memory(clocks);
+  int *leaders =
+      ppi_tool_must(ppi_alloc((clocks->hosts.num + 1) * sizeof *leaders));
   for (size_t i = 0; i < clocks->hosts.num; i++) leaders[i] = (int)i;
   find_jobs(ends, clocks->ends.num);
   sort(ends, clocks->ends.num, sizeof *ends, by_end);
@@ -331,25 +308,21 @@ pprof_status ppi_clocks_compare(ppi_clocks *clocks) {
     for (end = begin; end < clocks->ends.num &&
                       by_collective(&ends[begin], &ends[end]) == 0;)
       end++;
-    if (add_pairs(clocks, leaders, ends + begin, end - begin) !=
-        PPROF_STATUS_OK)
-      break;
+    add_pairs(clocks, leaders, ends + begin, end - begin);
   }
-  if (!clocks->is_short) judge_hosts(clocks, leaders);
+  judge_hosts(clocks, leaders);
   ppi_free(leaders);
-  return clocks->is_short ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
 // ---- the object ----
 
 ppi_clocks *ppi_clocks_create(void) {
-  ppi_clocks *clocks = ppi_alloc(sizeof *clocks);
-  if (clocks)
-    clocks->sink = (pprof_sink){.size = sizeof(pprof_sink),
-                                .begin = take_begin,
-                                .define = take_define,
-                                .events = take_events,
-                                .finish = take_finish};
+  ppi_clocks *clocks = ppi_tool_must(ppi_alloc(sizeof *clocks));
+  clocks->sink = (pprof_sink){.size = sizeof(pprof_sink),
+                              .begin = take_begin,
+                              .define = take_define,
+                              .events = take_events,
+                              .finish = take_finish};
   return clocks;
 }
 

@@ -21,7 +21,7 @@ typedef struct ppi_clocks_host {
 
 typedef struct ppi_clocks ppi_clocks;
 
-ppi_clocks *ppi_clocks_create(void);  // NULL: no memory
+ppi_clocks *ppi_clocks_create(void);
 void ppi_clocks_destroy(ppi_clocks *clocks);
 // Takes runs, one behind the other, and none of what they have but collectives
 // and steps.
@@ -30,9 +30,8 @@ pprof_sink *ppi_clocks_sink(ppi_clocks *clocks);
 // began, is of none.
 size_t ppi_clocks_num_hosts(const ppi_clocks *clocks);
 size_t ppi_clocks_num_runs(const ppi_clocks *clocks);
-// ppi_clocks_compare is to be called once, behind the last run. Errors:
-// NO_MEMORY, of which the sink may have been short, too.
-pprof_status ppi_clocks_compare(ppi_clocks *clocks);
+// ppi_clocks_compare is to be called once, behind the last run.
+void ppi_clocks_compare(ppi_clocks *clocks);
 const ppi_clocks_host *ppi_clocks_at(const ppi_clocks *clocks, size_t host);
 // The host of a run, in the order of their begins; NULL: none.
 const ppi_clocks_host *ppi_clocks_of(const ppi_clocks *clocks, size_t run);

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "cli/say.h"
 
 static void count(ppi_calls *calls, uint64_t start_ns, uint64_t duration_ns) {
   bool is_first = calls->num == 0 || start_ns < calls->first_start_ns;
@@ -22,25 +23,20 @@ static void count(ppi_calls *calls, uint64_t start_ns, uint64_t duration_ns) {
   calls->num++;
 }
 
-static bool put(ppi_calls *calls, uint64_t start_ns, float duration_ns) {
+static void put(ppi_calls *calls, uint64_t start_ns, float duration_ns) {
   int64_t since = (int64_t)(start_ns - calls->last_ns);
-  struct ppi_call *grown = ppi_grow(calls->items, &calls->capacity,
-                                    calls->num_items + 2, sizeof *grown);
-  if (!grown) return false;
-  calls->items = grown;
-  struct ppi_call *item = &grown[calls->num_items++];
+  PPI_MUST_ROOM(calls->items, calls->capacity, calls->num_items + 2);
+  struct ppi_call *item = &calls->items[calls->num_items++];
   item->duration_ns = duration_ns;
   item->since = (int32_t)since;
-  if (since > INT32_MIN && since <= INT32_MAX) return true;
+  if (since > INT32_MIN && since <= INT32_MAX) return;
   item->since = PPI_CALL_FAR;
-  memcpy(&grown[calls->num_items++], &start_ns, sizeof start_ns);
-  return true;
+  memcpy(&calls->items[calls->num_items++], &start_ns, sizeof start_ns);
 }
 
-bool ppi_calls_add(ppi_calls *calls, uint64_t start_ns, uint64_t duration_ns) {
-  if (!put(calls, start_ns, (float)duration_ns)) return false;
+void ppi_calls_add(ppi_calls *calls, uint64_t start_ns, uint64_t duration_ns) {
+  put(calls, start_ns, (float)duration_ns);
   count(calls, start_ns, duration_ns);
-  return true;
 }
 
 void ppi_calls_clear(ppi_calls *calls) {
@@ -63,13 +59,13 @@ static const struct ppi_call *read_call(const struct ppi_call *item,
   return item + 2;
 }
 
-bool ppi_calls_move(ppi_calls *from, ppi_calls *to) {
+void ppi_calls_move(ppi_calls *from, ppi_calls *to) {
   const struct ppi_call *item = from->items;
   timed call = {0, 0};
-  if (from->num == 0) return true;
+  if (from->num == 0) return;
   for (size_t i = 0; i < from->num; i++) {
     item = read_call(item, &call);
-    if (!put(to, call.start_ns, call.duration_ns)) return false;
+    put(to, call.start_ns, call.duration_ns);
     to->last_ns = call.start_ns;
   }
   double total_ns = to->total_ns + from->total_ns;
@@ -80,7 +76,6 @@ bool ppi_calls_move(ppi_calls *from, ppi_calls *to) {
   to->last_ns = call.start_ns;
   to->is_out_of_order = true;
   ppi_calls_clear(from);
-  return true;
 }
 
 static int by_start(const void *a, const void *b) {
@@ -93,32 +88,21 @@ static uint64_t start_of(const void *call) {
   return ((const timed *)call)->start_ns;
 }
 
-static bool sort_durations(const ppi_calls *calls, size_t num_skipped,
-                           float *out) {
+void ppi_calls_durations(ppi_calls *calls, size_t num_skipped, float *out) {
   const struct ppi_call *item = calls->items;
-  timed *all = ppi_realloc(NULL, calls->num * sizeof *all), call = {0, 0};
-  if (!all) return false;
+  timed *all = NULL, call = {0, 0};
+  if (calls->is_out_of_order)
+    all = ppi_tool_must(ppi_realloc(NULL, calls->num * sizeof *all));
   for (size_t i = 0; i < calls->num; i++) {
     item = read_call(item, &call);
-    all[i] = call;
+    if (all)
+      all[i] = call;
+    else if (i >= num_skipped)
+      *out++ = call.duration_ns;
   }
-  ppi_sort(all, calls->num, sizeof *all, start_of, by_start);
-  for (size_t i = num_skipped; i < calls->num; i++) *out++ = all[i].duration_ns;
+  if (all) ppi_sort(all, calls->num, sizeof *all, start_of, by_start);
+  for (size_t i = num_skipped; all && i < calls->num; i++)
+    *out++ = all[i].duration_ns;
   ppi_free(all);
-  return true;
-}
-
-bool ppi_calls_durations(ppi_calls *calls, size_t num_skipped, float *out) {
-  const struct ppi_call *item = calls->items;
-  timed call = {0, 0};
-  if (!calls->is_out_of_order) {
-    for (size_t i = 0; i < calls->num; i++) {
-      item = read_call(item, &call);
-      if (i >= num_skipped) *out++ = call.duration_ns;
-    }
-  } else if (!sort_durations(calls, num_skipped, out)) {
-    return false;
-  }
   ppi_calls_clear(calls);
-  return true;
 }

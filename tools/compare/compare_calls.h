@@ -30,13 +30,12 @@ typedef struct ppi_calls {
   bool is_out_of_order;  // a call began before the call added before it
 } ppi_calls;
 
-// False when out of memory.
-bool ppi_calls_add(ppi_calls *calls, uint64_t start_ns, uint64_t duration_ns);
+void ppi_calls_add(ppi_calls *calls, uint64_t start_ns, uint64_t duration_ns);
 // ppi_calls_move appends the calls of `from` and empties it.
-bool ppi_calls_move(ppi_calls *from, ppi_calls *to);
+void ppi_calls_move(ppi_calls *from, ppi_calls *to);
 // ppi_calls_durations fills in the durations, in the order of the calls'
 // starts, without the first num_skipped. Frees the calls.
-bool ppi_calls_durations(ppi_calls *calls, size_t num_skipped, float *out);
+void ppi_calls_durations(ppi_calls *calls, size_t num_skipped, float *out);
 void ppi_calls_clear(ppi_calls *calls);
 
 PPROF_END_C_

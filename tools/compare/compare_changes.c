@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "compare/compare_comparison.h"
 
 // Two runs make no level: one of them may be an outlier.
@@ -105,14 +106,14 @@ static double level_of(const search *all, size_t num, size_t from, size_t to) {
 
 size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
                         ppi_change out[PPI_MOST_CHANGES]) {
-  search all = {.runs = runs,
-                .changes = out,
-                .scratch = ppi_alloc((num + 1) * sizeof(double))};
+  search all = {
+      .runs = runs,
+      .changes = out,
+      .scratch = ppi_tool_must(ppi_alloc((num + 1) * sizeof(double)))};
   size_t num_places = 0;
   for (size_t i = 1; i < num; i++)
     num_places += runs[i].point != runs[i - 1].point;
   all.tests = (double)(num_places * num_stages);
-  if (!all.scratch) return SIZE_MAX;
   look(&all, 0, num);
   ppi_free(all.scratch);
   for (size_t i = 0; i < all.num; i++) {

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "compare/compare_programs.h"
 #include "compare/compare_ratio.h"
 
@@ -60,7 +61,7 @@ static bool has_enough(ppi_comparison *comparison) {
 
 // Sets `is_read`, and the estimates of rows without a test. A test makes its
 // own estimates.
-static bool estimate(ppi_comparison *comparison) {
+static void estimate(ppi_comparison *comparison) {
   size_t need = ppi_metric_need(comparison->metric);
   ppi_runs runs[2];
   bool is_read = true;
@@ -75,11 +76,10 @@ static bool estimate(ppi_comparison *comparison) {
   for (unsigned i = 0; i < 2 && !is_read; i++) {
     ppi_estimate *out = &comparison->estimates[i];
     if (!comparison->stages[i]) continue;
-    if (!ppi_estimate_of(&runs[i], comparison->metric, out)) return false;
+    *out = ppi_estimate_of(&runs[i], comparison->metric);
     out->independent = (double)out->n;
   }
   if (!is_read) has_enough(comparison);
-  return true;
 }
 
 // The most that an error of `distance` moves the ratio, up or down.
@@ -121,48 +121,44 @@ static ppi_runs runs_of(const ppi_compare_stage *stage, ppi_metric metric) {
 }
 
 // Computes the interval, and the p of the data for a change within the margin.
-static bool test(ppi_comparison *comparison, size_t num_tests) {
+static void test(ppi_comparison *comparison, size_t num_tests) {
   const ppi_runs a = runs_of(comparison->stages[0], comparison->metric);
   const ppi_runs b = runs_of(comparison->stages[1], comparison->metric);
   ppi_decision *out = &comparison->runs;
   ppi_ratio ratio = {.num_mixtures = 0};
-  bool ok = ppi_ratio_open(&ratio, &a, &b, comparison->metric);
-  if (ok) {
-    double p_rank = ppi_ratio_p(&ratio, 0);
-    out->p = ppi_ratio_p(&ratio, comparison->margin);
-    for (int i = 0; i < 2; i++) {
-      const ppi_ratio_side *side = &ratio.sides[i];
-      comparison->estimates[i] =
-          (ppi_estimate){side->n, side->independent, side->value};
-    }
-    out->is_tested = has_enough(comparison);
-    if (out->is_tested) {
-      out->p_rank = p_rank;
-      fill_answer(comparison, &ratio, num_tests, out);
-    } else {
-      out->p = 1;
-    }
+  ppi_ratio_open(&ratio, &a, &b, comparison->metric);
+  double p_rank = ppi_ratio_p(&ratio, 0);
+  out->p = ppi_ratio_p(&ratio, comparison->margin);
+  for (int i = 0; i < 2; i++) {
+    const ppi_ratio_side *side = &ratio.sides[i];
+    comparison->estimates[i] =
+        (ppi_estimate){side->n, side->independent, side->value};
+  }
+  out->is_tested = has_enough(comparison);
+  if (out->is_tested) {
+    out->p_rank = p_rank;
+    fill_answer(comparison, &ratio, num_tests, out);
+  } else {
+    out->p = 1;
   }
   ppi_ratio_close(&ratio);
-  return ok;
 }
 
 // A run's energy is known; the error is in its division, by overlap and
 // sampling.
-static bool test_energy(ppi_comparison *comparison, size_t num_tests) {
+static void test_energy(ppi_comparison *comparison, size_t num_tests) {
   ppi_decision *out = &comparison->runs;
   double squares = 1e-18, margin = log1p(comparison->margin);
   for (int i = 0; i < 2; i++) {
     const ppi_compare_stage *stage = comparison->stages[i];
     const ppi_runs runs = ppi_compare_stage_runs(stage);
     double error = stage->error / (double)stage->num_runs;
-    if (!ppi_estimate_of(&runs, comparison->metric, &comparison->estimates[i]))
-      return false;
+    comparison->estimates[i] = ppi_estimate_of(&runs, comparison->metric);
     squares += error * error;
   }
   out->is_tested = has_enough(comparison);
   out->p = 1;
-  if (!out->is_tested) return true;
+  if (!out->is_tested) return;
   double error = sqrt(squares), alpha = PPI_COMPARE_ALARM / (double)num_tests;
   double change =
       log(comparison->estimates[1].value / comparison->estimates[0].value);
@@ -179,7 +175,6 @@ static bool test_energy(ppi_comparison *comparison, size_t num_tests) {
   if (out->p * (double)num_tests >= PPI_COMPARE_ALARM &&
       fabs(change) + reach <= margin)
     out->verdict = PPI_VERDICT_SAME;
-  return true;
 }
 
 static void decide(ppi_decision *runs) {
@@ -219,28 +214,25 @@ static void correct(ppi_comparison *comparisons, size_t num, double *p,
   }
 }
 
-bool ppi_judge(ppi_comparison *comparisons, size_t num) {
-  double *p = ppi_alloc((num + 1) * sizeof *p);
-  size_t *scratch = ppi_alloc((num + 1) * sizeof *scratch);
+void ppi_judge(ppi_comparison *comparisons, size_t num) {
+  double *p = ppi_tool_must(ppi_alloc((num + 1) * sizeof *p));
+  size_t *scratch = ppi_tool_must(ppi_alloc((num + 1) * sizeof *scratch));
   size_t num_runs = 0, num_programs = 0;
-  bool ok = p && scratch;
-  for (size_t i = 0; ok && i < num; i++) {
+  for (size_t i = 0; i < num; i++) {
     comparisons[i].runs = comparisons[i].programs =
         (ppi_decision){.verdict = PPI_VERDICT_AMBIGUOUS};
-    ok = estimate(&comparisons[i]);
+    estimate(&comparisons[i]);
     num_runs += comparisons[i].is_read;
     num_programs += ppi_programs_can_test(&comparisons[i]);
   }
-  for (size_t i = 0; ok && i < num; i++) {
+  for (size_t i = 0; i < num; i++) {
+    bool is_energy = ppi_metric_is_energy(comparisons[i].metric);
     if (comparisons[i].is_read)
-      ok = ppi_metric_is_energy(comparisons[i].metric)
-               ? test_energy(&comparisons[i], num_runs)
-               : test(&comparisons[i], num_runs);
-    if (ok && ppi_programs_can_test(&comparisons[i]))
-      ok = ppi_programs_test(&comparisons[i], num_programs);
+      (is_energy ? test_energy : test)(&comparisons[i], num_runs);
+    if (ppi_programs_can_test(&comparisons[i]))
+      ppi_programs_test(&comparisons[i], num_programs);
   }
-  if (ok) correct(comparisons, num, p, scratch);
+  correct(comparisons, num, p, scratch);
   ppi_free(p);
   ppi_free(scratch);
-  return ok;
 }

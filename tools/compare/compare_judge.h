@@ -10,8 +10,7 @@ PPROF_BEGIN_C_
 const char *ppi_verdict_name(ppi_verdict verdict);
 
 // ppi_judge decides all `num` together. The chance of any false "faster" or
-// "slower" is at most PPI_COMPARE_ALPHA for each question, for any `num`. False
-// when out of memory.
-bool ppi_judge(ppi_comparison *comparisons, size_t num);
+// "slower" is at most PPI_COMPARE_ALPHA for each question, for any `num`.
+void ppi_judge(ppi_comparison *comparisons, size_t num);
 
 PPROF_END_C_

@@ -29,30 +29,26 @@ static void add_figure(run_figures *figures, double value) {
   figures->most = PPI_MAX(figures->most, value);
 }
 
-static bool figures_of(const ppi_compare_stage *stage, ppi_metric metric,
-                       run_figures *out) {
+static run_figures figures_of(const ppi_compare_stage *stage,
+                              ppi_metric metric) {
   size_t begin = 0;
-  *out = (run_figures){.num = 0};
+  run_figures out = {.num = 0};
   for (size_t i = 0; stage && i < stage->num_runs; begin = stage->ends[i++]) {
     const size_t end = stage->ends[i] - begin;
     const ppi_runs run = {stage->values + begin, &end, 1};
-    ppi_estimate estimate;
-    if (end == 0) continue;
-    if (!ppi_estimate_of(&run, metric, &estimate)) return false;
-    if (estimate.value > 0) add_figure(out, log(estimate.value));
+    double value = ppi_estimate_of(&run, metric).value;
+    if (value > 0) add_figure(&out, log(value));
   }
-  return true;
+  return out;
 }
 
-bool ppi_run_spread_add(ppi_run_spread *spread, const ppi_compare_stage *stage,
+void ppi_run_spread_add(ppi_run_spread *spread, const ppi_compare_stage *stage,
                         ppi_metric metric) {
-  run_figures figures;
-  if (!figures_of(stage, metric, &figures)) return false;
-  if (figures.num < 2) return true;
+  const run_figures figures = figures_of(stage, metric);
+  if (figures.num < 2) return;
   spread->squares += figures.squares;
   spread->degrees += figures.num - 1;
   spread->largest = PPI_MAX(spread->largest, figures.most - figures.least);
-  return true;
 }
 
 bool ppi_programs_can_test(const ppi_comparison *comparison) {
@@ -112,18 +108,17 @@ static size_t more_runs(const ppi_comparison *comparison, double change,
   return need > have ? need - have : 1;
 }
 
-bool ppi_programs_test(ppi_comparison *comparison, size_t num_tests) {
+void ppi_programs_test(ppi_comparison *comparison, size_t num_tests) {
   ppi_decision *out = &comparison->programs;
   run_figures sides[2];
   double degrees;
   out->p = 1;
   for (int i = 0; i < 2; i++)
-    if (!figures_of(comparison->stages[i], comparison->metric, &sides[i]))
-      return false;
+    sides[i] = figures_of(comparison->stages[i], comparison->metric);
   out->is_tested =
       sides[0].num && sides[1].num &&
       (comparison->history.degrees || (sides[0].num > 1 && sides[1].num > 1));
-  if (!out->is_tested) return true;
+  if (!out->is_tested) return;
   double error = error_of(&comparison->history, sides, &degrees);
   double change = sides[1].mean - sides[0].mean;
   double beyond = fabs(change) - log1p(comparison->margin);
@@ -144,7 +139,6 @@ bool ppi_programs_test(ppi_comparison *comparison, size_t num_tests) {
   double n = (double)sides[0].num, m = (double)sides[1].num;
   out->more_runs =
       more_runs(comparison, change, error / sqrt(1 / n + 1 / m), num_tests);
-  return true;
 }
 
 void ppi_programs_decide(ppi_comparison *comparison) {

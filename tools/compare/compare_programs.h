@@ -9,12 +9,12 @@
 
 PPROF_BEGIN_C_
 
-// ppi_run_spread_add adds the runs of one program. False when out of memory.
-bool ppi_run_spread_add(ppi_run_spread *spread, const ppi_compare_stage *stage,
+// ppi_run_spread_add adds the runs of one program.
+void ppi_run_spread_add(ppi_run_spread *spread, const ppi_compare_stage *stage,
                         ppi_metric metric);
 // ppi_programs_test fills in the answer, except the verdict, which needs the
-// correction of p over `num_tests`. False when out of memory.
-bool ppi_programs_test(ppi_comparison *comparison, size_t num_tests);
+// correction of p over `num_tests`.
+void ppi_programs_test(ppi_comparison *comparison, size_t num_tests);
 // ppi_programs_decide gives the verdict, once p is corrected.
 void ppi_programs_decide(ppi_comparison *comparison);
 // ppi_programs_can_test answers whether there are enough runs for a test.

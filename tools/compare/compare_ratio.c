@@ -9,14 +9,15 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "compare/compare_sort.h"
 
 enum { MOST_PARTS = 8, CALLS_OF_A_PART = 6, RANGES_OF_A_CHANGE = 2 };
 
-// NULL: out of memory.
 static float *sorted_of(const ppi_runs *runs, size_t n) {
   float *sorted = ppi_realloc(NULL, (2 * n + 1) * sizeof *sorted), *fit;
-  if (!sorted || n == 0) return sorted;
+  ppi_tool_must(sorted);
+  if (n == 0) return sorted;
   memcpy(sorted, runs->values, n * sizeof *sorted);
   ppi_sort_samples(sorted, sorted + n, n);
   fit = ppi_realloc(sorted, n * sizeof *sorted);
@@ -48,19 +49,15 @@ bool ppi_runs_take_time(const ppi_runs *runs, ppi_metric metric) {
   return share > 0 ? (double)(n - num) < rank_of(n, share) : num > 0;
 }
 
-bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
-                     ppi_estimate *out) {
+ppi_estimate ppi_estimate_of(const ppi_runs *runs, ppi_metric metric) {
   size_t n = ppi_runs_count(runs);
-  *out = (ppi_estimate){.n = n};
-  if (n == 0) return true;
-  if (ppi_metric_share(metric) == 0) {
-    out->value = mean_of(runs, n);
-    return true;
-  }
+  double share = ppi_metric_share(metric);
+  if (n == 0) return (ppi_estimate){.n = 0};
+  if (share == 0) return (ppi_estimate){.n = n, .value = mean_of(runs, n)};
   float *sorted = sorted_of(runs, n);
-  if (sorted) out->value = level_at(sorted, n, ppi_metric_share(metric));
+  double value = level_at(sorted, n, share);
   ppi_free(sorted);
-  return sorted != NULL;
+  return (ppi_estimate){.n = n, .value = value};
 }
 
 static ppi_series series_of(const ppi_ratio_side *side, ppi_metric metric,
@@ -114,7 +111,7 @@ static void fill_variances(ppi_ratio *ratio) {
 
 // Raises `range` to the distance of the medians of a run's parts, in
 // logarithms.
-static bool add_range(const float *values, size_t n, double *range) {
+static void add_range(const float *values, size_t n, double *range) {
   size_t num = PPI_MIN(n / CALLS_OF_A_PART, (size_t)MOST_PARTS);
   double low = INFINITY, high = 0;
   for (size_t i = 0; i < num; i++) {
@@ -122,31 +119,27 @@ static bool add_range(const float *values, size_t n, double *range) {
     const size_t len = end - begin;
     const ppi_runs part = {values + begin, &len, 1};
     float *sorted = sorted_of(&part, len);
-    if (!sorted) return false;
     low = PPI_MIN(low, level_at(sorted, len, 0.5));
     high = PPI_MAX(high, level_at(sorted, len, 0.5));
     ppi_free(sorted);
   }
   if (num && low > 0) *range = PPI_MAX(*range, log(high / low));
-  return true;
 }
 
 // Drops the long levels if the change is far larger than level changes within
 // runs.
-static bool bound_models(ppi_ratio *ratio) {
+static void bound_models(ppi_ratio *ratio) {
   double seen = ratio->sides[1].value / ratio->sides[0].value, range = 0;
   for (int i = 0; i < 2; i++) {
     const ppi_runs *runs = &ratio->sides[i].runs;
     for (size_t begin = 0, k = 0; k < runs->num_runs; begin = runs->ends[k++])
-      if (!add_range(runs->values + begin, runs->ends[k] - begin, &range))
-        return false;
+      add_range(runs->values + begin, runs->ends[k] - begin, &range);
   }
   if (range > 0 && fabs(log(seen)) > RANGES_OF_A_CHANGE * range)
     ratio->models.all = ratio->models.usual;
-  return true;
 }
 
-bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
+void ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
                     ppi_metric metric) {
   const ppi_runs *const runs[] = {a, b};
   double share = ppi_metric_share(metric), levels[] = {share, share};
@@ -161,7 +154,6 @@ bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
       side->value = mean_of(runs[i], n);
     } else {
       side->sorted = sorted_of(runs[i], n);
-      if (!side->sorted) return false;
       side->value = level_at(side->sorted, n, share);
     }
     for (size_t begin = 0, k = 0; k < runs[i]->num_runs; k++) {
@@ -170,14 +162,13 @@ bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
     }
   }
   ratio->models = ppi_models_for(longest);
-  if (!bound_models(ratio)) return false;
+  bound_models(ratio);
   fill_variances(ratio);
   add_mixture(ratio, levels);
   ppi_ratio_side *sides = ratio->sides;
   double of_a = 1 / sides[0].independent, of_b = 1 / sides[1].independent;
   sides[0].part = of_a / (of_a + of_b);
   sides[1].part = of_b / (of_a + of_b);
-  return true;
 }
 
 void ppi_ratio_close(ppi_ratio *ratio) {

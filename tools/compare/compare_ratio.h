@@ -13,9 +13,8 @@ PPROF_BEGIN_C_
 
 // ppi_runs_take_time answers whether the figure of the runs is above 0.
 bool ppi_runs_take_time(const ppi_runs *runs, ppi_metric metric);
-// ppi_estimate_of fills in the number and the value. False when out of memory.
-bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
-                     ppi_estimate *out);
+// ppi_estimate_of answers the number and the value.
+ppi_estimate ppi_estimate_of(const ppi_runs *runs, ppi_metric metric);
 
 typedef struct ppi_ratio_side {
   ppi_runs runs;
@@ -36,9 +35,8 @@ typedef struct ppi_ratio {
   size_t num_mixtures;
 } ppi_ratio;
 
-// ppi_ratio_open wants samples, and figures above 0, on both sides. False when
-// out of memory; ppi_ratio_close frees either way.
-bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
+// ppi_ratio_open wants samples, and figures above 0, on both sides.
+void ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
                     ppi_metric metric);
 void ppi_ratio_close(ppi_ratio *ratio);
 // ppi_ratio_p is the chance of so great a measured change, to either side, if

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 #include "report/figures/machine.h"
 #include "report/figures/sum.h"
 #include "report/report.h"
@@ -37,12 +38,9 @@ static ppi_samples *samples_of(pprof_sink *sink) {
   return (ppi_samples *)sink;
 }
 
-static bool set_text(char **field, const char *text) {
-  char *copy = ppi_strdup(text);
-  if (!copy) return false;
+static void set_text(char **field, const char *text) {
   ppi_free(*field);
-  *field = copy;
-  return true;
+  *field = ppi_tool_must(ppi_strdup(text));
 }
 
 // Whether `value` is one of the lines of `list`.
@@ -56,42 +54,36 @@ static bool is_listed(const char *list, const char *value) {
   return false;
 }
 
-static bool add_place(ppi_samples *samples, ppi_provenance_key key,
+static void add_place(ppi_samples *samples, ppi_provenance_key key,
                       const char *value) {
   char **list = &samples->places[key];
-  if (!*list) return set_text(list, value);
-  if (key != PPI_PROVENANCE_CONFIG && is_listed(*list, value)) return true;
-  size_t len = strlen(*list), more = strlen(value);
-  char *grown = ppi_realloc(*list, len + more + 2);
-  if (!grown) return false;
-  grown[len] = '\n';
-  memcpy(grown + len + 1, value, more + 1);
-  *list = grown;
-  return true;
+  if (*list && key != PPI_PROVENANCE_CONFIG && is_listed(*list, value)) return;
+  size_t len = *list ? strlen(*list) + 1 : 0, more = strlen(value) + 1;
+  *list = ppi_tool_must(ppi_realloc(*list, len + more));
+  if (len) (*list)[len - 1] = '\n';
+  memcpy(*list + len, value, more);
 }
 
-static bool add_lines(ppi_samples *samples, ppi_provenance_key key,
+static void add_lines(ppi_samples *samples, ppi_provenance_key key,
                       const char *lines) {
-  bool ok = true;
-  while (*lines && ok) {
+  while (*lines) {
     char line[256];
     size_t len = strcspn(lines, "\n");
     snprintf(line, sizeof line, "%.*s", (int)len, lines);
-    ok = !len || add_place(samples, key, line);
+    if (len) add_place(samples, key, line);
     lines += len + (lines[len] == '\n');
   }
-  return ok;
 }
 
 // Adds the name without the number of the device: "cuda" of "cuda:1".
-static bool add_device(ppi_samples *samples, const char *name) {
+static void add_device(ppi_samples *samples, const char *name) {
   char kind[256];
   snprintf(kind, sizeof kind, "%s", name);
   size_t len = strlen(kind);
   while (len > 1 && isdigit((unsigned char)kind[len - 1])) len--;
   if (len > 1 && strchr(": ", kind[len - 1])) len--;
   kind[len] = '\0';
-  return add_place(samples, PPI_PROVENANCE_DEVICES, kind);
+  add_place(samples, PPI_PROVENANCE_DEVICES, kind);
 }
 
 static bool names_a_file(const char *line, size_t len) {
@@ -102,8 +94,8 @@ static bool names_a_file(const char *line, size_t len) {
 
 // The lines of `text`, without lines that name files.
 static char *without_files(const char *text) {
-  char *out = ppi_alloc(strlen(text) + 1), *end = out;
-  while (out && *text) {
+  char *out = ppi_tool_must(ppi_alloc(strlen(text) + 1)), *end = out;
+  while (*text) {
     size_t len = strcspn(text, "\n"), whole = len + (text[len] == '\n');
     if (!names_a_file(text, len)) {
       memcpy(end, text, whole);
@@ -114,16 +106,19 @@ static char *without_files(const char *text) {
   return out;
 }
 
-static bool add_config(ppi_samples *samples, const char *text) {
-  size_t known = samples->configs.num, number = SIZE_MAX;
+// The number of the key, which the map gives it at first.
+static size_t number_of(ppi_map *map, ppi_map_key key) {
+  size_t number = ppi_map_number(map, key);
+  if (number == SIZE_MAX) ppi_tool_must(NULL);
+  return number;
+}
+
+static void add_config(ppi_samples *samples, const char *text) {
+  size_t known = samples->configs.num;
   char *config = without_files(text);
-  if (config)
-    number = ppi_map_number(&samples->configs, ppi_map_key_of(config, ""));
-  bool ok = number != SIZE_MAX;
-  if (ok && number == known)
-    ok = add_place(samples, PPI_PROVENANCE_CONFIG, config);
+  if (number_of(&samples->configs, ppi_map_key_of(config, "")) == known)
+    add_place(samples, PPI_PROVENANCE_CONFIG, config);
   ppi_free(config);
-  return ok;
 }
 
 static void forget_run(ppi_samples *samples) {
@@ -155,11 +150,10 @@ static pprof_status samples_begin(pprof_sink *sink,
   ppi_samples *samples = samples_of(sink);
   const char *const keys[] = {"uuid", "host", "pid"};
   char **const fields[] = {&samples->uuid, &samples->host, &samples->pid};
-  bool ok = true;
   forget_run(samples);
   for (size_t i = 0; i < 3 && samples->num_runs == 0; i++) {
     const char *text = pprof_run_info_text(info, keys[i]);
-    ok &= !text || set_text(fields[i], text);
+    if (text) set_text(fields[i], text);
   }
   const char *started = pprof_run_info_text(info, "time_base_realtime_ns");
   if (samples->num_runs == 0 && started)
@@ -167,54 +161,43 @@ static pprof_status samples_begin(pprof_sink *sink,
   for (unsigned i = 0; i < PPI_NUM_PROVENANCE; i++) {
     const char *text = pprof_run_info_text(info, place_keys[i]);
     if (!text || !text[0]) continue;
-    ok &= i == PPI_PROVENANCE_CONFIG ? add_config(samples, text)
-          : i == PPI_PROVENANCE_MODELS
-              ? add_lines(samples, PPI_PROVENANCE_MODELS, text)
-              : add_place(samples, (ppi_provenance_key)i, text);
+    if (i == PPI_PROVENANCE_CONFIG)
+      add_config(samples, text);
+    else
+      (i == PPI_PROVENANCE_MODELS ? add_lines : add_place)(
+          samples, (ppi_provenance_key)i, text);
   }
   samples->num_runs++;
   ppi_compare_machine_begin(&samples->machine);
-  if (!ok) return PPROF_STATUS_NO_MEMORY;
   return samples->wants_energy ? begin_report(samples, info) : PPROF_STATUS_OK;
 }
 
 // Makes room up to `id`; new items are zero.
-static bool reach(void **items, size_t *num, size_t *capacity, size_t size,
-                  uint32_t id) {
-  if (id < *num) return true;
-  char *grown = ppi_grow(*items, capacity, (size_t)id + 1, size);
-  if (!grown) return false;
-  memset(grown + *num * size, 0, ((size_t)id + 1 - *num) * size);
-  *items = grown;
-  *num = (size_t)id + 1;
-  return true;
-}
+#define REACH(items, num, capacity, id)                                  \
+  for (PPI_MUST_ROOM(items, capacity, (size_t)(id) + 1); (num) <= (id);) \
+  memset(&(items)[(num)++], 0, sizeof *(items))
 
-static bool define_site(ppi_samples *samples, const pprof_definition *site) {
-  if (!reach((void **)&samples->sites, &samples->num_sites,
-             &samples->sites_capacity, sizeof *samples->sites, site->id))
-    return false;
+static void define_site(ppi_samples *samples, const pprof_definition *site) {
+  REACH(samples->sites, samples->num_sites, samples->sites_capacity, site->id);
   struct ppi_site_stages *own = &samples->sites[site->id];
   own->category = site->parent;
   own->fold = site->number < UINT32_MAX ? (uint32_t)site->number : 0;
   own->host = own->device = 0;
-  return set_text(&own->name, pprof_definition_name(site));
+  set_text(&own->name, pprof_definition_name(site));
 }
 
 static pprof_status samples_define(pprof_sink *sink,
                                    const pprof_definition *definition) {
   ppi_samples *samples = samples_of(sink);
-  bool ok = true;
-  if (definition->kind == PPROF_DEFINITION_SITE)
-    ok = define_site(samples, definition);
-  else if (definition->kind == PPROF_DEFINITION_CATEGORY)
-    ok = reach((void **)&samples->categories, &samples->num_categories,
-               &samples->categories_capacity, sizeof *samples->categories,
-               definition->id) &&
-         set_text(&samples->categories[definition->id], definition->name);
-  else if (definition->kind == PPROF_DEFINITION_DEVICE)
-    ok = add_device(samples, definition->name);
-  if (!ok) return PPROF_STATUS_NO_MEMORY;
+  if (definition->kind == PPROF_DEFINITION_SITE) {
+    define_site(samples, definition);
+  } else if (definition->kind == PPROF_DEFINITION_CATEGORY) {
+    REACH(samples->categories, samples->num_categories,
+          samples->categories_capacity, definition->id);
+    set_text(&samples->categories[definition->id], definition->name);
+  } else if (definition->kind == PPROF_DEFINITION_DEVICE) {
+    add_device(samples, definition->name);
+  }
   pprof_sink *also = report_sink(samples);
   return also ? also->define(also, definition) : PPROF_STATUS_OK;
 }
@@ -231,68 +214,56 @@ const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
   return number < samples->num_stages ? &samples->stages[number] : NULL;
 }
 
-// The stage's place in `stages` plus 1; 0: out of memory.
+// The stage's place in `stages`.
 static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
-  size_t number = ppi_map_number(&samples->numbers, key_of(like));
-  if (number == SIZE_MAX) return 0;
-  if (number < samples->num_stages) return number + 1;
-  ppi_compare_stage *grown =
-      ppi_grow(samples->stages, &samples->stages_capacity,
-               samples->num_stages + 1, sizeof *samples->stages);
-  if (!grown) return 0;
-  samples->stages = grown;
-  ppi_compare_stage *stage = &grown[samples->num_stages];
-  *stage = (ppi_compare_stage){.name = ppi_strdup(like->name),
-                               .category = ppi_strdup(like->category),
-                               .on_device = like->on_device,
-                               .is_step = like->is_step,
-                               .energy = like->energy};
-  samples->num_stages++;
-  return stage->name && stage->category ? samples->num_stages : 0;
+  size_t number = number_of(&samples->numbers, key_of(like));
+  if (number < samples->num_stages) return number;
+  PPI_MUST_ROOM(samples->stages, samples->stages_capacity, number + 1);
+  samples->stages[samples->num_stages++] =
+      (ppi_compare_stage){.name = ppi_tool_must(ppi_strdup(like->name)),
+                          .category = ppi_tool_must(ppi_strdup(like->category)),
+                          .on_device = like->on_device,
+                          .is_step = like->is_step,
+                          .energy = like->energy};
+  return number;
 }
 
 // ---- energy, which a report divides ----
 
 // Adds the energy of a stage, divided by `num` calls or items.
-static bool add_energy(ppi_samples *samples, const ppi_energy_row *row,
+static void add_energy(ppi_samples *samples, const ppi_energy_row *row,
                        ppi_metric metric, double num) {
   const ppi_compare_stage like = {.name = (char *)row->name,
                                   .category = (char *)"",
                                   .on_device = true,
                                   .energy = metric};
-  if (!(num > 0)) return true;
-  size_t place = find_or_add(samples, &like);
-  if (!place) return false;
-  ppi_compare_stage *stage = &samples->stages[place - 1];
+  if (!(num > 0)) return;
+  ppi_compare_stage *stage = &samples->stages[find_or_add(samples, &like)];
   stage->calls += row->calls;
   stage->total_ns += 1e9 * row->joules;
   stage->is_unresolved |= row->is_unresolved;
-  if (row->is_unresolved) return true;
-  if (!PPI_ROOM(stage->values, stage->values_capacity, stage->num_values + 1) ||
-      !PPI_ROOM(stage->ends, stage->ends_capacity, stage->num_runs + 1))
-    return false;
+  if (row->is_unresolved) return;
+  PPI_MUST_ROOM(stage->values, stage->values_capacity, stage->num_values + 1);
+  PPI_MUST_ROOM(stage->ends, stage->ends_capacity, stage->num_runs + 1);
   stage->values[stage->num_values++] = (float)(1e9 * row->joules / num);
   stage->ends[stage->num_runs++] = stage->num_values;
   if (row->joules > 0) stage->error += row->error_joules / row->joules;
-  return true;
 }
 
 // Adds the energy of all stages by units, if the run has such units.
-static bool add_units(ppi_samples *samples, const ppi_figures *figures) {
+static void add_units(ppi_samples *samples, const ppi_figures *figures) {
   ppi_energy_unit units[PPI_ENERGY_UNITS];
   ppi_energy_row row = {.joules = ppi_energy_of_stages(&figures->energy)};
-  bool ok = true;
   ppi_figures_energy_units(figures, units);
-  for (size_t i = 0; i < PPI_ENERGY_UNITS && row.joules > 0 && ok; i++) {
+  for (size_t i = 0; i < PPI_ENERGY_UNITS && row.joules > 0; i++) {
     snprintf(row.name, sizeof row.name, "(%s)", units[i].name);
     row.calls = units[i].num;
-    ok = add_energy(samples, &row, PPI_METRIC_ENERGY, (double)row.calls);
+    add_energy(samples, &row, PPI_METRIC_ENERGY, (double)row.calls);
   }
-  return ok;
 }
 
 // Adds a stage's rows of all devices as one.
-static bool add_stage_energy(ppi_samples *samples, const ppi_figures *figures,
+static void add_stage_energy(ppi_samples *samples, const ppi_figures *figures,
                              size_t at) {
   const ppi_energy *energy = &figures->energy;
   ppi_energy_row all = energy->rows[at];
@@ -300,15 +271,15 @@ static bool add_stage_energy(ppi_samples *samples, const ppi_figures *figures,
     const ppi_energy_row *row = &energy->rows[i];
     if (i == at || row->kind != all.kind || strcmp(row->name, all.name) != 0)
       continue;
-    if (i < at) return true;
+    if (i < at) return;
     all.joules += row->joules;
     all.error_joules += row->error_joules;
     all.calls += row->calls;
     all.is_unresolved |= row->is_unresolved;
   }
-  return add_energy(samples, &all, PPI_METRIC_ENERGY, (double)all.calls) &&
-         add_energy(samples, &all, PPI_METRIC_ENERGY_PER_ITEM,
-                    ppi_figures_items_of(figures, all.name));
+  add_energy(samples, &all, PPI_METRIC_ENERGY, (double)all.calls);
+  add_energy(samples, &all, PPI_METRIC_ENERGY_PER_ITEM,
+             ppi_figures_items_of(figures, all.name));
 }
 
 static pprof_status finish_report(ppi_samples *samples,
@@ -316,14 +287,13 @@ static pprof_status finish_report(ppi_samples *samples,
   pprof_sink *sink = report_sink(samples);
   pprof_status status = sink->finish(sink, totals);
   const ppi_figures *figures = ppi_report_figures(samples->report);
-  bool ok = true;
   if (status != PPROF_STATUS_OK || !figures || !figures->energy.num)
     return status;
-  for (size_t i = 0; i < figures->energy.num && ok; i++)
+  for (size_t i = 0; i < figures->energy.num; i++)
     if (figures->energy.rows[i].kind == PPI_ENERGY_STAGE)
-      ok = add_stage_energy(samples, figures, i);
-  return ok && add_units(samples, figures) ? PPROF_STATUS_OK
-                                           : PPROF_STATUS_NO_MEMORY;
+      add_stage_energy(samples, figures, i);
+  add_units(samples, figures);
+  return status;
 }
 
 // ---- times ----
@@ -347,26 +317,23 @@ static size_t make_stage(ppi_samples *samples,
   return find_or_add(samples, &like);
 }
 
-// NULL: out of memory.
 static ppi_compare_stage *stage_of(ppi_samples *samples, uint32_t site,
                                    bool on_device) {
   struct ppi_site_stages *own = &samples->sites[site];
   size_t *place = on_device ? &own->device : &own->host;
-  if (*place == 0) *place = make_stage(samples, own, on_device);
-  return *place ? &samples->stages[*place - 1] : NULL;
+  if (*place == 0) *place = make_stage(samples, own, on_device) + 1;
+  return &samples->stages[*place - 1];
 }
 
-static bool add_call(ppi_samples *samples, const pprof_event *event) {
+static void add_call(ppi_samples *samples, const pprof_event *event) {
   bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
   uint64_t start = on_device ? event->device_start_ns : event->start_ns;
   uint64_t end = on_device ? event->device_end_ns : event->end_ns;
   ppi_compare_stage *stage = stage_of(samples, event->site, on_device);
-  if (!stage) return false;
-  if (event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED)) {
+  if (event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED))
     stage->num_cut++;
-    return true;
-  }
-  return ppi_calls_add(&stage->pending, start, end > start ? end - start : 0);
+  else
+    ppi_calls_add(&stage->pending, start, end > start ? end - start : 0);
 }
 
 static bool is_timed(const pprof_event *event) {
@@ -388,9 +355,8 @@ static void take_counter(ppi_samples *samples, const pprof_event *event) {
 static pprof_status samples_events(pprof_sink *sink, const pprof_batch *batch) {
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
-    if (is_timed(event) && is_known(samples_of(sink), event->site) &&
-        !add_call(samples_of(sink), event))
-      return PPROF_STATUS_NO_MEMORY;
+    if (is_timed(event) && is_known(samples_of(sink), event->site))
+      add_call(samples_of(sink), event);
     if (event->kind == PPROF_KIND_COUNTER)
       take_counter(samples_of(sink), event);
   }
@@ -412,37 +378,23 @@ static pprof_status samples_window(pprof_sink *sink, uint32_t index, bool opens,
 
 // Turns the calls of one run into samples, in the order of their starts, and
 // frees the calls.
-static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
+static void close_run(ppi_compare_stage *stage, size_t num_warm) {
   size_t num = stage->pending.num, more = num > num_warm ? num - num_warm : 0;
-  if (num == 0) return true;
-  float *values = ppi_grow(stage->values, &stage->values_capacity,
-                           stage->num_values + more, sizeof *values);
-  if (!values) return false;
-  stage->values = values;
+  if (num == 0) return;
+  PPI_MUST_ROOM(stage->values, stage->values_capacity,
+                stage->num_values + more + 1);
   if (stage->calls == 0) stage->first_ns = stage->pending.first_ns;
   stage->calls += num;
   stage->total_ns += stage->pending.total_ns;
-  if (!ppi_calls_durations(&stage->pending, num_warm,
-                           values + stage->num_values))
-    return false;
+  ppi_calls_durations(&stage->pending, num_warm,
+                      stage->values + stage->num_values);
   stage->num_values += more;
-  if (more == 0) return true;
-  size_t *ends = ppi_grow(stage->ends, &stage->ends_capacity,
-                          stage->num_runs + 1, sizeof *ends);
-  if (!ends) return false;
-  stage->ends = ends;
-  ends[stage->num_runs++] = stage->num_values;
-  return true;
+  if (more == 0) return;
+  PPI_MUST_ROOM(stage->ends, stage->ends_capacity, stage->num_runs + 1);
+  stage->ends[stage->num_runs++] = stage->num_values;
 }
 
-// Moves the calls of a folded name to the name it folds into.
-static bool move_calls(ppi_compare_stage *from, ppi_compare_stage *to) {
-  to->num_cut += from->num_cut;
-  from->num_cut = 0;
-  return ppi_calls_move(&from->pending, &to->pending);
-}
-
-static bool fold_site(ppi_samples *samples, uint32_t site) {
+static void fold_site(ppi_samples *samples, uint32_t site) {
   enum { MOST_FOLDS = 4 };
   uint32_t root = site;
   for (int i = 0;
@@ -453,12 +405,12 @@ static bool fold_site(ppi_samples *samples, uint32_t site) {
     size_t from = on_device ? own->device : own->host;
     if (!from) continue;
     ppi_compare_stage *to = stage_of(samples, root, on_device);
-    if (!to) return false;
-    if (to != &samples->stages[from - 1] &&
-        !move_calls(&samples->stages[from - 1], to))
-      return false;
+    ppi_compare_stage *folded = &samples->stages[from - 1];
+    if (to == folded) continue;
+    to->num_cut += folded->num_cut;
+    folded->num_cut = 0;
+    ppi_calls_move(&folded->pending, &to->pending);
   }
-  return true;
 }
 
 static void free_stage(ppi_compare_stage *stage) {
@@ -470,21 +422,19 @@ static void free_stage(ppi_compare_stage *stage) {
 }
 
 // Drops stages that folded into others. No site's place is used after this.
-static bool drop_empty(ppi_samples *samples) {
+static void drop_empty(ppi_samples *samples) {
   size_t num = 0;
-  bool ok = true;
   ppi_map_clear(&samples->numbers);
   for (size_t i = 0; i < samples->num_stages; i++) {
     ppi_compare_stage *stage = &samples->stages[i];
     if (stage->calls || stage->num_cut) {
-      ok &= ppi_map_number(&samples->numbers, key_of(stage)) != SIZE_MAX;
+      number_of(&samples->numbers, key_of(stage));
       samples->stages[num++] = *stage;
     } else {
       free_stage(stage);
     }
   }
   samples->num_stages = num;
-  return ok;
 }
 
 static pprof_status samples_finish(pprof_sink *sink,
@@ -494,12 +444,11 @@ static pprof_status samples_finish(pprof_sink *sink,
   for (size_t i = 0; i < samples->num_sites; i++) {
     if (!samples->sites[i].fold) continue;
     folds = true;
-    if (!fold_site(samples, (uint32_t)i)) return PPROF_STATUS_NO_MEMORY;
+    fold_site(samples, (uint32_t)i);
   }
   for (size_t i = 0; i < samples->num_stages; i++)
-    if (!close_run(&samples->stages[i], samples->num_warm))
-      return PPROF_STATUS_NO_MEMORY;
-  if (folds && !drop_empty(samples)) return PPROF_STATUS_NO_MEMORY;
+    close_run(&samples->stages[i], samples->num_warm);
+  if (folds) drop_empty(samples);
   return samples->report ? finish_report(samples, totals) : PPROF_STATUS_OK;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 
 // With fewer rounds no ranks are rare enough. More rounds are slow to count and
 // nearly normal.
@@ -47,26 +48,26 @@ static double error_at(const ppi_turns *turns, size_t look) {
              : all / 2 / (double)(turns->num_looks - 1);
 }
 
-bool ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
+void ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
                     size_t max_runs, double until) {
   size_t num = num_programs * num_stages;
   *turns = (ppi_turns){
       .num_programs = num_programs, .num_stages = num_stages, .until = until};
   plan_looks(turns, max_runs);
   size_t most = turns->looks[turns->num_looks - 1];
-  turns->figures = ppi_alloc((num + 1) * sizeof *turns->figures);
-  turns->changes = ppi_alloc((num * most + 1) * sizeof *turns->changes);
-  turns->rounds_of = ppi_alloc((num_programs + 1) * sizeof *turns->rounds_of);
-  turns->is_out = ppi_alloc((num_programs + 1) * sizeof *turns->is_out);
-  if (!turns->figures || !turns->changes || !turns->rounds_of || !turns->is_out)
-    return false;
+  turns->figures = ppi_tool_must(ppi_alloc((num + 1) * sizeof *turns->figures));
+  turns->changes =
+      ppi_tool_must(ppi_alloc((num * most + 1) * sizeof *turns->changes));
+  turns->rounds_of =
+      ppi_tool_must(ppi_alloc((num_programs + 1) * sizeof *turns->rounds_of));
+  turns->is_out =
+      ppi_tool_must(ppi_alloc((num_programs + 1) * sizeof *turns->is_out));
   for (size_t i = 0; i < num; i++)
     turns->figures[i] = (ppi_turn_figure){
         .changes = turns->changes + i * most,
         .low = -INFINITY,
         .high = INFINITY,
         .decision = {.verdict = PPI_VERDICT_AMBIGUOUS, .p = 1}};
-  return true;
 }
 
 void ppi_turns_close(ppi_turns *turns) {
@@ -99,11 +100,11 @@ typedef struct look_bounds {
 } look_bounds;
 
 // How many sums of signed ranks are so rare that all of them together have a
-// chance of `p`; 0: none, or out of memory.
+// chance of `p`; 0: none.
 static size_t rare_sums(size_t n, double p) {
   size_t most = n * (n + 1) / 2, num = 0;
-  double *chances = ppi_alloc((most + 1) * sizeof *chances), sum = 0;
-  if (!chances) return 0;
+  double *chances = ppi_tool_must(ppi_alloc((most + 1) * sizeof *chances));
+  double sum = 0;
   for (size_t i = 0; i <= most; i++) chances[i] = i == 0;
   for (size_t rank = 1; rank <= n; rank++)
     for (size_t i = rank * (rank + 1) / 2 + 1; i-- > 0;)
@@ -143,21 +144,19 @@ static int by_value(const void *a, const void *b) {
 }
 
 // Bounds and median of the means of each two changes (Hodges and Lehmann,
-// 1963). False: out of memory.
-static bool rank_interval(const ppi_turn_figure *figure, size_t rank,
-                          look_interval *out) {
+// 1963).
+static look_interval rank_interval(const ppi_turn_figure *figure, size_t rank) {
   size_t n = figure->num, num = 0;
-  double *means = ppi_alloc(n * (n + 1) / 2 * sizeof *means);
-  if (!means) return false;
+  double *means = ppi_tool_must(ppi_alloc(n * (n + 1) / 2 * sizeof *means));
   for (size_t i = 0; i < n; i++)
     for (size_t k = i; k < n; k++)
       means[num++] = (figure->changes[i] + figure->changes[k]) / 2;
   qsort(means, num, sizeof *means, by_value);
-  *out = (look_interval){means[rank - 1] - LEAST_SPREAD,
-                         (means[(num - 1) / 2] + means[num / 2]) / 2,
-                         means[num - rank] + LEAST_SPREAD};
+  const look_interval out = {means[rank - 1] - LEAST_SPREAD,
+                             (means[(num - 1) / 2] + means[num / 2]) / 2,
+                             means[num - rank] + LEAST_SPREAD};
   ppi_free(means);
-  return true;
+  return out;
 }
 
 // Intersects the interval of this look with earlier ones: all hold together.
@@ -173,11 +172,11 @@ static void decide(ppi_turn_figure *figure, const look_bounds *usual) {
   ppi_decision *out = &figure->decision;
   if (figure->num < PPI_TURNS_LEAST) return;
   look_bounds bounds = *usual;
-  look_interval interval;
   if (figure->num != usual->num)
     bounds = bounds_of(usual->error, usual->until, figure->num);
-  if (!bounds.rank || !rank_interval(figure, bounds.rank, &interval))
-    interval = student_interval(figure, &bounds);
+  const look_interval interval = bounds.rank
+                                     ? rank_interval(figure, bounds.rank)
+                                     : student_interval(figure, &bounds);
   narrow(figure, &interval);
   double reach = (interval.high - interval.low) / 2;
   out->is_tested = true;
@@ -207,13 +206,12 @@ static size_t order(const ppi_turns *turns, size_t *out) {
   return num;
 }
 
-static bool halve(ppi_turns *turns) {
-  size_t *places = ppi_alloc(turns->num_programs * sizeof *places);
-  if (!places) return false;
+static void halve(ppi_turns *turns) {
+  size_t *places =
+      ppi_tool_must(ppi_alloc(turns->num_programs * sizeof *places));
   size_t num = order(turns, places);
   for (size_t i = (num + 1) / 2; i < num; i++) turns->is_out[places[i]] = true;
   ppi_free(places);
-  return true;
 }
 
 static bool all_decided(const ppi_turns *turns) {
@@ -240,6 +238,7 @@ bool ppi_turns_end_round(ppi_turns *turns) {
   for (size_t i = 0; i < turns->num_programs; i++)
     for (size_t k = 0; !turns->is_out[i] && k < turns->num_stages; k++)
       decide(ppi_turns_figure(turns, i, k), &bounds);
-  if (turns->next_look == turns->num_looks || !halve(turns)) return false;
+  if (turns->next_look == turns->num_looks) return false;
+  halve(turns);
   return !all_decided(turns);
 }

@@ -34,8 +34,8 @@ typedef struct ppi_turns {
 } ppi_turns;
 
 // ppi_turns_open plans for at most `max_runs` runs a program, PPI_TURNS_LEAST
-// at least. False when out of memory; ppi_turns_close frees either way.
-bool ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
+// at least.
+void ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
                     size_t max_runs, double until);
 void ppi_turns_close(ppi_turns *turns);
 ppi_turn_figure *ppi_turns_figure(const ppi_turns *turns, size_t program,

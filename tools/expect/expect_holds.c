@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 
 static bool keeps(const ppi_expect_rule *rule, double value) {
   bool is_equal = value >= rule->bound && value <= rule->bound;
@@ -108,11 +109,10 @@ static bool unit_holds(const ppi_expect_rule *rule, const ppi_expect_run *run,
 
 // Units come in the order of their numbers; the first in time is named.
 static bool units_hold(const ppi_expect_rule *rule, const ppi_expect_run *run,
-                       ppi_page *out, bool *out_ok) {
-  ppi_expect_units units;
+                       ppi_page *out) {
+  ppi_expect_units units = ppi_expect_units_of(run, rule->unit);
   size_t first = SIZE_MAX, first_end = 0;
-  bool room = ppi_expect_units_of(run, rule->unit, &units);
-  for (size_t begin = 0, end; room && begin < units.num; begin = end) {
+  for (size_t begin = 0, end; begin < units.num; begin = end) {
     const ppi_expect_member *members = units.members + begin;
     end = ppi_expect_unit_end(&units, begin);
     if (is_cut(run, &units, begin, end) ||
@@ -123,37 +123,35 @@ static bool units_hold(const ppi_expect_rule *rule, const ppi_expect_run *run,
     first = begin;
     first_end = end;
   }
-  *out_ok = room && first == SIZE_MAX && units.num > 0;
-  if (room && first != SIZE_MAX)
+  bool holds = first == SIZE_MAX && units.num > 0;
+  if (first != SIZE_MAX) {
     unit_holds(rule, run, units.members + first, first_end - first, out);
-  else if (room && units.num == 0) {
+  } else if (units.num == 0) {
     ppi_page_text(out, "there is no ");
     ppi_page_visible(out, rule->unit);
   }
   ppi_expect_units_clear(&units);
-  return room;
+  return holds;
 }
 
 // ---- no A in B ----
 
 static bool none_in(const ppi_expect_rule *rule, const ppi_expect_run *run,
-                    ppi_page *out, bool *out_ok) {
-  ppi_expect_units units;
+                    ppi_page *out) {
+  ppi_expect_units units = ppi_expect_units_of(run, rule->names[1]);
   const ppi_expect_event *first = NULL;
-  bool room = ppi_expect_units_of(run, rule->names[1], &units);
-  for (size_t i = 0; room && i < units.num; i++) {
+  for (size_t i = 0; i < units.num; i++) {
     const ppi_expect_event *event = &run->events[units.members[i].event];
     if (is_named(run, &units.members[i], rule->names[0]) &&
         (!first || event->start_ns < first->start_ns))
       first = event;
   }
-  *out_ok = room && !first;
   if (first) {
     ppi_page_visible(out, ppi_expect_name(run, first));
     put_at(out, first->start_ns);
   }
   ppi_expect_units_clear(&units);
-  return room;
+  return !first;
 }
 
 // ---- figures ----
@@ -165,18 +163,10 @@ typedef struct spans {
   size_t num, capacity;
 } spans;
 
-static bool add_span(spans *all, uint64_t start, uint64_t end) {
-  struct span *grown =
-      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
-  if (!grown) return false;
-  all->items = grown;
-  grown[all->num++] = (struct span){start, PPI_MAX(start, end)};
-  return true;
-}
-
 // The spans of a name's calls. `device:NAME`, and device work without a host
 // call, takes the time on the device.
-static bool spans_of(const ppi_expect_run *run, const char *name, spans *out) {
+static spans spans_of(const ppi_expect_run *run, const char *name) {
+  spans out = {0};
   bool wants_device = strncmp(name, "device:", 7) == 0;
   if (wants_device) name += 7;
   for (size_t i = 0; i < run->num_events; i++) {
@@ -187,11 +177,12 @@ static bool spans_of(const ppi_expect_run *run, const char *name, spans *out) {
         (wants_device ? !has_device : !ppi_expect_is_call(run, event)))
       continue;
     if (has_device && !event->device_end_ns) continue;
-    if (!add_span(out, has_device ? event->device_start_ns : event->start_ns,
-                  has_device ? event->device_end_ns : event->end_ns))
-      return false;
+    uint64_t start = has_device ? event->device_start_ns : event->start_ns;
+    uint64_t end = has_device ? event->device_end_ns : event->end_ns;
+    PPI_MUST_ROOM(out.items, out.capacity, out.num + 1);
+    out.items[out.num++] = (struct span){start, PPI_MAX(start, end)};
   }
-  return true;
+  return out;
 }
 
 static int by_length(const void *a, const void *b) {
@@ -205,23 +196,21 @@ static int by_start(const void *a, const void *b) {
   return x->start < y->start ? -1 : x->start > y->start;
 }
 
-bool ppi_expect_quantile(const ppi_expect_run *run, const char *name,
-                         double quantile, double *out) {
-  spans all = {0};
-  bool room = spans_of(run, name, &all);
-  double sum = 0;
-  *out = 0;
-  if (room && all.num) {
+double ppi_expect_quantile(const ppi_expect_run *run, const char *name,
+                           double quantile) {
+  spans all = spans_of(run, name);
+  double sum = 0, out = 0;
+  if (all.num) {
     qsort(all.items, all.num, sizeof *all.items, by_length);
     for (size_t i = 0; i < all.num; i++)
       sum += (double)(all.items[i].end - all.items[i].start);
     size_t rank = (size_t)PPI_MAX(ceil(quantile * (double)all.num - 1e-9), 1.0);
-    *out = quantile < 0
-               ? sum / (double)all.num
-               : (double)(all.items[rank - 1].end - all.items[rank - 1].start);
+    out = quantile < 0
+              ? sum / (double)all.num
+              : (double)(all.items[rank - 1].end - all.items[rank - 1].start);
   }
   ppi_free(all.items);
-  return room;
+  return out;
 }
 
 // Merges the spans into disjoint ones, in order.
@@ -252,59 +241,53 @@ static double shared(const spans *a, const spans *b) {
   return sum;
 }
 
-bool ppi_expect_overlap(const ppi_expect_run *run, const char *a, const char *b,
-                        double *out) {
-  spans own = {0}, other = {0};
+double ppi_expect_overlap(const ppi_expect_run *run, const char *a,
+                          const char *b) {
+  spans own = spans_of(run, a), other = spans_of(run, b);
   double all = 0;
-  bool room = spans_of(run, a, &own) && spans_of(run, b, &other);
   unite(&own);
   unite(&other);
   for (size_t i = 0; i < own.num; i++)
     all += (double)(own.items[i].end - own.items[i].start);
-  *out = all > 0 ? 100 * shared(&own, &other) / all : -1;
+  double out = all > 0 ? 100 * shared(&own, &other) / all : -1;
   ppi_free(own.items);
   ppi_free(other.items);
-  return room;
+  return out;
 }
 
 static bool figure_holds(const ppi_expect_rule *rule, const ppi_expect_run *run,
-                         ppi_page *out, bool *out_ok) {
-  double value = 0;
+                         ppi_page *out) {
   bool is_overlap = rule->kind == PPI_EXPECT_OVERLAP;
-  bool room =
-      is_overlap
-          ? ppi_expect_overlap(run, rule->names[0], rule->names[1], &value)
-          : ppi_expect_quantile(run, rule->names[0], rule->quantile, &value);
+  double value = is_overlap
+                     ? ppi_expect_overlap(run, rule->names[0], rule->names[1])
+                     : ppi_expect_quantile(run, rule->names[0], rule->quantile);
   bool is_known = is_overlap ? value >= 0 : value > 0;
-  *out_ok = room && is_known && keeps(rule, value);
-  if (!room || *out_ok) return room;
+  if (is_known && keeps(rule, value)) return true;
   if (!is_known) {
     ppi_page_text(out, "there is no call of ");
     ppi_page_visible(out, rule->names[0]);
-    return room;
+    return false;
   }
   ppi_page_text(out, "it is ");
   ppi_page_fixed(out, is_overlap ? value : value / 1e6, is_overlap ? 1 : 3);
   ppi_page_text(out, is_overlap ? " %" : " ms");
-  return room;
+  return false;
+}
+
+static bool loses(const ppi_expect_rule *rule, const ppi_expect_run *run,
+                  ppi_page *out) {
+  bool holds = keeps(rule, (double)run->num_lost);
+  if (!holds)
+    ppi_page_format(out, "%llu are lost", (unsigned long long)run->num_lost);
+  return holds;
 }
 
 bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
-                           const ppi_expect_run *run, ppi_page *out,
-                           bool *out_ok) {
-  switch (rule->kind) {
-    case PPI_EXPECT_ORDER:
-    case PPI_EXPECT_COUNT:
-      return units_hold(rule, run, out, out_ok);
-    case PPI_EXPECT_NONE_IN:
-      return none_in(rule, run, out, out_ok);
-    case PPI_EXPECT_LOST:
-      *out_ok = keeps(rule, (double)run->num_lost);
-      if (!*out_ok)
-        ppi_page_format(out, "%llu are lost",
-                        (unsigned long long)run->num_lost);
-      return true;
-    default:
-      return figure_holds(rule, run, out, out_ok);
-  }
+                           const ppi_expect_run *run, ppi_page *out) {
+  static bool (*const of[])(const ppi_expect_rule *, const ppi_expect_run *,
+                            ppi_page *) = {
+      [PPI_EXPECT_ORDER] = units_hold,     [PPI_EXPECT_COUNT] = units_hold,
+      [PPI_EXPECT_NONE_IN] = none_in,      [PPI_EXPECT_FIGURE] = figure_holds,
+      [PPI_EXPECT_OVERLAP] = figure_holds, [PPI_EXPECT_LOST] = loses};
+  return of[rule->kind](rule, run, out);
 }

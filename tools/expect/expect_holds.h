@@ -10,19 +10,17 @@
 PPROF_BEGIN_C_
 
 // ppi_expect_rule_holds answers whether a run keeps a rule; if not, `out` gets
-// the first violation. False when out of memory, with *out_ok false.
+// the first violation.
 bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
-                           const ppi_expect_run *run, ppi_page *out,
-                           bool *out_ok);
+                           const ppi_expect_run *run, ppi_page *out);
 
 // ppi_expect_quantile is the duration of nearest rank of the calls of a name,
-// in ns; a quantile below 0 is the mean. 0 where there are none. False when out
-// of memory.
-bool ppi_expect_quantile(const ppi_expect_run *run, const char *name,
-                         double quantile, double *out);
+// in ns; a quantile below 0 is the mean. 0 where there are none.
+double ppi_expect_quantile(const ppi_expect_run *run, const char *name,
+                           double quantile);
 // ppi_expect_overlap is the share of the time of `a` in which `b` runs, too, in
-// %; below 0: `a` has no time. False when out of memory.
-bool ppi_expect_overlap(const ppi_expect_run *run, const char *a, const char *b,
-                        double *out);
+// %; below 0: `a` has no time.
+double ppi_expect_overlap(const ppi_expect_run *run, const char *a,
+                          const char *b);
 
 PPROF_END_C_

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "expect/expect_holds.h"
 
 enum { MOST_NAMES = 64, MOST_KINDS = 8 };
@@ -38,11 +39,11 @@ struct ppi_expect_lesson {
 };
 
 ppi_expect_lesson *ppi_expect_lesson_create(void) {
-  return ppi_alloc(sizeof(ppi_expect_lesson));
+  return ppi_tool_must(ppi_alloc(sizeof(ppi_expect_lesson)));
 }
 
 void ppi_expect_lesson_destroy(ppi_expect_lesson *lesson) {
-  for (size_t i = 0; lesson && i < lesson->num_kinds; i++) {
+  for (size_t i = 0; i < lesson->num_kinds; i++) {
     struct kind *kind = lesson->kinds[i];
     for (size_t k = 0; k < kind->num_names; k++) ppi_free(kind->names[k].name);
     ppi_free(kind->kind);
@@ -53,43 +54,41 @@ void ppi_expect_lesson_destroy(ppi_expect_lesson *lesson) {
 
 // ---- kinds of units, from the first run ----
 
-static bool add_kind(ppi_expect_lesson *lesson, const char *name) {
+static void add_kind(ppi_expect_lesson *lesson, const char *name) {
   for (size_t i = 0; i < lesson->num_kinds; i++)
-    if (strcmp(lesson->kinds[i]->kind, name) == 0) return true;
-  if (lesson->num_kinds == MOST_KINDS) return true;
-  struct kind *kind = ppi_alloc(sizeof *kind);
-  if (!kind) return false;
-  kind->kind = ppi_strdup(name);
+    if (strcmp(lesson->kinds[i]->kind, name) == 0) return;
+  if (lesson->num_kinds == MOST_KINDS) return;
+  struct kind *kind = ppi_tool_must(ppi_alloc(sizeof *kind));
+  kind->kind = ppi_tool_must(ppi_strdup(name));
   lesson->kinds[lesson->num_kinds++] = kind;
-  return kind->kind != NULL;
 }
 
-static bool try_kind(ppi_expect_lesson *lesson, const ppi_expect_run *run,
+static void try_kind(ppi_expect_lesson *lesson, const ppi_expect_run *run,
                      const char *name) {
-  ppi_expect_units units;
-  bool ok = ppi_expect_units_of(run, name, &units), has_any = false;
+  ppi_expect_units units = ppi_expect_units_of(run, name);
+  bool has_any = false;
   for (size_t i = 0; i < units.num; i++) has_any |= !units.members[i].is_holder;
   ppi_expect_units_clear(&units);
-  return ok && (!has_any || add_kind(lesson, name));
+  if (has_any) add_kind(lesson, name);
 }
 
 // Takes requests and steps. Without them it takes the run, and outermost ranges
 // with calls inside.
-static bool find_kinds(ppi_expect_lesson *lesson, const ppi_expect_run *run) {
-  bool ok = try_kind(lesson, run, "request") && try_kind(lesson, run, "step");
-  if (!ok || lesson->num_kinds) return ok;
-  ok = add_kind(lesson, "run");
+static void find_kinds(ppi_expect_lesson *lesson, const ppi_expect_run *run) {
+  try_kind(lesson, run, "request");
+  try_kind(lesson, run, "step");
+  if (lesson->num_kinds) return;
+  add_kind(lesson, "run");
   const char *last = "";
-  for (size_t i = 0; ok && i < run->num_events; i++) {
+  for (size_t i = 0; i < run->num_events; i++) {
     const ppi_expect_event *event = &run->events[i];
     const char *name = ppi_expect_name(run, event);
     if (event->kind != PPROF_KIND_RANGE || event->depth || last == name ||
         strpbrk(name, "*?["))
       continue;
     last = name;
-    ok = try_kind(lesson, run, name);
+    try_kind(lesson, run, name);
   }
-  return ok;
 }
 
 // ---- names in a unit ----
@@ -110,10 +109,9 @@ static struct name *name_of(struct kind *kind, const char *word) {
     if (strcmp(kind->names[i].name, word) == 0) return &kind->names[i];
   if (kind->num_names == MOST_NAMES || !*word) return NULL;
   struct name *name = &kind->names[kind->num_names];
-  *name = (struct name){.name = ppi_strdup(word),
+  *name = (struct name){.name = ppi_tool_must(ppi_strdup(word)),
                         .least = kind->num_units ? 0 : SIZE_MAX,
                         .never_waits = true};
-  if (!name->name) return NULL;
   for (size_t i = 0; i <= kind->num_names; i++)
     kind->precedes[i][kind->num_names] = kind->precedes[kind->num_names][i] =
         true;
@@ -157,46 +155,37 @@ static void learn_unit(struct kind *kind, const ppi_expect_run *run,
   note_unit(kind, run);
 }
 
-static bool learn_name(struct name *name, const ppi_expect_run *run) {
-  ppi_expect_units units;
-  double p99;
-  if (!ppi_expect_units_of(run, name->name, &units)) return false;
+static void learn_name(struct name *name, const ppi_expect_run *run) {
+  ppi_expect_units units = ppi_expect_units_of(run, name->name);
   for (size_t i = 0; i < units.num; i++)
     if (!units.members[i].is_holder &&
         ppi_expect_is(run, &run->events[units.members[i].event], "synchronize"))
       name->never_waits = false;
   ppi_expect_units_clear(&units);
-  if (!ppi_expect_quantile(run, name->name, 0.99, &p99)) return false;
+  double p99 = ppi_expect_quantile(run, name->name, 0.99);
   name->p99 = PPI_MAX(name->p99, p99);
-  return true;
 }
 
-static bool learn_kind(struct kind *kind, const ppi_expect_run *run) {
-  ppi_expect_units units;
-  bool ok = ppi_expect_units_of(run, kind->kind, &units);
-  for (size_t begin = 0, end; ok && begin < units.num; begin = end) {
+static void learn_kind(struct kind *kind, const ppi_expect_run *run) {
+  ppi_expect_units units = ppi_expect_units_of(run, kind->kind);
+  for (size_t begin = 0, end; begin < units.num; begin = end) {
     end = ppi_expect_unit_end(&units, begin);
     learn_unit(kind, run, units.members + begin, end - begin);
   }
   ppi_expect_units_clear(&units);
-  for (size_t i = 0; ok && i < kind->num_names; i++)
-    ok = learn_name(&kind->names[i], run);
-  return ok;
+  for (size_t i = 0; i < kind->num_names; i++) learn_name(&kind->names[i], run);
 }
 
-bool ppi_expect_lesson_add(ppi_expect_lesson *lesson,
+void ppi_expect_lesson_add(ppi_expect_lesson *lesson,
                            const ppi_expect_run *run) {
-  double overlap;
-  bool ok = lesson->num_runs || find_kinds(lesson, run);
-  for (size_t i = 0; ok && i < lesson->num_kinds; i++)
-    ok = learn_kind(lesson->kinds[i], run);
-  if (!ok || !ppi_expect_overlap(run, "copy", "compute", &overlap))
-    return false;
+  if (!lesson->num_runs) find_kinds(lesson, run);
+  for (size_t i = 0; i < lesson->num_kinds; i++)
+    learn_kind(lesson->kinds[i], run);
+  double overlap = ppi_expect_overlap(run, "copy", "compute");
   lesson->overlap =
       lesson->num_runs ? PPI_MIN(lesson->overlap, overlap) : overlap;
   lesson->most_lost = PPI_MAX(lesson->most_lost, run->num_lost);
   lesson->num_runs++;
-  return true;
 }
 
 // ---- the file ----

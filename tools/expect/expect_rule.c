@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 #include "yaml/yaml_tree.h"
 
 // Removes the blanks around `text`, in place.
@@ -157,9 +158,7 @@ static pprof_status take_rules(const char *path, const ppi_yaml *yaml,
     return ppi_yaml_fail(path, (ppi_yaml_mark){1, 1}, error,
                          "a file of rules has the key 'expect' alone, with a "
                          "list of them; see docs/compare.md");
-  out->items = ppi_grow(NULL, &out->capacity, list->num_children + 1,
-                        sizeof *out->items);
-  if (!out->items) return PPROF_STATUS_NO_MEMORY;
+  PPI_MUST_ROOM(out->items, out->capacity, list->num_children + 1);
   for (const ppi_yaml_node *node = list->children;
        node && status == PPROF_STATUS_OK; node = node->next)
     status = add_rule(path, node, out, error);

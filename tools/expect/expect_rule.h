@@ -38,8 +38,8 @@ typedef struct ppi_expect_rules {
   size_t num, capacity;
 } ppi_expect_rules;
 
-// ppi_expect_rules_read reads a file. CONFIG, with the place in `error`;
-// NO_MEMORY. ppi_expect_rules_clear frees either way.
+// ppi_expect_rules_read reads a file. CONFIG, with the place in `error`.
+// ppi_expect_rules_clear frees either way.
 pprof_status ppi_expect_rules_read(const char *path, ppi_expect_rules *out,
                                    pprof_error *error);
 void ppi_expect_rules_clear(ppi_expect_rules *rules);

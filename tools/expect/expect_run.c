@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 
 static ppi_expect_run *run_of(pprof_sink *sink) {
   return (ppi_expect_run *)sink;
@@ -33,39 +34,20 @@ static pprof_status run_define(pprof_sink *sink,
   size_t id = definition->id;
   if (definition->kind != PPROF_DEFINITION_SITE) return PPROF_STATUS_OK;
   if (id >= run->num_sites) {
-    ppi_expect_site *grown =
-        ppi_grow(run->sites, &run->sites_capacity, id + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    memset(grown + run->num_sites, 0,
-           (id + 1 - run->num_sites) * sizeof *grown);
-    run->sites = grown;
+    PPI_MUST_ROOM(run->sites, run->sites_capacity, id + 1);
+    memset(run->sites + run->num_sites, 0,
+           (id + 1 - run->num_sites) * sizeof *run->sites);
     run->num_sites = id + 1;
   }
-  char *name = ppi_strdup(pprof_definition_name(definition));
-  if (!name) return PPROF_STATUS_NO_MEMORY;
+  char *name = ppi_tool_must(ppi_strdup(pprof_definition_name(definition)));
   ppi_free(run->sites[id].name);
   run->sites[id] = (ppi_expect_site){name, definition->parent};
   return PPROF_STATUS_OK;
 }
 
-static bool add_flows(ppi_expect_run *run, const pprof_event *event) {
-  if (event->num_flows == 0) return true;
-  uint64_t *grown = ppi_grow(run->flows, &run->flows_capacity,
-                             run->num_flows + event->num_flows, sizeof *grown);
-  if (!grown) return false;
-  memcpy(grown + run->num_flows, event->flows,
-         event->num_flows * sizeof *grown);
-  run->flows = grown;
-  run->num_flows += event->num_flows;
-  return true;
-}
-
-static bool add_event(ppi_expect_run *run, const pprof_event *event) {
-  ppi_expect_event *grown = ppi_grow(run->events, &run->events_capacity,
-                                     run->num_events + 1, sizeof *grown);
-  if (!grown) return false;
-  run->events = grown;
-  grown[run->num_events++] =
+static void add_event(ppi_expect_run *run, const pprof_event *event) {
+  PPI_MUST_ROOM(run->events, run->events_capacity, run->num_events + 1);
+  run->events[run->num_events++] =
       (ppi_expect_event){.start_ns = event->start_ns,
                          .end_ns = event->end_ns,
                          .device_start_ns = event->device_start_ns,
@@ -77,14 +59,18 @@ static bool add_event(ppi_expect_run *run, const pprof_event *event) {
                          .kind = event->kind,
                          .flags = event->flags,
                          .depth = event->depth};
-  return add_flows(run, event);
+  if (event->num_flows == 0) return;
+  PPI_MUST_ROOM(run->flows, run->flows_capacity,
+                run->num_flows + event->num_flows);
+  memcpy(run->flows + run->num_flows, event->flows,
+         event->num_flows * sizeof *run->flows);
+  run->num_flows += event->num_flows;
 }
 
 static pprof_status run_events(pprof_sink *sink, const pprof_batch *batch) {
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
-    if (event->kind != PPROF_KIND_COUNTER && !add_event(run_of(sink), event))
-      return PPROF_STATUS_NO_MEMORY;
+    if (event->kind != PPROF_KIND_COUNTER) add_event(run_of(sink), event);
   }
   return PPROF_STATUS_OK;
 }
@@ -93,11 +79,12 @@ static pprof_status run_finish(pprof_sink *sink, const pprof_totals *totals) {
   ppi_expect_run *run = run_of(sink);
   if (totals)
     run->num_lost = pprof_totals_value(totals, PPROF_ALL_LANES, "lost");
-  return run->whole(run->user, run) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  run->whole(run->user, run);
+  return PPROF_STATUS_OK;
 }
 
 void ppi_expect_run_init(ppi_expect_run *run,
-                         bool (*whole)(void *, const ppi_expect_run *),
+                         void (*whole)(void *, const ppi_expect_run *),
                          void *user) {
   *run = (ppi_expect_run){.base = {.size = sizeof(pprof_sink),
                                    .begin = run_begin,
@@ -154,16 +141,12 @@ bool ppi_expect_is(const ppi_expect_run *run, const ppi_expect_event *event,
 
 // ---- units ----
 
-static bool add_member(ppi_expect_units *units, uint64_t unit,
+static void add_member(ppi_expect_units *units, uint64_t unit,
                        const ppi_expect_run *run, size_t event,
                        bool is_holder) {
-  ppi_expect_member *grown =
-      ppi_grow(units->members, &units->capacity, units->num + 1, sizeof *grown);
-  if (!grown) return false;
-  units->members = grown;
-  grown[units->num++] =
+  PPI_MUST_ROOM(units->members, units->capacity, units->num + 1);
+  units->members[units->num++] =
       (ppi_expect_member){unit, run->events[event].start_ns, event, is_holder};
-  return true;
 }
 
 static int by_unit(const void *a, const void *b) {
@@ -173,23 +156,14 @@ static int by_unit(const void *a, const void *b) {
   return x->event < y->event ? -1 : x->event > y->event;
 }
 
-static bool add_requests(const ppi_expect_run *run, ppi_expect_units *out) {
+static void add_requests(const ppi_expect_run *run, ppi_expect_units *out) {
   for (size_t i = 0; i < run->num_events; i++) {
     const ppi_expect_event *event = &run->events[i];
     if (!ppi_expect_is_call(run, event)) continue;
     for (uint32_t k = 0; k < event->num_flows; k++)
-      if (!add_member(out, run->flows[event->first_flow + k], run, i, false))
-        return false;
+      add_member(out, run->flows[event->first_flow + k], run, i, false);
   }
-  return true;
 }
-
-// Ranges with members: steps have members of any lane, the calls of a name have
-// members of their own lane.
-typedef struct holders {
-  ppi_expect_member *items;  // `unit` is the lane, 0 of steps
-  size_t num;
-} holders;
 
 static bool holds(const ppi_expect_run *run, const char *kind,
                   const ppi_expect_event *event) {
@@ -199,66 +173,64 @@ static bool holds(const ppi_expect_run *run, const char *kind,
   return event->kind == PPROF_KIND_RANGE && ppi_expect_is(run, event, kind);
 }
 
-// The last range of `lane` that began at `start` or before; SIZE_MAX: none.
-static size_t holder_at(const holders *all, uint64_t lane, uint64_t start) {
+// The last range of `lane` that began at `start` or before; SIZE_MAX: none. A
+// holder's unit is its lane, 0 of steps, which have members of any lane.
+static size_t holder_at(const ppi_expect_units *all, uint64_t lane,
+                        uint64_t start) {
   size_t low = 0, high = all->num;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    const ppi_expect_member *item = &all->items[middle];
+    const ppi_expect_member *item = &all->members[middle];
     if (item->unit < lane || (item->unit == lane && item->start_ns <= start))
       low = middle + 1;
     else
       high = middle;
   }
-  return low && all->items[low - 1].unit == lane ? low - 1 : SIZE_MAX;
+  return low && all->members[low - 1].unit == lane ? low - 1 : SIZE_MAX;
 }
 
-static bool add_buffered(const ppi_expect_run *run, const holders *all,
+static void add_buffered(const ppi_expect_run *run, const ppi_expect_units *all,
                          bool by_lane, ppi_expect_units *out) {
   for (size_t i = 0; i < run->num_events; i++) {
     const ppi_expect_event *event = &run->events[i];
     size_t at = holder_at(all, by_lane ? event->lane : 0, event->start_ns);
     if (at == SIZE_MAX) continue;
-    const ppi_expect_event *holder = &run->events[all->items[at].event];
+    const ppi_expect_event *holder = &run->events[all->members[at].event];
     bool is_holder = holder == event;
     if (!is_holder &&
         (event->start_ns >= holder->end_ns || !ppi_expect_is_call(run, event)))
       continue;
-    if (!add_member(out, at, run, i, is_holder)) return false;
+    add_member(out, at, run, i, is_holder);
   }
-  return true;
 }
 
-static bool add_all_buffered(const ppi_expect_run *run, const char *kind,
+static void add_all_buffered(const ppi_expect_run *run, const char *kind,
                              ppi_expect_units *out) {
-  bool by_lane = strcmp(kind, "step") != 0, ok = true;
+  bool by_lane = strcmp(kind, "step") != 0;
   ppi_expect_units found = {0};
-  for (size_t i = 0; ok && i < run->num_events; i++)
+  for (size_t i = 0; i < run->num_events; i++)
     if (holds(run, kind, &run->events[i]))
-      ok = add_member(&found, by_lane ? run->events[i].lane : 0, run, i, true);
+      add_member(&found, by_lane ? run->events[i].lane : 0, run, i, true);
   if (found.num)
     qsort(found.members, found.num, sizeof *found.members, by_unit);
-  const holders all = {found.members, found.num};
-  ok = ok && add_buffered(run, &all, by_lane, out);
+  add_buffered(run, &found, by_lane, out);
   ppi_expect_units_clear(&found);
-  return ok;
 }
 
-bool ppi_expect_units_of(const ppi_expect_run *run, const char *kind,
-                         ppi_expect_units *out) {
-  bool ok = true;
-  *out = (ppi_expect_units){0};
+ppi_expect_units ppi_expect_units_of(const ppi_expect_run *run,
+                                     const char *kind) {
+  ppi_expect_units out = {0};
   if (strcmp(kind, "request") == 0) {
-    ok = !run->has_requests || add_requests(run, out);
+    if (run->has_requests) add_requests(run, &out);
   } else if (strcmp(kind, "run") == 0) {
-    for (size_t i = 0; ok && i < run->num_events; i++)
+    for (size_t i = 0; i < run->num_events; i++)
       if (ppi_expect_is_call(run, &run->events[i]))
-        ok = add_member(out, 0, run, i, false);
+        add_member(&out, 0, run, i, false);
   } else {
-    ok = add_all_buffered(run, kind, out);
+    add_all_buffered(run, kind, &out);
   }
-  if (out->num) qsort(out->members, out->num, sizeof *out->members, by_unit);
-  return ok;
+  if (out.num) qsort(out.members, out.num, sizeof *out.members, by_unit);
+  return out;
 }
 
 void ppi_expect_units_clear(ppi_expect_units *units) {

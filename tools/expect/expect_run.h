@@ -31,14 +31,14 @@ typedef struct ppi_expect_run {
   size_t num_sites, sites_capacity;
   uint64_t num_lost;
   bool has_requests;  // flows are requests
-  // Called when a run is whole; false ends the reading: out of memory.
-  bool (*whole)(void *user, const struct ppi_expect_run *run);
+  // Called when a run is whole.
+  void (*whole)(void *user, const struct ppi_expect_run *run);
   void *user;
 } ppi_expect_run;
 
 // The sink is `base`; its `destroy` is NULL, ppi_expect_run_clear frees.
 void ppi_expect_run_init(ppi_expect_run *run,
-                         bool (*whole)(void *, const ppi_expect_run *),
+                         void (*whole)(void *, const ppi_expect_run *),
                          void *user);
 void ppi_expect_run_clear(ppi_expect_run *run);
 
@@ -67,9 +67,9 @@ typedef struct ppi_expect_units {
   size_t num, capacity;
 } ppi_expect_units;
 // ppi_expect_units_of finds the calls in each unit of a kind: "request",
-// "step", "run" or a name. False when out of memory.
-bool ppi_expect_units_of(const ppi_expect_run *run, const char *kind,
-                         ppi_expect_units *out);
+// "step", "run" or a name. ppi_expect_units_clear frees.
+ppi_expect_units ppi_expect_units_of(const ppi_expect_run *run,
+                                     const char *kind);
 void ppi_expect_units_clear(ppi_expect_units *units);
 // ppi_expect_unit_end is the index after the last member of the unit of
 // `begin`.

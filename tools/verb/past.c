@@ -12,15 +12,12 @@
 #include "input/segments.h"
 #include "input/spooled.h"
 
-static int no_memory(void) {
-  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
-}
-
 static int read_log(const char *path, struct ppi_tool_runs *met,
                     ppi_samples *samples) {
   struct ppi_tool_watch watch;
   int code = ppi_tool_read_once(path, path, &samples->base, &watch, met);
-  return watch.sink_failed ? no_memory() : code;
+  if (watch.sink_failed) ppi_tool_must(NULL);
+  return code;
 }
 
 static int worse(int code, int other) {
@@ -34,8 +31,8 @@ int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
   size_t num = logs->num - first;
   if (code != PPI_EXIT_DONE || num == 0) return code;
   struct ppi_tool_options folder = {
-      .inputs = ppi_alloc(num * sizeof *folder.inputs), .num_inputs = (int)num};
-  if (!folder.inputs) return no_memory();
+      .inputs = ppi_tool_must(ppi_alloc(num * sizeof *folder.inputs)),
+      .num_inputs = (int)num};
   memcpy(folder.inputs, logs->items + first, num * sizeof *folder.inputs);
   code = ppi_tool_inputs_spool(&folder);
   if (code != PPI_EXIT_INPUT)
@@ -46,17 +43,15 @@ int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
   return code;
 }
 
-// NULL: out of memory.
 static ppi_past_point *add_point(ppi_past *past, const char *path,
                                  size_t num_warm) {
   const char *slash = strrchr(path, '/');
   const char *name = slash && slash[1] ? slash + 1 : path;
-  if (!PPI_ROOM(past->points, past->capacity, past->num + 1)) return NULL;
+  PPI_MUST_ROOM(past->points, past->capacity, past->num + 1);
   ppi_past_point *point = &past->points[past->num++];
-  point->name = ppi_strdup(name);
+  point->name = ppi_tool_must(ppi_strdup(name));
   ppi_samples_init(&point->samples, num_warm);
   point->samples.wants_energy = past->wants_energy;
-  if (!point->name) return NULL;
   char *ending = strstr(point->name, ".pplog");
   if (ending && ending != point->name) *ending = '\0';
   return point;
@@ -64,7 +59,6 @@ static ppi_past_point *add_point(ppi_past *past, const char *path,
 
 static int read_point(ppi_past *past, const char *path, size_t num_warm) {
   ppi_past_point *point = add_point(past, path, num_warm);
-  if (!point) return no_memory();
   ppi_tool_paths logs = {0};
   int code = ppi_tool_is_folder(path)
                  ? ppi_past_read_folder(path, NULL, &logs, &point->samples)
@@ -102,13 +96,4 @@ int ppi_past_read(ppi_past *past, const char *folder, size_t num_warm,
                          folder);
   if (past->num) qsort(past->points, past->num, sizeof *past->points, by_time);
   return code;
-}
-
-void ppi_past_clear(ppi_past *past) {
-  for (size_t i = 0; i < past->num; i++) {
-    ppi_samples_clear(&past->points[i].samples);
-    ppi_free(past->points[i].name);
-  }
-  ppi_free(past->points);
-  *past = (ppi_past){0};
 }

@@ -22,11 +22,9 @@ typedef struct ppi_past {
 
 // ppi_past_read reads `folder`: each subfolder is a point, and so is each log
 // in it; with `is_one_program` those logs are one point together. Answers
-// PPI_EXIT_DONE, _DAMAGED, or _INPUT, the latter two after a message; clear it
-// either way.
+// PPI_EXIT_DONE, _DAMAGED, or _INPUT, the latter two after a message.
 int ppi_past_read(ppi_past *past, const char *folder, size_t num_warm,
                   bool is_one_program);
-void ppi_past_clear(ppi_past *past);
 
 // ppi_past_read_folder reads all logs of a folder into one sink: the runs that
 // `met` lacks, or all runs if it is NULL. `logs` gets the paths, which `met`

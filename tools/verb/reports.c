@@ -18,8 +18,6 @@
 
 // ---- patterns of `include` that chose nothing ----
 
-struct ppi_tool_unmatched;
-
 struct ppi_tool_unmatched {
   pprof_sink base;
   ppi_config config;  // of the run; no `include`: not checked
@@ -81,26 +79,13 @@ static pprof_status finish(pprof_sink *base, const pprof_totals *totals) {
   return PPROF_STATUS_OK;
 }
 
-// ppi_tool_unmatched_create answers NULL without memory. For each run, the sink
-// prints the patterns that match none of its names, and some of the names.
-static struct ppi_tool_unmatched *ppi_tool_unmatched_create(void) {
-  struct ppi_tool_unmatched *all = calloc(1, sizeof *all);
-  if (all)
-    all->base = (pprof_sink){.size = sizeof(pprof_sink),
-                             .begin = begin,
-                             .define = define,
-                             .finish = finish};
-  return all;
-}
-
-static pprof_sink *ppi_tool_unmatched_sink(
-    struct ppi_tool_unmatched *unmatched) {
-  return &unmatched->base;
-}
-
-static void ppi_tool_unmatched_destroy(struct ppi_tool_unmatched *unmatched) {
-  free(unmatched);
-}
+// For each run, prints the patterns that match none of its names, and some of
+// the names.
+static struct ppi_tool_unmatched unmatched = {
+    .base = {.size = sizeof(pprof_sink),
+             .begin = begin,
+             .define = define,
+             .finish = finish}};
 
 // ---- the rest ----
 
@@ -108,7 +93,6 @@ struct reading {
   const struct ppi_tool_options *options;
   const ppi_report_details *details;
   pprof_sink *beside;  // NULL: none
-  struct ppi_tool_unmatched *unmatched;
   struct ppi_tool_runs runs;
   int *code;
 };
@@ -118,11 +102,10 @@ static int read_both(struct reading *reading, const char *path,
   ppi_tee both;
   ppi_tee_init(&both);
   if (ppi_tee_add(&both, sink) != PPROF_STATUS_OK ||
-      ppi_tee_add(&both, ppi_tool_unmatched_sink(reading->unmatched)) !=
-          PPROF_STATUS_OK ||
+      ppi_tee_add(&both, &unmatched.base) != PPROF_STATUS_OK ||
       (reading->beside &&
        ppi_tee_add(&both, reading->beside) != PPROF_STATUS_OK))
-    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+    ppi_tool_must(NULL);
   int code = ppi_tool_read_once(path, path, &both.base, watch, &reading->runs);
   if (both.first_error != PPROF_STATUS_OK && !watch->sink_failed) {
     watch->sink_failed = true;
@@ -138,10 +121,7 @@ enum { LEAST_PAGES = 4 };
 static pprof_report *new_report(const struct reading *reading, ppi_jobs *jobs) {
   pprof_report *report = NULL;
   ppi_report_details details = *reading->details;
-  if (pprof_report_create(&report) != PPROF_STATUS_OK) {
-    ppi_tool_say("out of memory");
-    return NULL;
-  }
+  if (pprof_report_create(&report) != PPROF_STATUS_OK) ppi_tool_must(NULL);
   details.jobs = jobs;
   details.much_pages = LEAST_PAGES;
   ppi_report_set_details(report, &details);
@@ -157,8 +137,7 @@ static pprof_report *without_jobs(struct reading *reading, const char *path,
   pprof_report_destroy(report);
   report = new_report(reading, NULL);
   reading->runs.num = num_runs;
-  if (report &&
-      ppi_tool_read_again(path, pprof_report_sink(report), &watch,
+  if (ppi_tool_read_again(path, pprof_report_sink(report), &watch,
                           &reading->runs) != PPI_EXIT_INPUT &&
       !watch.sink_failed)
     return report;
@@ -176,16 +155,14 @@ static pprof_report *read_report(struct reading *reading, const char *path,
   size_t num_runs = reading->runs.num;
   pprof_report *report = new_report(reading, ppi_tool_jobs(path));
   *out_repeated = false;
-  int answer = PPI_EXIT_INPUT;
-  if (report)
-    answer = read_both(reading, path, pprof_report_sink(report), &watch);
-  if (report && watch.sink_failed) {
+  int answer = read_both(reading, path, pprof_report_sink(report), &watch);
+  if (watch.sink_failed) {
     ppi_tool_say("%s: cannot be reported: %s", path,
                  pprof_status_string(watch.sink_status));
     answer = PPI_EXIT_INPUT;
   }
   if (answer > *reading->code) *reading->code = answer;
-  *out_repeated = report && watch.num_repeated > 0 && !watch.begun;
+  *out_repeated = watch.num_repeated > 0 && !watch.begun;
   if (answer != PPI_EXIT_INPUT && !*out_repeated)
     return without_jobs(reading, path, num_runs, report);
   pprof_report_destroy(report);
@@ -261,19 +238,11 @@ static pprof_report *add_all(struct reading *reading) {
 pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
                                     const ppi_report_details *details,
                                     pprof_sink *beside, int *code) {
-  struct reading reading = {.options = options,
-                            .beside = beside,
-                            .unmatched = ppi_tool_unmatched_create(),
-                            .code = code};
-  pprof_report *all = NULL;
+  struct reading reading = {.options = options, .beside = beside, .code = code};
   ppi_report_details wanted = *details;
   wanted.joins = options->num_inputs > 1;
   reading.details = &wanted;
-  if (reading.unmatched)
-    all = add_all(&reading);
-  else
-    *code = ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
-  ppi_tool_unmatched_destroy(reading.unmatched);
+  pprof_report *all = add_all(&reading);
   if (all && options->num_inputs > 1 &&
       ppi_report_join(all) == PPROF_STATUS_NO_MEMORY)
     ppi_tool_say("out of memory: requests are those of each process");

@@ -42,15 +42,14 @@ int ppi_trial_asked(void) {
 }
 
 // Escapes characters of the folder's name that PPROF_OUTPUT would expand.
-bool ppi_trial_set_output(const ppi_trial *trial, const char *prefix) {
+void ppi_trial_set_output(const ppi_trial *trial, const char *prefix) {
   ppi_page path = {0};
   for (const char *at = trial->folder; *at; at++)
     ppi_page_bytes(&path, *at == '%' ? "%%" : at, *at == '%' ? 2 : 1);
   ppi_page_format(&path, "/%s%%h.%%p.%%t.pplog", prefix);
-  bool done =
-      !path.failed && path.bytes && setenv("PPROF_OUTPUT", path.bytes, 1) == 0;
+  if (path.failed || setenv("PPROF_OUTPUT", path.bytes, 1) != 0)
+    ppi_tool_must(NULL);
   ppi_page_clear(&path);
-  return done;
 }
 
 // Records commands that mark with NVTX alone, too, if the library is found.
@@ -68,9 +67,8 @@ static bool inject(const struct ppi_tool_options *options) {
   if ((set && set[0]) || !is_wanted) return true;
   if (!ppi_tool_find_injection(options->run.library, true, library))
     return !options->run.library;
-  if (ppi_tool_set_injection(library)) return true;
-  ppi_tool_say("out of memory");
-  return false;
+  if (!ppi_tool_set_injection(library)) ppi_tool_must(NULL);
+  return true;
 }
 
 static bool is_empty(const char *path) {
@@ -97,20 +95,19 @@ static int make_folder(ppi_trial *trial) {
     made = mkdtemp(path) != NULL;
   }
   if (made && realpath(path, trial->folder)) return PPI_EXIT_DONE;
-  ppi_tool_say("%s: is no folder to write logs to: %s", path, strerror(errno));
-  return PPI_EXIT_USAGE;
+  return ppi_tool_fail(PPI_EXIT_USAGE, "%s: is no folder to write logs to: %s",
+                       path, strerror(errno));
 }
 
 int ppi_trial_begin(ppi_trial *trial, const struct ppi_tool_options *options) {
   const char *output = secure_getenv("PPROF_OUTPUT");
   trial->options = options;
-  if (output && output[0]) {
-    ppi_tool_say(
+  if (output && output[0])
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
         "PPROF_OUTPUT is set already, to %s; unset it; --logs names"
         " the folder of the logs",
         output);
-    return PPI_EXIT_USAGE;
-  }
   if (!inject(options)) return PPI_EXIT_USAGE;
   int code = make_folder(trial);
   if (code == PPI_EXIT_DONE) take_endings(trial->before);

@@ -23,8 +23,7 @@ typedef struct ppi_trial {
 int ppi_trial_begin(ppi_trial *trial, const struct ppi_tool_options *options);
 // ppi_trial_end removes the folder, unless the user named it.
 void ppi_trial_end(const ppi_trial *trial);
-// ppi_trial_set_output names the logs of the next command. False: out of
-// memory.
-bool ppi_trial_set_output(const ppi_trial *trial, const char *prefix);
+// ppi_trial_set_output names the logs of the next command.
+void ppi_trial_set_output(const ppi_trial *trial, const char *prefix);
 // The signal that asked us to end between two commands; 0: none.
 int ppi_trial_asked(void);

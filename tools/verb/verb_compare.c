@@ -84,10 +84,6 @@ struct compare {
   ppi_page notes;
 };
 
-static int out_of_memory(void) {
-  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
-}
-
 // The name of input `i` in notes and messages.
 static const char *short_name(const struct compare *compare, size_t i) {
   if (compare->num_inputs == 2) return i == 0 ? "A" : "B";
@@ -145,7 +141,7 @@ static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
   }
   int code = ppi_tool_read_once(path, path, &input->base, &watch, met);
   *out_repeated = watch.num_repeated > 0 && !watch.begun;
-  if (watch.sink_failed) return out_of_memory();
+  if (watch.sink_failed) ppi_tool_must(NULL);
   if (*out_repeated) return code;
   note_input(compare, i, watch.num_lost);
   return code;
@@ -253,45 +249,30 @@ static int by_weight(const void *a, const void *b) {
   return order ? order : (int)x->on_device - (int)y->on_device;
 }
 
-static bool find_stages(struct compare *compare) {
+static void find_stages(struct compare *compare) {
   for (size_t i = 0; i < compare->num_inputs; i++) {
     for (size_t k = 0; k < compare->inputs[i].num_stages; k++) {
       const ppi_compare_stage *stage = &compare->inputs[i].stages[k];
       if (!ppi_wanted_has(&compare->wanted, stage) ||
           !is_new(compare, i, stage))
         continue;
-      if (!PPI_ROOM(compare->stages, compare->stages_capacity,
-                    compare->num_stages + 1))
-        return false;
+      PPI_MUST_ROOM(compare->stages, compare->stages_capacity,
+                    compare->num_stages + 1);
       compare->stages[compare->num_stages++] = stage;
     }
   }
   if (compare->num_stages)
     qsort(compare->stages, compare->num_stages, sizeof *compare->stages,
           by_weight);
-  return true;
 }
 
 // Adds the spread of a figure between runs of one program, from the whole past.
-static bool add_history(const struct compare *compare,
+static void add_history(const struct compare *compare,
                         ppi_comparison *comparison) {
-  const ppi_compare_stage *like = comparison->stages[0];
-  bool ok = true;
-  for (size_t i = 0; ok && like && i < compare->past.num; i++) {
-    const ppi_compare_stage *stage =
-        ppi_samples_find(&compare->past.points[i].samples, like);
-    ok = !stage ||
-         ppi_run_spread_add(&comparison->history, stage, comparison->metric);
-  }
-  return ok;
-}
-
-static bool add(struct compare *compare, const ppi_comparison *comparison) {
-  if (!PPI_ROOM(compare->comparisons, compare->comparisons_capacity,
-                compare->num_comparisons + 1))
-    return false;
-  compare->comparisons[compare->num_comparisons++] = *comparison;
-  return true;
+  const ppi_compare_stage *like = comparison->stages[0], *stage;
+  for (size_t i = 0; like && i < compare->past.num; i++)
+    if ((stage = ppi_samples_find(&compare->past.points[i].samples, like)))
+      ppi_run_spread_add(&comparison->history, stage, comparison->metric);
 }
 
 // An input's place among the others.
@@ -308,36 +289,38 @@ static int by_value(const void *a, const void *b) {
   return x->input < y->input ? -1 : x->input > y->input;
 }
 
-static bool rank(const struct compare *compare, const ppi_compare_stage *like,
+static void rank(const struct compare *compare, const ppi_compare_stage *like,
                  ppi_metric metric, struct candidate *out) {
   for (size_t i = 0; i < compare->num_inputs; i++) {
-    ppi_estimate estimate;
     out[i] =
         (struct candidate){i, ppi_samples_find(&compare->inputs[i], like), -1};
     if (!out[i].stage || compare->num_inputs == 2) continue;
     const ppi_runs runs = ppi_compare_stage_runs(out[i].stage);
-    if (!ppi_estimate_of(&runs, metric, &estimate)) return false;
+    const ppi_estimate estimate = ppi_estimate_of(&runs, metric);
     if (estimate.n) out[i].value = estimate.value;
   }
   if (compare->num_inputs > 2)
     qsort(out, compare->num_inputs, sizeof *out, by_value);
-  return true;
 }
 
 // The base is the first of two inputs, and the best of more inputs.
-static bool add_figure(struct compare *compare, const ppi_compare_stage *like,
+static void add_figure(struct compare *compare, const ppi_compare_stage *like,
                        ppi_metric metric, double margin) {
-  struct candidate *order = ppi_alloc(compare->num_inputs * sizeof *order);
-  bool ok = order && rank(compare, like, metric, order);
-  for (size_t i = 1; ok && i < compare->num_inputs; i++) {
-    ppi_comparison comparison = {.inputs = {order[0].input, order[i].input},
-                                 .stages = {order[0].stage, order[i].stage},
-                                 .metric = metric,
-                                 .margin = margin};
-    ok = add_history(compare, &comparison) && add(compare, &comparison);
+  struct candidate *order =
+      ppi_tool_must(ppi_alloc(compare->num_inputs * sizeof *order));
+  rank(compare, like, metric, order);
+  for (size_t i = 1; i < compare->num_inputs; i++) {
+    PPI_MUST_ROOM(compare->comparisons, compare->comparisons_capacity,
+                  compare->num_comparisons + 1);
+    ppi_comparison *comparison =
+        &compare->comparisons[compare->num_comparisons++];
+    *comparison = (ppi_comparison){.inputs = {order[0].input, order[i].input},
+                                   .stages = {order[0].stage, order[i].stage},
+                                   .metric = metric,
+                                   .margin = margin};
+    add_history(compare, comparison);
   }
   ppi_free(order);
-  return ok;
 }
 
 static int refuse_threshold(const struct compare *compare,
@@ -357,15 +340,13 @@ static int refuse_threshold(const struct compare *compare,
 }
 
 static int build_page(struct compare *compare) {
-  if (!find_stages(compare)) return out_of_memory();
+  find_stages(compare);
   for (size_t i = 0; i < compare->num_stages; i++) {
     for (unsigned m = 0; m < PPI_NUM_METRICS; m++) {
       ppi_metric metric = (ppi_metric)m;
       double margin =
           ppi_wanted_margin(&compare->wanted, compare->stages[i], metric);
-      if (margin >= 0 &&
-          !add_figure(compare, compare->stages[i], metric, margin))
-        return out_of_memory();
+      if (margin >= 0) add_figure(compare, compare->stages[i], metric, margin);
     }
   }
   if (compare->num_comparisons == 0 && ppi_wanted_energy(&compare->wanted))
@@ -465,8 +446,7 @@ static int compare_all(struct compare *compare) {
   if (answer == PPI_EXIT_DONE || answer == PPI_EXIT_DAMAGED)
     answer = build_page(compare);
   if (answer != PPI_EXIT_DONE) return answer;
-  if (!ppi_judge(compare->comparisons, compare->num_comparisons))
-    return out_of_memory();
+  ppi_judge(compare->comparisons, compare->num_comparisons);
   note_limits(compare);
   doubt_clocks(compare);
   answer = conclude(compare);
@@ -505,25 +485,14 @@ static void keep_arrays_apart(void) {
 }
 
 int ppi_tool_compare(const struct ppi_tool_options *options) {
+  // The process ends with the verb: what it has read stays where it is.
+  static struct compare compare;
   keep_arrays_apart();
-  struct compare *compare = ppi_alloc(sizeof *compare);
-  if (!compare) return out_of_memory();
-  compare->options = options;
-  int code = check(compare);
-  if (code == PPI_EXIT_DONE) {
-    compare->num_inputs = (size_t)options->num_inputs;
-    compare->inputs = ppi_alloc(compare->num_inputs * sizeof *compare->inputs);
-    code = compare->inputs ? compare_all(compare) : out_of_memory();
-  }
-  for (size_t i = 0; compare->inputs && i < compare->num_inputs; i++)
-    ppi_samples_clear(&compare->inputs[i]);
-  ppi_past_clear(&compare->past);
-  ppi_tool_paths_clear(&compare->logs);
-  ppi_tool_runs_clear(&compare->met);
-  ppi_page_clear(&compare->notes);
-  ppi_free(compare->inputs);
-  ppi_free(compare->stages);
-  ppi_free(compare->comparisons);
-  ppi_free(compare);
-  return code;
+  compare.options = options;
+  int code = check(&compare);
+  if (code != PPI_EXIT_DONE) return code;
+  compare.num_inputs = (size_t)options->num_inputs;
+  compare.inputs =
+      ppi_tool_must(ppi_alloc(compare.num_inputs * sizeof *compare.inputs));
+  return compare_all(&compare);
 }

@@ -162,19 +162,12 @@ int ppi_tool_export(const struct ppi_tool_options *options) {
   if (!format->nsys_parts && strcmp(options->to.schema, "own") != 0)
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s has one schema: its own",
                          format->name);
-  const char *input = ppi_tool_name_of(options->inputs[0]);
-  struct ppi_tool_options chosen = *options;
-  char *beside = NULL;
-  if (!options->output) {
-    if (options->num_inputs > 1 || strcmp(input, "-") == 0)
-      return ppi_tool_fail(
-          PPI_EXIT_USAGE, "'export' of %s needs a name: --output FILE",
-          options->num_inputs > 1 ? "several logs" : "standard input");
-    chosen.output = beside = ppi_tool_output_beside(input, format->ending);
-    if (!beside) return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
-  }
-  int code = export_to(&chosen, format);
+  struct ppi_tool_options chosen;
+  char *made;
+  int code = ppi_tool_output_name(options, format->ending, &chosen, &made);
+  if (code != PPI_EXIT_DONE) return code;
+  code = export_to(&chosen, format);
   ppi_tool_output_share(&chosen);
-  free(beside);
+  free(made);
   return code;
 }

@@ -24,21 +24,7 @@ struct history {
   size_t num_stages, capacity;
 };
 
-static int out_of_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_INPUT;
-}
-
-static bool add_run(ppi_history_stage *own, double figure, size_t point) {
-  ppi_past_run *grown =
-      ppi_grow(own->runs, &own->capacity, own->num_runs + 1, sizeof *grown);
-  if (!grown) return false;
-  own->runs = grown;
-  grown[own->num_runs++] = (ppi_past_run){figure, point};
-  return true;
-}
-
-static bool add_runs(const struct history *history, ppi_history_stage *own) {
+static void add_runs(const struct history *history, ppi_history_stage *own) {
   for (size_t i = 0; i < history->past.num; i++) {
     const ppi_compare_stage *stage =
         ppi_samples_find(&history->past.points[i].samples, own->stage);
@@ -46,14 +32,12 @@ static bool add_runs(const struct history *history, ppi_history_stage *own) {
     for (size_t k = 0; stage && k < stage->num_runs; begin = stage->ends[k++]) {
       const size_t end = stage->ends[k] - begin;
       const ppi_runs run = {stage->values + begin, &end, 1};
-      ppi_estimate estimate;
-      if (!ppi_estimate_of(&run, history->wanted.metric, &estimate))
-        return false;
-      if (estimate.value > 0 && !add_run(own, log(estimate.value), i))
-        return false;
+      double value = ppi_estimate_of(&run, history->wanted.metric).value;
+      if (!(value > 0)) continue;
+      PPI_MUST_ROOM(own->runs, own->capacity, own->num_runs + 1);
+      own->runs[own->num_runs++] = (ppi_past_run){log(value), i};
     }
   }
-  return true;
 }
 
 static bool is_known(const struct history *history, size_t point,
@@ -63,13 +47,11 @@ static bool is_known(const struct history *history, size_t point,
   return false;
 }
 
-static bool add_stage(struct history *history, const ppi_compare_stage *stage) {
-  ppi_history_stage *grown = ppi_grow(history->stages, &history->capacity,
-                                      history->num_stages + 1, sizeof *grown);
-  if (!grown) return false;
-  history->stages = grown;
-  grown[history->num_stages++] = (ppi_history_stage){.stage = stage};
-  return add_runs(history, &grown[history->num_stages - 1]);
+static void add_stage(struct history *history, const ppi_compare_stage *stage) {
+  PPI_MUST_ROOM(history->stages, history->capacity, history->num_stages + 1);
+  ppi_history_stage *own = &history->stages[history->num_stages++];
+  *own = (ppi_history_stage){.stage = stage};
+  add_runs(history, own);
 }
 
 static int by_weight(const void *a, const void *b) {
@@ -80,19 +62,17 @@ static int by_weight(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-static bool find_stages(struct history *history) {
+static void find_stages(struct history *history) {
   for (size_t i = 0; i < history->past.num; i++) {
     const ppi_samples *samples = &history->past.points[i].samples;
     for (size_t k = 0; k < samples->num_stages; k++)
       if (ppi_wanted_has(&history->wanted, &samples->stages[k]) &&
-          !is_known(history, i, &samples->stages[k]) &&
-          !add_stage(history, &samples->stages[k]))
-        return false;
+          !is_known(history, i, &samples->stages[k]))
+        add_stage(history, &samples->stages[k]);
   }
   if (history->num_stages)
     qsort(history->stages, history->num_stages, sizeof *history->stages,
           by_weight);
-  return true;
 }
 
 // A change may move by a point or two as runs are added.
@@ -105,7 +85,7 @@ static bool was_found(const ppi_change *change, const ppi_change *before,
   return false;
 }
 
-static bool find_changes(const struct history *history,
+static void find_changes(const struct history *history,
                          ppi_history_stage *own) {
   ppi_change before[PPI_MOST_CHANGES];
   size_t without = own->num_runs, last = history->past.num - 1;
@@ -114,10 +94,8 @@ static bool find_changes(const struct history *history,
                                       history->num_stages, own->changes);
   size_t num =
       ppi_changes_find(own->runs, without, history->num_stages, before);
-  if (own->num_changes == SIZE_MAX || num == SIZE_MAX) return false;
   for (size_t i = 0; i < own->num_changes; i++)
     own->is_new[i] = !was_found(&own->changes[i], before, num);
-  return true;
 }
 
 static int conclude(const struct history *history) {
@@ -153,22 +131,21 @@ static int look(struct history *history) {
   int code = ppi_past_read(&history->past, history->options->inputs[0],
                            history->wanted.num_warm, false);
   if (code == PPI_EXIT_INPUT) return code;
-  history->points = ppi_alloc(history->past.num * sizeof *history->points);
-  if (!history->points || !find_stages(history)) return out_of_memory();
+  history->points =
+      ppi_tool_must(ppi_alloc(history->past.num * sizeof *history->points));
+  find_stages(history);
   for (size_t i = 0; i < history->past.num; i++)
     history->points[i] = history->past.points[i].name;
   for (size_t i = 0; i < history->num_stages; i++)
-    if (!find_changes(history, &history->stages[i])) return out_of_memory();
+    find_changes(history, &history->stages[i]);
   return show(history, code);
 }
 
 static int check(struct history *history) {
   const struct ppi_tool_options *options = history->options;
   struct ppi_tool_options plain = *options;
-  if (options->num_inputs != 1) {
-    ppi_tool_say("'history' needs one folder of logs");
-    return PPI_EXIT_USAGE;
-  }
+  if (options->num_inputs != 1)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'history' needs one folder of logs");
   // --fail-on of `history` is no list of verdicts.
   plain.compare.fail_on = "none";
   int code = ppi_wanted_parse(&plain, &history->wanted);
@@ -180,16 +157,8 @@ static int check(struct history *history) {
 }
 
 int ppi_tool_history(const struct ppi_tool_options *options) {
-  struct history *history = ppi_alloc(sizeof *history);
-  if (!history) return out_of_memory();
-  history->options = options;
-  int code = check(history);
-  if (code == PPI_EXIT_DONE) code = look(history);
-  for (size_t i = 0; i < history->num_stages; i++)
-    ppi_free(history->stages[i].runs);
-  ppi_past_clear(&history->past);
-  ppi_free(history->points);
-  ppi_free(history->stages);
-  ppi_free(history);
-  return code;
+  static struct history history;  // until the process ends
+  history.options = options;
+  int code = check(&history);
+  return code == PPI_EXIT_DONE ? look(&history) : code;
 }

@@ -122,20 +122,14 @@ static int check(const struct ppi_tool_options *options, const char *path) {
 }
 
 int ppi_tool_html(const struct ppi_tool_options *options) {
-  const char *input = ppi_tool_name_of(options->inputs[0]);
-  bool is_nameless = options->num_inputs > 1 || strcmp(input, "-") == 0;
-  if (is_nameless && !options->output)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE, "'html' of %s needs a name: --output FILE",
-        options->num_inputs > 1 ? "several logs" : "standard input");
-  char *made = options->output ? NULL : ppi_tool_output_beside(input, ".html");
-  const char *path = options->output ? options->output : made;
-  int code = path ? check(options, path) : PPI_EXIT_INPUT;
-  if (!path) ppi_tool_say("out of memory");
-  if (code == PPI_EXIT_DONE && options->open && strcmp(path, "-") == 0) {
-    ppi_tool_say("'--open' needs a file: --output FILE");
-    code = PPI_EXIT_USAGE;
-  }
+  struct ppi_tool_options named;
+  char *made;
+  int code = ppi_tool_output_name(options, ".html", &named, &made);
+  const char *path = named.output;
+  if (code == PPI_EXIT_DONE) code = check(options, path);
+  if (code == PPI_EXIT_DONE && options->open && strcmp(path, "-") == 0)
+    code =
+        ppi_tool_fail(PPI_EXIT_USAGE, "'--open' needs a file: --output FILE");
   if (code == PPI_EXIT_DONE) {
     code = ppi_tool_html_of(options, path);
     if (options->open && code != PPI_EXIT_USAGE && code != PPI_EXIT_INPUT)

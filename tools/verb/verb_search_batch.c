@@ -29,7 +29,7 @@ struct search {
   int interrupted;  // by this signal
 };
 
-// `text` with each {batch} replaced; NULL: out of memory.
+// `text` with each {batch} replaced.
 static char *fill_in(const char *text, size_t batch) {
   ppi_page page = {0};
   for (const char *at; (at = strstr(text, PLACE)) != NULL;
@@ -38,32 +38,7 @@ static char *fill_in(const char *text, size_t batch) {
     ppi_page_format(&page, "%zu", batch);
   }
   ppi_page_text(&page, text);
-  char *filled = page.failed ? NULL : ppi_strdup(page.bytes ? page.bytes : "");
-  ppi_page_clear(&page);
-  return filled;
-}
-
-static void free_arguments(char **argv) {
-  for (size_t i = 0; argv && argv[i]; i++) ppi_free(argv[i]);
-  ppi_free(argv);
-}
-
-static char **arguments_for(const struct ppi_tool_options *options,
-                            size_t batch) {
-  size_t num = (size_t)options->num_inputs;
-  char **argv = ppi_alloc((num + 1) * sizeof *argv);
-  for (size_t i = 0; argv && i < num; i++) {
-    argv[i] = fill_in(options->inputs[i], batch);
-    if (argv[i]) continue;
-    free_arguments(argv);
-    return NULL;
-  }
-  return argv;
-}
-
-static int out_of_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_USAGE;
+  return page.failed ? ppi_tool_must(NULL) : page.bytes;
 }
 
 static uint64_t limit_of(const struct search *search, size_t batch) {
@@ -80,20 +55,17 @@ static int stop_search(struct search *search, int number) {
 static int try_batch(struct search *search, size_t batch) {
   const struct ppi_tool_options *options = search->options;
   char prefix[40];
-  ppi_batch_try *tries = ppi_grow(search->tries, &search->capacity,
-                                  search->num_tries + 1, sizeof *tries);
-  if (!tries) return out_of_memory();
-  search->tries = tries;
-  ppi_batch_try *now = &tries[search->num_tries];
+  size_t num = (size_t)options->num_inputs;
+  char **argv = ppi_tool_must(ppi_alloc((num + 1) * sizeof *argv));
+  PPI_MUST_ROOM(search->tries, search->capacity, search->num_tries + 1);
+  ppi_batch_try *now = &search->tries[search->num_tries];
   *now = (ppi_batch_try){.batch = batch};
   snprintf(prefix, sizeof prefix, "batch-%zu.", batch);
-  char **argv = arguments_for(options, batch);
-  if (!argv || !ppi_trial_set_output(&search->trial, prefix)) {
-    free_arguments(argv);
-    return out_of_memory();
-  }
+  for (size_t i = 0; i < num; i++) argv[i] = fill_in(options->inputs[i], batch);
+  ppi_trial_set_output(&search->trial, prefix);
   ppi_batch_run(argv, options->keeps_sigpipe, limit_of(search, batch), now);
-  free_arguments(argv);
+  for (size_t i = 0; i < num; i++) ppi_free(argv[i]);
+  ppi_free(argv);
   if (!now->started) return PPI_EXIT_USAGE;
   search->num_tries++;
   // A killed process leaves a spool with the end of its log.
@@ -148,20 +120,18 @@ static bool read_limits(struct search *search) {
 static int check(struct search *search) {
   const struct ppi_tool_options *options = search->options;
   ppi_batch_search *batches = &search->batches;
-  if (!names_the_batch(options)) {
-    ppi_tool_say(
+  if (!names_the_batch(options))
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
         "the command does not say where the batch goes: write {batch}"
         " in it, such as --batch={batch}");
-    return PPI_EXIT_USAGE;
-  }
   if (!ppi_wanted_number("from", options->search.from, 1, &batches->from) ||
       !ppi_wanted_number("to", options->search.to, 1, &batches->to) ||
       !read_limits(search))
     return PPI_EXIT_USAGE;
-  if (batches->to < batches->from) {
-    ppi_tool_say("--from %zu is above --to %zu", batches->from, batches->to);
-    return PPI_EXIT_USAGE;
-  }
+  if (batches->to < batches->from)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "--from %zu is above --to %zu",
+                         batches->from, batches->to);
   int code = ppi_tool_output_check(options, options->output);
   return code == PPI_EXIT_DONE && options->search.plot
              ? ppi_tool_output_check(options, options->search.plot)
@@ -202,13 +172,9 @@ static int run_search(struct search *search) {
 }
 
 int ppi_tool_search_batch(const struct ppi_tool_options *options) {
-  struct search *search = ppi_alloc(sizeof *search);
-  if (!search) return out_of_memory();
-  search->options = options;
-  search->batches.sequential = options->search.sequential;
-  int code = check(search);
-  if (code == PPI_EXIT_DONE) code = run_search(search);
-  ppi_free(search->tries);
-  ppi_free(search);
-  return code;
+  static struct search search;  // until the process ends
+  search.options = options;
+  search.batches.sequential = options->search.sequential;
+  int code = check(&search);
+  return code == PPI_EXIT_DONE ? run_search(&search) : code;
 }

@@ -17,10 +17,6 @@
 #include "log/read/log_section.h"
 #include "verb/verbs.h"
 
-static int no_memory(void) {
-  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
-}
-
 static pprof_status open_writer(const char *path, bool to_stdout,
                                 pprof_sink **out, pprof_error *error) {
   return to_stdout
@@ -38,15 +34,14 @@ struct axis {
   struct ppi_tool_runs met;  // to take each run once
 };
 
-static bool add_run(struct axis *axis, const ppi_log_section *section) {
+static void add_run(struct axis *axis, const ppi_log_section *section) {
   const char *before;
   if (ppi_tool_run_meet(&axis->met, section->uuid, section->segment, "",
                         &before))
-    return true;
-  if (!PPI_ROOM(axis->runs, axis->capacity, axis->num_runs + 1)) return false;
+    return;
+  PPI_MUST_ROOM(axis->runs, axis->capacity, axis->num_runs + 1);
   axis->runs[axis->num_runs++] =
       (struct axis_run){section->base_ns, section->len == 0};
-  return true;
 }
 
 // Segments of a run that follow each other are read as one run.
@@ -56,13 +51,12 @@ static int list_sections(const char *path, bool first_only, struct axis *axis) {
   pprof_error error = {""};
   if (ppi_log_sections(path, &sections, &num, &error) != PPROF_STATUS_OK)
     return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
-  bool room = true;
-  for (size_t i = 0; i < num && room; i++)
+  for (size_t i = 0; i < num; i++)
     if (i == 0 || (!first_only &&
                    !ppi_log_section_goes_on(&sections[i - 1], &sections[i])))
-      room = add_run(axis, &sections[i]);
+      add_run(axis, &sections[i]);
   ppi_free(sections);
-  return room ? PPI_EXIT_DONE : no_memory();
+  return PPI_EXIT_DONE;
 }
 
 static int list_runs(const char *path, struct axis *axis) {
@@ -100,12 +94,12 @@ static void clear_alignment(struct alignment *by) {
   ppi_clocks_destroy(by->clocks);
 }
 
-// Reads all logs into new clocks; skipping events is fast. NULL: no memory.
+// Reads all logs into new clocks; skipping events is fast.
 static ppi_clocks *read_clocks(const struct ppi_tool_log *logs, int num,
                                bool skims) {
   ppi_clocks *clocks = ppi_clocks_create();
   struct ppi_tool_runs met = {.items = NULL};
-  for (int i = 0; i < num && clocks; i++) {
+  for (int i = 0; i < num; i++) {
     struct ppi_tool_watch watch;
     pprof_sink *sink = ppi_clocks_sink(clocks);
     if (skims)
@@ -155,36 +149,31 @@ static char *label_of(const ppi_clocks_host *host) {
   else
     len = asprintf(&label, "clock set by %+.3f ms, +-%.3f ms",
                    ms((double)-host->offset_ns), ms((double)host->error_ns));
-  return len < 0 ? NULL : label;
+  return len < 0 ? ppi_tool_must(NULL) : label;
 }
 
 // Compares the hosts' clocks. Without several hosts on one axis it does
 // nothing.
-static int align(const struct ppi_tool_log *logs, int num,
-                 const struct axis *axis, struct alignment *by) {
+static void align(const struct ppi_tool_log *logs, int num,
+                  const struct axis *axis, struct alignment *by) {
   ppi_clocks *glance = has_one_axis(axis) ? read_clocks(logs, num, true) : NULL;
   bool is_alone = !glance || ppi_clocks_num_hosts(glance) < 2;
   ppi_clocks_destroy(glance);
-  if (is_alone) return PPI_EXIT_DONE;
+  if (is_alone) return;
   by->clocks = read_clocks(logs, num, false);
-  by->labels = ppi_alloc(axis->num_runs * sizeof *by->labels);
-  if (!by->clocks || !by->labels ||
-      ppi_clocks_compare(by->clocks) != PPROF_STATUS_OK)
-    return no_memory();
+  by->labels = ppi_tool_must(ppi_alloc(axis->num_runs * sizeof *by->labels));
+  ppi_clocks_compare(by->clocks);
   // Runs of a damaged log may be listed but unreadable.
   if (ppi_clocks_num_runs(by->clocks) != axis->num_runs) {
     ppi_tool_say("not all runs can be read: hosts' clocks are not compared");
     ppi_clocks_destroy(by->clocks);
     by->clocks = NULL;
-    return PPI_EXIT_DONE;
+    return;
   }
-  for (; by->num_labels < axis->num_runs; by->num_labels++) {
-    char *label = label_of(ppi_clocks_of(by->clocks, by->num_labels));
-    if (!label) return no_memory();
-    by->labels[by->num_labels] = label;
-  }
+  for (; by->num_labels < axis->num_runs; by->num_labels++)
+    by->labels[by->num_labels] =
+        label_of(ppi_clocks_of(by->clocks, by->num_labels));
   say_clocks(by->clocks);
-  return PPI_EXIT_DONE;
 }
 
 // The begin of a run, by the common clock; 0: unknown.
@@ -197,11 +186,10 @@ static uint64_t base_of(const struct axis *axis, const struct alignment *by,
 }
 
 // Puts all runs on one axis if their begins are known, else each at zero.
-static pprof_status plan_runs(const struct axis *axis,
-                              const struct alignment *by, pprof_sink *sink) {
-  if (axis->num_runs < 2) return PPROF_STATUS_OK;
-  uint64_t *shifts = ppi_alloc(axis->num_runs * sizeof(*shifts));
-  if (!shifts) return PPROF_STATUS_NO_MEMORY;
+static void plan_runs(const struct axis *axis, const struct alignment *by,
+                      pprof_sink *sink) {
+  if (axis->num_runs < 2) return;
+  uint64_t *shifts = ppi_tool_must(ppi_alloc(axis->num_runs * sizeof(*shifts)));
   uint64_t first = UINT64_MAX;
   bool known = has_one_axis(axis);
   for (size_t i = 0; i < axis->num_runs; i++)
@@ -216,9 +204,9 @@ static pprof_status plan_runs(const struct axis *axis,
   const ppi_chrome_plan plan = {
       axis->num_runs, shifts, known ? first : 0,
       by->clocks ? (const char *const *)by->labels : NULL};
-  pprof_status status = ppi_chrome_writer_expect(sink, &plan);
+  if (ppi_chrome_writer_expect(sink, &plan) != PPROF_STATUS_OK)
+    ppi_tool_must(NULL);
   ppi_free(shifts);
-  return status;
 }
 
 static int fail_write(const pprof_sink *sink, pprof_status status,
@@ -268,9 +256,8 @@ static int write_trace(const struct ppi_tool_log *logs, int num,
   pprof_error error = {""};
   if (open_writer(path, to_stdout, &sink, &error) != PPROF_STATUS_OK)
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
-  int code = plan_runs(axis, by, sink) == PPROF_STATUS_OK
-                 ? write_runs(logs, num, sink, path)
-                 : no_memory();
+  plan_runs(axis, by, sink);
+  int code = write_runs(logs, num, sink, path);
   sink->destroy(sink);
   return code;
 }
@@ -289,9 +276,8 @@ static int trace_all(const struct ppi_tool_options *options,
     if (listed != PPI_EXIT_DONE) return listed;
   }
   struct alignment by = {.clocks = NULL};
-  int written = align(logs, options->num_inputs, axis, &by);
-  if (written == PPI_EXIT_DONE)
-    written = write_trace(logs, options->num_inputs, axis, &by, path);
+  align(logs, options->num_inputs, axis, &by);
+  int written = write_trace(logs, options->num_inputs, axis, &by, path);
   clear_alignment(&by);
   return written > code ? written : code;
 }
@@ -301,10 +287,9 @@ static int trace_to(const struct ppi_tool_options *options, const char *path) {
   if (code != PPI_EXIT_DONE) return code;
   struct axis axis = {.runs = NULL};
   struct ppi_tool_log *logs =
-      calloc((size_t)options->num_inputs, sizeof(*logs));
-  code = logs ? trace_all(options, logs, &axis, path) : no_memory();
-  for (int i = 0; logs && i < options->num_inputs; i++)
-    ppi_tool_log_close(&logs[i]);
+      ppi_tool_must(calloc((size_t)options->num_inputs, sizeof(*logs)));
+  code = trace_all(options, logs, &axis, path);
+  for (int i = 0; i < options->num_inputs; i++) ppi_tool_log_close(&logs[i]);
   ppi_tool_runs_clear(&axis.met);
   ppi_free(axis.runs);
   free(logs);
@@ -312,16 +297,10 @@ static int trace_to(const struct ppi_tool_options *options, const char *path) {
 }
 
 int ppi_tool_trace(const struct ppi_tool_options *options) {
-  const char *input = ppi_tool_name_of(options->inputs[0]);
-  bool is_nameless = options->num_inputs > 1 || strcmp(input, "-") == 0;
-  if (is_nameless && !options->output)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE, "'trace' of %s needs a name: --output FILE",
-        options->num_inputs > 1 ? "several logs" : "standard input");
-  char *made =
-      options->output ? NULL : ppi_tool_output_beside(input, ".trace.json.gz");
-  const char *path = options->output ? options->output : made;
-  int code = path ? trace_to(options, path) : no_memory();
+  struct ppi_tool_options named;
+  char *made;
+  int code = ppi_tool_output_name(options, ".trace.json.gz", &named, &made);
+  if (code == PPI_EXIT_DONE) code = trace_to(options, named.output);
   ppi_tool_output_share(options);
   free(made);
   return code;

@@ -36,11 +36,6 @@ struct attempt {
   ppi_page notes;
 };
 
-static int out_of_memory(void) {
-  ppi_tool_say("out of memory");
-  return PPI_EXIT_USAGE;
-}
-
 // Reads the logs of a run, and deletes them unless they are to be kept.
 static int read_logs(const struct attempt *attempt, const char *prefix,
                      ppi_samples *samples) {
@@ -76,7 +71,7 @@ static int run_one(const struct attempt *attempt, size_t command, size_t run,
   if (ppi_trial_asked()) return stop(ppi_trial_asked());
   if (command) snprintf(which, sizeof which, "new-%zu", command);
   snprintf(prefix, sizeof prefix, "%s.%zu.", which, run);
-  if (!ppi_trial_set_output(&attempt->trial, prefix)) return out_of_memory();
+  ppi_trial_set_output(&attempt->trial, prefix);
   ppi_batch_run((char *const *)words, attempt->options->keeps_sigpipe, 0,
                 &result);
   if (!result.started) return PPI_EXIT_USAGE;
@@ -115,8 +110,8 @@ static void note_missing(const ppi_compare_stage *stage, ppi_page *notes) {
 
 static int find_stages(struct attempt *attempt) {
   const ppi_samples *base = &attempt->warm[0];
-  attempt->stages = ppi_alloc((base->num_stages + 1) * sizeof *attempt->stages);
-  if (!attempt->stages) return out_of_memory();
+  attempt->stages = ppi_tool_must(
+      ppi_alloc((base->num_stages + 1) * sizeof *attempt->stages));
   for (size_t i = 0; i < base->num_stages; i++) {
     const ppi_compare_stage *stage = &base->stages[i];
     if (!ppi_wanted_has(&attempt->wanted, stage) || stage->num_values == 0)
@@ -126,10 +121,10 @@ static int find_stages(struct attempt *attempt) {
     else
       note_missing(stage, &attempt->notes);
   }
-  if (attempt->num_stages == 0) {
-    ppi_tool_say("no stage is in each command; --stage names those to look at");
-    return PPI_EXIT_INCOMPARABLE;
-  }
+  if (attempt->num_stages == 0)
+    return ppi_tool_fail(
+        PPI_EXIT_INCOMPARABLE,
+        "no stage is in each command; --stage names those to look at");
   qsort(attempt->stages, attempt->num_stages, sizeof *attempt->stages,
         by_weight);
   return PPI_EXIT_DONE;
@@ -174,8 +169,9 @@ static int check_environment(struct attempt *attempt) {
   }
   ppi_page_clear(&differences);
   if (!differ || attempt->options->force) return PPI_EXIT_DONE;
-  ppi_tool_say("these are not comparable; --force compares them anyway");
-  return PPI_EXIT_INCOMPARABLE;
+  return ppi_tool_fail(
+      PPI_EXIT_INCOMPARABLE,
+      "these are not comparable; --force compares them anyway");
 }
 
 static int warm_up(struct attempt *attempt) {
@@ -186,15 +182,13 @@ static int warm_up(struct attempt *attempt) {
   if (code == PPI_EXIT_DONE) code = find_stages(attempt);
   if (code != PPI_EXIT_DONE) return code;
   size_t num = attempt->num_commands * attempt->num_stages;
-  attempt->figures = ppi_alloc(num * sizeof *attempt->figures);
-  attempt->means = ppi_alloc(num * sizeof *attempt->means);
-  attempt->counts = ppi_alloc(num * sizeof *attempt->counts);
-  bool ok = ppi_turns_open(&attempt->turns, attempt->num_commands - 1,
-                           attempt->num_stages, attempt->max_runs,
-                           attempt->wanted.margin);
-  return ok && attempt->figures && attempt->means && attempt->counts
-             ? PPI_EXIT_DONE
-             : out_of_memory();
+  attempt->figures = ppi_tool_must(ppi_alloc(num * sizeof *attempt->figures));
+  attempt->means = ppi_tool_must(ppi_alloc(num * sizeof *attempt->means));
+  attempt->counts = ppi_tool_must(ppi_alloc(num * sizeof *attempt->counts));
+  ppi_turns_open(&attempt->turns, attempt->num_commands - 1,
+                 attempt->num_stages, attempt->max_runs,
+                 attempt->wanted.margin);
+  return PPI_EXIT_DONE;
 }
 
 // ---- the rounds ----
@@ -205,15 +199,12 @@ static int run_counted(struct attempt *attempt, size_t command) {
   int code = run_one(attempt, command, attempt->turns.num_rounds + 1, &samples);
   size_t first = command * attempt->num_stages;
   for (size_t i = 0; i < attempt->num_stages && code == PPI_EXIT_DONE; i++) {
-    ppi_estimate estimate = {.n = 0};
     const ppi_compare_stage *stage =
         ppi_samples_find(&samples, attempt->stages[i]);
     const ppi_runs runs =
         stage ? ppi_compare_stage_runs(stage) : (ppi_runs){.num_runs = 0};
-    if (stage && !ppi_estimate_of(&runs, attempt->wanted.metric, &estimate))
-      code = out_of_memory();
-    attempt->figures[first + i] =
-        estimate.value > 0 ? log(estimate.value) : NAN;
+    double value = ppi_estimate_of(&runs, attempt->wanted.metric).value;
+    attempt->figures[first + i] = value > 0 ? log(value) : NAN;
   }
   ppi_samples_clear(&samples);
   return code;
@@ -282,12 +273,11 @@ static int try_all(struct attempt *attempt) {
 static int check(struct attempt *attempt) {
   const struct ppi_tool_options *options = attempt->options;
   const struct ppi_try_options *given = &options->tries;
-  if (!given->base || given->programs.num == 0 || options->num_inputs) {
-    ppi_tool_say(
+  if (!given->base || given->programs.num == 0 || options->num_inputs)
+    return ppi_tool_fail(
+        PPI_EXIT_USAGE,
         "'try' needs two commands, such as --base './serve' --new './serve "
         "--fast'");
-    return PPI_EXIT_USAGE;
-  }
   attempt->commands[0] = given->base;
   for (int i = 0; i < given->programs.num; i++)
     attempt->commands[i + 1] = given->programs.items[i];
@@ -295,10 +285,10 @@ static int check(struct attempt *attempt) {
   int code = ppi_wanted_parse(options, &attempt->wanted);
   if (code != PPI_EXIT_DONE) return code;
   if (!ppi_wanted_percent(given->until, strlen(given->until),
-                          &attempt->wanted.margin)) {
-    ppi_tool_say("'--until %s' is no percentage, such as 5%%", given->until);
-    return PPI_EXIT_USAGE;
-  }
+                          &attempt->wanted.margin))
+    return ppi_tool_fail(PPI_EXIT_USAGE,
+                         "'--until %s' is no percentage, such as 5%%",
+                         given->until);
   if (!ppi_wanted_number("max-runs", given->max_runs, PPI_TURNS_LEAST,
                          &attempt->max_runs))
     return PPI_EXIT_USAGE;
@@ -306,25 +296,13 @@ static int check(struct attempt *attempt) {
 }
 
 int ppi_tool_try(const struct ppi_tool_options *options) {
-  struct attempt *attempt = ppi_alloc(sizeof *attempt);
-  if (!attempt) return out_of_memory();
-  attempt->options = options;
-  int code = check(attempt);
-  if (code == PPI_EXIT_DONE) {
-    attempt->warm = ppi_alloc(attempt->num_commands * sizeof *attempt->warm);
-    for (size_t i = 0; attempt->warm && i < attempt->num_commands; i++)
-      ppi_samples_init(&attempt->warm[i], attempt->wanted.num_warm);
-    code = attempt->warm ? try_all(attempt) : out_of_memory();
-  }
-  for (size_t i = 0; attempt->warm && i < attempt->num_commands; i++)
-    ppi_samples_clear(&attempt->warm[i]);
-  ppi_turns_close(&attempt->turns);
-  ppi_page_clear(&attempt->notes);
-  ppi_free(attempt->warm);
-  ppi_free(attempt->stages);
-  ppi_free(attempt->figures);
-  ppi_free(attempt->means);
-  ppi_free(attempt->counts);
-  ppi_free(attempt);
-  return code;
+  static struct attempt attempt;  // until the process ends
+  attempt.options = options;
+  int code = check(&attempt);
+  if (code != PPI_EXIT_DONE) return code;
+  attempt.warm =
+      ppi_tool_must(ppi_alloc(attempt.num_commands * sizeof *attempt.warm));
+  for (size_t i = 0; i < attempt.num_commands; i++)
+    ppi_samples_init(&attempt.warm[i], attempt.wanted.num_warm);
+  return try_all(&attempt);
 }
