@@ -45,7 +45,7 @@ look serving.*.pplog
 python3 "$check" serving 40
 
 # Small pieces, of which the last is kept.
-PPROF_SET='rotate.size=64KiB;rotate.keep=1;requests.every=1' run serving 480
+PPROF_SET='rotate.size=64KiB;rotate.keep=1;requests.every=1' run serving 240
 [ "$(ls | wc -l)" = 1 ]
 [ ! -e serving.*.0001.pplog ]
 "$tool" summary serving.*.pplog >tables.txt

@@ -122,7 +122,7 @@ class WaitsTest(unittest.TestCase):
 
     def stuck(self, run, text, *options):
         """The command's process once `stuck` says `text` of it, and all that it says."""
-        said, ends = "", time.monotonic() + 60
+        said, ends = "", time.monotonic() + SECONDS
         while text not in said:
             self.assertLess(time.monotonic(), ends, said)
             with open("/proc/%d/task/%d/children" % (run.pid, run.pid), encoding="ascii") as file:
@@ -233,7 +233,7 @@ class WaitsTest(unittest.TestCase):
 
     def sees_waits(self, run, wanted):
         """Until three looks in a row see it so."""
-        agrees, ends = 0, time.monotonic() + 60
+        agrees, ends = 0, time.monotonic() + SECONDS
         while agrees < 3:
             self.assertLess(time.monotonic(), ends)
             with open("/proc/%d/task/%d/children" % (run.pid, run.pid), encoding="ascii") as file:
