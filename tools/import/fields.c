@@ -184,54 +184,49 @@ void ppi_fields_begin(ppi_fields *fields) {
 
 // ---- numbers ----
 
-// More than any time has; further digits only move the exponent.
-#define MAX_DIGITS 30
-
 typedef struct decimal {
   bool is_negative;
-  int num_digits;  // kept, without leading zeroes
-  int exponent;    // of the last kept digit
-  unsigned char digits[MAX_DIGITS];
+  int exponent;
+  unsigned __int128 digits;
 } decimal;
 
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-static void take_digit(decimal *out, char c, bool is_fraction) {
-  bool is_kept = out->num_digits < MAX_DIGITS;
-  if (is_kept && (out->num_digits > 0 || c != '0'))
-    out->digits[out->num_digits++] = (unsigned char)(c - '0');
-  if (is_fraction && is_kept) out->exponent--;
-  if (!is_fraction && !is_kept) out->exponent++;
+// Takes digits into a number of 30; further ones only move the exponent.
+static size_t take_digits(const char *text, size_t len, bool is_fraction,
+                          decimal *out) {
+  const unsigned __int128 most =
+      (unsigned __int128)1000000000000000 * 1000000000000000;  // 10^30
+  size_t at = 0;
+  for (; at < len && is_digit(text[at]); at++) {
+    bool is_kept = out->digits < most / 10;
+    if (is_kept) out->digits = out->digits * 10 + (unsigned)(text[at] - '0');
+    out->exponent += !is_kept - is_fraction;
+  }
+  return at;
 }
 
 // Answers how many bytes the number has; 0: none.
 static size_t take_decimal(const char *text, size_t len, decimal *out) {
-  size_t at = 0, num_digits = 0;
-  *out = (decimal){0};
-  if (at < len && (text[at] == '-' || text[at] == '+'))
-    out->is_negative = text[at++] == '-';
-  for (; at < len && is_digit(text[at]); num_digits++)
-    take_digit(out, text[at++], false);
+  *out = (decimal){.is_negative = len > 0 && text[0] == '-'};
+  size_t at = len > 0 && (text[0] == '-' || text[0] == '+');
+  size_t num = take_digits(text + at, len - at, false, out);
+  at += num;
   if (at < len && text[at] == '.') {
-    at++;
-    for (; at < len && is_digit(text[at]); num_digits++)
-      take_digit(out, text[at++], true);
+    size_t more = take_digits(text + at + 1, len - at - 1, true, out);
+    at += 1 + more;
+    num += more;
   }
-  if (num_digits == 0) return 0;
-  if (at + 1 < len && (text[at] == 'e' || text[at] == 'E')) {
-    size_t from = at + 1;
-    bool is_negative = text[from] == '-';
-    if (text[from] == '-' || text[from] == '+') from++;
-    int exponent = 0;
-    if (from < len && is_digit(text[from])) {
-      for (; from < len && is_digit(text[from]); from++)
-        if (exponent < 100000) exponent = exponent * 10 + (text[from] - '0');
-      out->exponent += is_negative ? -exponent : exponent;
-      at = from;
-    }
-  }
+  if (num == 0) return 0;
+  if (at + 1 >= len || (text[at] != 'e' && text[at] != 'E')) return at;
+  size_t from = at + 1 + (text[at + 1] == '-' || text[at + 1] == '+');
+  int exponent = 0;
+  if (from == len || !is_digit(text[from])) return at;
+  for (at = from; at < len && is_digit(text[at]); at++)
+    if (exponent < 100000) exponent = exponent * 10 + (text[at] - '0');
+  out->exponent += text[from - 1] == '-' ? -exponent : exponent;
   return at;
 }
 
@@ -257,25 +252,18 @@ bool ppi_decimal_ns(const char *text, size_t len, int exponent, int64_t *out,
   size_t used = take_decimal(text, len, &number);
   if (used == 0 || (!out_rest && used != len)) return false;
   if (out_rest) *out_rest = used;
-  // Digit i stands for digits[i] * 10^(last + num - 1 - i) ns.
-  int last = number.exponent + exponent;
-  int64_t ns = 0;
-  int at = 0;
-  for (; at < number.num_digits && last + number.num_digits - 1 - at >= 0;
-       at++) {
-    if (ns > PPI_IMPORT_MAX_NS / 10) return false;
-    ns = ns * 10 + number.digits[at];
+  bool is_half = false;
+  for (exponent += number.exponent; exponent < 0; exponent++) {
+    is_half = number.digits % 10 >= 5;
+    number.digits /= 10;
+    if (!number.digits && !is_half) break;
   }
-  for (; number.num_digits > 0 && last > 0; last--) {
-    if (ns > PPI_IMPORT_MAX_NS / 10) return false;
-    ns *= 10;
-  }
-  bool is_half = at < number.num_digits &&
-                 last + number.num_digits - 1 - at == -1 &&
-                 number.digits[at] >= 5;
-  ns += is_half;
-  if (ns > PPI_IMPORT_MAX_NS) return false;
-  *out = number.is_negative ? -ns : ns;
+  number.digits += is_half;
+  for (; exponent > 0 && number.digits; exponent--)
+    if ((number.digits *= 10) > PPI_IMPORT_MAX_NS) return false;
+  if (number.digits > PPI_IMPORT_MAX_NS) return false;
+  *out = (int64_t)number.digits;
+  if (number.is_negative) *out = -*out;
   return true;
 }
 

@@ -4,6 +4,7 @@
 // it.
 #include "import/importer.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,33 @@ static int compare_own(const void *left, const void *right) {
   return (a->order > b->order) - (a->order < b->order);
 }
 
+static const struct {
+  size_t at, record_size, memory;
+  ppi_sort_compare compare;
+} sorters[] = {
+#define SORTER(name, type, memory, compare) \
+  { offsetof(ppi_importer, name), sizeof(type), memory, compare }
+    SORTER(records, ppi_record, RECORD_MEMORY, compare_records),
+    SORTER(launches, ppi_launch, OTHER_MEMORY, compare_launches),
+    SORTER(owners, ppi_launch, OTHER_MEMORY, compare_launches),
+    SORTER(arrow_tails, ppi_launch, OTHER_MEMORY, compare_launches),
+    SORTER(idle_launches, ppi_launch, OTHER_MEMORY, compare_launches),
+    SORTER(arrow_heads, ppi_arrow, OTHER_MEMORY, compare_arrows),
+    SORTER(by_correlation, ppi_device_record, OTHER_MEMORY, compare_devices),
+    SORTER(by_external, ppi_device_record, OTHER_MEMORY, compare_devices),
+    SORTER(by_arrow, ppi_device_record, OTHER_MEMORY, compare_devices),
+    SORTER(without_id, ppi_device_record, OTHER_MEMORY, compare_devices),
+    SORTER(placed, ppi_device_record, OTHER_MEMORY, compare_devices),
+    SORTER(own, ppi_own_record, RECORD_MEMORY, compare_own),
+    SORTER(own_open, ppi_own_record, OTHER_MEMORY, compare_own),
+#undef SORTER
+};
+enum { NUM_SORTERS = sizeof sorters / sizeof *sorters };
+
+static ppi_sorter *sorter_at(ppi_importer *importer, size_t i) {
+  return (ppi_sorter *)(void *)((char *)importer + sorters[i].at);
+}
+
 void ppi_importer_init(ppi_importer *importer, const char *path) {
   memset(importer, 0, sizeof *importer);
   ppi_fields_init(&importer->fields);
@@ -75,55 +103,20 @@ void ppi_importer_init(ppi_importer *importer, const char *path) {
   importer->names.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
   importer->attributes.max_items = PPI_IMPORT_MAX_ATTRIBUTES;
   importer->attributes.max_bytes = PPI_IMPORT_MAX_ATTRIBUTE_BYTES;
-  ppi_spill *spill = &importer->spill;
-  ppi_spill_init(spill, path);
-  ppi_sorter_init(&importer->records, sizeof(ppi_record), RECORD_MEMORY,
-                  compare_records, spill);
-  ppi_sorter_init(&importer->launches, sizeof(ppi_launch), OTHER_MEMORY,
-                  compare_launches, spill);
-  ppi_sorter_init(&importer->owners, sizeof(ppi_launch), OTHER_MEMORY,
-                  compare_launches, spill);
-  ppi_sorter_init(&importer->by_correlation, sizeof(ppi_device_record),
-                  OTHER_MEMORY, compare_devices, spill);
-  ppi_sorter_init(&importer->by_external, sizeof(ppi_device_record),
-                  OTHER_MEMORY, compare_devices, spill);
-  ppi_sorter_init(&importer->placed, sizeof(ppi_device_record), OTHER_MEMORY,
-                  compare_devices, spill);
-  ppi_sorter_init(&importer->without_id, sizeof(ppi_device_record),
-                  OTHER_MEMORY, compare_devices, spill);
-  ppi_sorter_init(&importer->by_arrow, sizeof(ppi_device_record), OTHER_MEMORY,
-                  compare_devices, spill);
-  ppi_sorter_init(&importer->arrow_tails, sizeof(ppi_launch), OTHER_MEMORY,
-                  compare_launches, spill);
-  ppi_sorter_init(&importer->idle_launches, sizeof(ppi_launch), OTHER_MEMORY,
-                  compare_launches, spill);
-  ppi_sorter_init(&importer->arrow_heads, sizeof(ppi_arrow), OTHER_MEMORY,
-                  compare_arrows, spill);
   importer->own_categories.max_items = PPI_IMPORT_MAX_CATEGORIES;
   importer->own_categories.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
-  ppi_sorter_init(&importer->own, sizeof(ppi_own_record), RECORD_MEMORY,
-                  compare_own, spill);
-  ppi_sorter_init(&importer->own_open, sizeof(ppi_own_record), OTHER_MEMORY,
-                  compare_own, spill);
+  ppi_spill_init(&importer->spill, path);
+  for (size_t i = 0; i < NUM_SORTERS; i++)
+    ppi_sorter_init(sorter_at(importer, i), sorters[i].record_size,
+                    sorters[i].memory, sorters[i].compare, &importer->spill);
 }
 
 void ppi_importer_clear(ppi_importer *importer) {
   ppi_free(importer->quick);
   ppi_map_clear(&importer->operators);
   ppi_free(importer->nodes);
-  ppi_sorter_clear(&importer->records);
-  ppi_sorter_clear(&importer->launches);
-  ppi_sorter_clear(&importer->owners);
-  ppi_sorter_clear(&importer->by_correlation);
-  ppi_sorter_clear(&importer->by_external);
-  ppi_sorter_clear(&importer->placed);
-  ppi_sorter_clear(&importer->without_id);
-  ppi_sorter_clear(&importer->by_arrow);
-  ppi_sorter_clear(&importer->arrow_tails);
-  ppi_sorter_clear(&importer->arrow_heads);
-  ppi_sorter_clear(&importer->idle_launches);
-  ppi_sorter_clear(&importer->own);
-  ppi_sorter_clear(&importer->own_open);
+  for (size_t i = 0; i < NUM_SORTERS; i++)
+    ppi_sorter_clear(sorter_at(importer, i));
   ppi_spill_close(&importer->spill);
   ppi_intern_clear(&importer->names);
   ppi_intern_clear(&importer->attributes);

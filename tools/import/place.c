@@ -105,48 +105,10 @@ void ppi_place_number(ppi_places *places) {
 
 // ---- rows ----
 
-static size_t bucket_of(const ppi_places *places, uint64_t key,
-                        uint32_t process, uint32_t kind) {
-  uint64_t hash = ppi_hash_mix(key, (uint64_t)process << 8 | kind);
-  return (size_t)(hash >> 20) & (places->num_buckets - 1);
-}
-
-static uint32_t kind_of(bool is_text, bool is_python) {
-  return (uint32_t)is_text << 1 | is_python;
-}
-
-static bool grow_buckets(ppi_places *places) {
-  if ((places->num_rows + 1) * 2 <= places->num_buckets) return true;
-  size_t num = places->num_buckets ? places->num_buckets * 2 : 64;
-  uint32_t *buckets = ppi_alloc(num * sizeof *buckets);
-  if (!buckets) return false;
-  ppi_free(places->buckets);
-  places->buckets = buckets;
-  places->num_buckets = num;
-  for (size_t i = 0; i < places->num_rows; i++) {
-    const ppi_row *row = &places->rows[i];
-    if (row->is_other) continue;
-    size_t at = bucket_of(places, row->key, row->process,
-                          kind_of(row->is_text, row->is_python));
-    while (buckets[at]) at = (at + 1) & (num - 1);
-    buckets[at] = (uint32_t)i + 1;
-  }
-  return true;
-}
-
-static uint32_t find_row(const ppi_places *places, const place_id *id,
-                         uint32_t process, bool is_python) {
-  if (!places->num_buckets) return PPI_NO_PLACE;
-  size_t at =
-      bucket_of(places, id->key, process, kind_of(id->is_text, is_python));
-  for (; places->buckets[at]; at = (at + 1) & (places->num_buckets - 1)) {
-    uint32_t found = places->buckets[at] - 1;
-    const ppi_row *row = &places->rows[found];
-    if (row->key == id->key && row->process == process &&
-        row->is_text == id->is_text && row->is_python == is_python)
-      return found;
-  }
-  return PPI_NO_PLACE;
+static ppi_map_key key_of(const place_id *id, uint32_t process,
+                          bool is_python) {
+  return (ppi_map_key){
+      id->key, (uint64_t)process << 2 | (uint64_t)id->is_text << 1 | is_python};
 }
 
 static ppi_row *append_row(ppi_places *places, uint32_t process) {
@@ -174,12 +136,13 @@ static uint32_t other_row(ppi_places *places, uint32_t process) {
 uint32_t ppi_place_row(ppi_places *places, uint32_t process,
                        const ppi_scalar *tid, bool is_python) {
   place_id id = id_of(tid);
-  uint32_t found = find_row(places, &id, process, is_python);
-  if (found != PPI_NO_PLACE) return found;
+  ppi_map_key key = key_of(&id, process, is_python);
+  size_t found = ppi_map_find(&places->row_ids, key);
+  if (found != SIZE_MAX) return (uint32_t)found;
   if (places->num_rows >= PPI_MAX_ROWS) return other_row(places, process);
-  if (!grow_buckets(places)) return PPI_NO_PLACE;
   ppi_row *row = append_row(places, process);
-  if (!row) return PPI_NO_PLACE;
+  if (!row || ppi_map_number(&places->row_ids, key) == SIZE_MAX)
+    return PPI_NO_PLACE;
   row->key = id.key;
   row->is_text = id.is_text;
   row->is_python = is_python;
@@ -187,11 +150,7 @@ uint32_t ppi_place_row(ppi_places *places, uint32_t process,
   if (!id.is_text && id.number > 0) row->number = (uint64_t)id.number;
   if (id.is_text && ppi_place_name(&row->name, tid) != PPROF_STATUS_OK)
     return PPI_NO_PLACE;
-  size_t at =
-      bucket_of(places, id.key, process, kind_of(id.is_text, is_python));
-  while (places->buckets[at]) at = (at + 1) & (places->num_buckets - 1);
-  places->buckets[at] = (uint32_t)places->num_rows;
-  return (uint32_t)places->num_rows - 1;
+  return (uint32_t)(row - places->rows);
 }
 
 // ---- devices ----
@@ -222,21 +181,18 @@ void ppi_place_device_name(const char *kind, uint64_t number, char *out,
 
 uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
                           uint32_t row) {
-  const size_t mask = 2 * PPI_MAX_STREAMS - 1;
-  size_t at = (size_t)(ppi_hash_mix(number, device) >> 20) & mask;
-  for (; places->stream_buckets[at]; at = (at + 1) & mask) {
-    uint32_t found = places->stream_buckets[at] - 1u;
-    if (places->streams[found].number == number &&
-        places->streams[found].device == device)
-      return found;
-  }
-  if (places->num_streams == PPI_MAX_STREAMS) {
+  ppi_map_key key = {number, device};
+  size_t at = ppi_map_find(&places->stream_ids, key);
+  if (at != SIZE_MAX) return (uint32_t)at;
+  if (places->num_streams < PPI_MAX_STREAMS)
+    at = ppi_map_number(&places->stream_ids, key);
+  if (at == SIZE_MAX) {
     places->num_devices_beyond++;
     return PPI_MAX_STREAMS - 1;
   }
-  places->streams[places->num_streams] = (ppi_stream){device, row, number};
-  places->stream_buckets[at] = (uint16_t)++places->num_streams;
-  return (uint32_t)places->num_streams - 1;
+  places->streams[at] = (ppi_stream){device, row, number};
+  places->num_streams++;
+  return (uint32_t)at;
 }
 
 void ppi_places_clear(ppi_places *places) {
@@ -250,6 +206,7 @@ void ppi_places_clear(ppi_places *places) {
   for (size_t i = 0; i < places->num_rows; i++) ppi_free(places->rows[i].name);
   ppi_free(places->processes);
   ppi_free(places->rows);
-  ppi_free(places->buckets);
+  ppi_map_clear(&places->row_ids);
+  ppi_map_clear(&places->stream_ids);
   memset(places, 0, sizeof *places);
 }

@@ -4,6 +4,7 @@
 // events. Each kind is bounded; all beyond the bound share one place.
 #pragma once
 
+#include "base/map.h"
 #include "import/fields.h"
 #include "import/own.h"
 #include "pprof/base.h"
@@ -67,13 +68,12 @@ typedef struct ppi_places {
   size_t num_processes, processes_capacity;
   ppi_row *rows;
   size_t num_rows, rows_capacity;
-  uint32_t *buckets;  // row + 1
-  size_t num_buckets;
+  ppi_map row_ids;  // of all rows but the last ones, which are others
   ppi_device devices[PPI_MAX_DEVICES];
   size_t num_devices;
   ppi_stream streams[PPI_MAX_STREAMS];
   size_t num_streams;
-  uint16_t stream_buckets[2 * PPI_MAX_STREAMS];  // stream + 1
+  ppi_map stream_ids;
   uint32_t last_process;
   // Events beyond each bound.
   uint64_t num_rows_beyond, num_processes_beyond, num_devices_beyond;
