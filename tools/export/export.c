@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -110,6 +111,68 @@ void ppi_export_say_left(const char *format, const ppi_export_count *count,
 pprof_status ppi_export_end(FILE *file, pprof_error *error) {
   if (fflush(file) == 0 && !ferror(file)) return PPROF_STATUS_OK;
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", strerror(errno));
+}
+
+// ---- exports with names ----
+
+static ppi_export *export_of(pprof_sink *sink) {
+  return (ppi_export *)(void *)((char *)sink - offsetof(ppi_export, own));
+}
+
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  ppi_export *export = export_of(sink);
+  pprof_status status = ppi_export_names_begin(&export->names, info);
+  return status == PPROF_STATUS_OK && export->calls->begin
+             ? export->calls->begin(export)
+             : status;
+}
+
+static pprof_status take_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  uint32_t row;
+  if (pprof_definition_get_kind(definition) > PPROF_DEFINITION_ATTRIBUTES)
+    return PPROF_STATUS_OK;  // of a newer version
+  return ppi_export_names_set(&export_of(sink)->names, definition, &row);
+}
+
+static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_export *export = export_of(sink);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = export->calls->take(export, pprof_batch_at(batch, i), batch);
+  return status;
+}
+
+static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
+  ppi_export *export = export_of(sink);
+  (void)totals;
+  return export->calls->finish ? export->calls->finish(export)
+                               : PPROF_STATUS_OK;
+}
+
+static void destroy(ppi_export *export) {
+  export->calls->clear(export);
+  ppi_export_names_clear(&export->names);
+  free(export);
+}
+
+pprof_status ppi_export_make(const ppi_export_calls *calls,
+                             const ppi_export_target *target, ppi_export **out,
+                             pprof_error *error) {
+  ppi_export *made = calloc(1, calls->size);
+  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  made->own = (pprof_sink){.size = sizeof(pprof_sink),
+                           .begin = take_begin,
+                           .define = take_define,
+                           .events = take_events,
+                           .finish = take_finish};
+  made->sink = &made->own;
+  made->close = calls->close;
+  made->destroy = destroy;
+  made->calls = calls;
+  made->file = target->file;
+  *out = made;
+  return PPROF_STATUS_OK;
 }
 
 // ---- the formats ----

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "pprof/event.h"
+#include "export/names.h"
 
 // The parts of a log that some formats leave out.
 #define PPI_EXPORT_PARTS(X)                                \
@@ -45,6 +45,18 @@ typedef struct ppi_export_target {
 } ppi_export_target;
 
 typedef struct ppi_export ppi_export;
+
+// What a format that keeps the names of all runs (`names`) does. NULL: nothing.
+typedef struct ppi_export_calls {
+  size_t size;  // of its own structure, which begins with a ppi_export
+  pprof_status (*begin)(ppi_export *export);  // the last run of the names
+  pprof_status (*take)(ppi_export *export, const pprof_event *event,
+                       const pprof_batch *batch);
+  pprof_status (*finish)(ppi_export *export);  // that run
+  pprof_status (*close)(ppi_export *export, pprof_error *error);
+  void (*clear)(ppi_export *export);
+} ppi_export_calls;
+
 struct ppi_export {
   // Takes the runs, one after the other. Borrowed from the export.
   pprof_sink *sink;
@@ -53,6 +65,11 @@ struct ppi_export {
   // errno.
   pprof_status (*close)(ppi_export *export, pprof_error *error);
   void (*destroy)(ppi_export *export);
+  // Of ppi_export_make.
+  const ppi_export_calls *calls;
+  pprof_sink own;
+  FILE *file;
+  ppi_export_names names;
 };
 
 typedef struct ppi_export_format {
@@ -74,6 +91,16 @@ typedef struct ppi_export_count {
   uint64_t left[PPI_NUM_PARTS];
   size_t num_runs;
 } ppi_export_count;
+
+// ppi_export_make makes the export of these calls. Errors: NO_MEMORY.
+pprof_status ppi_export_make(const ppi_export_calls *calls,
+                             const ppi_export_target *target, ppi_export **out,
+                             pprof_error *error);
+// ppi_export_run_of answers the run that is being taken.
+static inline const ppi_export_run *ppi_export_run_of(
+    const ppi_export *export) {
+  return &export->names.runs[export->names.num_runs - 1];
+}
 
 void ppi_export_count_init(ppi_export_count *count, unsigned parts,
                            pprof_sink *next);

@@ -29,10 +29,8 @@ typedef struct nest {
 
 typedef struct perfetto {
   ppi_export base;
-  pprof_sink sink;
   ppi_perfetto_out out;
   ppi_perfetto_tracks tracks;
-  ppi_export_names names;
   uint64_t base_ns;  // of the run
   nest *nests;       // by row of lanes
   size_t num_nests, nests_capacity;
@@ -48,10 +46,6 @@ typedef struct slice {
   const uint64_t *flows;
   size_t num_flows;
 } slice;
-
-static perfetto *perfetto_of(pprof_sink *sink) {
-  return (perfetto *)((char *)sink - offsetof(perfetto, sink));
-}
 
 static pprof_status status_of(const perfetto *out) {
   return out->out.raw.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
@@ -131,8 +125,8 @@ static pprof_status describe(perfetto *out, const pprof_event *event,
                             PPROF_FLAG_LATE | PPROF_FLAG_NO_DEVICE_TIME;
   uint32_t site, category, row;
   *to = (slice){.flows = event->flows, .num_flows = event->num_flows};
-  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
-                                             event->site, &site);
+  pprof_status status = ppi_export_names_row(
+      &out->base.names, PPROF_DEFINITION_SITE, event->site, &site);
   if (status == PPROF_STATUS_OK)
     status = ppi_perfetto_tell(&out->tracks, site, &category);
   if (status != PPROF_STATUS_OK) return status;
@@ -148,18 +142,19 @@ static pprof_status describe(perfetto *out, const pprof_event *event,
   if (event->flags & reported)
     add_number(to, PPI_PERFETTO_FLAGS_WORD, event->flags);
   const ppi_export_name *named =
-      ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
+      ppi_export_names_at(&out->base.names, PPROF_DEFINITION_SITE, site);
   if (event->kind == PPROF_KIND_RANGE && event->value >= 0 &&
       named->has_parent &&
-      ppi_export_names_at(&out->names, PPROF_DEFINITION_CATEGORY, named->parent)
+      ppi_export_names_at(&out->base.names, PPROF_DEFINITION_CATEGORY,
+                          named->parent)
               ->id == PPROF_CATEGORY_PROFILE_STEP)
     add_number(to, PPI_PERFETTO_STEP_WORD, (uint64_t)event->value);
   if (!event->attributes) return PPROF_STATUS_OK;
-  status = ppi_export_names_row(&out->names, PPROF_DEFINITION_ATTRIBUTES,
+  status = ppi_export_names_row(&out->base.names, PPROF_DEFINITION_ATTRIBUTES,
                                 event->attributes, &row);
   if (status == PPROF_STATUS_OK)
     annotate(to, PPI_PERFETTO_ATTRIBUTES_WORD)->legacy_json_value =
-        ppi_export_names_at(&out->names, PPROF_DEFINITION_ATTRIBUTES, row)
+        ppi_export_names_at(&out->base.names, PPROF_DEFINITION_ATTRIBUTES, row)
             ->text;
   return status;
 }
@@ -260,7 +255,7 @@ static pprof_status add_device(perfetto *out, const pprof_event *event,
   }
   if (!is_timed || status != PPROF_STATUS_OK) return status;
   uint32_t row;
-  status = ppi_export_names_row(&out->names, PPROF_DEFINITION_STREAM,
+  status = ppi_export_names_row(&out->base.names, PPROF_DEFINITION_STREAM,
                                 event->stream, &row);
   reported.start_ns = event->device_start_ns;
   reported.end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns);
@@ -279,8 +274,8 @@ static pprof_status add_counter(perfetto *out, const pprof_event *event) {
   uint32_t site;
   uint64_t uuid;
   PpiPerfetto__Event value = PPI_PERFETTO__EVENT__INIT;
-  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
-                                             event->site, &site);
+  pprof_status status = ppi_export_names_row(
+      &out->base.names, PPROF_DEFINITION_SITE, event->site, &site);
   if (status == PPROF_STATUS_OK)
     status =
         ppi_perfetto_track(&out->tracks, PPI_PERFETTO_COUNTER, site, 0, &uuid);
@@ -293,13 +288,14 @@ static pprof_status add_counter(perfetto *out, const pprof_event *event) {
   return status_of(out);
 }
 
-static pprof_status add_event(perfetto *out, const pprof_event *event,
+static pprof_status add_event(ppi_export *export, const pprof_event *event,
                               const pprof_batch *batch) {
+  perfetto *out = (perfetto *)export;
   slice reported;
   uint32_t lane;
   if (event->kind == PPROF_KIND_COUNTER) return add_counter(out, event);
-  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE,
-                                             event->lane, &lane);
+  pprof_status status = ppi_export_names_row(
+      &out->base.names, PPROF_DEFINITION_LANE, event->lane, &lane);
   if (status != PPROF_STATUS_OK) return status;
   if (event->kind == PPROF_KIND_DEVICE_RANGE)
     return add_device(out, event, lane);
@@ -321,28 +317,10 @@ static pprof_status add_event(perfetto *out, const pprof_event *event,
 
 // ---- the sink ----
 
-static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  perfetto *out = perfetto_of(sink);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = add_event(out, pprof_batch_at(batch, i), batch);
-  return status;
-}
-
-static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  perfetto *out = perfetto_of(sink);
-  pprof_status status = ppi_export_names_begin(&out->names, info);
-  if (status != PPROF_STATUS_OK) return status;
-  out->base_ns = out->names.runs[out->names.num_runs - 1].base_ns;
+static pprof_status begin(ppi_export *export) {
+  perfetto *out = (perfetto *)export;
+  out->base_ns = ppi_export_run_of(export)->base_ns;
   return ppi_perfetto_run(&out->tracks);
-}
-
-static pprof_status take_define(pprof_sink *sink,
-                                const pprof_definition *definition) {
-  uint32_t row;
-  if (pprof_definition_get_kind(definition) > PPROF_DEFINITION_ATTRIBUTES)
-    return PPROF_STATUS_OK;
-  return ppi_export_names_set(&perfetto_of(sink)->names, definition, &row);
 }
 
 static void clear_nests(perfetto *out) {
@@ -355,9 +333,8 @@ static void clear_nests(perfetto *out) {
 }
 
 // Begins that wait for a range that never came are written without it.
-static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
-  perfetto *out = perfetto_of(sink);
-  (void)totals;
+static pprof_status finish(ppi_export *export) {
+  perfetto *out = (perfetto *)export;
   for (size_t i = 0; i < out->num_nests; i++)
     flush_from(out, &out->nests[i], 0);
   clear_nests(out);
@@ -371,33 +348,26 @@ static pprof_status close_perfetto(ppi_export *export, pprof_error *error) {
   return ppi_export_end(out->out.file, error);
 }
 
-static void destroy_perfetto(ppi_export *export) {
+static void clear_perfetto(ppi_export *export) {
   perfetto *out = (perfetto *)export;
   clear_nests(out);
   ppi_free(out->nests);
   ppi_perfetto_tracks_clear(&out->tracks);
   ppi_perfetto_clear(&out->out);
-  ppi_export_names_clear(&out->names);
-  free(out);
 }
 
 static pprof_status create_perfetto(const ppi_export_target *target,
                                     ppi_export **out, pprof_error *error) {
-  perfetto *made = calloc(1, sizeof *made);
-  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
-                            .begin = take_begin,
-                            .define = take_define,
-                            .events = take_events,
-                            .finish = take_finish};
-  made->base = (ppi_export){.sink = &made->sink,
-                            .close = close_perfetto,
-                            .destroy = destroy_perfetto};
+  static const ppi_export_calls calls = {sizeof(perfetto), begin,
+                                         add_event,        finish,
+                                         close_perfetto,   clear_perfetto};
+  pprof_status status = ppi_export_make(&calls, target, out, error);
+  if (status != PPROF_STATUS_OK) return status;
+  perfetto *made = (perfetto *)*out;
   made->out.file = target->file;
   made->tracks.out = &made->out;
-  made->tracks.names = &made->names;
-  *out = &made->base;
-  return PPROF_STATUS_OK;
+  made->tracks.names = &made->base.names;
+  return status;
 }
 
 const ppi_export_format ppi_format_perfetto = {

@@ -21,8 +21,6 @@ typedef struct profile {
   ppi_export base;
   pprof_report *report;
   FILE *file;
-  uint64_t base_ns;  // of the first run
-  pprof_sink sink;   // before the report's, for base_ns
   char **texts;
   size_t num_texts, texts_capacity;
   ppi_map places;     // of texts
@@ -30,10 +28,6 @@ typedef struct profile {
   z_stream stream;
   bool failed;
 } profile;
-
-static profile *profile_of(pprof_sink *sink) {
-  return (profile *)((char *)sink - offsetof(profile, sink));
-}
 
 // ---- texts and functions ----
 
@@ -202,7 +196,11 @@ static pprof_status write_profile(profile *out, const ppi_figures *figures,
   made.location = to.location_places;
   made.n_string_table = out->num_texts;
   made.string_table = out->texts;
-  made.time_nanos = (int64_t)out->base_ns;
+  for (size_t i = 0; i < figures->num_inputs; i++) {
+    int64_t began_ns = (int64_t)figures->inputs[i].began_ns;
+    if (!made.time_nanos || (began_ns && began_ns < made.time_nanos))
+      made.time_nanos = began_ns;
+  }
   made.duration_nanos = (int64_t)figures->wall_ns;
   put_message(out, &made, Z_FINISH);
   clear_tables(&to);
@@ -240,31 +238,6 @@ static void destroy_profile(ppi_export *export) {
   free(out);
 }
 
-// Notes the begin of the first run, then begins the report.
-static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  profile *out = profile_of(sink);
-  const char *base = pprof_run_info_text(info, "time_base_realtime_ns");
-  if (!out->base_ns && base) out->base_ns = strtoull(base, NULL, 10);
-  pprof_sink *next = pprof_report_sink(out->report);
-  return next->begin(next, info);
-}
-
-#define FORWARD(name, type)                                                 \
-  static pprof_status take_##name(pprof_sink *sink, const type *reported) { \
-    pprof_sink *next = pprof_report_sink(profile_of(sink)->report);         \
-    return next->name(next, reported);                                      \
-  }
-FORWARD(define, pprof_definition)
-FORWARD(events, pprof_batch)
-FORWARD(checkpoint, pprof_checkpoint)
-FORWARD(finish, pprof_totals)
-
-static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
-                                uint64_t time_ns) {
-  pprof_sink *next = pprof_report_sink(profile_of(sink)->report);
-  return next->window(next, index, opens, time_ns);
-}
-
 static pprof_status create_profile(const ppi_export_target *target,
                                    ppi_export **out, pprof_error *error) {
   profile *made = calloc(1, sizeof *made);
@@ -277,15 +250,9 @@ static pprof_status create_profile(const ppi_export_target *target,
     free(made);
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   }
-  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
-                            .begin = take_begin,
-                            .define = take_define,
-                            .events = take_events,
-                            .checkpoint = take_checkpoint,
-                            .window = take_window,
-                            .finish = take_finish};
-  made->base = (ppi_export){
-      .sink = &made->sink, .close = close_profile, .destroy = destroy_profile};
+  made->base = (ppi_export){.sink = pprof_report_sink(made->report),
+                            .close = close_profile,
+                            .destroy = destroy_profile};
   made->file = target->file;
   *out = &made->base;
   return PPROF_STATUS_OK;

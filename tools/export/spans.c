@@ -33,9 +33,6 @@ typedef struct around {
 
 typedef struct spans {
   ppi_export base;
-  pprof_sink sink;
-  FILE *file;
-  ppi_export_names names;
   ppi_map numbers;  // of lanes, by row
   around *lanes;
   size_t num_lanes, lanes_capacity;
@@ -43,10 +40,6 @@ typedef struct spans {
   size_t num_on_line;
   uint64_t seed, next_id;  // of the run
 } spans;
-
-static spans *spans_of(pprof_sink *sink) {
-  return (spans *)((char *)sink - offsetof(spans, sink));
-}
 
 static uint64_t new_id(spans *out) {
   uint64_t id = ppi_mix(out->seed + ++out->next_id);
@@ -87,7 +80,7 @@ static const char *name_of(const char *command) {
 
 static void begin_line(spans *out) {
   ppi_page *page = &out->page;
-  const ppi_export_run *run = &out->names.runs[out->names.num_runs - 1];
+  const ppi_export_run *run = ppi_export_run_of(&out->base);
   ppi_put_object(page, NULL);
   ppi_put_array(page, "resourceSpans");
   ppi_put_object(page, NULL);
@@ -112,7 +105,8 @@ static void begin_line(spans *out) {
 static void end_line(spans *out) {
   if (!out->num_on_line) return;
   ppi_page_text(&out->page, "]}]}]}\n");
-  fwrite(out->page.bytes ? out->page.bytes : "", 1, out->page.len, out->file);
+  fwrite(out->page.bytes ? out->page.bytes : "", 1, out->page.len,
+         out->base.file);
   out->page.len = 0;
   out->num_on_line = 0;
 }
@@ -168,9 +162,10 @@ static pprof_status put_where(spans *out, const pprof_event *event) {
                                    ? PPROF_DEFINITION_STREAM
                                    : PPROF_DEFINITION_LANE;
   uint32_t id = kind == PPROF_DEFINITION_STREAM ? event->stream : event->lane;
-  pprof_status status = ppi_export_names_row(&out->names, kind, id, &row);
+  pprof_status status = ppi_export_names_row(&out->base.names, kind, id, &row);
   if (status != PPROF_STATUS_OK) return status;
-  const ppi_export_name *name = ppi_export_names_at(&out->names, kind, row);
+  const ppi_export_name *name =
+      ppi_export_names_at(&out->base.names, kind, row);
   const char *text = name->text ? name->text : "";
   if (kind == PPROF_DEFINITION_LANE) {
     if (*text) put_string(&out->page, "thread.name", text);
@@ -178,10 +173,10 @@ static pprof_status put_where(spans *out, const pprof_event *event) {
     return PPROF_STATUS_OK;
   }
   if (name->has_parent)
-    put_string(
-        &out->page, "pprof.device",
-        ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, name->parent)
-            ->text);
+    put_string(&out->page, "pprof.device",
+               ppi_export_names_at(&out->base.names, PPROF_DEFINITION_DEVICE,
+                                   name->parent)
+                   ->text);
   put_whole(&out->page, "pprof.stream", name->number);
   return PPROF_STATUS_OK;
 }
@@ -200,12 +195,12 @@ static pprof_status put_span(spans *out, const pprof_event *event,
                              const span *of) {
   ppi_page *page = &out->page;
   uint32_t site;
-  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
-                                             event->site, &site);
+  pprof_status status = ppi_export_names_row(
+      &out->base.names, PPROF_DEFINITION_SITE, event->site, &site);
   if (status != PPROF_STATUS_OK) return status;
   const ppi_export_name *name =
-      ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
-  uint64_t base_ns = out->names.runs[out->names.num_runs - 1].base_ns;
+      ppi_export_names_at(&out->base.names, PPROF_DEFINITION_SITE, site);
+  uint64_t base_ns = ppi_export_run_of(&out->base)->base_ns;
   if (!out->num_on_line) begin_line(out);
   out->num_on_line++;
   ppi_put_object(page, NULL);
@@ -218,7 +213,8 @@ static pprof_status put_span(spans *out, const pprof_event *event,
   put_time(page, "endTimeUnixNano",
            base_ns + PPI_MAX(of->start_ns, of->end_ns));
   ppi_put_array(page, "attributes");
-  put_string(page, "pprof.category", ppi_export_category(&out->names, site));
+  put_string(page, "pprof.category",
+             ppi_export_category(&out->base.names, site));
   status = put_where(out, event);
   put_work(page, event, of->is_request);
   ppi_page_text(page, "]");
@@ -232,8 +228,8 @@ static pprof_status put_span(spans *out, const pprof_event *event,
 
 static around *around_of(spans *out, uint32_t lane) {
   uint32_t row;
-  if (ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE, lane, &row) !=
-      PPROF_STATUS_OK)
+  if (ppi_export_names_row(&out->base.names, PPROF_DEFINITION_LANE, lane,
+                           &row) != PPROF_STATUS_OK)
     return NULL;
   size_t at = ppi_map_number(&out->numbers, (ppi_map_key){0, row});
   if (at == SIZE_MAX) return NULL;
@@ -278,8 +274,9 @@ static pprof_status put_nested(spans *out, const pprof_event *event,
   return put_span(out, event, made);
 }
 
-static pprof_status take(spans *out, const pprof_event *event,
+static pprof_status take(ppi_export *export, const pprof_event *event,
                          const pprof_batch *batch) {
+  spans *out = (spans *)export;
   span made = {.start_ns = event->start_ns, .end_ns = event->end_ns};
   if (event->kind == PPROF_KIND_DEVICE_RANGE) {
     if (!ppi_export_is_timed(event)) return PPROF_STATUS_OK;
@@ -296,28 +293,17 @@ static pprof_status take(spans *out, const pprof_event *event,
   return put_span(out, event, &made);
 }
 
-static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = take(spans_of(sink), pprof_batch_at(batch, i), batch);
-  return status;
-}
-
-static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  spans *out = spans_of(sink);
-  end_line(out);
-  pprof_status status = ppi_export_names_begin(&out->names, info);
-  if (status != PPROF_STATUS_OK) return status;
-  const char *uuid = out->names.runs[out->names.num_runs - 1].uuid;
-  out->seed = out->names.num_runs;
+static pprof_status begin(ppi_export *export) {
+  spans *out = (spans *)export;
+  const char *uuid = ppi_export_run_of(export)->uuid;
+  out->seed = export->names.num_runs;
   for (; *uuid; uuid++) out->seed = ppi_mix(out->seed ^ (unsigned char)*uuid);
   return PPROF_STATUS_OK;
 }
 
-static pprof_status take_define(pprof_sink *sink,
-                                const pprof_definition *definition) {
-  uint32_t row;
-  return ppi_export_names_set(&spans_of(sink)->names, definition, &row);
+static pprof_status finish(ppi_export *export) {
+  end_line((spans *)export);
+  return PPROF_STATUS_OK;
 }
 
 // ---- the format ----
@@ -327,32 +313,22 @@ static pprof_status close_spans(ppi_export *export, pprof_error *error) {
   end_line(out);
   if (out->page.failed)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  return ppi_export_end(out->file, error);
+  return ppi_export_end(out->base.file, error);
 }
 
-static void destroy_spans(ppi_export *export) {
+static void clear_spans(ppi_export *export) {
   spans *out = (spans *)export;
   for (size_t i = 0; i < out->num_lanes; i++) ppi_free(out->lanes[i].items);
   ppi_free(out->lanes);
   ppi_map_clear(&out->numbers);
-  ppi_export_names_clear(&out->names);
   ppi_page_clear(&out->page);
-  free(out);
 }
 
 static pprof_status create_spans(const ppi_export_target *target,
                                  ppi_export **out, pprof_error *error) {
-  spans *made = calloc(1, sizeof *made);
-  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
-                            .begin = take_begin,
-                            .define = take_define,
-                            .events = take_events};
-  made->base = (ppi_export){
-      .sink = &made->sink, .close = close_spans, .destroy = destroy_spans};
-  made->file = target->file;
-  *out = &made->base;
-  return PPROF_STATUS_OK;
+  static const ppi_export_calls calls = {
+      sizeof(spans), begin, take, finish, close_spans, clear_spans};
+  return ppi_export_make(&calls, target, out, error);
 }
 
 const ppi_export_format ppi_format_otlp = {

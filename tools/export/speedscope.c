@@ -35,18 +35,11 @@ typedef struct track {
 
 typedef struct speedscope {
   ppi_export base;
-  pprof_sink sink;
-  FILE *file;
-  ppi_export_names names;
   ppi_map numbers;  // of tracks, by kind and row
   track *tracks;
   size_t num_tracks, tracks_capacity;
   ppi_page page;
 } speedscope;
-
-static speedscope *speedscope_of(pprof_sink *sink) {
-  return (speedscope *)((char *)sink - offsetof(speedscope, sink));
-}
 
 static track *track_of(speedscope *out, track_kind kind, uint32_t row) {
   size_t at = ppi_map_number(&out->numbers, (ppi_map_key){kind, row});
@@ -62,11 +55,11 @@ static track *track_of(speedscope *out, track_kind kind, uint32_t row) {
 static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
                          slice buffered) {
   uint32_t row;
-  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
-                                             buffered.site, &buffered.site);
+  pprof_status status = ppi_export_names_row(
+      &out->base.names, PPROF_DEFINITION_SITE, buffered.site, &buffered.site);
   if (status == PPROF_STATUS_OK)
     status = ppi_export_names_row(
-        &out->names,
+        &out->base.names,
         kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE, id,
         &row);
   if (status != PPROF_STATUS_OK) return status;
@@ -79,8 +72,9 @@ static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status take(speedscope *out, const pprof_event *event,
+static pprof_status take(ppi_export *export, const pprof_event *event,
                          const pprof_batch *batch) {
+  speedscope *out = (speedscope *)export;
   if (event->kind == PPROF_KIND_RANGE)
     return hold(
         out, ppi_export_is_loose(event, batch) ? LOOSE : THREAD, event->lane,
@@ -92,28 +86,11 @@ static pprof_status take(speedscope *out, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = take(speedscope_of(sink), pprof_batch_at(batch, i), batch);
-  return status;
-}
-
-static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  return ppi_export_names_begin(&speedscope_of(sink)->names, info);
-}
-
-static pprof_status take_define(pprof_sink *sink,
-                                const pprof_definition *definition) {
-  uint32_t row;
-  return ppi_export_names_set(&speedscope_of(sink)->names, definition, &row);
-}
-
 // ---- writing ----
 
 static void spill(ppi_page *page) {
   speedscope *out = (speedscope *)((char *)page - offsetof(speedscope, page));
-  if (page->len) fwrite(page->bytes, 1, page->len, out->file);
+  if (page->len) fwrite(page->bytes, 1, page->len, out->base.file);
   page->len = 0;
 }
 
@@ -139,7 +116,7 @@ static void put_event(speedscope *out, char type, uint32_t frame,
 
 // Puts all runs on one axis if their begins are known, else each at zero.
 static void shift(speedscope *out, track *from) {
-  const ppi_export_names *names = &out->names;
+  const ppi_export_names *names = &out->base.names;
   pprof_definition_kind kind =
       from->kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
   uint32_t run = ppi_export_names_at(names, kind, from->row)->run;
@@ -151,8 +128,8 @@ static void shift(speedscope *out, track *from) {
 }
 
 static void put_run(const speedscope *out, uint32_t run, ppi_page *page) {
-  if (out->names.num_runs < 2 || run == 0) return;
-  const ppi_export_run *at = &out->names.runs[run - 1];
+  if (out->base.names.num_runs < 2 || run == 0) return;
+  const ppi_export_run *at = &out->base.names.runs[run - 1];
   ppi_page_format(page, "%s %s", at->host, at->pid);
   if (*at->rank) ppi_page_format(page, ", rank %s", at->rank);
   ppi_page_text(page, ": ");
@@ -162,13 +139,14 @@ static void put_title(speedscope *out, const track *of, size_t lane) {
   ppi_page text = {0};
   pprof_definition_kind kind =
       of->kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
-  const ppi_export_name *row = ppi_export_names_at(&out->names, kind, of->row);
+  const ppi_export_name *row =
+      ppi_export_names_at(&out->base.names, kind, of->row);
   put_run(out, row->run, &text);
   if (row->has_parent)
-    ppi_page_format(
-        &text, "%s / ",
-        ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, row->parent)
-            ->text);
+    ppi_page_format(&text, "%s / ",
+                    ppi_export_names_at(&out->base.names,
+                                        PPROF_DEFINITION_DEVICE, row->parent)
+                        ->text);
   ppi_page_text(&text, row->text);
   if (row->number && of->kind != STREAM)
     ppi_page_format(&text, " (%" PRIu64 ")", row->number);
@@ -272,14 +250,14 @@ static pprof_status put_track(speedscope *out, track *from) {
 static void put_head(speedscope *out) {
   ppi_page *page = &out->page;
   const struct ppi_export_rows *sites =
-      &out->names.kinds[PPROF_DEFINITION_SITE];
+      &out->base.names.kinds[PPROF_DEFINITION_SITE];
   ppi_put_object(page, NULL);
   ppi_put_text(page, "$schema",
                "https://www.speedscope.app/file-format-schema.json");
   ppi_put_line(page);
   ppi_put_text(page, "exporter", "pprof-report " PPI_VERSION);
   ppi_put_text(page, "name",
-               out->names.num_runs ? out->names.runs[0].command : "");
+               out->base.names.num_runs ? out->base.names.runs[0].command : "");
   ppi_put_line(page);
   ppi_put_object(page, "shared");
   ppi_put_array(page, "frames");
@@ -305,36 +283,30 @@ static pprof_status close_speedscope(ppi_export *export, pprof_error *error) {
   spill(&out->page);
   if (out->page.failed || status != PPROF_STATUS_OK)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  return ppi_export_end(out->file, error);
+  return ppi_export_end(out->base.file, error);
 }
 
-static void destroy_speedscope(ppi_export *export) {
+static void clear_speedscope(ppi_export *export) {
   speedscope *out = (speedscope *)export;
   for (size_t i = 0; i < out->num_tracks; i++) ppi_free(out->tracks[i].slices);
   ppi_free(out->tracks);
   ppi_map_clear(&out->numbers);
-  ppi_export_names_clear(&out->names);
   ppi_page_clear(&out->page);
-  free(out);
 }
 
 static pprof_status create_speedscope(const ppi_export_target *target,
                                       ppi_export **out, pprof_error *error) {
-  speedscope *made = calloc(1, sizeof *made);
-  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
-                            .begin = take_begin,
-                            .define = take_define,
-                            .events = take_events};
-  made->base = (ppi_export){.sink = &made->sink,
-                            .close = close_speedscope,
-                            .destroy = destroy_speedscope};
-  made->file = target->file;
-  ppi_page_repeat(&made->page, ' ', PAGE);
-  made->page.len = 0;
-  made->page.spill = spill;
-  *out = &made->base;
-  return PPROF_STATUS_OK;
+  static const ppi_export_calls calls = {.size = sizeof(speedscope),
+                                         .take = take,
+                                         .close = close_speedscope,
+                                         .clear = clear_speedscope};
+  pprof_status status = ppi_export_make(&calls, target, out, error);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_page *page = &((speedscope *)*out)->page;
+  ppi_page_repeat(page, ' ', PAGE);
+  page->len = 0;
+  page->spill = spill;
+  return status;
 }
 
 const ppi_export_format ppi_format_speedscope = {
