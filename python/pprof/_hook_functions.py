@@ -15,7 +15,7 @@ from . import _markers
 from ._hook_calls import _flow, _pop, _push, _request, in_turns, marked
 from ._markers import _byref, _site
 
-JUDGED, SHORTEST_NS = 100, 50_000  # after so many calls; a lower mean is short
+JUDGED, SHORT_NS = 100, 50_000  # each time after so many calls: most are shorter
 
 _now = time.perf_counter_ns
 
@@ -47,7 +47,8 @@ class _Function:
 
     def __init__(self, function, name, category):
         self._function, self._code, self._site = function, function.__code__, (name, category)
-        self._inside, self._ended, self._ns = set(), 0, 0
+        self._inside, self._has_ended = set(), False
+        self._calls = self._short = 0  # since it was judged
         self.own = own = types.FunctionType(self._code, function.__globals__, function.__name__,
                                             function.__defaults__)
         own.__kwdefaults__ = function.__kwdefaults__
@@ -81,7 +82,7 @@ class _Function:
             return function(*args, **kwargs)
         self._inside.add(thread)
         began, token = _now(), None
-        if self._ended and _markers._epoch.value:
+        if self._has_ended and _markers._epoch.value:
             token = _byref(_push(_site(*self._site)))
             request = _request.get()
             if request:
@@ -92,10 +93,13 @@ class _Function:
             if token is not None:
                 _pop(token)
             self._inside.discard(thread)
-            self._ns += _now() - began
-            self._ended += 1
-            if self._ended == JUDGED and self._ns < JUDGED * SHORTEST_NS:
-                self.restore()
+            self._has_ended = True
+            self._calls += 1
+            self._short += _now() - began < SHORT_NS
+            if self._calls >= JUDGED:
+                if 2 * self._short > self._calls:
+                    self.restore()
+                self._calls = self._short = 0
 
 
 def _functions_of(module):

@@ -431,7 +431,7 @@ class Hooks(Case):
         log = self.log_of("""
             import inspect, pickle, pprof, pprof.hooks
             from pprof import _hook_functions
-            _hook_functions.SHORTEST_NS = 1 << 60
+            _hook_functions.SHORT_NS = 1 << 60
             pprof.hooks.install("functions")
             import stages
             pprof.start()
