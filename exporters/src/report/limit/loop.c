@@ -55,21 +55,30 @@ static size_t put_stage(ppi_limit_loop *loop, size_t len, const char *text) {
 static bool put_stages(ppi_limit_loop *loop, const ppi_limit_model *model,
                        size_t *num) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
-  size_t len = 0, least = model->num_units / 2;
-  size_t *calls = ppi_alloc((model->num_names + 1) * sizeof *calls);
-  if (!calls) return false;
-  for (size_t i = 0; i < row->num_outer; i++)
-    calls[model->calls[row->outer[i]].name]++;
+  size_t len = 0, unit = 0, least = model->num_units / 2;
+  struct {
+    size_t num, last;  // turns; the last one, + 1
+  } *turns = ppi_alloc((model->num_names + 1) * sizeof *turns);
+  if (!turns) return false;
+  for (size_t i = 0; i < row->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    while (unit < model->num_units &&
+           model->units[unit].end_ns <= call->start_ns)
+      unit++;
+    turns[call->name].num += turns[call->name].last != unit + 1;
+    turns[call->name].last = unit + 1;
+  }
   for (size_t i = 0; i < row->num_outer; i++) {
     uint32_t name = model->calls[row->outer[i]].name;
     const char *text = model->names[name].text;
-    if (calls[name] && calls[name] >= least && !ppi_is_collection(text)) {
+    if (turns[name].num && turns[name].num >= least &&
+        !ppi_is_collection(text)) {
       len = put_stage(loop, len, text);
       ++*num;
     }
-    calls[name] = 0;
+    turns[name].num = 0;
   }
-  ppi_free(calls);
+  ppi_free(turns);
   return true;
 }
 
