@@ -112,7 +112,8 @@ static void choose(answer_text *to) {
   take(to, NAME,
        (ppi_grid_column){"", .least = 26, .floor = 12, .is_left = true});
   take(to, WHERE,
-       (ppi_grid_column){"", .least = 18, .floor = 8, .is_left = true});
+       (ppi_grid_column){"", .least = 18, .floor = 8, .is_left = true,
+                         .is_loose = true});
   take(to, TIME, (ppi_grid_column){ppi_time_unit_name(to->unit), .least = 7});
   take(to, SHARE, (ppi_grid_column){"share", .least = 6, .rank = 1});
   if (has_ranks(to)) {

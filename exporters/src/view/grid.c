@@ -67,9 +67,9 @@ bool ppi_names_have(const char *names, const char *name) {
 // ---- widths ----
 
 static size_t natural_width(const ppi_grid *grid, size_t column) {
-  const char *heading = grid->columns[column].heading;
-  size_t width = PPI_MAX(grid->columns[column].least,
-                         ppi_page_width(heading, strlen(heading)));
+  const ppi_grid_column *of = &grid->columns[column];
+  size_t width = PPI_MAX(of->is_loose ? 0 : of->least,
+                         ppi_page_width(of->heading, strlen(of->heading)));
   for (size_t row = 0; row < ppi_grid_num_rows(grid); row++) {
     const words cell = cell_of(grid, row, column);
     width = PPI_MAX(width, ppi_page_width(cell.at, cell.len));
@@ -295,14 +295,17 @@ static void cut_column(ppi_grid *grid, size_t column) {
   ppi_free(last.ends);
 }
 
-// Widens columns to the caller's least widths, or to their natural ones.
-static void widen(ppi_grid *grid, bool to_least, size_t *room) {
-  for (size_t i = 0; i < grid->num_columns; i++) {
-    ppi_grid_column *column = &grid->columns[i];
-    size_t wanted =
-        to_least ? PPI_MIN(column->least, column->natural) : column->natural;
+// Widens columns of texts to the caller's least widths as far as texts go, then
+// to their texts, then with blanks to the least widths.
+static void widen(ppi_grid *grid, size_t room) {
+  for (size_t at = 0; at < 3 * grid->num_columns; at++) {
+    ppi_grid_column *column = &grid->columns[at % grid->num_columns];
+    size_t pass = at / grid->num_columns;
+    size_t wanted = pass == 0   ? PPI_MIN(column->least, column->natural)
+                    : pass == 1 ? column->natural
+                                : column->least;
     if (column->is_out || !column->floor) continue;
-    column->width = ppi_fit_widen(column->width, wanted, room);
+    column->width = ppi_fit_widen(column->width, wanted, &room);
   }
 }
 
@@ -318,8 +321,7 @@ bool ppi_grid_fit(ppi_grid *grid, size_t most) {
     if (column->width > LEAST_NAME)
       column->width = ppi_fit_shrink(column->width, LEAST_NAME, &lack);
   }
-  widen(grid, true, &room);
-  widen(grid, false, &room);
+  widen(grid, room);
   for (size_t i = 0; i < grid->num_columns; i++)
     if (!grid->columns[i].is_out && !grid->text.failed &&
         grid->columns[i].width < grid->columns[i].natural)

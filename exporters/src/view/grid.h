@@ -15,7 +15,8 @@ typedef struct ppi_grid_column {
   size_t floor;      // texts may be cut to this width; 0: they are not
   size_t rank;       // the greatest is left out first; 0: never
   bool is_left;
-  bool is_out;  // left out by the caller, or for want of room
+  bool is_loose;  // gets its least width only where no text needs the room
+  bool is_out;    // left out by the caller, or for want of room
   size_t width, natural;
 } ppi_grid_column;
 

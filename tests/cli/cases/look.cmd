@@ -6,6 +6,8 @@ echo "== as wide as COLUMNS"
 COLUMNS=60 "$TOOL" "$LOGS/good.pplog"
 COLUMNS=60 "$TOOL" --tree "$LOGS/good.pplog" | head -n 3
 COLUMNS=60 "$TOOL" --tree --wide "$LOGS/good.pplog" | head -n 3
+printf '[{"ph":"X","name":"handle (/srv/app/score.py:8) in all","ts":0,"dur":9,"pid":1,"tid":1}]' >t.json
+COLUMNS=66 "$TOOL" t.json | grep '^handle'
 echo "== colour where it is asked for"
 "$TOOL" --color always "$LOGS/good.pplog" | tr '\033' '^' | grep '\^'
 "$TOOL" --color auto "$LOGS/good.pplog" | tr '\033' '^' | grep -c '\^'
