@@ -86,10 +86,11 @@ static void say_more(ppi_limit_search *search) {
   bool says_pause = (out->claim == PPI_CLAIM_UNRECORDED && !out->num_names) ||
                     (out->verdict && strcmp(out->verdict, "lock") == 0);
   if (!says_pause && (double)model->pause_ns >= 0.03 * all_ns)
-    PPI_LIMIT_SAY_MORE(
-        out, "Everything stands still %zu times, %s in all (%s).",
-        model->pauses.num, ppi_words_time((double)model->pause_ns).text,
-        ppi_words_percent((double)model->pause_ns, all_ns).text);
+    PPI_LIMIT_SAY_MORE(out,
+                       "Everything stands still %zu time%s, %s in all (%s).",
+                       model->pauses.num, model->pauses.num == 1 ? "" : "s",
+                       ppi_words_time((double)model->pause_ns).text,
+                       ppi_words_percent((double)model->pause_ns, all_ns).text);
 }
 
 static void ask_rules(ppi_limit_search *search) {

@@ -241,12 +241,14 @@ static void say_pauses(ppi_limit_search *search) {
   double num = (double)model->pauses.num;
   out->claim = PPI_CLAIM_UNRECORDED;
   out->verdict = "pause";
-  PPI_SAY(out->sentence,
-          "Everything stands still %zu times, %s each, %s of the time. Nothing "
-          "recorded explains it. It may be garbage collection, a stopped "
-          "process, or a lock.",
-          model->pauses.num, ppi_words_time((double)model->pause_ns / num).text,
-          ppi_words_percent(pause_part(model), 1).text);
+  PPI_SAY(
+      out->sentence,
+      "Everything stands still %zu time%s, %s each, %s of the time. Nothing "
+      "recorded explains it. It may be garbage collection, a stopped "
+      "process, or a lock.",
+      model->pauses.num, model->pauses.num == 1 ? "" : "s",
+      ppi_words_time((double)model->pause_ns / num).text,
+      ppi_words_percent(pause_part(model), 1).text);
   PPI_SAY(
       out->next,
       "find out what stops the program; the first time is %s after the start.",
