@@ -21,7 +21,7 @@ function assignColours(first, rest) {
     if (!free.size) {
       const hash = hashOf(name);
       colours.set(name,
-        `hsl(${hash % 360} ${35 + hash % 30}% ${40 + (hash >> 8) % 25}%)`);
+        `hsl(${hash % 360} ${35 + hash % 30}% ${40 + (hash >>> 8) % 25}%)`);
       continue;
     }
     let slot = hashOf(name) % PALETTE.length;

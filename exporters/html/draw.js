@@ -204,7 +204,8 @@ class Drawing {
       Math.log2(track.levels[0].size)));
   }
 
-  // A bin's height is its fill. Neighbours of one look are merged.
+  // A bin's height is its fill. Neighbours of one look are merged. Edges are on
+  // whole pixels: others take several times as long to draw.
   bins(track, top, lit) {
     const {picture, context} = this;
     const number = this.levelFor(track);
@@ -214,20 +215,22 @@ class Drawing {
       Math.floor((this.from - picture.start) / length));
     const last = Math.min(level.size - 1,
       Math.floor((this.to - picture.start) / length));
+    const heightAt = at => (level.num[at] || level.fill[at]
+      ? Math.max(2, Math.round((TRACK - 2) * level.fill[at] / 255)) : 0);
     for (let at = first; at <= last; at++) {
       const begin = at;
-      if (!level.num[at] && !level.fill[at]) continue;
+      const height = heightAt(at);
+      if (!height) continue;
       while (at < last && level.stage[at + 1] === level.stage[begin] &&
-        level.fill[at + 1] === level.fill[begin]) at++;
+        heightAt(at + 1) === height) at++;
       const stage = picture.stages[level.stage[begin]];
-      const height = Math.max(2,
-        (TRACK - 2) * Math.min(1, level.fill[begin] / 255));
       if (lit) this.alpha(stage && stage[0], lit);
       context.fillStyle = stage ? this.fillOf(stage[0], stage[1])
         : this.colours.dim;
-      context.fillRect(this.x(picture.start + begin * length),
-        top + TRACK - 1 - height,
-        Math.max(1, (at + 1 - begin) * length * this.scale), height);
+      const x = Math.round(this.x(picture.start + begin * length));
+      const right = Math.round(this.x(picture.start + (at + 1) * length));
+      context.fillRect(x, top + TRACK - 1 - height, Math.max(1, right - x),
+        height);
     }
     context.globalAlpha = 1;
   }
@@ -239,8 +242,8 @@ class Drawing {
     while (at < items.length && items[at].from <= this.to) {
       const item = items[at];
       const {event} = item;
-      const x = Math.max(this.x(item.from), this.labels - 2);
-      const right = Math.min(this.x(item.to), this.width + 2);
+      const x = Math.round(Math.max(this.x(item.from), this.labels - 2));
+      const right = Math.round(Math.min(this.x(item.to), this.width + 2));
       const width = Math.max(1, right - x);
       const colour = event.name ? colourOf(event.name) : colours.dim;
       this.alpha(event.name, lit);
@@ -249,7 +252,7 @@ class Drawing {
         context.fillRect(x, top, 1.5, TRACK - 1);
         context.fillRect(x - 2, top, 5.5, 4);
       } else {
-        context.fillRect(x, top, width > 3 ? width - 0.5 : width, TRACK - 1);
+        context.fillRect(x, top, width > 3 ? width - 1 : width, TRACK - 1);
       }
       if (width > 24 && context.globalAlpha === 1) this.name(item, x,
         {top, width, ink: item.waits ? colours.text : inkOn(colour)});

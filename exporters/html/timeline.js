@@ -238,8 +238,8 @@ class Timeline {
     const {colours} = this.drawing;
     this.map.width = width;
     this.map.height = 22;
-    const x = at => labels + (at - this.picture.start) / this.whole *
-      (width - labels);
+    const x = at => labels + (width - labels) * Math.min(1, Math.max(0,
+      (at - this.picture.start) / this.whole));
     context.fillStyle = colours.soft;
     context.fillRect(labels, 0, width, 22);
     for (const series of this.series || []) {
@@ -256,8 +256,8 @@ class Timeline {
     }
     context.globalAlpha = 1;
     context.strokeStyle = colours.text;
-    context.strokeRect(x(this.from), 1, Math.max(3, x(this.to) - x(this.from)),
-      20);
+    const left = Math.min(x(this.from), width - 4) + 0.5;
+    context.strokeRect(left, 1, Math.max(3, x(this.to) - left - 0.5), 20);
   }
 
   // ---- pointer and keys ----
@@ -571,10 +571,11 @@ function timelineBand(data, picture, timeline) {
       "of how full a moment is." : null].filter(Boolean);
   return band("timeline", "What happened when?",
     el("div.bar-of-tools", null, timeline.search,
-      el("button.more", {type: "button", onclick: () => {
-        timeline.home();
-        timeline.told();
-      }}, picture.requests.length ? "the slowest request" : "all of it"),
+      picture.requests.length ? el("button.more", {type: "button",
+        onclick: () => {
+          timeline.home();
+          timeline.told();
+        }}, "the slowest request") : null,
       el("button.more", {type: "button", onclick: () => {
         timeline.show(picture.start, picture.end);
         timeline.told();

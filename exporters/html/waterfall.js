@@ -237,8 +237,10 @@ function requestsBand(data, events, show) {
   const strips = el("div.strips", null, el("h2", null,
     "A usual request and a slow one"), all.map(one =>
     requestStrip(one, scale, show)),
-  tailLine(data), el("p.hint", null, "one scale · hatched: queueing for a device · blank: ",
-    "between stages · underlined: the longest path"));
+  tailLine(data), el("p.hint", null, "one scale",
+    all.some(one => one.parts.some(part => part.kind === "wait"))
+      ? " · hatched: queueing for a device" : "",
+    " · blank: nothing works for it · underlined: the longest path"));
   return {strips, full: band("requests", question, tailLine(data),
     all.map(one => requestTable(one, scale)),
     el("p.hint", null, "the line is the longest path, dashed where it waits: ",
