@@ -119,7 +119,7 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report expect --learn run1.pplog run2.pplog -o expect.yaml"},
     {"recover", "[SPOOL|LOG.part]...", "make a whole log of a killed run",
      "Without an operand it lists the spools that killed runs left behind. "
-     "With --open\nit only says what was open, and since when; see "
+     "With --open-ranges\nit only says what was open, and since when; see "
      "docs/forensics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(RECOVER), 0, false, false, ppi_tool_recover,
      NULL, "Check, repair, set up", "pprof-report recover run.pplog.part"},

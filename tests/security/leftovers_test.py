@@ -58,7 +58,7 @@ class LeftoversTest(unittest.TestCase):
         self.assertIn(own.name, out)
         self.assertNotIn(other.name, out)
         self.assertRegex(out, "[0-9] of other users, not looked at\n")
-        out, _ = self.tool("recover", "--open", "-f", "json")
+        out, _ = self.tool("recover", "--open-ranges", "-f", "json")
         self.assertIn(own.name, out)
         self.assertNotIn(other.name, out)
 

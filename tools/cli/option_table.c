@@ -20,7 +20,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "table|json", "table", "how to print what is open"},
     {"live", 0, PPI_OPTION_FLAG, FIELD(live), FOR(INFO), NULL, NULL,
      "what is open in running processes, named by PID, spool or LOG.part"},
-    {"open", 0, PPI_OPTION_FLAG, FIELD(open), FOR(RECOVER), NULL, NULL,
+    {"open-ranges", 0, PPI_OPTION_FLAG, FIELD(open), FOR(RECOVER), NULL, NULL,
      "what was open when the process died; nothing is recovered or removed"},
     {"output", 'o', PPI_OPTION_TEXT, FIELD(output), FOR(SUMMARY), "FILE", "-",
      "where to write; - is stdout, and FOLDER/ has a file for each view, with"

@@ -258,7 +258,7 @@ static void refuse_state(struct listing *listing, const char *path,
                  path, found->pid);
   else
     ppi_tool_say("%s: process %" PRIu32
-                 " is dead; see pprof-report recover --open",
+                 " is dead; see pprof-report recover --open-ranges",
                  path, found->pid);
   raise_code(listing, PPI_EXIT_INPUT);
 }

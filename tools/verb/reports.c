@@ -14,6 +14,7 @@
 #include "names/glob.h"
 #include "pprof/event.h"
 #include "report/figures/impossible.h"
+#include "report/figures/machine.h"
 #include "schema/schema.h"
 
 // ---- patterns of `include` that chose nothing ----
@@ -22,7 +23,8 @@ struct ppi_tool_unmatched {
   pprof_sink base;
   ppi_config config;  // of the run; no `include`: not checked
   bool matches[PPI_CONFIG_MAX_GLOBS];
-  char names[160];  // of the run, as far as there is room
+  uint32_t machine;  // category; `include` chooses none of its names
+  char names[160];   // of the run, as far as there is room
   bool has_more;
 };
 
@@ -32,6 +34,7 @@ static pprof_status begin(pprof_sink *base, const pprof_run_info *info) {
   pprof_error error;
   memset(all->matches, 0, sizeof all->matches);
   all->names[0] = '\0';
+  all->machine = UINT32_MAX;
   all->has_more = false;
   all->config.include.num = 0;
   // Hidden names match no pattern.
@@ -56,9 +59,14 @@ static pprof_status define(pprof_sink *base,
                            const pprof_definition *definition) {
   struct ppi_tool_unmatched *all = (struct ppi_tool_unmatched *)base;
   size_t num = all->config.include.num;
-  if (!num || pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
-    return PPROF_STATUS_OK;
+  int kind = pprof_definition_get_kind(definition);
   const char *name = pprof_definition_name(definition);
+  if (kind == PPROF_DEFINITION_CATEGORY &&
+      strcmp(name, PPI_CATEGORY_MACHINE) == 0)
+    all->machine = pprof_definition_id(definition);
+  if (!num || kind != PPROF_DEFINITION_SITE ||
+      pprof_definition_parent(definition) == all->machine)
+    return PPROF_STATUS_OK;
   for (size_t i = 0; i < num; i++)
     all->matches[i] |= ppi_glob_match(all->config.include.items[i], name);
   // Leaves out names of every log: "<other>", steps.

@@ -6,12 +6,12 @@ show() {
     s/"pid":[0-9]*/"pid":PID/; s/"(host|uuid)":"[^"]*"/"\1":TEXT/g
     s/"(start_realtime|until)_ns":[0-9]*/"\1_ns":NS/g'
 }
-"$TOOL" recover --open -f json dead.pplog.part | show
-"$TOOL" recover --open dead.pplog.part | grep -c 'open .*inner'
+"$TOOL" recover --open-ranges -f json dead.pplog.part | show
+"$TOOL" recover --open-ranges dead.pplog.part | grep -c 'open .*inner'
 "$TOOL" info --live dead.pplog.part 2>&1 | sed 's/process [0-9]*/process PID/'
 ls
 "$TOOL" recover dead.pplog.part >/dev/null && ls
-"$TOOL" recover --open dead.pplog
+"$TOOL" recover --open-ranges dead.pplog
 echo "exit $?"
-"$TOOL" recover --open dead.pplog.part
+"$TOOL" recover --open-ranges dead.pplog.part
 echo "exit $?"

@@ -12,7 +12,7 @@ rows() {
 "$TOOL" info --live -f json $pid | rows
 "$TOOL" info --live -f json live.pplog.part | rows
 "$TOOL" info --live $pid | grep -c "process $pid on .*start open touch=ready"
-"$TOOL" recover --open live.pplog.part 2>&1 | sed "s/process $pid/process PID/"
+"$TOOL" recover --open-ranges live.pplog.part 2>&1 | sed "s/process $pid/process PID/"
 exec 3>&-
 wait $pid
 echo "child $?"
