@@ -52,13 +52,8 @@ static int refuse_option(const char *name, size_t len) {
   for (size_t i = 0; i < ppi_num_option_rows; i++)
     ppi_tool_candidate_offer(&candidate, ppi_option_rows[i].name,
                              strlen(ppi_option_rows[i].name));
-  if (candidate.best)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%.*s'?)",
-        (int)len, name, (int)candidate.best_len, candidate.best);
-  return ppi_tool_fail(PPI_EXIT_USAGE,
-                       "unknown option '--%.*s'; see pprof-report --help",
-                       (int)len, name);
+  return ppi_tool_refuse(&candidate, "--", "; see pprof-report --help",
+                         "unknown option '--%.*s'", (int)len, name);
 }
 
 // Takes the value of `item->row`: `attached`, or the next argument.
@@ -147,14 +142,8 @@ static int find_verb(struct ppi_tool_options *out) {
                                          .wrong_len = strlen(first)};
   for (verb = out->verbs; verb->name; verb++)
     ppi_tool_candidate_offer(&candidate, verb->name, strlen(verb->name));
-  if (candidate.best)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE,
-        "'%s' is neither a verb nor a file (did you mean '%s'?)", first,
-        candidate.best);
-  return ppi_tool_fail(
-      PPI_EXIT_USAGE,
-      "'%s' is neither a verb nor a file; see pprof-report --help", first);
+  return ppi_tool_refuse(&candidate, "", "; see pprof-report --help",
+                         "'%s' is neither a verb nor a file", first);
 }
 
 static int set_choice(const struct ppi_tool_option *row, const char *value,
@@ -171,13 +160,8 @@ static int set_choice(const struct ppi_tool_option *row, const char *value,
     ppi_tool_candidate_offer(&candidate, at, len);
     at = bar ? bar + 1 : NULL;
   }
-  if (candidate.best)
-    return ppi_tool_fail(PPI_EXIT_USAGE,
-                         "'--%s %s' is not one of %s (did you mean '%.*s'?)",
-                         row->name, value, row->argument,
-                         (int)candidate.best_len, candidate.best);
-  return ppi_tool_fail(PPI_EXIT_USAGE, "'--%s %s' is not one of %s", row->name,
-                       value, row->argument);
+  return ppi_tool_refuse(&candidate, "", "", "'--%s %s' is not one of %s",
+                         row->name, value, row->argument);
 }
 
 static int refuse_view(const char *name, size_t len) {
@@ -185,13 +169,8 @@ static int refuse_view(const char *name, size_t len) {
   const ppi_view_kind *const *view = ppi_view_kinds();
   for (; *view; view++)
     ppi_tool_candidate_offer(&candidate, (*view)->name, strlen((*view)->name));
-  if (candidate.best)
-    return ppi_tool_fail(PPI_EXIT_USAGE,
-                         "there is no view '%.*s' (did you mean '%s'?)",
-                         (int)len, name, candidate.best);
-  return ppi_tool_fail(PPI_EXIT_USAGE,
-                       "there is no view '%.*s'; see pprof-report help summary",
-                       (int)len, name);
+  return ppi_tool_refuse(&candidate, "", "; see pprof-report help summary",
+                         "there is no view '%.*s'", (int)len, name);
 }
 
 static int set_views(const char *value, const char **field) {
@@ -282,13 +261,12 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
   struct cursor cursor = {.verbs = verbs, .argc = argc, .at = 1, .argv = argv};
   *out = (struct ppi_tool_options){
       .verbs = verbs,
-      .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs)),
+      .inputs = ppi_tool_must(calloc((size_t)argc + 1, sizeof(*out->inputs))),
       .tables.top = LONG_MIN,
       .warmup = LONG_MIN,
       .jobs = LONG_MIN,
       .tables.depth = LONG_MIN,
       .cost.step = -1};
-  if (!out->inputs) return PPI_EXIT_USAGE;
   // Which rows apply depends on the verb, which may come after options.
   int code = collect_operands(cursor, out);
   if (code != PPI_EXIT_DONE) return code;

@@ -14,3 +14,8 @@ struct ppi_tool_candidate {
 // Begin with {.wrong = ..., .wrong_len = ...}, then offer each known name.
 void ppi_tool_candidate_offer(struct ppi_tool_candidate *candidate,
                               const char *name, size_t name_len);
+// ppi_tool_refuse says what is wrong, and in `mark` and quotes the candidate,
+// or else `otherwise`. Answers PPI_EXIT_USAGE.
+int ppi_tool_refuse(const struct ppi_tool_candidate *candidate,
+                    const char *mark, const char *otherwise, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));

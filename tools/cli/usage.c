@@ -54,10 +54,8 @@ void ppi_tool_option_text(const struct ppi_tool_option *option,
   if (option->fallback) add(out, " [%s]", option->fallback);
 }
 
-// `verbs` are named where not all of them have the option; NULL: none.
-static void print_option(const struct ppi_tool_option *option,
-                         const struct ppi_tool_verb *verbs, FILE *out) {
-  struct ppi_option_text text;
+static void print_option(const struct ppi_tool_option *option, const char *text,
+                         FILE *out) {
   int column = fprintf(out, "  ");
   if (option->letter) column += fprintf(out, "-%c, ", option->letter);
   column += fprintf(out, "--%s", option->name);
@@ -67,8 +65,7 @@ static void print_option(const struct ppi_tool_option *option,
     fputc('\n', out);
     column = 0;
   }
-  ppi_tool_option_text(option, verbs, &text);
-  print_wrapped(text.text, column, out);
+  print_wrapped(text, column, out);
 }
 
 // Lists the verbs by task.
@@ -133,9 +130,13 @@ void ppi_tool_help_all(const struct ppi_tool_verb *verbs,
   else
     print_overview(verbs, out);
   fputs("\nOptions:\n", out);
-  for (size_t i = 0; i < ppi_num_option_rows; i++)
-    if (!verb || (ppi_option_rows[i].group & verb->takes))
-      print_option(&ppi_option_rows[i], verb ? NULL : verbs, out);
+  for (size_t i = 0; i < ppi_num_option_rows; i++) {
+    struct ppi_option_text text;
+    const struct ppi_tool_option *option = &ppi_option_rows[i];
+    if (verb && !(option->group & verb->takes)) continue;
+    ppi_tool_option_text(option, verb ? NULL : verbs, &text);
+    print_option(option, text.text, out);
+  }
   print_exit_codes(out);
 }
 
@@ -169,18 +170,9 @@ static size_t first_clause(const char *text, bool is_brief) {
 static void print_short(const struct ppi_tool_option *option, bool is_brief,
                         FILE *out) {
   char text[sizeof(struct ppi_option_text)];
-  int column = fprintf(out, "  ");
-  if (option->letter) column += fprintf(out, "-%c, ", option->letter);
-  column += fprintf(out, "--%s", option->name);
-  if (option->argument && option->type != PPI_OPTION_CHOICE)
-    column += fprintf(out, " %s", option->argument);
-  if (column > 24) {
-    fputc('\n', out);
-    column = 0;
-  }
   snprintf(text, sizeof text, "%.*s", (int)first_clause(option->help, is_brief),
            option->help);
-  print_wrapped(text, column, out);
+  print_option(option, text, out);
 }
 
 static void print_names(const struct ppi_tool_verb *verb, FILE *out) {

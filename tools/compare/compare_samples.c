@@ -496,3 +496,13 @@ void ppi_samples_clear(ppi_samples *samples) {
   pprof_report_destroy(samples->report);
   *samples = (ppi_samples){.num_warm = 0};
 }
+
+int ppi_stages_compare(const void *a, const void *b) {
+  const ppi_compare_stage *x = *(const ppi_compare_stage *const *)a;
+  const ppi_compare_stage *y = *(const ppi_compare_stage *const *)b;
+  if (x->is_step != y->is_step) return x->is_step ? -1 : 1;
+  if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
+  int order = strcmp(x->name, y->name);
+  if (order == 0) order = strcmp(x->category, y->category);
+  return order ? order : (int)x->on_device - (int)y->on_device;
+}

@@ -88,6 +88,8 @@ void ppi_samples_clear(ppi_samples *samples);
 // factor; 0: the clocks are alike, or unknown.
 double ppi_samples_adjust(ppi_samples *samples,
                           const ppi_compare_machine *base);
+// ppi_stages_compare orders pointers to stages: steps first, then by time.
+int ppi_stages_compare(const void *a, const void *b);
 // NULL: there is no such stage.
 const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
                                           const ppi_compare_stage *like);

@@ -86,16 +86,9 @@ static int parse_verdict(const char *item, size_t len, ppi_wanted *out) {
     out->fails[i] = true;
     return PPI_EXIT_DONE;
   }
-  if (candidate.best)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE,
-        "--fail-on '%.*s' is none of faster, slower, same, ambiguous,"
-        " none (did you mean '%.*s'?)",
-        (int)len, item, (int)candidate.best_len, candidate.best);
-  return ppi_tool_fail(
-      PPI_EXIT_USAGE,
-      "--fail-on '%.*s' is none of faster, slower, same, ambiguous,"
-      " none",
+  return ppi_tool_refuse(
+      &candidate, "", "",
+      "--fail-on '%.*s' is none of faster, slower, same, ambiguous, none",
       (int)len, item);
 }
 

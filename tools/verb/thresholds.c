@@ -16,15 +16,9 @@ static int refuse_id(const char *id, size_t len) {
     const char *known = ppi_finding_rule_at(i)->id;
     ppi_tool_candidate_offer(&candidate, known, strlen(known));
   }
-  if (candidate.best)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE,
-        "--threshold: there is no finding '%.*s' (did you mean '%s'?)",
-        (int)len, id, candidate.best);
-  return ppi_tool_fail(
-      PPI_EXIT_USAGE,
-      "--threshold: there is no finding '%.*s'; see docs/findings.md", (int)len,
-      id);
+  return ppi_tool_refuse(&candidate, "", "; see docs/findings.md",
+                         "--threshold: there is no finding '%.*s'", (int)len,
+                         id);
 }
 
 static const ppi_finding_rule *rule_of(const char *id, size_t len) {

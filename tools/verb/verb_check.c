@@ -20,10 +20,6 @@
 #include "report/report.h"
 #include "verb/verbs.h"
 
-struct lane_state {
-  uint64_t next_seq;
-};
-
 // The defined ids of a kind.
 struct known_ids {
   uint8_t *is_known;
@@ -37,8 +33,8 @@ struct check_sink {
   const char *path;
   ppi_page *out;
   struct known_ids known[NUM_KINDS];
-  struct lane_state *lanes;
-  size_t num_lanes, lanes_capacity;
+  uint64_t *next_seqs;  // by lane
+  size_t seqs_capacity;
   // Of the current run; the report checks the identity.
   uint64_t run_events;
   ppi_tally tally;
@@ -58,8 +54,8 @@ static void clear_run(struct check_sink *self) {
   for (size_t kind = 0; kind < NUM_KINDS; kind++)
     if (self->known[kind].is_known)
       memset(self->known[kind].is_known, 0, self->known[kind].capacity);
-  if (self->lanes)
-    memset(self->lanes, 0, self->lanes_capacity * sizeof(*self->lanes));
+  if (self->next_seqs)
+    memset(self->next_seqs, 0, self->seqs_capacity * sizeof *self->next_seqs);
   ppi_tally_clear(&self->tally);
   pprof_report_destroy(self->report);
   self->report = NULL;
@@ -75,26 +71,24 @@ static pprof_status check_begin(pprof_sink *sink, const pprof_run_info *info) {
   return next->begin(next, info);
 }
 
-static pprof_status note_known(struct known_ids *known, uint32_t id) {
-  size_t before = known->capacity;
-  uint8_t *grown = ppi_grow(known->is_known, &known->capacity, (size_t)id + 1,
-                            sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  memset(grown + before, 0, known->capacity - before);
-  known->is_known = grown;
-  grown[id] = 1;
-  return PPROF_STATUS_OK;
-}
+// Room up to `id`; what is new is zero.
+#define REACH(items, capacity, id)                                        \
+  do {                                                                    \
+    size_t before_ = (capacity);                                          \
+    PPI_MUST_ROOM(items, capacity, (size_t)(id) + 1);                     \
+    memset((items) + before_, 0, ((capacity)-before_) * sizeof *(items)); \
+  } while (0)
 
 static pprof_status check_define(pprof_sink *sink,
                                  const pprof_definition *definition) {
   struct check_sink *self = (struct check_sink *)sink;
   uint32_t id = pprof_definition_id(definition);
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
-  pprof_status status = PPROF_STATUS_OK;
-  if ((unsigned)kind < NUM_KINDS && id < MAX_ID)
-    status = note_known(&self->known[kind], id);
-  if (status != PPROF_STATUS_OK) return status;
+  if ((unsigned)kind < NUM_KINDS && id < MAX_ID) {
+    struct known_ids *known = &self->known[kind];
+    REACH(known->is_known, known->capacity, id);
+    known->is_known[id] = 1;
+  }
   pprof_sink *next = pprof_report_sink(self->report);
   return next->define(next, definition);
 }
@@ -115,24 +109,14 @@ static bool is_defined(const struct check_sink *self,
           is_known(self, PPROF_DEFINITION_ATTRIBUTES, event->attributes));
 }
 
-static struct lane_state *lane_of(struct check_sink *self, uint32_t lane) {
-  if (lane >= MAX_ID) return NULL;
-  size_t before = self->lanes_capacity;
-  struct lane_state *lanes = ppi_grow(self->lanes, &self->lanes_capacity,
-                                      (size_t)lane + 1, sizeof(*lanes));
-  if (!lanes) return NULL;
-  memset(lanes + before, 0, (self->lanes_capacity - before) * sizeof(*lanes));
-  self->lanes = lanes;
-  return &lanes[lane];
-}
-
 static pprof_status check_events(pprof_sink *sink, const pprof_batch *batch) {
   struct check_sink *self = (struct check_sink *)sink;
-  struct lane_state *lane = lane_of(self, batch->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
-  if (batch->first_seq < lane->next_seq || batch->end_seq < batch->first_seq)
+  if (batch->lane >= MAX_ID) return PPROF_STATUS_NO_MEMORY;
+  REACH(self->next_seqs, self->seqs_capacity, batch->lane);
+  uint64_t *next_seq = &self->next_seqs[batch->lane];
+  if (batch->first_seq < *next_seq || batch->end_seq < batch->first_seq)
     self->num_out_of_order++;
-  lane->next_seq = batch->end_seq;
+  *next_seq = batch->end_seq;
   self->run_events += batch->num_events;
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
@@ -389,7 +373,7 @@ static int check_log(const char *path, bool strict, ppi_page *out) {
   clear_run(&sink);
   for (size_t kind = 0; kind < NUM_KINDS; kind++)
     ppi_free(sink.known[kind].is_known);
-  ppi_free(sink.lanes);
+  ppi_free(sink.next_seqs);
   ppi_page_clear(&shown);
   return code;
 }

@@ -238,17 +238,6 @@ static bool is_new(const struct compare *compare, size_t input,
   return true;
 }
 
-// Steps first, then stages by time.
-static int by_weight(const void *a, const void *b) {
-  const ppi_compare_stage *x = *(const ppi_compare_stage *const *)a;
-  const ppi_compare_stage *y = *(const ppi_compare_stage *const *)b;
-  if (x->is_step != y->is_step) return x->is_step ? -1 : 1;
-  if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
-  int order = strcmp(x->name, y->name);
-  if (order == 0) order = strcmp(x->category, y->category);
-  return order ? order : (int)x->on_device - (int)y->on_device;
-}
-
 static void find_stages(struct compare *compare) {
   for (size_t i = 0; i < compare->num_inputs; i++) {
     for (size_t k = 0; k < compare->inputs[i].num_stages; k++) {
@@ -263,7 +252,7 @@ static void find_stages(struct compare *compare) {
   }
   if (compare->num_stages)
     qsort(compare->stages, compare->num_stages, sizeof *compare->stages,
-          by_weight);
+          ppi_stages_compare);
 }
 
 // Adds the spread of a figure between runs of one program, from the whole past.
@@ -330,13 +319,9 @@ static int refuse_threshold(const struct compare *compare,
   for (size_t i = 0; i < compare->num_stages; i++)
     ppi_tool_candidate_offer(&candidate, compare->stages[i]->name,
                              strlen(compare->stages[i]->name));
-  if (candidate.best)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE,
-        "--threshold: there is no stage '%s' (did you mean '%.*s'?)",
-        threshold->pattern, (int)candidate.best_len, candidate.best);
-  return ppi_tool_fail(PPI_EXIT_USAGE, "--threshold: there is no stage '%s'",
-                       threshold->pattern);
+  return ppi_tool_refuse(&candidate, "", "",
+                         "--threshold: there is no stage '%s'",
+                         threshold->pattern);
 }
 
 static int build_page(struct compare *compare) {

@@ -54,14 +54,6 @@ static void add_stage(struct history *history, const ppi_compare_stage *stage) {
   add_runs(history, own);
 }
 
-static int by_weight(const void *a, const void *b) {
-  const ppi_compare_stage *x = ((const ppi_history_stage *)a)->stage;
-  const ppi_compare_stage *y = ((const ppi_history_stage *)b)->stage;
-  if (x->is_step != y->is_step) return x->is_step ? -1 : 1;
-  if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
-  return strcmp(x->name, y->name);
-}
-
 static void find_stages(struct history *history) {
   for (size_t i = 0; i < history->past.num; i++) {
     const ppi_samples *samples = &history->past.points[i].samples;
@@ -72,7 +64,7 @@ static void find_stages(struct history *history) {
   }
   if (history->num_stages)
     qsort(history->stages, history->num_stages, sizeof *history->stages,
-          by_weight);
+          ppi_stages_compare);
 }
 
 // A change may move by a point or two as runs are added.

@@ -87,14 +87,6 @@ static int run_one(const struct attempt *attempt, size_t command, size_t run,
 
 // ---- before the first run that counts ----
 
-static int by_weight(const void *a, const void *b) {
-  const ppi_compare_stage *x = *(const ppi_compare_stage *const *)a;
-  const ppi_compare_stage *y = *(const ppi_compare_stage *const *)b;
-  if (x->is_step != y->is_step) return x->is_step ? -1 : 1;
-  if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
-  return strcmp(x->name, y->name);
-}
-
 static bool is_everywhere(const struct attempt *attempt,
                           const ppi_compare_stage *stage) {
   for (size_t i = 1; i < attempt->num_commands; i++)
@@ -126,7 +118,7 @@ static int find_stages(struct attempt *attempt) {
         PPI_EXIT_INCOMPARABLE,
         "no stage is in each command; --stage names those to look at");
   qsort(attempt->stages, attempt->num_stages, sizeof *attempt->stages,
-        by_weight);
+        ppi_stages_compare);
   return PPI_EXIT_DONE;
 }
 

@@ -90,13 +90,8 @@ static int refuse_stage(const ppi_limit *limit, const char *name) {
   for (size_t i = 0; i < limit->num_demands; i++)
     ppi_tool_candidate_offer(&candidate, limit->demands[i].name,
                              strlen(limit->demands[i].name));
-  if (candidate.best)
-    return ppi_tool_fail(
-        PPI_EXIT_USAGE,
-        "'--scale': no stage is called '%s' (did you mean '%.*s'?)", name,
-        (int)candidate.best_len, candidate.best);
-  return ppi_tool_fail(PPI_EXIT_USAGE, "'--scale': no stage is called '%s'",
-                       name);
+  return ppi_tool_refuse(&candidate, "", "",
+                         "'--scale': no stage is called '%s'", name);
 }
 
 // `text` is "STAGE=FACTOR", `len` long.

@@ -6,43 +6,26 @@
 #include "schema/schema.h"
 
 static const char *type_words(const ppi_key *key) {
-  switch (key->type) {
-    case PPI_KEY_COUNT:
-      return "number";
-    case PPI_KEY_BOOL:
-      return "true or false";
-    case PPI_KEY_SIZE:
-      return "size";
-    case PPI_KEY_DURATION:
-      return "duration";
-    case PPI_KEY_CHOICE:
-      return "one of";
-    case PPI_KEY_CHOICES:
-      return "list of";
-    case PPI_KEY_VIEWS:
-      return "list of views";
-    case PPI_KEY_TEXT:
-      return "text";
-    case PPI_KEY_PATH:
-      return "path";
-    case PPI_KEY_STEPS:
-      return "[a, b]";
-    case PPI_KEY_MAP:
-      return key->minimum ? "on, off or mapping" : "mapping";
-    case PPI_KEY_WINDOWS:
-      return "mapping or list";
-    case PPI_KEY_EXPORTS:
-      return "list";
-    case PPI_KEY_RULES:
-      return key->choices ? "mapping to" : "mapping";
-    case PPI_KEY_TIME:
-      return "time";
-    case PPI_KEY_GLOBS:
-      return "list of names";
-    case PPI_KEY_CONDITIONS:
-      return "list of rules";
-  }
-  return "";
+  static const char *const words[] = {[PPI_KEY_COUNT] = "number",
+                                      [PPI_KEY_BOOL] = "true or false",
+                                      [PPI_KEY_SIZE] = "size",
+                                      [PPI_KEY_DURATION] = "duration",
+                                      [PPI_KEY_TIME] = "time",
+                                      [PPI_KEY_CHOICE] = "one of",
+                                      [PPI_KEY_CHOICES] = "list of",
+                                      [PPI_KEY_TEXT] = "text",
+                                      [PPI_KEY_PATH] = "path",
+                                      [PPI_KEY_VIEWS] = "list of views",
+                                      [PPI_KEY_STEPS] = "[a, b]",
+                                      [PPI_KEY_GLOBS] = "list of names",
+                                      [PPI_KEY_MAP] = "mapping",
+                                      [PPI_KEY_WINDOWS] = "mapping or list",
+                                      [PPI_KEY_EXPORTS] = "list",
+                                      [PPI_KEY_RULES] = "mapping",
+                                      [PPI_KEY_CONDITIONS] = "list of rules"};
+  if (key->type == PPI_KEY_MAP && key->minimum) return "on, off or mapping";
+  if (key->type == PPI_KEY_RULES && key->choices) return "mapping to";
+  return words[key->type];
 }
 
 static void put_value(const ppi_key *key, uint64_t value, FILE *out) {

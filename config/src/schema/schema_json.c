@@ -93,14 +93,16 @@ static void put_texts(json *to, const ppi_key *key) {
                              : "^([^%]|%[hprt%]|%q\\{[^}]+\\})*$");
 }
 
-// A list of at most `most` strings.
-static void put_list(json *to, uint64_t most, uint64_t longest) {
+static void put_list(json *to, const ppi_key *key) {
+  bool is_globs = key->type == PPI_KEY_GLOBS;
+  uint64_t most = is_globs ? PPI_CONFIG_MAX_GLOBS : PPI_CONFIG_MAX_CONDITIONS;
+  uint64_t longest = is_globs ? PPI_CONFIG_MAX_GLOB : PPI_RULE_TEXT_MAX;
   put_text(to, "type", "array");
   put_number(to, "maxItems", most);
   open_brace(to, "items");
   put_text(to, "type", "string");
   put_number(to, "minLength", 1);
-  put_number(to, "maxLength", longest);
+  put_number(to, "maxLength", longest - 1);
   close_brace(to);
 }
 
@@ -113,14 +115,18 @@ static void put_choice_list(json *to, const ppi_key *key) {
   close_brace(to);
 }
 
+static void put_count(json *to, const ppi_key *key) {
+  put_text(to, "type", "integer");
+  put_number(to, "minimum", key->minimum);
+  put_number(to, "maximum", key->maximum);
+}
+
 static void put_steps(json *to, const ppi_key *key) {
   put_text(to, "type", "array");
   put_number(to, "minItems", 2);
   put_number(to, "maxItems", 2);
   open_brace(to, "items");
-  put_text(to, "type", "integer");
-  put_number(to, "minimum", key->minimum);
-  put_number(to, "maximum", key->maximum);
+  put_count(to, key);
   close_brace(to);
 }
 
@@ -135,7 +141,8 @@ static void put_names(json *to, const ppi_key *key) {
   close_brace(to);
 }
 
-static void put_windows(json *to) {
+static void put_windows(json *to, const ppi_key *key) {
+  (void)key;
   put_raw(to, "oneOf",
           "[{\"$ref\": \"#/$defs/window\"}, {\"type\": \"array\", "
           "\"minItems\": 1, \"maxItems\": 16, "
@@ -144,7 +151,8 @@ static void put_windows(json *to) {
 
 static void put_object(json *to, const char *prefix, int kind);
 
-static void put_exports(json *to) {
+static void put_exports(json *to, const ppi_key *key) {
+  (void)key;
   put_text(to, "type", "array");
   put_number(to, "maxItems", PPI_CONFIG_MAX_EXPORTS);
   open_brace(to, "items");
@@ -173,60 +181,29 @@ static void put_map(json *to, const ppi_key *key) {
   fputc(']', to->out);
 }
 
-static void put_type(json *to, const ppi_key *key) {
-  switch (key->type) {
-    case PPI_KEY_COUNT:
-      put_text(to, "type", "integer");
-      put_number(to, "minimum", key->minimum);
-      put_number(to, "maximum", key->maximum);
-      break;
-    case PPI_KEY_BOOL:
-      put_raw(to, "enum", BOOLEANS);
-      break;
-    case PPI_KEY_SIZE:
-    case PPI_KEY_DURATION:
-      put_unit_pattern(to, key);
-      break;
-    case PPI_KEY_TIME:
-      put_text(to, "type", "string");
-      put_text(to, "pattern",
-               "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
-               "(\\.[0-9]{1,9})?Z$");
-      break;
-    case PPI_KEY_CHOICE:
-      put_choices(to, key);
-      break;
-    case PPI_KEY_CHOICES:
-    case PPI_KEY_VIEWS:
-      put_choice_list(to, key);
-      break;
-    case PPI_KEY_TEXT:
-    case PPI_KEY_PATH:
-      put_texts(to, key);
-      break;
-    case PPI_KEY_STEPS:
-      put_steps(to, key);
-      break;
-    case PPI_KEY_GLOBS:
-      put_list(to, PPI_CONFIG_MAX_GLOBS, PPI_CONFIG_MAX_GLOB - 1);
-      break;
-    case PPI_KEY_CONDITIONS:
-      put_list(to, PPI_CONFIG_MAX_CONDITIONS, PPI_RULE_TEXT_MAX - 1);
-      break;
-    case PPI_KEY_MAP:
-      put_map(to, key);
-      break;
-    case PPI_KEY_WINDOWS:
-      put_windows(to);
-      break;
-    case PPI_KEY_EXPORTS:
-      put_exports(to);
-      break;
-    case PPI_KEY_RULES:
-      put_names(to, key);
-      break;
-  }
+static void put_bool(json *to, const ppi_key *key) {
+  (void)key;
+  put_raw(to, "enum", BOOLEANS);
 }
+
+static void put_time(json *to, const ppi_key *key) {
+  (void)key;
+  put_text(to, "type", "string");
+  put_text(to, "pattern",
+           "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+           "(\\.[0-9]{1,9})?Z$");
+}
+
+static void (*const types[])(json *to, const ppi_key *key) = {
+    [PPI_KEY_COUNT] = put_count,         [PPI_KEY_BOOL] = put_bool,
+    [PPI_KEY_SIZE] = put_unit_pattern,   [PPI_KEY_DURATION] = put_unit_pattern,
+    [PPI_KEY_TIME] = put_time,           [PPI_KEY_CHOICE] = put_choices,
+    [PPI_KEY_CHOICES] = put_choice_list, [PPI_KEY_VIEWS] = put_choice_list,
+    [PPI_KEY_TEXT] = put_texts,          [PPI_KEY_PATH] = put_texts,
+    [PPI_KEY_STEPS] = put_steps,         [PPI_KEY_GLOBS] = put_list,
+    [PPI_KEY_CONDITIONS] = put_list,     [PPI_KEY_MAP] = put_map,
+    [PPI_KEY_WINDOWS] = put_windows,     [PPI_KEY_EXPORTS] = put_exports,
+    [PPI_KEY_RULES] = put_names};
 
 // Defaults that are words for "nothing" have no JSON.
 static void put_default(json *to, const ppi_key *key) {
@@ -254,7 +231,7 @@ static void put_object(json *to, const char *prefix, int kind) {
       continue;
     open_brace(to, name);
     put_text(to, "description", key->help);
-    put_type(to, key);
+    types[key->type](to, key);
     put_default(to, key);
     close_brace(to);
   }
