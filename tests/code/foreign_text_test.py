@@ -36,6 +36,7 @@ OURS = {
     "tools/fleet/fleet.c": {"folder", "name", "ppi_fleet_views[i].name", "ppi_fleet_views[i].text"},
     "tools/launch/preset.c": {"preset->text"},
     "tools/verb/answer.c": {"text"},  # a number
+    "tools/verb/verb_cost.c": {"name"},  # for Python, which answers
     "tools/verb/verb_check.c": {"self->path", "sink->path"},  # visible since it is set
     # What is put together here is escaped behind, or is no page: a command, SQL, a path.
     "exporters/src/chrome/chrome_write.c": {"launch->text", "name", "totals->notes[i].key",

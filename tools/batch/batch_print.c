@@ -9,6 +9,7 @@
 #include "batch/batch_measure.h"
 #include "cli/output.h"
 #include "cli/rows.h"
+#include "compare/compare_text.h"
 #include "file/json_put.h"
 
 enum {
@@ -60,19 +61,13 @@ static bool fill_rows(const ppi_batch_result *result, ppi_view *view) {
   return true;
 }
 
-static void put_seconds(ppi_page *page, uint64_t ns) {
-  ppi_page_fixed(page, (double)ns / 1e9, 3);
-}
-
 static void put_largest(const ppi_batch_result *result,
                         const ppi_batch_try *largest, ppi_page *notes) {
   ppi_page_format(notes, "Largest batch%s",
                   result->interrupted ? " before the interrupt" : "");
-  if (result->latency_ns) {
-    ppi_page_text(notes, " with a p99 of at most ");
-    ppi_page_fixed(notes, (double)result->latency_ns / 1e6, 3);
-    ppi_page_text(notes, " ms");
-  }
+  if (result->latency_ns)
+    ppi_page_format(notes, " with a p99 of at most %.3f ms",
+                    (double)result->latency_ns / 1e6);
   ppi_page_format(notes, ": %zu%s\n", largest->batch,
                   result->failed || result->interrupted
                       ? ""
@@ -81,11 +76,10 @@ static void put_largest(const ppi_batch_result *result,
 
 // Items per second, and the figures behind them.
 static void put_throughput(const ppi_batch_try *one, ppi_page *notes) {
-  ppi_page_fixed(notes, ppi_batch_throughput(one), 2);
-  ppi_page_format(notes, " items/s = (%llu batches x %zu) / ",
-                  (unsigned long long)one->num_batches, one->batch);
-  put_seconds(notes, one->span_ns);
-  ppi_page_text(notes, " s\n");
+  ppi_page_format(notes, "%.2f items/s = (%llu batches x %zu) / %.3f s\n",
+                  ppi_batch_throughput(one),
+                  (unsigned long long)one->num_batches, one->batch,
+                  (double)one->span_ns / 1e9);
 }
 
 static void put_knee(const ppi_batch_curve *curve, ppi_page *notes) {
@@ -94,12 +88,12 @@ static void put_knee(const ppi_batch_curve *curve, ppi_page *notes) {
     put_throughput(curve->fastest, notes);
   }
   if (curve->knee == curve->fastest) return;
-  ppi_page_format(notes, "Knee: %zu, with ", curve->knee->batch);
-  ppi_page_fixed(notes,
-                 100 * ppi_batch_throughput(curve->knee) /
-                     ppi_batch_throughput(curve->fastest),
-                 0);
-  ppi_page_format(notes, "%% of the items/s of %zu; larger ones bring little\n",
+  ppi_page_format(notes,
+                  "Knee: %zu, with %.0f%% of the items/s of %zu; larger ones "
+                  "bring little\n",
+                  curve->knee->batch,
+                  100 * ppi_batch_throughput(curve->knee) /
+                      ppi_batch_throughput(curve->fastest),
                   curve->fastest->batch);
 }
 
@@ -115,9 +109,8 @@ static void put_bars(const ppi_batch_result *result,
     ppi_page_format(notes, "%8zu ", one->batch);
     for (int at = 0; at < width; at++)
       ppi_page_text(notes, at < part * width ? "#" : " ");
-    ppi_page_text(notes, " ");
-    ppi_page_fixed(notes, ppi_batch_throughput(one), 2);
-    ppi_page_text(notes, one == curve->knee ? "  knee\n" : "\n");
+    ppi_page_format(notes, " %.2f%s\n", ppi_batch_throughput(one),
+                    one == curve->knee ? "  knee" : "");
   }
 }
 
@@ -206,18 +199,6 @@ static int y_of(const scale *plot, double throughput) {
   return HEIGHT - BELOW - (int)lround(part * (HEIGHT - TOP - BELOW));
 }
 
-// Escapes a text for the inside of an element.
-static void put_text(ppi_page *page, const char *text) {
-  for (; *text; text++) {
-    if (*text == '<')
-      ppi_page_text(page, "&lt;");
-    else if (*text == '&')
-      ppi_page_text(page, "&amp;");
-    else if ((unsigned char)*text >= ' ')
-      ppi_page_bytes(page, text, 1);
-  }
-}
-
 static void put_axes(const scale *plot, ppi_page *page) {
   ppi_page_format(page,
                   "<path d=\"M%d %d V%d H%d\" fill=\"none\" "
@@ -228,10 +209,9 @@ static void put_axes(const scale *plot, ppi_page *page) {
     int y = y_of(plot, value);
     ppi_page_format(page,
                     "<path d=\"M%d %d H%d\" stroke=\"#ddd\"/>"
-                    "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
-                    LEFT, y, WIDTH - RIGHT, LEFT - 8, y + 4);
-    ppi_page_fixed(page, value, plot->most < 100 ? 2 : 0);
-    ppi_page_text(page, "</text>\n");
+                    "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.*f</text>\n",
+                    LEFT, y, WIDTH - RIGHT, LEFT - 8, y + 4,
+                    plot->most < 100 ? 2 : 0, value);
   }
   ppi_page_format(page,
                   "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">batch, "
@@ -251,10 +231,8 @@ static void put_point(const ppi_batch_try *one, const scale *plot, bool is_knee,
                   "<circle cx=\"%d\" cy=\"%d\" r=\"5\" fill=\"%s\">"
                   "<title>%zu: ",
                   x, y, color, one->batch);
-  put_text(page, one->result);
-  ppi_page_text(page, ", ");
-  ppi_page_fixed(page, rate, 2);
-  ppi_page_text(page, " items/s</title></circle>\n");
+  ppi_compare_put_html(page, one->result);
+  ppi_page_format(page, ", %.2f items/s</title></circle>\n", rate);
   if (is_knee)
     ppi_page_format(page,
                     "<text x=\"%d\" y=\"%d\" fill=\"%s\" "
@@ -298,12 +276,13 @@ static void put_rows(const ppi_batch_result *result, ppi_page *page) {
   for (size_t i = 0; i < result->num_tries; i++) {
     const ppi_batch_try *one = &result->tries[i];
     ppi_page_format(page, "<tr><td>%zu<td>", one->batch);
-    put_text(page, one->result);
+    ppi_compare_put_html(page, one->result);
     ppi_page_text(page, "<td>");
-    if (one->num_runs) ppi_page_fixed(page, ppi_batch_throughput(one), 2);
-    ppi_page_text(page, "<td>");
-    if (one->num_runs) ppi_page_fixed(page, (double)one->p99_ns / 1e6, 3);
-    ppi_page_text(page, "\n");
+    if (one->num_runs)
+      ppi_page_format(page, "%.2f<td>%.3f\n", ppi_batch_throughput(one),
+                      (double)one->p99_ns / 1e6);
+    else
+      ppi_page_text(page, "<td>\n");
   }
   ppi_page_text(page, "</table>\n");
 }
@@ -322,7 +301,7 @@ void ppi_batch_plot(const ppi_batch_result *result, ppi_page *page) {
       "td,th{padding:2px 12px;text-align:right}</style>\n<h1>Items/s by "
       "batch</h1>\n<p><code>");
   for (int i = 0; i < result->options->num_inputs; i++) {
-    put_text(page, result->options->inputs[i]);
+    ppi_compare_put_html(page, result->options->inputs[i]);
     ppi_page_text(page, " ");
   }
   ppi_page_format(page,

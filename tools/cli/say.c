@@ -81,6 +81,20 @@ int ppi_tool_fail(int code, const char *format, ...) {
   return code;
 }
 
+void ppi_tool_put(ppi_page *page, const char *format, ...) {
+  char *text = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  int len = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (len < 0) ppi_tool_must(NULL);
+  bool ends = format[strlen(format) - 1] == '\n';
+  text[len - ends] = '\0';
+  ppi_page_visible(page, text);
+  if (ends) ppi_page_text(page, "\n");
+  free(text);
+}
+
 void *ppi_tool_must(void *memory) {
   if (memory) return memory;
   ppi_tool_say("out of memory");

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "file/text.h"
+
 // Exit codes of the process; the highest that applies.
 #define PPI_EXIT_LIST(X)                                                 \
   X(DONE, 0, "done")                                                     \
@@ -31,6 +33,10 @@ void ppi_tool_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 // ppi_tool_fail does so, and answers `code`.
 int ppi_tool_fail(int code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// ppi_tool_put puts a text of which all is visible, as ppi_page_visible has it,
+// but the line's end behind the format.
+void ppi_tool_put(ppi_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // ppi_tool_must answers `memory`. Of none it says so, and the process ends.
 void *ppi_tool_must(void *memory) __attribute__((returns_nonnull));

@@ -88,12 +88,10 @@ int ppi_history_print(const ppi_history *history, int code) {
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = options->raw};
   bool ok = add_rows(history, &view);
-  ppi_page_format(&view.note, "%zu points, from ", history->num_points);
-  ppi_page_visible(&view.note, history->points[0]);
-  ppi_page_text(&view.note, " to ");
-  ppi_page_visible(&view.note, history->points[history->num_points - 1]);
+  ppi_tool_put(&view.note, "%zu points, from %s to %s\n", history->num_points,
+               history->points[0], history->points[history->num_points - 1]);
   ppi_page_text(&view.note,
-                "\nWhere nothing changed at most 5 % of pasts show a change in "
+                "Where nothing changed at most 5 % of pasts show a change in "
                 "any stage. A level\nhas three runs or more\n");
   ppi_tool_rows_all(&page, &view, options, "pprof.history/1");
   page.failed |= !ok || view.note.failed;
@@ -120,18 +118,6 @@ static double x_of(const scale *plot, size_t point) {
 static double y_of(const scale *plot, double ms) {
   double part = (ms - plot->least) / (plot->most - plot->least);
   return HEIGHT - BELOW - part * (HEIGHT - TOP - BELOW);
-}
-
-// Escapes a text for the inside of an element.
-static void put_text(ppi_page *page, const char *text) {
-  for (; *text; text++) {
-    if (*text == '<')
-      ppi_page_text(page, "&lt;");
-    else if (*text == '&')
-      ppi_page_text(page, "&amp;");
-    else if ((unsigned char)*text >= ' ')
-      ppi_page_bytes(page, text, 1);
-  }
 }
 
 static scale scale_of(const ppi_history *history,
@@ -170,10 +156,8 @@ static void put_runs(const ppi_history *history, const ppi_history_stage *own,
                     "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#1b6ca8\" "
                     "fill-opacity=\"0.6\"><title>",
                     x_of(plot, run->point), y_of(plot, ms));
-    put_text(page, history->points[run->point]);
-    ppi_page_text(page, ": ");
-    ppi_page_fixed(page, ms, 3);
-    ppi_page_text(page, " ms</title></circle>\n");
+    ppi_compare_put_html(page, history->points[run->point]);
+    ppi_page_format(page, ": %.3f ms</title></circle>\n", ms);
   }
 }
 
@@ -204,7 +188,7 @@ static void put_changes(const ppi_history *history,
                     "stroke-dasharray=\"4 3\"/><text x=\"%.1f\" y=\"%d\" "
                     "fill=\"%s\" text-anchor=\"middle\">",
                     x, TOP, HEIGHT - BELOW, color, x, HEIGHT - 8, color);
-    put_text(page, history->points[change->point]);
+    ppi_compare_put_html(page, history->points[change->point]);
     ppi_page_format(page, " %+.1f %%</text>\n",
                     100 * expm1(change->after - change->before));
   }
@@ -214,16 +198,14 @@ static void put_stage(const ppi_history *history, const ppi_history_stage *own,
                       ppi_page *page) {
   const scale plot = scale_of(history, own);
   ppi_page_text(page, "<h2>");
-  put_text(page, own->stage->name);
+  ppi_compare_put_html(page, own->stage->name);
   ppi_page_format(page, " <small>%s, %s, ms</small></h2>\n",
                   ppi_compare_side(own->stage),
                   ppi_metric_name(history->metric));
   ppi_page_format(page,
                   "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" "
-                  "aria-label=\"",
-                  WIDTH, HEIGHT, WIDTH);
-  ppi_page_format(page, "%zu runs, %zu changes\">\n", own->num_runs,
-                  own->num_changes);
+                  "aria-label=\"%zu runs, %zu changes\">\n",
+                  WIDTH, HEIGHT, WIDTH, own->num_runs, own->num_changes);
   put_axis(&plot, page);
   put_runs(history, own, &plot, page);
   put_changes(history, own, &plot, page);
@@ -238,9 +220,9 @@ void ppi_history_plot(const ppi_history *history, ppi_page *page) {
       "<style>body{font:14px sans-serif;margin:2em}svg{font-size:12px}"
       "h2{font-size:1em;margin:1.5em 0 0}small{font-weight:normal}</style>\n"
       "<h1>History</h1>\n<p>From ");
-  put_text(page, history->points[0]);
+  ppi_compare_put_html(page, history->points[0]);
   ppi_page_text(page, " to ");
-  put_text(page, history->points[history->num_points - 1]);
+  ppi_compare_put_html(page, history->points[history->num_points - 1]);
   ppi_page_text(page, ". A dot is a run, a line a level.</p>\n");
   for (int changed = 1; changed >= 0; changed--)
     for (size_t i = 0; i < history->num_stages; i++)

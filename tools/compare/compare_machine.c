@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/say.h"
+
 // Smaller differences are noise: of clocks, of shares of the time, of
 // processors.
 #define CLOCKS_DIFFER 0.03
@@ -77,26 +79,20 @@ void ppi_compare_machine_note(const ppi_compare_machine *a,
                               const ppi_compare_machine *b, const char *b_name,
                               ppi_page *notes) {
   char clocks[64];
-  if (ppi_compare_clock_differs(a, b, clocks, sizeof clocks)) {
-    ppi_page_visible(notes, b_name);
-    ppi_page_format(notes, " ran at %s: %.0f against %.0f MHz\n", clocks,
-                    ppi_compare_clock(b), ppi_compare_clock(a));
-  }
+  if (ppi_compare_clock_differs(a, b, clocks, sizeof clocks))
+    ppi_tool_put(notes, "%s ran at %s: %.0f against %.0f MHz\n", b_name, clocks,
+                 ppi_compare_clock(b), ppi_compare_clock(a));
   double of_a = share_of(&a->throttled), of_b = share_of(&b->throttled);
-  if (differ(of_a, of_b, SHARES_DIFFER)) {
-    ppi_page_visible(notes, b_name);
-    ppi_page_format(notes,
-                    " was throttled by its cgroup for %.0f %% of the time, the "
-                    "base for %.0f %%\n",
-                    100 * of_b, 100 * of_a);
-  }
+  if (differ(of_a, of_b, SHARES_DIFFER))
+    ppi_tool_put(notes,
+                 "%s was throttled by its cgroup for %.0f %% of the time, the "
+                 "base for %.0f %%\n",
+                 b_name, 100 * of_b, 100 * of_a);
   of_a = share_of(&a->others);
   of_b = share_of(&b->others);
-  if (differ(of_a, of_b, OTHERS_DIFFER)) {
-    ppi_page_visible(notes, b_name);
-    ppi_page_format(notes,
-                    " ran while other processes took %.1f processors, the base "
-                    "while they took %.1f\n",
-                    of_b, of_a);
-  }
+  if (differ(of_a, of_b, OTHERS_DIFFER))
+    ppi_tool_put(notes,
+                 "%s ran while other processes took %.1f processors, the base "
+                 "while they took %.1f\n",
+                 b_name, of_b, of_a);
 }

@@ -8,75 +8,46 @@
 
 #include "base/base.h"
 
-enum {
-  DATA_NAME = 0,
-  DATA_CATEGORY,
-  DATA_SIDE,
-  DATA_METRIC,
-  DATA_CALLS,
-  DATA_SAMPLES = DATA_CALLS + 2,
-  DATA_TIMES = DATA_SAMPLES + 2,
-  DATA_FIRST = DATA_TIMES + 2,
-  DATA_RATIO = DATA_FIRST + 2,
-  DATA_CHANGE,
-  DATA_LOW,
-  DATA_HIGH,
-  DATA_P,
-  DATA_P_RANK,
-  DATA_THRESHOLD,
-  DATA_DETECTABLE,
-  DATA_VERDICT,
-  DATA_REASON,
-  DATA_RUNS,
-  DATA_PROGRAMS_CHANGE = DATA_RUNS + 2,
-  DATA_PROGRAMS_LOW,
-  DATA_PROGRAMS_HIGH,
-  DATA_PROGRAMS_P,
-  DATA_PROGRAMS_DETECTABLE,
-  DATA_MORE_RUNS,
-  DATA_PROGRAMS,
-  DATA_PROGRAMS_REASON,
-  NUM_DATA,
-  DATA_ENERGY = NUM_DATA,  // where a row is of energy
-  NUM_WITH_ENERGY = DATA_ENERGY + 2
-};
-
-static const ppi_column data_columns[NUM_WITH_ENERGY] = {
-    {"name", NULL},
-    {"category", NULL},
-    {"side", NULL},
-    {"metric", NULL},
-    {"calls_a", NULL},
-    {"calls_b", NULL},
-    {"samples_a", NULL},
-    {"samples_b", NULL},
-    {"a", "ns"},
-    {"b", "ns"},
-    {"first_a", "ns"},
-    {"first_b", "ns"},
-    {"ratio", NULL},
-    {"change", "%"},
-    {"change_low", "%"},
-    {"change_high", "%"},
-    {"p", NULL},
-    {"p_rank", NULL},
-    {"threshold", "%"},
-    {"detectable", "%"},
-    {"verdict", NULL},
-    {"reason", NULL},
-    {"runs_a", NULL},
-    {"runs_b", NULL},
-    {"programs_change", "%"},
-    {"programs_low", "%"},
-    {"programs_high", "%"},
-    {"programs_p", NULL},
-    {"programs_detectable", "%"},
-    {"more_runs", NULL},
-    {"programs", NULL},
-    {"programs_reason", NULL},
-    {"energy_a", "J"},
-    {"energy_b", "J"},
-};
+// The last two where a row is of energy.
+// clang-format off
+#define DATA_COLUMNS(each) \
+  each(DATA_NAME, "name", NULL) \
+  each(DATA_CATEGORY, "category", NULL) \
+  each(DATA_SIDE, "side", NULL) \
+  each(DATA_METRIC, "metric", NULL) \
+  each(DATA_CALLS, "calls_a", NULL) \
+  each(DATA_CALLS_B, "calls_b", NULL) \
+  each(DATA_SAMPLES, "samples_a", NULL) \
+  each(DATA_SAMPLES_B, "samples_b", NULL) \
+  each(DATA_TIMES, "a", "ns") \
+  each(DATA_TIMES_B, "b", "ns") \
+  each(DATA_FIRST, "first_a", "ns") \
+  each(DATA_FIRST_B, "first_b", "ns") \
+  each(DATA_RATIO, "ratio", NULL) \
+  each(DATA_CHANGE, "change", "%") \
+  each(DATA_LOW, "change_low", "%") \
+  each(DATA_HIGH, "change_high", "%") \
+  each(DATA_P, "p", NULL) \
+  each(DATA_P_RANK, "p_rank", NULL) \
+  each(DATA_THRESHOLD, "threshold", "%") \
+  each(DATA_DETECTABLE, "detectable", "%") \
+  each(DATA_VERDICT, "verdict", NULL) \
+  each(DATA_REASON, "reason", NULL) \
+  each(DATA_RUNS, "runs_a", NULL) \
+  each(DATA_RUNS_B, "runs_b", NULL) \
+  each(DATA_PROGRAMS_CHANGE, "programs_change", "%") \
+  each(DATA_PROGRAMS_LOW, "programs_low", "%") \
+  each(DATA_PROGRAMS_HIGH, "programs_high", "%") \
+  each(DATA_PROGRAMS_P, "programs_p", NULL) \
+  each(DATA_PROGRAMS_DETECTABLE, "programs_detectable", "%") \
+  each(DATA_MORE_RUNS, "more_runs", NULL) \
+  each(DATA_PROGRAMS, "programs", NULL) \
+  each(DATA_PROGRAMS_REASON, "programs_reason", NULL) \
+  each(DATA_ENERGY, "energy_a", "J") \
+  each(DATA_ENERGY_B, "energy_b", "J")
+// clang-format on
+enum { DATA_COLUMNS(PPI_COLUMN_CELL) NUM_WITH_ENERGY, NUM_DATA = DATA_ENERGY };
+static const ppi_column data_columns[] = {DATA_COLUMNS(PPI_COLUMN_ROW)};
 
 enum {
   CELL_NAME = 0,

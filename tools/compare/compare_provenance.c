@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "cli/say.h"
+
 // Takes the next line of `*text` and moves it on.
 static size_t take_line(const char **text, const char **out) {
   size_t len = strcspn(*text, "\n");
@@ -36,17 +38,10 @@ static bool have_equal_lines(const char *a, const char *b) {
 }
 
 static void put_value(ppi_page *page, const char *line, size_t len) {
-  ppi_page value = {0};
-  if (len == 0) {
+  if (len)
+    ppi_tool_put(page, "'%.*s'", (int)len, line);
+  else
     ppi_page_text(page, "nothing");
-    return;
-  }
-  ppi_page_bytes(&value, line, len);
-  ppi_page_text(page, "'");
-  ppi_page_visible(page, value.bytes ? value.bytes : "");
-  ppi_page_text(page, "'");
-  page->failed |= value.failed;
-  ppi_page_clear(&value);
 }
 
 // The first line in which the two differ.
@@ -86,10 +81,7 @@ bool ppi_provenance_differs(const ppi_samples *a, const char *a_name,
     if (!of_a || !of_b || have_equal_lines(of_a, of_b)) continue;
     bool matters = key != PPI_PROVENANCE_VERSION;
     ppi_page *page = matters ? out : notes;
-    ppi_page_visible(page, a_name);
-    ppi_page_text(page, " and ");
-    ppi_page_visible(page, b_name);
-    ppi_page_format(page, " differ in %s: ", name);
+    ppi_tool_put(page, "%s and %s differ in %s: ", a_name, b_name, name);
     put_difference(page, of_a, of_b);
     ppi_page_text(page, "\n");
     differ |= matters;

@@ -3,47 +3,29 @@
 // Ranks more than two inputs for each stage, each against the best one.
 #include "compare/compare_ranking.h"
 
-enum {
-  CELL_NAME = 0,
-  CELL_CATEGORY,
-  CELL_SIDE,
-  CELL_METRIC,
-  CELL_RANK,
-  CELL_INPUT,
-  CELL_CALLS,
-  CELL_SAMPLES,
-  CELL_TIME,
-  CELL_SHARE,
-  CELL_FIRST,
-  CELL_P,
-  CELL_VERDICT,
-  CELL_REASON,
-  CELL_PROGRAMS_P,
-  CELL_PROGRAMS,
-  CELL_PROGRAMS_REASON,
-  NUM_CELLS,
-  CELL_ENERGY = NUM_CELLS,  // where a row is of energy
-  NUM_WITH_ENERGY
-};
-
-static const ppi_column columns[NUM_WITH_ENERGY] = {{"name", NULL},
-                                                    {"category", NULL},
-                                                    {"side", NULL},
-                                                    {"metric", NULL},
-                                                    {"rank", NULL},
-                                                    {"input", NULL},
-                                                    {"calls", NULL},
-                                                    {"samples", NULL},
-                                                    {"time", "ns"},
-                                                    {"best", "%"},
-                                                    {"first", "ns"},
-                                                    {"p", NULL},
-                                                    {"verdict", NULL},
-                                                    {"reason", NULL},
-                                                    {"programs_p", NULL},
-                                                    {"programs", NULL},
-                                                    {"programs_reason", NULL},
-                                                    {"energy", "J"}};
+// The last one where a row is of energy.
+// clang-format off
+#define COLUMNS(each) \
+  each(CELL_NAME, "name", NULL) \
+  each(CELL_CATEGORY, "category", NULL) \
+  each(CELL_SIDE, "side", NULL) \
+  each(CELL_METRIC, "metric", NULL) \
+  each(CELL_RANK, "rank", NULL) \
+  each(CELL_INPUT, "input", NULL) \
+  each(CELL_CALLS, "calls", NULL) \
+  each(CELL_SAMPLES, "samples", NULL) \
+  each(CELL_TIME, "time", "ns") \
+  each(CELL_SHARE, "best", "%") \
+  each(CELL_FIRST, "first", "ns") \
+  each(CELL_P, "p", NULL) \
+  each(CELL_VERDICT, "verdict", NULL) \
+  each(CELL_REASON, "reason", NULL) \
+  each(CELL_PROGRAMS_P, "programs_p", NULL) \
+  each(CELL_PROGRAMS, "programs", NULL) \
+  each(CELL_PROGRAMS_REASON, "programs_reason", NULL) \
+  each(CELL_ENERGY, "energy", "J")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 
 static const size_t brief[] = {CELL_NAME,  CELL_SIDE,    CELL_METRIC,
                                CELL_RANK,  CELL_INPUT,   CELL_TIME,
@@ -64,8 +46,8 @@ static const ppi_table_column table_columns[] = {
     .num_table_columns = sizeof table_columns / sizeof *table_columns,      \
     PPI_VIEW_BRIEF(brief), .has_time_unit = true, .end = PPI_TABLE_END_NOTE \
   }
-static const ppi_view_kind kind = KIND(NUM_CELLS);
-static const ppi_view_kind energy_kind = KIND(NUM_WITH_ENERGY);
+static const ppi_view_kind kind = KIND(CELL_ENERGY);
+static const ppi_view_kind energy_kind = KIND(NUM_COLUMNS);
 
 // Adds the row of side `side` of a comparison.
 static bool add_row(ppi_view *view, const ppi_compare_result *result,

@@ -78,3 +78,14 @@ ppi_cell ppi_compare_first(const ppi_compare_stage *stage) {
              ? ppi_cell_time(stage->first_ns)
              : (ppi_cell){0};
 }
+
+void ppi_compare_put_html(ppi_page *page, const char *text) {
+  for (; *text; text++) {
+    if (*text == '<')
+      ppi_page_text(page, "&lt;");
+    else if (*text == '&')
+      ppi_page_text(page, "&amp;");
+    else if ((unsigned char)*text >= ' ')
+      ppi_page_bytes(page, text, 1);
+  }
+}

@@ -42,3 +42,5 @@ ppi_cell ppi_compare_programs(const ppi_comparison *comparison);
 ppi_cell ppi_compare_first(const ppi_compare_stage *stage);
 ppi_cell ppi_compare_text(const char *text);  // none when NULL or ""
 const ppi_compare_stage *ppi_compare_stage_of(const ppi_comparison *comparison);
+// Escapes a text for the inside of an element of HTML.
+void ppi_compare_put_html(ppi_page *page, const char *text);

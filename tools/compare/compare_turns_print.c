@@ -87,11 +87,10 @@ static void put_change(const ppi_turns_result *result, size_t program,
                        size_t stage, ppi_page *out) {
   const ppi_decision *decision =
       &ppi_turns_figure(result->turns, program, stage)->decision;
-  ppi_page_visible(out, result->stages[stage]->name);
-  ppi_page_format(out, " is surely %s: %+.1f %% (%+.1f to %+.1f %%)",
-                  ppi_verdict_name(decision->verdict),
-                  100 * (decision->ratio - 1), 100 * (decision->low - 1),
-                  100 * (decision->high - 1));
+  ppi_tool_put(out, "%s is surely %s: %+.1f %% (%+.1f to %+.1f %%)",
+               result->stages[stage]->name, ppi_verdict_name(decision->verdict),
+               100 * (decision->ratio - 1), 100 * (decision->low - 1),
+               100 * (decision->high - 1));
 }
 
 // The largest of the stages' smallest detectable changes.
@@ -130,11 +129,8 @@ static void put_answer(const ppi_turns_result *result, size_t program,
 
 static void put_notes(const ppi_turns_result *result, ppi_page *out) {
   for (size_t i = 0; i < result->turns->num_programs; i++) {
-    if (result->turns->num_programs > 1) {
-      ppi_page_format(out, "New %zu is ", i + 1);
-      ppi_page_visible(out, result->commands[i + 1]);
-      ppi_page_text(out, "\n");
-    }
+    if (result->turns->num_programs > 1)
+      ppi_tool_put(out, "New %zu is %s\n", i + 1, result->commands[i + 1]);
     put_answer(result, i, out);
   }
   ppi_page_bytes(out, result->notes->bytes, result->notes->len);

@@ -18,9 +18,7 @@ static bool keeps(const ppi_expect_rule *rule, double value) {
 }
 
 static void put_at(ppi_page *out, uint64_t ns) {
-  ppi_page_text(out, " at ");
-  ppi_page_fixed(out, (double)ns / 1e9, 6);
-  ppi_page_text(out, " s");
+  ppi_page_format(out, " at %.6f s", (double)ns / 1e9);
 }
 
 // "request 17 at 0.003210 s".
@@ -127,8 +125,7 @@ static bool units_hold(const ppi_expect_rule *rule, const ppi_expect_run *run,
   if (first != SIZE_MAX) {
     unit_holds(rule, run, units.members + first, first_end - first, out);
   } else if (units.num == 0) {
-    ppi_page_text(out, "there is no ");
-    ppi_page_visible(out, rule->unit);
+    ppi_tool_put(out, "there is no %s", rule->unit);
   }
   ppi_expect_units_clear(&units);
   return holds;
@@ -263,14 +260,12 @@ static bool figure_holds(const ppi_expect_rule *rule, const ppi_expect_run *run,
                      : ppi_expect_quantile(run, rule->names[0], rule->quantile);
   bool is_known = is_overlap ? value >= 0 : value > 0;
   if (is_known && keeps(rule, value)) return true;
-  if (!is_known) {
-    ppi_page_text(out, "there is no call of ");
-    ppi_page_visible(out, rule->names[0]);
-    return false;
-  }
-  ppi_page_text(out, "it is ");
-  ppi_page_fixed(out, is_overlap ? value : value / 1e6, is_overlap ? 1 : 3);
-  ppi_page_text(out, is_overlap ? " %" : " ms");
+  if (!is_known)
+    ppi_tool_put(out, "there is no call of %s", rule->names[0]);
+  else if (is_overlap)
+    ppi_page_format(out, "it is %.1f %%", value);
+  else
+    ppi_page_format(out, "it is %.3f ms", value / 1e6);
   return false;
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "cli/say.h"
 #include "event/recorded_wait.h"
 #include "recover/forensics_names.h"
 
@@ -74,20 +75,14 @@ uint32_t ppi_stuck_holder(const ppi_forensics *found,
 
 // ---- words ----
 
-static void put_name(ppi_page *page, const char *name) {
-  ppi_page_text(page, "'");
-  ppi_page_visible(page, name);
-  ppi_page_text(page, "'");
-}
-
 static void put_thread(const ppi_forensics *found, uint32_t tid,
                        ppi_page *page) {
   const ppi_open_item *inner = innermost(found, tid);
-  ppi_page_text(page, "thread ");
   if (inner)
-    put_name(page, name_of(found, PPROF_DEFINITION_LANE, inner->lane));
+    ppi_tool_put(page, "thread '%s'",
+                 name_of(found, PPROF_DEFINITION_LANE, inner->lane));
   else
-    ppi_page_format(page, "%u", tid);
+    ppi_page_format(page, "thread %u", tid);
 }
 
 void ppi_stuck_put_time(ppi_page *page, uint64_t ns) {
@@ -104,10 +99,9 @@ void ppi_stuck_put_time(ppi_page *page, uint64_t ns) {
 static void put_wait(const ppi_forensics *found, const ppi_open_item *wait,
                      ppi_page *page) {
   put_thread(found, wait->tid, page);
-  ppi_page_text(page, " waits for ");
-  put_name(page,
-           ppi_wait_object(name_of(found, PPROF_DEFINITION_SITE, wait->site)));
-  ppi_page_text(page, ", held by ");
+  ppi_tool_put(page, " waits for '%s', held by ",
+               ppi_wait_object(
+                   name_of(found, PPROF_DEFINITION_SITE, wait->site)));
   put_thread(found, wait->waits_for, page);
 }
 
@@ -140,11 +134,10 @@ void ppi_stuck_put_waits(const ppi_forensics *found, uint64_t least_ns,
       continue;
     const ppi_open_item *holder = innermost(found, wait->waits_for);
     put_wait(found, wait, page);
-    if (holder) {
-      ppi_page_text(page, " in ");
-      put_name(page, ppi_wait_object(
-                         name_of(found, PPROF_DEFINITION_SITE, holder->site)));
-    }
+    if (holder)
+      ppi_tool_put(page, " in '%s'",
+                   ppi_wait_object(
+                       name_of(found, PPROF_DEFINITION_SITE, holder->site)));
     ppi_page_text(page, " for ");
     ppi_stuck_put_time(page, found->until_ns - wait->start_ns);
     ppi_page_text(page, "\n");

@@ -46,12 +46,10 @@ static const char *name_of(const ppi_limit *limit) {
 }
 
 static void put_limit(ppi_page *notes, const ppi_limit *limit) {
-  ppi_page_visible(notes, name_of(limit));
-  if (limit->utilization <= 0 || limit->claim == PPI_CLAIM_KEEPS_UP) return;
   double busy = limit->utilization < 1 ? limit->utilization : 1;
-  ppi_page_text(notes, " (busy ");
-  ppi_page_fixed(notes, 100 * busy, 0);
-  ppi_page_text(notes, " %)");
+  ppi_page_visible(notes, name_of(limit));
+  if (busy > 0 && limit->claim != PPI_CLAIM_KEEPS_UP)
+    ppi_page_format(notes, " (busy %.0f %%)", 100 * busy);
 }
 
 // Puts a line if the limit moved to another stage, or to arrivals.
@@ -90,34 +88,24 @@ static const char *short_name(const struct compare *compare, size_t i) {
   return ppi_tool_name_of(compare->options->inputs[i]);
 }
 
-static void put_named(struct compare *compare, const char *name,
-                      const char *words) {
-  ppi_page_visible(&compare->notes, name);
-  ppi_page_text(&compare->notes, words);
-}
-
 static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
   const ppi_samples *input = &compare->inputs[i];
   const char *name = short_name(compare, i);
   uint64_t num_cut = 0;
   for (size_t k = 0; k < input->num_stages; k++)
     num_cut += input->stages[k].num_cut;
-  if (compare->num_inputs == 2) {
-    put_named(compare, name, ": ");
-    ppi_page_visible(&compare->notes,
-                     ppi_tool_name_of(compare->options->inputs[i]));
-    ppi_page_format(&compare->notes, ", %zu run%s\n", input->num_runs,
-                    input->num_runs == 1 ? "" : "s");
-  }
-  if (num_lost) {
-    put_named(compare, name, "");
-    ppi_page_format(&compare->notes, " lost %llu records\n",
-                    (unsigned long long)num_lost);
-  }
-  if (num_cut) {
-    put_named(compare, name, ": cut or abandoned ranges, which are no samples");
-    ppi_page_format(&compare->notes, ": %llu\n", (unsigned long long)num_cut);
-  }
+  if (compare->num_inputs == 2)
+    ppi_tool_put(&compare->notes, "%s: %s, %zu run%s\n", name,
+                 ppi_tool_name_of(compare->options->inputs[i]),
+                 input->num_runs, input->num_runs == 1 ? "" : "s");
+  if (num_lost)
+    ppi_tool_put(&compare->notes, "%s lost %llu records\n", name,
+                 (unsigned long long)num_lost);
+  if (num_cut)
+    ppi_tool_put(
+        &compare->notes,
+        "%s: cut or abandoned ranges, which are no samples: %llu\n", name,
+        (unsigned long long)num_cut);
 }
 
 // Reads input `i`. *out_repeated: earlier inputs have all of its runs; --force
@@ -196,11 +184,10 @@ static void note_machines(struct compare *compare) {
     double by =
         compare->options->compare.adjust ? ppi_samples_adjust(input, base) : 0;
     if (!(by > 0)) continue;
-    put_named(compare, name, "");
-    ppi_page_format(&compare->notes,
-                    ": device times are multiplied by %.3f, as at the base's "
-                    "clock: right where time is proportional to 1 / clock\n",
-                    by);
+    ppi_tool_put(&compare->notes,
+                 "%s: device times are multiplied by %.3f, as at the base's "
+                 "clock: right where time is proportional to 1 / clock\n",
+                 name, by);
   }
 }
 
@@ -210,8 +197,9 @@ static int guard(struct compare *compare) {
   bool differ = false;
   for (size_t i = 0; i < compare->num_inputs; i++)
     if (!ppi_provenance_known(&compare->inputs[i]))
-      put_named(compare, short_name(compare, i),
-                " does not say on which machine it was made\n");
+      ppi_tool_put(&compare->notes,
+                   "%s does not say on which machine it was made\n",
+                   short_name(compare, i));
   for (size_t i = 1; i < compare->num_inputs; i++)
     differ |= ppi_provenance_differs(
         &compare->inputs[0], short_name(compare, 0), &compare->inputs[i],
@@ -384,7 +372,7 @@ static void note_limits(struct compare *compare) {
     ppi_page line = {0};
     ppi_tool_note_limits(&first, &other, &line);
     if (line.len && compare->num_inputs > 2)
-      put_named(compare, short_name(compare, i), ": ");
+      ppi_tool_put(&compare->notes, "%s: ", short_name(compare, i));
     ppi_page_bytes(&compare->notes, line.bytes, line.len);
     ppi_page_clear(&line);
   }

@@ -19,8 +19,7 @@ static int code_of(pprof_status status) {
 
 static void put_valid(const char *path, FILE *out) {
   ppi_page line = {0};
-  ppi_page_visible(&line, path);
-  ppi_page_text(&line, ": valid\n");
+  ppi_tool_put(&line, "%s: valid\n", path);
   ppi_page_write(&line, out);
 }
 

@@ -31,12 +31,8 @@ static void check_run(void *user, const ppi_expect_run *run) {
     ppi_page words = {0};
     if (!ppi_expect_rule_holds(rule, run, &words)) {
       checked->num_broken++;
-      ppi_page_visible(checked->out, checked->log);
-      ppi_page_text(checked->out, ": ");
-      ppi_page_visible(checked->out, checked->file);
-      ppi_page_format(checked->out, ":%u: ", rule->line);
-      ppi_page_visible(checked->out, rule->text);
-      ppi_page_text(checked->out, ": ");
+      ppi_tool_put(checked->out, "%s: %s:%u: %s: ", checked->log, checked->file,
+                   rule->line, rule->text);
       ppi_page_bytes(checked->out, words.bytes, words.len);
       ppi_page_text(checked->out, "\n");
     }
@@ -52,12 +48,11 @@ static int check_log(const char *path, struct checked *checked) {
   int code = read_run(path, &run);
   ppi_expect_run_clear(&run);
   if (code == PPI_EXIT_INPUT) return code;
-  if (checked->num_broken == before) {
-    ppi_page_visible(checked->out, checked->log);
-    ppi_page_format(checked->out, ": %zu rules hold\n", checked->rules->num);
-  } else if (code == PPI_EXIT_DONE) {
+  if (checked->num_broken == before)
+    ppi_tool_put(checked->out, "%s: %zu rules hold\n", checked->log,
+                 checked->rules->num);
+  else if (code == PPI_EXIT_DONE)
     code = PPI_EXIT_CHECK;
-  }
   return code;
 }
 

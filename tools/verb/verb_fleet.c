@@ -54,13 +54,10 @@ static const char *cell(ppi_answer *answer, int at, bool *is_number) {
 static bool has_texts(rows *from) {
   for (int at = 0; at < from->base.num_columns; at++) {
     if (ppi_duck_has_text(from->duck, &from->result, (uint64_t)at)) continue;
-    ppi_page name = {0};
-    ppi_page_visible(&name, column_name(&from->base, at));
     ppi_tool_say(
         "column '%s' has a type that cannot be printed; "
         "CAST(... AS VARCHAR) makes a text of it",
-        name.failed ? "" : name.bytes);
-    ppi_page_clear(&name);
+        column_name(&from->base, at));
     return false;
   }
   return true;

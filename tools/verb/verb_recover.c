@@ -125,12 +125,9 @@ static int list_spools(void) {
   unsigned num_others = ppi_spool_visit(geteuid(), list_spool, &listing);
   if (!listing.num_dead) {
     ppi_page line = {0};
-    ppi_page_text(&line, "no spool of a dead process in /dev/shm");
-    if (runtime_folder && runtime_folder[0]) {
-      ppi_page_text(&line, " or ");
-      ppi_page_visible(&line, runtime_folder);
-    }
-    ppi_page_text(&line, "\n");
+    bool has_own = runtime_folder && runtime_folder[0];
+    ppi_tool_put(&line, "no spool of a dead process in /dev/shm%s%s\n",
+                 has_own ? " or " : "", has_own ? runtime_folder : "");
     ppi_page_write(&line, stdout);
   }
   if (listing.num_alive) printf("%u of running processes\n", listing.num_alive);
@@ -159,19 +156,16 @@ static int judge(const char *path, const ppi_recover_result *result) {
 // Prints the result and answers whether there was nothing to do.
 static bool print_result(const ppi_recover_result *result) {
   ppi_page page = {0};
-  if (result->dump_path[0] && strcmp(result->dump_path, result->path) != 0) {
-    ppi_page_visible(&page, result->dump_path);
-    ppi_page_text(&page, ": the flight recorder's dump\n");
-  }
-  ppi_page_visible(&page, result->path);
+  if (result->dump_path[0] && strcmp(result->dump_path, result->path) != 0)
+    ppi_tool_put(&page, "%s: the flight recorder's dump\n", result->dump_path);
   if (result->already_whole)
-    ppi_page_text(&page, ": is whole, nothing to recover\n");
+    ppi_tool_put(&page, "%s: is whole, nothing to recover\n", result->path);
   else
-    ppi_page_format(&page,
-                    ": %" PRIu64 " blocks of the log, %" PRIu64
-                    " staged, %" PRIu64 " records from the spool\n",
-                    result->blocks_copied, result->blocks_staged,
-                    result->records_recovered);
+    ppi_tool_put(&page,
+                 "%s: %" PRIu64 " blocks of the log, %" PRIu64
+                 " staged, %" PRIu64 " records from the spool\n",
+                 result->path, result->blocks_copied, result->blocks_staged,
+                 result->records_recovered);
   ppi_page_write(&page, stdout);
   return result->already_whole;
 }
@@ -188,8 +182,7 @@ static void say_elsewhere(const char *path, const ppi_recover_result *result) {
 // Reports a spool of a process that died while it made the spool.
 static int print_never_used(const char *path) {
   ppi_page page = {0};
-  ppi_page_visible(&page, path);
-  ppi_page_text(&page, ": was never in use, nothing to recover\n");
+  ppi_tool_put(&page, "%s: was never in use, nothing to recover\n", path);
   ppi_page_write(&page, stdout);
   return PPI_EXIT_DONE;
 }

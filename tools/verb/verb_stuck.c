@@ -213,38 +213,26 @@ static bool add_row(struct look *look, const ppi_forensics *found,
 
 // ---- words ----
 
-static void put_name(ppi_page *page, const char *name) {
-  ppi_page_text(page, "'");
-  ppi_page_visible(page, name ? name : "a range without a name");
-  ppi_page_text(page, "'");
-}
-
 static void put_where(const ppi_forensics *found, const ppi_open_item *item,
                       ppi_page *page) {
   const char *stream = name_of(found, PPROF_DEFINITION_STREAM, item->stream);
   const char *device = name_of(found, PPROF_DEFINITION_DEVICE, item->device);
   const char *thread = name_of(found, PPROF_DEFINITION_LANE, item->lane);
-  if (is_on_device(item)) {
-    ppi_page_text(page, "stream ");
-    put_name(page, stream ? stream : "default");
-    ppi_page_text(page, " of ");
-    ppi_page_visible(page, device ? device : "a device");
-    ppi_page_text(page, " has not finished ");
-  } else if (item->kind == PPI_OPEN_CROSS_THREAD) {
+  if (is_on_device(item))
+    ppi_tool_put(page, "stream '%s' of %s has not finished ",
+                 stream ? stream : "default", device ? device : "a device");
+  else if (item->kind == PPI_OPEN_CROSS_THREAD)
     ppi_page_text(page, "nobody has ended ");
-  } else {
-    ppi_page_text(page, "thread ");
-    put_name(page, thread ? thread : "unknown");
-    ppi_page_text(page, " is in ");
-  }
+  else
+    ppi_tool_put(page, "thread '%s' is in ", thread ? thread : "unknown");
 }
 
 static void put_suspect(const ppi_forensics *found,
                         const struct ppi_tool_usual_name *usual,
                         const ppi_open_item *item, ppi_page *notes) {
+  const char *name = name_of(found, PPROF_DEFINITION_SITE, item->site);
   put_where(found, item, notes);
-  put_name(notes, name_of(found, PPROF_DEFINITION_SITE, item->site));
-  ppi_page_text(notes, " for ");
+  ppi_tool_put(notes, "'%s' for ", name ? name : "a range without a name");
   ppi_stuck_put_time(notes, open_for(found, item));
   ppi_page_format(notes, "; of %" PRIu64 " calls before half took at most ",
                   usual->num);
@@ -302,9 +290,10 @@ static void read_usual(struct look *look, const char *spool,
                   "What is usual is not known: the process writes no log; "
                   "--usual names another one\n");
   } else if (stat(path, &file) != 0 || file.st_size >> 20 > LARGEST_LOG_MIB) {
-    ppi_page_text(notes, "What is usual is not known: the log ");
-    ppi_page_visible(notes, path);
-    ppi_page_text(notes, " is not there, or large; --usual reads it\n");
+    ppi_tool_put(notes,
+                 "What is usual is not known: the log %s is not there, or "
+                 "large; --usual reads it\n",
+                 path);
   } else {
     raise_code(look, ppi_tool_usual_read(usual, path));
   }
@@ -320,13 +309,11 @@ static void put_head(const char *path, const ppi_forensics *found,
   if (gmtime_r(&seconds, &parts))
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
   if (page->len) ppi_page_text(page, "\n");
-  ppi_page_format(page, "process %" PRIu32 ": ", found->pid);
-  ppi_page_visible(page, command ? command : "unknown");
-  ppi_page_format(page, "\n%s %s, ",
-                  found->alive ? "running, seen at" : "dead, last known alive",
-                  when);
-  ppi_page_visible(page, path);
-  ppi_page_text(page, "\n");
+  ppi_tool_put(page, "process %" PRIu32 ": %s\n", found->pid,
+               command ? command : "unknown");
+  ppi_tool_put(page, "%s %s, %s\n",
+               found->alive ? "running, seen at" : "dead, last known alive",
+               when, path);
 }
 
 static void put_json(const struct look *look, const char *path,

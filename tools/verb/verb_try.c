@@ -94,12 +94,6 @@ static bool is_everywhere(const struct attempt *attempt,
   return true;
 }
 
-static void note_missing(const ppi_compare_stage *stage, ppi_page *notes) {
-  ppi_page_text(notes, "Not in each command: ");
-  ppi_page_visible(notes, stage->name);
-  ppi_page_text(notes, "\n");
-}
-
 static int find_stages(struct attempt *attempt) {
   const ppi_samples *base = &attempt->warm[0];
   attempt->stages = ppi_tool_must(
@@ -111,7 +105,7 @@ static int find_stages(struct attempt *attempt) {
     if (is_everywhere(attempt, stage))
       attempt->stages[attempt->num_stages++] = stage;
     else
-      note_missing(stage, &attempt->notes);
+      ppi_tool_put(&attempt->notes, "Not in each command: %s\n", stage->name);
   }
   if (attempt->num_stages == 0)
     return ppi_tool_fail(
@@ -130,9 +124,10 @@ static void note_governor(ppi_page *notes) {
   if (fgets(text, sizeof text, file)) text[strcspn(text, "\n")] = '\0';
   fclose(file);
   if (!text[0] || strcmp(text, "performance") == 0) return;
-  ppi_page_text(notes, "The CPU's governor is '");
-  ppi_page_visible(notes, text);
-  ppi_page_text(notes, "': clocks vary; set 'performance' for fewer runs\n");
+  ppi_tool_put(notes,
+               "The CPU's governor is '%s': clocks vary; set 'performance' for "
+               "fewer runs\n",
+               text);
 }
 
 // Notes conditions that cost more runs. Without --force it refuses commands
