@@ -184,11 +184,8 @@ static int handle(void *user, connection *from, const char *url,
 ppi_http *ppi_http_start(const char *address,
                          const struct ppi_http_page *page) {
   int fd = load() ? open_socket(address) : -1;
-  ppi_http *http = fd >= 0 ? ppi_alloc(sizeof *http) : NULL;
-  if (!http) {
-    if (fd >= 0) close(fd);
-    return NULL;
-  }
+  if (fd < 0) return NULL;
+  ppi_http *http = ppi_tool_must(ppi_alloc(sizeof *http));
   http->page = *page;
   take_address(http, fd);
   http->daemon =

@@ -146,8 +146,7 @@ static bool is_known(const struct ppi_live_processes *all, pid_t pid) {
 static bool add_process(struct ppi_live_processes *all, pid_t pid,
                         pprof_error *error) {
   if (all->num == PPI_LIVE_MAX_PROCESSES || is_known(all, pid)) return true;
-  struct ppi_live_process *process = ppi_alloc(sizeof *process);
-  if (!process) return false;
+  struct ppi_live_process *process = ppi_tool_must(ppi_alloc(sizeof *process));
   *process = (struct ppi_live_process){.pid = pid, .socket = -1, .table = -1};
   if (!connect_to(process, error)) {
     ppi_free(process);
@@ -224,16 +223,19 @@ void ppi_live_close(struct ppi_live_processes *all) {
 
 // ---- looking ----
 
-static struct ppi_live_look *look_ago(struct ppi_live_process *process,
-                                      size_t ago) {
-  return &process->looks[(process->next + PPI_LIVE_MAX_LOOKS - 1 - ago) %
-                         PPI_LIVE_MAX_LOOKS];
+// NULL: there are not so many.
+static const struct ppi_live_look *look_at(
+    const struct ppi_live_process *process, size_t ago) {
+  size_t at = process->next + PPI_LIVE_MAX_LOOKS - 1 - ago;
+  return ago < process->num_looks ? &process->looks[at % PPI_LIVE_MAX_LOOKS]
+                                  : NULL;
 }
 
 static void drop_old(struct ppi_live_process *process, uint64_t keep_ns) {
   while (process->num_looks > 2) {
-    struct ppi_live_look *oldest = look_ago(process, process->num_looks - 1);
-    if (look_ago(process, 0)->time_ns - oldest->time_ns <= keep_ns) return;
+    struct ppi_live_look *oldest =
+        (struct ppi_live_look *)look_at(process, process->num_looks - 1);
+    if (look_at(process, 0)->time_ns - oldest->time_ns <= keep_ns) return;
     ppi_live_view_clear(&oldest->view);
     process->num_looks--;
   }
@@ -265,14 +267,6 @@ size_t ppi_live_look_at_all(struct ppi_live_processes *all) {
     num += process->socket >= 0;
   }
   return num;
-}
-
-static const struct ppi_live_look *look_at(
-    const struct ppi_live_process *process, size_t ago) {
-  if (ago >= process->num_looks) return NULL;
-  size_t at =
-      (process->next + PPI_LIVE_MAX_LOOKS - 1 - ago) % PPI_LIVE_MAX_LOOKS;
-  return &process->looks[at];
 }
 
 const ppi_live_view *ppi_live_last(const struct ppi_live_process *process) {

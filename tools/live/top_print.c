@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 #include "file/json_put.h"
 #include "view/grid.h"
 
@@ -38,8 +39,37 @@ static void put_time(ppi_page *page, uint64_t ns) {
 
 // ---- a process ----
 
+// Its last copy, and the one before the window, or the last one again.
+typedef struct copies {
+  const ppi_live_view *now;  // NULL: none
+  const ppi_live_header *is, *was;
+  double seconds;  // between them
+} copies;
+
+static copies copies_of(const struct ppi_live_process *process,
+                        const struct ppi_top_choice *choice) {
+  copies of = {.now = ppi_live_last(process)};
+  const ppi_live_view *before =
+      ppi_live_before(process, choice->window_ns, &of.seconds);
+  if (of.now) of.is = &of.now->header;
+  of.was = before ? &before->header : of.is;
+  return of;
+}
+
 static double per_second(uint64_t now, uint64_t before, double seconds) {
   return seconds > 0 && now >= before ? (double)(now - before) / seconds : 0;
+}
+
+// The growth of a member a second.
+#define RATE(of, member) \
+  per_second((of)->is->member, (of)->was->member, (of)->seconds)
+
+// NAN: no time has passed.
+static double busy_of(const copies *of, uint32_t device) {
+  const ppi_live_device *is = &of->is->devices[device];
+  const ppi_live_device *was = &of->was->devices[device];
+  double passed = (double)is->until_ns - (double)was->until_ns;
+  return passed > 0 ? (double)(is->busy_ns - was->busy_ns) / passed : NAN;
 }
 
 // Cuts the line that begins at `from` to the width of the screen.
@@ -53,97 +83,53 @@ static void end_line(ppi_page *page, size_t from,
   ppi_page_text(page, "\n");
 }
 
-static void put_rates(const struct ppi_live_process *process,
-                      const struct ppi_top_choice *choice,
-                      const struct ppi_top_screen *screen, ppi_page *page) {
-  double seconds;
-  const ppi_live_view *view = ppi_live_last(process);
-  const ppi_live_view *was =
-      ppi_live_before(process, choice->window_ns, &seconds);
-  const ppi_live_header *now = &view->header;
-  const ppi_live_header *before = was ? &was->header : now;
+static void put_rates(const copies *of, const struct ppi_top_screen *screen,
+                      ppi_page *page) {
+  const ppi_live_header *now = of->is;
   const size_t from = page->len;
-  const double events =
-      per_second(now->num_events, before->num_events, seconds);
-  const double collector =
-      per_second(now->collector_cpu_ns, before->collector_cpu_ns, seconds) /
-      1e7;
-  ppi_page_text(page, "  steps ");
-  put_number(page, per_second(now->num_steps, before->num_steps, seconds), 1,
-             "/s");
-  ppi_page_text(page, "  items ");
-  put_number(page, per_second(now->num_items, before->num_items, seconds), 1,
-             "/s");
-  ppi_page_text(page, "  events ");
-  put_number(page, events, 0, "/s");
-  ppi_page_format(page, "  lost %" PRIu64 "  late %" PRIu64 "  markers ",
-                  now->lost + now->missed, now->late);
-  put_number(page, events * (double)now->marker_cost_ns_x1000 / 1e10, 2, " %");
-  ppi_page_text(page, "  collector ");
-  put_number(page, collector, 2, " % of a core");
+  const double events = RATE(of, num_events);
+  ppi_page_format(
+      page,
+      "  steps %.1f/s  items %.1f/s  events %.0f/s  lost %" PRIu64
+      "  late %" PRIu64 "  markers %.2f %%  collector %.2f %% of a core",
+      RATE(of, num_steps), RATE(of, num_items), events, now->lost + now->missed,
+      now->late, events * (double)now->marker_cost_ns_x1000 / 1e10,
+      RATE(of, collector_cpu_ns) / 1e7);
   end_line(page, from, screen);
 }
 
-static void put_devices(const struct ppi_live_process *process,
-                        const struct ppi_top_choice *choice,
-                        const struct ppi_top_screen *screen, ppi_page *page) {
-  double seconds;
-  const ppi_live_view *view = ppi_live_last(process);
-  const ppi_live_view *was =
-      ppi_live_before(process, choice->window_ns, &seconds);
-  for (uint32_t i = 0; i < view->header.num_devices; i++) {
-    const ppi_live_device *now = &view->header.devices[i];
-    const ppi_live_device *before = was ? &was->header.devices[i] : now;
-    const double passed = (double)now->until_ns - (double)before->until_ns;
+static void put_devices(const copies *of, const struct ppi_top_screen *screen,
+                        ppi_page *page) {
+  for (uint32_t i = 0; i < of->is->num_devices; i++) {
     const size_t from = page->len;
-    ppi_page_text(page, "  device ");
-    ppi_page_visible(page, now->name);
-    ppi_page_text(page, "  busy ");
-    put_number(page,
-               passed > 0
-                   ? 100.0 * (double)(now->busy_ns - before->busy_ns) / passed
-                   : NAN,
-               1, " %");
+    ppi_tool_put(page, "  device %s  busy ", of->is->devices[i].name);
+    put_number(page, 100.0 * busy_of(of, i), 1, " %");
     ppi_page_format(page, "  submitted and not finished %" PRIu64,
-                    now->num_pending);
+                    of->is->devices[i].num_pending);
     end_line(page, from, screen);
   }
 }
 
 // "threads  embed 98.2 %,  fetch 11.0 %", of the window; the sum of a pool.
-static void put_threads(const struct ppi_live_process *process,
-                        const struct ppi_top_choice *choice,
-                        const struct ppi_top_screen *screen, ppi_page *page) {
-  double seconds;
-  const ppi_live_header *now = &ppi_live_last(process)->header;
-  const ppi_live_view *was =
-      ppi_live_before(process, choice->window_ns, &seconds);
+static void put_threads(const copies *of, const struct ppi_top_screen *screen,
+                        ppi_page *page) {
   const size_t from = page->len;
-  if (!now->num_threads) return;
+  if (!of->is->num_threads) return;
   ppi_page_text(page, "  threads");
-  for (uint32_t i = 0; i < now->num_threads; i++) {
-    uint64_t before_ns =
-        was ? was->header.threads[i].busy_ns : now->threads[i].busy_ns;
-    ppi_page_text(page, i ? ",  " : "  ");
-    ppi_page_visible(page, now->threads[i].name);
-    ppi_page_text(page, " ");
-    put_number(page,
-               per_second(now->threads[i].busy_ns, before_ns, seconds) / 1e7, 1,
-               " %");
-  }
+  for (uint32_t i = 0; i < of->is->num_threads; i++)
+    ppi_tool_put(page, "%s%s %.1f %%", i ? ",  " : "  ",
+                 of->is->threads[i].name, RATE(of, threads[i].busy_ns) / 1e7);
   end_line(page, from, screen);
 }
 
-static void put_counters(const ppi_live_view *view,
-                         const struct ppi_top_screen *screen, ppi_page *page) {
+static void put_counters(const copies *of, const struct ppi_top_screen *screen,
+                         ppi_page *page) {
   const size_t from = page->len;
-  if (!view->header.num_counters) return;
+  if (!of->is->num_counters) return;
   ppi_page_text(page, "  counters");
-  for (uint32_t i = 0; i < view->header.num_counters; i++) {
-    ppi_page_text(page, i ? ",  " : "  ");
-    ppi_page_visible(page, view->header.counters[i].name);
-    ppi_page_text(page, " ");
-    put_number(page, view->header.counters[i].value, 1, "");
+  for (uint32_t i = 0; i < of->is->num_counters; i++) {
+    ppi_tool_put(page, "%s%s ", i ? ",  " : "  ", of->is->counters[i].name);
+    put_number(page, of->is->counters[i].value, 1, "");
   }
   end_line(page, from, screen);
 }
@@ -158,17 +144,16 @@ static const char *state_of(const struct ppi_live_process *process,
 static void put_process(const struct ppi_live_process *process,
                         const struct ppi_top_choice *choice,
                         const struct ppi_top_screen *screen, ppi_page *page) {
-  const ppi_live_view *view = ppi_live_last(process);
+  const copies of = copies_of(process, choice);
   const size_t from = page->len;
-  if (!view) return;
-  ppi_page_format(page, "%ld  %s  ", (long)process->pid,
-                  state_of(process, view));
-  ppi_page_visible(page, process->command);
+  if (!of.now) return;
+  ppi_tool_put(page, "%ld  %s  %s", (long)process->pid,
+               state_of(process, of.now), process->command);
   end_line(page, from, screen);
-  put_rates(process, choice, screen, page);
-  put_devices(process, choice, screen, page);
-  put_threads(process, choice, screen, page);
-  put_counters(view, screen, page);
+  put_rates(&of, screen, page);
+  put_devices(&of, screen, page);
+  put_threads(&of, screen, page);
+  put_counters(&of, screen, page);
 }
 
 // ---- stages ----
@@ -255,16 +240,13 @@ static void put_status(const struct ppi_top_choice *choice,
                        const struct ppi_top_screen *screen, ppi_page *page) {
   const size_t from = page->len;
   if (screen->prompt) {
-    ppi_page_text(page, "names that hold: ");
-    ppi_page_visible(page, screen->prompt);
-    ppi_page_text(page, "_");
+    ppi_tool_put(page, "names that hold: %s_", screen->prompt);
   } else {
-    ppi_page_text(page, "pprof-report top  last ");
-    put_number(page, (double)choice->window_ns / 1e9, 0, " s  by ");
-    ppi_page_text(page, ppi_top_sort_names[choice->sort]);
-    if (choice->filter[0]) ppi_page_text(page, "  names with '");
-    ppi_page_visible(page, choice->filter);
-    ppi_page_text(page, choice->filter[0] ? "'" : "");
+    ppi_page_format(page, "pprof-report top  last %.0f s  by %s",
+                    (double)choice->window_ns / 1e9,
+                    ppi_top_sort_names[choice->sort]);
+    if (choice->filter[0])
+      ppi_tool_put(page, "  names with '%s'", choice->filter);
     if (screen->height)
       ppi_page_text(page, screen->is_paused
                               ? "  PAUSED"
@@ -317,39 +299,30 @@ static void put_json_row(const struct ppi_top_row *row, ppi_page *page) {
   ppi_page_text(page, "}");
 }
 
-static void put_json_devices(const ppi_live_view *now,
-                             const ppi_live_view *before, double seconds,
-                             ppi_page *page) {
+static void put_json_devices(const copies *of, ppi_page *page) {
+  const ppi_live_header *is = of->is;
   ppi_put_array(page, "devices");
-  for (uint32_t i = 0; i < now->header.num_devices; i++) {
-    const ppi_live_device *is = &now->header.devices[i];
-    const ppi_live_device *was = before ? &before->header.devices[i] : is;
-    const double passed = (double)is->until_ns - (double)was->until_ns;
+  for (uint32_t i = 0; i < is->num_devices; i++) {
     ppi_put_object(page, NULL);
-    ppi_put_text(page, "name", is->name);
-    ppi_put_real(
-        page, "busy",
-        passed > 0 ? (double)(is->busy_ns - was->busy_ns) / passed : NAN);
-    ppi_put_u64(page, "pending", is->num_pending);
+    ppi_put_text(page, "name", is->devices[i].name);
+    ppi_put_real(page, "busy", busy_of(of, i));
+    ppi_put_u64(page, "pending", is->devices[i].num_pending);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
   ppi_put_array(page, "threads");
-  for (uint32_t i = 0; i < now->header.num_threads; i++) {
-    const ppi_live_thread *is = &now->header.threads[i];
-    const ppi_live_thread *was = before ? &before->header.threads[i] : is;
+  for (uint32_t i = 0; i < is->num_threads; i++) {
     ppi_put_object(page, NULL);
-    ppi_put_text(page, "name", is->name);
-    ppi_put_real(page, "busy",
-                 per_second(is->busy_ns, was->busy_ns, seconds) / 1e9);
+    ppi_put_text(page, "name", is->threads[i].name);
+    ppi_put_real(page, "busy", RATE(of, threads[i].busy_ns) / 1e9);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
   ppi_put_object(page, "counters");
-  for (uint32_t i = 0; i < now->header.num_counters; i++) {
-    ppi_put_text(page, NULL, now->header.counters[i].name);
+  for (uint32_t i = 0; i < is->num_counters; i++) {
+    ppi_put_text(page, NULL, is->counters[i].name);
     ppi_page_text(page, ":");
-    ppi_put_real(page, NULL, now->header.counters[i].value);
+    ppi_put_real(page, NULL, is->counters[i].value);
   }
   ppi_page_text(page, "}");
 }
@@ -357,32 +330,21 @@ static void put_json_devices(const ppi_live_view *now,
 static void put_json_process(const struct ppi_live_process *process,
                              const struct ppi_top_choice *choice,
                              ppi_page *page) {
-  const ppi_live_view *now = ppi_live_last(process);
-  double seconds;
-  const ppi_live_view *before =
-      ppi_live_before(process, choice->window_ns, &seconds);
-  if (!now) return;
-  const ppi_live_header *is = &now->header;
-  const ppi_live_header *was = before ? &before->header : is;
+  const copies of = copies_of(process, choice);
   ppi_put_object(page, NULL);
   ppi_put_text(page, "schema", "pprof.top/1");
   ppi_put_u64(page, "pid", (uint64_t)process->pid);
   ppi_put_text(page, "command", process->command);
   ppi_put_u64(page, "realtime_ns", choice->realtime_ns);
-  ppi_put_bool(page, "recording", is->is_recording);
-  ppi_put_real(page, "seconds", seconds);
-  ppi_put_real(page, "steps",
-               per_second(is->num_steps, was->num_steps, seconds));
-  ppi_put_real(page, "items",
-               per_second(is->num_items, was->num_items, seconds));
-  ppi_put_real(page, "events",
-               per_second(is->num_events, was->num_events, seconds));
-  ppi_put_real(
-      page, "collector_cpu",
-      per_second(is->collector_cpu_ns, was->collector_cpu_ns, seconds) / 1e9);
-  ppi_put_u64(page, "lost", is->lost + is->missed);
-  ppi_put_u64(page, "late", is->late);
-  put_json_devices(now, before, seconds, page);
+  ppi_put_bool(page, "recording", of.is->is_recording);
+  ppi_put_real(page, "seconds", of.seconds);
+  ppi_put_real(page, "steps", RATE(&of, num_steps));
+  ppi_put_real(page, "items", RATE(&of, num_items));
+  ppi_put_real(page, "events", RATE(&of, num_events));
+  ppi_put_real(page, "collector_cpu", RATE(&of, collector_cpu_ns) / 1e9);
+  ppi_put_u64(page, "lost", of.is->lost + of.is->missed);
+  ppi_put_u64(page, "late", of.is->late);
+  put_json_devices(&of, page);
   ppi_put_array(page, "stages");
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 
 const char *const ppi_top_sort_names[PPI_TOP_NUM_SORTS] = {
     "time", "rate", "p50", "p99", "name"};
@@ -83,10 +84,7 @@ struct ppi_top_row *ppi_top_rows(const struct ppi_live_processes *all,
       }
       take_open(now, place, choice->realtime_ns, &row);
       if (!is_wanted(&row, choice->filter)) continue;
-      struct ppi_top_row *grown =
-          ppi_grow(rows, &capacity, *out_num + 1, sizeof *rows);
-      if (!grown) break;
-      rows = grown;
+      PPI_MUST_ROOM(rows, capacity, *out_num + 1);
       rows[(*out_num)++] = row;
     }
   }

@@ -99,9 +99,9 @@ void ppi_stuck_put_time(ppi_page *page, uint64_t ns) {
 static void put_wait(const ppi_forensics *found, const ppi_open_item *wait,
                      ppi_page *page) {
   put_thread(found, wait->tid, page);
-  ppi_tool_put(page, " waits for '%s', held by ",
-               ppi_wait_object(
-                   name_of(found, PPROF_DEFINITION_SITE, wait->site)));
+  ppi_tool_put(
+      page, " waits for '%s', held by ",
+      ppi_wait_object(name_of(found, PPROF_DEFINITION_SITE, wait->site)));
   put_thread(found, wait->waits_for, page);
 }
 
@@ -135,9 +135,9 @@ void ppi_stuck_put_waits(const ppi_forensics *found, uint64_t least_ns,
     const ppi_open_item *holder = innermost(found, wait->waits_for);
     put_wait(found, wait, page);
     if (holder)
-      ppi_tool_put(page, " in '%s'",
-                   ppi_wait_object(
-                       name_of(found, PPROF_DEFINITION_SITE, holder->site)));
+      ppi_tool_put(
+          page, " in '%s'",
+          ppi_wait_object(name_of(found, PPROF_DEFINITION_SITE, holder->site)));
     ppi_page_text(page, " for ");
     ppi_stuck_put_time(page, found->until_ns - wait->start_ns);
     ppi_page_text(page, "\n");

@@ -96,16 +96,15 @@ static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
     num_cut += input->stages[k].num_cut;
   if (compare->num_inputs == 2)
     ppi_tool_put(&compare->notes, "%s: %s, %zu run%s\n", name,
-                 ppi_tool_name_of(compare->options->inputs[i]),
-                 input->num_runs, input->num_runs == 1 ? "" : "s");
+                 ppi_tool_name_of(compare->options->inputs[i]), input->num_runs,
+                 input->num_runs == 1 ? "" : "s");
   if (num_lost)
     ppi_tool_put(&compare->notes, "%s lost %llu records\n", name,
                  (unsigned long long)num_lost);
   if (num_cut)
-    ppi_tool_put(
-        &compare->notes,
-        "%s: cut or abandoned ranges, which are no samples: %llu\n", name,
-        (unsigned long long)num_cut);
+    ppi_tool_put(&compare->notes,
+                 "%s: cut or abandoned ranges, which are no samples: %llu\n",
+                 name, (unsigned long long)num_cut);
 }
 
 // Reads input `i`. *out_repeated: earlier inputs have all of its runs; --force
