@@ -32,7 +32,6 @@ OURS = {
     "exporters/src/view/answer_text.c": {"name"},
     "exporters/src/view/tree_text.c": {"cell->text"},
     "exporters/src/view/view_perf.c": {"cell->text", "rows[SPEED][UNIT].text"},
-    "tools/compare/compare_provenance.c": {"name"},
     "tools/fleet/fleet.c": {"folder", "name", "ppi_fleet_views[i].name", "ppi_fleet_views[i].text"},
     "tools/launch/preset.c": {"preset->text"},
     "tools/verb/answer.c": {"text"},  # a number

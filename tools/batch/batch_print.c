@@ -41,12 +41,11 @@ static const ppi_view_kind kind = {.name = "search-batch",
                                    .has_time_unit = true,
                                    .end = PPI_TABLE_END_NOTE};
 
-static bool fill_rows(const ppi_batch_result *result, ppi_view *view) {
+static void fill_rows(const ppi_batch_result *result, ppi_view *view) {
   for (size_t i = 0; i < result->num_tries; i++) {
     const ppi_batch_try *one = &result->tries[i];
     double throughput = ppi_batch_throughput(one);
-    ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-    if (!cells) return false;
+    ppi_cell *cells = ppi_tool_row(view);
     cells[CELL_BATCH] = ppi_cell_count(one->batch);
     cells[CELL_RESULT] = ppi_cell_text(one->result);
     cells[CELL_WALL] = ppi_cell_time(one->wall_ns);
@@ -58,7 +57,6 @@ static bool fill_rows(const ppi_batch_result *result, ppi_view *view) {
     cells[CELL_RUNS] = ppi_cell_count(one->num_runs);
     if (throughput > 0) cells[CELL_THROUGHPUT] = ppi_cell_decimal(throughput);
   }
-  return true;
 }
 
 static void put_largest(const ppi_batch_result *result,
@@ -168,10 +166,9 @@ int ppi_batch_print(const ppi_batch_result *result, int code) {
   put_answer(result, &curve, &view.note);
   if (format == PPI_FORMAT_TABLE && curve.fastest && result->num_tries > 1)
     put_bars(result, &curve, &view.note);
-  bool ok = fill_rows(result, &view) && !view.note.failed;
+  fill_rows(result, &view);
   if (format == PPI_FORMAT_JSON) put_json_head(result, &curve, &page);
   ppi_tool_rows_all(&page, &view, result->options, NULL);
-  page.failed |= !ok;
   ppi_view_clear(&view);
   return ppi_tool_output_page(result->options, &page, code);
 }

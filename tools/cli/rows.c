@@ -17,6 +17,10 @@ ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options) {
   return (ppi_time_unit)i;
 }
 
+ppi_cell *ppi_tool_row(ppi_view *view) {
+  return ppi_tool_must(ppi_view_add_row(view, 0, 0));
+}
+
 void ppi_tool_rows_view(ppi_page *page, const ppi_view *view,
                         const struct ppi_tool_options *options,
                         ppi_report_format format) {
@@ -63,6 +67,7 @@ void ppi_tool_rows_all(ppi_page *page, const ppi_view *view,
   bool is_json = format == PPI_FORMAT_JSON;
   if (is_json && !page->len) ppi_tool_rows_begin(page, schema);
   ppi_tool_rows_view(page, view, options, format);
+  page->failed |= view->note.failed;
   if (!is_json) return;
   ppi_tool_rows_lines(page, "notes", &view->note);
   ppi_page_text(page, "}\n");

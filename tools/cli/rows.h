@@ -9,6 +9,8 @@
 // The unit of --time-unit; the option table has checked it.
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options);
 
+// ppi_tool_row adds a row and answers its cells, all none, until the next call.
+ppi_cell *ppi_tool_row(ppi_view *view);
 // ppi_tool_rows_view appends a view in `format`, as wide as the output.
 void ppi_tool_rows_view(ppi_page *page, const ppi_view *view,
                         const struct ppi_tool_options *options,

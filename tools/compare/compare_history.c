@@ -50,17 +50,16 @@ static const char *verdict_of(const ppi_change *change, bool is_new) {
   return is_slower ? "slower" : "faster";
 }
 
-static bool add_row(const ppi_history *history, const ppi_history_stage *own,
+static void add_row(const ppi_history *history, const ppi_history_stage *own,
                     const ppi_change *change, ppi_view *view) {
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
+  ppi_cell *cells = ppi_tool_row(view);
   cells[CELL_NAME] = ppi_compare_name(view, own->stage);
   cells[CELL_CATEGORY] = ppi_cell_text(own->stage->category);
   cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(own->stage));
   cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(history->metric));
   cells[CELL_RUNS] = ppi_cell_count(own->num_runs);
   cells[CELL_VERDICT] = ppi_cell_text("same");
-  if (!change) return true;
+  if (!change) return;
   cells[CELL_SINCE] = ppi_cell_text(history->points[change->point]);
   cells[CELL_BEFORE] = ppi_cell_time((uint64_t)llround(exp(change->before)));
   cells[CELL_AFTER] = ppi_cell_time((uint64_t)llround(exp(change->after)));
@@ -69,32 +68,28 @@ static bool add_row(const ppi_history *history, const ppi_history_stage *own,
   cells[CELL_P] = ppi_cell_decimal(change->p);
   cells[CELL_VERDICT] =
       ppi_cell_text(verdict_of(change, own->is_new[change - own->changes]));
-  return true;
 }
 
-static bool add_rows(const ppi_history *history, ppi_view *view) {
-  bool ok = true;
-  for (size_t i = 0; ok && i < history->num_stages; i++) {
+static void add_rows(const ppi_history *history, ppi_view *view) {
+  for (size_t i = 0; i < history->num_stages; i++) {
     const ppi_history_stage *own = &history->stages[i];
-    if (own->num_changes == 0) ok = add_row(history, own, NULL, view);
-    for (size_t k = 0; ok && k < own->num_changes; k++)
-      ok = add_row(history, own, &own->changes[k], view);
+    if (own->num_changes == 0) add_row(history, own, NULL, view);
+    for (size_t k = 0; k < own->num_changes; k++)
+      add_row(history, own, &own->changes[k], view);
   }
-  return ok;
 }
 
 int ppi_history_print(const ppi_history *history, int code) {
   const struct ppi_tool_options *options = history->options;
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = options->raw};
-  bool ok = add_rows(history, &view);
+  add_rows(history, &view);
   ppi_tool_put(&view.note, "%zu points, from %s to %s\n", history->num_points,
                history->points[0], history->points[history->num_points - 1]);
   ppi_page_text(&view.note,
                 "Where nothing changed at most 5 % of pasts show a change in "
                 "any stage. A level\nhas three runs or more\n");
   ppi_tool_rows_all(&page, &view, options, "pprof.history/1");
-  page.failed |= !ok || view.note.failed;
   ppi_view_clear(&view);
   return ppi_tool_output_page(options, &page, code);
 }

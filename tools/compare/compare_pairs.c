@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/rows.h"
 
 // The last two where a row is of energy.
 // clang-format off
@@ -304,7 +305,7 @@ static void put_notes(const ppi_compare_result *result, double widest,
                     100 * expm1(widest));
 }
 
-bool ppi_compare_pairs(const ppi_compare_result *result,
+void ppi_compare_pairs(const ppi_compare_result *result,
                        ppi_report_format format, ppi_view *out) {
   bool is_table = format == PPI_FORMAT_TABLE;
   bool is_for_people = is_table || format == PPI_FORMAT_MARKDOWN;
@@ -314,8 +315,7 @@ bool ppi_compare_pairs(const ppi_compare_result *result,
                             : has_energy  ? &energy_kind
                                           : &data_kind};
   for (size_t i = 0; i < result->num_comparisons; i++) {
-    ppi_cell *cells = ppi_view_add_row(out, 0, 0);
-    if (!cells) return false;
+    ppi_cell *cells = ppi_tool_row(out);
     const ppi_comparison *comparison = &result->comparisons[i];
     if (is_for_people)
       fill_table(out, cells, comparison, widest);
@@ -331,5 +331,4 @@ bool ppi_compare_pairs(const ppi_compare_result *result,
     put_notes(result, is_table ? widest : 0, &out->note);
   else
     ppi_page_bytes(&out->note, result->notes->bytes, result->notes->len);
-  return true;
 }

@@ -6,7 +6,6 @@
 #include "compare/compare_text.h"
 #include "print/lists.h"
 
-// Makes the rows, for people or as data; false when out of memory. The caller
-// always clears the view.
-bool ppi_compare_pairs(const ppi_compare_result *result,
+// Makes the rows, for people or as data; the caller clears the view.
+void ppi_compare_pairs(const ppi_compare_result *result,
                        ppi_report_format format, ppi_view *out);

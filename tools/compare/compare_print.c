@@ -124,11 +124,12 @@ static void make_page(const struct ppi_tool_options *options,
                       ppi_report_format format, ppi_page *page) {
   bool as_table = format == PPI_FORMAT_TABLE;
   ppi_view view;
-  bool ok = result->num_inputs == 2
-                ? ppi_compare_pairs(result, format, &view)
-                : ppi_compare_ranking(result, as_table, &view);
-  if (ok) put_page(page, result, &view, options, format);
-  page->failed |= !ok || view.note.failed || result->notes->failed;
+  if (result->num_inputs == 2)
+    ppi_compare_pairs(result, format, &view);
+  else
+    ppi_compare_ranking(result, as_table, &view);
+  put_page(page, result, &view, options, format);
+  page->failed |= view.note.failed || result->notes->failed;
   ppi_view_clear(&view);
 }
 

@@ -3,6 +3,8 @@
 // Ranks more than two inputs for each stage, each against the best one.
 #include "compare/compare_ranking.h"
 
+#include "cli/rows.h"
+
 // The last one where a row is of energy.
 // clang-format off
 #define COLUMNS(each) \
@@ -50,12 +52,12 @@ static const ppi_view_kind kind = KIND(CELL_ENERGY);
 static const ppi_view_kind energy_kind = KIND(NUM_COLUMNS);
 
 // Adds the row of side `side` of a comparison.
-static bool add_row(ppi_view *view, const ppi_compare_result *result,
-                    const ppi_comparison *comparison, int side, bool as_table) {
+static ppi_cell *add_row(ppi_view *view, const ppi_compare_result *result,
+                         const ppi_comparison *comparison, int side,
+                         bool as_table) {
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
   const ppi_compare_stage *own = comparison->stages[side];
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
+  ppi_cell *cells = ppi_tool_row(view);
   cells[CELL_NAME] =
       as_table ? ppi_compare_name(view, stage) : ppi_cell_text(stage->name);
   cells[CELL_CATEGORY] = ppi_cell_text(stage->category);
@@ -69,22 +71,18 @@ static bool add_row(ppi_view *view, const ppi_compare_result *result,
   if (view->kind == &energy_kind)
     cells[CELL_ENERGY] = ppi_compare_energy(comparison, side);
   cells[CELL_FIRST] = ppi_compare_first(own);
-  return true;
+  return cells;
 }
 
-static void fill_best(ppi_view *view, const ppi_comparison *comparison) {
-  ppi_cell *cells =
-      view->cells + (view->num_rows - 1) * view->kind->num_columns;
+static void fill_best(ppi_cell *cells, const ppi_comparison *comparison) {
   cells[CELL_VERDICT] = cells[CELL_PROGRAMS] = ppi_cell_text("best");
   if (comparison->estimates[0].n == 0) return;
   cells[CELL_RANK] = ppi_cell_count(1);
   cells[CELL_SHARE] = ppi_cell_decimal(100);
 }
 
-static void fill_other(ppi_view *view, const ppi_comparison *comparison,
+static void fill_other(ppi_cell *cells, const ppi_comparison *comparison,
                        size_t rank, bool as_table) {
-  ppi_cell *cells =
-      view->cells + (view->num_rows - 1) * view->kind->num_columns;
   const ppi_estimate *best = &comparison->estimates[0];
   const ppi_estimate *own = &comparison->estimates[1];
   const ppi_decision *runs = &comparison->runs;
@@ -114,7 +112,7 @@ static bool begins_group(const ppi_compare_result *result, size_t i) {
          comparison->metric != before->metric;
 }
 
-bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
+void ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
                          ppi_view *out) {
   size_t rank = 1;
   bool any_tested = false;
@@ -125,11 +123,10 @@ bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
     any_tested |= comparison->programs.is_tested;
     if (begins_group(result, i)) {
       rank = 1;
-      if (!add_row(out, result, comparison, 0, as_table)) return false;
-      fill_best(out, comparison);
+      fill_best(add_row(out, result, comparison, 0, as_table), comparison);
     }
-    if (!add_row(out, result, comparison, 1, as_table)) return false;
-    fill_other(out, comparison, ++rank, as_table);
+    fill_other(add_row(out, result, comparison, 1, as_table), comparison,
+               ++rank, as_table);
   }
   ppi_page_bytes(&out->note, result->notes->bytes, result->notes->len);
   if (!any_tested) ppi_page_text(&out->note, PPI_COMPARE_ONE_RUN);
@@ -137,5 +134,4 @@ bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
     ppi_page_text(&out->note,
                   "Best(%): the best one's time / this one's. In Why, A is the "
                   "best one and B this one.\n");
-  return true;
 }

@@ -5,7 +5,6 @@
 
 #include "compare/compare_text.h"
 
-// Makes the rows, for a table or as data; false when out of memory. The caller
-// always clears the view.
-bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
+// Makes the rows, for a table or as data; the caller clears the view.
+void ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
                          ppi_view *out);

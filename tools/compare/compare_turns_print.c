@@ -56,15 +56,14 @@ static ppi_cell time_of(double log_ns) {
                           : (ppi_cell){0};
 }
 
-static bool add_row(const ppi_turns_result *result, size_t program,
+static void add_row(const ppi_turns_result *result, size_t program,
                     size_t stage, ppi_view *view) {
   const ppi_compare_stage *own = result->stages[stage];
   const ppi_turn_figure *figure =
       ppi_turns_figure(result->turns, program, stage);
   const double *logs = result->logs + stage;
   size_t num = result->turns->num_stages;
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
+  ppi_cell *cells = ppi_tool_row(view);
   cells[CELL_NAME] = ppi_compare_name(view, own);
   cells[CELL_CATEGORY] = ppi_cell_text(own->category);
   cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(own));
@@ -75,12 +74,11 @@ static bool add_row(const ppi_turns_result *result, size_t program,
   cells[CELL_TIME] = time_of(logs[num * (program + 1)]);
   cells[CELL_VERDICT] =
       ppi_cell_text(ppi_verdict_name(figure->decision.verdict));
-  if (!figure->decision.is_tested) return true;
+  if (!figure->decision.is_tested) return;
   cells[CELL_CHANGE] = ppi_cell_decimal(100 * (figure->decision.ratio - 1));
   cells[CELL_LOW] = ppi_cell_decimal(100 * (figure->decision.low - 1));
   cells[CELL_HIGH] = ppi_cell_decimal(100 * (figure->decision.high - 1));
   cells[CELL_DETECTABLE] = ppi_cell_decimal(100 * figure->decision.detectable);
-  return true;
 }
 
 static void put_change(const ppi_turns_result *result, size_t program,
@@ -140,13 +138,10 @@ int ppi_turns_print(const ppi_turns_result *result, int code) {
   const ppi_turns *turns = result->turns;
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = result->options->raw};
-  bool ok = true;
   for (size_t i = 0; i < turns->num_programs; i++)
-    for (size_t k = 0; ok && k < turns->num_stages; k++)
-      ok = add_row(result, i, k, &view);
+    for (size_t k = 0; k < turns->num_stages; k++) add_row(result, i, k, &view);
   put_notes(result, &view.note);
   ppi_tool_rows_all(&page, &view, result->options, "pprof.try/1");
-  page.failed |= !ok || view.note.failed;
   ppi_view_clear(&view);
   return ppi_tool_output_page(result->options, &page, code);
 }

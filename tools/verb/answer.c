@@ -81,21 +81,20 @@ static void put_row_cells(ppi_grid *grid, ppi_answer *answer) {
   }
 }
 
-// Takes the columns, with headings in `names`; false: out of memory.
-static bool take_columns(ppi_grid *grid, ppi_answer *answer, const char *asked,
+// Takes the columns, with headings in `names`.
+static void take_columns(ppi_grid *grid, ppi_answer *answer, const char *asked,
                          ppi_page *names) {
   for (size_t i = 0; i < grid->num_columns; i++) {
     ppi_page_visible(names, answer->column_name(answer, (int)i));
     ppi_page_repeat(names, '\0', 1);
   }
-  const char *heading = names->bytes;
-  for (size_t i = 0; i < grid->num_columns && !names->failed; i++) {
+  const char *heading = ppi_tool_must(names->failed ? NULL : names->bytes);
+  for (size_t i = 0; i < grid->num_columns; i++) {
     bool is_out = asked && !ppi_names_have(asked, heading);
     grid->columns[i] = (ppi_grid_column){
         .heading = heading, .rank = is_out ? 0 : i, .is_out = is_out};
     heading += strlen(heading) + 1;
   }
-  return !names->failed;
 }
 
 // Fits the table by cutting texts and dropping the last columns.
@@ -114,17 +113,16 @@ static void put_grid(ppi_page *page, ppi_grid *grid, bool is_wide) {
 static void put_table(ppi_page *page, ppi_answer *answer,
                       const struct ppi_tool_options *options) {
   size_t num = (size_t)answer->num_columns;
-  ppi_grid grid = {.columns = ppi_alloc(num * sizeof *grid.columns),
-                   .num_columns = num};
+  ppi_grid grid = {
+      .columns = ppi_tool_must(ppi_alloc(num * sizeof *grid.columns)),
+      .num_columns = num};
   ppi_report_options how = {.width = 0};
   ppi_page names = {0};
   ppi_tool_look(options, &how);
   page->width = how.width;
-  bool has_room = grid.columns &&
-                  take_columns(&grid, answer, options->tables.columns, &names);
-  while (has_room && answer->next(answer)) put_row_cells(&grid, answer);
-  if (has_room) put_grid(page, &grid, how.is_wide);
-  page->failed |= !has_room;
+  take_columns(&grid, answer, options->tables.columns, &names);
+  while (answer->next(answer)) put_row_cells(&grid, answer);
+  put_grid(page, &grid, how.is_wide);
   ppi_grid_clear(&grid);
   ppi_page_clear(&names);
   ppi_free(grid.columns);

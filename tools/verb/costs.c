@@ -23,16 +23,15 @@ struct asked {
   const char *models, *dims;
 };
 
-static bool take_total(void *user, char *const *words, size_t num) {
+static void take_total(void *user, char *const *words, size_t num) {
   ppi_stage_cost *out = user;
-  if (num != 6) return true;
+  if (num != 6) return;
   out->flops = strtod(words[1], NULL);
   out->bytes = strtod(words[2], NULL);
   out->params = strtod(words[3], NULL);
   out->at_least = words[4][0] == '1';
   if (strcmp(words[5], "mixed") != 0)
     snprintf(out->type, sizeof out->type, "%s", words[5]);
-  return true;
 }
 
 static int count(const struct asked *asked, const char *path,
@@ -167,11 +166,12 @@ static void say_unused(const struct ppi_tool_costs *costs) {
 }
 
 int ppi_tool_costs_take(const struct ppi_tool_options *options,
-                        const pprof_report *report,
-                        struct ppi_tool_costs *out) {
+                        const pprof_report *report, struct ppi_tool_costs *out,
+                        ppi_findings_options *findings) {
   const ppi_figures *figures = ppi_report_figures(report);
   struct texts texts;
   *out = (struct ppi_tool_costs){.peaks.num = 0};
+  ppi_tool_thresholds_read(options->threshold, findings);
   if (!figures) return PPI_EXIT_DONE;  // the writer of the report says so
   texts_of(figures, &texts);
   int code = take(options, &texts, out);
@@ -179,7 +179,9 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
   const ppi_report_options how = {.peaks = &out->peaks, .costs = &out->costs};
   if (code != PPI_EXIT_DONE) return code;
   if (ppi_stage_rooflines(figures, &how, &out->rooflines) != PPROF_STATUS_OK)
-    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+    ppi_tool_must(NULL);
+  findings->rooflines = out->rooflines.items;
+  findings->num_rooflines = out->rooflines.num;
   if (figures->details.stages) say_unused(out);
   return code;
 }
@@ -216,9 +218,9 @@ static int read_lines(const char *who, ppi_buffer *text, ppi_model_words to) {
     if (num == 3 && strcmp(words[0], "error") == 0)
       return refuse(who, words[2], strcmp(words[1], "usage") == 0);
     if (num == 1 && strcmp(words[0], "end") == 0) return PPI_EXIT_DONE;
-    if (num > 1 && !to.take(to.user, words, num)) text->failed = true;
+    if (num > 1) to.take(to.user, words, num);
   }
-  if (text->failed) return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+  if (text->failed) ppi_tool_must(NULL);
   return ppi_tool_fail(
       PPI_EXIT_INPUT,
       "'%s' has no pprof and onnx for Python 3.9: python3 -m pip install "

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "file/buffer.h"
 #include "pprof/report.h"
+#include "report/findings/findings.h"
 #include "view/view_stages.h"
 
 struct ppi_tool_costs {
@@ -20,14 +21,16 @@ struct ppi_tool_costs {
 // to its first dot. Answers PPI_EXIT_DONE, or another after a message.
 int ppi_tool_costs_check(const struct ppi_tool_options *options);
 // ppi_tool_costs_take does the same for a report, and names models without a
-// stage. An unreadable model of the configuration is no failure.
+// stage. An unreadable model of the configuration is no failure. `findings`
+// gets the thresholds, which were checked before, and the rooflines.
 int ppi_tool_costs_take(const struct ppi_tool_options *options,
-                        const pprof_report *report, struct ppi_tool_costs *out);
+                        const pprof_report *report, struct ppi_tool_costs *out,
+                        ppi_findings_options *findings);
 
-// Each line of pprof._model: words[0] says of what kind; false: out of memory.
+// Each line of pprof._model: words[0] says of what kind.
 enum { PPI_MODEL_WORDS = 32 };
 typedef struct ppi_model_words {
-  bool (*take)(void *user, char *const *words, size_t num);
+  void (*take)(void *user, char *const *words, size_t num);
   void *user;
 } ppi_model_words;
 

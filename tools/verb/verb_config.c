@@ -94,8 +94,7 @@ int ppi_tool_config(const struct ppi_tool_options *options) {
     return ppi_tool_fail(
         PPI_EXIT_USAGE,
         "'config' has no '%s'; it has validate, show and schema", name);
-  ppi_config *config = calloc(1, sizeof *config);
-  if (!config) return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+  ppi_config *config = ppi_tool_must(calloc(1, sizeof *config));
   FILE *out;
   int code = ppi_tool_output_open(options, &out);
   if (code == PPI_EXIT_DONE) {

@@ -169,7 +169,7 @@ static ppi_cell visible_cell(ppi_view *view, const char *text) {
   ppi_page_visible(&page, text);
   const char *made = page.failed ? NULL : ppi_view_text(view, "%s", page.bytes);
   ppi_page_clear(&page);
-  return made ? ppi_cell_text(made) : (ppi_cell){0};
+  return ppi_cell_text(ppi_tool_must((char *)made));
 }
 
 // A word is the kind of its cell and the value.
@@ -201,7 +201,7 @@ struct answer {
   const char *totals, *unused;
 };
 
-static bool take(void *user, char *const *words, size_t num) {
+static void take(void *user, char *const *words, size_t num) {
   struct answer *to = user;
   ppi_page *note = &to->view.note;
   if (strcmp(words[0], "totals") == 0) to->totals = words[1];
@@ -210,12 +210,10 @@ static bool take(void *user, char *const *words, size_t num) {
     ppi_page_visible(note, words[1]);
     ppi_page_text(note, "\n");
   }
-  if (strcmp(words[0], "row") != 0) return true;
-  ppi_cell *cells =
-      ppi_view_add_row(&to->view, 0, (size_t)strtoul(words[1], NULL, 10));
-  for (size_t i = 2; cells && i < num; i++)
-    cells[i - 2] = cell_of(&to->view, words[i]);
-  return cells != NULL;
+  if (strcmp(words[0], "row") != 0) return;
+  ppi_cell *cells = ppi_tool_row(&to->view);
+  ppi_view_last_row(&to->view)->indent = strtoul(words[1], NULL, 10);
+  for (size_t i = 2; i < num; i++) cells[i - 2] = cell_of(&to->view, words[i]);
 }
 
 static int print(const struct ppi_tool_options *options, const char *path,
@@ -236,7 +234,6 @@ static int print(const struct ppi_tool_options *options, const char *path,
     ppi_page_text(&page, answer->totals);
   }
   ppi_tool_rows_all(&page, &answer->view, options, NULL);
-  page.failed |= answer->view.note.failed;
   return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
 }
 

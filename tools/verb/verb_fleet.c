@@ -107,10 +107,8 @@ static int answer(const struct ppi_tool_options *options,
   int code = PPI_EXIT_DONE;
   ppi_fleet_put_views(&views, fleet, is_spark ? PPI_ON_SPARK : PPI_ON_DUCKDB,
                       options->to.query);
-  if (views.failed) {
-    ppi_tool_say("out of memory");
-    code = PPI_EXIT_INPUT;
-  } else if (engine) {
+  if (views.failed) ppi_tool_must(NULL);
+  if (engine) {
     ppi_page_bytes(&page, views.bytes, views.len);
     ppi_page_text(&page, options->to.query);
   } else {

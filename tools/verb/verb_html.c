@@ -21,11 +21,8 @@ static int write_page(const struct ppi_tool_options *options,
                       int code) {
   ppi_findings_options findings;
   struct ppi_tool_costs costs;
-  ppi_tool_thresholds_read(options->threshold, &findings);  // checked before
-  int taken = ppi_tool_costs_take(options, report, &costs);
+  int taken = ppi_tool_costs_take(options, report, &costs, &findings);
   if (taken != PPI_EXIT_DONE) return taken;
-  findings.rooflines = costs.rooflines.items;
-  findings.num_rooflines = costs.rooflines.num;
   const ppi_report_options how = {
       .peaks = &costs.peaks, .costs = &costs.costs, .findings = &findings};
   FILE *out;
@@ -84,8 +81,7 @@ static int write_with(const struct ppi_tool_options *options,
 
 static int read_and_write(const struct ppi_tool_options *options) {
   ppi_picture *picture;
-  if (ppi_picture_create(&picture) != PPROF_STATUS_OK)
-    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+  if (ppi_picture_create(&picture) != PPROF_STATUS_OK) ppi_tool_must(NULL);
   int code = write_with(options, picture);
   ppi_picture_destroy(picture);
   return code;

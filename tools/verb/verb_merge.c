@@ -78,16 +78,11 @@ int ppi_tool_merge(const struct ppi_tool_options *options) {
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
   size_t num = (size_t)options->num_inputs;
-  struct ppi_tool_log *logs = calloc(num, sizeof(*logs));
-  ppi_log_merge_input *inputs = calloc(num, sizeof(*inputs));
-  if (logs && inputs) {
-    code = open_and_merge(options, logs, inputs);
-  } else {
-    ppi_tool_say("out of memory");
-    code = PPI_EXIT_INPUT;
-  }
+  struct ppi_tool_log *logs = ppi_tool_must(calloc(num, sizeof(*logs)));
+  ppi_log_merge_input *inputs = ppi_tool_must(calloc(num, sizeof(*inputs)));
+  code = open_and_merge(options, logs, inputs);
   ppi_tool_output_share(options);
-  for (size_t i = 0; logs && i < num; i++) ppi_tool_log_close(&logs[i]);
+  for (size_t i = 0; i < num; i++) ppi_tool_log_close(&logs[i]);
   free(logs);
   free(inputs);
   return code;

@@ -289,10 +289,10 @@ static int find_logs(struct run *run) {
   ppi_tool_recover_logs_in(run->folder);
   int num = scandir(run->folder, &entries, wanted, alphasort);
   if (num < 0) num = 0, entries = NULL;
-  run->logs = calloc((size_t)num + 1, sizeof *run->logs);
+  run->logs = ppi_tool_must(calloc((size_t)num + 1, sizeof *run->logs));
   for (int i = 0; i < num; i++) {
     char path[PATH_MAX];
-    if (run->logs && join(path, run->folder, entries[i]->d_name)) {
+    if (join(path, run->folder, entries[i]->d_name)) {
       run->logs[run->num_logs] = settle_log(run, path);
       if (run->logs[run->num_logs]) run->num_logs++;
     }
@@ -422,8 +422,8 @@ static bool is_one_configuration(const struct ppi_run_options *options) {
 }
 
 int ppi_tool_run(const struct ppi_tool_options *options) {
-  struct run *run = calloc(1, sizeof *run);
-  if (!run) return PPI_EXIT_USAGE;
+  static struct run only;
+  struct run *run = &only;
   run->options = options;
   int code = ppi_tool_summary_check(options);
   if (code == PPI_EXIT_DONE)
@@ -435,7 +435,5 @@ int ppi_tool_run(const struct ppi_tool_options *options) {
     code = PPI_EXIT_USAGE;
   if (code == PPI_EXIT_DONE && !is_one_configuration(&options->run))
     code = PPI_EXIT_USAGE;
-  if (code == PPI_EXIT_DONE) code = run_command(run);
-  free(run);
-  return code;
+  return code == PPI_EXIT_DONE ? run_command(run) : code;
 }

@@ -178,15 +178,14 @@ static void put_usual(const struct ppi_tool_usual_name *usual, uint64_t open_ns,
   cells[CELL_TIMES] = ppi_cell_decimal(times_of(usual, open_ns));
 }
 
-static bool add_row(struct look *look, const ppi_forensics *found,
+static void add_row(struct look *look, const ppi_forensics *found,
                     const struct ppi_tool_usual *usual, size_t at,
                     ppi_view *view) {
   const ppi_open_item *item = &found->items[at];
   const ppi_definition_record *lane =
       ppi_forensics_find(found, PPROF_DEFINITION_LANE, item->lane);
   uint64_t tid = item->tid ? item->tid : lane ? lane->number : 0;
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
+  ppi_cell *cells = ppi_tool_row(view);
   cells[CELL_THREAD] =
       text_cell(name_of(found, PPROF_DEFINITION_LANE, item->lane));
   if (tid) cells[CELL_TID] = ppi_cell_count(tid);
@@ -208,7 +207,6 @@ static bool add_row(struct look *look, const ppi_forensics *found,
       text_cell(name_of(found, PPROF_DEFINITION_STREAM, item->stream));
   cells[CELL_HELD_BY] = text_cell(
       name_of(found, PPROF_DEFINITION_LANE, ppi_stuck_holder(found, item)));
-  return true;
 }
 
 // ---- words ----
@@ -263,16 +261,15 @@ static void put_suspects(struct look *look, const ppi_forensics *found,
 
 // ---- a process ----
 
-static bool add_names(const ppi_forensics *found,
+static void add_names(const ppi_forensics *found,
                       struct ppi_tool_usual *usual) {
   for (size_t i = 0; i < found->num_items; i++) {
     const ppi_open_item *item = &found->items[i];
     const char *name = name_of(found, PPROF_DEFINITION_SITE, item->site);
     if (is_open(item) && name &&
         !ppi_tool_usual_add(usual, name, is_on_device(item)))
-      return false;
+      ppi_tool_must(NULL);
   }
-  return true;
 }
 
 // Reads usual durations, from --usual or from the process's log so far.
@@ -334,11 +331,10 @@ static void show(struct look *look, const char *path,
   struct ppi_tool_usual usual = {0};
   ppi_view view = {.kind = &view_kind};
   size_t before = look->num_stuck;
-  bool good = add_names(found, &usual);
-  if (good) read_usual(look, path, &usual, &view.note);
-  for (size_t i = 0; good && i < found->num_items; i++)
-    if (is_open(&found->items[i]))
-      good = add_row(look, found, &usual, i, &view);
+  add_names(found, &usual);
+  read_usual(look, path, &usual, &view.note);
+  for (size_t i = 0; i < found->num_items; i++)
+    if (is_open(&found->items[i])) add_row(look, found, &usual, i, &view);
   put_suspects(look, found, &usual, &view.note);
   look->num_stuck += ppi_stuck_deadlocks(found, &view.note);
   ppi_stuck_put_waits(found, look->least_ns, &view.note);
@@ -349,7 +345,6 @@ static void show(struct look *look, const char *path,
     put_json(look, path, found, &view);
   else
     ppi_tool_rows_view(look->page, &view, look->options, PPI_FORMAT_TABLE);
-  look->page->failed |= !good;
   if (found->num_damaged) raise_code(look, PPI_EXIT_DAMAGED);
   ppi_view_clear(&view);
   ppi_tool_usual_clear(&usual);

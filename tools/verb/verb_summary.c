@@ -244,11 +244,8 @@ static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
   struct ppi_tool_costs costs;
   ppi_findings_options findings;
-  ppi_tool_thresholds_read(options->threshold, &findings);  // checked before
-  int taken = ppi_tool_costs_take(options, report, &costs);
+  int taken = ppi_tool_costs_take(options, report, &costs, &findings);
   if (taken != PPI_EXIT_DONE) return taken;
-  findings.rooflines = costs.rooflines.items;
-  findings.num_rooflines = costs.rooflines.num;
   ppi_report_options how = {.views = options->tables.view,
                             .by = by_of(options),
                             .time_unit = ppi_tool_time_unit(options),
@@ -296,8 +293,8 @@ int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
       ppi_page_format(&names, "%s%s", names.len ? "," : "", (*view)->name);
     with_views.tables.view = names.bytes;
   }
-  int code = names.failed ? PPI_EXIT_INPUT : summarize(&with_views, out_any);
-  if (names.failed) ppi_tool_say("out of memory");
+  if (names.failed) ppi_tool_must(NULL);
+  int code = summarize(&with_views, out_any);
   ppi_page_clear(&names);
   return code;
 }

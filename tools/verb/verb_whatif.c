@@ -163,11 +163,10 @@ static void rank(whatif *all) {
   if (top > 0 && (size_t)top < all->num_rows) all->num_rows = (size_t)top;
 }
 
-static bool put_row(const whatif *all, const row *of, ppi_view *view) {
+static void put_row(const whatif *all, const row *of, ppi_view *view) {
   const ppi_limit_demand *demand = &all->limit->demands[of->demand];
   const ppi_limit_server *server = &all->limit->servers[demand->server];
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
+  ppi_cell *cells = ppi_tool_row(view);
   cells[STAGE] = ppi_cell_text(demand->name);
   cells[SERVER] = ppi_cell_text(server->name);
   cells[KIND] = ppi_cell_text(ppi_server_kind_name(server->kind));
@@ -180,7 +179,6 @@ static bool put_row(const whatif *all, const row *of, ppi_view *view) {
   cells[NEXT] = ppi_cell_text(of->next < all->limit->num_servers
                                   ? all->limit->servers[of->next].name
                                   : "its own time");
-  return true;
 }
 
 static void put_notes(const whatif *all, ppi_page *notes) {
@@ -205,13 +203,9 @@ static void put_notes(const whatif *all, ppi_page *notes) {
 static int print(const whatif *all) {
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = all->options->raw};
-  bool filled = true;
   put_notes(all, &view.note);
-  for (size_t i = 0; i < all->num_rows && filled; i++)
-    filled = put_row(all, &all->rows[i], &view);
-  filled = filled && !view.note.failed;
+  for (size_t i = 0; i < all->num_rows; i++) put_row(all, &all->rows[i], &view);
   ppi_tool_rows_all(&page, &view, all->options, "pprof.whatif/2");
-  page.failed |= !filled;
   ppi_view_clear(&view);
   return ppi_tool_output_page(all->options, &page, PPI_EXIT_DONE);
 }
