@@ -9,9 +9,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "log/recover/log_recover.h"
+#include "mark/thread.h"
 #include "pprof/pprof.h"
 #include "tests/support/log_fixture.h"
 
@@ -108,6 +111,36 @@ TEST_F(SpoolFaultTest, CutOffAtAnyLengthIsRefusedInWords) {
     EXPECT_NE('\0', error.text[0]) << len;
     EXPECT_FALSE(pplog::Exists(copy)) << len;
   }
+}
+
+// What each of them counted is a sum by then, of which two copies take turns.
+TEST_F(SpoolFaultTest, WhatThreadsThatLeftHaveCountedIsThere) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    pprof_session *session = Begin();
+    const uint64_t &word = ppi_recorder_in_force.spool.header->retired_word;
+    for (int i = 0; i < 3; i++) {
+      const uint64_t before = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+      std::thread([] {
+        pprof_mark(&point_site);
+        pprof_pop();  // of nothing
+      }).join();
+      while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == before)
+        pprof_session_flush(session);
+    }
+    _exit(0);
+  }
+  int state = 0;
+  ASSERT_EQ(pid, waitpid(pid, &state, 0));
+  ASSERT_EQ(0, state);
+  ppi_recover_result result = {};
+  ASSERT_EQ(PPROF_STATUS_OK,
+            ppi_recover(Spool().c_str(), nullptr, &result, nullptr));
+  std::set<std::string> unmatched;  // of all, and of those that are gone
+  for (const std::string &line : pplog::Pick(pplog::Read(log_), "total"))
+    if (line.find(" unmatched=") != std::string::npos)
+      unmatched.insert(line.substr(line.find(" unmatched=")));
+  EXPECT_EQ(std::set<std::string>{" unmatched=3"}, unmatched);
 }
 
 }  // namespace
