@@ -5,9 +5,9 @@
 #include "json/json.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <new>
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -48,21 +48,17 @@ class Handler {
     return Tell(PPI_JSON_ARRAY_END, error);
   }
   bool on_key_part(string_view text, std::size_t, error_code &) {
-    in_text_ = true;
     Keep(text);
     return true;
   }
   bool on_key(string_view text, std::size_t, error_code &error) {
-    in_text_ = false;
     text = Joined(text);
     return Tell({PPI_JSON_KEY, text.data(), Cut(text.size()), 0}, error);
   }
   bool on_string_part(string_view text, std::size_t, error_code &error) {
-    in_text_ = true;
     return Tell({PPI_JSON_STRING_PART, text.data(), text.size(), 0}, error);
   }
   bool on_string(string_view text, std::size_t, error_code &error) {
-    in_text_ = false;
     return Tell({PPI_JSON_STRING, text.data(), text.size(), 0}, error);
   }
   bool on_number_part(string_view text, error_code &) {
@@ -95,10 +91,6 @@ class Handler {
 
   bool stopped() const {
     return stopped_;
-  }
-  // A string is open. The parser does not report an open string without bytes.
-  bool in_text() const {
-    return in_text_;
   }
 
  private:
@@ -135,7 +127,7 @@ class Handler {
 
   ppi_json_take take_;
   void *context_;
-  bool stopped_ = false, in_text_ = false;
+  bool stopped_ = false;
   std::size_t kept_len_ = 0;
   char kept_[PPI_JSON_MAX_KEY];
 };
@@ -162,8 +154,7 @@ struct ppi_json {
   std::uint64_t num_not_finite = 0, num_raw_controls = 0;
   bool in_string = false, is_escaped = false;  // after the last byte fed
   char last = '\0';                            // white space aside
-  // The end of a piece, if it may begin one of the words.
-  char buffered[sizeof "-Infinity"];
+  char buffered[sizeof "-Infinity"];           // a word so far
   std::size_t num_buffered = 0;
 };
 
@@ -211,45 +202,11 @@ extern "C" double ppi_json_number(const char *text, size_t len) {
   return number;
 }
 
-// ---- numbers that are not finite ----
+// ---- what JSON lacks ----
 
-static const string_view words[] = {"NaN", "Infinity", "-Infinity"};
-enum { PIECE = 8192 };
-
-// Finds the next word. The next place of each word is kept, so each byte is
-// searched once for each word.
-class Finder {
- public:
-  explicit Finder(string_view bytes) : bytes_(bytes) {
-    for (std::size_t i = 0; i < std::size(words); i++)
-      next_[i] = bytes.find(words[i]);
-  }
-
-  // The next word at or behind `from`, or the beginning of one at the end of
-  // the bytes; else the end. `from` never decreases.
-  std::size_t Next(std::size_t from) {
-    std::size_t first = string_view::npos;
-    for (std::size_t i = 0; i < std::size(words); i++) {
-      if (next_[i] < from) next_[i] = bytes_.find(words[i], from);
-      first = std::min(first, next_[i]);
-    }
-    if (first != string_view::npos) return first;
-    std::size_t tail = std::min<std::size_t>(bytes_.size() - from, 8);
-    for (std::size_t at = bytes_.size() - tail; at < bytes_.size(); at++)
-      for (string_view word : words)
-        if (word.starts_with(bytes_.substr(at))) return at;
-    return bytes_.size();
-  }
-
- private:
-  string_view bytes_;
-  std::size_t next_[std::size(words)];
-};
-
-// The next byte begins a value.
+// The next byte outside a string begins a value.
 static bool IsValue(const ppi_json *json) {
-  return !json->parser.handler().in_text() &&
-         (json->last == ':' || json->last == '[' || json->last == ',');
+  return json->last == ':' || json->last == '[' || json->last == ',';
 }
 
 static void KeepLast(ppi_json *json, string_view bytes) {
@@ -265,39 +222,42 @@ static bool IsControl(char c) {
   return static_cast<unsigned char>(c) < 0x20;
 }
 
-// Whether one of these eight bytes is a quote, a backslash or a control
-// character; a byte beyond ASCII may count as one, too.
-static bool HasSpecial(const char *bytes) {
+// Whether one of these eight bytes is below `least` or one of `chars`; a byte
+// beyond ASCII may count as one, too.
+static bool HasAny(const char *bytes, string_view chars, unsigned char least) {
   constexpr std::uint64_t ones = 0x0101010101010101, highs = ones << 7;
   std::uint64_t word;
   std::memcpy(&word, bytes, sizeof word);
-  std::uint64_t quotes = word ^ ones * '"', escapes = word ^ ones * '\\';
-  return ((quotes - ones) | (escapes - ones) | (word - ones * 0x20)) & highs;
+  std::uint64_t found = least ? word - ones * least : 0;
+  for (char c : chars)
+    found |= (word ^ ones * static_cast<unsigned char>(c)) - ones;
+  return found & highs;
 }
 
-// The place of the first raw control character in a string, or the end of
-// `bytes`. JSON wants such characters escaped; some writers do not.
-static std::size_t FindRawControl(ppi_json *json, string_view bytes) {
+// Whether NaN, Infinity or -Infinity may begin here, outside of a string.
+static bool BeginsWord(string_view bytes) {
+  return bytes[0] == 'N' || bytes[0] == 'I' ||
+         (bytes[0] == '-' && (bytes.size() == 1 || bytes[1] == 'I'));
+}
+
+// The place of the first word, or raw control character in a string, or else
+// the end of `bytes`. JSON wants such characters escaped; some writers do not.
+static std::size_t FindSpecial(ppi_json *json, string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size()) {
-    if (!json->in_string) {
-      at = bytes.find('"', at);
-      if (at == string_view::npos) return bytes.size();
-      json->in_string = true;
-      at++;
-      continue;
-    }
-    if (json->is_escaped) {
-      json->is_escaped = false;
-      at++;
-      continue;
-    }
-    while (at + 8 <= bytes.size() && !HasSpecial(bytes.data() + at)) at += 8;
+    const bool in_string = json->in_string;
+    const string_view chars = in_string ? "\"\\" : "\"NI-";
+    while (at + 8 <= bytes.size() && !json->is_escaped &&
+           !HasAny(bytes.data() + at, chars, in_string ? 0x20 : 0))
+      at += 8;
     std::size_t end = std::min(at + 8, bytes.size());
-    for (; at < end && json->in_string && !json->is_escaped; at++) {
-      if (IsControl(bytes[at])) return at;
-      json->is_escaped = bytes[at] == '\\';
-      json->in_string = bytes[at] != '"';
+    for (; at < end && json->in_string == in_string; at++) {
+      if (in_string ? !json->is_escaped && IsControl(bytes[at])
+                    : BeginsWord(bytes.substr(at)))
+        return at;
+      bool is_quote = bytes[at] == '"' && !json->is_escaped;
+      json->is_escaped = in_string && bytes[at] == '\\' && !json->is_escaped;
+      json->in_string = in_string != is_quote;
     }
   }
   return bytes.size();
@@ -311,69 +271,49 @@ static std::size_t Write(ppi_json *json, string_view bytes, error_code &error) {
   return used;
 }
 
+// A word for a number that is not finite becomes null.
+static void EndWord(ppi_json *json, error_code &error) {
+  string_view word(json->buffered, json->num_buffered);
+  bool is_known = word == "NaN" || word == "Infinity" || word == "-Infinity";
+  json->num_buffered = 0;
+  if (is_known && IsValue(json)) {
+    json->num_not_finite++;
+    word = "null";
+  }
+  Write(json, word, error);
+}
+
+// Takes a word, or as much of it as is here.
+static std::size_t TakeWord(ppi_json *json, string_view bytes,
+                            error_code &error) {
+  std::size_t len = 0;
+  while (len < bytes.size() && json->num_buffered < sizeof json->buffered &&
+         (std::isalpha(static_cast<unsigned char>(bytes[len])) ||
+          (bytes[len] == '-' && json->num_buffered == 0)))
+    json->buffered[json->num_buffered++] = bytes[len++];
+  if (len < bytes.size()) EndWord(json, error);
+  return len;
+}
+
+static void EscapeControl(ppi_json *json, char c, error_code &error) {
+  char escaped[8];
+  std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
+  Write(json, string_view(escaped, 6), error);
+  if (!error) json->num_raw_controls++;
+}
+
 static std::size_t Feed(ppi_json *json, string_view bytes, error_code &error) {
   std::size_t used = 0;
-  while (used < bytes.size()) {
-    std::size_t len = FindRawControl(json, bytes.substr(used));
+  if (json->num_buffered > 0) used = TakeWord(json, bytes, error);
+  while (used < bytes.size() && !Ends(json, error)) {
+    std::size_t len = FindSpecial(json, bytes.substr(used));
     std::size_t written = Write(json, bytes.substr(used, len), error);
     used += written;
     if (written < len || used == bytes.size() || Ends(json, error)) break;
-    char escaped[8];
-    std::snprintf(escaped, sizeof escaped, "\\u%04x", bytes[used]);
-    Write(json, string_view(escaped, 6), error);
-    if (error) break;
-    json->num_raw_controls++;
-    used++;
-  }
-  return used;
-}
-
-// Completes the buffered word with bytes from `bytes`; answers how many.
-static std::size_t FeedHeld(ppi_json *json, string_view bytes,
-                            error_code &error) {
-  string_view buffered(json->buffered, json->num_buffered);
-  for (string_view word : words) {
-    string_view rest =
-        word.starts_with(buffered) ? word.substr(buffered.size()) : "";
-    if (rest.empty() ||
-        rest.substr(0, bytes.size()) != bytes.substr(0, rest.size()))
-      continue;
-    std::size_t len = rest.size() < bytes.size() ? rest.size() : bytes.size();
-    std::memcpy(json->buffered + json->num_buffered, bytes.data(), len);
-    json->num_buffered += len;
-    if (len < rest.size()) return len;
-    json->num_buffered = 0;
-    if (IsValue(json)) {
-      json->num_not_finite++;
-      Feed(json, "null", error);
-    } else {
-      Feed(json, word, error);
-    }
-    return len;
-  }
-  json->num_buffered = 0;
-  char copy[sizeof json->buffered];
-  std::memcpy(copy, buffered.data(), buffered.size());
-  Feed(json, string_view(copy, buffered.size()), error);
-  return 0;
-}
-
-static std::size_t FeedPiece(ppi_json *json, string_view bytes,
-                             error_code &error) {
-  Finder finder(bytes);
-  std::size_t used = 0;
-  while (used < bytes.size()) {
-    if (json->num_buffered > 0) {
-      used += FeedHeld(json, bytes.substr(used), error);
-      if (Ends(json, error)) break;
-      continue;
-    }
-    std::size_t at = finder.Next(used);
-    used += Feed(json, bytes.substr(used, at - used), error);
-    if (Ends(json, error) || at == bytes.size()) break;
-    json->buffered[0] = bytes[at];
-    json->num_buffered = 1;
-    used++;
+    if (json->in_string)
+      EscapeControl(json, bytes[used++], error);
+    else
+      used += TakeWord(json, bytes.substr(used), error);
   }
   return used;
 }
@@ -394,7 +334,6 @@ static std::size_t TakeWhole(ppi_json *json, string_view bytes,
 
 // The bytes up to the next element that `whole` may take.
 static string_view PieceOf(const ppi_json *json, string_view bytes) {
-  bytes = bytes.substr(0, PIECE);
   std::size_t end = json->whole ? bytes.find('}') : string_view::npos;
   if (end == string_view::npos) return bytes;
   end = bytes.find_first_not_of(" \t\r\n", end + 1);
@@ -402,15 +341,13 @@ static string_view PieceOf(const ppi_json *json, string_view bytes) {
   return bytes.substr(0, end + (bytes[end] == ','));
 }
 
-// Pieces bound the search for words: behind a short value at most one piece is
-// searched in vain.
 static std::size_t FeedAll(ppi_json *json, string_view bytes,
                            error_code &error) {
   std::size_t used = 0;
   do {
     used += TakeWhole(json, bytes.substr(used), error);
     if (used == bytes.size()) break;
-    used += FeedPiece(json, PieceOf(json, bytes.substr(used)), error);
+    used += Feed(json, PieceOf(json, bytes.substr(used)), error);
   } while (used < bytes.size() && !Ends(json, error));
   return used;
 }
@@ -423,7 +360,7 @@ extern "C" ppi_json_state ppi_json_write(ppi_json *json, const char *bytes,
       *out_used = FeedAll(json, string_view(bytes, len), error);
     } else {
       *out_used = 0;
-      if (json->num_buffered > 0) FeedHeld(json, string_view("", 1), error);
+      if (json->num_buffered > 0) EndWord(json, error);
       if (!error) json->parser.write_some(false, bytes, 0, error);
     }
     if (error) return Fail(json, error);
