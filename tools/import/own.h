@@ -6,12 +6,11 @@
 
 #include "event/event.h"
 #include "import/fields.h"
-#include "json/json.h"
+#include "spans/json_path.h"
 
 PPROF_BEGIN_C_
 
 #define PPI_OWN_MAX_TEXTS 1024
-#define PPI_OWN_MAX_TEXT 4096
 #define PPI_OWN_MAX_DEFINITIONS 65536
 #define PPI_OWN_NONE SIZE_MAX
 
@@ -40,11 +39,8 @@ typedef struct ppi_own_facts {
   uint64_t counters_not_finite;
   uint64_t reported_until_ns;  // of a run without a stop, or without windows
   ppi_own_definitions lanes, devices, streams;
-  // Of the parser: where it is.
-  int depth;
-  char key[64], member[64];
-  char text[PPI_OWN_MAX_TEXT + 1];
-  size_t text_len;
+  // Of the parser.
+  ppi_json_path path;
   ppi_own_definition next;
 } ppi_own_facts;
 

@@ -49,6 +49,7 @@ static bool close_value(ppi_json_path *json, bool is_object) {
 
 static bool take_scalar(ppi_json_path *json, const ppi_json_token *token) {
   add_text(json, token);
+  json->is_text = token->kind == PPI_JSON_STRING;
   bool goes_on = json->take(json->context, json->path, json->text);
   json->text_len = 0;
   return goes_on;

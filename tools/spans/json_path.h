@@ -26,6 +26,7 @@ struct ppi_json_path {
   size_t len;  // length of `path` without the last key
   uint16_t lengths[PPI_JSON_MAX_DEPTH];
   size_t depth;
+  bool is_text;  // the value is a string
   char text[PPI_JSON_PATH_TEXT];
   size_t text_len;
 };
