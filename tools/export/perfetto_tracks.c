@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 #include "file/program.h"
@@ -20,6 +21,78 @@ enum {
   // For threads with a number that no operating system uses.
   FIRST_OWN_TID = 1 << 30
 };
+
+// ---- packets ----
+
+// The bytes compressed at once; Perfetto requires less than 512 KiB.
+enum { GATHERED = 128 << 10, PACKET_TAG = 1 << 3 | 2 };
+
+void ppi_perfetto_encode(ppi_buffer *into, const PpiPerfetto__Packet *packet) {
+  size_t len = ppi_perfetto__packet__get_packed_size(packet);
+  if (!ppi_buffer_room(into, len + 1 + PPI_VARINT_MAX)) return;
+  into->data[into->len++] = PACKET_TAG;
+  ppi_buffer_varint(into, len);
+  into->len += ppi_perfetto__packet__pack(packet, into->data + into->len);
+}
+
+static void write_packed(ppi_perfetto_out *out, size_t len) {
+  ppi_buffer bytes = {0};
+  PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  packet.has_compressed_packets = true;
+  packet.compressed_packets.data = out->packed.data;
+  packet.compressed_packets.len = len;
+  ppi_perfetto_encode(&bytes, &packet);
+  fwrite(bytes.data, 1, bytes.len, out->file);
+  out->raw.failed |= bytes.failed;
+  ppi_buffer_clear(&bytes);
+}
+
+pprof_status ppi_perfetto_flush(ppi_perfetto_out *out) {
+  uLong bound = compressBound(out->raw.len);
+  out->packed.len = 0;
+  if (out->raw.failed || !ppi_buffer_room(&out->packed, bound))
+    return PPROF_STATUS_NO_MEMORY;
+  if (!out->raw.len) return PPROF_STATUS_OK;
+  uLongf len = bound;
+  if (compress2(out->packed.data, &len, out->raw.data, out->raw.len,
+                Z_DEFAULT_COMPRESSION) != Z_OK)
+    return PPROF_STATUS_NO_MEMORY;
+  write_packed(out, len);
+  out->raw.len = 0;
+  return out->raw.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+static void flush_if_full(ppi_perfetto_out *out) {
+  if (out->raw.len >= GATHERED && ppi_perfetto_flush(out) != PPROF_STATUS_OK)
+    out->raw.failed = true;
+}
+
+void ppi_perfetto_put(ppi_perfetto_out *out,
+                      const PpiPerfetto__Packet *packet) {
+  ppi_perfetto_encode(&out->raw, packet);
+  flush_if_full(out);
+}
+
+void ppi_perfetto_move(ppi_perfetto_out *out, ppi_buffer *from) {
+  if (from->len) ppi_buffer_bytes(&out->raw, from->data, from->len);
+  out->raw.failed |= from->failed;
+  from->len = 0;
+  flush_if_full(out);
+}
+
+void ppi_perfetto_clear(ppi_perfetto_out *out) {
+  ppi_buffer_clear(&out->raw);
+  ppi_buffer_clear(&out->packed);
+}
+
+static void put_sequenced(ppi_perfetto_tracks *tracks,
+                          PpiPerfetto__Packet *packet, uint32_t flags) {
+  packet->has_trusted_packet_sequence_id = true;
+  packet->trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
+  packet->has_sequence_flags = flags != 0;
+  packet->sequence_flags = flags;
+  ppi_perfetto_put(tracks->out, packet);
+}
 
 static void put_track(ppi_perfetto_tracks *tracks, PpiPerfetto__Track *track) {
   PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
@@ -47,11 +120,7 @@ static void put_words(ppi_perfetto_tracks *tracks) {
   interned.n_debug_annotation_names = PPI_PERFETTO_NUM_WORDS;
   interned.debug_annotation_names = places;
   packet.interned_data = &interned;
-  packet.has_trusted_packet_sequence_id = true;
-  packet.trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
-  packet.has_sequence_flags = true;
-  packet.sequence_flags = STATE_CLEARED;
-  ppi_perfetto_put(tracks->out, &packet);
+  put_sequenced(tracks, &packet, STATE_CLEARED);
 }
 
 // Sets both clocks to the time of day at the base.
@@ -69,9 +138,7 @@ static void put_clocks(ppi_perfetto_tracks *tracks, uint64_t base_ns) {
   snapshot.n_clocks = 2;
   snapshot.clocks = places;
   packet.clock_snapshot = &snapshot;
-  packet.has_trusted_packet_sequence_id = true;
-  packet.trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
-  ppi_perfetto_put(tracks->out, &packet);
+  put_sequenced(tracks, &packet, 0);
 }
 
 // The process's own number, unless an earlier run has it.
@@ -277,11 +344,7 @@ static void put_name(ppi_perfetto_tracks *tracks, bool is_category,
     interned.event_names = &place;
   }
   packet.interned_data = &interned;
-  packet.has_trusted_packet_sequence_id = true;
-  packet.trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
-  packet.has_sequence_flags = true;
-  packet.sequence_flags = NEEDS_STATE;
-  ppi_perfetto_put(tracks->out, &packet);
+  put_sequenced(tracks, &packet, NEEDS_STATE);
 }
 
 pprof_status ppi_perfetto_tell(ppi_perfetto_tracks *tracks, uint32_t site,

@@ -50,15 +50,13 @@ static int64_t add_text(profile *out, const char *text, size_t len) {
     out->failed = true;
     return 0;
   }
-  char **texts =
-      ppi_grow(out->texts, &out->texts_capacity, at + 1, sizeof *texts);
-  if (texts) out->texts = texts;
-  char *copy = texts ? ppi_export_text(text, len) : NULL;
+  bool room = PPI_ROOM(out->texts, out->texts_capacity, at + 1);
+  char *copy = room ? ppi_export_text(text, len) : NULL;
   if (!copy) {
     out->failed = true;
     return 0;
   }
-  texts[out->num_texts++] = copy;
+  out->texts[out->num_texts++] = copy;
   return (int64_t)at;
 }
 

@@ -31,10 +31,6 @@ static bool is_shown(const char *entry) {
   return true;
 }
 
-static void fail(ppi_sweeper *sweeper) {
-  sweeper->emit.status = PPROF_STATUS_NO_MEMORY;
-}
-
 // The stack under the innermost caller: `num_callers` entries with ';' between
 // them, fewer where a name has no room.
 static uint32_t stack_of(ppi_sweeper *sweeper, const ppi_open_row *row) {
@@ -56,7 +52,8 @@ static uint32_t stack_of(ppi_sweeper *sweeper, const ppi_open_row *row) {
   }
   if (len == 0) return NO_STACK;
   uint32_t stack = ppi_intern_id(&sweeper->stacks, text, len, &is_new);
-  if (!stack && sweeper->stacks.failed) fail(sweeper);
+  if (!stack && sweeper->stacks.failed)
+    ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
   return stack;
 }
 
@@ -70,14 +67,10 @@ static void add_caller(ppi_sweeper *sweeper, ppi_open_row *row,
                        const ppi_record *record) {
   if (record->kind == PPI_RECORD_RANGE && record->end <= record->time) return;
   if (row->num_callers == MAX_CALLERS) return;
-  ppi_caller *callers = ppi_grow(row->callers, &row->callers_capacity,
-                                 row->num_callers + 1, sizeof *callers);
-  if (!callers) {
-    fail(sweeper);
+  if (!PPI_EMIT_ROOM(&sweeper->emit, row->callers, row->callers_capacity,
+                     row->num_callers + 1))
     return;
-  }
-  row->callers = callers;
-  ppi_caller *caller = &callers[row->num_callers++];
+  ppi_caller *caller = &row->callers[row->num_callers++];
   bool has_end = record->kind == PPI_RECORD_RANGE;
   *caller = (ppi_caller){.end = has_end ? record->end : PPI_SWEEP_NEVER,
                          .site = record->site};
@@ -106,7 +99,7 @@ static ppi_forward *forward_at(ppi_sweeper *sweeper, const ppi_record *record) {
     sweeper->forwards =
         ppi_alloc(PPI_SWEEP_FORWARDS * sizeof *sweeper->forwards);
   if (!sweeper->forwards) {
-    fail(sweeper);
+    ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
     return NULL;
   }
   return &sweeper
@@ -134,7 +127,7 @@ static uint32_t name_with(ppi_sweeper *sweeper, uint32_t site, uint32_t stack) {
   if (!item) return site;
   uint32_t named =
       ppi_import_site_behind(sweeper->importer, site, item->text, item->len);
-  if (!named) fail(sweeper);
+  if (!named) ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
   return named;
 }
 

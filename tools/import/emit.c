@@ -38,6 +38,15 @@ void ppi_emitter_clear(ppi_emitter *emit) {
   *emit = (ppi_emitter){.importer = NULL};
 }
 
+bool ppi_emitter_fail(ppi_emitter *emit, pprof_status status) {
+  if (emit->status == PPROF_STATUS_OK) emit->status = status;
+  return false;
+}
+
+void ppi_emitter_count(ppi_emitter *emit, uint32_t lane, ppi_total_key key) {
+  ppi_emitter_fail(emit, ppi_tally_add(&emit->tally, lane, key, 1));
+}
+
 #define TELL(emit, callback, ...)                                         \
   do {                                                                    \
     if ((emit)->status == PPROF_STATUS_OK && (emit)->sink->callback)      \
@@ -80,15 +89,12 @@ static void define_category(ppi_emitter *emit, uint32_t category) {
 // The sweep may add sites, so the bits grow.
 static bool is_first_of_site(ppi_emitter *emit, uint32_t site) {
   size_t before = emit->defined_sites_capacity;
-  unsigned char *grown = ppi_grow(
-      emit->defined_sites, &emit->defined_sites_capacity, (site >> 3) + 1, 1);
-  if (!grown) {
-    emit->status = PPROF_STATUS_NO_MEMORY;
+  if (!PPI_EMIT_ROOM(emit, emit->defined_sites, emit->defined_sites_capacity,
+                     (site >> 3) + 1))
     return false;
-  }
-  memset(grown + before, 0, emit->defined_sites_capacity - before);
-  emit->defined_sites = grown;
-  return is_first(grown, site);
+  memset(emit->defined_sites + before, 0,
+         emit->defined_sites_capacity - before);
+  return is_first(emit->defined_sites, site);
 }
 
 static void define_one_site(ppi_emitter *emit, uint32_t site) {
@@ -147,14 +153,10 @@ static void define_stream(ppi_emitter *emit, uint32_t id) {
 
 uint32_t ppi_emitter_lane(ppi_emitter *emit, uint64_t number,
                           const char *name) {
-  uint64_t *next_seq = ppi_grow(emit->next_seq, &emit->lanes_capacity,
-                                emit->num_lanes + 1, sizeof *next_seq);
-  if (!next_seq) {
-    emit->status = PPROF_STATUS_NO_MEMORY;
+  if (!PPI_EMIT_ROOM(emit, emit->next_seq, emit->lanes_capacity,
+                     emit->num_lanes + 1))
     return 0;
-  }
-  emit->next_seq = next_seq;
-  next_seq[emit->num_lanes] = 0;
+  emit->next_seq[emit->num_lanes] = 0;
   define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_LANE,
                                    .id = (uint32_t)emit->num_lanes,
                                    .number = number,

@@ -9,10 +9,6 @@
 #include "base/mem.h"
 #include "import/sweeper.h"
 
-static void fail(ppi_sweeper *sweeper, pprof_status status) {
-  if (sweeper->emit.status == PPROF_STATUS_OK) sweeper->emit.status = status;
-}
-
 static void skip(ppi_sweeper *sweeper, ppi_skip why) {
   sweeper->importer->skips[why]++;
 }
@@ -28,20 +24,14 @@ static void add_flow(ppi_sweeper *sweeper, ppi_open *open, uint64_t flow) {
   if (at) {
     sweeper->free_flow = sweeper->flows[at - 1].next;
   } else if (sweeper->num_flows < PPI_SWEEP_MAX_FLOWS) {
-    ppi_open_flow *flows = ppi_grow(sweeper->flows, &sweeper->flows_capacity,
-                                    sweeper->num_flows + 1, sizeof *flows);
-    if (!flows) {
-      fail(sweeper, PPROF_STATUS_NO_MEMORY);
+    if (!PPI_EMIT_ROOM(emit, sweeper->flows, sweeper->flows_capacity,
+                       sweeper->num_flows + 1))
       return;
-    }
-    sweeper->flows = flows;
     at = (uint32_t)++sweeper->num_flows;
   }
   if (!at || num >= PPI_SWEEP_RANGE_FLOWS) {
     uint32_t lane = ppi_emitter_row_lane(emit, open->record.row);
-    pprof_status status =
-        ppi_tally_add(&emit->tally, lane, PPI_TOTAL_FLOWS_LOST, 1);
-    if (status != PPROF_STATUS_OK) fail(sweeper, status);
+    ppi_emitter_count(emit, lane, PPI_TOTAL_FLOWS_LOST);
     if (!at) return;
     sweeper->flows[at - 1].next = sweeper->free_flow;
     sweeper->free_flow = at;
@@ -102,9 +92,7 @@ static void take_invalid(ppi_sweeper *sweeper, const ppi_record *record,
   if (record->time > sweeper->importer->last_valid && event->start_ns > 0)
     event->start_ns--;
   event->end_ns = event->start_ns;
-  pprof_status status =
-      ppi_tally_add(&sweeper->emit.tally, event->lane, PPI_TOTAL_INVALID, 1);
-  if (status != PPROF_STATUS_OK) fail(sweeper, status);
+  ppi_emitter_count(&sweeper->emit, event->lane, PPI_TOTAL_INVALID);
 }
 
 static void emit_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
@@ -158,16 +146,10 @@ static void push(ppi_sweeper *sweeper, ppi_open_row *row,
     if (record->kind == PPI_RECORD_BEGIN) row->num_left_out++;
     return;
   }
-  ppi_open *items =
-      ppi_grow(row->items, &row->capacity, row->num + 1, sizeof *items);
-  if (!items) {
-    fail(sweeper, PPROF_STATUS_NO_MEMORY);
+  if (!PPI_EMIT_ROOM(&sweeper->emit, row->items, row->capacity, row->num + 1))
     return;
-  }
-  row->items = items;
-  items[row->num] = (ppi_open){.record = *record};
-  if (is_open_end) items[row->num].record.end = PPI_SWEEP_NEVER;
-  row->num++;
+  row->items[row->num++] = (ppi_open){.record = *record};
+  if (is_open_end) top_of(row)->record.end = PPI_SWEEP_NEVER;
   row->num_begun += record->kind == PPI_RECORD_BEGIN;
   sweeper->num_open++;
   ppi_launchers_update(sweeper, (uint32_t)(row - sweeper->rows));
@@ -202,7 +184,7 @@ static uint32_t row_of_overhead(ppi_sweeper *sweeper,
                                 const ppi_record *record) {
   uint32_t found;
   if (!ppi_launchers_find(sweeper, record->end, &found))
-    fail(sweeper, PPROF_STATUS_NO_MEMORY);
+    ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
   return found == PPI_NO_PLACE ? record->row : found;
 }
 
@@ -262,9 +244,7 @@ static void end_around(ppi_sweeper *sweeper, ppi_open_row *row, size_t at,
 
 static void count_unmatched(ppi_sweeper *sweeper, const ppi_record *record) {
   uint32_t lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
-  pprof_status status =
-      ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
-  if (status != PPROF_STATUS_OK) fail(sweeper, status);
+  ppi_emitter_count(&sweeper->emit, lane, PPI_TOTAL_UNMATCHED);
 }
 
 static size_t innermost_begun(const ppi_open_row *row) {
@@ -324,13 +304,9 @@ static void begin_async(ppi_sweeper *sweeper, const ppi_record *record) {
   if (at) {
     sweeper->free_async = sweeper->async[at - 1].next;
   } else {
-    ppi_open *async = ppi_grow(sweeper->async, &sweeper->async_capacity,
-                               sweeper->num_async + 1, sizeof *async);
-    if (!async) {
-      fail(sweeper, PPROF_STATUS_NO_MEMORY);
+    if (!PPI_EMIT_ROOM(&sweeper->emit, sweeper->async, sweeper->async_capacity,
+                       sweeper->num_async + 1))
       return;
-    }
-    sweeper->async = async;
     at = (uint32_t)++sweeper->num_async;
   }
   uint32_t *bucket = async_bucket(sweeper, record->end);
@@ -472,20 +448,16 @@ void ppi_nest_checkpoint(ppi_sweeper *sweeper, uint64_t time) {
     while (row->num > 0 && top_of(row)->record.end <= time)
       pop(sweeper, row, 0);
   }
-  pprof_event *listed = ppi_grow(sweeper->listed, &sweeper->listed_capacity,
-                                 sweeper->num_open + 1, sizeof *listed);
-  if (!listed) {
-    fail(sweeper, PPROF_STATUS_NO_MEMORY);
+  if (!PPI_EMIT_ROOM(&sweeper->emit, sweeper->listed, sweeper->listed_capacity,
+                     sweeper->num_open + 1))
     return;
-  }
-  sweeper->listed = listed;
   for (size_t i = 0; i < num_rows; i++)
     for (size_t at = 0; at < sweeper->rows[i].num; at++)
       list(sweeper, &num, &sweeper->rows[i].items[at], (uint32_t)at, time);
   for (size_t i = 0; i < sweeper->num_async; i++)
     if (sweeper->async[i].record.kind == PPI_RECORD_ASYNC_BEGIN)
       list(sweeper, &num, &sweeper->async[i], 0, time);
-  ppi_emitter_checkpoint(&sweeper->emit, time, listed, num);
+  ppi_emitter_checkpoint(&sweeper->emit, time, sweeper->listed, num);
 }
 
 void ppi_nest_finish(ppi_sweeper *sweeper) {

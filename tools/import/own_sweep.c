@@ -42,10 +42,6 @@ typedef struct own_reader {
   const ppi_own_record *next;
 } own_reader;
 
-static void fail(own_sweep *sweep, pprof_status status) {
-  if (sweep->emit.status == PPROF_STATUS_OK) sweep->emit.status = status;
-}
-
 // ---- definitions ----
 
 static const char *name_of(const ppi_own_definition *definition) {
@@ -224,14 +220,9 @@ static void take_window(own_sweep *sweep, const ppi_own_record *record) {
   if (!opens && at < sweep->num_open_windows)
     sweep->open_windows[at] = sweep->open_windows[--sweep->num_open_windows];
   if (!opens) return;
-  uint32_t *open = ppi_grow(sweep->open_windows, &sweep->windows_capacity,
-                            sweep->num_open_windows + 1, sizeof *open);
-  if (!open) {
-    fail(sweep, PPROF_STATUS_NO_MEMORY);
-    return;
-  }
-  sweep->open_windows = open;
-  open[sweep->num_open_windows++] = index;
+  if (PPI_EMIT_ROOM(&sweep->emit, sweep->open_windows, sweep->windows_capacity,
+                    sweep->num_open_windows + 1))
+    sweep->open_windows[sweep->num_open_windows++] = index;
 }
 
 // ---- checkpoints and the end ----
@@ -257,11 +248,11 @@ static void find_open(own_sweep *sweep, own_reader *begun, uint64_t order,
     uint64_t its_order = begun->next->order;
     read_event(sweep, begun, &event);
     if (its_order < order || sweep->num_open == PPI_SWEEP_MAX_OPEN) continue;
-    if (!PPI_ROOM(sweep->open, sweep->open_capacity, sweep->num_open + 1) ||
-        !PPI_ROOM(sweep->listed, sweep->listed_capacity, sweep->num_open + 1)) {
-      fail(sweep, PPROF_STATUS_NO_MEMORY);
+    if (!PPI_EMIT_ROOM(&sweep->emit, sweep->open, sweep->open_capacity,
+                       sweep->num_open + 1) ||
+        !PPI_EMIT_ROOM(&sweep->emit, sweep->listed, sweep->listed_capacity,
+                       sweep->num_open + 1))
       return;
-    }
     sweep->open[sweep->num_open++] = (own_open){its_order, event.event};
   }
   for (size_t i = 0; i < sweep->num_open; i++)
@@ -302,8 +293,8 @@ static void sweep_records(own_sweep *sweep, own_reader *all,
       take_checkpoint(sweep, begun, all->next);
     all->next = ppi_sort_merge_next(&all->merge);
   }
-  fail(sweep, all->merge.status);
-  fail(sweep, begun->merge.status);
+  ppi_emitter_fail(&sweep->emit, all->merge.status);
+  ppi_emitter_fail(&sweep->emit, begun->merge.status);
 }
 
 static void finish(own_sweep *sweep, const uint64_t *skips, bool is_main) {

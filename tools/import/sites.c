@@ -89,12 +89,9 @@ static void set_fold(void *user, uint32_t member, uint32_t site) {
 static bool reach_folds(ppi_importer *importer, uint32_t site) {
   size_t num = (size_t)site + 1;
   if (num <= importer->num_folds) return true;
-  uint32_t *grown =
-      ppi_grow(importer->folds, &importer->folds_capacity, num, sizeof *grown);
-  if (!grown) return false;
-  memset(grown + importer->num_folds, 0,
-         (num - importer->num_folds) * sizeof *grown);
-  importer->folds = grown;
+  if (!PPI_ROOM(importer->folds, importer->folds_capacity, num)) return false;
+  memset(importer->folds + importer->num_folds, 0,
+         (num - importer->num_folds) * sizeof *importer->folds);
   importer->num_folds = num;
   return true;
 }

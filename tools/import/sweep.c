@@ -127,10 +127,8 @@ static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
       device = ppi_sort_merge_next(devices);
     }
   }
-  if (sweeper->emit.status == PPROF_STATUS_OK)
-    sweeper->emit.status = records->status;
-  if (sweeper->emit.status == PPROF_STATUS_OK)
-    sweeper->emit.status = devices->status;
+  ppi_emitter_fail(&sweeper->emit, records->status);
+  ppi_emitter_fail(&sweeper->emit, devices->status);
 }
 
 // The main process reports the skips of the whole trace, each process its own.

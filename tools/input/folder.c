@@ -16,11 +16,9 @@
 static ppi_tool_paths inputs;
 
 static bool add_path(ppi_tool_paths *paths, const char *path) {
-  char **grown =
-      ppi_grow(paths->items, &paths->capacity, paths->num + 1, sizeof *grown);
-  if (!grown || !path) return false;
-  paths->items = grown;
-  grown[paths->num++] = (char *)path;
+  if (!path || !PPI_ROOM(paths->items, paths->capacity, paths->num + 1))
+    return false;
+  paths->items[paths->num++] = (char *)path;
   return true;
 }
 

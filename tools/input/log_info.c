@@ -68,11 +68,9 @@ static void clear_texts(ppi_text *texts, size_t num) {
 
 static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
   struct ppi_tool_log_info *log = ((struct info_sink *)sink)->info;
-  struct ppi_tool_run_info *info = ppi_grow(
-      log->runs, &log->runs_capacity, log->num_runs + 1, sizeof(*log->runs));
-  if (!info) return PPROF_STATUS_NO_MEMORY;
-  log->runs = info;
-  info = &info[log->num_runs++];
+  if (!PPI_ROOM(log->runs, log->runs_capacity, log->num_runs + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  struct ppi_tool_run_info *info = &log->runs[log->num_runs++];
   memset(info, 0, sizeof(*info));
   return copy_texts(run->texts, run->num_texts, &info->texts, &info->num_texts);
 }

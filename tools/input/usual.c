@@ -83,12 +83,10 @@ static pprof_status filler_define(pprof_sink *sink,
   if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
     return PPROF_STATUS_OK;
   if (id >= filler->num_sites) {
-    uint32_t(*grown)[2] =
-        ppi_grow(filler->places, &filler->capacity, id + 1, sizeof *grown);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    memset(grown + filler->num_sites, 0,
-           (id + 1 - filler->num_sites) * sizeof *grown);
-    filler->places = grown;
+    if (!PPI_ROOM(filler->places, filler->capacity, id + 1))
+      return PPROF_STATUS_NO_MEMORY;
+    memset(filler->places + filler->num_sites, 0,
+           (id + 1 - filler->num_sites) * sizeof *filler->places);
     filler->num_sites = id + 1;
   }
   filler->places[id][0] = place_of(filler, name, false);

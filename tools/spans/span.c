@@ -69,13 +69,10 @@ static size_t row_of(ppi_span_file *file, const char *service) {
     at++;
   if (at < file->num_services) return at + 1;
   if (at == MOST_SERVICES) return at;
-  void *grown = ppi_grow(file->services, &file->services_capacity, at + 1,
-                         sizeof *file->services);
-  if (!grown) {
+  if (!PPI_ROOM(file->services, file->services_capacity, at + 1)) {
     file->failed = true;
     return 1;
   }
-  file->services = grown;
   strcpy(file->services[at], service);
   file->num_services++;
   return at + 1;
@@ -249,12 +246,10 @@ static void put_good(ppi_span_file *file, const ppi_span *span) {
 
 static bool hold(ppi_span_file *file, const ppi_span *span) {
   if (file->num_early == MOST_EARLY) return false;
-  ppi_span *grown = ppi_grow(file->early, &file->early_capacity,
-                             file->num_early + 1, sizeof *grown);
-  file->failed |= !grown;
-  if (!grown) return true;
-  file->early = grown;
-  grown[file->num_early++] = *span;
+  if (PPI_ROOM(file->early, file->early_capacity, file->num_early + 1))
+    file->early[file->num_early++] = *span;
+  else
+    file->failed = true;
   return true;
 }
 
