@@ -141,7 +141,8 @@ class _Finder:
         self.patched = []  # (owner, name, what was there)
         self.finding, self.noted = set(), set()
         self.own = next((rule for rule in rules if rule.module == _OWN), None)
-        self.functions, self.packages = [], set()  # own ones
+        self.functions, self.packages, self.has_main = [], set(), False  # own ones
+        self.lock = _thread.allocate_lock()
         for rule in rules:
             if rule is not self.own:
                 self.rules.setdefault(rule.module, []).append(rule)
@@ -188,7 +189,7 @@ class _Finder:
     def apply(self, name, module):
         """Applies the rules; functions that cannot be wrapped stay as they are."""
         if name == _SPAWN:
-            module.prepare = _with_role(module.prepare)
+            module.prepare = _with_role(module.prepare, self)
         if name in self.roots:
             self._note_missing_modules(name, getattr(module, "__path__", ()))
         if self.own and name in self.packages:
@@ -228,8 +229,18 @@ class _Finder:
             function.restore()
         self.own, self.functions = None, []
 
-    def await_main(self, thread):
+    def watch_main(self):
         """Marks the program's file once all that it defines is there: no import loads it."""
+        def in_child():
+            self.lock.release()
+            if self.own and not self.has_main:  # the thread that waits is not there
+                _thread.start_new_thread(self._await_main, (_thread.get_ident(), True))
+        if self.own:
+            os.register_at_fork(before=self.lock.acquire, after_in_parent=self.lock.release,
+                                after_in_child=in_child)
+            _thread.start_new_thread(self._await_main, (_thread.get_ident(), False))
+
+    def _await_main(self, thread, is_forked):
         pause = 0.001
         while self.own and self in sys.meta_path:
             time.sleep(pause)
@@ -238,10 +249,14 @@ class _Finder:
             while frame and (frame.f_code.co_name != "<module>" or
                              frame.f_globals is not vars(main)):
                 frame = frame.f_back
-            if frame and frame.f_lineno > _last_definition(frame.f_code):
-                if _is_own(getattr(main, "__file__", None)) and self.own:
-                    self._mark_functions(main)
-                return
+            if frame.f_lineno > _last_definition(frame.f_code) if frame else is_forked:
+                return self.mark_main(main)
+
+    def mark_main(self, main):
+        with self.lock:  # no fork in between
+            if self.own and not self.has_main and _is_own(getattr(main, "__file__", None)):
+                self._mark_functions(main)
+                self.has_main = True
 
     def _patch(self, module, rule, calls):
         try:
@@ -330,11 +345,12 @@ def set_role(script, name):
         pass
 
 
-def _with_role(prepare):
+def _with_role(prepare, finder):
     """multiprocessing.spawn's `prepare`, which loads the program in a spawned worker."""
     def prepare_worker(data):
         set_role((data.get("sys_argv") or [""])[0], data.get("name", ""))
         prepare(data)
+        finder.mark_main(sys.modules.get("__main__"))
     return prepare_worker
 
 
@@ -348,8 +364,7 @@ def _install(names, is_auto=False):
     for name in sorted(set(finder.rules) | finder.roots):
         if name in sys.modules:
             finder.apply(name, sys.modules[name])
-    if finder.own:
-        _thread.start_new_thread(finder.await_main, (_thread.get_ident(),))
+    finder.watch_main()
 
 
 def install(*names, children=True):

@@ -421,6 +421,23 @@ class Hooks(Case):
                                 PYTHONPATH=self.path("site-packages"))
         self.assertIn("nothing was recorded", said)
 
+    def test_functions_of_the_program_in_its_workers(self):
+        _, said = self.run_tool("""
+            import multiprocessing
+            def work(x):
+                return x
+            def child():
+                while not hasattr(work, "__wrapped__"):
+                    pass
+                work(1), work(2)
+            if __name__ == "__main__":
+                for way in "fork", "spawn":
+                    process = multiprocessing.get_context(way).Process(target=child)
+                    process.start()
+                    process.join()
+        """)
+        self.assertEqual(self.recorded(), [("work", "CpuTask")] * 2, said)
+
     def test_functions_stay_what_they_are(self):
         self.write("stages.py", """
             def load(x, more=1):
