@@ -4,13 +4,29 @@
 import base64
 import json
 import pathlib
+import re
 import sys
 import unittest
 import zlib
 
-from page_test import PageCase, html, make, report_of, setUpModule, tearDownModule
+from page_test import PageCase, html, html_of_trace, make, report_of, setUpModule, tearDownModule
 
 __all__ = ["setUpModule", "tearDownModule"]  # unittest calls them
+
+
+class TraceTest(PageCase):
+    def test_colours_stand_out_in_the_dark(self):
+        page = self.open(html_of_trace("colours", [
+            {"name": chr(97 + at // 8) + chr(97 + at % 8) + "_of", "ph": "X", "pid": 1, "tid": 1,
+             "ts": 10 * at, "dur": 9}
+            for at in range(60)]))
+        bars = page.js("[...document.querySelectorAll('table.time .bar:not(.waits)')].map("
+                       "b => getComputedStyle(b).backgroundColor)")
+        self.assertGreater(len(bars), 40)
+        for bar in bars:
+            self.assertGreaterEqual(max(map(int, re.findall(r"\d+", bar)[:3])), 135, bar)
+        self.assertEqual(["whole run"], page.js(
+            "[...document.querySelectorAll('.bar-of-tools button')].map(b => b.textContent)"))
 
 
 class MarkedTest(PageCase):

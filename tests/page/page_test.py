@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -327,20 +326,7 @@ class PicturesTest(PageCase):
         self.assertEqual([0, 0], page.js(
             "[document.body.timeline.picture.requests.length, document.body.timeline.series"
             ".filter(s => s.kind === 'requests').length]"))
-        self.assertEqual(["whole run"], page.js(
-            "[...document.querySelectorAll('.bar-of-tools button')].map(b => b.textContent)"))
         self.sound(page)
-
-    def test_colours_stand_out_in_the_dark(self):
-        page = self.open(html_of_trace("colours", [
-            {"name": chr(97 + at // 8) + chr(97 + at % 8) + "_of", "ph": "X", "pid": 1, "tid": 1,
-             "ts": 10 * at, "dur": 9}
-            for at in range(60)]))
-        bars = page.js("[...document.querySelectorAll('table.time .bar:not(.waits)')].map("
-                       "b => getComputedStyle(b).backgroundColor)")
-        self.assertGreater(len(bars), 40)
-        for bar in bars:
-            self.assertGreaterEqual(max(map(int, re.findall(r"\d+", bar)[:3])), 135, bar)
 
     def test_code_is_small(self):
         text = pathlib.Path(Shared.page).read_text()
