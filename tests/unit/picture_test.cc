@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "event_feed.h"
-#include "html/base64.h"
+#include "html/pack.h"
 #include "html/picture_state.h"
 #include "html/plan.h"
 #include "html/series.h"

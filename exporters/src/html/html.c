@@ -13,10 +13,9 @@
 
 #include "base/base.h"
 #include "base/sha256.h"
-#include "html/base64.h"
+#include "html/pack.h"
 #include "html/page_rows.h"
 #include "html/page_text.h"
-#include "html/part.h"
 #include "html/picture_pack.h"
 #include "view/answer_line.h"
 

@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "html/base64.h"
 
 static uint8_t *room_for(ppi_pack *pack, size_t len) {
   uint8_t *grown = pack->failed ? NULL
@@ -54,6 +53,22 @@ pprof_status ppi_pack_shrink(ppi_pack *pack) {
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+void ppi_base64(const void *bytes, size_t size, char *out) {
+  static const char digits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const uint8_t *at = bytes;
+  for (; size; at += 3) {
+    size_t num = size < 3 ? size : 3;
+    uint32_t word = (uint32_t)at[0] << 16;
+    if (num > 1) word |= (uint32_t)at[1] << 8;
+    if (num > 2) word |= at[2];
+    for (size_t i = 0; i < 4; i++)
+      *out++ = i <= num ? digits[word >> (18 - 6 * i) & 63] : '=';
+    size -= num;
+  }
+  *out = '\0';
+}
+
 void ppi_pack_put(const ppi_pack *pack, FILE *out) {
   enum { PIECE = 3 * 1024 };
   char text[PPI_BASE64_SIZE(PIECE)];
@@ -67,4 +82,28 @@ void ppi_pack_put(const ppi_pack *pack, FILE *out) {
 void ppi_pack_clear(ppi_pack *pack) {
   ppi_free(pack->bytes);
   *pack = (ppi_pack){NULL, 0, 0, false};
+}
+
+// At this level almost no detail is left.
+enum { LAST_LEVEL = 16 };
+
+static bool is_short(const ppi_part *part, const ppi_pack *pack) {
+  return PPI_PACK_TEXT_LEN(pack->len) <= part->most_bytes;
+}
+
+pprof_status ppi_part_put(const ppi_part *part, const void *of, FILE *out) {
+  ppi_pack pack = {0};
+  pprof_status status = PPROF_STATUS_OK;
+  for (unsigned level = 0; level <= LAST_LEVEL && status == PPROF_STATUS_OK;
+       level++) {
+    ppi_pack_clear(&pack);
+    status = part->make(&pack, of, level);
+    if (status == PPROF_STATUS_OK) status = ppi_pack_shrink(&pack);
+    if (status == PPROF_STATUS_OK && is_short(part, &pack)) break;
+  }
+  fprintf(out, "<script type=\"text/plain\" id=\"%s\">", part->id);
+  if (status == PPROF_STATUS_OK) ppi_pack_put(&pack, out);
+  fputs("</script>\n", out);
+  ppi_pack_clear(&pack);
+  return status;
 }

@@ -3,13 +3,289 @@
 // Packs the picture's parts; exporters/html/picture.js reads them.
 #include "html/picture_pack.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/base.h"
+#include "base/mem.h"
+#include "file/json_put.h"
+#include "html/bands.h"
+#include "html/pack.h"
 #include "html/page_data.h"
-#include "html/part.h"
 #include "html/picture_state.h"
-#include "html/picture_text.h"
 #include "html/series.h"
+#include "html/spread_text.h"
 #include "html/survey.h"
+#include "report/parts/request_walk.h"
+#include "view/view.h"
+
+// ---- the longest path of a request ----
+
+static bool is_own_range(const ppi_picture *picture,
+                         const ppi_picture_request *request, uint32_t stage) {
+  const ppi_request_run *run = request->of;
+  if (stage == PPI_SEEN_NONE) return false;
+  for (size_t i = 0; i < run->num_stages; i++)
+    if (strcmp(run->stages[i].name, picture->stages[stage].name) == 0 &&
+        strcmp(run->stages[i].category_name, picture->stages[stage].category) ==
+            0)
+      return run->stages[i].is_whole;
+  return false;
+}
+
+static size_t list_parts(const ppi_picture *picture, size_t request,
+                         ppi_request_part *parts) {
+  size_t num = 0;
+  for (size_t i = 0; i < picture->num_kept; i++) {
+    const ppi_picture_event *event = &picture->events[i];
+    if (!(event->requests >> request & 1) || event->kind == PPROF_KIND_MARK)
+      continue;
+    parts[num++] = (ppi_request_part){
+        .start_ns = event->start_ns,
+        .end_ns = event->end_ns,
+        .device_start_ns = event->device_start_ns,
+        .device_end_ns = event->device_end_ns,
+        .site = event->stage,
+        .lane = event->row,
+        .stream = event->stream_row,
+        .is_async = event->flags & PPROF_FLAG_ASYNC,
+        .is_whole =
+            is_own_range(picture, &picture->requests[request], event->stage)};
+  }
+  qsort(parts, num, sizeof *parts, ppi_request_part_order);
+  return num;
+}
+
+static int compare_pieces(const void *left, const void *right) {
+  const ppi_path_piece *a = left, *b = right;
+  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static void put_path(ppi_page *page, const ppi_path *path,
+                     const ppi_request_part *parts, unsigned level) {
+  if (path->num)
+    qsort(path->items, path->num, sizeof *path->items, compare_pieces);
+  ppi_put_array(page, "path");
+  for (size_t i = 0; i < path->num; i += (size_t)1 << level) {
+    const ppi_path_piece *piece = &path->items[i];
+    const ppi_request_part *part = &parts[piece->part];
+    bool on_device = part->device_end_ns > part->device_start_ns;
+    ppi_put_array(page, NULL);
+    PPI_PUT_NUMBERS(page, part->site, on_device, piece->start_ns, piece->end_ns,
+                    on_device ? part->stream - 1 : part->lane);
+    ppi_page_text(page, "]");
+  }
+  ppi_page_text(page, "]");
+}
+
+static pprof_status put_longest_path(ppi_page *page, const ppi_picture *picture,
+                                     size_t request, unsigned level) {
+  ppi_request_part *parts = ppi_alloc((picture->num_kept + 1) * sizeof *parts);
+  ppi_part_times *times = ppi_alloc((picture->num_kept + 1) * sizeof *times);
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  ppi_path path = {0};
+  if (parts && times) {
+    ppi_walk walk = {.parts = parts,
+                     .num = list_parts(picture, request, parts),
+                     .times = times,
+                     .path = &path};
+    status = ppi_walk_critical(&walk);
+    if (status == PPROF_STATUS_OK) put_path(page, &path, parts, level);
+  }
+  ppi_free(path.items);
+  ppi_free(parts);
+  ppi_free(times);
+  return status;
+}
+
+// ---- as JSON, without the large parts ----
+
+// Names that are longer lose their ends.
+enum { MOST_NAME = 1 << 16, LEAST_NAME = 24 };
+
+static size_t most_of(unsigned level) {
+  return PPI_MAX(MOST_NAME >> level, LEAST_NAME);
+}
+
+static void begin_list(ppi_page *page, const char *key) {
+  ppi_put_line(page);
+  ppi_put_array(page, key);
+}
+
+// Opens an object of a list, all but the first on a line of their own.
+static void begin_item(ppi_page *page, size_t at) {
+  if (at) ppi_put_line(page);
+  ppi_put_object(page, NULL);
+}
+
+static void put_names(ppi_page *page, const ppi_picture *picture, size_t most) {
+  begin_list(page, "stages");
+  for (size_t i = 0; i < picture->num_stages; i++) {
+    if (i) ppi_put_line(page);
+    ppi_put_array(page, NULL);
+    ppi_spread_put_name(page, NULL, picture->stages[i].name, most);
+    ppi_put_text(page, NULL, picture->stages[i].category);
+    ppi_page_text(page, "]");
+  }
+  ppi_page_text(page, "]");
+  begin_list(page, "devices");
+  for (size_t i = 0; i < picture->num_devices; i++)
+    ppi_put_text(page, NULL, picture->devices[i]);
+  ppi_page_text(page, "]");
+  begin_list(page, "runs");
+  for (size_t i = 0; i < picture->num_runs; i++) {
+    const ppi_picture_run *run = &picture->runs[i];
+    begin_item(page, i);
+    ppi_put_text(page, "uuid", run->uuid);
+    ppi_put_text(page, "host", run->host);
+    ppi_put_text(page, "pid", run->pid);
+    ppi_put_u64(page, "shift", run->shift_ns);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "]");
+}
+
+static const char *name_of(const ppi_picture *picture,
+                           const ppi_picture_row *row) {
+  if (row->kind != PPI_ROW_ASYNC) return row->name;
+  const ppi_picture_stage *stage = &picture->stages[row->lane];
+  return stage->into ? picture->stages[stage->into - 1].name : stage->name;
+}
+
+static void put_rows(ppi_page *page, const ppi_picture *picture, size_t most) {
+  static const char *const kinds[] = {[PPI_ROW_THREAD] = "thread",
+                                      [PPI_ROW_ASYNC] = "async",
+                                      [PPI_ROW_STREAM] = "stream"};
+  begin_list(page, "rows");
+  for (size_t i = 0; i < picture->num_rows; i++) {
+    const ppi_picture_row *row = &picture->rows[i];
+    begin_item(page, i);
+    ppi_put_text(page, "kind", kinds[row->kind]);
+    ppi_spread_put_name(page, "name", name_of(picture, row), most);
+    ppi_put_u64(page, "run", row->run);
+    ppi_put_u64(page, "lane", row->lane);
+    if (row->kind == PPI_ROW_STREAM && row->device < picture->num_devices)
+      ppi_put_u64(page, "device", row->device);
+    ppi_put_u64(page, "number", row->number);
+    ppi_put_u64(page, "num", row->num);
+    ppi_put_u64(page, "tracks", row->first_track == SIZE_MAX ? 0 : row->depth);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "]");
+}
+
+static void put_cell(ppi_page *page, const ppi_request_run *run,
+                     const ppi_request_cell *cell, size_t most) {
+  const ppi_request_stage *stage = &run->stages[cell->stage];
+  ppi_spread_put_name(page, "name", stage->name, most);
+  ppi_put_text(page, "category", stage->category_name);
+  ppi_put_u64(page, "device", stage->on_device);
+  ppi_put_u64(page, "whole", stage->is_whole);
+  ppi_put_u64(page, "calls", cell->calls);
+  ppi_put_u64(page, "time", cell->time_ns);
+  ppi_put_u64(page, "wait", cell->wait_ns);
+  ppi_put_u64(page, "own", cell->own_ns);
+  ppi_put_u64(page, "contended", cell->contended_ns);
+  ppi_put_u64(page, "hop", cell->hop_ns);
+  ppi_put_u64(page, "critical", cell->critical_ns);
+  ppi_page_text(page, "}");
+}
+
+static pprof_status put_requests(ppi_page *page, const ppi_picture *picture,
+                                 unsigned level) {
+  pprof_status status = PPROF_STATUS_OK;
+  begin_list(page, "requests");
+  for (size_t i = 0; i < picture->num_requests; i++) {
+    const ppi_picture_request *request = &picture->requests[i];
+    const ppi_request_row *row = request->row;
+    begin_item(page, i);
+    ppi_put_text(page, "what", request->what);
+    ppi_put_u64(page, "run", request->run);
+    ppi_put_u64(page, "parts", request->num_parts);
+    ppi_put_u64(page, "start",
+                row->start_ns + picture->runs[request->run].shift_ns);
+    ppi_put_u64(page, "length", row->length_ns);
+    ppi_put_u64(page, "queue", row->queue_ns);
+    ppi_put_u64(page, "hop", row->hop_ns);
+    ppi_put_key(page, "flow");
+    ppi_page_format(page, "\"%llu\"", (unsigned long long)row->flow);
+    ppi_put_array(page, "cells");
+    for (size_t j = 0; j < row->num_cells >> level; j++) {
+      begin_item(page, j);
+      put_cell(page, request->of, &request->of->cells[row->first_cell + j],
+               most_of(level));
+    }
+    ppi_page_text(page, "]");
+    if (status == PPROF_STATUS_OK)
+      status = put_longest_path(page, picture, i, level);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "]");
+  return status;
+}
+
+static void put_decimal(ppi_page *page, double value) {
+  const ppi_cell cell = ppi_cell_decimal(value);
+  ppi_put_key(page, NULL);
+  ppi_page_cell(page, &cell, ppi_page_json, "null");
+}
+
+static void put_counters(ppi_page *page, const ppi_picture *picture,
+                         unsigned level) {
+  size_t num = picture->num_counters >> level, most = most_of(level);
+  begin_list(page, "counters");
+  for (size_t i = 0; i < num; i++) {
+    const ppi_picture_counter *counter = &picture->counters[i];
+    begin_item(page, i);
+    ppi_spread_put_name(page, "name", counter->name, most);
+    ppi_put_array(page, "values");
+    for (size_t at = 0; at < PPI_PICTURE_MOMENTS; at++) {
+      if (!counter->num[at]) continue;
+      ppi_put_array(page, NULL);
+      ppi_put_u64(page, NULL, at);
+      put_decimal(page, counter->last[at]);
+      put_decimal(page, counter->least[at]);
+      put_decimal(page, counter->most[at]);
+      ppi_page_text(page, "]");
+    }
+    ppi_page_text(page, "]}");
+  }
+  ppi_page_text(page, "]");
+  begin_list(page, "windows");
+  for (size_t i = 0; i < picture->num_windows; i++) {
+    const ppi_picture_window *window = &picture->windows[i];
+    ppi_put_array(page, NULL);
+    PPI_PUT_NUMBERS(page, window->run, window->index, window->opens,
+                    window->time_ns);
+    ppi_page_text(page, "]");
+  }
+  ppi_page_text(page, "]");
+}
+
+static pprof_status put_picture(ppi_page *page, const ppi_picture *picture,
+                                const ppi_figures *figures, unsigned level) {
+  ppi_put_object(page, NULL);
+  ppi_put_u64(page, "start", picture->start_ns);
+  ppi_put_u64(page, "end", picture->end_ns);
+  ppi_put_u64(page, "bin", picture->bin_ns);
+  ppi_put_u64(page, "moment", picture->moment_ns);
+  ppi_put_u64(page, "moments", PPI_PICTURE_MOMENTS);
+  ppi_put_u64(page, "all", picture->num_events);
+  ppi_put_u64(page, "odd", picture->num_odd);
+  ppi_put_u64(page, "rows_left_out", picture->num_rows_left_out);
+  ppi_put_u64(page, "series_left_out", picture->series_left_out);
+  put_names(page, picture, most_of(level));
+  put_rows(page, picture, most_of(level));
+  pprof_status status = put_requests(page, picture, level);
+  put_counters(page, picture, level);
+  ppi_bands_put(page, picture, figures, level);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_spreads_put(page, figures, most_of(level));
+  ppi_page_text(page, "}");
+  return status;
+}
+
+// ---- packed ----
 
 typedef struct packed {
   const ppi_picture *picture;
@@ -23,8 +299,7 @@ static uint64_t or_none(uint32_t number) {
 static pprof_status make_text(ppi_pack *pack, const void *of, unsigned level) {
   const packed *all = of;
   ppi_page page = {0};
-  pprof_status status =
-      ppi_picture_put(&page, all->picture, all->figures, level);
+  pprof_status status = put_picture(&page, all->picture, all->figures, level);
   if (status == PPROF_STATUS_OK && page.failed) status = PPROF_STATUS_NO_MEMORY;
   if (status == PPROF_STATUS_OK) ppi_pack_bytes(pack, page.bytes, page.len);
   ppi_page_clear(&page);
