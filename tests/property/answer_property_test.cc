@@ -29,19 +29,19 @@ struct Told {
   std::vector<Sums> units;
 };
 
-pprof_status OnMoment(void *context, const ppi_moment *moment) {
+bool OnMoment(void *context, const ppi_moment *moment) {
   Told *told = static_cast<Told *>(context);
   Sums &sums = told->units.at(moment->unit);
   const Stage stage = {moment->stage, moment->child, 0};
   Sum &all = sums[PlaceOf(moment->where, moment->device, stage.stage, 0)];
   all.ns += moment->ns;
   all.calls += moment->stage_calls;
-  if (!stage.child) return PPROF_STATUS_OK;
+  if (!stage.child) return true;
   Sum &part =
       sums[PlaceOf(moment->where, moment->device, stage.stage, stage.child)];
   part.ns += moment->ns;
   part.calls += moment->child_calls;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // In one piece, or cut at the times of `cuts`.
@@ -65,7 +65,7 @@ Told Walk(Scene run, const std::vector<uint64_t> &cuts) {
     walk.num_devices = busy.size();
     walk.on_moment = OnMoment;
     walk.context = &told;
-    EXPECT_EQ(PPROF_STATUS_OK, ppi_moments_walk(&walk, &room));
+    EXPECT_TRUE(ppi_moments_walk(&walk, &room));
     from = to;
   }
   ppi_moment_room_clear(&room);

@@ -201,7 +201,8 @@ Checker MakeChecker() {
     return PPROF_STATUS_OK;
   };
   made.base.finish = [](pprof_sink *sink, const pprof_totals *) {
-    return ppi_table_fill_finish(&Of(sink)->fill);
+    return ppi_table_fill_finish(&Of(sink)->fill) ? PPROF_STATUS_OK
+                                                  : PPROF_STATUS_NO_MEMORY;
   };
   return made;
 }

@@ -159,7 +159,7 @@ struct Accounts {
   std::vector<ppi_account> items;
 };
 
-pprof_status Tell(void *context, const ppi_moment *moment) {
+bool Tell(void *context, const ppi_moment *moment) {
   auto *accounts = static_cast<Accounts *>(context);
   return ppi_account_add(&accounts->items.at(moment->unit), moment);
 }
@@ -189,7 +189,7 @@ Stages WalkAll(const Scene &run, Accounts *out) {
   walk.to_ns = run.to;
   walk.on_moment = Tell;
   walk.context = out;
-  EXPECT_EQ(PPROF_STATUS_OK, ppi_moments_walk(&walk, &room));
+  EXPECT_TRUE(ppi_moments_walk(&walk, &room));
   ppi_moment_room_clear(&room);
   return StagesOf(items);
 }
@@ -205,8 +205,7 @@ void ShowLane(ppi_answer_lanes *lanes, uint32_t id,
   ASSERT_NE(nullptr, lane);
   size_t num_passed = all[0].start_ns % (all.size() + 1);
   for (size_t i = 0; i < all.size(); i++)
-    EXPECT_EQ(PPROF_STATUS_OK,
-              ppi_hold_add_slow(i < num_passed ? &lane->passed : rest,
+    EXPECT_TRUE(ppi_hold_add_slow(i < num_passed ? &lane->passed : rest,
                                 lanes->pool, &all[i]));
 }
 
@@ -221,10 +220,9 @@ void ShowLanes(ppi_answer_lanes *lanes, const Scene &run,
                                                            : 0)});
   for (const auto &lane : ranges)
     ShowLane(lanes, lane.first, lane.second, &(*rest)[lane.first]);
-  EXPECT_EQ(PPROF_STATUS_OK, ppi_answer_lanes_begin(lanes));
+  EXPECT_TRUE(ppi_answer_lanes_begin(lanes));
   for (const auto &lane : *rest)
-    EXPECT_EQ(PPROF_STATUS_OK,
-              ppi_answer_lanes_show(lanes, lane.first, &lane.second));
+    EXPECT_TRUE(ppi_answer_lanes_show(lanes, lane.first, &lane.second));
   EXPECT_EQ(run.items.size(), ppi_answer_lanes_count(lanes));
 }
 
@@ -253,7 +251,7 @@ bool WalkBack(const Scene &run, Accounts *out, Stages *stages) {
   bool is_whole = false;
   bool is_mixed = lanes.is_mixed;
   if (!is_mixed) {
-    EXPECT_EQ(PPROF_STATUS_OK, ppi_walk_back_run(&walk, &is_whole));
+    EXPECT_TRUE(ppi_walk_back_run(&walk, &is_whole));
   }
   for (auto &lane : rest) ppi_hold_clear(&lane.second, &pool);
   ppi_answer_lanes_clear(&lanes);

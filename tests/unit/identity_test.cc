@@ -28,10 +28,9 @@ Result Settle(const std::vector<ppi_device_side> &sides,
   const ppi_windows windows = {&span, 1, 1};
   const ppi_union in_steps = {};
   for (const ppi_device_side &side : sides)
-    EXPECT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
+    EXPECT_TRUE(ppi_identity_add(&identity, &side));
   for (uint64_t horizon : horizons)
-    EXPECT_EQ(ppi_identity_settle(&identity, &windows, &in_steps, horizon),
-              PPROF_STATUS_OK);
+    EXPECT_TRUE(ppi_identity_settle(&identity, &windows, &in_steps, horizon));
   Result result = {ppi_union_measure(&identity.busy),
                    {identity.idle_ns, identity.idle_ns + PPI_NUM_IDLE}};
   ppi_identity_clear(&identity);
@@ -106,10 +105,9 @@ TEST(IdentityTest, CourseSaysWhen) {
                                      {50, 60, 15, 0, false, false, false},
                                      {55, 70, 16, 0, false, false, false}};
     for (const ppi_device_side &side : sides)
-      ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
+      ASSERT_TRUE(ppi_identity_add(&identity, &side));
     for (uint64_t horizon : horizons)
-      ASSERT_EQ(ppi_identity_settle(&identity, &windows, &in_steps, horizon),
-                PPROF_STATUS_OK);
+      ASSERT_TRUE(ppi_identity_settle(&identity, &windows, &in_steps, horizon));
     EXPECT_EQ(identity.course.start_ns, 2u);
     EXPECT_EQ(identity.course.bin_ns, 1u);
     const uint64_t ends[] = {10, 20, 50, 70, 100};
@@ -128,18 +126,15 @@ TEST(IdentityTest, CourseSaysWhen) {
 // Of 10 000 ns each of 4096 bins has four: the first one 3 of one kind.
 TEST(IdentityTest, CourseGetsCoarser) {
   ppi_course course = {};
-  ASSERT_EQ(ppi_course_add(&course, PPI_IDLE_QUEUED, 1000, 1003),
-            PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_course_add(&course, PPI_COURSE_BUSY, 1003, 11000),
-            PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_course_add(&course, PPI_IDLE_QUEUED, 1000, 1003));
+  ASSERT_TRUE(ppi_course_add(&course, PPI_COURSE_BUSY, 1003, 11000));
   EXPECT_EQ(course.bin_ns, 4u);
   EXPECT_EQ(course.ns[PPI_IDLE_QUEUED][0], 3u);
   EXPECT_EQ(course.ns[PPI_COURSE_BUSY][0], 1u);
   EXPECT_EQ(course.ns[PPI_COURSE_BUSY][2499], 4u);
   EXPECT_EQ(course.ns[PPI_COURSE_BUSY][2500], 0u);
   // The whole of time: bins of 2^52 ns.
-  ASSERT_EQ(ppi_course_add(&course, PPI_COURSE_BUSY, 11000, UINT64_MAX),
-            PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_course_add(&course, PPI_COURSE_BUSY, 11000, UINT64_MAX));
   EXPECT_EQ(course.bin_ns, UINT64_C(1) << 52);
   ppi_course_clear(&course);
 }

@@ -52,10 +52,8 @@ class MemoryFiguresTest : public testing::Test {
     event.work = &work;
     if (change.is_reserved) event.flags = PPROF_FLAG_RESERVED;
     ppi_memory_change out;
-    ASSERT_EQ(ppi_memory_level(memory, change.place.c_str(), &event, &out),
-              PPROF_STATUS_OK);
-    ASSERT_EQ(ppi_memory_own(memory, change.place.c_str(), change.owner, &out),
-              PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_memory_level(memory, change.place.c_str(), &event, &out));
+    ASSERT_TRUE(ppi_memory_own(memory, change.place.c_str(), change.owner, &out));
   }
   void Tell(const char *place, double level, double bytes,
             uint32_t owner = kMatmul, bool is_reserved = false) {
@@ -63,7 +61,7 @@ class MemoryFiguresTest : public testing::Test {
   }
   const ppi_figures &Fill() {
     ppi_figures_clear(&figures_);
-    EXPECT_EQ(ppi_memory_fill(&memory_, &run_.ids, &figures_), PPROF_STATUS_OK);
+    EXPECT_TRUE(ppi_memory_fill(&memory_, &run_.ids, &figures_));
     return figures_;
   }
   // "place name kind allocations frees allocated freed" of every row, and
@@ -136,8 +134,7 @@ TEST_F(MemoryFiguresTest, WithoutAChangeThereIsOnlyAPeak) {
   event.kind = PPROF_KIND_COUNTER;
   event.value = 77;
   ppi_memory_change change;
-  ASSERT_EQ(ppi_memory_level(&memory_, "gpu:0", &event, &change),
-            PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_memory_level(&memory_, "gpu:0", &event, &change));
   EXPECT_EQ(change.bytes, 0);
   Tell("gpu:0", 70, 0);
   EXPECT_EQ(Text(Fill()), "gpu:0 allocated 77\n");
@@ -233,15 +230,14 @@ TEST_F(MemoryFiguresTest, MergedPlacesAreBoundedInAnyOrder) {
       for (size_t place = 0; place < 40; place++)
         Tell(&memory, {PlaceName(i * 7 + place * 3), 1.0 * (i + place), 4,
                        place % 3 ? kMatmul : kStep, place % 2 == 0});
-      ASSERT_EQ(ppi_memory_fill(&memory, &run_.ids, &parts[i]),
-                PPROF_STATUS_OK);
+      ASSERT_TRUE(ppi_memory_fill(&memory, &run_.ids, &parts[i]));
       ppi_memory_clear(&memory);
     }
     while (parts.size() > 1) {
       std::shuffle(parts.begin(), parts.end(), random);
       ppi_figures last = parts.back();
       parts.pop_back();
-      ASSERT_EQ(ppi_figures_add_memory(&parts[0], &last), PPROF_STATUS_OK);
+      ASSERT_TRUE(ppi_figures_add_memory(&parts[0], &last));
       ppi_figures_clear(&last);
     }
     if (round == 0) expected = Text(parts[0]);

@@ -451,17 +451,17 @@ TEST(ScopesTest, SharedBordersKeepSumsApart) {
     ppi_point point = {};
     point.time_ns = time;
     point.value = 1;
-    ASSERT_EQ(ppi_scopes_add(&scopes, &point), PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_scopes_add(&scopes, &point));
   }
   ppi_borders shared = {};
   for (uint64_t time : {40u, 30u, 10u, 10u})
-    ASSERT_EQ(ppi_borders_add(&shared, time), PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_borders_add(&shared, time));
   ppi_borders_sort(&shared);
-  ASSERT_EQ(ppi_scopes_border(&scopes, 20), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_scopes_border(&scopes, 20));
   EXPECT_EQ(scopes.borders.num, 0u);  // no submissions are settled yet
-  ASSERT_EQ(ppi_scopes_prepare(&scopes, 50), PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_scopes_border(&scopes, 20), PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_scopes_carry(&scopes, &shared), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_scopes_prepare(&scopes, 50));
+  ASSERT_TRUE(ppi_scopes_border(&scopes, 20));
+  ASSERT_TRUE(ppi_scopes_carry(&scopes, &shared));
   const uint64_t expected[][2] = {{10, 2}, {20, 1}, {30, 2}};
   ASSERT_EQ(scopes.num_carried, 3u);
   for (size_t i = 0; i < 3; i++) {
@@ -481,20 +481,16 @@ TEST(IdentityTest, ChecksSoManyStepsAtOnce) {
     ppi_union none = {};
     const uint64_t num = PPI_IDENTITY_MAX_OPEN + 10;
     ppi_device_side side = {1, 1500, 0, 0, false, false, false};
-    ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_identity_add(&identity, &side));
     for (uint64_t i = 0; is_told_open && i < num; i++)
-      ASSERT_EQ(ppi_identity_step_at(&identity, 0, i, UINT64_MAX),
-                PPROF_STATUS_OK);
+      ASSERT_TRUE(ppi_identity_step_at(&identity, 0, i, UINT64_MAX));
     const uint64_t settled_ns = is_told_open ? num : 0;
-    ASSERT_EQ(ppi_identity_settle(&identity, &windows, &none, settled_ns),
-              PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_identity_settle(&identity, &windows, &none, settled_ns));
     for (uint64_t i = 0; i < num; i++)
-      ASSERT_EQ(ppi_identity_step_at(&identity, 0, i, 1500 - i),
-                PPROF_STATUS_OK);
+      ASSERT_TRUE(ppi_identity_step_at(&identity, 0, i, 1500 - i));
     // They have ended where it begins.
-    ASSERT_EQ(ppi_identity_step_at(&identity, 0, 1500, 1600), PPROF_STATUS_OK);
-    ASSERT_EQ(ppi_identity_settle(&identity, &windows, &none, UINT64_MAX),
-              PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_identity_step_at(&identity, 0, 1500, 1600));
+    ASSERT_TRUE(ppi_identity_settle(&identity, &windows, &none, UINT64_MAX));
     EXPECT_EQ(identity.steps_unchecked, 10u);
     EXPECT_EQ(identity.steps_failed, 0u);
     EXPECT_EQ(identity.num_steps, 0u);

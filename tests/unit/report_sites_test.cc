@@ -82,7 +82,7 @@ struct ToldRun {
   ToldRun() {
     base.size = sizeof base;
     base.begin = [](pprof_sink *sink, const pprof_run_info *info) {
-      return ppi_run_begin(Of(sink), info);
+      return ppi_or_no_memory(ppi_run_begin(Of(sink), info));
     };
     base.define = [](pprof_sink *sink, const pprof_definition *definition) {
       return ppi_run_define(Of(sink), definition);
@@ -94,8 +94,8 @@ struct ToldRun {
       return ppi_run_checkpoint(Of(sink), checkpoint);
     };
     base.finish = [](pprof_sink *sink, const pprof_totals *totals) {
-      return ppi_run_finish(Of(sink), totals,
-                            &reinterpret_cast<ToldRun *>(sink)->figures);
+      auto *figures = &reinterpret_cast<ToldRun *>(sink)->figures;
+      return ppi_or_no_memory(ppi_run_finish(Of(sink), totals, figures));
     };
     run.details.by_thread = true;
     run.details.operator_parts = true;

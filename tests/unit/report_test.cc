@@ -272,12 +272,10 @@ TEST(ReportTest, AStepToldOfTooLateIsNotChecked) {
   ppi_windows windows = {&window, 1, 1};
   ppi_union none = {};
   ppi_device_side side = {10, 20, 5, 0, false, false, false};
-  ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_identity_settle(&identity, &windows, &none, 50),
-            PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_identity_step_at(&identity, 0, 0, 60), PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_identity_settle(&identity, &windows, &none, UINT64_MAX),
-            PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_identity_add(&identity, &side));
+  ASSERT_TRUE(ppi_identity_settle(&identity, &windows, &none, 50));
+  ASSERT_TRUE(ppi_identity_step_at(&identity, 0, 0, 60));
+  ASSERT_TRUE(ppi_identity_settle(&identity, &windows, &none, UINT64_MAX));
   EXPECT_EQ(identity.steps_unchecked, 1u);
   EXPECT_EQ(identity.steps_failed, 0u);
   ppi_identity_clear(&identity);
@@ -425,8 +423,8 @@ void ExpectLittleHeld(ppi_run_ids *ids) {
 TEST(ReportTest, CheckpointsBoundMemory) {
   ppi_run run = {};
   pprof_run_info info = {nullptr, 0, nullptr};
-  ASSERT_EQ(ppi_run_begin(&run, &info), PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_run_window(&run, 0, true, 0), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_run_begin(&run, &info));
+  ASSERT_TRUE(ppi_run_window(&run, 0, true, 0));
   const pprof_definition definitions[] = {
       {PPROF_DEFINITION_SITE, 1, PPROF_CATEGORY_FORWARD, 0, 0, "outer"},
       {PPROF_DEFINITION_SITE, 2, PPROF_CATEGORY_USER_DEFINED, 0, 0, "inner"},
@@ -466,10 +464,10 @@ TEST(ReportTest, CheckpointsBoundMemory) {
   }
   deliver(open[0]);
   deliver(open[1]);
-  ASSERT_EQ(ppi_run_window(&run, 0, false, 60000), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_run_window(&run, 0, false, 60000));
   pprof_totals totals = {};
   ppi_figures figures = {};
-  ASSERT_EQ(ppi_run_finish(&run, &totals, &figures), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_run_finish(&run, &totals, &figures));
   EXPECT_EQ(figures.phases[PPI_PHASE_FORWARD].device.sum, 60u * 25 * 4);
   EXPECT_EQ(figures.phases[PPI_PHASE_PROFILE_STEP].device.sum, 60u * 25 * 4);
   EXPECT_EQ(figures.devices[0].busy_ns, 60u * 50 * 4);
@@ -486,21 +484,21 @@ TEST(ReportTest, WindowsAreAsManyAsTheyAre) {
   ppi_run run = {};
   run.details.answer = true;
   pprof_run_info info = {nullptr, 0, nullptr};
-  ASSERT_EQ(ppi_run_begin(&run, &info), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_run_begin(&run, &info));
   for (uint32_t i = 0; i < kWindows; i++) {
     uint64_t start = 1000 * (i + 1);
-    ASSERT_EQ(ppi_run_window(&run, i, true, start), PPROF_STATUS_OK);
-    ASSERT_EQ(ppi_run_window(&run, i, false, start + 100), PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_run_window(&run, i, true, start));
+    ASSERT_TRUE(ppi_run_window(&run, i, false, start + 100));
     pprof_checkpoint checkpoint = {};
     checkpoint.time_ns = start + 500;
     if (i % 100 != 99) continue;
     ASSERT_EQ(ppi_run_checkpoint(&run, &checkpoint), PPROF_STATUS_OK);
   }
   // One that is known does not open anew.
-  ASSERT_EQ(ppi_run_window(&run, 7, true, 5), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_run_window(&run, 7, true, 5));
   ppi_figures figures = {};
   pprof_totals totals = {};
-  ASSERT_EQ(ppi_run_finish(&run, &totals, &figures), PPROF_STATUS_OK);
+  ASSERT_TRUE(ppi_run_finish(&run, &totals, &figures));
   EXPECT_EQ(run.windows.num, kWindows);
   EXPECT_EQ(figures.wall_ns, 100u * kWindows);
   EXPECT_EQ(figures.answers[PPI_BASE_WALL].total_ns, 100u * kWindows);

@@ -26,14 +26,14 @@ class ReportThreadsTest : public testing::Test {
     run_.details.by_thread = true;
     run_.details.warmup = -1;
     const pprof_run_info info = {};
-    EXPECT_EQ(PPROF_STATUS_OK, ppi_run_begin(&run_, &info));
+    EXPECT_TRUE(ppi_run_begin(&run_, &info));
     Define(PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_INFERENCE, 0, 0,
            "Inference");
     Define(PPROF_DEFINITION_SITE, kHost, PPROF_CATEGORY_INFERENCE, 0, "host");
     Define(PPROF_DEFINITION_SITE, kWork, PPROF_CATEGORY_INFERENCE, 0, "work");
     Define(PPROF_DEFINITION_DEVICE, kDevice, 0, 0, "gpu");
     Define(PPROF_DEFINITION_STREAM, kStream, kDevice, 0, "");
-    EXPECT_EQ(PPROF_STATUS_OK, ppi_run_window(&run_, 0, true, 0));
+    EXPECT_TRUE(ppi_run_window(&run_, 0, true, 0));
   }
   ~ReportThreadsTest() override {
     ppi_figures_clear(&figures_);
@@ -84,7 +84,7 @@ class ReportThreadsTest : public testing::Test {
   }
   void Finish() {
     const pprof_totals totals = {};
-    ASSERT_EQ(PPROF_STATUS_OK, ppi_run_finish(&run_, &totals, &figures_));
+    ASSERT_TRUE(ppi_run_finish(&run_, &totals, &figures_));
   }
   const ppi_report_thread_name *Of(uint64_t thread, const std::string &name) {
     for (size_t i = 0; i < figures_.num_threads; i++)
@@ -183,7 +183,7 @@ TEST_F(ReportThreadsTest, CheckpointsDoNotDecideWhoIsSummedUp) {
     next_seq_.clear();
     run_.details.by_thread = true;
     const pprof_run_info info = {};
-    ASSERT_EQ(PPROF_STATUS_OK, ppi_run_begin(&run_, &info));
+    ASSERT_TRUE(ppi_run_begin(&run_, &info));
     Define(PPROF_DEFINITION_SITE, kHost, PPROF_CATEGORY_INFERENCE, 0, "host");
     for (int i = 0; i < 12000; i++) {
       Lane(1 + i % 3, 1 + i);

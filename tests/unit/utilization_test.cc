@@ -155,8 +155,8 @@ class SettledUtilizationTest : public testing::Test {
         {PPROF_DEFINITION_DEVICE, 1, 0, 0, 0, "gpu:0"},
         {PPROF_DEFINITION_STREAM, 1, 1, 0, 0, ""}};
     pprof_run_info info = {nullptr, 0, nullptr};
-    EXPECT_EQ(ppi_run_begin(&run_, &info), PPROF_STATUS_OK);
-    EXPECT_EQ(ppi_run_window(&run_, 0, true, 0), PPROF_STATUS_OK);
+    EXPECT_TRUE(ppi_run_begin(&run_, &info));
+    EXPECT_TRUE(ppi_run_window(&run_, 0, true, 0));
     for (const pprof_definition &definition : definitions)
       EXPECT_EQ(ppi_run_define(&run_, &definition), PPROF_STATUS_OK);
   }
@@ -189,7 +189,7 @@ class SettledUtilizationTest : public testing::Test {
   }
   void Finish() {
     pprof_totals totals = {};
-    ASSERT_EQ(ppi_run_finish(&run_, &totals, &figures_), PPROF_STATUS_OK);
+    ASSERT_TRUE(ppi_run_finish(&run_, &totals, &figures_));
   }
 
   ppi_run run_ = {};

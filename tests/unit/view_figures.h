@@ -50,8 +50,7 @@ class Figures {
   }
   static void Fill(ppi_spread *spread, ppi_histogram *histogram, Times times) {
     Fill(spread, times);
-    for (uint64_t time : times)
-      ASSERT_EQ(ppi_histogram_add(histogram, time), PPROF_STATUS_OK);
+    for (uint64_t time : times) ASSERT_TRUE(ppi_histogram_add(histogram, time));
   }
 
   // Host ranges of `name`, of which each has the same device time in it.

@@ -89,7 +89,7 @@ static pprof_status put_longest_path(ppi_page *page, const ppi_picture *picture,
                      .num = list_parts(picture, request, parts),
                      .times = times,
                      .path = &path};
-    status = ppi_walk_critical(&walk);
+    status = ppi_or_no_memory(ppi_walk_critical(&walk));
     if (status == PPROF_STATUS_OK) put_path(page, &path, parts, level);
   }
   ppi_free(path.items);

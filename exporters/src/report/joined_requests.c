@@ -294,11 +294,10 @@ static void find_waiting(const joining *of, const unit *at) {
     take(longest, left_of(longest), &excess_ns);
 }
 
-static pprof_status add_part(const ppi_figures *figures, const part *from,
-                             ppi_account *to) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < from->row->num_cells && status == PPROF_STATUS_OK;
-       i++) {
+static bool add_part(const ppi_figures *figures, const part *from,
+                     ppi_account *to) {
+  bool done = true;
+  for (size_t i = 0; i < from->row->num_cells && done; i++) {
     const ppi_request_cell *cell = &from->run->cells[from->row->first_cell + i];
     const ppi_request_stage *stage = &from->run->stages[cell->stage];
     uint64_t ns = time_of(from, cell);
@@ -310,12 +309,11 @@ static pprof_status add_part(const ppi_figures *figures, const part *from,
         .stage = stage_number(figures, from, cell->stage),
         .ns = ns,
         .stage_calls = cell->calls};
-    status = ppi_account_add(to, &moment);
+    done = ppi_account_add(to, &moment);
   }
   ppi_moment queue = {
       .where = PPI_WHERE_QUEUE, .device = 1, .ns = from->row->queue_ns};
-  return status == PPROF_STATUS_OK && queue.ns ? ppi_account_add(to, &queue)
-                                               : status;
+  return done && queue.ns ? ppi_account_add(to, &queue) : done;
 }
 
 static const char *stage_name(const void *ids, uint32_t number) {
@@ -328,18 +326,16 @@ static const char *device_name(const void *ids, uint32_t number) {
   return "device";
 }
 
-static pprof_status fold_unit(const joining *of, const ppi_figures *figures,
-                              const unit *at, ppi_answer *to) {
+static bool fold_unit(const joining *of, const ppi_figures *figures,
+                      const unit *at, ppi_answer *to) {
   const ppi_account_names names = {of, stage_name, device_name, NULL};
   ppi_account account = {0};
   find_waiting(of, at);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < at->num && status == PPROF_STATUS_OK; i++)
-    status = add_part(figures, &of->parts[at->first + i], &account);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_account_fold(&account, at->end_ns - at->start_ns, &names, to);
+  for (size_t i = 0; i < at->num; i++)
+    if (!add_part(figures, &of->parts[at->first + i], &account)) return false;
+  bool done = ppi_account_fold(&account, at->end_ns - at->start_ns, &names, to);
   ppi_account_clear(&account);
-  return status;
+  return done;
 }
 
 // ---- all ----
@@ -353,20 +349,20 @@ static size_t num_cold(const unit *units, size_t num, long warmup) {
   return ppi_first_calls_num_cold(calls, num, warmup);
 }
 
-static pprof_status fold(const joining *of, const ppi_figures *figures,
-                         ppi_answer *to) {
+static bool fold(const joining *of, const ppi_figures *figures,
+                 ppi_answer *to) {
   unit *units = list_units(of);
-  if (!units) return PPROF_STATUS_NO_MEMORY;
+  if (!units) return false;
   size_t cold = num_cold(units, of->num_units, figures->details.warmup);
   uint64_t last_ns = 0;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < of->num_units && status == PPROF_STATUS_OK; i++) {
+  bool done = true;
+  for (size_t i = 0; i < of->num_units && done; i++) {
     if (i < cold) {
       to->num_cold++;
       to->cold_ns += units[i].end_ns - units[i].start_ns;
       continue;
     }
-    status = fold_unit(of, figures, &units[i], to);
+    done = fold_unit(of, figures, &units[i], to);
     last_ns = PPI_MAX(last_ns, units[i].end_ns);
   }
   to->num_runs = 1;
@@ -376,19 +372,18 @@ static pprof_status fold(const joining *of, const ppi_figures *figures,
   if (to->num_units) to->span_ns = last_ns - units[cold].start_ns;
   ppi_answer_sort(to);
   ppi_free(units);
-  return status;
+  return done;
 }
 
-pprof_status ppi_join_requests(ppi_figures *figures) {
+bool ppi_join_requests(ppi_figures *figures) {
   joining of = {0};
   ppi_answer joined = {0};
   if (!figures->answers[PPI_BASE_REQUEST].num_units || !are_complete(figures))
-    return PPROF_STATUS_OK;
-  pprof_status status =
-      list_parts(figures, &of) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-  bool is_joined = status == PPROF_STATUS_OK && is_shared(figures, &of);
-  if (is_joined) status = fold(&of, figures, &joined);
-  if (is_joined && status == PPROF_STATUS_OK && joined.num_units) {
+    return true;
+  bool done = list_parts(figures, &of);
+  bool is_joined = done && is_shared(figures, &of);
+  if (is_joined) done = fold(&of, figures, &joined);
+  if (is_joined && done && joined.num_units) {
     ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
     figures->answers[PPI_BASE_REQUEST] = joined;
     joined = (ppi_answer){0};
@@ -403,5 +398,5 @@ pprof_status ppi_join_requests(ppi_figures *figures) {
   ppi_answer_clear(&joined);
   ppi_free(of.parts);
   ppi_free(of.stages);
-  return status;
+  return done;
 }

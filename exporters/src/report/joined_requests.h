@@ -13,6 +13,6 @@ const ppi_report_input *ppi_input_of(const ppi_figures *figures,
                                      const char *pid);
 // ppi_join_requests makes the answer one of whole requests if processes share
 // numbers and have no stage in common. Else it changes nothing.
-pprof_status ppi_join_requests(ppi_figures *figures);
+bool ppi_join_requests(ppi_figures *figures);
 
 PPROF_END_C_

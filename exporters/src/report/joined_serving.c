@@ -246,31 +246,28 @@ static void forget_requests(ppi_serving *sums) {
   *sums = left;
 }
 
-static pprof_status add_request(joining *of, size_t at) {
+static bool add_request(joining *of, size_t at) {
   const part *outer = &of->parts[at];
   size_t end = end_of_number(of, at);
   ppi_served_request served = outer->from->served;
   bool is_joined = false;
   for (size_t i = at + 1; i < end; i++) is_joined |= belongs_to(of, i, at);
   served.tokens = outer->run->tokens + outer->from->first;
-  if (is_joined && !join_parts(of, at, end, &served))
-    return PPROF_STATUS_NO_MEMORY;
+  if (is_joined && !join_parts(of, at, end, &served)) return false;
   ppi_report_serving *row = row_of(of->figures, outer);
-  return row ? ppi_serving_add(&row->sums, &served, &of->figures->details.slo)
-             : PPROF_STATUS_NO_MEMORY;
+  return row && ppi_serving_add(&row->sums, &served, &of->figures->details.slo);
 }
 
-static pprof_status add_requests(joining *of) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool add_requests(joining *of) {
   for (size_t i = 0; i < of->num; i++) {
     ppi_report_serving *row = NULL;
     if (has_range(&of->parts[i])) row = row_of(of->figures, &of->parts[i]);
     if (row) forget_requests(&row->sums);
   }
-  for (size_t i = 0; i < of->num && status == PPROF_STATUS_OK; i++)
-    if (has_range(&of->parts[i]) && !of->parts[i].owner)
-      status = add_request(of, i);
-  return status;
+  for (size_t i = 0; i < of->num; i++)
+    if (has_range(&of->parts[i]) && !of->parts[i].owner && !add_request(of, i))
+      return false;
+  return true;
 }
 
 static bool are_complete(const ppi_figures *figures) {
@@ -294,17 +291,16 @@ static uint64_t num_unmatched(const joining *of) {
   return num;
 }
 
-pprof_status ppi_join_serving(ppi_figures *figures) {
+bool ppi_join_serving(ppi_figures *figures) {
   joining of = {.figures = figures};
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   if (are_complete(figures)) {
     bool is_listed = list_parts(&of);
-    if (!is_listed) status = PPROF_STATUS_NO_MEMORY;
-    if (is_listed && find_owners(&of)) status = add_requests(&of);
+    if (!is_listed) done = false;
+    if (is_listed && find_owners(&of)) done = add_requests(&of);
   }
-  if (status == PPROF_STATUS_OK)
-    status = ppi_serving_note_dropped(num_unmatched(&of), figures);
+  done = done && ppi_serving_note_dropped(num_unmatched(&of), figures);
   ppi_free(of.parts);
   ppi_free(of.tokens);
-  return status;
+  return done;
 }

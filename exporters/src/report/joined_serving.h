@@ -9,6 +9,6 @@ PPROF_BEGIN_C_
 
 // ppi_join_serving makes one request of those of one number. Without a number
 // in several runs it changes nothing.
-pprof_status ppi_join_serving(ppi_figures *figures);
+bool ppi_join_serving(ppi_figures *figures);
 
 PPROF_END_C_

@@ -90,7 +90,7 @@ static ppi_item *list_items(const ppi_limit_loop *loop,
 
 // ---- the walk ----
 
-static pprof_status take_moment(void *context, const ppi_moment *moment) {
+static bool take_moment(void *context, const ppi_moment *moment) {
   ppi_account *accounts = context;
   return ppi_account_add(&accounts[moment->unit], moment);
 }
@@ -99,14 +99,14 @@ static ppi_account_names names_of(const ppi_table_ids *ids) {
   return (ppi_account_names){ids, name_text, device_text, is_launch};
 }
 
-static pprof_status walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
-                         ppi_account *accounts) {
+static bool walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
+                 ppi_account *accounts) {
   const ppi_account_names names = names_of(ids);
   size_t num;
   ppi_moment_room room = {0};
   ppi_item *items = list_items(loop, ids, &num);
   ppi_moment_unit *units = ppi_alloc(loop->num_turns * sizeof *units);
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  bool done = false;
   for (size_t i = 0; units && i < loop->num_turns; i++)
     units[i] =
         (ppi_moment_unit){loop->turns[i].start_ns, loop->turns[i].end_ns, true};
@@ -119,11 +119,11 @@ static pprof_status walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                          .names = &names,
                          .on_moment = take_moment,
                          .context = accounts};
-  if (items && units) status = ppi_moments_walk(&moments, &room);
+  if (items && units) done = ppi_moments_walk(&moments, &room);
   ppi_moment_room_clear(&room);
   ppi_free(items);
   ppi_free(units);
-  return status;
+  return done;
 }
 
 // ---- the answer ----
@@ -158,18 +158,18 @@ static void put_start(const ppi_limit_loop *loop, const ppi_table_ids *ids,
   out->start_stage_ns = most_ns;
 }
 
-static pprof_status fold(const ppi_limit_loop *loop, const ppi_table_ids *ids,
-                         ppi_account *accounts, long warmup, ppi_answer *out) {
+static bool fold(const ppi_limit_loop *loop, const ppi_table_ids *ids,
+                 ppi_account *accounts, long warmup, ppi_answer *out) {
   const ppi_account_names names = names_of(ids);
   size_t cold = num_cold(loop, warmup);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < loop->num_turns && status == PPROF_STATUS_OK; i++) {
+  bool done = true;
+  for (size_t i = 0; i < loop->num_turns && done; i++) {
     uint64_t length_ns = loop->turns[i].end_ns - loop->turns[i].start_ns;
     if (i < cold) {
       out->num_cold++;
       out->cold_ns += length_ns;
     } else {
-      status = ppi_account_fold(&accounts[i], length_ns, &names, out);
+      done = ppi_account_fold(&accounts[i], length_ns, &names, out);
     }
   }
   out->num_runs = 1;
@@ -180,28 +180,26 @@ static pprof_status fold(const ppi_limit_loop *loop, const ppi_table_ids *ids,
         (loop->turns[loop->num_turns - 1].end_ns - loop->turns[cold].start_ns);
   out->before_ns = loop->turns[0].start_ns;
   ppi_answer_sort(out);
-  return status;
+  return done;
 }
 
-static pprof_status add_loop_answer(const ppi_limit_loop *loop,
-                                    const ppi_table_ids *ids,
-                                    ppi_figures *out) {
+static bool add_loop_answer(const ppi_limit_loop *loop,
+                            const ppi_table_ids *ids, ppi_figures *out) {
   ppi_answer *answer = &out->answers[PPI_BASE_ITERATION];
-  if (!loop->num_turns) return PPROF_STATUS_OK;
+  if (!loop->num_turns) return true;
   ppi_account *accounts = ppi_alloc(loop->num_turns * sizeof *accounts);
-  if (!accounts) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = walk(loop, ids, accounts);
-  if (status == PPROF_STATUS_OK)
-    status = fold(loop, ids, accounts, out->details.warmup, answer);
+  if (!accounts) return false;
+  bool done = walk(loop, ids, accounts) &&
+              fold(loop, ids, accounts, out->details.warmup, answer);
   for (size_t i = 0; i < loop->num_turns; i++) ppi_account_clear(&accounts[i]);
   ppi_free(accounts);
   snprintf(out->loop.stages, sizeof out->loop.stages, "%s", loop->stages);
   snprintf(out->loop.thread, sizeof out->loop.thread, "%s", loop->thread_name);
   put_start(loop, ids, &out->loop);
-  if (status == PPROF_STATUS_OK && out->num_inputs)
-    status =
+  if (done && out->num_inputs)
+    done =
         ppi_answer_merge(&out->inputs[0].answers[PPI_BASE_ITERATION], answer);
-  return status;
+  return done;
 }
 
 // ---- a run ----
@@ -246,19 +244,21 @@ static pprof_status take_counters(pprof_sink *sink, const pprof_batch *batch) {
 // Adds the figures of counters beside the run's ranges: machine, energy, loops.
 static pprof_status find_beside(const pprof_report *report, ppi_figures *out) {
   const ppi_limit_calls *calls = &report->calls;
-  pprof_status status =
-      ppi_machine_find_troubles(&report->machine, calls, &out->machine);
+  pprof_status status = ppi_or_no_memory(
+      ppi_machine_find_troubles(&report->machine, calls, &out->machine));
   for (int i = 0; i < PPI_MACHINE_DEVICES && status == PPROF_STATUS_OK; i++) {
     char text[96];
     if (!out->machine.devices[i].hides_processes) continue;
     snprintf(text, sizeof text,
              "gpu:%d does not say whether other processes use it", i);
-    status = ppi_figures_note(out, "machine unknown", text);
+    status = ppi_or_no_memory(ppi_figures_note(out, "machine unknown", text));
   }
   if (status == PPROF_STATUS_OK && report->details.answer)
-    status = ppi_machine_split_energy(&report->machine, calls, &out->energy);
+    status = ppi_or_no_memory(
+        ppi_machine_split_energy(&report->machine, calls, &out->energy));
   return status == PPROF_STATUS_OK
-             ? ppi_interpreter_find(&report->loops, calls, &out->interpreter)
+             ? ppi_or_no_memory(ppi_interpreter_find(&report->loops, calls,
+                                                     &out->interpreter))
              : status;
 }
 
@@ -305,7 +305,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   find_iteration(report, info);
   const char *flows = pprof_run_info_text(info, "flows");
   report->calls.are_links = flows && strcmp(flows, "links") == 0;
-  pprof_status status = ppi_run_begin(report->run, info);
+  pprof_status status = ppi_or_no_memory(ppi_run_begin(report->run, info));
   // A session calls finish after a failed begin, too.
   if (status != PPROF_STATUS_OK) drop_run(report);
   return status;
@@ -352,7 +352,8 @@ static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
                            uint64_t time_ns) {
   ppi_run *run = run_of(sink);
   if (!run) return PPROF_STATUS_BUSY;
-  return settle(sink, ppi_run_window(run, index, opens, time_ns));
+  return settle(sink,
+                ppi_or_no_memory(ppi_run_window(run, index, opens, time_ns)));
 }
 
 static void drop_figures(pprof_report *report) {
@@ -364,7 +365,7 @@ static void drop_figures(pprof_report *report) {
 static pprof_status add_run(pprof_report *report, ppi_figures *run) {
   pprof_status status = PPROF_STATUS_OK;
   if (report->finished) {
-    status = ppi_figures_add(&report->figures, run);
+    status = ppi_or_no_memory(ppi_figures_add(&report->figures, run));
     ppi_figures_clear(run);
   } else {
     report->figures = *run;
@@ -385,7 +386,8 @@ static pprof_status find_limit(pprof_report *report, ppi_figures *figures) {
   bool is_unit = !figures->answers[PPI_BASE_STEP].num_units &&
                  !figures->answers[PPI_BASE_REQUEST].num_units;
   if (status == PPROF_STATUS_OK && is_unit)
-    status = add_loop_answer(&loop, &report->calls.fill.ids, figures);
+    status = ppi_or_no_memory(
+        add_loop_answer(&loop, &report->calls.fill.ids, figures));
   ppi_limit_loop_clear(&loop);
   return status;
 }
@@ -394,10 +396,11 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (!report->run) return PPROF_STATUS_BUSY;
   ppi_figures figures = {.details = report->details};
-  pprof_status status = ppi_run_finish(report->run, totals, &figures);
+  pprof_status status =
+      ppi_or_no_memory(ppi_run_finish(report->run, totals, &figures));
   report->has_dropped |= report->run->handover.has_dropped;
   if (status == PPROF_STATUS_OK)
-    status = ppi_table_fill_finish(&report->calls.fill);
+    status = ppi_or_no_memory(ppi_table_fill_finish(&report->calls.fill));
   if (status == PPROF_STATUS_OK) status = find_beside(report, &figures);
   if (status == PPROF_STATUS_OK) status = find_limit(report, &figures);
   if (figures.num_inputs)
@@ -464,14 +467,17 @@ static pprof_status can_merge(const pprof_report *into,
 pprof_status ppi_report_add(pprof_report *into, const pprof_report *from) {
   pprof_status status = can_merge(into, from);
   if (status != PPROF_STATUS_OK) return status;
-  return ppi_figures_add(&into->figures, &from->figures);
+  return ppi_or_no_memory(ppi_figures_add(&into->figures, &from->figures));
 }
 
 pprof_status ppi_report_join(pprof_report *report) {
   if (!is_ready(report)) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_join_requests(&report->figures);
-  if (status == PPROF_STATUS_OK) status = ppi_join_serving(&report->figures);
-  return status == PPROF_STATUS_OK ? ppi_ranks_part(&report->figures) : status;
+  pprof_status status = ppi_or_no_memory(ppi_join_requests(&report->figures));
+  if (status == PPROF_STATUS_OK)
+    status = ppi_or_no_memory(ppi_join_serving(&report->figures));
+  return status == PPROF_STATUS_OK
+             ? ppi_or_no_memory(ppi_ranks_part(&report->figures))
+             : status;
 }
 
 // Builds a separate sum, so that a failure leaves `into` unchanged.
@@ -479,8 +485,9 @@ pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
   pprof_status status = can_merge(into, from);
   if (status != PPROF_STATUS_OK) return status;
   ppi_figures sum = {.details = into->details};
-  status = ppi_figures_add(&sum, &into->figures);
-  if (status == PPROF_STATUS_OK) status = ppi_figures_add(&sum, &from->figures);
+  status = ppi_or_no_memory(ppi_figures_add(&sum, &into->figures));
+  if (status == PPROF_STATUS_OK)
+    status = ppi_or_no_memory(ppi_figures_add(&sum, &from->figures));
   if (status != PPROF_STATUS_OK) {
     ppi_figures_clear(&sum);
     return status;

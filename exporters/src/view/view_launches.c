@@ -84,11 +84,10 @@ static const char *shown_name(ppi_view *view, const char *name,
 
 static bool merge(launch_row *into, const launch_row *from) {
   if (!into->merged.n &&
-      ppi_histogram_merge(&into->merged, &into->from->times) != PPROF_STATUS_OK)
+      !ppi_histogram_merge(&into->merged, &into->from->times))
     return false;
   ppi_spread_merge(&into->spread, &from->spread);
-  return ppi_histogram_merge(&into->merged, &from->from->times) ==
-         PPROF_STATUS_OK;
+  return ppi_histogram_merge(&into->merged, &from->from->times);
 }
 
 // Answers false when out of memory.

@@ -104,9 +104,7 @@ static const ppi_report_name *next_name(shared_names *shared, size_t *at) {
     if (strcmp(from->name, first->name) != 0) break;
     ppi_spread_merge(&all->host, &from->host);
     all->num_async += from->num_async;
-    if (ppi_histogram_merge(&all->host_times, &from->host_times) !=
-        PPROF_STATUS_OK)
-      return NULL;
+    if (!ppi_histogram_merge(&all->host_times, &from->host_times)) return NULL;
   }
   return all;
 }

@@ -55,7 +55,7 @@ static int compare_times(const void *left, const void *right) {
 
 static bool merge_into(gpu_row *into, const gpu_row *from) {
   if (!into->merged.n &&
-      ppi_histogram_merge(&into->merged, into->histogram) != PPROF_STATUS_OK)
+      !ppi_histogram_merge(&into->merged, into->histogram))
     return false;
   ppi_spread_merge(&into->times, &from->times);
   into->ops += from->ops;
@@ -65,7 +65,7 @@ static bool merge_into(gpu_row *into, const gpu_row *from) {
   into->path = from->path;
   into->levels += from->levels;
   into->children += from->children;
-  return ppi_histogram_merge(&into->merged, from->histogram) == PPROF_STATUS_OK;
+  return ppi_histogram_merge(&into->merged, from->histogram);
 }
 
 // Answers false when out of memory.

@@ -127,7 +127,7 @@ void ppi_jobs_destroy(ppi_jobs *jobs) {
 
 // ---- lines ----
 
-static pprof_status retire_first(ppi_job_line *line) {
+static bool retire_first(ppi_job_line *line) {
   ppi_job *job = line->first;
   ppi_jobs_wait(line->jobs, job);
   line->first = job->behind;
@@ -142,27 +142,22 @@ static bool is_done(const ppi_job_line *line) {
   return answer;
 }
 
-pprof_status ppi_line_put(ppi_job_line *line, ppi_job *job) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_line_put(ppi_job_line *line, ppi_job *job) {
+  bool done = true;
   while (line->first &&
-         (is_done(line) || line->size + job->size > MOST_OF_A_LINE)) {
-    pprof_status retired = retire_first(line);
-    if (status == PPROF_STATUS_OK) status = retired;
-  }
+         (is_done(line) || line->size + job->size > MOST_OF_A_LINE))
+    done &= retire_first(line);
   if (!line->first) line->last = &line->first;
   job->behind = NULL;
   *line->last = job;
   line->last = &job->behind;
   line->size += job->size;
   ppi_jobs_put(line->jobs, job, false);
-  return status;
+  return done;
 }
 
-pprof_status ppi_line_end(ppi_job_line *line) {
-  pprof_status status = PPROF_STATUS_OK;
-  while (line->first) {
-    pprof_status retired = retire_first(line);
-    if (status == PPROF_STATUS_OK) status = retired;
-  }
-  return status;
+bool ppi_line_end(ppi_job_line *line) {
+  bool done = true;
+  while (line->first) done &= retire_first(line);
+  return done;
 }

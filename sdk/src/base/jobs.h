@@ -17,8 +17,9 @@ typedef struct ppi_jobs ppi_jobs;
 // ppi_jobs_num: no other job runs under that number meanwhile.
 typedef struct ppi_job {
   void (*run)(struct ppi_job *job, unsigned worker);
-  // Of a line: frees the job, on the owner's thread, and answers its status.
-  pprof_status (*retire)(struct ppi_job *job);
+  // Of a line: frees the job, on the owner's thread, and answers
+  // whether it was done.
+  bool (*retire)(struct ppi_job *job);
   size_t size;  // of a line: bytes
   struct ppi_job *next, *behind;
   bool is_done;
@@ -44,9 +45,9 @@ typedef struct ppi_job_line {
 } ppi_job_line;
 
 // ppi_line_put takes the job. It waits while the line holds more than 8 MiB.
-// Answers the first failure of retired jobs.
-pprof_status ppi_line_put(ppi_job_line *line, ppi_job *job);
+// False: a retired job was not done.
+bool ppi_line_put(ppi_job_line *line, ppi_job *job);
 // ppi_line_end waits for all jobs and retires them.
-pprof_status ppi_line_end(ppi_job_line *line);
+bool ppi_line_end(ppi_job_line *line);
 
 PPROF_END_C_

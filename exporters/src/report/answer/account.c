@@ -31,7 +31,7 @@ static void add_time(ppi_account *account, size_t cell, uint64_t ns,
   account->cells[cell - 1].calls += calls;
 }
 
-pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment) {
+bool ppi_account_add(ppi_account *account, const ppi_moment *moment) {
   ppi_map_key stage = {(uint64_t)moment->where << 32 | moment->device,
                        (uint64_t)moment->stage << 32};
   const ppi_map_key own = {stage.high, stage.low | moment->child};
@@ -42,27 +42,27 @@ pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment) {
     cells[1] = moment->child ? cell_of(account, &own) : cells[0];
     account->last = own;
   }
-  if (!cells[0] || !cells[1]) return PPROF_STATUS_NO_MEMORY;
+  if (!cells[0] || !cells[1]) return false;
   add_time(account, cells[0], moment->ns, moment->stage_calls);
   if (moment->child)
     add_time(account, cells[1], moment->ns, moment->child_calls);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_account_move(ppi_account *into, ppi_account *from) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_account_move(ppi_account *into, ppi_account *from) {
+  bool done = true;
   if (!into->places.num) {
     ppi_account empty = *into;
     *into = *from;
     *from = empty;
   }
-  for (size_t i = 0; i < from->places.num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < from->places.num && done; i++) {
     size_t cell = cell_of(into, &from->places.keys[i]);
-    if (!cell) status = PPROF_STATUS_NO_MEMORY;
+    if (!cell) done = false;
     if (cell) add_time(into, cell, from->cells[i].ns, from->cells[i].calls);
   }
   ppi_account_clear(from);
-  return status;
+  return done;
 }
 
 static const char *name_of(const char *(*name)(const void *, uint32_t),
@@ -88,35 +88,34 @@ static ppi_answer_row *row_of(const ppi_account *account, size_t at,
   return row;
 }
 
-static pprof_status end_unit(ppi_answer_row *row) {
+static bool end_unit(ppi_answer_row *row) {
   uint64_t ns = row->unit_ns;
   row->unit_ns = 0;
-  if (!ns) return PPROF_STATUS_OK;
+  if (!ns) return true;
   row->total_ns += ns;
   row->num_units++;
   row->max_ns = PPI_MAX(row->max_ns, ns);
   return ppi_histogram_add(&row->times, ns);
 }
 
-static pprof_status add_between(uint64_t ns, ppi_answer *into) {
+static bool add_between(uint64_t ns, ppi_answer *into) {
   ppi_answer_row key = {
       .name = "", .child = "", .device = "", .where = PPI_WHERE_BETWEEN};
-  if (!ns) return PPROF_STATUS_OK;
+  if (!ns) return true;
   ppi_answer_row *row = ppi_answer_row_of(into, &key);
-  if (!row) return PPROF_STATUS_NO_MEMORY;
+  if (!row) return false;
   row->unit_ns = ns;
   return end_unit(row);
 }
 
-pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
-                              const ppi_account_names *names,
-                              ppi_answer *into) {
+bool ppi_account_fold(ppi_account *account, uint64_t length_ns,
+                      const ppi_account_names *names, ppi_answer *into) {
   uint64_t reported_ns = 0;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   for (size_t i = 0; i < account->num_used; i++) {
     uint32_t at = account->used[i];
     ppi_answer_row *row = row_of(account, at, names, into);
-    if (!row) return PPROF_STATUS_NO_MEMORY;
+    if (!row) return false;
     ppi_account_cell *cell = &account->cells[at];
     bool is_part = (uint32_t)account->places.keys[at].low != 0;
     reported_ns += is_part ? 0 : cell->ns;
@@ -124,14 +123,12 @@ pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
     row->calls += cell->calls;
     *cell = (ppi_account_cell){.row = cell->row};
   }
-  for (size_t i = 0; i < account->num_used && status == PPROF_STATUS_OK; i++)
-    status = end_unit(row_of(account, account->used[i], names, into));
+  for (size_t i = 0; i < account->num_used && done; i++)
+    done = end_unit(row_of(account, account->used[i], names, into));
   account->num_used = account->last_cells[1] = 0;
   // A log may be wrong: the whole is never less than its parts.
   length_ns = PPI_MAX(length_ns, reported_ns);
-  if (status == PPROF_STATUS_OK)
-    status = add_between(length_ns - reported_ns, into);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done || !add_between(length_ns - reported_ns, into)) return false;
   into->num_units++;
   into->total_ns += length_ns;
   into->max_ns = PPI_MAX(into->max_ns, length_ns);

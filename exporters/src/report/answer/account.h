@@ -26,14 +26,14 @@ typedef struct ppi_account {
   size_t last_cells[2];  // of its stage and of itself, + 1; 0: none
 } ppi_account;
 
-pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment);
+bool ppi_account_add(ppi_account *account, const ppi_moment *moment);
 // ppi_account_move adds all of `from`, which it clears.
-pprof_status ppi_account_move(ppi_account *into, ppi_account *from);
+bool ppi_account_move(ppi_account *into, ppi_account *from);
 // ppi_account_fold adds a unit of `length_ns` to the answer; time of no stage
 // counts as between stages. Use the account then for the next unit of that
 // answer, or clear it.
-pprof_status ppi_account_fold(ppi_account *account, uint64_t length_ns,
-                              const ppi_account_names *names, ppi_answer *into);
+bool ppi_account_fold(ppi_account *account, uint64_t length_ns,
+                      const ppi_account_names *names, ppi_answer *into);
 void ppi_account_clear(ppi_account *account);
 
 PPROF_END_C_

@@ -11,15 +11,15 @@
 #include "report/answer/walk_back.h"
 #include "report/figures/first_calls.h"
 
-static pprof_status keep(ppi_accounts *accounts, const ppi_item *item) {
+static bool keep(ppi_accounts *accounts, const ppi_item *item) {
   if (!PPI_ROOM(accounts->items, accounts->items_capacity,
                 accounts->num_items + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   accounts->items[accounts->num_items++] = *item;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item) {
+bool ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item) {
   if (!(item->flags & PPI_ITEM_NO_HOST))
     ppi_accounts_reach(accounts, item->start_ns, item->end_ns);
   if (item->device_end_ns)
@@ -52,8 +52,7 @@ static ppi_step_account *insert_step(ppi_accounts *accounts,
   return &grown[at];
 }
 
-pprof_status ppi_accounts_step(ppi_accounts *accounts,
-                               const ppi_step_account *step) {
+bool ppi_accounts_step(ppi_accounts *accounts, const ppi_step_account *step) {
   size_t at = accounts->num_steps;
   for (; at; at--) {
     ppi_step_account *known = &accounts->steps[at - 1];
@@ -62,14 +61,13 @@ pprof_status ppi_accounts_step(ppi_accounts *accounts,
     if (order > 0 || known->end_ns != UINT64_MAX) continue;
     known->end_ns = step->end_ns;
     known->is_cut |= step->is_cut;
-    return PPROF_STATUS_OK;
+    return true;
   }
-  return insert_step(accounts, step, at) ? PPROF_STATUS_OK
-                                         : PPROF_STATUS_NO_MEMORY;
+  return insert_step(accounts, step, at);
 }
 
-static pprof_status fold_step(ppi_accounts *accounts, ppi_step_account *step,
-                              const ppi_account_names *names) {
+static bool fold_step(ppi_accounts *accounts, ppi_step_account *step,
+                      const ppi_account_names *names) {
   ppi_answer *into = &accounts->by_step;
   uint64_t length_ns = step->end_ns - step->start_ns;
   if (!into->num_units) accounts->first_ns = step->start_ns;
@@ -85,72 +83,71 @@ static void drop_account(ppi_step_account *step) {
 }
 
 // Moves the step's account.
-static pprof_status keep_first_calls(ppi_accounts *accounts,
-                                     ppi_step_account *step) {
+static bool keep_first_calls(ppi_accounts *accounts, ppi_step_account *step) {
   if (!PPI_ROOM(accounts->first_calls, accounts->first_calls_capacity,
                 accounts->num_first_calls + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   accounts->first_calls[accounts->num_first_calls++] = *step;
   step->account = NULL;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status fold_first_calls(ppi_accounts *accounts,
-                                     const ppi_account_names *names) {
+static bool fold_first_calls(ppi_accounts *accounts,
+                             const ppi_account_names *names) {
   ppi_first_call calls[PPI_FIRST_CALLS];
   size_t num = accounts->num_first_calls;
-  if (num == 0) return PPROF_STATUS_OK;
+  if (num == 0) return true;
   for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++) {
     const ppi_step_account *step = &accounts->first_calls[i];
     calls[i] = (ppi_first_call){.start_ns = step->start_ns,
                                 .length_ns = step->end_ns - step->start_ns};
   }
   size_t num_cold = ppi_first_calls_num_cold(calls, num, accounts->warmup);
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   for (size_t i = 0; i < num; i++) {
     ppi_step_account *step = &accounts->first_calls[i];
     accounts->by_step.num_cold += i < num_cold;
     if (i < num_cold)
       accounts->by_step.cold_ns += step->end_ns - step->start_ns;
-    else if (status == PPROF_STATUS_OK)
-      status = fold_step(accounts, step, names);
+    else if (done)
+      done = fold_step(accounts, step, names);
     drop_account(step);
   }
   accounts->num_first_calls = 0;
-  return status;
+  return done;
 }
 
-static pprof_status fold_ended(ppi_accounts *accounts, ppi_step_account *step,
-                               const ppi_account_names *names) {
+static bool fold_ended(ppi_accounts *accounts, ppi_step_account *step,
+                       const ppi_account_names *names) {
   ppi_answer *into = &accounts->by_step;
   size_t most = ppi_first_calls_most(accounts->warmup);
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   if (step->is_cut) {
     into->num_cut++;
-    return status;
+    return true;
   }
   bool any_before =
       accounts->num_first_calls || into->num_cold || into->num_units;
   if (!any_before) into->before_ns = step->start_ns;
   if (into->num_units + into->num_cold == 0 && accounts->num_first_calls < most)
-    status = keep_first_calls(accounts, step);
+    done = keep_first_calls(accounts, step);
   else
-    status = fold_step(accounts, step, names);
-  if (accounts->num_first_calls == most && status == PPROF_STATUS_OK)
-    status = fold_first_calls(accounts, names);
-  return status;
+    done = fold_step(accounts, step, names);
+  if (accounts->num_first_calls == most && done)
+    done = fold_first_calls(accounts, names);
+  return done;
 }
 
 // Folds steps by begin: the result does not depend on horizons.
-static pprof_status fold_steps(ppi_accounts *accounts, ppi_step_account *steps,
-                               size_t num, const ppi_account_names *names) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool fold_steps(ppi_accounts *accounts, ppi_step_account *steps,
+                       size_t num, const ppi_account_names *names) {
+  bool done = true;
   for (size_t i = 0; i < num; i++) {
-    if (steps[i].end_ns != UINT64_MAX && status == PPROF_STATUS_OK)
-      status = fold_ended(accounts, &steps[i], names);
+    if (steps[i].end_ns != UINT64_MAX && done)
+      done = fold_ended(accounts, &steps[i], names);
     drop_account(&steps[i]);
   }
-  return status;
+  return done;
 }
 
 static size_t num_ended(const ppi_accounts *accounts, uint64_t to_ns) {
@@ -177,7 +174,7 @@ typedef struct telling {
   size_t num_steps;  // of the units; the others are windows
 } telling;
 
-static pprof_status take_moment(void *context, const ppi_moment *moment) {
+static bool take_moment(void *context, const ppi_moment *moment) {
   const telling *to = context;
   ppi_account *account = moment->unit < to->num_steps
                              ? to->accounts->steps[moment->unit].account
@@ -187,18 +184,18 @@ static pprof_status take_moment(void *context, const ppi_moment *moment) {
 
 // Adds ranges of the lanes and open ranges to the items, in order; drop_passed
 // removes both.
-static pprof_status list_items(ppi_accounts *accounts,
-                               const ppi_accounts_horizon *horizon) {
+static bool list_items(ppi_accounts *accounts,
+                       const ppi_accounts_horizon *horizon) {
   size_t num = ppi_answer_lanes_count(&accounts->lanes);
   if (!PPI_ROOM(accounts->items, accounts->items_capacity,
                 accounts->num_items + num + horizon->num_open + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   accounts->num_items += ppi_answer_lanes_list(
       &accounts->lanes, accounts->items + accounts->num_items);
   for (size_t i = 0; i < horizon->num_open; i++)
     accounts->items[accounts->num_items++] = horizon->open[i];
   ppi_items_sort(accounts->items, accounts->num_items);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static void drop_passed(ppi_accounts *accounts, uint64_t to_ns) {
@@ -221,7 +218,7 @@ typedef struct stretch {
   uint64_t to_ns;
 } stretch;
 
-static pprof_status walk_all(ppi_accounts *accounts, const stretch *at) {
+static bool walk_all(ppi_accounts *accounts, const stretch *at) {
   telling to = {accounts, at->num_steps};
   ppi_moments moments = {.units = at->units,
                          .num_units = at->num_units,
@@ -230,13 +227,12 @@ static pprof_status walk_all(ppi_accounts *accounts, const stretch *at) {
                          .names = at->horizon->names,
                          .on_moment = take_moment,
                          .context = &to};
-  pprof_status status = list_items(accounts, at->horizon);
+  bool done = list_items(accounts, at->horizon);
   moments.items = accounts->items;
   moments.num_items = accounts->num_items;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_moments_walk(&moments, &accounts->room);
+  done = done && ppi_moments_walk(&moments, &accounts->room);
   drop_passed(accounts, at->to_ns);
-  return status;
+  return done;
 }
 
 // The walk back can run: no item has a host side, no lane is mixed.
@@ -250,8 +246,8 @@ static bool is_plain(const ppi_accounts *accounts, const stretch *at) {
   return is_plain;
 }
 
-static pprof_status add_lanes(ppi_accounts *accounts,
-                              const ppi_accounts_horizon *horizon) {
+static bool add_lanes(ppi_accounts *accounts,
+                      const ppi_accounts_horizon *horizon) {
   bool added = true;
   for (size_t i = 0; i < horizon->num_open; i++)
     added &=
@@ -259,14 +255,14 @@ static pprof_status add_lanes(ppi_accounts *accounts,
   for (size_t i = 0; i < accounts->num_items; i++)
     added &=
         ppi_answer_lanes_at(&accounts->lanes, accounts->items[i].lane) != NULL;
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return added;
 }
 
 // Adds to separate accounts: only the walk's end shows whether they are whole.
-static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
-                              bool *out_whole) {
+static bool walk_back(ppi_accounts *accounts, const stretch *at,
+                      bool *out_whole) {
   const ppi_accounts_horizon *horizon = at->horizon;
-  pprof_status status = add_lanes(accounts, horizon);
+  bool done = add_lanes(accounts, horizon);
   ppi_items_sort(accounts->items, accounts->num_items);
   ppi_walk_back walk = {
       .lanes = &accounts->lanes,
@@ -280,18 +276,17 @@ static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
       .to_ns = at->to_ns,
       .names = horizon->names,
       .accounts = ppi_alloc((at->num_units + 1) * sizeof *walk.accounts)};
-  if (!walk.accounts) return PPROF_STATUS_NO_MEMORY;
-  if (status == PPROF_STATUS_OK) status = ppi_walk_back_run(&walk, out_whole);
+  if (!walk.accounts) return false;
+  done = done && ppi_walk_back_run(&walk, out_whole);
   for (size_t i = 0; i < at->num_units; i++) {
     ppi_account *into =
         i < at->num_steps ? accounts->steps[i].account : &accounts->run;
-    if (*out_whole && status == PPROF_STATUS_OK)
-      status = ppi_account_move(into, &walk.accounts[i]);
+    if (*out_whole && done) done = ppi_account_move(into, &walk.accounts[i]);
     ppi_account_clear(&walk.accounts[i]);
   }
   ppi_free(walk.accounts);
   if (*out_whole) drop_passed(accounts, at->to_ns);
-  return status;
+  return done;
 }
 
 static bool list_units(const ppi_accounts *accounts, stretch *at) {
@@ -309,18 +304,16 @@ static bool list_units(const ppi_accounts *accounts, stretch *at) {
   return true;
 }
 
-static pprof_status walk(ppi_accounts *accounts, stretch *at) {
+static bool walk(ppi_accounts *accounts, stretch *at) {
   bool is_reported = false;
-  pprof_status status = PPROF_STATUS_OK;
-  if (is_plain(accounts, at)) status = walk_back(accounts, at, &is_reported);
-  if (status == PPROF_STATUS_OK && !is_reported)
-    status = walk_all(accounts, at);
+  bool done = true;
+  if (is_plain(accounts, at)) done = walk_back(accounts, at, &is_reported);
+  if (done && !is_reported) done = walk_all(accounts, at);
   ppi_free(at->units);
   size_t num = num_ended(accounts, at->to_ns);
-  if (status == PPROF_STATUS_OK)
-    status = fold_steps(accounts, accounts->steps, num, at->horizon->names);
-  if (status == PPROF_STATUS_OK) forget_steps(accounts, num);
-  return status;
+  done = done && fold_steps(accounts, accounts->steps, num, at->horizon->names);
+  if (done) forget_steps(accounts, num);
+  return done;
 }
 
 // ---- walks of jobs ----
@@ -333,13 +326,13 @@ typedef struct handed {
   ppi_step_account *ended;  // out of the accounts' steps
   size_t num_ended;
   ppi_account_names names;
-  pprof_status status;
+  bool done;
 } handed;
 
 static void run_handed(ppi_job *job, unsigned worker) {
   handed *self = (handed *)job;
   (void)worker;
-  self->status = ppi_walk_copied(&self->walk);
+  self->done = ppi_walk_copied(&self->walk);
 }
 
 static void free_handed(handed *self) {
@@ -350,16 +343,15 @@ static void free_handed(handed *self) {
   ppi_free(self);
 }
 
-static pprof_status retire(ppi_job *job) {
+static bool retire(ppi_job *job) {
   handed *self = (handed *)job;
-  pprof_status status = self->status;
-  for (size_t i = 0; i < self->walk.num_units && status == PPROF_STATUS_OK; i++)
-    status = ppi_account_move(self->into[i], &self->walk.sums[i]);
-  if (status == PPROF_STATUS_OK)
-    status =
-        fold_steps(self->accounts, self->ended, self->num_ended, &self->names);
+  bool done = self->done;
+  for (size_t i = 0; i < self->walk.num_units && done; i++)
+    done = ppi_account_move(self->into[i], &self->walk.sums[i]);
+  done = done &&
+         fold_steps(self->accounts, self->ended, self->num_ended, &self->names);
   free_handed(self);
-  return status;
+  return done;
 }
 
 bool ppi_accounts_hands_over(const ppi_accounts *accounts,
@@ -370,11 +362,11 @@ bool ppi_accounts_hands_over(const ppi_accounts *accounts,
          !accounts->num_items && is_plain(accounts, &at);
 }
 
-static pprof_status hand_over(ppi_accounts *accounts, const stretch *at) {
+static bool hand_over(ppi_accounts *accounts, const stretch *at) {
   handed *self = ppi_alloc(sizeof *self);
   if (!self) {
     ppi_free(at->units);
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   }
   const ppi_walk_back from = {.lanes = &accounts->lanes,
                               .open = at->horizon->open,
@@ -388,10 +380,10 @@ static pprof_status hand_over(ppi_accounts *accounts, const stretch *at) {
                    .into = ppi_alloc((at->num_units + 1) * sizeof *self->into),
                    .ended = ppi_alloc((num + 1) * sizeof *self->ended),
                    .names = *at->horizon->names};
-  pprof_status status = ppi_walk_copy(&self->walk, &from, at->units);
-  if (status != PPROF_STATUS_OK || !self->into || !self->ended) {
+  bool done = ppi_walk_copy(&self->walk, &from, at->units);
+  if (!done || !self->into || !self->ended) {
     free_handed(self);
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   }
   for (size_t i = 0; i < at->num_units; i++)
     self->into[i] =
@@ -406,31 +398,29 @@ static pprof_status hand_over(ppi_accounts *accounts, const stretch *at) {
   return ppi_line_put(&accounts->line, &self->job);
 }
 
-pprof_status ppi_accounts_settle(ppi_accounts *accounts,
-                                 const ppi_accounts_horizon *horizon) {
+bool ppi_accounts_settle(ppi_accounts *accounts,
+                         const ppi_accounts_horizon *horizon) {
   bool is_last = horizon->time_ns == UINT64_MAX;
   uint64_t to_ns =
       is_last ? UINT64_MAX : PPI_MIN(accounts->wanted_ns, horizon->time_ns);
   accounts->wanted_ns = PPI_MAX(accounts->wanted_ns, horizon->time_ns);
-  if (!horizon->num_windows || to_ns <= accounts->settled_ns)
-    return PPROF_STATUS_OK;
-  pprof_status status = PPROF_STATUS_OK;
+  if (!horizon->num_windows || to_ns <= accounts->settled_ns) return true;
+  bool done = true;
   // Ranges that never end count, too.
   for (size_t i = 0; i < horizon->num_open; i++)
     if (horizon->open[i].start_ns < to_ns)
       ppi_accounts_reach(accounts, horizon->open[i].start_ns, to_ns);
-  for (size_t i = 0; i < horizon->num_open_steps && status == PPROF_STATUS_OK;
-       i++)
-    status = ppi_accounts_step(accounts, &horizon->open_steps[i]);
+  for (size_t i = 0; i < horizon->num_open_steps && done; i++)
+    done = ppi_accounts_step(accounts, &horizon->open_steps[i]);
   stretch at = {.horizon = horizon, .to_ns = to_ns};
-  if (status != PPROF_STATUS_OK) return status;
-  if (!list_units(accounts, &at)) return PPROF_STATUS_NO_MEMORY;
-  status = horizon->hands_over ? hand_over(accounts, &at) : walk(accounts, &at);
+  if (!done) return false;
+  if (!list_units(accounts, &at)) return false;
+  done = horizon->hands_over ? hand_over(accounts, &at) : walk(accounts, &at);
   accounts->settled_ns = to_ns;
-  return status;
+  return done;
 }
 
-pprof_status ppi_accounts_forget(ppi_accounts *accounts) {
+bool ppi_accounts_forget(ppi_accounts *accounts) {
   return ppi_answer_lanes_drop(&accounts->lanes, accounts->settled_ns);
 }
 
@@ -445,14 +435,12 @@ static uint64_t time_of(const ppi_accounts_horizon *end, uint64_t before_ns) {
   return sum_ns;
 }
 
-pprof_status ppi_accounts_fill(ppi_accounts *accounts,
-                               const ppi_accounts_horizon *end,
-                               ppi_answer answers[PPI_NUM_BASES]) {
-  pprof_status status = ppi_line_end(&accounts->line);
-  if (status == PPROF_STATUS_OK)
-    status = fold_first_calls(accounts, end->names);
+bool ppi_accounts_fill(ppi_accounts *accounts, const ppi_accounts_horizon *end,
+                       ppi_answer answers[PPI_NUM_BASES]) {
+  bool done =
+      ppi_line_end(&accounts->line) && fold_first_calls(accounts, end->names);
   ppi_answer *steps = &accounts->by_step;
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   if (steps->num_units + steps->num_cold) {
     steps->num_runs = 1;
     steps->num_all = steps->num_units;
@@ -460,7 +448,7 @@ pprof_status ppi_accounts_fill(ppi_accounts *accounts,
     steps->span_ns = accounts->last_ns - accounts->first_ns;
     return ppi_answer_merge(&answers[PPI_BASE_STEP], steps);
   }
-  if (!end->num_windows) return status;
+  if (!end->num_windows) return done;
   ppi_answer *run = &answers[PPI_BASE_WALL];
   uint64_t all_ns = time_of(end, UINT64_MAX);
   uint64_t before_ns = accounts->any ? time_of(end, accounts->begin_ns) : 0;
@@ -471,10 +459,10 @@ pprof_status ppi_accounts_fill(ppi_accounts *accounts,
   run->before_ns += before_ns;
   run->after_ns += all_ns - until_ns;
   run->num_cut += steps->num_cut;
-  status =
+  done =
       ppi_account_fold(&accounts->run, until_ns - before_ns, end->names, run);
   ppi_answer_sort(run);
-  return status;
+  return done;
 }
 
 void ppi_accounts_clear(ppi_accounts *accounts) {

@@ -63,25 +63,23 @@ static inline void ppi_accounts_reach(ppi_accounts *accounts, uint64_t start_ns,
 
 // ppi_accounts_take adds an item that is not in the lanes. ppi_accounts_reach
 // widens the run's time to a range in the lanes.
-pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item);
-pprof_status ppi_accounts_step(ppi_accounts *accounts,
-                               const ppi_step_account *step);
+bool ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item);
+bool ppi_accounts_step(ppi_accounts *accounts, const ppi_step_account *step);
 // ppi_accounts_hands_over: ppi_accounts_settle only gives a job the horizon's
 // walk. Else call ppi_line_end before.
 bool ppi_accounts_hands_over(const ppi_accounts *accounts,
                              const ppi_accounts_horizon *horizon, bool is_much);
 // ppi_accounts_settle settles one horizon behind, as windows may come late;
 // UINT64_MAX, the last one, settles all. The lanes show their ranges.
-pprof_status ppi_accounts_settle(ppi_accounts *accounts,
-                                 const ppi_accounts_horizon *horizon);
+bool ppi_accounts_settle(ppi_accounts *accounts,
+                         const ppi_accounts_horizon *horizon);
 // ppi_accounts_forget comes after ppi_accounts_settle: the lanes show no ranges
 // any more.
-pprof_status ppi_accounts_forget(ppi_accounts *accounts);
+bool ppi_accounts_forget(ppi_accounts *accounts);
 // ppi_accounts_fill adds the run's units to `answers`, once all is settled: its
 // steps, or else its windows.
-pprof_status ppi_accounts_fill(ppi_accounts *accounts,
-                               const ppi_accounts_horizon *end,
-                               ppi_answer answers[PPI_NUM_BASES]);
+bool ppi_accounts_fill(ppi_accounts *accounts, const ppi_accounts_horizon *end,
+                       ppi_answer answers[PPI_NUM_BASES]);
 void ppi_accounts_clear(ppi_accounts *accounts);
 
 PPROF_END_C_

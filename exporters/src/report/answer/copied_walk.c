@@ -23,11 +23,11 @@ static void measure(ppi_copied_walk *copy, const ppi_answer_lanes *lanes) {
         copy->num_words += page_words + lanes->items[i].pages[j]->num_words;
 }
 
-static pprof_status copy_lane(ppi_copied_walk *copy,
-                              const ppi_answer_lane *lane, size_t *used) {
+static bool copy_lane(ppi_copied_walk *copy, const ppi_answer_lane *lane,
+                      size_t *used) {
   ppi_answer_lane *to = ppi_answer_lanes_at(&copy->lanes, lane->id);
   if (!to || !PPI_ROOM(to->pages, to->pages_capacity, lane->num_pages + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   for (size_t i = 0; i < lane->num_pages; i++) {
     const ppi_hold_page *page = lane->pages[i];
     uint64_t *words = copy->words + *used;
@@ -36,13 +36,13 @@ static pprof_status copy_lane(ppi_copied_walk *copy,
     to->pages[to->num_pages++] = (const ppi_hold_page *)(const void *)words;
     *used += page_words + page->num_words;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_walk_copy(ppi_copied_walk *copy, const ppi_walk_back *from,
-                           ppi_moment_unit *units) {
+bool ppi_walk_copy(ppi_copied_walk *copy, const ppi_walk_back *from,
+                   ppi_moment_unit *units) {
   const ppi_answer_lanes *lanes = from->lanes;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   size_t used = 0;
   *copy = (ppi_copied_walk){
       .lanes = {.any_waits = lanes->any_waits},
@@ -55,28 +55,27 @@ pprof_status ppi_walk_copy(ppi_copied_walk *copy, const ppi_walk_back *from,
       .sums = ppi_alloc((from->num_units + 1) * sizeof *copy->sums)};
   measure(copy, lanes);
   copy->words = ppi_alloc((copy->num_words + 1) * sizeof *copy->words);
-  if (!copy->open || !copy->sums || !copy->words) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < lanes->num && status == PPROF_STATUS_OK; i++)
-    status = copy_lane(copy, &lanes->items[i], &used);
-  for (size_t i = 0; i < from->num_open && status == PPROF_STATUS_OK; i++) {
+  if (!copy->open || !copy->sums || !copy->words) return false;
+  for (size_t i = 0; i < lanes->num && done; i++)
+    done = copy_lane(copy, &lanes->items[i], &used);
+  for (size_t i = 0; i < from->num_open && done; i++) {
     copy->open[i] = from->open[i];
-    if (!ppi_answer_lanes_at(&copy->lanes, from->open[i].lane))
-      status = PPROF_STATUS_NO_MEMORY;
+    if (!ppi_answer_lanes_at(&copy->lanes, from->open[i].lane)) done = false;
   }
-  return status;
+  return done;
 }
 
-static pprof_status take_moment(void *context, const ppi_moment *moment) {
+static bool take_moment(void *context, const ppi_moment *moment) {
   const ppi_copied_walk *walk = context;
   return ppi_account_add(&walk->sums[moment->unit], moment);
 }
 
 // The way for ranges that the walk back does not know.
-static pprof_status walk_all(ppi_copied_walk *walk) {
+static bool walk_all(ppi_copied_walk *walk) {
   size_t num = ppi_answer_lanes_count(&walk->lanes);
   ppi_item *items = ppi_alloc((num + walk->num_open + 1) * sizeof *items);
   ppi_moment_room room = {0};
-  if (!items) return PPROF_STATUS_NO_MEMORY;
+  if (!items) return false;
   num = ppi_answer_lanes_list(&walk->lanes, items);
   for (size_t i = 0; i < walk->num_open; i++) items[num++] = walk->open[i];
   ppi_items_sort(items, num);
@@ -88,13 +87,13 @@ static pprof_status walk_all(ppi_copied_walk *walk) {
                          .to_ns = walk->to_ns,
                          .on_moment = take_moment,
                          .context = walk};
-  pprof_status status = ppi_moments_walk(&moments, &room);
+  bool done = ppi_moments_walk(&moments, &room);
   ppi_moment_room_clear(&room);
   ppi_free(items);
-  return status;
+  return done;
 }
 
-pprof_status ppi_walk_copied(ppi_copied_walk *walk) {
+bool ppi_walk_copied(ppi_copied_walk *walk) {
   const ppi_walk_back back = {.lanes = &walk->lanes,
                               .open = walk->open,
                               .num_open = walk->num_open,
@@ -104,8 +103,8 @@ pprof_status ppi_walk_copied(ppi_copied_walk *walk) {
                               .to_ns = walk->to_ns,
                               .accounts = walk->sums};
   bool is_whole;
-  pprof_status status = ppi_walk_back_run(&back, &is_whole);
-  if (status != PPROF_STATUS_OK || is_whole) return status;
+  bool done = ppi_walk_back_run(&back, &is_whole);
+  if (!done || is_whole) return done;
   for (size_t i = 0; i < walk->num_units; i++)
     ppi_account_clear(&walk->sums[i]);
   return walk_all(walk);

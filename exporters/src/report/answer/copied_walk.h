@@ -22,10 +22,10 @@ typedef struct ppi_copied_walk {
 
 // ppi_walk_copy copies what the walk of `from` reads; its units become the
 // copy's. Clear the copy in any case.
-pprof_status ppi_walk_copy(ppi_copied_walk *copy, const ppi_walk_back *from,
-                           ppi_moment_unit *units);
+bool ppi_walk_copy(ppi_copied_walk *copy, const ppi_walk_back *from,
+                   ppi_moment_unit *units);
 // ppi_walk_copied fills the sums.
-pprof_status ppi_walk_copied(ppi_copied_walk *walk);
+bool ppi_walk_copied(ppi_copied_walk *walk);
 void ppi_copied_walk_clear(ppi_copied_walk *walk);
 
 PPROF_END_C_

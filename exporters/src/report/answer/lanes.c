@@ -25,59 +25,56 @@ ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
   return &grown[low];
 }
 
-static pprof_status show(ppi_answer_lanes *lanes, ppi_answer_lane *lane,
-                         const ppi_hold *buffered) {
+static bool show(ppi_answer_lanes *lanes, ppi_answer_lane *lane,
+                 const ppi_hold *buffered) {
   if (!PPI_ROOM(lane->pages, lane->pages_capacity,
                 lane->num_pages + buffered->num_pages))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   for (size_t i = 0; i < buffered->num_pages; i++)
     lane->pages[lane->num_pages++] = buffered->pages[i];
   lane->last = buffered;
   lanes->any_waits |= buffered->any_waits;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_answer_lanes_begin(ppi_answer_lanes *lanes) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_answer_lanes_begin(ppi_answer_lanes *lanes) {
+  bool done = true;
   lanes->is_mixed = lanes->any_waits = false;
-  for (size_t i = 0; i < lanes->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < lanes->num && done; i++) {
     ppi_answer_lane *lane = &lanes->items[i];
     lane->num_pages = 0;
     lane->last = NULL;
-    if (lane->passed.unsorted)
-      status = ppi_hold_sort(&lane->passed, lanes->pool);
-    if (lane->passed.num_pages && status == PPROF_STATUS_OK)
-      status = show(lanes, lane, &lane->passed);
+    if (lane->passed.unsorted) done = ppi_hold_sort(&lane->passed, lanes->pool);
+    if (lane->passed.num_pages && done) done = show(lanes, lane, &lane->passed);
   }
-  return status;
+  return done;
 }
 
-pprof_status ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
-                                   const ppi_hold *buffered) {
+bool ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
+                           const ppi_hold *buffered) {
   ppi_answer_lane *lane = ppi_answer_lanes_at(lanes, id);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane) return false;
   if (lane->last) lanes->is_mixed |= !ppi_hold_is_behind(buffered, lane->last);
   return show(lanes, lane, buffered);
 }
 
-pprof_status ppi_answer_lanes_drop(ppi_answer_lanes *lanes,
-                                   uint64_t horizon_ns) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_answer_lanes_drop(ppi_answer_lanes *lanes, uint64_t horizon_ns) {
+  bool done = true;
   size_t kept = 0;
   for (size_t i = 0; i < lanes->num; i++) {
     ppi_answer_lane *lane = &lanes->items[i];
     lane->num_pages = 0;
     const ppi_hold *passed = &lane->passed;
     if (passed->num_pages && passed->pages[0]->min_start_ns < horizon_ns &&
-        status == PPROF_STATUS_OK)
-      status = ppi_hold_pass(&lane->passed, lanes->pool, horizon_ns, NULL);
+        done)
+      done = ppi_hold_pass(&lane->passed, lanes->pool, horizon_ns, NULL);
     if (lane->passed.num_pages)
       lanes->items[kept++] = *lane;
     else
       ppi_free(lane->pages);
   }
   lanes->num = kept;
-  return status;
+  return done;
 }
 
 size_t ppi_answer_lanes_count(const ppi_answer_lanes *lanes) {

@@ -32,13 +32,12 @@ typedef struct ppi_answer_lanes {
 ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id);
 // ppi_answer_lanes_begin comes before a walk. ppi_answer_lanes_show then adds
 // each sorted hold with more ranges of a lane, earlier ones first.
-pprof_status ppi_answer_lanes_begin(ppi_answer_lanes *lanes);
-pprof_status ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
-                                   const ppi_hold *buffered);
+bool ppi_answer_lanes_begin(ppi_answer_lanes *lanes);
+bool ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
+                           const ppi_hold *buffered);
 // ppi_answer_lanes_drop ends the walk, and forgets handed-over ranges that end
 // by `horizon_ns`.
-pprof_status ppi_answer_lanes_drop(ppi_answer_lanes *lanes,
-                                   uint64_t horizon_ns);
+bool ppi_answer_lanes_drop(ppi_answer_lanes *lanes, uint64_t horizon_ns);
 // ppi_answer_lanes_count counts all ranges. ppi_answer_lanes_list writes the
 // ranges without PPI_BUFFERED_APART to `out` and returns their number.
 size_t ppi_answer_lanes_count(const ppi_answer_lanes *lanes);

@@ -72,15 +72,15 @@ void ppi_items_sort(ppi_item *items, size_t num) {
 
 // ---- stretches ----
 
-pprof_status ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
-                               uint64_t end_ns) {
-  if (end_ns <= start_ns) return PPROF_STATUS_OK;
+bool ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
+                       uint64_t end_ns) {
+  if (end_ns <= start_ns) return true;
   ppi_stretch *grown = ppi_grow(stretches->items, &stretches->capacity,
                                 stretches->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  if (!grown) return false;
   stretches->items = grown;
   grown[stretches->num++] = (ppi_stretch){start_ns, end_ns};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static int compare_stretches(const void *left, const void *right) {
@@ -194,8 +194,7 @@ static bool add_queues(walk_state *at) {
     for (size_t i = 0; i < walk->num_items && added; i++) {
       const ppi_item *item = &walk->items[i];
       if (item->device != device || item->device_end_ns == 0) continue;
-      added = ppi_stretches_add(&queued, item->start_ns,
-                                item->device_start_ns) == PPROF_STATUS_OK;
+      added = ppi_stretches_add(&queued, item->start_ns, item->device_start_ns);
     }
     ppi_stretches_unite(&queued);
     added = added && add_queue(at, device, &queued);
@@ -280,20 +279,19 @@ static unsigned find_stage(const walk_state *at, uint32_t index,
   return depth;
 }
 
-static pprof_status notify_units(const walk_state *at, ppi_moment *moment) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < at->units.num && status == PPROF_STATUS_OK; i++) {
+static bool notify_units(const walk_state *at, ppi_moment *moment) {
+  for (size_t i = 0; i < at->units.num; i++) {
     moment->unit = at->units.indexes[i];
-    status = at->walk->on_moment(at->walk->context, moment);
+    if (!at->walk->on_moment(at->walk->context, moment)) return false;
   }
-  return status;
+  return true;
 }
 
 static ppi_where host_place(const ppi_item *item) {
   return item->flags & PPI_ITEM_WAITS ? PPI_WHERE_WAITING : PPI_WHERE_HOST;
 }
 
-static pprof_status begin_host(walk_state *at, const border *met) {
+static bool begin_host(walk_state *at, const border *met) {
   uint32_t index = met->index;
   const ppi_item *item = &at->walk->items[index];
   uint32_t *top = top_of(at, index);
@@ -301,7 +299,7 @@ static pprof_status begin_host(walk_state *at, const border *met) {
   at->around[index] = is_loose || !*top ? NONE : *top - 1;
   if (!is_loose && *depth_of(at, index) == MOST_DEEP) {
     at->around[index] = BURIED;
-    return PPROF_STATUS_OK;
+    return true;
   }
   if (!met->is_moment) {
     if (!is_loose) {
@@ -310,12 +308,12 @@ static pprof_status begin_host(walk_state *at, const border *met) {
     }
     at->host.indexes[at->host.num++] = index;
   }
-  if (!met->is_call || !at->units.num) return PPROF_STATUS_OK;
+  if (!met->is_call || !at->units.num) return true;
   ppi_moment call = {.where = host_place(item)};
   unsigned depth = find_stage(at, index, &call.stage, &call.child);
   call.stage_calls = depth == 0;
   call.child_calls = depth == 1;
-  return depth > 1 ? PPROF_STATUS_OK : notify_units(at, &call);
+  return depth > 1 || notify_units(at, &call);
 }
 
 static void submit(walk_state *at, uint32_t index) {
@@ -342,7 +340,7 @@ ppi_moment ppi_moment_on_device(const ppi_item *item) {
                       .child = borrows ? item->child : 0};
 }
 
-static pprof_status begin_device(walk_state *at, const border *met) {
+static bool begin_device(walk_state *at, const border *met) {
   const ppi_item *items = at->walk->items;
   const ppi_item *item = &items[met->index];
   active *devices = &at->devices;
@@ -355,7 +353,7 @@ static pprof_status begin_device(walk_state *at, const border *met) {
     }
     devices->indexes[place] = met->index;
   }
-  if (!met->is_call || !at->units.num) return PPROF_STATUS_OK;
+  if (!met->is_call || !at->units.num) return true;
   ppi_moment call = ppi_moment_on_device(item);
   call.stage_calls = 1;
   call.child_calls = call.child != 0;
@@ -385,10 +383,10 @@ static uint32_t least(const active *from) {
   return least;
 }
 
-static pprof_status notify_span(walk_state *at, uint64_t ns) {
+static bool notify_span(walk_state *at, uint64_t ns) {
   const ppi_item *items = at->walk->items;
   ppi_moment moment;
-  if (!at->units.num) return PPROF_STATUS_OK;
+  if (!at->units.num) return true;
   if (at->devices.num) {
     moment = ppi_moment_on_device(&items[at->devices.indexes[0]]);
   } else if (at->queues.num) {
@@ -396,7 +394,7 @@ static pprof_status notify_span(walk_state *at, uint64_t ns) {
         (ppi_moment){.where = PPI_WHERE_QUEUE, .device = least(&at->queues)};
   } else {
     uint32_t owner = host_owner(at);
-    if (owner == NONE) return PPROF_STATUS_OK;
+    if (owner == NONE) return true;
     moment = (ppi_moment){.where = host_place(&items[owner])};
     find_stage(at, owner, &moment.stage, &moment.child);
   }
@@ -404,7 +402,7 @@ static pprof_status notify_span(walk_state *at, uint64_t ns) {
   return notify_units(at, &moment);
 }
 
-static pprof_status pass(walk_state *at, const border *met) {
+static bool pass(walk_state *at, const border *met) {
   switch (met->kind) {
     case END_HOST:
       if (at->around[met->index] == BURIED) break;
@@ -434,22 +432,22 @@ static pprof_status pass(walk_state *at, const border *met) {
     case BEGIN_DEVICE:
       return begin_device(at, met);
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status walk_borders(walk_state *at) {
+static bool walk_borders(walk_state *at) {
   uint64_t now_ns = at->walk->from_ns;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < at->num_borders && status == PPROF_STATUS_OK; i++) {
+  bool done = true;
+  for (size_t i = 0; i < at->num_borders && done; i++) {
     const border met = border_of(&at->room->borders[i]);
-    if (met.time_ns > now_ns) status = notify_span(at, met.time_ns - now_ns);
+    if (met.time_ns > now_ns) done = notify_span(at, met.time_ns - now_ns);
     now_ns = met.time_ns;
-    if (status == PPROF_STATUS_OK) status = pass(at, &met);
+    done = done && pass(at, &met);
   }
   // At the end of the run, open ranges have no end: their time does not count.
-  if (status != PPROF_STATUS_OK || at->walk->to_ns == UINT64_MAX) return status;
+  if (!done || at->walk->to_ns == UINT64_MAX) return done;
   return now_ns < at->walk->to_ns ? notify_span(at, at->walk->to_ns - now_ns)
-                                  : status;
+                                  : done;
 }
 
 static bool make_room(walk_state *at) {
@@ -475,9 +473,9 @@ static bool make_room(walk_state *at) {
   return true;
 }
 
-pprof_status ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room) {
+bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room) {
   walk_state at = {.walk = walk, .room = room};
-  if (!make_room(&at) || !list_borders(&at)) return PPROF_STATUS_NO_MEMORY;
+  if (!make_room(&at) || !list_borders(&at)) return false;
   return walk_borders(&at);
 }
 

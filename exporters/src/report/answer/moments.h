@@ -82,7 +82,7 @@ typedef struct ppi_moments {
   const ppi_stretches *busy;  // by device; NULL: no queues
   size_t num_devices;
   const ppi_account_names *names;  // NULL: no range is a launch
-  pprof_status (*on_moment)(void *context, const ppi_moment *moment);
+  bool (*on_moment)(void *context, const ppi_moment *moment);
   void *context;
 } ppi_moments;
 
@@ -104,12 +104,12 @@ typedef struct ppi_moment_room {
 // device range that began first comes first, then the queue to a busy device.
 // Then comes the latest of the lanes' innermost host ranges; a waiting range is
 // the last choice.
-pprof_status ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room);
+bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room);
 void ppi_moment_room_clear(ppi_moment_room *room);
 
 // ppi_stretches_unite makes unordered stretches disjoint, in order.
 void ppi_stretches_unite(ppi_stretches *stretches);
-pprof_status ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
-                               uint64_t end_ns);
+bool ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
+                       uint64_t end_ns);
 
 PPROF_END_C_

@@ -27,10 +27,10 @@ static inline void pass_frame(ppi_walk_state *at, const ppi_walk_frame *top,
 
 // Crosses all borders at `until` and later, begins before units. An empty range
 // at `until` comes before units, and before the begin of its outer range.
-static pprof_status cross(ppi_walk_state *at, ppi_walk_lane *lane,
-                          uint64_t until, const ppi_buffered *empty) {
-  pprof_status status = PPROF_STATUS_OK;
-  while (status == PPROF_STATUS_OK) {
+static bool cross(ppi_walk_state *at, ppi_walk_lane *lane, uint64_t until,
+                  const ppi_buffered *empty) {
+  bool done = true;
+  while (done) {
     const ppi_walk_frame *top = top_of(lane);
     uint64_t begin = top ? ppi_walk_as_time(top->start_ns) : 0;
     uint64_t next = PPI_MAX(begin, at->next_other);
@@ -41,11 +41,11 @@ static pprof_status cross(ppi_walk_state *at, ppi_walk_lane *lane,
       break;
     pass_frame(at, top, next);
     if (PPI_UNLIKELY(is_unit))
-      status = ppi_walk_cross_units(at);
+      done = ppi_walk_cross_units(at);
     else
       ppi_walk_pop(at, lane);
   }
-  return status;
+  return done;
 }
 
 // The range has the place of the range around it, and no border of a unit lies
@@ -77,29 +77,29 @@ static inline void skip_below(const ppi_walk_state *at, ppi_walk_lane *lane) {
   lane->place = place;
 }
 
-static pprof_status walk_one_lane(ppi_walk_state *at) {
+static bool walk_one_lane(ppi_walk_state *at) {
   ppi_walk_lane *lane = &at->lanes[0];
   const ppi_buffered *range = &lane->range;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   uint64_t end = at->ends[1].time;
-  for (; end && !at->is_odd && !status; end = ppi_walk_next(at, lane)) {
+  for (; end && !at->is_odd && done; end = ppi_walk_next(at, lane)) {
     if (is_below(at, lane, range)) {
       skip_below(at, lane);
       continue;
     }
     bool is_empty = ppi_walk_is_empty(range);
-    status = cross(at, lane, end, is_empty ? range : NULL);
-    if (status != PPROF_STATUS_OK) break;
+    done = cross(at, lane, end, is_empty ? range : NULL);
+    if (!done) break;
     pass_frame(at, top_of(lane), end);
-    status = is_empty ? ppi_walk_take_empty(at, lane)
-                      : ppi_walk_push(at, lane, range);
+    done = is_empty ? ppi_walk_take_empty(at, lane)
+                    : ppi_walk_push(at, lane, range);
     skip_below(at, lane);
   }
-  if (status != PPROF_STATUS_OK || at->is_odd) return status;
+  if (!done || at->is_odd) return done;
   uint64_t from = ppi_walk_as_time(at->walk->from_ns);
-  status = cross(at, lane, from, NULL);
+  done = cross(at, lane, from, NULL);
   pass_frame(at, top_of(lane), from);
-  return status;
+  return done;
 }
 
 // ---- several lanes ----
@@ -127,11 +127,11 @@ static inline void set_end(ppi_walk_state *at, size_t number, uint64_t time) {
   ppi_time_set(at->ends, at->width + number, time, (uint64_t)number << 32);
 }
 
-static inline pprof_status push(ppi_walk_state *at, size_t number,
-                                const ppi_buffered *range) {
-  pprof_status status = ppi_walk_push(at, &at->lanes[number], range);
-  if (status == PPROF_STATUS_OK) set_begin(at, number);
-  return status;
+static inline bool push(ppi_walk_state *at, size_t number,
+                        const ppi_buffered *range) {
+  bool done = ppi_walk_push(at, &at->lanes[number], range);
+  if (done) set_begin(at, number);
+  return done;
 }
 
 static inline void pop(ppi_walk_state *at, size_t number) {
@@ -143,13 +143,12 @@ static inline void next_range(ppi_walk_state *at, size_t number) {
   set_end(at, number, ppi_walk_next(at, &at->lanes[number]));
 }
 
-static inline pprof_status take_end(ppi_walk_state *at, size_t number) {
+static inline bool take_end(ppi_walk_state *at, size_t number) {
   ppi_walk_lane *lane = &at->lanes[number];
-  pprof_status status = ppi_walk_is_empty(&lane->range)
-                            ? ppi_walk_take_empty(at, lane)
-                            : push(at, number, &lane->range);
-  if (status == PPROF_STATUS_OK) next_range(at, number);
-  return status;
+  bool done = ppi_walk_is_empty(&lane->range) ? ppi_walk_take_empty(at, lane)
+                                              : push(at, number, &lane->range);
+  if (done) next_range(at, number);
+  return done;
 }
 
 // An empty range at the begin of its outer range comes before that begin.
@@ -182,10 +181,9 @@ static bool is_same_place(const ppi_moment *a, const ppi_moment *b) {
          a->stage == b->stage && a->child == b->child;
 }
 
-static pprof_status add_sum(const ppi_walk_state *at, const ppi_moment *sum) {
+static bool add_sum(const ppi_walk_state *at, const ppi_moment *sum) {
   bool is_none = sum->unit == SIZE_MAX;
-  return is_none ? PPROF_STATUS_OK
-                 : ppi_account_add(&at->walk->accounts[sum->unit], sum);
+  return is_none || ppi_account_add(&at->walk->accounts[sum->unit], sum);
 }
 
 // The walk has passed the item's submission, or never will.
@@ -195,44 +193,43 @@ static bool is_placed(const ppi_walk_state *at, const ppi_item *item) {
          ppi_walk_as_time(item->start_ns) > at->now;
 }
 
-static pprof_status fold_part(ppi_walk_state *at, const ppi_device_part *part,
-                              ppi_moment sums[NUM_SUMS]) {
+static bool fold_part(ppi_walk_state *at, const ppi_device_part *part,
+                      ppi_moment sums[NUM_SUMS]) {
   ppi_moment moment = ppi_moment_on_device(&at->walk->items[part->item]);
   moment.unit = part->unit;
   size_t hash = moment.unit * 61 + moment.device * 31 + moment.stage * 7;
   ppi_moment *sum = &sums[(hash + moment.child) % NUM_SUMS];
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   if (!is_same_place(sum, &moment)) {
-    status = add_sum(at, sum);
+    done = add_sum(at, sum);
     *sum = moment;
   }
   sum->ns += part->ns;
   sum->stage_calls += part->calls;
   sum->child_calls += moment.child ? part->calls : 0;
-  return status;
+  return done;
 }
 
 // Folds parts with a known place. Many have the place of a part shortly before:
 // one sum has both.
-static pprof_status fold_devices(ppi_walk_state *at, bool is_last) {
+static bool fold_devices(ppi_walk_state *at, bool is_last) {
   ppi_moment sums[NUM_SUMS];
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   size_t kept = 0;
   for (size_t i = 0; i < NUM_SUMS; i++)
     sums[i] = (ppi_moment){.unit = SIZE_MAX};
-  for (size_t i = 0; i < at->num_parts && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < at->num_parts && done; i++) {
     const ppi_device_part part = at->parts[i];
     if (is_last || is_placed(at, &at->walk->items[part.item]))
-      status = fold_part(at, &part, sums);
+      done = fold_part(at, &part, sums);
     else
       at->parts[kept++] = part;
   }
-  for (size_t i = 0; i < NUM_SUMS && status == PPROF_STATUS_OK; i++)
-    status = add_sum(at, &sums[i]);
+  for (size_t i = 0; i < NUM_SUMS && done; i++) done = add_sum(at, &sums[i]);
   at->num_parts = kept;
   at->num_last_parts = 0;
   at->fold_parts_at = PPI_MAX(2 * kept, (size_t)LEAST_PARTS);
-  return status;
+  return done;
 }
 
 // Most time follows on other time of the same item: it gets no new part.
@@ -248,7 +245,7 @@ static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
   }
   if (at->num_active == 0) return true;
   if (at->num_parts >= PPI_MAX(at->fold_parts_at, (size_t)LEAST_PARTS) &&
-      fold_devices(at, false) != PPROF_STATUS_OK)
+      !fold_devices(at, false))
     return false;
   if (!PPI_ROOM(at->parts, at->parts_capacity, at->num_parts + at->num_active))
     return false;
@@ -301,11 +298,11 @@ static void submit(const ppi_walk_state *at, ppi_item *item) {
                   at->walk->names);
 }
 
-static pprof_status take_step(ppi_walk_state *at) {
+static bool take_step(ppi_walk_state *at) {
   const ppi_device_border *met = &at->steps[at->next_step++];
   bool done = tell_running(at);
   ppi_walk_find_other(at);
-  if (!done) return PPROF_STATUS_NO_MEMORY;
+  if (!done) return false;
   if (met->kind == PPI_DEVICE_END)
     done = run_device(at, met->item);
   else if (met->kind == PPI_DEVICE_SUBMIT)
@@ -313,17 +310,17 @@ static pprof_status take_step(ppi_walk_state *at) {
   else
     done = tell_device(at, met->item, 0, 1);
   if (met->kind == PPI_DEVICE_BEGIN) stop_device(at, met->item);
-  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return done;
 }
 
 // ---- the walk ----
 
-static pprof_status cross_units(ppi_walk_state *at) {
-  if (!tell_running(at)) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = ppi_walk_cross_units(at);
+static bool cross_units(ppi_walk_state *at) {
+  if (!tell_running(at)) return false;
+  bool done = ppi_walk_cross_units(at);
   for (size_t i = 0; i < at->num_lanes; i++)
     if (at->lanes[i].num_frames) set_begin(at, i);
-  return status;
+  return done;
 }
 
 // The latest range that does not wait, or else the latest one of all.
@@ -355,7 +352,7 @@ static inline void pass_time(ppi_walk_state *at, uint64_t time) {
 }
 
 // At one time, begins come first, then units, then ends.
-static pprof_status take_other(ppi_walk_state *at, uint64_t next) {
+static bool take_other(ppi_walk_state *at, uint64_t next) {
   const ppi_time_node *begin = &at->begins[1], *end = &at->ends[1];
   bool is_device = ppi_walk_step_time(at) == next;
   if (is_device && at->steps[at->next_step].kind != PPI_DEVICE_END)
@@ -364,7 +361,7 @@ static pprof_status take_other(ppi_walk_state *at, uint64_t next) {
     if (holds_empty(at, ppi_time_lane(begin)))
       return take_end(at, ppi_time_lane(begin));
     pop(at, ppi_time_lane(begin));
-    return PPROF_STATUS_OK;
+    return true;
   }
   bool is_end = end->time == next;
   if (ppi_walk_unit_time(at) == next &&
@@ -373,39 +370,38 @@ static pprof_status take_other(ppi_walk_state *at, uint64_t next) {
   return is_device ? take_step(at) : take_end(at, ppi_time_lane(end));
 }
 
-static inline pprof_status take_next(ppi_walk_state *at, uint64_t next) {
+static inline bool take_next(ppi_walk_state *at, uint64_t next) {
   const ppi_time_node *begin = &at->begins[1];
   if (PPI_UNLIKELY(next == at->next_other)) return take_other(at, next);
   if (begin->time != next) return take_end(at, ppi_time_lane(&at->ends[1]));
   if (PPI_UNLIKELY(holds_empty(at, ppi_time_lane(begin))))
     return take_end(at, ppi_time_lane(begin));
   pop(at, ppi_time_lane(begin));
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status walk_lanes(ppi_walk_state *at) {
-  pprof_status status = PPROF_STATUS_OK;
-  while (status == PPROF_STATUS_OK && !at->is_odd) {
+static bool walk_lanes(ppi_walk_state *at) {
+  bool done = true;
+  while (done && !at->is_odd) {
     uint64_t next = PPI_MAX(at->begins[1].time, at->ends[1].time);
     next = PPI_MAX(next, at->next_other);
     if (next <= at->walk->from_ns) break;
     pass_time(at, next);
-    status = take_next(at, next);
+    done = take_next(at, next);
   }
-  if (status != PPROF_STATUS_OK || at->is_odd) return status;
+  if (!done || at->is_odd) return done;
   pass_time(at, ppi_walk_as_time(at->walk->from_ns));
-  return tell_running(at) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return tell_running(at);
 }
 
-static pprof_status walk_all(ppi_walk_state *at) {
+static bool walk_all(ppi_walk_state *at) {
   at->now = ppi_walk_as_time(at->walk->to_ns);
   const ppi_walk_back *walk = at->walk;
   bool is_one =
       at->num_lanes == 1 && !walk->num_items && !walk->lanes->any_waits;
-  pprof_status status = is_one ? walk_one_lane(at) : walk_lanes(at);
-  if (status != PPROF_STATUS_OK || at->is_odd) return status;
-  status = ppi_walk_flush(at);
-  return status == PPROF_STATUS_OK ? fold_devices(at, true) : status;
+  bool done = is_one ? walk_one_lane(at) : walk_lanes(at);
+  if (!done || at->is_odd) return done;
+  return ppi_walk_flush(at) && fold_devices(at, true);
 }
 
 static int compare_open(const void *left, const void *right) {
@@ -420,22 +416,22 @@ static size_t lane_of(const ppi_walk_state *at, uint32_t id) {
   return i;
 }
 
-static pprof_status push_open(ppi_walk_state *at) {
+static bool push_open(ppi_walk_state *at) {
   const ppi_walk_back *walk = at->walk;
   const ppi_item **open = ppi_alloc((walk->num_open + 1) * sizeof *open);
-  pprof_status status = open ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  bool done = open;
   size_t num = 0;
   for (size_t i = 0; i < walk->num_open && open; i++)
     if (walk->open[i].start_ns < walk->to_ns) open[num++] = &walk->open[i];
   if (num > 1) qsort(open, num, sizeof *open, compare_open);
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < num && done; i++) {
     const ppi_buffered range = {open[i]->start_ns, open[i]->end_ns,
                                 open[i]->site, (uint16_t)open[i]->depth,
                                 (uint16_t)open[i]->flags};
-    status = push(at, lane_of(at, open[i]->lane), &range);
+    done = push(at, lane_of(at, open[i]->lane), &range);
   }
   ppi_free(open);
-  return status;
+  return done;
 }
 
 static bool make_room(ppi_walk_state *at) {
@@ -479,15 +475,15 @@ static void clear(ppi_walk_state *at) {
   ppi_reported_clear(&at->reported);
 }
 
-pprof_status ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole) {
+bool ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole) {
   ppi_walk_state at = {.walk = walk};
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  bool done = false;
   if (make_room(&at)) {
     start(&at);
-    status = at.is_odd ? PPROF_STATUS_OK : push_open(&at);
+    done = at.is_odd || push_open(&at);
   }
-  if (status == PPROF_STATUS_OK && !at.is_odd) status = walk_all(&at);
+  if (done && !at.is_odd) done = walk_all(&at);
   *out_whole = !at.is_odd;
   clear(&at);
-  return status;
+  return done;
 }

@@ -12,6 +12,6 @@ PPROF_BEGIN_C_
 // ppi_walk_back_run adds to the accounts. With `*out_whole` false, discard the
 // accounts. Ranges of a lane then overlap partly, device work precedes its
 // submission, or equal begins leave nesting open.
-pprof_status ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole);
+bool ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole);
 
 PPROF_END_C_

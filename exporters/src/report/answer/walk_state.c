@@ -21,14 +21,14 @@ bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane) {
 
 // Ranges that end at the empty range, or come after it in order, are not around
 // it.
-pprof_status ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
+bool ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
   const ppi_buffered *range = &lane->range;
   const ppi_walk_frame *begun = &lane->begun;
   bool is_late = begun->end_ns && begun->start_ns == range->start_ns &&
                  ppi_walk_is_outer(begun, range);
   if (is_late || at->unit_time == ppi_walk_as_time(range->start_ns)) {
     at->is_odd = true;
-    return PPROF_STATUS_OK;
+    return true;
   }
   size_t num = lane->num_frames;
   while (num && (lane->frames[num - 1].end_ns == range->end_ns ||
@@ -36,9 +36,9 @@ pprof_status ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
     num--;
   ppi_walk_frame self = ppi_walk_frame_of(range);
   if (!ppi_walk_place(at, &self, num ? &lane->frames[num - 1] : NULL))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   ppi_walk_count_call(at, &self);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // ---- units ----
@@ -76,7 +76,7 @@ static void drop_unit(ppi_walk_state *at, size_t unit) {
   }
 }
 
-pprof_status ppi_walk_flush(ppi_walk_state *at) {
+bool ppi_walk_flush(ppi_walk_state *at) {
   return ppi_reported_flush(&at->reported, at->walk->accounts, at->active,
                             at->num_active);
 }
@@ -91,8 +91,8 @@ static bool place_all(ppi_walk_state *at) {
   return placed;
 }
 
-pprof_status ppi_walk_cross_units(ppi_walk_state *at) {
-  pprof_status status = ppi_walk_flush(at);
+bool ppi_walk_cross_units(ppi_walk_state *at) {
+  bool done = ppi_walk_flush(at);
   uint64_t since_ns = 0;
   at->unit_time = at->now;
   at->num_last_parts = 0;
@@ -109,9 +109,9 @@ pprof_status ppi_walk_cross_units(ppi_walk_state *at) {
     const ppi_moment_unit *unit = &at->walk->units[at->active[i]];
     if (unit->is_frame) since_ns = PPI_MAX(since_ns, unit->start_ns);
   }
-  if (since_ns == at->since_ns || status != PPROF_STATUS_OK) return status;
+  if (since_ns == at->since_ns || !done) return done;
   at->since_ns = since_ns;
-  return place_all(at) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return place_all(at);
 }
 
 // ---- time and calls by place on the host ----
@@ -147,18 +147,18 @@ uint32_t ppi_reported_find(ppi_reported *reported, const ppi_moment *moment) {
   return (uint32_t)number;
 }
 
-pprof_status ppi_reported_flush(ppi_reported *reported, ppi_account *accounts,
-                                const size_t *units, size_t num_units) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_reported_flush(ppi_reported *reported, ppi_account *accounts,
+                        const size_t *units, size_t num_units) {
+  bool done = true;
   for (size_t i = 0; i < reported->num; i++) {
     ppi_reported_place *place = &reported->places[reported->list[i]];
-    for (size_t j = 0; j < num_units && status == PPROF_STATUS_OK; j++)
-      status = ppi_account_add(&accounts[units[j]], &place->sum);
+    for (size_t j = 0; j < num_units && done; j++)
+      done = ppi_account_add(&accounts[units[j]], &place->sum);
     place->is_reported = false;
     place->sum.ns = place->sum.stage_calls = place->sum.child_calls = 0;
   }
   reported->num = 0;
-  return status;
+  return done;
 }
 
 void ppi_reported_clear(ppi_reported *reported) {

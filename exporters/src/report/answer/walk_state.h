@@ -92,8 +92,8 @@ typedef struct ppi_reported {
 // out of memory.
 uint32_t ppi_reported_find(ppi_reported *reported, const ppi_moment *moment);
 // ppi_reported_flush adds all sums to the accounts of `units`, and clears them.
-pprof_status ppi_reported_flush(ppi_reported *reported, ppi_account *accounts,
-                                const size_t *units, size_t num_units);
+bool ppi_reported_flush(ppi_reported *reported, ppi_account *accounts,
+                        const size_t *units, size_t num_units);
 void ppi_reported_clear(ppi_reported *reported);
 
 // ppi_reported_at returns the sum to add to.
@@ -233,23 +233,22 @@ static inline ppi_walk_frame ppi_walk_frame_of(const ppi_buffered *range) {
 
 // ppi_walk_push leaves the lane's begin to the walk. A range that does not lie
 // in the range around it makes the walk odd.
-static inline pprof_status ppi_walk_push(ppi_walk_state *at,
-                                         ppi_walk_lane *lane,
-                                         const ppi_buffered *range) {
+static inline bool ppi_walk_push(ppi_walk_state *at, ppi_walk_lane *lane,
+                                 const ppi_buffered *range) {
   if (lane->num_frames == lane->frames_capacity) {
     if (!PPI_ROOM(lane->frames, lane->frames_capacity, lane->num_frames + 1))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
   }
   ppi_walk_frame *self = &lane->frames[lane->num_frames];
   const ppi_walk_frame *around = lane->num_frames ? self - 1 : NULL;
   *self = ppi_walk_frame_of(range);
   if (around && !ppi_walk_lies_in(range, around)) {
     at->is_odd = true;
-    return PPROF_STATUS_OK;
+    return true;
   }
-  if (!ppi_walk_place(at, self, around)) return PPROF_STATUS_NO_MEMORY;
+  if (!ppi_walk_place(at, self, around)) return false;
   lane->num_frames++;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static inline void ppi_walk_pop(ppi_walk_state *at, ppi_walk_lane *lane) {
@@ -284,7 +283,7 @@ static inline uint64_t ppi_walk_next(const ppi_walk_state *at,
 }
 
 // ppi_walk_take_empty counts the lane's range, which is empty.
-pprof_status ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane);
+bool ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane);
 
 // ---- borders of units and devices ----
 
@@ -305,7 +304,7 @@ static inline void ppi_walk_find_other(ppi_walk_state *at) {
 void ppi_walk_list_units(ppi_walk_state *at);
 // ppi_walk_cross_units crosses all borders of units at the walk's time. It adds
 // the sums so far to the open units first. Frames may change their places.
-pprof_status ppi_walk_cross_units(ppi_walk_state *at);
-pprof_status ppi_walk_flush(ppi_walk_state *at);
+bool ppi_walk_cross_units(ppi_walk_state *at);
+bool ppi_walk_flush(ppi_walk_state *at);
 
 PPROF_END_C_

@@ -121,7 +121,7 @@ uint64_t ppi_answer_quantile(const ppi_answer *answer,
   return ppi_histogram_at(&row->times, rank - num_without);
 }
 
-pprof_status ppi_answer_merge(ppi_answer *into, const ppi_answer *from) {
+bool ppi_answer_merge(ppi_answer *into, const ppi_answer *from) {
   into->num_runs += from->num_runs;
   into->num_units += from->num_units;
   into->num_all += from->num_all;
@@ -133,19 +133,19 @@ pprof_status ppi_answer_merge(ppi_answer *into, const ppi_answer *from) {
   into->num_cut += from->num_cut;
   into->before_ns += from->before_ns;
   into->after_ns += from->after_ns;
-  pprof_status status = ppi_histogram_merge(&into->times, &from->times);
-  for (size_t i = 0; i < from->num_rows && status == PPROF_STATUS_OK; i++) {
+  bool done = ppi_histogram_merge(&into->times, &from->times);
+  for (size_t i = 0; i < from->num_rows && done; i++) {
     const ppi_answer_row *other = &from->rows[i];
     ppi_answer_row *row = ppi_answer_row_of(into, other);
-    if (!row) return PPROF_STATUS_NO_MEMORY;
+    if (!row) return false;
     row->total_ns += other->total_ns;
     row->calls += other->calls;
     row->num_units += other->num_units;
     row->max_ns = PPI_MAX(row->max_ns, other->max_ns);
-    status = ppi_histogram_merge(&row->times, &other->times);
+    done = ppi_histogram_merge(&row->times, &other->times);
   }
   ppi_answer_sort(into);
-  return status;
+  return done;
 }
 
 void ppi_answer_clear(ppi_answer *answer) {

@@ -80,7 +80,7 @@ void ppi_answer_drop_row(ppi_answer *answer, size_t at);
 uint64_t ppi_answer_quantile(const ppi_answer *answer,
                              const ppi_answer_row *row, unsigned percent);
 // ppi_answer_merge leaves `into` sorted.
-pprof_status ppi_answer_merge(ppi_answer *into, const ppi_answer *from);
+bool ppi_answer_merge(ppi_answer *into, const ppi_answer *from);
 void ppi_answer_clear(ppi_answer *answer);
 
 PPROF_END_C_

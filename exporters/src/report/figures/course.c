@@ -21,16 +21,16 @@ static void widen(ppi_course *course) {
   course->bin_ns *= 2;
 }
 
-pprof_status ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
-                            uint64_t end_ns) {
+bool ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
+                    uint64_t end_ns) {
   if (!course->ns) {
     course->ns = ppi_alloc(all_bytes);
-    if (!course->ns) return PPROF_STATUS_NO_MEMORY;
+    if (!course->ns) return false;
     course->start_ns = start_ns;
     course->bin_ns = 1;
   }
   start_ns = PPI_MAX(start_ns, course->start_ns);
-  if (start_ns >= end_ns) return PPROF_STATUS_OK;
+  if (start_ns >= end_ns) return true;
   uint64_t from_ns = start_ns - course->start_ns;
   uint64_t to_ns = end_ns - course->start_ns;
   while ((to_ns - 1) / course->bin_ns >= PPI_COURSE_BINS) widen(course);
@@ -41,7 +41,7 @@ pprof_status ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
     course->ns[kind][at] += part_ns;
     from_ns += part_ns;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_course_clear(ppi_course *course) {
@@ -55,12 +55,11 @@ static void clear(ppi_report_course *item) {
   ppi_course_clear(&item->course);
 }
 
-pprof_status ppi_courses_add(ppi_report_courses *courses,
-                             const ppi_report_course *from) {
-  if (!from->course.ns || courses->num == PPI_MOST_COURSES)
-    return PPROF_STATUS_OK;
+bool ppi_courses_add(ppi_report_courses *courses,
+                     const ppi_report_course *from) {
+  if (!from->course.ns || courses->num == PPI_MOST_COURSES) return true;
   if (!PPI_ROOM(courses->items, courses->capacity, courses->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   ppi_report_course *item = &courses->items[courses->num++];
   *item = (ppi_report_course){.uuid = ppi_strdup(from->uuid),
                               .device = ppi_strdup(from->device),
@@ -68,11 +67,11 @@ pprof_status ppi_courses_add(ppi_report_courses *courses,
   item->course.ns = ppi_alloc(all_bytes);
   if (item->uuid && item->device && item->course.ns) {
     memcpy(item->course.ns, from->course.ns, all_bytes);
-    return PPROF_STATUS_OK;
+    return true;
   }
   clear(item);
   courses->num--;
-  return PPROF_STATUS_NO_MEMORY;
+  return false;
 }
 
 void ppi_courses_clear(ppi_report_courses *courses) {

@@ -29,9 +29,9 @@ typedef struct ppi_course {
   uint64_t (*ns)[PPI_COURSE_BINS];  // for each kind
 } ppi_course;
 
-// ppi_course_add: stretches come in order. NO_MEMORY.
-pprof_status ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
-                            uint64_t end_ns);
+// ppi_course_add: stretches come in order.
+bool ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
+                    uint64_t end_ns);
 void ppi_course_clear(ppi_course *course);
 
 // The course of one device in one run.
@@ -47,9 +47,9 @@ typedef struct ppi_report_courses {
   size_t num, capacity;
 } ppi_report_courses;
 
-// ppi_courses_add adds a copy of `from`. NO_MEMORY.
-pprof_status ppi_courses_add(ppi_report_courses *courses,
-                             const ppi_report_course *from);
+// ppi_courses_add adds a copy of `from`.
+bool ppi_courses_add(ppi_report_courses *courses,
+                     const ppi_report_course *from);
 void ppi_courses_clear(ppi_report_courses *courses);
 
 PPROF_END_C_

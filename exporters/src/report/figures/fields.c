@@ -15,13 +15,13 @@
     type const *a = left, *b = right;                              \
     return order;                                                  \
   }
-#define MERGES(name, type, status)                                \
-  static pprof_status merge_##name(void *to, const void *other) { \
-    type *into = to;                                              \
-    const type *from = other;                                     \
-    return status;                                                \
+#define MERGES(name, type, done)                          \
+  static bool merge_##name(void *to, const void *other) { \
+    type *into = to;                                      \
+    const type *from = other;                             \
+    return done;                                          \
   }
-#define ADDS(name, type, sum) MERGES(name, type, (sum, PPROF_STATUS_OK))
+#define ADDS(name, type, sum) MERGES(name, type, (sum, true))
 #define CLEARS(name, clear_one)           \
   static void clear_##name(void *field) { \
     clear_one(field);                     \
@@ -123,18 +123,16 @@ bool ppi_fields_start(const ppi_fields *fields, void *row, const void *key) {
   return is_whole;
 }
 
-pprof_status ppi_fields_merge(const ppi_fields *fields, void *into,
-                              const void *from) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_fields_merge(const ppi_fields *fields, void *into, const void *from) {
+  bool done = true;
   for (size_t i = 0; i < fields->num; i++) {
     const ppi_field *field = &fields->items[i];
     const ppi_reducer *reducer = field->reducer;
     size_t end = reducer->merge ? field->offset + field->size : 0;
-    for (size_t at = field->offset; at < end && status == PPROF_STATUS_OK;
-         at += reducer->size)
-      status = reducer->merge((char *)into + at, (const char *)from + at);
+    for (size_t at = field->offset; at < end && done; at += reducer->size)
+      done = reducer->merge((char *)into + at, (const char *)from + at);
   }
-  return status;
+  return done;
 }
 
 void ppi_fields_clear(const ppi_fields *fields, void *row) {

@@ -14,7 +14,7 @@ typedef struct ppi_reducer {
   size_t size;  // of one value; a field may be an array
   int (*compare)(const void *left, const void *right);
   bool (*own)(void *field);  // replaces a borrowed value by a copy, or NULL
-  pprof_status (*merge)(void *into, const void *from);
+  bool (*merge)(void *into, const void *from);
   void (*clear)(void *field);
 } ppi_reducer;
 
@@ -60,8 +60,7 @@ int ppi_fields_compare(const ppi_fields *fields, const void *left,
 // ppi_fields_start sets `row` to that key with empty figures; false: no memory,
 // and nothing to clear.
 bool ppi_fields_start(const ppi_fields *fields, void *row, const void *key);
-pprof_status ppi_fields_merge(const ppi_fields *fields, void *into,
-                              const void *from);
+bool ppi_fields_merge(const ppi_fields *fields, void *into, const void *from);
 void ppi_fields_clear(const ppi_fields *fields, void *row);
 
 PPROF_END_C_

@@ -42,8 +42,8 @@ static void sift_down(ppi_first_call *calls, size_t num) {
   }
 }
 
-pprof_status ppi_first_calls_add(ppi_first_calls *first_calls,
-                                 const ppi_first_call *call, size_t most) {
+bool ppi_first_calls_add(ppi_first_calls *first_calls,
+                         const ppi_first_call *call, size_t most) {
   if (first_calls->num >= most) {
     if (ppi_first_calls_compare(call, &first_calls->calls[0]) >= 0)
       return ppi_first_calls_add_rest(first_calls, call->length_ns);
@@ -55,33 +55,32 @@ pprof_status ppi_first_calls_add(ppi_first_calls *first_calls,
   }
   if (!PPI_ROOM(first_calls->calls, first_calls->capacity,
                 first_calls->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   first_calls->calls[first_calls->num++] = *call;
   sift_up(first_calls->calls, first_calls->num - 1);
   if (first_calls->num == most)
     first_calls->full_ns = first_calls->calls[0].start_ns;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_first_calls_sum(const ppi_first_calls *first_calls,
-                                 ppi_spread *spread, ppi_histogram *times) {
+bool ppi_first_calls_sum(const ppi_first_calls *first_calls, ppi_spread *spread,
+                         ppi_histogram *times) {
   ppi_spread_merge(spread, &first_calls->rest);
-  pprof_status status = ppi_histogram_merge(times, &first_calls->rest_times);
-  for (size_t i = 0; i < first_calls->num && status == PPROF_STATUS_OK; i++) {
+  bool done = ppi_histogram_merge(times, &first_calls->rest_times);
+  for (size_t i = 0; i < first_calls->num && done; i++) {
     ppi_spread_add(spread, first_calls->calls[i].length_ns);
-    status = ppi_histogram_add(times, first_calls->calls[i].length_ns);
+    done = ppi_histogram_add(times, first_calls->calls[i].length_ns);
   }
-  return status;
+  return done;
 }
 
-pprof_status ppi_first_calls_join(ppi_first_calls *first_calls,
-                                  const ppi_first_calls *from, size_t most) {
-  pprof_status status =
-      ppi_histogram_merge(&first_calls->rest_times, &from->rest_times);
+bool ppi_first_calls_join(ppi_first_calls *first_calls,
+                          const ppi_first_calls *from, size_t most) {
+  bool done = ppi_histogram_merge(&first_calls->rest_times, &from->rest_times);
   ppi_spread_merge(&first_calls->rest, &from->rest);
-  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++)
-    status = ppi_first_calls_add(first_calls, &from->calls[i], most);
-  return status;
+  for (size_t i = 0; i < from->num && done; i++)
+    done = ppi_first_calls_add(first_calls, &from->calls[i], most);
+  return done;
 }
 
 // For an even number, the mean of the two middle values, rounded down.
@@ -189,27 +188,27 @@ static size_t num_cold(const ppi_first_calls *first_calls, long warmup) {
   return cold ? places[cold] : 0;
 }
 
-pprof_status ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
-                                   ppi_phases *into) {
+bool ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
+                           ppi_phases *into) {
   if (first_calls->num > 1)
     qsort(first_calls->calls, first_calls->num, sizeof *first_calls->calls,
           ppi_first_calls_compare);
   first_calls->num_cold = num_cold(first_calls, warmup);
-  if (!into) return PPROF_STATUS_OK;
-  pprof_status status =
+  if (!into) return true;
+  bool done =
       ppi_histogram_merge(&into->steady_times, &first_calls->rest_times);
   ppi_spread_merge(&into->steady, &first_calls->rest);
   size_t first = find_first(first_calls);
   if (first < first_calls->num)
     ppi_spread_add(&into->first, first_calls->calls[first].length_ns);
-  for (size_t i = 0; i < first_calls->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < first_calls->num && done; i++) {
     uint64_t length_ns = first_calls->calls[i].length_ns;
     ppi_spread_add(i < first_calls->num_cold ? &into->cold : &into->steady,
                    length_ns);
     if (i >= first_calls->num_cold)
-      status = ppi_histogram_add(&into->steady_times, length_ns);
+      done = ppi_histogram_add(&into->steady_times, length_ns);
   }
-  return status;
+  return done;
 }
 
 void ppi_first_calls_clear(ppi_first_calls *first_calls) {
@@ -218,7 +217,7 @@ void ppi_first_calls_clear(ppi_first_calls *first_calls) {
   *first_calls = (ppi_first_calls){0};
 }
 
-pprof_status ppi_phases_merge(ppi_phases *into, const ppi_phases *from) {
+bool ppi_phases_merge(ppi_phases *into, const ppi_phases *from) {
   ppi_spread_merge(&into->first, &from->first);
   ppi_spread_merge(&into->cold, &from->cold);
   ppi_spread_merge(&into->steady, &from->steady);

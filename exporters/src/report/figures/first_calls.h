@@ -64,29 +64,29 @@ typedef struct ppi_phases {
 
 // ppi_first_calls_add keeps `call` if it is one of the first `most`, a number
 // that stays the same for all calls.
-pprof_status ppi_first_calls_add(ppi_first_calls *first_calls,
-                                 const ppi_first_call *call, size_t most);
+bool ppi_first_calls_add(ppi_first_calls *first_calls,
+                         const ppi_first_call *call, size_t most);
 // ppi_first_calls_is_rest: a call is not among the first ones, so that the
 // faster ppi_first_calls_add_rest takes it. Nearly all calls are of the rest.
 static inline bool ppi_first_calls_is_rest(const ppi_first_calls *first_calls,
                                            uint64_t start_ns) {
   return first_calls->full_ns && start_ns > first_calls->full_ns;
 }
-static inline pprof_status ppi_first_calls_add_rest(
-    ppi_first_calls *first_calls, uint64_t length_ns) {
+static inline bool ppi_first_calls_add_rest(ppi_first_calls *first_calls,
+                                            uint64_t length_ns) {
   ppi_spread_add(&first_calls->rest, length_ns);
   return ppi_histogram_add(&first_calls->rest_times, length_ns);
 }
 // ppi_first_calls_sum adds all calls to `spread` and `times`.
-pprof_status ppi_first_calls_sum(const ppi_first_calls *first_calls,
-                                 ppi_spread *spread, ppi_histogram *times);
+bool ppi_first_calls_sum(const ppi_first_calls *first_calls, ppi_spread *spread,
+                         ppi_histogram *times);
 // ppi_first_calls_join adds the calls of another site.
-pprof_status ppi_first_calls_join(ppi_first_calls *first_calls,
-                                  const ppi_first_calls *from, size_t most);
+bool ppi_first_calls_join(ppi_first_calls *first_calls,
+                          const ppi_first_calls *from, size_t most);
 // ppi_first_calls_split separates cold and steady calls of one run, and adds
 // them to `into` unless it is NULL.
-pprof_status ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
-                                   ppi_phases *into);
+bool ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
+                           ppi_phases *into);
 // ppi_first_calls_is_cold takes any call, once the run's calls are split.
 bool ppi_first_calls_is_cold(const ppi_first_calls *first_calls,
                              const ppi_first_call *call);
@@ -95,7 +95,7 @@ bool ppi_first_calls_is_cold(const ppi_first_calls *first_calls,
 uint64_t ppi_first_calls_steady_ns(const ppi_first_calls *first_calls);
 void ppi_first_calls_clear(ppi_first_calls *first_calls);
 
-pprof_status ppi_phases_merge(ppi_phases *into, const ppi_phases *from);
+bool ppi_phases_merge(ppi_phases *into, const ppi_phases *from);
 void ppi_phases_clear(ppi_phases *phases);
 
 PPROF_END_C_

@@ -41,91 +41,81 @@ static int octave_size(int octave) {
   return octave == 0 ? NUM_LINEAR : NUM_STEPS;
 }
 
-static pprof_status count(ppi_histogram *histogram, int octave, int step,
-                          uint64_t n) {
+static bool count(ppi_histogram *histogram, int octave, int step, uint64_t n) {
   uint64_t **slot = &histogram->octaves[octave];
   if (!*slot) *slot = ppi_alloc((size_t)octave_size(octave) * sizeof **slot);
-  if (!*slot) return PPROF_STATUS_NO_MEMORY;
+  if (!*slot) return false;
   (*slot)[step] += n;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status count_value(ppi_histogram *histogram, uint64_t value) {
+static bool count_value(ppi_histogram *histogram, uint64_t value) {
   int octave = octave_of(value);
   return count(histogram, octave, step_of(value, octave), 1);
 }
 
-static pprof_status use_buckets(ppi_histogram *histogram) {
-  if (histogram->octaves) return PPROF_STATUS_OK;
+static bool use_buckets(ppi_histogram *histogram) {
+  if (histogram->octaves) return true;
   histogram->octaves = ppi_alloc(NUM_OCTAVES * sizeof *histogram->octaves);
-  if (!histogram->octaves) return PPROF_STATUS_NO_MEMORY;
+  if (!histogram->octaves) return false;
   for (uint64_t i = 0; i < histogram->n; i++) {
-    pprof_status status = count_value(histogram, histogram->exact[i]);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!count_value(histogram, histogram->exact[i])) return false;
   }
   ppi_free(histogram->exact);
   histogram->exact = NULL;
   histogram->capacity = 0;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
   if (histogram->n < PPI_HISTOGRAM_EXACT) {
     if (!PPI_ROOM(histogram->exact, histogram->capacity,
                   (size_t)histogram->n + 1))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
     ppi_histogram_stretch(histogram, value);
     histogram->exact[histogram->n++] = value;
-    return PPROF_STATUS_OK;
+    return true;
   }
-  status = use_buckets(histogram);
-  if (status == PPROF_STATUS_OK) status = count_value(histogram, value);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!use_buckets(histogram) || !count_value(histogram, value)) return false;
   ppi_histogram_stretch(histogram, value);
   histogram->n++;
-  return status;
+  return true;
 }
 
-static pprof_status merge_buckets(ppi_histogram *into,
-                                  const ppi_histogram *from) {
+static bool merge_buckets(ppi_histogram *into, const ppi_histogram *from) {
   for (int octave = 0; octave < NUM_OCTAVES; octave++) {
     if (!from->octaves[octave]) continue;
     for (int step = 0; step < octave_size(octave); step++) {
       uint64_t n = from->octaves[octave][step];
-      pprof_status status = n ? count(into, octave, step, n) : PPROF_STATUS_OK;
-      if (status != PPROF_STATUS_OK) return status;
+      if (n && !count(into, octave, step, n)) return false;
     }
   }
   if (into->n == 0 || from->min < into->min) into->min = from->min;
   into->max = PPI_MAX(into->max, from->max);
   into->n += from->n;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_histogram_merge(ppi_histogram *into,
-                                 const ppi_histogram *from) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_histogram_merge(ppi_histogram *into, const ppi_histogram *from) {
   if (from->octaves) {
-    status = use_buckets(into);
-    return status == PPROF_STATUS_OK ? merge_buckets(into, from) : status;
+    return use_buckets(into) && merge_buckets(into, from);
   }
-  for (uint64_t i = 0; i < from->n && status == PPROF_STATUS_OK; i++)
-    status = ppi_histogram_add(into, from->exact[i]);
-  return status;
+  for (uint64_t i = 0; i < from->n; i++)
+    if (!ppi_histogram_add(into, from->exact[i])) return false;
+  return true;
 }
 
-pprof_status ppi_histogram_move(ppi_histogram *into, ppi_histogram *from) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_histogram_move(ppi_histogram *into, ppi_histogram *from) {
+  bool done = true;
   if (into->n) {
-    status = ppi_histogram_merge(into, from);
+    done = ppi_histogram_merge(into, from);
     ppi_histogram_clear(from);
-    return status;
+  } else {
+    ppi_histogram_clear(into);
+    *into = *from;
+    *from = (ppi_histogram){0};
   }
-  ppi_histogram_clear(into);
-  *into = *from;
-  *from = (ppi_histogram){0};
-  return status;
+  return done;
 }
 
 static uint64_t exact_at(const ppi_histogram *histogram, uint64_t rank) {

@@ -9,6 +9,11 @@
 
 PPROF_BEGIN_C_
 
+// A report's functions answer a bool: without memory it is false.
+static inline pprof_status ppi_or_no_memory(bool done) {
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
 // A cut range has only a part of its time and is no call. It counts in `n`,
 // `sum`, `num_cut` and `cut_sum`, not in the others.
 typedef struct ppi_spread {
@@ -75,24 +80,22 @@ static inline void ppi_histogram_stretch(ppi_histogram *histogram,
   if (value > histogram->max) histogram->max = value;
 }
 
-pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
+bool ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
 
 // Octave 0 has a bucket for each value below 128. Octave k >= 1 divides
 // [2^(k+6), 2^(k+7)) into 64 equal steps.
-static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
-                                             uint64_t value) {
+static inline bool ppi_histogram_add(ppi_histogram *histogram, uint64_t value) {
   int octave = value < 128 ? 0 : 57 - __builtin_clzll(value);
   uint64_t *counts = histogram->octaves ? histogram->octaves[octave] : NULL;
   if (!counts) return ppi_histogram_add_slow(histogram, value);
   counts[octave ? (value >> octave) & 63 : value]++;
   ppi_histogram_stretch(histogram, value);
   histogram->n++;
-  return PPROF_STATUS_OK;
+  return true;
 }
-pprof_status ppi_histogram_merge(ppi_histogram *into,
-                                 const ppi_histogram *from);
+bool ppi_histogram_merge(ppi_histogram *into, const ppi_histogram *from);
 // ppi_histogram_move leaves `from` empty.
-pprof_status ppi_histogram_move(ppi_histogram *into, ppi_histogram *from);
+bool ppi_histogram_move(ppi_histogram *into, ppi_histogram *from);
 // ppi_histogram_at answers the value at a rank, clamped to [1, n]; 0: empty.
 // base/rank.h finds ranks. ppi_histogram_quantile answers the value at a
 // quantile, rounded to millionths.

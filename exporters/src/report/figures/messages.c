@@ -56,24 +56,23 @@ static void go_by_power(ppi_messages *messages) {
   messages->num = kept;
 }
 
-static pprof_status add_to(ppi_messages *messages, const ppi_message_row *from,
-                           uint64_t key) {
+static bool add_to(ppi_messages *messages, const ppi_message_row *from,
+                   uint64_t key) {
   ppi_message_row *row = find_or_add(messages, key);
-  if (!row) return PPROF_STATUS_NO_MEMORY;
+  if (!row) return false;
   add_row(row, from);
   if (!messages->by_power && messages->num > PPI_MESSAGES_EXACT)
     go_by_power(messages);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
   return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-pprof_status ppi_messages_add(ppi_messages *messages,
-                              const pprof_event *event) {
+bool ppi_messages_add(ppi_messages *messages, const pprof_event *event) {
   const double most = 0x1p62;
-  if (!event->work || !(event->work->bytes >= 1)) return PPROF_STATUS_OK;
+  if (!event->work || !(event->work->bytes >= 1)) return true;
   double stated = event->work->bytes < most ? event->work->bytes : most;
   uint64_t bytes = (uint64_t)(stated + 0.5);
   ppi_message_row row = {.key = bytes};
@@ -84,7 +83,7 @@ pprof_status ppi_messages_add(ppi_messages *messages,
                           is_cut);
     ppi_spread_add_either(&row.host_bytes, bytes, is_cut);
   } else if (event->kind != PPROF_KIND_DEVICE_RANGE) {
-    return PPROF_STATUS_OK;
+    return true;
   } else if (event->device_start_ns || event->device_end_ns) {
     ppi_spread_add(&row.device,
                    length(event->device_start_ns, event->device_end_ns));
@@ -93,15 +92,15 @@ pprof_status ppi_messages_add(ppi_messages *messages,
   return add_to(messages, &row, messages->by_power ? power_of(bytes) : row.key);
 }
 
-pprof_status ppi_messages_merge(ppi_messages *into, const ppi_messages *from) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_messages_merge(ppi_messages *into, const ppi_messages *from) {
   if (from->by_power && !into->by_power) go_by_power(into);
-  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < from->num; i++) {
     uint64_t key = from->rows[i].key;
     bool convert = into->by_power && !from->by_power;
-    status = add_to(into, &from->rows[i], convert ? power_of(key) : key);
+    if (!add_to(into, &from->rows[i], convert ? power_of(key) : key))
+      return false;
   }
-  return status;
+  return true;
 }
 
 void ppi_messages_clear(ppi_messages *messages) {

@@ -29,8 +29,8 @@ typedef struct ppi_messages {
 
 // ppi_messages_add takes a range of any category that states bytes; other
 // events add nothing.
-pprof_status ppi_messages_add(ppi_messages *messages, const pprof_event *event);
-pprof_status ppi_messages_merge(ppi_messages *into, const ppi_messages *from);
+bool ppi_messages_add(ppi_messages *messages, const pprof_event *event);
+bool ppi_messages_merge(ppi_messages *into, const ppi_messages *from);
 void ppi_messages_clear(ppi_messages *messages);
 
 PPROF_END_C_

@@ -80,10 +80,9 @@ static void set_ups(ppi_report_path *rows, size_t num) {
   }
 }
 
-pprof_status ppi_path_rows_add(ppi_figures *figures,
-                               const ppi_report_path *rows, size_t num,
-                               size_t *out_places) {
-  if (num == 0) return PPROF_STATUS_OK;
+bool ppi_path_rows_add(ppi_figures *figures, const ppi_report_path *rows,
+                       size_t num, size_t *out_places) {
+  if (num == 0) return true;
   size_t capacity = figures->num_paths + num;
   ppi_report_path *own = own_rows(figures, rows, num);
   ppi_report_path *merged = ppi_alloc(capacity * sizeof *merged);
@@ -99,31 +98,28 @@ pprof_status ppi_path_rows_add(ppi_figures *figures,
   }
   bool added = own && merged;
   ppi_free(own);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return added;
 }
 
-static pprof_status add_figures(ppi_report_path *path,
-                                const ppi_report_path *from) {
+static bool add_figures(ppi_report_path *path, const ppi_report_path *from) {
   ppi_spread_merge(&path->spread, &from->spread);
   path->num_untimed += from->num_untimed;
   path->self_ns += from->self_ns;
   path->wall_ns += from->wall_ns;
   path->device_ns += from->device_ns;
   path->events_ns += from->events_ns;
-  if (ppi_device_use_merge(&path->use, &from->use) != PPROF_STATUS_OK)
-    return PPROF_STATUS_NO_MEMORY;
+  if (!ppi_device_use_merge(&path->use, &from->use)) return false;
   return ppi_histogram_merge(&path->times, &from->times);
 }
 
-pprof_status ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from) {
+bool ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from) {
   size_t *places = ppi_alloc((from->num_paths + 1) * sizeof *places);
-  pprof_status status =
-      places ? ppi_path_rows_add(into, from->paths, from->num_paths, places)
-             : PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < from->num_paths && status == PPROF_STATUS_OK; i++)
-    status = add_figures(&into->paths[places[i]], &from->paths[i]);
+  bool done =
+      places && ppi_path_rows_add(into, from->paths, from->num_paths, places);
+  for (size_t i = 0; i < from->num_paths && done; i++)
+    done = add_figures(&into->paths[places[i]], &from->paths[i]);
   ppi_free(places);
-  return status;
+  return done;
 }
 
 void ppi_path_rows_clear(ppi_figures *figures) {

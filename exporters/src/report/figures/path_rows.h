@@ -25,12 +25,11 @@ static inline bool ppi_path_row_is_in(const ppi_report_path *path,
 // ppi_path_rows_add adds the rows that `figures` lacks, without their figures.
 // It reads name, category_name, level and on_device of `rows`, a tree in
 // preorder. `out_places`, if not NULL, gets the place of each of the `num`
-// rows. Errors: NO_MEMORY, nothing was added.
-pprof_status ppi_path_rows_add(ppi_figures *figures,
-                               const ppi_report_path *rows, size_t num,
-                               size_t *out_places);
+// rows. False: nothing was added.
+bool ppi_path_rows_add(ppi_figures *figures, const ppi_report_path *rows,
+                       size_t num, size_t *out_places);
 // ppi_path_rows_merge adds the rows and their figures.
-pprof_status ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from);
+bool ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from);
 void ppi_path_rows_clear(ppi_figures *figures);
 
 PPROF_END_C_

@@ -5,7 +5,7 @@
 
 #include "base/rank.h"
 
-pprof_status ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
+bool ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
   uint64_t start_ns = event->device_start_ns, end_ns = event->device_end_ns;
   uint64_t delay_ns =
       start_ns > event->start_ns ? start_ns - event->start_ns : 0;
@@ -16,7 +16,7 @@ pprof_status ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
   return ppi_histogram_add(&queue->delays, delay_ns);
 }
 
-pprof_status ppi_queue_merge(ppi_queue *into, const ppi_queue *from) {
+bool ppi_queue_merge(ppi_queue *into, const ppi_queue *from) {
   into->calls += from->calls;
   into->device_ns += from->device_ns;
   into->error_ns += from->error_ns;

@@ -20,8 +20,8 @@ typedef struct ppi_queue {
 } ppi_queue;
 
 // ppi_queue_add takes a device range with a time; the caller counts `calls`.
-pprof_status ppi_queue_add(ppi_queue *queue, const pprof_event *event);
-pprof_status ppi_queue_merge(ppi_queue *into, const ppi_queue *from);
+bool ppi_queue_add(ppi_queue *queue, const pprof_event *event);
+bool ppi_queue_merge(ppi_queue *into, const ppi_queue *from);
 void ppi_queue_clear(ppi_queue *queue);
 
 // A mean delay is known if it is not below the mean clock error. A quantile is

@@ -260,21 +260,21 @@ static uint32_t list_kinds(ppi_figures *figures, ppi_base_kind base,
 }
 
 // The answer of the busiest kind replaces the sum of all kinds.
-static pprof_status sum_kinds(ppi_figures *figures, ppi_base_kind base) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool sum_kinds(ppi_figures *figures, ppi_base_kind base) {
+  bool done = true;
   figures->kinds = ppi_alloc(figures->num_kinds * sizeof *figures->kinds);
-  if (!figures->kinds) status = PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < figures->num_inputs && status == PPROF_STATUS_OK; i++)
-    status = ppi_answer_merge(&figures->kinds[figures->inputs[i].kind],
-                              &figures->inputs[i].answers[base]);
-  if (status != PPROF_STATUS_OK) {
+  if (!figures->kinds) done = false;
+  for (size_t i = 0; i < figures->num_inputs && done; i++)
+    done = ppi_answer_merge(&figures->kinds[figures->inputs[i].kind],
+                            &figures->inputs[i].answers[base]);
+  if (!done) {
     ppi_figures_clear_kinds(figures);
-    return status;
+    return done;
   }
   ppi_answer_clear(&figures->answers[base]);
   figures->answers[base] = figures->kinds[0];
   figures->kinds[0] = (ppi_answer){0};
-  return status;
+  return done;
 }
 
 // Here unlike loops count as units: each kind may have its own loop.
@@ -286,21 +286,21 @@ static ppi_base_kind base_of(ppi_figures *figures) {
   return base;
 }
 
-pprof_status ppi_ranks_part(ppi_figures *figures) {
+bool ppi_ranks_part(ppi_figures *figures) {
   ppi_base_kind base = base_of(figures);
-  if (figures->are_joined || figures->num_inputs < 2) return PPROF_STATUS_OK;
+  if (figures->are_joined || figures->num_inputs < 2) return true;
   kind *kinds = ppi_alloc(figures->num_inputs * sizeof *kinds);
   uint32_t *numbers = ppi_alloc(figures->num_inputs * sizeof *numbers);
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  bool done = false;
   if (kinds && numbers) {
     uint32_t num = list_kinds(figures, base, kinds);
-    status = PPROF_STATUS_OK;
+    done = true;
     if (num > 1) qsort(kinds, num, sizeof *kinds, compare_kinds);
     for (uint32_t i = 0; i < num; i++) numbers[kinds[i].number] = i;
     for (size_t i = 0; i < figures->num_inputs; i++)
       figures->inputs[i].kind = numbers[figures->inputs[i].kind];
     figures->num_kinds = num > 1 ? num : 0;
-    if (num > 1) status = sum_kinds(figures, base);
+    if (num > 1) done = sum_kinds(figures, base);
     if (figures->num_kinds && figures->loop.is_unlike) {
       figures->loop.is_unlike = false;
       *figures->loop.stages = 0;
@@ -308,7 +308,7 @@ pprof_status ppi_ranks_part(ppi_figures *figures) {
   }
   ppi_free(kinds);
   ppi_free(numbers);
-  return status;
+  return done;
 }
 
 static bool has_stages(const ppi_report_input *input) {

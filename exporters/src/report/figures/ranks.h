@@ -41,7 +41,7 @@ ppi_ranks_name ppi_ranks_title(const ppi_ranks *ranks);
 
 // ppi_ranks_part finds the kinds of processes of a finished sum; no run may be
 // added after it.
-pprof_status ppi_ranks_part(ppi_figures *figures);
+bool ppi_ranks_part(ppi_figures *figures);
 
 // ppi_ranks_left_out counts runs with stages but without a unit of `base`.
 uint64_t ppi_ranks_left_out(const ppi_figures *figures, ppi_base_kind base);

@@ -30,17 +30,16 @@ static int compare_runs(const ppi_request_run *a, const ppi_request_run *b) {
   return order ? order : strcmp(a->pid, b->pid);
 }
 
-pprof_status ppi_figures_request_run(ppi_figures *figures,
-                                     ppi_request_run *run) {
+bool ppi_figures_request_run(ppi_figures *figures, ppi_request_run *run) {
   if (!PPI_ROOM(figures->request_runs, figures->request_runs_capacity,
                 figures->num_request_runs + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   ppi_request_run **grown = figures->request_runs;
   size_t at = figures->num_request_runs++;
   for (; at && compare_runs(run, grown[at - 1]) < 0; at--)
     grown[at] = grown[at - 1];
   grown[at] = run;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static void *copy_of(const void *items, size_t size) {

@@ -234,12 +234,12 @@ static size_t count_missing(const row_table *table, const char *from,
 
 // Adds the rows of `from` that the table lacks. `from` is sorted like the
 // table; the merge begins with the last row, so that each row moves once.
-static pprof_status join(const row_table *table, const void *from, size_t num) {
+static bool join(const row_table *table, const void *from, size_t num) {
   size_t missing = count_missing(table, from, num);
-  if (missing == 0) return PPROF_STATUS_OK;
+  if (missing == 0) return true;
   size_t size = table->fields->size, old = *table->num, end = old + missing;
   void *grown = ppi_grow(*table->items, table->capacity, end, size);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  if (!grown) return false;
   *table->items = grown;
   char *items = grown;
   size_t at = end;
@@ -261,7 +261,7 @@ static pprof_status join(const row_table *table, const void *from, size_t num) {
   if (!started) at++;
   memmove(items + old * size, items + at * size, (end - at) * size);
   *table->num = old + (end - at);
-  return started ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return started;
 }
 
 ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
@@ -299,20 +299,16 @@ bool ppi_figures_have_waits(const ppi_figures *figures) {
   return false;
 }
 
-pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
-                              const char *text) {
+bool ppi_figures_note(ppi_figures *figures, const char *key, const char *text) {
   const ppi_report_note note = {(char *)key, (char *)text};
-  return ppi_figures_row(figures, PPI_FIGURES_notes, &note)
-             ? PPROF_STATUS_OK
-             : PPROF_STATUS_NO_MEMORY;
+  return ppi_figures_row(figures, PPI_FIGURES_notes, &note);
 }
 
 static char *text_or_empty(const char *text) {
   return (char *)(text ? text : "");
 }
 
-pprof_status ppi_figures_input(ppi_figures *figures,
-                               const ppi_report_input *input) {
+bool ppi_figures_input(ppi_figures *figures, const ppi_report_input *input) {
   const ppi_report_input key = {.uuid = text_or_empty(input->uuid),
                                 .host = text_or_empty(input->host),
                                 .pid = text_or_empty(input->pid),
@@ -322,33 +318,32 @@ pprof_status ppi_figures_input(ppi_figures *figures,
                                 .began_ns = input->began_ns,
                                 .wall_ns = input->wall_ns};
   ppi_report_input *added = ppi_figures_row(figures, PPI_FIGURES_inputs, &key);
-  pprof_status status = added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < PPI_NUM_BASES && status == PPROF_STATUS_OK; i++)
-    status = ppi_answer_merge(&added->answers[i], &input->answers[i]);
-  return status;
+  bool done = added;
+  for (size_t i = 0; i < PPI_NUM_BASES && done; i++)
+    done = ppi_answer_merge(&added->answers[i], &input->answers[i]);
+  return done;
 }
 
-pprof_status ppi_figures_add_row(ppi_figures *figures, ppi_figures_table which,
-                                 const void *row) {
+bool ppi_figures_add_row(ppi_figures *figures, ppi_figures_table which,
+                         const void *row) {
   void *into = ppi_figures_row(figures, which, row);
-  return into ? ppi_fields_merge(&kinds[which].fields, into, row)
-              : PPROF_STATUS_NO_MEMORY;
+  return into && ppi_fields_merge(&kinds[which].fields, into, row);
 }
 
-pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from,
-                              ppi_figures_table which) {
+bool ppi_figures_join(ppi_figures *into, const ppi_figures *from,
+                      ppi_figures_table which) {
   const row_table table = table_of(into, which), other = table_of(from, which);
   return join(&table, *other.items, *other.num);
 }
 
-pprof_status ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
-                                     ppi_figures_table which) {
+bool ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
+                             ppi_figures_table which) {
   const row_table other = table_of(from, which);
-  pprof_status status = ppi_figures_join(into, from, which);
-  for (size_t i = 0; i < *other.num && status == PPROF_STATUS_OK; i++)
-    status =
+  bool done = ppi_figures_join(into, from, which);
+  for (size_t i = 0; i < *other.num && done; i++)
+    done =
         ppi_figures_add_row(into, which, *other.items + i * other.fields->size);
-  return status;
+  return done;
 }
 
 void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table which) {
@@ -362,22 +357,21 @@ void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table which) {
 
 // ---- memory ----
 
-pprof_status ppi_figures_add_place(ppi_figures *into, const char *name,
-                                   const ppi_report_place *from) {
+bool ppi_figures_add_place(ppi_figures *into, const char *name,
+                           const ppi_report_place *from) {
   ppi_report_place key = *from;
   key.name = (char *)name;
-  pprof_status status = ppi_figures_add_row(into, PPI_FIGURES_places, &key);
-  ppi_report_place *place =
-      status == PPROF_STATUS_OK ? ppi_figures_place(into, name) : NULL;
+  bool done = ppi_figures_add_row(into, PPI_FIGURES_places, &key);
+  ppi_report_place *place = done ? ppi_figures_place(into, name) : NULL;
   // PPI_OTHER_PLACES is several places, so that growth has no meaning.
-  if (!place || strcmp(name, PPI_OTHER_PLACES) == 0) return status;
+  if (!place || strcmp(name, PPI_OTHER_PLACES) == 0) return done;
   for (int kind = 0; kind < 2; kind++)
     ppi_growth_merge(&place->growth[kind], &from->growth[kind]);
-  return status;
+  return done;
 }
 
-pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
-                                   const ppi_report_memory *from) {
+bool ppi_figures_add_owned(ppi_figures *into, const char *place,
+                           const ppi_report_memory *from) {
   ppi_report_memory key = *from;
   key.place = (char *)place;
   return ppi_figures_add_row(into, PPI_FIGURES_memory, &key);
@@ -397,22 +391,22 @@ static const char *last_with_row(const ppi_figures *figures) {
   return NULL;
 }
 
-static pprof_status add_all(ppi_figures *into, const ppi_figures *from,
-                            const char *last) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < from->num_places && status == PPROF_STATUS_OK; i++) {
+static bool add_all(ppi_figures *into, const ppi_figures *from,
+                    const char *last) {
+  bool done = true;
+  for (size_t i = 0; i < from->num_places && done; i++) {
     const char *name = from->places[i].name;
     bool has_row = !last || strcmp(name, last) <= 0;
-    status = ppi_figures_add_place(into, has_row ? name : PPI_OTHER_PLACES,
-                                   &from->places[i]);
+    done = ppi_figures_add_place(into, has_row ? name : PPI_OTHER_PLACES,
+                                 &from->places[i]);
   }
-  for (size_t i = 0; i < from->num_memory && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < from->num_memory && done; i++) {
     const char *name = from->memory[i].place;
     bool has_row = !last || strcmp(name, last) <= 0;
-    status = ppi_figures_add_owned(into, has_row ? name : PPI_OTHER_PLACES,
-                                   &from->memory[i]);
+    done = ppi_figures_add_owned(into, has_row ? name : PPI_OTHER_PLACES,
+                                 &from->memory[i]);
   }
-  return status;
+  return done;
 }
 
 static void clear_memory(ppi_figures *figures) {
@@ -420,17 +414,16 @@ static void clear_memory(ppi_figures *figures) {
   ppi_figures_clear_table(figures, PPI_FIGURES_places);
 }
 
-pprof_status ppi_figures_add_memory(ppi_figures *into,
-                                    const ppi_figures *from) {
-  pprof_status status = ppi_figures_join(into, from, PPI_FIGURES_memory);
-  if (status == PPROF_STATUS_OK) status = add_all(into, from, NULL);
-  const char *last = status == PPROF_STATUS_OK ? last_with_row(into) : NULL;
-  if (!last) return status;
+bool ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from) {
+  bool done = ppi_figures_join(into, from, PPI_FIGURES_memory) &&
+              add_all(into, from, NULL);
+  const char *last = done ? last_with_row(into) : NULL;
+  if (!last) return done;
   ppi_figures few = {0};
-  status = add_all(&few, into, last);
-  if (status != PPROF_STATUS_OK) {
+  done = add_all(&few, into, last);
+  if (!done) {
     clear_memory(&few);
-    return status;
+    return done;
   }
   clear_memory(into);
   into->memory = few.memory;
@@ -439,5 +432,5 @@ pprof_status ppi_figures_add_memory(ppi_figures *into,
   into->places = few.places;
   into->num_places = few.num_places;
   into->places_capacity = few.places_capacity;
-  return PPROF_STATUS_OK;
+  return true;
 }

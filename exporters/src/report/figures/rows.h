@@ -50,34 +50,32 @@ ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name);
 // the names is.
 bool ppi_name_is_wait(const ppi_report_name *name);
 bool ppi_figures_have_waits(const ppi_figures *figures);
-pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
-                              const char *text);
+bool ppi_figures_note(ppi_figures *figures, const char *key, const char *text);
 // ppi_figures_input adds an input even if another has its key. Texts may be
 // NULL.
-pprof_status ppi_figures_input(ppi_figures *figures,
-                               const ppi_report_input *input);
+bool ppi_figures_input(ppi_figures *figures, const ppi_report_input *input);
 
 // ppi_figures_add_row adds the figures of `row` to those of its key.
-pprof_status ppi_figures_add_row(ppi_figures *figures, ppi_figures_table table,
-                                 const void *row);
+bool ppi_figures_add_row(ppi_figures *figures, ppi_figures_table table,
+                         const void *row);
 // ppi_figures_join adds the rows that only `from` has, without their figures.
 // One pass moves each row of the table once; single additions would move it
 // often.
-pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from,
-                              ppi_figures_table table);
+bool ppi_figures_join(ppi_figures *into, const ppi_figures *from,
+                      ppi_figures_table table);
 // ppi_figures_merge_table joins the tables, then adds the figures.
-pprof_status ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
-                                     ppi_figures_table table);
+bool ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
+                             ppi_figures_table table);
 void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table table);
 
 // ---- memory ----
 
 // ppi_figures_add_place and ppi_figures_add_owned add to the row of that place.
-pprof_status ppi_figures_add_place(ppi_figures *into, const char *name,
-                                   const ppi_report_place *from);
-pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
-                                   const ppi_report_memory *from);
+bool ppi_figures_add_place(ppi_figures *into, const char *name,
+                           const ppi_report_place *from);
+bool ppi_figures_add_owned(ppi_figures *into, const char *place,
+                           const ppi_report_memory *from);
 // ppi_figures_add_memory adds the places of `from` and their memory rows.
-pprof_status ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
+bool ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
 
 PPROF_END_C_

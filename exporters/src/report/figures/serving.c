@@ -20,8 +20,8 @@ const char *ppi_serving_time_name(ppi_serving_time time) {
   return names[time];
 }
 
-static pprof_status add_time(ppi_serving *serving, ppi_serving_time which,
-                             uint64_t time_ns) {
+static bool add_time(ppi_serving *serving, ppi_serving_time which,
+                     uint64_t time_ns) {
   ppi_spread_add(&serving->spreads[which], time_ns);
   return ppi_histogram_add(&serving->times[which], time_ns);
 }
@@ -40,23 +40,21 @@ static bool keeps(uint64_t most_ns, uint64_t time_ns) {
   return most_ns == 0 || time_ns <= most_ns;
 }
 
-static pprof_status add_gaps(ppi_serving *serving,
-                             const ppi_served_request *request,
-                             const ppi_slo *slo, bool *is_good) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 1; i < request->num_tokens && status == PPROF_STATUS_OK;
-       i++) {
+static bool add_gaps(ppi_serving *serving, const ppi_served_request *request,
+                     const ppi_slo *slo, bool *is_good) {
+  bool done = true;
+  for (size_t i = 1; i < request->num_tokens && done; i++) {
     const ppi_served_tokens *tokens = &request->tokens[i];
     uint64_t gap_ns = tokens->time_ns - request->tokens[i - 1].time_ns;
     // Spread tokens have no times of their own, only a mean gap.
     if (tokens->is_spread) gap_ns /= tokens->num;
     *is_good = *is_good && keeps(slo->itl_ns, gap_ns);
     if (tokens->is_spread) continue;
-    status = add_time(serving, PPI_SERVING_ITL, gap_ns);
-    if (tokens->is_mixed && status == PPROF_STATUS_OK)
-      status = add_time(serving, PPI_SERVING_ITL_MIXED, gap_ns);
+    done = add_time(serving, PPI_SERVING_ITL, gap_ns);
+    if (tokens->is_mixed && done)
+      done = add_time(serving, PPI_SERVING_ITL_MIXED, gap_ns);
   }
-  return status;
+  return done;
 }
 
 static ppi_serving_part part_of(const ppi_served_request *request, size_t i) {
@@ -85,9 +83,8 @@ static bool add_parts(ppi_serving *serving, const ppi_served_request *request,
   return ppi_serving_slow_add(&serving->slow, e2e_ns, &parts);
 }
 
-static pprof_status add_tokens(ppi_serving *serving,
-                               const ppi_served_request *request,
-                               const ppi_slo *slo, bool *is_good) {
+static bool add_tokens(ppi_serving *serving, const ppi_served_request *request,
+                       const ppi_slo *slo, bool *is_good) {
   const ppi_served_tokens *tokens = request->tokens;
   uint64_t first_ns = tokens[0].time_ns, num = 0;
   uint64_t last_ns = tokens[request->num_tokens - 1].time_ns;
@@ -98,17 +95,15 @@ static pprof_status add_tokens(ppi_serving *serving,
   uint64_t e2e_ns = from_to(request->arrival_ns, request->end_ns);
   uint64_t prefill_ns = from_to(scheduled_ns, first_ns);
   serving->tokens_out += num;
-  pprof_status status = add_time(serving, PPI_SERVING_TTFT, ttft_ns);
-  if (status == PPROF_STATUS_OK && !request->is_undivided)
-    status = add_time(serving, PPI_SERVING_PREFILL, prefill_ns);
-  if (status == PPROF_STATUS_OK)
-    status = add_time(serving, PPI_SERVING_DECODE, last_ns - first_ns);
+  bool done = add_time(serving, PPI_SERVING_TTFT, ttft_ns);
+  if (done && !request->is_undivided)
+    done = add_time(serving, PPI_SERVING_PREFILL, prefill_ns);
+  done = done && add_time(serving, PPI_SERVING_DECODE, last_ns - first_ns);
   uint64_t tpot_ns = num > 1 ? from_to(ttft_ns, e2e_ns) / (num - 1) : 0;
-  if (status == PPROF_STATUS_OK && num > 1)
-    status = add_time(serving, PPI_SERVING_TPOT, tpot_ns);
+  if (done && num > 1) done = add_time(serving, PPI_SERVING_TPOT, tpot_ns);
   *is_good =
       *is_good && keeps(slo->ttft_ns, ttft_ns) && keeps(slo->tpot_ns, tpot_ns);
-  return status;
+  return done;
 }
 
 // An undivided request has 0 for both.
@@ -126,21 +121,20 @@ static serving_start start_of(const ppi_served_request *request) {
                          request->queued_ns != UINT64_MAX};
 }
 
-static pprof_status add_start(ppi_serving *serving, const serving_start *start,
-                              bool is_undivided) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (is_undivided) return status;
+static bool add_start(ppi_serving *serving, const serving_start *start,
+                      bool is_undivided) {
+  bool done = true;
+  if (is_undivided) return true;
   if (start->has_before)
-    status = add_time(serving, PPI_SERVING_BEFORE_QUEUE, start->before_ns);
+    done = add_time(serving, PPI_SERVING_BEFORE_QUEUE, start->before_ns);
   // A queue that begins at its end is not a known queue.
-  if (status == PPROF_STATUS_OK && (!start->has_before || start->queue_ns))
-    status = add_time(serving, PPI_SERVING_QUEUE, start->queue_ns);
-  return status;
+  if (done && (!start->has_before || start->queue_ns))
+    done = add_time(serving, PPI_SERVING_QUEUE, start->queue_ns);
+  return done;
 }
 
-pprof_status ppi_serving_add(ppi_serving *serving,
-                             const ppi_served_request *request,
-                             const ppi_slo *slo) {
+bool ppi_serving_add(ppi_serving *serving, const ppi_served_request *request,
+                     const ppi_slo *slo) {
   const serving_start start = start_of(request);
   uint64_t waiting_ns = start.before_ns + start.queue_ns;
   uint64_t e2e_ns = from_to(request->arrival_ns, request->end_ns);
@@ -149,27 +143,24 @@ pprof_status ppi_serving_add(ppi_serving *serving,
   serving->running_ns += e2e_ns - waiting_ns;
   if (request->is_cut) {
     serving->num_cut++;
-    return PPROF_STATUS_OK;
+    return true;
   }
   serving->num_whole++;
   serving->tokens_in += request->tokens_in;
   bool is_good = request->num_tokens && keeps(slo->e2e_ns, e2e_ns);
-  pprof_status status = add_time(serving, PPI_SERVING_E2E, e2e_ns);
-  if (status == PPROF_STATUS_OK)
-    status = add_start(serving, &start, request->is_undivided);
-  if (status == PPROF_STATUS_OK)
-    status = add_gaps(serving, request, slo, &is_good);
-  if (status == PPROF_STATUS_OK && request->num_tokens)
-    status = add_tokens(serving, request, slo, &is_good);
-  if (status == PPROF_STATUS_OK && !add_parts(serving, request, &start, e2e_ns))
-    status = PPROF_STATUS_NO_MEMORY;
+  bool done = add_time(serving, PPI_SERVING_E2E, e2e_ns) &&
+              add_start(serving, &start, request->is_undivided) &&
+              add_gaps(serving, request, slo, &is_good);
+  if (done && request->num_tokens)
+    done = add_tokens(serving, request, slo, &is_good);
+  done = done && add_parts(serving, request, &start, e2e_ns);
   serving->num_silent += !request->num_tokens;
   serving->num_good += is_good;
-  return status;
+  return done;
 }
 
-pprof_status ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns,
-                                 uint64_t batch, uint64_t prefills) {
+bool ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns, uint64_t batch,
+                         uint64_t prefills) {
   ppi_iterations_add(&serving->iterations, time_ns, batch, prefills);
   return add_time(
       serving, prefills ? PPI_SERVING_ITERATION_MIXED : PPI_SERVING_ITERATION,
@@ -182,7 +173,7 @@ uint64_t ppi_serving_slowest(const ppi_serving *serving,
   return ppi_serving_slow_sum(serving->slow, num / 100 + (num % 100 > 0), out);
 }
 
-pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
+bool ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
   into->num_whole += from->num_whole;
   into->num_cut += from->num_cut;
   into->num_silent += from->num_silent;
@@ -195,36 +186,33 @@ pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
   into->running_ns += from->running_ns;
   into->span_ns += from->span_ns;
   ppi_iterations_merge(&into->iterations, &from->iterations);
-  pprof_status status = ppi_serving_slow_merge(&into->slow, from->slow)
-                            ? PPROF_STATUS_OK
-                            : PPROF_STATUS_NO_MEMORY;
-  for (int i = 0; i < PPI_NUM_SERVING_TIMES && status == PPROF_STATUS_OK; i++) {
+  bool done = ppi_serving_slow_merge(&into->slow, from->slow);
+  for (int i = 0; i < PPI_NUM_SERVING_TIMES && done; i++) {
     ppi_spread_merge(&into->spreads[i], &from->spreads[i]);
-    status = ppi_histogram_merge(&into->times[i], &from->times[i]);
+    done = ppi_histogram_merge(&into->times[i], &from->times[i]);
   }
-  return status;
+  return done;
 }
 
 // ---- requests for a join ----
 
-pprof_status ppi_kept_run_take(ppi_kept_run *run, uint64_t flow,
-                               uint32_t of_class,
-                               const ppi_served_request *served) {
+bool ppi_kept_run_take(ppi_kept_run *run, uint64_t flow, uint32_t of_class,
+                       const ppi_served_request *served) {
   enum { MOST_REQUESTS = 1 << 17, MOST_TOKENS = 1 << 21 };
   size_t num = served->num_tokens;
   run->is_full |=
       run->num >= MOST_REQUESTS || run->num_tokens + num > MOST_TOKENS;
-  if (run->is_full) return PPROF_STATUS_OK;
+  if (run->is_full) return true;
   if (!PPI_ROOM(run->requests, run->capacity, run->num + 1) ||
       !PPI_ROOM(run->tokens, run->tokens_capacity, run->num_tokens + num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   run->requests[run->num++] =
       (ppi_kept_request){flow, *served, run->num_tokens, of_class, 0};
   if (num)
     memcpy(run->tokens + run->num_tokens, served->tokens,
            num * sizeof *run->tokens);
   run->num_tokens += num;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 ppi_kept_run *ppi_kept_run_share(ppi_kept_run *run) {

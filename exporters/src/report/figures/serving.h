@@ -171,25 +171,23 @@ typedef struct ppi_kept_run {
   bool is_full;            // some requests are missing
 } ppi_kept_run;
 // ppi_kept_run_take adds a copy of `served`, up to a bound.
-pprof_status ppi_kept_run_take(ppi_kept_run *run, uint64_t flow,
-                               uint32_t of_class,
-                               const ppi_served_request *served);
+bool ppi_kept_run_take(ppi_kept_run *run, uint64_t flow, uint32_t of_class,
+                       const ppi_served_request *served);
 ppi_kept_run *ppi_kept_run_share(ppi_kept_run *run);
 void ppi_kept_run_release(ppi_kept_run *run);
 
-pprof_status ppi_serving_add(ppi_serving *serving,
-                             const ppi_served_request *request,
-                             const ppi_slo *slo);
+bool ppi_serving_add(ppi_serving *serving, const ppi_served_request *request,
+                     const ppi_slo *slo);
 static inline bool ppi_serving_is_class(const ppi_serving *serving) {
   return serving->num_whole || serving->num_cut;
 }
 // ppi_serving_iterate adds a range that served `batch` requests.
-pprof_status ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns,
-                                 uint64_t batch, uint64_t prefills);
+bool ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns, uint64_t batch,
+                         uint64_t prefills);
 // ppi_serving_slowest sums up the slowest hundredth of whole requests or a few
 // more. Answers the shortest of their lengths; 0: there are none.
 uint64_t ppi_serving_slowest(const ppi_serving *serving, ppi_serving_slow *out);
-pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from);
+bool ppi_serving_merge(ppi_serving *into, const ppi_serving *from);
 void ppi_serving_clear(ppi_serving *serving);
 
 PPROF_END_C_

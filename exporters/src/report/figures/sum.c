@@ -64,39 +64,35 @@ static const ppi_field scalars[] = {
     PPI_FIGURE(ppi_figures, answer, answers)};
 static const ppi_fields all_scalars = PPI_FIELDS(ppi_figures, scalars);
 
-static pprof_status add_request_run(ppi_figures *into,
-                                    const ppi_request_run *from) {
+static bool add_request_run(ppi_figures *into, const ppi_request_run *from) {
   ppi_request_run *run = ppi_request_run_copy(from);
-  pprof_status status =
-      run ? ppi_figures_request_run(into, run) : PPROF_STATUS_NO_MEMORY;
-  if (status != PPROF_STATUS_OK) ppi_request_run_destroy(run);
-  return status;
+  bool done = run && ppi_figures_request_run(into, run);
+  if (!done) ppi_request_run_destroy(run);
+  return done;
 }
 
-pprof_status ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run) {
+bool ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run) {
   if (!PPI_ROOM(figures->kept_runs, figures->kept_runs_capacity,
                 figures->num_kept_runs + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   figures->kept_runs[figures->num_kept_runs++] = ppi_kept_run_share(run);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (ppi_figures_table table = 0;
-       table < PPI_NUM_FIGURES_TABLES && status == PPROF_STATUS_OK; table++)
+static bool add_tables(ppi_figures *into, const ppi_figures *from) {
+  for (ppi_figures_table table = 0; table < PPI_NUM_FIGURES_TABLES; table++)
     if (table != PPI_FIGURES_inputs && table != PPI_FIGURES_memory &&
-        table != PPI_FIGURES_places)
-      status = ppi_figures_merge_table(into, from, table);
-  if (status == PPROF_STATUS_OK) status = ppi_figures_add_memory(into, from);
-  for (size_t i = 0; i < from->num_request_runs && status == PPROF_STATUS_OK;
-       i++)
-    status = add_request_run(into, from->request_runs[i]);
-  for (size_t i = 0; i < from->num_kept_runs && status == PPROF_STATUS_OK; i++)
-    status = ppi_figures_kept_run(into, from->kept_runs[i]);
-  for (size_t i = 0; i < from->courses.num && status == PPROF_STATUS_OK; i++)
-    status = ppi_courses_add(&into->courses, &from->courses.items[i]);
-  return status == PPROF_STATUS_OK ? ppi_path_rows_merge(into, from) : status;
+        table != PPI_FIGURES_places &&
+        !ppi_figures_merge_table(into, from, table))
+      return false;
+  bool done = ppi_figures_add_memory(into, from);
+  for (size_t i = 0; i < from->num_request_runs && done; i++)
+    done = add_request_run(into, from->request_runs[i]);
+  for (size_t i = 0; i < from->num_kept_runs && done; i++)
+    done = ppi_figures_kept_run(into, from->kept_runs[i]);
+  for (size_t i = 0; i < from->courses.num && done; i++)
+    done = ppi_courses_add(&into->courses, &from->courses.items[i]);
+  return done && ppi_path_rows_merge(into, from);
 }
 
 // Keeps the run with the stronger claim, then with the greater utilization,
@@ -145,20 +141,19 @@ ppi_base_kind ppi_figures_base(const ppi_figures *figures) {
   return kind;
 }
 
-pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
+bool ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
   add_loop(into, from);
   add_limit(&into->limit, &from->limit);
   ppi_machine_figures_add(&into->machine, &from->machine);
   ppi_interpreter_figures_add(&into->interpreter, &from->interpreter);
   add_totals(into, from);
   ppi_report_perf_merge(&into->perf, &from->perf);
-  pprof_status status = ppi_fields_merge(&all_scalars, into, from);
-  if (status == PPROF_STATUS_OK) status = add_tables(into, from);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_energy_merge(&into->energy, &from->energy);
-  for (size_t i = 0; i < from->num_inputs && status == PPROF_STATUS_OK; i++)
-    status = ppi_figures_input(into, &from->inputs[i]);
-  return status;
+  bool done = ppi_fields_merge(&all_scalars, into, from) &&
+              add_tables(into, from) &&
+              ppi_energy_merge(&into->energy, &from->energy);
+  for (size_t i = 0; i < from->num_inputs && done; i++)
+    done = ppi_figures_input(into, &from->inputs[i]);
+  return done;
 }
 
 void ppi_figures_clear_kinds(ppi_figures *figures) {

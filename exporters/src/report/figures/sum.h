@@ -7,9 +7,9 @@
 
 PPROF_BEGIN_C_
 
-pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from);
+bool ppi_figures_add(ppi_figures *into, const ppi_figures *from);
 // ppi_figures_kept_run adds a share of the run.
-pprof_status ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run);
+bool ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run);
 void ppi_figures_clear(ppi_figures *figures);
 void ppi_figures_clear_kinds(ppi_figures *figures);
 // ppi_figures_base answers the greatest base that the runs have.

@@ -10,8 +10,7 @@
 
 // ---- device time of what one path launched ----
 
-pprof_status ppi_device_use_merge(ppi_device_use *into,
-                                  const ppi_device_use *from) {
+bool ppi_device_use_merge(ppi_device_use *into, const ppi_device_use *from) {
   into->kernels += from->kernels;
   into->copies += from->copies;
   into->launches += from->launches;
@@ -22,9 +21,7 @@ pprof_status ppi_device_use_merge(ppi_device_use *into,
   ppi_spread_merge(&into->spans, &from->spans);
   into->host_ns += from->host_ns;
   for (int i = 0; i < PPI_NUM_GAPS; i++) into->gap_ns[i] += from->gap_ns[i];
-  pprof_status status =
-      ppi_histogram_merge(&into->span_times, &from->span_times);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_histogram_merge(&into->span_times, &from->span_times)) return false;
   return ppi_histogram_merge(&into->delays, &from->delays);
 }
 
@@ -115,7 +112,7 @@ static int compare(const ppi_energy_row *a, const ppi_energy_row *b) {
   return strcmp(a->name, b->name);
 }
 
-pprof_status ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row) {
+bool ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row) {
   size_t at = 0;
   while (at < energy->num && compare(&energy->rows[at], row) < 0) at++;
   if (at < energy->num && compare(&energy->rows[at], row) == 0) {
@@ -125,23 +122,22 @@ pprof_status ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row) {
     into->calls += row->calls;
     into->busy_ns += row->busy_ns;
     into->is_unresolved |= row->is_unresolved;
-    return PPROF_STATUS_OK;
+    return true;
   }
   ppi_energy_row *grown =
       ppi_grow(energy->rows, &energy->capacity, energy->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  if (!grown) return false;
   energy->rows = grown;
   memmove(grown + at + 1, grown + at, (energy->num - at) * sizeof *grown);
   energy->num++;
   grown[at] = *row;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_energy_merge(ppi_energy *into, const ppi_energy *from) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++)
-    status = ppi_energy_add(into, &from->rows[i]);
-  return status;
+bool ppi_energy_merge(ppi_energy *into, const ppi_energy *from) {
+  for (size_t i = 0; i < from->num; i++)
+    if (!ppi_energy_add(into, &from->rows[i])) return false;
+  return true;
 }
 
 double ppi_energy_of_stages(const ppi_energy *energy) {

@@ -38,8 +38,7 @@ typedef struct ppi_device_use {
   ppi_histogram delays;  // from each launch to the first start
 } ppi_device_use;
 
-pprof_status ppi_device_use_merge(ppi_device_use *into,
-                                  const ppi_device_use *from);
+bool ppi_device_use_merge(ppi_device_use *into, const ppi_device_use *from);
 static inline void ppi_device_use_clear(ppi_device_use *use) {
   ppi_histogram_clear(&use->span_times);
   ppi_histogram_clear(&use->delays);
@@ -111,10 +110,8 @@ typedef struct ppi_energy {
 } ppi_energy;
 
 // ppi_energy_add adds a row to the one of its device, kind and name.
-//
-// Errors: NO_MEMORY.
-pprof_status ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row);
-pprof_status ppi_energy_merge(ppi_energy *into, const ppi_energy *from);
+bool ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row);
+bool ppi_energy_merge(ppi_energy *into, const ppi_energy *from);
 // ppi_energy_of_stages answers the energy of all stages, short ones too.
 double ppi_energy_of_stages(const ppi_energy *energy);
 void ppi_energy_clear(ppi_energy *energy);

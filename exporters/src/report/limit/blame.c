@@ -87,7 +87,7 @@ static pprof_status add_unit(const dividing *to, ppi_answer_row *row,
   if (num) row->max_ns = PPI_MAX(row->max_ns, scaled_ns);
   row->num_units += num;
   for (; num && status == PPROF_STATUS_OK; num--)
-    status = ppi_histogram_add(&row->times, scaled_ns);
+    status = ppi_or_no_memory(ppi_histogram_add(&row->times, scaled_ns));
   return status;
 }
 

@@ -282,16 +282,16 @@ static bool has_any(const ppi_machine_run *loops,
   return any;
 }
 
-pprof_status ppi_interpreter_find(const ppi_machine_run *loops,
-                                  const ppi_limit_calls *calls,
-                                  ppi_interpreter_figures *out) {
+bool ppi_interpreter_find(const ppi_machine_run *loops,
+                          const ppi_limit_calls *calls,
+                          ppi_interpreter_figures *out) {
   units all = {0};
-  if (!has_any(loops, calls)) return PPROF_STATUS_OK;
+  if (!has_any(loops, calls)) return true;
   bool done = find_units(calls, &all);
   for (int i = 0; i < PPI_GENERATIONS && done; i++)
     done = find_collections(calls, &all, i, &out->collections[i]);
   if (done) find_held(loops, &all, &out->held);
   if (done) done = find_lock(calls, &out->lock);
   ppi_free(all.items);
-  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return done;
 }

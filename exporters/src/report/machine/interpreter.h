@@ -12,10 +12,8 @@ PPROF_BEGIN_C_
 
 // ppi_interpreter_find takes a finished run; `loops` are the counters of
 // category EventLoop.
-//
-// Errors: NO_MEMORY.
-pprof_status ppi_interpreter_find(const ppi_machine_run *loops,
-                                  const ppi_limit_calls *calls,
-                                  ppi_interpreter_figures *out);
+bool ppi_interpreter_find(const ppi_machine_run *loops,
+                          const ppi_limit_calls *calls,
+                          ppi_interpreter_figures *out);
 
 PPROF_END_C_

@@ -8,38 +8,36 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/histogram.h"
 
-static pprof_status series_of(ppi_machine_run *run, const char *name,
-                              uint32_t *out) {
+static bool series_of(ppi_machine_run *run, const char *name, uint32_t *out) {
   for (size_t i = 0; i < run->num; i++) {
     *out = (uint32_t)i;
-    if (strcmp(run->series[i].name, name) == 0) return PPROF_STATUS_OK;
+    if (strcmp(run->series[i].name, name) == 0) return true;
   }
   ppi_machine_series *grown =
       ppi_grow(run->series, &run->capacity, run->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  if (!grown) return false;
   run->series = grown;
   char *copy = ppi_strdup(name);
-  if (!copy) return PPROF_STATUS_NO_MEMORY;
+  if (!copy) return false;
   *out = (uint32_t)run->num;
   grown[run->num++] = (ppi_machine_series){.name = copy, .stride = 1};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status define_site(ppi_machine_run *run, uint32_t id,
-                                const char *name) {
+static bool define_site(ppi_machine_run *run, uint32_t id, const char *name) {
   uint32_t number;
-  pprof_status status = series_of(run, name, &number);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!series_of(run, name, &number)) return false;
   size_t num = PPI_MAX(run->num_sites, (size_t)id + 1);
   uint32_t *grown =
       ppi_grow(run->by_site, &run->sites_capacity, num, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  if (!grown) return false;
   run->by_site = grown;
   memset(grown + run->num_sites, 0, (num - run->num_sites) * sizeof *grown);
   run->num_sites = num;
   grown[id] = number + 1;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 pprof_status ppi_machine_run_define(ppi_machine_run *run,
@@ -51,18 +49,19 @@ pprof_status ppi_machine_run_define(ppi_machine_run *run,
     run->category = id;
   if (definition->kind != PPROF_DEFINITION_SITE) return PPROF_STATUS_OK;
   bool is_ours = run->category && definition->parent == run->category;
-  if (is_ours && id < PPI_MAX_ID) return define_site(run, id, name);
+  if (is_ours && id < PPI_MAX_ID)
+    return ppi_or_no_memory(define_site(run, id, name));
   if (id < run->num_sites) run->by_site[id] = 0;
   return PPROF_STATUS_OK;
 }
 
-static pprof_status add_point(ppi_machine_run *run, ppi_machine_series *series,
-                              const pprof_event *event) {
+static bool add_point(ppi_machine_run *run, ppi_machine_series *series,
+                      const pprof_event *event) {
   run->first_ns = run->num_events ? PPI_MIN(run->first_ns, event->start_ns)
                                   : event->start_ns;
   run->last_ns = PPI_MAX(run->last_ns, event->start_ns);
   run->num_events++;
-  if (series->num_all++ % series->stride) return PPROF_STATUS_OK;
+  if (series->num_all++ % series->stride) return true;
   if (series->num == PPI_MACHINE_POINTS) {
     for (size_t i = 0; i < series->num / 2; i++)
       series->points[i] = series->points[2 * i];
@@ -71,10 +70,10 @@ static pprof_status add_point(ppi_machine_run *run, ppi_machine_series *series,
   }
   ppi_machine_point *grown = ppi_grow(series->points, &series->capacity,
                                       series->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  if (!grown) return false;
   series->points = grown;
   grown[series->num++] = (ppi_machine_point){event->start_ns, event->value};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 pprof_status ppi_machine_run_events(ppi_machine_run *run,
@@ -86,7 +85,8 @@ pprof_status ppi_machine_run_events(ppi_machine_run *run,
     if (event->kind != PPROF_KIND_COUNTER || event->site >= run->num_sites ||
         !run->by_site[event->site])
       continue;
-    status = add_point(run, &run->series[run->by_site[event->site] - 1], event);
+    status = ppi_or_no_memory(
+        add_point(run, &run->series[run->by_site[event->site] - 1], event));
   }
   return status;
 }

@@ -236,11 +236,11 @@ static bool find_span(split *of) {
 
 // ---- rows ----
 
-static pprof_status add_stages(const split *of, double scale,
-                               const ppi_energy_row *like, ppi_energy *out) {
+static bool add_stages(const split *of, double scale,
+                       const ppi_energy_row *like, ppi_energy *out) {
   const ppi_table_ids *ids = &of->calls->fill.ids;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < ids->num_names && status == PPROF_STATUS_OK; i++) {
+  bool done = true;
+  for (size_t i = 0; i < ids->num_names && done; i++) {
     const share *from = &of->shares[i];
     if (!from->busy_ns) continue;
     double samples = of->period_ns > 0 ? (double)from->busy_ns / of->period_ns
@@ -257,57 +257,55 @@ static pprof_status add_stages(const split *of, double scale,
       row.error_joules =
           scale * from->shared_joules + joules * of->spread / sqrt(samples);
     }
-    status = ppi_energy_add(out, &row);
-    if (status != PPROF_STATUS_OK || !row.is_unresolved) continue;
+    done = ppi_energy_add(out, &row);
+    if (!done || !row.is_unresolved) continue;
     ppi_energy_row all = *like;
     all.kind = PPI_ENERGY_SHORT;
     all.joules = joules;
     all.calls = from->calls;
     all.busy_ns = from->busy_ns;
-    status = ppi_energy_add(out, &all);
+    done = ppi_energy_add(out, &all);
   }
-  return status;
+  return done;
 }
 
-static pprof_status add_rows(const split *of, ppi_energy *out) {
+static bool add_rows(const split *of, ppi_energy *out) {
   ppi_energy_row like = {.name = ""};
   snprintf(like.device, sizeof like.device, "gpu:%u", of->device);
   double all = of->counted_joules >= 0 ? of->counted_joules : of->sum_joules;
   double scale = of->sum_joules > 0 ? all / of->sum_joules : 0;
-  pprof_status status = add_stages(of, scale, &like, out);
+  bool done = add_stages(of, scale, &like, out);
   ppi_energy_row idle = like, total = like;
   idle.kind = PPI_ENERGY_IDLE;
   idle.joules = scale * of->idle_joules;
   total.kind = PPI_ENERGY_TOTAL;
   total.joules = all;
   total.busy_ns = of->to_ns - of->from_ns;
-  if (status == PPROF_STATUS_OK) status = ppi_energy_add(out, &idle);
-  return status == PPROF_STATUS_OK ? ppi_energy_add(out, &total) : status;
+  return done && ppi_energy_add(out, &idle) && ppi_energy_add(out, &total);
 }
 
-static pprof_status split_device(const ppi_machine_run *run,
-                                 const ppi_limit_calls *calls, unsigned device,
-                                 ppi_energy *out) {
+static bool split_device(const ppi_machine_run *run,
+                         const ppi_limit_calls *calls, unsigned device,
+                         ppi_energy *out) {
   split of = {.run = run, .calls = calls, .device = device};
-  if (!find_span(&of)) return PPROF_STATUS_OK;
+  if (!find_span(&of)) return true;
   bool done = find_period(&of) && find_borders(&of);
   active now = {.num = 0};
   size_t at = 0;
   for (size_t i = 0; done && i < calls->num_chunks; i++)
     walk_chunk(&of, &calls->chunks[i], &at, &now);
-  pprof_status status = done ? add_rows(&of, out) : PPROF_STATUS_NO_MEMORY;
+  done = done && add_rows(&of, out);
   ppi_free(of.borders);
   ppi_free(of.shares);
   ppi_free(of.counted);
-  return status;
+  return done;
 }
 
 // Processors have only a total: their users are unknown.
-static pprof_status add_processors(const ppi_machine_run *run,
-                                   ppi_energy *out) {
+static bool add_processors(const ppi_machine_run *run, ppi_energy *out) {
   const ppi_machine_series *energy =
       ppi_machine_run_find(run, "processors.energy_j");
-  if (!energy || energy->num < 2) return PPROF_STATUS_OK;
+  if (!energy || energy->num < 2) return true;
   const ppi_machine_point *first = energy->points;
   const ppi_machine_point *last = &energy->points[energy->num - 1];
   const ppi_energy_row row = {.kind = PPI_ENERGY_TOTAL,
@@ -317,12 +315,9 @@ static pprof_status add_processors(const ppi_machine_run *run,
   return ppi_energy_add(out, &row);
 }
 
-pprof_status ppi_machine_split_energy(const ppi_machine_run *run,
-                                      const ppi_limit_calls *calls,
-                                      ppi_energy *out) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (unsigned i = 0; i < PPI_MACHINE_DEVICES && status == PPROF_STATUS_OK;
-       i++)
-    status = split_device(run, calls, i, out);
-  return status == PPROF_STATUS_OK ? add_processors(run, out) : status;
+bool ppi_machine_split_energy(const ppi_machine_run *run,
+                              const ppi_limit_calls *calls, ppi_energy *out) {
+  for (unsigned i = 0; i < PPI_MACHINE_DEVICES; i++)
+    if (!split_device(run, calls, i, out)) return false;
+  return add_processors(run, out);
 }

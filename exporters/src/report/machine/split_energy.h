@@ -10,10 +10,7 @@
 PPROF_BEGIN_C_
 
 // ppi_machine_split_energy takes a finished run.
-//
-// Errors: NO_MEMORY.
-pprof_status ppi_machine_split_energy(const ppi_machine_run *run,
-                                      const ppi_limit_calls *calls,
-                                      ppi_energy *out);
+bool ppi_machine_split_energy(const ppi_machine_run *run,
+                              const ppi_limit_calls *calls, ppi_energy *out);
 
 PPROF_END_C_

@@ -116,8 +116,7 @@ static uint32_t *by_name(const ppi_limit_calls *calls, size_t *firsts) {
   return places;
 }
 
-static pprof_status find_slow_calls(const ppi_limit_calls *calls,
-                                    slow_calls *out) {
+static bool find_slow_calls(const ppi_limit_calls *calls, slow_calls *out) {
   size_t num_names = calls->fill.ids.num_names;
   size_t *firsts = ppi_alloc((num_names + 2) * sizeof *firsts);
   uint64_t *lengths = ppi_alloc((calls->num + 1) * sizeof *lengths);
@@ -135,7 +134,7 @@ static pprof_status find_slow_calls(const ppi_limit_calls *calls,
   ppi_free(firsts);
   ppi_free(lengths);
   ppi_free(places);
-  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return done;
 }
 
 static void clear_slow_calls(slow_calls *slow) {
@@ -443,20 +442,20 @@ static void find_more(const ppi_machine_run *run, const cause *of,
 
 // ---- all causes ----
 
-static pprof_status find_trouble(const ppi_machine_run *run, const cause *of,
-                                 unsigned device, const slow_calls *slow,
-                                 ppi_machine_figures *out) {
+static bool find_trouble(const ppi_machine_run *run, const cause *of,
+                         unsigned device, const slow_calls *slow,
+                         ppi_machine_figures *out) {
   ppi_machine_trouble *trouble = &out->troubles[of->cause][device];
   ppi_intervals stretches = {0};
-  pprof_status status =
-      ppi_machine_stretches(run, of->cause, device, &stretches, &trouble->ns);
+  bool done = ppi_machine_stretches(run, of->cause, device, &stretches,
+                                    &trouble->ns) == PPROF_STATUS_OK;
   trouble->num = stretches.num;
-  if (status == PPROF_STATUS_OK && stretches.num) {
+  if (done && stretches.num) {
     meet_slow_calls(slow, &stretches, run->first_ns, run->last_ns, trouble);
     find_more(run, of, device, &stretches, out);
   }
   ppi_intervals_clear(&stretches);
-  return status;
+  return done;
 }
 
 static double last_of(const ppi_machine_series *series) {
@@ -484,18 +483,18 @@ static void find_levels(const ppi_machine_run *run, ppi_machine_figures *out) {
   }
 }
 
-pprof_status ppi_machine_find_troubles(const ppi_machine_run *run,
-                                       const ppi_limit_calls *calls,
-                                       ppi_machine_figures *out) {
+bool ppi_machine_find_troubles(const ppi_machine_run *run,
+                               const ppi_limit_calls *calls,
+                               ppi_machine_figures *out) {
   slow_calls slow = {0};
-  if (!run->num_events) return PPROF_STATUS_OK;
+  if (!run->num_events) return true;
   find_levels(run, out);
-  pprof_status status = find_slow_calls(calls, &slow);
+  bool done = find_slow_calls(calls, &slow);
   for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
     unsigned num = causes[i].of_device ? PPI_MACHINE_DEVICES : 1;
-    for (unsigned k = 0; k < num && status == PPROF_STATUS_OK; k++)
-      status = find_trouble(run, &causes[i], k, &slow, out);
+    for (unsigned k = 0; k < num && done; k++)
+      done = find_trouble(run, &causes[i], k, &slow, out);
   }
   clear_slow_calls(&slow);
-  return status;
+  return done;
 }

@@ -52,7 +52,7 @@ static void merge_devices(ppi_device_spreads *into,
 }
 
 // Adds each spread that a report may choose to show for the row.
-static pprof_status sum_row(ppi_run_row *into, ppi_run_row *from) {
+static bool sum_row(ppi_run_row *into, ppi_run_row *from) {
   if (!from->is_sum) ppi_device_spreads_complete(&from->inside, &from->host);
   ppi_spread_merge(&into->host, &from->host);
   ppi_spread_merge(&into->submit, &from->submit);
@@ -63,58 +63,56 @@ static pprof_status sum_row(ppi_run_row *into, ppi_run_row *from) {
   return ppi_histogram_merge(&into->host_times, &from->host_times);
 }
 
-static pprof_status sum_rows(ppi_details *details, ppi_run_thread *left) {
+static bool sum_rows(ppi_details *details, ppi_run_thread *left) {
   size_t num = details->num_thread_rows;
   ppi_run_thread_row *rows = details->thread_rows;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   ppi_map_clear(&details->thread_row_numbers);
   details->thread_rows = NULL;
   details->num_thread_rows = details->thread_rows_capacity = 0;
   for (size_t i = 0; i < num; i++) {
     bool is_left = rows[i].thread->is_swept;
     ppi_run_row *row =
-        status == PPROF_STATUS_OK
-            ? ppi_run_thread_row_of(details, is_left ? left : rows[i].thread,
-                                    rows[i].site)
-            : NULL;
-    if (!row) status = PPROF_STATUS_NO_MEMORY;
+        done ? ppi_run_thread_row_of(details, is_left ? left : rows[i].thread,
+                                     rows[i].site)
+             : NULL;
+    if (!row) done = false;
     if (row && !is_left) {
       *row = rows[i].row;
       continue;
     }
-    if (row) status = sum_row(row, &rows[i].row);
+    if (row) done = sum_row(row, &rows[i].row);
     ppi_histogram_clear(&rows[i].row.host_times);
   }
   ppi_free(rows);
-  return status;
+  return done;
 }
 
-static pprof_status sum_parts(ppi_details *details, ppi_run_thread *left) {
+static bool sum_parts(ppi_details *details, ppi_run_thread *left) {
   size_t num = details->num_parts;
   ppi_run_part *parts = details->parts;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   ppi_map_clear(&details->part_numbers);
   details->parts = NULL;
   details->num_parts = details->parts_capacity = 0;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < num && done; i++) {
     const ppi_run_part key = {
         .op = parts[i].op, .child = parts[i].child, .launch = parts[i].launch};
     bool is_left = parts[i].thread->is_swept;
     ppi_run_part *part =
         ppi_run_part_of(details, is_left ? left : parts[i].thread, &key);
-    if (!part) status = PPROF_STATUS_NO_MEMORY;
+    if (!part) done = false;
     if (!part) break;
     ppi_spread_merge(&part->host, &parts[i].host);
     merge_devices(&part->device, &parts[i].device);
   }
   ppi_free(parts);
-  return status;
+  return done;
 }
 
-pprof_status ppi_run_sum_details(ppi_details *details, ppi_run_thread *left) {
-  if (!details->by_thread) return PPROF_STATUS_OK;
-  pprof_status status = sum_rows(details, left);
-  return status == PPROF_STATUS_OK ? sum_parts(details, left) : status;
+bool ppi_run_sum_details(ppi_details *details, ppi_run_thread *left) {
+  if (!details->by_thread) return true;
+  return sum_rows(details, left) && sum_parts(details, left);
 }
 
 // Texts of one row, for sorting and lookup.
@@ -138,8 +136,8 @@ static const char *site_name(ppi_run_ids *ids, uint32_t id) {
   return site ? site->name : "";
 }
 
-static pprof_status merge_thread_row(const ppi_run_ids *ids, ppi_run_row *row,
-                                     ppi_report_thread_name *out) {
+static bool merge_thread_row(const ppi_run_ids *ids, ppi_run_row *row,
+                             ppi_report_thread_name *out) {
   if (!row->is_sum) ppi_device_spreads_complete(&row->inside, &row->host);
   ppi_spread_merge(&out->host, &row->host);
   ppi_spread_merge(&out->submit, &row->submit);
@@ -161,33 +159,32 @@ static char *called(const ppi_run_thread *thread) {
   return has_name ? thread->name : none;
 }
 
-static pprof_status note_threads(const ppi_details *details,
-                                 const ppi_run_ids *ids, ppi_figures *out) {
+static bool note_threads(const ppi_details *details, const ppi_run_ids *ids,
+                         ppi_figures *out) {
   char text[160];
-  if (!ids->num_summed_threads || !details->by_thread) return PPROF_STATUS_OK;
+  if (!ids->num_summed_threads || !details->by_thread) return true;
   snprintf(text, sizeof text,
            "%llu that have left have one row together, <left threads>",
            (unsigned long long)ids->num_summed_threads);
   return ppi_figures_note(out, "threads", text);
 }
 
-static pprof_status fill_threads(ppi_details *details, ppi_run_ids *ids,
-                                 char *process, ppi_figures *out) {
+static bool fill_threads(ppi_details *details, ppi_run_ids *ids, char *process,
+                         ppi_figures *out) {
   size_t num = details->num_thread_rows;
   named_row *rows = ppi_alloc((num + 1) * sizeof *rows);
-  if (!rows) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+  if (!rows) return false;
+  bool done = true;
+  for (size_t i = 0; i < num && done; i++) {
     const ppi_run_thread_row *from = &details->thread_rows[i];
     const ppi_run_site *site = ppi_run_site_at(ids, from->site);
-    if (!site) status = PPROF_STATUS_NO_MEMORY;
+    if (!site) done = false;
     if (site)
       rows[i] = (named_row){
           number_of(from->thread), {site->place->name, site->name, ""}, i};
   }
-  if (num > 1 && status == PPROF_STATUS_OK)
-    qsort(rows, num, sizeof *rows, compare_rows);
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+  if (num > 1 && done) qsort(rows, num, sizeof *rows, compare_rows);
+  for (size_t i = 0; i < num && done; i++) {
     ppi_run_thread_row *from = &details->thread_rows[rows[i].at];
     const ppi_run_site *site = ppi_run_site_at(ids, from->site);
     ppi_report_thread_name key = {
@@ -198,11 +195,10 @@ static pprof_status fill_threads(ppi_details *details, ppi_run_ids *ids,
         .category_name = (char *)rows[i].names[0],
         .category = ppi_portable_category(site->category)};
     ppi_report_thread_name *name = ppi_figures_thread_name(out, &key);
-    status =
-        name ? merge_thread_row(ids, &from->row, name) : PPROF_STATUS_NO_MEMORY;
+    done = name && merge_thread_row(ids, &from->row, name);
   }
   ppi_free(rows);
-  return status;
+  return done;
 }
 
 // In a run with kernels, only kernels, copies and sets have device times.
@@ -215,10 +211,10 @@ static bool is_shown(ppi_run_ids *ids, const ppi_run_part *part) {
          site->category == PPROF_CATEGORY_MEMSET;
 }
 
-static pprof_status fill_parts(ppi_details *details, ppi_run_ids *ids,
-                               char *process, ppi_figures *out) {
+static bool fill_parts(ppi_details *details, ppi_run_ids *ids, char *process,
+                       ppi_figures *out) {
   named_row *rows = ppi_alloc((details->num_parts + 1) * sizeof *rows);
-  if (!rows) return PPROF_STATUS_NO_MEMORY;
+  if (!rows) return false;
   size_t num = 0;
   for (size_t i = 0; i < details->num_parts; i++) {
     const ppi_run_part *part = &details->parts[i];
@@ -230,8 +226,8 @@ static pprof_status fill_parts(ppi_details *details, ppi_run_ids *ids,
                     i};
   }
   if (num > 1) qsort(rows, num, sizeof *rows, compare_rows);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+  bool done = true;
+  for (size_t i = 0; i < num && done; i++) {
     const ppi_run_part *from = &details->parts[rows[i].at];
     ppi_report_part key = {.process = from->thread ? process : "",
                            .thread = rows[i].thread,
@@ -239,27 +235,26 @@ static pprof_status fill_parts(ppi_details *details, ppi_run_ids *ids,
                            .child = (char *)rows[i].names[1],
                            .launch = (char *)rows[i].names[2]};
     ppi_report_part *part = ppi_figures_part(out, &key);
-    if (!part) status = PPROF_STATUS_NO_MEMORY;
+    if (!part) done = false;
     if (!part) break;
     ppi_spread_merge(&part->host, &from->host);
     ppi_spread_merge(&part->device, ppi_run_for_names(ids, &from->device));
   }
   ppi_free(rows);
-  return status;
+  return done;
 }
 
-pprof_status ppi_run_fill_details(ppi_details *details, ppi_run_ids *ids,
-                                  ppi_figures *out) {
+bool ppi_run_fill_details(ppi_details *details, ppi_run_ids *ids,
+                          ppi_figures *out) {
   size_t size = strlen(ids->input.host) + strlen(ids->input.pid) + 2;
   char *process = ppi_alloc(size);
-  if (!process) return PPROF_STATUS_NO_MEMORY;
+  if (!process) return false;
   snprintf(process, size, "%s %s", ids->input.host, ids->input.pid);
-  pprof_status status = fill_threads(details, ids, process, out);
-  if (status == PPROF_STATUS_OK)
-    status = fill_parts(details, ids, process, out);
-  if (status == PPROF_STATUS_OK) status = note_threads(details, ids, out);
+  bool done = fill_threads(details, ids, process, out) &&
+              fill_parts(details, ids, process, out) &&
+              note_threads(details, ids, out);
   ppi_free(process);
-  return status;
+  return done;
 }
 
 void ppi_run_clear_details(ppi_details *details) {

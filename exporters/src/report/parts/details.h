@@ -38,9 +38,9 @@ ppi_run_part *ppi_run_part_of(ppi_details *details, ppi_run_thread *thread,
                               const ppi_run_part *key);
 // ppi_run_sum_details adds the rows and parts of swept threads to those of
 // `left`.
-pprof_status ppi_run_sum_details(ppi_details *details, ppi_run_thread *left);
-pprof_status ppi_run_fill_details(ppi_details *details, ppi_run_ids *ids,
-                                  ppi_figures *out);
+bool ppi_run_sum_details(ppi_details *details, ppi_run_thread *left);
+bool ppi_run_fill_details(ppi_details *details, ppi_run_ids *ids,
+                          ppi_figures *out);
 void ppi_run_clear_details(ppi_details *details);
 
 PPROF_END_C_

@@ -14,28 +14,26 @@ static ppi_map_key number_key(const ppi_device_call_key *key) {
   return (ppi_map_key){(uint64_t)key->thread << 32 | key->path, key->start_ns};
 }
 
-static pprof_status add_call(ppi_device_calls *calls, ppi_map_key key,
-                             const ppi_device_call *call, size_t *out) {
+static bool add_call(ppi_device_calls *calls, ppi_map_key key,
+                     const ppi_device_call *call, size_t *out) {
   size_t at = ppi_map_number(&calls->numbers, key);
-  if (at > calls->num) return PPROF_STATUS_NO_MEMORY;
+  if (at > calls->num) return false;
   *out = at;
-  if (at < calls->num) return PPROF_STATUS_OK;
-  if (!PPI_ROOM(calls->items, calls->capacity, at + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (at < calls->num) return true;
+  if (!PPI_ROOM(calls->items, calls->capacity, at + 1)) return false;
   calls->items[calls->num++] = *call;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_device_calls_at(ppi_device_calls *calls,
-                                 const ppi_device_call_key *key,
-                                 uint64_t end_ns, uint32_t *out) {
+bool ppi_device_calls_at(ppi_device_calls *calls,
+                         const ppi_device_call_key *key, uint64_t end_ns,
+                         uint32_t *out) {
   const ppi_device_call fresh = {.path = key->path, .start_ns = key->start_ns};
   size_t at = 0;
-  pprof_status status = add_call(calls, number_key(key), &fresh, &at);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!add_call(calls, number_key(key), &fresh, &at)) return false;
   if (end_ns) calls->items[at].end_ns = end_ns;
   *out = (uint32_t)at + 1;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_device_calls_end(ppi_device_calls *calls,
@@ -44,24 +42,23 @@ void ppi_device_calls_end(ppi_device_calls *calls,
   if (at < calls->num) calls->items[at].end_ns = end_ns;
 }
 
-pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
-                                   ppi_paths *paths, const ppi_point *point) {
+bool ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
+                           ppi_paths *paths, const ppi_point *point) {
   ppi_device_call *call = &calls->items[number - 1];
   ppi_device_use *use = &ppi_paths_item(paths, call->path)->use;
-  if (!PPI_ROOM(call->pieces, call->capacity, call->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_ROOM(call->pieces, call->capacity, call->num + 1)) return false;
   call->pieces[call->num++] =
       (ppi_piece){point->time_ns, point->device_start_ns,
                   point->device_start_ns + point->value};
   use->by_wait += point->is_by_wait;
   if (point->device_class == PPI_DEVICE_KERNEL) {
     use->kernels++;
-    return PPROF_STATUS_OK;
+    return true;
   }
   use->copies++;
   use->copied_bytes += point->bytes;
   use->copy_ns += point->value;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // ---- a horizon ----
@@ -80,7 +77,7 @@ static int compare_starts(const void *left, const void *right) {
 }
 
 // All pieces of a launch come in one sweep.
-static pprof_status count_launches(ppi_device_call *call, ppi_device_use *use) {
+static bool count_launches(ppi_device_call *call, ppi_device_use *use) {
   ppi_piece *fresh = call->pieces + call->num_old;
   size_t num = call->num - call->num_old;
   if (num) qsort(fresh, num, sizeof *fresh, compare_launches);
@@ -88,11 +85,10 @@ static pprof_status count_launches(ppi_device_call *call, ppi_device_use *use) {
     uint64_t launch_ns = fresh[i].launch_ns;
     if (i && fresh[i - 1].launch_ns == launch_ns) continue;
     uint64_t start_ns = PPI_MAX(fresh[i].start_ns, launch_ns);
-    pprof_status status = ppi_histogram_add(&use->delays, start_ns - launch_ns);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!ppi_histogram_add(&use->delays, start_ns - launch_ns)) return false;
     use->launches++;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static void count_gap(ppi_device_use *use, uint64_t from_ns,
@@ -114,61 +110,58 @@ static void count_span(ppi_device_call *call, ppi_device_use *use,
   call->last_ns = PPI_MAX(call->last_ns, piece->end_ns);
 }
 
-static pprof_status count_call(const ppi_device_call *call,
-                               ppi_device_use *use) {
+static bool count_call(const ppi_device_call *call, ppi_device_use *use) {
   uint64_t span_ns = call->last_ns - call->first_ns;
   use->host_ns += PPI_MAX(call->end_ns, call->start_ns) - call->start_ns;
   ppi_spread_add(&use->spans, span_ns);
   return ppi_histogram_add(&use->span_times, span_ns);
 }
 
-static pprof_status settle(ppi_device_call *call, ppi_paths *paths,
-                           uint64_t horizon_ns) {
+static bool settle(ppi_device_call *call, ppi_paths *paths,
+                   uint64_t horizon_ns) {
   ppi_run_path *path = ppi_paths_item(paths, call->path);
-  pprof_status status = count_launches(call, &path->use);
+  bool done = count_launches(call, &path->use);
   size_t i = 0;
   if (call->num)
     qsort(call->pieces, call->num, sizeof *call->pieces, compare_starts);
-  for (; i < call->num && status == PPROF_STATUS_OK; i++) {
+  for (; i < call->num && done; i++) {
     const ppi_piece *piece = &call->pieces[i];
     if (piece->start_ns >= horizon_ns && !call->end_ns) break;
     count_span(call, &path->use, piece);
-    status = ppi_union_add(&path->busy, piece->start_ns, piece->end_ns);
+    done = ppi_union_add(&path->busy, piece->start_ns, piece->end_ns);
   }
   bool is_whole = call->end_ns || horizon_ns == UINT64_MAX;
-  if (is_whole && status == PPROF_STATUS_OK)
-    status = count_call(call, &path->use);
+  if (is_whole && done) done = count_call(call, &path->use);
   call->num -= i;
   call->num_old = call->num;
   if (call->num)
     memmove(call->pieces, call->pieces + i, call->num * sizeof *call->pieces);
-  return status;
+  return done;
 }
 
 // Removes ended calls; the others keep their order.
-static pprof_status keep_open(ppi_device_calls *calls) {
+static bool keep_open(ppi_device_calls *calls) {
   ppi_device_calls kept = {0};
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   for (size_t i = 0, at; i < calls->num; i++) {
     ppi_device_call *call = &calls->items[i];
-    if (!call->end_ns && status == PPROF_STATUS_OK)
-      status = add_call(&kept, calls->numbers.keys[i], call, &at);
-    if (call->end_ns || status != PPROF_STATUS_OK) ppi_free(call->pieces);
+    if (!call->end_ns && done)
+      done = add_call(&kept, calls->numbers.keys[i], call, &at);
+    if (call->end_ns || !done) ppi_free(call->pieces);
   }
   ppi_map_clear(&calls->numbers);
   ppi_free(calls->items);
   *calls = kept;
   calls->num_kept = kept.num;
-  return status;
+  return done;
 }
 
-pprof_status ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
-                                     uint64_t horizon_ns) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (!calls->num) return PPROF_STATUS_OK;
-  for (size_t i = 0; i < calls->num && status == PPROF_STATUS_OK; i++)
-    status = settle(&calls->items[i], paths, horizon_ns);
-  return status == PPROF_STATUS_OK ? keep_open(calls) : status;
+bool ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
+                             uint64_t horizon_ns) {
+  if (!calls->num) return true;
+  for (size_t i = 0; i < calls->num; i++)
+    if (!settle(&calls->items[i], paths, horizon_ns)) return false;
+  return keep_open(calls);
 }
 
 void ppi_device_calls_clear(ppi_device_calls *calls) {
@@ -198,11 +191,11 @@ static uint32_t site_of(const ppi_run_ids *ids, const char *name) {
   return 0;
 }
 
-static pprof_status add_site(ppi_capture *capture, uint32_t site) {
+static bool add_site(ppi_capture *capture, uint32_t site) {
   if (!PPI_ROOM(capture->sites, capture->capacity, capture->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   capture->sites[capture->num++] = site;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static ppi_capture *item_of(ppi_captures *captures, uint32_t id) {
@@ -215,21 +208,20 @@ static ppi_capture *item_of(ppi_captures *captures, uint32_t id) {
   return &captures->items[at];
 }
 
-pprof_status ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
-                                 uint32_t id, const char *text) {
+bool ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
+                         uint32_t id, const char *text) {
   const char *at = ppi_captured_find(text);
   char name[LONGEST_NAME];
-  pprof_status status = PPROF_STATUS_OK;
-  if (!at && ppi_captures_at(captures, id) == 0) return status;
+  bool done = true;
+  if (!at && ppi_captures_at(captures, id) == 0) return true;
   ppi_capture *capture = item_of(captures, id);
-  if (!capture) return PPROF_STATUS_NO_MEMORY;
+  if (!capture) return false;
   capture->num = 0;  // a new definition replaces the sites
-  while (at && status == PPROF_STATUS_OK &&
-         ppi_captured_next(&at, name, sizeof name)) {
+  while (at && done && ppi_captured_next(&at, name, sizeof name)) {
     uint32_t site = site_of(ids, name);
-    if (site) status = add_site(capture, site);
+    if (site) done = add_site(capture, site);
   }
-  return status;
+  return done;
 }
 
 uint32_t ppi_captures_at(const ppi_captures *captures, uint32_t attributes) {

@@ -43,18 +43,18 @@ typedef struct ppi_device_calls {
 
 // ppi_device_calls_at answers the call's number in `out`, and adds a missing
 // call; `end_ns` is as in ppi_device_call.
-pprof_status ppi_device_calls_at(ppi_device_calls *calls,
-                                 const ppi_device_call_key *key,
-                                 uint64_t end_ns, uint32_t *out);
+bool ppi_device_calls_at(ppi_device_calls *calls,
+                         const ppi_device_call_key *key, uint64_t end_ns,
+                         uint32_t *out);
 // ppi_device_calls_end sets the end of the range, if the call is known.
 void ppi_device_calls_end(ppi_device_calls *calls,
                           const ppi_device_call_key *key, uint64_t end_ns);
-pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
-                                   ppi_paths *paths, const ppi_point *point);
+bool ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
+                           ppi_paths *paths, const ppi_point *point);
 // ppi_device_calls_settle counts pieces that began before the horizon: pieces
 // launched later also begin later.
-pprof_status ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
-                                     uint64_t horizon_ns);
+bool ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
+                             uint64_t horizon_ns);
 void ppi_device_calls_clear(ppi_device_calls *calls);
 
 // ---- ranges in which kernels of graphs were captured ----
@@ -73,8 +73,8 @@ typedef struct ppi_captures {
 
 // ppi_captures_define takes attributes that may name ranges, which are defined
 // by then; other names are left out.
-pprof_status ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
-                                 uint32_t id, const char *text);
+bool ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
+                         uint32_t id, const char *text);
 // ppi_captures_at answers the number of an item of these attributes, + 1; 0:
 // there is none.
 uint32_t ppi_captures_at(const ppi_captures *captures, uint32_t attributes);

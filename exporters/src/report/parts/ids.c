@@ -126,22 +126,21 @@ ppi_run_site *ppi_run_new_site(ppi_run_ids *ids, uint32_t number,
   return ppi_run_site_at(ids, number);
 }
 
-static pprof_status copy_steps(ppi_run_ids *ids, ppi_run_device *device) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool copy_steps(ppi_run_ids *ids, ppi_run_device *device) {
+  bool done = true;
   for (size_t i = 0; i < ids->steps.num_steps; i++) {
     const ppi_identity_step *step = &ids->steps.steps[i];
-    if (status == PPROF_STATUS_OK)
-      status = ppi_identity_step_at(&device->identity, step->key,
-                                    step->start_ns, step->end_ns);
+    done = done && ppi_identity_step_at(&device->identity, step->key,
+                                        step->start_ns, step->end_ns);
   }
-  return status;
+  return done;
 }
 
 ppi_run_device *ppi_run_device_at(ppi_run_ids *ids, uint32_t id) {
   ppi_run_device *device = ppi_run_item_at(&ids->devices, id, sizeof *device);
   if (!device || device->name) return device;
   if (!name_unknown(&device->name, "device", id)) return NULL;
-  return copy_steps(ids, device) == PPROF_STATUS_OK ? device : NULL;
+  return copy_steps(ids, device) ? device : NULL;
 }
 
 uint32_t ppi_run_device_id(const ppi_run_ids *ids, uint32_t stream) {

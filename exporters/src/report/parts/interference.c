@@ -34,23 +34,23 @@ static ppi_interference_pair *pair_of(ppi_interference *all, uint32_t of,
   return &all->pairs[num];
 }
 
-pprof_status ppi_interference_take(ppi_interference *all,
-                                   const pprof_event *event, uint32_t device) {
+bool ppi_interference_take(ppi_interference *all, const pprof_event *event,
+                           uint32_t device) {
   size_t stage = stage_of(all, event->site, device);
   ppi_interference_range *grown = ppi_grow(all->waiting, &all->waiting_capacity,
                                            all->num_waiting + 1, sizeof *grown);
   if (grown) all->waiting = grown;
-  if (!grown || stage == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (!grown || stage == SIZE_MAX) return false;
   all->stages[stage].num_calls++;
   // An empty range has no time to measure.
-  if (event->device_end_ns <= event->device_start_ns) return PPROF_STATUS_OK;
+  if (event->device_end_ns <= event->device_start_ns) return true;
   grown[all->num_waiting++] =
       (ppi_interference_range){.start_ns = event->device_start_ns,
                                .end_ns = event->device_end_ns,
                                .site = event->site,
                                .stream = event->stream,
                                .stage = (uint32_t)stage};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // Sorts by the ranges' own data, so the order of arrival has no effect.
@@ -82,97 +82,92 @@ static uint64_t leave(uint32_t *num, uint64_t since_ns, uint64_t now_ns) {
   return --*num == 0 ? now_ns - since_ns : 0;
 }
 
-static pprof_status meet(ppi_interference *all, ppi_interference_range *range,
-                         const ppi_interference_range *other) {
+static bool meet(ppi_interference *all, ppi_interference_range *range,
+                 const ppi_interference_range *other) {
   ppi_interference_pair *pair = pair_of(all, range->stage, other->stage);
-  if (!pair) return PPROF_STATUS_NO_MEMORY;
+  if (!pair) return false;
   enter(&pair->num_active, &pair->since_ns, all->now_ns);
   enter(&range->num_beside, &range->since_ns, all->now_ns);
   uint32_t met = other->stage + 1;
   range->met = range->met == 0 || range->met == met ? met : met_several;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status part(ppi_interference *all, ppi_interference_range *range,
-                         const ppi_interference_range *other) {
+static bool part(ppi_interference *all, ppi_interference_range *range,
+                 const ppi_interference_range *other) {
   ppi_interference_pair *pair = pair_of(all, range->stage, other->stage);
-  if (!pair) return PPROF_STATUS_NO_MEMORY;
+  if (!pair) return false;
   pair->overlap_ns += leave(&pair->num_active, pair->since_ns, all->now_ns);
   range->beside_ns += leave(&range->num_beside, range->since_ns, all->now_ns);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // Applies `change` in both directions to each active range that shares the
 // device.
-static pprof_status each_other(
-    ppi_interference *all, ppi_interference_range *range,
-    pprof_status (*change)(ppi_interference *, ppi_interference_range *,
-                           const ppi_interference_range *)) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < all->num_active && status == PPROF_STATUS_OK; i++) {
+static bool each_other(ppi_interference *all, ppi_interference_range *range,
+                       bool (*change)(ppi_interference *,
+                                      ppi_interference_range *,
+                                      const ppi_interference_range *)) {
+  for (size_t i = 0; i < all->num_active; i++) {
     ppi_interference_range *other = &all->active[i];
     if (!share_device(all, range, other)) continue;
-    status = change(all, range, other);
-    if (status == PPROF_STATUS_OK) status = change(all, other, range);
+    if (!change(all, range, other) || !change(all, other, range)) return false;
   }
-  return status;
+  return true;
 }
 
-static pprof_status count_call(ppi_interference *all, uint32_t of, uint32_t met,
-                               uint64_t length_ns) {
+static bool count_call(ppi_interference *all, uint32_t of, uint32_t met,
+                       uint64_t length_ns) {
   ppi_interference_stage *stage = &all->stages[of];
   unsigned __int128 square = (unsigned __int128)length_ns * length_ns;
   if (met == 0) {
     stage->num_alone++;
     stage->alone_ns += length_ns;
     stage->alone_squares += square;
-    return PPROF_STATUS_OK;
+    return true;
   }
   ppi_interference_pair *pair = pair_of(all, of, met - 1);
-  if (!pair) return PPROF_STATUS_NO_MEMORY;
+  if (!pair) return false;
   pair->num_calls++;
   pair->beside_ns += length_ns;
   pair->beside_squares += square;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status measure(ppi_interference *all,
-                            const ppi_interference_range *range) {
+static bool measure(ppi_interference *all,
+                    const ppi_interference_range *range) {
   uint64_t length_ns = range->end_ns - range->start_ns;
   bool is_measure = range->beside_ns >= length_ns - length_ns / 2;
-  if (range->met == met_several || (range->met && !is_measure))
-    return PPROF_STATUS_OK;
+  if (range->met == met_several || (range->met && !is_measure)) return true;
   if (!range->is_first_calls)
     return count_call(all, range->stage, range->met, length_ns);
   if (!PPI_ROOM(all->first_calls, all->first_calls_capacity,
                 all->num_first_calls + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   all->first_calls[all->num_first_calls++] = (ppi_interference_call){
       .call = {.start_ns = range->start_ns, .length_ns = length_ns},
       .stage = range->stage,
       .met = range->met};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // The caller has removed `range` from the active ranges.
-static pprof_status end_range(ppi_interference *all,
-                              ppi_interference_range *range) {
+static bool end_range(ppi_interference *all, ppi_interference_range *range) {
   ppi_interference_stage *stage = &all->stages[range->stage];
   stage->busy_ns += leave(&stage->num_active, stage->since_ns, all->now_ns);
-  pprof_status status = each_other(all, range, part);
-  return status == PPROF_STATUS_OK ? measure(all, range) : status;
+  return each_other(all, range, part) && measure(all, range);
 }
 
 // Ranges that only touch do not overlap.
-static pprof_status end_ranges(ppi_interference *all) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = all->num_active; i-- && status == PPROF_STATUS_OK;) {
+static bool end_ranges(ppi_interference *all) {
+  bool done = true;
+  for (size_t i = all->num_active; i-- && done;) {
     ppi_interference_range range = all->active[i];
     if (range.end_ns > all->now_ns) continue;
     all->active[i] = all->active[--all->num_active];
-    status = end_range(all, &range);
+    done = end_range(all, &range);
   }
-  return status;
+  return done;
 }
 
 static void advance(ppi_interference *all, uint64_t until_ns) {
@@ -186,51 +181,47 @@ static uint64_t first_end(const ppi_interference *all) {
   return first_ns;
 }
 
-static pprof_status end_until(ppi_interference *all, uint64_t until_ns) {
-  pprof_status status = PPROF_STATUS_OK;
-  while (status == PPROF_STATUS_OK && all->num_active) {
+static bool end_until(ppi_interference *all, uint64_t until_ns) {
+  bool done = true;
+  while (done && all->num_active) {
     uint64_t end_ns = first_end(all);
     if (end_ns > until_ns) break;
     advance(all, end_ns);
-    status = end_ranges(all);
+    done = end_ranges(all);
   }
-  return status;
+  return done;
 }
 
-static pprof_status begin_range(ppi_interference *all,
-                                const ppi_interference_range *waiting) {
-  pprof_status status = end_until(all, waiting->start_ns);
+static bool begin_range(ppi_interference *all,
+                        const ppi_interference_range *waiting) {
+  bool done = end_until(all, waiting->start_ns);
   advance(all, waiting->start_ns);
   ppi_interference_range range = *waiting;
   ppi_interference_stage *stage = &all->stages[range.stage];
   range.is_first_calls = stage->num_begun++ < all->most_first_calls;
-  if (status != PPROF_STATUS_OK ||
-      all->num_active == PPI_INTERFERENCE_MAX_ACTIVE)
-    return status;
+  if (!done || all->num_active == PPI_INTERFERENCE_MAX_ACTIVE) return done;
   // The range came too late to overlap any other.
   if (range.end_ns <= all->now_ns) return measure(all, &range);
   enter(&stage->num_active, &stage->since_ns, all->now_ns);
-  status = each_other(all, &range, meet);
+  done = each_other(all, &range, meet);
   all->active[all->num_active++] = range;
-  return status;
+  return done;
 }
 
-pprof_status ppi_interference_settle(ppi_interference *all,
-                                     uint64_t horizon_ns) {
+bool ppi_interference_settle(ppi_interference *all, uint64_t horizon_ns) {
   if (all->num_waiting > 1)
     qsort(all->waiting, all->num_waiting, sizeof *all->waiting, compare_ranges);
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   size_t i = 0;
-  for (; i < all->num_waiting && all->waiting[i].start_ns < horizon_ns &&
-         status == PPROF_STATUS_OK;
+  for (; i < all->num_waiting && all->waiting[i].start_ns < horizon_ns && done;
        i++)
-    status = begin_range(all, &all->waiting[i]);
+    done = begin_range(all, &all->waiting[i]);
   for (size_t k = i; k < all->num_waiting; k++)
     all->waiting[k - i] = all->waiting[k];
   all->num_waiting -= i;
-  if (status == PPROF_STATUS_OK) status = end_until(all, horizon_ns);
+  done = done && end_until(all, horizon_ns);
   if (all->num_active) advance(all, horizon_ns);
-  return status;
+  return done;
 }
 
 static ppi_report_interference *row_of(const ppi_interference *all,
@@ -247,31 +238,29 @@ static ppi_report_interference *row_of(const ppi_interference *all,
 }
 
 // Cold calls are known at this point.
-static pprof_status count_first_calls(ppi_interference *all, ppi_run_ids *ids) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < all->num_first_calls && status == PPROF_STATUS_OK;
-       i++) {
+static bool count_first_calls(ppi_interference *all, ppi_run_ids *ids) {
+  bool done = true;
+  for (size_t i = 0; i < all->num_first_calls && done; i++) {
     const ppi_interference_call *first_calls = &all->first_calls[i];
     ppi_run_site *site =
         ppi_run_site_at(ids, all->stages[first_calls->stage].site);
-    if (!site) return PPROF_STATUS_NO_MEMORY;
+    if (!site) return false;
     if (site->cold && ppi_first_calls_is_cold(site->cold, &first_calls->call))
       continue;
-    status = count_call(all, first_calls->stage, first_calls->met,
-                        first_calls->call.length_ns);
+    done = count_call(all, first_calls->stage, first_calls->met,
+                      first_calls->call.length_ns);
   }
   all->num_first_calls = 0;
-  return status;
+  return done;
 }
 
-pprof_status ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
-                                   ppi_figures *out) {
-  pprof_status status = count_first_calls(all, ids);
-  if (status != PPROF_STATUS_OK) return status;
+bool ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
+                           ppi_figures *out) {
+  if (!count_first_calls(all, ids)) return false;
   for (size_t i = 0; i < all->num_stages; i++) {
     const ppi_interference_stage *from = &all->stages[i];
     ppi_report_interference *row = row_of(all, ids, (uint32_t)i, NULL, out);
-    if (!row) return PPROF_STATUS_NO_MEMORY;
+    if (!row) return false;
     row->num_calls += from->num_calls;
     row->num_measured += from->num_alone;
     row->measured_ns += from->alone_ns;
@@ -283,13 +272,13 @@ pprof_status ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
     const ppi_run_site *by = ppi_run_site_at(ids, all->stages[from->by].site);
     ppi_report_interference *row =
         by ? row_of(all, ids, from->of, by, out) : NULL;
-    if (!row) return PPROF_STATUS_NO_MEMORY;
+    if (!row) return false;
     row->num_measured += from->num_calls;
     row->measured_ns += from->beside_ns;
     row->measured_squares += from->beside_squares;
     row->shared_ns += from->overlap_ns;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_interference_clear(ppi_interference *all) {

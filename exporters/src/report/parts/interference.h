@@ -70,15 +70,15 @@ typedef struct ppi_interference {
 
 // ppi_interference_take takes a timed device range that is a stage's own: no
 // kernel or copy, and not projected.
-pprof_status ppi_interference_take(ppi_interference *interference,
-                                   const pprof_event *event, uint32_t device);
+bool ppi_interference_take(ppi_interference *interference,
+                           const pprof_event *event, uint32_t device);
 // ppi_interference_settle promises that no range that begins before
 // `horizon_ns` comes later. UINT64_MAX ends it.
-pprof_status ppi_interference_settle(ppi_interference *interference,
-                                     uint64_t horizon_ns);
+bool ppi_interference_settle(ppi_interference *interference,
+                             uint64_t horizon_ns);
 // ppi_interference_fill comes once the calls of all sites are split.
-pprof_status ppi_interference_fill(ppi_interference *interference,
-                                   ppi_run_ids *ids, ppi_figures *out);
+bool ppi_interference_fill(ppi_interference *interference, ppi_run_ids *ids,
+                           ppi_figures *out);
 void ppi_interference_clear(ppi_interference *interference);
 
 PPROF_END_C_

@@ -18,8 +18,8 @@ static uint64_t bytes_of(double value) {
   return value < most ? (uint64_t)(value + 0.5) : (uint64_t)most;
 }
 
-static pprof_status owner_at(ppi_memory_place *place, uint32_t site,
-                             bool is_reserved, ppi_memory_owner **out) {
+static bool owner_at(ppi_memory_place *place, uint32_t site, bool is_reserved,
+                     ppi_memory_owner **out) {
   size_t low = 0, high = place->num_owners;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -33,16 +33,16 @@ static pprof_status owner_at(ppi_memory_place *place, uint32_t site,
   *out = place->owners + low;
   if (low < place->num_owners && (*out)->site == site &&
       (*out)->is_reserved == is_reserved)
-    return PPROF_STATUS_OK;
+    return true;
   if (!PPI_ROOM(place->owners, place->owners_capacity, place->num_owners + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   ppi_memory_owner *grown = place->owners;
   memmove(grown + low + 1, grown + low,
           (place->num_owners - low) * sizeof *grown);
   place->num_owners++;
   grown[low] = (ppi_memory_owner){.site = site, .is_reserved = is_reserved};
   *out = &grown[low];
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static void add_peak(ppi_memory_place *place, bool is_reserved,
@@ -59,7 +59,7 @@ static void clear_place(ppi_memory_place *place) {
 }
 
 // Moves the last place into the others to make room.
-static pprof_status fold_last(ppi_memory *memory) {
+static bool fold_last(ppi_memory *memory) {
   ppi_memory_place *last = &memory->places[memory->num_places - 1];
   for (int kind = 0; kind < 2; kind++)
     if (last->is_known[kind])
@@ -67,9 +67,8 @@ static pprof_status fold_last(ppi_memory *memory) {
   for (size_t i = 0; i < last->num_owners; i++) {
     const ppi_memory_owner *from = &last->owners[i];
     ppi_memory_owner *owner;
-    pprof_status status =
-        owner_at(&memory->others, from->site, from->is_reserved, &owner);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!owner_at(&memory->others, from->site, from->is_reserved, &owner))
+      return false;
     owner->allocations += from->allocations;
     owner->frees += from->frees;
     owner->allocated_bytes =
@@ -78,7 +77,7 @@ static pprof_status fold_last(ppi_memory *memory) {
   }
   clear_place(last);
   memory->num_places--;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static ppi_memory_place *insert_place(ppi_memory *memory, size_t at,
@@ -110,38 +109,35 @@ static ppi_memory_place *place_at(ppi_memory *memory, const char *name) {
       high = middle;
   }
   if (low == PPI_REPORT_PLACES) return &memory->others;
-  if (memory->num_places == PPI_REPORT_PLACES &&
-      fold_last(memory) != PPROF_STATUS_OK)
+  if (memory->num_places == PPI_REPORT_PLACES && !fold_last(memory))
     return NULL;
   return insert_place(memory, low, name);
 }
 
-pprof_status ppi_memory_level(ppi_memory *memory, const char *place,
-                              const pprof_event *event,
-                              ppi_memory_change *out) {
+bool ppi_memory_level(ppi_memory *memory, const char *place,
+                      const pprof_event *event, ppi_memory_change *out) {
   bool is_reserved = event->flags & PPROF_FLAG_RESERVED;
   double change = event->work ? event->work->bytes : 0;
   *out = (ppi_memory_change){.is_reserved = is_reserved};
   out->bytes =
       change < 0 ? -(int64_t)bytes_of(-change) : (int64_t)bytes_of(change);
-  if (!isfinite(event->value) && out->bytes == 0) return PPROF_STATUS_OK;
+  if (!isfinite(event->value) && out->bytes == 0) return true;
   ppi_memory_place *at = place_at(memory, place);
-  if (!at) return PPROF_STATUS_NO_MEMORY;
+  if (!at) return false;
   add_peak(at, is_reserved, bytes_of(event->value));
   if (at != &memory->others)
     ppi_low_water_add(&at->lows[is_reserved], event->start_ns,
                       bytes_of(event->value));
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
-                            uint32_t owner, const ppi_memory_change *change) {
-  if (change->bytes == 0) return PPROF_STATUS_OK;
+bool ppi_memory_own(ppi_memory *memory, const char *place, uint32_t owner,
+                    const ppi_memory_change *change) {
+  if (change->bytes == 0) return true;
   ppi_memory_place *at = place_at(memory, place);
-  if (!at) return PPROF_STATUS_NO_MEMORY;
+  if (!at) return false;
   ppi_memory_owner *sums;
-  pprof_status status = owner_at(at, owner, change->is_reserved, &sums);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!owner_at(at, owner, change->is_reserved, &sums)) return false;
   if (change->bytes > 0) {
     sums->allocations++;
     sums->allocated_bytes =
@@ -151,40 +147,39 @@ pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
     sums->freed_bytes =
         ppi_bytes_sum(sums->freed_bytes, (uint64_t)-change->bytes);
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status fill_place(const ppi_memory_place *place, const char *name,
-                               ppi_run_ids *ids, ppi_figures *out) {
-  if (!place->is_known[0] && !place->is_known[1]) return PPROF_STATUS_OK;
+static bool fill_place(const ppi_memory_place *place, const char *name,
+                       ppi_run_ids *ids, ppi_figures *out) {
+  if (!place->is_known[0] && !place->is_known[1]) return true;
   ppi_report_place levels = {
       .is_known = {place->is_known[0], place->is_known[1]},
       .peak_bytes = {place->peak_bytes[0], place->peak_bytes[1]},
       .growth = {ppi_low_water_growth(&place->lows[0]),
                  ppi_low_water_growth(&place->lows[1])}};
-  pprof_status status = ppi_figures_add_place(out, name, &levels);
-  for (size_t i = 0; i < place->num_owners && status == PPROF_STATUS_OK; i++) {
+  bool done = ppi_figures_add_place(out, name, &levels);
+  for (size_t i = 0; i < place->num_owners && done; i++) {
     const ppi_memory_owner *owner = &place->owners[i];
     const ppi_run_site *site =
         owner->site ? ppi_run_site_at(ids, owner->site) : NULL;
-    if (owner->site && !site) return PPROF_STATUS_NO_MEMORY;
+    if (owner->site && !site) return false;
     ppi_report_memory sums = {.name = site ? site->name : (char *)"",
                               .is_reserved = owner->is_reserved,
                               .allocations = owner->allocations,
                               .frees = owner->frees,
                               .allocated_bytes = owner->allocated_bytes,
                               .freed_bytes = owner->freed_bytes};
-    status = ppi_figures_add_owned(out, name, &sums);
+    done = ppi_figures_add_owned(out, name, &sums);
   }
-  return status;
+  return done;
 }
 
-pprof_status ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
-                             ppi_figures *out) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < memory->num_places && status == PPROF_STATUS_OK; i++)
-    status = fill_place(&memory->places[i], memory->places[i].name, ids, out);
-  if (status != PPROF_STATUS_OK) return status;
+bool ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
+                     ppi_figures *out) {
+  for (size_t i = 0; i < memory->num_places; i++)
+    if (!fill_place(&memory->places[i], memory->places[i].name, ids, out))
+      return false;
   return fill_place(&memory->others, PPI_OTHER_PLACES, ids, out);
 }
 
@@ -198,9 +193,8 @@ void ppi_memory_clear(ppi_memory *memory) {
 
 // ---- what each range allocated ----
 
-pprof_status ppi_allocations_add(ppi_allocations *allocations,
-                                 const char *place, uint64_t time_ns,
-                                 int64_t bytes) {
+bool ppi_allocations_add(ppi_allocations *allocations, const char *place,
+                         uint64_t time_ns, int64_t bytes) {
   bool is_host = strncmp(place, "cpu", 3) == 0;
   ppi_point point = {
       .time_ns = time_ns,
@@ -209,12 +203,12 @@ pprof_status ppi_allocations_add(ppi_allocations *allocations,
   return ppi_scopes_add(&allocations->scopes, &point);
 }
 
-pprof_status ppi_allocations_prepare(ppi_allocations *allocations,
-                                     uint64_t horizon_ns) {
-  pprof_status status = ppi_scopes_prepare(&allocations->scopes, horizon_ns);
+bool ppi_allocations_prepare(ppi_allocations *allocations,
+                             uint64_t horizon_ns) {
+  bool done = ppi_scopes_prepare(&allocations->scopes, horizon_ns);
   allocations->num_left = allocations->scopes.num_settled;
   allocations->low_ns = UINT64_MAX;
-  return status;
+  return done;
 }
 
 // Ranges come by falling end, so all ranges around the last point have come.
@@ -227,9 +221,9 @@ static void settle_last(ppi_allocations *allocations) {
   ppi_net_add(&allocations->outside.sums, &change);
 }
 
-pprof_status ppi_allocations_meet(ppi_allocations *allocations,
-                                  const ppi_buffered *range, bool is_whole,
-                                  ppi_net_bytes *out) {
+bool ppi_allocations_meet(ppi_allocations *allocations,
+                          const ppi_buffered *range, bool is_whole,
+                          ppi_net_bytes *out) {
   const ppi_point *points = allocations->scopes.points;
   ppi_device_sums sums = {{0}};
   *out = (ppi_net_bytes){{0}};
@@ -243,10 +237,10 @@ pprof_status ppi_allocations_meet(ppi_allocations *allocations,
                     &sums);
   for (int i = 0; i < PPI_NUM_MEMORIES; i++)
     out->bytes[i] = (int64_t)sums.ns[i];
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_allocations_carry(ppi_allocations *allocations) {
+bool ppi_allocations_carry(ppi_allocations *allocations) {
   const ppi_borders none = {.num = 0};
   while (allocations->num_left) settle_last(allocations);
   return ppi_scopes_carry(&allocations->scopes, &none);

@@ -42,15 +42,15 @@ typedef struct ppi_memory_change {
 
 // ppi_memory_level takes a counter of category Memory, named `place`. `out` is
 // the change for ppi_memory_own, once its owner is known; 0 bytes: none.
-pprof_status ppi_memory_level(ppi_memory *memory, const char *place,
-                              const pprof_event *event, ppi_memory_change *out);
+bool ppi_memory_level(ppi_memory *memory, const char *place,
+                      const pprof_event *event, ppi_memory_change *out);
 // ppi_memory_own takes the change that ppi_memory_level answered. `owner` is
 // the site of the innermost range around it that ppi_memory_can_own; 0: none.
-pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
-                            uint32_t owner, const ppi_memory_change *change);
+bool ppi_memory_own(ppi_memory *memory, const char *place, uint32_t owner,
+                    const ppi_memory_change *change);
 // ppi_memory_fill looks up the names of owners in `ids`.
-pprof_status ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
-                             ppi_figures *out);
+bool ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
+                     ppi_figures *out);
 void ppi_memory_clear(ppi_memory *memory);
 
 // ---- what each range allocated ----
@@ -67,14 +67,12 @@ typedef struct ppi_allocations {
 
 // ppi_allocations_add takes a change of the memory of `place`; reserved memory
 // does not count.
-pprof_status ppi_allocations_add(ppi_allocations *allocations,
-                                 const char *place, uint64_t time_ns,
-                                 int64_t bytes);
+bool ppi_allocations_add(ppi_allocations *allocations, const char *place,
+                         uint64_t time_ns, int64_t bytes);
 
 // ppi_allocations_prepare promises that all changes before `horizon_ns` are
 // known, for the calls up to ppi_allocations_carry.
-pprof_status ppi_allocations_prepare(ppi_allocations *allocations,
-                                     uint64_t horizon_ns);
+bool ppi_allocations_prepare(ppi_allocations *allocations, uint64_t horizon_ns);
 static inline bool ppi_allocations_any(const ppi_allocations *allocations) {
   return allocations->scopes.num_before > 0;
 }
@@ -82,12 +80,12 @@ static inline bool ppi_allocations_any(const ppi_allocations *allocations) {
 // ppi_allocations_meet takes the ranges that begin before the horizon, from the
 // last end backwards. If `is_whole`, the range has ended: `out` is the change
 // in it, its two ends included.
-pprof_status ppi_allocations_meet(ppi_allocations *allocations,
-                                  const ppi_buffered *range, bool is_whole,
-                                  ppi_net_bytes *out);
+bool ppi_allocations_meet(ppi_allocations *allocations,
+                          const ppi_buffered *range, bool is_whole,
+                          ppi_net_bytes *out);
 
 // ppi_allocations_carry forgets the changes before the horizon, but keeps sums.
-pprof_status ppi_allocations_carry(ppi_allocations *allocations);
+bool ppi_allocations_carry(ppi_allocations *allocations);
 void ppi_allocations_clear(ppi_allocations *allocations);
 
 PPROF_END_C_

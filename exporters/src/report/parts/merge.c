@@ -42,22 +42,20 @@ static ppi_merge_cursor *add_cursor(ppi_merge *merge) {
   return &merge->cursors[merge->num++];
 }
 
-pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,
-                            ppi_hold *hold, bool is_needed) {
-  if (!hold->num_pages) return PPROF_STATUS_OK;
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane, ppi_hold *hold,
+                    bool is_needed) {
+  if (!hold->num_pages) return true;
   // The hold stays sorted for later sweeps.
-  if (hold->unsorted) status = ppi_hold_sort(hold, merge->pool);
-  if (status != PPROF_STATUS_OK) return status;
+  if (hold->unsorted && !ppi_hold_sort(hold, merge->pool)) return false;
   ppi_merge_cursor *added = add_cursor(merge);
-  if (!added) return PPROF_STATUS_NO_MEMORY;
+  if (!added) return false;
   added->lane = lane;
   added->hold = hold;
   added->pages_left = hold->num_pages;
   added->is_needed = is_needed;
   ppi_merge_turn(added, merge->horizon_ns);
   if (!added->has_range) merge->num--;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static int compare_open(const void *left, const void *right) {
@@ -67,15 +65,15 @@ static int compare_open(const void *left, const void *right) {
   return (a->lane->id > b->lane->id) - (a->lane->id < b->lane->id);
 }
 
-pprof_status ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num) {
-  if (num == 0) return PPROF_STATUS_OK;
+bool ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num) {
+  if (num == 0) return true;
   if (num > 1) qsort(open, num, sizeof *open, compare_open);
   ppi_merge_cursor *added = add_cursor(merge);
-  if (!added) return PPROF_STATUS_NO_MEMORY;
+  if (!added) return false;
   added->open = open;
   added->open_left = num;
   ppi_merge_turn(added, merge->horizon_ns);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b) {
@@ -98,13 +96,13 @@ static size_t play(ppi_merge *merge, size_t node) {
   return left_wins ? left : right;
 }
 
-pprof_status ppi_merge_start(ppi_merge *merge) {
+bool ppi_merge_start(ppi_merge *merge) {
   while (merge->num & (merge->num - 1))
-    if (!add_cursor(merge)) return PPROF_STATUS_NO_MEMORY;
+    if (!add_cursor(merge)) return false;
   merge->losers = ppi_alloc((merge->num + 1) * sizeof *merge->losers);
-  if (!merge->losers) return PPROF_STATUS_NO_MEMORY;
+  if (!merge->losers) return false;
   merge->winner = merge->num > 1 ? play(merge, 1) : 0;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_merge_clear(ppi_merge *merge) {

@@ -46,11 +46,11 @@ typedef struct ppi_merge {
   size_t winner;
 } ppi_merge;
 
-pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,
-                            ppi_hold *hold, bool is_needed);
+bool ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane, ppi_hold *hold,
+                    bool is_needed);
 // ppi_merge_open changes the order of `open`, which must outlive the merge.
-pprof_status ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num);
-pprof_status ppi_merge_start(ppi_merge *merge);
+bool ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num);
+bool ppi_merge_start(ppi_merge *merge);
 void ppi_merge_clear(ppi_merge *merge);
 
 // ppi_merge_order is ppi_buffered_order of the ranges of two cursors; one

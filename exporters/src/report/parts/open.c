@@ -84,32 +84,31 @@ static bool was_listed(const ppi_listed *all, const ppi_run_listed *listed) {
          bsearch(listed, all->items, all->num, sizeof *listed, compare_listed);
 }
 
-static pprof_status doubt_lanes(ppi_run_ids *ids, ppi_run_listed *listed,
-                                size_t num, uint64_t time_ns) {
+static bool doubt_lanes(ppi_run_ids *ids, ppi_run_listed *listed, size_t num,
+                        uint64_t time_ns) {
   for (size_t i = 0, end; i < num; i = end) {
     for (end = i + 1; end < num && listed[end].lane == listed[i].lane;) end++;
     const ppi_run_lane *lane = ppi_run_lane_at(ids, listed[i].lane);
-    if (!lane) return PPROF_STATUS_NO_MEMORY;
+    if (!lane) return false;
     doubt_lane(lane, ids, &listed[i], end - i, time_ns);
     // The lane may have moved to another thread.
     for (size_t k = 0; k < ids->num_left; k++)
       if (ids->left[k]->id == listed[i].lane)
         doubt_lane(ids->left[k], ids, &listed[i], end - i, time_ns);
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
-                          ppi_run_listed *listed, size_t num,
-                          uint64_t time_ns) {
-  pprof_status status = doubt_lanes(ids, listed, num, time_ns);
+static bool doubt(ppi_listed *all, ppi_run_ids *ids, ppi_run_listed *listed,
+                  size_t num, uint64_t time_ns) {
+  bool done = doubt_lanes(ids, listed, num, time_ns);
   // The last checkpoint listed all open ranges: a missing one had ended. Only
   // the begin of a request may become known later.
   for (size_t i = 0; i < num; i++)
     if (listed[i].start_ns < all->checkpoint_ns && !listed[i].is_request &&
         !was_listed(all, &listed[i]))
       listed[i].is_stale = true;
-  return status;
+  return done;
 }
 
 static uint16_t flags_of(const pprof_event *event) {
@@ -146,38 +145,38 @@ static size_t drop_stale(ppi_run_listed *listed, size_t num) {
   return kept;
 }
 
-pprof_status ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
-                                const pprof_checkpoint *checkpoint) {
+bool ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
+                        const pprof_checkpoint *checkpoint) {
   ppi_run_listed *listed =
       ppi_alloc((checkpoint->num_open + 1) * sizeof *listed);
-  if (!listed) return PPROF_STATUS_NO_MEMORY;
+  if (!listed) return false;
   size_t num = list(checkpoint, listed);
-  pprof_status status = doubt(all, ids, listed, num, checkpoint->time_ns);
+  bool done = doubt(all, ids, listed, num, checkpoint->time_ns);
   ppi_free(all->items);
   all->items = listed;
   all->num = drop_stale(listed, num);
   all->num_disbelieved += num - all->num;
   all->checkpoint_ns = checkpoint->time_ns;
-  return status;
+  return done;
 }
 
-pprof_status ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids) {
-  pprof_status status = doubt_lanes(ids, all->items, all->num, UINT64_MAX);
+bool ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids) {
+  bool done = doubt_lanes(ids, all->items, all->num, UINT64_MAX);
   for (size_t i = 0; i < all->num; i++)
     all->items[i].is_stale |= all->items[i].end_ns < all->checkpoint_ns;
   all->num = drop_stale(all->items, all->num);
-  return status;
+  return done;
 }
 
-pprof_status ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids,
-                               uint64_t end_ns, ppi_run_open **out) {
+bool ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids, uint64_t end_ns,
+                       ppi_run_open **out) {
   ppi_run_open *open = *out = ppi_alloc((all->num + 1) * sizeof *open);
-  if (!open) return PPROF_STATUS_NO_MEMORY;
+  if (!open) return false;
   for (size_t i = 0; i < all->num; i++) {
     const ppi_run_listed *listed = &all->items[i];
     const ppi_run_site *site = ppi_run_site_at(ids, listed->site);
     ppi_run_lane *lane = ppi_run_lane_at(ids, listed->lane);
-    if (!site || !lane) return PPROF_STATUS_NO_MEMORY;
+    if (!site || !lane) return false;
     open[i] = (ppi_run_open){{.start_ns = listed->start_ns,
                               .end_ns = PPI_MAX(listed->start_ns, end_ns),
                               .site = listed->site,
@@ -187,5 +186,5 @@ pprof_status ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids,
     if (site->traits & PPI_TRAIT_COMMUNICATION)
       open[i].buffered.flags &= (uint16_t)~PPI_BUFFERED_COMMUNICATION;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }

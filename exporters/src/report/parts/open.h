@@ -27,14 +27,14 @@ typedef struct ppi_listed {
 
 // ppi_run_doubt_open takes the open host ranges of a checkpoint, and counts and
 // drops those that have ended.
-pprof_status ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
-                                const pprof_checkpoint *checkpoint);
+bool ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
+                        const pprof_checkpoint *checkpoint);
 // ppi_run_doubt_left is called at the end. It drops ranges that have ended
 // since, or that have a known end.
-pprof_status ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids);
+bool ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids);
 // ppi_run_list_open lists the open ranges in order, with `end_ns` as their end.
 // The caller frees the list.
-pprof_status ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids,
-                               uint64_t end_ns, ppi_run_open **out);
+bool ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids, uint64_t end_ns,
+                       ppi_run_open **out);
 
 PPROF_END_C_

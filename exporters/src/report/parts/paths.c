@@ -12,8 +12,7 @@
 #include "report/figures/path_rows.h"
 #include "report/figures/rows.h"
 
-pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
-                          uint32_t *out) {
+bool ppi_paths_at(ppi_paths *paths, const ppi_run_path *key, uint32_t *out) {
   uint32_t around = paths->is_flat ? 0 : key->around, level = 1;
   if (around) level = paths->items[around - 1].level + 1;
   if (level > PPI_PATH_LEVELS) {
@@ -26,12 +25,11 @@ pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
   *out = 0;
   if (paths->num >= PPI_RUN_MAX_PATHS &&
       ppi_map_find(&paths->numbers, numbers) >= paths->num)
-    return PPROF_STATUS_OK;
+    return true;
   size_t at = ppi_map_number(&paths->numbers, numbers);
-  if (at > paths->num) return PPROF_STATUS_NO_MEMORY;
+  if (at > paths->num) return false;
   if (at == paths->num) {
-    if (!PPI_ROOM(paths->items, paths->capacity, at + 1))
-      return PPROF_STATUS_NO_MEMORY;
+    if (!PPI_ROOM(paths->items, paths->capacity, at + 1)) return false;
     paths->items[paths->num++] = (ppi_run_path){.around = around,
                                                 .site = key->site,
                                                 .level = level,
@@ -39,113 +37,104 @@ pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
                                                 .low_ns = UINT64_MAX};
   }
   *out = (uint32_t)at + 1;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
-                            uint32_t *out) {
+bool ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
+                    uint32_t *out) {
   const ppi_run_path key = {.around = around, .site = site};
   return ppi_paths_at(paths, &key, out);
 }
 
-static pprof_status add_time(ppi_run_path *path, uint64_t length_ns,
-                             bool is_cut) {
+static bool add_time(ppi_run_path *path, uint64_t length_ns, bool is_cut) {
   ppi_spread_add_either(&path->spread, length_ns, is_cut);
-  if (is_cut) return PPROF_STATUS_OK;
+  if (is_cut) return true;
   return ppi_histogram_add(&path->times, length_ns);
 }
 
-pprof_status ppi_paths_count(ppi_paths *paths) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < paths->num_lengths && status == PPROF_STATUS_OK; i++) {
+bool ppi_paths_count(ppi_paths *paths) {
+  bool done = true;
+  for (size_t i = 0; i < paths->num_lengths && done; i++) {
     const ppi_path_length *length = &paths->lengths[i];
     ppi_run_path *path = &paths->items[length->number - 1];
     if (PPI_UNLIKELY(length->flags & (PPI_BUFFERED_COUNTED))) {
-      status = add_time(path, length->ns, length->flags & PPI_BUFFERED_CUT);
+      done = add_time(path, length->ns, length->flags & PPI_BUFFERED_CUT);
       continue;
     }
     ppi_spread_add(&path->rest, length->ns);
-    status = ppi_histogram_add(&path->rest_times, length->ns);
+    done = ppi_histogram_add(&path->rest_times, length->ns);
   }
   paths->num_lengths = 0;
-  return status;
+  return done;
 }
 
-static pprof_status add_path(ppi_run_path *path, ppi_run_path *from) {
+static bool add_path(ppi_run_path *path, ppi_run_path *from) {
   path->inner_ns += from->inner_ns;
   path->wall_ns += from->wall_ns;
   ppi_spread_merge(&path->rest, &from->rest);
   ppi_spread_merge(&path->spread, &from->spread);
-  pprof_status status =
-      ppi_histogram_move(&path->rest_times, &from->rest_times);
-  return status == PPROF_STATUS_OK
-             ? ppi_histogram_move(&path->times, &from->times)
-             : status;
+  return ppi_histogram_move(&path->rest_times, &from->rest_times) &&
+         ppi_histogram_move(&path->times, &from->times);
 }
 
 // A path comes after the one around it.
-pprof_status ppi_paths_add(ppi_paths *paths, ppi_paths *from,
-                           bool *out_dropped) {
+bool ppi_paths_add(ppi_paths *paths, ppi_paths *from, bool *out_dropped) {
   uint32_t *numbers = ppi_alloc((from->num + 1) * sizeof *numbers);
-  if (!numbers) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = ppi_paths_count(from);
+  if (!numbers) return false;
+  bool done = ppi_paths_count(from);
   paths->is_cut |= from->is_cut;
-  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < from->num && done; i++) {
     ppi_run_path *path = &from->items[i];
-    status = ppi_paths_find(paths, numbers[path->around], path->site,
-                            &numbers[i + 1]);
-    if (status != PPROF_STATUS_OK || *out_dropped) continue;
+    done = ppi_paths_find(paths, numbers[path->around], path->site,
+                          &numbers[i + 1]);
+    if (!done || *out_dropped) continue;
     *out_dropped = !numbers[i + 1];
     if (!*out_dropped)
-      status = add_path(ppi_paths_item(paths, numbers[i + 1]), path);
+      done = add_path(ppi_paths_item(paths, numbers[i + 1]), path);
   }
   ppi_free(numbers);
-  return status;
+  return done;
 }
 
-static pprof_status tell(ppi_run_path *path, ppi_spread *spread,
-                         ppi_histogram *times) {
+static bool tell(ppi_run_path *path, ppi_spread *spread, ppi_histogram *times) {
   ppi_spread_merge(spread, &path->rest);
   ppi_spread_merge(&path->spread, &path->rest);
-  pprof_status status = ppi_histogram_merge(times, &path->rest_times);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_histogram_merge(times, &path->rest_times)) return false;
   return ppi_histogram_move(&path->times, &path->rest_times);
 }
 
-pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages) {
-  pprof_status status = ppi_paths_count(paths);
-  for (size_t i = 0; i < paths->num && status == PPROF_STATUS_OK; i++) {
+bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages) {
+  bool done = ppi_paths_count(paths);
+  for (size_t i = 0; i < paths->num && done; i++) {
     ppi_run_path *path = &paths->items[i];
     if (!path->rest.n) continue;
     ppi_run_site *site = ids->sites.items[path->site];
-    status = stages ? tell(path, &site->host_first_calls.rest,
-                           &site->host_first_calls.rest_times)
-                    : tell(path, &site->row.host, &site->row.host_times);
+    done = stages ? tell(path, &site->host_first_calls.rest,
+                         &site->host_first_calls.rest_times)
+                  : tell(path, &site->row.host, &site->row.host_times);
   }
-  return status;
+  return done;
 }
 
 // A paired device range gets no path: its host range counts its time.
-pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
-                              const ppi_point *point, uint32_t *out) {
+bool ppi_paths_device(ppi_paths *paths, uint32_t around, const ppi_point *point,
+                      uint32_t *out) {
   const ppi_run_path key = {
       .around = around, .site = point->site, .on_device = true};
   *out = 0;
-  if (point->device_class == PPI_DEVICE_PAIRED) return PPROF_STATUS_OK;
-  pprof_status status = ppi_paths_at(paths, &key, out);
-  if (status != PPROF_STATUS_OK) return status;
+  if (point->device_class == PPI_DEVICE_PAIRED) return true;
+  if (!ppi_paths_at(paths, &key, out)) return false;
   ppi_run_path *path = ppi_paths_item(paths, *out);
   if (!path) {
     paths->num_dropped++;
-    return PPROF_STATUS_OK;
+    return true;
   }
   path->num_untimed += point->kind == PPI_POINT_UNTIMED;
-  if (point->kind == PPI_POINT_UNTIMED) return PPROF_STATUS_OK;
+  if (point->kind == PPI_POINT_UNTIMED) return true;
   path->inside.ns[point->device_class] += point->value;
-  status = ppi_union_add(&path->own, point->device_start_ns,
-                         point->device_start_ns + point->value);
-  return status == PPROF_STATUS_OK ? add_time(path, point->value, false)
-                                   : status;
+  return ppi_union_add(&path->own, point->device_start_ns,
+                       point->device_start_ns + point->value) &&
+         add_time(path, point->value, false);
 }
 
 // ---- ids become names ----
@@ -169,8 +158,8 @@ static uint64_t event_time(const ppi_run_ids *ids, const ppi_run_path *path) {
   return is_known ? ns[PPI_DEVICE_PAIRED] : 0;
 }
 
-static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
-                              ppi_report_path *row) {
+static bool fill_path(ppi_run_ids *ids, ppi_run_path *path,
+                      ppi_report_path *row) {
   uint64_t inner_ns = PPI_MIN(path->inner_ns, path->spread.sum);
   ppi_spread_merge(&row->spread, &path->spread);
   row->num_untimed += path->num_untimed;
@@ -181,21 +170,19 @@ static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
   row->device_ns += device_time(ids, path->inside.ns);
   if (ids->has_kernels) row->events_ns += event_time(ids, path);
   path->use.busy_ns = ppi_union_measure(&path->busy);
-  if (ppi_device_use_merge(&row->use, &path->use) != PPROF_STATUS_OK)
-    return PPROF_STATUS_NO_MEMORY;
+  if (!ppi_device_use_merge(&row->use, &path->use)) return false;
   return ppi_histogram_move(&row->times, &path->times);
 }
 
-static pprof_status note_dropped(const ppi_paths *paths, ppi_figures *out) {
+static bool note_dropped(const ppi_paths *paths, ppi_figures *out) {
   char text[160];
   if (paths->is_cut) {
     snprintf(text, sizeof text,
              "ranges deeper than %u levels stand on level %u of the tree",
              PPI_PATH_LEVELS, PPI_PATH_LEVELS);
-    pprof_status status = ppi_figures_note(out, "paths", text);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!ppi_figures_note(out, "paths", text)) return false;
   }
-  if (!paths->num_dropped) return PPROF_STATUS_OK;
+  if (!paths->num_dropped) return true;
   snprintf(text, sizeof text,
            "%llu ranges on paths beyond the first %u are not in the tree",
            (unsigned long long)paths->num_dropped, PPI_RUN_MAX_PATHS);
@@ -234,15 +221,14 @@ typedef struct path_names {
 } path_names;
 
 // Sorts paths by level: a parent comes before its children.
-static pprof_status name_paths(ppi_paths *paths, ppi_run_ids *ids,
-                               path_names *out) {
+static bool name_paths(ppi_paths *paths, ppi_run_ids *ids, path_names *out) {
   size_t begins[PPI_PATH_LEVELS + 2] = {0};
   for (size_t i = 0; i < paths->num; i++) begins[paths->items[i].level + 1]++;
   for (size_t i = 1; i < PPI_PATH_LEVELS + 2; i++) begins[i] += begins[i - 1];
   for (size_t i = 0; i < paths->num; i++) {
     ppi_run_path *path = &paths->items[i];
     const ppi_run_site *site = ppi_run_site_at(ids, path->site);
-    if (!site) return PPROF_STATUS_NO_MEMORY;
+    if (!site) return false;
     out->paths[begins[path->level]++] =
         (named_path){.row = {.name = site->name,
                              .category_name = site->place->name,
@@ -251,7 +237,7 @@ static pprof_status name_paths(ppi_paths *paths, ppi_run_ids *ids,
                      .path = path};
   }
   out->num = paths->num;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static void add_node(path_names *names, named_path *path) {
@@ -300,42 +286,40 @@ static void make_rows(path_names *names) {
   }
 }
 
-static pprof_status fill_rows(path_names *names, ppi_run_ids *ids,
-                              ppi_figures *out) {
-  pprof_status status =
+static bool fill_rows(path_names *names, ppi_run_ids *ids, ppi_figures *out) {
+  bool done =
       ppi_path_rows_add(out, names->rows, names->num_nodes, names->row_places);
-  for (size_t i = 0; i < names->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < names->num && done; i++) {
     const named_path *path = &names->paths[i];
     size_t place = names->row_places[names->nodes[path->node].place];
-    status = fill_path(ids, path->path, &out->paths[place]);
+    done = fill_path(ids, path->path, &out->paths[place]);
   }
-  return status;
+  return done;
 }
 
-pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
-                            ppi_figures *out) {
+bool ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids, ppi_figures *out) {
   size_t num = paths->num + 1;
   path_names names = {.paths = ppi_alloc(num * sizeof *names.paths),
                       .places = ppi_alloc(num * sizeof *names.places),
                       .nodes = ppi_alloc(num * sizeof *names.nodes),
                       .rows = ppi_alloc(num * sizeof *names.rows),
                       .row_places = ppi_alloc(num * sizeof *names.row_places)};
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  bool done = false;
   if (names.paths && names.places && names.nodes && names.rows &&
       names.row_places)
-    status = note_dropped(paths, out);
-  if (status == PPROF_STATUS_OK) status = name_paths(paths, ids, &names);
-  if (status == PPROF_STATUS_OK) {
+    done = note_dropped(paths, out);
+  done = done && name_paths(paths, ids, &names);
+  if (done) {
     make_nodes(&names, paths);
     make_rows(&names);
-    status = fill_rows(&names, ids, out);
+    done = fill_rows(&names, ids, out);
   }
   ppi_free(names.paths);
   ppi_free(names.places);
   ppi_free(names.nodes);
   ppi_free(names.rows);
   ppi_free(names.row_places);
-  return status;
+  return done;
 }
 
 void ppi_paths_clear(ppi_paths *paths) {

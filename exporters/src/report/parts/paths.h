@@ -62,11 +62,10 @@ typedef struct ppi_paths {
 
 // ppi_paths_at answers the path's number in `out`, 0 beyond the bound. It reads
 // around, site and on_device of `key`.
-pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
-                          uint32_t *out);
+bool ppi_paths_at(ppi_paths *paths, const ppi_run_path *key, uint32_t *out);
 // ppi_paths_find does so for host ranges.
-pprof_status ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
-                            uint32_t *out);
+bool ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
+                    uint32_t *out);
 // ppi_paths_recent answers the cache entry of a path.
 static inline ppi_recent_path *ppi_paths_recent(ppi_paths *paths,
                                                 uint32_t around,
@@ -77,23 +76,23 @@ static inline bool ppi_paths_knows(const ppi_recent_path *recent,
                                    uint32_t around, uint32_t site) {
   return recent->key == ((uint64_t)around << 32 | site) + 1;
 }
-static inline pprof_status ppi_paths_on_host(ppi_paths *paths, uint32_t around,
-                                             uint32_t site, uint32_t *out) {
+static inline bool ppi_paths_on_host(ppi_paths *paths, uint32_t around,
+                                     uint32_t site, uint32_t *out) {
   if (paths->is_flat) around = 0;
   ppi_recent_path *recent = ppi_paths_recent(paths, around, site);
   *out = recent->number;
-  if (PPI_LIKELY(ppi_paths_knows(recent, around, site))) return PPROF_STATUS_OK;
-  pprof_status status = ppi_paths_find(paths, around, site, out);
-  if (status != PPROF_STATUS_OK || !*out) return status;
+  if (PPI_LIKELY(ppi_paths_knows(recent, around, site))) return true;
+  bool done = ppi_paths_find(paths, around, site, out);
+  if (!done || !*out) return done;
   recent->key = ((uint64_t)around << 32 | site) + 1;
   recent->number = *out;
-  return PPROF_STATUS_OK;
+  return true;
 }
 // ppi_paths_item is valid until the next path is added.
 static inline ppi_run_path *ppi_paths_item(ppi_paths *paths, uint32_t number) {
   return number ? &paths->items[number - 1] : NULL;
 }
-pprof_status ppi_paths_count(ppi_paths *paths);
+bool ppi_paths_count(ppi_paths *paths);
 // ppi_paths_note stores a length for ppi_paths_count; `lengths` has room.
 static inline void ppi_paths_note(ppi_paths *paths, uint32_t number,
                                   uint64_t length_ns, uint32_t flags) {
@@ -102,30 +101,27 @@ static inline void ppi_paths_note(ppi_paths *paths, uint32_t number,
 }
 // ppi_paths_take counts a finished range of path `number`, not 0. `sums`:
 // device time submitted in it; NULL: none.
-static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
-                                          const ppi_buffered *range,
-                                          const ppi_device_sums *sums) {
+static inline bool ppi_paths_take(ppi_paths *paths, uint32_t number,
+                                  const ppi_buffered *range,
+                                  const ppi_device_sums *sums) {
   ppi_run_path *path = &paths->items[number - 1];
   uint64_t length_ns = range->end_ns - range->start_ns;
   if (range->flags & PPI_BUFFERED_LOOSE) path->inner_ns += length_ns;
   if (sums) ppi_device_sums_add(&path->inside, sums);
   ppi_paths_note(paths, number, length_ns, range->flags);
-  return paths->num_lengths < PPI_PATH_LENGTHS ? PPROF_STATUS_OK
-                                               : ppi_paths_count(paths);
+  return paths->num_lengths < PPI_PATH_LENGTHS || ppi_paths_count(paths);
 }
 // ppi_paths_device counts a device range that was submitted in path `around`;
 // `out` is its own path, 0 where it has none.
-pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
-                              const ppi_point *point, uint32_t *out);
+bool ppi_paths_device(ppi_paths *paths, uint32_t around, const ppi_point *point,
+                      uint32_t *out);
 // ppi_paths_add moves host paths that a worker summed up. `out_dropped` becomes
 // true where there are more than PPI_RUN_MAX_PATHS.
-pprof_status ppi_paths_add(ppi_paths *paths, ppi_paths *from,
-                           bool *out_dropped);
+bool ppi_paths_add(ppi_paths *paths, ppi_paths *from, bool *out_dropped);
 // ppi_paths_tell is called once, at the end. It adds uncounted lengths to their
 // sites, with `stages` as the rest of first calls.
-pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages);
-pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
-                            ppi_figures *out);
+bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages);
+bool ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids, ppi_figures *out);
 void ppi_paths_clear(ppi_paths *paths);
 
 PPROF_END_C_

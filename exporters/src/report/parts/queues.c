@@ -29,24 +29,23 @@ ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device) {
   return &grown[low].sums;
 }
 
-pprof_status ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,
-                             ppi_figures *out) {
+bool ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,
+                     ppi_figures *out) {
   for (size_t i = 0; i < all->num; i++) {
     const ppi_run_queue *from = &all->items[i];
     ppi_run_site *site = ppi_run_site_at(ids, from->site);
     ppi_run_device *device = ppi_run_device_at(ids, from->device);
     ppi_run_category *category =
         site ? ppi_run_category_at(ids, site->category) : NULL;
-    if (!category || !device) return PPROF_STATUS_NO_MEMORY;
+    if (!category || !device) return false;
     ppi_report_queue key = {.name = site->name,
                             .category_name = category->name,
                             .device = device->name};
     ppi_report_queue *queue = ppi_figures_queue(out, &key);
-    if (!queue) return PPROF_STATUS_NO_MEMORY;
-    pprof_status status = ppi_queue_merge(&queue->sums, &from->sums);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!queue) return false;
+    if (!ppi_queue_merge(&queue->sums, &from->sums)) return false;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_queues_clear(ppi_queues *all) {

@@ -22,8 +22,7 @@ typedef struct ppi_queues {
 // ppi_queues_at adds a missing queue. Its answer is valid until the next call;
 // NULL: out of memory.
 ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device);
-pprof_status ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,
-                             ppi_figures *out);
+bool ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids, ppi_figures *out);
 void ppi_queues_clear(ppi_queues *all);
 
 PPROF_END_C_

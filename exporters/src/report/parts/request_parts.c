@@ -61,20 +61,19 @@ static bool add_more(ppi_requests *requests, const ppi_request_part *part,
   return true;
 }
 
-static pprof_status add_part(ppi_requests *requests,
-                             const ppi_request_part *part) {
+static bool add_part(ppi_requests *requests, const ppi_request_part *part) {
   size_t most =
       requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
-  if (!is_kept(requests, part->flow)) return PPROF_STATUS_OK;
+  if (!is_kept(requests, part->flow)) return true;
   uint32_t more;
   if (!PPI_ROOM(requests->parts, requests->capacity, requests->num + 1) ||
       !add_more(requests, part, &more))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   requests->parts[requests->num++] = (ppi_kept_part){
       part->flow, part->start_ns, (uint32_t)(part->end_ns - part->start_ns),
       part->site, part->lane,     more};
   while (requests->num > most && requests->thinning < 63) thin(requests);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 bool ppi_requests_abound(const ppi_requests *requests) {
@@ -110,23 +109,21 @@ static void clear_others(ppi_request_others *others) {
 }
 
 // These ranges come all the time, so only the union of their times is kept.
-static pprof_status add_other(ppi_requests *requests,
-                              const ppi_request_part *part) {
+static bool add_other(ppi_requests *requests, const ppi_request_part *part) {
   ppi_request_others *others = &requests->others;
   size_t most =
       requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
   if (others->dropped || part->device_end_ns <= part->device_start_ns)
-    return PPROF_STATUS_OK;
+    return true;
   if (others->num_ranges++ >= most) {
     others->dropped = true;
     clear_others(others);
-    return PPROF_STATUS_OK;
+    return true;
   }
   size_t at = ppi_map_number(&others->devices, (ppi_map_key){0, part->device});
-  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (at == SIZE_MAX) return false;
   size_t before = others->capacity;
-  if (!PPI_ROOM(others->busy, others->capacity, at + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_ROOM(others->busy, others->capacity, at + 1)) return false;
   if (others->capacity > before)
     memset(others->busy + before, 0,
            (others->capacity - before) * sizeof *others->busy);
@@ -134,8 +131,8 @@ static pprof_status add_other(ppi_requests *requests,
                        part->device_end_ns);
 }
 
-pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
-                               uint32_t device) {
+bool ppi_requests_take(ppi_requests *requests, const pprof_event *event,
+                       uint32_t device) {
   if (event->num_flows && !(event->flags & PPROF_FLAG_REQUEST))
     requests->has_stages = true;
   const uint32_t cut =
@@ -154,16 +151,14 @@ pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
       .is_paired = event->flags & PPROF_FLAG_PAIRED,
       .is_cut = event->flags & cut};
   if (event->num_flows == 0) return add_other(requests, &part);
-  pprof_status status = PPROF_STATUS_OK;
   // The first flow of a request's own range is the request's number. Further
   // flows are of a larger unit, such as an agent's session.
   bool is_part = event->flags & PPROF_FLAG_REQUEST && event->num_flows > 1;
-  for (size_t i = is_part; i < event->num_flows && status == PPROF_STATUS_OK;
-       i++) {
+  for (size_t i = is_part; i < event->num_flows; i++) {
     part.flow = event->flows[i];
-    status = add_part(requests, &part);
+    if (!add_part(requests, &part)) return false;
   }
-  return status;
+  return true;
 }
 
 void ppi_requests_clear(ppi_requests *requests) {
@@ -245,7 +240,7 @@ static void order_by_begin(const ppi_requests *requests, uint32_t *order,
   }
 }
 
-pprof_status ppi_requests_order(ppi_requests *requests) {
+bool ppi_requests_order(ppi_requests *requests) {
   const ppi_kept_part *parts = requests->parts;
   size_t num = requests->num, capacity = 0;
   uint32_t *order = ppi_realloc(NULL, num * sizeof *order);
@@ -263,7 +258,7 @@ pprof_status ppi_requests_order(ppi_requests *requests) {
   }
   ppi_free(by);
   requests->order = order;
-  return ordered ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return ordered;
 }
 
 static uint64_t last_at(const ppi_requests *requests,

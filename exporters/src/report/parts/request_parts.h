@@ -56,13 +56,13 @@ typedef struct ppi_requests {
   unsigned thinning;  // one request in 2^thinning is kept
 } ppi_requests;
 
-pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
-                               uint32_t device);
+bool ppi_requests_take(ppi_requests *requests, const pprof_event *event,
+                       uint32_t device);
 // ppi_requests_abound: so many requests are whole that some count at the end,
 // even if later parts cut others.
 bool ppi_requests_abound(const ppi_requests *requests);
 // ppi_requests_order makes the order.
-pprof_status ppi_requests_order(ppi_requests *requests);
+bool ppi_requests_order(ppi_requests *requests);
 // ppi_requests_size answers how many parts, from `at` on in their order, are
 // one request; `out_reused`: a later request has its number.
 size_t ppi_requests_size(const ppi_requests *requests, size_t at,

@@ -158,20 +158,20 @@ static void walk_borders(ppi_walk *walk, const ppi_keyed *borders, size_t num,
   if (now_ns < walk->end_ns) count_span(walk, kinds, now_ns, walk->end_ns);
 }
 
-pprof_status ppi_walk_request(ppi_walk *walk) {
+bool ppi_walk_request(ppi_walk *walk) {
   ppi_keyed *borders = ppi_realloc(NULL, 6 * (walk->num + 1) * sizeof *borders);
   uint32_t *parts = ppi_realloc(NULL, 4 * (walk->num + 1) * sizeof *parts);
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  bool done = false;
   if (borders && parts) {
     active kinds[4];
     for (size_t i = 0; i < 4; i++)
       kinds[i] = (active){parts + i * (walk->num + 1), 0};
     walk_borders(walk, borders, list_borders(walk, borders), kinds);
-    status = PPROF_STATUS_OK;
+    done = true;
   }
   ppi_free(borders);
   ppi_free(parts);
-  return status;
+  return done;
 }
 
 // ---- the longest path ----
@@ -492,7 +492,7 @@ static bool follow_path(const sharing *to, const links *all) {
   return reported;
 }
 
-pprof_status ppi_walk_critical(ppi_walk *walk) {
+bool ppi_walk_critical(ppi_walk *walk) {
   size_t num = walk->num + 1;
   links all = {0};
   ppi_span *spans = ppi_realloc(NULL, 2 * num * sizeof *spans);
@@ -519,5 +519,5 @@ pprof_status ppi_walk_critical(ppi_walk *walk) {
   ppi_free(share.groups);
   ppi_free(share.members);
   ppi_free(all.items);
-  return listed ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return listed;
 }

@@ -58,14 +58,14 @@ typedef struct ppi_walk {
 // work (the part that began first), the wait for a device, the host part that
 // began last, nothing. The request's own range gets no moment. The sum of own,
 // contended, queue and hop times is the request's time.
-pprof_status ppi_walk_request(ppi_walk *walk);
+bool ppi_walk_request(ppi_walk *walk);
 // ppi_walk_critical finds the longest path: the chain of links with the most
 // time. A link begins after the link before it has ended. A link is an
 // outermost range of a thread or stream with its inner ranges, without the time
 // in which a device works for the request. Each moment of a link belongs to its
 // innermost range. Ranges on no row (cross-thread ones, the request's own) are
 // links while no other part runs within them.
-pprof_status ppi_walk_critical(ppi_walk *walk);
+bool ppi_walk_critical(ppi_walk *walk);
 // ppi_request_part_order compares for qsort by flow and start, outer parts
 // before inner ones: the order of a walk.
 int ppi_request_part_order(const void *left, const void *right);

@@ -118,8 +118,8 @@ static bool find_contended(const claim *claims, size_t num, owners *by_device,
   return done;
 }
 
-static pprof_status find_all_contended(const ppi_requests *requests,
-                                       ppi_spans *spans, size_t num_devices) {
+static bool find_all_contended(const ppi_requests *requests, ppi_spans *spans,
+                               size_t num_devices) {
   size_t num = list_claims(requests, NULL);
   claim *claims = ppi_alloc((num + 1) * sizeof *claims);
   owners *by_device = ppi_alloc(num_devices * sizeof *by_device);
@@ -133,7 +133,7 @@ static pprof_status find_all_contended(const ppi_requests *requests,
     ppi_free(by_device[i].items);
   ppi_free(by_device);
   ppi_free(claims);
-  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return done;
 }
 
 // ---- requests ----
@@ -257,9 +257,9 @@ static bool is_counted(ppi_request_run *out, const ppi_request_part *parts,
   return !is_cut && !crosses && num <= PPI_REQUEST_MOST_PARTS;
 }
 
-static pprof_status take_request(filling *to, const ppi_request_part *parts,
-                                 size_t num) {
-  if (!is_counted(to->out, parts, num)) return PPROF_STATUS_OK;
+static bool take_request(filling *to, const ppi_request_part *parts,
+                         size_t num) {
+  if (!is_counted(to->out, parts, num)) return true;
   ppi_walk walk = {.parts = parts,
                    .num = num,
                    .start_ns = parts[0].start_ns,
@@ -269,23 +269,20 @@ static pprof_status take_request(filling *to, const ppi_request_part *parts,
   for (size_t i = 0; i < num; i++)
     walk.end_ns = PPI_MAX(walk.end_ns, last_of(&parts[i]));
   memset(to->times, 0, num * sizeof *to->times);
-  pprof_status status = ppi_walk_request(&walk);
-  if (status == PPROF_STATUS_OK) status = ppi_walk_critical(&walk);
+  bool done = ppi_walk_request(&walk) && ppi_walk_critical(&walk);
   ppi_request_row row = {.flow = parts[0].flow,
                          .start_ns = walk.start_ns,
                          .length_ns = walk.end_ns - walk.start_ns,
                          .queue_ns = walk.queue_ns,
                          .hop_ns = walk.hop_ns,
                          .first_cell = to->out->num_cells};
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
-    if (!add_part_times(to, &row, &parts[i], &to->times[i]))
-      status = PPROF_STATUS_NO_MEMORY;
-  if (status == PPROF_STATUS_OK && !add_row(to, &row))
-    status = PPROF_STATUS_NO_MEMORY;
-  return status;
+  for (size_t i = 0; i < num && done; i++)
+    if (!add_part_times(to, &row, &parts[i], &to->times[i])) done = false;
+  done = done && add_row(to, &row);
+  return done;
 }
 
-static pprof_status name_stages(filling *to, const ppi_requests *requests) {
+static bool name_stages(filling *to, const ppi_requests *requests) {
   ppi_request_run *out = to->out;
   size_t num_sites = to->ids->sites.num;
   for (size_t i = 0; i < requests->num; i++) {
@@ -297,68 +294,65 @@ static pprof_status name_stages(filling *to, const ppi_requests *requests) {
     const ppi_run_site *site = ppi_run_site_at(to->ids, id);
     const ppi_run_category *category =
         site ? ppi_run_category_at(to->ids, site->category) : NULL;
-    if (!category) return PPROF_STATUS_NO_MEMORY;
+    if (!category) return false;
     if (!out->stages) out->stages = ppi_alloc(num_sites * sizeof *out->stages);
-    if (!out->stages) return PPROF_STATUS_NO_MEMORY;
+    if (!out->stages) return false;
     ppi_request_stage *stage = &out->stages[out->num_stages++];
     stage->name = ppi_strdup(site->name);
     stage->category_name = ppi_strdup(category->name);
-    if (!stage->name || !stage->category_name) return PPROF_STATUS_NO_MEMORY;
+    if (!stage->name || !stage->category_name) return false;
     to->stage_of[id] = to->stage_of[root] = (uint32_t)out->num_stages;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // The parts of the request from `at` on, in memory of their own.
-static pprof_status list_parts(filling *to, const ppi_requests *requests,
-                               size_t at, size_t num) {
-  if (!PPI_ROOM(to->parts, to->parts_capacity, num))
-    return PPROF_STATUS_NO_MEMORY;
+static bool list_parts(filling *to, const ppi_requests *requests, size_t at,
+                       size_t num) {
+  if (!PPI_ROOM(to->parts, to->parts_capacity, num)) return false;
   for (size_t i = 0; i < num; i++)
     to->parts[i] = ppi_requests_part(requests, at + i);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // A stage that is mostly the request itself counts as that in all requests. In
 // a failed request it may end before its inner ranges.
-static pprof_status find_whole(filling *to, ppi_requests *requests) {
+static bool find_whole(filling *to, ppi_requests *requests) {
   size_t num_sites = to->ids->sites.num;
   for (size_t at = 0, num; at < requests->num; at += num) {
     bool reused;
     num = ppi_requests_size(requests, at, &reused);
-    pprof_status status = list_parts(to, requests, at, num);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!list_parts(to, requests, at, num)) return false;
     vote(to, to->parts, num);
   }
   bool *sites = ppi_alloc((num_sites + 1) * sizeof *sites);
-  if (!sites) return PPROF_STATUS_NO_MEMORY;
+  if (!sites) return false;
   for (size_t i = 0; i < num_sites; i++) {
     const site_votes *votes = &to->votes[i];
     sites[i] =
         votes->shared ? 2 * votes->whole > votes->shared : votes->alone > 0;
   }
   requests->whole_sites = sites;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status take_all(filling *to, ppi_requests *requests) {
-  if (!requests->num) return PPROF_STATUS_OK;
-  pprof_status status = ppi_requests_order(requests);
-  if (status != PPROF_STATUS_OK) return status;
+static bool take_all(filling *to, ppi_requests *requests) {
+  if (!requests->num) return true;
+  bool done = ppi_requests_order(requests);
+  if (!done) return false;
   for (size_t i = 0; i < requests->others.devices.num; i++)
     ppi_union_compact(&requests->others.busy[i]);
-  status = find_all_contended(requests, to->contended, to->num_devices);
-  if (status == PPROF_STATUS_OK) status = name_stages(to, requests);
-  if (status == PPROF_STATUS_OK) status = find_whole(to, requests);
-  for (size_t at = 0; at < requests->num && status == PPROF_STATUS_OK;) {
+  done = find_all_contended(requests, to->contended, to->num_devices) &&
+         name_stages(to, requests) && find_whole(to, requests);
+  for (size_t at = 0; at < requests->num && done;) {
     bool reused;
     size_t num = ppi_requests_size(requests, at, &reused);
     to->out->num_reused += reused;
-    status = list_parts(to, requests, at, num);
-    if (status == PPROF_STATUS_OK) status = take_request(to, to->parts, num);
+    done =
+        list_parts(to, requests, at, num) && take_request(to, to->parts, num);
     at += num;
   }
-  return status;
+  return done;
 }
 
 static bool start_run(const ppi_requests *requests, const ppi_run_ids *ids,
@@ -382,8 +376,8 @@ static void clear_filling(filling *to) {
   ppi_free(to->parts);
 }
 
-pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
-                               ppi_figures *out) {
+bool ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
+                       ppi_figures *out) {
   filling to = {.ids = ids, .num_devices = ids->devices.num + 1};
   to.out = ppi_alloc(sizeof *to.out);
   to.contended = ppi_alloc(to.num_devices * sizeof *to.contended);
@@ -391,12 +385,12 @@ pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
   to.cell_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.cell_of);
   to.votes = ppi_alloc((ids->sites.num + 1) * sizeof *to.votes);
   to.times = ppi_alloc(PPI_REQUEST_MOST_PARTS * sizeof *to.times);
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  bool done = false;
   if (to.out && to.contended && to.stage_of && to.cell_of && to.votes &&
       to.times && start_run(requests, ids, to.out))
-    status = take_all(&to, requests);
-  if (status == PPROF_STATUS_OK) status = ppi_figures_request_run(out, to.out);
-  if (status != PPROF_STATUS_OK) ppi_request_run_destroy(to.out);
+    done = take_all(&to, requests);
+  done = done && ppi_figures_request_run(out, to.out);
+  if (!done) ppi_request_run_destroy(to.out);
   clear_filling(&to);
-  return status;
+  return done;
 }

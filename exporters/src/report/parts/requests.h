@@ -8,7 +8,7 @@
 PPROF_BEGIN_C_
 
 // ppi_requests_fill puts the parts in order and makes the figures of one run.
-pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
-                               ppi_figures *out);
+bool ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
+                       ppi_figures *out);
 
 PPROF_END_C_

@@ -194,16 +194,16 @@ static size_t take_points(const ppi_serving_run *run,
   return i;
 }
 
-static pprof_status keep(ppi_serving_run *run, uint64_t flow, uint32_t class,
-                         const ppi_served_request *served) {
+static bool keep(ppi_serving_run *run, uint64_t flow, uint32_t class,
+                 const ppi_served_request *served) {
   if (!run->kept) run->kept = ppi_alloc(sizeof *run->kept);
-  if (!run->kept) return PPROF_STATUS_NO_MEMORY;
+  if (!run->kept) return false;
   run->kept->num_owners = 1;
   return ppi_kept_run_take(run->kept, flow, class, served);
 }
 
-static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
-                           const ppi_slo *slo) {
+static bool settle(ppi_serving_run *run, const ppi_serving_range *range,
+                   const ppi_slo *slo) {
   ppi_serving_request *request = &run->requests[range->request];
   ppi_served_tokens *points = request->points;
   if (request->num_points > 1)
@@ -216,24 +216,23 @@ static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
                                .is_cut = range->is_cut};
   size_t i = 0;
   for (; i < request->num_points && points[i].time_ns < range->arrival_ns; i++)
-    if (!drop_point(run, request, &points[i])) return PPROF_STATUS_NO_MEMORY;
+    if (!drop_point(run, request, &points[i])) return false;
   i = take_points(run, request, i, &served);
   note_time(run, range);
   request->has_ended = !range->is_cut;
   request->has_range = true;
   request->site = range->site;
   ppi_serving *class = class_of(run, range->site);
-  if (!class) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = ppi_serving_add(class, &served, slo);
-  if (run->keeps && status == PPROF_STATUS_OK)
-    status = keep(run, range->flow, range->site, &served);
-  return pass_on(run, range->request, i) ? status : PPROF_STATUS_NO_MEMORY;
+  if (!class) return false;
+  bool done = ppi_serving_add(class, &served, slo);
+  if (run->keeps && done) done = keep(run, range->flow, range->site, &served);
+  return pass_on(run, range->request, i) && done;
 }
 
-static pprof_status take_range(ppi_serving_run *run, uint32_t request,
-                               const pprof_event *event) {
+static bool take_range(ppi_serving_run *run, uint32_t request,
+                       const pprof_event *event) {
   if (!PPI_ROOM(run->ended, run->ended_capacity, run->num_ended + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   double items = event->work ? event->work->items : 0;
   run->ended[run->num_ended++] =
       (ppi_serving_range){.end_ns = PPI_MAX(event->start_ns, event->end_ns),
@@ -243,7 +242,7 @@ static pprof_status take_range(ppi_serving_run *run, uint32_t request,
                           .request = request,
                           .site = event->site,
                           .is_cut = event->flags & PPROF_FLAG_CLIPPED};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // ---- ranges that serve ----
@@ -285,42 +284,41 @@ static uint64_t take_said(ppi_serving_run *run, const pprof_event *event,
   return batch;
 }
 
-pprof_status ppi_serving_end_range(ppi_serving_run *run,
-                                   const pprof_event *event, bool *out_more) {
+bool ppi_serving_end_range(ppi_serving_run *run, const pprof_event *event,
+                           bool *out_more) {
   *out_more = event->flags & PPROF_FLAG_ASYNC;
-  if (*out_more) return PPROF_STATUS_OK;
+  if (*out_more) return true;
   uint64_t batch = take_said(run, event, out_more);
-  if (!batch || event->flags & PPROF_FLAG_CLIPPED) return PPROF_STATUS_OK;
+  if (!batch || event->flags & PPROF_FLAG_CLIPPED) return true;
   if (!PPI_ROOM(run->iterations, run->iterations_capacity,
                 run->num_iterations + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   run->iterations[run->num_iterations++] =
       (ppi_serving_iteration){.start_ns = event->start_ns,
                               .end_ns = PPI_MAX(event->start_ns, event->end_ns),
                               .batch = batch,
                               .site = event->site};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // All schedule times within a finished iteration are known by `time_ns`.
-static pprof_status settle_iterations(ppi_serving_run *run, uint64_t time_ns) {
+static bool settle_iterations(ppi_serving_run *run, uint64_t time_ns) {
   size_t left = 0;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   for (size_t i = 0; i < run->num_iterations; i++) {
     const ppi_serving_iteration *one = &run->iterations[i];
-    if (one->end_ns >= time_ns || status != PPROF_STATUS_OK) {
+    if (one->end_ns >= time_ns || !done) {
       run->iterations[left++] = *one;
       continue;
     }
     ppi_serving *class = class_of(run, one->site);
-    status = class ? ppi_serving_iterate(
-                         class, one->end_ns - one->start_ns, one->batch,
-                         num_scheduled_by(run, one->end_ns) -
-                             num_scheduled_by(run, one->start_ns))
-                   : PPROF_STATUS_NO_MEMORY;
+    done = class &&
+           ppi_serving_iterate(class, one->end_ns - one->start_ns, one->batch,
+                               num_scheduled_by(run, one->end_ns) -
+                                   num_scheduled_by(run, one->start_ns));
   }
   run->num_iterations = left;
-  return status;
+  return done;
 }
 
 // ---- events ----
@@ -332,41 +330,38 @@ static uint64_t scheduled_by(const pprof_event *event) {
   return ago_ns < most_ns ? event->start_ns - (uint64_t)ago_ns : 0;
 }
 
-static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
-                              const pprof_event *event) {
+static bool take_mark(ppi_serving_run *run, uint32_t number,
+                      const pprof_event *event) {
   ppi_serving_request *request = &run->requests[number];
   if (request->num_points >= MOST_POINTS) {
     run->num_dropped++;
-    return PPROF_STATUS_OK;
+    return true;
   }
   double items = event->work ? event->work->items : 0;
   uint64_t num = items >= 1 && items < 1e18 ? (uint64_t)items : 0;
   if (!PPI_ROOM(request->points, request->capacity, request->num_points + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   bool is_spread = event->flags & PPROF_FLAG_PROJECTED;
   bool is_served = !num && !is_spread;
-  if (is_served && !say_served(run, event)) return PPROF_STATUS_NO_MEMORY;
+  if (is_served && !say_served(run, event)) return false;
   request->points[request->num_points++] = (ppi_served_tokens){
       .time_ns = is_served ? scheduled_by(event) : event->start_ns,
       .num = num,
       .is_spread = is_spread};
-  return !is_served || wait_for_schedule(run, number) ? PPROF_STATUS_OK
-                                                      : PPROF_STATUS_NO_MEMORY;
+  return !is_served || wait_for_schedule(run, number);
 }
 
-pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event) {
-  if (event->num_flows == 0) return PPROF_STATUS_OK;
+bool ppi_serving_take(ppi_serving_run *run, const pprof_event *event) {
+  if (event->num_flows == 0) return true;
   ppi_serving_request *request = request_of(run, event->flows[0]);
-  if (!request && run->numbers.num < PPI_SERVING_MOST)
-    return PPROF_STATUS_NO_MEMORY;
+  if (!request && run->numbers.num < PPI_SERVING_MOST) return false;
   if (!request) {
     run->num_dropped++;
-    return PPROF_STATUS_OK;
+    return true;
   }
   uint32_t number = (uint32_t)(request - run->requests);
   if (event->kind == PPROF_KIND_RANGE) return take_range(run, number, event);
-  return event->kind == PPROF_KIND_MARK ? take_mark(run, number, event)
-                                        : PPROF_STATUS_OK;
+  return !(event->kind == PPROF_KIND_MARK) || take_mark(run, number, event);
 }
 
 static int compare_ranges(const void *left, const void *right) {
@@ -380,31 +375,28 @@ static int compare_ranges(const void *left, const void *right) {
   return (a->is_cut > b->is_cut) - (a->is_cut < b->is_cut);
 }
 
-pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
-                                const ppi_slo *slo) {
+bool ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
+                        const ppi_slo *slo) {
   if (run->num_ended > 1)
     qsort(run->ended, run->num_ended, sizeof *run->ended, compare_ranges);
   bool noted = note_waiting(run, time_ns);
-  pprof_status status =
-      noted ? settle_iterations(run, time_ns) : PPROF_STATUS_NO_MEMORY;
+  bool done = noted && settle_iterations(run, time_ns);
   size_t at = 0;
-  for (; at < run->num_ended && run->ended[at].end_ns < time_ns &&
-         status == PPROF_STATUS_OK;
-       at++) {
+  for (; at < run->num_ended && run->ended[at].end_ns < time_ns && done; at++) {
     size_t num_waiting = run->num_waiting;
-    status = settle(run, &run->ended[at], slo);
+    done = settle(run, &run->ended[at], slo);
     if (run->num_waiting > num_waiting && !note_waiting(run, time_ns))
-      status = PPROF_STATUS_NO_MEMORY;
+      done = false;
   }
   run->num_ended -= at;
   if (at && run->num_ended)
     memmove(run->ended, run->ended + at, run->num_ended * sizeof *run->ended);
-  return status;
+  return done;
 }
 
 // Marks of a request that only another process has.
-static pprof_status keep_marks(ppi_serving_run *run,
-                               ppi_serving_request *request, uint64_t flow) {
+static bool keep_marks(ppi_serving_run *run, ppi_serving_request *request,
+                       uint64_t flow) {
   ppi_served_request served = {.end_ns = UINT64_MAX,
                                .queued_ns = UINT64_MAX,
                                .scheduled_ns = UINT64_MAX};
@@ -415,31 +407,29 @@ static pprof_status keep_marks(ppi_serving_run *run,
   served.arrival_ns = request->points[0].time_ns;
   take_points(run, request, 0, &served);
   request->num_points = 0;
-  pprof_status status = keep(run, flow, UINT32_MAX, &served);
-  if (status != PPROF_STATUS_OK) return status;
+  bool done = keep(run, flow, UINT32_MAX, &served);
+  if (!done) return false;
   run->kept->num_unmatched += num;
   if (run->kept->num) run->kept->requests[run->kept->num - 1].num_marks = num;
-  return status;
+  return done;
 }
 
 // No later request has the number.
-static pprof_status drop_rest(ppi_serving_run *run) {
+static bool drop_rest(ppi_serving_run *run) {
   for (size_t i = 0; i < run->num_requests; i++) {
     ppi_serving_request *request = &run->requests[i];
-    pprof_status status = PPROF_STATUS_OK;
-    if (run->keeps && !request->has_range && request->num_points)
-      status = keep_marks(run, request, run->numbers.keys[i].low);
-    if (status != PPROF_STATUS_OK) return status;
+    if (run->keeps && !request->has_range && request->num_points &&
+        !keep_marks(run, request, run->numbers.keys[i].low))
+      return false;
     for (size_t k = 0; k < request->num_points; k++)
-      if (!drop_point(run, request, &request->points[k]))
-        return PPROF_STATUS_NO_MEMORY;
+      if (!drop_point(run, request, &request->points[k])) return false;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_serving_note_dropped(uint64_t num, ppi_figures *out) {
+bool ppi_serving_note_dropped(uint64_t num, ppi_figures *out) {
   char text[160];
-  if (!num) return PPROF_STATUS_OK;
+  if (!num) return true;
   snprintf(text, sizeof text,
            "%llu marks and ranges belong to requests without a range here, or "
            "beyond the first %u numbers",
@@ -448,10 +438,10 @@ pprof_status ppi_serving_note_dropped(uint64_t num, ppi_figures *out) {
 }
 
 // Gives the kept requests the names of their classes.
-static pprof_status fill_kept(ppi_serving_run *run, ppi_run_ids *ids,
-                              ppi_figures *out) {
+static bool fill_kept(ppi_serving_run *run, ppi_run_ids *ids,
+                      ppi_figures *out) {
   ppi_kept_run *kept = run->kept;
-  if (!kept || !kept->num) return PPROF_STATUS_OK;
+  if (!kept || !kept->num) return true;
   kept->uuid = ppi_strdup(ids->input.uuid);
   kept->host = ppi_strdup(ids->input.host);
   kept->pid = ppi_strdup(ids->input.pid);
@@ -467,32 +457,28 @@ static pprof_status fill_kept(ppi_serving_run *run, ppi_run_ids *ids,
     class->category_name = category ? ppi_strdup(category->name) : NULL;
     named = class->name && class->category_name;
   }
-  return named ? ppi_figures_kept_run(out, kept) : PPROF_STATUS_NO_MEMORY;
+  return named && ppi_figures_kept_run(out, kept);
 }
 
-pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
-                              const ppi_windows *windows, ppi_run_ids *ids,
-                              ppi_figures *out) {
-  pprof_status status = ppi_serving_settle(run, UINT64_MAX, slo);
-  if (status == PPROF_STATUS_OK) status = drop_rest(run);
+bool ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
+                      const ppi_windows *windows, ppi_run_ids *ids,
+                      ppi_figures *out) {
+  bool done = ppi_serving_settle(run, UINT64_MAX, slo) && drop_rest(run);
   uint64_t span_ns = ppi_windows_overlap(windows, run->first_ns, run->last_ns);
-  for (size_t i = 0; i < run->num_classes && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < run->num_classes && done; i++) {
     const ppi_run_site *site = ppi_run_site_at(ids, run->classes[i].site);
     const ppi_run_category *category =
         site ? ppi_run_category_at(ids, site->category) : NULL;
-    if (!category) return PPROF_STATUS_NO_MEMORY;
+    if (!category) return false;
     const ppi_report_serving key = {.name = site->name,
                                     .category_name = category->name};
     if (ppi_serving_is_class(&run->classes[i].sums))
       run->classes[i].sums.span_ns = span_ns;
     ppi_report_serving *row = ppi_figures_serving(out, &key);
-    status = row ? ppi_serving_merge(&row->sums, &run->classes[i].sums)
-                 : PPROF_STATUS_NO_MEMORY;
+    done = row && ppi_serving_merge(&row->sums, &run->classes[i].sums);
   }
-  if (status == PPROF_STATUS_OK) status = fill_kept(run, ids, out);
-  return status == PPROF_STATUS_OK
-             ? ppi_serving_note_dropped(run->num_dropped, out)
-             : status;
+  return done && fill_kept(run, ids, out) &&
+         ppi_serving_note_dropped(run->num_dropped, out);
 }
 
 void ppi_serving_clear_run(ppi_serving_run *run) {

@@ -54,20 +54,20 @@ typedef struct ppi_serving_run {
 } ppi_serving_run;
 
 // ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
-pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event);
+bool ppi_serving_take(ppi_serving_run *run, const pprof_event *event);
 // ppi_serving_end_range takes a range of a lane with marks in `said`.
 // *out_more: marks of the lane wait for further ranges.
-pprof_status ppi_serving_end_range(ppi_serving_run *run,
-                                   const pprof_event *event, bool *out_more);
+bool ppi_serving_end_range(ppi_serving_run *run, const pprof_event *event,
+                           bool *out_more);
 // The caller of ppi_serving_settle promises that no later event starts before
 // `time_ns`.
-pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
-                                const ppi_slo *slo);
-pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
-                              const ppi_windows *windows, ppi_run_ids *ids,
-                              ppi_figures *out);
+bool ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
+                        const ppi_slo *slo);
+bool ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
+                      const ppi_windows *windows, ppi_run_ids *ids,
+                      ppi_figures *out);
 // ppi_serving_note_dropped adds the note on marks without a request.
-pprof_status ppi_serving_note_dropped(uint64_t num, ppi_figures *out);
+bool ppi_serving_note_dropped(uint64_t num, ppi_figures *out);
 void ppi_serving_clear_run(ppi_serving_run *run);
 
 PPROF_END_C_

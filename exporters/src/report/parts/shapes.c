@@ -13,27 +13,23 @@ static bool is_same(const ppi_shapes *shapes, size_t latest,
          ppi_launch_shape_compare(&shapes->items[latest - 1], shape) == 0;
 }
 
-pprof_status ppi_shapes_define(ppi_shapes *shapes, uint32_t id,
-                               const char *text) {
+bool ppi_shapes_define(ppi_shapes *shapes, uint32_t id, const char *text) {
   ppi_launch_shape shape;
   const ppi_map_key key = {0, id};
   size_t num = shapes->ids.num;
   bool is_shape = ppi_launch_shape_read(text, &shape);
-  if (!is_shape && ppi_map_find(&shapes->ids, key) == SIZE_MAX)
-    return PPROF_STATUS_OK;
-  if (!PPI_ROOM(shapes->latest, shapes->latest_capacity, num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!is_shape && ppi_map_find(&shapes->ids, key) == SIZE_MAX) return true;
+  if (!PPI_ROOM(shapes->latest, shapes->latest_capacity, num + 1)) return false;
   size_t *latest = shapes->latest;
   size_t at = ppi_map_number(&shapes->ids, key);
-  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (at == SIZE_MAX) return false;
   if (at == num) latest[at] = 0;
   if (!is_shape) latest[at] = 0;
-  if (!is_shape || is_same(shapes, latest[at], &shape)) return PPROF_STATUS_OK;
-  if (!PPI_ROOM(shapes->items, shapes->capacity, shapes->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!is_shape || is_same(shapes, latest[at], &shape)) return true;
+  if (!PPI_ROOM(shapes->items, shapes->capacity, shapes->num + 1)) return false;
   shapes->items[shapes->num++] = shape;
   latest[at] = shapes->num;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static ppi_run_shape *row_of(ppi_shapes *shapes, uint32_t site, size_t shape) {
@@ -47,32 +43,31 @@ static ppi_run_shape *row_of(ppi_shapes *shapes, uint32_t site, size_t shape) {
   return &shapes->rows[at];
 }
 
-pprof_status ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
-                             uint64_t length_ns) {
-  if (!event->attributes) return PPROF_STATUS_OK;
+bool ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
+                     uint64_t length_ns) {
+  if (!event->attributes) return true;
   size_t at = ppi_map_find(&shapes->ids, (ppi_map_key){0, event->attributes});
-  if (at == SIZE_MAX || !shapes->latest[at]) return PPROF_STATUS_OK;
+  if (at == SIZE_MAX || !shapes->latest[at]) return true;
   ppi_run_shape *row = row_of(shapes, event->site, shapes->latest[at] - 1);
-  if (!row) return PPROF_STATUS_NO_MEMORY;
+  if (!row) return false;
   ppi_spread_add(&row->spread, length_ns);
   return ppi_histogram_add(&row->times, length_ns);
 }
 
-pprof_status ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
-                             ppi_figures *out) {
+bool ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
+                     ppi_figures *out) {
   for (size_t i = 0; i < shapes->num_rows; i++) {
     const ppi_run_shape *from = &shapes->rows[i];
     const ppi_run_site *site = ppi_run_site_at(ids, from->site);
-    if (!site) return PPROF_STATUS_NO_MEMORY;
+    if (!site) return false;
     const ppi_report_shape key = {.name = site->name,
                                   .shape = shapes->items[from->shape]};
     ppi_report_shape *row = ppi_figures_shape(out, &key);
-    if (!row) return PPROF_STATUS_NO_MEMORY;
+    if (!row) return false;
     ppi_spread_merge(&row->spread, &from->spread);
-    if (ppi_histogram_merge(&row->times, &from->times) != PPROF_STATUS_OK)
-      return PPROF_STATUS_NO_MEMORY;
+    if (!ppi_histogram_merge(&row->times, &from->times)) return false;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_shapes_clear(ppi_shapes *shapes) {

@@ -26,13 +26,12 @@ typedef struct ppi_shapes {
 } ppi_shapes;
 
 // ppi_shapes_define takes attributes that may contain a launch shape.
-pprof_status ppi_shapes_define(ppi_shapes *shapes, uint32_t id,
-                               const char *text);
+bool ppi_shapes_define(ppi_shapes *shapes, uint32_t id, const char *text);
 // ppi_shapes_take counts a timed kernel if its attributes have a launch shape.
-pprof_status ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
-                             uint64_t length_ns);
-pprof_status ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
-                             ppi_figures *out);
+bool ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
+                     uint64_t length_ns);
+bool ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
+                     ppi_figures *out);
 void ppi_shapes_clear(ppi_shapes *shapes);
 
 PPROF_END_C_

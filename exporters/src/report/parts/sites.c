@@ -33,7 +33,7 @@ uint32_t ppi_run_root(const ppi_run_ids *ids, uint32_t id) {
   return id;
 }
 
-pprof_status ppi_run_fold_sites(ppi_run_ids *ids) {
+bool ppi_run_fold_sites(ppi_run_ids *ids) {
   for (uint32_t id = 0; id < ids->sites.num; id++) {
     ppi_run_site *site = ids->sites.items[id];
     if (!site || !site->fold) continue;
@@ -41,10 +41,9 @@ pprof_status ppi_run_fold_sites(ppi_run_ids *ids) {
     if (site->name && root != site)
       ppi_numbers_of_fold(&site->numbers, site->name, root->name,
                           site->row.host.n);
-    if (!ppi_run_set_name(&site->name, root->name))
-      return PPROF_STATUS_NO_MEMORY;
+    if (!ppi_run_set_name(&site->name, root->name)) return false;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static ppi_run_label *label_at(ppi_run_labels *labels, uint32_t id) {
@@ -180,21 +179,20 @@ static uint32_t number_of(ppi_run_labels *labels, ppi_run_ids *ids,
   return number && set_folds(labels, ids, id) ? number : 0;
 }
 
-pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
-                                const pprof_definition *definition) {
+bool ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
+                        const pprof_definition *definition) {
   uint32_t id = definition->id;
-  if (!labels->is_used && !take_over(labels, ids))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!labels->is_used && !take_over(labels, ids)) return false;
   ppi_run_label *label = label_at(labels, id);
-  if (!label) return PPROF_STATUS_NO_MEMORY;
+  if (!label) return false;
   if (!is_same(label->category, label->name, definition)) {
     char *name = ppi_strdup(pprof_definition_name(definition));
-    if (!name) return PPROF_STATUS_NO_MEMORY;
+    if (!name) return false;
     ppi_free(label->name);
     *label = (ppi_run_label){name, definition->parent, 0, 0};
   }
   label->fold = ppi_run_fold_of(definition);
-  return set_folds(labels, ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return set_folds(labels, ids, id);
 }
 
 // 0: no memory. `in`: the range that has the object, or ends the wait.
@@ -252,10 +250,9 @@ pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
   return status;
 }
 
-pprof_status ppi_run_note_others(const ppi_run_labels *labels,
-                                 ppi_figures *out) {
+bool ppi_run_note_others(const ppi_run_labels *labels, ppi_figures *out) {
   char text[160];
-  if (!labels->num_others) return PPROF_STATUS_OK;
+  if (!labels->num_others) return true;
   snprintf(text, sizeof text,
            "%llu times a name that came after %u others counts as " OTHER_NAME
            " of its category",

@@ -35,8 +35,8 @@ typedef struct ppi_run_labels {
 bool ppi_run_site_is_another(const ppi_run_labels *labels,
                              const ppi_run_ids *ids,
                              const pprof_definition *definition);
-pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
-                                const pprof_definition *definition);
+bool ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
+                        const pprof_definition *definition);
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
                                   const pprof_batch *batch, size_t at,
                                   pprof_event *out);
@@ -44,7 +44,7 @@ pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
 uint32_t ppi_run_fold_of(const pprof_definition *definition);
 // ppi_run_fold_sites gives folding sites the name of their root, so that they
 // share its row. It is called at the end, after all counting.
-pprof_status ppi_run_fold_sites(ppi_run_ids *ids);
+bool ppi_run_fold_sites(ppi_run_ids *ids);
 // ppi_run_root answers the site that `site` shares a row with.
 uint32_t ppi_run_root(const ppi_run_ids *ids, uint32_t site);
 // ppi_run_number_open gives the checkpoint a numbered copy of its open ranges.
@@ -52,8 +52,7 @@ uint32_t ppi_run_root(const ppi_run_ids *ids, uint32_t site);
 pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
                                  pprof_checkpoint *checkpoint,
                                  pprof_event **out);
-pprof_status ppi_run_note_others(const ppi_run_labels *labels,
-                                 ppi_figures *out);
+bool ppi_run_note_others(const ppi_run_labels *labels, ppi_figures *out);
 void ppi_run_clear_labels(ppi_run_labels *labels);
 
 PPROF_END_C_

@@ -121,8 +121,8 @@ static bool is_swept(const ppi_run_lane *lane) {
   return !lane->nested.num_pages && !lane->loose.num_pages;
 }
 
-pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
-                                  uint64_t number, const char *name) {
+bool ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id, uint64_t number,
+                          const char *name) {
   ppi_run_lane *lane = id < ids->lanes.num ? ids->lanes.items[id] : NULL;
   bool has_moved = lane && lane->thread && lane->number != number;
   if (has_moved) lane->thread->num_lanes--;
@@ -130,22 +130,22 @@ pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
   if (has_moved && lane->is_defined) {
     if (!append((void ***)(void *)&ids->left, &ids->num_left,
                 &ids->left_capacity, lane))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
     lane->thread->num_left++;
     ids->lanes.items[id] = NULL;
   } else if (has_moved) {
     lane->thread = NULL;
   }
   lane = lane_slot(ids, id);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane) return false;
   ppi_free(lane->name);
   lane->name = ppi_strdup(name ? name : "");
-  if (!lane->name) return PPROF_STATUS_NO_MEMORY;
+  if (!lane->name) return false;
   lane->number = number;
   lane->is_defined = true;
   if (lane->thread) name_thread(lane);
-  if (!has_moved) return PPROF_STATUS_OK;
-  return ppi_run_lane_at(ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  if (!has_moved) return true;
+  return ppi_run_lane_at(ids, id);
 }
 
 static void forget_lanes(ppi_run_ids *ids) {

@@ -18,8 +18,8 @@ ppi_run_thread *ppi_run_process(ppi_run_ids *ids);
 ppi_run_thread *ppi_run_thread_at(ppi_run_ids *ids, uint64_t number);
 // ppi_run_lane_defined names a lane's thread. Ranges that wait for a checkpoint
 // stay with the lane's previous thread.
-pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
-                                  uint64_t number, const char *name);
+bool ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id, uint64_t number,
+                          const char *name);
 // ppi_run_find_swept marks the threads that have left and have no more to
 // sweep; true: there are any. ppi_run_forget_swept frees them.
 bool ppi_run_find_swept(ppi_run_ids *ids);

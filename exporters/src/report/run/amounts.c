@@ -30,18 +30,17 @@ static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
   return &grown[low];
 }
 
-static pprof_status take_memory(ppi_run *run, const pprof_event *event,
-                                const ppi_run_site *site) {
+static bool take_memory(ppi_run *run, const pprof_event *event,
+                        const ppi_run_site *site) {
   ppi_memory_change change = {0};
-  pprof_status status =
-      ppi_memory_level(&run->memory, site->name, event, &change);
-  if (status != PPROF_STATUS_OK || change.bytes == 0) return status;
+  bool done = ppi_memory_level(&run->memory, site->name, event, &change);
+  if (!done || change.bytes == 0) return done;
   if (run->details.allocations && !change.is_reserved)
-    status = ppi_allocations_add(&run->allocations, site->name, event->start_ns,
-                                 change.bytes);
-  if (status != PPROF_STATUS_OK) return status;
+    done = ppi_allocations_add(&run->allocations, site->name, event->start_ns,
+                               change.bytes);
+  if (!done) return false;
   ppi_run_lane *lane = ppi_run_lane_at(&run->ids, event->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane) return false;
   ppi_point point = {.time_ns = event->start_ns,
                      .value = (uint64_t)change.bytes,
                      .site = event->site,
@@ -51,32 +50,29 @@ static pprof_status take_memory(ppi_run *run, const pprof_event *event,
 }
 
 // Adds the size of a device range that copies or sets memory, if it states one.
-static pprof_status take_size(ppi_run_site *site, const pprof_event *event) {
+static bool take_size(ppi_run_site *site, const pprof_event *event) {
   bool is_copy = site->category == PPROF_CATEGORY_MEMCPY ||
                  site->category == PPROF_CATEGORY_MEMSET;
   double bytes = event->work ? event->work->bytes : 0;
   if (!is_copy || event->kind != PPROF_KIND_DEVICE_RANGE ||
       event->flags & PPROF_FLAG_PROJECTED || !(bytes >= 1 && bytes < 1e18))
-    return PPROF_STATUS_OK;
+    return true;
   ppi_spread_add(&site->bytes, (uint64_t)bytes);
   return ppi_histogram_add(&site->sizes, (uint64_t)bytes);
 }
 
-pprof_status ppi_run_take_work(ppi_run *run, const pprof_event *event,
-                               uint32_t lane) {
+bool ppi_run_take_work(ppi_run *run, const pprof_event *event, uint32_t lane) {
   bool is_counter = event->kind == PPROF_KIND_COUNTER;
   ppi_run_site *site = ppi_run_site_at(&run->ids, event->site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (!site) return false;
   if (is_counter && site->category == PPROF_CATEGORY_MEMORY) {
-    pprof_status status = take_memory(run, event, site);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!take_memory(run, event, site)) return false;
   }
   if (site->category == PPROF_CATEGORY_COMMUNICATION &&
-      ppi_messages_add(&site->messages, event) != PPROF_STATUS_OK)
-    return PPROF_STATUS_NO_MEMORY;
+      !ppi_messages_add(&site->messages, event))
+    return false;
   ppi_run_work *work = work_at(run, event->site, lane);
-  if (take_size(site, event) != PPROF_STATUS_OK || !work)
-    return PPROF_STATUS_NO_MEMORY;
+  if (!take_size(site, event) || !work) return false;
   if (event->work) {
     work->items += event->work->items;
     work->bytes += event->work->bytes;
@@ -85,5 +81,5 @@ pprof_status ppi_run_take_work(ppi_run *run, const pprof_event *event,
   }
   if (is_counter)
     ppi_gauge_add(&work->gauge, event->value, event->start_ns, event->window);
-  return PPROF_STATUS_OK;
+  return true;
 }

@@ -9,7 +9,6 @@ PPROF_BEGIN_C_
 
 // ppi_run_take_work takes a counter, or an event with work; `lane` is the
 // batch's.
-pprof_status ppi_run_take_work(ppi_run *run, const pprof_event *event,
-                               uint32_t lane);
+bool ppi_run_take_work(ppi_run *run, const pprof_event *event, uint32_t lane);
 
 PPROF_END_C_

@@ -51,7 +51,7 @@ static uint32_t device_flags(const ppi_run_site *site) {
   return is_record ? PPI_ITEM_BORROWS | PPI_ITEM_NO_HOST : 0;
 }
 
-static pprof_status take_step(ppi_run *run, const pprof_event *event) {
+static bool take_step(ppi_run *run, const pprof_event *event) {
   ppi_step_account step = {.start_ns = event->start_ns,
                            .end_ns = PPI_MAX(event->start_ns, event->end_ns),
                            .lane = event->lane,
@@ -60,13 +60,13 @@ static pprof_status take_step(ppi_run *run, const pprof_event *event) {
   return ppi_accounts_step(&run->accounts, &step);
 }
 
-pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event) {
+bool ppi_run_answer_take(ppi_run *run, const pprof_event *event) {
   bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
   if (run->by_request || (!is_device && event->kind != PPROF_KIND_RANGE) ||
       event->flags & PPROF_FLAG_PROJECTED)
-    return PPROF_STATUS_OK;
+    return true;
   const ppi_run_site *site = ppi_run_site_at(&run->ids, event->site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (!site) return false;
   if (!is_device && site->traits & PPI_TRAIT_STEP) return take_step(run, event);
   ppi_item item = {.start_ns = event->start_ns,
                    .end_ns = PPI_MAX(event->start_ns, event->end_ns),
@@ -91,21 +91,20 @@ pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event) {
 
 // ---- checkpoints ----
 
-static pprof_status show_lanes(ppi_run *run) {
+static bool show_lanes(ppi_run *run) {
   ppi_answer_lanes *lanes = &run->accounts.lanes;
-  pprof_status status = ppi_answer_lanes_begin(lanes);
+  bool done = ppi_answer_lanes_begin(lanes);
   size_t num_known = run->ids.lanes.num, num_left = run->ids.num_left;
   // Earlier threads of a lane come before its current one.
   for (size_t i = 0; i < num_left + num_known; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(
         &run->ids, i < num_left ? num_known + i : i - num_left);
     if (!lane || !lane->nested.num_pages) continue;
-    if (lane->nested.unsorted && status == PPROF_STATUS_OK)
-      status = ppi_hold_sort(&lane->nested, &run->ids.pool);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_answer_lanes_show(lanes, lane->id, &lane->nested);
+    if (lane->nested.unsorted && done)
+      done = ppi_hold_sort(&lane->nested, &run->ids.pool);
+    done = done && ppi_answer_lanes_show(lanes, lane->id, &lane->nested);
   }
-  return status;
+  return done;
 }
 
 static ppi_item open_item(const ppi_run_open *open, const ppi_run_site *site) {
@@ -162,7 +161,7 @@ static void list_open(ppi_answer_settling *self, const ppi_run_open *open,
 static void settle(ppi_job *job, unsigned worker) {
   ppi_answer_settling *self = (ppi_answer_settling *)job;
   (void)worker;
-  self->status = ppi_accounts_settle(&self->run->accounts, &self->horizon);
+  self->done = ppi_accounts_settle(&self->run->accounts, &self->horizon);
 }
 
 static bool is_much(const ppi_run *run) {
@@ -191,17 +190,14 @@ void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
                              .windows = self->windows,
                              .num_windows = run->windows.num - first,
                              .names = &self->names};
-  self->status = show_lanes(run);
-  if (!self->windows || !self->open || !self->steps)
-    self->status = PPROF_STATUS_NO_MEMORY;
-  if (self->status != PPROF_STATUS_OK) return;
+  bool shown = show_lanes(run);
+  if (!shown || !self->windows || !self->open || !self->steps) return;
   list_open(self, open, num_open);
   ppi_accounts *accounts = &run->accounts;
   bool is_long = is_much(run);
   self->horizon.hands_over =
       ppi_accounts_hands_over(accounts, &self->horizon, is_long);
-  if (!self->horizon.hands_over) self->status = ppi_line_end(&accounts->line);
-  if (self->status != PPROF_STATUS_OK) return;
+  if (!self->horizon.hands_over && !ppi_line_end(&accounts->line)) return;
   self->job.run = settle;
   self->is_job = is_long && !self->horizon.hands_over;
   if (self->is_job)
@@ -210,13 +206,12 @@ void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
     settle(&self->job, 0);
 }
 
-pprof_status ppi_run_answer_end(ppi_answer_settling *self) {
+bool ppi_run_answer_end(ppi_answer_settling *self) {
   if (self->is_job) ppi_jobs_wait(self->run->details.jobs, &self->job);
   ppi_free(self->open);
   ppi_free(self->steps);
   ppi_free(self->windows);
-  if (self->status != PPROF_STATUS_OK) return self->status;
-  return ppi_accounts_forget(&self->run->accounts);
+  return self->done && ppi_accounts_forget(&self->run->accounts);
 }
 
 // ---- requests ----
@@ -245,7 +240,7 @@ static int compare_requests(const void *left, const void *right) {
   return (a->at > b->at) - (a->at < b->at);
 }
 
-static pprof_status list_requests(request_filling *to) {
+static bool list_requests(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
   bool counts;
   uint64_t end_ns;
@@ -253,52 +248,50 @@ static pprof_status list_requests(request_filling *to) {
     num = ppi_requests_next(requests, at, &counts, &end_ns);
     to->out->num_cut += !counts;
     if (!counts) continue;
-    if (!PPI_ROOM(to->list, to->capacity, to->num + 1))
-      return PPROF_STATUS_NO_MEMORY;
+    if (!PPI_ROOM(to->list, to->capacity, to->num + 1)) return false;
     to->list[to->num++] =
         (request){ppi_requests_part(requests, at).start_ns, end_ns, at, num};
   }
   if (to->num > 1) qsort(to->list, to->num, sizeof *to->list, compare_requests);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status add_busy(request_filling *to) {
+static bool add_busy(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < requests->num_more && status == PPROF_STATUS_OK; i++) {
+  bool done = true;
+  for (size_t i = 0; i < requests->num_more && done; i++) {
     const ppi_part_more *part = &requests->more[i];
     if (part->device < to->num_devices)
-      status = ppi_stretches_add(&to->busy[part->device], part->device_start_ns,
-                                 part->device_end_ns);
+      done = ppi_stretches_add(&to->busy[part->device], part->device_start_ns,
+                               part->device_end_ns);
   }
   const ppi_request_others *others = &requests->others;
   for (size_t i = 0; i < others->devices.num; i++) {
     const ppi_union *busy = &others->busy[i];
     uint64_t device = others->devices.keys[i].low;
-    for (size_t k = 0; k < busy->num && status == PPROF_STATUS_OK; k++)
+    for (size_t k = 0; k < busy->num && done; k++)
       if (device < to->num_devices)
-        status = ppi_stretches_add(&to->busy[device], busy->spans[k].start_ns,
-                                   busy->spans[k].end_ns);
+        done = ppi_stretches_add(&to->busy[device], busy->spans[k].start_ns,
+                                 busy->spans[k].end_ns);
   }
-  return status;
+  return done;
 }
 
 // If some work is unknown, all devices count as busy throughout.
-static pprof_status find_busy(request_filling *to) {
+static bool find_busy(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
   bool is_known = !requests->thinning && !requests->others.dropped;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   to->num_devices = to->run->ids.devices.num + 1;
   to->busy = ppi_alloc(to->num_devices * sizeof *to->busy);
-  if (!to->busy) return PPROF_STATUS_NO_MEMORY;
+  if (!to->busy) return false;
   for (size_t i = 0; i < to->num_devices && !is_known; i++)
-    if (status == PPROF_STATUS_OK)
-      status = ppi_stretches_add(&to->busy[i], 0, UINT64_MAX);
-  if (!is_known || status != PPROF_STATUS_OK) return status;
-  status = add_busy(to);
+    done = done && ppi_stretches_add(&to->busy[i], 0, UINT64_MAX);
+  if (!is_known || !done) return done;
+  done = add_busy(to);
   for (size_t i = 0; i < to->num_devices; i++)
     ppi_stretches_unite(&to->busy[i]);
-  return status;
+  return done;
 }
 
 // Outer parts come first. A part that is the request itself is no item.
@@ -329,14 +322,13 @@ static size_t list_items(request_filling *to, const request *from) {
   return num;
 }
 
-static pprof_status take_moment(void *context, const ppi_moment *moment) {
+static bool take_moment(void *context, const ppi_moment *moment) {
   return ppi_account_add(context, moment);
 }
 
-static pprof_status take_request(request_filling *to, const request *from,
-                                 const ppi_account_names *names) {
-  if (!PPI_ROOM(to->items, to->items_capacity, from->num))
-    return PPROF_STATUS_NO_MEMORY;
+static bool take_request(request_filling *to, const request *from,
+                         const ppi_account_names *names) {
+  if (!PPI_ROOM(to->items, to->items_capacity, from->num)) return false;
   const ppi_moment_unit unit = {from->start_ns, from->end_ns, false};
   ppi_moments walk = {.items = to->items,
                       .num_items = list_items(to, from),
@@ -349,11 +341,9 @@ static pprof_status take_request(request_filling *to, const request *from,
                       .names = names,
                       .on_moment = take_moment,
                       .context = &to->account};
-  pprof_status status = ppi_moments_walk(&walk, &to->room);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_account_fold(&to->account, from->end_ns - from->start_ns,
-                              names, to->out);
-  return status;
+  return ppi_moments_walk(&walk, &to->room) &&
+         ppi_account_fold(&to->account, from->end_ns - from->start_ns, names,
+                          to->out);
 }
 
 static size_t num_cold(const request_filling *to) {
@@ -365,37 +355,37 @@ static size_t num_cold(const request_filling *to) {
   return ppi_first_calls_num_cold(calls, to->num, to->run->details.warmup);
 }
 
-static pprof_status take_requests(request_filling *to) {
+static bool take_requests(request_filling *to) {
   ppi_account_names names = names_of(to->run);
   uint64_t last_ns = 0;
   size_t cold = num_cold(to);
-  pprof_status status = PPROF_STATUS_OK;
-  if (to->num == 0) return status;
+  bool done = true;
+  if (to->num == 0) return true;
   to->out->num_runs++;
   to->out->before_ns +=
       ppi_windows_overlap(&to->run->windows, 0, to->list[0].start_ns);
-  for (size_t i = 0; i < to->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < to->num && done; i++) {
     const request *from = &to->list[i];
     if (i < cold) {
       to->out->num_cold++;
       to->out->cold_ns += from->end_ns - from->start_ns;
       continue;
     }
-    status = take_request(to, from, &names);
+    done = take_request(to, from, &names);
     last_ns = PPI_MAX(last_ns, from->end_ns);
   }
   ppi_answer_sort(to->out);
-  if (cold == to->num) return status;
+  if (cold == to->num) return done;
   to->out->num_all += (to->num - cold) << to->run->requests.thinning;
   to->out->span_ns += last_ns - to->list[cold].start_ns;
-  return status;
+  return done;
 }
 
-static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
+static bool fill_requests(ppi_run *run, ppi_answer *out) {
   request_filling to = {.run = run, .out = out};
-  pprof_status status = list_requests(&to);
-  if (status == PPROF_STATUS_OK && to.num) status = find_busy(&to);
-  if (status == PPROF_STATUS_OK) status = take_requests(&to);
+  bool done = list_requests(&to);
+  if (done && to.num) done = find_busy(&to);
+  done = done && take_requests(&to);
   for (size_t i = 0; to.busy && i < to.num_devices; i++)
     ppi_free(to.busy[i].items);
   ppi_free(to.busy);
@@ -403,7 +393,7 @@ static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
   ppi_free(to.items);
   ppi_moment_room_clear(&to.room);
   ppi_account_clear(&to.account);
-  return status;
+  return done;
 }
 
 // Links and requests without stages have no answer: docs/serving.md.
@@ -419,30 +409,27 @@ bool ppi_run_answer_by_request(ppi_run *run) {
   return run->by_request;
 }
 
-pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
+bool ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
   ppi_answer *requests = &out->answers[PPI_BASE_REQUEST];
-  pprof_status status =
-      has_requests(run) ? fill_requests(run, requests) : PPROF_STATUS_OK;
-  if (status != PPROF_STATUS_OK || requests->num_runs || run->by_request)
-    return status;
+  bool done = !has_requests(run) || fill_requests(run, requests);
+  if (!done || requests->num_runs || run->by_request) return done;
   ppi_run_open *open;
-  status = ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open);
-  if (status == PPROF_STATUS_OK) {
+  done = ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open);
+  if (done) {
     ppi_answer_settling settling;
     ppi_run_answer_begin(&settling, run, UINT64_MAX, open, run->listed.num);
-    status = ppi_run_answer_end(&settling);
+    done = ppi_run_answer_end(&settling);
   }
   ppi_free(open);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   ppi_account_names names = names_of(run);
   ppi_stretch *windows = windows_of(run, 0);
-  if (!windows) return PPROF_STATUS_NO_MEMORY;
+  if (!windows) return false;
   ppi_accounts_horizon end = {.time_ns = UINT64_MAX,
                               .windows = windows,
                               .num_windows = run->windows.num,
                               .names = &names};
-  if (status == PPROF_STATUS_OK)
-    status = ppi_accounts_fill(&run->accounts, &end, out->answers);
+  done = ppi_accounts_fill(&run->accounts, &end, out->answers);
   ppi_free(windows);
-  return status;
+  return done;
 }

@@ -10,7 +10,7 @@
 PPROF_BEGIN_C_
 
 // ppi_run_answer_take takes any event that no lane keeps for the answer.
-pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event);
+bool ppi_run_answer_take(ppi_run *run, const pprof_event *event);
 // The work between begin and end, perhaps a job. Meanwhile, only the sweep of
 // the same horizon may run.
 typedef struct ppi_answer_settling {
@@ -22,7 +22,7 @@ typedef struct ppi_answer_settling {
   ppi_step_account *steps;
   ppi_stretch *windows;
   bool is_job;
-  pprof_status status;
+  bool done;
 } ppi_answer_settling;
 
 // ppi_run_answer_begin comes before the sweep of the same horizon. Always call
@@ -30,11 +30,11 @@ typedef struct ppi_answer_settling {
 void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
                           uint64_t horizon_ns, const ppi_run_open *open,
                           size_t num_open);
-pprof_status ppi_run_answer_end(ppi_answer_settling *self);
+bool ppi_run_answer_end(ppi_answer_settling *self);
 // ppi_run_answer_by_request: the answer's units are requests, so that steps and
 // windows need no account any more. Once a checkpoint.
 bool ppi_run_answer_by_request(ppi_run *run);
 // ppi_run_answer_fill comes after ppi_requests_fill, when windows have ends.
-pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out);
+bool ppi_run_answer_fill(ppi_run *run, ppi_figures *out);
 
 PPROF_END_C_

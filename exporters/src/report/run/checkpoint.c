@@ -18,25 +18,24 @@ typedef struct run_horizon {
   ppi_run_open *open;    // of run->listed
 } run_horizon;
 
-static pprof_status notify_open(ppi_run *run, const pprof_event *event,
-                                const ppi_run_site *site) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (site->traits & PPI_TRAIT_STEP) status = ppi_run_open_step(run, event);
-  if (status == PPROF_STATUS_OK &&
-      site->traits & (PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER))
-    status = ppi_perf_open(&run->perf, event, site->category);
-  if (status != PPROF_STATUS_OK) return status;
+static bool notify_open(ppi_run *run, const pprof_event *event,
+                        const ppi_run_site *site) {
+  bool done = true;
+  if (site->traits & PPI_TRAIT_STEP) done = ppi_run_open_step(run, event);
+  if (done && site->traits & (PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER))
+    done = ppi_perf_open(&run->perf, event, site->category);
+  if (!done) return false;
   if (!run->details.paddle_distribution)
     return ppi_distribution_open(&run->distribution, event, site->category);
   if (site->traits & PPI_TRAIT_PADDLE_COMMUNICATION)
     return ppi_paddle_host(&run->distribution, event, true);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // An open range with an end before the checkpoint was cut at that end. Its
 // event is still to come, so the sweep stops there.
-static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
-                                    run_horizon *out) {
+static bool take_open_range(ppi_run *run, const pprof_event *event,
+                            run_horizon *out) {
   const ppi_run_site *site = run->ids.sites.items[event->site];
   uint64_t end_ns = PPI_MAX(event->start_ns, event->end_ns);
   out->sweep_ns = PPI_MIN(out->sweep_ns, end_ns);
@@ -47,20 +46,18 @@ static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
 
 // An open device range, even one that has come already, only limits the
 // horizon.
-static pprof_status take_open(ppi_run *run, const pprof_checkpoint *checkpoint,
-                              run_horizon *out) {
+static bool take_open(ppi_run *run, const pprof_checkpoint *checkpoint,
+                      run_horizon *out) {
   const ppi_listed *listed = &run->listed;
-  pprof_status status =
-      ppi_run_list_open(listed, &run->ids, UINT64_MAX, &out->open);
-  for (size_t i = 0; i < listed->num && status == PPROF_STATUS_OK; i++)
-    status =
-        take_open_range(run, &checkpoint->open[listed->items[i].index], out);
+  bool done = ppi_run_list_open(listed, &run->ids, UINT64_MAX, &out->open);
+  for (size_t i = 0; i < listed->num && done; i++)
+    done = take_open_range(run, &checkpoint->open[listed->items[i].index], out);
   for (size_t i = 0; i < checkpoint->num_open; i++)
     if (checkpoint->open[i].kind == PPROF_KIND_DEVICE_RANGE)
       out->device_ns = PPI_MIN(out->device_ns, checkpoint->open[i].start_ns);
   out->identity_ns = PPI_MIN(out->identity_ns, out->device_ns);
   out->sweep_ns = PPI_MIN(out->sweep_ns, out->device_ns);
-  return status;
+  return done;
 }
 
 static void forget_steps(ppi_identity *steps, uint64_t horizon_ns) {
@@ -71,62 +68,55 @@ static void forget_steps(ppi_identity *steps, uint64_t horizon_ns) {
   steps->num_steps = kept;
 }
 
-pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns) {
+bool ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns) {
   ppi_run_category *steps =
       ppi_run_category_at(&run->ids, PPROF_CATEGORY_PROFILE_STEP);
-  if (!steps) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = PPROF_STATUS_OK;
+  if (!steps) return false;
+  bool done = true;
   ppi_union_compact(&steps->host);
-  for (size_t i = 0; i < run->ids.devices.num && status == PPROF_STATUS_OK;
-       i++) {
+  for (size_t i = 0; i < run->ids.devices.num && done; i++) {
     ppi_run_device *device = run->ids.devices.items[i];
     if (device)
-      status = ppi_identity_settle(&device->identity, &run->windows,
-                                   &steps->host, horizon_ns);
+      done = ppi_identity_settle(&device->identity, &run->windows, &steps->host,
+                                 horizon_ns);
   }
   ppi_union_settle(&steps->host, horizon_ns);
   forget_steps(&run->ids.steps, horizon_ns);
-  return status;
+  return done;
 }
 
 // Identities settle one checkpoint behind: a window's edge may come a little
 // after the checkpoint that passed it.
-static pprof_status settle_behind(ppi_run *run, const run_horizon *horizon) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (run->windows.num) status = ppi_run_settle_devices(run, run->identity_ns);
+static bool settle_behind(ppi_run *run, const run_horizon *horizon) {
+  bool done = true;
+  if (run->windows.num) done = ppi_run_settle_devices(run, run->identity_ns);
   run->identity_ns = horizon->identity_ns;
-  return status;
+  return done;
 }
 
-pprof_status ppi_run_settle_ranges(ppi_run *run, uint64_t horizon_ns,
-                                   ppi_run_open *open, size_t num_open,
-                                   bool answers) {
+bool ppi_run_settle_ranges(ppi_run *run, uint64_t horizon_ns,
+                           ppi_run_open *open, size_t num_open, bool answers) {
   ppi_answer_settling answer;
   answers = answers && !ppi_run_answer_by_request(run);
   if (answers) ppi_run_answer_begin(&answer, run, horizon_ns, open, num_open);
-  pprof_status status = ppi_run_sweep(run, horizon_ns, open, num_open);
-  pprof_status answered =
-      answers ? ppi_run_answer_end(&answer) : PPROF_STATUS_OK;
-  if (status == PPROF_STATUS_OK) status = answered;
-  return status == PPROF_STATUS_OK ? ppi_run_pass_swept(run) : status;
+  bool done = ppi_run_sweep(run, horizon_ns, open, num_open);
+  bool answered = answers ? ppi_run_answer_end(&answer) : true;
+  return done && answered && ppi_run_pass_swept(run);
 }
 
-static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
-                           const run_horizon *at) {
+static bool settle(ppi_run *run, const pprof_checkpoint *checkpoint,
+                   const run_horizon *at) {
   for (size_t i = 0; i < run->ids.categories.num; i++) {
     ppi_run_category *category = run->ids.categories.items[i];
     if (category) ppi_union_settle(&category->device, at->device_ns);
   }
-  pprof_status status = ppi_run_settle_ranges(
-      run, at->sweep_ns, at->open, run->listed.num, run->details.answer);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_perf_settle(&run->perf, at->time_ns);
+  bool done = ppi_run_settle_ranges(run, at->sweep_ns, at->open,
+                                    run->listed.num, run->details.answer) &&
+              ppi_perf_settle(&run->perf, at->time_ns);
   ppi_distribution_settle(&run->distribution, at->sweep_ns);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_interference_settle(&run->interference, at->device_ns);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_run_settle_pairs(&run->pairs, checkpoint);
-  return status == PPROF_STATUS_OK ? settle_behind(run, at) : status;
+  return done && ppi_interference_settle(&run->interference, at->device_ns) &&
+         ppi_run_settle_pairs(&run->pairs, checkpoint) &&
+         settle_behind(run, at);
 }
 
 static bool has_good_ids(const pprof_checkpoint *checkpoint) {
@@ -137,19 +127,16 @@ static bool has_good_ids(const pprof_checkpoint *checkpoint) {
   return true;
 }
 
-static pprof_status take_checkpoint(ppi_run *run,
-                                    const pprof_checkpoint *checkpoint) {
+static bool take_checkpoint(ppi_run *run, const pprof_checkpoint *checkpoint) {
   uint64_t time_ns = checkpoint->time_ns;
   run_horizon at = {time_ns, time_ns, time_ns, time_ns, NULL};
   run->last_ns = PPI_MAX(run->last_ns, checkpoint->time_ns);
-  pprof_status status = ppi_run_doubt_open(&run->listed, &run->ids, checkpoint);
-  if (status == PPROF_STATUS_OK) status = take_open(run, checkpoint, &at);
-  if (status == PPROF_STATUS_OK) status = settle(run, checkpoint, &at);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_serving_settle(&run->serving, checkpoint->time_ns,
-                                &run->details.slo);
+  bool done =
+      ppi_run_doubt_open(&run->listed, &run->ids, checkpoint) &&
+      take_open(run, checkpoint, &at) && settle(run, checkpoint, &at) &&
+      ppi_serving_settle(&run->serving, checkpoint->time_ns, &run->details.slo);
   ppi_free(at.open);
-  return status;
+  return done;
 }
 
 pprof_status ppi_run_checkpoint(ppi_run *run,
@@ -157,12 +144,14 @@ pprof_status ppi_run_checkpoint(ppi_run *run,
   // A checkpoint that does not advance may be incomplete: it promises nothing.
   if (checkpoint->time_ns <= run->listed.checkpoint_ns) return PPROF_STATUS_OK;
   if (!has_good_ids(checkpoint)) return PPROF_STATUS_CORRUPT;
-  if (!run->labels.is_used) return take_checkpoint(run, checkpoint);
+  if (!run->labels.is_used)
+    return ppi_or_no_memory(take_checkpoint(run, checkpoint));
   pprof_event *open;
   pprof_checkpoint numbered = *checkpoint;
   pprof_status status =
       ppi_run_number_open(&run->labels, &run->ids, &numbered, &open);
-  if (status == PPROF_STATUS_OK) status = take_checkpoint(run, &numbered);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_or_no_memory(take_checkpoint(run, &numbered));
   ppi_free(open);
   return status;
 }

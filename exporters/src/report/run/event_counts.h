@@ -28,22 +28,21 @@ static inline ppi_run_lane *ppi_event_lane(ppi_run *run, uint32_t id) {
 }
 
 // A cut range is no call: only the sum has its time.
-static inline pprof_status ppi_event_count_length(ppi_run_row *row,
-                                                  const pprof_event *event) {
+static inline bool ppi_event_count_length(ppi_run_row *row,
+                                          const pprof_event *event) {
   uint64_t length_ns = ppi_event_length(event->start_ns, event->end_ns);
   if (PPI_UNLIKELY(event->flags & PPROF_FLAG_CLIPPED)) {
     ppi_spread_add_cut(&row->host, length_ns);
-    return PPROF_STATUS_OK;
+    return true;
   }
   ppi_spread_add(&row->host, length_ns);
   return ppi_histogram_add(&row->host_times, length_ns);
 }
 
-static inline pprof_status ppi_event_take_early(const ppi_run *run,
-                                                ppi_first_calls *first_calls,
-                                                const pprof_event *event,
-                                                uint64_t start_ns,
-                                                uint64_t end_ns) {
+static inline bool ppi_event_take_early(const ppi_run *run,
+                                        ppi_first_calls *first_calls,
+                                        const pprof_event *event,
+                                        uint64_t start_ns, uint64_t end_ns) {
   if (PPI_LIKELY(ppi_first_calls_is_rest(first_calls, start_ns)))
     return ppi_first_calls_add_rest(first_calls, end_ns - start_ns);
   ppi_first_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
@@ -82,9 +81,8 @@ static inline bool ppi_event_is_nested(const pprof_event *event,
 
 // Counts the length of a range. With stages, it is one of the first calls or of
 // their rest, which make the row at the end.
-static inline pprof_status ppi_event_count_range(const ppi_run *run,
-                                                 ppi_run_site *site,
-                                                 const pprof_event *event) {
+static inline bool ppi_event_count_range(const ppi_run *run, ppi_run_site *site,
+                                         const pprof_event *event) {
   if (!run->details.stages || event->flags & PPROF_FLAG_CLIPPED)
     return ppi_event_count_length(&site->row, event);
   uint64_t start_ns = event->start_ns;
@@ -93,13 +91,12 @@ static inline pprof_status ppi_event_count_range(const ppi_run *run,
 }
 
 // Counts a range that has no path.
-static inline pprof_status ppi_event_count_dropped(ppi_run *run,
-                                                   const ppi_buffered *range) {
+static inline bool ppi_event_count_dropped(ppi_run *run,
+                                           const ppi_buffered *range) {
   uint64_t length_ns = range->end_ns - range->start_ns;
   run->paths.num_dropped++;
   // Sums of a worker have no sites: ppi_handover_end finds what was dropped.
-  if (range->flags & PPI_BUFFERED_COUNTED || !run->ids.sites.num)
-    return PPROF_STATUS_OK;
+  if (range->flags & PPI_BUFFERED_COUNTED || !run->ids.sites.num) return true;
   ppi_run_site *site = run->ids.sites.items[range->site];
   if (run->details.stages)
     return ppi_first_calls_add_rest(&site->host_first_calls, length_ns);

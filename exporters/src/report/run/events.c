@@ -27,35 +27,31 @@ static ppi_device_class class_of(const pprof_event *event, uint32_t category) {
 
 // ---- host ranges ----
 
-static pprof_status notify_step(ppi_run *run, const pprof_event *event,
-                                uint64_t end_ns) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool notify_step(ppi_run *run, const pprof_event *event,
+                        uint64_t end_ns) {
+  bool done = true;
   for (size_t i = 0; i < run->ids.devices.num; i++) {
     ppi_run_device *device = run->ids.devices.items[i];
-    if (device && status == PPROF_STATUS_OK)
-      status = ppi_identity_step_at(&device->identity, event->lane,
-                                    event->start_ns, end_ns);
+    if (device && done)
+      done = ppi_identity_step_at(&device->identity, event->lane,
+                                  event->start_ns, end_ns);
   }
-  if (status != PPROF_STATUS_OK) return status;
-  return ppi_identity_step_at(&run->ids.steps, event->lane, event->start_ns,
-                              end_ns);
+  return done && ppi_identity_step_at(&run->ids.steps, event->lane,
+                                      event->start_ns, end_ns);
 }
 
-pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event) {
+bool ppi_run_open_step(ppi_run *run, const pprof_event *event) {
   ppi_run_category *steps =
       ppi_run_category_at(&run->ids, PPROF_CATEGORY_PROFILE_STEP);
-  if (!steps) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status =
-      ppi_union_add(&steps->host, event->start_ns, event->end_ns);
-  return status == PPROF_STATUS_OK ? notify_step(run, event, UINT64_MAX)
-                                   : status;
+  if (!steps) return false;
+  return ppi_union_add(&steps->host, event->start_ns, event->end_ns) &&
+         notify_step(run, event, UINT64_MAX);
 }
 
-static pprof_status take_step(ppi_run *run, const pprof_event *event,
-                              const ppi_run_site *site, uint64_t end_ns) {
+static bool take_step(ppi_run *run, const pprof_event *event,
+                      const ppi_run_site *site, uint64_t end_ns) {
   ppi_buffered_list *list = &run->steps.buffered;
-  if (!PPI_ROOM(list->items, list->capacity, list->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
   bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
   list->items[list->num++] =
       (ppi_buffered){.start_ns = event->start_ns,
@@ -65,46 +61,43 @@ static pprof_status take_step(ppi_run *run, const pprof_event *event,
   run->steps.num++;
   ppi_spread_add_either(&run->steps.times[PPI_PHASE_PROFILE_STEP],
                         end_ns - event->start_ns, is_cut);
-  pprof_status status =
-      ppi_union_add(&site->place->host, event->start_ns, end_ns);
-  return status == PPROF_STATUS_OK ? notify_step(run, event, end_ns) : status;
+  return ppi_union_add(&site->place->host, event->start_ns, end_ns) &&
+         notify_step(run, event, end_ns);
 }
 
-static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
-                                    uint64_t self_ns) {
+static bool take_thread_row(ppi_run *run, const pprof_event *event,
+                            uint64_t self_ns) {
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   ppi_run_row *row =
       lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
            : NULL;
-  if (!row) return PPROF_STATUS_NO_MEMORY;
+  if (!row) return false;
   row->self_ns += self_ns;
   return ppi_event_count_length(row, event);
 }
 
 // Adds the sums that few ranges need.
-static pprof_status take_more(ppi_run *run, const pprof_event *event,
-                              ppi_run_site *site, uint64_t end_ns) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool take_more(ppi_run *run, const pprof_event *event,
+                      ppi_run_site *site, uint64_t end_ns) {
+  bool done = true;
   uint32_t traits = site->traits, category = site->category;
-  if (traits & PPI_TRAIT_STEP) status = take_step(run, event, site, end_ns);
-  if (status == PPROF_STATUS_OK &&
-      traits & (PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER))
-    status = ppi_perf_take(&run->perf, event, category);
+  if (traits & PPI_TRAIT_STEP) done = take_step(run, event, site, end_ns);
+  if (done && traits & (PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER))
+    done = ppi_perf_take(&run->perf, event, category);
   bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
   if (is_flagged && !(traits & PPI_TRAIT_COMMUNICATION)) {
     ppi_run_category *communication = ppi_run_communication(&run->ids);
-    if (!communication) return PPROF_STATUS_NO_MEMORY;
+    if (!communication) return false;
     communication->host_calls++;
     communication->host_cut += (event->flags & PPROF_FLAG_CLIPPED) != 0;
   }
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   if (run->details.paddle_distribution)
-    return traits & PPI_TRAIT_PADDLE_COMMUNICATION
-               ? ppi_paddle_host(&run->distribution, event, false)
-               : PPROF_STATUS_OK;
+    return !(traits & PPI_TRAIT_PADDLE_COMMUNICATION) ||
+           ppi_paddle_host(&run->distribution, event, false);
   if (is_flagged || traits & PPI_TRAIT_COMMUNICATION)
     return ppi_distribution_take(&run->distribution, event, category);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // The answer does not take these from the lane: steps, projected ranges, ranges
@@ -127,10 +120,10 @@ static uint16_t buffered_flags(const pprof_event *event,
   return (uint16_t)flags;
 }
 
-static pprof_status take_loose(ppi_run *run, const pprof_event *event,
-                               ppi_run_site *site, uint64_t end_ns) {
+static bool take_loose(ppi_run *run, const pprof_event *event,
+                       ppi_run_site *site, uint64_t end_ns) {
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane) return false;
   ppi_buffered buffered = {.start_ns = event->start_ns,
                            .end_ns = end_ns,
                            .site = event->site,
@@ -138,9 +131,7 @@ static pprof_status take_loose(ppi_run *run, const pprof_event *event,
                            .flags = PPI_BUFFERED_LOOSE | PPI_BUFFERED_COUNTED |
                                     buffered_flags(event, site)};
   site->num_async++;
-  pprof_status status = PPROF_STATUS_OK;
-  if (run->details.answer) status = ppi_run_answer_take(run, event);
-  if (status != PPROF_STATUS_OK) return status;
+  if (run->details.answer && !ppi_run_answer_take(run, event)) return false;
   return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &buffered);
 }
 
@@ -153,17 +144,16 @@ static inline bool needs_no_flags(const pprof_event *event,
          event->end_ns != UINT64_MAX;
 }
 
-static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
-                                       const pprof_event *event,
-                                       ppi_run_site *site,
-                                       uint64_t *out_self_ns) {
+static inline bool take_nested(ppi_run *run, ppi_run_lane *lane,
+                               const pprof_event *event, ppi_run_site *site,
+                               uint64_t *out_self_ns) {
   uint64_t start_ns = event->start_ns, inner_ns;
   uint64_t end_ns = PPI_MAX(start_ns, event->end_ns);
-  pprof_status status =
+  bool done =
       ppi_nest_add(&lane->nest, start_ns, end_ns, event->depth, &inner_ns);
   *out_self_ns = end_ns - start_ns - inner_ns;
   site->row.self_ns += *out_self_ns;
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   bool is_reported =
       !run->details.paths || ppi_event_counts_later(run, site, event);
   if (PPI_LIKELY(is_reported && needs_no_flags(event, site))) {
@@ -180,29 +170,28 @@ static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   if (!(buffered.flags & PPI_BUFFERED_APART))
     ppi_accounts_reach(&run->accounts, start_ns, end_ns);
   else if (run->details.answer)
-    status = ppi_run_answer_take(run, event);
-  if (status != PPROF_STATUS_OK) return status;
-  return ppi_hold_add_slow(&lane->nested, &run->ids.pool, &buffered);
+    done = ppi_run_answer_take(run, event);
+  return done && ppi_hold_add_slow(&lane->nested, &run->ids.pool, &buffered);
 }
 
 // Adds the sums of a range that need no horizon; the rest waits for one.
 // ppi_event_count_range counts its length.
-static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
-                                      ppi_run_lane *lane) {
+static inline bool take_range(ppi_run *run, const pprof_event *event,
+                              ppi_run_lane *lane) {
   ppi_run_site *site = ppi_event_site(run, event->site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (!site) return false;
   uint64_t length_ns = ppi_event_length(event->start_ns, event->end_ns),
            self_ns = 0;
   uint64_t end_ns = event->start_ns + length_ns;
-  pprof_status status = PPI_LIKELY(ppi_event_is_nested(event, lane))
-                            ? take_nested(run, lane, event, site, &self_ns)
-                            : take_loose(run, event, site, end_ns);
-  if (status != PPROF_STATUS_OK) return status;
+  bool done = PPI_LIKELY(ppi_event_is_nested(event, lane))
+                  ? take_nested(run, lane, event, site, &self_ns)
+                  : take_loose(run, event, site, end_ns);
+  if (!done) return false;
   if (PPI_UNLIKELY(event->numbers != NULL)) {
     if (!ppi_wait_numbers(event, site->category))
       ppi_numbers_add(&site->numbers, event->numbers, 1);
     else if (!ppi_waits_inside_add(&lane->waits, event->start_ns, length_ns))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
   }
   if (PPI_UNLIKELY(event->cpu != NULL))
     ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns,
@@ -213,10 +202,9 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
   bool is_plain =
       !(site->traits & more || event->flags & PPROF_FLAG_COMMUNICATION ||
         run->details.by_thread);
-  if (PPI_LIKELY(is_plain) || status != PPROF_STATUS_OK) return status;
-  if (run->details.by_thread) status = take_thread_row(run, event, self_ns);
-  if (status != PPROF_STATUS_OK) return status;
-  return take_more(run, event, site, end_ns);
+  if (PPI_LIKELY(is_plain) || !done) return done;
+  if (run->details.by_thread) done = take_thread_row(run, event, self_ns);
+  return done && take_more(run, event, site, end_ns);
 }
 
 // ---- device ranges ----
@@ -226,8 +214,8 @@ static uint64_t bytes_of(const pprof_event *event) {
   return bytes >= 1 && bytes < 1e18 ? (uint64_t)bytes : 0;
 }
 
-static pprof_status take_submit(ppi_run *run, const pprof_event *event,
-                                ppi_device_class class, uint64_t length_ns) {
+static bool take_submit(ppi_run *run, const pprof_event *event,
+                        ppi_device_class class, uint64_t length_ns) {
   ppi_point point = {
       .time_ns = event->start_ns,
       .value = length_ns,
@@ -244,37 +232,33 @@ static pprof_status take_submit(ppi_run *run, const pprof_event *event,
     point.captured = ppi_captures_at(&run->captures, event->attributes);
   run->device_sums.ns[class] += length_ns;
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane) return false;
   return ppi_scopes_add(&lane->thread->scopes, &point);
 }
 
-static pprof_status take_device_union(ppi_run *run, const pprof_event *event,
-                                      const ppi_run_site *site,
-                                      uint64_t end_ns) {
-  pprof_status status =
+static bool take_device_union(ppi_run *run, const pprof_event *event,
+                              const ppi_run_site *site, uint64_t end_ns) {
+  bool done =
       ppi_union_add(&site->place->device, event->device_start_ns, end_ns);
   site->place->device_calls++;
   bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
   if (is_flagged && !(site->traits & PPI_TRAIT_COMMUNICATION)) {
     ppi_run_category *communication = ppi_run_communication(&run->ids);
-    if (!communication) return PPROF_STATUS_NO_MEMORY;
+    if (!communication) return false;
     communication->device_calls++;
-    if (status == PPROF_STATUS_OK)
-      status =
-          ppi_union_add(&communication->device, event->device_start_ns, end_ns);
+    done = done && ppi_union_add(&communication->device, event->device_start_ns,
+                                 end_ns);
   }
-  if (run->details.paddle_distribution || status != PPROF_STATUS_OK)
-    return status;
+  if (run->details.paddle_distribution || !done) return done;
   return ppi_distribution_take(&run->distribution, event, site->category);
 }
 
-static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
-                                     ppi_run_site *site,
-                                     ppi_run_device *device) {
+static bool take_device_side(ppi_run *run, const pprof_event *event,
+                             ppi_run_site *site, ppi_run_device *device) {
   uint64_t start_ns = event->device_start_ns;
   uint64_t end_ns = start_ns + ppi_event_length(start_ns, event->device_end_ns);
   device->ranges++;
-  pprof_status status = take_device_union(run, event, site, end_ns);
+  bool done = take_device_union(run, event, site, end_ns);
   ppi_device_class class = class_of(event, site->category);
   bool is_kernel = class == PPI_DEVICE_KERNEL;
   device->has_kernels |= is_kernel;
@@ -288,38 +272,34 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
   if (device->ranges == 1)
     device->identity.has_course =
         run->details.courses && run->num_courses++ < PPI_MOST_COURSES;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_identity_add(&device->identity, &side);
-  if (status == PPROF_STATUS_OK && is_kernel && run->details.shapes)
-    status = ppi_shapes_take(&run->shapes, event, end_ns - start_ns);
+  done = done && ppi_identity_add(&device->identity, &side);
+  if (done && is_kernel && run->details.shapes)
+    done = ppi_shapes_take(&run->shapes, event, end_ns - start_ns);
   bool is_stage = !is_kernel && class != PPI_DEVICE_COPY;
-  if (status == PPROF_STATUS_OK && (is_stage || run->details.stages))
-    status = ppi_event_take_early(run, &site->device_first_calls, event,
-                                  start_ns, end_ns);
-  if (status == PPROF_STATUS_OK && is_stage)
-    status = ppi_interference_take(&run->interference, event,
-                                   ppi_run_device_id(&run->ids, event->stream));
+  if (done && (is_stage || run->details.stages))
+    done = ppi_event_take_early(run, &site->device_first_calls, event, start_ns,
+                                end_ns);
+  if (done && is_stage)
+    done = ppi_interference_take(&run->interference, event,
+                                 ppi_run_device_id(&run->ids, event->stream));
   uint64_t length_ns = end_ns - start_ns;
-  if (status == PPROF_STATUS_OK && class == PPI_DEVICE_PAIRED)
-    status = ppi_run_pair_time(&run->pairs, event, &length_ns);
-  if (status != PPROF_STATUS_OK) return status;
-  return take_submit(run, event, class, length_ns);
+  if (done && class == PPI_DEVICE_PAIRED)
+    done = ppi_run_pair_time(&run->pairs, event, &length_ns);
+  return done && take_submit(run, event, class, length_ns);
 }
 
 // Kernel, Memcpy and Memset records are no ranges of the program. Work of a
 // graph has no known time of submission.
-static pprof_status take_queue(ppi_run *run, const pprof_event *event,
-                               const ppi_run_site *site) {
+static bool take_queue(ppi_run *run, const pprof_event *event,
+                       const ppi_run_site *site) {
   ppi_device_class class = class_of(event, site->category);
-  if (class == PPI_DEVICE_KERNEL || class == PPI_DEVICE_COPY)
-    return PPROF_STATUS_OK;
-  if (event->flags & PPROF_FLAG_IN_GRAPH && is_timed(event))
-    return PPROF_STATUS_OK;
+  if (class == PPI_DEVICE_KERNEL || class == PPI_DEVICE_COPY) return true;
+  if (event->flags & PPROF_FLAG_IN_GRAPH && is_timed(event)) return true;
   uint32_t device = ppi_run_device_id(&run->ids, event->stream);
   ppi_queue *queue = ppi_queues_at(&run->queues, event->site, device);
-  if (!queue) return PPROF_STATUS_NO_MEMORY;
+  if (!queue) return false;
   queue->calls++;
-  return is_timed(event) ? ppi_queue_add(queue, event) : PPROF_STATUS_OK;
+  return !is_timed(event) || ppi_queue_add(queue, event);
 }
 
 static void take_device_row(ppi_run_row *row, const pprof_event *event,
@@ -334,27 +314,27 @@ static void take_device_row(ppi_run_row *row, const pprof_event *event,
   row->has_pairs |= is_pair;
 }
 
-static pprof_status take_device_rows(ppi_run *run, const pprof_event *event,
-                                     ppi_run_site *site, uint64_t length_ns) {
+static bool take_device_rows(ppi_run *run, const pprof_event *event,
+                             ppi_run_site *site, uint64_t length_ns) {
   take_device_row(&site->row, event, length_ns);
-  if (!run->details.by_thread) return PPROF_STATUS_OK;
+  if (!run->details.by_thread) return true;
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   ppi_run_row *row =
       lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
            : NULL;
-  if (!row) return PPROF_STATUS_NO_MEMORY;
+  if (!row) return false;
   take_device_row(row, event, length_ns);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // Buffers the submission of a device range among its thread's phases. A paired
 // range has its host range there.
-static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
-                               const ppi_run_site *site) {
+static bool hold_phase(ppi_run *run, const pprof_event *event,
+                       const ppi_run_site *site) {
   bool is_phase = site->traits & PPI_TRAIT_PHASE;
-  if (!is_phase || event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
+  if (!is_phase || event->flags & PPROF_FLAG_PAIRED) return true;
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane) return false;
   uint32_t flags = PPI_BUFFERED_DEVICE;
   if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_BUFFERED_CUT;
   if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_BUFFERED_LOOSE;
@@ -367,47 +347,42 @@ static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
 }
 
 // A projected range frames other ranges of the device: it is no work.
-static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
+static bool take_projected(ppi_run *run, const pprof_event *event) {
   ppi_run_site *site = ppi_event_site(run, event->site);
-  if (!site || !ppi_run_device_of(&run->ids, event->stream))
-    return PPROF_STATUS_NO_MEMORY;
-  if (!is_timed(event)) return PPROF_STATUS_OK;
+  if (!site || !ppi_run_device_of(&run->ids, event->stream)) return false;
+  if (!is_timed(event)) return true;
   uint64_t length_ns =
       ppi_event_length(event->device_start_ns, event->device_end_ns);
   ppi_spread_add(&site->device, length_ns);
-  pprof_status status = ppi_histogram_add(&site->device_times, length_ns);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_histogram_add(&site->device_times, length_ns)) return false;
   return take_device_union(run, event, site,
                            event->device_start_ns + length_ns);
 }
 
 // The host range of a paired range is its call.
-static pprof_status take_untimed(ppi_run *run, const pprof_event *event) {
+static bool take_untimed(ppi_run *run, const pprof_event *event) {
   ppi_point point = {.time_ns = event->start_ns,
                      .site = event->site,
                      .kind = PPI_POINT_UNTIMED};
-  if (event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
+  if (event->flags & PPROF_FLAG_PAIRED) return true;
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane) return false;
   return ppi_scopes_add(&lane->thread->scopes, &point);
 }
 
-static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
+static bool take_device_range(ppi_run *run, const pprof_event *event) {
   if (event->flags & PPROF_FLAG_PROJECTED) return take_projected(run, event);
   ppi_run_site *site = ppi_event_site(run, event->site);
   ppi_run_device *device = ppi_run_device_of(&run->ids, event->stream);
-  if (!site || !device) return PPROF_STATUS_NO_MEMORY;
+  if (!site || !device) return false;
   uint64_t length_ns = 0;
-  pprof_status status = take_queue(run, event, site);
-  if (status == PPROF_STATUS_OK) status = hold_phase(run, event, site);
+  bool done = take_queue(run, event, site) && hold_phase(run, event, site);
   if (event->flags & PPROF_FLAG_LATE) device->incomplete = true;
   if (is_timed(event)) {
     length_ns = ppi_event_length(event->device_start_ns, event->device_end_ns);
     ppi_spread_add(&site->device, length_ns);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_histogram_add(&site->device_times, length_ns);
-    if (status == PPROF_STATUS_OK)
-      status = take_device_side(run, event, site, device);
+    done = done && ppi_histogram_add(&site->device_times, length_ns) &&
+           take_device_side(run, event, site, device);
   } else {
     const ppi_device_side side = {.start_ns = event->start_ns,
                                   .end_ns = event->start_ns,
@@ -416,56 +391,51 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
     device->untimed++;
     device->incomplete = true;
     // In other runs untimed ranges come late: their idle time is settled.
-    if (run->is_imported && status == PPROF_STATUS_OK)
-      status = ppi_identity_add(&device->identity, &side);
-    if (run->details.paths && status == PPROF_STATUS_OK)
-      status = take_untimed(run, event);
+    if (run->is_imported && done)
+      done = ppi_identity_add(&device->identity, &side);
+    if (run->details.paths && done) done = take_untimed(run, event);
   }
-  if (status != PPROF_STATUS_OK) return status;
-  return take_device_rows(run, event, site, length_ns);
+  return done && take_device_rows(run, event, site, length_ns);
 }
 
-static pprof_status take_on_device(ppi_run *run, const pprof_event *event) {
-  pprof_status status = take_device_range(run, event);
-  if (!run->details.answer || status != PPROF_STATUS_OK) return status;
+static bool take_on_device(ppi_run *run, const pprof_event *event) {
+  bool done = take_device_range(run, event);
+  if (!run->details.answer || !done) return done;
   return ppi_run_answer_take(run, event);
 }
 
 // ---- any event ----
 
-static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
+static bool take_request_part(ppi_run *run, const pprof_event *event) {
   if (!event->num_flows && event->device_end_ns <= event->device_start_ns)
-    return PPROF_STATUS_OK;
+    return true;
   ppi_run_site *site = ppi_event_site(run, event->site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (!site) return false;
   bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
   if ((!is_device && event->kind != PPROF_KIND_RANGE) ||
       site->traits & PPI_TRAIT_STEP || event->flags & PPROF_FLAG_PROJECTED)
-    return PPROF_STATUS_OK;
+    return true;
   uint32_t device = is_device ? ppi_run_device_id(&run->ids, event->stream) : 0;
   return ppi_requests_take(&run->requests, event, device);
 }
 
-static pprof_status take_event(ppi_run *run, const pprof_event *event,
-                               ppi_run_lane *lane) {
+static bool take_event(ppi_run *run, const pprof_event *event,
+                       ppi_run_lane *lane) {
   run->last_ns = PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   if (PPI_LIKELY(event->kind == PPROF_KIND_RANGE))
-    status = take_range(run, event, lane);
+    done = take_range(run, event, lane);
   else if (event->kind == PPROF_KIND_DEVICE_RANGE)
-    status = take_on_device(run, event);
-  if (PPI_UNLIKELY(event->flags & PPROF_FLAG_REQUEST) &&
-      status == PPROF_STATUS_OK) {
-    status = ppi_serving_take(&run->serving, event);
+    done = take_on_device(run, event);
+  if (PPI_UNLIKELY(event->flags & PPROF_FLAG_REQUEST) && done) {
+    done = ppi_serving_take(&run->serving, event);
     lane->serves |= event->kind == PPROF_KIND_MARK;
-  } else if (lane->serves && event->kind == PPROF_KIND_RANGE &&
-             status == PPROF_STATUS_OK) {
-    status = ppi_serving_end_range(&run->serving, event, &lane->serves);
+  } else if (lane->serves && event->kind == PPROF_KIND_RANGE && done) {
+    done = ppi_serving_end_range(&run->serving, event, &lane->serves);
   }
-  if (run->details.requests && status == PPROF_STATUS_OK)
-    status = take_request_part(run, event);
-  if (status != PPROF_STATUS_OK) return status;
-  if (!event->work && event->kind != PPROF_KIND_COUNTER) return status;
+  if (run->details.requests && done) done = take_request_part(run, event);
+  if (!done) return false;
+  if (!event->work && event->kind != PPROF_KIND_COUNTER) return done;
   return ppi_run_take_work(run, event, lane->id);
 }
 
@@ -478,18 +448,20 @@ static pprof_status count_event(ppi_run *run, const pprof_event *event,
   if (!site) return PPROF_STATUS_NO_MEMORY;
   bool is_later = ppi_event_is_nested(event, lane) &&
                   ppi_event_counts_later(run, site, event);
-  return is_later ? PPROF_STATUS_OK : ppi_event_count_range(run, site, event);
+  return is_later ? PPROF_STATUS_OK
+                  : ppi_or_no_memory(ppi_event_count_range(run, site, event));
 }
 
 static pprof_status take_events(ppi_run *run, const pprof_batch *batch,
                                 ppi_run_lane *lane) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; status == PPROF_STATUS_OK; i++) {
-    status = ppi_plain_events_take(run, batch, lane, &i);
+    status = ppi_or_no_memory(ppi_plain_events_take(run, batch, lane, &i));
     if (i == batch->num_events || status != PPROF_STATUS_OK) break;
     status = count_event(run, pprof_batch_at(batch, i), lane);
     if (status == PPROF_STATUS_OK)
-      status = take_event(run, pprof_batch_at(batch, i), lane);
+      status =
+          ppi_or_no_memory(take_event(run, pprof_batch_at(batch, i), lane));
   }
   return status;
 }

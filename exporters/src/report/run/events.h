@@ -10,6 +10,6 @@ PPROF_BEGIN_C_
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch);
 
 // ppi_run_open_step adds a step that a checkpoint lists as open.
-pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event);
+bool ppi_run_open_step(ppi_run *run, const pprof_event *event);
 
 PPROF_END_C_

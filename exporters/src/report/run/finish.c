@@ -18,36 +18,31 @@
 
 // Events without a window were all in one window; without events, no window
 // opened.
-static pprof_status close_windows(ppi_run *run) {
+static bool close_windows(ppi_run *run) {
   if (run->windows.num == 0 && run->has_events) {
-    pprof_status status = ppi_run_window(run, 0, true, 0);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!ppi_run_window(run, 0, true, 0)) return false;
   }
   for (size_t i = 0; i < run->windows.num; i++) {
     ppi_span *window = &run->windows.items[i];
     if (window->end_ns == UINT64_MAX)
       window->end_ns = PPI_MAX(window->start_ns, run->last_ns);
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status settle_all(ppi_run *run) {
-  pprof_status status = close_windows(run);
+static bool settle_all(ppi_run *run) {
+  bool done = close_windows(run);
   // With requests, ppi_run_answer_fill decides whether the answer is of those.
   bool answers = run->details.answer &&
                  (run->details.answer_of_steps || !run->requests.num);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_run_doubt_left(&run->listed, &run->ids);
+  done = done && ppi_run_doubt_left(&run->listed, &run->ids);
   ppi_run_open *open = NULL;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open);
-  if (status == PPROF_STATUS_OK)
-    status =
-        ppi_run_settle_ranges(run, UINT64_MAX, open, run->listed.num, answers);
+  done = done &&
+         ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open) &&
+         ppi_run_settle_ranges(run, UINT64_MAX, open, run->listed.num, answers);
   ppi_free(open);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_interference_settle(&run->interference, UINT64_MAX);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done || !ppi_interference_settle(&run->interference, UINT64_MAX))
+    return false;
   return ppi_run_settle_devices(run, UINT64_MAX);
 }
 
@@ -86,27 +81,27 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
 }
 
 // With stages, the first calls and their rest have all calls that were not cut.
-static pprof_status sum_rows(ppi_run *run) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < run->ids.sites.num && status == PPROF_STATUS_OK; i++) {
+static bool sum_rows(ppi_run *run) {
+  bool done = true;
+  for (size_t i = 0; i < run->ids.sites.num && done; i++) {
     ppi_run_site *site = run->ids.sites.items[i];
     if (site)
-      status = ppi_first_calls_sum(&site->host_first_calls, &site->row.host,
-                                   &site->row.host_times);
+      done = ppi_first_calls_sum(&site->host_first_calls, &site->row.host,
+                                 &site->row.host_times);
   }
-  return status;
+  return done;
 }
 
 // Counts calls by the categories that sites have now.
-static pprof_status count_calls(ppi_run *run) {
+static bool count_calls(ppi_run *run) {
   for (uint32_t id = 0; id < run->ids.sites.num; id++) {
     ppi_run_site *site = run->ids.sites.items[id];
     if (!site || !site->row.host.n) continue;
-    if (!ppi_run_site_at(&run->ids, id)) return PPROF_STATUS_NO_MEMORY;
+    if (!ppi_run_site_at(&run->ids, id)) return false;
     site->place->host_calls += site->row.host.n;
     site->place->host_cut += site->row.host.num_cut;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static uint64_t host_time(uint32_t id, ppi_run_category *category) {
@@ -114,21 +109,21 @@ static uint64_t host_time(uint32_t id, ppi_run_category *category) {
                                            : category->host_ns;
 }
 
-static pprof_status fill_categories(ppi_run *run, ppi_figures *out) {
-  if (count_calls(run) != PPROF_STATUS_OK) return PPROF_STATUS_NO_MEMORY;
+static bool fill_categories(ppi_run *run, ppi_figures *out) {
+  if (!count_calls(run)) return false;
   for (uint32_t id = 0; id < run->ids.categories.num; id++) {
     ppi_run_category *from = run->ids.categories.items[id];
     if (!from || (!from->host_calls && !from->device_calls)) continue;
     ppi_report_category *category =
         ppi_figures_category(out, ppi_portable_category(id), from->name);
-    if (!category) return PPROF_STATUS_NO_MEMORY;
+    if (!category) return false;
     category->host_calls += from->host_calls;
     category->host_cut += from->host_cut;
     category->host_ns += host_time(id, from);
     category->device_calls += from->device_calls;
     category->device_ns += ppi_union_measure(&from->device);
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 typedef struct named_site {
@@ -155,8 +150,8 @@ static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
 
 // Adds the work of cold calls. For calls on a device, the host side may state
 // it.
-static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
-                                   const named_site *of) {
+static bool fill_cold_work(const ppi_run *run, ppi_figures *out,
+                           const named_site *of) {
   const ppi_first_calls *host = &of->site->host_first_calls;
   const ppi_first_calls *device = &of->site->device_first_calls;
   ppi_amounts sum = {0};
@@ -166,64 +161,59 @@ static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
   for (size_t i = 0; i < PPI_MIN(num, device->num); i++)
     ppi_amounts_add(&sum, &device->calls[i].work);
   if (sum.items == 0 && sum.bytes == 0 && sum.flops == 0 && sum.params == 0)
-    return PPROF_STATUS_OK;
+    return true;
   ppi_report_work key = {.run = run->ids.input.uuid,
                          .name = of->site->name,
                          .category_name = of->category_name};
   ppi_report_work *work = ppi_figures_work(out, &key);
-  if (!work) return PPROF_STATUS_NO_MEMORY;
+  if (!work) return false;
   ppi_amounts_add(&work->cold, &sum);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status split_calls(const ppi_run *run,
-                                ppi_first_calls *first_calls,
-                                ppi_phases *into) {
-  pprof_status status =
-      ppi_first_calls_split(first_calls, run->details.warmup, into);
+static bool split_calls(const ppi_run *run, ppi_first_calls *first_calls,
+                        ppi_phases *into) {
+  bool done = ppi_first_calls_split(first_calls, run->details.warmup, into);
   if (into)
     into->cold_wall_ns += ppi_windows_overlap(
         &run->windows, 0, ppi_first_calls_steady_ns(first_calls));
-  return status;
+  return done;
 }
 
 // Sites of one name are one stage: its cold calls are found once.
-static pprof_status fill_phases(ppi_run *run, ppi_figures *out,
-                                const named_site *sites, size_t num) {
+static bool fill_phases(ppi_run *run, ppi_figures *out, const named_site *sites,
+                        size_t num) {
   ppi_run_site *all = sites[0].site;
   size_t most = ppi_first_calls_most(run->details.warmup);
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   all->cold = &all->device_first_calls;
-  for (size_t i = 1; i < num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 1; i < num && done; i++) {
     ppi_run_site *site = sites[i].site;
     site->cold = all->cold;
-    status = ppi_first_calls_join(&all->host_first_calls,
-                                  &site->host_first_calls, most);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_first_calls_join(&all->device_first_calls,
-                                    &site->device_first_calls, most);
+    done = ppi_first_calls_join(&all->host_first_calls, &site->host_first_calls,
+                                most) &&
+           ppi_first_calls_join(&all->device_first_calls,
+                                &site->device_first_calls, most);
   }
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   if (!run->details.stages)
     return split_calls(run, &all->device_first_calls, NULL);
   ppi_report_name *name =
       ppi_figures_name(out, ppi_portable_category(all->category),
                        sites[0].category_name, all->name);
-  if (!name) return PPROF_STATUS_NO_MEMORY;
-  status = split_calls(run, &all->host_first_calls, &name->host_phases);
-  if (status == PPROF_STATUS_OK)
-    status = split_calls(run, &all->device_first_calls, &name->device_phases);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!name) return false;
+  if (!split_calls(run, &all->host_first_calls, &name->host_phases) ||
+      !split_calls(run, &all->device_first_calls, &name->device_phases))
+    return false;
   return fill_cold_work(run, out, &sites[0]);
 }
 
-static pprof_status fill_name(ppi_run *run, ppi_figures *out,
-                              const named_site *from) {
+static bool fill_name(ppi_run *run, ppi_figures *out, const named_site *from) {
   ppi_run_site *site = from->site;
   ppi_report_name *name =
       ppi_figures_name(out, ppi_portable_category(site->category),
                        from->category_name, site->name);
-  if (!name) return PPROF_STATUS_NO_MEMORY;
+  if (!name) return false;
   ppi_run_row *row = &site->row;
   ppi_device_spreads_complete(&row->inside, &row->host);
   ppi_spread_merge(&name->host, &row->host);
@@ -237,54 +227,50 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
   name->own_device_ns += innermost_time(run, site);
   ppi_net_add(&name->memory, &site->memory);
   ppi_net_add(&name->own_memory, &site->own_memory);
-  pprof_status status =
-      ppi_histogram_merge(&name->host_times, &row->host_times);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_messages_merge(&name->messages, &site->messages);
+  bool done = ppi_histogram_merge(&name->host_times, &row->host_times) &&
+              ppi_messages_merge(&name->messages, &site->messages);
   ppi_spread_merge(&name->bytes, &site->bytes);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_histogram_merge(&name->sizes, &site->sizes);
+  done = done && ppi_histogram_merge(&name->sizes, &site->sizes);
   ppi_cpu_sums_merge(&name->cpu, &site->cpu);
   ppi_numbers_merge(&name->numbers, &site->numbers);
-  if (status != PPROF_STATUS_OK) return status;
-  return ppi_histogram_merge(&name->device_times, &site->device_times);
+  return done && ppi_histogram_merge(&name->device_times, &site->device_times);
 }
 
 // Sorted first, so that each name is appended to the sorted table.
-static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
+static bool fill_names(ppi_run *run, ppi_figures *out) {
   named_site *sites = ppi_alloc((run->ids.sites.num + 1) * sizeof *sites);
-  if (!sites) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = PPROF_STATUS_OK;
+  if (!sites) return false;
+  bool done = true;
   size_t num = 0;
   for (size_t i = 0; i < run->ids.sites.num; i++) {
     ppi_run_site *site = run->ids.sites.items[i];
     if (!site || (!site->row.host.n && !site->row.submit.n && !site->device.n))
       continue;
     ppi_run_category *category = ppi_run_category_at(&run->ids, site->category);
-    if (!category) status = PPROF_STATUS_NO_MEMORY;
-    if (status != PPROF_STATUS_OK) break;
+    if (!category) done = false;
+    if (!done) break;
     sites[num++] = (named_site){category->name, site};
   }
   if (num > 1) qsort(sites, num, sizeof *sites, compare_sites);
-  for (size_t i = 0, from = 0; i < num && status == PPROF_STATUS_OK; i++) {
-    status = fill_name(run, out, &sites[i]);
+  for (size_t i = 0, from = 0; i < num && done; i++) {
+    done = fill_name(run, out, &sites[i]);
     bool is_last = i + 1 == num || compare_sites(&sites[i], &sites[i + 1]) != 0;
-    if (!is_last || status != PPROF_STATUS_OK) continue;
-    status = fill_phases(run, out, &sites[from], i + 1 - from);
+    if (!is_last || !done) continue;
+    done = fill_phases(run, out, &sites[from], i + 1 - from);
     from = i + 1;
   }
   ppi_free(sites);
-  return status;
+  return done;
 }
 
-static pprof_status note_too_much(const ppi_run *run, ppi_figures *out) {
+static bool note_too_much(const ppi_run *run, ppi_figures *out) {
   uint64_t num = 0;
   char text[160];
   for (size_t i = 0; i < run->ids.sites.num; i++) {
     const ppi_run_site *site = run->ids.sites.items[i];
     if (site) num += site->numbers.num_too_much;
   }
-  if (num == 0) return PPROF_STATUS_OK;
+  if (num == 0) return true;
   snprintf(text, sizeof text,
            "%llu ranges lack their full names (`names.full`): these have more "
            "than a shape and %u whole numbers",
@@ -300,7 +286,7 @@ static bool is_more(const ppi_cpu_sums *sums, uint64_t ns) {
 }
 
 // Notes the ranges in which recorded waits and CPU use disagree most.
-static pprof_status note_waits(ppi_figures *out) {
+static bool note_waits(ppi_figures *out) {
   const ppi_report_name *blocked = NULL, *spins = NULL;
   char text[320];
   for (size_t i = 0; i < out->num_names; i++) {
@@ -313,25 +299,25 @@ static pprof_status note_waits(ppi_figures *out) {
         (!spins || sums->on_processor_ns > spins->cpu.on_processor_ns))
       spins = name;
   }
-  pprof_status status = PPROF_STATUS_OK;
-  if (!ppi_figures_have_waits(out)) return status;
+  bool done = true;
+  if (!ppi_figures_have_waits(out)) return true;
   if (blocked) {
     snprintf(text, sizeof text,
              "%.80s is blocked %.1f ms of %.1f ms without a recorded wait: by "
              "sleep, a file, a device or memory",
              blocked->name, (double)blocked->cpu.unrecorded_ns / 1e6,
              (double)blocked->cpu.real_ns / 1e6);
-    status = ppi_figures_note(out, "waits", text);
+    done = ppi_figures_note(out, "waits", text);
   }
-  if (spins && status == PPROF_STATUS_OK) {
+  if (spins && done) {
     snprintf(text, sizeof text,
              "%.80s computes for %.1f ms of %.1f ms of recorded waits: they "
              "spin, or end and begin again",
              spins->name, (double)spins->cpu.on_processor_ns / 1e6,
              (double)spins->cpu.waits_ns / 1e6);
-    status = ppi_figures_note(out, "waits", text);
+    done = ppi_figures_note(out, "waits", text);
   }
-  return status;
+  return done;
 }
 
 static void fill_identity(ppi_run *run, ppi_report_device *device,
@@ -399,14 +385,14 @@ static uint64_t based_time(const ppi_run *run, ppi_identity *identity,
   return ppi_union_measure(kernels ? &identity->kernels : &identity->busy);
 }
 
-static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
+static bool fill_devices(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->ids.devices.num; i++) {
     ppi_run_device *from = run->ids.devices.items[i];
     // Device 0 stands for ranges on no device at all: there is nothing to
     // check.
     if (!from || (i == 0 && from->ranges == 0)) continue;
     ppi_report_device *device = ppi_figures_device(out, from->name);
-    if (!device) return PPROF_STATUS_NO_MEMORY;
+    if (!device) return false;
     if (from->ranges || from->untimed) device->base_ns += out->base_ns;
     device->ranges += from->ranges;
     device->untimed += from->untimed;
@@ -420,36 +406,35 @@ static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
     fill_identity(run, device, &from->identity);
     const ppi_report_course course = {run->ids.input.uuid, from->name,
                                       from->identity.course};
-    pprof_status status = ppi_courses_add(&out->courses, &course);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!ppi_courses_add(&out->courses, &course)) return false;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status fill_work(ppi_run *run, ppi_figures *out) {
+static bool fill_work(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->work.num; i++) {
     const ppi_run_work *from = &run->work.items[i];
     ppi_run_site *site = ppi_run_site_at(&run->ids, from->site);
     ppi_run_category *category =
         site ? ppi_run_category_at(&run->ids, site->category) : NULL;
-    if (!category) return PPROF_STATUS_NO_MEMORY;
+    if (!category) return false;
     ppi_report_work key = {.run = run->ids.input.uuid,
                            .name = site->name,
                            .category_name = category->name,
                            .lane = from->lane};
     ppi_report_work *work = ppi_figures_work(out, &key);
-    if (!work) return PPROF_STATUS_NO_MEMORY;
+    if (!work) return false;
     ppi_gauge_merge(&work->gauge, &from->gauge);
     work->items += from->items;
     work->bytes += from->bytes;
     work->flops += from->flops;
     work->params += from->params;
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
-                                ppi_figures *out) {
+static bool fill_totals(ppi_run *run, const pprof_totals *totals,
+                        ppi_figures *out) {
   for (int key = 0; key < PPI_NUM_TOTALS; key++)
     out->totals[key] =
         ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
@@ -459,16 +444,14 @@ static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
     out->totals[PPI_TOTAL_OWN_COST_TOTAL_NS] = ppi_tally_own_cost_ns(
         out->totals[PPI_TOTAL_RECORDED], out->totals[PPI_TOTAL_OWN_COST]);
   run->lost_device = out->totals[PPI_TOTAL_DEVICE_LOST] > 0;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < totals->num_notes && status == PPROF_STATUS_OK; i++)
-    status =
-        ppi_figures_note(out, totals->notes[i].key, totals->notes[i].value);
-  return status == PPROF_STATUS_OK ? ppi_run_note_others(&run->labels, out)
-                                   : status;
+  for (size_t i = 0; i < totals->num_notes; i++)
+    if (!ppi_figures_note(out, totals->notes[i].key, totals->notes[i].value))
+      return false;
+  return ppi_run_note_others(&run->labels, out);
 }
 
 // The figures are of this run alone.
-static pprof_status fill_input(const ppi_run *run, ppi_figures *out) {
+static bool fill_input(const ppi_run *run, ppi_figures *out) {
   ppi_report_input input = run->ids.input;
   input.wall_ns = out->wall_ns;
   memcpy(input.answers, out->answers, sizeof input.answers);
@@ -482,48 +465,34 @@ static void forget_answered(ppi_run *run) {
   ppi_hold_pool_clear(&run->ids.pool);
 }
 
-pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
-                            ppi_figures *out) {
-  pprof_status status = settle_all(run);
-  if (status == PPROF_STATUS_OK) status = ppi_handover_end(run);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_paths_tell(&run->paths, &run->ids, run->details.stages);
-  if (status == PPROF_STATUS_OK) status = sum_rows(run);
-  if (status == PPROF_STATUS_OK) status = ppi_run_fold_sites(&run->ids);
-  if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
-  if (status != PPROF_STATUS_OK) return status;
+bool ppi_run_finish(ppi_run *run, const pprof_totals *totals,
+                    ppi_figures *out) {
+  bool done = settle_all(run) && ppi_handover_end(run) &&
+              ppi_paths_tell(&run->paths, &run->ids, run->details.stages) &&
+              sum_rows(run) && ppi_run_fold_sites(&run->ids) &&
+              fill_totals(run, totals, out);
+  if (!done) return false;
   out->num_disbelieved = run->listed.num_disbelieved;
   fill_bases(run, out);
-  status = fill_categories(run, out);
-  if (status == PPROF_STATUS_OK) status = fill_names(run, out);
-  if (status == PPROF_STATUS_OK) status = note_too_much(run, out);
-  if (status == PPROF_STATUS_OK) status = note_waits(out);
-  if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_queues_fill(&run->queues, &run->ids, out);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_serving_fill(&run->serving, &run->details.slo, &run->windows,
-                              &run->ids, out);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_interference_fill(&run->interference, &run->ids, out);
-  if (status == PPROF_STATUS_OK && run->details.requests)
-    status = ppi_requests_fill(&run->requests, &run->ids, out);
-  if (status == PPROF_STATUS_OK && run->details.answer)
-    status = ppi_run_answer_fill(run, out);
+  done = fill_categories(run, out) && fill_names(run, out) &&
+         note_too_much(run, out) && note_waits(out) && fill_devices(run, out) &&
+         ppi_queues_fill(&run->queues, &run->ids, out) &&
+         ppi_serving_fill(&run->serving, &run->details.slo, &run->windows,
+                          &run->ids, out) &&
+         ppi_interference_fill(&run->interference, &run->ids, out);
+  if (done && run->details.requests)
+    done = ppi_requests_fill(&run->requests, &run->ids, out);
+  if (done && run->details.answer) done = ppi_run_answer_fill(run, out);
   forget_answered(run);
-  if (status == PPROF_STATUS_OK) status = fill_work(run, out);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_run_fill_details(&run->rows, &run->ids, out);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_paths_fill(&run->paths, &run->ids, out);
+  done = done && fill_work(run, out) &&
+         ppi_run_fill_details(&run->rows, &run->ids, out) &&
+         ppi_paths_fill(&run->paths, &run->ids, out);
   fill_work_identity(run, out);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_shapes_fill(&run->shapes, &run->ids, out);
+  done = done && ppi_shapes_fill(&run->shapes, &run->ids, out);
   out->kernels = run->kernels;
   out->outside = run->allocations.outside;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_memory_fill(&run->memory, &run->ids, out);
-  if (status == PPROF_STATUS_OK) status = ppi_perf_fill(&run->perf, &out->perf);
+  done = done && ppi_memory_fill(&run->memory, &run->ids, out) &&
+         ppi_perf_fill(&run->perf, &out->perf);
   ppi_distribution_fill(&run->distribution, &out->distribution);
-  return status == PPROF_STATUS_OK ? fill_input(run, out) : status;
+  return done && fill_input(run, out);
 }

@@ -7,7 +7,6 @@
 
 PPROF_BEGIN_C_
 
-pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
-                            ppi_figures *out);
+bool ppi_run_finish(ppi_run *run, const pprof_totals *totals, ppi_figures *out);
 
 PPROF_END_C_

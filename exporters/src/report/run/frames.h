@@ -21,8 +21,7 @@ static inline bool ppi_is_kernel_or_copy(const ppi_point *point) {
 
 // ppi_frames_meet goes back over the points at or after `until_ns` that the
 // lane has not passed.
-pprof_status ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
-                             uint64_t until_ns);
+bool ppi_frames_meet(ppi_run *run, ppi_run_lane *lane, uint64_t until_ns);
 
 // ppi_frames_place returns how many frames lie below the range's. Frames are in
 // order of start. Frames that begin later and overlap the range partly stay
@@ -63,24 +62,23 @@ static inline ppi_frame_around ppi_frames_new(const ppi_run *run,
 }
 
 // ppi_frames_push puts the range at `place`, with path and end of `own`.
-pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
-                                  size_t place, const ppi_buffered *range,
-                                  const ppi_frame_around *own);
-static inline pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
-                                           size_t place,
-                                           const ppi_buffered *range,
-                                           const ppi_frame_around *own) {
+bool ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane, size_t place,
+                          const ppi_buffered *range,
+                          const ppi_frame_around *own);
+static inline bool ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
+                                   size_t place, const ppi_buffered *range,
+                                   const ppi_frame_around *own) {
   if (PPI_UNLIKELY(place != lane->num_frames || place == lane->frames_capacity))
     return ppi_frames_push_slow(run, lane, place, range, own);
   lane->frames[lane->num_frames++] =
       ppi_frames_new(run, lane, (uint32_t)place, range, own);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // ---- a thread's points, once a sweep has found the ranges around them ----
 
 // ppi_points_settle counts the points before the horizon, and forgets them.
-pprof_status ppi_points_settle(ppi_run *run, ppi_run_thread *thread,
-                               uint64_t horizon_ns);
+bool ppi_points_settle(ppi_run *run, ppi_run_thread *thread,
+                       uint64_t horizon_ns);
 
 PPROF_END_C_

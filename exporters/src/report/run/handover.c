@@ -25,7 +25,7 @@ typedef struct stretch {
   uint64_t *words;  // all pages
   ppi_hold_page **pages;
   uint32_t num_paths;
-  pprof_status status;
+  bool done;
 } stretch;
 
 // ---- the job ----
@@ -34,7 +34,7 @@ static void sweep(ppi_job *job, unsigned worker) {
   stretch *self = (stretch *)job;
   ppi_run *sums = &self->run->handover.sums[worker];
   sums->ids.lanes = (ppi_run_table){self->lane_items, self->num_lanes, 0};
-  self->status = self->walk(sums, &self->of);
+  self->done = self->walk(sums, &self->of);
   sums->ids.lanes = (ppi_run_table){0};
   self->num_paths = (uint32_t)sums->paths.num;
 }
@@ -50,13 +50,13 @@ static void free_stretch(stretch *self) {
   ppi_free(self);
 }
 
-static pprof_status retire(ppi_job *job) {
+static bool retire(ppi_job *job) {
   stretch *self = (stretch *)job;
   ppi_handover *handover = &self->run->handover;
-  pprof_status status = self->status;
+  bool done = self->done;
   handover->most_paths = PPI_MAX(handover->most_paths, self->num_paths);
   free_stretch(self);
-  return status;
+  return done;
 }
 
 // ---- copies ----
@@ -82,22 +82,21 @@ static void measure_hold(const ppi_hold *hold, uint64_t horizon_ns,
 }
 
 // The walk would sort the lanes' holds, which then stay sorted.
-static pprof_status measure(ppi_run *run, uint64_t horizon_ns, extent *out) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0;
-       i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
+static bool measure(ppi_run *run, uint64_t horizon_ns, extent *out) {
+  bool done = true;
+  for (size_t i = 0; i < ppi_run_num_lanes(&run->ids) && done; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
     if (!lane || !lane->thread) continue;
     size_t before = out->num_pages;
     if (lane->nested.unsorted)
-      status = ppi_hold_sort(&lane->nested, &run->ids.pool);
-    if (lane->loose.unsorted && status == PPROF_STATUS_OK)
-      status = ppi_hold_sort(&lane->loose, &run->ids.pool);
+      done = ppi_hold_sort(&lane->nested, &run->ids.pool);
+    if (lane->loose.unsorted && done)
+      done = ppi_hold_sort(&lane->loose, &run->ids.pool);
     measure_hold(&lane->nested, horizon_ns, out);
     measure_hold(&lane->loose, horizon_ns, out);
     out->num_lanes += out->num_pages > before;
   }
-  return status;
+  return done;
 }
 
 static ppi_hold copy_hold(stretch *self, const ppi_hold *from, extent *used) {
@@ -193,43 +192,41 @@ static stretch *copy_stretch(ppi_run *run, const ppi_sweep_stretch *of,
 // ---- sums ----
 
 // Gives each worker the marks of all sites; no job runs.
-static pprof_status copy_marks(ppi_run *run) {
+static bool copy_marks(ppi_run *run) {
   ppi_handover *handover = &run->handover;
   const ppi_run_ids *ids = &run->ids;
   for (unsigned i = 0; i < ppi_jobs_num(handover->line.jobs); i++) {
     ppi_run_ids *to = &handover->sums[i].ids;
     if (!PPI_ROOM(to->marks, to->marks_capacity, ids->sites.num + 1))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
     for (size_t site = 0; site < ids->sites.num; site++) {
       const ppi_run_site *from = ids->sites.items[site];
       to->marks[site] = (ppi_run_mark){0};
       if (!from || !from->place) continue;
       ppi_run_category *place = ppi_run_category_at(to, from->category);
-      if (!place) return PPROF_STATUS_NO_MEMORY;
+      if (!place) return false;
       to->marks[site] = (ppi_run_mark){place, from->traits, from->category};
     }
   }
   handover->num_marked = ids->num_marked;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status prepare(ppi_run *run) {
+static bool prepare(ppi_run *run) {
   ppi_handover *handover = &run->handover;
-  pprof_status status = PPROF_STATUS_OK;
   if (handover->sums && handover->num_marked == run->ids.num_marked)
-    return status;
+    return true;
   handover->line.jobs = run->details.jobs;
   if (!handover->sums) {
     unsigned num = ppi_jobs_num(run->details.jobs);
     handover->sums = ppi_alloc(num * sizeof *handover->sums);
-    if (!handover->sums) return PPROF_STATUS_NO_MEMORY;
+    if (!handover->sums) return false;
     for (unsigned i = 0; i < num; i++) {
       handover->sums[i].details = run->details;
       handover->sums[i].paths.is_flat = run->paths.is_flat;
     }
   }
-  status = ppi_line_end(&handover->line);
-  return status == PPROF_STATUS_OK ? copy_marks(run) : status;
+  return ppi_line_end(&handover->line) && copy_marks(run);
 }
 
 static bool may_hand_over(const ppi_run *run) {
@@ -240,30 +237,28 @@ static bool may_hand_over(const ppi_run *run) {
              MOST_PATHS;
 }
 
-pprof_status ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
-                              ppi_sweep_walk walk, bool *out_handed) {
+bool ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
+                      ppi_sweep_walk walk, bool *out_handed) {
   extent size = {0};
   *out_handed = false;
-  if (!may_hand_over(run)) return PPROF_STATUS_OK;
-  pprof_status status = measure(run, of->horizon_ns, &size);
-  if (status != PPROF_STATUS_OK || size.num_pages < run->details.much_pages)
-    return status;
-  status = prepare(run);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!may_hand_over(run)) return true;
+  bool done = measure(run, of->horizon_ns, &size);
+  if (!done || size.num_pages < run->details.much_pages) return done;
+  if (!prepare(run)) return false;
   stretch *self = copy_stretch(run, of, &size);
-  if (!self) return PPROF_STATUS_NO_MEMORY;
+  if (!self) return false;
   self->walk = walk;
   *out_handed = true;
   return ppi_line_put(&run->handover.line, &self->job);
 }
 
-static pprof_status add_sums(ppi_run *run, ppi_run *from) {
+static bool add_sums(ppi_run *run, ppi_run *from) {
   run->handover.has_dropped |= from->paths.num_dropped > 0;
   for (uint32_t id = 0; id < from->ids.categories.num; id++) {
     const ppi_run_category *category = from->ids.categories.items[id];
     if (!category || !category->host_ns) continue;
     ppi_run_category *to = ppi_run_category_at(&run->ids, id);
-    if (!to) return PPROF_STATUS_NO_MEMORY;
+    if (!to) return false;
     to->host_ns += category->host_ns;
   }
   for (int i = 0; i < PPI_NUM_PHASES; i++)
@@ -271,17 +266,17 @@ static pprof_status add_sums(ppi_run *run, ppi_run *from) {
   return ppi_paths_add(&run->paths, &from->paths, &run->handover.has_dropped);
 }
 
-pprof_status ppi_handover_end(ppi_run *run) {
+bool ppi_handover_end(ppi_run *run) {
   ppi_handover *handover = &run->handover;
-  pprof_status status = ppi_line_end(&handover->line);
+  bool done = ppi_line_end(&handover->line);
   unsigned num = handover->sums ? ppi_jobs_num(handover->line.jobs) : 0;
   for (unsigned i = 0; i < num; i++) {
     ppi_run *from = &handover->sums[i];
-    if (status == PPROF_STATUS_OK) status = add_sums(run, from);
+    done = done && add_sums(run, from);
     ppi_paths_clear(&from->paths);
     ppi_run_clear_ids(&from->ids);
   }
   ppi_free(handover->sums);
   handover->sums = NULL;
-  return status;
+  return done;
 }

@@ -17,14 +17,13 @@ typedef struct ppi_sweep_stretch {
 } ppi_sweep_stretch;
 
 // Adds up the ranges of the run's lanes.
-typedef pprof_status (*ppi_sweep_walk)(ppi_run *run,
-                                       const ppi_sweep_stretch *of);
+typedef bool (*ppi_sweep_walk)(ppi_run *run, const ppi_sweep_stretch *of);
 
 // ppi_handover_put copies the stretch's ranges for a job. `*out_handed` false:
 // nothing happened, for the stretch is small or needs the run itself.
-pprof_status ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
-                              ppi_sweep_walk walk, bool *out_handed);
+bool ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
+                      ppi_sweep_walk walk, bool *out_handed);
 // ppi_handover_end waits for all jobs and adds their sums to the run.
-pprof_status ppi_handover_end(ppi_run *run);
+bool ppi_handover_end(ppi_run *run);
 
 PPROF_END_C_

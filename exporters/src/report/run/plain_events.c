@@ -30,8 +30,7 @@ static inline ppi_run_site *plain_site(const plain_lane *of,
   return site && site->place && !(site->traits & special) ? site : NULL;
 }
 
-static pprof_status hold_counted(const plain_lane *of,
-                                 const pprof_event *event) {
+static bool hold_counted(const plain_lane *of, const pprof_event *event) {
   const ppi_buffered buffered = {
       .start_ns = event->start_ns,
       .end_ns = event->end_ns,
@@ -41,48 +40,47 @@ static pprof_status hold_counted(const plain_lane *of,
   return ppi_hold_add_slow(&of->lane->nested, &of->run->ids.pool, &buffered);
 }
 
-static inline pprof_status take(const plain_lane *of, ppi_run_site *site,
-                                const pprof_event *event) {
+static inline bool take(const plain_lane *of, ppi_run_site *site,
+                        const pprof_event *event) {
   ppi_run_lane *lane = of->lane;
   uint64_t start_ns = event->start_ns, end_ns = event->end_ns, inner_ns;
-  pprof_status status =
+  bool done =
       ppi_nest_add(&lane->nest, start_ns, end_ns, event->depth, &inner_ns);
   site->row.self_ns += end_ns - start_ns - inner_ns;
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   if (PPI_UNLIKELY(!of->counts_later) ||
       (of->has_stages &&
        !ppi_first_calls_is_rest(&site->host_first_calls, start_ns))) {
-    status = ppi_event_count_range(of->run, site, event);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!ppi_event_count_range(of->run, site, event)) return false;
     if (of->has_paths) return hold_counted(of, event);
   }
   return ppi_hold_add(&lane->nested, &of->run->ids.pool, start_ns, end_ns,
                       event->site, event->depth);
 }
 
-pprof_status ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
-                                   ppi_run_lane *lane, size_t *at) {
+bool ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
+                           ppi_run_lane *lane, size_t *at) {
   const plain_lane of = {run, lane, ppi_run_paths_count(run),
                          run->details.stages, run->details.paths};
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   uint64_t begin_ns = UINT64_MAX, last_ns = 0;
   size_t i = *at;
   if (run->details.by_thread || run->details.one_way || lane->serves)
-    return status;
+    return true;
   for (; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
     ppi_run_site *site = plain_site(&of, event);
     if (!site) break;
     begin_ns = PPI_MIN(begin_ns, event->start_ns);
     last_ns = PPI_MAX(last_ns, event->end_ns);
-    status = take(&of, site, event);
-    if (event->num_flows && run->details.requests && status == PPROF_STATUS_OK)
-      status = ppi_requests_take(&run->requests, event, 0);
-    if (status != PPROF_STATUS_OK) return status;
+    done = take(&of, site, event);
+    if (event->num_flows && run->details.requests && done)
+      done = ppi_requests_take(&run->requests, event, 0);
+    if (!done) return false;
   }
-  if (i == *at) return status;
+  if (i == *at) return done;
   *at = i;
   run->last_ns = PPI_MAX(run->last_ns, last_ns);
   ppi_accounts_reach(&run->accounts, begin_ns, last_ns);
-  return status;
+  return done;
 }

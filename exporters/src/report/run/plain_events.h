@@ -10,7 +10,7 @@ PPROF_BEGIN_C_
 
 // ppi_plain_events_take takes plain events from `at` on up to the first other
 // event, and moves `at` there.
-pprof_status ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
-                                   ppi_run_lane *lane, size_t *at);
+bool ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
+                           ppi_run_lane *lane, size_t *at);
 
 PPROF_END_C_

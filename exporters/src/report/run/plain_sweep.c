@@ -21,9 +21,8 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
                    range->end_ns - range->start_ns);
 }
 
-static __attribute__((noinline)) pprof_status meet(ppi_run *run,
-                                                   ppi_run_lane *lane,
-                                                   const ppi_buffered *range) {
+static __attribute__((noinline)) bool meet(ppi_run *run, ppi_run_lane *lane,
+                                           const ppi_buffered *range) {
   const ppi_run_mark *mark = &run->ids.marks[range->site];
   unite(range, &mark->place->host_ns, &mark->place->low_ns);
   if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE))
@@ -31,20 +30,18 @@ static __attribute__((noinline)) pprof_status meet(ppi_run *run,
   size_t place = ppi_frames_place(lane, range);
   uint32_t around = place ? lane->frames[place - 1].path : 0;
   ppi_frame_around own = {.end_ns = range->end_ns};
-  pprof_status status =
-      ppi_paths_on_host(&run->paths, around, range->site, &own.path);
-  if (status != PPROF_STATUS_OK) return status;
+  bool done = ppi_paths_on_host(&run->paths, around, range->site, &own.path);
+  if (!done) return false;
   ppi_run_path *path = ppi_paths_item(&run->paths, around);
   if (path) path->inner_ns += range->end_ns - range->start_ns;
   path = ppi_paths_item(&run->paths, own.path);
   if (PPI_LIKELY(path != NULL)) {
     unite(range, &path->wall_ns, &path->low_ns);
-    status = ppi_paths_take(&run->paths, own.path, range, NULL);
+    done = ppi_paths_take(&run->paths, own.path, range, NULL);
   } else {
-    status = ppi_event_count_dropped(run, range);
+    done = ppi_event_count_dropped(run, range);
   }
-  if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
-    return status;
+  if (!done || range->start_ns == range->end_ns) return done;
   return ppi_frames_push(run, lane, place, range, &own);
 }
 
@@ -134,14 +131,14 @@ static bool take_usual(const ppi_plain_sweep *at, ppi_merge_cursor *top,
   return !is_met;
 }
 
-pprof_status ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
-                             ppi_merge_cursor *top, uint64_t rest_ns) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
+                     ppi_merge_cursor *top, uint64_t rest_ns) {
+  bool done = true;
   do {
     if (take_usual(at, top, rest_ns))
-      status = meet(at->run, top->lane, &top->range);
-    if (status != PPROF_STATUS_OK) return status;
+      done = meet(at->run, top->lane, &top->range);
+    if (!done) return false;
     ppi_merge_next(merge, top);
   } while (top->range.end_ns > rest_ns && ppi_sweep_is_plain(at, &top->range));
-  return status;
+  return done;
 }

@@ -40,7 +40,7 @@ static inline bool ppi_sweep_is_plain(const ppi_plain_sweep *at,
 
 // ppi_sweep_plain sweeps the range of `top`, and the plain ranges before it
 // that end after `rest_ns`.
-pprof_status ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
-                             ppi_merge_cursor *top, uint64_t rest_ns);
+bool ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
+                     ppi_merge_cursor *top, uint64_t rest_ns);
 
 PPROF_END_C_

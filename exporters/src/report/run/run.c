@@ -10,72 +10,68 @@
 #include "base/mem.h"
 #include "report/parts/threads.h"
 
-static pprof_status define_named(char **name, const char *text) {
-  return ppi_run_set_name(name, text) ? PPROF_STATUS_OK
-                                      : PPROF_STATUS_NO_MEMORY;
-}
-
-static pprof_status define_site(ppi_run *run,
-                                const pprof_definition *definition) {
+static bool define_site(ppi_run *run, const pprof_definition *definition) {
   uint32_t id = definition->id;
   ppi_run_site *site = ppi_run_item_at(&run->ids.sites, id, sizeof *site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (!site) return false;
   bool is_used = site->place;
   // Retired jobs look names up.
-  if (is_used && ppi_line_end(&run->accounts.line) != PPROF_STATUS_OK)
-    return PPROF_STATUS_NO_MEMORY;
+  if (is_used && !ppi_line_end(&run->accounts.line)) return false;
   site->category = definition->parent;
   site->fold = ppi_run_fold_of(definition);
   site->place = NULL;
   site->is_defined = true;
-  pprof_status status =
-      define_named(&site->name, pprof_definition_name(definition));
+  bool done = ppi_run_set_name(&site->name, pprof_definition_name(definition));
   // Buffered ranges need the site's place at their checkpoint.
-  if (status != PPROF_STATUS_OK || !is_used) return status;
-  return ppi_run_site_at(&run->ids, id) ? PPROF_STATUS_OK
-                                        : PPROF_STATUS_NO_MEMORY;
+  if (!done || !is_used) return done;
+  return ppi_run_site_at(&run->ids, id);
 }
 
-pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
+static bool define_attributes(ppi_run *run,
+                              const pprof_definition *definition) {
   uint32_t id = definition->id;
-  if (id >= PPI_RUN_MAX_ID || definition->parent >= PPI_RUN_MAX_ID)
-    return PPROF_STATUS_CORRUPT;
+  const char *text = definition->name;
+  return (!run->details.kernels ||
+          ppi_captures_define(&run->captures, &run->ids, id, text)) &&
+         (!run->details.shapes || ppi_shapes_define(&run->shapes, id, text));
+}
+
+static bool define(ppi_run *run, const pprof_definition *definition) {
+  uint32_t id = definition->id;
+  ppi_run_ids *ids = &run->ids;
   switch (definition->kind) {
     case PPROF_DEFINITION_SITE:
-      return ppi_run_site_is_another(&run->labels, &run->ids, definition)
-                 ? ppi_run_label_site(&run->labels, &run->ids, definition)
+      return ppi_run_site_is_another(&run->labels, ids, definition)
+                 ? ppi_run_label_site(&run->labels, ids, definition)
                  : define_site(run, definition);
     case PPROF_DEFINITION_CATEGORY: {
       ppi_run_category *category =
-          ppi_run_item_at(&run->ids.categories, id, sizeof *category);
-      if (!category) return PPROF_STATUS_NO_MEMORY;
-      return define_named(&category->name, definition->name);
+          ppi_run_item_at(&ids->categories, id, sizeof *category);
+      return category && ppi_run_set_name(&category->name, definition->name);
     }
     case PPROF_DEFINITION_LANE:
-      return ppi_run_lane_defined(&run->ids, id, definition->number,
+      return ppi_run_lane_defined(ids, id, definition->number,
                                   definition->name);
     case PPROF_DEFINITION_DEVICE: {
-      ppi_run_device *device = ppi_run_device_at(&run->ids, id);
-      if (!device) return PPROF_STATUS_NO_MEMORY;
-      return define_named(&device->name, definition->name);
+      ppi_run_device *device = ppi_run_device_at(ids, id);
+      return device && ppi_run_set_name(&device->name, definition->name);
     }
     case PPROF_DEFINITION_STREAM: {
       ppi_run_stream *stream =
-          ppi_run_item_at(&run->ids.streams, id, sizeof *stream);
-      if (!stream) return PPROF_STATUS_NO_MEMORY;
-      stream->device = definition->parent;
-      return PPROF_STATUS_OK;
+          ppi_run_item_at(&ids->streams, id, sizeof *stream);
+      if (stream) stream->device = definition->parent;
+      return stream;
     }
-    case PPROF_DEFINITION_ATTRIBUTES: {
-      pprof_status status = PPROF_STATUS_OK;
-      if (run->details.kernels)
-        status = ppi_captures_define(&run->captures, &run->ids, id,
-                                     definition->name);
-      if (!run->details.shapes || status != PPROF_STATUS_OK) return status;
-      return ppi_shapes_define(&run->shapes, id, definition->name);
-    }
+    case PPROF_DEFINITION_ATTRIBUTES:
+      return define_attributes(run, definition);
   }
-  return PPROF_STATUS_OK;
+  return true;
+}
+
+pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
+  if (definition->id >= PPI_RUN_MAX_ID || definition->parent >= PPI_RUN_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
+  return ppi_or_no_memory(define(run, definition));
 }
 
 static bool copy_text(char **out, const pprof_run_info *info, const char *key) {
@@ -84,7 +80,7 @@ static bool copy_text(char **out, const pprof_run_info *info, const char *key) {
   return *out != NULL;
 }
 
-pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
+bool ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
   run->rows.by_thread = run->details.by_thread;
   run->accounts.lanes.pool = &run->ids.pool;
   run->paths.is_flat = run->details.flat_paths;
@@ -100,7 +96,7 @@ pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
   run->is_imported = clock && strcmp(clock, "imported") == 0;
   run->requests.are_links = flows && strcmp(flows, "links") == 0;
   run->ids.input.began_ns = began ? strtoull(began, NULL, 10) : 0;
-  return copied ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return copied;
 }
 
 static void insert_window(ppi_run *run, uint32_t index, uint64_t time_ns) {
@@ -116,28 +112,28 @@ static void insert_window(ppi_run *run, uint32_t index, uint64_t time_ns) {
   run->window_indexes[at] = index;
 }
 
-pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
-                            uint64_t time_ns) {
+bool ppi_run_window(ppi_run *run, uint32_t index, bool opens,
+                    uint64_t time_ns) {
   // An index above all earlier ones is new.
   size_t at = index < run->next_window ? run->windows.num : 0;
   run->last_ns = PPI_MAX(run->last_ns, time_ns);
   while (at > 0 && run->window_indexes[at - 1] != index) at--;
   if (at > 0) {
     ppi_span *window = &run->windows.items[at - 1];
-    if (opens) return PPROF_STATUS_OK;
+    if (opens) return true;
     window->end_ns = PPI_MAX(time_ns, window->start_ns);
-    return PPROF_STATUS_OK;
+    return true;
   }
-  if (!opens) return PPROF_STATUS_OK;
+  if (!opens) return true;
   if (!PPI_ROOM(run->windows.items, run->windows.capacity,
                 run->windows.num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   if (!PPI_ROOM(run->window_indexes, run->window_indexes_capacity,
                 run->windows.num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   run->next_window = PPI_MAX(run->next_window, (uint64_t)index + 1);
   insert_window(run, index, time_ns);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_run_clear(ppi_run *run) {

@@ -106,10 +106,9 @@ typedef struct ppi_run {
   bool is_imported;  // its events come in the order of their submission
 } ppi_run;
 
-pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info);
+bool ppi_run_begin(ppi_run *run, const pprof_run_info *info);
 pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition);
-pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
-                            uint64_t time_ns);
+bool ppi_run_window(ppi_run *run, uint32_t index, bool opens, uint64_t time_ns);
 void ppi_run_clear(ppi_run *run);
 
 PPROF_END_C_

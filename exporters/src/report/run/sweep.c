@@ -58,11 +58,11 @@ static inline bool inside(const ppi_run *run, ppi_run_thread *thread,
 }
 
 // Borders of the process are kept once, not with every thread.
-static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
-                               const ppi_buffered *range) {
+static bool add_border(ppi_run *run, ppi_run_thread *thread,
+                       const ppi_buffered *range) {
   if (thread->number)
     return ppi_scopes_border(&thread->scopes, range->start_ns);
-  if (!run->sweep.first_submitter) return PPROF_STATUS_OK;
+  if (!run->sweep.first_submitter) return true;
   return ppi_borders_add(&run->sweep.borders, range->start_ns);
 }
 
@@ -82,41 +82,37 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
 }
 
 // Adds a range directly inside an operator; its frame is not pushed yet.
-static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
-                              size_t place, const ppi_buffered *range,
-                              const ppi_device_sums *sums) {
+static bool add_child(ppi_run *run, const ppi_run_lane *lane, size_t place,
+                      const ppi_buffered *range, const ppi_device_sums *sums) {
   const ppi_run_site *site = run->ids.sites.items[range->site];
-  if (!place) return PPROF_STATUS_OK;
-  if (site->traits & (PPI_TRAIT_OPERATOR | PPI_TRAIT_RUNTIME))
-    return PPROF_STATUS_OK;
+  if (!place) return true;
+  if (site->traits & (PPI_TRAIT_OPERATOR | PPI_TRAIT_RUNTIME)) return true;
   uint32_t real = lane->frames[place - 1].real;
-  if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
+  if (real == PPI_NO_FRAME) return true;
   ppi_run_part key = {.op = lane->frames[real].site, .child = range->site};
-  if (!ppi_run_is_operator(run, key.op)) return PPROF_STATUS_OK;
+  if (!ppi_run_is_operator(run, key.op)) return true;
   ppi_run_part *part = ppi_run_part_of(&run->rows, lane->thread, &key);
-  if (!part) return PPROF_STATUS_NO_MEMORY;
+  if (!part) return false;
   bool is_cut = range->flags & PPI_BUFFERED_CUT;
   ppi_spread_add_either(&part->host, range->end_ns - range->start_ns, is_cut);
   const ppi_device_sums none = {{0}};
   ppi_device_spreads_add(&part->device, sums ? sums : &none, is_cut);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // A loose range, or one without a frame around it, is at the root. An open
 // range has a path, but no call so far. `sums` is NULL without submissions in
 // the range.
-static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
-                                     size_t place, const ppi_buffered *range,
-                                     bool is_released,
-                                     const ppi_device_sums *sums,
-                                     uint32_t *out) {
+static inline bool take_path(sweep *at, const ppi_run_lane *lane, size_t place,
+                             const ppi_buffered *range, bool is_released,
+                             const ppi_device_sums *sums, uint32_t *out) {
   ppi_paths *paths = &at->run->paths;
   uint32_t around = place ? lane->frames[place - 1].path : 0;
-  pprof_status status = ppi_paths_on_host(paths, around, range->site, out);
-  if (status != PPROF_STATUS_OK) return status;
+  bool done = ppi_paths_on_host(paths, around, range->site, out);
+  if (!done) return false;
   ppi_run_path *path = ppi_paths_item(paths, *out);
   if (path) unite(at, range, &path->wall_ns, &path->low_ns);
-  if (!is_released) return status;
+  if (!is_released) return done;
   // Work of its earlier part may wait for its end.
   if (PPI_UNLIKELY(range->start_ns < at->from_ns)) {
     const ppi_device_call_key call = {lane->thread->index, *out,
@@ -130,21 +126,20 @@ static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
 }
 
 // `place` is where the range's frame goes; it is not pushed yet.
-static pprof_status take_memory(ppi_run *run, const ppi_run_lane *lane,
-                                size_t place, const ppi_buffered *range,
-                                bool is_released) {
+static bool take_memory(ppi_run *run, const ppi_run_lane *lane, size_t place,
+                        const ppi_buffered *range, bool is_released) {
   ppi_run_site *site = run->ids.sites.items[range->site];
   ppi_net_bytes sums;
-  pprof_status status =
+  bool done =
       ppi_allocations_meet(&run->allocations, range, is_released, &sums);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   ppi_net_add(&site->memory, &sums);
-  if (range->flags & PPI_BUFFERED_LOOSE) return status;
+  if (range->flags & PPI_BUFFERED_LOOSE) return done;
   ppi_net_add(&site->own_memory, &sums);
-  if (!place) return status;
+  if (!place) return done;
   site = run->ids.sites.items[lane->frames[place - 1].site];
   ppi_net_take(&site->own_memory, &sums);
-  return status;
+  return done;
 }
 
 static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
@@ -155,20 +150,19 @@ static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
 
 // ---- the walk ----
 
-static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
-                                const ppi_buffered *range,
-                                const ppi_device_sums *sums) {
+static bool take_inside(ppi_run *run, ppi_run_lane *lane,
+                        const ppi_buffered *range,
+                        const ppi_device_sums *sums) {
   ppi_run_site *site = run->ids.sites.items[range->site];
-  if (site->traits & (PPI_TRAIT_RUNTIME | PPI_TRAIT_STEP))
-    return PPROF_STATUS_OK;
+  if (site->traits & (PPI_TRAIT_RUNTIME | PPI_TRAIT_STEP)) return true;
   bool is_cut = range->flags & PPI_BUFFERED_CUT;
   ppi_device_spreads_add(&site->row.inside, sums, is_cut);
-  if (!run->details.by_thread) return PPROF_STATUS_OK;
+  if (!run->details.by_thread) return true;
   ppi_run_row *row =
       ppi_run_thread_row_of(&run->rows, lane->thread, range->site);
-  if (!row) return PPROF_STATUS_NO_MEMORY;
+  if (!row) return false;
   ppi_device_spreads_add(&row->inside, sums, is_cut);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // Points of the thread may lie in the range. The lane has passed the points
@@ -185,36 +179,33 @@ static inline bool may_have_points(const sweep *at, const ppi_run_lane *lane,
 }
 
 // Nests a range, for points or for details.
-static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
-                                      const ppi_buffered *range,
-                                      bool is_released) {
+static inline bool nest_range(sweep *at, ppi_run_lane *lane,
+                              const ppi_buffered *range, bool is_released) {
   ppi_run *run = at->run;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   bool is_nested = !(range->flags & PPI_BUFFERED_LOOSE);
   size_t place = 0;
   if (is_nested) {
-    if (lane->num_points) status = ppi_frames_meet(run, lane, range->end_ns);
+    if (lane->num_points) done = ppi_frames_meet(run, lane, range->end_ns);
     place = ppi_frames_place(lane, range);
   }
-  if (status == PPROF_STATUS_OK && ppi_allocations_any(&run->allocations))
-    status = take_memory(run, lane, place, range, is_released);
+  if (done && ppi_allocations_any(&run->allocations))
+    done = take_memory(run, lane, place, range, is_released);
   ppi_device_sums found;
   const ppi_device_sums *sums = NULL;
-  if (!is_released && status == PPROF_STATUS_OK)
-    status = add_border(run, lane->thread, range);
+  if (!is_released && done) done = add_border(run, lane->thread, range);
   if (is_released && may_have_points(at, lane, range) &&
       inside(run, lane->thread, range, &found)) {
     sums = &found;
-    if (status == PPROF_STATUS_OK) status = take_inside(run, lane, range, sums);
+    done = done && take_inside(run, lane, range, sums);
   }
   ppi_frame_around own = {.end_ns = is_released ? range->end_ns : 0};
-  if (run->details.paths && status == PPROF_STATUS_OK)
-    status = take_path(at, lane, place, range, is_released, sums, &own.path);
-  if (!is_nested || status != PPROF_STATUS_OK) return status;
+  if (run->details.paths && done)
+    done = take_path(at, lane, place, range, is_released, sums, &own.path);
+  if (!is_nested || !done) return done;
   if (is_released && run->details.operator_parts)
-    status = add_child(run, lane, place, range, sums);
-  if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
-    return status;
+    done = add_child(run, lane, place, range, sums);
+  if (!done || range->start_ns == range->end_ns) return done;
   return ppi_frames_push(run, lane, place, range, &own);
 }
 
@@ -227,10 +218,9 @@ static inline bool is_ahead(const sweep *at, const ppi_buffered *range) {
   return range->start_ns >= at->horizon_ns && at->horizon_ns != UINT64_MAX;
 }
 
-static pprof_status meet(sweep *at, ppi_run_lane *lane,
-                         const ppi_buffered *range) {
+static bool meet(sweep *at, ppi_run_lane *lane, const ppi_buffered *range) {
   ppi_run *run = at->run;
-  if (is_ahead(at, range)) return PPROF_STATUS_OK;
+  if (is_ahead(at, range)) return true;
   const ppi_run_mark *mark = &run->ids.marks[range->site];
   bool is_on_device = range->flags & PPI_BUFFERED_DEVICE;
   if (!(mark->traits & PPI_TRAIT_STEP || is_on_device))
@@ -241,44 +231,42 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane,
   if (mark->traits & PPI_TRAIT_PHASE &&
       ppi_phase_is_outermost(lane->thread, range) && released)
     take_phase(run, lane->thread, mark, range);
-  if (!needs_nesting(run, lane->thread)) return PPROF_STATUS_OK;
-  if (is_on_device)
-    return released ? PPROF_STATUS_OK : add_border(run, lane->thread, range);
+  if (!needs_nesting(run, lane->thread)) return true;
+  if (is_on_device) return released || add_border(run, lane->thread, range);
   return nest_range(at, lane, range, released);
 }
 
-static inline pprof_status meet_any(sweep *at, const ppi_merge_cursor *top) {
+static inline bool meet_any(sweep *at, const ppi_merge_cursor *top) {
   const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_PHASE;
   const ppi_buffered *range = &top->range;
   const ppi_run_mark *mark = &at->run->ids.marks[range->site];
   const uint32_t few = ~(uint32_t)PPI_BUFFERED_COUNTED;
   if (PPI_UNLIKELY(mark->traits & special || range->flags & few))
     return meet(at, top->lane, range);
-  if (is_ahead(at, range)) return PPROF_STATUS_OK;
+  if (is_ahead(at, range)) return true;
   unite(at, range, &mark->place->host_ns, &mark->place->low_ns);
-  return top->is_needed
-             ? nest_range(at, top->lane, range, is_released(at, range))
-             : PPROF_STATUS_OK;
+  return !top->is_needed ||
+         nest_range(at, top->lane, range, is_released(at, range));
 }
 
-static pprof_status walk(sweep *at) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool walk(sweep *at) {
+  bool done = true;
   const ppi_run *run = at->run;
   ppi_plain_sweep plain = {at->run, at->from_ns, at->horizon_ns};
   bool has_paths_alone = run->details.paths && !run->details.operator_parts &&
                          !run->details.one_way && !run->sweep.any_points;
   for (;;) {
     ppi_merge_cursor *top = ppi_merge_top(&at->merge);
-    if (!top) return status;
+    if (!top) return true;
     uint64_t rest_ns = ppi_merge_rest(&at->merge);
     do {
       if (has_paths_alone && ppi_sweep_is_plain(&plain, &top->range)) {
-        status = ppi_sweep_plain(&plain, &at->merge, top, rest_ns);
+        done = ppi_sweep_plain(&plain, &at->merge, top, rest_ns);
       } else {
-        status = meet_any(at, top);
+        done = meet_any(at, top);
         ppi_merge_next(&at->merge, top);
       }
-      if (status != PPROF_STATUS_OK) return status;
+      if (!done) return false;
     } while (top->range.end_ns > rest_ns);
     ppi_merge_replay(&at->merge);
   }
@@ -286,51 +274,51 @@ static pprof_status walk(sweep *at) {
 
 // ---- steps: their device time is that of all threads ----
 
-static pprof_status take_step(ppi_run *run, const ppi_buffered *step,
-                              uint64_t horizon_ns) {
+static bool take_step(ppi_run *run, const ppi_buffered *step,
+                      uint64_t horizon_ns) {
   ppi_run_thread *process = ppi_run_process(&run->ids);
-  if (!process) return PPROF_STATUS_NO_MEMORY;
+  if (!process) return false;
   if (!ppi_buffered_is_passed(step, horizon_ns) ||
       step->flags & PPI_BUFFERED_OPEN)
     return add_border(run, process, step);
   ppi_device_sums sums;
-  if (!inside(run, process, step, &sums)) return PPROF_STATUS_OK;
+  if (!inside(run, process, step, &sums)) return true;
   ppi_run_site *site = run->ids.sites.items[step->site];
   bool is_cut = step->flags & PPI_BUFFERED_CUT;
   ppi_device_spreads_add(&site->row.inside, &sums, is_cut);
   ppi_device_spreads_add(&run->steps.devices[PPI_PHASE_PROFILE_STEP], &sums,
                          is_cut);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status sweep_steps(ppi_run *run, uint64_t horizon_ns,
-                                const ppi_run_open *open, size_t num_open) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool sweep_steps(ppi_run *run, uint64_t horizon_ns,
+                        const ppi_run_open *open, size_t num_open) {
+  bool done = true;
   size_t kept = 0;
   for (size_t i = 0; i < run->steps.buffered.num; i++) {
     ppi_buffered step = run->steps.buffered.items[i];
-    if (status == PPROF_STATUS_OK) status = take_step(run, &step, horizon_ns);
+    done = done && take_step(run, &step, horizon_ns);
     if (!ppi_buffered_is_passed(&step, horizon_ns))
       run->steps.buffered.items[kept++] = step;
   }
   run->steps.buffered.num = kept;
-  for (size_t i = 0; i < num_open && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < num_open && done; i++) {
     const ppi_run_site *site = run->ids.sites.items[open[i].buffered.site];
     if (site->traits & PPI_TRAIT_STEP)
-      status = take_step(run, &open[i].buffered, horizon_ns);
+      done = take_step(run, &open[i].buffered, horizon_ns);
   }
-  return status;
+  return done;
 }
 
 // ---- before and after ----
 
-static pprof_status prepare_thread(ppi_run *run, ppi_run_thread *thread,
-                                   uint64_t horizon_ns) {
+static bool prepare_thread(ppi_run *run, ppi_run_thread *thread,
+                           uint64_t horizon_ns) {
   thread->cover_ns = thread->later_cover_ns = thread->level_ns = UINT64_MAX;
   ppi_scopes *scopes = &thread->scopes;
   run->sweep.any_points |= scopes->num_points || scopes->num_carried;
-  if (!scopes->num_points && !scopes->num_carried) return PPROF_STATUS_OK;
-  pprof_status status = ppi_scopes_prepare(scopes, horizon_ns);
+  if (!scopes->num_points && !scopes->num_carried) return true;
+  bool done = ppi_scopes_prepare(scopes, horizon_ns);
   if (scopes->num_before) {
     thread->next_submitter = run->sweep.first_submitter;
     run->sweep.first_submitter = thread;
@@ -338,149 +326,134 @@ static pprof_status prepare_thread(ppi_run *run, ppi_run_thread *thread,
   bool asks = run->details.paddle_distribution || run->details.paths;
   for (size_t i = 0; i < scopes->num_settled && !asks; i++)
     asks = scopes->points[i].kind == PPI_POINT_MEMORY;
-  if (!asks || !scopes->num_settled || status != PPROF_STATUS_OK) return status;
+  if (!asks || !scopes->num_settled || !done) return done;
   thread->around = ppi_alloc(scopes->num_settled * sizeof *thread->around);
-  return thread->around ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return thread->around;
 }
 
-static pprof_status prepare_lane(sweep *at, ppi_run_lane *lane) {
+static bool prepare_lane(sweep *at, ppi_run_lane *lane) {
   lane->num_frames = 0;
   lane->num_points = lane->thread->scopes.num_settled;
   bool is_needed = needs_nesting(at->run, lane->thread);
-  pprof_status status =
-      ppi_merge_hold(&at->merge, lane, &lane->nested, is_needed);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_merge_hold(&at->merge, lane, &lane->nested, is_needed)) return false;
   return ppi_merge_hold(&at->merge, lane, &lane->loose, is_needed);
 }
 
-static pprof_status prepare_points(ppi_run *run, uint64_t horizon_ns) {
-  pprof_status status = ppi_allocations_prepare(&run->allocations, horizon_ns);
+static bool prepare_points(ppi_run *run, uint64_t horizon_ns) {
+  bool done = ppi_allocations_prepare(&run->allocations, horizon_ns);
   run->sweep.any_points = ppi_allocations_any(&run->allocations);
   run->sweep.first_submitter = NULL;
   run->sweep.borders.num = 0;
-  for (size_t i = 0;
-       i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
-    status = prepare_thread(run, ppi_run_any_thread(&run->ids, i), horizon_ns);
-  return status;
+  for (size_t i = 0; i < ppi_run_num_threads(&run->ids) && done; i++)
+    done = prepare_thread(run, ppi_run_any_thread(&run->ids, i), horizon_ns);
+  return done;
 }
 
-static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
+static bool prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   ppi_run *run = at->run;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   for (size_t i = 0; i < run->ids.categories.num; i++)
     if (run->ids.categories.items[i])
       ((ppi_run_category *)run->ids.categories.items[i])->low_ns = UINT64_MAX;
   for (size_t i = 0; i < run->paths.num; i++)
     run->paths.items[i].low_ns = UINT64_MAX;
-  for (size_t i = 0;
-       i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < ppi_run_num_lanes(&run->ids) && done; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
-    if (lane && lane->thread) status = prepare_lane(at, lane);
+    if (lane && lane->thread) done = prepare_lane(at, lane);
   }
-  if (status == PPROF_STATUS_OK)
-    status = ppi_merge_open(&at->merge, open, num_open);
-  return status == PPROF_STATUS_OK ? ppi_merge_start(&at->merge) : status;
+  return done && ppi_merge_open(&at->merge, open, num_open) &&
+         ppi_merge_start(&at->merge);
 }
 
 // Adds up the lanes' ranges. Points and allocations, if there are any, are
 // prepared.
-static pprof_status walk_stretch(ppi_run *run, const ppi_sweep_stretch *of) {
+static bool walk_stretch(ppi_run *run, const ppi_sweep_stretch *of) {
   sweep at = {.run = run,
               .from_ns = of->from_ns,
               .horizon_ns = of->horizon_ns,
               .merge = {.horizon_ns = of->horizon_ns, .pool = &run->ids.pool},
               .communication = ppi_run_communication(&run->ids)};
-  if (!at.communication) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = prepare(&at, of->open, of->num_open);
-  if (status == PPROF_STATUS_OK) status = walk(&at);
+  if (!at.communication) return false;
+  bool done = prepare(&at, of->open, of->num_open) && walk(&at);
   ppi_merge_clear(&at.merge);
-  return status;
+  return done;
 }
 
 // Takes the points before all settled ranges of their lane.
-static pprof_status finish_lanes(ppi_run *run, uint64_t horizon_ns) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0;
-       i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
+static bool finish_lanes(ppi_run *run, uint64_t horizon_ns) {
+  bool done = true;
+  for (size_t i = 0; i < ppi_run_num_lanes(&run->ids) && done; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
     if (!lane || !lane->thread) continue;
-    if (lane->num_frames) status = ppi_frames_meet(run, lane, 0);
-    if (status == PPROF_STATUS_OK && lane->loose.num_pages)
-      status = ppi_hold_pass(&lane->loose, &run->ids.pool, horizon_ns, NULL);
+    if (lane->num_frames) done = ppi_frames_meet(run, lane, 0);
+    if (done && lane->loose.num_pages)
+      done = ppi_hold_pass(&lane->loose, &run->ids.pool, horizon_ns, NULL);
   }
-  return status;
+  return done;
 }
 
 // Adds the details of swept threads to the row of threads that left.
-static pprof_status forget_swept(ppi_run *run) {
-  if (!ppi_run_find_swept(&run->ids)) return PPROF_STATUS_OK;
-  pprof_status status = ppi_run_sum_details(&run->rows, run->ids.left_threads);
-  if (status == PPROF_STATUS_OK) ppi_run_forget_swept(&run->ids);
-  return status;
+static bool forget_swept(ppi_run *run) {
+  if (!ppi_run_find_swept(&run->ids)) return true;
+  bool done = ppi_run_sum_details(&run->rows, run->ids.left_threads);
+  if (done) ppi_run_forget_swept(&run->ids);
+  return done;
 }
 
 // Hands settled ranges over to the answer, or forgets them.
-static pprof_status pass_nested(ppi_run *run, ppi_run_lane *lane) {
+static bool pass_nested(ppi_run *run, ppi_run_lane *lane) {
   ppi_answer_lane *to = NULL;
   bool is_read = run->details.answer && !run->by_request;
   if (is_read) to = ppi_answer_lanes_at(&run->accounts.lanes, lane->id);
-  if (is_read && !to) return PPROF_STATUS_NO_MEMORY;
+  if (is_read && !to) return false;
   return ppi_hold_pass(&lane->nested, &run->ids.pool, run->sweep.swept_ns,
                        to ? &to->passed : NULL);
 }
 
-pprof_status ppi_run_pass_swept(ppi_run *run) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (!run->sweep.has_more_passed) return status;
+bool ppi_run_pass_swept(ppi_run *run) {
+  bool done = true;
+  if (!run->sweep.has_more_passed) return true;
   run->sweep.has_more_passed = false;
-  for (size_t i = 0;
-       i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < ppi_run_num_lanes(&run->ids) && done; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
     if (lane && lane->thread && lane->nested.num_pages)
-      status = pass_nested(run, lane);
+      done = pass_nested(run, lane);
   }
-  return status == PPROF_STATUS_OK ? forget_swept(run) : status;
+  return done && forget_swept(run);
 }
 
 // A walk without points only adds up: any worker may do it.
-static pprof_status walk_or_hand_over(ppi_run *run,
-                                      const ppi_sweep_stretch *of) {
+static bool walk_or_hand_over(ppi_run *run, const ppi_sweep_stretch *of) {
   bool has_points = run->sweep.any_points || run->sweep.first_submitter;
   for (size_t i = 0; i < ppi_run_num_threads(&run->ids); i++)
     has_points |= ppi_run_any_thread(&run->ids, i)->scopes.num_settled > 0;
   bool is_handed = false;
-  pprof_status status = PPROF_STATUS_OK;
-  if (!has_points) status = ppi_handover_put(run, of, walk_stretch, &is_handed);
-  if (status != PPROF_STATUS_OK || is_handed) return status;
+  bool done = true;
+  if (!has_points) done = ppi_handover_put(run, of, walk_stretch, &is_handed);
+  if (!done || is_handed) return done;
   return walk_stretch(run, of);
 }
 
-pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
-                           ppi_run_open *open, size_t num_open) {
+bool ppi_run_sweep(ppi_run *run, uint64_t horizon_ns, ppi_run_open *open,
+                   size_t num_open) {
   const ppi_sweep_stretch of = {run->sweep.swept_ns, horizon_ns, open,
                                 num_open};
-  if (horizon_ns <= run->sweep.swept_ns) return PPROF_STATUS_OK;
-  if (!ppi_run_communication(&run->ids)) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = prepare_points(run, horizon_ns);
-  if (status == PPROF_STATUS_OK) status = walk_or_hand_over(run, &of);
-  if (status == PPROF_STATUS_OK)
-    status = sweep_steps(run, horizon_ns, open, num_open);
-  if (status == PPROF_STATUS_OK) status = finish_lanes(run, horizon_ns);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_allocations_carry(&run->allocations);
+  if (horizon_ns <= run->sweep.swept_ns) return true;
+  if (!ppi_run_communication(&run->ids)) return false;
+  bool done = prepare_points(run, horizon_ns) && walk_or_hand_over(run, &of) &&
+              sweep_steps(run, horizon_ns, open, num_open) &&
+              finish_lanes(run, horizon_ns) &&
+              ppi_allocations_carry(&run->allocations);
   ppi_borders_sort(&run->sweep.borders);
-  for (size_t i = 0;
-       i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
-    status =
-        ppi_points_settle(run, ppi_run_any_thread(&run->ids, i), horizon_ns);
-  if (status == PPROF_STATUS_OK)
-    status =
-        ppi_device_calls_settle(&run->device_calls, &run->paths, horizon_ns);
+  for (size_t i = 0; i < ppi_run_num_threads(&run->ids) && done; i++)
+    done = ppi_points_settle(run, ppi_run_any_thread(&run->ids, i), horizon_ns);
+  done = done &&
+         ppi_device_calls_settle(&run->device_calls, &run->paths, horizon_ns);
   for (size_t i = 0; i < run->paths.num; i++) {
     ppi_union_settle(&run->paths.items[i].own, horizon_ns);
     ppi_union_settle(&run->paths.items[i].busy, horizon_ns);
   }
-  run->sweep.has_more_passed = status == PPROF_STATUS_OK;
+  run->sweep.has_more_passed = done;
   run->sweep.swept_ns = horizon_ns;
-  return status;
+  return done;
 }

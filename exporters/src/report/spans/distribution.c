@@ -15,91 +15,85 @@ static bool is_communication(const pprof_event *event, uint32_t category) {
 }
 
 // All unions are settled together, so one may begin as a copy of another.
-static pprof_status communicate(ppi_distribution *distribution,
-                                const ppi_span *span) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool communicate(ppi_distribution *distribution, const ppi_span *span) {
+  bool done = true;
   if (!distribution->has_communication)
-    status = ppi_union_copy(&distribution->either, &distribution->computation);
-  if (status != PPROF_STATUS_OK) return status;
+    done = ppi_union_copy(&distribution->either, &distribution->computation);
+  if (!done) return false;
   distribution->has_communication = true;
-  status = ppi_union_add(&distribution->either, span->start_ns, span->end_ns);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_union_add(&distribution->either, span->start_ns, span->end_ns))
+    return false;
   return ppi_union_add(&distribution->communication, span->start_ns,
                        span->end_ns);
 }
 
-static pprof_status communicate_on_device(ppi_distribution *distribution,
-                                          const ppi_span *span) {
+static bool communicate_on_device(ppi_distribution *distribution,
+                                  const ppi_span *span) {
   distribution->device_calls++;
-  pprof_status status = communicate(distribution, span);
-  if (status == PPROF_STATUS_OK && !distribution->has_device_communication)
-    status = ppi_union_copy(&distribution->device_either,
-                            &distribution->computation);
-  if (status != PPROF_STATUS_OK) return status;
+  bool done = communicate(distribution, span);
+  if (done && !distribution->has_device_communication)
+    done = ppi_union_copy(&distribution->device_either,
+                          &distribution->computation);
+  if (!done) return false;
   distribution->has_device_communication = true;
-  status =
-      ppi_union_add(&distribution->device_either, span->start_ns, span->end_ns);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_union_add(&distribution->device_either, span->start_ns,
+                     span->end_ns))
+    return false;
   return ppi_union_add(&distribution->device_communication, span->start_ns,
                        span->end_ns);
 }
 
-static pprof_status compute(ppi_distribution *distribution,
-                            const ppi_span *span) {
+static bool compute(ppi_distribution *distribution, const ppi_span *span) {
   distribution->computation_calls++;
-  pprof_status status =
+  bool done =
       ppi_union_add(&distribution->computation, span->start_ns, span->end_ns);
-  if (status == PPROF_STATUS_OK && distribution->has_communication)
-    status = ppi_union_add(&distribution->either, span->start_ns, span->end_ns);
-  if (status == PPROF_STATUS_OK && distribution->has_device_communication)
-    status = ppi_union_add(&distribution->device_either, span->start_ns,
-                           span->end_ns);
-  return status;
+  if (done && distribution->has_communication)
+    done = ppi_union_add(&distribution->either, span->start_ns, span->end_ns);
+  if (done && distribution->has_device_communication)
+    done = ppi_union_add(&distribution->device_either, span->start_ns,
+                         span->end_ns);
+  return done;
 }
 
-static pprof_status turn_to_kernels(ppi_distribution *distribution) {
+static bool turn_to_kernels(ppi_distribution *distribution) {
   ppi_union_clear(&distribution->computation);
   ppi_union_settle(&distribution->computation, distribution->horizon_ns);
   distribution->computation_calls = 0;
   distribution->has_kernels = true;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   if (distribution->has_communication)
-    status =
-        ppi_union_copy(&distribution->either, &distribution->communication);
-  if (distribution->has_device_communication && status == PPROF_STATUS_OK)
-    status = ppi_union_copy(&distribution->device_either,
-                            &distribution->device_communication);
-  return status;
+    done = ppi_union_copy(&distribution->either, &distribution->communication);
+  if (distribution->has_device_communication && done)
+    done = ppi_union_copy(&distribution->device_either,
+                          &distribution->device_communication);
+  return done;
 }
 
-pprof_status ppi_distribution_take(ppi_distribution *distribution,
-                                   const pprof_event *event,
-                                   uint32_t category) {
+bool ppi_distribution_take(ppi_distribution *distribution,
+                           const pprof_event *event, uint32_t category) {
   bool communicates = is_communication(event, category);
   if (event->kind == PPROF_KIND_RANGE) {
-    if (!communicates) return PPROF_STATUS_OK;
+    if (!communicates) return true;
     distribution->host_calls += !(event->flags & PPROF_FLAG_CLIPPED);
     return ppi_distribution_open(distribution, event, category);
   }
-  if (event->flags & PPROF_FLAG_PROJECTED) return PPROF_STATUS_OK;
+  if (event->flags & PPROF_FLAG_PROJECTED) return true;
   bool is_kernel =
       category == PPROF_CATEGORY_KERNEL && !(event->flags & PPROF_FLAG_PAIRED);
   if (is_kernel && !distribution->has_kernels) {
-    pprof_status status = turn_to_kernels(distribution);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!turn_to_kernels(distribution)) return false;
   }
   ppi_span span = {event->device_start_ns, event->device_end_ns};
   if (communicates) return communicate_on_device(distribution, &span);
   bool is_copy =
       category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
   bool computes = distribution->has_kernels ? is_kernel : !is_copy;
-  return computes ? compute(distribution, &span) : PPROF_STATUS_OK;
+  return !computes || compute(distribution, &span);
 }
 
-pprof_status ppi_distribution_open(ppi_distribution *distribution,
-                                   const pprof_event *event,
-                                   uint32_t category) {
-  if (!is_communication(event, category)) return PPROF_STATUS_OK;
+bool ppi_distribution_open(ppi_distribution *distribution,
+                           const pprof_event *event, uint32_t category) {
+  if (!is_communication(event, category)) return true;
   ppi_span span = {event->start_ns, event->end_ns};
   return communicate(distribution, &span);
 }
@@ -152,8 +146,8 @@ bool ppi_paddle_is_collective(const char *name) {
   return strcasestr(name, "nccl") || strcasestr(name, "xccl");
 }
 
-pprof_status ppi_paddle_host(ppi_distribution *distribution,
-                             const pprof_event *event, bool is_open) {
+bool ppi_paddle_host(ppi_distribution *distribution, const pprof_event *event,
+                     bool is_open) {
   distribution->host_calls += !is_open && !(event->flags & PPROF_FLAG_CLIPPED);
   ppi_span span = {event->start_ns, event->end_ns};
   return communicate(distribution, &span);
@@ -161,14 +155,13 @@ pprof_status ppi_paddle_host(ppi_distribution *distribution,
 
 // A kernel of a range inside a communicating range counts as both, as in
 // Paddle.
-pprof_status ppi_paddle_take(ppi_distribution *distribution,
-                             const ppi_paddle_kernel *kernel) {
+bool ppi_paddle_take(ppi_distribution *distribution,
+                     const ppi_paddle_kernel *kernel) {
   ppi_span span = {kernel->start_ns, kernel->end_ns};
   bool computes = !kernel->innermost_communicates && !kernel->is_collective;
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   if (kernel->any_communicates || !computes)
-    status = communicate_on_device(distribution, &span);
-  if (computes && status == PPROF_STATUS_OK)
-    status = compute(distribution, &span);
-  return status;
+    done = communicate_on_device(distribution, &span);
+  if (computes && done) done = compute(distribution, &span);
+  return done;
 }

@@ -23,12 +23,12 @@ typedef struct ppi_distribution {
 // ppi_distribution_take takes any host range and any timed device range.
 // Projected ranges, and ranges without communication or computation, add
 // nothing.
-pprof_status ppi_distribution_take(ppi_distribution *distribution,
-                                   const pprof_event *event, uint32_t category);
+bool ppi_distribution_take(ppi_distribution *distribution,
+                           const pprof_event *event, uint32_t category);
 // ppi_distribution_open takes a host range that a checkpoint lists as open,
 // before ppi_distribution_settle is called for that checkpoint.
-pprof_status ppi_distribution_open(ppi_distribution *distribution,
-                                   const pprof_event *event, uint32_t category);
+bool ppi_distribution_open(ppi_distribution *distribution,
+                           const pprof_event *event, uint32_t category);
 // ppi_distribution_settle promises: of all ranges that begin before
 // `horizon_ns`, only the ranges listed as open come later.
 void ppi_distribution_settle(ppi_distribution *distribution,
@@ -57,9 +57,9 @@ typedef struct ppi_paddle_kernel {
 
 // ppi_paddle_host takes a host range that ppi_paddle_communicates. With
 // `is_open` a checkpoint lists it as open; it comes again at its end.
-pprof_status ppi_paddle_host(ppi_distribution *distribution,
-                             const pprof_event *event, bool is_open);
-pprof_status ppi_paddle_take(ppi_distribution *distribution,
-                             const ppi_paddle_kernel *kernel);
+bool ppi_paddle_host(ppi_distribution *distribution, const pprof_event *event,
+                     bool is_open);
+bool ppi_paddle_take(ppi_distribution *distribution,
+                     const ppi_paddle_kernel *kernel);
 
 PPROF_END_C_

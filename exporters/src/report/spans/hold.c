@@ -72,12 +72,12 @@ static void note_order(ppi_hold *hold, const ppi_buffered *range,
     hold->last_start_ns = range->start_ns;
 }
 
-pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
-                               const ppi_buffered *range) {
+bool ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
+                       const ppi_buffered *range) {
   ppi_hold_page *page = hold->last;
   if (!page || page->num_words + WIDE_WORDS > page->capacity)
     page = add_page(hold, pool);
-  if (!page) return PPROF_STATUS_NO_MEMORY;
+  if (!page) return false;
   if (hold->num_pages > 1 || page->num_words)
     note_order(hold, range, page->last_end_ns);
   else
@@ -99,7 +99,7 @@ pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
   page->last_end_ns = range->end_ns;
   page->max_end_ns = PPI_MAX(page->max_end_ns, range->end_ns);
   page->min_start_ns = PPI_MIN(page->min_start_ns, range->start_ns);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 size_t ppi_hold_read(const ppi_hold_page *page, ppi_buffered *out) {
@@ -125,23 +125,23 @@ static int compare_buffered(const void *left, const void *right) {
   return ppi_buffered_order(left, right);
 }
 
-pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool) {
+bool ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool) {
   size_t num = 0;
   ppi_buffered *all =
       ppi_alloc((hold->num_pages * PPI_HOLD_WORDS + 1) * sizeof *all);
-  if (!all) return PPROF_STATUS_NO_MEMORY;
+  if (!all) return false;
   for (size_t i = 0; i < hold->num_pages; i++)
     num += ppi_hold_read(hold->pages[i], all + num);
   qsort(all, num, sizeof *all, compare_buffered);
   ppi_hold sorted = {0};
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
-    status = ppi_hold_add_slow(&sorted, pool, &all[i]);
+  bool done = true;
+  for (size_t i = 0; i < num && done; i++)
+    done = ppi_hold_add_slow(&sorted, pool, &all[i]);
   ppi_free(all);
   ppi_hold_clear(hold, pool);
   *hold = sorted;
   hold->unsorted = false;
-  return status;
+  return done;
 }
 
 bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before) {
@@ -153,18 +153,18 @@ bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before) {
 }
 
 // Divides the page with the horizon into passed ranges and the rest.
-static pprof_status split_page(ppi_hold *hold, ppi_hold_pool *pool,
-                               const ppi_hold_page *page, uint64_t horizon_ns,
-                               ppi_hold *passed) {
+static bool split_page(ppi_hold *hold, ppi_hold_pool *pool,
+                       const ppi_hold_page *page, uint64_t horizon_ns,
+                       ppi_hold *passed) {
   ppi_buffered ranges[PPI_HOLD_WORDS];
   size_t num = ppi_hold_read(page, ranges);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+  bool done = true;
+  for (size_t i = 0; i < num && done; i++) {
     bool is_passed = ppi_buffered_is_passed(&ranges[i], horizon_ns);
     ppi_hold *into = is_passed ? passed : hold;
-    if (into) status = ppi_hold_add_slow(into, pool, &ranges[i]);
+    if (into) done = ppi_hold_add_slow(into, pool, &ranges[i]);
   }
-  return status;
+  return done;
 }
 
 // An empty range at the horizon is not passed.
@@ -174,13 +174,13 @@ static bool is_passed(const ppi_hold_page *page, uint64_t horizon_ns) {
 }
 
 // Moves the first pages to `passed`, or back to the pool.
-static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
-                               ppi_hold *passed) {
+static bool move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
+                       ppi_hold *passed) {
   for (size_t i = 0; !passed && i < num; i++) give_page(pool, hold->pages[i]);
   if (passed && num) {
     if (!PPI_ROOM(passed->pages, passed->pages_capacity,
                   passed->num_pages + num))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
     passed->unsorted |= !ppi_hold_is_behind(hold, passed);
     passed->any_waits |= hold->any_waits;
     memcpy(passed->pages + passed->num_pages, hold->pages,
@@ -196,35 +196,34 @@ static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
   if (num && hold->num_pages)
     memmove(hold->pages, hold->pages + num,
             hold->num_pages * sizeof *hold->pages);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
-                           uint64_t horizon_ns, ppi_hold *passed) {
+bool ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool, uint64_t horizon_ns,
+                   ppi_hold *passed) {
   size_t num = 0;
   while (num < hold->num_pages && is_passed(hold->pages[num], horizon_ns))
     num++;
-  pprof_status status = move_pages(hold, pool, num, passed);
-  if (status != PPROF_STATUS_OK) return status;
+  bool done = move_pages(hold, pool, num, passed);
+  if (!done) return false;
   if (!hold->num_pages) {
     ppi_hold_clear(hold, pool);
-    return PPROF_STATUS_OK;
+    return true;
   }
   ppi_hold rest = {0};
   // Ranges that end at the horizon may fill more than one page.
   bool goes_on = true;
-  for (num = 0; goes_on && num < hold->num_pages && status == PPROF_STATUS_OK;
-       num++) {
+  for (num = 0; goes_on && num < hold->num_pages && done; num++) {
     goes_on = hold->pages[num]->last_end_ns <= horizon_ns;
-    status = split_page(&rest, pool, hold->pages[num], horizon_ns, passed);
+    done = split_page(&rest, pool, hold->pages[num], horizon_ns, passed);
   }
   ppi_hold_page **pages =
       ppi_grow(rest.pages, &rest.pages_capacity,
                rest.num_pages + hold->num_pages - num, sizeof *pages);
   if (pages) rest.pages = pages;
-  if (!pages || status != PPROF_STATUS_OK) {
+  if (!pages || !done) {
     ppi_hold_clear(&rest, pool);
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   }
   for (size_t i = 0; i < num; i++) give_page(pool, hold->pages[i]);
   memcpy(pages + rest.num_pages, hold->pages + num,
@@ -236,7 +235,7 @@ pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
   ppi_free(hold->pages);
   *hold = rest;
   if (!rest.last) ppi_hold_clear(hold, pool);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_hold_clear(ppi_hold *hold, ppi_hold_pool *pool) {

@@ -57,14 +57,14 @@ typedef struct ppi_hold {
 // Inner ranges before those around them, by end.
 int ppi_buffered_order(const ppi_buffered *a, const ppi_buffered *b);
 
-pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
-                               const ppi_buffered *range);
+bool ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
+                       const ppi_buffered *range);
 
 // ppi_hold_add needs an end that is not before the start. ppi_hold_add_slow
 // checks the order of ranges that end together.
-static inline pprof_status ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
-                                        uint64_t start_ns, uint64_t end_ns,
-                                        uint32_t site, uint32_t depth) {
+static inline bool ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
+                                uint64_t start_ns, uint64_t end_ns,
+                                uint32_t site, uint32_t depth) {
   ppi_hold_page *page = hold->last;
   if (page && page->num_words < page->capacity) {
     uint64_t later_ns = end_ns - page->last_end_ns;
@@ -77,7 +77,7 @@ static inline pprof_status ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
       page->last_end_ns = end_ns;
       if (start_ns < page->min_start_ns) page->min_start_ns = start_ns;
       hold->last_start_ns = start_ns;
-      return PPROF_STATUS_OK;
+      return true;
     }
   }
   ppi_buffered range = {start_ns, end_ns, site,
@@ -157,12 +157,12 @@ size_t ppi_hold_read(const ppi_hold_page *page, ppi_buffered *out);
 size_t ppi_hold_count(const ppi_hold_page *page);
 
 // ppi_hold_sort puts all ranges in the order of ppi_buffered_order.
-pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool);
+bool ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool);
 
 // ppi_hold_pass appends the ranges that end by `horizon_ns` to `passed`; NULL
 // forgets them. The hold is sorted.
-pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
-                           uint64_t horizon_ns, ppi_hold *passed);
+bool ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool, uint64_t horizon_ns,
+                   ppi_hold *passed);
 // ppi_hold_is_behind: all ranges of `hold` end later than all of `before`; both
 // are sorted.
 bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before);

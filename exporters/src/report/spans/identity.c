@@ -43,17 +43,16 @@ uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
   return sum;
 }
 
-pprof_status ppi_identity_add(ppi_identity *identity,
-                              const ppi_device_side *side) {
+bool ppi_identity_add(ppi_identity *identity, const ppi_device_side *side) {
   if (!PPI_ROOM(identity->sides, identity->sides_capacity,
                 identity->num_sides + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   ppi_device_side *added = &identity->sides[identity->num_sides++];
   *added = *side;
   added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
   added->start_ns = PPI_MAX(added->start_ns, identity->settled_ns);
   added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static int compare_steps(const void *left, const void *right) {
@@ -94,26 +93,25 @@ static void end_open(ppi_identity *identity, size_t open, uint64_t end_ns) {
   }
 }
 
-pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
-                                  uint64_t start_ns, uint64_t end_ns) {
+bool ppi_identity_step_at(ppi_identity *identity, uint64_t key,
+                          uint64_t start_ns, uint64_t end_ns) {
   bool is_open = end_ns == UINT64_MAX;
   size_t open = find_open(identity, key, start_ns);
   if (open < identity->num_open) {
     end_open(identity, open, end_ns);
-    return PPROF_STATUS_OK;
+    return true;
   }
   if (start_ns < identity->settled_ns) {
     identity->steps_unchecked += !is_open;
-    return PPROF_STATUS_OK;
+    return true;
   }
   if (!PPI_ROOM(identity->steps, identity->steps_capacity,
                 identity->num_steps + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  if (is_open && !note_open(identity, key, start_ns))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
+  if (is_open && !note_open(identity, key, start_ns)) return false;
   identity->steps[identity->num_steps++] =
       (ppi_identity_step){.key = key, .start_ns = start_ns, .end_ns = end_ns};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // The steps that sides and gaps may reach, by number, in order. Steps may
@@ -123,11 +121,11 @@ typedef struct live_steps {
   size_t num, next;
 } live_steps;
 
-static pprof_status begin_live(const ppi_identity *identity, live_steps *live) {
+static bool begin_live(const ppi_identity *identity, live_steps *live) {
   *live = (live_steps){0};
-  if (!identity->num_steps) return PPROF_STATUS_OK;
+  if (!identity->num_steps) return true;
   live->items = ppi_alloc(identity->num_steps * sizeof *live->items);
-  return live->items ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return live->items;
 }
 
 // Sides and gaps come in order: steps that end by `low_ns` are complete.
@@ -195,10 +193,10 @@ static uint64_t overlap_of(const ppi_union *in_steps, uint64_t start_ns,
 
 // Keeps the time in steps of the gap that is open at the horizon. The gap has
 // no class yet, but steps before the horizon are forgotten.
-static pprof_status keep_gap(ppi_identity *identity, const ppi_windows *windows,
-                             const ppi_union *in_steps, uint64_t horizon_ns) {
+static bool keep_gap(ppi_identity *identity, const ppi_windows *windows,
+                     const ppi_union *in_steps, uint64_t horizon_ns) {
   uint64_t from_ns = PPI_MAX(identity->cursor_ns, identity->settled_ns);
-  if (!in_steps->num) return PPROF_STATUS_OK;
+  if (!in_steps->num) return true;
   for (size_t i = first_window(windows, from_ns); i < windows->num; i++) {
     uint64_t low_ns = PPI_MAX(from_ns, windows->items[i].start_ns);
     uint64_t high_ns = PPI_MIN(horizon_ns, windows->items[i].end_ns);
@@ -206,11 +204,11 @@ static pprof_status keep_gap(ppi_identity *identity, const ppi_windows *windows,
     if (!identity->gap_num) identity->gap_first = i;
     size_t at = i - identity->gap_first;
     if (!PPI_ROOM(identity->gap_ns, identity->gap_capacity, at + 1))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
     while (identity->gap_num <= at) identity->gap_ns[identity->gap_num++] = 0;
     identity->gap_ns[at] += overlap_of(in_steps, low_ns, high_ns);
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // The time of a gap inside steps, in window `at`.
@@ -225,14 +223,14 @@ static uint64_t gap_in_steps(const ppi_identity *identity,
 }
 
 // Adds part of a gap to one idle class.
-static pprof_status add_idle(ppi_identity *identity, const idle_gap *gap,
-                             ppi_idle idle, const ppi_span *part) {
+static bool add_idle(ppi_identity *identity, const idle_gap *gap, ppi_idle idle,
+                     const ppi_span *part) {
   uint64_t length_ns = part->end_ns - part->start_ns;
-  if (part->end_ns <= part->start_ns) return PPROF_STATUS_OK;
+  if (part->end_ns <= part->start_ns) return true;
   identity->idle_ns[idle] += length_ns;
   if (gap->start_ns == 0 && idle == PPI_IDLE_NOT_SUBMITTED)
     identity->first_calls_ns += length_ns;
-  if (!identity->has_course) return PPROF_STATUS_OK;
+  if (!identity->has_course) return true;
   return ppi_course_add(&identity->course, (int)idle, part->start_ns,
                         part->end_ns);
 }
@@ -247,22 +245,20 @@ static uint64_t known_until(const ppi_identity *identity, ppi_idle idle,
   return PPI_MIN(from_ns, part->end_ns);
 }
 
-static pprof_status take_part(ppi_identity *identity, const idle_gap *gap,
-                              const ppi_span *window, const ppi_span *part) {
+static bool take_part(ppi_identity *identity, const idle_gap *gap,
+                      const ppi_span *window, const ppi_span *part) {
   ppi_idle idle = classify(gap, window, part->start_ns, part->end_ns);
   uint64_t from_ns = known_until(identity, idle, part);
   const ppi_span known = {part->start_ns, from_ns};
   const ppi_span unknown = {from_ns, part->end_ns};
-  pprof_status status = add_idle(identity, gap, idle, &known);
-  return status == PPROF_STATUS_OK
-             ? add_idle(identity, gap, PPI_IDLE_UNRESOLVED, &unknown)
-             : status;
+  return add_idle(identity, gap, idle, &known) &&
+         add_idle(identity, gap, PPI_IDLE_UNRESOLVED, &unknown);
 }
 
-static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
-                             const ppi_union *in_steps, const idle_gap *gap,
-                             const live_steps *live) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool take_gap(ppi_identity *identity, const ppi_windows *windows,
+                     const ppi_union *in_steps, const idle_gap *gap,
+                     const live_steps *live) {
+  bool done = true;
   for (size_t i = first_window(windows, gap->start_ns); i < windows->num; i++) {
     const ppi_span *window = &windows->items[i];
     uint64_t low_ns = PPI_MAX(gap->start_ns, window->start_ns);
@@ -271,8 +267,7 @@ static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
     if (low_ns >= high_ns) continue;
     const ppi_span part = {low_ns, high_ns};
     ppi_idle idle = classify(gap, window, low_ns, high_ns);
-    if (status == PPROF_STATUS_OK)
-      status = take_part(identity, gap, window, &part);
+    done = done && take_part(identity, gap, window, &part);
     if (idle == PPI_IDLE_NOT_SUBMITTED)
       identity->not_submitted_in_steps_ns += gap_in_steps(
           identity, in_steps, i, low_ns, known_until(identity, idle, &part));
@@ -283,71 +278,67 @@ static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
     }
   }
   identity->gap_num = 0;
-  return status;
+  return done;
 }
 
 // Adds the part of a side that no earlier side covers to the course.
-static pprof_status note_busy(ppi_identity *identity,
-                              const ppi_windows *windows,
-                              const ppi_device_side *side) {
+static bool note_busy(ppi_identity *identity, const ppi_windows *windows,
+                      const ppi_device_side *side) {
   uint64_t start_ns = PPI_MAX(side->start_ns, identity->noted_ns);
-  pprof_status status = PPROF_STATUS_OK;
-  if (!identity->has_course) return status;
+  if (!identity->has_course) return true;
   identity->noted_ns = PPI_MAX(identity->noted_ns, side->end_ns);
   size_t first = first_window(windows, start_ns);
-  for (size_t i = first; i < windows->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = first; i < windows->num; i++) {
     const ppi_span *window = &windows->items[i];
     if (window->start_ns >= side->end_ns) break;
-    status = ppi_course_add(&identity->course, PPI_COURSE_BUSY,
-                            PPI_MAX(start_ns, window->start_ns),
-                            PPI_MIN(side->end_ns, window->end_ns));
+    if (!ppi_course_add(&identity->course, PPI_COURSE_BUSY,
+                        PPI_MAX(start_ns, window->start_ns),
+                        PPI_MIN(side->end_ns, window->end_ns)))
+      return false;
   }
-  return status;
+  return true;
 }
 
-static pprof_status take_busy(ppi_identity *identity,
-                              const ppi_windows *windows,
-                              const ppi_device_side *side,
-                              const live_steps *live) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool take_busy(ppi_identity *identity, const ppi_windows *windows,
+                      const ppi_device_side *side, const live_steps *live) {
+  bool done = true;
   for (size_t i = first_window(windows, side->start_ns); i < windows->num;
        i++) {
     const ppi_span *window = &windows->items[i];
     if (window->start_ns >= side->end_ns) break;
     uint64_t low_ns = PPI_MAX(side->start_ns, window->start_ns);
     uint64_t high_ns = PPI_MIN(side->end_ns, window->end_ns);
-    status = ppi_union_add(&identity->busy, low_ns, high_ns);
-    if (side->is_kernel && status == PPROF_STATUS_OK)
-      status = ppi_union_add(&identity->kernels, low_ns, high_ns);
-    for (size_t k = 0; k < live->num && status == PPROF_STATUS_OK; k++) {
+    done = ppi_union_add(&identity->busy, low_ns, high_ns);
+    if (side->is_kernel && done)
+      done = ppi_union_add(&identity->kernels, low_ns, high_ns);
+    for (size_t k = 0; k < live->num && done; k++) {
       ppi_identity_step *step = &identity->steps[live->items[k]];
       if (step->start_ns >= high_ns) break;
-      status = ppi_union_add(&step->busy, PPI_MAX(low_ns, step->start_ns),
-                             PPI_MIN(high_ns, step->end_ns));
+      done = ppi_union_add(&step->busy, PPI_MAX(low_ns, step->start_ns),
+                           PPI_MIN(high_ns, step->end_ns));
     }
-    if (status != PPROF_STATUS_OK) break;
+    if (!done) break;
   }
-  return status;
+  return done;
 }
 
 // Uses the spans of the ratio base itself: a late or endless step counts in
 // both or in neither.
-static pprof_status take_in_steps(ppi_identity *identity,
-                                  const ppi_union *in_steps,
-                                  const ppi_device_side *side) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool take_in_steps(ppi_identity *identity, const ppi_union *in_steps,
+                          const ppi_device_side *side) {
+  bool done = true;
   size_t first = first_span(in_steps->spans, in_steps->num, side->start_ns);
   for (size_t i = first; i < in_steps->num; i++) {
     const ppi_span *span = &in_steps->spans[i];
     if (span->start_ns >= side->end_ns) break;
     uint64_t low_ns = PPI_MAX(side->start_ns, span->start_ns);
     uint64_t high_ns = PPI_MIN(side->end_ns, span->end_ns);
-    status = ppi_union_add(&identity->busy_in_steps, low_ns, high_ns);
-    if (side->is_kernel && status == PPROF_STATUS_OK)
-      status = ppi_union_add(&identity->kernels_in_steps, low_ns, high_ns);
-    if (status != PPROF_STATUS_OK) break;
+    done = ppi_union_add(&identity->busy_in_steps, low_ns, high_ns);
+    if (side->is_kernel && done)
+      done = ppi_union_add(&identity->kernels_in_steps, low_ns, high_ns);
+    if (!done) break;
   }
-  return status;
+  return done;
 }
 
 static void check_step(ppi_identity *identity, const ppi_windows *windows,
@@ -358,22 +349,20 @@ static void check_step(ppi_identity *identity, const ppi_windows *windows,
   ppi_union_clear(&step->busy);
 }
 
-static pprof_status take_side(ppi_identity *identity,
-                              const ppi_windows *windows,
-                              const ppi_union *in_steps,
-                              const ppi_device_side *side,
-                              const live_steps *live) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (side->continued) return status;
+static bool take_side(ppi_identity *identity, const ppi_windows *windows,
+                      const ppi_union *in_steps, const ppi_device_side *side,
+                      const live_steps *live) {
+  bool done = true;
+  if (side->continued) return true;
   if (side->is_untimed) {
     if (!identity->untimed_from_ns)
       identity->untimed_from_ns = side->submit_ns + 1;
-    return status;
+    return true;
   }
   if (side->start_ns > identity->cursor_ns) {
     idle_gap before = {identity->cursor_ns, side->start_ns,
                        identity->cursor_error_ns, side};
-    status = take_gap(identity, windows, in_steps, &before, live);
+    done = take_gap(identity, windows, in_steps, &before, live);
   }
   // Work runs in order of submission: the untimed work has ended.
   if (side->submit_ns >= identity->untimed_from_ns)
@@ -385,7 +374,7 @@ static pprof_status take_side(ppi_identity *identity,
     identity->cursor_error_ns =
         PPI_MAX(identity->cursor_error_ns, side->error_ns);
   }
-  return status;
+  return done;
 }
 
 // Keeps a step while busy time or the open gap may still reach into it. A step
@@ -407,37 +396,33 @@ static void release_steps(ppi_identity *identity, const ppi_windows *windows,
   identity->num_steps = kept;
 }
 
-static pprof_status take_sides(ppi_identity *identity,
-                               const ppi_windows *windows,
-                               const ppi_union *in_steps, uint64_t horizon_ns,
-                               live_steps *live) {
-  pprof_status status = PPROF_STATUS_OK;
+static bool take_sides(ppi_identity *identity, const ppi_windows *windows,
+                       const ppi_union *in_steps, uint64_t horizon_ns,
+                       live_steps *live) {
+  bool done = true;
   size_t kept = 0;
   for (size_t i = 0; i < identity->num_sides; i++) {
     ppi_device_side side = identity->sides[i];
-    if (side.start_ns >= horizon_ns || status != PPROF_STATUS_OK) {
+    if (side.start_ns >= horizon_ns || !done) {
       identity->sides[kept++] = side;
       continue;
     }
     move_live(identity, live, PPI_MIN(side.start_ns, identity->cursor_ns),
               side.end_ns);
-    status = take_side(identity, windows, in_steps, &side, live);
+    done = take_side(identity, windows, in_steps, &side, live);
     if (side.is_untimed) continue;
     ppi_device_side known = side;
     known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
-    if (status == PPROF_STATUS_OK)
-      status = note_busy(identity, windows, &known);
-    if (status == PPROF_STATUS_OK)
-      status = take_busy(identity, windows, &known, live);
-    if (status == PPROF_STATUS_OK)
-      status = take_in_steps(identity, in_steps, &known);
+    done = done && note_busy(identity, windows, &known) &&
+           take_busy(identity, windows, &known, live) &&
+           take_in_steps(identity, in_steps, &known);
     if (side.end_ns <= horizon_ns) continue;
     side.start_ns = horizon_ns;
     side.continued = true;
     identity->sides[kept++] = side;
   }
   identity->num_sides = kept;
-  return status;
+  return done;
 }
 
 static size_t drop_ended(uint64_t *ends_ns, size_t num, uint64_t time_ns) {
@@ -474,22 +459,19 @@ static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
 }
 
 // Takes the gap after the last side, at the end of the run.
-static pprof_status take_last_gap(ppi_identity *identity,
-                                  const ppi_windows *windows,
-                                  const ppi_union *in_steps, live_steps *live) {
+static bool take_last_gap(ppi_identity *identity, const ppi_windows *windows,
+                          const ppi_union *in_steps, live_steps *live) {
   const idle_gap last = {identity->cursor_ns, UINT64_MAX,
                          identity->cursor_error_ns, NULL};
   move_live(identity, live, identity->cursor_ns, UINT64_MAX);
-  pprof_status status = take_gap(identity, windows, in_steps, &last, live);
+  bool done = take_gap(identity, windows, in_steps, &last, live);
   identity->cursor_ns = UINT64_MAX;
-  return status;
+  return done;
 }
 
-pprof_status ppi_identity_settle(ppi_identity *identity,
-                                 const ppi_windows *windows,
-                                 const ppi_union *in_steps,
-                                 uint64_t horizon_ns) {
-  if (horizon_ns <= identity->settled_ns) return PPROF_STATUS_OK;
+bool ppi_identity_settle(ppi_identity *identity, const ppi_windows *windows,
+                         const ppi_union *in_steps, uint64_t horizon_ns) {
+  if (horizon_ns <= identity->settled_ns) return true;
   ppi_sort(identity->sides, identity->num_sides, sizeof *identity->sides,
            side_start, compare_sides);
   if (identity->num_steps > 1)
@@ -497,26 +479,25 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
           compare_steps);
   limit_steps(identity, horizon_ns);
   live_steps live;
-  pprof_status status = begin_live(identity, &live);
-  if (status == PPROF_STATUS_OK)
-    status = take_sides(identity, windows, in_steps, horizon_ns, &live);
-  if (status == PPROF_STATUS_OK && horizon_ns == UINT64_MAX)
-    status = take_last_gap(identity, windows, in_steps, &live);
-  else if (status == PPROF_STATUS_OK)
-    status = keep_gap(identity, windows, in_steps, horizon_ns);
+  bool done = begin_live(identity, &live) &&
+              take_sides(identity, windows, in_steps, horizon_ns, &live);
+  if (done && horizon_ns == UINT64_MAX)
+    done = take_last_gap(identity, windows, in_steps, &live);
+  else if (done)
+    done = keep_gap(identity, windows, in_steps, horizon_ns);
   ppi_free(live.items);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!done) return false;
   release_steps(identity, windows, horizon_ns);
   ppi_union_settle(&identity->busy, horizon_ns);
   ppi_union_settle(&identity->kernels, horizon_ns);
   ppi_union_settle(&identity->busy_in_steps, horizon_ns);
   ppi_union_settle(&identity->kernels_in_steps, horizon_ns);
   identity->settled_ns = horizon_ns;
-  if (identity->num_sides) return PPROF_STATUS_OK;
+  if (identity->num_sides) return true;
   ppi_free(identity->sides);
   identity->sides = NULL;
   identity->sides_capacity = 0;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_identity_clear(ppi_identity *identity) {

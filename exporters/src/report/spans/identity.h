@@ -66,20 +66,17 @@ typedef struct ppi_identity {
   uint64_t untimed_from_ns;
 } ppi_identity;
 
-pprof_status ppi_identity_add(ppi_identity *identity,
-                              const ppi_device_side *side);
+bool ppi_identity_add(ppi_identity *identity, const ppi_device_side *side);
 // ppi_identity_step_at adds a step; `end_ns` is UINT64_MAX while it is open. An
 // open step is added again at its end, under the same key.
-pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
-                                  uint64_t start_ns, uint64_t end_ns);
+bool ppi_identity_step_at(ppi_identity *identity, uint64_t key,
+                          uint64_t start_ns, uint64_t end_ns);
 // ppi_identity_settle promises that no later side begins before `horizon_ns`.
 // All steps and windows that begin before it are known. UINT64_MAX ends it.
 // `in_steps` is the time of all steps, compacted, and settled where the device
 // is.
-pprof_status ppi_identity_settle(ppi_identity *identity,
-                                 const ppi_windows *windows,
-                                 const ppi_union *in_steps,
-                                 uint64_t horizon_ns);
+bool ppi_identity_settle(ppi_identity *identity, const ppi_windows *windows,
+                         const ppi_union *in_steps, uint64_t horizon_ns);
 void ppi_identity_clear(ppi_identity *identity);
 
 PPROF_END_C_

@@ -25,14 +25,12 @@ static void fuse(ppi_nest *nest, bool any_depth) {
   nest->num = kept + PPI_NEST_RECENT;
 }
 
-pprof_status ppi_nest_make_room(ppi_nest *nest) {
+bool ppi_nest_make_room(ppi_nest *nest) {
   if (nest->num == PPI_NEST_MAX) {
     fuse(nest, false);
     if (nest->num > PPI_NEST_MAX - PPI_NEST_RECENT) fuse(nest, true);
   }
-  if (!PPI_ROOM(nest->items, nest->capacity, nest->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  return PPROF_STATUS_OK;
+  return PPI_ROOM(nest->items, nest->capacity, nest->num + 1);
 }
 
 void ppi_nest_clear(ppi_nest *nest) {

@@ -24,14 +24,14 @@ typedef struct ppi_nest {
   size_t num, capacity;
 } ppi_nest;
 
-pprof_status ppi_nest_make_room(ppi_nest *nest);
+bool ppi_nest_make_room(ppi_nest *nest);
 
 // ppi_nest_add takes the next range of the lane and writes the time of its
 // nested ranges to `out`. Of two ranges that overlap partly, neither is nested;
 // the shared time belongs to the first one.
-static inline pprof_status ppi_nest_add(ppi_nest *nest, uint64_t start_ns,
-                                        uint64_t end_ns, uint32_t depth,
-                                        uint64_t *out) {
+static inline bool ppi_nest_add(ppi_nest *nest, uint64_t start_ns,
+                                uint64_t end_ns, uint32_t depth,
+                                uint64_t *out) {
   uint64_t inner_ns = 0, length_ns = end_ns - start_ns;
   while (nest->num) {
     const ppi_nest_item *top = &nest->items[nest->num - 1];
@@ -41,15 +41,14 @@ static inline pprof_status ppi_nest_add(ppi_nest *nest, uint64_t start_ns,
   }
   *out = inner_ns < length_ns ? inner_ns : length_ns;
   if (nest->num == nest->capacity || nest->num == PPI_NEST_MAX) {
-    pprof_status status = ppi_nest_make_room(nest);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!ppi_nest_make_room(nest)) return false;
   }
   ppi_nest_item *item = &nest->items[nest->num++];
   item->start_ns = start_ns;
   item->end_ns = end_ns;
   item->sum_ns = length_ns;
   item->depth = depth;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_nest_clear(ppi_nest *nest);

@@ -37,21 +37,20 @@ static ppi_run_pairs *pairs_of(ppi_pairs *all, const pprof_event *event) {
 }
 
 // A range removes all ranges that began after it, so starts ascend.
-pprof_status ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
-                               uint64_t *length_ns) {
+bool ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
+                       uint64_t *length_ns) {
   ppi_run_pairs *pairs = pairs_of(all, event);
-  if (!pairs) return PPROF_STATUS_NO_MEMORY;
+  if (!pairs) return false;
   uint64_t whole_ns = *length_ns;
   for (; pairs->num; pairs->num--) {
     if (pairs->items[pairs->num - 1].start_ns < event->start_ns) break;
     *length_ns -= pairs->items[pairs->num - 1].sum_ns;
   }
-  if (!(event->flags & PPROF_FLAG_INNER)) return PPROF_STATUS_OK;
-  if (!PPI_ROOM(pairs->items, pairs->capacity, pairs->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!(event->flags & PPROF_FLAG_INNER)) return true;
+  if (!PPI_ROOM(pairs->items, pairs->capacity, pairs->num + 1)) return false;
   pairs->items[pairs->num].start_ns = event->start_ns;
   pairs->items[pairs->num++].sum_ns = whole_ns;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static int compare_open(const void *left, const void *right) {
@@ -80,12 +79,11 @@ static void settle(ppi_run_pairs *pairs, const pprof_event *open, size_t num,
   pairs->num = kept;
 }
 
-pprof_status ppi_run_settle_pairs(ppi_pairs *all,
-                                  const pprof_checkpoint *checkpoint) {
-  if (all->num == 0) return PPROF_STATUS_OK;
+bool ppi_run_settle_pairs(ppi_pairs *all, const pprof_checkpoint *checkpoint) {
+  if (all->num == 0) return true;
   size_t num = 0, from = 0;
   pprof_event *open = ppi_alloc((checkpoint->num_open + 1) * sizeof *open);
-  if (!open) return PPROF_STATUS_NO_MEMORY;
+  if (!open) return false;
   for (size_t i = 0; i < checkpoint->num_open; i++)
     if (checkpoint->open[i].flags & PPROF_FLAG_PAIRED)
       open[num++] = checkpoint->open[i];
@@ -109,7 +107,7 @@ pprof_status ppi_run_settle_pairs(ppi_pairs *all,
   }
   all->num = kept;
   ppi_free(open);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_run_clear_pairs(ppi_pairs *all) {

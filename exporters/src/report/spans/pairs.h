@@ -27,11 +27,10 @@ typedef struct ppi_pairs {
 // timed paired range. Inner ranges add their own time to host ranges. A host
 // range then has the time of its outermost paired range. Inner ranges come
 // first: they end first on their stream.
-pprof_status ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
-                               uint64_t *length_ns);
+bool ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
+                       uint64_t *length_ns);
 // ppi_run_settle_pairs forgets ranges that no later range can contain.
-pprof_status ppi_run_settle_pairs(ppi_pairs *all,
-                                  const pprof_checkpoint *checkpoint);
+bool ppi_run_settle_pairs(ppi_pairs *all, const pprof_checkpoint *checkpoint);
 void ppi_run_clear_pairs(ppi_pairs *all);
 
 PPROF_END_C_

@@ -33,14 +33,14 @@ static void add_items(ppi_report_perf *sums, const ppi_perf_step *step) {
   if (speed > sums->speed_max) sums->speed_max = speed;
 }
 
-static pprof_status add_batch(ppi_perf *perf, const ppi_perf_step *step) {
+static bool add_batch(ppi_perf *perf, const ppi_perf_step *step) {
   ppi_spread_add(&perf->sums.batch, step->end_ns - step->start_ns);
   add_items(&perf->sums, step);
   return ppi_union_add(&perf->batches, step->start_ns, step->end_ns);
 }
 
-static pprof_status take_step(ppi_perf *perf, const pprof_event *event) {
-  if (event->flags & PPROF_FLAG_CLIPPED) return PPROF_STATUS_OK;
+static bool take_step(ppi_perf *perf, const pprof_event *event) {
+  if (event->flags & PPROF_FLAG_CLIPPED) return true;
   double items = event->work ? event->work->items : 0;
   ppi_perf_step step = {.start_ns = event->start_ns,
                         .end_ns = PPI_MAX(event->start_ns, event->end_ns),
@@ -57,37 +57,36 @@ static pprof_status take_step(ppi_perf *perf, const pprof_event *event) {
   perf->warm_up[at] = step;
   if (is_full) return add_batch(perf, &last);
   perf->num_warm_up++;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status take_reader(ppi_perf *perf, const pprof_event *event) {
+static bool take_reader(ppi_perf *perf, const pprof_event *event) {
   if (!PPI_ROOM(perf->readers, perf->readers_capacity, perf->num_readers + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   ppi_perf_readers *readers = &perf->readers[perf->num_readers++];
   *readers = (ppi_perf_readers){.time_ns = event->start_ns};
   bool is_valid = event->end_ns > event->start_ns;
   ppi_spread_add_either(&readers->spread,
                         is_valid ? event->end_ns - event->start_ns : 0,
                         event->flags & PPROF_FLAG_CLIPPED);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_perf_take(ppi_perf *perf, const pprof_event *event,
-                           uint32_t category) {
+bool ppi_perf_take(ppi_perf *perf, const pprof_event *event,
+                   uint32_t category) {
   if (category == PPROF_CATEGORY_PROFILE_STEP) return take_step(perf, event);
   if (category == PPROF_CATEGORY_DATALOADER) return take_reader(perf, event);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_perf_open(ppi_perf *perf, const pprof_event *event,
-                           uint32_t category) {
+bool ppi_perf_open(ppi_perf *perf, const pprof_event *event,
+                   uint32_t category) {
   bool is_step = category == PPROF_CATEGORY_PROFILE_STEP;
-  if (!is_step && category != PPROF_CATEGORY_DATALOADER) return PPROF_STATUS_OK;
+  if (!is_step && category != PPROF_CATEGORY_DATALOADER) return true;
   ppi_perf_list *list = is_step ? &perf->open_steps : &perf->open_readers;
-  if (!PPI_ROOM(list->items, list->capacity, list->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
   list->items[list->num++] = (ppi_span){event->start_ns, event->end_ns};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static int compare_times(const void *left, const void *right) {
@@ -160,10 +159,10 @@ static void forget_batches(ppi_perf *perf, uint64_t horizon_ns) {
   batches->num = kept;
 }
 
-pprof_status ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns) {
+bool ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns) {
   size_t num_borders = 0;
   uint64_t *borders = list_borders(perf, &num_borders);
-  if (!borders) return PPROF_STATUS_NO_MEMORY;
+  if (!borders) return false;
   ppi_union_compact(&perf->batches);
   if (perf->num_readers > 1)
     qsort(perf->readers, perf->num_readers, sizeof *perf->readers,
@@ -175,13 +174,13 @@ pprof_status ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns) {
   forget_batches(perf, horizon_ns);
   perf->open_steps.num = perf->open_readers.num = 0;
   ppi_free(borders);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out) {
-  pprof_status status = ppi_perf_settle(perf, UINT64_MAX);
-  if (status == PPROF_STATUS_OK) *out = perf->sums;
-  return status;
+bool ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out) {
+  bool done = ppi_perf_settle(perf, UINT64_MAX);
+  if (done) *out = perf->sums;
+  return done;
 }
 
 void ppi_perf_clear(ppi_perf *perf) {

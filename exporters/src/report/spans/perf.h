@@ -41,17 +41,15 @@ typedef struct ppi_perf {
 } ppi_perf;
 
 // ppi_perf_take takes any host range; only steps and Dataloader ranges count.
-pprof_status ppi_perf_take(ppi_perf *perf, const pprof_event *event,
-                           uint32_t category);
+bool ppi_perf_take(ppi_perf *perf, const pprof_event *event, uint32_t category);
 // ppi_perf_open takes a host range that a checkpoint lists as open, before
 // ppi_perf_settle is called for that checkpoint.
-pprof_status ppi_perf_open(ppi_perf *perf, const pprof_event *event,
-                           uint32_t category);
+bool ppi_perf_open(ppi_perf *perf, const pprof_event *event, uint32_t category);
 // ppi_perf_settle promises that no host range that begins before `horizon_ns`
 // comes later, except the ranges listed as open.
-pprof_status ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns);
+bool ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns);
 // ppi_perf_fill is called once, when nothing comes later.
-pprof_status ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out);
+bool ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out);
 void ppi_perf_clear(ppi_perf *perf);
 
 PPROF_END_C_

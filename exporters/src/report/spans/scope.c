@@ -8,12 +8,12 @@
 
 #include "base/mem.h"
 
-pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point) {
+bool ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point) {
   if (!PPI_ROOM(scopes->points, scopes->points_capacity,
                 scopes->num_points + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   scopes->points[scopes->num_points++] = *point;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from) {
@@ -119,7 +119,7 @@ static void add_up(ppi_scopes *scopes) {
   scopes->num_before = scopes->last = num;
 }
 
-pprof_status ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns) {
+bool ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns) {
   if (!is_sorted(scopes))
     qsort(scopes->points, scopes->num_points, sizeof *scopes->points,
           compare_points);
@@ -129,13 +129,13 @@ pprof_status ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns) {
     num--;
   scopes->num_settled = num;
   scopes->num_before = 0;
-  if (num + scopes->num_carried == 0) return PPROF_STATUS_OK;
+  if (num + scopes->num_carried == 0) return true;
   size_t most = num + scopes->num_carried + 1;
   scopes->times_ns = ppi_alloc(most * sizeof *scopes->times_ns);
   scopes->before = ppi_alloc(most * sizeof *scopes->before);
-  if (!scopes->times_ns || !scopes->before) return PPROF_STATUS_NO_MEMORY;
+  if (!scopes->times_ns || !scopes->before) return false;
   add_up(scopes);
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static void add_between(const ppi_scopes *scopes, size_t from, size_t to,
@@ -156,11 +156,11 @@ bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
   return true;
 }
 
-pprof_status ppi_borders_add(ppi_borders *borders, uint64_t time_ns) {
+bool ppi_borders_add(ppi_borders *borders, uint64_t time_ns) {
   if (!PPI_ROOM(borders->times_ns, borders->capacity, borders->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   borders->times_ns[borders->num++] = time_ns;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 void ppi_borders_sort(ppi_borders *borders) {
@@ -170,8 +170,8 @@ void ppi_borders_sort(ppi_borders *borders) {
 }
 
 // A thread without submissions needs no borders.
-pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns) {
-  if (!scopes->num_before) return PPROF_STATUS_OK;
+bool ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns) {
+  if (!scopes->num_before) return true;
   return ppi_borders_add(&scopes->borders, time_ns);
 }
 
@@ -194,7 +194,7 @@ static void narrow(border_pair *pair, const ppi_borders *borders,
 
 // Submissions between two borders become one sum at the earlier border.
 // Submissions before all borders lie in no range.
-static pprof_status melt(ppi_scopes *scopes, const ppi_borders *shared) {
+static bool melt(ppi_scopes *scopes, const ppi_borders *shared) {
   size_t num = scopes->num_before;
   scopes->num_carried = 0;
   for (size_t from = 0, to; from < num; from = to) {
@@ -207,19 +207,19 @@ static pprof_status melt(ppi_scopes *scopes, const ppi_borders *shared) {
     if (!pair.is_inside) continue;
     if (!PPI_ROOM(scopes->carried, scopes->carried_capacity,
                   scopes->num_carried + 1))
-      return PPROF_STATUS_NO_MEMORY;
+      return false;
     ppi_submit *cell = &scopes->carried[scopes->num_carried++];
     *cell = (ppi_submit){.time_ns = pair.start_ns};
     add_between(scopes, from, to, &cell->sums);
   }
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared) {
-  pprof_status status = PPROF_STATUS_OK;
+bool ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared) {
+  bool done = true;
   if (scopes->before) {
     ppi_borders_sort(&scopes->borders);
-    status = melt(scopes, shared);
+    done = melt(scopes, shared);
   }
   ppi_free(scopes->borders.times_ns);
   scopes->borders = (ppi_borders){0};
@@ -233,7 +233,7 @@ pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared) {
     memmove(scopes->points, scopes->points + scopes->num_settled,
             scopes->num_points * sizeof *scopes->points);
   scopes->num_settled = 0;
-  return status;
+  return done;
 }
 
 void ppi_scopes_clear(ppi_scopes *scopes) {

@@ -69,7 +69,7 @@ typedef struct ppi_borders {
   size_t num, capacity;
 } ppi_borders;
 
-pprof_status ppi_borders_add(ppi_borders *borders, uint64_t time_ns);
+bool ppi_borders_add(ppi_borders *borders, uint64_t time_ns);
 void ppi_borders_sort(ppi_borders *borders);
 
 // All zero is the empty one.
@@ -87,11 +87,11 @@ typedef struct ppi_scopes {
   ppi_borders borders;
 } ppi_scopes;
 
-pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point);
+bool ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point);
 
 // ppi_scopes_prepare promises that all points before `horizon_ns` are known,
 // for the calls up to ppi_scopes_carry.
-pprof_status ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns);
+bool ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns);
 
 // ppi_scopes_inside adds the device time submitted in [start, end) to `out`;
 // false: none. The end is not beyond the horizon; falling ends are fast.
@@ -99,11 +99,11 @@ bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
                        ppi_device_sums *out);
 
 // ppi_scopes_border adds the start of a range that a later sweep settles.
-pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns);
+bool ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns);
 
 // ppi_scopes_carry replaces points before the horizon by sums between borders.
 // Borders are the thread's own and the sorted ones that all threads share.
-pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared);
+bool ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared);
 void ppi_scopes_clear(ppi_scopes *scopes);
 
 PPROF_END_C_

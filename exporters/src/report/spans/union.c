@@ -83,22 +83,21 @@ static int pick_list(ppi_union *set, const ppi_span *span) {
   return (int)need - 1;
 }
 
-pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns) {
+bool ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns) {
   ppi_span span = {PPI_MAX(start_ns, set->horizon_ns), end_ns};
-  if (span.end_ns <= span.start_ns) return PPROF_STATUS_OK;
+  if (span.end_ns <= span.start_ns) return true;
   if (set->num_pending >= PPI_MAX(set->wait, (size_t)LEAST_WAIT))
     ppi_union_compact(set);
   if (!set->num_fresh || is_behind(&set->fresh[set->active], &span)) {
     int picked = pick_list(set, &span);
-    if (picked < 0) return PPROF_STATUS_NO_MEMORY;
+    if (picked < 0) return false;
     set->active = (size_t)picked;
   }
   ppi_span_list *list = &set->fresh[set->active];
-  if (set->active != REST && list->num && fuse(list, &span))
-    return PPROF_STATUS_OK;
+  if (set->active != REST && list->num && fuse(list, &span)) return true;
   bool appended = append(set, list, &span);
   if (set->active == REST) set->active = REST + 1;
-  return appended ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return appended;
 }
 
 // ---- merging ----
@@ -186,10 +185,10 @@ void ppi_union_settle(ppi_union *set, uint64_t horizon_ns) {
   set->horizon_ns = horizon_ns;
 }
 
-pprof_status ppi_union_copy(ppi_union *into, ppi_union *from) {
+bool ppi_union_copy(ppi_union *into, ppi_union *from) {
   ppi_union_compact(from);
   ppi_span *spans = ppi_alloc((from->num + 1) * sizeof *spans);
-  if (!spans) return PPROF_STATUS_NO_MEMORY;
+  if (!spans) return false;
   if (from->num) memcpy(spans, from->spans, from->num * sizeof *spans);
   ppi_union_clear(into);
   *into = (ppi_union){.spans = spans,
@@ -197,7 +196,7 @@ pprof_status ppi_union_copy(ppi_union *into, ppi_union *from) {
                       .capacity = from->num + 1,
                       .settled_ns = from->settled_ns,
                       .horizon_ns = from->horizon_ns};
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 uint64_t ppi_union_measure(ppi_union *set) {

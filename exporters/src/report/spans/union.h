@@ -32,7 +32,7 @@ typedef struct ppi_union {
 
 // ppi_union_add unites [start, end) with `set`; an end before the start counts
 // as empty. Time before the settled horizon was counted already.
-pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns);
+bool ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns);
 
 // ppi_union_settle promises that the part of the union before `horizon` is
 // complete, and forgets its spans.
@@ -42,7 +42,7 @@ void ppi_union_settle(ppi_union *set, uint64_t horizon_ns);
 void ppi_union_compact(ppi_union *set);
 
 // ppi_union_copy makes `into` equal to `from`, which it compacts.
-pprof_status ppi_union_copy(ppi_union *into, ppi_union *from);
+bool ppi_union_copy(ppi_union *into, ppi_union *from);
 
 uint64_t ppi_union_measure(ppi_union *set);
 void ppi_union_clear(ppi_union *set);

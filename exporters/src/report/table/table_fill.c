@@ -39,16 +39,16 @@ static size_t add_name(ppi_table_ids *ids, uint32_t category,
   return ids->num_names++;
 }
 
-static pprof_status define_site(ppi_table_ids *ids,
-                                const pprof_definition *definition) {
+static bool define_site(ppi_table_ids *ids,
+                        const pprof_definition *definition) {
   uint32_t *slot = slot_of(&ids->sites, definition->id);
   size_t number = add_name(ids, definition->parent, definition->name);
-  if (!slot || number == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (!slot || number == SIZE_MAX) return false;
   *slot = (uint32_t)number + 1;
   uint64_t into = definition->number;
   if (into && into < PPI_MAX_ID && into != definition->id)
     ids->names[number].folds_into = (uint32_t)into;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 // Lanes of one thread share a row; a lane without a thread has its own.
@@ -70,18 +70,18 @@ static size_t add_thread(ppi_table_ids *ids, uint32_t lane, uint64_t number,
   return index;
 }
 
-static pprof_status define_lane(ppi_table_ids *ids,
-                                const pprof_definition *definition) {
+static bool define_lane(ppi_table_ids *ids,
+                        const pprof_definition *definition) {
   uint32_t *slot = slot_of(&ids->lanes, definition->id);
   size_t number =
       add_thread(ids, definition->id, definition->number, definition->name);
-  if (!slot || number == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (!slot || number == SIZE_MAX) return false;
   *slot = (uint32_t)number + 1;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-static pprof_status define_device(ppi_table_ids *ids,
-                                  const pprof_definition *definition) {
+static bool define_device(ppi_table_ids *ids,
+                          const pprof_definition *definition) {
   size_t need = (size_t)definition->id + 1;
   char *copy = ppi_strdup(definition->name);
   char **grown =
@@ -89,19 +89,16 @@ static pprof_status define_device(ppi_table_ids *ids,
   if (grown) ids->devices = grown;
   if (!grown || !copy) {
     ppi_free(copy);
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   }
   for (; ids->num_devices < need; ids->num_devices++)
     grown[ids->num_devices] = NULL;
   ppi_free(grown[definition->id]);
   grown[definition->id] = copy;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
-pprof_status ppi_table_ids_define(ppi_table_ids *ids,
-                                  const pprof_definition *definition) {
-  if (definition->id >= PPI_MAX_ID || definition->parent >= PPI_MAX_ID)
-    return PPROF_STATUS_CORRUPT;
+static bool define(ppi_table_ids *ids, const pprof_definition *definition) {
   switch (definition->kind) {
     case PPROF_DEFINITION_SITE:
       return define_site(ids, definition);
@@ -111,13 +108,19 @@ pprof_status ppi_table_ids_define(ppi_table_ids *ids,
       return define_device(ids, definition);
     case PPROF_DEFINITION_STREAM: {
       uint32_t *slot = slot_of(&ids->streams, definition->id);
-      if (!slot) return PPROF_STATUS_NO_MEMORY;
-      *slot = definition->parent;
-      return PPROF_STATUS_OK;
+      if (slot) *slot = definition->parent;
+      return slot;
     }
     default:
-      return PPROF_STATUS_OK;
+      return true;
   }
+}
+
+pprof_status ppi_table_ids_define(ppi_table_ids *ids,
+                                  const pprof_definition *definition) {
+  if (definition->id >= PPI_MAX_ID || definition->parent >= PPI_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
+  return define(ids, definition) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 size_t ppi_table_ids_new_name(ppi_table_ids *ids, uint32_t site) {
@@ -205,16 +208,15 @@ static uint64_t start_of(const void *item) {
 
 // Sorts rows by thread and begin; rows that begin at `until_ns` or later come
 // last.
-static pprof_status order_rows(ppi_table_row **rows, size_t num,
-                               uint32_t num_threads, uint64_t until_ns,
-                               size_t *out_num) {
+static bool order_rows(ppi_table_row **rows, size_t num, uint32_t num_threads,
+                       uint64_t until_ns, size_t *out_num) {
   size_t *places = ppi_alloc(((size_t)num_threads + 1) * sizeof *places);
   ppi_table_row *from = *rows;
   ppi_table_row *to = ppi_realloc(NULL, (num + 1) * sizeof *to);
   if (!places || !to) {
     ppi_free(places);
     ppi_free(to);
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   }
   for (size_t i = 0; i < num; i++)
     if (from[i].start_ns < until_ns) places[from[i].thread + 1]++;
@@ -229,7 +231,7 @@ static pprof_status order_rows(ppi_table_row **rows, size_t num,
   ppi_free(places);
   ppi_free(from);
   *rows = to;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static bool is_nested(const ppi_table_row *row) {
@@ -357,21 +359,21 @@ static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
   return flags;
 }
 
-static pprof_status add_row(ppi_table_fill *fill, const pprof_batch *batch,
-                            size_t at, uint32_t more_flags) {
+static bool add_row(ppi_table_fill *fill, const pprof_batch *batch, size_t at,
+                    uint32_t more_flags) {
   const pprof_event *event = pprof_batch_at(batch, at);
   if (!PPI_ROOM(fill->rows, fill->rows_capacity, fill->num_rows + 1))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   size_t name = ppi_table_ids_name(&fill->ids, event->site);
   size_t thread = ppi_table_ids_thread(&fill->ids, event->lane);
-  if (name == SIZE_MAX || thread == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (name == SIZE_MAX || thread == SIZE_MAX) return false;
   uint32_t category = fill->ids.names[name].category;
   const uint64_t *wait = ppi_wait_numbers(event, category);
   const uint64_t *whole = ppi_wait_whole(batch, at, category);
   if (whole)
     name = ppi_table_ids_wait(&fill->ids, name, whole[PPI_WAIT_HOW],
                               whole[PPI_WAIT_IN]);
-  if (name == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (name == SIZE_MAX) return false;
   ppi_table_row *row = &fill->rows[fill->num_rows];
   row->start_ns = event->start_ns;
   row->end_ns = PPI_MAX(event->start_ns, event->end_ns);
@@ -383,9 +385,9 @@ static pprof_status add_row(ppi_table_fill *fill, const pprof_batch *batch,
   if (!add_flows(fill, event, &row->served) ||
       !add_device(fill, event, &row->on_device) ||
       !add_cpu(fill, event, &row->used))
-    return PPROF_STATUS_NO_MEMORY;
+    return false;
   fill->num_rows++;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static bool is_range(const pprof_event *event) {
@@ -406,16 +408,17 @@ static void note_reach(ppi_table_fill *fill, const pprof_batch *batch) {
 
 pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                                    const pprof_batch *batch) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (fill->skips || fill->is_full || !batch->num_events) return status;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
+  if (fill->skips || fill->is_full || !batch->num_events)
+    return PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
     if (event->site >= PPI_MAX_ID || event->lane >= PPI_MAX_ID)
       return PPROF_STATUS_CORRUPT;
-    if (is_range(event)) status = add_row(fill, batch, i, 0);
+    if (is_range(event) && !add_row(fill, batch, i, 0))
+      return PPROF_STATUS_NO_MEMORY;
   }
   note_reach(fill, batch);
-  return status;
+  return PPROF_STATUS_OK;
 }
 
 // ---- tables ----
@@ -452,10 +455,9 @@ static bool make_columns(const ppi_table_row *rows, size_t num, columns *out) {
   return true;
 }
 
-static pprof_status hand_over(ppi_table_fill *fill, size_t num,
-                              uint64_t until_ns) {
+static bool hand_over(ppi_table_fill *fill, size_t num, uint64_t until_ns) {
   columns by;
-  if (!make_columns(fill->rows, num, &by)) return PPROF_STATUS_NO_MEMORY;
+  if (!make_columns(fill->rows, num, &by)) return false;
   const ppi_range_table table = {.num = num,
                                  .start_ns = by.start_ns,
                                  .end_ns = by.end_ns,
@@ -473,9 +475,10 @@ static pprof_status hand_over(ppi_table_fill *fill, size_t num,
                                  .cpus = fill->cpus,
                                  .from_ns = fill->reported_ns,
                                  .to_ns = until_ns};
-  pprof_status status = fill->reader(fill->context, &table, &fill->ids);
+  bool done =
+      fill->reader(fill->context, &table, &fill->ids) == PPROF_STATUS_OK;
   ppi_free(by.memory);
-  return status;
+  return done;
 }
 
 // A row that ends after the table may enclose rows of the next one.
@@ -501,7 +504,7 @@ static void forget(ppi_table_fill *fill, size_t reported) {
   fill->num_devices = fill->num_cpus = 0;
 }
 
-static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
+static bool tell(ppi_table_fill *fill, uint64_t until_ns) {
   size_t reported = 0;
   uint64_t all_ns = until_ns;
   if (fill->is_full)
@@ -509,19 +512,18 @@ static pprof_status tell(ppi_table_fill *fill, uint64_t until_ns) {
         PPI_MAX(fill->reported_ns,
                 fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns));
   all_ns = PPI_MIN(all_ns, until_ns);
-  pprof_status status =
-      order_rows(&fill->rows, fill->num_rows, (uint32_t)fill->ids.num_threads,
-                 all_ns, &reported);
-  if (status != PPROF_STATUS_OK) return status;
+  bool done = order_rows(&fill->rows, fill->num_rows,
+                         (uint32_t)fill->ids.num_threads, all_ns, &reported);
+  if (!done) return false;
   fill->rows_capacity = fill->num_rows + 1;
   nest_rows(fill->rows, reported);
   if (!fill->is_full) mark_open(fill->rows, reported, all_ns);
-  status = hand_over(fill, reported, all_ns);
-  if (status != PPROF_STATUS_OK) return status;
+  done = hand_over(fill, reported, all_ns);
+  if (!done) return false;
   forget(fill, reported);
   fill->is_full = false;
   fill->reported_ns = until_ns;
-  return status;
+  return done;
 }
 
 // Ranges wait for the device work that they submitted, unless that takes too
@@ -538,13 +540,12 @@ static uint64_t horizon_of(const ppi_table_fill *fill,
 
 pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
                                        const pprof_checkpoint *checkpoint) {
-  pprof_status status = PPROF_STATUS_OK;
   // A checkpoint that does not advance may be incomplete, and promises nothing
   // new.
-  if (checkpoint->time_ns <= fill->checkpoint_ns) return status;
+  if (checkpoint->time_ns <= fill->checkpoint_ns) return PPROF_STATUS_OK;
   fill->checkpoint_ns = checkpoint->time_ns;
   uint64_t until_ns = horizon_of(fill, checkpoint);
-  if (until_ns <= fill->reported_ns) return status;
+  if (until_ns <= fill->reported_ns) return PPROF_STATUS_OK;
   for (size_t i = 0; i < checkpoint->num_open && !fill->skips; i++) {
     pprof_event open = checkpoint->open[i];
     if (open.site >= PPI_MAX_ID || open.lane >= PPI_MAX_ID)
@@ -553,13 +554,12 @@ pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
     open.end_ns = PPI_MAX(open.end_ns, until_ns);
     const pprof_batch one = {
         .stride = sizeof open, .events = &open, .num_events = 1};
-    status = add_row(fill, &one, 0, PPI_RANGE_OPEN);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!add_row(fill, &one, 0, PPI_RANGE_OPEN)) return PPROF_STATUS_NO_MEMORY;
   }
-  return tell(fill, until_ns);
+  return tell(fill, until_ns) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-pprof_status ppi_table_fill_finish(ppi_table_fill *fill) {
+bool ppi_table_fill_finish(ppi_table_fill *fill) {
   return tell(fill, UINT64_MAX);
 }
 

@@ -119,7 +119,7 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
 pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
                                        const pprof_checkpoint *checkpoint);
 // ppi_table_fill_finish hands over the remaining rows.
-pprof_status ppi_table_fill_finish(ppi_table_fill *fill);
+bool ppi_table_fill_finish(ppi_table_fill *fill);
 void ppi_table_fill_clear(ppi_table_fill *fill);
 
 PPROF_END_C_
