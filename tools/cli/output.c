@@ -32,6 +32,14 @@ int ppi_tool_output_check(const struct ppi_tool_options *options,
                        path);
 }
 
+int ppi_tool_output_checks(const struct ppi_tool_options *options,
+                           const char *second) {
+  int code = ppi_tool_output_check(options, options->output);
+  return code == PPI_EXIT_DONE && second
+             ? ppi_tool_output_check(options, second)
+             : code;
+}
+
 int ppi_tool_output_check_log(const struct ppi_tool_options *options,
                               const char *path) {
   struct stat existing;

@@ -10,6 +10,9 @@
 // without --force, or that is one of the inputs. "-" is always accepted.
 int ppi_tool_output_check(const struct ppi_tool_options *options,
                           const char *path);
+// The same for --output and for `second`, if it is given.
+int ppi_tool_output_checks(const struct ppi_tool_options *options,
+                           const char *second);
 // The same for a log, which replaces a regular file only.
 int ppi_tool_output_check_log(const struct ppi_tool_options *options,
                               const char *path);

@@ -103,10 +103,16 @@ static const char *word_of(const ppi_expect_run *run,
   return ppi_expect_name(run, event);
 }
 
+static bool has_name(const struct kind *kind, const char *word, size_t *out) {
+  for (*out = 0; *out < kind->num_names; ++*out)
+    if (strcmp(kind->names[*out].name, word) == 0) return true;
+  return false;
+}
+
 // NULL: there is no room for the name.
 static struct name *name_of(struct kind *kind, const char *word) {
-  for (size_t i = 0; i < kind->num_names; i++)
-    if (strcmp(kind->names[i].name, word) == 0) return &kind->names[i];
+  size_t at;
+  if (has_name(kind, word, &at)) return &kind->names[at];
   if (kind->num_names == MOST_NAMES || !*word) return NULL;
   struct name *name = &kind->names[kind->num_names];
   *name = (struct name){.name = ppi_tool_must(ppi_strdup(word)),
@@ -286,12 +292,6 @@ static void put_chain(const struct kind *kind, ppi_page *out) {
   put_counts(kind, chain, num, out);
 }
 
-static bool has_name(const struct kind *kind, const char *word) {
-  for (size_t i = 0; i < kind->num_names; i++)
-    if (strcmp(kind->names[i].name, word) == 0) return true;
-  return false;
-}
-
 // Puts figures of the names that no earlier kind has.
 static void put_figures(const ppi_expect_lesson *lesson, size_t at,
                         ppi_page *out) {
@@ -299,8 +299,8 @@ static void put_figures(const ppi_expect_lesson *lesson, size_t at,
   for (size_t i = 0; i < kind->num_names; i++) {
     const struct name *name = &kind->names[i];
     bool is_known = is_word(name->name) || name->p99 <= 0;
-    for (size_t k = 0; k < at; k++)
-      is_known |= has_name(lesson->kinds[k], name->name);
+    for (size_t k = 0, place; k < at; k++)
+      is_known |= has_name(lesson->kinds[k], name->name, &place);
     if (is_known) continue;
     if (name->never_waits) {
       ppi_page_text(out, "  - no synchronize in ");
@@ -330,7 +330,8 @@ void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out) {
     if (kind->num_units < 2) continue;
     put_chain(kind, out);
     put_figures(lesson, i, out);
-    if (!is_run && !has_name(kind, "synchronize")) {
+    size_t place;
+    if (!is_run && !has_name(kind, "synchronize", &place)) {
       ppi_page_text(out, "  - ");
       put_name(kind->kind, out);
       ppi_page_text(out, " has synchronize = 0\n");

@@ -442,9 +442,7 @@ static int check(struct compare *compare) {
     return ppi_tool_fail(PPI_EXIT_USAGE,
                          "--fail-on needs two inputs: more are ranked");
   int code = ppi_wanted_parse(options, &compare->wanted);
-  if (code == PPI_EXIT_DONE && options->html)
-    code = ppi_tool_output_check(options, options->html);
-  return code == PPI_EXIT_DONE ? ppi_tool_output_check(options, options->output)
+  return code == PPI_EXIT_DONE ? ppi_tool_output_checks(options, options->html)
                                : code;
 }
 

@@ -142,9 +142,7 @@ static int check(struct history *history) {
   plain.compare.fail_on = "none";
   int code = ppi_wanted_parse(&plain, &history->wanted);
   history->wanted.stages = options->stage;
-  if (code == PPI_EXIT_DONE && options->html)
-    code = ppi_tool_output_check(options, options->html);
-  return code == PPI_EXIT_DONE ? ppi_tool_output_check(options, options->output)
+  return code == PPI_EXIT_DONE ? ppi_tool_output_checks(options, options->html)
                                : code;
 }
 

@@ -427,9 +427,7 @@ int ppi_tool_run(const struct ppi_tool_options *options) {
   run->options = options;
   int code = ppi_tool_summary_check(options);
   if (code == PPI_EXIT_DONE)
-    code = ppi_tool_output_check(options, options->output);
-  if (code == PPI_EXIT_DONE && options->html)
-    code = ppi_tool_output_check(options, options->html);
+    code = ppi_tool_output_checks(options, options->html);
   if (code == PPI_EXIT_DONE &&
       !ppi_tool_find_injection(options->run.library, false, run->library))
     code = PPI_EXIT_USAGE;

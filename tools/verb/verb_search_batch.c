@@ -132,10 +132,7 @@ static int check(struct search *search) {
   if (batches->to < batches->from)
     return ppi_tool_fail(PPI_EXIT_USAGE, "--from %zu is above --to %zu",
                          batches->from, batches->to);
-  int code = ppi_tool_output_check(options, options->output);
-  return code == PPI_EXIT_DONE && options->search.plot
-             ? ppi_tool_output_check(options, options->search.plot)
-             : code;
+  return ppi_tool_output_checks(options, options->search.plot);
 }
 
 // Writes the page to --plot.

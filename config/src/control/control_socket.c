@@ -87,43 +87,36 @@ static bool is_stale(const char *path) {
   return false;
 }
 
-static void remove_stale(const char *folder) {
-  static const char ending[] = ".sock";
+// Removes sockets without a listener, or lists the processes of others: `max`
+// at most.
+static size_t walk(const char *folder, bool removes, pid_t *out, size_t max) {
   DIR *entries = ppi_fd_opendir(folder);
-  if (!entries) return;
-  for (struct dirent *entry = readdir(entries); entry;
+  size_t num = 0;
+  if (!entries) return 0;
+  for (struct dirent *entry = readdir(entries); entry && (removes || num < max);
        entry = readdir(entries)) {
     char path[PPI_CONTROL_PATH_MAX];
     char *end;
     long pid = strtol(entry->d_name, &end, 10);
-    if (end != entry->d_name && strcmp(end, ending) == 0 &&
-        socket_path(folder, "", pid, path) && is_stale(path))
+    if (end == entry->d_name || strcmp(end, ".sock") != 0 ||
+        !socket_path(folder, "", pid, path) || is_stale(path) != removes)
+      continue;
+    if (removes)
       unlink(path);
+    else if (pid > 0)
+      out[num++] = (pid_t)pid;
   }
   closedir(entries);
+  return num;
+}
+
+static void remove_stale(const char *folder) {
+  walk(folder, true, NULL, 0);
 }
 
 static int by_number(const void *a, const void *b) {
   const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
   return x < y ? -1 : x > y;
-}
-
-static size_t list_in(const char *folder, pid_t *out, size_t max) {
-  DIR *entries = ppi_fd_opendir(folder);
-  size_t num = 0;
-  if (!entries) return 0;
-  for (struct dirent *entry = readdir(entries); entry && num < max;
-       entry = readdir(entries)) {
-    char path[PPI_CONTROL_PATH_MAX];
-    char *end;
-    long pid = strtol(entry->d_name, &end, 10);
-    if (end == entry->d_name || strcmp(end, ".sock") != 0 || pid <= 0 ||
-        !socket_path(folder, "", pid, path) || is_stale(path))
-      continue;
-    out[num++] = (pid_t)pid;
-  }
-  closedir(entries);
-  return num;
 }
 
 size_t ppi_control_list(pid_t *out, size_t max) {
@@ -132,7 +125,7 @@ size_t ppi_control_list(pid_t *out, size_t max) {
   for (int at = 0; at < NUM_FOLDERS; at++)
     if (folder_at(geteuid(), at, folder) &&
         check_folder(folder, geteuid(), NULL) == PPROF_STATUS_OK)
-      num += list_in(folder, out + num, max - num);
+      num += walk(folder, false, out + num, max - num);
   if (num) qsort(out, num, sizeof *out, by_number);
   return num;
 }

@@ -41,6 +41,8 @@ void ppi_config_capture(const ppi_config *config, ppi_capture *out);
 size_t ppi_config_conditions(const ppi_config *config,
                              ppi_rule out[PPI_CONFIG_MAX_CONDITIONS]);
 
+bool ppi_config_same_globs(const ppi_config_globs *a,
+                           const ppi_config_globs *b);
 // ppi_config_fixed_change answers the first changed key that must not change
 // while a session runs; NULL: none.
 const char *ppi_config_fixed_change(const ppi_config *old,

@@ -173,7 +173,8 @@ pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
   return status == PPROF_STATUS_OK ? check_timer_only(config, error) : status;
 }
 
-static bool same_globs(const ppi_config_globs *a, const ppi_config_globs *b) {
+bool ppi_config_same_globs(const ppi_config_globs *a,
+                           const ppi_config_globs *b) {
   bool same = a->num == b->num;
   for (uint64_t i = 0; same && i < a->num; i++)
     same = strcmp(a->items[i], b->items[i]) == 0;
@@ -214,7 +215,7 @@ static bool same_value(const ppi_config *a, const ppi_config *b,
     case PPI_KEY_RULES:
       return same_rules(a, b, key);
     case PPI_KEY_GLOBS:
-      return same_globs(mine, other);
+      return ppi_config_same_globs(mine, other);
     case PPI_KEY_TEXT:
     case PPI_KEY_PATH:
     case PPI_KEY_VIEWS:

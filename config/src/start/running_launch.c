@@ -24,20 +24,13 @@
 
 // ---- reload ----
 
-static bool same_globs(const ppi_config_globs *a, const ppi_config_globs *b) {
-  bool same = a->num == b->num;
-  for (size_t i = 0; same && i < a->num; i++)
-    same = strcmp(a->items[i], b->items[i]) == 0;
-  return same;
-}
-
 // A new choice begins a new epoch, which cuts open ranges: it is set only if it
 // differs.
 static pprof_status change_choice(ppi_running *run, const ppi_config *old,
                                   const ppi_config *next) {
-  if (same_globs(&old->include, &next->include) &&
-      same_globs(&old->exclude, &next->exclude) &&
-      same_globs(&old->cpu, &next->cpu))
+  if (ppi_config_same_globs(&old->include, &next->include) &&
+      ppi_config_same_globs(&old->exclude, &next->exclude) &&
+      ppi_config_same_globs(&old->cpu, &next->cpu))
     return PPROF_STATUS_OK;
   return ppi_running_set_choice(run, next);
 }
@@ -263,8 +256,6 @@ static pprof_status add_log(ppi_running *run, pprof_error *error) {
   if (status == PPROF_STATUS_OK) run->log = sink;
   return status;
 }
-
-#define US ((uint64_t)1000)
 
 static pprof_status add_flight(ppi_running *run, pprof_error *error) {
   pprof_sink *sink;
