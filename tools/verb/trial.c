@@ -42,9 +42,9 @@ int ppi_trial_asked(void) {
 }
 
 // Escapes characters of the folder's name that PPROF_OUTPUT would expand.
-void ppi_trial_set_output(const ppi_trial *trial, const char *prefix) {
+void ppi_trial_set_output(const char *folder, const char *prefix) {
   ppi_page path = {0};
-  for (const char *at = trial->folder; *at; at++)
+  for (const char *at = folder; *at; at++)
     ppi_page_bytes(&path, *at == '%' ? "%%" : at, *at == '%' ? 2 : 1);
   ppi_page_format(&path, "/%s%%h.%%p.%%t.pplog", prefix);
   if (path.failed || setenv("PPROF_OUTPUT", path.bytes, 1) != 0)
@@ -71,11 +71,11 @@ static bool inject(const struct ppi_tool_options *options) {
   return true;
 }
 
-static bool is_empty(const char *path) {
-  DIR *folder = opendir(path);
+bool ppi_trial_is_empty(const char *folder) {
+  DIR *entries = opendir(folder);
   int num = 0;
-  while (folder && readdir(folder)) num++;
-  if (folder) closedir(folder);
+  while (entries && readdir(entries)) num++;
+  if (entries) closedir(entries);
   if (num > 2) errno = ENOTEMPTY;
   return num == 2;  // . and ..
 }
@@ -88,7 +88,8 @@ static int make_folder(ppi_trial *trial) {
   bool made;
   if (given) {
     snprintf(path, sizeof path, "%s", given);
-    made = mkdir(path, 0700) == 0 || (errno == EEXIST && is_empty(path));
+    made =
+        mkdir(path, 0700) == 0 || (errno == EEXIST && ppi_trial_is_empty(path));
   } else {
     snprintf(path, sizeof path, "%s/pprof-runs.XXXXXX",
              parent && parent[0] ? parent : "/tmp");

@@ -23,7 +23,9 @@ typedef struct ppi_trial {
 int ppi_trial_begin(ppi_trial *trial, const struct ppi_tool_options *options);
 // ppi_trial_end removes the folder, unless the user named it.
 void ppi_trial_end(const ppi_trial *trial);
-// ppi_trial_set_output names the logs of the next command.
-void ppi_trial_set_output(const ppi_trial *trial, const char *prefix);
+// ppi_trial_set_output names the logs of the next command, in a folder.
+void ppi_trial_set_output(const char *folder, const char *prefix);
+// Whether it is a folder without files; if not, errno says why.
+bool ppi_trial_is_empty(const char *folder);
 // The signal that asked us to end between two commands; 0: none.
 int ppi_trial_asked(void);

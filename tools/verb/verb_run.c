@@ -25,6 +25,7 @@
 #include "schema/schema.h"
 #include "start/compose.h"
 #include "start/environment.h"
+#include "verb/trial.h"
 #include "verb/verbs.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
@@ -92,20 +93,12 @@ static int wanted(const struct dirent *entry) {
   return is_log(entry->d_name);
 }
 
-static bool is_empty_folder(const char *path) {
-  struct dirent **entries;
-  int num = scandir(path, &entries, NULL, NULL);
-  for (int i = 0; i < num; i++) free(entries[i]);
-  if (num >= 0) free(entries);
-  return num == 2;  // . and ..
-}
-
 static int use_folder(struct run *run, const char *path) {
   run->folder_is_new = mkdir(path, 0700) == 0;
   if (!run->folder_is_new && errno != EEXIST)
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s: cannot be made: %s", path,
                          strerror(errno));
-  if (!run->folder_is_new && !is_empty_folder(path))
+  if (!run->folder_is_new && !ppi_trial_is_empty(path))
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s: is not an empty folder", path);
   if (realpath(path, run->folder)) return PPI_EXIT_DONE;
   return ppi_tool_fail(PPI_EXIT_USAGE, "%s: %s", path, strerror(errno));
@@ -137,20 +130,6 @@ static int make_folder(struct run *run) {
   return ppi_tool_fail(PPI_EXIT_USAGE,
                        "no folder for the logs can be made here or in %s: %s",
                        folders[1], strerror(errno));
-}
-
-// Each process has a log of its own, also after an exec, which keeps the
-// number.
-static bool set_output(const struct run *run) {
-  static const char name[] = "/%h.%p.%t.pplog";
-  char path[2 * PATH_MAX + sizeof name];
-  size_t len = 0;
-  for (const char *at = run->folder; *at; at++) {
-    path[len++] = *at;
-    if (*at == '%') path[len++] = '%';
-  }
-  strcpy(path + len, name);
-  return setenv("PPROF_OUTPUT", path, 1) == 0;
 }
 
 // Appends `text` to the variable's value.
@@ -222,7 +201,10 @@ static int set_variables(struct run *run) {
                            (char *const *)run->options->inputs, run->folder) ||
       !ppi_tool_hooks_set(&run->options->run, &run->settings.run, run->folder))
     return PPI_EXIT_USAGE;
-  bool done = set_output(run) && set_kernels(run) && set_machine(run) &&
+  // Each process has a log of its own, also after an exec, which keeps the
+  // number.
+  ppi_trial_set_output(run->folder, "");
+  bool done = set_kernels(run) && set_machine(run) &&
               set_environment(&run->settings.run.environment) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
   if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;

@@ -62,7 +62,7 @@ static int try_batch(struct search *search, size_t batch) {
   *now = (ppi_batch_try){.batch = batch};
   snprintf(prefix, sizeof prefix, "batch-%zu.", batch);
   for (size_t i = 0; i < num; i++) argv[i] = fill_in(options->inputs[i], batch);
-  ppi_trial_set_output(&search->trial, prefix);
+  ppi_trial_set_output(search->trial.folder, prefix);
   ppi_batch_run(argv, options->keeps_sigpipe, limit_of(search, batch), now);
   for (size_t i = 0; i < num; i++) ppi_free(argv[i]);
   ppi_free(argv);

@@ -71,7 +71,7 @@ static int run_one(const struct attempt *attempt, size_t command, size_t run,
   if (ppi_trial_asked()) return stop(ppi_trial_asked());
   if (command) snprintf(which, sizeof which, "new-%zu", command);
   snprintf(prefix, sizeof prefix, "%s.%zu.", which, run);
-  ppi_trial_set_output(&attempt->trial, prefix);
+  ppi_trial_set_output(attempt->trial.folder, prefix);
   ppi_batch_run((char *const *)words, attempt->options->keeps_sigpipe, 0,
                 &result);
   if (!result.started) return PPI_EXIT_USAGE;
