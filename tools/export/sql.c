@@ -554,20 +554,6 @@ static sqlite3_stmt *prepare(ppi_db *db, insert into) {
   return ppi_db_prepare(db, text);
 }
 
-// Runs the statements of `text` that begin so, with `temporary` instead.
-static void exec_temporary(ppi_db *db, const char *text, const char *create,
-                           const char *temporary) {
-  ppi_page page = {0};
-  for (size_t len; *text; text += len) {
-    len = strcspn(text, ";") + 1;
-    if (strncmp(text, create, strlen(create)) != 0) continue;
-    ppi_page_text(&page, temporary);
-    ppi_page_bytes(&page, text + strlen(create), len - strlen(create));
-  }
-  if (!page.failed) ppi_db_exec(db, page.bytes);
-  ppi_page_clear(&page);
-}
-
 pprof_status ppi_sql_create(ppi_db *db, bool is_nsys, ppi_export **out,
                             pprof_error *error) {
   sql *made = calloc(1, sizeof *made);
@@ -585,7 +571,8 @@ pprof_status ppi_sql_create(ppi_db *db, bool is_nsys, ppi_export **out,
       .sink = &made->sink, .close = close_sql, .destroy = destroy_sql};
   ppi_db_exec(db, "BEGIN");
   if (is_nsys)
-    exec_temporary(db, ppi_sql_tables, "CREATE TABLE ", "CREATE TEMP TABLE ");
+    ppi_sql_exec_temporary(db, ppi_sql_tables, "CREATE TABLE ",
+                           "CREATE TEMP TABLE ");
   else
     ppi_db_exec(db, ppi_sql_tables);
   for (size_t i = 0; i < NUM_INSERTS; i++)
@@ -597,21 +584,4 @@ pprof_status ppi_sql_create(ppi_db *db, bool is_nsys, ppi_export **out,
   if (!ppi_db_failed(db)) return PPROF_STATUS_OK;
   destroy_sql(&made->base);
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", db->failure);
-}
-
-// ---- files of others ----
-
-static bool has_tables(ppi_db *db) {
-  sqlite3_stmt *found =
-      ppi_db_prepare(db,
-                     "SELECT 1 FROM main.sqlite_master"
-                     " WHERE type = 'table' AND name = 'host_range'");
-  bool has_any = found && ppi_db_next(db, found);
-  ppi_db_finalize(db, found);
-  return has_any;
-}
-
-void ppi_sql_add_views(ppi_db *db) {
-  if (has_tables(db))
-    exec_temporary(db, ppi_sql_views, "CREATE VIEW ", "CREATE TEMP VIEW ");
 }

@@ -3,6 +3,11 @@
 // Holds the schema of docs/sql.md.
 #include "export/sql_schema.h"
 
+#include <string.h>
+
+#include "export/sql.h"
+#include "file/text.h"
+
 #define WORK "items DOUBLE, bytes DOUBLE, flops DOUBLE, params DOUBLE,"
 
 // SQLite's integers have one size under every type name; DuckDB's do not.
@@ -246,3 +251,34 @@ const char *const ppi_sql_views =
     "CREATE VIEW lost AS SELECT run, name, value FROM total WHERE lane IS"
     " NULL AND value > 0 AND name IN ('lost', 'device_lost', 'flows_lost',"
     " 'late', 'no_device_time', 'names_overflowed', 'invalid');";
+
+void ppi_sql_exec_temporary(ppi_db *db, const char *text, const char *create,
+                            const char *temporary) {
+  ppi_page page = {0};
+  for (size_t len; *text; text += len) {
+    len = strcspn(text, ";") + 1;
+    if (strncmp(text, create, strlen(create)) != 0) continue;
+    ppi_page_text(&page, temporary);
+    ppi_page_bytes(&page, text + strlen(create), len - strlen(create));
+  }
+  if (!page.failed) ppi_db_exec(db, page.bytes);
+  ppi_page_clear(&page);
+}
+
+// ---- files of others ----
+
+static bool has_tables(ppi_db *db) {
+  sqlite3_stmt *found =
+      ppi_db_prepare(db,
+                     "SELECT 1 FROM main.sqlite_master"
+                     " WHERE type = 'table' AND name = 'host_range'");
+  bool has_any = found && ppi_db_next(db, found);
+  ppi_db_finalize(db, found);
+  return has_any;
+}
+
+void ppi_sql_add_views(ppi_db *db) {
+  if (has_tables(db))
+    ppi_sql_exec_temporary(db, ppi_sql_views, "CREATE VIEW ",
+                           "CREATE TEMP VIEW ");
+}

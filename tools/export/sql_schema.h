@@ -3,6 +3,8 @@
 // The schema that docs/sql.md describes, as SQL.
 #pragma once
 
+#include "sqlite/sqlite.h"
+
 // Tables alone, for filling. Then, in order: parents of host ranges that came
 // out of order, an index, parents of device ranges, indexes and views.
 extern const char *const ppi_sql_tables;
@@ -17,3 +19,8 @@ extern const char *const ppi_sql_views;
 // no place there.
 extern const char *const ppi_sql_nsys;
 extern const char *const ppi_sql_nsys_left;
+
+// ppi_sql_exec_temporary runs the statements of `text` that begin with
+// `create`, with `temporary` instead.
+void ppi_sql_exec_temporary(ppi_db *db, const char *text, const char *create,
+                            const char *temporary);

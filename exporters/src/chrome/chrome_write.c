@@ -290,16 +290,12 @@ void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
   ppi_page_text(out, "}");
 }
 
-static const char *text_of(const ppi_chrome_writer *writer, const char *key) {
-  for (size_t i = 0; i < writer->num_texts; i++)
-    if (strcmp(writer->texts[i].key, key) == 0) return writer->texts[i].value;
-  return NULL;
-}
-
 static const char *base_time(const ppi_chrome_writer *writer) {
-  const char *text = text_of(writer, "time_base_realtime_ns");
-  if (!text || !*text || text[strspn(text, "0123456789")]) return "0";
-  return text;
+  const char *text = "";
+  for (size_t i = 0; i < writer->num_texts; i++)
+    if (strcmp(writer->texts[i].key, "time_base_realtime_ns") == 0)
+      text = writer->texts[i].value;
+  return *text && !text[strspn(text, "0123456789")] ? text : "0";
 }
 
 void ppi_chrome_write_head(ppi_chrome_writer *writer) {
@@ -329,8 +325,6 @@ static ppi_page *begin_metadata(ppi_chrome_writer *writer, const char *what,
   return out;
 }
 
-// An import may take all events from before this time as read, but those that
-// end later.
 void ppi_chrome_write_checkpoint(ppi_chrome_writer *writer) {
   ppi_page *out = begin_metadata(writer, "checkpoint", writer->pid, 0);
   ppi_put_u64(out, "time_ns", writer->reported_until_ns + writer->shift_ns);

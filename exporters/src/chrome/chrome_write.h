@@ -28,6 +28,8 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
                               const pprof_event *event, uint32_t tid);
 void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
                              bool opens, uint64_t time_ns);
+// ppi_chrome_write_checkpoint: an import may take all events from before this
+// time as read, but those that end later.
 void ppi_chrome_write_checkpoint(ppi_chrome_writer *writer);
 void ppi_chrome_write_head(ppi_chrome_writer *writer);
 // Names of the run's processes and threads.
