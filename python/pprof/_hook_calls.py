@@ -22,6 +22,7 @@ measure_markers()  # the session may begin with a marker, without a start
 _FIELD = re.compile(r"\{(#?)([^{}#.]+)((?:\.[^{}.]+)*)\}")
 _numbers = itertools.count(1)
 _request = contextvars.ContextVar("pprof_request", default=0)  # of this task or thread
+_loop = contextvars.ContextVar("pprof_loop", default=None)  # [name of this request's next turns]
 
 
 # ---- names ----
@@ -192,10 +193,10 @@ def in_turns(turn, resumed):
 _on_loop = types.coroutine(in_turns)
 
 
-def _in_range(name, request):
-    """Calls functions in a range that serves a request."""
+def _in_range(names, request):
+    """Calls functions in a range that serves a request; `names` has its name by then."""
     def call(function, argument):
-        token = _byref(_push(_site(name, None)))
+        token = _byref(_push(_site(names[0], None)))
         _flow(request)
         try:
             return function(argument)
@@ -259,11 +260,26 @@ def _asgi(function, rule):
         token = _request.set(number)
         try:
             name = "%s %s" % (rule.name, scope.get("method", ""))
+            names = ["loop: " + name]
+            _loop.set(names)
             with _Opened(_site(name, rule.category), number):
-                return await _on_loop(_in_range("loop: " + name, number),
+                return await _on_loop(_in_range(names, number),
                                       function(*args, **kwargs).__await__())
         finally:
             _request.reset(token)
+    return call
+
+
+def _asgi_route(function, rule):
+    """Marks the endpoint; the request's later turns on the event loop have its name."""
+    inner, name_of = marked(function, rule), _namer(rule.name, function)
+
+    @functools.wraps(function)
+    async def call(*args, **kwargs):
+        names = _loop.get()
+        if names and _markers._epoch.value:
+            names[0] = "loop: " + name_of(args, kwargs)
+        return await inner(*args, **kwargs)
     return call
 
 
@@ -304,5 +320,6 @@ def _with_request(request, task, args, kwargs):
         _request.reset(token)
 
 
-_ADAPTERS = {"": marked, "top": outermost, "asgi": _asgi, "pool": _pool_submit, "torch_module": _torch_module,
+_ADAPTERS = {"": marked, "top": outermost, "asgi": _asgi, "route": _asgi_route,
+             "pool": _pool_submit, "torch_module": _torch_module,
              "torch_optimizer": _torch_optimizer}

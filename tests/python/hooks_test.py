@@ -357,7 +357,7 @@ class Hooks(Case):
         log, = self.logs("logs/*.pplog")
         flows = [event["flows"] for event in log.events]
         self.assertEqual(log.select("name"), ["http GET", "loop: http GET", "GET /items/{item}",
-                                              "loop: http GET"] * 3 + ["? /items/{item}"])
+                                              "loop: GET /items/{item}"] * 3 + ["? /items/{item}"])
         self.assertEqual(flows[:4], [flows[0]] * 4)
         self.assertEqual(flows[4:12], [[0xefcb19f08cb544aa]] * 8)  # of 7 << 64 | 5
         self.assertNotEqual(flows[0], flows[4])
