@@ -15,6 +15,7 @@ from . import _markers
 from ._library import functions as _c, is_disabled
 
 GARBAGE, IMPORT, LOOP = "Garbage", "Import", "EventLoop"  # categories
+LOOPS = "asyncio.events"
 HELD_NS = 10_000_000  # a longer callback blocks its loop
 EARLY_NS, MOST_EARLY = 10_000_000, 64  # imports before a session that are kept for it
 EVERY_NS = 1_000_000_000  # torch's counters
@@ -56,7 +57,6 @@ def _collected(phase, info):
 def _timed_import(exec_module):
     own = __package__.partition(".")[0]
 
-    @functools.wraps(exec_module)
     def timed(self, module):
         package = getattr(module, "__name__", "?").partition(".")[0]
         packages = _state.__dict__.setdefault("packages", [])
@@ -76,7 +76,13 @@ def _timed_import(exec_module):
                 _markers._scope_pop(token)
             elif not packages and took >= EARLY_NS and len(_early) < MOST_EARLY:
                 _early.append((package, took))
-    return timed
+
+    @functools.wraps(exec_module)
+    def load(self, module):
+        timed(self, module)
+        if getattr(module, "__name__", None) == LOOPS:
+            _watch_loops(module)
+    return load
 
 
 def _watch_imports():
@@ -116,37 +122,6 @@ def _watch_loops(events):
     events.Handle._run = timed
 
 
-class _WhenLoaded:
-    """Calls a function with a module once that is loaded; a finder that finds nothing."""
-
-    def __init__(self, name, function):
-        self._name, self._function = name, function
-
-    def find_spec(self, name, path=None, target=None):
-        if name != self._name:
-            return None
-        from importlib import machinery
-        sys.meta_path.remove(self)
-        spec = machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None:
-            return spec
-        load, function = spec.loader.exec_module, self._function
-
-        def exec_module(module):
-            load(module)
-            function(module)
-        spec.loader.exec_module = exec_module
-        return spec
-
-
-def _once_loaded(name, function):
-    module = sys.modules.get(name)
-    if module is not None:
-        function(module)
-    else:
-        sys.meta_path.insert(0, _WhenLoaded(name, function))
-
-
 # ---- torch ----
 
 def _torch_counters(torch):
@@ -183,5 +158,6 @@ def install():
     sys._pprof_ledger = True
     gc.callbacks.append(_collected)
     _watch_imports()
-    _once_loaded("asyncio.events", _watch_loops)
+    if LOOPS in sys.modules:
+        _watch_loops(sys.modules[LOOPS])
     _markers._each_step = per_step

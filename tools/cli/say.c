@@ -73,6 +73,12 @@ void ppi_tool_say(const char *format, ...) {
   va_end(arguments);
 }
 
+void ppi_tool_list(char *list, size_t size, const char *name) {
+  size_t len = strlen(list);
+  int added = snprintf(list + len, size - len, "%s%s", len ? ", " : "", name);
+  if (added < 0 || (size_t)added >= size - len) list[len] = 0;
+}
+
 int ppi_tool_fail(int code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -31,7 +31,9 @@ const char *ppi_tool_name_of(const char *path);
 // ppi_tool_say prints "pprof-report: ..." on stderr.
 void ppi_tool_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
-// ppi_tool_fail does so, and answers `code`.
+// ppi_tool_list adds a name to a list, "a, b"; without room the list stays.
+void ppi_tool_list(char *list, size_t size, const char *name);
+// ppi_tool_fail says so, and answers `code`.
 int ppi_tool_fail(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // ppi_tool_put puts a text of which all is visible, as ppi_page_visible has it,

@@ -86,13 +86,9 @@ bool ppi_tool_hooks_set(const struct ppi_run_options *options,
 }
 
 void ppi_tool_hooks_list(char *out, size_t size) {
-  size_t len = 0;
   *out = 0;
-  for (const ppi_carried *file = ppi_hook_files; file->name; file++) {
-    int added =
-        snprintf(out + len, size - len, "%s%s", len ? ", " : "", file->name);
-    if (added > 0 && (size_t)added < size - len) len += (size_t)added;
-  }
+  for (const ppi_carried *file = ppi_hook_files; file->name; file++)
+    ppi_tool_list(out, size, file->name);
 }
 
 // ---- results ----
@@ -123,11 +119,9 @@ static of_file *file_of(summary *all, const char *name) {
 // Adds a function once, since several processes may lack it.
 static void add_missing(of_file *file, const char *function) {
   char *at = strstr(file->missing, function);
-  size_t len = strlen(file->missing);
   if (at && (at[strlen(function)] == ',' || !at[strlen(function)])) return;
-  if (++file->num_missing > MOST_SHOWN) return;
-  snprintf(file->missing + len, sizeof file->missing - len, "%s%s",
-           len ? ", " : "", function);
+  if (++file->num_missing <= MOST_SHOWN)
+    ppi_tool_list(file->missing, sizeof file->missing, function);
 }
 
 // Reads the note "KIND FILE WORDS" of a process.
@@ -161,15 +155,12 @@ static void say_of_file(const of_file *file) {
 
 static void say_auto(const summary *all) {
   char names[256] = "";
-  size_t len = 0;
   for (size_t i = 0; i < all->num; i++) {
     const of_file *file = &all->files[i];
-    if (!file->is_auto || file->is_left || file->failed[0]) continue;
-    int added = snprintf(names + len, sizeof names - len, "%s%s",
-                         len ? ", " : "", file->name);
-    if (added > 0 && (size_t)added < sizeof names - len) len += (size_t)added;
+    if (file->is_auto && !file->is_left && !file->failed[0])
+      ppi_tool_list(names, sizeof names, file->name);
   }
-  if (len)
+  if (*names)
     ppi_tool_say(
         "the program marks nothing: stages come from the hooks %s;"
         " leave them out with --no-hooks",

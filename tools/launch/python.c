@@ -112,16 +112,12 @@ const ppi_carried *ppi_tool_carried_find(const ppi_carried *files,
                                          const char *what, const char *name) {
   struct ppi_tool_candidate candidate = {.wrong = name,
                                          .wrong_len = strlen(name)};
-  char list[256];
-  size_t len = 0;
+  char list[256] = "";
   for (const ppi_carried *at = files; at->name; at++) {
     if (strcmp(at->name, name) == 0) return at;
     ppi_tool_candidate_offer(&candidate, at->name, strlen(at->name));
-    int added = snprintf(list + len, sizeof list - len, "%s%s", len ? ", " : "",
-                         at->name);
-    if (added > 0 && (size_t)added < sizeof list - len) len += (size_t)added;
+    ppi_tool_list(list, sizeof list, at->name);
   }
-  list[len] = 0;
   if (candidate.best)
     ppi_tool_say("there is no %s '%s' (did you mean '%s'?)", what, name,
                  candidate.best);
