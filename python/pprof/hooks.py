@@ -225,9 +225,10 @@ class _Finder:
             self.functions += functions.mark_all(module, self.own.category)
 
     def _leave_functions(self):
-        for function in self.functions:
-            function.restore()
-        self.own, self.functions = None, []
+        with self.lock:
+            for function in self.functions:
+                function.restore()
+            self.own, self.functions = None, []
 
     def watch_main(self):
         """Marks the program's file once all that it defines is there: no import loads it."""
@@ -249,8 +250,9 @@ class _Finder:
             while frame and (frame.f_code.co_name != "<module>" or
                              frame.f_globals is not vars(main)):
                 frame = frame.f_back
-            if frame.f_lineno > _last_definition(frame.f_code) if frame else is_forked:
-                return self.mark_main(main)
+            if (frame.f_lineno or 0) > _last_definition(frame.f_code) if frame else is_forked:
+                self.mark_main(main)
+                return
 
     def mark_main(self, main):
         with self.lock:  # no fork in between
