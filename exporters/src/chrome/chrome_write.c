@@ -379,9 +379,8 @@ static bool has_rows(const ppi_chrome_writer *writer, uint32_t pid) {
   const ppi_chrome_groups *streams = &writer->groups[PPI_CHROME_STREAM];
   for (size_t i = 0; i < streams->num_items; i++) {
     const ppi_chrome_group *group = streams->items[i];
-    if (group && group->num_tracks > 0 &&
-        ppi_chrome_pid_of(writer, group) == pid)
-      return true;
+    if (!group || !group->num_tracks) continue;
+    if (ppi_chrome_pid_of(writer, group) == pid) return true;
   }
   return false;
 }
@@ -415,10 +414,10 @@ static const char *suffix_of(const ppi_chrome_group *group) {
 static void write_row(ppi_chrome_writer *writer, const ppi_chrome_group *group,
                       size_t at, uint32_t lane, uint64_t index) {
   bool is_stream = group->kind == PPI_CHROME_STREAM;
-  const ppi_chrome_name *name = ppi_chrome_names_get(
+  const ppi_chrome_names *names =
       &writer
-           ->names[is_stream ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE],
-      group->id);
+           ->names[is_stream ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE];
+  const ppi_chrome_name *name = ppi_chrome_names_get(names, group->id);
   uint32_t pid = ppi_chrome_pid_of(writer, group);
   uint32_t tid = group->tracks[at].tid;
   ppi_page text = {0};
@@ -444,10 +443,9 @@ void ppi_chrome_write_left(ppi_chrome_writer *writer,
 static void write_rows(ppi_chrome_writer *writer) {
   size_t num_ids = 0;
   for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
-    if (writer->groups[kind].num_items > num_ids)
-      num_ids = writer->groups[kind].num_items;
+    num_ids = PPI_MAX(num_ids, writer->groups[kind].num_items);
   uint64_t index = writer->num_rows;
-  for (size_t id = 0; id < num_ids; id++) {
+  for (size_t id = 0; id < num_ids; id++)
     for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
       const ppi_chrome_groups *groups = &writer->groups[kind];
       const ppi_chrome_group *group =
@@ -455,7 +453,11 @@ static void write_rows(ppi_chrome_writer *writer) {
       for (size_t at = 0; group && at < group->num_tracks; at++)
         write_row(writer, group, at, (uint32_t)id, index++);
     }
-  }
+}
+
+static void put_fact(ppi_page *out, const char *key, uint64_t value) {
+  ppi_put_line(out);
+  ppi_put_u64(out, key, value);
 }
 
 static void write_totals(ppi_chrome_writer *writer,
@@ -463,11 +465,9 @@ static void write_totals(ppi_chrome_writer *writer,
   ppi_page *out = &writer->out.page;
   ppi_put_line(out);
   ppi_put_object(out, "trust");
-  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) {
-    ppi_put_line(out);
-    ppi_put_u64(out, ppi_total_name((ppi_total_key)key),
-                ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key));
-  }
+  for (ppi_total_key key = 0; key < PPI_NUM_TOTALS; key++)
+    put_fact(out, ppi_total_name(key),
+             ppi_totals_get(totals, PPROF_ALL_LANES, key));
   ppi_page_text(out, "}");
 }
 
@@ -539,11 +539,6 @@ static bool windows_notify_end(const ppi_chrome_writer *writer,
                                const pprof_totals *totals) {
   return writer->has_windows &&
          !ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE);
-}
-
-static void put_fact(ppi_page *out, const char *key, uint64_t value) {
-  ppi_put_line(out);
-  ppi_put_u64(out, key, value);
 }
 
 // The facts of the run, without the braces around them.
