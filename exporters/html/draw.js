@@ -205,7 +205,7 @@ class Drawing {
   }
 
   // A bin's height is its fill. Neighbours of one look are merged. Edges are on
-  // whole pixels: others take several times as long to draw.
+  // whole pixels: others take twice as long to draw.
   bins(track, top, lit) {
     const {picture, context} = this;
     const number = this.levelFor(track);
@@ -216,7 +216,8 @@ class Drawing {
     const last = Math.min(level.size - 1,
       Math.floor((this.to - picture.start) / length));
     const heightAt = at => (level.num[at] || level.fill[at]
-      ? Math.max(2, Math.round((TRACK - 2) * level.fill[at] / 255)) : 0);
+      ? Math.max(2, Math.round((TRACK - 2) * Math.min(1, level.fill[at] / 255)))
+      : 0);
     for (let at = first; at <= last; at++) {
       const begin = at;
       const height = heightAt(at);
