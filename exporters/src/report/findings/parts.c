@@ -3,9 +3,13 @@
 // Reads shares of stages and devices from the additive table.
 #include "report/findings/parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/path_rows.h"
+#include "report/figures/request_rows.h"
 
 bool ppi_part_has(const ppi_part *part, const ppi_answer_row *row) {
   if (*row->child || !(part->wheres & 1u << row->where)) return false;
@@ -79,10 +83,8 @@ ppi_costly ppi_part_costly(const ppi_answer *answer) {
 
 ppi_words ppi_costly_name(const ppi_costly *costly) {
   ppi_words words = ppi_words_name(costly->name);
-  size_t len = strlen(words.text);
   if (costly->inside)
-    ppi_words_put(words.text + len, sizeof words.text - len, ", inside %s,",
-                  ppi_words_name(costly->inside).text);
+    PPI_ADD(words.text, ", inside %s,", ppi_words_name(costly->inside).text);
   return words;
 }
 
@@ -181,4 +183,172 @@ double ppi_part_in_flight(const ppi_answer *answer) {
   return answer->span_ns
              ? mean_ns * (double)answer->num_all / (double)answer->span_ns
              : 0;
+}
+
+// ---- time on a processor ----
+
+ppi_cpu_sums ppi_processor_of(const ppi_figures *figures, const char *name) {
+  ppi_cpu_sums sums = {0};
+  for (size_t i = 0; i < figures->num_names; i++)
+    if (figures->names[i].cpu.num_known &&
+        strcmp(figures->names[i].name, name) == 0)
+      ppi_cpu_sums_merge(&sums, &figures->names[i].cpu);
+  return sums;
+}
+
+double ppi_processor_share(const ppi_cpu_sums *sums) {
+  enum { LEAST = 10 };
+  if (sums->num_known < LEAST || !sums->real_ns) return -1;
+  return (double)(sums->user_ns + sums->sys_ns) / (double)sums->real_ns;
+}
+
+double ppi_processor_queued(const ppi_cpu_sums *sums) {
+  if (sums->num_queued < sums->num_known || !sums->real_ns) return 0;
+  return (double)sums->run_queue_ns / (double)sums->real_ns;
+}
+
+double ppi_processor_ready(const ppi_cpu_sums *sums) {
+  double share = ppi_processor_share(sums);
+  return share < 0 ? share : share + ppi_processor_queued(sums);
+}
+
+// ---- gaps before stages ----
+
+typedef struct hop {
+  const char *name;
+  uint64_t ns;
+} hop;
+
+static int compare_hops(const void *left, const void *right) {
+  return strcmp(((const hop *)left)->name, ((const hop *)right)->name);
+}
+
+static void add_request(const ppi_steady_request *from, hop *hops,
+                        ppi_hops *out) {
+  const ppi_request_row *row = from->row;
+  for (size_t i = 0; i < row->num_cells; i++) {
+    const ppi_request_cell *cell = &from->run->cells[row->first_cell + i];
+    hops[cell->stage].ns += cell->hop_ns;
+  }
+  out->all_ns += row->length_ns;
+}
+
+// The gaps of all runs; each run has its own begin index.
+typedef struct stages {
+  hop *hops;
+  size_t *first;
+  size_t num;
+} stages;
+
+static bool list_stages(const ppi_figures *figures, stages *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++)
+    num += figures->request_runs[i]->num_stages;
+  *out = (stages){
+      .hops = ppi_alloc((num + 1) * sizeof *out->hops),
+      .first = ppi_alloc((figures->num_request_runs + 1) * sizeof *out->first)};
+  if (!out->hops || !out->first) return false;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    out->first[i] = out->num;
+    for (size_t k = 0; k < run->num_stages; k++)
+      out->hops[out->num++] = (hop){run->stages[k].name, 0};
+  }
+  return true;
+}
+
+// Stages of the same name are one.
+static void choose(const hop *hops, size_t num, ppi_hops *out) {
+  for (size_t i = 0; i < num;) {
+    const char *name = hops[i].name;
+    uint64_t sum_ns = 0;
+    for (; i < num && strcmp(hops[i].name, name) == 0; i++)
+      sum_ns += hops[i].ns;
+    if (sum_ns <= out->hop_ns) continue;
+    out->name = name;
+    out->hop_ns = sum_ns;
+  }
+}
+
+pprof_status ppi_hops_of(const ppi_figures *figures, ppi_hops *out) {
+  ppi_steady_request *list = NULL;
+  size_t num_requests = 0, num_cold;
+  stages all;
+  *out = (ppi_hops){0};
+  // For a joined request, other processes record what this one does not.
+  if (figures->are_joined) return PPROF_STATUS_OK;
+  pprof_status status =
+      list_stages(figures, &all)
+          ? ppi_steady_requests(figures, &list, &num_requests, &num_cold)
+          : PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < num_requests && status == PPROF_STATUS_OK; i++)
+    add_request(&list[i], all.hops + all.first[list[i].run_index], out);
+  if (all.num > 1) qsort(all.hops, all.num, sizeof *all.hops, compare_hops);
+  if (status == PPROF_STATUS_OK) choose(all.hops, all.num, out);
+  ppi_free(list);
+  ppi_free(all.first);
+  ppi_free(all.hops);
+  return status;
+}
+
+// ---- below the first level ----
+
+static bool is_of(const ppi_figures *figures, const ppi_report_path *path,
+                  const ppi_costly *costly) {
+  if (path->on_device || strcmp(path->name, costly->name) != 0) return false;
+  const ppi_report_path *up = ppi_path_row_up(figures, path);
+  return !costly->inside || (up && strcmp(up->name, costly->inside) == 0);
+}
+
+// Of the stage's places, the one with most of its time.
+static const ppi_report_path *place_of(const ppi_figures *figures,
+                                       const ppi_costly *costly,
+                                       uint64_t *out_all_ns) {
+  const ppi_report_path *found = NULL;
+  *out_all_ns = 0;
+  for (size_t i = 0; i < figures->num_paths; i++) {
+    const ppi_report_path *path = &figures->paths[i];
+    if (!is_of(figures, path, costly)) continue;
+    *out_all_ns += path->spread.sum;
+    if (!found || path->spread.sum > found->spread.sum) found = path;
+  }
+  return found;
+}
+
+// The paths inside a path follow it directly.
+static const ppi_report_path *most_in(const ppi_figures *figures,
+                                      const ppi_report_path *up) {
+  const ppi_report_path *end = figures->paths + figures->num_paths;
+  const ppi_report_path *found = NULL;
+  for (const ppi_report_path *path = up + 1;
+       path < end && ppi_path_row_is_in(path, up); path++)
+    if (!path->on_device && path->level == up->level + 1 &&
+        (!found || path->spread.sum > found->spread.sum))
+      found = path;
+  return found;
+}
+
+// A call that is cut or never ended has no time of its own, so ranges inside
+// may have more than its siblings.
+static bool is_most(const ppi_report_path *at, const ppi_report_path *next,
+                    uint64_t all_ns) {
+  uint64_t ns = next->spread.sum;
+  return ns && ns <= at->spread.sum && ns >= at->spread.sum / 2 &&
+         ns >= all_ns / 4 && strcmp(next->name, at->name) != 0;
+}
+
+ppi_deep ppi_deep_of(const ppi_figures *figures, const ppi_costly *costly) {
+  ppi_deep deep = {.way = ""};
+  uint64_t all_ns;
+  const ppi_report_path *at = place_of(figures, costly, &all_ns);
+  while (at) {
+    const ppi_report_path *next = most_in(figures, at);
+    if (!next || !is_most(at, next, all_ns)) return deep;
+    PPI_ADD(deep.way, "%s%s", *deep.way ? " / " : "",
+            ppi_words_name(next->name).text);
+    deep.share = (double)next->spread.sum / (double)all_ns;
+    deep.name = next->name;
+    at = next;
+  }
+  return deep;
 }

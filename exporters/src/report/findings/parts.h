@@ -63,4 +63,46 @@ ppi_words ppi_part_of_usual(const ppi_search *search, const ppi_answer_row *row,
 // ppi_part_in_flight is the mean number of units under way, by Little's law.
 double ppi_part_in_flight(const ppi_answer *answer);
 
+// From the first share on a stage computes; up to the second one it waits.
+#define PPI_COMPUTES 0.8
+#define PPI_WAITS 0.2
+// The advice for a thread that is ready and gets no processor.
+#define PPI_NEXT_PROCESSOR                                            \
+  "use fewer threads, give the process more processors, or move its " \
+  "neighbours away."
+
+// ppi_processor_of sums the known CPU use of a stage's host calls, of all
+// categories.
+ppi_cpu_sums ppi_processor_of(const ppi_figures *figures, const char *name);
+// ppi_processor_share is the share on a processor, over calls with known CPU
+// use; < 0: too few.
+double ppi_processor_share(const ppi_cpu_sums *sums);
+// ppi_processor_queued is the share in which all processors were taken; 0:
+// unknown for some of those calls.
+double ppi_processor_queued(const ppi_cpu_sums *sums);
+// ppi_processor_ready is the sum of the two; for the rest, the thread waited
+// for something else. < 0: too few calls.
+double ppi_processor_ready(const ppi_cpu_sums *sums);
+
+// The time without any work for requests before each of their stages. Cold
+// requests do not count.
+typedef struct ppi_hops {
+  const char *name;  // the stage with most of that time before it; NULL: none
+  uint64_t hop_ns;   // that time
+  uint64_t all_ns;   // of all requests
+} ppi_hops;
+
+pprof_status ppi_hops_of(const ppi_figures *figures, ppi_hops *out);
+
+// The way down from a host stage. Each range has at least half of the time of
+// the range around it, and a quarter of the stage's.
+typedef struct ppi_deep {
+  char way[128];     // "conv / gemm"; "": there is none
+  const char *name;  // of the last one; NULL: there is none
+  double share;      // part of the stage's time in the last one
+} ppi_deep;
+
+// ppi_deep_of needs figures with details.paths; without them the way is empty.
+ppi_deep ppi_deep_of(const ppi_figures *figures, const ppi_costly *costly);
+
 PPROF_END_C_

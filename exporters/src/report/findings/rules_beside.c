@@ -33,7 +33,6 @@ static void report_pair(ppi_search *search,
   double lost_ns = (double)pair->shared_ns * (1 - 1 / slowdown);
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, ppi_part_of_all(search, lost_ns));
-  if (!finding) return;
   PPI_SAY(finding->text,
           "%s takes %s on %s while %s runs beside it, and %s alone: %s times "
           "as long.",

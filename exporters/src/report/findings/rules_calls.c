@@ -12,7 +12,6 @@
 #include "base/base.h"
 #include "report/figures/rows.h"
 #include "report/findings/parts.h"
-#include "report/findings/processor.h"
 
 // ---- unsteady ----
 
@@ -88,15 +87,13 @@ static const ppi_report_thread_name *slow_thread(const ppi_figures *figures,
 static void put_thread(const ppi_figures *figures, const ppi_report_name *name,
                        uint64_t least_ns, ppi_finding *finding) {
   const ppi_report_thread_name *thread = slow_thread(figures, name, least_ns);
-  size_t len = strlen(finding->text);
   if (!thread || name->device.n) return;
   double usual_ns = (double)ppi_histogram_quantile(&thread->host_times, 0.5);
   char number[24];
   snprintf(number, sizeof number, "%llu", (unsigned long long)thread->thread);
-  ppi_words_put(finding->text + len, sizeof finding->text - len,
-                " On thread %s it usually takes %s.",
-                ppi_words_name(*thread->called ? thread->called : number).text,
-                ppi_words_time(usual_ns).text);
+  PPI_ADD(finding->text, " On thread %s it usually takes %s.",
+          ppi_words_name(*thread->called ? thread->called : number).text,
+          ppi_words_time(usual_ns).text);
 }
 
 // The rank of P99 is uncertain, so the rule compares the lower end of its 95 %
@@ -115,7 +112,6 @@ static void report_uneven(ppi_search *search, const ppi_report_name *name) {
   if (!is_stage(search->figures, name)) return;
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, ppi_part_of_all(search, more_ns));
-  if (!finding) return;
   PPI_SAY(finding->text,
           "%s usually takes %s, but one call in 100 takes %s or more, %s times "
           "as long.",
@@ -180,7 +176,6 @@ void ppi_rule_first_call(ppi_search *search) {
   // A problem has to explain at least this much.
   if (!found || 100 * most->first.sum < figures->wall_ns) return;
   ppi_finding *finding = ppi_search_add(search, PPI_FACT, 0);
-  if (!finding) return;
   double first_ns = (double)most->first.sum / (double)most->first.n;
   double ratio = first_ratio(most);
   bool is_step = found->category == PPROF_CATEGORY_PROFILE_STEP;
@@ -240,7 +235,6 @@ void ppi_rule_computes(ppi_search *search) {
   for (size_t at = 0; next_stage(search, &at, &next);) {
     if (100 * next.on_processor < search->threshold) continue;
     ppi_finding *finding = ppi_search_add(search, PPI_FACT, next.share);
-    if (!finding) return;
     finding->in_answer = is_costly(search, next.name);
     PPI_SAY(finding->text,
             "%s computes: its thread is on a processor for %s "
@@ -275,7 +269,6 @@ void ppi_rule_blocks(ppi_search *search) {
     // A thread that is ready to run waits only for a processor.
     if (100 * ppi_processor_ready(&next.sums) > search->threshold) continue;
     ppi_finding *finding = ppi_search_add(search, PPI_FACT, next.share);
-    if (!finding) return;
     finding->in_answer = is_costly(search, next.name);
     PPI_SAY(finding->text,
             "%s waits: its thread is on a processor for only %s "
@@ -299,7 +292,6 @@ void ppi_rule_processor_wait(ppi_search *search) {
     if (queued <= 0 || 100 * queued < search->threshold) continue;
     ppi_finding *finding =
         ppi_search_add(search, PPI_PROBLEM, next.share * PPI_MIN(queued, 1));
-    if (!finding) continue;
     PPI_SAY(finding->text,
             "%s could go on, but waits for a processor for %s of its time.",
             ppi_words_name(next.name).text, ppi_words_percent(queued, 1).text);

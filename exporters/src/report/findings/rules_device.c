@@ -4,11 +4,127 @@
 #include "report/findings/rules.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "report/findings/active.h"
+#include "base/mem.h"
 #include "report/findings/parts.h"
+#include "report/findings/search.h"
+
+// ---- a device while units are under way ----
+
+// A lower bound, where figures have no times.
+typedef struct ppi_active {
+  double time_ns;           // in which units were under way
+  double busy_ns;           // part of it: the device worked
+  double not_submitted_ns;  // part of it: nothing was submitted
+} ppi_active;
+
+typedef struct span {
+  uint64_t start_ns, end_ns;
+} span;
+
+static int compare_spans(const void *left, const void *right) {
+  const span *a = left, *b = right;
+  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+// The union of a run's requests.
+static pprof_status add_run(const ppi_request_run *run, double *sum_ns) {
+  span *spans = ppi_alloc((run->num_rows + 1) * sizeof *spans);
+  uint64_t end_ns = 0;
+  if (!spans) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < run->num_rows; i++) {
+    const ppi_request_row *row = &run->rows[i];
+    spans[i] = (span){row->start_ns, row->start_ns + row->length_ns};
+  }
+  if (run->num_rows > 1)
+    qsort(spans, run->num_rows, sizeof *spans, compare_spans);
+  for (size_t i = 0; i < run->num_rows; i++) {
+    uint64_t from_ns = PPI_MAX(spans[i].start_ns, end_ns);
+    if (spans[i].end_ns <= from_ns) continue;
+    *sum_ns += (double)(spans[i].end_ns - from_ns);
+    end_ns = spans[i].end_ns;
+  }
+  ppi_free(spans);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status union_of_requests(const ppi_figures *figures,
+                                      double *out_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  *out_ns = 0;
+  for (size_t i = 0; i < figures->num_request_runs && status == PPROF_STATUS_OK;
+       i++)
+    status = add_run(figures->request_runs[i], out_ns);
+  return status;
+}
+
+// How much of the device's time without further work comes after the last
+// request. 0 where that is unknown: with several runs, or with requests thinned
+// out.
+static double after_requests(const ppi_search *search,
+                             const ppi_report_device *device) {
+  const ppi_figures *figures = search->figures;
+  if (figures->num_inputs != 1 || figures->num_request_runs != 1) return 0;
+  const ppi_request_run *run = figures->request_runs[0];
+  uint64_t first_ns = UINT64_MAX, last_ns = 0;
+  if (run->thinning || !run->num_rows) return 0;
+  for (size_t i = 0; i < run->num_rows; i++) {
+    const ppi_request_row *row = &run->rows[i];
+    first_ns = PPI_MIN(first_ns, row->start_ns);
+    last_ns = PPI_MAX(last_ns, row->start_ns + row->length_ns);
+  }
+  double after_ns = (double)device->wall_ns - (double)(last_ns - first_ns) -
+                    (double)search->answer->before_ns;
+  double no_more_ns = (double)device->idle_ns[PPI_IDLE_NO_MORE_WORK];
+  return PPI_MAX(PPI_MIN(after_ns, no_more_ns), 0);
+}
+
+// The device's work for requests. Requests outside the rows count as usual
+// ones.
+static double busy_for_requests(const ppi_answer *answer,
+                                const ppi_report_device *device) {
+  const ppi_part part = {.device = device->name,
+                         .wheres = 1u << PPI_WHERE_DEVICE};
+  double num = (double)(answer->num_all + answer->num_cold);
+  double busy_ns = ppi_part_mean(answer, ppi_part_sum(answer, &part)) * num;
+  return PPI_MIN(busy_ns, (double)device->busy_ns);
+}
+
+static pprof_status ppi_active_of(const ppi_search *search,
+                                  const ppi_report_device *device,
+                                  ppi_active *out) {
+  pprof_status status = PPROF_STATUS_OK;
+  double wall_ns = (double)device->wall_ns;
+  double idle_ns = (double)device->idle_ns[PPI_IDLE_NOT_SUBMITTED];
+  *out = (ppi_active){0};
+  if (search->base == PPI_BASE_REQUEST) {
+    status = union_of_requests(search->figures, &out->time_ns);
+    out->busy_ns = busy_for_requests(search->answer, device);
+    idle_ns += after_requests(search, device);
+  } else if (search->base == PPI_BASE_STEP) {
+    out->time_ns = (double)device->base_ns;
+    out->busy_ns = (double)device->active_ns;
+    out->not_submitted_ns = (double)device->not_submitted_ns;
+  } else {
+    // Before the first range, and after the last one of each window.
+    wall_ns -= (double)device->idle_ns[PPI_IDLE_NO_MORE_WORK];
+    wall_ns -= (double)device->first_calls_ns;
+    idle_ns -= (double)device->first_calls_ns;
+    out->time_ns = wall_ns;
+    out->busy_ns = (double)device->busy_ns;
+  }
+  out->time_ns = PPI_MIN(out->time_ns, wall_ns);
+  out->busy_ns = PPI_MIN(out->busy_ns, out->time_ns);
+  // Time outside of requests may all have been idle, while later requests were
+  // still to come.
+  idle_ns -= wall_ns - out->time_ns;
+  if (search->base != PPI_BASE_STEP)
+    out->not_submitted_ns = PPI_MAX(idle_ns, 0);
+  return status;
+}
 
 // The device with most of a unit's time, as far as its times are known.
 static const ppi_report_device *busiest(ppi_search *search, ppi_active *out) {
@@ -47,9 +163,8 @@ static void put_stages(const ppi_search *search, const char *device, char *to,
   const ppi_answer *answer = search->answer;
   const ppi_part part = {.device = device, .wheres = 1u << PPI_WHERE_DEVICE};
   const ppi_answer_row *before = NULL;
-  size_t len = 0;
   *to = 0;
-  for (int k = 0; k < MOST && len < size; k++) {
+  for (int k = 0; k < MOST; k++) {
     const ppi_answer_row *next = NULL;
     for (size_t i = 0; i < answer->num_rows; i++) {
       const ppi_answer_row *row = &answer->rows[i];
@@ -59,10 +174,9 @@ static void put_stages(const ppi_search *search, const char *device, char *to,
       if (!next || row->total_ns > next->total_ns) next = row;
     }
     if (!next) return;
-    ppi_words_put(to + len, size - len, "%s%s %.16s", k ? ", " : ": ",
+    ppi_words_add(to, size, "%s%s %.16s", k ? ", " : ": ",
                   ppi_words_name(next->name).text,
                   ppi_words_time(ppi_part_mean(answer, next->total_ns)).text);
-    len = strlen(to);
     before = next;
   }
 }
@@ -92,7 +206,6 @@ void ppi_rule_device_bound(ppi_search *search) {
     return;
   double share = active.busy_ns / active.time_ns;
   ppi_finding *finding = ppi_search_add(search, PPI_FACT, share);
-  if (!finding) return;
   char stages[160];
   put_stages(search, device->name, stages, sizeof stages);
   PPI_SAY(finding->text, "%s is busy %s %s%s%s%s.",
@@ -155,7 +268,6 @@ void ppi_rule_host_bound(ppi_search *search) {
   const ppi_limit *limit = &search->figures->limit;
   if (is_in_answer(limit, share) || is_the_limit(limit, device->name)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
-  if (!finding) return;
   char stage[192];
   put_idle_stage(search, stage, sizeof stage);
   PPI_SAY(
@@ -183,9 +295,8 @@ static void put_rate(const ppi_figures *figures, const char *category,
     if (figures->names[i].category == PPROF_CATEGORY_MEMCPY)
       time_ns += (double)figures->names[i].device.sum;
   if (!(bytes > 0) || !(time_ns > 0)) return;
-  size_t len = strlen(finding->text);
-  ppi_words_put(finding->text + len, sizeof finding->text - len,
-                " They move %s GB/s.", ppi_words_number(bytes / time_ns).text);
+  PPI_ADD(finding->text, " They move %s GB/s.",
+          ppi_words_number(bytes / time_ns).text);
   ppi_finding_value_add(finding, "rate", 1e9 * bytes / time_ns, "B/s");
 }
 
@@ -203,7 +314,6 @@ void ppi_rule_copies(ppi_search *search) {
   if (100 * copy_ns < search->threshold * busy_ns) return;
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, ppi_part_of_all(search, copy_ns));
-  if (!finding) return;
   PPI_SAY(finding->text, "Copies are %s of the devices' busy time: %s.",
           ppi_words_percent(copy_ns, busy_ns).text,
           ppi_words_time(copy_ns).text);
@@ -243,7 +353,6 @@ void ppi_rule_launch_bound(ppi_search *search) {
   if (num_short < LEAST || 2 * num_short < num || host_ns < device_ns) return;
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, ppi_part_of_all(search, host_ns));
-  if (!finding) return;
   PPI_SAY(
       finding->text,
       "%llu of %llu device ranges are of kinds that usually take less than %g "

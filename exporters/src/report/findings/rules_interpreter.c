@@ -26,7 +26,6 @@ void ppi_rule_collections(ppi_search *search) {
   if (100 * share < search->threshold && !is_long) return;
   ppi_finding *finding =
       ppi_search_add(search, PPI_PROBLEM, PPI_MAX(share, 0.01));
-  if (!finding) return;
   if (found->units_hit)
     PPI_SAY(
         finding->text,
@@ -57,7 +56,6 @@ void ppi_rule_held_loop(ppi_search *search) {
   double wall_ns = (double)PPI_MAX(search->figures->wall_ns, 1);
   ppi_finding *finding = ppi_search_add(
       search, PPI_PROBLEM, PPI_MAX((double)held->ns / wall_ns, 0.01));
-  if (!finding) return;
   char waited[64] = "";
   if (held->are_requests)
     PPI_SAY(waited, ": %llu request%s waited", (unsigned long long)held->waited,
@@ -81,7 +79,6 @@ void ppi_rule_held_lock(ppi_search *search) {
   double share = (double)lock->ns / wall_ns;
   if (!lock->ns || 100 * share < search->threshold) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "`%s` holds the interpreter's lock: `%s` waits for it %s a call.",
           ppi_words_name(lock->culprit).text, ppi_words_name(lock->victim).text,

@@ -13,7 +13,6 @@ void ppi_rule_lost(ppi_search *search) {
   double all = lost + (double)totals[PPI_TOTAL_RECORDED];
   if (lost == 0 || 100 * lost < search->threshold * all) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "%.0f of %.0f records were lost (%s): what they say is missing from "
           "every figure.",
@@ -49,7 +48,6 @@ void ppi_rule_clock_error(ppi_search *search) {
   }
   if (unknown_ns == 0 || 100 * unknown_ns < search->threshold * wall_ns) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   double error_ns = (double)figures->totals[PPI_TOTAL_CLOCK_ERROR_NS];
   PPI_SAY(finding->text,
           "Of %s of the devices' time it is not known whether they worked or "
@@ -74,7 +72,6 @@ void ppi_rule_left_out(ppi_search *search) {
   double num = (double)ppi_ranks_left_out(figures, search->base);
   if (num == 0 || num < search->threshold) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "%.0f of %zu logs have no %ss: what they did is in no row of these.",
           num, figures->num_inputs, search->unit);
@@ -86,7 +83,6 @@ void ppi_rule_names(ppi_search *search) {
   double num = (double)search->figures->totals[PPI_TOTAL_NAMES_OVERFLOWED];
   if (num == 0 || num < search->threshold) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "There were too many different names: %.0f ranges are under <other>.",
           num);
@@ -106,7 +102,6 @@ void ppi_rule_device_times(ppi_search *search) {
   double all = timed + untimed;
   if (untimed == 0 || 100 * untimed <= search->threshold * all) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "%.0f of %.0f device ranges have no device time (%s): devices were "
           "busier than the figures say.",
@@ -128,7 +123,6 @@ void ppi_rule_not_timed(ppi_search *search) {
     num += strcmp(figures->notes[i].key, "cuda") == 0;
   if (num < search->threshold || figures->num_devices) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "The program used CUDA, and nothing timed its work there: no figure "
           "here says when a device worked.");
@@ -143,7 +137,6 @@ void ppi_rule_own_cost(ppi_search *search) {
   double wall_ns = (double)figures->wall_ns;
   if (cost_ns == 0 || 100 * cost_ns < search->threshold * wall_ns) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "Recording itself took %s, %s of the recorded time, over all "
           "threads.",
@@ -166,7 +159,6 @@ void ppi_rule_identity(ppi_search *search) {
   }
   if (!first || failed < search->threshold) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "The times of %s do not add up: busy and idle time are not the "
           "recorded time.",

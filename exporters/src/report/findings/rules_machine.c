@@ -143,10 +143,8 @@ static const machine_row rows[PPI_NUM_MACHINE_CAUSES] = {
 };
 
 static void put_stage(const ppi_machine_trouble *trouble, ppi_finding *to) {
-  size_t len = strlen(to->text);
-  ppi_words_put(
-      to->text + len, sizeof to->text - len,
-      " %s of `%s`'s slow calls lie there.",
+  PPI_ADD(
+      to->text, " %s of `%s`'s slow calls lie there.",
       ppi_words_percent((double)trouble->covered, (double)trouble->slow).text,
       ppi_words_name(trouble->stage).text);
   PPI_SAY(to->sure,
@@ -168,7 +166,6 @@ static void report(ppi_search *search, const machine_row *row,
   ppi_finding *finding =
       ppi_search_add(search, hits || !row->is_fact ? PPI_PROBLEM : PPI_FACT,
                      PPI_MAX(share, 0.01));
-  if (!finding) return;
   finding->id = ppi_machine_cause_id((size_t)(row - rows));
   row->say(of, finding->text, sizeof finding->text);
   PPI_SAY(finding->next, "%s", row->next);

@@ -9,7 +9,6 @@ static void report_growth(ppi_search *search, const char *place,
   double percent = growth->least_bytes / growth->low_bytes * 100;
   if (!growth->num_levels || !(percent >= search->threshold)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LATER_PROBLEM, 0);
-  if (!finding) return;
   double seconds = (double)growth->span_ns / 1e9;
   double rate = growth->bytes / seconds;
   PPI_SAY(finding->text,

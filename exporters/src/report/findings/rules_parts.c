@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "report/findings/deep.h"
-#include "report/findings/hops.h"
 #include "report/findings/parts.h"
-#include "report/findings/processor.h"
 
 static bool reaches(const ppi_search *search, double share) {
   return share > 0 && 100 * share >= search->threshold;
@@ -61,7 +58,6 @@ void ppi_rule_dominates(ppi_search *search) {
   double share = ppi_part_share(search->answer, costly.sum_ns);
   if (!costly.row || !reaches(search, share)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_FACT, share);
-  if (!finding) return;
   finding->in_answer = true;
   PPI_SAY(finding->text, "%s takes %s.", ppi_costly_name(&costly).text,
           ppi_part_of_usual(search, costly.row, costly.sum_ns).text);
@@ -96,7 +92,6 @@ static void queue_for(ppi_search *search, const char *device) {
   double known = known_part(search->figures, device);
   if (!reaches(search, share * known)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
-  if (!finding) return;
   PPI_SAY(finding->text, "%s is queueing for %s; %s requests are in flight.",
           ppi_part_of_unit(search, sum_ns).text, ppi_words_name(device).text,
           ppi_words_number(ppi_part_in_flight(answer)).text);
@@ -119,7 +114,6 @@ static void queue_before_stage(ppi_search *search) {
   double in_flight = ppi_part_in_flight(search->answer);
   if (search->failed || !hops.name || !reaches(search, share)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
-  if (!finding) return;
   uint64_t mean_ns = (uint64_t)(share * (double)search->answer->total_ns);
   PPI_SAY(finding->text,
           "%s pass before %s begins, while nothing recorded works for it; %s "
@@ -152,7 +146,6 @@ void ppi_rule_waiting(ppi_search *search) {
   double share = ppi_part_share(answer, sum_ns);
   if (!row || !reaches(search, share)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
-  if (!finding) return;
   PPI_SAY(finding->text,
           "%s is waiting for others while nothing else works, most of it in "
           "%s.",
@@ -201,7 +194,6 @@ void ppi_rule_input_bound(ppi_search *search) {
   double share = ppi_part_share(answer, sum_ns);
   if (!reaches(search, share)) return;
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
-  if (!finding) return;
   PPI_SAY(finding->text, "%s go into reading data%s, in %s.",
           ppi_part_of_usual(search, greatest, sum_ns).text,
           search->figures->num_devices ? " while no device works" : "",

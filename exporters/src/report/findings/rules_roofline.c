@@ -16,11 +16,6 @@ static double share_of(const ppi_search *search, const char *stage) {
   return ppi_part_share(search->answer, sum_ns);
 }
 
-static void add_text(ppi_finding *finding, const char *text) {
-  size_t len = strlen(finding->text);
-  ppi_words_put(finding->text + len, sizeof finding->text - len, "%s", text);
-}
-
 static void put_rate(const ppi_roofline *from,
                      const ppi_roofline_reported *reported,
                      ppi_finding *finding) {
@@ -44,9 +39,8 @@ static void put_rate(const ppi_roofline *from,
 static void put_bound(const ppi_roofline_reported *reported,
                       ppi_finding *finding) {
   bool by_memory = reported->intensity < reported->ridge;
-  char text[200];
   if (!(reported->reach > 0)) return;
-  PPI_SAY(text,
+  PPI_ADD(finding->text,
           " %s-bound: %s FLOP/B is %s times %s the ridge of %s; it reaches %s "
           "of what the roof allows.",
           by_memory ? "Memory" : "Compute",
@@ -56,7 +50,6 @@ static void put_bound(const ppi_roofline_reported *reported,
               .text,
           by_memory ? "below" : "above", ppi_words_number(reported->ridge).text,
           ppi_words_percent(reported->reach, 100).text);
-  add_text(finding, text);
 }
 
 static const char *next_of(const ppi_roofline *from,
@@ -86,7 +79,6 @@ static void report(ppi_search *search, const ppi_roofline *from) {
   double share = share_of(search, from->stage);
   if (!(reported.rate > 0) || 100 * share < search->threshold) return;
   ppi_finding *finding = ppi_search_add(search, PPI_FACT, share);
-  if (!finding) return;
   put_rate(from, &reported, finding);
   put_bound(&reported, finding);
   PPI_SAY(finding->sure, "%.0f steady calls on the %s; FLOPs %s%s", from->calls,

@@ -18,14 +18,12 @@ static uint64_t whole_ns(double ns) {
 ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,
                             double share) {
   ppi_findings *out = search->out;
-  if (sort == PPI_PROBLEM && !(share >= LEAST_SHARE)) return NULL;
-  if (sort != PPI_LIMIT && search->impossible.hides_findings) return NULL;
-  ppi_finding *grown =
-      ppi_grow(out->items, &out->capacity, out->num + 1, sizeof *grown);
-  search->failed |= !grown;
-  if (!grown) return NULL;
-  out->items = grown;
-  ppi_finding *finding = &grown[out->num++];
+  bool is_ignored = (sort == PPI_PROBLEM && !(share >= LEAST_SHARE)) ||
+                    (sort != PPI_LIMIT && search->impossible.hides_findings);
+  if (!is_ignored)
+    search->failed |= !PPI_ROOM(out->items, out->capacity, out->num + 1);
+  ppi_finding *finding =
+      is_ignored || search->failed ? &search->ignored : &out->items[out->num++];
   *finding =
       (ppi_finding){.id = search->id,
                     .is_problem = sort != PPI_FACT,

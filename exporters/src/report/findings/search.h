@@ -23,13 +23,13 @@ typedef struct ppi_search {
   size_t num_rooflines;
   ppi_impossible impossible;
   ppi_findings *out;
-  bool failed;  // out of memory
+  ppi_finding ignored;  // what ppi_search_add answers for none
+  bool failed;          // out of memory
 } ppi_search;
 
 // ppi_search_add adds an empty finding that explains `share` of the units'
-// time; fill it before the next. NULL: out of memory, or a problem that
-// explains too little. With impossible times it is NULL for everything except
-// limits, too.
+// time; fill it before the next. A problem that explains too little is ignored,
+// and with impossible times everything except limits.
 typedef enum ppi_finding_sort {
   PPI_FACT = 0,
   PPI_PROBLEM,

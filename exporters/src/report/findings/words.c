@@ -19,17 +19,29 @@ static size_t letter_size(char byte) {
   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
 }
 
-void ppi_words_put(char *to, size_t size, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
+static void put(char *to, size_t size, const char *format, va_list arguments) {
   int len = vsnprintf(to, size, format, arguments);
-  va_end(arguments);
   if (len < 0) *to = 0;
   if (len < 0 || (size_t)len < size || size < 2) return;
   // The last letter may be cut.
   size_t last = size - 2;
   while (last && is_inside_letter(to[last])) last--;
   if (last + letter_size(to[last]) > size - 1) to[last] = 0;
+}
+
+void ppi_words_put(char *to, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  put(to, size, format, arguments);
+  va_end(arguments);
+}
+
+void ppi_words_add(char *to, size_t size, const char *format, ...) {
+  size_t len = strlen(to);
+  va_list arguments;
+  va_start(arguments, format);
+  put(to + len, size - len, format, arguments);
+  va_end(arguments);
 }
 
 static void put_digits(char *to, size_t size, double value) {
@@ -74,8 +86,7 @@ ppi_words ppi_words_rate(double rate, const char *unit_name) {
   static const unit units[NUM_UNITS] = {
       {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
   ppi_words words = in_units(units, rate);
-  size_t len = strlen(words.text);
-  ppi_words_put(words.text + len, sizeof words.text - len, "%.16s", unit_name);
+  PPI_ADD(words.text, "%.16s", unit_name);
   return words;
 }
 

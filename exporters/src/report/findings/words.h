@@ -28,6 +28,11 @@ ppi_words ppi_words_number(double number);
 __attribute__((format(printf, 3, 4))) void ppi_words_put(char *to, size_t size,
                                                          const char *format,
                                                          ...);
+// ppi_words_add appends.
+__attribute__((format(printf, 3, 4))) void ppi_words_add(char *to, size_t size,
+                                                         const char *format,
+                                                         ...);
+#define PPI_ADD(array, ...) ppi_words_add((array), sizeof(array), __VA_ARGS__)
 #define PPI_SAY(array, ...) ppi_words_put((array), sizeof(array), __VA_ARGS__)
 
 PPROF_END_C_
