@@ -346,10 +346,21 @@ def sub_rpc(w):
     """Threads that call one that answers."""
     w.define("rank", 5.8)
     inbox = w.queue("rank")
-    w.server(w.row("ranker"), "rank", inbox)
+    w.server(w.row("ranker"), inbox, "rank")
     chain(w, "parse 1, call rank 0, reply 1 x5", closed(5), how={
         "call rank": w.call("call rank", inbox)})
     w.forget("call rank")
+
+
+@topology("waits")
+def calls_two(w):
+    """A thread that calls one that does two things for it."""
+    w.define("search", 6)
+    w.define("rank", 1.5)
+    inbox = w.queue("search")
+    w.server(w.row("helper"), inbox, "search", "rank")
+    chain(w, "parse 1.2, ask 0, reply 1", closed(4), how={"ask": w.call("ask", inbox)})
+    w.forget("ask")
 
 
 @topology("waits")
@@ -358,7 +369,7 @@ def executor(w):
     w.define("work", 9)
     inbox = w.queue("work")
     for number in range(4):
-        w.server(w.row(f"executor {number}"), "work", inbox)
+        w.server(w.row(f"executor {number}"), inbox, "work")
     chain(w, "accept 1, wait for work 0, reply 1", how={
         "wait for work": w.call("wait for work", inbox)})
     w.forget("wait for work")
@@ -418,6 +429,7 @@ def idle_consumer(w):
         yield from serve(row, units)
     chain(w, "parse 1 | rerank 3 | reply 1", poisson(40), None, how={"rerank": sleepy})
     serve = w.serve("rerank")
+    w.apart["rerank"] = (tick,)
 
 
 # All stand still.

@@ -33,7 +33,7 @@ def served(w, numbers, name, ms):
     w.define(f"{name} answer", ms)
     inbox = w.queue(f"{name} answer")
     for number in range(numbers.choice((1, 1, 3))):
-        w.server(w.row(f"{name} server {number}"), f"{name} answer", inbox)
+        w.server(w.row(f"{name} server {number}"), inbox, f"{name} answer")
     w.alias[name] = (f"{name} answer",)
     return w.call(name, inbox)
 

@@ -27,7 +27,8 @@ def nested(world):
         name = f"handle {stages[0]}"
         world.nested.update((row, name) for row in rows)
         if len(stages) == 1:
-            world.alias[name] = world.alias.get(stages[0], stages)
+            world.alias[name] = (*world.alias.get(stages[0], stages),
+                                 *world.apart.get(stages[0], ()))
 
 
 def no_requests(world):

@@ -37,6 +37,7 @@ class World:
         self.categories = {}
         self.around = []  # ranges around the lives of threads
         self.pools = []  # (rows, names of stages)
+        self.apart = {}  # stage -> times that its thread takes outside of the stage's range
         # Variants of the recording.
         self.no_request, self.renamed, self.order, self.has_waits = False, {}, None, False
         self.nested = {}  # row -> the range around its work for a unit
@@ -244,13 +245,14 @@ class World:
                     self.mark(row, waits[1], begin)
         self.kernel.spawn(life(), row)
 
-    def server(self, row, name, inbox):
+    def server(self, row, inbox, *names):
         """A thread that answers calls."""
         def life():
-            step = self.serve(name)
+            steps = [self.serve(name) for name in names]
             while True:
                 unit, back = yield from inbox.get()
-                yield from step(row, [unit])
+                for step in steps:
+                    yield from step(row, [unit])
                 back.put_now(None)
         self.kernel.spawn(life(), row)
 

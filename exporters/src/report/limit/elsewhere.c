@@ -25,16 +25,10 @@ static bool has_inner(const ppi_limit_model *model,
                       const ppi_limit_call *call) {
   const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
   const uint32_t *calls = &model->unit_calls[unit->first];  // by begin
-  size_t low = 0, high = unit->num;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (model->calls[calls[middle]].start_ns >= call->start_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  for (; low < unit->num; low++) {
-    const ppi_limit_call *other = &model->calls[calls[low]];
+  size_t at =
+      ppi_calls_below(model->calls, calls, unit->num, false, call->start_ns);
+  for (; at < unit->num; at++) {
+    const ppi_limit_call *other = &model->calls[calls[at]];
     if (other->start_ns > call->end_ns) return false;
     if (other != call && other->end_ns <= call->end_ns) return true;
   }
@@ -48,8 +42,9 @@ static bool list_jobs(const ppi_limit_model *model, const ppi_limit_name *name,
   if (!out->calls || !out->ends) return false;
   for (size_t i = 0; i < name->num; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
-    if (!(call->flags & PPI_CALL_LOOSE) || call->num != 1 ||
-        has_inner(model, call))
+    bool has_request = model->unit_kind == PPI_UNIT_REQUEST;
+    if (!(call->flags & PPI_CALL_LOOSE) ||
+        (has_request && (call->num != 1 || has_inner(model, call))))
       continue;
     out->calls[out->num] = call;
     out->ends[out->num++] = call->end_ns;
@@ -117,9 +112,9 @@ bool ppi_model_find_elsewhere(ppi_limit_model *model) {
     const ppi_limit_name *name = &model->names[i];
     jobs of = {0};
     bool may_be =
-        model->unit_kind == PPI_UNIT_REQUEST && name->num >= LEAST_JOBS &&
-        name->waits == PPI_WAITS_NOT &&
-        model->calls[model->by_name[name->first]].flags & PPI_CALL_LOOSE;
+        name->num >= LEAST_JOBS && name->waits == PPI_WAITS_NOT &&
+        (model->calls[model->by_name[name->first]].flags &
+         (PPI_CALL_LOOSE | PPI_CALL_STEP | PPI_CALL_REQUEST)) == PPI_CALL_LOOSE;
     if (!may_be || ppi_name_is_queue(model, (uint32_t)i)) continue;
     is_done = list_jobs(model, name, &of);
     size_t places = is_done && of.num >= LEAST_JOBS ? count_places(&of) : 0;

@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/limit/find.h"
-#include "report/limit/say.h"
 #include "report/limit/walk.h"
 
 enum { SAMPLES = 400, LEAST_CALLS = 5 };

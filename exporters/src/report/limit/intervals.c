@@ -10,11 +10,8 @@
 
 bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns) {
   if (from_ns >= to_ns) return true;
-  ppi_interval *grown =
-      ppi_grow(to->items, &to->capacity, to->num + 1, sizeof *grown);
-  if (!grown) return false;
-  to->items = grown;
-  grown[to->num++] = (ppi_interval){from_ns, to_ns};
+  if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
+  to->items[to->num++] = (ppi_interval){from_ns, to_ns};
   return true;
 }
 
@@ -66,8 +63,29 @@ void ppi_intervals_clear(ppi_intervals *all) {
   *all = (ppi_intervals){0};
 }
 
+size_t ppi_count_below(const uint64_t *first, size_t num, size_t size,
+                       uint64_t limit) {
+  size_t low = 0;
+  while (low < num) {
+    size_t middle = (low + num) / 2;
+    if (*(const uint64_t *)((const char *)first + middle * size) < limit)
+      low = middle + 1;
+    else
+      num = middle;
+  }
+  return low;
+}
+
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part) {
   if (!num) return 0;
   size_t at = (size_t)(part * (double)num);
   return sorted[PPI_MIN(at, num - 1)];
+}
+
+uint32_t ppi_limit_greatest(const double *values, size_t num) {
+  uint32_t best = PPI_NONE;
+  for (size_t i = 0; i < num; i++)
+    if (values[i] > 0 && (best == PPI_NONE || values[i] > values[best]))
+      best = (uint32_t)i;
+  return best;
 }

@@ -22,6 +22,8 @@ static inline int ppi_border_change(const ppi_border *border) {
   return border->value ? 1 : -1;
 }
 
+#define PPI_NONE UINT32_MAX
+
 typedef struct ppi_interval {
   uint64_t from_ns, to_ns;
 } ppi_interval;
@@ -48,6 +50,13 @@ static inline bool ppi_is_sampled(size_t index, size_t num, size_t most) {
   turn -= (double)(size_t)turn;
   return num <= most || turn * (double)num < (double)most;
 }
+
+// The number of `num` sorted values, `size` bytes apart, below `limit`.
+size_t ppi_count_below(const uint64_t *first, size_t num, size_t size,
+                       uint64_t limit);
+
+// The index of the greatest value; PPI_NONE: all are 0.
+uint32_t ppi_limit_greatest(const double *values, size_t num);
 
 // The value at quantile `part` of sorted values; 0 if there are none.
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);

@@ -11,13 +11,13 @@
 #include "base/mem.h"
 #include "report/findings/words.h"
 #include "report/limit/find.h"
+#include "report/limit/row_calls.h"
 #include "report/limit/say.h"
 
 typedef struct ledger {
   const ppi_limit_model *model;
-  uint32_t *calls;  // of threads, row by row, by begin
-  size_t *first;    // of a row
-  double *ns;       // by kind, then by name; the last name is none
+  ppi_row_calls calls;
+  double *ns;  // by kind, then by name; the last name is none
   uint64_t idle_ns;
   uint64_t num_stops;
   uint32_t counted;  // a part of which these are
@@ -30,43 +30,6 @@ typedef struct gap {
   const ppi_limit_work *next;
   bool is_behind_wait;
 } gap;
-
-// ---- calls by row ----
-
-static bool list_calls(ledger *of) {
-  const ppi_limit_model *model = of->model;
-  of->calls = ppi_alloc((model->num_calls + 1) * sizeof *of->calls);
-  of->first = ppi_alloc((model->num_rows + 2) * sizeof *of->first);
-  if (!of->calls || !of->first) return false;
-  for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_row(&model->calls[i]))
-      of->first[model->calls[i].row + 2]++;
-  for (size_t i = 2; i < model->num_rows + 2; i++)
-    of->first[i] += of->first[i - 1];
-  for (size_t i = 0; i < model->num_calls; i++)
-    if (ppi_call_is_on_row(&model->calls[i]))
-      of->calls[of->first[model->calls[i].row + 1]++] = (uint32_t)i;
-  return true;
-}
-
-// The innermost call of the row at a time, and when the next one begins.
-static uint32_t innermost(const ledger *of, uint32_t row, uint64_t time_ns,
-                          uint64_t *out_next_ns) {
-  const ppi_limit_call *calls = of->model->calls;
-  size_t low = of->first[row], high = of->first[row + 1], end = high;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (calls[of->calls[middle]].start_ns > time_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  *out_next_ns = low < end ? calls[of->calls[low]].start_ns : UINT64_MAX;
-  uint32_t at = low > of->first[row] ? of->calls[low - 1] : PPI_NO_CALL;
-  while (at != PPI_NO_CALL && calls[at].end_ns <= time_ns)
-    at = calls[at].parent;
-  return at;
-}
 
 // ---- what a moment of a gap is ----
 
@@ -140,8 +103,9 @@ static void add_time(ledger *of, charge to, uint64_t from_ns, uint64_t to_ns) {
 static bool is_behind_wait(const ledger *of, uint32_t row, uint64_t time_ns) {
   const uint64_t eps_ns = 1000;
   uint64_t next_ns;
-  for (uint32_t at = innermost(of, row, time_ns, &next_ns); at != PPI_NO_CALL;
-       at = of->model->calls[at].parent) {
+  for (uint32_t at =
+           ppi_row_calls_at(of->model, &of->calls, row, time_ns, &next_ns);
+       at != PPI_NO_CALL; at = of->model->calls[at].parent) {
     const ppi_interval *wait = &of->model->waits[at];
     if (of->model->names[of->model->calls[at].name].waits == PPI_WAITS_DEVICE &&
         wait->from_ns < time_ns && wait->to_ns + eps_ns >= time_ns)
@@ -157,7 +121,8 @@ static bool has_sync(const ledger *of, uint32_t row, uint64_t from_ns,
   const ppi_limit_call *calls = of->model->calls;
   for (uint64_t next_ns, time_ns = from_ns; time_ns < to_ns;
        time_ns = next_ns) {
-    uint32_t at = innermost(of, row, time_ns, &next_ns);
+    uint32_t at =
+        ppi_row_calls_at(of->model, &of->calls, row, time_ns, &next_ns);
     if (at != PPI_NO_CALL && calls[at].flags & PPI_CALL_SYNC) return true;
   }
   return false;
@@ -176,10 +141,9 @@ static void charge_gap(ledger *of, gap *in) {
     of->num_stops++;
   for (uint64_t time_ns = in->from_ns, until_ns; time_ns < submit_ns;
        time_ns = until_ns) {
-    uint32_t inner = innermost(of, call->host, time_ns, &until_ns);
+    uint32_t inner =
+        ppi_row_calls_at(model, &of->calls, call->host, time_ns, &until_ns);
     until_ns = PPI_MIN(until_ns, submit_ns);
-    if (inner != PPI_NO_CALL)
-      until_ns = PPI_MIN(until_ns, model->calls[inner].end_ns);
     charge to = inner == PPI_NO_CALL
                     ? charge_nothing(model, call->host, until_ns)
                     : charge_call(model, in, inner, time_ns, &until_ns);
@@ -307,7 +271,7 @@ static bool fill(ledger *of, uint32_t device, ppi_limit *out) {
   size_t names = of->model->num_names + 1;
   of->ns = ppi_alloc(PPI_NUM_GAP_KINDS * names * sizeof *of->ns);
   ppi_limit_gap *gaps = ppi_alloc(PPI_NUM_GAP_KINDS * names * sizeof *gaps);
-  bool is_done = of->ns && gaps && list_calls(of);
+  bool is_done = of->ns && gaps && ppi_row_calls_list(of->model, &of->calls);
   if (is_done) {
     sweep(of, device);
     fill_gaps(gaps, list_gaps(of, gaps), out);
@@ -317,8 +281,7 @@ static bool fill(ledger *of, uint32_t device, ppi_limit *out) {
     PPI_SAY(out->idle_device, "%s", name ? name : "");
   }
   ppi_free(of->ns);
-  ppi_free(of->calls);
-  ppi_free(of->first);
+  ppi_row_calls_clear(&of->calls);
   ppi_free(gaps);
   return is_done;
 }
@@ -333,7 +296,7 @@ void ppi_limit_find_gaps(ppi_limit_search *search) {
 // ---- words ----
 
 // "data 20 %", "launching in forward 12 %".
-static void put_gap(const ppi_limit_gap *of, char *to, size_t size) {
+static void add_gap(const ppi_limit_gap *of, char *to, size_t size) {
   static const char *const words[PPI_NUM_GAP_KINDS] = {
       [PPI_GAP_LAUNCHING] = "launching in ",
       [PPI_GAP_AFTER_WAIT] = "after waits for it in ",
@@ -343,7 +306,7 @@ static void put_gap(const ppi_limit_gap *of, char *to, size_t size) {
       [PPI_GAP_NO_REQUEST] = "no request",
       [PPI_GAP_NOTHING] = "nothing recorded",
       [PPI_GAP_OTHERS] = "others"};
-  ppi_words_put(to, size, "%s%s %s", words[of->kind],
+  ppi_words_add(to, size, "%s%s %s", words[of->kind],
                 *of->name ? ppi_words_name(of->name).text : "",
                 ppi_words_percent(of->part, 1).text);
 }
@@ -380,15 +343,12 @@ void ppi_limit_say_gaps(ppi_limit_search *search) {
   ppi_limit *out = search->out;
   char list[200] = "", without[80] = "";
   double idle = 0;
-  size_t len = 0;
   for (size_t i = 0; i < out->num_gaps; i++) idle += out->gaps[i].part;
   if (idle < least || out->claim == PPI_CLAIM_KEEPS_UP) return;
   for (size_t i = 0; i < out->num_gaps && i < MOST; i++) {
     if (i && out->gaps[i].part < least_named) break;
-    if (i) ppi_words_put(list + len, sizeof list - len, ", ");
-    len = strlen(list);
-    put_gap(&out->gaps[i], list + len, sizeof list - len);
-    len = strlen(list);
+    if (i) PPI_ADD(list, ", ");
+    add_gap(&out->gaps[i], list, sizeof list);
   }
   if (out->gaps[0].part < 1)
     PPI_SAY(

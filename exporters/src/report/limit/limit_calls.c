@@ -20,6 +20,20 @@ enum {
   STREAMS = 64
 };
 
+size_t ppi_calls_below(const ppi_limit_call *calls, const uint32_t *list,
+                       size_t num, bool by_end, uint64_t limit_ns) {
+  size_t low = 0;
+  while (low < num) {
+    size_t middle = (low + num) / 2;
+    const ppi_limit_call *call = &calls[list[middle]];
+    if ((by_end ? call->end_ns : call->start_ns) < limit_ns)
+      low = middle + 1;
+    else
+      num = middle;
+  }
+  return low;
+}
+
 // A runtime's call that returns once a device has done all submitted work.
 static bool synchronizes(const char *name) {
   return strstr(name, "Synchronize") || strstr(name, "clFinish") ||
@@ -53,14 +67,13 @@ static bool add_flows(ppi_limit_calls *calls, const ppi_range_table *table,
                       size_t row, ppi_limit_call *call) {
   if (!table->served[row]) return true;
   ppi_range_flows list = table->flow_lists[table->served[row]];
-  uint64_t *grown = ppi_grow(calls->flows, &calls->flows_capacity,
-                             calls->num_flows + list.num, sizeof *grown);
-  if (!grown) return false;
-  calls->flows = grown;
+  if (!PPI_ROOM(calls->flows, calls->flows_capacity,
+                calls->num_flows + list.num))
+    return false;
   call->first = (uint32_t)calls->num_flows;
   call->num = list.num;
-  memcpy(grown + calls->num_flows, table->flows + list.first,
-         list.num * sizeof *grown);
+  memcpy(calls->flows + calls->num_flows, table->flows + list.first,
+         list.num * sizeof *calls->flows);
   calls->num_flows += list.num;
   return true;
 }
@@ -87,11 +100,9 @@ static bool is_wanted(const ppi_range_table *table, size_t row) {
 }
 
 static bool add_open(ppi_limit_calls *calls) {
-  uint32_t *grown = ppi_grow(calls->open, &calls->open_capacity,
-                             calls->num_open + 1, sizeof *grown);
-  if (!grown) return false;
-  calls->open = grown;
-  grown[calls->num_open++] = (uint32_t)calls->num;
+  if (!PPI_ROOM(calls->open, calls->open_capacity, calls->num_open + 1))
+    return false;
+  calls->open[calls->num_open++] = (uint32_t)calls->num;
   return true;
 }
 
@@ -165,14 +176,12 @@ static pprof_status add_call(ppi_limit_calls *calls,
   }
   if (is_stageless(calls, &call, ids)) call.flags |= PPI_CALL_NAMED;
   take_cpu(table, row, &call);
-  ppi_limit_call *grown =
-      ppi_grow(calls->items, &calls->capacity, calls->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  calls->items = grown;
+  if (!PPI_ROOM(calls->items, calls->capacity, calls->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
   if (!add_flows(calls, table, row, &call)) return PPROF_STATUS_NO_MEMORY;
   if (call.flags & PPI_CALL_OPEN && !add_open(calls))
     return PPROF_STATUS_NO_MEMORY;
-  grown[calls->num++] = call;
+  calls->items[calls->num++] = call;
   return PPROF_STATUS_OK;
 }
 
@@ -206,13 +215,11 @@ static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
   ppi_limit_chunk *last = num ? &calls->chunks[num - 1] : NULL;
   bool is_next = last && last->to_ns == table->from_ns && last->num < LEAST;
   if (is_next) return last;
-  ppi_limit_chunk *grown =
-      ppi_grow(calls->chunks, &calls->chunks_capacity, num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  calls->chunks = grown;
-  grown[num] = (ppi_limit_chunk){table->from_ns, table->from_ns, calls->num, 0};
+  if (!PPI_ROOM(calls->chunks, calls->chunks_capacity, num + 1)) return NULL;
+  calls->chunks[num] =
+      (ppi_limit_chunk){table->from_ns, table->from_ns, calls->num, 0};
   calls->num_chunks++;
-  return &grown[num];
+  return &calls->chunks[num];
 }
 
 // ---- depths ----
@@ -420,10 +427,9 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
     return PPROF_STATUS_OK;
   }
   ppi_limit_chunk *chunk = open_chunk(calls, table);
-  uint32_t *places = ppi_grow(calls->places, &calls->places_capacity,
-                              table->num + 1, sizeof *places);
-  if (places) calls->places = places;
-  if (!chunk || !places) return PPROF_STATUS_NO_MEMORY;
+  if (!chunk ||
+      !PPI_ROOM(calls->places, calls->places_capacity, table->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
   size_t from = calls->num;
   pprof_status status = take_rows(calls, table, ids);
   place *kept = ppi_alloc((calls->num + 1) * sizeof *kept);

@@ -58,6 +58,11 @@ static inline bool ppi_call_is_on_thread(const ppi_limit_call *call) {
   return ppi_call_is_on_row(call) && !ppi_call_is_between(call);
 }
 
+// The number of calls in a list that begin, or end, before `limit_ns`; sorted
+// by that.
+size_t ppi_calls_below(const ppi_limit_call *calls, const uint32_t *list,
+                       size_t num, bool by_end, uint64_t limit_ns);
+
 // A stretch of time with all of its calls.
 typedef struct ppi_limit_chunk {
   uint64_t from_ns, to_ns;

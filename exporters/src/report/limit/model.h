@@ -11,8 +11,6 @@
 
 PPROF_BEGIN_C_
 
-#define PPI_NONE UINT32_MAX
-
 // The delay of a thread's wake-up: the least one that explains the recorded
 // times.
 enum { PPI_NUM_SLACKS = 7 };
@@ -168,15 +166,16 @@ static inline bool ppi_name_mostly_waits(const ppi_limit_name *name) {
   return 2 * name->waits_ns > name->time_ns;
 }
 
+// The name of its greatest stage; "": it has none.
+static inline const char *ppi_limit_station_stage(const ppi_limit_model *model,
+                                                  const ppi_station *station) {
+  return station->num_stages ? model->names[station->stages[0].name].text : "";
+}
+
 // The name of a thread, a device or a stream.
 static inline const char *ppi_station_name(const ppi_limit_model *model,
                                            const ppi_station *station) {
   return station->label ? station->label : model->rows[station->rows[0]].name;
-}
-
-static inline const ppi_limit_name *ppi_model_name(const ppi_limit_model *model,
-                                                   uint32_t name) {
-  return &model->names[name];
 }
 
 PPROF_END_C_

@@ -9,6 +9,7 @@
 #include "report/findings/words.h"
 #include "report/limit/find.h"
 #include "report/limit/row_calls.h"
+#include "report/limit/say.h"
 #include "report/limit/walk.h"
 
 typedef struct silence {
@@ -237,10 +238,9 @@ static double pause_part(const ppi_limit_model *model) {
 
 static void say_pauses(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
-  ppi_limit *out = search->out;
   double num = (double)model->pauses.num;
-  out->claim = PPI_CLAIM_UNRECORDED;
-  out->verdict = "pause";
+  ppi_limit *out =
+      ppi_limit_begin(search, PPI_CLAIM_UNRECORDED, "pause", 0, "");
   PPI_SAY(
       out->sentence,
       "Everything stands still %zu time%s, %s each, %s of the time. Nothing "

@@ -139,17 +139,16 @@ static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
 static bool add_work(ppi_limit_model *model, uint32_t at, uint32_t part_of,
                      uint32_t around) {
   const ppi_limit_call *call = &model->calls[at];
-  ppi_limit_work *grown = ppi_grow(model->works, &model->works_capacity,
-                                   model->num_works + 1, sizeof *grown);
-  if (!grown) return false;
-  model->works = grown;
-  grown[model->num_works++] = (ppi_limit_work){.start_ns = call->start_ns,
-                                               .end_ns = call->end_ns,
-                                               .submit_ns = call->submit_ns,
-                                               .work_ns = call->work_ns,
-                                               .launches = 1 + call->dropped,
-                                               .call = part_of,
-                                               .around = around};
+  if (!PPI_ROOM(model->works, model->works_capacity, model->num_works + 1))
+    return false;
+  model->works[model->num_works++] =
+      (ppi_limit_work){.start_ns = call->start_ns,
+                       .end_ns = call->end_ns,
+                       .submit_ns = call->submit_ns,
+                       .work_ns = call->work_ns,
+                       .launches = 1 + call->dropped,
+                       .call = part_of,
+                       .around = around};
   return true;
 }
 
@@ -160,12 +159,9 @@ typedef struct last_calls {
 } last_calls;
 
 static uint32_t *last_of(last_calls *last, uint32_t row) {
-  uint32_t *grown =
-      ppi_grow(last->items, &last->capacity, (size_t)row + 1, sizeof *grown);
-  if (!grown) return NULL;
-  last->items = grown;
-  for (; last->num <= row; last->num++) grown[last->num] = PPI_NO_CALL;
-  return &grown[row];
+  if (!PPI_ROOM(last->items, last->capacity, (size_t)row + 1)) return NULL;
+  for (; last->num <= row; last->num++) last->items[last->num] = PPI_NO_CALL;
+  return &last->items[row];
 }
 
 // Kernels get the name of their stage. Consecutive kernels of one call on a
@@ -366,6 +362,20 @@ static void put_on_threads(const settling *of, uint32_t row) {
   }
 }
 
+static void settle_row(const settling *of, uint32_t row) {
+  const ppi_limit_model *model = of->model;
+  size_t num = 0;
+  memset(of->by_name, 0, model->ids->num_names * sizeof *of->by_name);
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_of_task(call) || call->row != row) continue;
+    of->borders[num++] = (ppi_border){call->start_ns, i};
+    of->borders[num++] = (ppi_border){call->end_ns, i};
+  }
+  look_at_tasks(of, num);
+  put_on_threads(of, row);
+}
+
 // Ranges of tasks may wander between threads. If nothing else ever begins or
 // ends on the thread meanwhile, though other requests are open, they keep it.
 static bool settle_tasks(ppi_limit_model *model, const uint64_t *flows) {
@@ -373,23 +383,18 @@ static bool settle_tasks(ppi_limit_model *model, const uint64_t *flows) {
                  ppi_alloc((2 * model->num_calls + 1) * sizeof(ppi_border)),
                  ppi_alloc((model->ids->num_names + 1) * sizeof(tasks)),
                  ppi_alloc(model->num_calls + 1)};
-  bool is_done = of.borders && of.by_name && of.is_kept;
-  for (uint32_t row = 0; is_done && row < model->ids->num_threads; row++) {
-    size_t num = 0;
-    memset(of.by_name, 0, model->ids->num_names * sizeof *of.by_name);
-    for (size_t i = 0; i < model->num_calls; i++) {
-      const ppi_limit_call *call = &model->calls[i];
-      if (!is_of_task(call) || call->row != row) continue;
-      of.borders[num++] = (ppi_border){call->start_ns, i};
-      of.borders[num++] = (ppi_border){call->end_ns, i};
-    }
-    if (!num) continue;
-    look_at_tasks(&of, num);
-    put_on_threads(&of, row);
+  uint8_t *is_settled = ppi_alloc(model->ids->num_threads + 1);
+  bool is_done = of.borders && of.by_name && of.is_kept && is_settled;
+  for (size_t i = 0; is_done && i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!is_of_task(call) || is_settled[call->row]) continue;
+    is_settled[call->row] = 1;
+    settle_row(&of, call->row);
   }
   ppi_free(of.borders);
   ppi_free(of.by_name);
   ppi_free(of.is_kept);
+  ppi_free(is_settled);
   return is_done;
 }
 

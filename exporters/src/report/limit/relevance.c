@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/limit/find.h"
+#include "report/limit/row_calls.h"
 
 // ---- relevance ----
 
@@ -155,26 +156,14 @@ static uint64_t own_work(const ppi_limit_model *model, own_works *of,
   return ns;
 }
 
-// The time in a call in which calls of the same request on other threads, all
-// inside it, go on.
 static uint64_t own_calls(const ppi_limit_model *model,
                           const ppi_limit_call *call, uint32_t *out_station) {
-  enum { MOST = 64 };
-  uint64_t ns = 0, until_ns = call->start_ns;
-  if (model->unit_kind != PPI_UNIT_REQUEST || call->num != 1) return 0;
-  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
-  for (size_t i = 0; i < unit->num && unit->num <= MOST; i++) {
-    const ppi_limit_call *other =
-        &model->calls[model->unit_calls[unit->first + i]];
-    if (other->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE) ||
-        other->row == call->row || other->start_ns < call->start_ns ||
-        other->end_ns > call->end_ns)
-      continue;
-    uint64_t from_ns = PPI_MAX(other->start_ns, until_ns);
-    if (from_ns >= other->end_ns) continue;
-    ns += ppi_model_within(model, from_ns, other->end_ns);
-    until_ns = other->end_ns;
-    *out_station = model->rows[other->row].station;
+  ppi_inside inside[PPI_MOST_INSIDE];
+  uint64_t ns = 0;
+  size_t num = ppi_calls_inside(model, call, inside);
+  for (size_t i = 0; i < num; i++) {
+    ns += ppi_model_within(model, inside[i].from_ns, inside[i].call->end_ns);
+    *out_station = model->rows[inside[i].call->row].station;
   }
   return ns;
 }

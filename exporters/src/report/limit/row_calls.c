@@ -8,7 +8,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/limit/find.h"
-#include "report/limit/say.h"
 
 double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
                        uint64_t to_ns) {
@@ -36,17 +35,11 @@ bool ppi_row_calls_list(const ppi_limit_model *model, ppi_row_calls *out) {
 
 uint32_t ppi_row_calls_at(const ppi_limit_model *model, const ppi_row_calls *of,
                           uint32_t row, uint64_t at_ns, uint64_t *until_ns) {
-  size_t first = of->first[row], low = first, high = of->first[row + 1];
-  size_t end = high;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (model->calls[of->calls[middle]].start_ns <= at_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *until_ns = low < end ? model->calls[of->calls[low]].start_ns : UINT64_MAX;
-  uint32_t call = low > first ? of->calls[low - 1] : PPI_NO_CALL;
+  const uint32_t *list = of->calls + of->first[row];
+  size_t num = of->first[row + 1] - of->first[row];
+  size_t begun = ppi_calls_below(model->calls, list, num, false, at_ns + 1);
+  *until_ns = begun < num ? model->calls[list[begun]].start_ns : UINT64_MAX;
+  uint32_t call = begun ? list[begun - 1] : PPI_NO_CALL;
   while (call != PPI_NO_CALL && model->calls[call].end_ns <= at_ns)
     call = model->calls[call].parent;
   if (call != PPI_NO_CALL)
@@ -75,6 +68,26 @@ void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
 void ppi_row_calls_clear(ppi_row_calls *of) {
   ppi_free(of->calls);
   ppi_free(of->first);
+}
+
+size_t ppi_calls_inside(const ppi_limit_model *model,
+                        const ppi_limit_call *call, ppi_inside *out) {
+  size_t num = 0;
+  uint64_t until_ns = call->start_ns;
+  if (model->unit_kind != PPI_UNIT_REQUEST || call->num != 1) return 0;
+  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
+  for (size_t i = 0; i < unit->num && unit->num <= PPI_MOST_INSIDE; i++) {
+    const ppi_limit_call *other =
+        &model->calls[model->unit_calls[unit->first + i]];
+    uint64_t from_ns = PPI_MAX(other->start_ns, until_ns);
+    if (other->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE) ||
+        other->row == call->row || other->start_ns < call->start_ns ||
+        other->end_ns > call->end_ns || from_ns >= other->end_ns)
+      continue;
+    out[num++] = (ppi_inside){other, from_ns};
+    until_ns = other->end_ns;
+  }
+  return num;
 }
 
 // ---- what recorded waits wait for ----

@@ -36,6 +36,16 @@ uint32_t ppi_row_of_thread(const ppi_limit_model *model, uint32_t tid);
 double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
                        uint64_t to_ns);
 
+// Calls of the same request on other threads, all inside a call, which waits
+// for them: each from the end of the one before it.
+enum { PPI_MOST_INSIDE = 64 };
+typedef struct ppi_inside {
+  const ppi_limit_call *call;
+  uint64_t from_ns;
+} ppi_inside;
+size_t ppi_calls_inside(const ppi_limit_model *model,
+                        const ppi_limit_call *call, ppi_inside *out);
+
 // ppi_model_find_awaited finds the range that each recorded wait waits for.
 bool ppi_model_find_awaited(ppi_limit_model *model);
 

@@ -35,6 +35,10 @@ void ppi_limit_say_lock(ppi_limit_search *search);
 // Rule.
 bool ppi_limit_parts(ppi_limit_search *search);
 
+// The verdict that nothing recorded explains `ns` of each `of`.
+void ppi_limit_say_gap(ppi_limit_search *search, double ns, double part,
+                       const char *of, const char *between);
+
 // Requests that no range names, where waits are recorded.
 
 bool ppi_limit_path(ppi_limit_search *search);

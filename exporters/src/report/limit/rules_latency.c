@@ -21,15 +21,9 @@ static size_t begins_after_ends(const ppi_limit_model *model,
   size_t num = 0;
   for (size_t i = 0; i < model->num_units; i++) {
     uint64_t start_ns = model->units[i].start_ns;
-    size_t low = 0, high = model->num_units;
-    while (low < high) {
-      size_t middle = (low + high) / 2;
-      if (ends[middle] > start_ns)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    num += low && ends[low - 1] + eps_ns >= start_ns;
+    size_t before =
+        ppi_count_below(ends, model->num_units, sizeof *ends, start_ns + 1);
+    num += before && ends[before - 1] + eps_ns >= start_ns;
   }
   return num;
 }
@@ -52,36 +46,25 @@ static void find_closed(ppi_limit_search *search, const uint64_t *ends) {
   }
 }
 
-typedef struct border {
-  uint64_t time_ns;
-  int change;
-} border;
-
-static int compare_borders(const void *left, const void *right) {
-  const border *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  return b->change - a->change;
-}
-
 // The most requests under way at a time, and how long they are as many. Above
 // 4, one less counts as the same.
-static void find_under_way(ppi_limit_search *search, border *borders) {
+static void find_under_way(ppi_limit_search *search, ppi_border *borders) {
   const ppi_limit_model *model = search->model;
   enum { MOST = 4096 };
   uint64_t *ns = ppi_alloc(MOST * sizeof *ns), last_ns = 0, all_ns = 0;
   size_t open = 0, most = 0;
   if (!ns) return;
   for (size_t i = 0; i < model->num_units; i++) {
-    borders[2 * i] = (border){model->units[i].start_ns, 1};
-    borders[2 * i + 1] = (border){model->units[i].end_ns, -1};
+    borders[2 * i] = ppi_begin_border(model->units[i].start_ns);
+    borders[2 * i + 1] = ppi_end_border(model->units[i].end_ns);
   }
-  qsort(borders, 2 * model->num_units, sizeof *borders, compare_borders);
+  ppi_sort_keyed(borders, 2 * model->num_units);
   for (size_t i = 0; i < 2 * model->num_units; i++) {
-    uint64_t within_ns = ppi_model_within(model, last_ns, borders[i].time_ns);
+    uint64_t within_ns = ppi_model_within(model, last_ns, borders[i].key);
     ns[PPI_MIN(open, (size_t)MOST - 1)] += within_ns;
     all_ns += within_ns;
-    last_ns = borders[i].time_ns;
-    open += (size_t)(long)borders[i].change;
+    last_ns = borders[i].key;
+    open += (size_t)(long)ppi_border_change(&borders[i]);
   }
   for (size_t i = 0; i < MOST; i++)
     if (200 * ns[i] > all_ns) most = i;
@@ -95,7 +78,7 @@ void ppi_limit_find_arrivals(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   if (model->unit_kind != PPI_UNIT_REQUEST || !model->num_units) return;
   uint64_t *ends = ppi_alloc((model->num_units + 1) * sizeof *ends);
-  border *borders = ppi_alloc((2 * model->num_units + 1) * sizeof *borders);
+  ppi_border *borders = ppi_alloc((2 * model->num_units + 1) * sizeof *borders);
   search->failed |= !ends || !borders;
   if (!search->failed) {
     for (size_t i = 0; i < model->num_units; i++)
@@ -222,19 +205,17 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
     return false;
   part most = greatest_part(search);
   if (greatest_idle(search, NULL) > most.ns) return false;
-  // More requests raise the rate by a quarter at most if a server is this busy.
-  uint32_t crowded = use >= 0.8 ? at : crowded_range(model);
+  // Threads that wait for a processor do so between their calls, too.
+  bool is_taken = use >= 0.8 && model->queued >= 0.2;
+  uint32_t crowded = is_taken ? at : crowded_range(model);
   if (crowded != PPI_NONE) {
     ppi_limit_say(search, crowded);
     return true;
   }
-  ppi_limit *out = search->out;
   double units = (double)blame->num_units;
-  out->claim = PPI_CLAIM_PART;
-  out->verdict = "concurrency";
-  out->utilization = use;
+  ppi_limit *out =
+      ppi_limit_begin(search, PPI_CLAIM_PART, "concurrency", use, most.name);
   out->demand_ns = most.ns / units;
-  ppi_limit_add_name(out, most.name);
   char busy[80] = "";
   if (at != PPI_NONE)
     PPI_SAY(busy, ", and no thread or device is busy for more than %s",
@@ -298,11 +279,8 @@ static bool say_replica(ppi_limit_search *search, const ppi_station *station,
   const ppi_limit_model *model = search->model;
   const char *stage = model->names[station->stages[0].name].text;
   const char *row = model->rows[station->rows[at]].name;
-  ppi_limit *out = search->out;
-  out->claim = PPI_CLAIM_PART;
-  out->verdict = "replica";
-  out->utilization = station->use;
-  ppi_limit_add_name(out, stage);
+  ppi_limit *out =
+      ppi_limit_begin(search, PPI_CLAIM_PART, "replica", station->use, stage);
   ppi_limit_add_name(out, row);
   PPI_SAY(
       out->sentence, "%s is slow: %s takes %s a call there, %s elsewhere.",
@@ -349,7 +327,7 @@ static bool is_timer(const ppi_blame *blame, uint32_t name, uint64_t *out_low,
   size_t num = 0;
   if (!values) return false;
   for (size_t i = 0; i < blame->num_idles; i++)
-    if (blame->idle_names[i] == name) values[num++] = blame->idles[i];
+    if (blame->idles[i].name == name) values[num++] = blame->idles[i].ns;
   ppi_sort_numbers(values, num);
   *out_low = ppi_quantile_of(values, num, 0.1);
   *out_high = ppi_quantile_of(values, num, 0.9);
@@ -420,19 +398,17 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
   double use = greatest_use(model, &at), waits_ns = 0;
   double units = (double)blame->num_units;
   part most = greatest_part(search);
-  ppi_limit *out = search->out;
   for (size_t i = 0; i < model->num_stations; i++)
     waits_ns += blame->line_ns[i];
   for (size_t i = 0; i < model->num_names; i++) waits_ns += blame->batch_ns[i];
   bool keeps_up = waits_ns < 0.2 * blame->latency_ns;
-  out->claim = keeps_up ? PPI_CLAIM_KEEPS_UP : PPI_CLAIM_PART;
-  out->verdict = keeps_up ? "keeps up" : "latency";
-  out->utilization = use;
+  ppi_limit *out =
+      ppi_limit_begin(search, keeps_up ? PPI_CLAIM_KEEPS_UP : PPI_CLAIM_PART,
+                      keeps_up ? "keeps up" : "latency", use, most.name);
   out->demand_ns = most.ns / units;
-  ppi_limit_add_name(out, most.name);
   const char *busiest =
       at == PPI_NONE ? most.name
-                     : model->names[model->stations[at].stages[0].name].text;
+                     : ppi_limit_station_stage(model, &model->stations[at]);
   char busy[160] = "";
   if (at != PPI_NONE)
     PPI_SAY(busy, "no stage is busy for more than %s (%s), ",

@@ -31,11 +31,8 @@ typedef struct ppi_replay {
 } ppi_replay;
 
 static bool add_job(ppi_replay *to, const replay_job *job) {
-  replay_job *grown =
-      ppi_grow(to->jobs, &to->capacity, to->num + 1, sizeof *grown);
-  if (!grown) return false;
-  to->jobs = grown;
-  grown[to->num++] = *job;
+  if (!PPI_ROOM(to->jobs, to->capacity, to->num + 1)) return false;
+  to->jobs[to->num++] = *job;
   return true;
 }
 
@@ -183,12 +180,8 @@ static size_t cap_long(what_if *with) {
 static void start_saying(ppi_limit_search *search, uint32_t at,
                          const char *verdict) {
   const ppi_station *station = &search->model->stations[at];
-  search->out->claim = PPI_CLAIM_LIMIT;
-  search->out->verdict = verdict;
-  search->out->utilization = station->use;
-  if (station->num_stages)
-    ppi_limit_add_name(search->out,
-                       search->model->names[station->stages[0].name].text);
+  ppi_limit_begin(search, PPI_CLAIM_LIMIT, verdict, station->use,
+                  ppi_limit_station_stage(search->model, station));
 }
 
 static void say_cold(ppi_limit_search *search, uint32_t at, uint32_t name,
@@ -211,7 +204,7 @@ static void say_slower(ppi_limit_search *search, uint32_t at, double first_ns,
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   const ppi_station *station = &model->stations[at];
-  ppi_words text = ppi_words_name(model->names[station->stages[0].name].text);
+  ppi_words text = ppi_words_name(ppi_limit_station_stage(model, station));
   start_saying(search, at, "drift");
   PPI_SAY(out->sentence,
           "%s gets slower: %s a call at first, %s at the end. Its %s %s busy "
@@ -229,7 +222,7 @@ static void say_long(ppi_limit_search *search, uint32_t at, size_t num,
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   ppi_words text =
-      ppi_words_name(model->names[model->stations[at].stages[0].name].text);
+      ppi_words_name(ppi_limit_station_stage(model, &model->stations[at]));
   start_saying(search, at, "long calls");
   PPI_SAY(out->sentence,
           "%zu of %zu calls of %s, over %s (usually %s), keep the others "
@@ -249,7 +242,7 @@ static void say_one_long(ppi_limit_search *search, uint32_t at,
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   ppi_words text =
-      ppi_words_name(model->names[model->stations[at].stages[0].name].text);
+      ppi_words_name(ppi_limit_station_stage(model, &model->stations[at]));
   uint64_t longest_ns = 0;
   for (size_t i = 0; i < with->replay->num; i++)
     longest_ns = PPI_MAX(longest_ns, with->replay->jobs[i].service_ns);
@@ -302,7 +295,7 @@ static void say_line(ppi_limit_search *search, uint32_t at) {
     if (saved_ns(search, i) > saved_ns(search, at)) at = (uint32_t)i;
   }
   const ppi_station *station = &model->stations[at];
-  ppi_words stage = ppi_words_name(model->names[station->stages[0].name].text);
+  ppi_words stage = ppi_words_name(ppi_limit_station_stage(model, station));
   start_saying(search, at, "bursts");
   if (station->kind == PPI_STATION_DEVICE)
     ppi_limit_add_name(out, ppi_station_name(model, station));

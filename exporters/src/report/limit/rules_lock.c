@@ -225,14 +225,11 @@ bool ppi_limit_lock(ppi_limit_search *search) {
   if (search->failed || found.name == PPI_NONE || found.use < least_use ||
       found.lost < least_lost || !found.is_relevant)
     return false;
-  ppi_limit *out = search->out;
-  say_holder(model, &found, holder, sizeof holder);
-  out->claim = PPI_CLAIM_LIMIT;
-  out->verdict = "lock";
-  if (found.holder != PPI_NONE)
-    ppi_limit_add_name(out, model->names[found.holder].text);
+  ppi_limit *out = ppi_limit_begin(
+      search, PPI_CLAIM_LIMIT, "lock", found.use,
+      found.holder == PPI_NONE ? "" : model->names[found.holder].text);
   ppi_limit_add_name(out, ppi_wait_object(model->names[found.name].text));
-  out->utilization = found.use;
+  say_holder(model, &found, holder, sizeof holder);
   PPI_SAY(out->sentence,
           "%s%s is the limit: it is held while others wait %s of the time%s. "
           "%s of %zu threads wait for it on average.",

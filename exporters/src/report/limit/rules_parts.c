@@ -111,7 +111,7 @@ static uint64_t recorded_in(const ppi_limit_model *model, uint64_t from_ns,
   return ns;
 }
 
-// What tasks of the thread that goes round await on no thread: names by end.
+// What tasks of the thread that goes round await on no thread: calls by end.
 static size_t list_awaited(const ppi_limit_model *model, ppi_keyed *out) {
   size_t num = 0;
   for (size_t i = 0; i < model->num_calls; i++) {
@@ -120,7 +120,7 @@ static size_t list_awaited(const ppi_limit_model *model, ppi_keyed *out) {
         PPI_CALL_LOOSE | PPI_CALL_STEP | PPI_CALL_REQUEST | PPI_CALL_DEVICE;
     if (call->row == model->loop_thread &&
         (call->flags & kinds) == PPI_CALL_LOOSE)
-      out[num++] = (ppi_keyed){call->end_ns, call->name};
+      out[num++] = (ppi_keyed){call->end_ns, i};
   }
   ppi_sort_keyed(out, num);
   return num;
@@ -142,8 +142,13 @@ static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
     uint32_t by = ns > 0 ? ends_gap(model, call->start_ns) : PPI_NONE;
     while (ended < num && awaited[ended].key <= call->start_ns) ended++;
     if (by == PPI_NONE && ended && awaited[ended - 1].key > before->end_ns)
-      by = (uint32_t)awaited[ended - 1].value;
-    if (by == PPI_NONE)
+      by = model->calls[awaited[ended - 1].value].name;
+    bool is_idle =
+        num && (ended == num ||
+                model->calls[awaited[ended].value].start_ns >= call->start_ns);
+    if (by == PPI_NONE && is_idle)
+      to->all_ns -= ns;  // no task awaits anything: there is none
+    else if (by == PPI_NONE)
       to->gap_ns += ns;
     else
       to->waits_ns[by] += ns;
@@ -210,10 +215,9 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   if (station != PPI_NONE && how != launching)
     ppi_limit_put_bound(search, station, model->names[name].text, bound,
                         sizeof bound);
-  out->claim = PPI_CLAIM_PART;
-  out->verdict = "nothing overlaps";
+  ppi_limit_begin(search, PPI_CLAIM_PART, "nothing overlaps", 0,
+                  model->names[name].text);
   out->demand_ns = ns / units;
-  ppi_limit_add_name(out, model->names[name].text);
   PPI_SAY(
       out->sentence, "%s is the greatest part of %s%s: %s of %s (%s)%s.%s%s",
       text.text, ppi_limit_a_unit(model), how, ppi_words_time(ns / units).text,
@@ -223,17 +227,14 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
           text.text);
 }
 
-static void say_gap(ppi_limit_search *search, double ns, double all_ns) {
-  const ppi_limit_model *model = search->model;
-  ppi_limit *out = search->out;
-  double units = (double)PPI_MAX(model->num_counted, 1);
-  out->claim = PPI_CLAIM_UNRECORDED;
-  out->verdict = "gap";
+void ppi_limit_say_gap(ppi_limit_search *search, double ns, double part,
+                       const char *of, const char *between) {
+  ppi_limit *out = ppi_limit_begin(search, PPI_CLAIM_UNRECORDED, "gap", 0, "");
   PPI_SAY(out->sentence,
-          "%s of each %s (%s) lie between its stages, and nothing recorded "
+          "%s of each %s (%s) lie between its %s, and nothing recorded "
           "explains it.",
-          ppi_words_time(ns / units).text, ppi_limit_unit_name(model),
-          ppi_words_percent(ns, all_ns).text);
+          ppi_words_time(ns).text, of, ppi_words_percent(part, 1).text,
+          between);
   PPI_SAY(out->next, "mark what happens there.");
 }
 
@@ -258,7 +259,9 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
   double device_ns = device == PPI_NONE ? 0 : of->device_ns[device];
   double most_ns = PPI_MAX(own_ns, PPI_MAX(waits_ns, device_ns));
   if (of->gap_ns >= 0.4 * of->all_ns && of->gap_ns > most_ns)
-    say_gap(search, of->gap_ns, of->all_ns);
+    ppi_limit_say_gap(
+        search, of->gap_ns / (double)PPI_MAX(model->num_counted, 1),
+        of->gap_ns / of->all_ns, ppi_limit_unit_name(model), "stages");
   else if (most_ns <= 0)
     return false;
   else if (own_ns >= most_ns)
@@ -273,12 +276,36 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
   return true;
 }
 
+// The device that works beside the thread that goes round, for longer than the
+// thread does; PPI_NONE: none.
+static uint32_t leading_device(const ppi_limit_model *model) {
+  const double least = 0.7, most_in_turn = 1.1;
+  const ppi_limit_row *row = &model->rows[model->loop_thread];
+  double host = (double)row->working_ns / (double)PPI_MAX(model->time_ns, 1);
+  double use = PPI_MAX(least, PPI_MAX(host, most_in_turn - host));
+  uint32_t found = PPI_NONE;
+  for (size_t i = 0; i < model->num_stations && !row->is_device; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->kind != PPI_STATION_DEVICE || !station->is_relevant ||
+        !station->num_stages || station->use <= use)
+      continue;
+    use = station->use;
+    found = (uint32_t)i;
+  }
+  return found;
+}
+
 bool ppi_limit_parts(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   bool is_round = model->unit_kind == PPI_UNIT_STEP ||
                   model->unit_kind == PPI_UNIT_ITERATION;
   if (!is_round || model->loop_thread == PPI_NONE || !model->num_counted)
     return false;
+  uint32_t device = leading_device(model);
+  if (device != PPI_NONE) {
+    ppi_limit_say(search, device);
+    return true;
+  }
   size_t size = (model->num_names + 1) * sizeof(double);
   parts of = {.own_ns = ppi_alloc(size),
               .waits_ns = ppi_alloc(size),

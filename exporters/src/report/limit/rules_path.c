@@ -52,16 +52,11 @@ static bool count_ended(const ppi_limit_model *model, size_t *ended) {
 static bool before(const walk *to, uint32_t row, uint64_t time_ns,
                    uint32_t *out, uint64_t *from_ns) {
   const ppi_limit_call *calls = to->model->calls;
-  size_t first = to->of.first[row], low = first, high = to->of.first[row + 1];
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (calls[to->of.calls[middle]].start_ns < time_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == first) return false;
-  uint32_t at = to->of.calls[low - 1];
+  const uint32_t *list = to->of.calls + to->of.first[row];
+  size_t num = ppi_calls_below(
+      calls, list, to->of.first[row + 1] - to->of.first[row], false, time_ns);
+  if (!num) return false;
+  uint32_t at = list[num - 1];
   *from_ns = calls[at].start_ns;
   for (; at != PPI_NO_CALL && calls[at].end_ns < time_ns; at = calls[at].parent)
     *from_ns = calls[at].end_ns;
@@ -178,8 +173,13 @@ static bool say_greatest(ppi_limit_search *search, const walk *of) {
   uint32_t timer = ppi_limit_greatest(of->timers_ns, names);
   double work_ns = work == PPI_NONE ? 0 : of->works_ns[work];
   double timer_ns = timer == PPI_NONE ? 0 : of->timers_ns[timer];
-  if (of->num < LEAST_PATHS || PPI_MAX(work_ns, timer_ns) <= of->gap_ns)
-    return false;
+  if (of->num < LEAST_PATHS || of->all_ns <= 0) return false;
+  if (PPI_MAX(work_ns, timer_ns) <= of->gap_ns) {
+    ppi_limit_say_gap(search, of->gap_ns / (double)of->num,
+                      of->gap_ns / of->all_ns, "path from arrival to end",
+                      "ranges");
+    return true;
+  }
   search->out->claim = PPI_CLAIM_PART;
   search->out->demand_ns = PPI_MAX(work_ns, timer_ns) / (double)of->num;
   if (timer_ns > work_ns)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "report/findings/words.h"
 #include "report/limit/find.h"
+#include "report/limit/row_calls.h"
 #include "report/limit/say.h"
 
 // ---- stations by use ----
@@ -148,14 +149,12 @@ static bool runs_one_stage(const ppi_station *station) {
 static void list_stages(const ppi_limit_model *model,
                         const ppi_station *station, char *to, size_t size) {
   enum { MOST = 3 };
-  size_t len = 0;
   *to = 0;
-  for (size_t i = 0; i < station->num_stages && i < MOST && len < size; i++) {
+  for (size_t i = 0; i < station->num_stages && i < MOST; i++) {
     if (i && 50 * station->stages[i].working_ns < station->working_ns) break;
-    ppi_words_put(
-        to + len, size - len, "%s%s", i ? ", " : "",
+    ppi_words_add(
+        to, size, "%s%s", i ? ", " : "",
         ppi_words_name(model->names[station->stages[i].name].text).text);
-    len += strlen(to + len);
   }
 }
 
@@ -192,7 +191,7 @@ static void put_device(ppi_limit_search *search, const ppi_station *station,
                        const char *bound) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
-  ppi_words name = ppi_words_name(model->names[station->stages[0].name].text);
+  ppi_words name = ppi_words_name(ppi_limit_station_stage(model, station));
   PPI_SAY(out->sentence,
           "%s is the limit: busy %s. The greatest part is %s, %s %s. %s",
           ppi_words_name(ppi_station_name(model, station)).text,
@@ -239,15 +238,12 @@ void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
   const ppi_station *station = &model->stations[at];
   ppi_limit *out = search->out;
   char bound[256];
-  out->claim = PPI_CLAIM_LIMIT;
-  out->verdict = "limit";
-  out->utilization = station->use;
+  const char *stage = ppi_limit_station_stage(model, station);
+  ppi_limit_begin(search, PPI_CLAIM_LIMIT, "limit", station->use, stage);
   out->demand_ns = unit_demand(model, &station->stages[0]);
-  ppi_limit_add_name(out, model->names[station->stages[0].name].text);
   if (station->num_rows)
     ppi_limit_add_name(out, ppi_station_name(model, station));
-  ppi_limit_put_bound(search, at, model->names[station->stages[0].name].text,
-                      bound, sizeof bound);
+  ppi_limit_put_bound(search, at, stage, bound, sizeof bound);
   if (station->kind == PPI_STATION_THREADS)
     put_threads(search, station, bound);
   else if (station->kind == PPI_STATION_DEVICE)
@@ -260,41 +256,51 @@ void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
 
 // ---- rules ----
 
+// Names stations that are as busy as the busiest, which has `use`; without
+// `all` only threads count. Answers their number.
+static size_t list_alike(ppi_limit_search *search, double use, bool all,
+                         char *to, size_t size) {
+  const ppi_limit_model *model = search->model;
+  size_t num = 0;
+  *to = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    double turn_use = ppi_limit_turn_use(model, i);
+    if (!station->is_relevant || !station->num_stages ||
+        turn_use + 0.03 < use || (!all && station->kind != PPI_STATION_THREADS))
+      continue;
+    const char *name = ppi_limit_station_name(model, (uint32_t)i);
+    ppi_limit_add_name(search->out, name);
+    ppi_words_add(to, size, "%s%s (%s)", num++ ? ", " : "",
+                  ppi_words_name(name).text,
+                  ppi_words_percent(PPI_MIN(turn_use, 1.0), 1).text);
+  }
+  if (num >= 2) {
+    search->out->claim = PPI_CLAIM_BALANCED;
+    search->out->verdict = "balanced";
+    search->out->utilization = use;
+  } else {
+    search->out->num_names = 0;
+  }
+  return num;
+}
+
 bool ppi_limit_balanced(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   uint32_t top = ppi_limit_busiest(model), next;
+  char list[256];
   if (top == PPI_NONE || !model->stations[top].num_stages) return false;
   double gain = ppi_limit_gain(model, top, &next);
-  size_t num = 0;
-  for (size_t i = 0; i < model->num_stations; i++)
-    num += model->stations[i].is_relevant && i != top &&
-           ppi_limit_turn_use(model, i) + 0.03 >= model->stations[top].use;
-  if (gain >= 0.03 || !num) return false;
-  ppi_limit *out = search->out;
-  char list[256];
-  size_t len = 0;
-  out->claim = PPI_CLAIM_BALANCED;
-  out->verdict = "balanced";
-  out->utilization = model->stations[top].use;
-  out->bound = gain;
-  *list = 0;
-  for (size_t i = 0; i < model->num_stations && len < sizeof list; i++) {
-    const ppi_station *station = &model->stations[i];
-    if (!station->is_relevant || !station->num_stages ||
-        ppi_limit_turn_use(model, i) + 0.03 < model->stations[top].use)
-      continue;
-    ppi_limit_add_name(out, ppi_limit_station_name(model, (uint32_t)i));
-    ppi_words_put(
-        list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
-        ppi_words_name(ppi_limit_station_name(model, (uint32_t)i)).text,
-        ppi_words_percent(PPI_MIN(ppi_limit_turn_use(model, i), 1.0), 1).text);
-    len += strlen(list + len);
-  }
-  PPI_SAY(out->sentence,
+  if (gain >= 0.03 ||
+      list_alike(search, model->stations[top].use, true, list, sizeof list) < 2)
+    return false;
+  search->out->bound = gain;
+  PPI_SAY(search->out->sentence,
           "No single stage is the limit: %s are all busy. Half of one brings "
           "%s at most.",
           list, ppi_words_percent(gain, 1).text);
-  PPI_SAY(out->next, "make all of these cheaper, or give each more servers.");
+  PPI_SAY(search->out->next,
+          "make all of these cheaper, or give each more servers.");
   return true;
 }
 
@@ -305,37 +311,50 @@ bool ppi_limit_saturated(ppi_limit_search *search) {
   return true;
 }
 
-// The range with the most time in which rows of the station wait for their own
-// work elsewhere.
-static const ppi_limit_name *waits_in_turn(const ppi_limit_model *model,
-                                           size_t at) {
-  const ppi_limit_name *found = NULL;
-  for (size_t i = 0; i < model->num_names; i++) {
-    const ppi_limit_name *name = &model->names[i];
-    if (!name->num || name->waits == PPI_WAITS_NOT) continue;
-    const ppi_limit_call *call = &model->calls[model->by_name[name->first]];
-    if (ppi_call_is_on_thread(call) && model->rows[call->row].station == at &&
-        (!found || name->time_ns > found->time_ns))
-      found = name;
+// The range of other threads that rows of the station wait for most, by time;
+// PPI_NONE: they wait more for devices, whose time that is then.
+static uint32_t awaited_in_turn(ppi_limit_search *search, size_t at,
+                                double *out_ns) {
+  const ppi_limit_model *model = search->model;
+  double *times_ns = ppi_alloc((model->num_names + 1) * sizeof *times_ns);
+  *out_ns = (double)model->stations[at].in_turn_ns;
+  search->failed |= !times_ns;
+  for (size_t i = 0; times_ns && i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    ppi_inside inside[PPI_MOST_INSIDE];
+    if (!ppi_call_is_on_thread(call) || model->rows[call->row].station != at ||
+        model->names[call->name].waits == PPI_WAITS_DEVICE ||
+        !ppi_call_is_top_wait(model, (uint32_t)i))
+      continue;
+    size_t num = ppi_calls_inside(model, call, inside);
+    for (size_t k = 0; k < num; k++) {
+      double ns = (double)ppi_model_within(model, inside[k].from_ns,
+                                           inside[k].call->end_ns);
+      times_ns[inside[k].call->name] += ns;
+      *out_ns -= ns;
+    }
   }
-  return found;
+  uint32_t most =
+      times_ns ? ppi_limit_greatest(times_ns, model->num_names) : PPI_NONE;
+  if (most != PPI_NONE && times_ns[most] <= *out_ns) most = PPI_NONE;
+  if (most != PPI_NONE) *out_ns = times_ns[most];
+  ppi_free(times_ns);
+  return most;
 }
 
 static void say_turn(ppi_limit_search *search, size_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_station *station = &model->stations[at];
   ppi_limit *out = search->out;
-  ppi_words stage = ppi_words_name(model->names[station->stages[0].name].text);
-  double units = (double)PPI_MAX(model->num_counted, 1);
+  ppi_words stage = ppi_words_name(ppi_limit_station_stage(model, station));
+  double units = (double)PPI_MAX(model->num_counted, 1), waits_ns;
   double ns = (double)station->working_ns + (double)station->in_turn_ns;
-  const ppi_limit_name *by = waits_in_turn(model, at);
-  const char *awaited =
-      by && by->waits_for != PPI_NONE ? model->names[by->waits_for].text : NULL;
-  out->claim = PPI_CLAIM_LIMIT;
-  out->verdict = "in turn";
-  out->utilization = ppi_limit_turn_use(model, at);
+  uint32_t by = awaited_in_turn(search, at, &waits_ns);
+  const char *awaited = by == PPI_NONE ? NULL : model->names[by].text;
+  ppi_limit_begin(search, PPI_CLAIM_LIMIT, "in turn",
+                  ppi_limit_turn_use(model, at),
+                  ppi_limit_station_stage(model, station));
   out->demand_ns = ns / units;
-  ppi_limit_add_name(out, model->names[station->stages[0].name].text);
   if (awaited) ppi_limit_add_name(out, awaited);
   PPI_SAY(
       out->sentence,
@@ -347,7 +366,7 @@ static void say_turn(ppi_limit_search *search, size_t at) {
       ppi_words_percent(PPI_MIN(out->utilization, 1.0), 1).text,
       ppi_words_time(out->demand_ns).text, ppi_limit_a_unit(model),
       awaited ? ppi_words_name(awaited).text : "the device",
-      ppi_words_percent((double)station->in_turn_ns, ns).text);
+      ppi_words_percent(waits_ns, ns).text);
   if (awaited)
     PPI_SAY(out->next, "give %s more threads, or make %s shorter.", stage.text,
             ppi_words_name(awaited).text);
@@ -360,37 +379,15 @@ static void say_turn(ppi_limit_search *search, size_t at) {
 
 // Several threads are always taken.
 static bool say_turns_alike(ppi_limit_search *search, size_t best) {
-  const ppi_limit_model *model = search->model;
-  ppi_limit *out = search->out;
-  char list[256] = "";
-  size_t num = 0;
-  for (size_t i = 0; i < model->num_stations; i++) {
-    const ppi_station *station = &model->stations[i];
-    if (!station->is_relevant || !station->num_stages ||
-        station->kind != PPI_STATION_THREADS ||
-        ppi_limit_turn_use(model, i) + 0.03 < ppi_limit_turn_use(model, best))
-      continue;
-    const char *stage = ppi_limit_station_name(model, (uint32_t)i);
-    size_t len = strlen(list);
-    ppi_limit_add_name(out, stage);
-    ppi_words_put(
-        list + len, sizeof list - len, "%s%s (%s)", len ? ", " : "",
-        ppi_words_name(stage).text,
-        ppi_words_percent(PPI_MIN(ppi_limit_turn_use(model, i), 1), 1).text);
-    num++;
-  }
-  if (num < 2) {
-    out->num_names = 0;
-    return false;
-  }
-  out->claim = PPI_CLAIM_BALANCED;
-  out->verdict = "balanced";
-  out->utilization = ppi_limit_turn_use(model, best);
-  PPI_SAY(out->sentence,
+  double use = ppi_limit_turn_use(search->model, best);
+  char list[256];
+  if (list_alike(search, use, false, list, sizeof list) < 2) return false;
+  PPI_SAY(search->out->sentence,
           "No single stage is the limit: the threads of %s are all taken, "
           "working and waiting in turn.",
           list);
-  PPI_SAY(out->next, "let each begin the next one ahead of what it waits for.");
+  PPI_SAY(search->out->next,
+          "let each begin the next one ahead of what it waits for.");
   return true;
 }
 
@@ -499,17 +496,15 @@ static void say_moves(ppi_limit_search *search, uint32_t a, uint32_t b,
   ppi_limit *out = search->out;
   double after_ns =
       (double)(model->to_ns - model->from_ns) / PARTS * (double)at;
-  out->claim = PPI_CLAIM_LIMIT;
-  out->verdict = "moves";
-  ppi_limit_add_name(out, ppi_limit_station_name(model, a));
-  ppi_limit_add_name(out, ppi_limit_station_name(model, b));
-  out->utilization = uses[b].uses[PARTS - 1];
+  const char *second = ppi_limit_station_name(model, b);
+  ppi_limit_begin(search, PPI_CLAIM_LIMIT, "moves", uses[b].uses[PARTS - 1],
+                  ppi_limit_station_name(model, a));
+  ppi_limit_add_name(out, second);
   PPI_SAY(out->sentence,
           "The limit moves: first %s (busy %s), after %s %s (busy %s).",
           ppi_words_name(ppi_limit_station_name(model, a)).text,
           ppi_words_percent(PPI_MIN(uses[a].uses[0], 1.0), 1).text,
-          ppi_words_time(after_ns).text,
-          ppi_words_name(ppi_limit_station_name(model, b)).text,
+          ppi_words_time(after_ns).text, ppi_words_name(second).text,
           ppi_words_percent(PPI_MIN(uses[b].uses[PARTS - 1], 1.0), 1).text);
   PPI_SAY(out->next, "look at the two parts of the run separately.");
 }

@@ -46,8 +46,7 @@ static uint32_t greatest_computing(const ppi_limit_model *model,
   if (!ns) return PPI_NONE;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
-    if (call->flags & others || call->parent != PPI_NO_CALL) continue;
+    if (!ppi_call_is_on_row(call) || call->parent != PPI_NO_CALL) continue;
     ns[call->name] += (double)call->cpu_ns;
     all += (double)call->cpu_ns;
   }
@@ -62,25 +61,22 @@ bool ppi_limit_processors(ppi_limit_search *search) {
   double mean, most, part;
   occupied_rows(model, 0.7, &mean, &most);
   if (model->cpu < 1.3 || model->queued < 0.2 || mean < 0.7) return false;
-  ppi_limit *out = search->out;
-  uint32_t name = greatest_computing(model, &part);
-  out->claim = PPI_CLAIM_LIMIT;
-  out->verdict = "processors";
-  if (name != PPI_NONE) ppi_limit_add_name(out, model->names[name].text);
+  uint32_t at = greatest_computing(model, &part);
+  const char *name = at == PPI_NONE ? "" : model->names[at].text;
+  ppi_limit *out =
+      ppi_limit_begin(search, PPI_CLAIM_LIMIT, "processors", 1, name);
   ppi_limit_add_name(out, "processors");
-  out->utilization = 1;
   PPI_SAY(out->sentence,
           "The processors are the limit: %s of them compute all the time, and "
           "threads wait for one %s of theirs. %s computes most (%s).",
           ppi_words_number(model->cpu).text,
           ppi_words_percent(model->queued, 1).text,
-          name == PPI_NONE ? "" : ppi_words_name(model->names[name].text).text,
+          *name ? ppi_words_name(name).text : "",
           ppi_words_percent(part, 1).text);
-  PPI_SAY(
-      out->next,
-      "make %s cheaper, or give it more processors; more threads bring "
-      "nothing.",
-      name == PPI_NONE ? "it" : ppi_words_name(model->names[name].text).text);
+  PPI_SAY(out->next,
+          "make %s cheaper, or give it more processors; more threads bring "
+          "nothing.",
+          *name ? ppi_words_name(name).text : "it");
   return true;
 }
 
@@ -91,14 +87,11 @@ bool ppi_limit_interpreter(ppi_limit_search *search) {
   if (model->cpu < 0.88 || model->cpu > 1.08 || num < 2 ||
       most > 0.7 * model->cpu)
     return false;
-  ppi_limit *out = search->out;
   uint32_t at = greatest_computing(model, &part);
   if (at == PPI_NONE) return false;
   ppi_words name = ppi_words_name(model->names[at].text);
-  out->claim = PPI_CLAIM_LIMIT;
-  out->verdict = "interpreter";
-  ppi_limit_add_name(out, model->names[at].text);
-  out->utilization = model->cpu;
+  ppi_limit *out = ppi_limit_begin(search, PPI_CLAIM_LIMIT, "interpreter",
+                                   model->cpu, model->names[at].text);
   PPI_SAY(
       out->sentence,
       "One processor at a time: %zu threads are occupied and together compute "
@@ -174,15 +167,7 @@ static uint64_t turned(const ends *of, size_t row, double shift) {
 
 static size_t ends_before(const uint64_t *sorted, size_t num,
                           uint64_t time_ns) {
-  size_t low = 0, high = num;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (sorted[middle] >= time_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
+  return ppi_count_below(sorted, num, sizeof *sorted, time_ns);
 }
 
 static size_t sort_ends(const ends *of, double shift) {
@@ -238,7 +223,7 @@ static void say_turns(ppi_limit_search *search, const ends *of) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
   char list[160] = "";
-  size_t len = 0, threads = 0, num = 0;
+  size_t threads = 0;
   double every_ns = (double)of->length_ns / (double)PPI_MAX(of->num, 1);
   out->claim = PPI_CLAIM_UNRECORDED;
   out->verdict = "shared";
@@ -247,13 +232,11 @@ static void say_turns(ppi_limit_search *search, const ends *of) {
     if (!is_saturated_group(model, i)) continue;
     threads += station->servers;
     out->utilization = PPI_MAX(out->utilization, station->use);
-    for (size_t k = 0; k < station->num_stages && len < sizeof list; k++) {
+    for (size_t k = 0; k < station->num_stages; k++) {
       if (10 * station->stages[k].working_ns < station->working_ns) break;
       const char *name = model->names[station->stages[k].name].text;
       ppi_limit_add_name(out, name);
-      ppi_words_put(list + len, sizeof list - len, "%s%s", num++ ? ", " : "",
-                    ppi_words_name(name).text);
-      len += strlen(list + len);
+      PPI_ADD(list, "%s%s", *list ? ", " : "", ppi_words_name(name).text);
     }
   }
   PPI_SAY(
@@ -301,8 +284,7 @@ static bool take_turns(ppi_limit_search *search) {
 
 static bool is_pooled(const ppi_limit_model *model,
                       const ppi_limit_call *call) {
-  const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP;
-  if (call->flags & others || call->parent != PPI_NO_CALL) return false;
+  if (!ppi_call_is_on_row(call) || call->parent != PPI_NO_CALL) return false;
   uint32_t at = model->rows[call->row].station;
   return at != PPI_NONE && model->stations[at].servers >= 2 &&
          model->stations[at].is_relevant;
@@ -479,11 +461,9 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
 static void say_congested(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_limit_name *name = &model->names[search->congested];
-  ppi_limit *out = search->out;
   double mean_ns = (double)name->time_ns / (double)PPI_MAX(name->num, 1);
-  out->claim = PPI_CLAIM_UNRECORDED;
-  out->verdict = "shared";
-  ppi_limit_add_name(out, name->text);
+  ppi_limit *out =
+      ppi_limit_begin(search, PPI_CLAIM_UNRECORDED, "shared", 0, name->text);
   PPI_SAY(out->sentence,
           "%s takes longer the more threads are in it: %s a call, %s of that "
           "by the others. They share something that is not recorded: a lock, "

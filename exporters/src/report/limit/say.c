@@ -15,6 +15,17 @@ void ppi_limit_add_name(ppi_limit *out, const char *name) {
   out->num_names++;
 }
 
+ppi_limit *ppi_limit_begin(ppi_limit_search *search, ppi_limit_claim claim,
+                           const char *verdict, double utilization,
+                           const char *name) {
+  ppi_limit *out = search->out;
+  out->claim = claim;
+  out->verdict = verdict;
+  out->utilization = utilization;
+  ppi_limit_add_name(out, name);
+  return out;
+}
+
 const char *ppi_limit_unit_name(const ppi_limit_model *model) {
   static const char *const names[] = {[PPI_UNIT_NONE] = "run",
                                       [PPI_UNIT_REQUEST] = "request",
@@ -29,12 +40,4 @@ const char *ppi_limit_a_unit(const ppi_limit_model *model) {
                                       [PPI_UNIT_STEP] = "a step",
                                       [PPI_UNIT_ITERATION] = "an iteration"};
   return names[model->unit_kind];
-}
-
-uint32_t ppi_limit_greatest(const double *values, size_t num) {
-  uint32_t best = PPI_NONE;
-  for (size_t i = 0; i < num; i++)
-    if (values[i] > 0 && (best == PPI_NONE || values[i] > values[best]))
-      best = (uint32_t)i;
-  return best;
 }

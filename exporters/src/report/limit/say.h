@@ -10,6 +10,10 @@ PPROF_BEGIN_C_
 
 // Adds a name that the verdict is about; stages come first.
 void ppi_limit_add_name(ppi_limit *out, const char *name);
+// Begins the verdict, about `name`; answers search->out.
+ppi_limit *ppi_limit_begin(ppi_limit_search *search, ppi_limit_claim claim,
+                           const char *verdict, double utilization,
+                           const char *name);
 // Adds a sentence beside the verdict if there is room.
 #define PPI_LIMIT_SAY_MORE(out, ...)                                     \
   do {                                                                   \
@@ -20,7 +24,5 @@ void ppi_limit_add_name(ppi_limit *out, const char *name);
 // "request", "step", ...; and "a request", "an iteration".
 const char *ppi_limit_unit_name(const ppi_limit_model *model);
 const char *ppi_limit_a_unit(const ppi_limit_model *model);
-// The index of the greatest value; PPI_NONE: all are 0.
-uint32_t ppi_limit_greatest(const double *values, size_t num);
 
 PPROF_END_C_

@@ -59,11 +59,10 @@ static void measure_rows(ppi_limit_model *model) {
 // ---- stations ----
 
 static ppi_station *add_station(ppi_limit_model *model, ppi_station_kind kind) {
-  ppi_station *grown = ppi_grow(model->stations, &model->stations_capacity,
-                                model->num_stations + 1, sizeof *grown);
-  if (!grown) return NULL;
-  model->stations = grown;
-  ppi_station *station = &grown[model->num_stations++];
+  if (!PPI_ROOM(model->stations, model->stations_capacity,
+                model->num_stations + 1))
+    return NULL;
+  ppi_station *station = &model->stations[model->num_stations++];
   *station = (ppi_station){.kind = kind, .name = PPI_NONE, .device = PPI_NONE};
   return station;
 }
@@ -81,11 +80,10 @@ static bool add_row(ppi_limit_model *model, uint32_t at, uint32_t row) {
 }
 
 static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
-  ppi_limit_stage *grown = ppi_grow(station->stages, &station->stages_capacity,
-                                    station->num_stages + 1, sizeof *grown);
-  if (!grown) return false;
-  station->stages = grown;
-  grown[station->num_stages++] =
+  if (!PPI_ROOM(station->stages, station->stages_capacity,
+                station->num_stages + 1))
+    return false;
+  station->stages[station->num_stages++] =
       (ppi_limit_stage){name, ns, 0, PPI_NONE, ns > 0};
   return true;
 }
@@ -472,17 +470,11 @@ static bool find_taken(ppi_limit_model *model) {
 
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
                            uint64_t *out_until_ns) {
-  size_t low = 0, high = station->num_borders;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (station->borders_ns[middle] > time_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
+  size_t at = ppi_count_below(station->borders_ns, station->num_borders,
+                              sizeof *station->borders_ns, time_ns + 1);
   *out_until_ns =
-      low < station->num_borders ? station->borders_ns[low] : UINT64_MAX;
-  return low ? station->taken[low - 1] : 0;
+      at < station->num_borders ? station->borders_ns[at] : UINT64_MAX;
+  return at ? station->taken[at - 1] : 0;
 }
 
 // ---- all ----

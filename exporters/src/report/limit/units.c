@@ -33,14 +33,11 @@ static bool number_requests(ppi_limit_model *model,
     for (size_t k = 0; k < call->num && serves_requests(call); k++) {
       ppi_map_key key = {0, calls->flows[call->first + k]};
       size_t unit = ppi_map_number(&map, key);
-      ppi_limit_unit *grown =
-          ppi_grow(model->units, &capacity, map.num, sizeof *grown);
-      if (grown) model->units = grown;
-      is_done = unit != SIZE_MAX && grown;
+      is_done = unit != SIZE_MAX && PPI_ROOM(model->units, capacity, map.num);
       if (!is_done) break;
       if (unit == model->num_units)
-        grown[model->num_units++] =
-            (ppi_limit_unit){UINT64_MAX, 0, 0, 0, false};
+        model->units[model->num_units++] =
+            (ppi_limit_unit){.start_ns = UINT64_MAX};
       model->units_of[call->first + k] = (uint32_t)unit;
     }
   }
@@ -141,11 +138,9 @@ static bool find_requests(ppi_limit_model *model,
 
 static bool add_unit(ppi_limit_model *model, size_t *capacity,
                      uint64_t start_ns, uint64_t end_ns) {
-  ppi_limit_unit *grown =
-      ppi_grow(model->units, capacity, model->num_units + 1, sizeof *grown);
-  if (!grown) return false;
-  model->units = grown;
-  grown[model->num_units++] = (ppi_limit_unit){start_ns, end_ns, 0, 0, false};
+  if (!PPI_ROOM(model->units, *capacity, model->num_units + 1)) return false;
+  model->units[model->num_units++] =
+      (ppi_limit_unit){.start_ns = start_ns, .end_ns = end_ns};
   return true;
 }
 
@@ -196,7 +191,7 @@ static bool is_near(size_t num, size_t count) {
 
 // Names by number of calls, each with the time of all names before it.
 typedef struct counted {
-  size_t num;
+  uint64_t num;
   uint64_t before_ns;
 } counted;
 
@@ -218,21 +213,8 @@ static size_t list_counted(const ppi_limit_model *model, const tally *tallies,
     out[i].before_ns = before_ns;
     before_ns += ns;
   }
-  out[num] = (counted){SIZE_MAX, before_ns};
+  out[num] = (counted){UINT64_MAX, before_ns};
   return num;
-}
-
-// The first name with 10 * num >= least.
-static size_t first_with(const counted *of, size_t num, size_t least) {
-  size_t low = 0, high = num;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (10 * of[middle].num >= least)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
 }
 
 // The most time of names with equal numbers of calls; several names win over
@@ -240,6 +222,7 @@ static size_t first_with(const counted *of, size_t num, size_t least) {
 // and one.
 static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
                            counted *room, size_t *out_num, size_t *out_count) {
+  const size_t size = sizeof *room;
   uint64_t most_ns = 0;
   size_t all = list_counted(model, tallies, room);
   *out_num = *out_count = 0;
@@ -247,8 +230,9 @@ static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
     size_t count = tallies[i].num;
     if (count < LEAST_UNITS || ppi_is_collection(model->names[i].text))
       continue;
-    size_t from = first_with(room, all, 9 * count);
-    size_t to = first_with(room, all, 11 * count + 1), num = to - from;
+    size_t from = ppi_count_below(&room->num, all, size, (9 * count + 9) / 10);
+    size_t to = ppi_count_below(&room->num, all, size, (11 * count + 10) / 10);
+    size_t num = to - from;
     uint64_t time_ns = room[to].before_ns - room[from].before_ns;
     if (num == 1 && is_operator(&model->names[i])) continue;
     bool is_better = (num > 1) != (*out_num > 1) ? num > 1 : time_ns > most_ns;

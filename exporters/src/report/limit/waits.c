@@ -216,15 +216,7 @@ enum { MOST_LOOKS = 16 };
 
 // The index of the first moment at or after `from_ns`.
 static size_t first_moment(const moments *of, uint64_t from_ns) {
-  size_t low = 0, high = of->num;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (of->items[middle].key >= from_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
+  return ppi_count_below(&of->items->key, of->num, sizeof *of->items, from_ns);
 }
 
 // Whether such a moment of another row lies in [from_ns, to_ns].

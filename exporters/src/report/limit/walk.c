@@ -38,12 +38,9 @@ typedef struct walk {
 static void add_piece(walk *at, ppi_blame_kind kind, uint32_t of, uint64_t ns) {
   ppi_blame *to = at->blame;
   if (!ns) return;
-  ppi_blame_piece *grown = ppi_grow(to->pieces, &to->pieces_capacity,
-                                    to->num_pieces + 1, sizeof *grown);
-  at->failed |= !grown;
-  if (!grown) return;
-  to->pieces = grown;
-  grown[to->num_pieces++] =
+  at->failed |= !PPI_ROOM(to->pieces, to->pieces_capacity, to->num_pieces + 1);
+  if (at->failed) return;
+  to->pieces[to->num_pieces++] =
       (ppi_blame_piece){ns, (uint32_t)to->num_units - 1, of, kind, at->is_gap};
 }
 
@@ -51,15 +48,8 @@ static void add_piece(walk *at, ppi_blame_kind kind, uint32_t of, uint64_t ns) {
 
 size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
                      uint64_t time_ns) {
-  size_t low = 0, high = row->num_outer;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (model->calls[row->outer[middle]].end_ns > time_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
+  return ppi_calls_below(model->calls, row->outer, row->num_outer, true,
+                         time_ns + 1);
 }
 
 bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
@@ -136,20 +126,6 @@ static bool serves_several(const ppi_limit_model *model, uint32_t name) {
   return num && 10 * num >= of->num;
 }
 
-static void keep_idle(walk *at, uint32_t name, uint64_t ns) {
-  ppi_blame *to = at->blame;
-  uint64_t *idles = ppi_grow(to->idles, &to->idles_capacity, to->num_idles + 1,
-                             sizeof *idles);
-  if (idles) to->idles = idles;
-  uint32_t *names = ppi_grow(to->idle_names, &to->idle_names_capacity,
-                             to->num_idles + 1, sizeof *names);
-  if (names) to->idle_names = names;
-  at->failed |= !idles || !names;
-  if (at->failed) return;
-  idles[to->num_idles] = ns;
-  names[to->num_idles++] = name;
-}
-
 static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
   if (!ns) return;
   if (ns <= hand_over_ns) {
@@ -160,23 +136,19 @@ static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
   bool fills = serves_several(at->model, name);
   add_piece(at, fills ? PPI_BLAME_BATCH : PPI_BLAME_IDLE, name, ns);
   (fills ? at->blame->batch_ns : at->blame->idle_ns)[name] += (double)ns;
-  keep_idle(at, name, ns);
+  ppi_blame *to = at->blame;
+  at->failed |= !PPI_ROOM(to->idles, to->idles_capacity, to->num_idles + 1);
+  if (!at->failed) to->idles[to->num_idles++] = (ppi_idle){ns, name};
 }
 
 // The recorded wait between calls that the row leaves at `time_ns`;
 // PPI_NO_CALL: none.
 static uint32_t wait_before(const ppi_limit_model *model,
                             const ppi_limit_row *row, uint64_t time_ns) {
-  size_t low = 0, high = row->num_between;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (model->calls[row->between[middle]].start_ns < time_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (!low) return PPI_NO_CALL;
-  uint32_t last = row->between[low - 1];
+  size_t num = ppi_calls_below(model->calls, row->between, row->num_between,
+                               false, time_ns);
+  if (!num) return PPI_NO_CALL;
+  uint32_t last = row->between[num - 1];
   return model->calls[last].end_ns + hand_over_ns < time_ns ? PPI_NO_CALL
                                                             : last;
 }
@@ -335,27 +307,38 @@ static uint64_t taken_within(const ppi_station *station, uint64_t from_ns,
   return ns;
 }
 
-// For a call that waits for `name` of the same request: the time until `name`
-// begins with its servers taken.
-static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call,
-                                  uint32_t name) {
+// For a call that waits for others of the same request: the time until the
+// first of them begins with its servers taken.
+static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call) {
   const ppi_limit_model *model = at->model;
-  for (size_t i = 0; i < at->unit->num && name != PPI_NONE; i++) {
-    const ppi_limit_call *other =
-        &model->calls[model->unit_calls[at->unit->first + i]];
-    if (other->name != name || other->row == call->row ||
-        other->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE) ||
-        other->start_ns < call->start_ns || other->end_ns > call->end_ns)
-      continue;
-    uint32_t station = model->rows[other->row].station;
-    if (station == PPI_NONE) return 0;
-    uint64_t ns = taken_within(&model->stations[station], call->start_ns,
-                               other->start_ns);
-    at->blame->line_ns[station] += (double)ns;
-    add_piece(at, PPI_BLAME_LINE, station, ns);
-    return ns;
+  ppi_inside inside[PPI_MOST_INSIDE];
+  if (!ppi_calls_inside(model, call, inside)) return 0;
+  uint32_t station = model->rows[inside->call->row].station;
+  if (station == PPI_NONE) return 0;
+  uint64_t ns = taken_within(&model->stations[station], call->start_ns,
+                             inside->call->start_ns);
+  at->blame->line_ns[station] += (double)ns;
+  add_piece(at, PPI_BLAME_LINE, station, ns);
+  return ns;
+}
+
+// Blames the calls that it waits for, in their order; answers their time, at
+// most `left_ns`. One alone has the name that the call waits for.
+static uint64_t blame_calls_inside(walk *at, const ppi_limit_call *call,
+                                   uint64_t left_ns) {
+  ppi_inside inside[PPI_MOST_INSIDE];
+  size_t num = ppi_calls_inside(at->model, call, inside);
+  uint64_t sum_ns = 0;
+  for (size_t i = 0; i < num && num > 1; i++) {
+    uint32_t name = inside[i].call->name;
+    uint64_t ns = inside[i].call->end_ns - inside[i].from_ns;
+    ns = PPI_MIN(ns, left_ns - sum_ns);
+    at->blame->own_ns[name] += (double)ns;
+    at->blame->alone_ns[name] += (double)ns;
+    add_piece(at, PPI_BLAME_WORK, name, ns);
+    sum_ns += ns;
   }
-  return 0;
+  return sum_ns;
 }
 
 static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
@@ -375,9 +358,11 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
     waits_ns = PPI_MIN(waits_ns, left_ns);
     at->blame->waits_ns += (double)waits_ns;
     uint32_t other = model->names[call->name].waits_for;
-    uint64_t line_ns = PPI_MIN(blame_line_inside(at, call, other), waits_ns);
-    waits_ns -= line_ns;
-    left_ns -= line_ns;
+    uint64_t known_ns =
+        PPI_MIN(other == PPI_NONE ? 0 : blame_line_inside(at, call), waits_ns);
+    known_ns += blame_calls_inside(at, call, waits_ns - known_ns);
+    waits_ns -= known_ns;
+    left_ns -= known_ns;
     if (other != PPI_NONE) {
       at->blame->own_ns[other] += (double)waits_ns;
       at->blame->alone_ns[other] += (double)waits_ns;
@@ -550,29 +535,28 @@ static void walk_units(walk *at) {
 }
 
 bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
-  size_t names = (model->num_names + 1) * sizeof(double);
-  size_t stations = (model->num_stations + 1) * sizeof(double);
+  const size_t names = model->num_names + 1, stations = model->num_stations + 1;
+  double *const ns = ppi_alloc((6 * names + 2 * stations) * sizeof *ns);
   *out = (ppi_blame){
-      .own_ns = ppi_alloc(names),
-      .alone_ns = ppi_alloc(names),
-      .device_ns = ppi_alloc(stations),
-      .line_ns = ppi_alloc(stations),
-      .batch_ns = ppi_alloc(names),
-      .idle_ns = ppi_alloc(names),
-      .elsewhere_ns = ppi_alloc(names),
-      .edge_ns = ppi_alloc(names),
+      .own_ns = ns,
       .latencies = ppi_alloc((model->num_units + 1) * sizeof(uint64_t))};
   branches *of = ppi_alloc(sizeof *of);
   walk at = {.model = model,
              .blame = out,
              .branches = of,
              .queues = ppi_alloc(model->num_names + 1)};
-  at.failed = !of || !at.queues || !out->own_ns || !out->alone_ns ||
-              !out->device_ns || !out->line_ns || !out->batch_ns ||
-              !out->idle_ns || !out->elsewhere_ns || !out->edge_ns ||
-              !out->latencies;
+  at.failed = !of || !at.queues || !ns || !out->latencies;
+  if (ns) {
+    out->alone_ns = ns + names;
+    out->batch_ns = ns + 2 * names;
+    out->idle_ns = ns + 3 * names;
+    out->elsewhere_ns = ns + 4 * names;
+    out->edge_ns = ns + 5 * names;
+    out->device_ns = ns + 6 * names;
+    out->line_ns = out->device_ns + stations;
+  }
   if (!at.failed && model->unit_kind == PPI_UNIT_REQUEST) {
-    if (model->are_linked) at.times_ns = ppi_alloc(names);
+    if (model->are_linked) at.times_ns = ppi_alloc(names * sizeof(double));
     at.failed = model->are_linked &&
                 (!at.times_ns || !ppi_row_calls_list(model, &at.rows));
     if (!at.failed) walk_units(&at);
@@ -586,15 +570,7 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
 
 void ppi_blame_clear(ppi_blame *blame) {
   ppi_free(blame->own_ns);
-  ppi_free(blame->alone_ns);
-  ppi_free(blame->device_ns);
-  ppi_free(blame->line_ns);
-  ppi_free(blame->batch_ns);
-  ppi_free(blame->idle_ns);
-  ppi_free(blame->elsewhere_ns);
-  ppi_free(blame->edge_ns);
   ppi_free(blame->pieces);
   ppi_free(blame->latencies);
   ppi_free(blame->idles);
-  ppi_free(blame->idle_names);
 }

@@ -19,6 +19,12 @@ typedef struct ppi_blame_piece {
                 // submitted
 } ppi_blame_piece;
 
+// An idle stretch before a stage.
+typedef struct ppi_idle {
+  uint64_t ns;
+  uint32_t name;
+} ppi_idle;
+
 // Sums over the examined requests.
 typedef struct ppi_blame {
   size_t num_units;
@@ -40,10 +46,8 @@ typedef struct ppi_blame {
   ppi_blame_piece *pieces;
   size_t num_pieces, pieces_capacity;
   uint64_t *latencies;  // of each examined request
-  // Each idle stretch of the name with the most.
-  uint64_t *idles;
-  uint32_t *idle_names;
-  size_t num_idles, idles_capacity, idle_names_capacity;
+  ppi_idle *idles;
+  size_t num_idles, idles_capacity;
 } ppi_blame;
 
 // False: out of memory.
