@@ -48,7 +48,7 @@ bool OnMoment(void *context, const ppi_moment *moment) {
 Told Walk(Scene run, const std::vector<uint64_t> &cuts) {
   Told told;
   told.units.resize(run.units.size());
-  std::vector<ppi_stretches> busy;
+  std::vector<ppi_span_list> busy;
   for (auto &stretches : run.busy)
     busy.push_back({stretches.data(), stretches.size(), stretches.size()});
   ppi_moment_room room = {};
@@ -113,7 +113,7 @@ struct Reported {
   Scene scene;  // its frames are the steps, in order
   std::vector<bool> is_cut;
   std::map<uint32_t, std::string> names;
-  std::vector<ppi_stretch> windows;
+  std::vector<ppi_span> windows;
 };
 
 struct SiteKind {
@@ -305,8 +305,8 @@ Sums Joined(Sums into, const Sums &from) {
 
 // From the first begin to the last end, on the host and on devices; everything
 // where there is neither.
-ppi_stretch WholeOf(const Scene &run) {
-  ppi_stretch whole = {UINT64_MAX, 0};
+ppi_span WholeOf(const Scene &run) {
+  ppi_span whole = {UINT64_MAX, 0};
   for (const auto &item : run.items) {
     if (!(item.flags & PPI_ITEM_NO_HOST)) {
       whole.start_ns = std::min(whole.start_ns, item.start_ns);
@@ -316,7 +316,7 @@ ppi_stretch WholeOf(const Scene &run) {
     whole.start_ns = std::min(whole.start_ns, item.device_start_ns);
     whole.end_ns = std::max(whole.end_ns, item.device_end_ns);
   }
-  return whole.start_ns == UINT64_MAX ? ppi_stretch{0, UINT64_MAX} : whole;
+  return whole.start_ns == UINT64_MAX ? ppi_span{0, UINT64_MAX} : whole;
 }
 
 Rows WantedRows(Reported *run, bool by_step) {
@@ -333,7 +333,7 @@ Rows WantedRows(Reported *run, bool by_step) {
       AddUnit(*run, Want(run->scene, step), step.end_ns - step.start_ns, &rows);
   }
   if (by_step) return rows;
-  const ppi_stretch whole = WholeOf(run->scene);
+  const ppi_span whole = WholeOf(run->scene);
   for (const auto &window : run->windows) {
     all =
         Joined(all, Want(run->scene, {window.start_ns, window.end_ns, false}));

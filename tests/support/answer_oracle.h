@@ -39,7 +39,7 @@ inline Place PlaceOf(ppi_where where, uint32_t device, uint32_t stage,
 struct Scene {
   std::vector<ppi_item> items;
   std::vector<ppi_moment_unit> units;
-  std::vector<std::vector<ppi_stretch>> busy;  // by device; none: no queues
+  std::vector<std::vector<ppi_span>> busy;  // by device; none: no queues
 };
 
 inline bool IsBefore(const ppi_item &a, const ppi_item &b) {
@@ -225,8 +225,8 @@ inline ppi_item RandomItem(Random *random, uint64_t end) {
   return item;
 }
 
-inline std::vector<ppi_stretch> RandomStretches(Random *random, uint64_t end) {
-  std::vector<ppi_stretch> all;
+inline std::vector<ppi_span> RandomStretches(Random *random, uint64_t end) {
+  std::vector<ppi_span> all;
   for (uint64_t now = Pick(random, 10); now < end;) {
     uint64_t to = now + 1 + Pick(random, 12);
     all.push_back({now, to});

@@ -80,7 +80,7 @@ class Walk {
  private:
   std::vector<ppi_request_part> parts_;
   std::vector<ppi_span> contended_;
-  ppi_spans spans_ = {};
+  ppi_span_list spans_ = {};
   std::vector<ppi_part_times> times_;
   ppi_path path_ = {};
   ppi_walk walk_ = {};

@@ -340,20 +340,12 @@ static bool fold_unit(const joining *of, const ppi_figures *figures,
 
 // ---- all ----
 
-static size_t num_cold(const unit *units, size_t num, long warmup) {
-  ppi_first_call calls[PPI_FIRST_CALLS];
-  for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++)
-    calls[i] =
-        (ppi_first_call){.start_ns = units[i].start_ns,
-                         .length_ns = units[i].end_ns - units[i].start_ns};
-  return ppi_first_calls_num_cold(calls, num, warmup);
-}
-
 static bool fold(const joining *of, const ppi_figures *figures,
                  ppi_answer *to) {
   unit *units = list_units(of);
   if (!units) return false;
-  size_t cold = num_cold(units, of->num_units, figures->details.warmup);
+  size_t cold = ppi_units_num_cold(units, of->num_units, sizeof *units,
+                                   figures->details.warmup);
   uint64_t last_ns = 0;
   bool done = true;
   for (size_t i = 0; i < of->num_units && done; i++) {

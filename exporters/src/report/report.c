@@ -128,15 +128,6 @@ static bool walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
 
 // ---- the answer ----
 
-static size_t num_cold(const ppi_limit_loop *loop, long warmup) {
-  ppi_first_call calls[PPI_FIRST_CALLS];
-  for (size_t i = 0; i < PPI_MIN(loop->num_turns, PPI_FIRST_CALLS); i++)
-    calls[i] = (ppi_first_call){
-        .start_ns = loop->turns[i].start_ns,
-        .length_ns = loop->turns[i].end_ns - loop->turns[i].start_ns};
-  return ppi_first_calls_num_cold(calls, loop->num_turns, warmup);
-}
-
 // "2.10 s imports": the name with the most time before the first turn.
 static void put_start(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                       ppi_figures_loop *out) {
@@ -161,7 +152,8 @@ static void put_start(const ppi_limit_loop *loop, const ppi_table_ids *ids,
 static bool fold(const ppi_limit_loop *loop, const ppi_table_ids *ids,
                  ppi_account *accounts, long warmup, ppi_answer *out) {
   const ppi_account_names names = names_of(ids);
-  size_t cold = num_cold(loop, warmup);
+  size_t cold = ppi_units_num_cold(loop->turns, loop->num_turns,
+                                   sizeof *loop->turns, warmup);
   bool done = true;
   for (size_t i = 0; i < loop->num_turns && done; i++) {
     uint64_t length_ns = loop->turns[i].end_ns - loop->turns[i].start_ns;

@@ -94,15 +94,11 @@ static bool keep_first_calls(ppi_accounts *accounts, ppi_step_account *step) {
 
 static bool fold_first_calls(ppi_accounts *accounts,
                              const ppi_account_names *names) {
-  ppi_first_call calls[PPI_FIRST_CALLS];
   size_t num = accounts->num_first_calls;
   if (num == 0) return true;
-  for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++) {
-    const ppi_step_account *step = &accounts->first_calls[i];
-    calls[i] = (ppi_first_call){.start_ns = step->start_ns,
-                                .length_ns = step->end_ns - step->start_ns};
-  }
-  size_t num_cold = ppi_first_calls_num_cold(calls, num, accounts->warmup);
+  size_t num_cold =
+      ppi_units_num_cold(accounts->first_calls, num,
+                         sizeof *accounts->first_calls, accounts->warmup);
   bool done = true;
   for (size_t i = 0; i < num; i++) {
     ppi_step_account *step = &accounts->first_calls[i];

@@ -47,7 +47,7 @@ typedef struct ppi_accounts_horizon {
   size_t num_open;
   const ppi_step_account *open_steps;
   size_t num_open_steps;
-  const ppi_stretch *windows;  // may come a little after their edges
+  const ppi_span *windows;  // may come a little after their edges
   size_t num_windows;
   const ppi_account_names *names;
   bool hands_over;  // as ppi_accounts_hands_over answered

@@ -3,26 +3,19 @@
 // Keeps nested host ranges of each lane until a walk has passed them.
 #include "report/answer/lanes.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/keyed.h"
+
+static int compare_lanes(const void *left, const void *right) {
+  const ppi_answer_lane *a = left, *b = right;
+  return (a->id > b->id) - (a->id < b->id);
+}
 
 ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
-  size_t low = 0, high = lanes->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (lanes->items[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low < lanes->num && lanes->items[low].id == id) return &lanes->items[low];
-  if (!PPI_ROOM(lanes->items, lanes->capacity, lanes->num + 1)) return NULL;
-  ppi_answer_lane *grown = lanes->items;
-  memmove(grown + low + 1, grown + low, (lanes->num++ - low) * sizeof *grown);
-  grown[low] = (ppi_answer_lane){.id = id};
-  return &grown[low];
+  const ppi_answer_lane key = {.id = id};
+  return ppi_keyed_sorted(PPI_KEYED(lanes->items, lanes->num, lanes->capacity),
+                          &key, compare_lanes);
 }
 
 static bool show(ppi_answer_lanes *lanes, ppi_answer_lane *lane,

@@ -70,43 +70,6 @@ void ppi_items_sort(ppi_item *items, size_t num) {
   ppi_sort(items, num, sizeof *items, start_of, ppi_item_compare);
 }
 
-// ---- stretches ----
-
-bool ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
-                       uint64_t end_ns) {
-  if (end_ns <= start_ns) return true;
-  ppi_stretch *grown = ppi_grow(stretches->items, &stretches->capacity,
-                                stretches->num + 1, sizeof *grown);
-  if (!grown) return false;
-  stretches->items = grown;
-  grown[stretches->num++] = (ppi_stretch){start_ns, end_ns};
-  return true;
-}
-
-static int compare_stretches(const void *left, const void *right) {
-  const ppi_stretch *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
-
-static uint64_t stretch_start(const void *stretch) {
-  return ((const ppi_stretch *)stretch)->start_ns;
-}
-
-void ppi_stretches_unite(ppi_stretches *stretches) {
-  ppi_stretch *items = stretches->items;
-  size_t kept = 0;
-  ppi_sort(items, stretches->num, sizeof *items, stretch_start,
-           compare_stretches);
-  for (size_t i = 0; i < stretches->num; i++) {
-    if (kept && items[i].start_ns <= items[kept - 1].end_ns)
-      items[kept - 1].end_ns = PPI_MAX(items[kept - 1].end_ns, items[i].end_ns);
-    else
-      items[kept++] = items[i];
-  }
-  stretches->num = kept;
-}
-
 // ---- borders ----
 
 // At one time, borders are in order of kind, then index.
@@ -130,7 +93,7 @@ static border border_of(const ppi_keyed *at) {
 
 // Adds the borders of the part of [start, end) inside the walk.
 static bool add_borders(walk_state *at, uint32_t index, border_kind begins,
-                        border_kind ends, const ppi_stretch *span) {
+                        border_kind ends, const ppi_span *span) {
   uint64_t from_ns = at->walk->from_ns, to_ns = at->walk->to_ns;
   bool is_moment = span->start_ns == span->end_ns;
   bool is_call = span->start_ns >= from_ns;
@@ -145,8 +108,8 @@ static bool add_borders(walk_state *at, uint32_t index, border_kind begins,
 
 static bool add_item(walk_state *at, uint32_t index) {
   const ppi_item *item = &at->walk->items[index];
-  const ppi_stretch host = {item->start_ns, item->end_ns};
-  const ppi_stretch device = {item->device_start_ns, item->device_end_ns};
+  const ppi_span host = {item->start_ns, item->end_ns};
+  const ppi_span device = {item->device_start_ns, item->device_end_ns};
   bool added = true;
   if (!(item->flags & PPI_ITEM_NO_HOST))
     added = add_borders(at, index, BEGIN_HOST, END_HOST, &host);
@@ -161,23 +124,16 @@ static bool add_item(walk_state *at, uint32_t index) {
 
 // The parts of `queued` in which the device is busy; both are in order.
 static bool add_queue(walk_state *at, uint32_t device,
-                      const ppi_stretches *queued) {
-  const ppi_stretches *busy = &at->walk->busy[device];
+                      const ppi_span_list *queued) {
+  const ppi_span_list *busy = &at->walk->busy[device];
   bool added = true;
   for (size_t i = 0; i < queued->num && added; i++) {
-    const ppi_stretch *wait = &queued->items[i];
-    size_t low = 0, high = busy->num;
-    while (low < high) {
-      size_t middle = low + (high - low) / 2;
-      if (busy->items[middle].end_ns <= wait->start_ns)
-        low = middle + 1;
-      else
-        high = middle;
-    }
+    const ppi_span *wait = &queued->items[i];
+    size_t low = ppi_spans_after(busy->items, busy->num, wait->start_ns);
     for (; added && low < busy->num; low++) {
       if (busy->items[low].start_ns >= wait->end_ns) break;
-      ppi_stretch both = {PPI_MAX(wait->start_ns, busy->items[low].start_ns),
-                          PPI_MIN(wait->end_ns, busy->items[low].end_ns)};
+      ppi_span both = {PPI_MAX(wait->start_ns, busy->items[low].start_ns),
+                       PPI_MIN(wait->end_ns, busy->items[low].end_ns)};
       added = add_borders(at, device, BEGIN_QUEUE, END_QUEUE, &both);
     }
   }
@@ -186,7 +142,7 @@ static bool add_queue(walk_state *at, uint32_t device,
 
 static bool add_queues(walk_state *at) {
   const ppi_moments *walk = at->walk;
-  ppi_stretches queued = {0};
+  ppi_span_list queued = {0};
   bool added = true;
   for (uint32_t device = 0; device < walk->num_devices && added; device++) {
     if (!walk->busy || !walk->busy[device].num) continue;
@@ -194,9 +150,9 @@ static bool add_queues(walk_state *at) {
     for (size_t i = 0; i < walk->num_items && added; i++) {
       const ppi_item *item = &walk->items[i];
       if (item->device != device || item->device_end_ns == 0) continue;
-      added = ppi_stretches_add(&queued, item->start_ns, item->device_start_ns);
+      added = ppi_spans_add(&queued, item->start_ns, item->device_start_ns);
     }
-    ppi_stretches_unite(&queued);
+    queued.num = ppi_spans_unite(queued.items, queued.num);
     added = added && add_queue(at, device, &queued);
   }
   ppi_free(queued.items);
@@ -207,7 +163,7 @@ static bool list_borders(walk_state *at) {
   const ppi_moments *walk = at->walk;
   bool added = true;
   for (size_t i = 0; i < walk->num_units && added; i++) {
-    const ppi_stretch unit = {walk->units[i].start_ns, walk->units[i].end_ns};
+    const ppi_span unit = {walk->units[i].start_ns, walk->units[i].end_ns};
     if (unit.end_ns > unit.start_ns)
       added = add_borders(at, (uint32_t)i, BEGIN_UNIT, END_UNIT, &unit);
   }

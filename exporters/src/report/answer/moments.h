@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "report/figures/answer_rows.h"
+#include "report/spans/union.h"
 
 PPROF_BEGIN_C_
 
@@ -30,16 +31,6 @@ typedef struct ppi_item {
 // between equal ones.
 int ppi_item_compare(const void *left, const void *right);
 void ppi_items_sort(ppi_item *items, size_t num);
-
-typedef struct ppi_stretch {
-  uint64_t start_ns, end_ns;
-} ppi_stretch;
-
-// Disjoint, in order.
-typedef struct ppi_stretches {
-  ppi_stretch *items;
-  size_t num, capacity;
-} ppi_stretches;
 
 // Names of numbers; NULL: unknown.
 typedef struct ppi_account_names {
@@ -79,7 +70,7 @@ typedef struct ppi_moments {
   const ppi_moment_unit *units;
   size_t num_units;
   uint64_t from_ns, to_ns;    // calls that begin before count elsewhere
-  const ppi_stretches *busy;  // by device; NULL: no queues
+  const ppi_span_list *busy;  // by device, disjoint; NULL: no queues
   size_t num_devices;
   const ppi_account_names *names;  // NULL: no range is a launch
   bool (*on_moment)(void *context, const ppi_moment *moment);
@@ -106,10 +97,5 @@ typedef struct ppi_moment_room {
 // the last choice.
 bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room);
 void ppi_moment_room_clear(ppi_moment_room *room);
-
-// ppi_stretches_unite makes unordered stretches disjoint, in order.
-void ppi_stretches_unite(ppi_stretches *stretches);
-bool ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
-                       uint64_t end_ns);
 
 PPROF_END_C_

@@ -15,7 +15,6 @@
 #include "report/figures/machine.h"
 #include "report/figures/messages.h"
 #include "report/figures/numbers.h"
-#include "report/figures/queue.h"
 #include "report/figures/serving.h"
 #include "report/figures/use.h"
 

@@ -5,6 +5,7 @@
 #include "report/figures/first_calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
@@ -128,6 +129,18 @@ size_t ppi_first_calls_num_cold(const ppi_first_call *calls, size_t num,
                                 long warmup) {
   if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
   return find_cold(calls, PPI_MIN(num, PPI_FIRST_CALLS));
+}
+
+size_t ppi_units_num_cold(const void *items, size_t num, size_t size,
+                          long warmup) {
+  ppi_first_call calls[PPI_FIRST_CALLS];
+  for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++) {
+    uint64_t span[2];
+    memcpy(span, (const char *)items + i * size, sizeof span);
+    calls[i] =
+        (ppi_first_call){.start_ns = span[0], .length_ns = span[1] - span[0]};
+  }
+  return ppi_first_calls_num_cold(calls, num, warmup);
 }
 
 bool ppi_first_calls_is_cold(const ppi_first_calls *first_calls,

@@ -40,6 +40,10 @@ int ppi_first_calls_compare(const void *left, const void *right);
 // usual one with another usual one among the next two.
 size_t ppi_first_calls_num_cold(const ppi_first_call *calls, size_t num,
                                 long warmup);
+// ppi_units_num_cold does so for `items`, each of `size` bytes, that begin with
+// start_ns and end_ns.
+size_t ppi_units_num_cold(const void *items, size_t num, size_t size,
+                          long warmup);
 
 // All zero is the empty one. The order in which calls come does not change
 // `calls`.

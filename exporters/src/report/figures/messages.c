@@ -4,32 +4,23 @@
 // many.
 #include "report/figures/messages.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 
 static uint64_t power_of(uint64_t bytes) {
   return bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
 }
 
+static int compare_rows(const void *left, const void *right) {
+  const ppi_message_row *a = left, *b = right;
+  return (a->key > b->key) - (a->key < b->key);
+}
+
 static ppi_message_row *find_or_add(ppi_messages *messages, uint64_t key) {
-  size_t low = 0, high = messages->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (messages->rows[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low < messages->num && messages->rows[low].key == key)
-    return &messages->rows[low];
-  if (!PPI_ROOM(messages->rows, messages->capacity, messages->num + 1))
-    return NULL;
-  ppi_message_row *rows = messages->rows;
-  memmove(rows + low + 1, rows + low, (messages->num - low) * sizeof *rows);
-  messages->num++;
-  rows[low] = (ppi_message_row){.key = key};
-  return &rows[low];
+  const ppi_message_row row = {.key = key};
+  return ppi_keyed_sorted(
+      PPI_KEYED(messages->rows, messages->num, messages->capacity), &row,
+      compare_rows);
 }
 
 static void add_row(ppi_message_row *into, const ppi_message_row *from) {

@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/rank.h"
+#include "report/figures/keyed.h"
 
 // ---- device time of what one path launched ----
 
@@ -23,6 +25,46 @@ bool ppi_device_use_merge(ppi_device_use *into, const ppi_device_use *from) {
   for (int i = 0; i < PPI_NUM_GAPS; i++) into->gap_ns[i] += from->gap_ns[i];
   if (!ppi_histogram_merge(&into->span_times, &from->span_times)) return false;
   return ppi_histogram_merge(&into->delays, &from->delays);
+}
+
+// ---- waits of device ranges ----
+
+bool ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
+  uint64_t start_ns = event->device_start_ns, end_ns = event->device_end_ns;
+  uint64_t delay_ns =
+      start_ns > event->start_ns ? start_ns - event->start_ns : 0;
+  if (end_ns > start_ns) queue->device_ns += end_ns - start_ns;
+  queue->error_ns += event->device_error_ns;
+  queue->num_unresolved += delay_ns < event->device_error_ns;
+  ppi_spread_add(&queue->delay, delay_ns);
+  return ppi_histogram_add(&queue->delays, delay_ns);
+}
+
+bool ppi_queue_merge(ppi_queue *into, const ppi_queue *from) {
+  into->calls += from->calls;
+  into->device_ns += from->device_ns;
+  into->error_ns += from->error_ns;
+  into->num_unresolved += from->num_unresolved;
+  ppi_spread_merge(&into->delay, &from->delay);
+  return ppi_histogram_merge(&into->delays, &from->delays);
+}
+
+void ppi_queue_clear(ppi_queue *queue) {
+  ppi_histogram_clear(&queue->delays);
+  *queue = (ppi_queue){0};
+}
+
+bool ppi_queue_knows_mean(const ppi_queue *queue) {
+  return queue->delay.n && queue->delay.sum >= queue->error_ns;
+}
+
+// A delay less its error is a lower bound. Unresolved delays have the bound 0
+// and sort first. The quantile of the bounds is above 0 if its rank is beyond
+// these.
+bool ppi_queue_knows_quantile(const ppi_queue *queue, unsigned percent) {
+  uint64_t n = queue->delay.n;
+  return n &&
+         ppi_rank_of(n, percent * PPI_RANK_PERCENT) > queue->num_unresolved;
 }
 
 // ---- CPU use of one name's host ranges ----
@@ -105,7 +147,8 @@ uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns) {
 
 // ---- energy by stage, and idle ----
 
-static int compare(const ppi_energy_row *a, const ppi_energy_row *b) {
+static int compare(const void *left, const void *right) {
+  const ppi_energy_row *a = left, *b = right;
   int order = strcmp(a->device, b->device);
   if (order) return order;
   if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
@@ -113,24 +156,17 @@ static int compare(const ppi_energy_row *a, const ppi_energy_row *b) {
 }
 
 bool ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row) {
-  size_t at = 0;
-  while (at < energy->num && compare(&energy->rows[at], row) < 0) at++;
-  if (at < energy->num && compare(&energy->rows[at], row) == 0) {
-    ppi_energy_row *into = &energy->rows[at];
-    into->joules += row->joules;
-    into->error_joules += row->error_joules;
-    into->calls += row->calls;
-    into->busy_ns += row->busy_ns;
-    into->is_unresolved |= row->is_unresolved;
-    return true;
-  }
-  ppi_energy_row *grown =
-      ppi_grow(energy->rows, &energy->capacity, energy->num + 1, sizeof *grown);
-  if (!grown) return false;
-  energy->rows = grown;
-  memmove(grown + at + 1, grown + at, (energy->num - at) * sizeof *grown);
-  energy->num++;
-  grown[at] = *row;
+  ppi_energy_row key = {.kind = row->kind};
+  memcpy(key.device, row->device, sizeof key.device);
+  memcpy(key.name, row->name, sizeof key.name);
+  ppi_energy_row *into = ppi_keyed_sorted(
+      PPI_KEYED(energy->rows, energy->num, energy->capacity), &key, compare);
+  if (!into) return false;
+  into->joules += row->joules;
+  into->error_joules += row->error_joules;
+  into->calls += row->calls;
+  into->busy_ns += row->busy_ns;
+  into->is_unresolved |= row->is_unresolved;
   return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranges use: device time, the processor, energy, and a device's possible
+// What ranges use and wait for: devices, the processor, energy, and a possible
 // rate.
 #pragma once
 
@@ -48,6 +48,28 @@ static inline uint64_t ppi_device_use_idle(const ppi_device_use *use) {
   for (int i = 0; i < PPI_NUM_GAPS; i++) sum_ns += use->gap_ns[i];
   return sum_ns;
 }
+
+// ---- waits of device ranges, from submission to start on the device ----
+
+// All zero is the empty queue.
+typedef struct ppi_queue {
+  uint64_t calls;      // device ranges, also those without a time
+  uint64_t device_ns;  // sum of device times
+  ppi_spread delay;    // device start - submission
+  ppi_histogram delays;
+  uint64_t error_ns;        // sum of the stated clock errors
+  uint64_t num_unresolved;  // delays below their own clock error
+} ppi_queue;
+
+// ppi_queue_add takes a device range with a time; the caller counts `calls`.
+bool ppi_queue_add(ppi_queue *queue, const pprof_event *event);
+bool ppi_queue_merge(ppi_queue *into, const ppi_queue *from);
+void ppi_queue_clear(ppi_queue *queue);
+
+// A mean delay is known if it is not below the mean clock error. A quantile is
+// known if its rank is above the number of unresolved delays.
+bool ppi_queue_knows_mean(const ppi_queue *queue);
+bool ppi_queue_knows_quantile(const ppi_queue *queue, unsigned percent);
 
 // ---- CPU use of one name's host ranges ----
 

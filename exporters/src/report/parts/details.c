@@ -9,36 +9,30 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 
 ppi_run_row *ppi_run_thread_row_of(ppi_details *details, ppi_run_thread *thread,
                                    uint32_t site) {
-  ppi_map_key key = {thread->index, site};
-  size_t at = ppi_map_number(&details->thread_row_numbers, key);
-  if (at < details->num_thread_rows) return &details->thread_rows[at].row;
-  if (at != details->num_thread_rows) return NULL;
-  if (!PPI_ROOM(details->thread_rows, details->thread_rows_capacity, at + 1))
-    return NULL;
-  details->thread_rows[at] =
-      (ppi_run_thread_row){.thread = thread, .site = site};
-  details->num_thread_rows++;
-  return &details->thread_rows[at].row;
+  const ppi_run_thread_row fresh = {.thread = thread, .site = site};
+  ppi_run_thread_row *row = ppi_keyed_mapped(
+      PPI_KEYED(details->thread_rows, details->num_thread_rows,
+                details->thread_rows_capacity),
+      &details->thread_row_numbers, (ppi_map_key){thread->index, site}, &fresh);
+  return row ? &row->row : NULL;
 }
 
 ppi_run_part *ppi_run_part_of(ppi_details *details, ppi_run_thread *thread,
                               const ppi_run_part *key) {
   bool by_thread = details->by_thread;
-  ppi_map_key numbers = {
+  const ppi_map_key numbers = {
       (uint64_t)(by_thread ? thread->index : 0) << 32 | key->op,
       (uint64_t)key->child << 32 | key->launch};
-  size_t at = ppi_map_number(&details->part_numbers, numbers);
-  if (at < details->num_parts) return &details->parts[at];
-  if (at != details->num_parts) return NULL;
-  if (!PPI_ROOM(details->parts, details->parts_capacity, at + 1)) return NULL;
-  details->parts[at] = *key;
-  details->parts[at].thread = by_thread ? thread : NULL;
-  details->num_parts++;
-  return &details->parts[at];
+  ppi_run_part fresh = *key;
+  fresh.thread = by_thread ? thread : NULL;
+  return ppi_keyed_mapped(
+      PPI_KEYED(details->parts, details->num_parts, details->parts_capacity),
+      &details->part_numbers, numbers, &fresh);
 }
 
 // ---- threads that are summed up ----

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "event/launch_shape.h"
+#include "report/figures/keyed.h"
 
 static ppi_map_key number_key(const ppi_device_call_key *key) {
   return (ppi_map_key){(uint64_t)key->thread << 32 | key->path, key->start_ns};
@@ -199,13 +200,10 @@ static bool add_site(ppi_capture *capture, uint32_t site) {
 }
 
 static ppi_capture *item_of(ppi_captures *captures, uint32_t id) {
-  size_t at = ppi_map_number(&captures->ids, (ppi_map_key){0, id});
-  if (at == SIZE_MAX) return NULL;
-  if (at < captures->num) return &captures->items[at];
-  if (!PPI_ROOM(captures->items, captures->capacity, captures->num + 1))
-    return NULL;
-  captures->items[captures->num++] = (ppi_capture){.num = 0};
-  return &captures->items[at];
+  const ppi_capture fresh = {.num = 0};
+  return ppi_keyed_mapped(
+      PPI_KEYED(captures->items, captures->num, captures->capacity),
+      &captures->ids, (ppi_map_key){0, id}, &fresh);
 }
 
 bool ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,

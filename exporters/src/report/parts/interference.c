@@ -8,30 +8,25 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 
 static const uint32_t met_several = UINT32_MAX;
 
 static size_t stage_of(ppi_interference *all, uint32_t site, uint32_t device) {
-  size_t num = all->stage_numbers.num;
-  size_t at = ppi_map_number(&all->stage_numbers, (ppi_map_key){device, site});
-  if (at != num) return at;
-  if (!PPI_ROOM(all->stages, all->stages_capacity, num + 1)) return SIZE_MAX;
-  all->stages[num] = (ppi_interference_stage){.site = site, .device = device};
-  all->num_stages = num + 1;
-  return at;
+  const ppi_interference_stage fresh = {.site = site, .device = device};
+  const ppi_interference_stage *stage = ppi_keyed_mapped(
+      PPI_KEYED(all->stages, all->num_stages, all->stages_capacity),
+      &all->stage_numbers, (ppi_map_key){device, site}, &fresh);
+  return stage ? (size_t)(stage - all->stages) : SIZE_MAX;
 }
 
 static ppi_interference_pair *pair_of(ppi_interference *all, uint32_t of,
                                       uint32_t by) {
-  size_t num = all->pair_numbers.num;
-  size_t at = ppi_map_number(&all->pair_numbers, (ppi_map_key){of, by});
-  if (at == SIZE_MAX) return NULL;
-  if (at != num) return &all->pairs[at];
-  if (!PPI_ROOM(all->pairs, all->pairs_capacity, num + 1)) return NULL;
-  all->pairs[num] = (ppi_interference_pair){.of = of, .by = by};
-  all->num_pairs = num + 1;
-  return &all->pairs[num];
+  const ppi_interference_pair fresh = {.of = of, .by = by};
+  return ppi_keyed_mapped(
+      PPI_KEYED(all->pairs, all->num_pairs, all->pairs_capacity),
+      &all->pair_numbers, (ppi_map_key){of, by}, &fresh);
 }
 
 bool ppi_interference_take(ppi_interference *all, const pprof_event *event,

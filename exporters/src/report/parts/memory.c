@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 
 // Rounds. A value that is no number of bytes is 0; a huge value is 2^62.
@@ -18,31 +19,18 @@ static uint64_t bytes_of(double value) {
   return value < most ? (uint64_t)(value + 0.5) : (uint64_t)most;
 }
 
-static bool owner_at(ppi_memory_place *place, uint32_t site, bool is_reserved,
-                     ppi_memory_owner **out) {
-  size_t low = 0, high = place->num_owners;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const ppi_memory_owner *owner = &place->owners[middle];
-    if (owner->site < site ||
-        (owner->site == site && owner->is_reserved < is_reserved))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *out = place->owners + low;
-  if (low < place->num_owners && (*out)->site == site &&
-      (*out)->is_reserved == is_reserved)
-    return true;
-  if (!PPI_ROOM(place->owners, place->owners_capacity, place->num_owners + 1))
-    return false;
-  ppi_memory_owner *grown = place->owners;
-  memmove(grown + low + 1, grown + low,
-          (place->num_owners - low) * sizeof *grown);
-  place->num_owners++;
-  grown[low] = (ppi_memory_owner){.site = site, .is_reserved = is_reserved};
-  *out = &grown[low];
-  return true;
+static int compare_owners(const void *left, const void *right) {
+  const ppi_memory_owner *a = left, *b = right;
+  return ppi_keyed_order((uint64_t[]){a->site, a->is_reserved},
+                         (uint64_t[]){b->site, b->is_reserved});
+}
+
+static ppi_memory_owner *owner_at(ppi_memory_place *place, uint32_t site,
+                                  bool is_reserved) {
+  const ppi_memory_owner key = {.site = site, .is_reserved = is_reserved};
+  return ppi_keyed_sorted(
+      PPI_KEYED(place->owners, place->num_owners, place->owners_capacity), &key,
+      compare_owners);
 }
 
 static void add_peak(ppi_memory_place *place, bool is_reserved,
@@ -66,9 +54,9 @@ static bool fold_last(ppi_memory *memory) {
       add_peak(&memory->others, kind, last->peak_bytes[kind]);
   for (size_t i = 0; i < last->num_owners; i++) {
     const ppi_memory_owner *from = &last->owners[i];
-    ppi_memory_owner *owner;
-    if (!owner_at(&memory->others, from->site, from->is_reserved, &owner))
-      return false;
+    ppi_memory_owner *owner =
+        owner_at(&memory->others, from->site, from->is_reserved);
+    if (!owner) return false;
     owner->allocations += from->allocations;
     owner->frees += from->frees;
     owner->allocated_bytes =
@@ -136,8 +124,8 @@ bool ppi_memory_own(ppi_memory *memory, const char *place, uint32_t owner,
   if (change->bytes == 0) return true;
   ppi_memory_place *at = place_at(memory, place);
   if (!at) return false;
-  ppi_memory_owner *sums;
-  if (!owner_at(at, owner, change->is_reserved, &sums)) return false;
+  ppi_memory_owner *sums = owner_at(at, owner, change->is_reserved);
+  if (!sums) return false;
   if (change->bytes > 0) {
     sums->allocations++;
     sums->allocated_bytes =

@@ -3,30 +3,21 @@
 // Adds up queue delays of a run by site and device.
 #include "report/parts/queues.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 
+static int compare(const void *left, const void *right) {
+  const ppi_run_queue *a = left, *b = right;
+  return ppi_keyed_order((uint64_t[]){a->site, a->device},
+                         (uint64_t[]){b->site, b->device});
+}
+
 ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device) {
-  size_t low = 0, high = all->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const ppi_run_queue *queue = &all->items[middle];
-    if (queue->site < site || (queue->site == site && queue->device < device))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  ppi_run_queue *found = all->items + low;
-  if (low < all->num && found->site == site && found->device == device)
-    return &found->sums;
-  if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return NULL;
-  ppi_run_queue *grown = all->items;
-  memmove(grown + low + 1, grown + low, (all->num - low) * sizeof *grown);
-  all->num++;
-  grown[low] = (ppi_run_queue){.site = site, .device = device};
-  return &grown[low].sums;
+  const ppi_run_queue key = {.site = site, .device = device};
+  ppi_run_queue *queue = ppi_keyed_sorted(
+      PPI_KEYED(all->items, all->num, all->capacity), &key, compare);
+  return queue ? &queue->sums : NULL;
 }
 
 bool ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,

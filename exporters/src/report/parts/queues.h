@@ -3,7 +3,7 @@
 // Queue delays of a run, by site and device. One thread at a time.
 #pragma once
 
-#include "report/figures/queue.h"
+#include "report/figures/use.h"
 #include "report/parts/ids.h"
 
 PPROF_BEGIN_C_

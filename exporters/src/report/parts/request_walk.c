@@ -89,29 +89,6 @@ static void drop(active *from, uint32_t part) {
   from->num = kept;
 }
 
-// The first of disjoint spans that ends after `time_ns`.
-static size_t first_after(const ppi_span *spans, size_t num, uint64_t time_ns) {
-  size_t low = 0;
-  while (low < num) {
-    size_t middle = low + (num - low) / 2;
-    if (spans[middle].end_ns <= time_ns)
-      low = middle + 1;
-    else
-      num = middle;
-  }
-  return low;
-}
-
-static uint64_t overlap(const ppi_spans *spans, uint64_t start_ns,
-                        uint64_t end_ns) {
-  size_t low = first_after(spans->items, spans->num, start_ns);
-  uint64_t sum_ns = 0;
-  for (; low < spans->num && spans->items[low].start_ns < end_ns; low++)
-    sum_ns += PPI_MIN(end_ns, spans->items[low].end_ns) -
-              PPI_MAX(start_ns, spans->items[low].start_ns);
-  return sum_ns;
-}
-
 // Gives [from_ns, to_ns) to one active part or the queue; true: to none.
 static bool count_span(ppi_walk *walk, const active *kinds, uint64_t from_ns,
                        uint64_t to_ns) {
@@ -121,7 +98,8 @@ static bool count_span(ppi_walk *walk, const active *kinds, uint64_t from_ns,
     uint32_t device = walk->parts[at].device;
     uint64_t contended_ns =
         device < walk->num_devices
-            ? overlap(&walk->contended[device], from_ns, to_ns)
+            ? ppi_spans_overlap(walk->contended[device].items,
+                                walk->contended[device].num, from_ns, to_ns)
             : 0;
     walk->times[at].contended_ns += contended_ns;
     walk->times[at].own_ns += to_ns - from_ns - contended_ns;
@@ -201,29 +179,6 @@ static int compare_ends(const void *left, const void *right) {
 
 static uint64_t link_end(const void *at) {
   return ((const link *)at)->end_ns;
-}
-
-static int compare_spans(const void *left, const void *right) {
-  const ppi_span *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
-
-static uint64_t span_start(const void *span) {
-  return ((const ppi_span *)span)->start_ns;
-}
-
-// Makes spans disjoint, in order; answers how many are left.
-static size_t unite(ppi_span *spans, size_t num) {
-  size_t kept = 0;
-  ppi_sort(spans, num, sizeof *spans, span_start, compare_spans);
-  for (size_t i = 0; i < num; i++) {
-    if (kept && spans[i].start_ns <= spans[kept - 1].end_ns)
-      spans[kept - 1].end_ns = PPI_MAX(spans[kept - 1].end_ns, spans[i].end_ns);
-    else
-      spans[kept++] = spans[i];
-  }
-  return kept;
 }
 
 static bool add_link(links *to, uint64_t start_ns, uint64_t end_ns,
@@ -316,7 +271,7 @@ static size_t list_busy(const ppi_walk *walk, ppi_span *busy) {
   size_t num = 0;
   for (size_t i = 0; i < walk->num; i++)
     if (on_device(&walk->parts[i])) busy[num++] = span_of(&walk->parts[i]);
-  return unite(busy, num);
+  return ppi_spans_unite(busy, num);
 }
 
 // A part on no row does not count while another part runs within it. The
@@ -336,7 +291,7 @@ static size_t list_taken(const ppi_walk *walk, size_t at, ppi_span *taken) {
     if (i == at || other->is_whole || span.end_ns == span.start_ns) continue;
     if (counts) taken[num++] = span;
   }
-  return unite(taken, num);
+  return ppi_spans_unite(taken, num);
 }
 
 // Adds the remaining pieces of a host part as links.
@@ -344,7 +299,7 @@ static bool list_pieces(const ppi_walk *walk, size_t at, const ppi_span *taken,
                         size_t num, links *to) {
   const ppi_request_part *part = &walk->parts[at];
   uint64_t from_ns = part->start_ns;
-  for (size_t i = first_after(taken, num, from_ns);
+  for (size_t i = ppi_spans_after(taken, num, from_ns);
        i < num && from_ns < part->end_ns; i++) {
     if (!add_link(to, from_ns, PPI_MIN(taken[i].start_ns, part->end_ns), at))
       return false;

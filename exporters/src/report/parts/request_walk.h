@@ -19,11 +19,6 @@ typedef struct ppi_request_part {
   bool is_whole;   // the request itself, not a part of its work
 } ppi_request_part;
 
-typedef struct ppi_spans {
-  ppi_span *items;  // disjoint, in order
-  size_t num, capacity;
-} ppi_spans;
-
 // The times of one part in its request; the caller adds them up by stage.
 typedef struct ppi_part_times {
   uint64_t own_ns;        // moments of the request that this part has
@@ -46,8 +41,8 @@ typedef struct ppi_path {
 typedef struct ppi_walk {
   const ppi_request_part *parts;  // of one request
   size_t num;
-  uint64_t start_ns, end_ns;   // of the request
-  const ppi_spans *contended;  // by device; NULL: none anywhere
+  uint64_t start_ns, end_ns;       // of the request
+  const ppi_span_list *contended;  // by device; NULL: none anywhere
   size_t num_devices;
   ppi_part_times *times;  // one for each part, all zero
   uint64_t queue_ns, hop_ns;

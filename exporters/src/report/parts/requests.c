@@ -65,17 +65,6 @@ static size_t list_claims(const ppi_requests *requests, claim *claims) {
   return num;
 }
 
-static bool add_span(ppi_spans *spans, uint64_t start_ns, uint64_t end_ns) {
-  if (end_ns <= start_ns) return true;
-  if (spans->num && spans->items[spans->num - 1].end_ns == start_ns) {
-    spans->items[spans->num - 1].end_ns = end_ns;
-    return true;
-  }
-  if (!PPI_ROOM(spans->items, spans->capacity, spans->num + 1)) return false;
-  spans->items[spans->num++] = (ppi_span){start_ns, end_ns};
-  return true;
-}
-
 // A request on a device, and the number of its active ranges there.
 typedef struct owner {
   uint64_t flow;
@@ -105,21 +94,21 @@ static bool claim_device(owners *all, const claim *at) {
 
 // Finds the times in which a device works for two or more requests.
 static bool find_contended(const claim *claims, size_t num, owners *by_device,
-                           ppi_spans *spans) {
+                           ppi_span_list *spans) {
   bool done = true;
   for (size_t i = 0; i < num && done; i++) {
     owners *all = &by_device[claims[i].device];
     if (all->num > 1)
-      done =
-          add_span(&spans[claims[i].device], all->since_ns, claims[i].time_ns);
+      done = ppi_spans_add(&spans[claims[i].device], all->since_ns,
+                           claims[i].time_ns);
     all->since_ns = claims[i].time_ns;
     done = done && claim_device(all, &claims[i]);
   }
   return done;
 }
 
-static bool find_all_contended(const ppi_requests *requests, ppi_spans *spans,
-                               size_t num_devices) {
+static bool find_all_contended(const ppi_requests *requests,
+                               ppi_span_list *spans, size_t num_devices) {
   size_t num = list_claims(requests, NULL);
   claim *claims = ppi_alloc((num + 1) * sizeof *claims);
   owners *by_device = ppi_alloc(num_devices * sizeof *by_device);
@@ -153,7 +142,7 @@ typedef struct filling {
   ppi_request_run *out;
   site_votes *votes;  // by site
   size_t rows_capacity, cells_capacity;
-  ppi_spans *contended;
+  ppi_span_list *contended;
   size_t num_devices;
   uint32_t *stage_of;  // by site; + 1, 0: none yet
   size_t *cell_of;     // by stage: in the last request that had it, + 1

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"
 
@@ -46,18 +47,17 @@ static ppi_serving_request *request_of(ppi_serving_run *run, uint64_t flow) {
   return &run->requests[at];
 }
 
+static int compare_classes(const void *left, const void *right) {
+  const ppi_serving_class *a = left, *b = right;
+  return (a->site > b->site) - (a->site < b->site);
+}
+
 static ppi_serving *class_of(ppi_serving_run *run, uint32_t site) {
-  size_t at = 0;
-  while (at < run->num_classes && run->classes[at].site < site) at++;
-  if (at < run->num_classes && run->classes[at].site == site)
-    return &run->classes[at].sums;
-  if (!PPI_ROOM(run->classes, run->classes_capacity, run->num_classes + 1))
-    return NULL;
-  ppi_serving_class *grown = run->classes;
-  memmove(grown + at + 1, grown + at, (run->num_classes - at) * sizeof *grown);
-  run->num_classes++;
-  grown[at] = (ppi_serving_class){.site = site};
-  return &grown[at].sums;
+  const ppi_serving_class key = {.site = site};
+  ppi_serving_class *class = ppi_keyed_sorted(
+      PPI_KEYED(run->classes, run->num_classes, run->classes_capacity), &key,
+      compare_classes);
+  return class ? &class->sums : NULL;
 }
 
 static int compare_points(const void *left, const void *right) {

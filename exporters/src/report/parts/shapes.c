@@ -4,6 +4,7 @@
 #include "report/parts/shapes.h"
 
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 
 // Attributes may be defined again, with the same shape or with another one.
@@ -33,14 +34,10 @@ bool ppi_shapes_define(ppi_shapes *shapes, uint32_t id, const char *text) {
 }
 
 static ppi_run_shape *row_of(ppi_shapes *shapes, uint32_t site, size_t shape) {
-  size_t num = shapes->num_rows;
-  size_t at = ppi_map_number(&shapes->row_numbers, (ppi_map_key){site, shape});
-  if (at < num) return &shapes->rows[at];
-  if (at != num) return NULL;
-  if (!PPI_ROOM(shapes->rows, shapes->rows_capacity, num + 1)) return NULL;
-  shapes->rows[shapes->num_rows++] =
-      (ppi_run_shape){.site = site, .shape = (uint32_t)shape};
-  return &shapes->rows[at];
+  const ppi_run_shape fresh = {.site = site, .shape = (uint32_t)shape};
+  return ppi_keyed_mapped(
+      PPI_KEYED(shapes->rows, shapes->num_rows, shapes->rows_capacity),
+      &shapes->row_numbers, (ppi_map_key){site, shape}, &fresh);
 }
 
 bool ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,

@@ -6,28 +6,20 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 #include "report/parts/threads.h"
 
+static int compare_work(const void *left, const void *right) {
+  const ppi_run_work *a = left, *b = right;
+  return ppi_keyed_order((uint64_t[]){a->site, a->lane},
+                         (uint64_t[]){b->site, b->lane});
+}
+
 static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
-  size_t low = 0, high = run->work.num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const ppi_run_work *work = &run->work.items[middle];
-    if (work->site < site || (work->site == site && work->lane < lane))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  ppi_run_work *found = run->work.items + low;
-  if (low < run->work.num && found->site == site && found->lane == lane)
-    return found;
-  if (!PPI_ROOM(run->work.items, run->work.capacity, run->work.num + 1))
-    return NULL;
-  ppi_run_work *grown = run->work.items;
-  memmove(grown + low + 1, grown + low, (run->work.num - low) * sizeof *grown);
-  run->work.num++;
-  grown[low] = (ppi_run_work){.site = site, .lane = lane};
-  return &grown[low];
+  ppi_work_list *all = &run->work;
+  const ppi_run_work key = {.site = site, .lane = lane};
+  return ppi_keyed_sorted(PPI_KEYED(all->items, all->num, all->capacity), &key,
+                          compare_work);
 }
 
 static bool take_memory(ppi_run *run, const pprof_event *event,

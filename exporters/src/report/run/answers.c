@@ -121,16 +121,6 @@ static ppi_item open_item(const ppi_run_open *open, const ppi_run_site *site) {
   return item;
 }
 
-// The windows from `first` on as stretches; NULL: out of memory.
-static ppi_stretch *windows_of(const ppi_run *run, size_t first) {
-  size_t num = run->windows.num - first;
-  const ppi_span *from = run->windows.items + first;
-  ppi_stretch *windows = ppi_alloc((num + 1) * sizeof *windows);
-  for (size_t i = 0; windows && i < num; i++)
-    windows[i] = (ppi_stretch){from[i].start_ns, from[i].end_ns};
-  return windows;
-}
-
 // The first window that is not settled, or else the last one: without a window
 // nothing settles.
 static size_t first_window(const ppi_run *run) {
@@ -181,17 +171,16 @@ void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
       .run = run,
       .names = names_of(run),
       .open = ppi_alloc((num_open + 1) * sizeof *self->open),
-      .steps = ppi_alloc((num_open + 1) * sizeof *self->steps),
-      .windows = windows_of(run, first)};
-  self->horizon =
-      (ppi_accounts_horizon){.time_ns = horizon_ns,
-                             .open = self->open,
-                             .open_steps = self->steps,
-                             .windows = self->windows,
-                             .num_windows = run->windows.num - first,
-                             .names = &self->names};
+      .steps = ppi_alloc((num_open + 1) * sizeof *self->steps)};
+  self->horizon = (ppi_accounts_horizon){
+      .time_ns = horizon_ns,
+      .open = self->open,
+      .open_steps = self->steps,
+      .windows = run->windows.num ? run->windows.items + first : NULL,
+      .num_windows = run->windows.num - first,
+      .names = &self->names};
   bool shown = show_lanes(run);
-  if (!shown || !self->windows || !self->open || !self->steps) return;
+  if (!shown || !self->open || !self->steps) return;
   list_open(self, open, num_open);
   ppi_accounts *accounts = &run->accounts;
   bool is_long = is_much(run);
@@ -210,7 +199,6 @@ bool ppi_run_answer_end(ppi_answer_settling *self) {
   if (self->is_job) ppi_jobs_wait(self->run->details.jobs, &self->job);
   ppi_free(self->open);
   ppi_free(self->steps);
-  ppi_free(self->windows);
   return self->done && ppi_accounts_forget(&self->run->accounts);
 }
 
@@ -227,7 +215,7 @@ typedef struct request_filling {
   size_t num, capacity;
   ppi_item *items;
   size_t items_capacity;
-  ppi_stretches *busy;  // by device
+  ppi_span_list *busy;  // by device
   size_t num_devices;
   ppi_moment_room room;
   ppi_account account;
@@ -262,8 +250,8 @@ static bool add_busy(request_filling *to) {
   for (size_t i = 0; i < requests->num_more && done; i++) {
     const ppi_part_more *part = &requests->more[i];
     if (part->device < to->num_devices)
-      done = ppi_stretches_add(&to->busy[part->device], part->device_start_ns,
-                               part->device_end_ns);
+      done = ppi_spans_add(&to->busy[part->device], part->device_start_ns,
+                           part->device_end_ns);
   }
   const ppi_request_others *others = &requests->others;
   for (size_t i = 0; i < others->devices.num; i++) {
@@ -271,8 +259,8 @@ static bool add_busy(request_filling *to) {
     uint64_t device = others->devices.keys[i].low;
     for (size_t k = 0; k < busy->num && done; k++)
       if (device < to->num_devices)
-        done = ppi_stretches_add(&to->busy[device], busy->spans[k].start_ns,
-                                 busy->spans[k].end_ns);
+        done = ppi_spans_add(&to->busy[device], busy->spans[k].start_ns,
+                             busy->spans[k].end_ns);
   }
   return done;
 }
@@ -286,11 +274,11 @@ static bool find_busy(request_filling *to) {
   to->busy = ppi_alloc(to->num_devices * sizeof *to->busy);
   if (!to->busy) return false;
   for (size_t i = 0; i < to->num_devices && !is_known; i++)
-    done = done && ppi_stretches_add(&to->busy[i], 0, UINT64_MAX);
+    done = done && ppi_spans_add(&to->busy[i], 0, UINT64_MAX);
   if (!is_known || !done) return done;
   done = add_busy(to);
   for (size_t i = 0; i < to->num_devices; i++)
-    ppi_stretches_unite(&to->busy[i]);
+    to->busy[i].num = ppi_spans_unite(to->busy[i].items, to->busy[i].num);
   return done;
 }
 
@@ -346,19 +334,11 @@ static bool take_request(request_filling *to, const request *from,
                           to->out);
 }
 
-static size_t num_cold(const request_filling *to) {
-  ppi_first_call calls[PPI_FIRST_CALLS];
-  for (size_t i = 0; i < PPI_MIN(to->num, PPI_FIRST_CALLS); i++)
-    calls[i] = (ppi_first_call){
-        .start_ns = to->list[i].start_ns,
-        .length_ns = to->list[i].end_ns - to->list[i].start_ns};
-  return ppi_first_calls_num_cold(calls, to->num, to->run->details.warmup);
-}
-
 static bool take_requests(request_filling *to) {
   ppi_account_names names = names_of(to->run);
   uint64_t last_ns = 0;
-  size_t cold = num_cold(to);
+  size_t cold = ppi_units_num_cold(to->list, to->num, sizeof *to->list,
+                                   to->run->details.warmup);
   bool done = true;
   if (to->num == 0) return true;
   to->out->num_runs++;
@@ -423,13 +403,10 @@ bool ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
   ppi_free(open);
   if (!done) return false;
   ppi_account_names names = names_of(run);
-  ppi_stretch *windows = windows_of(run, 0);
-  if (!windows) return false;
   ppi_accounts_horizon end = {.time_ns = UINT64_MAX,
-                              .windows = windows,
+                              .windows = run->windows.items,
                               .num_windows = run->windows.num,
                               .names = &names};
   done = ppi_accounts_fill(&run->accounts, &end, out->answers);
-  ppi_free(windows);
   return done;
 }

@@ -20,7 +20,6 @@ typedef struct ppi_answer_settling {
   ppi_account_names names;
   ppi_item *open;
   ppi_step_account *steps;
-  ppi_stretch *windows;
   bool is_job;
   bool done;
 } ppi_answer_settling;

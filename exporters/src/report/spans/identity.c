@@ -15,32 +15,13 @@ static uint64_t overlap(uint64_t start_a, uint64_t end_a, uint64_t start_b,
   return low < high ? high - low : 0;
 }
 
-// The first span that ends after `time_ns`: they are disjoint, in order.
-static size_t first_span(const ppi_span *spans, size_t num, uint64_t time_ns) {
-  size_t low = 0, high = num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (spans[middle].end_ns <= time_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static size_t first_window(const ppi_windows *windows, uint64_t time_ns) {
-  return first_span(windows->items, windows->num, time_ns);
+  return ppi_spans_after(windows->items, windows->num, time_ns);
 }
 
 uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
                              uint64_t end_ns) {
-  uint64_t sum = 0;
-  for (size_t i = first_window(windows, start_ns); i < windows->num; i++) {
-    if (windows->items[i].start_ns >= end_ns) break;
-    sum += overlap(start_ns, end_ns, windows->items[i].start_ns,
-                   windows->items[i].end_ns);
-  }
-  return sum;
+  return ppi_spans_overlap(windows->items, windows->num, start_ns, end_ns);
 }
 
 bool ppi_identity_add(ppi_identity *identity, const ppi_device_side *side) {
@@ -181,14 +162,7 @@ static ppi_idle classify(const idle_gap *gap, const ppi_span *window,
 
 static uint64_t overlap_of(const ppi_union *in_steps, uint64_t start_ns,
                            uint64_t end_ns) {
-  uint64_t sum = 0;
-  size_t first = first_span(in_steps->spans, in_steps->num, start_ns);
-  for (size_t i = first; i < in_steps->num; i++) {
-    const ppi_span *span = &in_steps->spans[i];
-    if (span->start_ns >= end_ns) break;
-    sum += overlap(start_ns, end_ns, span->start_ns, span->end_ns);
-  }
-  return sum;
+  return ppi_spans_overlap(in_steps->spans, in_steps->num, start_ns, end_ns);
 }
 
 // Keeps the time in steps of the gap that is open at the horizon. The gap has
@@ -327,7 +301,8 @@ static bool take_busy(ppi_identity *identity, const ppi_windows *windows,
 static bool take_in_steps(ppi_identity *identity, const ppi_union *in_steps,
                           const ppi_device_side *side) {
   bool done = true;
-  size_t first = first_span(in_steps->spans, in_steps->num, side->start_ns);
+  size_t first =
+      ppi_spans_after(in_steps->spans, in_steps->num, side->start_ns);
   for (size_t i = first; i < in_steps->num; i++) {
     const ppi_span *span = &in_steps->spans[i];
     if (span->start_ns >= side->end_ns) break;

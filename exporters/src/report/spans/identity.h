@@ -11,10 +11,7 @@
 PPROF_BEGIN_C_
 
 // The windows so far, in order; end_ns is UINT64_MAX while one is open.
-typedef struct ppi_windows {
-  ppi_span *items;
-  size_t num, capacity;
-} ppi_windows;
+typedef ppi_span_list ppi_windows;
 
 uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
                              uint64_t end_ns);

@@ -4,10 +4,10 @@
 #include "report/spans/pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/keyed.h"
 
 static int compare_place(uint32_t lane, uint32_t stream, uint32_t other_lane,
                          uint32_t other_stream) {
@@ -15,25 +15,15 @@ static int compare_place(uint32_t lane, uint32_t stream, uint32_t other_lane,
   return (stream > other_stream) - (stream < other_stream);
 }
 
+static int compare_pairs(const void *left, const void *right) {
+  const ppi_run_pairs *a = left, *b = right;
+  return compare_place(a->lane, a->stream, b->lane, b->stream);
+}
+
 static ppi_run_pairs *pairs_of(ppi_pairs *all, const pprof_event *event) {
-  size_t low = 0, high = all->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    ppi_run_pairs *pairs = &all->items[middle];
-    int order =
-        compare_place(pairs->lane, pairs->stream, event->lane, event->stream);
-    if (order == 0) return pairs;
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return NULL;
-  ppi_run_pairs *grown = all->items;
-  memmove(grown + low + 1, grown + low, (all->num - low) * sizeof *grown);
-  all->num++;
-  grown[low] = (ppi_run_pairs){.lane = event->lane, .stream = event->stream};
-  return &grown[low];
+  const ppi_run_pairs key = {.lane = event->lane, .stream = event->stream};
+  return ppi_keyed_sorted(PPI_KEYED(all->items, all->num, all->capacity), &key,
+                          compare_pairs);
 }
 
 // A range removes all ranges that began after it, so starts ascend.

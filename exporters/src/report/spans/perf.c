@@ -83,7 +83,7 @@ bool ppi_perf_open(ppi_perf *perf, const pprof_event *event,
                    uint32_t category) {
   bool is_step = category == PPROF_CATEGORY_PROFILE_STEP;
   if (!is_step && category != PPROF_CATEGORY_DATALOADER) return true;
-  ppi_perf_list *list = is_step ? &perf->open_steps : &perf->open_readers;
+  ppi_span_list *list = is_step ? &perf->open_steps : &perf->open_readers;
   if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
   list->items[list->num++] = (ppi_span){event->start_ns, event->end_ns};
   return true;
@@ -148,7 +148,7 @@ static void decide_readers(ppi_perf *perf, const uint64_t *borders,
 // begins: only these batches are kept.
 static void forget_batches(ppi_perf *perf, uint64_t horizon_ns) {
   ppi_union *batches = &perf->batches;
-  const ppi_perf_list *open = &perf->open_readers;
+  const ppi_span_list *open = &perf->open_readers;
   size_t kept = 0, at = 0;
   for (size_t i = 0; i < batches->num; i++) {
     ppi_span span = batches->spans[i];

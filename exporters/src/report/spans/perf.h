@@ -21,11 +21,6 @@ typedef struct ppi_perf_readers {
   ppi_spread spread;
 } ppi_perf_readers;
 
-typedef struct ppi_perf_list {
-  ppi_span *items;
-  size_t num, capacity;
-} ppi_perf_list;
-
 // All zero is the empty one.
 typedef struct ppi_perf {
   ppi_report_perf sums;
@@ -37,7 +32,7 @@ typedef struct ppi_perf {
   ppi_perf_readers *readers;  // not decided: in a batch or not
   size_t num_readers, readers_capacity;
   // Of the checkpoint to come: open steps, starts of open Dataloader ranges.
-  ppi_perf_list open_steps, open_readers;
+  ppi_span_list open_steps, open_readers;
 } ppi_perf;
 
 // ppi_perf_take takes any host range; only steps and Dataloader ranges count.

@@ -5,11 +5,11 @@
 // the last ends. n spans then cost O(n), in any other order O(n log n).
 #include "report/spans/union.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 // The first list takes spans that fit no other list.
 enum { REST, MAX_LISTS = 17, LEAST_WAIT = 1024 };
@@ -17,8 +17,54 @@ enum { REST, MAX_LISTS = 17, LEAST_WAIT = 1024 };
 static int compare_spans(const void *left, const void *right) {
   const ppi_span *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  return 0;
+  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+static uint64_t start_of(const void *span) {
+  return ((const ppi_span *)span)->start_ns;
+}
+
+// ---- lists ----
+
+bool ppi_spans_add(ppi_span_list *list, uint64_t start_ns, uint64_t end_ns) {
+  if (end_ns <= start_ns) return true;
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
+  list->items[list->num++] = (ppi_span){start_ns, end_ns};
+  return true;
+}
+
+size_t ppi_spans_unite(ppi_span *spans, size_t num) {
+  size_t kept = 0;
+  ppi_sort(spans, num, sizeof *spans, start_of, compare_spans);
+  for (size_t i = 0; i < num; i++) {
+    if (kept && spans[i].start_ns <= spans[kept - 1].end_ns)
+      spans[kept - 1].end_ns = PPI_MAX(spans[kept - 1].end_ns, spans[i].end_ns);
+    else
+      spans[kept++] = spans[i];
+  }
+  return kept;
+}
+
+size_t ppi_spans_after(const ppi_span *spans, size_t num, uint64_t time_ns) {
+  size_t low = 0;
+  while (low < num) {
+    size_t middle = low + (num - low) / 2;
+    if (spans[middle].end_ns <= time_ns)
+      low = middle + 1;
+    else
+      num = middle;
+  }
+  return low;
+}
+
+uint64_t ppi_spans_overlap(const ppi_span *spans, size_t num, uint64_t start_ns,
+                           uint64_t end_ns) {
+  uint64_t sum_ns = 0;
+  for (size_t i = ppi_spans_after(spans, num, start_ns);
+       i < num && spans[i].start_ns < end_ns; i++)
+    sum_ns +=
+        PPI_MIN(end_ns, spans[i].end_ns) - PPI_MAX(start_ns, spans[i].start_ns);
+  return sum_ns;
 }
 
 // ---- adding ----
@@ -26,7 +72,7 @@ static int compare_spans(const void *left, const void *right) {
 // Fuses `span` with the last spans of a list in order; false when it touches
 // none of them.
 static bool fuse(ppi_span_list *list, const ppi_span *span) {
-  ppi_span *last = &list->spans[list->num - 1];
+  ppi_span *last = &list->items[list->num - 1];
   if (span->start_ns > last->end_ns || span->end_ns < last->start_ns)
     return false;
   last->end_ns = PPI_MAX(last->end_ns, span->end_ns);
@@ -41,22 +87,15 @@ static bool fuse(ppi_span_list *list, const ppi_span *span) {
 }
 
 static bool is_behind(const ppi_span_list *list, const ppi_span *span) {
-  return list->num && span->end_ns < list->spans[list->num - 1].start_ns;
-}
-
-static bool make_room(ppi_span **spans, size_t *capacity, size_t need) {
-  if (need <= *capacity) return true;
-  ppi_span *grown = ppi_grow(*spans, capacity, need, sizeof *grown);
-  if (grown) *spans = grown;
-  return grown != NULL;
+  return list->num && span->end_ns < list->items[list->num - 1].start_ns;
 }
 
 static bool append(ppi_union *set, ppi_span_list *list, const ppi_span *span) {
-  if (!make_room(&list->spans, &list->capacity, list->num + 1) ||
+  if (!PPI_ROOM(list->items, list->capacity, list->num + 1) ||
       // A merge cannot report that there is no memory.
-      !make_room(&set->spans, &set->capacity, set->num + set->num_pending + 1))
+      !PPI_ROOM(set->spans, set->capacity, set->num + set->num_pending + 1))
     return false;
-  list->spans[list->num++] = *span;
+  list->items[list->num++] = *span;
   set->num_pending++;
   return true;
 }
@@ -71,7 +110,7 @@ static int pick_list(ppi_union *set, const ppi_span *span) {
     if (is_behind(list, span)) continue;
     if (best == REST || !old->num ||
         (list->num &&
-         list->spans[list->num - 1].end_ns > old->spans[old->num - 1].end_ns))
+         list->items[list->num - 1].end_ns > old->items[old->num - 1].end_ns))
       best = i;
   }
   if (best != REST || set->num_fresh == MAX_LISTS) return (int)best;
@@ -102,36 +141,22 @@ bool ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns) {
 
 // ---- merging ----
 
-static void sort_rest(ppi_span_list *rest) {
-  if (rest->num < 2) return;
-  qsort(rest->spans, rest->num, sizeof *rest->spans, compare_spans);
-  size_t kept = 1;
-  for (size_t i = 1; i < rest->num; i++) {
-    ppi_span span = rest->spans[i], *last = &rest->spans[kept - 1];
-    if (span.start_ns <= last->end_ns)
-      last->end_ns = PPI_MAX(last->end_ns, span.end_ns);
-    else
-      rest->spans[kept++] = span;
-  }
-  rest->num = kept;
-}
-
 // Takes the span that ends last off the lists, or off the set's first
 // `*num_old` spans. False: the lists are empty.
 static bool take_last(ppi_union *set, size_t *num_old, ppi_span *out) {
   ppi_span_list *from = NULL;
   for (size_t i = 0; i < set->num_fresh; i++) {
     ppi_span_list *list = &set->fresh[i];
-    if (list->num && (!from || list->spans[list->num - 1].end_ns >
-                                   from->spans[from->num - 1].end_ns))
+    if (list->num && (!from || list->items[list->num - 1].end_ns >
+                                   from->items[from->num - 1].end_ns))
       from = list;
   }
   if (!from) return false;
   if (*num_old &&
-      set->spans[*num_old - 1].end_ns >= from->spans[from->num - 1].end_ns)
+      set->spans[*num_old - 1].end_ns >= from->items[from->num - 1].end_ns)
     *out = set->spans[--*num_old];
   else
-    *out = from->spans[--from->num];
+    *out = from->items[--from->num];
   return true;
 }
 
@@ -140,7 +165,8 @@ static bool take_last(ppi_union *set, size_t *num_old, ppi_span *out) {
 // begins behind all of them.
 void ppi_union_compact(ppi_union *set) {
   if (!set->num_pending) return;
-  sort_rest(&set->fresh[REST]);
+  ppi_span_list *rest = &set->fresh[REST];
+  rest->num = ppi_spans_unite(rest->items, rest->num);
   size_t end = set->num, num_old = set->num;
   for (size_t i = 0; i < set->num_fresh; i++) end += set->fresh[i].num;
   size_t at = end;
@@ -208,7 +234,7 @@ uint64_t ppi_union_measure(ppi_union *set) {
 }
 
 void ppi_union_clear(ppi_union *set) {
-  for (size_t i = 0; i < set->num_fresh; i++) ppi_free(set->fresh[i].spans);
+  for (size_t i = 0; i < set->num_fresh; i++) ppi_free(set->fresh[i].items);
   ppi_free(set->fresh);
   ppi_free(set->spans);
   *set = (ppi_union){0};

@@ -13,9 +13,21 @@ typedef struct ppi_span {
 } ppi_span;
 
 typedef struct ppi_span_list {
-  ppi_span *spans;
+  ppi_span *items;
   size_t num, capacity;
 } ppi_span_list;
+
+// ppi_spans_add appends a span unless it is empty.
+bool ppi_spans_add(ppi_span_list *list, uint64_t start_ns, uint64_t end_ns);
+// ppi_spans_unite makes spans disjoint, in order, and answers how many are
+// left.
+size_t ppi_spans_unite(ppi_span *spans, size_t num);
+
+// Of spans that are disjoint, in order: the first one that ends after a time,
+// and how much of [start, end) they cover.
+size_t ppi_spans_after(const ppi_span *spans, size_t num, uint64_t time_ns);
+uint64_t ppi_spans_overlap(const ppi_span *spans, size_t num, uint64_t start_ns,
+                           uint64_t end_ns);
 
 // All zero is the empty union. Only after compact, settle and measure does
 // `spans` have all of the union that is not settled.
