@@ -6,6 +6,7 @@ generator may be suspended while others of the thread run: there a `with` is a r
 anywhere. The frame of the `with` decides between the two.
 """
 import contextlib
+import contextvars
 import ctypes
 import functools
 import inspect
@@ -126,6 +127,11 @@ def _site(name, category):
     except Exception:
         return _make_site(name, category)
 
+
+# The requests that a range which may rest serves: ranges of its task, and of tasks that it begins,
+# serve them, too, until that range ends.
+_requests = contextvars.ContextVar("pprof_requests", default=())
+_requests_before = {}  # by the number of such a range
 
 _STACK_ENTER = contextlib.ExitStack.enter_context.__code__
 _MANAGER_ENTER = contextlib._GeneratorContextManager.__enter__.__code__
@@ -295,6 +301,8 @@ class Range(_Decorator):
                 self._begin(id(frame), site)
             else:
                 self._open.append((frame, _byref(_scope_push(site))))
+                if _requests_before:
+                    _inherit(0)
         return self
 
     def __exit__(self, kind, value, trace):
@@ -323,9 +331,14 @@ class Range(_Decorator):
         if number:
             self._open.append((key, number))
             _resting.setdefault(key, []).append(number)
+            if _requests_before:
+                _inherit(number)
 
     def _end(self, key, number):
         _range_end(number)
+        before = _requests_before.pop(number, None)
+        if before is not None:
+            _requests.set(before)
         numbers = _resting.get(key, ())
         if number in numbers:
             numbers.remove(number)
@@ -336,7 +349,7 @@ class Range(_Decorator):
         """As pprof.flow, for this range: in plain code while it is the innermost."""
         opened = self._open
         if opened and _epoch.value:
-            _give_flow(_find(opened, _get_frame(1))[1], number)
+            _give_task_flow(_find(opened, _get_frame(1))[1], number)
         elif _strict:
             _flow_number(number)
 
@@ -370,7 +383,7 @@ class _Recording:
 
 
 _NAMES_OF_RANGE = ("_epoch", "_scope_push", "_scope_pop", "_sites", "_byref", "_get_frame",
-                   "_RESTS", "_STACK_ENTER")
+                   "_RESTS", "_STACK_ENTER", "_requests_before")
 
 
 def wrapper_ns():
@@ -530,12 +543,31 @@ def _flow_number(number):
     return _integer("number", number, 1, MOST_FLOW) or 0
 
 
+def _inherit(target):
+    """`target`, or the innermost range for 0, serves the requests of its task."""
+    for number in _requests.get():
+        if target:
+            _c.range_flow(target, number)
+        else:
+            _c.flow(number)
+
+
 def _give_flow(target, number):
     number = _flow_number(number)
     if target.__class__ is int and target:
         _c.range_flow(target, number)
     else:
         _c.flow(number)
+
+
+def _give_task_flow(target, number):
+    """As _give_flow, for a range that may rest, or one that is pushed."""
+    if target.__class__ is int and target:
+        requests = _requests.get()
+        if target not in _requests_before:
+            _requests_before[target], requests = requests, ()
+        _requests.set(requests + (_flow_number(number),))
+    _give_flow(target, number)
 
 
 def _give_work(target, amount):
@@ -559,9 +591,10 @@ def _resting_range(frame):
 
 
 def flow(number):
-    """The innermost range serves the request `number`, from 1 to 2**64 - 1."""
+    """The innermost range serves the request `number`, from 1 to 2**64 - 1. So do the ranges in it,
+    and those of tasks that begin in it."""
     if _epoch.value:
-        _give_flow(_resting_range(_get_frame(1)), number)
+        _give_task_flow(_resting_range(_get_frame(1)), number)
     elif _strict:
         _flow_number(number)
 

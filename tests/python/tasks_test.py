@@ -232,8 +232,43 @@ class Tasks(Case):
             task, part = log.named("task %d" % number), log.named("part %d" % number)
             self.assertEqual((task["flows"], task["work"]), ([number, number + 10],
                                                              [0, 100, 0, number]))
-            self.assertEqual((part["flows"], part["work"]), ([], [number, 0, 0, 0]))
+            self.assertEqual((part["flows"], part["work"]), ([number], [number, 0, 0, 0]))
         self.assertEqual((log.named("main")["flows"], log.named("main")["work"]), ([], [0] * 4))
+
+    def test_ranges_of_a_task_serve_its_request(self):
+        """Those that it awaits, of tasks that it begins, and of functions that it calls; not those
+        behind the range with the number."""
+        log = self.log_of("""
+            import asyncio, pprof
+            pprof.start()
+            def plain(number):
+                with pprof.range("plain %d" % number):
+                    pass
+            async def child(number):
+                with pprof.range("child %d" % number):
+                    await asyncio.sleep(0)
+            async def task(number):
+                with pprof.range("task %d" % number):
+                    pprof.flow(number)
+                    with pprof.range("part %d" % number):
+                        await asyncio.gather(child(number), child(number + 2))
+                        plain(number)
+                with pprof.range("behind %d" % number):
+                    await asyncio.sleep(0)
+                    plain(number + 2)
+            async def main():
+                await asyncio.gather(task(1), task(2))
+            asyncio.run(main())
+            plain(5)
+        """)
+        flows = dict(log.select("name", "flows"))
+        for number in 1, 2:
+            for name in ("task %d", "part %d", "child %d", "plain %d"):
+                self.assertEqual(flows[name % number], [number], name)
+            self.assertEqual(flows["child %d" % (number + 2)], [number])
+            self.assertEqual(flows["behind %d" % number], [])
+            self.assertEqual(flows["plain %d" % (number + 2)], [])
+        self.assertEqual(flows["plain 5"], [])
 
     def test_nothing_is_kept(self):
         self.run_ok("""
