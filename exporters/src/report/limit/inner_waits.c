@@ -32,11 +32,10 @@ static uint32_t inside_of(const ppi_limit_model *model,
   return last;
 }
 
-// Whether the call waits for `other` inside it: until just before the call
+// Whether the call waits for `other` inside it: until a little before the call
 // ends, `other` runs or its thread is taken.
 static bool waits_for(const ppi_limit_model *model, const ppi_limit_call *call,
-                      uint32_t at) {
-  const double most_behind = 0.15;
+                      uint32_t at, double most_behind) {
   const ppi_limit_call *other = &model->calls[at];
   const ppi_limit_row *row = &model->rows[other->row];
   double length_ns = (double)(call->end_ns - call->start_ns);
@@ -51,12 +50,21 @@ static bool waits_for(const ppi_limit_model *model, const ppi_limit_call *call,
          covered_ns >= waiting_part * length_ns;
 }
 
+// Of two that work beside each other one may end first each time. So it must
+// end just before the other does, or decide how long that one takes.
+static bool decides(const ppi_fit *lengths) {
+  const double least_correlation = 0.6;
+  return ppi_fit_correlation(lengths) >= least_correlation;
+}
+
 // `times_ns`, by name, is all zero on entry and on return.
 static void look_inside(const ppi_limit_model *model, ppi_limit_name *name,
                         double *times_ns) {
+  const double just = 0.05, little = 0.15;
   uint32_t found[SAMPLES + 1], best = PPI_NONE;
+  ppi_fit lengths = {0};
   size_t num = 0;
-  double all_ns = 0;
+  double all_ns = 0, just_ns = 0;
   for (size_t i = 0; i < name->num && num < SAMPLES; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
     if (!ppi_is_sampled(i, name->num, SAMPLES)) continue;
@@ -64,14 +72,19 @@ static void look_inside(const ppi_limit_model *model, ppi_limit_name *name,
         (double)PPI_MIN(call->end_ns - call->start_ns, 4 * name->median_ns + 1);
     uint32_t at = call->num == 1 ? inside_of(model, call) : PPI_NO_CALL;
     all_ns += ns;
-    if (at == PPI_NO_CALL || !waits_for(model, call, at)) continue;
+    if (at == PPI_NO_CALL || !waits_for(model, call, at, little)) continue;
+    const ppi_limit_call *other = &model->calls[at];
+    ppi_fit_add(&lengths, (double)(other->end_ns - other->start_ns),
+                (double)(call->end_ns - call->start_ns));
+    if (waits_for(model, call, at, just)) just_ns += ns;
     found[num] = model->calls[at].name;
     times_ns[found[num]] += ns;
     if (best == PPI_NONE || times_ns[found[num]] > times_ns[best])
       best = found[num];
     num++;
   }
-  bool waits = best != PPI_NONE && times_ns[best] >= waiting_part * all_ns;
+  bool waits = best != PPI_NONE && times_ns[best] >= waiting_part * all_ns &&
+               (just_ns >= waiting_part * all_ns || decides(&lengths));
   for (size_t i = 0; i < num; i++) times_ns[found[i]] = 0;
   if (!waits) return;
   name->waits = PPI_WAITS_THREAD;

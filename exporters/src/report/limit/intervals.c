@@ -3,6 +3,7 @@
 // Keeps intervals of time in order, and picks values by rank.
 #include "report/limit/intervals.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -88,4 +89,20 @@ uint32_t ppi_limit_greatest(const double *values, size_t num) {
     if (values[i] > 0 && (best == PPI_NONE || values[i] > values[best]))
       best = (uint32_t)i;
   return best;
+}
+
+void ppi_fit_add(ppi_fit *to, double x, double y) {
+  to->num++;
+  to->x += x;
+  to->y += y;
+  to->xx += x * x;
+  to->xy += x * y;
+  to->yy += y * y;
+}
+
+double ppi_fit_correlation(const ppi_fit *of) {
+  double xx = of->xx - of->x * of->x / of->num;
+  double yy = of->yy - of->y * of->y / of->num;
+  double xy = of->xy - of->x * of->y / of->num;
+  return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }

@@ -61,4 +61,11 @@ uint32_t ppi_limit_greatest(const double *values, size_t num);
 // The value at quantile `part` of sorted values; 0 if there are none.
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part);
 
+typedef struct ppi_fit {
+  double num, x, y, xx, xy, yy;
+} ppi_fit;
+void ppi_fit_add(ppi_fit *to, double x, double y);
+// 0 where either does not vary.
+double ppi_fit_correlation(const ppi_fit *of);
+
 PPROF_END_C_

@@ -204,7 +204,7 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
   if (!search->is_closed || search->full_part < 0.6 || !blame->num_units)
     return false;
   part most = greatest_part(search);
-  if (greatest_idle(search, NULL) > most.ns) return false;
+  if (most.ns <= 0 || greatest_idle(search, NULL) > most.ns) return false;
   // Threads that wait for a processor do so between their calls, too.
   bool is_taken = use >= 0.8 && model->queued >= 0.2;
   uint32_t crowded = is_taken ? at : crowded_range(model);
@@ -398,6 +398,7 @@ bool ppi_limit_keeps_up(ppi_limit_search *search) {
   double use = greatest_use(model, &at), waits_ns = 0;
   double units = (double)blame->num_units;
   part most = greatest_part(search);
+  if (most.ns <= 0) return false;
   for (size_t i = 0; i < model->num_stations; i++)
     waits_ns += blame->line_ns[i];
   for (size_t i = 0; i < model->num_names; i++) waits_ns += blame->batch_ns[i];

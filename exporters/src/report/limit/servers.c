@@ -56,6 +56,20 @@ static void put_demands(const ppi_limit_model *model,
   }
 }
 
+// Tasks of a busy event loop wait for it within their ranges: their times are
+// no least ones.
+static bool waits_for_loop(const ppi_limit_model *model, uint32_t name) {
+  const ppi_limit_name *of = &model->names[name];
+  const ppi_limit_call *call = &model->calls[model->by_name[of->first]];
+  for (size_t i = 0; of->num && i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->is_relevant && station->kind == PPI_STATION_THREADS &&
+        station->servers == 1 && station->use >= 0.8)
+      return call->flags & PPI_CALL_LOOSE;
+  }
+  return false;
+}
+
 static void put_round(const ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
@@ -68,7 +82,8 @@ static void put_round(const ppi_limit_search *search) {
   } else if (search->is_closed) {
     out->under_way = search->under_way;
     for (size_t i = 0; i < search->blame.num_pieces; i++)
-      if (search->blame.pieces[i].kind == PPI_BLAME_WORK)
+      if (search->blame.pieces[i].kind == PPI_BLAME_WORK &&
+          !waits_for_loop(model, search->blame.pieces[i].of))
         out->round_ns += (double)search->blame.pieces[i].ns /
                          (double)search->blame.num_units;
   }

@@ -393,6 +393,16 @@ static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
   return add_places(model, PPI_STATION_ONE_AT_A_TIME, at, most, ns);
 }
 
+uint32_t ppi_station_of_places(const ppi_limit_model *model, uint32_t name) {
+  for (uint32_t i = 0; i < model->num_stations && name != PPI_NONE; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->kind == PPI_STATION_ONE_AT_A_TIME && station->num_stages &&
+        station->stages[0].name == name)
+      return i;
+  }
+  return PPI_NONE;
+}
+
 static bool find_one_at_a_time(ppi_limit_model *model) {
   ppi_border *borders = ppi_alloc((2 * model->num_calls + 1) * sizeof *borders);
   uint8_t *seen = ppi_alloc(model->num_rows + 1);

@@ -298,42 +298,22 @@ static uint64_t only_moment(const moments *of, uint64_t from_ns, uint64_t to_ns,
   return found_ns;
 }
 
-typedef struct pairs {
-  double num, x, y, xx, xy, yy;
-} pairs;
-
-static void add_pair(pairs *to, double x, double y) {
-  to->num++;
-  to->x += x;
-  to->y += y;
-  to->xx += x * x;
-  to->xy += x * y;
-  to->yy += y * y;
-}
-
-static double correlation(const pairs *of) {
-  double xx = of->xx - of->x * of->x / of->num;
-  double yy = of->yy - of->y * of->y / of->num;
-  double xy = of->xy - of->x * of->y / of->num;
-  return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
-
 // Calls that begin at the same event and are about as long end together, though
 // neither waits: how long one takes says nothing about the other.
 static bool only_go_together(const candidate *by, double eps_ns) {
   const double tight_ns = 150000, least_correlation = 0.4;
-  pairs of = {0};
+  ppi_fit of = {0};
   if (by->of->name == PPI_NONE || eps_ns <= tight_ns) return false;
   for (size_t i = 0; i < by->calls->num; i++) {
     const ppi_limit_call *call = &by->model->calls[by->calls->calls[i]];
     uint64_t at_ns = only_moment(by->of, call->start_ns,
                                  call->end_ns + (uint64_t)eps_ns, call->row);
     if (at_ns)
-      add_pair(&of, (double)(at_ns - call->start_ns),
-               (double)(call->end_ns - call->start_ns));
+      ppi_fit_add(&of, (double)(at_ns - call->start_ns),
+                  (double)(call->end_ns - call->start_ns));
   }
   return 2 * of.num >= (double)by->calls->num &&
-         correlation(&of) < least_correlation;
+         ppi_fit_correlation(&of) < least_correlation;
 }
 
 // The length of the call around an average moment in these calls.

@@ -363,6 +363,13 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
     known_ns += blame_calls_inside(at, call, waits_ns - known_ns);
     waits_ns -= known_ns;
     left_ns -= known_ns;
+    uint32_t places = ppi_station_of_places(model, other);
+    if (places != PPI_NONE) {
+      at->blame->line_ns[places] += (double)waits_ns;
+      add_piece(at, PPI_BLAME_LINE, places, waits_ns);
+      left_ns -= waits_ns;
+      waits_ns = 0;
+    }
     if (other != PPI_NONE) {
       at->blame->own_ns[other] += (double)waits_ns;
       at->blame->alone_ns[other] += (double)waits_ns;

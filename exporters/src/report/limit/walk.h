@@ -62,6 +62,8 @@ size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
 // Whether `row` is in a call at `time_ns`, and its latest call by begin.
 bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
                       uint64_t time_ns, uint32_t *out_last);
+// The places that only a few calls of `name` have at a time; PPI_NONE: none.
+uint32_t ppi_station_of_places(const ppi_limit_model *model, uint32_t name);
 // The number of taken rows of a station at `time_ns`; `out_until_ns` is the
 // time of the next change.
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
