@@ -32,6 +32,15 @@ TRUTHS = (
     # Rank 3 works 15 ms of each step, the others 10 ms, and wait 5 ms.
     ("slow_rank", (), ("others wait in all of theirs", "median max longest"),
      ("in half of theirs", "slowest")),
+    # Half of the requests are one batch of 10 ms, half of them parse for 1 ms and rank for 2 ms.
+    ("single_stage", (), ("Of 6.71 ms batch has the most: 5.29 ms.", "batch host 5.00 77 %"),
+     ("between stages",)),
+    # 6 ms of preprocess, which submits 4 ms of model at its end.
+    ("stage_before_device", (), ("preprocess host 6.00 60 %", "model g:0 4.00 40 %"),
+     ("between stages",)),
+    # Shard A takes 10 ms, shard B 8 ms of them beside it.
+    ("fan_out", (), ("Of 10.0 ms shard A has the most: 10.0 ms.", "shard A host 10.0 100 %",
+                     "shard B host 0 0 %"), ()),
     # Five steps of three hours.
     ("rate_zero", (), ("5 steps in 54000 s = 0.0000926/s",), ("= 0.00/s",)),
     ("rate_zero", ("--view", "stages", "--wide"), ("0.0000926 / 0.000123",), ()),

@@ -259,15 +259,9 @@ TEST(FindingsAnswerTest, HasWordsForOddRuns) {
   EXPECT_EQ(0u, AnswerOf(recursive).find("walk takes 10.0 ms of 10.0 ms of"));
   OfRequest(&OnHost(&alone, 1, "request", 0, 5 * kMs), 1);
   alone.AddWindow(0, 10 * kMs);
-  EXPECT_EQ(
-      "5.00 ms of 5.00 ms a request (100 %) lie in request and in no stage "
-      "inside it: mark what happens there.",
-      AnswerOf(alone));
-  OfRequest(&OnHost(&alone, 1, "unpack", 5 * kMs, 10 * kMs), 2);
-  EXPECT_EQ(
-      "5.00 ms of 5.00 ms a request (100 %) lie in no stage inside the "
-      "request: mark what happens there.",
-      AnswerOf(alone));
+  EXPECT_EQ(0u, AnswerOf(alone).find("request takes 5.00 ms of 5.00 ms a "));
+  OfRequest(&OnHost(&alone, 1, "unpack", 5 * kMs, 9 * kMs), 2);
+  EXPECT_EQ(0u, AnswerOf(alone).find("request takes 2.50 ms of 4.50 ms a "));
   no_time.Step(0, 0);
   no_time.AddWindow(0, 10 * kMs);
   EXPECT_EQ("", AnswerOf(no_time));

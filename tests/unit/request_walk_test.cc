@@ -40,8 +40,8 @@ class Walk {
     walk_.num_devices = 1;
     walk_.times = times_.data();
     walk_.path = &path_;
-    EXPECT_TRUE(ppi_walk_request(&walk_));
     EXPECT_TRUE(ppi_walk_critical(&walk_));
+    EXPECT_TRUE(ppi_walk_request(&walk_));
   }
   ~Walk() {
     ppi_free(path_.items);
@@ -178,6 +178,16 @@ TEST(RequestWalkTest, LongerBranchIsThePath) {
   EXPECT_EQ(walk.Critical(), 10u + 38u + 10u);
   EXPECT_EQ(walk[1].critical_ns, 0u);
   EXPECT_EQ(walk[2].critical_ns, 38u);
+  EXPECT_EQ(walk[1].own_ns, 2u);  // until the longer one begins
+  EXPECT_EQ(walk[2].own_ns, 38u);
+  EXPECT_EQ(walk[3].own_ns, 0u);
+}
+
+// What began last has no moment of a longer branch.
+TEST(RequestWalkTest, ABranchBesideALongerOneHasNoTime) {
+  Walk walk({Host(0, 10, 1), Host(1, 9, 2)});
+  EXPECT_EQ(walk[0].own_ns, 10u);
+  EXPECT_EQ(walk[1].own_ns, 0u);
 }
 
 // ---- every moment, every chain ----
@@ -196,6 +206,10 @@ size_t AtMoment(const Walk &walk, uint64_t now) {
   for (const auto &part : parts)
     if (IsDevice(part) && part.start_ns <= now && part.device_start_ns > now)
       return kQueue;
+  for (size_t i = 0; i < parts.size(); i++)
+    for (const auto &stretch : walk.PathOf(i))
+      if (!parts[i].is_whole && stretch.first <= now && stretch.second > now)
+        return i;
   for (size_t i = 0; i < parts.size(); i++) {
     if (!parts[i].is_whole && parts[i].start_ns <= now && parts[i].end_ns > now)
       found = i;

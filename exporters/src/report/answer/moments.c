@@ -47,6 +47,7 @@ typedef struct walk_state {
   size_t num_borders;
   uint32_t *around;  // by item: the range around it on its lane
   active host, devices, queues, units;
+  size_t num_passed;  // of the path
 } walk_state;
 
 int ppi_item_compare(const void *left, const void *right) {
@@ -318,6 +319,19 @@ static bool begin_device(walk_state *at, const border *met) {
 
 // ---- the owner of a moment ----
 
+// The host range on the path; NONE: nothing is, or it waits.
+static uint32_t path_owner(walk_state *at, uint64_t now_ns) {
+  const ppi_moments *walk = at->walk;
+  while (at->num_passed < walk->num_path &&
+         walk->path[at->num_passed].end_ns <= now_ns)
+    at->num_passed++;
+  if (at->num_passed == walk->num_path) return NONE;
+  const ppi_item_stretch *next = &walk->path[at->num_passed];
+  bool waits = walk->items[next->item].flags & PPI_ITEM_WAITS;
+  bool is_out = next->start_ns > now_ns || at->around[next->item] == BURIED;
+  return waits || is_out ? NONE : next->item;
+}
+
 // NONE: no range is open on the host.
 static uint32_t host_owner(const walk_state *at) {
   uint32_t waiting = NONE;
@@ -339,7 +353,7 @@ static uint32_t least(const active *from) {
   return least;
 }
 
-static bool notify_span(walk_state *at, uint64_t ns) {
+static bool notify_span(walk_state *at, uint64_t now_ns, uint64_t until_ns) {
   const ppi_item *items = at->walk->items;
   ppi_moment moment;
   if (!at->units.num) return true;
@@ -349,12 +363,13 @@ static bool notify_span(walk_state *at, uint64_t ns) {
     moment =
         (ppi_moment){.where = PPI_WHERE_QUEUE, .device = least(&at->queues)};
   } else {
-    uint32_t owner = host_owner(at);
+    uint32_t owner = path_owner(at, now_ns);
+    if (owner == NONE) owner = host_owner(at);
     if (owner == NONE) return true;
     moment = (ppi_moment){.where = host_place(&items[owner])};
     find_stage(at, owner, &moment.stage, &moment.child);
   }
-  moment.ns = ns;
+  moment.ns = until_ns - now_ns;
   return notify_units(at, &moment);
 }
 
@@ -396,13 +411,13 @@ static bool walk_borders(walk_state *at) {
   bool done = true;
   for (size_t i = 0; i < at->num_borders && done; i++) {
     const border met = border_of(&at->room->borders[i]);
-    if (met.time_ns > now_ns) done = notify_span(at, met.time_ns - now_ns);
+    if (met.time_ns > now_ns) done = notify_span(at, now_ns, met.time_ns);
     now_ns = met.time_ns;
     done = done && pass(at, &met);
   }
   // At the end of the run, open ranges have no end: their time does not count.
   if (!done || at->walk->to_ns == UINT64_MAX) return done;
-  return now_ns < at->walk->to_ns ? notify_span(at, at->walk->to_ns - now_ns)
+  return now_ns < at->walk->to_ns ? notify_span(at, now_ns, at->walk->to_ns)
                                   : done;
 }
 

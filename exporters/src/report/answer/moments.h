@@ -64,6 +64,12 @@ typedef struct ppi_moment {
 // ppi_moment_on_device returns the place that gets the device time of `item`.
 ppi_moment ppi_moment_on_device(const ppi_item *item);
 
+// A stretch of the longest path, and the item that it is of.
+typedef struct ppi_item_stretch {
+  uint64_t start_ns, end_ns;
+  uint32_t item;
+} ppi_item_stretch;
+
 typedef struct ppi_moments {
   ppi_item *items;  // in order; a walk sets stages of borrowing items
   size_t num_items;
@@ -73,6 +79,8 @@ typedef struct ppi_moments {
   const ppi_span_list *busy;  // by device, disjoint; NULL: no queues
   size_t num_devices;
   const ppi_account_names *names;  // NULL: no range is a launch
+  const ppi_item_stretch *path;    // in order, from border to border
+  size_t num_path;
   bool (*on_moment)(void *context, const ppi_moment *moment);
   void *context;
 } ppi_moments;
@@ -93,8 +101,8 @@ typedef struct ppi_moment_room {
 
 // ppi_moments_walk reports the owner of each moment in [from_ns, to_ns). The
 // device range that began first comes first, then the queue to a busy device.
-// Then comes the latest of the lanes' innermost host ranges; a waiting range is
-// the last choice.
+// Then comes the host range on the path, then the latest of the lanes'
+// innermost ones; a waiting range is the last choice.
 bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room);
 void ppi_moment_room_clear(ppi_moment_room *room);
 

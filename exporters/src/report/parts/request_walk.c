@@ -29,10 +29,12 @@ int ppi_request_part_order(const void *left, const void *right) {
 // ---- every moment ----
 
 typedef enum border_kind {
-  BORDER_END = 0,  // of any of the three
+  BORDER_END = 0,  // of any of the others
   BORDER_HOST,
+  BORDER_PATH,  // a host part on the longest path
   BORDER_QUEUE,
-  BORDER_DEVICE
+  BORDER_DEVICE,
+  NUM_BORDER_KINDS
 } border_kind;
 
 // The value of a border, from the high bits: the kind that begins or
@@ -44,6 +46,18 @@ static uint64_t border_of(border_kind kind, size_t part, border_kind ends) {
 static void add_border(ppi_keyed *borders, size_t *num, uint64_t time_ns,
                        uint64_t value) {
   borders[(*num)++] = (ppi_keyed){time_ns, value};
+}
+
+static void list_path(const ppi_walk *walk, ppi_keyed *borders, size_t *num) {
+  for (size_t i = 0; walk->path && i < walk->path->num; i++) {
+    const ppi_path_piece *piece = &walk->path->items[i];
+    const ppi_request_part *part = &walk->parts[piece->part];
+    if (on_device(part) || part->is_whole) continue;
+    add_border(borders, num, piece->start_ns,
+               border_of(BORDER_PATH, piece->part, BORDER_END));
+    add_border(borders, num, piece->end_ns,
+               border_of(BORDER_END, piece->part, BORDER_PATH));
+  }
 }
 
 // Host starts come first, already in order, so there is less to sort.
@@ -72,6 +86,7 @@ static size_t list_borders(const ppi_walk *walk, ppi_keyed *borders) {
     add_border(borders, &num, part->device_end_ns,
                border_of(BORDER_END, i, BORDER_DEVICE));
   }
+  list_path(walk, borders, &num);
   ppi_sort_keyed(borders, num);
   return num;
 }
@@ -106,7 +121,8 @@ static bool count_span(ppi_walk *walk, const active *kinds, uint64_t from_ns,
   } else if (kinds[BORDER_QUEUE].num) {
     walk->queue_ns += to_ns - from_ns;
   } else if (hosts->num) {
-    walk->times[hosts->parts[hosts->num - 1]].own_ns += to_ns - from_ns;
+    const active *of = kinds[BORDER_PATH].num ? &kinds[BORDER_PATH] : hosts;
+    walk->times[of->parts[of->num - 1]].own_ns += to_ns - from_ns;
   } else {
     walk->hop_ns += to_ns - from_ns;
     return true;
@@ -137,12 +153,15 @@ static void walk_borders(ppi_walk *walk, const ppi_keyed *borders, size_t num,
 }
 
 bool ppi_walk_request(ppi_walk *walk) {
-  ppi_keyed *borders = ppi_realloc(NULL, 6 * (walk->num + 1) * sizeof *borders);
-  uint32_t *parts = ppi_realloc(NULL, 4 * (walk->num + 1) * sizeof *parts);
+  size_t num_pieces = walk->path ? walk->path->num : 0;
+  ppi_keyed *borders = ppi_realloc(
+      NULL, (6 * (walk->num + 1) + 2 * num_pieces) * sizeof *borders);
+  uint32_t *parts =
+      ppi_realloc(NULL, NUM_BORDER_KINDS * (walk->num + 1) * sizeof *parts);
   bool done = false;
   if (borders && parts) {
-    active kinds[4];
-    for (size_t i = 0; i < 4; i++)
+    active kinds[NUM_BORDER_KINDS];
+    for (size_t i = 0; i < NUM_BORDER_KINDS; i++)
       kinds[i] = (active){parts + i * (walk->num + 1), 0};
     walk_borders(walk, borders, list_borders(walk, borders), kinds);
     done = true;

@@ -50,9 +50,9 @@ typedef struct ppi_walk {
 } ppi_walk;
 
 // ppi_walk_request gives each moment of a request to the first of these: device
-// work (the part that began first), the wait for a device, the host part that
-// began last, nothing. The request's own range gets no moment. The sum of own,
-// contended, queue and hop times is the request's time.
+// work (the part that began first), the wait for a device, the host part on
+// `path`, the one that began last, nothing. The request's own range gets no
+// moment. The sum of own, contended, queue and hop times is the request's time.
 bool ppi_walk_request(ppi_walk *walk);
 // ppi_walk_critical finds the longest path: the chain of links with the most
 // time. A link begins after the link before it has ended. A link is an

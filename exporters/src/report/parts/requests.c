@@ -149,10 +149,32 @@ typedef struct filling {
   ppi_part_times *times;
   ppi_request_part *parts;  // of one request
   size_t parts_capacity;
+  ppi_path path;  // of one request
 } filling;
 
 static uint64_t host_time(const ppi_request_part *part) {
   return part->end_ns - part->start_ns;
+}
+
+// Whether the inner parts explain a part of a thread: one on its row, but for
+// the submission of work that ends behind it; two in turn on other rows; or one
+// there that it waits for, by its end. A part on no row is always explained.
+static bool is_explained(const ppi_request_part *parts, size_t num,
+                         const ppi_request_part *whole) {
+  uint64_t end_ns = 0;
+  for (size_t i = 0; i < num; i++) {
+    const ppi_request_part *part = &parts[i];
+    if (part == whole || part->end_ns > whole->end_ns) continue;
+    if (part->lane == whole->lane || part->is_async) {
+      if (last_of(part) <= whole->end_ns) return true;
+    } else if (end_ns && part->start_ns >= end_ns) {
+      return true;
+    } else {
+      end_ns = PPI_MAX(end_ns, last_of(part));
+    }
+  }
+  return whole->is_async ||
+         (end_ns && end_ns + host_time(whole) / 20 >= whole->end_ns);
 }
 
 // Other host sides exceed part `at` by at most a hundredth: the code that ends
@@ -172,13 +194,13 @@ static bool holds_rest(const ppi_request_part *parts, size_t num, size_t at) {
     if (last_of(part) - parts[0].start_ns > 2 * host_time(whole)) return false;
     has_inner |= out_ns == 0 && i != at;
   }
-  return has_inner;
+  return has_inner && is_explained(parts, num, whole);
 }
 
 static void vote(filling *to, const ppi_request_part *parts, size_t num) {
   size_t longest = 0;
   if (num == 1) {
-    to->votes[parts[0].site].alone += parts[0].device_end_ns == 0;
+    to->votes[parts[0].site].alone += parts[0].is_async;
     return;
   }
   for (size_t i = 0; i < num; i++) {
@@ -254,11 +276,13 @@ static bool take_request(filling *to, const ppi_request_part *parts,
                    .start_ns = parts[0].start_ns,
                    .contended = to->contended,
                    .num_devices = to->num_devices,
-                   .times = to->times};
+                   .times = to->times,
+                   .path = &to->path};
+  to->path.num = 0;
   for (size_t i = 0; i < num; i++)
     walk.end_ns = PPI_MAX(walk.end_ns, last_of(&parts[i]));
   memset(to->times, 0, num * sizeof *to->times);
-  bool done = ppi_walk_request(&walk) && ppi_walk_critical(&walk);
+  bool done = ppi_walk_critical(&walk) && ppi_walk_request(&walk);
   ppi_request_row row = {.flow = parts[0].flow,
                          .start_ns = walk.start_ns,
                          .length_ns = walk.end_ns - walk.start_ns,
@@ -363,6 +387,7 @@ static void clear_filling(filling *to) {
   ppi_free(to->votes);
   ppi_free(to->times);
   ppi_free(to->parts);
+  ppi_free(to->path.items);
 }
 
 bool ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,

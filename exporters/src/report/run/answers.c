@@ -215,6 +215,9 @@ typedef struct request_filling {
   size_t num, capacity;
   ppi_item *items;
   size_t items_capacity;
+  ppi_path path;
+  ppi_item_stretch *stretches;  // of it
+  size_t stretches_capacity;
   ppi_span_list *busy;  // by device
   size_t num_devices;
   ppi_moment_room room;
@@ -310,6 +313,73 @@ static size_t list_items(request_filling *to, const request *from) {
   return num;
 }
 
+// Whether ranges of several threads overlap: only one of them is on the path.
+static bool has_branches(const ppi_item *items, size_t num) {
+  const ppi_item *last = items;
+  for (size_t i = 1; i < num; i++) {
+    const ppi_item *item = &items[i];
+    if (item->lane != last->lane && item->start_ns < last->end_ns) return true;
+    if (item->end_ns >= last->end_ns) last = item;
+  }
+  return false;
+}
+
+static uint64_t stretch_begin(const void *stretch) {
+  return ((const ppi_item_stretch *)stretch)->start_ns;
+}
+
+static int compare_begins(const void *left, const void *right) {
+  uint64_t a = stretch_begin(left), b = stretch_begin(right);
+  return (a > b) - (a < b);
+}
+
+// Items have their parts' numbers as depths.
+static bool list_path(request_filling *to, const ppi_request_part *parts,
+                      size_t num_parts, ppi_moments *walk) {
+  uint32_t *item_of = ppi_alloc(num_parts * sizeof *item_of);
+  if (!item_of ||
+      !PPI_ROOM(to->stretches, to->stretches_capacity, to->path.num + 1)) {
+    ppi_free(item_of);
+    return false;
+  }
+  for (uint32_t i = 0; i < walk->num_items; i++)
+    item_of[walk->items[i].depth] = i + 1;
+  for (size_t i = 0; i < to->path.num; i++) {
+    const ppi_path_piece *piece = &to->path.items[i];
+    bool is_host = parts[piece->part].device_end_ns == 0;
+    if (is_host && item_of[piece->part])
+      to->stretches[walk->num_path++] = (ppi_item_stretch){
+          piece->start_ns, piece->end_ns, item_of[piece->part] - 1};
+  }
+  ppi_free(item_of);
+  ppi_sort(to->stretches, walk->num_path, sizeof *to->stretches, stretch_begin,
+           compare_begins);
+  walk->path = to->stretches;
+  return true;
+}
+
+static bool find_path(request_filling *to, const request *from,
+                      ppi_moments *walk) {
+  ppi_request_part *parts = ppi_alloc(from->num * sizeof *parts);
+  ppi_part_times *times = ppi_alloc(from->num * sizeof *times);
+  bool done = parts && times;
+  to->path.num = 0;
+  if (done) {
+    for (size_t i = 0; i < from->num; i++)
+      parts[i] = ppi_requests_part(&to->run->requests, from->at + i);
+    ppi_walk all = {.parts = parts,
+                    .num = from->num,
+                    .start_ns = from->start_ns,
+                    .end_ns = from->end_ns,
+                    .times = times,
+                    .path = &to->path};
+    done = ppi_walk_critical(&all) && list_path(to, parts, from->num, walk);
+  }
+  ppi_free(parts);
+  ppi_free(times);
+  return done;
+}
+
 static bool take_moment(void *context, const ppi_moment *moment) {
   return ppi_account_add(context, moment);
 }
@@ -329,6 +399,8 @@ static bool take_request(request_filling *to, const request *from,
                       .names = names,
                       .on_moment = take_moment,
                       .context = &to->account};
+  if (has_branches(walk.items, walk.num_items) && !find_path(to, from, &walk))
+    return false;
   return ppi_moments_walk(&walk, &to->room) &&
          ppi_account_fold(&to->account, from->end_ns - from->start_ns, names,
                           to->out);
@@ -371,6 +443,8 @@ static bool fill_requests(ppi_run *run, ppi_answer *out) {
   ppi_free(to.busy);
   ppi_free(to.list);
   ppi_free(to.items);
+  ppi_free(to.path.items);
+  ppi_free(to.stretches);
   ppi_moment_room_clear(&to.room);
   ppi_account_clear(&to.account);
   return done;
