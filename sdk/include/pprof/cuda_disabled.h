@@ -13,50 +13,35 @@
 
 #if defined(PPROF_DISABLE) && defined(PPROF_CUDA_H_)
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static inline pprof_device *pprof_cuda_device(void) {
   return PPROF_NULL_;
 }
-static inline void pprof_cuda_push(cudaStream_t stream, pprof_site *site) {
-  (void)stream;
-  (void)site;
-}
-static inline void pprof_cuda_pop(cudaStream_t stream) {
-  (void)stream;
-}
-static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
-  (void)stream;
-  (void)site;
-}
+static inline void pprof_cuda_push(cudaStream_t stream, pprof_site *site) {}
+static inline void pprof_cuda_pop(cudaStream_t stream) {}
+static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {}
 static inline pprof_range pprof_cuda_range_begin(cudaStream_t stream,
                                                  pprof_site *site) {
   pprof_range none = {0};
-  (void)stream;
-  (void)site;
   return none;
 }
 static inline void pprof_cuda_range_end(pprof_range range,
-                                        cudaStream_t stream) {
-  (void)range;
-  (void)stream;
-}
+                                        cudaStream_t stream) {}
 static inline void pprof_cuda_work(cudaStream_t stream,
-                                   const pprof_work_amount *work) {
-  (void)stream;
-  (void)work;
-}
+                                   const pprof_work_amount *work) {}
 static inline void pprof_cuda_stream_name(cudaStream_t stream,
-                                          const char *name) {
-  (void)stream;
-  (void)name;
-}
+                                          const char *name) {}
 static inline int pprof_cuda_nothing_(cudaStream_t stream) {
-  (void)stream;
   return 0;
 }
 #define PPROF_CUDA_SCOPE_N_(stream, n)                              \
   __attribute__((unused)) const int PPROF_CAT_(pprof_nothing_, n) = \
       pprof_cuda_nothing_(stream)
 #define PPROF_CUDA_SCOPE(stream, label) PPROF_CUDA_SCOPE_N_(stream, __COUNTER__)
+
+#pragma GCC diagnostic pop
 
 #endif  // PPROF_DISABLE, from cuda.h
 

@@ -12,63 +12,36 @@
 
 #if defined(PPROF_DISABLE) && defined(PPROF_DEVICE_H_)
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static inline pprof_device *pprof_device_get(const pprof_backend *backend,
                                              int index) {
-  (void)backend;
-  (void)index;
   return PPROF_NULL_;
 }
 static inline bool pprof_device_available(pprof_device *device,
                                           pprof_error *why_not) {
   static const pprof_error text = {"compiled with PPROF_DISABLE"};
-  (void)device;
   if (why_not) *why_not = text;
   return false;
 }
 static inline void pprof_device_push(pprof_device *device, void *stream,
-                                     pprof_site *site) {
-  (void)device;
-  (void)stream;
-  (void)site;
-}
-static inline void pprof_device_pop(pprof_device *device, void *stream) {
-  (void)device;
-  (void)stream;
-}
+                                     pprof_site *site) {}
+static inline void pprof_device_pop(pprof_device *device, void *stream) {}
 static inline void pprof_device_next(pprof_device *device, void *stream,
-                                     pprof_site *site) {
-  (void)device;
-  (void)stream;
-  (void)site;
-}
+                                     pprof_site *site) {}
 static inline pprof_range pprof_device_range_begin(pprof_device *device,
                                                    void *stream,
                                                    pprof_site *site) {
   pprof_range none = {0};
-  (void)device;
-  (void)stream;
-  (void)site;
   return none;
 }
-static inline void pprof_device_range_end(pprof_range range, void *stream) {
-  (void)range;
-  (void)stream;
-}
+static inline void pprof_device_range_end(pprof_range range, void *stream) {}
 static inline void pprof_device_work(pprof_device *device, void *stream,
-                                     const pprof_work_amount *work) {
-  (void)device;
-  (void)stream;
-  (void)work;
-}
+                                     const pprof_work_amount *work) {}
 static inline void pprof_stream_name(pprof_device *device, void *stream,
-                                     const char *name) {
-  (void)device;
-  (void)stream;
-  (void)name;
-}
+                                     const char *name) {}
 static inline int pprof_device_nothing_(pprof_device *device, void *stream) {
-  (void)device;
-  (void)stream;
   return 0;
 }
 #define PPROF_DEVICE_SCOPE_N_(device, stream, n)                    \
@@ -89,6 +62,8 @@ static inline const pprof_backend *pprof_backend_cuda(void) {
 static inline const pprof_backend *pprof_backend_hip(void) {
   return PPROF_NULL_;
 }
+
+#pragma GCC diagnostic pop
 
 #endif  // PPROF_DISABLE, from device.h
 

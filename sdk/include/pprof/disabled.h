@@ -11,6 +11,9 @@
 
 #if defined(PPROF_DISABLE) && defined(PPROF_BASE_H_)
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 #include <stdio.h>
 
 typedef struct pprof_options pprof_options;
@@ -81,26 +84,20 @@ static inline PPROF_NODISCARD pprof_status pprof_session_on_window(
     void (*fn)(void *user, uint32_t window, const pprof_report *report),
     void *user) {
   PPROF_UNUSED2_(session, fn);
-  (void)user;
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline PPROF_NODISCARD pprof_status
 pprof_session_start(pprof_session *session) {
-  (void)session;
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline pprof_status pprof_session_flush(pprof_session *session) {
-  (void)session;
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline pprof_status pprof_session_stop(pprof_session *session,
                                               pprof_error *error) {
-  (void)session;
   return pprof_disabled_(error);
 }
-static inline void pprof_session_destroy(pprof_session *session) {
-  (void)session;
-}
+static inline void pprof_session_destroy(pprof_session *session) {}
 static inline pprof_status pprof_session_stats(pprof_session *session,
                                                pprof_stats *out) {
   PPROF_UNUSED2_(session, out);
@@ -113,11 +110,9 @@ static inline pprof_session *pprof_session_current(void) {
 // report.h
 static inline PPROF_NODISCARD pprof_status
 pprof_report_create(pprof_report **out) {
-  (void)out;
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline pprof_sink *pprof_report_sink(pprof_report *report) {
-  (void)report;
   return PPROF_NULL_;
 }
 static inline PPROF_NODISCARD pprof_status
@@ -125,9 +120,7 @@ pprof_report_merge(pprof_report *into, const pprof_report *from) {
   PPROF_UNUSED2_(into, from);
   return PPROF_STATUS_UNAVAILABLE;
 }
-static inline void pprof_report_destroy(pprof_report *report) {
-  (void)report;
-}
+static inline void pprof_report_destroy(pprof_report *report) {}
 
 // log.h, export.h
 static inline PPROF_NODISCARD pprof_status pprof_log_writer_create(
@@ -149,7 +142,6 @@ static inline PPROF_NODISCARD pprof_status pprof_chrome_writer_create(
 static inline PPROF_NODISCARD pprof_status pprof_report_write_table(
     const pprof_report *report, const char *views, FILE *out) {
   PPROF_UNUSED2_(report, views);
-  (void)out;
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline PPROF_NODISCARD pprof_status pprof_report_write_json(
@@ -160,6 +152,8 @@ static inline PPROF_NODISCARD pprof_status pprof_report_write_csv(
     const pprof_report *report, const char *views, FILE *out) {
   return pprof_report_write_table(report, views, out);
 }
+
+#pragma GCC diagnostic pop
 
 #endif  // PPROF_DISABLE, from base.h
 

@@ -9,6 +9,9 @@
 
 #if defined(PPROF_DISABLE) && defined(PPROF_EVENT_H_)
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static inline const char *pprof_run_info_text(const pprof_run_info *info,
                                               const char *key) {
   PPROF_UNUSED2_(info, key);
@@ -16,54 +19,46 @@ static inline const char *pprof_run_info_text(const pprof_run_info *info,
 }
 static inline pprof_definition_kind pprof_definition_get_kind(
     const pprof_definition *definition) {
-  (void)definition;
   return PPROF_DEFINITION_SITE;
 }
 static inline uint32_t pprof_definition_id(const pprof_definition *definition) {
-  (void)definition;
   return 0;
 }
 static inline const char *pprof_definition_name(
     const pprof_definition *definition) {
-  (void)definition;
   return "";
 }
 static inline uint32_t pprof_definition_parent(
     const pprof_definition *definition) {
-  (void)definition;
   return 0;
 }
 static inline uint32_t pprof_definition_color(
     const pprof_definition *definition) {
-  (void)definition;
   return 0;
 }
 static inline uint64_t pprof_definition_number(
     const pprof_definition *definition) {
-  (void)definition;
   return 0;
 }
 static inline uint64_t pprof_checkpoint_time_ns(
     const pprof_checkpoint *checkpoint) {
-  (void)checkpoint;
   return 0;
 }
 static inline size_t pprof_checkpoint_num_open(
     const pprof_checkpoint *checkpoint) {
-  (void)checkpoint;
   return 0;
 }
 static inline void pprof_checkpoint_open(const pprof_checkpoint *checkpoint,
                                          size_t i, pprof_event *out) {
   PPROF_UNUSED2_(checkpoint, i);
-  (void)out;
 }
 static inline uint64_t pprof_totals_value(const pprof_totals *totals,
                                           uint32_t lane, const char *key) {
   PPROF_UNUSED2_(totals, lane);
-  (void)key;
   return 0;
 }
+
+#pragma GCC diagnostic pop
 
 #endif  // PPROF_DISABLE, from event.h
 
