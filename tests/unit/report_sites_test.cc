@@ -94,8 +94,8 @@ struct ToldRun {
       return ppi_run_checkpoint(Of(sink), checkpoint);
     };
     base.finish = [](pprof_sink *sink, const pprof_totals *totals) {
-      auto *figures = &reinterpret_cast<ToldRun *>(sink)->figures;
-      return ppi_or_no_memory(ppi_run_finish(Of(sink), totals, figures));
+      auto *into = &reinterpret_cast<ToldRun *>(sink)->figures;
+      return ppi_or_no_memory(ppi_run_finish(Of(sink), totals, into));
     };
     run.details.by_thread = true;
     run.details.operator_parts = true;
