@@ -46,7 +46,7 @@ OURS = {
     "tools/export/perfetto_tracks.c": {"from->text"},
     "tools/export/speedscope.c": {
         "at->host", "at->pid", "at->rank", "row->text",
-        "ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, row->parent) ->text"},
+        "ppi_export_names_at(&out->base.names, PPROF_DEFINITION_DEVICE, row->parent) ->text"},
     "tools/verb/costs.c": {"item->text"},
     "exporters/src/view/answer_line.c": {"text"},
     "tools/launch/python.c": {"text"},

@@ -47,6 +47,7 @@ static void find_span(ppi_limit_model *model) {
 // ---- containers: ranges around a thread's whole life are no calls ----
 
 enum { LEAST_INSIDE = 5, CONTAINER = 1 << 16, MERGED = 1 << 17 };
+enum { WRAPPER = 1 << 18, HAS_FIRST = 1 << 19, HAS_LAST = 1 << 20 };
 
 static bool drop_containers(ppi_limit_model *model) {
   uint32_t *inside = ppi_alloc((model->num_calls + 1) * sizeof *inside);
@@ -105,6 +106,22 @@ static void measure_wrapped(const ppi_limit_model *model, wrapped *of) {
   }
 }
 
+// A stage with half of a wrapper's time has the wrapper's edges beside it.
+static void widen(ppi_limit_model *model, bool ends) {
+  const uint32_t seen = ends ? HAS_LAST : HAS_FIRST;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[ends ? model->num_calls - 1 - i : i];
+    if (!ppi_call_is_on_thread(call) || call->parent == PPI_NO_CALL) continue;
+    ppi_limit_call *around = &model->calls[call->parent];
+    uint64_t half_ns = (around->end_ns - around->start_ns) / 2;
+    bool is_at_edge = (around->flags & (WRAPPER | seen)) == WRAPPER;
+    around->flags |= seen;
+    if (!is_at_edge || call->end_ns - call->start_ns < half_ns) continue;
+    call->start_ns = ends ? call->start_ns : around->start_ns;
+    call->end_ns = ends ? around->end_ns : call->end_ns;
+  }
+}
+
 // The stages in a wrapper take its place, with its requests.
 static bool drop_wrappers(ppi_limit_model *model) {
   wrapped *of = ppi_alloc((model->ids->num_names + 1) * sizeof *of);
@@ -115,7 +132,12 @@ static bool drop_wrappers(ppi_limit_model *model) {
     const wrapped *by = &of[call->name];
     if (may_wrap(call) && 20 * by->inside_ns >= 19 * by->time_ns &&
         2 * by->most_ns >= by->time_ns)
-      call->flags |= CONTAINER;
+      call->flags |= CONTAINER | WRAPPER;
+  }
+  widen(model, false);
+  widen(model, true);
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[i];
     if (call->parent == PPI_NO_CALL) continue;
     const ppi_limit_call *around = &model->calls[call->parent];
     if (!(around->flags & CONTAINER) || !around->num) continue;
@@ -565,17 +587,11 @@ void ppi_model_clear(ppi_limit_model *model) {
     ppi_free(model->stations[i].taken);
     ppi_free(model->stations[i].label);
   }
-  ppi_free(model->units_of);
-  ppi_free(model->works);
-  ppi_free(model->names);
-  ppi_free(model->by_name);
-  ppi_free(model->rows);
-  ppi_free(model->units);
-  ppi_free(model->unit_calls);
-  ppi_free(model->next_call);
-  ppi_free(model->waits);
-  ppi_free(model->working_ns);
-  ppi_free(model->stations);
+  void *const lists[] = {model->units_of,   model->works,     model->names,
+                         model->by_name,    model->rows,      model->units,
+                         model->unit_calls, model->next_call, model->waits,
+                         model->working_ns, model->stations};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ppi_free(lists[i]);
   ppi_intervals_clear(&model->left_out);
   ppi_intervals_clear(&model->pauses);
 }
