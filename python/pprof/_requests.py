@@ -41,7 +41,7 @@ class Request:
     block of `with`; at the latest when nothing refers to it any more."""
     __slots__ = ("_handle",)
 
-    def __init__(self, number, name, category=None, tokens=0, arrived=None):
+    def __init__(self, number, name="request", category=None, tokens=0, arrived=None):
         self._handle = _NONE
         if _markers._epoch.value:
             self._handle = _begin(_flow_number(number), _site(name, category))

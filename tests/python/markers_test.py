@@ -60,12 +60,12 @@ class Markers(Case):
             while time.monotonic_ns() < began * 1e9 + 2e6:
                 pass
             with pprof.range("decode"):
-                pprof.serve([4711, pprof.request(12, "late", arrived=began)])
+                pprof.serve([4711, pprof.request(12, arrived=began)])
                 pprof.serve([4711], since=began)
                 pprof.token(4711, 3)
             pprof.stop()
         """)
-        late = log.named("late")
+        late = log.named("request")
         self.assertGreaterEqual(log.named("decode")["start"] - late["start"], 1_900_000)
         self.assertEqual([(event["name"], event["flows"], event["work"][0])
                           for event in log.events if event["name"] in ("served", "token")],
