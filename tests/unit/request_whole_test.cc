@@ -170,8 +170,29 @@ struct RandomRange {
   std::vector<uint64_t> flows;
 };
 
+// What a part of a thread does is known: its own thread or a cross-thread range
+// works in it until its end at most, or other threads one after the other, or
+// until shortly before its end.
+bool IsExplained(const std::vector<ppi_request_part> &parts, size_t at) {
+  const ppi_request_part &whole = parts[at];
+  uint64_t last = 0;
+  if (whole.is_async) return true;
+  for (size_t i = 0; i < parts.size(); i++) {
+    const ppi_request_part &part = parts[i];
+    if (i == at || part.end_ns > whole.end_ns) continue;
+    const bool is_own = part.is_async || part.lane == whole.lane;
+    if (is_own && LastOf(part) <= whole.end_ns) return true;
+    if (is_own) continue;
+    if (last && part.start_ns >= last) return true;
+    last = std::max(last, LastOf(part));
+  }
+  return last && 20 * (static_cast<int64_t>(whole.end_ns) -
+                       static_cast<int64_t>(last)) <=
+                     static_cast<int64_t>(whole.end_ns - whole.start_ns);
+}
+
 // The longest one on the host that holds all others' host sides, but for a
-// hundredth, and has one within it, and half of the request's time.
+// hundredth, has one within it, half of the request's time, and is explained.
 size_t WholeOf(const std::vector<ppi_request_part> &parts) {
   size_t longest = 0;
   for (size_t i = 0; i < parts.size(); i++)
@@ -197,7 +218,9 @@ size_t WholeOf(const std::vector<ppi_request_part> &parts) {
     if (!inside || 100 * (part.end_ns - part.start_ns - inside) > length)
       return parts.size();
   }
-  return has_inner && end - start <= 2 * length ? longest : parts.size();
+  return has_inner && end - start <= 2 * length && IsExplained(parts, longest)
+             ? longest
+             : parts.size();
 }
 
 void Order(std::vector<ppi_request_part> *parts) {
@@ -217,7 +240,7 @@ uint64_t BruteCritical(std::map<uint64_t, std::vector<ppi_request_part>> all) {
     auto &parts = request.second;
     Order(&parts);
     if (parts.size() == 1) {
-      lone[parts[0].site] |= !IsDevice(parts[0]);
+      lone[parts[0].site] |= parts[0].is_async;
       continue;
     }
     size_t whole = WholeOf(parts);
