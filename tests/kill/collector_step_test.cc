@@ -42,6 +42,7 @@ Shared *shared;
 
 pprof_status OnEvents(pprof_sink *, const pprof_batch *batch) {
   shared->in_sink = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   shared->delivered += batch->num_events;
   shared->ends[batch->lane % 64] = batch->end_seq;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
