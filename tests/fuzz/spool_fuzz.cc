@@ -4,8 +4,9 @@
 // session that recorded something of every kind, in regions rather than at
 // offsets, so that it means the same whatever the layout:
 //
-//   first byte  0: deliver; 1: recover; 2: forensics, as `--open-ranges` reads it
-//   patch       region (1 byte), offset (3, little endian), length - 1 (1, of
+//   first byte  0: deliver; 1: recover; 2: forensics, as `--open-ranges` reads
+//   it patch       region (1 byte), offset (3, little endian), length - 1 (1,
+//   of
 //               which the lower 4 bits count), the bytes
 #include <fcntl.h>
 #include <sys/mman.h>

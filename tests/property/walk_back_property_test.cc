@@ -206,7 +206,7 @@ void ShowLane(ppi_answer_lanes *lanes, uint32_t id,
   size_t num_passed = all[0].start_ns % (all.size() + 1);
   for (size_t i = 0; i < all.size(); i++)
     EXPECT_TRUE(ppi_hold_add_slow(i < num_passed ? &lane->passed : rest,
-                                lanes->pool, &all[i]));
+                                  lanes->pool, &all[i]));
 }
 
 void ShowLanes(ppi_answer_lanes *lanes, const Scene &run,

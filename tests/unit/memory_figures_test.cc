@@ -53,7 +53,8 @@ class MemoryFiguresTest : public testing::Test {
     if (change.is_reserved) event.flags = PPROF_FLAG_RESERVED;
     ppi_memory_change out;
     ASSERT_TRUE(ppi_memory_level(memory, change.place.c_str(), &event, &out));
-    ASSERT_TRUE(ppi_memory_own(memory, change.place.c_str(), change.owner, &out));
+    ASSERT_TRUE(
+        ppi_memory_own(memory, change.place.c_str(), change.owner, &out));
   }
   void Tell(const char *place, double level, double bytes,
             uint32_t owner = kMatmul, bool is_reserved = false) {

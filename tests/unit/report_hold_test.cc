@@ -30,10 +30,10 @@ class HoldTest : public testing::Test {
     ppi_hold_pool_clear(&pool_);
   }
   void Add(const ppi_buffered &range) {
-    bool added =
-        range.flags ? ppi_hold_add_slow(&hold_, &pool_, &range)
-                    : ppi_hold_add(&hold_, &pool_, range.start_ns, range.end_ns,
-                                   range.site, range.depth);
+    bool added = range.flags
+                     ? ppi_hold_add_slow(&hold_, &pool_, &range)
+                     : ppi_hold_add(&hold_, &pool_, range.start_ns,
+                                    range.end_ns, range.site, range.depth);
     ASSERT_TRUE(added);
   }
   static std::vector<ppi_buffered> Read(const ppi_hold &hold) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the open ranges of a spool, for `recover --open-ranges` and `info --live`.
+// Prints the open ranges of a spool, for `recover --open-ranges` and `info
+// --live`.
 #pragma once
 
 #include "cli/options.h"

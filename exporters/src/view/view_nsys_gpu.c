@@ -54,8 +54,7 @@ static int compare_times(const void *left, const void *right) {
 }
 
 static bool merge_into(gpu_row *into, const gpu_row *from) {
-  if (!into->merged.n &&
-      !ppi_histogram_merge(&into->merged, into->histogram))
+  if (!into->merged.n && !ppi_histogram_merge(&into->merged, into->histogram))
     return false;
   ppi_spread_merge(&into->times, &from->times);
   into->ops += from->ops;
