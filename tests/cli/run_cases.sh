@@ -64,7 +64,7 @@ failed=0
 for cmd in "$cases"/*.cmd; do
   name=$(basename "$cmd" .cmd)
   case " $* " in
-    " - "*" $name "*) continue ;;
+    " -"*" $name "*) continue ;;
     "  " | " - "* | *" $name "*) ;;
     *) continue ;;
   esac
