@@ -55,7 +55,7 @@ class Figures:
             self.ns += node.ns
             self.timed_flops += float(node.twice or 0) + others
             self.timed_bytes += sizes[0] + sizes[1] + sizes[2]
-        if node.times < 0:  # a body whose number of runs is unknown counts once
+        if node.times < 0:  # how often it runs is unknown: it counts once
             self.least.update(dict.fromkeys(SUMS[2:], True))
         # Nodes that only move data often have the type of a shape.
         if node.macs and node.type:

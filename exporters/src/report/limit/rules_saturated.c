@@ -312,7 +312,7 @@ bool ppi_limit_saturated(ppi_limit_search *search) {
 }
 
 // The range of other threads that rows of the station wait for most, by time;
-// PPI_NONE: they wait more for devices, whose time that is then.
+// PPI_NONE: they wait more for devices, which then have that time.
 static uint32_t awaited_in_turn(ppi_limit_search *search, size_t at,
                                 double *out_ns) {
   const ppi_limit_model *model = search->model;
