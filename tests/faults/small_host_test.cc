@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -215,9 +216,30 @@ TEST_F(SmallHostTest, ProgramThatNeeds40Of64MiBOfShm) {
   EXPECT_EQ(0, answer) << "-7: SIGBUS";
 }
 
-// One of several: it says when its spool is full, then waits.
-int Work(int told, int wait) {
+// What workers share.
+struct Shared {
+  uint64_t bytes;
+  pthread_barrier_t begun;
+};
+
+Shared *Share(unsigned workers) {
+  Shared *shared = static_cast<Shared *>(
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  pthread_barrierattr_t attr;
+  pthread_barrierattr_init(&attr);
+  pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+  pthread_barrier_init(&shared->begun, &attr, workers);
+  pthread_barrierattr_destroy(&attr);
+  return shared;
+}
+
+// One of several. None fills its spool before all have one: a spool that comes
+// late to a full quarter is not crash-safe. It says when it is full, then
+// waits.
+int Work(Shared *shared, int told, int wait) {
   pprof_session *session = Begin(Hoarder());
+  pthread_barrier_wait(&shared->begun);
   uint64_t num = 0;
   for (int round = 0; round < 100; round++) {
     for (int i = 0; i < 10000; i++, num++) pprof_mark(&point_site);
@@ -233,10 +255,8 @@ int Work(int told, int wait) {
 }
 
 TEST_F(SmallHostTest, EightWorkersTakeAQuarterTogether) {
-  uint64_t *sum =
-      static_cast<uint64_t *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
-                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  const int answer = RunChild([sum] {
+  Shared *shared = Share(8);
+  const int answer = RunChild([shared] {
     int told[2], wait[2];
     if (!OwnShm("size=64m")) return int{kNotHere};
     if (pipe(told) != 0 || pipe(wait) != 0) return 6;
@@ -245,14 +265,14 @@ TEST_F(SmallHostTest, EightWorkersTakeAQuarterTogether) {
       workers.push_back(fork());
       if (workers.back() == 0) {
         close(wait[1]);
-        _exit(Work(told[1], wait[0]));
+        _exit(Work(shared, told[1], wait[0]));
       }
     }
     close(wait[0]);
     char byte;
     for (int i = 0; i < 8; i++)
       if (read(told[0], &byte, 1) != 1) return 7;
-    *sum = SpoolBytes();
+    shared->bytes = SpoolBytes();
     const int used = UseShm(48 * kMiB - kMiB);
     close(wait[1]);
     int worst = 0, status;
@@ -265,10 +285,10 @@ TEST_F(SmallHostTest, EightWorkersTakeAQuarterTogether) {
   if (answer == kNotHere)
     GTEST_SKIP() << "no namespace with a tmpfs for this user";
   EXPECT_EQ(0, answer);
-  EXPECT_LE(*sum, 16 * kMiB);
-  EXPECT_GE(*sum, 8 * kMiB);
-  RecordProperty("bytes", static_cast<int>(*sum));
-  munmap(sum, 4096);
+  EXPECT_LE(shared->bytes, 16 * kMiB);
+  EXPECT_GE(shared->bytes, 8 * kMiB);
+  RecordProperty("bytes", static_cast<int>(shared->bytes));
+  munmap(shared, sizeof *shared);
 }
 
 }  // namespace
