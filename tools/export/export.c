@@ -43,65 +43,15 @@ static unsigned parts_of(const pprof_event *event, const pprof_batch *batch) {
   return parts;
 }
 
-static pprof_status count_events(pprof_sink *sink, const pprof_batch *batch) {
-  ppi_export_count *count = (ppi_export_count *)sink;
-  for (size_t i = 0; i < batch->num_events; i++) {
-    unsigned left = parts_of(pprof_batch_at(batch, i), batch) & ~count->parts;
-    for (; left; left &= left - 1) count->left[__builtin_ctz(left)]++;
-  }
-  return count->next->events(count->next, batch);
-}
-
-static pprof_status count_begin(pprof_sink *sink, const pprof_run_info *info) {
-  ppi_export_count *count = (ppi_export_count *)sink;
-  count->num_runs++;
-  return count->next->begin(count->next, info);
-}
-
-#define FORWARD(callback, ...)                         \
-  pprof_sink *next = ((ppi_export_count *)sink)->next; \
-  return next->callback ? next->callback(next, __VA_ARGS__) : PPROF_STATUS_OK
-
-static pprof_status count_define(pprof_sink *sink,
-                                 const pprof_definition *definition) {
-  FORWARD(define, definition);
-}
-static pprof_status count_checkpoint(pprof_sink *sink,
-                                     const pprof_checkpoint *checkpoint) {
-  FORWARD(checkpoint, checkpoint);
-}
-static pprof_status count_window(pprof_sink *sink, uint32_t index, bool opens,
-                                 uint64_t time_ns) {
-  FORWARD(window, index, opens, time_ns);
-}
-static pprof_status count_finish(pprof_sink *sink, const pprof_totals *totals) {
-  FORWARD(finish, totals);
-}
-
-void ppi_export_count_init(ppi_export_count *count, unsigned parts,
-                           pprof_sink *next) {
-  *count = (ppi_export_count){.base = {.size = sizeof(pprof_sink),
-                                       .begin = count_begin,
-                                       .define = count_define,
-                                       .events = count_events,
-                                       .checkpoint = count_checkpoint,
-                                       .window = count_window,
-                                       .finish = count_finish},
-                              .next = next,
-                              .parts = parts};
-}
-
-void ppi_export_say_left(const char *format, const ppi_export_count *count,
-                         const ppi_export *export) {
+void ppi_export_say_left(const char *format, const ppi_export *export) {
   static const char *const texts[] = {
 #define PPI_EXPORT_TEXT_(name, text) text,
       PPI_EXPORT_PARTS(PPI_EXPORT_TEXT_)};
   ppi_page page = {0};
   for (size_t i = 0; i < PPI_NUM_PARTS; i++) {
-    uint64_t num = count->left[i] + export->left[i];
-    if (num)
-      ppi_page_format(&page, "%s%" PRIu64 " %s", page.len ? ", " : "", num,
-                      texts[i]);
+    if (export->left[i])
+      ppi_page_format(&page, "%s%" PRIu64 " %s", page.len ? ", " : "",
+                      export->left[i], texts[i]);
   }
   if (page.len && !page.failed)
     ppi_tool_say("%s has no place for: %s", format, page.bytes);
@@ -113,66 +63,90 @@ pprof_status ppi_export_end(FILE *file, pprof_error *error) {
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", strerror(errno));
 }
 
-// ---- exports with names ----
+// ---- the sink ----
 
-static ppi_export *export_of(pprof_sink *sink) {
-  return (ppi_export *)(void *)((char *)sink - offsetof(ppi_export, own));
-}
+// Passes a call on, and answers the export's status.
+#define ALSO(callback, ...)                              \
+  if (export->status == PPROF_STATUS_OK && export->also) \
+  export->status = export->also->callback(export->also, __VA_ARGS__)
 
 static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  ppi_export *export = export_of(sink);
-  pprof_status status = ppi_export_names_begin(&export->names, info);
-  return status == PPROF_STATUS_OK && export->calls->begin
-             ? export->calls->begin(export)
-             : status;
+  ppi_export *export = (ppi_export *)sink;
+  export->status = PPROF_STATUS_OK;
+  ppi_export_names_begin(&export->names, info);
+  if (export->calls->begin) export->calls->begin(export, info);
+  ALSO(begin, info);
+  return export->status;
 }
 
 static pprof_status take_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
-  uint32_t row;
-  if (pprof_definition_get_kind(definition) > PPROF_DEFINITION_ATTRIBUTES)
-    return PPROF_STATUS_OK;  // of a newer version
-  return ppi_export_names_set(&export_of(sink)->names, definition, &row);
+  ppi_export *export = (ppi_export *)sink;
+  // Other kinds are of a newer version.
+  if (export->calls->take &&
+      pprof_definition_get_kind(definition) <= PPROF_DEFINITION_ATTRIBUTES)
+    ppi_export_names_set(&export->names, definition);
+  ALSO(define, definition);
+  return export->status;
 }
 
 static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  ppi_export *export = export_of(sink);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = export->calls->take(export, pprof_batch_at(batch, i), batch);
-  return status;
+  ppi_export *export = (ppi_export *)sink;
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    unsigned left = parts_of(event, batch) & ~export->parts;
+    for (; left; left &= left - 1) export->left[__builtin_ctz(left)]++;
+    if (export->calls->take) export->calls->take(export, event, batch);
+    if (export->status != PPROF_STATUS_OK) break;
+  }
+  ALSO(events, batch);
+  return export->status;
+}
+
+static pprof_status take_checkpoint(pprof_sink *sink,
+                                    const pprof_checkpoint *checkpoint) {
+  ppi_export *export = (ppi_export *)sink;
+  ALSO(checkpoint, checkpoint);
+  return export->status;
+}
+
+static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
+                                uint64_t time_ns) {
+  ppi_export *export = (ppi_export *)sink;
+  ALSO(window, index, opens, time_ns);
+  if (export->calls->window)
+    export->calls->window(export, index, opens, time_ns);
+  return export->status;
 }
 
 static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
-  ppi_export *export = export_of(sink);
-  (void)totals;
-  return export->calls->finish ? export->calls->finish(export)
-                               : PPROF_STATUS_OK;
+  ppi_export *export = (ppi_export *)sink;
+  ALSO(finish, totals);
+  if (export->calls->finish && export->status == PPROF_STATUS_OK)
+    export->calls->finish(export, totals);
+  return export->status;
 }
 
-static void destroy(ppi_export *export) {
+void *ppi_export_make(const ppi_export_calls *calls,
+                      const ppi_export_target *target) {
+  ppi_export *made = ppi_tool_must(calloc(1, calls->size));
+  made->sink = (pprof_sink){.size = sizeof made->sink,
+                            .begin = take_begin,
+                            .define = take_define,
+                            .events = take_events,
+                            .checkpoint = take_checkpoint,
+                            .window = take_window,
+                            .finish = take_finish};
+  made->calls = calls;
+  made->parts = PPI_PART_ALL;
+  made->file = target->file;
+  return made;
+}
+
+void ppi_export_destroy(ppi_export *export) {
   export->calls->clear(export);
   ppi_export_names_clear(&export->names);
   free(export);
-}
-
-pprof_status ppi_export_make(const ppi_export_calls *calls,
-                             const ppi_export_target *target, ppi_export **out,
-                             pprof_error *error) {
-  ppi_export *made = calloc(1, calls->size);
-  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  made->own = (pprof_sink){.size = sizeof(pprof_sink),
-                           .begin = take_begin,
-                           .define = take_define,
-                           .events = take_events,
-                           .finish = take_finish};
-  made->sink = &made->own;
-  made->close = calls->close;
-  made->destroy = destroy;
-  made->calls = calls;
-  made->file = target->file;
-  *out = made;
-  return PPROF_STATUS_OK;
 }
 
 // ---- the formats ----

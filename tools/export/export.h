@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An export is a sink that takes all runs and then finishes a file. A count has
-// the parts of events that a format leaves out. One thread.
+// An export is a sink that takes all runs and then finishes a file. It counts
+// the parts of events that its format leaves out. One thread.
 #pragma once
 
 #include <stdio.h>
@@ -45,29 +45,29 @@ typedef struct ppi_export_target {
 } ppi_export_target;
 
 typedef struct ppi_export ppi_export;
-
-// What a format that keeps the names of all runs (`names`) does. NULL: nothing.
+// What a format does. NULL: nothing. Without `take` it keeps no names.
 typedef struct ppi_export_calls {
   size_t size;  // of its own structure, which begins with a ppi_export
-  pprof_status (*begin)(ppi_export *export);  // the last run of the names
-  pprof_status (*take)(ppi_export *export, const pprof_event *event,
-                       const pprof_batch *batch);
-  pprof_status (*finish)(ppi_export *export);  // that run
+  // The last run of the names begins.
+  void (*begin)(ppi_export *export, const pprof_run_info *info);
+  void (*take)(ppi_export *export, const pprof_event *event,
+               const pprof_batch *batch);
+  void (*window)(ppi_export *export, uint32_t index, bool opens,
+                 uint64_t time_ns);
+  void (*finish)(ppi_export *export, const pprof_totals *totals);
+  // Finishes the output after the last run. IO: the reason is in `error`, or
+  // errno.
   pprof_status (*close)(ppi_export *export, pprof_error *error);
   void (*clear)(ppi_export *export);
 } ppi_export_calls;
 
 struct ppi_export {
-  // Takes the runs, one after the other. Borrowed from the export.
-  pprof_sink *sink;
-  uint64_t left[PPI_NUM_PARTS];  // its own counts, of late finds
-  // Finishes the output after the last run. IO: the reason is in `error`, or
-  // errno.
-  pprof_status (*close)(ppi_export *export, pprof_error *error);
-  void (*destroy)(ppi_export *export);
-  // Of ppi_export_make.
+  pprof_sink sink;      // takes the runs, one after the other
+  pprof_sink *also;     // takes them, too; `begin` may set it; NULL: none
+  pprof_status status;  // of the run, for its reader
+  unsigned parts;       // PPI_PART_... that it has
+  uint64_t left[PPI_NUM_PARTS];  // how many of the others came
   const ppi_export_calls *calls;
-  pprof_sink own;
   FILE *file;
   ppi_export_names names;
 };
@@ -79,37 +79,25 @@ typedef struct ppi_export_format {
   unsigned parts;         // PPI_PART_... that it has
   unsigned nsys_parts;    // the same for the schema `nsys`; 0: no such schema
   bool is_folder;         // it adds to a folder, which may exist
-  pprof_status (*create)(const ppi_export_target *target, ppi_export **out,
-                         pprof_error *error);
+  // NULL: the reason is in `error`.
+  ppi_export *(*create)(const ppi_export_target *target, pprof_error *error);
 } ppi_export_format;
 
-// Stands before a sink and counts the parts that its format leaves out.
-typedef struct ppi_export_count {
-  pprof_sink base;
-  pprof_sink *next;
-  unsigned parts;
-  uint64_t left[PPI_NUM_PARTS];
-  size_t num_runs;
-} ppi_export_count;
-
-// ppi_export_make makes the export of these calls. Errors: NO_MEMORY.
-pprof_status ppi_export_make(const ppi_export_calls *calls,
-                             const ppi_export_target *target, ppi_export **out,
-                             pprof_error *error);
+// ppi_export_make makes the export of these calls, with all parts.
+void *ppi_export_make(const ppi_export_calls *calls,
+                      const ppi_export_target *target);
+void ppi_export_destroy(ppi_export *export);
 // ppi_export_run_of answers the run that is being taken.
 static inline const ppi_export_run *ppi_export_run_of(
     const ppi_export *export) {
   return &export->names.runs[export->names.num_runs - 1];
 }
 
-void ppi_export_count_init(ppi_export_count *count, unsigned parts,
-                           pprof_sink *next);
 // ppi_export_is_loose: the host range takes no part in its lane's nesting.
 bool ppi_export_is_loose(const pprof_event *event, const pprof_batch *batch);
 bool ppi_export_is_timed(const pprof_event *event);
 // ppi_export_say_left prints the counts of left-out parts, if any.
-void ppi_export_say_left(const char *format, const ppi_export_count *count,
-                         const ppi_export *export);
+void ppi_export_say_left(const char *format, const ppi_export *export);
 // ppi_export_end answers OK if all was written to `file`, else IO with the
 // reason in `error`.
 pprof_status ppi_export_end(FILE *file, pprof_error *error);

@@ -16,7 +16,6 @@
 typedef struct folded {
   ppi_export base;
   pprof_report *report;
-  FILE *file;
 } folded;
 
 // A semicolon separates frames; the last blank separates the number.
@@ -48,41 +47,32 @@ static void put_path(ppi_page *line, const ppi_figures *figures,
 }
 
 static pprof_status close_folded(ppi_export *export, pprof_error *error) {
-  folded *out = (folded *)export;
-  const ppi_figures *figures = ppi_report_figures(out->report);
-  pprof_status status = PPROF_STATUS_OK;
+  const ppi_figures *figures = ppi_report_figures(((folded *)export)->report);
   for (size_t i = 0; figures && i < figures->num_paths; i++) {
     const ppi_report_path *path = &figures->paths[i];
     uint64_t own_ns = path->on_device ? path->device_ns : path->self_ns;
-    if (!own_ns || status != PPROF_STATUS_OK) continue;
+    if (!own_ns) continue;
     ppi_page line = {0};
     put_path(&line, figures, path);
     ppi_page_format(&line, " %" PRIu64 "\n", own_ns);
-    status = ppi_page_write(&line, out->file);
+    if (ppi_page_write(&line, export->file) == PPROF_STATUS_NO_MEMORY)
+      ppi_tool_must(NULL);
   }
-  if (status == PPROF_STATUS_NO_MEMORY)
-    return ppi_fail(error, status, "out of memory");
-  return ppi_export_end(out->file, error);
+  return ppi_export_end(export->file, error);
 }
 
-static void destroy_folded(ppi_export *export) {
+static void clear_folded(ppi_export *export) {
   pprof_report_destroy(((folded *)export)->report);
-  free(export);
 }
 
-static pprof_status create_folded(const ppi_export_target *target,
-                                  ppi_export **out, pprof_error *error) {
-  folded *made = calloc(1, sizeof *made);
-  if (!made || ppi_export_paths(&made->report) != PPROF_STATUS_OK) {
-    free(made);
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  }
-  made->base.sink = pprof_report_sink(made->report);
-  made->base.close = close_folded;
-  made->base.destroy = destroy_folded;
-  made->file = target->file;
-  *out = &made->base;
-  return PPROF_STATUS_OK;
+static ppi_export *create_folded(const ppi_export_target *target,
+                                 pprof_error *error) {
+  static const ppi_export_calls calls = {
+      .size = sizeof(folded), .close = close_folded, .clear = clear_folded};
+  folded *made = ppi_export_make(&calls, target);
+  (void)error;
+  made->report = ppi_export_paths(&made->base);
+  return &made->base;
 }
 
 const ppi_export_format ppi_format_folded = {

@@ -4,6 +4,7 @@
 #include "export/lanes.h"
 
 #include "base/mem.h"
+#include "cli/say.h"
 
 size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
                               uint64_t end_ns, uint64_t *num_cut) {
@@ -14,7 +15,7 @@ size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
     return at - 1;
   }
   if (at == lanes->num) {
-    if (!PPI_ROOM(lanes->ends_ns, lanes->capacity, at + 1)) return SIZE_MAX;
+    PPI_MUST_ROOM(lanes->ends_ns, lanes->capacity, at + 1);
     lanes->num++;
   }
   lanes->ends_ns[at] = end_ns;

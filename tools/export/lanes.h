@@ -18,8 +18,7 @@ typedef struct ppi_export_lanes {
 } ppi_export_lanes;
 
 // ppi_export_lanes_place answers the range's row: a new row has the number
-// lanes->num. SIZE_MAX: out of memory. *num_cut counts ranges on a row that is
-// not free.
+// lanes->num. *num_cut counts ranges on a row that is not free.
 size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
                               uint64_t end_ns, uint64_t *num_cut);
 void ppi_export_lanes_clear(ppi_export_lanes *lanes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 #include "file/utf8.h"
 #include "names/names.h"
 
@@ -28,8 +29,8 @@ char *ppi_export_text(const char *text, size_t len) {
   const unsigned char *at = (const unsigned char *)text;
   const unsigned char *end = at + len;
   size_t good = num_good(at, end);
-  char *out = ppi_alloc((good == len ? len : len * 3) + 1), *to = out;
-  for (; out && at < end; good = num_good(at, end)) {
+  char *out = ppi_tool_must(ppi_alloc((good == len ? len : len * 3) + 1));
+  for (char *to = out; at < end; good = num_good(at, end)) {
     to = mempcpy(to, at, good);
     at += good;
     if (at == end) break;
@@ -39,85 +40,71 @@ char *ppi_export_text(const char *text, size_t len) {
   return out;
 }
 
-static bool copy_text(const pprof_run_info *info, const char *key, char **out) {
-  const char *text = pprof_run_info_text(info, key);
-  if (!text) text = "";
-  *out = ppi_export_text(text, strlen(text));
-  return *out != NULL;
+size_t ppi_export_number(ppi_map *map, ppi_map_key key) {
+  size_t number = ppi_map_number(map, key);
+  if (number == SIZE_MAX) ppi_tool_must(NULL);
+  return number;
 }
 
-pprof_status ppi_export_names_begin(ppi_export_names *names,
-                                    const pprof_run_info *info) {
+static char *text_of(const pprof_run_info *info, const char *key) {
+  const char *text = pprof_run_info_text(info, key);
+  return text ? ppi_export_text(text, strlen(text)) : ppi_export_text("", 0);
+}
+
+void ppi_export_names_begin(ppi_export_names *names,
+                            const pprof_run_info *info) {
   for (size_t i = 0; i < PPI_NUM_EXPORT_KINDS; i++)
     ppi_map_clear(&names->ids[i]);
-  if (!PPI_ROOM(names->runs, names->runs_capacity, names->num_runs + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  ppi_export_run *run = &names->runs[names->num_runs++];
-  memset(run, 0, sizeof *run);
+  PPI_MUST_ROOM(names->runs, names->runs_capacity, names->num_runs + 1);
   const char *base = pprof_run_info_text(info, "time_base_realtime_ns");
-  run->base_ns = base ? strtoull(base, NULL, 10) : 0;
-  bool room = copy_text(info, "uuid", &run->uuid) &&
-              copy_text(info, "host", &run->host) &&
-              copy_text(info, "pid", &run->pid) &&
-              copy_text(info, "rank", &run->rank) &&
-              copy_text(info, "command", &run->command) &&
-              copy_text(info, "version", &run->version);
-  return room ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  names->runs[names->num_runs++] =
+      (ppi_export_run){.uuid = text_of(info, "uuid"),
+                       .host = text_of(info, "host"),
+                       .pid = text_of(info, "pid"),
+                       .rank = text_of(info, "rank"),
+                       .command = text_of(info, "command"),
+                       .version = text_of(info, "version"),
+                       .base_ns = base ? strtoull(base, NULL, 10) : 0};
 }
 
-static pprof_status add_row(ppi_export_names *names, pprof_definition_kind kind,
-                            uint32_t id, uint32_t *out) {
+static uint32_t add_row(ppi_export_names *names, pprof_definition_kind kind,
+                        uint32_t id) {
   struct ppi_export_rows *rows = &names->kinds[kind];
-  if (!PPI_ROOM(rows->items, rows->capacity, rows->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  PPI_MUST_ROOM(rows->items, rows->capacity, rows->num + 1);
   rows->items[rows->num] =
       (ppi_export_name){.run = (uint32_t)names->num_runs, .id = id};
-  *out = (uint32_t)rows->num++;
-  return PPROF_STATUS_OK;
+  return (uint32_t)rows->num++;
 }
 
-// Finds the number of an id; a new one gets a row.
-static pprof_status find(ppi_export_names *names, pprof_definition_kind kind,
-                         uint32_t id, size_t *out_number) {
+// The place of an id's row; a new id gets a row.
+static uint32_t *find(ppi_export_names *names, pprof_definition_kind kind,
+                      uint32_t id) {
   struct ppi_export_rows *rows = &names->kinds[kind];
   ppi_map *ids = &names->ids[kind];
   size_t num = ids->num;
-  size_t number = ppi_map_number(ids, (ppi_map_key){0, id});
-  if (number == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
-  *out_number = number;
-  if (number < num) return PPROF_STATUS_OK;
-  if (!PPI_ROOM(rows->current, rows->current_capacity, number + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  return add_row(names, kind, id, &rows->current[number]);
+  size_t number = ppi_export_number(ids, (ppi_map_key){0, id});
+  if (number == num) {
+    PPI_MUST_ROOM(rows->current, rows->current_capacity, number + 1);
+    rows->current[number] = add_row(names, kind, id);
+  }
+  return &rows->current[number];
 }
 
-pprof_status ppi_export_names_row(ppi_export_names *names,
-                                  pprof_definition_kind kind, uint32_t id,
-                                  uint32_t *out_row) {
-  size_t number;
-  pprof_status status = find(names, kind, id, &number);
-  if (status != PPROF_STATUS_OK) return status;
-  struct ppi_export_rows *rows = &names->kinds[kind];
-  *out_row = rows->current[number];
-  ppi_export_name *row = &rows->items[*out_row];
-  if (row->text) return PPROF_STATUS_OK;
-  bool is_ours = kind == PPROF_DEFINITION_CATEGORY && ppi_category_name(id);
-  row->text = ppi_strdup(is_ours ? ppi_category_name(id) : "");
-  return row->text ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+uint32_t ppi_export_names_row(ppi_export_names *names,
+                              pprof_definition_kind kind, uint32_t id) {
+  uint32_t at = *find(names, kind, id);
+  ppi_export_name *row = &names->kinds[kind].items[at];
+  const char *ours =
+      kind == PPROF_DEFINITION_CATEGORY ? ppi_category_name(id) : NULL;
+  if (!row->text) row->text = ppi_tool_must(ppi_strdup(ours ? ours : ""));
+  return at;
 }
 
-static pprof_status parent_of(ppi_export_names *names,
-                              const pprof_definition *definition,
-                              ppi_export_name *out) {
-  pprof_definition_kind kind = pprof_definition_get_kind(definition);
-  out->has_parent =
-      kind == PPROF_DEFINITION_SITE || kind == PPROF_DEFINITION_STREAM;
-  if (!out->has_parent) return PPROF_STATUS_OK;
-  return ppi_export_names_row(
-      names,
-      kind == PPROF_DEFINITION_SITE ? PPROF_DEFINITION_CATEGORY
-                                    : PPROF_DEFINITION_DEVICE,
-      pprof_definition_parent(definition), &out->parent);
+const ppi_export_name *ppi_export_names_of(ppi_export_names *names,
+                                           pprof_definition_kind kind,
+                                           uint32_t id) {
+  return ppi_export_names_at(names, kind,
+                             ppi_export_names_row(names, kind, id));
 }
 
 // Whether the earlier definition names another thing.
@@ -131,34 +118,29 @@ static bool is_another(const ppi_export_name *known, const ppi_export_name *now,
          strcmp(known->text, now->text) != 0;
 }
 
-pprof_status ppi_export_names_set(ppi_export_names *names,
-                                  const pprof_definition *definition,
-                                  uint32_t *out_row) {
+void ppi_export_names_set(ppi_export_names *names,
+                          const pprof_definition *definition) {
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
-  uint32_t id = pprof_definition_id(definition);
-  ppi_export_name now = {.run = (uint32_t)names->num_runs,
-                         .id = id,
-                         .color = pprof_definition_color(definition),
-                         .number = pprof_definition_number(definition),
-                         .is_defined = true};
-  size_t number;
-  pprof_status status = parent_of(names, definition, &now);
-  if (status == PPROF_STATUS_OK) status = find(names, kind, id, &number);
-  if (status != PPROF_STATUS_OK) return status;
-  const char *text = pprof_definition_name(definition);
-  now.text = ppi_export_text(text, strlen(text));
-  if (!now.text) return PPROF_STATUS_NO_MEMORY;
   struct ppi_export_rows *rows = &names->kinds[kind];
-  if (is_another(&rows->items[rows->current[number]], &now, kind))
-    status = add_row(names, kind, id, &rows->current[number]);
-  if (status != PPROF_STATUS_OK) {
-    ppi_free(now.text);
-    return status;
-  }
-  *out_row = rows->current[number];
-  ppi_free(rows->items[*out_row].text);
-  rows->items[*out_row] = now;
-  return PPROF_STATUS_OK;
+  uint32_t id = pprof_definition_id(definition);
+  const char *text = pprof_definition_name(definition);
+  bool is_site = kind == PPROF_DEFINITION_SITE;
+  ppi_export_name now = {
+      .run = (uint32_t)names->num_runs,
+      .id = id,
+      .color = pprof_definition_color(definition),
+      .number = pprof_definition_number(definition),
+      .is_defined = true,
+      .has_parent = is_site || kind == PPROF_DEFINITION_STREAM};
+  if (now.has_parent)
+    now.parent = ppi_export_names_row(
+        names, is_site ? PPROF_DEFINITION_CATEGORY : PPROF_DEFINITION_DEVICE,
+        pprof_definition_parent(definition));
+  now.text = ppi_export_text(text, strlen(text));
+  uint32_t *at = find(names, kind, id);
+  if (is_another(&rows->items[*at], &now, kind)) *at = add_row(names, kind, id);
+  ppi_free(rows->items[*at].text);
+  rows->items[*at] = now;
 }
 
 const char *ppi_export_category(const ppi_export_names *names, uint32_t site) {

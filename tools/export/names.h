@@ -37,19 +37,23 @@ typedef struct ppi_export_names {
 } ppi_export_names;
 
 // ppi_export_text copies a text (ppi_free): bytes that are no UTF-8 become
-// U+FFFD each, as formats want it. NULL when out of memory.
+// U+FFFD each, as formats want it.
 char *ppi_export_text(const char *text, size_t len);
+// ppi_export_number numbers the keys of a map in the order of their coming.
+size_t ppi_export_number(ppi_map *map, ppi_map_key key);
 
-// All zero is the empty one. These answer NO_MEMORY.
-pprof_status ppi_export_names_begin(ppi_export_names *names,
-                                    const pprof_run_info *info);
-pprof_status ppi_export_names_set(ppi_export_names *names,
-                                  const pprof_definition *definition,
-                                  uint32_t *out_row);
+// All zero is the empty one.
+void ppi_export_names_begin(ppi_export_names *names,
+                            const pprof_run_info *info);
+void ppi_export_names_set(ppi_export_names *names,
+                          const pprof_definition *definition);
 // ppi_export_names_row finds the row of an id; an undefined id gets a new row.
-pprof_status ppi_export_names_row(ppi_export_names *names,
-                                  pprof_definition_kind kind, uint32_t id,
-                                  uint32_t *out_row);
+uint32_t ppi_export_names_row(ppi_export_names *names,
+                              pprof_definition_kind kind, uint32_t id);
+// ppi_export_names_of answers that row itself, until the next call.
+const ppi_export_name *ppi_export_names_of(ppi_export_names *names,
+                                           pprof_definition_kind kind,
+                                           uint32_t id);
 static inline const ppi_export_name *ppi_export_names_at(
     const ppi_export_names *names, pprof_definition_kind kind, uint32_t row) {
   return &names->kinds[kind].items[row];

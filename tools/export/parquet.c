@@ -8,12 +8,13 @@
 
 #include <errno.h>
 #include <ftw.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cli/say.h"
 #include "duckdb/duckdb.h"
 #include "export/formats.h"
 #include "export/sql.h"
@@ -35,18 +36,12 @@ const ppi_carried ppi_parquet_later[] = {
 
 typedef struct parquet {
   ppi_export base;
-  pprof_sink sink;
-  char *folder;
+  const char *folder;
   bool replaces;
   ppi_duck duck;
   ppi_db db;          // the rows of this run
   ppi_export *inner;  // NULL: no run
-  char *uuid, *rank;
 } parquet;
-
-static parquet *parquet_of(pprof_sink *sink) {
-  return (parquet *)((char *)sink - offsetof(parquet, sink));
-}
 
 // ---- rows from SQLite to DuckDB ----
 
@@ -81,6 +76,10 @@ static void copy_rows(parquet *out, const char *table, sqlite3_stmt *row) {
   if (ppi_db_failed(&out->db)) ppi_duck_fail(&out->duck, out->db.failure);
 }
 
+static const char *text_of(const ppi_page *page) {
+  return ppi_tool_must(page->failed ? NULL : page->bytes);
+}
+
 // SQLite may keep a text in a column of numbers. Such a value becomes NULL.
 static void copy_table(parquet *out, const char *table) {
   ppi_page query = {0};
@@ -91,8 +90,7 @@ static void copy_table(parquet *out, const char *table) {
                   " command, version, base_ns FROM run");
   else
     ppi_page_format(&query, "SELECT * FROM %s", table);
-  sqlite3_stmt *row =
-      query.failed ? NULL : ppi_db_prepare(&out->db, query.bytes);
+  sqlite3_stmt *row = ppi_db_prepare(&out->db, text_of(&query));
   if (row)
     copy_rows(out, table, row);
   else
@@ -102,10 +100,7 @@ static void copy_table(parquet *out, const char *table) {
 }
 
 static void exec_page(ppi_duck *duck, ppi_page *page) {
-  if (page->failed)
-    ppi_duck_fail(duck, "out of memory");
-  else
-    ppi_duck_exec(duck, page->bytes);
+  ppi_duck_exec(duck, text_of(page));
   ppi_page_clear(page);
 }
 
@@ -115,9 +110,8 @@ static void write_table(parquet *out, const char *table, const char *folder) {
   ppi_page_format(&path, "%s/%s.parquet", folder, table);
   ppi_page_format(&text, "COPY (SELECT * EXCLUDE (%s) FROM %s) TO ",
                   strcmp(table, "run") == 0 ? "rank" : "run", table);
-  if (!path.failed) ppi_duck_text(&text, path.bytes);
+  ppi_duck_text(&text, text_of(&path));
   ppi_page_text(&text, " (FORMAT parquet, COMPRESSION zstd)");
-  text.failed |= path.failed;
   exec_page(&out->duck, &text);
   ppi_page_clear(&path);
 }
@@ -166,11 +160,17 @@ static void remove_folder(const char *path) {
   nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void fail_at(parquet *out, const char *path) {
+static void fail_at(parquet *out, const char *path, const char *how) {
   ppi_page text = {0};
-  ppi_page_format(&text, "%s: cannot write: %s", path, strerror(errno));
-  ppi_duck_fail(&out->duck, text.failed ? "out of memory" : text.bytes);
+  ppi_page_format(&text, "%s: %s", path, how);
+  ppi_duck_fail(&out->duck, text_of(&text));
   ppi_page_clear(&text);
+}
+
+static void fail_write(parquet *out, const char *path) {
+  char how[256];
+  snprintf(how, sizeof how, "cannot write: %s", strerror(errno));
+  fail_at(out, path, how);
 }
 
 static bool can_be_name(const char *uuid) {
@@ -188,36 +188,29 @@ static const char *rank_name(const char *rank) {
 }
 
 static void settle(parquet *out, const char *part, const char *path) {
-  if (access(path, F_OK) == 0) {
-    ppi_page text = {0};
-    if (out->replaces) {
-      remove_folder(path);
-    } else {
-      ppi_page_format(&text, "%s: exists; --force replaces it", path);
-      ppi_duck_fail(&out->duck, text.failed ? "out of memory" : text.bytes);
-      ppi_page_clear(&text);
-      return;
-    }
+  bool is_there = access(path, F_OK) == 0;
+  if (is_there && !out->replaces) {
+    fail_at(out, path, "exists; --force replaces it");
+    return;
   }
-  if (rename(part, path) != 0) fail_at(out, path);
+  if (is_there) remove_folder(path);
+  if (rename(part, path) != 0) fail_write(out, path);
 }
 
 static void write_run(parquet *out) {
+  const ppi_export_run *run = ppi_export_run_of(out->inner);
   ppi_page path = {0}, part = {0}, inner = {0};
-  ppi_page_format(&path, "%s/run=%s", out->folder, out->uuid);
+  ppi_page_format(&path, "%s/run=%s", out->folder, run->uuid);
   ppi_page_format(&part, "%s/" PPI_PARQUET_PART "%s.%ld", out->folder,
-                  out->uuid, (long)getpid());
-  ppi_page_format(&inner, "%s/rank=%s", part.failed ? "" : part.bytes,
-                  rank_name(out->rank));
-  if (path.failed || part.failed || inner.failed) {
-    ppi_duck_fail(&out->duck, "out of memory");
-  } else if (mkdir(part.bytes, 0777) != 0 || mkdir(inner.bytes, 0777) != 0) {
-    fail_at(out, part.bytes);
+                  run->uuid, (long)getpid());
+  ppi_page_format(&inner, "%s/rank=%s", text_of(&part), rank_name(run->rank));
+  if (mkdir(part.bytes, 0777) != 0 || mkdir(text_of(&inner), 0777) != 0) {
+    fail_write(out, part.bytes);
   } else {
     write_tables(out, inner.bytes);
-    if (!ppi_duck_failed(&out->duck)) settle(out, part.bytes, path.bytes);
+    if (!ppi_duck_failed(&out->duck)) settle(out, part.bytes, text_of(&path));
   }
-  if (ppi_duck_failed(&out->duck) && !part.failed) remove_folder(part.bytes);
+  if (ppi_duck_failed(&out->duck)) remove_folder(part.bytes);
   ppi_page_clear(&path);
   ppi_page_clear(&part);
   ppi_page_clear(&inner);
@@ -226,75 +219,49 @@ static void write_run(parquet *out) {
 // ---- runs ----
 
 static void clear_run(parquet *out) {
-  if (out->inner) out->inner->destroy(out->inner);
+  if (out->inner) ppi_export_destroy(out->inner);
+  out->base.also = NULL;
   out->inner = NULL;
   ppi_db_close(&out->db);
-  free(out->uuid);
-  free(out->rank);
-  out->uuid = out->rank = NULL;
 }
 
 static pprof_status end_run(parquet *out) {
   pprof_error error = {""};
   if (out->inner) {
-    if (out->inner->close(out->inner, &error) != PPROF_STATUS_OK)
+    if (out->inner->calls->close(out->inner, &error) != PPROF_STATUS_OK)
       ppi_duck_fail(&out->duck, error.text);
-    for (size_t i = 0; i < PPI_NUM_PARTS; i++)
-      out->base.left[i] += out->inner->left[i];
     if (!ppi_duck_failed(&out->duck)) write_run(out);
   }
   clear_run(out);
   return ppi_duck_failed(&out->duck) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
 }
 
-static char *copy_text(const pprof_run_info *info, const char *key) {
-  const char *text = pprof_run_info_text(info, key);
-  return text ? strdup(text) : NULL;
-}
-
 // Rows beyond SQLite's cache go to a file that SQLite removes by itself.
-static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  parquet *out = parquet_of(sink);
+static void begin(ppi_export *export, const pprof_run_info *info) {
+  parquet *out = (parquet *)export;
   pprof_error error = {""};
-  pprof_status status = end_run(out);
-  if (status != PPROF_STATUS_OK) return status;
-  out->uuid = copy_text(info, "uuid");
-  out->rank = copy_text(info, "rank");
-  if (!can_be_name(out->uuid)) {
+  export->status = end_run(out);
+  if (export->status != PPROF_STATUS_OK) return;
+  if (!can_be_name(pprof_run_info_text(info, "uuid"))) {
     ppi_duck_fail(&out->duck, "a run has no uuid that a folder can be called");
-    return PPROF_STATUS_INVALID;
+    export->status = PPROF_STATUS_INVALID;
+    return;
   }
-  status = ppi_db_open(&out->db, "", PPI_DB_NEW, &error);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sql_create(&out->db, false, &out->inner, &error);
-  if (status == PPROF_STATUS_OK)
-    return out->inner->sink->begin(out->inner->sink, info);
-  out->inner = NULL;
+  export->status = ppi_db_open(&out->db, "", PPI_DB_NEW, &error);
+  if (export->status == PPROF_STATUS_OK)
+    out->inner = ppi_sql_create(&out->db, false, &error);
+  if (out->inner) {
+    export->also = &out->inner->sink;
+    return;
+  }
+  export->status = PPROF_STATUS_IO;
   ppi_duck_fail(&out->duck, error.text);
-  return status;
 }
 
-#define FORWARD(callback, ...)                      \
-  pprof_sink *next = parquet_of(sink)->inner->sink; \
-  return next->callback ? next->callback(next, __VA_ARGS__) : PPROF_STATUS_OK
-
-static pprof_status take_define(pprof_sink *sink,
-                                const pprof_definition *definition) {
-  FORWARD(define, definition);
-}
-static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  FORWARD(events, batch);
-}
-static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
-                                uint64_t time_ns) {
-  FORWARD(window, index, opens, time_ns);
-}
 // Writes the run at its finish, so that an error names the log.
-static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
-  parquet *out = parquet_of(sink);
-  pprof_sink *next = out->inner->sink;
-  pprof_status status = next->finish(next, totals);
-  return status == PPROF_STATUS_OK ? end_run(out) : status;
+static void finish(ppi_export *export, const pprof_totals *totals) {
+  (void)totals;
+  export->status = end_run((parquet *)export);
 }
 
 static pprof_status close_parquet(ppi_export *export, pprof_error *error) {
@@ -303,40 +270,29 @@ static pprof_status close_parquet(ppi_export *export, pprof_error *error) {
   return ppi_fail(error, PPROF_STATUS_IO, "%s", out->duck.failure);
 }
 
-static void destroy_parquet(ppi_export *export) {
+static void clear_parquet(ppi_export *export) {
   parquet *out = (parquet *)export;
   clear_run(out);
   ppi_duck_close(&out->duck);
-  free(out->folder);
-  free(out);
 }
 
-static pprof_status create_parquet(const ppi_export_target *target,
-                                   ppi_export **out, pprof_error *error) {
-  parquet *made = calloc(1, sizeof *made);
-  if (!made || !(made->folder = strdup(target->path))) {
-    free(made);
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  }
+static ppi_export *create_parquet(const ppi_export_target *target,
+                                  pprof_error *error) {
+  static const ppi_export_calls calls = {.size = sizeof(parquet),
+                                         .begin = begin,
+                                         .finish = finish,
+                                         .close = close_parquet,
+                                         .clear = clear_parquet};
+  parquet *made = ppi_export_make(&calls, target);
+  made->folder = target->path;
   made->replaces = target->replaces;
-  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
-                            .begin = take_begin,
-                            .define = take_define,
-                            .events = take_events,
-                            .window = take_window,
-                            .finish = take_finish};
-  made->base = (ppi_export){
-      .sink = &made->sink, .close = close_parquet, .destroy = destroy_parquet};
   pprof_status status = ppi_duck_open(&made->duck, error);
   if (status == PPROF_STATUS_OK) create_tables(&made->duck);
   if (status == PPROF_STATUS_OK && ppi_duck_failed(&made->duck))
     status = ppi_fail(error, PPROF_STATUS_IO, "%s", made->duck.failure);
-  if (status != PPROF_STATUS_OK) {
-    destroy_parquet(&made->base);
-    return status;
-  }
-  *out = &made->base;
-  return PPROF_STATUS_OK;
+  if (status == PPROF_STATUS_OK) return &made->base;
+  ppi_export_destroy(&made->base);
+  return NULL;
 }
 
 const ppi_export_format ppi_format_parquet = {

@@ -3,13 +3,16 @@
 // Writes sums by path from a report.
 #include "export/paths.h"
 
+#include "cli/say.h"
 #include "report/figures/path_rows.h"
 
-pprof_status ppi_export_paths(pprof_report **out) {
+pprof_report *ppi_export_paths(ppi_export *export) {
   const ppi_report_details details = {.paths = true, .warmup = -1};
-  pprof_status status = pprof_report_create(out);
-  if (status == PPROF_STATUS_OK) ppi_report_set_details(*out, &details);
-  return status;
+  pprof_report *made;
+  if (pprof_report_create(&made) != PPROF_STATUS_OK) ppi_tool_must(NULL);
+  ppi_report_set_details(made, &details);
+  export->also = pprof_report_sink(made);
+  return made;
 }
 
 size_t ppi_export_frames(const ppi_figures *figures,

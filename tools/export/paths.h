@@ -3,10 +3,11 @@
 // Finds paths of stages for formats of sums, from a report that keeps paths.
 #pragma once
 
+#include "export/export.h"
 #include "report/report.h"
 
-// ppi_export_paths makes a report with paths. Errors: NO_MEMORY.
-pprof_status ppi_export_paths(pprof_report **out);
+// ppi_export_paths makes a report with paths, which takes what `export` takes.
+pprof_report *ppi_export_paths(ppi_export *export);
 
 // ppi_export_frames lists `path` and the paths around it, innermost first, and
 // answers their number.

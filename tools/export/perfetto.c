@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "export/formats.h"
 #include "export/perfetto_tracks.h"
 
@@ -16,24 +17,11 @@ enum { BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4, NEEDS_STATE = 2 };
 // Deeper ranges do not wait.
 enum { MAX_DEPTH = 1024 };
 
-// Begins at one depth of a lane, which the range around may share.
-typedef struct waiting {
-  ppi_buffer packets;
-  uint64_t start_ns;
-} waiting;
-
-typedef struct nest {
-  waiting *depths;
-  size_t num, capacity;
-} nest;
-
 typedef struct perfetto {
   ppi_export base;
   ppi_perfetto_out out;
   ppi_perfetto_tracks tracks;
   uint64_t base_ns;  // of the run
-  nest *nests;       // by row of lanes
-  size_t num_nests, nests_capacity;
   uint64_t num_arrows;
 } perfetto;
 
@@ -46,10 +34,6 @@ typedef struct slice {
   const uint64_t *flows;
   size_t num_flows;
 } slice;
-
-static pprof_status status_of(const perfetto *out) {
-  return out->out.raw.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
-}
 
 // ---- packets ----
 
@@ -118,18 +102,25 @@ static void add_cpu(slice *to, const pprof_cpu_use *cpu) {
     add_number(to, PPI_PERFETTO_RUN_QUEUE_WORD, cpu->run_queue_ns);
 }
 
+static bool is_step(const ppi_export_names *names, const pprof_event *event,
+                    uint32_t site) {
+  const ppi_export_name *named =
+      ppi_export_names_at(names, PPROF_DEFINITION_SITE, site);
+  return event->kind == PPROF_KIND_RANGE && event->value >= 0 &&
+         named->has_parent &&
+         ppi_export_names_at(names, PPROF_DEFINITION_CATEGORY, named->parent)
+                 ->id == PPROF_CATEGORY_PROFILE_STEP;
+}
+
 // Fills in the name and data of an event, without track and time.
-static pprof_status describe(perfetto *out, const pprof_event *event,
-                             slice *to) {
+static void describe(perfetto *out, const pprof_event *event, slice *to) {
   const uint32_t reported = PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED |
                             PPROF_FLAG_LATE | PPROF_FLAG_NO_DEVICE_TIME;
-  uint32_t site, category, row;
+  ppi_export_names *names = &out->base.names;
+  uint32_t site =
+      ppi_export_names_row(names, PPROF_DEFINITION_SITE, event->site);
+  uint32_t category = ppi_perfetto_tell(&out->tracks, site);
   *to = (slice){.flows = event->flows, .num_flows = event->num_flows};
-  pprof_status status = ppi_export_names_row(
-      &out->base.names, PPROF_DEFINITION_SITE, event->site, &site);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_perfetto_tell(&out->tracks, site, &category);
-  if (status != PPROF_STATUS_OK) return status;
   to->site_iid = (uint64_t)site + 1;
   to->category_iid = category == UINT32_MAX ? 0 : (uint64_t)category + 1;
   if (event->work) {
@@ -141,56 +132,40 @@ static pprof_status describe(perfetto *out, const pprof_event *event,
   add_cpu(to, event->cpu);
   if (event->flags & reported)
     add_number(to, PPI_PERFETTO_FLAGS_WORD, event->flags);
-  const ppi_export_name *named =
-      ppi_export_names_at(&out->base.names, PPROF_DEFINITION_SITE, site);
-  if (event->kind == PPROF_KIND_RANGE && event->value >= 0 &&
-      named->has_parent &&
-      ppi_export_names_at(&out->base.names, PPROF_DEFINITION_CATEGORY,
-                          named->parent)
-              ->id == PPROF_CATEGORY_PROFILE_STEP)
+  if (is_step(names, event, site))
     add_number(to, PPI_PERFETTO_STEP_WORD, (uint64_t)event->value);
-  if (!event->attributes) return PPROF_STATUS_OK;
-  status = ppi_export_names_row(&out->base.names, PPROF_DEFINITION_ATTRIBUTES,
-                                event->attributes, &row);
-  if (status == PPROF_STATUS_OK)
+  if (event->attributes)
     annotate(to, PPI_PERFETTO_ATTRIBUTES_WORD)->legacy_json_value =
-        ppi_export_names_at(&out->base.names, PPROF_DEFINITION_ATTRIBUTES, row)
+        ppi_export_names_of(names, PPROF_DEFINITION_ATTRIBUTES,
+                            event->attributes)
             ->text;
-  return status;
 }
 
 // ---- nested ranges ----
 
-static nest *nest_of(perfetto *out, uint32_t row) {
-  if (!PPI_ROOM(out->nests, out->nests_capacity, (size_t)row + 1)) return NULL;
-  while (out->num_nests <= row) out->nests[out->num_nests++] = (nest){.num = 0};
-  return &out->nests[row];
-}
-
-static void flush_from(perfetto *out, nest *from, size_t depth) {
-  for (size_t i = depth; i < from->num; i++)
+static void flush_from(perfetto *out, ppi_perfetto_group *from, size_t depth) {
+  for (size_t i = depth; i < from->num_depths; i++)
     ppi_perfetto_move(&out->out, &from->depths[i].packets);
-}
-
-static waiting *waiting_at(nest *in, size_t depth) {
-  if (!PPI_ROOM(in->depths, in->capacity, depth + 2)) return NULL;
-  while (in->num < depth + 2) in->depths[in->num++] = (waiting){.start_ns = 0};
-  return &in->depths[depth];
 }
 
 // Children come before the range around them. If a child begins at the same
 // time, its begin waits, so that the outer begin can come first. An end does
 // not wait, since the next range may begin at that time.
-static pprof_status put_nested(perfetto *out, nest *in, size_t depth,
-                               slice *from) {
+static void add_nested(perfetto *out, const pprof_event *event, uint32_t row,
+                       slice *from) {
+  size_t depth = event->depth;
+  from->uuid = ppi_perfetto_track(&out->tracks, PPI_PERFETTO_THREAD, row, 0);
   if (depth >= MAX_DEPTH) {
     put_begin(out, &out->out.raw, from, BEGIN);
     put_end(out, &out->out.raw, from);
-    return status_of(out);
+    return;
   }
-  waiting *own = waiting_at(in, depth);
-  if (!own) return PPROF_STATUS_NO_MEMORY;
-  waiting *inner = &in->depths[depth + 1];
+  ppi_perfetto_group *in =
+      ppi_perfetto_group_of(&out->tracks, PPI_PERFETTO_THREAD, row);
+  PPI_MUST_ROOM(in->depths, in->depths_capacity, depth + 2);
+  while (in->num_depths < depth + 2)
+    in->depths[in->num_depths++] = (ppi_perfetto_waiting){.start_ns = 0};
+  ppi_perfetto_waiting *own = &in->depths[depth], *inner = own + 1;
   flush_from(out, in, depth + 2);
   if (inner->start_ns != from->start_ns)
     ppi_perfetto_move(&out->out, &inner->packets);
@@ -203,42 +178,24 @@ static pprof_status put_nested(perfetto *out, nest *in, size_t depth,
   inner->packets.len = 0;
   put_end(out, from->start_ns == from->end_ns ? into : &out->out.raw, from);
   out->out.raw.failed |= into->failed;
-  return status_of(out);
-}
-
-static pprof_status add_nested(perfetto *out, const pprof_event *event,
-                               uint32_t row, slice *from) {
-  pprof_status status = ppi_perfetto_track(&out->tracks, PPI_PERFETTO_THREAD,
-                                           row, 0, &from->uuid);
-  if (status != PPROF_STATUS_OK) return status;
-  nest *in = nest_of(out, row);
-  return in ? put_nested(out, in, event->depth, from) : PPROF_STATUS_NO_MEMORY;
 }
 
 // ---- overlapping ranges ----
 
-static pprof_status add_flat(perfetto *out, ppi_perfetto_kind kind,
-                             uint32_t row, slice *from) {
-  ppi_perfetto_group *group;
-  pprof_status status = ppi_perfetto_group_of(&out->tracks, kind, row, &group);
-  if (status != PPROF_STATUS_OK) return status;
-  size_t lane =
-      ppi_export_lanes_place(&group->lanes, from->start_ns, from->end_ns,
-                             &out->base.left[PPI_PART_PLACE_OVERLAPS]);
-  if (lane == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
-  status = ppi_perfetto_track(&out->tracks, kind, row, lane, &from->uuid);
-  if (status != PPROF_STATUS_OK) return status;
+static void add_flat(perfetto *out, ppi_perfetto_kind kind, uint32_t row,
+                     slice *from) {
+  size_t lane = ppi_export_lanes_place(
+      &ppi_perfetto_group_of(&out->tracks, kind, row)->lanes, from->start_ns,
+      from->end_ns, &out->base.left[PPI_PART_PLACE_OVERLAPS]);
+  from->uuid = ppi_perfetto_track(&out->tracks, kind, row, lane);
   put_begin(out, &out->out.raw, from, BEGIN);
   put_end(out, &out->out.raw, from);
-  return status_of(out);
 }
 
 // The submission of a stage is its host range, so no slice is drawn for it.
-static pprof_status add_device(perfetto *out, const pprof_event *event,
-                               uint32_t lane) {
+static void add_device(perfetto *out, const pprof_event *event, uint32_t lane) {
   slice reported;
-  pprof_status status = describe(out, event, &reported);
-  if (status != PPROF_STATUS_OK) return status;
+  describe(out, event, &reported);
   bool is_timed = ppi_export_is_timed(event);
   bool has_arrow = is_timed && !(event->flags & PPROF_FLAG_PAIRED);
   uint64_t flow = UINT64_C(1) << 63 | ++out->num_arrows;
@@ -251,12 +208,9 @@ static pprof_status add_device(perfetto *out, const pprof_event *event,
                        .num_flows = has_arrow};
     if (!is_timed)
       add_number(&submitted, PPI_PERFETTO_FLAGS_WORD, event->flags);
-    status = add_flat(out, PPI_PERFETTO_SUBMIT, lane, &submitted);
+    add_flat(out, PPI_PERFETTO_SUBMIT, lane, &submitted);
   }
-  if (!is_timed || status != PPROF_STATUS_OK) return status;
-  uint32_t row;
-  status = ppi_export_names_row(&out->base.names, PPROF_DEFINITION_STREAM,
-                                event->stream, &row);
+  if (!is_timed) return;
   reported.start_ns = event->device_start_ns;
   reported.end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns);
   if (event->device_error_ns)
@@ -265,109 +219,95 @@ static pprof_status add_device(perfetto *out, const pprof_event *event,
     reported.flows = &flow;
     reported.num_flows = 1;
   }
-  return status == PPROF_STATUS_OK
-             ? add_flat(out, PPI_PERFETTO_STREAM, row, &reported)
-             : status;
+  add_flat(out, PPI_PERFETTO_STREAM,
+           ppi_export_names_row(&out->base.names, PPROF_DEFINITION_STREAM,
+                                event->stream),
+           &reported);
 }
 
-static pprof_status add_counter(perfetto *out, const pprof_event *event) {
-  uint32_t site;
-  uint64_t uuid;
+static void add_counter(perfetto *out, const pprof_event *event) {
   PpiPerfetto__Event value = PPI_PERFETTO__EVENT__INIT;
-  pprof_status status = ppi_export_names_row(
-      &out->base.names, PPROF_DEFINITION_SITE, event->site, &site);
-  if (status == PPROF_STATUS_OK)
-    status =
-        ppi_perfetto_track(&out->tracks, PPI_PERFETTO_COUNTER, site, 0, &uuid);
-  if (status != PPROF_STATUS_OK) return status;
+  uint32_t site = ppi_export_names_row(&out->base.names, PPROF_DEFINITION_SITE,
+                                       event->site);
   value.type = COUNTER;
-  value.track_uuid = uuid;
+  value.track_uuid =
+      ppi_perfetto_track(&out->tracks, PPI_PERFETTO_COUNTER, site, 0);
   value.has_double_counter_value = true;
   value.double_counter_value = event->value;
   put_event(out, &out->out.raw, event->start_ns, &value);
-  return status_of(out);
 }
 
-static pprof_status add_event(ppi_export *export, const pprof_event *event,
-                              const pprof_batch *batch) {
+static void add_event(ppi_export *export, const pprof_event *event,
+                      const pprof_batch *batch) {
   perfetto *out = (perfetto *)export;
   slice reported;
-  uint32_t lane;
-  if (event->kind == PPROF_KIND_COUNTER) return add_counter(out, event);
-  pprof_status status = ppi_export_names_row(
-      &out->base.names, PPROF_DEFINITION_LANE, event->lane, &lane);
-  if (status != PPROF_STATUS_OK) return status;
-  if (event->kind == PPROF_KIND_DEVICE_RANGE)
-    return add_device(out, event, lane);
-  status = describe(out, event, &reported);
-  if (status != PPROF_STATUS_OK) return status;
+  if (event->kind == PPROF_KIND_COUNTER) {
+    add_counter(out, event);
+    return;
+  }
+  uint32_t lane =
+      ppi_export_names_row(&export->names, PPROF_DEFINITION_LANE, event->lane);
+  if (event->kind == PPROF_KIND_DEVICE_RANGE) {
+    add_device(out, event, lane);
+    return;
+  }
+  describe(out, event, &reported);
   reported.start_ns = event->start_ns;
   reported.end_ns = PPI_MAX(event->start_ns, event->end_ns);
   if (event->kind == PPROF_KIND_MARK) {
-    status = ppi_perfetto_track(&out->tracks, PPI_PERFETTO_THREAD, lane, 0,
-                                &reported.uuid);
-    if (status == PPROF_STATUS_OK)
-      put_begin(out, &out->out.raw, &reported, INSTANT);
-    return status;
+    reported.uuid =
+        ppi_perfetto_track(&out->tracks, PPI_PERFETTO_THREAD, lane, 0);
+    put_begin(out, &out->out.raw, &reported, INSTANT);
+  } else if (ppi_export_is_loose(event, batch)) {
+    add_flat(out, PPI_PERFETTO_LOOSE, lane, &reported);
+  } else {
+    add_nested(out, event, lane, &reported);
   }
-  return ppi_export_is_loose(event, batch)
-             ? add_flat(out, PPI_PERFETTO_LOOSE, lane, &reported)
-             : add_nested(out, event, lane, &reported);
 }
 
 // ---- the sink ----
 
-static pprof_status begin(ppi_export *export) {
+static void begin(ppi_export *export, const pprof_run_info *info) {
   perfetto *out = (perfetto *)export;
+  (void)info;
   out->base_ns = ppi_export_run_of(export)->base_ns;
-  return ppi_perfetto_run(&out->tracks);
-}
-
-static void clear_nests(perfetto *out) {
-  for (size_t i = 0; i < out->num_nests; i++) {
-    for (size_t j = 0; j < out->nests[i].num; j++)
-      ppi_buffer_clear(&out->nests[i].depths[j].packets);
-    ppi_free(out->nests[i].depths);
-  }
-  out->num_nests = 0;
+  ppi_perfetto_run(&out->tracks);
 }
 
 // Begins that wait for a range that never came are written without it.
-static pprof_status finish(ppi_export *export) {
+static void finish(ppi_export *export, const pprof_totals *totals) {
   perfetto *out = (perfetto *)export;
-  for (size_t i = 0; i < out->num_nests; i++)
-    flush_from(out, &out->nests[i], 0);
-  clear_nests(out);
-  return status_of(out);
+  (void)totals;
+  for (size_t i = 0; i < out->tracks.num_groups; i++)
+    flush_from(out, &out->tracks.groups[i], 0);
 }
 
 static pprof_status close_perfetto(ppi_export *export, pprof_error *error) {
-  perfetto *out = (perfetto *)export;
-  if (ppi_perfetto_flush(&out->out) != PPROF_STATUS_OK)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  return ppi_export_end(out->out.file, error);
+  ppi_perfetto_flush(&((perfetto *)export)->out);
+  return ppi_export_end(export->file, error);
 }
 
 static void clear_perfetto(ppi_export *export) {
   perfetto *out = (perfetto *)export;
-  clear_nests(out);
-  ppi_free(out->nests);
   ppi_perfetto_tracks_clear(&out->tracks);
-  ppi_perfetto_clear(&out->out);
+  ppi_buffer_clear(&out->out.raw);
+  ppi_buffer_clear(&out->out.packed);
 }
 
-static pprof_status create_perfetto(const ppi_export_target *target,
-                                    ppi_export **out, pprof_error *error) {
-  static const ppi_export_calls calls = {sizeof(perfetto), begin,
-                                         add_event,        finish,
-                                         close_perfetto,   clear_perfetto};
-  pprof_status status = ppi_export_make(&calls, target, out, error);
-  if (status != PPROF_STATUS_OK) return status;
-  perfetto *made = (perfetto *)*out;
+static ppi_export *create_perfetto(const ppi_export_target *target,
+                                   pprof_error *error) {
+  static const ppi_export_calls calls = {.size = sizeof(perfetto),
+                                         .begin = begin,
+                                         .take = add_event,
+                                         .finish = finish,
+                                         .close = close_perfetto,
+                                         .clear = clear_perfetto};
+  perfetto *made = ppi_export_make(&calls, target);
+  (void)error;
   made->out.file = target->file;
   made->tracks.out = &made->out;
   made->tracks.names = &made->base.names;
-  return status;
+  return &made->base;
 }
 
 const ppi_export_format ppi_format_perfetto = {

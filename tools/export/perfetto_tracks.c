@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 #include "file/program.h"
 
 enum {
@@ -29,60 +30,41 @@ enum { GATHERED = 128 << 10, PACKET_TAG = 1 << 3 | 2 };
 
 void ppi_perfetto_encode(ppi_buffer *into, const PpiPerfetto__Packet *packet) {
   size_t len = ppi_perfetto__packet__get_packed_size(packet);
-  if (!ppi_buffer_room(into, len + 1 + PPI_VARINT_MAX)) return;
+  if (!ppi_buffer_room(into, len + 1 + PPI_VARINT_MAX)) ppi_tool_must(NULL);
   into->data[into->len++] = PACKET_TAG;
   ppi_buffer_varint(into, len);
   into->len += ppi_perfetto__packet__pack(packet, into->data + into->len);
 }
 
-static void write_packed(ppi_perfetto_out *out, size_t len) {
+void ppi_perfetto_flush(ppi_perfetto_out *out) {
   ppi_buffer bytes = {0};
+  uLongf len = compressBound(out->raw.len);
   PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  out->packed.len = 0;
+  if (out->raw.failed || !ppi_buffer_room(&out->packed, len))
+    ppi_tool_must(NULL);
+  if (!out->raw.len) return;
+  if (compress2(out->packed.data, &len, out->raw.data, out->raw.len,
+                Z_DEFAULT_COMPRESSION) != Z_OK)
+    ppi_tool_must(NULL);
   packet.has_compressed_packets = true;
   packet.compressed_packets.data = out->packed.data;
   packet.compressed_packets.len = len;
   ppi_perfetto_encode(&bytes, &packet);
   fwrite(bytes.data, 1, bytes.len, out->file);
-  out->raw.failed |= bytes.failed;
   ppi_buffer_clear(&bytes);
-}
-
-pprof_status ppi_perfetto_flush(ppi_perfetto_out *out) {
-  uLong bound = compressBound(out->raw.len);
-  out->packed.len = 0;
-  if (out->raw.failed || !ppi_buffer_room(&out->packed, bound))
-    return PPROF_STATUS_NO_MEMORY;
-  if (!out->raw.len) return PPROF_STATUS_OK;
-  uLongf len = bound;
-  if (compress2(out->packed.data, &len, out->raw.data, out->raw.len,
-                Z_DEFAULT_COMPRESSION) != Z_OK)
-    return PPROF_STATUS_NO_MEMORY;
-  write_packed(out, len);
   out->raw.len = 0;
-  return out->raw.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
-static void flush_if_full(ppi_perfetto_out *out) {
-  if (out->raw.len >= GATHERED && ppi_perfetto_flush(out) != PPROF_STATUS_OK)
-    out->raw.failed = true;
-}
-
-void ppi_perfetto_put(ppi_perfetto_out *out,
-                      const PpiPerfetto__Packet *packet) {
+static void put(ppi_perfetto_out *out, const PpiPerfetto__Packet *packet) {
   ppi_perfetto_encode(&out->raw, packet);
-  flush_if_full(out);
+  if (out->raw.len >= GATHERED) ppi_perfetto_flush(out);
 }
 
 void ppi_perfetto_move(ppi_perfetto_out *out, ppi_buffer *from) {
   if (from->len) ppi_buffer_bytes(&out->raw, from->data, from->len);
-  out->raw.failed |= from->failed;
   from->len = 0;
-  flush_if_full(out);
-}
-
-void ppi_perfetto_clear(ppi_perfetto_out *out) {
-  ppi_buffer_clear(&out->raw);
-  ppi_buffer_clear(&out->packed);
+  if (out->raw.len >= GATHERED) ppi_perfetto_flush(out);
 }
 
 static void put_sequenced(ppi_perfetto_tracks *tracks,
@@ -91,13 +73,13 @@ static void put_sequenced(ppi_perfetto_tracks *tracks,
   packet->trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
   packet->has_sequence_flags = flags != 0;
   packet->sequence_flags = flags;
-  ppi_perfetto_put(tracks->out, packet);
+  put(tracks->out, packet);
 }
 
 static void put_track(ppi_perfetto_tracks *tracks, PpiPerfetto__Track *track) {
   PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
   packet.track_descriptor = track;
-  ppi_perfetto_put(tracks->out, &packet);
+  put(tracks->out, &packet);
 }
 
 // ---- runs ----
@@ -142,17 +124,14 @@ static void put_clocks(ppi_perfetto_tracks *tracks, uint64_t base_ns) {
 }
 
 // The process's own number, unless an earlier run has it.
-static pprof_status choose_pid(ppi_perfetto_tracks *tracks, const char *text) {
+static void choose_pid(ppi_perfetto_tracks *tracks, const char *text) {
   size_t run = tracks->names->num_runs - 1;
-  if (!PPI_ROOM(tracks->pids, tracks->pids_capacity, run + 1))
-    return PPROF_STATUS_NO_MEMORY;
   unsigned long own = strtoul(text, NULL, 10);
-  tracks->pid = own && own < FIRST_OWN_PID ? (int32_t)own : 0;
-  for (size_t i = 0; i < run; i++)
-    if (tracks->pids[i] == tracks->pid) tracks->pid = 0;
-  if (!tracks->pid) tracks->pid = FIRST_OWN_PID + (int32_t)(run & 0xffffff);
-  tracks->pids[run] = tracks->pid;
-  return PPROF_STATUS_OK;
+  ppi_map_key key = {0, own && own < FIRST_OWN_PID ? own : 0};
+  if (!key.low || ppi_map_find(&tracks->pids, key) != SIZE_MAX)
+    key.low = FIRST_OWN_PID + (run & 0xffffff);
+  ppi_export_number(&tracks->pids, key);
+  tracks->pid = (int32_t)key.low;
 }
 
 static void put_process(ppi_perfetto_tracks *tracks, const char *command) {
@@ -173,31 +152,26 @@ static void put_process(ppi_perfetto_tracks *tracks, const char *command) {
   ppi_page_clear(&name);
 }
 
-pprof_status ppi_perfetto_run(ppi_perfetto_tracks *tracks) {
+void ppi_perfetto_run(ppi_perfetto_tracks *tracks) {
   size_t num = tracks->names->num_runs;
   const ppi_export_run *run = &tracks->names->runs[num - 1];
-  pprof_status status = choose_pid(tracks, run->pid);
-  if (status != PPROF_STATUS_OK) return status;
+  choose_pid(tracks, run->pid);
   if (num == 1) put_words(tracks);
   if (num == 1 && run->base_ns) put_clocks(tracks, run->base_ns);
   put_process(tracks, run->command);
-  return PPROF_STATUS_OK;
 }
 
 // ---- tracks ----
 
-pprof_status ppi_perfetto_group_of(ppi_perfetto_tracks *tracks,
-                                   ppi_perfetto_kind kind, uint32_t row,
-                                   ppi_perfetto_group **out) {
-  size_t at = ppi_map_number(&tracks->numbers, (ppi_map_key){kind, row});
-  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+ppi_perfetto_group *ppi_perfetto_group_of(ppi_perfetto_tracks *tracks,
+                                          ppi_perfetto_kind kind,
+                                          uint32_t row) {
+  size_t at = ppi_export_number(&tracks->numbers, (ppi_map_key){kind, row});
   if (at == tracks->num_groups) {
-    if (!PPI_ROOM(tracks->groups, tracks->capacity, at + 1))
-      return PPROF_STATUS_NO_MEMORY;
+    PPI_MUST_ROOM(tracks->groups, tracks->capacity, at + 1);
     tracks->groups[tracks->num_groups++] = (ppi_perfetto_group){.num_uuids = 0};
   }
-  *out = &tracks->groups[at];
-  return PPROF_STATUS_OK;
+  return &tracks->groups[at];
 }
 
 static const ppi_export_name *named(const ppi_perfetto_tracks *tracks,
@@ -219,7 +193,7 @@ static int32_t thread_of(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
                          const ppi_export_name *lane) {
   if (kind != PPI_PERFETTO_THREAD || !lane->number) return 0;
   size_t num = tracks->threads.num;
-  size_t at = ppi_map_number(
+  size_t at = ppi_export_number(
       &tracks->threads, (ppi_map_key){(uint64_t)tracks->pid, lane->number});
   if (at != num) return 0;
   return lane->number < FIRST_OWN_TID
@@ -258,85 +232,46 @@ static void put_row(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
     track.name = NULL;
   }
   put_track(tracks, &track);
-  tracks->out->raw.failed |= name.failed;
+  if (name.failed) ppi_tool_must(NULL);
   ppi_page_clear(&name);
 }
 
-static pprof_status parent_of(ppi_perfetto_tracks *tracks,
-                              ppi_perfetto_kind kind, uint32_t row,
-                              uint64_t *out) {
+static uint64_t parent_of(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
+                          uint32_t row) {
   const ppi_export_name *from = named(tracks, kind, row);
-  *out = tracks->process;
-  if (kind != PPI_PERFETTO_STREAM || !from->has_parent) return PPROF_STATUS_OK;
-  ppi_perfetto_group *group;
-  pprof_status status =
-      ppi_perfetto_group_of(tracks, PPI_PERFETTO_DEVICE, from->parent, &group);
-  if (status != PPROF_STATUS_OK) return status;
-  if (!group->num_uuids) {
-    group->uuids = ppi_grow(NULL, &group->capacity, 1, sizeof *group->uuids);
-    if (!group->uuids) return PPROF_STATUS_NO_MEMORY;
-    group->uuids[group->num_uuids++] = ++tracks->num_uuids;
-    put_row(tracks, PPI_PERFETTO_DEVICE, from->parent, tracks->process,
-            group->uuids[0]);
-  }
-  *out = group->uuids[0];
-  return PPROF_STATUS_OK;
+  return kind == PPI_PERFETTO_STREAM && from->has_parent
+             ? ppi_perfetto_track(tracks, PPI_PERFETTO_DEVICE, from->parent, 0)
+             : tracks->process;
 }
 
-pprof_status ppi_perfetto_track(ppi_perfetto_tracks *tracks,
-                                ppi_perfetto_kind kind, uint32_t row,
-                                size_t lane, uint64_t *out_uuid) {
-  ppi_perfetto_group *group;
-  pprof_status status = ppi_perfetto_group_of(tracks, kind, row, &group);
-  if (status != PPROF_STATUS_OK) return status;
-  if (lane < group->num_uuids) {
-    *out_uuid = group->uuids[lane];
-    return PPROF_STATUS_OK;
-  }
-  uint64_t parent;
-  status = parent_of(tracks, kind, row, &parent);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_perfetto_group_of(tracks, kind, row, &group);
-  if (status != PPROF_STATUS_OK) return status;
-  if (!PPI_ROOM(group->uuids, group->capacity, lane + 1))
-    return PPROF_STATUS_NO_MEMORY;
+uint64_t ppi_perfetto_track(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
+                            uint32_t row, size_t lane) {
+  ppi_perfetto_group *group = ppi_perfetto_group_of(tracks, kind, row);
+  if (lane < group->num_uuids) return group->uuids[lane];
+  uint64_t parent = parent_of(tracks, kind, row);
+  group = ppi_perfetto_group_of(tracks, kind, row);
+  PPI_MUST_ROOM(group->uuids, group->capacity, lane + 1);
   while (group->num_uuids <= lane) {
     group->uuids[group->num_uuids++] = ++tracks->num_uuids;
     put_row(tracks, kind, row, parent, tracks->num_uuids);
   }
-  *out_uuid = group->uuids[lane];
-  return PPROF_STATUS_OK;
+  return group->uuids[lane];
 }
 
 // ---- names ----
 
-static pprof_status is_new(ppi_perfetto_tracks *tracks, bool is_category,
-                           uint32_t row, bool *out) {
-  unsigned char *reported =
-      ppi_grow(tracks->reported[is_category],
-               &tracks->reported_capacity[is_category], (size_t)row + 1, 1);
-  if (!reported) return PPROF_STATUS_NO_MEMORY;
-  tracks->reported[is_category] = reported;
-  size_t *num = &tracks->num_reported[is_category];
-  while (*num <= row) reported[(*num)++] = 0;
-  *out = !reported[row];
-  reported[row] = 1;
-  return PPROF_STATUS_OK;
-}
-
-static void put_name(ppi_perfetto_tracks *tracks, bool is_category,
+static void put_name(ppi_perfetto_tracks *tracks, pprof_definition_kind kind,
                      uint32_t row) {
-  const ppi_export_name *from = ppi_export_names_at(
-      tracks->names,
-      is_category ? PPROF_DEFINITION_CATEGORY : PPROF_DEFINITION_SITE, row);
   PpiPerfetto__Name name = PPI_PERFETTO__NAME__INIT;
   PpiPerfetto__Name *place = &name;
   PpiPerfetto__Interned interned = PPI_PERFETTO__INTERNED__INIT;
   PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  size_t num = tracks->told.num;
+  if (ppi_export_number(&tracks->told, (ppi_map_key){kind, row}) != num) return;
   name.has_iid = true;
   name.iid = (uint64_t)row + 1;
-  name.name = from->text;
-  if (is_category) {
+  name.name = ppi_export_names_at(tracks->names, kind, row)->text;
+  if (kind == PPROF_DEFINITION_CATEGORY) {
     interned.n_event_categories = 1;
     interned.event_categories = &place;
   } else {
@@ -347,31 +282,27 @@ static void put_name(ppi_perfetto_tracks *tracks, bool is_category,
   put_sequenced(tracks, &packet, NEEDS_STATE);
 }
 
-pprof_status ppi_perfetto_tell(ppi_perfetto_tracks *tracks, uint32_t site,
-                               uint32_t *out_category) {
+uint32_t ppi_perfetto_tell(ppi_perfetto_tracks *tracks, uint32_t site) {
   const ppi_export_name *from =
       ppi_export_names_at(tracks->names, PPROF_DEFINITION_SITE, site);
-  bool is_first;
-  *out_category = UINT32_MAX;
-  pprof_status status = is_new(tracks, false, site, &is_first);
-  if (status == PPROF_STATUS_OK && is_first) put_name(tracks, false, site);
-  if (status != PPROF_STATUS_OK || !from->has_parent) return status;
-  *out_category = from->parent;
-  status = is_new(tracks, true, from->parent, &is_first);
-  if (status == PPROF_STATUS_OK && is_first)
-    put_name(tracks, true, from->parent);
-  return status;
+  put_name(tracks, PPROF_DEFINITION_SITE, site);
+  if (!from->has_parent) return UINT32_MAX;
+  put_name(tracks, PPROF_DEFINITION_CATEGORY, from->parent);
+  return from->parent;
 }
 
 void ppi_perfetto_tracks_clear(ppi_perfetto_tracks *tracks) {
   for (size_t i = 0; i < tracks->num_groups; i++) {
-    ppi_export_lanes_clear(&tracks->groups[i].lanes);
-    ppi_free(tracks->groups[i].uuids);
+    ppi_perfetto_group *group = &tracks->groups[i];
+    for (size_t j = 0; j < group->num_depths; j++)
+      ppi_buffer_clear(&group->depths[j].packets);
+    ppi_export_lanes_clear(&group->lanes);
+    ppi_free(group->depths);
+    ppi_free(group->uuids);
   }
   ppi_free(tracks->groups);
-  ppi_free(tracks->pids);
-  ppi_free(tracks->reported[0]);
-  ppi_free(tracks->reported[1]);
   ppi_map_clear(&tracks->numbers);
   ppi_map_clear(&tracks->threads);
+  ppi_map_clear(&tracks->pids);
+  ppi_map_clear(&tracks->told);
 }

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "export/formats.h"
 #include "export/names.h"
 #include "export/paths.h"
@@ -20,13 +21,11 @@ enum { CALLS, HOST, DEVICE, NUM_VALUES };
 typedef struct profile {
   ppi_export base;
   pprof_report *report;
-  FILE *file;
   char **texts;
   size_t num_texts, texts_capacity;
   ppi_map places;     // of texts
   ppi_map functions;  // by text and category text; an id is a number + 1
   z_stream stream;
-  bool failed;
 } profile;
 
 // ---- texts and functions ----
@@ -44,19 +43,11 @@ static ppi_map_key key_of(const char *text, size_t len) {
 }
 
 static int64_t add_text(profile *out, const char *text, size_t len) {
-  size_t at = ppi_map_number(&out->places, key_of(text, len));
-  if (at < out->num_texts) return (int64_t)at;
-  if (out->failed || at == SIZE_MAX) {
-    out->failed = true;
-    return 0;
+  size_t at = ppi_export_number(&out->places, key_of(text, len));
+  if (at == out->num_texts) {
+    PPI_MUST_ROOM(out->texts, out->texts_capacity, at + 1);
+    out->texts[out->num_texts++] = ppi_export_text(text, len);
   }
-  bool room = PPI_ROOM(out->texts, out->texts_capacity, at + 1);
-  char *copy = room ? ppi_export_text(text, len) : NULL;
-  if (!copy) {
-    out->failed = true;
-    return 0;
-  }
-  out->texts[out->num_texts++] = copy;
   return (int64_t)at;
 }
 
@@ -64,10 +55,9 @@ static uint64_t add_function(profile *out, const ppi_report_path *frame) {
   int64_t name = add_text(out, frame->name, strlen(frame->name));
   int64_t category =
       add_text(out, frame->category_name, strlen(frame->category_name));
-  size_t at = ppi_map_number(&out->functions,
-                             (ppi_map_key){(uint64_t)name, (uint64_t)category});
-  out->failed |= at == SIZE_MAX;
-  return (uint64_t)at + 1;
+  return ppi_export_number(&out->functions,
+                           (ppi_map_key){(uint64_t)name, (uint64_t)category}) +
+         1;
 }
 
 // ---- the file ----
@@ -76,20 +66,17 @@ static uint64_t add_function(profile *out, const ppi_report_path *frame) {
 static void put_message(profile *out, const PpiProfile__Profile *part,
                         int flush) {
   size_t len = ppi_profile__profile__get_packed_size(part);
-  uint8_t *raw = ppi_alloc(len + 1);
-  out->failed |= !raw || len > UINT32_MAX / 2;
-  if (!out->failed) {
-    ppi_profile__profile__pack(part, raw);
-    out->stream.next_in = raw;
-    out->stream.avail_in = (uInt)len;
-    do {
-      uint8_t packed[16384];
-      out->stream.next_out = packed;
-      out->stream.avail_out = sizeof packed;
-      deflate(&out->stream, flush);
-      fwrite(packed, 1, sizeof packed - out->stream.avail_out, out->file);
-    } while (!out->stream.avail_out);
-  }
+  uint8_t *raw = ppi_tool_must(len < UINT32_MAX ? ppi_alloc(len + 1) : NULL);
+  ppi_profile__profile__pack(part, raw);
+  out->stream.next_in = raw;
+  out->stream.avail_in = (uInt)len;
+  do {
+    uint8_t packed[16384];
+    out->stream.next_out = packed;
+    out->stream.avail_out = sizeof packed;
+    deflate(&out->stream, flush);
+    fwrite(packed, 1, sizeof packed - out->stream.avail_out, out->base.file);
+  } while (!out->stream.avail_out);
   ppi_free(raw);
 }
 
@@ -116,64 +103,25 @@ static void put_sample(profile *out, const ppi_figures *figures,
 }
 
 // Each function is a stage with one location of its own.
-static void put_functions(const profile *out, PpiProfile__Function *functions,
-                          PpiProfile__Location *locations,
-                          PpiProfile__Line *lines) {
-  for (size_t i = 0; i < out->functions.num; i++) {
-    ppi_profile__function__init(&functions[i]);
-    ppi_profile__location__init(&locations[i]);
-    ppi_profile__line__init(&lines[i]);
-    functions[i].id = locations[i].id = lines[i].function_id = i + 1;
-    functions[i].name = functions[i].system_name =
-        (int64_t)out->functions.keys[i].high;
-    functions[i].filename = (int64_t)out->functions.keys[i].low;
-  }
+static void put_function(profile *out, size_t at) {
+  PpiProfile__Function function = PPI_PROFILE__FUNCTION__INIT;
+  PpiProfile__Function *functions = &function;
+  PpiProfile__Location location = PPI_PROFILE__LOCATION__INIT;
+  PpiProfile__Location *locations = &location;
+  PpiProfile__Line line = PPI_PROFILE__LINE__INIT, *lines = &line;
+  PpiProfile__Profile part = PPI_PROFILE__PROFILE__INIT;
+  function.id = location.id = line.function_id = at + 1;
+  function.name = function.system_name = (int64_t)out->functions.keys[at].high;
+  function.filename = (int64_t)out->functions.keys[at].low;
+  location.n_line = part.n_function = part.n_location = 1;
+  location.line = &lines;
+  part.function = &functions;
+  part.location = &locations;
+  put_message(out, &part, Z_NO_FLUSH);
 }
 
-// Arrays of pointers, as generated code requires.
-typedef struct tables {
-  PpiProfile__Function *functions;
-  PpiProfile__Location *locations;
-  PpiProfile__Line *lines, **line_places;
-  PpiProfile__Function **function_places;
-  PpiProfile__Location **location_places;
-} tables;
-
-static bool make_tables(const profile *out, tables *to) {
-  size_t num = out->functions.num;
-  to->functions = ppi_alloc((num + 1) * sizeof *to->functions);
-  to->locations = ppi_alloc((num + 1) * sizeof *to->locations);
-  to->lines = ppi_alloc((num + 1) * sizeof *to->lines);
-  to->function_places = ppi_alloc((num + 1) * sizeof(void *));
-  to->location_places = ppi_alloc((num + 1) * sizeof(void *));
-  to->line_places = ppi_alloc((num + 1) * sizeof(void *));
-  if (!to->functions || !to->locations || !to->lines || !to->function_places ||
-      !to->location_places || !to->line_places)
-    return false;
-  put_functions(out, to->functions, to->locations, to->lines);
-  for (size_t i = 0; i < num; i++) {
-    to->function_places[i] = &to->functions[i];
-    to->location_places[i] = &to->locations[i];
-    to->line_places[i] = &to->lines[i];
-    to->locations[i].n_line = 1;
-    to->locations[i].line = &to->line_places[i];
-  }
-  return true;
-}
-
-static void clear_tables(tables *of) {
-  ppi_free(of->functions);
-  ppi_free(of->locations);
-  ppi_free(of->lines);
-  ppi_free(of->function_places);
-  ppi_free(of->location_places);
-  ppi_free(of->line_places);
-}
-
-static pprof_status write_profile(profile *out, const ppi_figures *figures,
-                                  const int64_t (*types)[2],
-                                  pprof_error *error) {
-  tables to = {.functions = NULL};
+static void put_rest(profile *out, const ppi_figures *figures,
+                     const int64_t (*types)[2]) {
   PpiProfile__Profile made = PPI_PROFILE__PROFILE__INIT;
   PpiProfile__Type values[NUM_VALUES], *places[NUM_VALUES];
   for (size_t i = 0; i < NUM_VALUES; i++) {
@@ -182,16 +130,9 @@ static pprof_status write_profile(profile *out, const ppi_figures *figures,
     values[i].unit = types[i][1];
     places[i] = &values[i];
   }
-  if (out->failed || !make_tables(out, &to)) {
-    clear_tables(&to);
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  }
   made.n_sample_type = NUM_VALUES;
   made.sample_type = places;
   made.default_sample_type = types[HOST][0];
-  made.n_function = made.n_location = out->functions.num;
-  made.function = to.function_places;
-  made.location = to.location_places;
   made.n_string_table = out->num_texts;
   made.string_table = out->texts;
   for (size_t i = 0; i < figures->num_inputs; i++) {
@@ -201,9 +142,6 @@ static pprof_status write_profile(profile *out, const ppi_figures *figures,
   }
   made.duration_nanos = (int64_t)figures->wall_ns;
   put_message(out, &made, Z_FINISH);
-  clear_tables(&to);
-  return out->failed ? ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory")
-                     : ppi_export_end(out->file, error);
 }
 
 static pprof_status close_profile(ppi_export *export, pprof_error *error) {
@@ -222,10 +160,12 @@ static pprof_status close_profile(ppi_export *export, pprof_error *error) {
       types[i][j] = add_text(out, words[i][j], strlen(words[i][j]));
   for (size_t i = 0; i < figures->num_paths; i++)
     put_sample(out, figures, &figures->paths[i]);
-  return write_profile(out, figures, types, error);
+  for (size_t i = 0; i < out->functions.num; i++) put_function(out, i);
+  put_rest(out, figures, types);
+  return ppi_export_end(export->file, error);
 }
 
-static void destroy_profile(ppi_export *export) {
+static void clear_profile(ppi_export *export) {
   profile *out = (profile *)export;
   deflateEnd(&out->stream);
   for (size_t i = 0; i < out->num_texts; i++) ppi_free(out->texts[i]);
@@ -233,27 +173,20 @@ static void destroy_profile(ppi_export *export) {
   ppi_map_clear(&out->places);
   ppi_map_clear(&out->functions);
   pprof_report_destroy(out->report);
-  free(out);
 }
 
-static pprof_status create_profile(const ppi_export_target *target,
-                                   ppi_export **out, pprof_error *error) {
-  profile *made = calloc(1, sizeof *made);
+static ppi_export *create_profile(const ppi_export_target *target,
+                                  pprof_error *error) {
   enum { GZIP = 15 + 16, MEMORY = 8 };
-  if (!made ||
-      deflateInit2(&made->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
-                   MEMORY, Z_DEFAULT_STRATEGY) != Z_OK ||
-      ppi_export_paths(&made->report) != PPROF_STATUS_OK) {
-    if (made) deflateEnd(&made->stream);
-    free(made);
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  }
-  made->base = (ppi_export){.sink = pprof_report_sink(made->report),
-                            .close = close_profile,
-                            .destroy = destroy_profile};
-  made->file = target->file;
-  *out = &made->base;
-  return PPROF_STATUS_OK;
+  static const ppi_export_calls calls = {
+      .size = sizeof(profile), .close = close_profile, .clear = clear_profile};
+  profile *made = ppi_export_make(&calls, target);
+  (void)error;
+  if (deflateInit2(&made->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
+                   MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+    ppi_tool_must(NULL);
+  made->report = ppi_export_paths(&made->base);
+  return &made->base;
 }
 
 const ppi_export_format ppi_format_profile = {

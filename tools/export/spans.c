@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/mix.h"
+#include "cli/say.h"
 #include "export/formats.h"
 #include "export/names.h"
 #include "file/json_put.h"
@@ -156,29 +157,23 @@ static void put_links(ppi_page *page, const pprof_event *event,
   ppi_page_text(page, "]");
 }
 
-static pprof_status put_where(spans *out, const pprof_event *event) {
-  uint32_t row;
-  pprof_definition_kind kind = event->kind == PPROF_KIND_DEVICE_RANGE
-                                   ? PPROF_DEFINITION_STREAM
-                                   : PPROF_DEFINITION_LANE;
-  uint32_t id = kind == PPROF_DEFINITION_STREAM ? event->stream : event->lane;
-  pprof_status status = ppi_export_names_row(&out->base.names, kind, id, &row);
-  if (status != PPROF_STATUS_OK) return status;
-  const ppi_export_name *name =
-      ppi_export_names_at(&out->base.names, kind, row);
-  const char *text = name->text ? name->text : "";
-  if (kind == PPROF_DEFINITION_LANE) {
-    if (*text) put_string(&out->page, "thread.name", text);
-    if (name->number) put_whole(&out->page, "thread.id", name->number);
-    return PPROF_STATUS_OK;
+static void put_where(spans *out, const pprof_event *event) {
+  ppi_export_names *names = &out->base.names;
+  if (event->kind == PPROF_KIND_DEVICE_RANGE) {
+    const ppi_export_name *stream =
+        ppi_export_names_of(names, PPROF_DEFINITION_STREAM, event->stream);
+    if (stream->has_parent)
+      put_string(
+          &out->page, "pprof.device",
+          ppi_export_names_at(names, PPROF_DEFINITION_DEVICE, stream->parent)
+              ->text);
+    put_whole(&out->page, "pprof.stream", stream->number);
+    return;
   }
-  if (name->has_parent)
-    put_string(&out->page, "pprof.device",
-               ppi_export_names_at(&out->base.names, PPROF_DEFINITION_DEVICE,
-                                   name->parent)
-                   ->text);
-  put_whole(&out->page, "pprof.stream", name->number);
-  return PPROF_STATUS_OK;
+  const ppi_export_name *lane =
+      ppi_export_names_of(names, PPROF_DEFINITION_LANE, event->lane);
+  if (*lane->text) put_string(&out->page, "thread.name", lane->text);
+  if (lane->number) put_whole(&out->page, "thread.id", lane->number);
 }
 
 static void put_work(ppi_page *page, const pprof_event *event,
@@ -191,15 +186,11 @@ static void put_work(ppi_page *page, const pprof_event *event,
   put_real(page, "pprof.flops", work->flops);
 }
 
-static pprof_status put_span(spans *out, const pprof_event *event,
-                             const span *of) {
+static void put_span(spans *out, const pprof_event *event, const span *of) {
   ppi_page *page = &out->page;
-  uint32_t site;
-  pprof_status status = ppi_export_names_row(
-      &out->base.names, PPROF_DEFINITION_SITE, event->site, &site);
-  if (status != PPROF_STATUS_OK) return status;
-  const ppi_export_name *name =
-      ppi_export_names_at(&out->base.names, PPROF_DEFINITION_SITE, site);
+  ppi_export_names *names = &out->base.names;
+  uint32_t site =
+      ppi_export_names_row(names, PPROF_DEFINITION_SITE, event->site);
   uint64_t base_ns = ppi_export_run_of(&out->base)->base_ns;
   if (!out->num_on_line) begin_line(out);
   out->num_on_line++;
@@ -207,43 +198,41 @@ static pprof_status put_span(spans *out, const pprof_event *event,
   put_trace(page, "traceId", of, of->is_request ? event->flows[0] : 0);
   put_id(page, "spanId", of->id);
   if (of->parent) put_id(page, "parentSpanId", of->parent);
-  ppi_put_text(page, "name", name->text ? name->text : "");
+  ppi_put_text(page, "name",
+               ppi_export_names_at(names, PPROF_DEFINITION_SITE, site)->text);
   ppi_put_u64(page, "kind", of->is_request ? 2 : 1);
   put_time(page, "startTimeUnixNano", base_ns + of->start_ns);
   put_time(page, "endTimeUnixNano",
            base_ns + PPI_MAX(of->start_ns, of->end_ns));
   ppi_put_array(page, "attributes");
-  put_string(page, "pprof.category",
-             ppi_export_category(&out->base.names, site));
-  status = put_where(out, event);
+  put_string(page, "pprof.category", ppi_export_category(names, site));
+  put_where(out, event);
   put_work(page, event, of->is_request);
   ppi_page_text(page, "]");
   put_links(page, event, of);
   ppi_page_text(page, "}");
+  if (page->failed) ppi_tool_must(NULL);
   if (out->num_on_line == MOST_SPANS) end_line(out);
-  return page->failed ? PPROF_STATUS_NO_MEMORY : status;
 }
 
 // ---- outer ranges ----
 
 static around *around_of(spans *out, uint32_t lane) {
-  uint32_t row;
-  if (ppi_export_names_row(&out->base.names, PPROF_DEFINITION_LANE, lane,
-                           &row) != PPROF_STATUS_OK)
-    return NULL;
-  size_t at = ppi_map_number(&out->numbers, (ppi_map_key){0, row});
-  if (at == SIZE_MAX) return NULL;
-  if (at < out->num_lanes) return &out->lanes[at];
-  if (!PPI_ROOM(out->lanes, out->lanes_capacity, at + 1)) return NULL;
-  out->num_lanes = at + 1;
-  out->lanes[at] = (around){0};
+  size_t at = ppi_export_number(
+      &out->numbers,
+      (ppi_map_key){0, ppi_export_names_row(&out->base.names,
+                                            PPROF_DEFINITION_LANE, lane)});
+  if (at == out->num_lanes) {
+    PPI_MUST_ROOM(out->lanes, out->lanes_capacity, at + 1);
+    out->lanes[out->num_lanes++] = (around){0};
+  }
   return &out->lanes[at];
 }
 
 // Gives ids to the ranges around `depth`.
-static bool number_around(spans *out, around *lane, uint32_t depth,
+static void number_around(spans *out, around *lane, uint32_t depth,
                           uint64_t start_ns) {
-  if (!PPI_ROOM(lane->items, lane->capacity, (size_t)depth + 1)) return false;
+  PPI_MUST_ROOM(lane->items, lane->capacity, (size_t)depth + 1);
   outer *items = lane->items;
   for (; lane->num < depth; lane->num++) items[lane->num] = (outer){0};
   for (uint32_t i = 0; i < depth; i++) {
@@ -251,7 +240,6 @@ static bool number_around(spans *out, around *lane, uint32_t depth,
     if (is_new) items[i].id = new_id(out);
     if (is_new || start_ns < items[i].first_ns) items[i].first_ns = start_ns;
   }
-  return true;
 }
 
 // Only a damaged log nests deeper; such ranges are written flat.
@@ -259,61 +247,56 @@ static bool number_around(spans *out, around *lane, uint32_t depth,
 
 // A range that begins after its waiting inner ranges is not their outer one:
 // that one was lost.
-static pprof_status put_nested(spans *out, const pprof_event *event,
-                               span *made) {
+static void put_nested(spans *out, const pprof_event *event, span *made) {
   uint32_t depth = event->depth < MOST_DEPTH ? event->depth : 0;
   around *lane = around_of(out, event->lane);
-  if (!lane || !number_around(out, lane, depth, event->start_ns))
-    return PPROF_STATUS_NO_MEMORY;
+  number_around(out, lane, depth, event->start_ns);
   const outer *own = lane->num > depth ? &lane->items[depth] : NULL;
   bool is_own = own && own->id && own->first_ns >= event->start_ns;
   made->id = is_own ? own->id : new_id(out);
   made->parent = depth ? lane->items[depth - 1].id : 0;
   made->root = depth ? lane->items[0].id : made->id;
   lane->num = depth;
-  return put_span(out, event, made);
+  put_span(out, event, made);
 }
 
-static pprof_status take(ppi_export *export, const pprof_event *event,
-                         const pprof_batch *batch) {
+static void take(ppi_export *export, const pprof_event *event,
+                 const pprof_batch *batch) {
   spans *out = (spans *)export;
   span made = {.start_ns = event->start_ns, .end_ns = event->end_ns};
-  if (event->kind == PPROF_KIND_DEVICE_RANGE) {
-    if (!ppi_export_is_timed(event)) return PPROF_STATUS_OK;
+  if (event->kind == PPROF_KIND_DEVICE_RANGE && ppi_export_is_timed(event)) {
     made.start_ns = event->device_start_ns;
     made.end_ns = event->device_end_ns;
   } else if (event->kind != PPROF_KIND_RANGE) {
-    return PPROF_STATUS_OK;
+    return;
   } else if (!ppi_export_is_loose(event, batch)) {
-    return put_nested(out, event, &made);
+    put_nested(out, event, &made);
+    return;
   }
   made.is_request = event->flags & PPROF_FLAG_REQUEST && event->num_flows;
   made.id = made.is_request ? request_id(event->flows[0]) : new_id(out);
   made.root = made.id;
-  return put_span(out, event, &made);
+  put_span(out, event, &made);
 }
 
-static pprof_status begin(ppi_export *export) {
+static void begin(ppi_export *export, const pprof_run_info *info) {
   spans *out = (spans *)export;
   const char *uuid = ppi_export_run_of(export)->uuid;
+  (void)info;
   out->seed = export->names.num_runs;
   for (; *uuid; uuid++) out->seed = ppi_mix(out->seed ^ (unsigned char)*uuid);
-  return PPROF_STATUS_OK;
 }
 
-static pprof_status finish(ppi_export *export) {
+static void finish(ppi_export *export, const pprof_totals *totals) {
+  (void)totals;
   end_line((spans *)export);
-  return PPROF_STATUS_OK;
 }
 
 // ---- the format ----
 
 static pprof_status close_spans(ppi_export *export, pprof_error *error) {
-  spans *out = (spans *)export;
-  end_line(out);
-  if (out->page.failed)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  return ppi_export_end(out->base.file, error);
+  end_line((spans *)export);
+  return ppi_export_end(export->file, error);
 }
 
 static void clear_spans(ppi_export *export) {
@@ -324,11 +307,16 @@ static void clear_spans(ppi_export *export) {
   ppi_page_clear(&out->page);
 }
 
-static pprof_status create_spans(const ppi_export_target *target,
-                                 ppi_export **out, pprof_error *error) {
-  static const ppi_export_calls calls = {
-      sizeof(spans), begin, take, finish, close_spans, clear_spans};
-  return ppi_export_make(&calls, target, out, error);
+static ppi_export *create_spans(const ppi_export_target *target,
+                                pprof_error *error) {
+  static const ppi_export_calls calls = {.size = sizeof(spans),
+                                         .begin = begin,
+                                         .take = take,
+                                         .finish = finish,
+                                         .close = close_spans,
+                                         .clear = clear_spans};
+  (void)error;
+  return ppi_export_make(&calls, target);
 }
 
 const ppi_export_format ppi_format_otlp = {

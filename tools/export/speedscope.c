@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "export/formats.h"
 #include "export/lanes.h"
 #include "export/names.h"
@@ -41,49 +42,37 @@ typedef struct speedscope {
   ppi_page page;
 } speedscope;
 
-static track *track_of(speedscope *out, track_kind kind, uint32_t row) {
-  size_t at = ppi_map_number(&out->numbers, (ppi_map_key){kind, row});
-  if (at == SIZE_MAX) return NULL;
-  if (at < out->num_tracks) return &out->tracks[at];
-  if (!PPI_ROOM(out->tracks, out->tracks_capacity, at + 1)) return NULL;
-  out->num_tracks = at + 1;
-  out->tracks[at] = (track){.kind = kind, .row = row};
-  return &out->tracks[at];
+static pprof_definition_kind defined_by(track_kind kind) {
+  return kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
 }
 
 // Adds a slice to the track of `id`, a lane or a stream.
-static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
-                         slice buffered) {
-  uint32_t row;
-  pprof_status status = ppi_export_names_row(
-      &out->base.names, PPROF_DEFINITION_SITE, buffered.site, &buffered.site);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_export_names_row(
-        &out->base.names,
-        kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE, id,
-        &row);
-  if (status != PPROF_STATUS_OK) return status;
-  track *to = track_of(out, kind, row);
-  if (!to) return PPROF_STATUS_NO_MEMORY;
-  if (!PPI_ROOM(to->slices, to->capacity, to->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  if (buffered.end_ns < buffered.start_ns) buffered.end_ns = buffered.start_ns;
-  to->slices[to->num++] = buffered;
-  return PPROF_STATUS_OK;
+static void hold(speedscope *out, track_kind kind, uint32_t id,
+                 const pprof_event *event, uint64_t start_ns, uint64_t end_ns) {
+  ppi_export_names *names = &out->base.names;
+  uint32_t site =
+      ppi_export_names_row(names, PPROF_DEFINITION_SITE, event->site);
+  uint32_t row = ppi_export_names_row(names, defined_by(kind), id);
+  size_t at = ppi_export_number(&out->numbers, (ppi_map_key){kind, row});
+  if (at == out->num_tracks) {
+    PPI_MUST_ROOM(out->tracks, out->tracks_capacity, at + 1);
+    out->tracks[out->num_tracks++] = (track){.kind = kind, .row = row};
+  }
+  track *to = &out->tracks[at];
+  PPI_MUST_ROOM(to->slices, to->capacity, to->num + 1);
+  to->slices[to->num++] = (slice){start_ns, PPI_MAX(start_ns, end_ns), site,
+                                  kind == THREAD ? event->depth : 0};
 }
 
-static pprof_status take(ppi_export *export, const pprof_event *event,
-                         const pprof_batch *batch) {
+static void take(ppi_export *export, const pprof_event *event,
+                 const pprof_batch *batch) {
   speedscope *out = (speedscope *)export;
   if (event->kind == PPROF_KIND_RANGE)
-    return hold(
-        out, ppi_export_is_loose(event, batch) ? LOOSE : THREAD, event->lane,
-        (slice){event->start_ns, event->end_ns, event->site, event->depth});
-  if (event->kind == PPROF_KIND_DEVICE_RANGE && ppi_export_is_timed(event))
-    return hold(
-        out, STREAM, event->stream,
-        (slice){event->device_start_ns, event->device_end_ns, event->site, 0});
-  return PPROF_STATUS_OK;
+    hold(out, ppi_export_is_loose(event, batch) ? LOOSE : THREAD, event->lane,
+         event, event->start_ns, event->end_ns);
+  else if (event->kind == PPROF_KIND_DEVICE_RANGE && ppi_export_is_timed(event))
+    hold(out, STREAM, event->stream, event, event->device_start_ns,
+         event->device_end_ns);
 }
 
 // ---- writing ----
@@ -117,9 +106,8 @@ static void put_event(speedscope *out, char type, uint32_t frame,
 // Puts all runs on one axis if their begins are known, else each at zero.
 static void shift(speedscope *out, track *from) {
   const ppi_export_names *names = &out->base.names;
-  pprof_definition_kind kind =
-      from->kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
-  uint32_t run = ppi_export_names_at(names, kind, from->row)->run;
+  uint32_t run =
+      ppi_export_names_at(names, defined_by(from->kind), from->row)->run;
   uint64_t shift_ns = ppi_export_shift(names, run);
   for (size_t i = 0; i < from->num; i++) {
     from->slices[i].start_ns += shift_ns;
@@ -137,10 +125,8 @@ static void put_run(const speedscope *out, uint32_t run, ppi_page *page) {
 
 static void put_title(speedscope *out, const track *of, size_t lane) {
   ppi_page text = {0};
-  pprof_definition_kind kind =
-      of->kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
   const ppi_export_name *row =
-      ppi_export_names_at(&out->base.names, kind, of->row);
+      ppi_export_names_at(&out->base.names, defined_by(of->kind), of->row);
   put_run(out, row->run, &text);
   if (row->has_parent)
     ppi_page_format(&text, "%s / ",
@@ -218,33 +204,29 @@ static void put_rows(speedscope *out, const track *from, const size_t *lane_of,
   }
 }
 
-static pprof_status put_flat(speedscope *out, const track *from) {
+static void put_flat(speedscope *out, const track *from) {
   ppi_export_lanes lanes = {0};
-  pprof_status status = PPROF_STATUS_OK;
-  size_t *lane_of = ppi_alloc((from->num + 1) * sizeof *lane_of);
-  if (!lane_of) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++) {
+  size_t *lane_of = ppi_tool_must(ppi_alloc((from->num + 1) * sizeof *lane_of));
+  for (size_t i = 0; i < from->num; i++)
     lane_of[i] = ppi_export_lanes_place(
         &lanes, from->slices[i].start_ns, from->slices[i].end_ns,
         &out->base.left[PPI_PART_PLACE_OVERLAPS]);
-    if (lane_of[i] == SIZE_MAX) status = PPROF_STATUS_NO_MEMORY;
-  }
-  if (status == PPROF_STATUS_OK) put_rows(out, from, lane_of, &lanes);
+  put_rows(out, from, lane_of, &lanes);
   ppi_export_lanes_clear(&lanes);
   ppi_free(lane_of);
-  return status;
 }
 
-static pprof_status put_track(speedscope *out, track *from) {
+static void put_track(speedscope *out, track *from) {
   shift(out, from);
   if (from->num > 1)
     qsort(from->slices, from->num, sizeof *from->slices, by_start);
-  if (from->kind != THREAD) return put_flat(out, from);
-  slice *open = ppi_alloc((from->num + 1) * sizeof *open);
-  if (!open) return PPROF_STATUS_NO_MEMORY;
+  if (from->kind != THREAD) {
+    put_flat(out, from);
+    return;
+  }
+  slice *open = ppi_tool_must(ppi_alloc((from->num + 1) * sizeof *open));
   put_nested(out, from, open);
   ppi_free(open);
-  return PPROF_STATUS_OK;
 }
 
 static void put_head(speedscope *out) {
@@ -264,8 +246,7 @@ static void put_head(speedscope *out) {
   for (size_t i = 0; i < sites->num; i++) {
     ppi_put_line(page);
     ppi_put_object(page, NULL);
-    ppi_put_text(page, "name",
-                 sites->items[i].text ? sites->items[i].text : "");
+    ppi_put_text(page, "name", sites->items[i].text);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]}");
@@ -275,15 +256,12 @@ static void put_head(speedscope *out) {
 
 static pprof_status close_speedscope(ppi_export *export, pprof_error *error) {
   speedscope *out = (speedscope *)export;
-  pprof_status status = PPROF_STATUS_OK;
   put_head(out);
-  for (size_t i = 0; i < out->num_tracks && status == PPROF_STATUS_OK; i++)
-    status = put_track(out, &out->tracks[i]);
+  for (size_t i = 0; i < out->num_tracks; i++) put_track(out, &out->tracks[i]);
   ppi_page_text(&out->page, "]}\n");
   spill(&out->page);
-  if (out->page.failed || status != PPROF_STATUS_OK)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  return ppi_export_end(out->base.file, error);
+  if (out->page.failed) ppi_tool_must(NULL);
+  return ppi_export_end(export->file, error);
 }
 
 static void clear_speedscope(ppi_export *export) {
@@ -294,19 +272,18 @@ static void clear_speedscope(ppi_export *export) {
   ppi_page_clear(&out->page);
 }
 
-static pprof_status create_speedscope(const ppi_export_target *target,
-                                      ppi_export **out, pprof_error *error) {
+static ppi_export *create_speedscope(const ppi_export_target *target,
+                                     pprof_error *error) {
   static const ppi_export_calls calls = {.size = sizeof(speedscope),
                                          .take = take,
                                          .close = close_speedscope,
                                          .clear = clear_speedscope};
-  pprof_status status = ppi_export_make(&calls, target, out, error);
-  if (status != PPROF_STATUS_OK) return status;
-  ppi_page *page = &((speedscope *)*out)->page;
-  ppi_page_repeat(page, ' ', PAGE);
-  page->len = 0;
-  page->spill = spill;
-  return status;
+  speedscope *made = ppi_export_make(&calls, target);
+  (void)error;
+  ppi_page_repeat(&made->page, ' ', PAGE);
+  made->page.len = 0;
+  made->page.spill = spill;
+  return &made->base;
 }
 
 const ppi_export_format ppi_format_speedscope = {

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/say.h"
 #include "event/event.h"
 #include "event/recorded_wait.h"
-#include "export/names.h"
+#include "export/formats.h"
 #include "export/sql_hold.h"
 #include "export/sql_schema.h"
 #include "file/text.h"
@@ -63,9 +64,8 @@ static const struct {
 
 typedef struct sql {
   ppi_export base;
-  pprof_sink sink;
   ppi_db *db;
-  ppi_export_names names;
+  ppi_db *file;  // the same of the format `sqlite`
   sqlite3_stmt *statements[NUM_INSERTS];
   uint64_t num[NUM_INSERTS];  // number of rows, and the last row's id
   sqlite3_stmt *closing;      // of a window
@@ -73,15 +73,6 @@ typedef struct sql {
   ppi_sql_hold hold;          // rows of host ranges
   bool is_nsys;               // our tables are temporary
 } sql;
-
-static sql *sql_of(pprof_sink *sink) {
-  return (sql *)((char *)sink - offsetof(sql, sink));
-}
-
-static pprof_status status_of(const sql *out) {
-  if (out->hold.failed) return PPROF_STATUS_NO_MEMORY;
-  return ppi_db_failed(out->db) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
-}
 
 // One row: the functions below put its values, then end it.
 typedef struct row {
@@ -129,35 +120,34 @@ static void put_text_if(row *to, const char *value) {
 static void end_row(row *to) {
   ppi_db_row(to->out->db, to->out->statements[to->into]);
   to->out->num[to->into]++;
+  if (ppi_db_failed(to->out->db)) to->out->base.status = PPROF_STATUS_IO;
 }
 static void put_id(row *to) {
   put_int(to, to->out->num[to->into] + 1);
 }
 static void put_run(row *to) {
-  put_int(to, to->out->names.num_runs);
+  put_int(to, to->out->base.names.num_runs);
 }
 
 // ---- events ----
 
 // Ids of rows count from 1.
-static pprof_status put_named(row *to, pprof_definition_kind kind,
-                              uint32_t id) {
-  uint32_t at;
-  pprof_status status = ppi_export_names_row(&to->out->names, kind, id, &at);
-  if (status == PPROF_STATUS_OK) put_int(to, (uint64_t)at + 1);
-  return status;
+static void put_named(row *to, pprof_definition_kind kind, uint32_t id) {
+  put_int(to,
+          (uint64_t)ppi_export_names_row(&to->out->base.names, kind, id) + 1);
+}
+
+static void put_if_any(row *to, pprof_definition_kind kind, uint32_t id) {
+  if (id)
+    put_named(to, kind, id);
+  else
+    put_int_if(to, false, 0);
 }
 
 static void put_work(row *to, const pprof_work_amount *work) {
   const double stated[4] = {work ? work->items : 0, work ? work->bytes : 0,
                             work ? work->flops : 0, work ? work->params : 0};
   for (size_t i = 0; i < 4; i++) put_real_if(to, stated[i] != 0, stated[i]);
-}
-
-static pprof_status put_attribute(row *to, uint32_t id) {
-  if (id) return put_named(to, PPROF_DEFINITION_ATTRIBUTES, id);
-  put_int_if(to, false, 0);
-  return PPROF_STATUS_OK;
 }
 
 static void put_cpu(row *to, const pprof_cpu_use *cpu) {
@@ -173,12 +163,11 @@ static void put_cpu(row *to, const pprof_cpu_use *cpu) {
   put_int_if(to, known, cpu->major_faults);
 }
 
-static pprof_status begin_event(row *to, const pprof_event *event) {
+static void begin_event(row *to, const pprof_event *event) {
   put_id(to);
   put_run(to);
-  pprof_status status = put_named(to, PPROF_DEFINITION_LANE, event->lane);
-  if (status != PPROF_STATUS_OK) return status;
-  return put_named(to, PPROF_DEFINITION_SITE, event->site);
+  put_named(to, PPROF_DEFINITION_LANE, event->lane);
+  put_named(to, PPROF_DEFINITION_SITE, event->site);
 }
 
 // SQLite's numbers are signed: those of 2^63 and more come out negative.
@@ -196,25 +185,20 @@ static void put_flows(sql *out, const pprof_event *event, bool on_device) {
 }
 
 static uint32_t category_of(sql *out, const pprof_event *event) {
-  uint32_t site;
-  if (ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE, event->site,
-                           &site) != PPROF_STATUS_OK)
-    return 0;
+  ppi_export_names *names = &out->base.names;
   const ppi_export_name *named =
-      ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
+      ppi_export_names_of(names, PPROF_DEFINITION_SITE, event->site);
   return named->has_parent
-             ? ppi_export_names_at(&out->names, PPROF_DEFINITION_CATEGORY,
+             ? ppi_export_names_at(names, PPROF_DEFINITION_CATEGORY,
                                    named->parent)
                    ->id
              : 0;
 }
 
 // Puts the waker of the last wait.
-static pprof_status put_waker(sql *out, const pprof_event *event) {
-  uint32_t category = category_of(out, event);
+static void put_waker(sql *out, const pprof_event *event, uint32_t category) {
   const uint64_t *wait = ppi_wait_numbers(event, category);
-  if (!wait) return PPROF_STATUS_OK;
-  pprof_status status = PPROF_STATUS_OK;
+  if (!wait) return;
   row to = begin_row(out, INTO_WAKER);
   put_run(&to);
   put_int(&to, out->num[INTO_HOST]);
@@ -222,65 +206,46 @@ static pprof_status put_waker(sql *out, const pprof_event *event) {
   put_text(&to, ppi_wait_kind_name(wait[PPI_WAIT_HOW]));
   put_int(&to, (wait[PPI_WAIT_HOW] & PPI_WAIT_TIMED_OUT) != 0);
   put_int_if(&to, wait[PPI_WAIT_BY] != 0, wait[PPI_WAIT_BY]);
-  if (wait[PPI_WAIT_IN])
-    status = put_named(&to, PPROF_DEFINITION_SITE, (uint32_t)wait[PPI_WAIT_IN]);
-  else
-    put_int_if(&to, false, 0);
-  if (status == PPROF_STATUS_OK) end_row(&to);
-  return status;
+  put_if_any(&to, PPROF_DEFINITION_SITE, (uint32_t)wait[PPI_WAIT_IN]);
+  end_row(&to);
 }
 
-// Finds the place of the event in the nesting of its lane.
-static pprof_status place_of(sql *out, const pprof_event *event,
-                             ppi_sql_place *place) {
-  *place = (ppi_sql_place){.depth = event->depth,
-                           .start_ns = event->start_ns,
-                           .end_ns = PPI_MAX(event->start_ns, event->end_ns)};
-  return ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE, event->lane,
-                              &place->lane);
-}
-
-static pprof_status add_host(sql *out, const pprof_event *event,
-                             bool is_loose) {
-  ppi_sql_place place;
+static void add_host(sql *out, const pprof_event *event, bool is_loose) {
+  uint64_t end_ns = PPI_MAX(event->start_ns, event->end_ns);
   row to = begin_row(out, INTO_HOST);
   to.buffered = ppi_sql_hold_begin(&out->hold);
-  if (!to.buffered) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = begin_event(&to, event);
-  if (status != PPROF_STATUS_OK) return status;
+  begin_event(&to, event);
   // An event's value has a meaning only for steps.
-  bool has_step = category_of(out, event) == PPROF_CATEGORY_PROFILE_STEP &&
-                  event->value >= 0;
+  uint32_t category = category_of(out, event);
+  bool has_step = category == PPROF_CATEGORY_PROFILE_STEP && event->value >= 0;
   put_int_if(&to, false, 0);
   put_int(&to, event->depth);
   put_int(&to, event->start_ns);
-  put_int(&to, PPI_MAX(event->start_ns, event->end_ns));
+  put_int(&to, end_ns);
   put_int_if(&to, has_step, has_step ? (uint64_t)event->value : 0);
   put_int(&to, is_loose);
   put_int(&to, event->flags);
   put_int(&to, event->window);
   put_work(&to, event->work);
-  status = put_attribute(&to, event->attributes);
-  if (status != PPROF_STATUS_OK) return status;
+  put_if_any(&to, PPROF_DEFINITION_ATTRIBUTES, event->attributes);
   put_cpu(&to, event->cpu);
-  status = place_of(out, event, &place);
-  if (status != PPROF_STATUS_OK) return status;
+  const ppi_sql_place place = {
+      .lane = ppi_export_names_row(&out->base.names, PPROF_DEFINITION_LANE,
+                                   event->lane),
+      .depth = event->depth,
+      .start_ns = event->start_ns,
+      .end_ns = end_ns};
   ppi_sql_hold_add(&out->hold, is_loose ? NULL : &place);
   out->num[INTO_HOST]++;
   put_flows(out, event, false);
-  status = put_waker(out, event);
-  return status == PPROF_STATUS_OK ? status_of(out) : status;
+  put_waker(out, event, category);
 }
 
-static pprof_status add_device(sql *out, const pprof_event *event) {
+static void add_device(sql *out, const pprof_event *event) {
   row to = begin_row(out, INTO_DEVICE_RANGE);
-  pprof_status status = begin_event(&to, event);
-  if (status == PPROF_STATUS_OK && event->stream)
-    status = put_named(&to, PPROF_DEFINITION_STREAM, event->stream);
-  else if (status == PPROF_STATUS_OK)
-    put_int_if(&to, false, 0);
-  if (status != PPROF_STATUS_OK) return status;
   bool timed = ppi_export_is_timed(event);
+  begin_event(&to, event);
+  put_if_any(&to, PPROF_DEFINITION_STREAM, event->stream);
   put_int_if(&to, false, 0);
   put_int(&to, event->depth);
   put_int(&to, event->start_ns);
@@ -291,18 +256,15 @@ static pprof_status add_device(sql *out, const pprof_event *event) {
   put_int(&to, event->flags);
   put_int(&to, event->window);
   put_work(&to, event->work);
-  status = put_attribute(&to, event->attributes);
-  if (status != PPROF_STATUS_OK) return status;
+  put_if_any(&to, PPROF_DEFINITION_ATTRIBUTES, event->attributes);
   end_row(&to);
   put_flows(out, event, true);
-  return status_of(out);
 }
 
-static pprof_status add_point(sql *out, const pprof_event *event) {
+static void add_point(sql *out, const pprof_event *event) {
   bool is_counter = event->kind == PPROF_KIND_COUNTER;
   row to = begin_row(out, is_counter ? INTO_COUNTER : INTO_MARK);
-  pprof_status status = begin_event(&to, event);
-  if (status != PPROF_STATUS_OK) return status;
+  begin_event(&to, event);
   put_int(&to, event->start_ns);
   if (is_counter) {
     // SQLite stores NaN as NULL.
@@ -311,52 +273,31 @@ static pprof_status add_point(sql *out, const pprof_event *event) {
     put_real_if(&to, has_change, has_change ? event->work->bytes : 0);
   }
   put_int(&to, event->window);
-  if (!is_counter) status = put_attribute(&to, event->attributes);
-  if (status == PPROF_STATUS_OK) end_row(&to);
-  return status == PPROF_STATUS_OK ? status_of(out) : status;
+  if (!is_counter)
+    put_if_any(&to, PPROF_DEFINITION_ATTRIBUTES, event->attributes);
+  end_row(&to);
 }
 
-static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
-  sql *out = sql_of(sink);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    if (event->kind == PPROF_KIND_RANGE)
-      status = add_host(out, event, ppi_export_is_loose(event, batch));
-    else if (event->kind == PPROF_KIND_DEVICE_RANGE)
-      status = add_device(out, event);
-    else
-      status = add_point(out, event);
-  }
-  pprof_sink *report = pprof_report_sink(out->report);
-  return status == PPROF_STATUS_OK ? report->events(report, batch) : status;
+static void take(ppi_export *export, const pprof_event *event,
+                 const pprof_batch *batch) {
+  sql *out = (sql *)export;
+  if (event->kind == PPROF_KIND_RANGE)
+    add_host(out, event, ppi_export_is_loose(event, batch));
+  else if (event->kind == PPROF_KIND_DEVICE_RANGE)
+    add_device(out, event);
+  else
+    add_point(out, event);
+  if (ppi_db_failed(out->db)) export->status = PPROF_STATUS_IO;
 }
 
 // ---- rows beside the events ----
 
-static pprof_status begin_report(sql *out, const pprof_run_info *info) {
+static void begin(ppi_export *export, const pprof_run_info *info) {
+  sql *out = (sql *)export;
   const ppi_report_details details = {.answer = true, .warmup = -1};
-  pprof_report_destroy(out->report);
-  out->report = NULL;
-  pprof_status status = pprof_report_create(&out->report);
-  if (status != PPROF_STATUS_OK) return status;
-  ppi_report_set_details(out->report, &details);
-  pprof_sink *report = pprof_report_sink(out->report);
-  return report->begin(report, info);
-}
-
-static pprof_status take_checkpoint(pprof_sink *sink,
-                                    const pprof_checkpoint *checkpoint) {
-  pprof_sink *report = pprof_report_sink(sql_of(sink)->report);
-  return report->checkpoint(report, checkpoint);
-}
-
-static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  sql *out = sql_of(sink);
-  pprof_status status = ppi_export_names_begin(&out->names, info);
-  if (status != PPROF_STATUS_OK) return status;
-  const ppi_export_run *run = &out->names.runs[out->names.num_runs - 1];
+  const ppi_export_run *run = ppi_export_run_of(export);
   row to = begin_row(out, INTO_RUN);
+  (void)info;
   put_id(&to);
   put_text_if(&to, run->uuid);
   put_text_if(&to, run->host);
@@ -366,28 +307,15 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   put_text_if(&to, run->version);
   put_int_if(&to, run->base_ns, run->base_ns);
   end_row(&to);
-  status = begin_report(out, info);
-  return status == PPROF_STATUS_OK ? status_of(out) : status;
+  pprof_report_destroy(out->report);
+  if (pprof_report_create(&out->report) != PPROF_STATUS_OK) ppi_tool_must(NULL);
+  ppi_report_set_details(out->report, &details);
+  export->also = pprof_report_sink(out->report);
 }
 
-static pprof_status take_define(pprof_sink *sink,
-                                const pprof_definition *definition) {
-  uint32_t at;
-  if (pprof_definition_get_kind(definition) > PPROF_DEFINITION_ATTRIBUTES)
-    return PPROF_STATUS_OK;  // of a newer version
-  pprof_status status =
-      ppi_export_names_set(&sql_of(sink)->names, definition, &at);
-  pprof_sink *report = pprof_report_sink(sql_of(sink)->report);
-  return status == PPROF_STATUS_OK ? report->define(report, definition)
-                                   : status;
-}
-
-static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
-                                uint64_t time_ns) {
-  sql *out = sql_of(sink);
-  pprof_sink *report = pprof_report_sink(out->report);
-  pprof_status status = report->window(report, index, opens, time_ns);
-  if (status != PPROF_STATUS_OK) return status;
+static void window(ppi_export *export, uint32_t index, bool opens,
+                   uint64_t time_ns) {
+  sql *out = (sql *)export;
   if (opens) {
     row to = begin_row(out, INTO_CAPTURE);
     put_run(&to);
@@ -395,28 +323,25 @@ static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
     put_int(&to, time_ns);
     put_int_if(&to, false, 0);
     end_row(&to);
-    return status_of(out);
+    return;
   }
   ppi_db_int(out->db, out->closing, 1, time_ns);
-  ppi_db_int(out->db, out->closing, 2, out->names.num_runs);
+  ppi_db_int(out->db, out->closing, 2, export->names.num_runs);
   ppi_db_int(out->db, out->closing, 3, index);
   ppi_db_row(out->db, out->closing);
-  return status_of(out);
 }
 
-static pprof_status put_total(sql *out, const ppi_total *total) {
+static void put_total(sql *out, const ppi_total *total) {
   row to = begin_row(out, INTO_TOTAL);
-  pprof_status status = PPROF_STATUS_OK;
-  if (total->key >= PPI_NUM_TOTALS) return status;  // of a newer version
+  if (total->key >= PPI_NUM_TOTALS) return;  // of a newer version
   put_run(&to);
   if (total->lane == PPROF_ALL_LANES)
     put_int_if(&to, false, 0);
   else
-    status = put_named(&to, PPROF_DEFINITION_LANE, total->lane);
+    put_named(&to, PPROF_DEFINITION_LANE, total->lane);
   put_text(&to, ppi_total_name((ppi_total_key)total->key));
   put_int(&to, total->value);
-  if (status == PPROF_STATUS_OK) end_row(&to);
-  return status;
+  end_row(&to);
 }
 
 static void put_limit(sql *out, const ppi_limit *limit) {
@@ -446,19 +371,10 @@ static void put_limit(sql *out, const ppi_limit *limit) {
   }
 }
 
-static pprof_status finish_report(sql *out, const pprof_totals *totals) {
-  pprof_sink *report = pprof_report_sink(out->report);
-  pprof_status status = report->finish(report, totals);
-  if (status != PPROF_STATUS_OK) return status;
-  put_limit(out, &ppi_report_figures(out->report)->limit);
-  return status_of(out);
-}
-
-static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
-  sql *out = sql_of(sink);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < totals->num_items && status == PPROF_STATUS_OK; i++)
-    status = put_total(out, &totals->items[i]);
+static void finish(ppi_export *export, const pprof_totals *totals) {
+  sql *out = (sql *)export;
+  for (size_t i = 0; i < totals->num_items; i++)
+    put_total(out, &totals->items[i]);
   for (size_t i = 0; i < totals->num_notes; i++) {
     row to = begin_row(out, INTO_NOTE);
     put_run(&to);
@@ -466,14 +382,14 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
     put_text(&to, totals->notes[i].value);
     end_row(&to);
   }
-  return status == PPROF_STATUS_OK ? finish_report(out, totals) : status;
+  put_limit(out, &ppi_report_figures(out->report)->limit);
 }
 
 // ---- the end ----
 
 static void put_rest(row *to, pprof_definition_kind kind, uint32_t at) {
-  const ppi_export_name *named = ppi_export_names_at(&to->out->names, kind, at);
-  const char *text = named->text ? named->text : "";
+  const ppi_export_name *named =
+      ppi_export_names_at(&to->out->base.names, kind, at);
   if (kind == PPROF_DEFINITION_STREAM)
     put_int_if(to, named->has_parent, (uint64_t)named->parent + 1);
   if (kind == PPROF_DEFINITION_LANE) put_int(to, named->id);
@@ -481,14 +397,14 @@ static void put_rest(row *to, pprof_definition_kind kind, uint32_t at) {
     put_int_if(to, named->number, named->number);
   if (kind == PPROF_DEFINITION_DEVICE || kind == PPROF_DEFINITION_STREAM)
     put_int(to, named->number);
-  put_text(to, text);
+  put_text(to, named->text);
   if (kind != PPROF_DEFINITION_SITE) return;
-  put_text(to, ppi_export_category(&to->out->names, at));
+  put_text(to, ppi_export_category(&to->out->base.names, at));
   put_int_if(to, named->color, named->color);
 }
 
 static void put_definitions(sql *out, pprof_definition_kind kind, insert into) {
-  const struct ppi_export_rows *rows = &out->names.kinds[kind];
+  const struct ppi_export_rows *rows = &out->base.names.kinds[kind];
   for (size_t i = 0; i < rows->num; i++) {
     row to = begin_row(out, into);
     put_id(&to);
@@ -526,21 +442,19 @@ static pprof_status close_sql(ppi_export *export, pprof_error *error) {
   put_definitions(out, PPROF_DEFINITION_ATTRIBUTES, INTO_ATTRIBUTE);
   ppi_sql_hold_finish(&out->hold);
   (out->is_nsys ? put_nsys : put_parents_and_views)(out);
-  if (out->hold.failed)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   if (!ppi_db_failed(out->db)) return PPROF_STATUS_OK;
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", out->db->failure);
 }
 
-static void destroy_sql(ppi_export *export) {
+static void clear_sql(ppi_export *export) {
   sql *out = (sql *)export;
   for (size_t i = 0; i < NUM_INSERTS; i++)
     ppi_db_finalize(out->db, out->statements[i]);
   ppi_db_finalize(out->db, out->closing);
   ppi_sql_hold_clear(&out->hold);
-  ppi_export_names_clear(&out->names);
   pprof_report_destroy(out->report);
-  free(out);
+  if (out->file) ppi_db_close(out->file);
+  free(out->file);
 }
 
 // "INSERT INTO t VALUES(?,?)"
@@ -554,21 +468,17 @@ static sqlite3_stmt *prepare(ppi_db *db, insert into) {
   return ppi_db_prepare(db, text);
 }
 
-pprof_status ppi_sql_create(ppi_db *db, bool is_nsys, ppi_export **out,
-                            pprof_error *error) {
-  sql *made = calloc(1, sizeof *made);
-  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+ppi_export *ppi_sql_create(ppi_db *db, bool is_nsys, pprof_error *error) {
+  static const ppi_export_calls calls = {.size = sizeof(sql),
+                                         .begin = begin,
+                                         .take = take,
+                                         .window = window,
+                                         .finish = finish,
+                                         .close = close_sql,
+                                         .clear = clear_sql};
+  sql *made = ppi_export_make(&calls, &(ppi_export_target){.file = NULL});
   made->db = db;
   made->is_nsys = is_nsys;
-  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
-                            .begin = take_begin,
-                            .define = take_define,
-                            .events = take_events,
-                            .checkpoint = take_checkpoint,
-                            .window = take_window,
-                            .finish = take_finish};
-  made->base = (ppi_export){
-      .sink = &made->sink, .close = close_sql, .destroy = destroy_sql};
   ppi_db_exec(db, "BEGIN");
   if (is_nsys)
     ppi_sql_exec_temporary(db, ppi_sql_tables, "CREATE TABLE ",
@@ -580,8 +490,41 @@ pprof_status ppi_sql_create(ppi_db *db, bool is_nsys, ppi_export **out,
   made->hold = (ppi_sql_hold){.db = db, .insert = made->statements[INTO_HOST]};
   made->closing = ppi_db_prepare(
       db, "UPDATE capture SET end_ns = ? WHERE run = ? AND number = ?");
-  *out = &made->base;
-  if (!ppi_db_failed(db)) return PPROF_STATUS_OK;
-  destroy_sql(&made->base);
-  return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", db->failure);
+  if (!ppi_db_failed(db)) return &made->base;
+  ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", db->failure);
+  ppi_export_destroy(&made->base);
+  return NULL;
 }
+
+// SQLite writes the file under a temporary name, which it has until it is
+// whole.
+static ppi_export *create_file(const ppi_export_target *target,
+                               pprof_error *error) {
+  if (!target->path) {
+    ppi_fail(error, PPROF_STATUS_INVALID,
+             "SQLite writes to a file of its own: --output FILE");
+    return NULL;
+  }
+  bool is_nsys = target->schema && strcmp(target->schema, "nsys") == 0;
+  ppi_db *db = ppi_tool_must(calloc(1, sizeof *db));
+  ppi_export *made = NULL;
+  if (ppi_db_open(db, target->path, PPI_DB_NEW, error) == PPROF_STATUS_OK)
+    made = ppi_sql_create(db, is_nsys, error);
+  if (made) {
+    ((sql *)made)->file = db;
+    return made;
+  }
+  ppi_db_close(db);
+  free(db);
+  return NULL;
+}
+
+const ppi_export_format ppi_format_sqlite = {
+    .name = "sqlite",
+    .ending = ".sqlite",
+    .holds = "all of the log, or with --schema nsys what nsys has",
+    .opened_by = "sqlite3, Python, DuckDB, pandas; tools for nsys's files",
+    .parts = PPI_PART_ALL - PPI_PART_NUMBERS,
+    .nsys_parts = PPI_PART_MARKS | PPI_PART_LOOSE | PPI_PART_SUBMITS,
+    .create = create_file,
+};

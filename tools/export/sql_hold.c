@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 
 enum { ROWS = 65536 };  // 13 MB
 
@@ -49,12 +50,8 @@ static void write_rows(ppi_sql_hold *hold, uint64_t least) {
 
 ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold) {
   if (!hold->rows) {
-    hold->rows = ppi_alloc(ROWS * sizeof *hold->rows);
+    hold->rows = ppi_tool_must(ppi_alloc(ROWS * sizeof *hold->rows));
     hold->first = hold->end = 1;
-  }
-  if (!hold->rows) {
-    hold->failed = true;
-    return NULL;
   }
   // Writes many rows at once, and the rows after them that no longer wait.
   if (hold->end - hold->first == ROWS) write_rows(hold, ROWS / 8);
@@ -64,19 +61,13 @@ ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold) {
   return row;
 }
 
-static void add_late(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
-  if (PPI_ROOM(hold->late, hold->late_capacity, hold->num_late + 1))
-    hold->late[hold->num_late++] = (late){id, parent};
-  else
-    hold->failed = true;
-}
-
 // Ends the waiting of a range: `parent` is around it, or none (0).
 static void give_parent(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
-  if (id < hold->first) {
-    if (parent) add_late(hold, id, parent);
-    return;
+  if (id < hold->first && parent) {
+    PPI_MUST_ROOM(hold->late, hold->late_capacity, hold->num_late + 1);
+    hold->late[hold->num_late++] = (late){id, parent};
   }
+  if (id < hold->first) return;
   ppi_sql_buffered *row = row_of(hold, id);
   row->waits = false;
   if (!parent) return;
@@ -84,25 +75,13 @@ static void give_parent(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
   row->nulls &= ~(1u << (PPI_SQL_PARENT - 1));
 }
 
-static ppi_sql_lane *lane_of(ppi_sql_hold *hold, uint32_t lane) {
-  if (!PPI_ROOM(hold->lanes, hold->lanes_capacity, (size_t)lane + 1))
-    return NULL;
-  while (hold->num_lanes <= lane)
-    hold->lanes[hold->num_lanes++] = (ppi_sql_lane){.num = 0};
-  return &hold->lanes[lane];
-}
-
-static bool push(ppi_sql_lane *lane, uint64_t id, const ppi_sql_place *place) {
-  if (!PPI_ROOM(lane->items, lane->capacity, lane->num + 1)) return false;
-  lane->items[lane->num++] = (ppi_sql_waiting){id, *place};
-  return true;
-}
-
 void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place) {
   uint64_t id = hold->end++;
-  ppi_sql_lane *lane = place ? lane_of(hold, place->lane) : NULL;
-  if (place && !lane) hold->failed = true;
-  if (!lane) return;
+  if (!place) return;
+  PPI_MUST_ROOM(hold->lanes, hold->lanes_capacity, (size_t)place->lane + 1);
+  while (hold->num_lanes <= place->lane)
+    hold->lanes[hold->num_lanes++] = (ppi_sql_lane){.num = 0};
+  ppi_sql_lane *lane = &hold->lanes[place->lane];
   hold->is_mixed |= place->end_ns < lane->last_ns;
   lane->last_ns = place->end_ns;
   while (lane->num && lane->items[lane->num - 1].place.depth > place->depth) {
@@ -114,7 +93,8 @@ void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place) {
   }
   if (!place->depth) return;
   row_of(hold, id)->waits = true;
-  if (!push(lane, id, place)) hold->failed = true;
+  PPI_MUST_ROOM(lane->items, lane->capacity, lane->num + 1);
+  lane->items[lane->num++] = (ppi_sql_waiting){id, *place};
 }
 
 static void write_late(ppi_sql_hold *hold) {

@@ -47,10 +47,9 @@ typedef struct ppi_sql_hold {
   struct ppi_sql_late *late;  // parents of rows that were written before
   size_t num_late, late_capacity;
   bool is_mixed;  // some rows came out of order: SQL finds parents
-  bool failed;    // out of memory
 } ppi_sql_hold;
 
-// ppi_sql_hold_begin answers the row of the next id, all NULL; NULL: no memory.
+// ppi_sql_hold_begin answers the row of the next id, all NULL.
 ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold);
 // ppi_sql_hold_add takes that row. `place` is NULL for a range outside the
 // nesting.

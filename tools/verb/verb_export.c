@@ -82,20 +82,18 @@ static int close_file(const char *path, struct made_file *made, int code) {
 
 static int export_runs(const struct ppi_tool_options *options,
                        const ppi_export_format *format, ppi_export *export) {
-  ppi_export_count count;
   pprof_error error = {""};
   bool is_nsys = strcmp(options->to.schema, "nsys") == 0;
-  ppi_export_count_init(&count, is_nsys ? format->nsys_parts : format->parts,
-                        export->sink);
-  int code = ppi_tool_read_runs(options, &count.base, "exported");
+  export->parts = is_nsys ? format->nsys_parts : format->parts;
+  int code = ppi_tool_read_runs(options, &export->sink, "exported");
   bool is_failed = code == PPI_EXIT_INPUT;
   if (is_failed && !format->is_folder) return code;
-  if (export->close(export, &error) != PPROF_STATUS_OK) {
+  if (export->calls->close(export, &error) != PPROF_STATUS_OK) {
     bool is_gone = errno == EPIPE && strcmp(options->output, "-") == 0;
     if (!is_gone) ppi_tool_say("%s: %s", options->output, error.text);
     return is_gone || is_failed ? code : PPI_EXIT_USAGE;
   }
-  ppi_export_say_left(format->name, &count, export);
+  ppi_export_say_left(format->name, export);
   return code;
 }
 
@@ -114,7 +112,6 @@ static int open_target(const struct ppi_tool_options *options, bool is_folder,
 static int export_to(const struct ppi_tool_options *options,
                      const ppi_export_format *format) {
   struct made_file made = {.file = NULL};
-  ppi_export *export;
   pprof_error error = {""};
   int code = open_target(options, format->is_folder, &made);
   if (code != PPI_EXIT_DONE) return code;
@@ -123,13 +120,14 @@ static int export_to(const struct ppi_tool_options *options,
       .path = format->is_folder ? options->output : made.part.part_path,
       .replaces = options->force,
       .schema = options->to.schema};
-  if (format->create(&target, &export, &error) != PPROF_STATUS_OK) {
+  ppi_export *export = format->create(&target, &error);
+  if (!export) {
     ppi_tool_say("%s", error.text);
     return close_file(options->output, &made, PPI_EXIT_USAGE);
   }
   if (format->is_folder) code = ppi_tool_output_folder(options->output);
   if (code == PPI_EXIT_DONE) code = export_runs(options, format, export);
-  export->destroy(export);
+  ppi_export_destroy(export);
   code = close_file(options->output, &made, code);
   if (!made.is_stdout && (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED))
     ppi_tool_show(stderr, options->output);

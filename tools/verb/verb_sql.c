@@ -101,17 +101,16 @@ static bool is_sqlite(const char *path) {
 }
 
 static int fill(const struct ppi_tool_options *options, ppi_db *db) {
-  ppi_export *export;
   pprof_error error = {""};
-  if (ppi_sql_create(db, false, &export, &error) != PPROF_STATUS_OK)
-    return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
-  int code = ppi_tool_read_runs(options, export->sink, "asked");
+  ppi_export *export = ppi_sql_create(db, false, &error);
+  if (!export) return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
+  int code = ppi_tool_read_runs(options, &export->sink, "asked");
   if (code != PPI_EXIT_INPUT &&
-      export->close(export, &error) != PPROF_STATUS_OK) {
+      export->calls->close(export, &error) != PPROF_STATUS_OK) {
     ppi_tool_say("%s", error.text);
     code = PPI_EXIT_INPUT;
   }
-  export->destroy(export);
+  ppi_export_destroy(export);
   return code;
 }
 
