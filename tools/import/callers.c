@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/sites.h"
 #include "import/sweeper.h"
 
@@ -51,10 +52,7 @@ static uint32_t stack_of(ppi_sweeper *sweeper, const ppi_open_row *row) {
     left--;
   }
   if (len == 0) return NO_STACK;
-  uint32_t stack = ppi_intern_id(&sweeper->stacks, text, len, &is_new);
-  if (!stack && sweeper->stacks.failed)
-    ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
-  return stack;
+  return ppi_intern_id(&sweeper->stacks, text, len, &is_new);
 }
 
 // A function that ends where a range starts is still around that range.
@@ -67,9 +65,7 @@ static void add_caller(ppi_sweeper *sweeper, ppi_open_row *row,
                        const ppi_record *record) {
   if (record->kind == PPI_RECORD_RANGE && record->end <= record->time) return;
   if (row->num_callers == MAX_CALLERS) return;
-  if (!PPI_EMIT_ROOM(&sweeper->emit, row->callers, row->callers_capacity,
-                     row->num_callers + 1))
-    return;
+  PPI_MUST_ROOM(row->callers, row->callers_capacity, row->num_callers + 1);
   ppi_caller *caller = &row->callers[row->num_callers++];
   bool has_end = record->kind == PPI_RECORD_RANGE;
   *caller = (ppi_caller){.end = has_end ? record->end : PPI_SWEEP_NEVER,
@@ -96,12 +92,8 @@ static bool is_backward(const ppi_importer *importer, const ppi_open *around,
 static ppi_forward *forward_at(ppi_sweeper *sweeper, const ppi_record *record) {
   if (!(record->flags & PPI_RECORD_HAS_SEQUENCE)) return NULL;
   if (!sweeper->forwards)
-    sweeper->forwards =
-        ppi_alloc(PPI_SWEEP_FORWARDS * sizeof *sweeper->forwards);
-  if (!sweeper->forwards) {
-    ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
-    return NULL;
-  }
+    sweeper->forwards = ppi_tool_must(
+        ppi_alloc(PPI_SWEEP_FORWARDS * sizeof *sweeper->forwards));
   return &sweeper
               ->forwards[(uint64_t)record->amount & (PPI_SWEEP_FORWARDS - 1)];
 }
@@ -124,11 +116,9 @@ static void keep_forward(ppi_sweeper *sweeper, const ppi_record *record,
 
 static uint32_t name_with(ppi_sweeper *sweeper, uint32_t site, uint32_t stack) {
   const ppi_intern_item *item = ppi_intern_item_of(&sweeper->stacks, stack);
-  if (!item) return site;
-  uint32_t named =
-      ppi_import_site_behind(sweeper->importer, site, item->text, item->len);
-  if (!named) ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
-  return named;
+  return item ? ppi_import_site_behind(sweeper->importer, site, item->text,
+                                       item->len)
+              : site;
 }
 
 uint32_t ppi_callers_name(ppi_sweeper *sweeper, ppi_record *record,
@@ -151,8 +141,7 @@ uint32_t ppi_callers_name(ppi_sweeper *sweeper, ppi_record *record,
 }
 
 void ppi_callers_clear(ppi_sweeper *sweeper) {
-  for (size_t i = 0; sweeper->rows && i < sweeper->importer->places.num_rows;
-       i++)
+  for (size_t i = 0; i < sweeper->importer->places.num_rows; i++)
     ppi_free(sweeper->rows[i].callers);
   ppi_free(sweeper->forwards);
   ppi_intern_clear(&sweeper->stacks);
@@ -198,36 +187,31 @@ static void fill(ppi_sweeper *sweeper, const launching *rows) {
     tree->ends[i] = PPI_MAX(tree->ends[2 * i], tree->ends[2 * i + 1]);
 }
 
-static bool make(ppi_sweeper *sweeper) {
+static void make(ppi_sweeper *sweeper) {
   ppi_launchers *tree = &sweeper->launchers;
   const ppi_places *places = &sweeper->importer->places;
-  launching *rows = ppi_alloc((places->num_rows + 1) * sizeof *rows);
-  if (!rows) return false;
+  launching *rows =
+      ppi_tool_must(ppi_alloc((places->num_rows + 1) * sizeof *rows));
   tree->num = list(places, rows);
   tree->num_leaves = 1;
   while (tree->num_leaves < tree->num) tree->num_leaves *= 2;
-  tree->rows = ppi_alloc((tree->num + 1) * sizeof *tree->rows);
-  tree->leaf = ppi_alloc((places->num_rows + 1) * sizeof *tree->leaf);
-  tree->ends = ppi_alloc(2 * tree->num_leaves * sizeof *tree->ends);
-  bool is_made = tree->rows && tree->leaf && tree->ends;
-  if (is_made)
-    fill(sweeper, rows);
-  else
-    ppi_launchers_clear(tree);
+  tree->rows = ppi_tool_must(ppi_alloc((tree->num + 1) * sizeof *tree->rows));
+  tree->leaf =
+      ppi_tool_must(ppi_alloc((places->num_rows + 1) * sizeof *tree->leaf));
+  tree->ends =
+      ppi_tool_must(ppi_alloc(2 * tree->num_leaves * sizeof *tree->ends));
+  fill(sweeper, rows);
   ppi_free(rows);
-  return is_made;
 }
 
-bool ppi_launchers_find(ppi_sweeper *sweeper, uint64_t end, uint32_t *out) {
+uint32_t ppi_launchers_find(ppi_sweeper *sweeper, uint64_t end) {
   ppi_launchers *tree = &sweeper->launchers;
-  *out = PPI_NO_PLACE;
-  if (!tree->ends && !make(sweeper)) return false;
-  if (tree->ends[1] == 0 || tree->ends[1] < end) return true;
+  if (!tree->ends) make(sweeper);
+  if (tree->ends[1] == 0 || tree->ends[1] < end) return PPI_NO_PLACE;
   size_t at = 1;
   while (at < tree->num_leaves)
     at = 2 * at + (tree->ends[2 * at] == 0 || tree->ends[2 * at] < end);
-  *out = tree->rows[at - tree->num_leaves];
-  return true;
+  return tree->rows[at - tree->num_leaves];
 }
 
 void ppi_launchers_update(ppi_sweeper *sweeper, uint32_t row) {

@@ -92,32 +92,28 @@ static bool read_times(ppi_importer *importer, trace_event *event) {
 
 // ---- ranges ----
 
-static pprof_status add_ids(ppi_importer *importer, const trace_event *event) {
+static void add_ids(ppi_importer *importer, const trace_event *event) {
   uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
   ppi_launch launch = {.time = time,
                        .end = time,
                        .row = event->row,
                        .process = (uint16_t)event->process};
-  pprof_status status = PPROF_STATUS_OK;
   if (event->class.is & PPI_IS_LAUNCH) {
     if (event->has_end) launch.end = (uint64_t)event->end + PPI_RECORD_BIAS;
     launch.has_work = event->class.is & PPI_IS_WORK;
     launch.id = ppi_import_id_arg(importer, PPI_ARG_CORRELATION,
                                   PPI_ARG_CORRELATION_ID);
-    if (launch.id) {
-      importer->places.processes[event->process].num_launches++;
-      importer->places.rows[event->row].num_launches++;
-      status = ppi_sorter_add(&importer->launches, 0, &launch);
-    }
-  } else if (event->class.is & PPI_IS_OWNER) {
-    launch.id =
-        ppi_import_id_arg(importer, PPI_ARG_EXTERNAL, PPI_ARG_EXTERNAL_LOWER);
-    if (launch.id) status = ppi_sorter_add(&importer->owners, 0, &launch);
-  } else if (event->node) {
-    launch.id = event->node;
-    status = ppi_sorter_add(&importer->owners, 0, &launch);
+    if (!launch.id) return;
+    importer->places.processes[event->process].num_launches++;
+    importer->places.rows[event->row].num_launches++;
+    ppi_sorter_add(&importer->launches, 0, &launch);
+    return;
   }
-  return status;
+  launch.id = event->class.is & PPI_IS_OWNER
+                  ? ppi_import_id_arg(importer, PPI_ARG_EXTERNAL,
+                                      PPI_ARG_EXTERNAL_LOWER)
+                  : event->node;
+  if (launch.id) ppi_sorter_add(&importer->owners, 0, &launch);
 }
 
 static void set_amounts(const ppi_importer *importer, const trace_event *event,
@@ -160,14 +156,14 @@ static ppi_record record_of(ppi_importer *importer, const trace_event *event,
   return record;
 }
 
-static pprof_status add_flow(ppi_importer *importer, const trace_event *event,
-                             uint64_t flow) {
+static void add_flow(ppi_importer *importer, const trace_event *event,
+                     uint64_t flow) {
   ppi_record record = {.time = (uint64_t)event->start + PPI_RECORD_BIAS,
                        .end = flow,
                        .row = event->row,
                        .process = (uint16_t)event->process,
                        .kind = PPI_RECORD_FLOW};
-  return ppi_import_add(importer, &record);
+  ppi_import_add(importer, &record);
 }
 
 static bool is_device_class(const ppi_importer *importer,
@@ -180,8 +176,7 @@ static bool is_device_class(const ppi_importer *importer,
           importer->fields.args_set & ids);
 }
 
-static pprof_status add_range(ppi_importer *importer,
-                              const trace_event *event) {
+static void add_range(ppi_importer *importer, const trace_event *event) {
   ppi_record_kind kind = event->ph == 'B'   ? PPI_RECORD_BEGIN
                          : event->ph == 'E' ? PPI_RECORD_END
                          : event->has_end   ? PPI_RECORD_RANGE
@@ -194,10 +189,8 @@ static pprof_status add_range(ppi_importer *importer,
     row->has_host_pairs |= !is_device;
     if (is_device) record.end = ppi_convert_stream(importer, event->row);
   }
-  pprof_status status = ppi_import_add(importer, &record);
-  if (status == PPROF_STATUS_OK && event->ph != 'E')
-    status = add_ids(importer, event);
-  return status;
+  ppi_import_add(importer, &record);
+  if (event->ph != 'E') add_ids(importer, event);
 }
 
 static const ppi_scalar *id_of(const trace_event *event) {
@@ -209,8 +202,7 @@ static const ppi_scalar *id_of(const trace_event *event) {
 
 // An asynchronous id is unique in its category and scope, in the older form in
 // its name, too.
-static pprof_status add_async(ppi_importer *importer,
-                              const trace_event *event) {
+static void add_async(ppi_importer *importer, const trace_event *event) {
   const ppi_scalar *id = id_of(event);
   const ppi_scalar *scope = &event->fields[PPI_FIELD_SCOPE];
   bool is_old = strchr("STFp", event->ph) != NULL;
@@ -225,7 +217,7 @@ static pprof_status add_async(ppi_importer *importer,
                                                    : PPI_RECORD_MARK;
   ppi_record record = record_of(importer, event, kind);
   record.end = key;
-  return ppi_import_add(importer, &record);
+  ppi_import_add(importer, &record);
 }
 
 static bool is_label(const char *text, size_t len, const char *wanted) {
@@ -248,8 +240,8 @@ static bool is_launch_arrow(const ppi_label *label) {
 }
 
 // Arrows are needed only where ranges have no ids in args.
-static pprof_status add_arrow(ppi_importer *importer, const trace_event *event,
-                              uint64_t id) {
+static void add_arrow(ppi_importer *importer, const trace_event *event,
+                      uint64_t id) {
   uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
   if (event->ph == 's') {
     ppi_launch tail = {.id = id,
@@ -257,31 +249,33 @@ static pprof_status add_arrow(ppi_importer *importer, const trace_event *event,
                        .end = time,
                        .row = event->row,
                        .process = (uint16_t)event->process};
-    return ppi_sorter_add(&importer->arrow_tails, 0, &tail);
+    ppi_sorter_add(&importer->arrow_tails, 0, &tail);
+    return;
   }
   ppi_arrow head = {time, id, event->row, 0};
-  return ppi_sorter_add(&importer->arrow_heads, 0, &head);
+  ppi_sorter_add(&importer->arrow_heads, 0, &head);
 }
 
-static pprof_status take_flow(ppi_importer *importer,
-                              const trace_event *event) {
+static void take_flow(ppi_importer *importer, const trace_event *event) {
   const ppi_label *label = &event->label;
   const ppi_scalar *field = &event->fields[PPI_FIELD_ID];
   uint64_t id = ppi_import_id(field);
   if (field->kind == PPI_SCALAR_NONE || field->kind == PPI_SCALAR_OTHER) {
     skip(importer, PPI_SKIP_MALFORMED);
-    return PPROF_STATUS_OK;
+    return;
   }
   // An id of 0 means none.
-  if (is_launch_arrow(label))
-    return add_arrow(importer, event, id ? id : UINT64_MAX);
+  if (is_launch_arrow(label)) {
+    add_arrow(importer, event, id ? id : UINT64_MAX);
+    return;
+  }
   // Each kind of flow has its own numbers; those of the commonest kind stay.
   bool is_link = is_label(label->cat, label->cat_len, "fwdbwd");
   if (!is_link || !id)
     id = ppi_hash_bytes(id, label->cat, label->cat_len) >> 12 | 1;
   importer->header.has_links |= is_link;
   importer->header.has_requests |= !is_link;
-  return add_flow(importer, event, id);
+  add_flow(importer, event, id);
 }
 
 // Appends text to a name if there is room.
@@ -296,17 +290,14 @@ static void append(ppi_label *label, char *name, const char *before,
 }
 
 // A counter's name has its id: "name[id]", "name[id]/key".
-static pprof_status add_counter(ppi_importer *importer,
-                                const trace_event *event) {
+static void add_counter(ppi_importer *importer, const trace_event *event) {
   ppi_fields *fields = &importer->fields;
   const ppi_scalar *id = id_of(event);
-  pprof_status status = PPROF_STATUS_OK;
   importer->skips[PPI_SKIP_NUMBERS_CUT] += fields->num_numbers_cut;
   importer->skips[PPI_SKIP_NOT_NUMBERS] += fields->num_other;
   if (!fields->num_numbers && !fields->num_other && !fields->num_nulls)
     skip(importer, PPI_SKIP_MALFORMED);
-  for (size_t i = 0; i < fields->num_numbers && status == PPROF_STATUS_OK;
-       i++) {
+  for (size_t i = 0; i < fields->num_numbers; i++) {
     char name[PPI_IMPORT_MAX_NAME + 1];
     const ppi_number *number = &fields->numbers[i];
     ppi_label label = event->label;
@@ -324,10 +315,8 @@ static pprof_status add_counter(ppi_importer *importer,
                          .site = ppi_import_site(importer, &label),
                          .process = (uint16_t)event->process,
                          .kind = PPI_RECORD_COUNTER};
-    status = record.site ? ppi_import_add(importer, &record)
-                         : PPROF_STATUS_NO_MEMORY;
+    ppi_import_add(importer, &record);
   }
-  return status;
 }
 
 // ---- dispatch ----
@@ -345,14 +334,12 @@ static bool is_device(const ppi_importer *importer, const trace_event *event) {
   return event->ph == 'X' && event->has_end && is_device_class(importer, event);
 }
 
-static pprof_status find_places(ppi_importer *importer, trace_event *event) {
+static void find_places(ppi_importer *importer, trace_event *event) {
   event->process =
       ppi_place_process(&importer->places, &event->fields[PPI_FIELD_PID]);
-  if (event->process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
   event->row = ppi_place_row(&importer->places, event->process,
                              &event->fields[PPI_FIELD_TID],
                              event->class.is & PPI_IS_PYTHON_FRAME);
-  return event->row == PPI_NO_PLACE ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
 // Copies and kernels without ids may be a device's.
@@ -382,29 +369,36 @@ static void count(ppi_importer *importer, const trace_event *event) {
   process->is_host |= is_host_only(event->class.category);
 }
 
-static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
+static void take_timed(ppi_importer *importer, trace_event *event) {
   uint64_t start = (uint64_t)event->start + PPI_RECORD_BIAS;
   uint64_t end = (uint64_t)event->end + PPI_RECORD_BIAS;
   if (is_of_profiler(event)) {
     ppi_import_span(importer, start, end, PPI_TIMED_FRAME);
-    return PPROF_STATUS_OK;
+    return;
   }
-  pprof_status status = find_places(importer, event);
-  if (status != PPROF_STATUS_OK) return status;
-  if (is_device(importer, event))
-    return ppi_convert_device(importer, event->row, event->site, start, end);
-  if (strchr("stf", event->ph)) return take_flow(importer, event);
+  find_places(importer, event);
+  if (is_device(importer, event)) {
+    ppi_convert_device(importer, event->row, event->site, start, end);
+    return;
+  }
+  if (strchr("stf", event->ph)) {
+    take_flow(importer, event);
+    return;
+  }
   count(importer, event);
   if (is_label(event->label.name, event->label.name_len, "[memory]") &&
-      strchr("iI", event->ph))
-    return ppi_convert_memory(importer, start, event->row);
-  if (strchr("XBE", event->ph)) return add_range(importer, event);
-  if (event->ph == 'C') return add_counter(importer, event);
-  if (strchr("iIR", event->ph)) {
+      strchr("iI", event->ph)) {
+    ppi_convert_memory(importer, start, event->row);
+  } else if (strchr("XBE", event->ph)) {
+    add_range(importer, event);
+  } else if (event->ph == 'C') {
+    add_counter(importer, event);
+  } else if (strchr("iIR", event->ph)) {
     ppi_record record = record_of(importer, event, PPI_RECORD_MARK);
-    return ppi_import_add(importer, &record);
+    ppi_import_add(importer, &record);
+  } else {
+    add_async(importer, event);
   }
-  return add_async(importer, event);
 }
 
 // ONNX Runtime: "NODE_kernel_time"; NULL: not one of these.
@@ -489,7 +483,7 @@ static void name_pair(ppi_importer *importer, trace_event *event) {
   if (strchr("Bb", event->ph)) ppi_import_begins(importer, event->name);
 }
 
-static pprof_status find_label(ppi_importer *importer, trace_event *event) {
+static void find_label(ppi_importer *importer, trace_event *event) {
   const ppi_scalar *cat = &event->fields[PPI_FIELD_CAT];
   const ppi_scalar *step = ppi_fields_arg(&importer->fields, PPI_ARG_STEP);
   event->label = (ppi_label){cat->text, importer->fields.name,
@@ -506,41 +500,37 @@ static pprof_status find_label(ppi_importer *importer, trace_event *event) {
   // Ends and arrows need no site.
   if (strchr("stf", event->ph) ||
       (strchr("Ee", event->ph) && event->label.cat_len == 0))
-    return PPROF_STATUS_OK;
+    return;
   event->site = ppi_import_site(importer, &event->label);
-  if (!event->site) return PPROF_STATUS_NO_MEMORY;
   event->class = importer->classes[event->site];
   if (event->class.category != PPROF_CATEGORY_PROFILE_STEP)
     event->step = -1;
   else if (step && step->kind == PPI_SCALAR_NUMBER)
     ppi_integer(step->text, step->len, &event->step);
   importer->header.dialects |= event->class.is & PPI_IS_ANY_DIALECT;
-  return PPROF_STATUS_OK;
 }
 
-pprof_status ppi_convert(ppi_importer *importer) {
+void ppi_convert(ppi_importer *importer) {
   ppi_fields *fields = &importer->fields;
   const ppi_scalar *ph = &fields->fields[PPI_FIELD_PH];
   trace_event event = {.fields = fields->fields, .step = -1};
   // Paddle ends its list with an empty object.
-  if (fields->is_empty) return PPROF_STATUS_OK;
+  if (fields->is_empty) return;
   fields->name[fields->name_len] = '\0';
   event.ph = ph->text[0];
-  if (ph->kind != PPI_SCALAR_TEXT || ph->len != 1) {
+  bool is_known = event.ph && strchr("MXBEbneSTpFstfCiIR", event.ph);
+  if (ph->kind != PPI_SCALAR_TEXT || ph->len != 1)
     skip(importer, PPI_SKIP_MALFORMED);
-    return PPROF_STATUS_OK;
-  }
-  if (event.ph == 'M') return ppi_convert_metadata(importer);
-  if (event.ph == '\0' || !strchr("XBEbneSTpFstfCiIR", event.ph)) {
+  else if (event.ph == 'M')
+    ppi_convert_metadata(importer);
+  else if (!is_known)
     skip(importer, PPI_SKIP_UNKNOWN_KIND);
-    return PPROF_STATUS_OK;
-  }
-  if (!fields->has_name && !strchr("Eef", event.ph)) {
+  else if (!fields->has_name && !strchr("Eef", event.ph))
     skip(importer, PPI_SKIP_MALFORMED);
-    return PPROF_STATUS_OK;
+  else if (importer->header.is_own)
+    ppi_own_take(importer, event.ph);
+  else if (read_times(importer, &event)) {
+    find_label(importer, &event);
+    take_timed(importer, &event);
   }
-  if (importer->header.is_own) return ppi_own_take(importer, event.ph);
-  if (!read_times(importer, &event)) return PPROF_STATUS_OK;
-  pprof_status status = find_label(importer, &event);
-  return status == PPROF_STATUS_OK ? take_timed(importer, &event) : status;
 }

@@ -6,13 +6,12 @@
 #include "import/importer.h"
 
 // ppi_convert turns importer->fields into records.
-pprof_status ppi_convert(ppi_importer *importer);
+void ppi_convert(ppi_importer *importer);
 
-pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
-                                uint32_t row);
-pprof_status ppi_convert_metadata(ppi_importer *importer);
-pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
-                                uint32_t site, uint64_t start, uint64_t end);
+void ppi_convert_memory(ppi_importer *importer, uint64_t time, uint32_t row);
+void ppi_convert_metadata(ppi_importer *importer);
+void ppi_convert_device(ppi_importer *importer, uint32_t row, uint32_t site,
+                        uint64_t start, uint64_t end);
 // ppi_convert_node numbers a node of ONNX Runtime, from 1, as the last one of
 // its operator and of its name. 0: out of memory; the node then has no kernels.
 uint64_t ppi_convert_node(ppi_importer *importer, const char *op_name,

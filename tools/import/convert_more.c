@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/convert.h"
 #include "import/importer.h"
 #include "import/join.h"
@@ -14,26 +15,23 @@
 
 // ---- nodes of ONNX Runtime ----
 
-static bool set_node(ppi_importer *importer, const char *name) {
+static void set_node(ppi_importer *importer, const char *name) {
   size_t num = importer->operators.num;
   ppi_map_key key = ppi_map_key_of(name, "");
   bool is_full = num >= PPI_IMPORT_MAX_SITES;
-  if (is_full && ppi_map_find(&importer->operators, key) == SIZE_MAX)
-    return true;
-  if (!PPI_ROOM(importer->nodes, importer->nodes_capacity, num + 1))
-    return false;
+  if (is_full && ppi_map_find(&importer->operators, key) == SIZE_MAX) return;
+  PPI_MUST_ROOM(importer->nodes, importer->nodes_capacity, num + 1);
   size_t at = ppi_map_number(&importer->operators, key);
-  if (at == SIZE_MAX) return false;
+  if (at == SIZE_MAX) ppi_tool_must(NULL);
   importer->nodes[at] = importer->num_nodes;
-  return true;
 }
 
 uint64_t ppi_convert_node(ppi_importer *importer, const char *op_name,
                           const char *name) {
   importer->num_nodes++;
-  return set_node(importer, op_name) && set_node(importer, name)
-             ? importer->num_nodes
-             : 0;
+  set_node(importer, op_name);
+  set_node(importer, name);
+  return importer->num_nodes;
 }
 
 // Kernels follow their node and have its operator's name, but no correlation
@@ -84,8 +82,8 @@ uint32_t ppi_convert_stream(ppi_importer *importer, uint32_t row_id) {
   return ppi_place_stream(places, device, (uint64_t)number, row_id);
 }
 
-pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
-                                uint32_t site, uint64_t start, uint64_t end) {
+void ppi_convert_device(ppi_importer *importer, uint32_t row, uint32_t site,
+                        uint64_t start, uint64_t end) {
   const ppi_class *class = &importer->classes[site];
   ppi_device_record record = {
       .start = start,
@@ -106,7 +104,6 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
   const ppi_scalar *owner = ppi_fields_arg(&importer->fields, PPI_ARG_OWNER);
   if (owner) {
     record.process = ppi_place_process(&importer->places, owner);
-    if (record.process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
     importer->places.processes[record.process].owns_work = true;
   }
   if (ppi_import_number(importer, PPI_ARG_BYTES, &record.amount))
@@ -117,7 +114,7 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
     record.flags |= PPI_RECORD_COMMUNICATION;
   importer->num_events++;
   ppi_import_span(importer, start, end, PPI_TIMED_DEVICE);
-  return ppi_import_device(importer, &record);
+  ppi_import_device(importer, &record);
 }
 
 // ---- memory ----
@@ -184,22 +181,21 @@ static bool read_paddle(const ppi_importer *importer, memory_sample *out) {
   return true;
 }
 
-static pprof_status add_level(ppi_importer *importer, const ppi_record *from,
-                              double level, bool is_reserved, bool is_change) {
+static void add_level(ppi_importer *importer, const ppi_record *from,
+                      double level, bool is_reserved, bool is_change) {
   ppi_record record = *from;
   record.value = level;
   record.flags = (uint8_t)((is_reserved ? PPI_RECORD_RESERVED : 0) |
                            (is_change ? PPI_RECORD_HAS_AMOUNT : 0));
   if (!is_change) record.amount = 0;
-  return ppi_import_add(importer, &record);
+  ppi_import_add(importer, &record);
 }
 
-pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
-                                uint32_t row) {
+void ppi_convert_memory(ppi_importer *importer, uint64_t time, uint32_t row) {
   memory_sample memory = {.change = 0};
   if (!read_kineto(importer, &memory) && !read_paddle(importer, &memory)) {
     importer->skips[PPI_SKIP_MALFORMED]++;
-    return PPROF_STATUS_OK;
+    return;
   }
   ppi_label label = {"Memory", memory.place, 6, strlen(memory.place)};
   ppi_record record = {.time = time,
@@ -208,16 +204,11 @@ pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
                        .site = ppi_import_site(importer, &label),
                        .process = (uint16_t)importer->places.rows[row].process,
                        .kind = PPI_RECORD_COUNTER};
-  if (!record.site) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = PPROF_STATUS_OK;
   if (memory.has_allocated || !memory.is_of_reserved)
-    status = add_level(importer, &record, memory.allocated, false,
-                       !memory.is_of_reserved);
-  if (status == PPROF_STATUS_OK &&
-      (memory.has_reserved || memory.is_of_reserved))
-    status = add_level(importer, &record, memory.reserved, true,
-                       memory.is_of_reserved);
-  return status;
+    add_level(importer, &record, memory.allocated, false,
+              !memory.is_of_reserved);
+  if (memory.has_reserved || memory.is_of_reserved)
+    add_level(importer, &record, memory.reserved, true, memory.is_of_reserved);
 }
 
 // ---- names of places ----
@@ -242,55 +233,57 @@ static ppi_scalar clean_thread_name(const ppi_scalar *from) {
 }
 
 // Our own traces of several runs have one event with the facts of each run.
-static pprof_status end_run(ppi_importer *importer) {
+static void end_run(ppi_importer *importer) {
   ppi_places *places = &importer->places;
-  uint32_t process =
-      ppi_place_process(places, &importer->fields.fields[PPI_FIELD_PID]);
-  if (process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
-  if (places->processes[process].facts) return PPROF_STATUS_OK;
-  places->processes[process].facts = importer->facts;
-  places->processes[process].num_host++;
+  ppi_process *process = &places->processes[ppi_place_process(
+      places, &importer->fields.fields[PPI_FIELD_PID])];
+  if (process->facts) return;
+  process->facts = importer->facts;
+  process->num_host++;
   importer->facts = NULL;
-  return PPROF_STATUS_OK;
 }
 
 // Our own traces state which names fold into which.
-static pprof_status take_fold(ppi_importer *importer, const ppi_scalar *name,
-                              const ppi_scalar *into) {
+static void take_fold(ppi_importer *importer, const ppi_scalar *name,
+                      const ppi_scalar *into) {
   const ppi_scalar *cat = &importer->fields.fields[PPI_FIELD_CAT];
-  if (!name || !into || cat->kind != PPI_SCALAR_TEXT) return PPROF_STATUS_OK;
+  if (!name || !into || cat->kind != PPI_SCALAR_TEXT) return;
   const ppi_label from = {cat->text, name->text, cat->len, name->len};
   const ppi_label to = {cat->text, into->text, cat->len, into->len};
-  return ppi_import_set_fold(importer, &from, &to) ? PPROF_STATUS_OK
-                                                   : PPROF_STATUS_NO_MEMORY;
+  ppi_import_set_fold(importer, &from, &to);
 }
 
-pprof_status ppi_convert_metadata(ppi_importer *importer) {
+static void take_own(ppi_importer *importer) {
+  const ppi_fields *fields = &importer->fields;
+  if (strcmp(fields->name, "pprof_fold") == 0)
+    take_fold(importer, ppi_fields_arg(fields, PPI_ARG_NAME),
+              ppi_fields_arg(fields, PPI_ARG_LABELS));
+  else if (strcmp(fields->name, "checkpoint") == 0)
+    ppi_own_checkpoint(importer);
+  else if (importer->facts && ppi_own_is_run(fields))
+    end_run(importer);
+}
+
+void ppi_convert_metadata(ppi_importer *importer) {
   const ppi_fields *fields = &importer->fields;
   ppi_places *places = &importer->places;
-  if (importer->header.is_own && strcmp(fields->name, "pprof_fold") == 0)
-    return take_fold(importer, ppi_fields_arg(fields, PPI_ARG_NAME),
-                     ppi_fields_arg(fields, PPI_ARG_LABELS));
-  if (importer->header.is_own && strcmp(fields->name, "checkpoint") == 0)
-    return ppi_own_checkpoint(importer);
-  if (importer->facts && ppi_own_is_run(fields)) return end_run(importer);
+  if (importer->header.is_own) take_own(importer);
   bool is_labels = strcmp(fields->name, "process_labels") == 0;
   bool is_process = strcmp(fields->name, "process_name") == 0;
   bool is_thread = strcmp(fields->name, "thread_name") == 0;
   const ppi_scalar *text =
       ppi_fields_arg(fields, is_labels ? PPI_ARG_LABELS : PPI_ARG_NAME);
-  if (!text || (!is_labels && !is_process && !is_thread))
-    return PPROF_STATUS_OK;
-  uint32_t process = ppi_place_process(places, &fields->fields[PPI_FIELD_PID]);
-  if (process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
-  if (is_labels)
-    return ppi_place_name(&places->processes[process].labels, text);
-  if (is_process) return ppi_place_name(&places->processes[process].name, text);
+  if (!text || (!is_labels && !is_process && !is_thread)) return;
+  uint32_t at = ppi_place_process(places, &fields->fields[PPI_FIELD_PID]);
+  ppi_process *process = &places->processes[at];
+  if (!is_thread) {
+    ppi_place_name(is_labels ? &process->labels : &process->name, text);
+    return;
+  }
   uint32_t row =
-      ppi_place_row(places, process, &fields->fields[PPI_FIELD_TID], false);
-  if (row == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
-  if (places->rows[row].is_other) return PPROF_STATUS_OK;
+      ppi_place_row(places, at, &fields->fields[PPI_FIELD_TID], false);
+  if (places->rows[row].is_other) return;
   if (importer->header.is_own) ppi_own_name_row(importer, row);
   ppi_scalar name = clean_thread_name(text);
-  return ppi_place_name(&places->rows[row].name, &name);
+  ppi_place_name(&places->rows[row].name, &name);
 }

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/join.h"
 #include "import/sites.h"
 #include "import/sweeper.h"
@@ -323,8 +324,8 @@ static uint32_t site_of(ppi_importer *importer, const ppi_record *record) {
   return ppi_import_site(importer, &label);
 }
 
-static pprof_status take(ppi_importer *importer, const ppi_record *record,
-                         uint64_t end) {
+static void take(ppi_importer *importer, const ppi_record *record,
+                 uint64_t end) {
   ppi_places *places = &importer->places;
   const ppi_row *row = &places->rows[record->row];
   const ppi_process *process = &places->processes[row->process];
@@ -350,8 +351,7 @@ static pprof_status take(ppi_importer *importer, const ppi_record *record,
       .flags = record->flags};
   if (importer->classes[made.site].is & PPI_IS_COMMUNICATION)
     made.flags |= PPI_RECORD_COMMUNICATION;
-  return made.site ? ppi_import_device(importer, &made)
-                   : PPROF_STATUS_NO_MEMORY;
+  ppi_import_device(importer, &made);
 }
 
 // Begins that have no end yet.
@@ -360,17 +360,15 @@ typedef struct begun {
   size_t num, capacity;
 } begun;
 
-static pprof_status begin(ppi_importer *importer, begun *all,
-                          const ppi_record *record) {
+static void begin(ppi_importer *importer, begun *all,
+                  const ppi_record *record) {
   enum { MOST = 4096 };
   if (all->num == MOST) {
     importer->skips[PPI_SKIP_TOO_MANY_OPEN]++;
-    return PPROF_STATUS_OK;
+    return;
   }
-  if (!PPI_ROOM(all->items, all->capacity, all->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  PPI_MUST_ROOM(all->items, all->capacity, all->num + 1);
   all->items[all->num++] = *record;
-  return PPROF_STATUS_OK;
 }
 
 static bool is_pair(const ppi_importer *importer, const ppi_record *from,
@@ -380,13 +378,12 @@ static bool is_pair(const ppi_importer *importer, const ppi_record *from,
 }
 
 // Ends the innermost begin of the row that this end fits.
-static pprof_status end(ppi_importer *importer, begun *all,
-                        const ppi_record *record) {
+static void end(ppi_importer *importer, begun *all, const ppi_record *record) {
   size_t at = all->num;
   while (at > 0 && !is_pair(importer, &all->items[at - 1], record)) at--;
   if (at == 0) {
     importer->skips[PPI_SKIP_UNPAIRED]++;
-    return PPROF_STATUS_OK;
+    return;
   }
   ppi_record found = all->items[at - 1];
   memmove(&all->items[at - 1], &all->items[at],
@@ -394,25 +391,20 @@ static pprof_status end(ppi_importer *importer, begun *all,
   uint64_t stream = found.end;
   ppi_import_end(importer, &found, record);
   found.end = stream;
-  return take(importer, &found, record->time);
+  take(importer, &found, record->time);
 }
 
-static pprof_status take_record(ppi_importer *importer, begun *all,
-                                const ppi_record *record) {
-  if (!ppi_devices_has(importer, record)) return PPROF_STATUS_OK;
-  switch ((ppi_record_kind)record->kind) {
-    case PPI_RECORD_RANGE:
-      return take(importer, record, record->end);
-    case PPI_RECORD_BEGIN:
-      return begin(importer, all, record);
-    case PPI_RECORD_END:
-      return end(importer, all, record);
-    case PPI_RECORD_UNENDED:
-      importer->skips[PPI_SKIP_UNPAIRED]++;
-      return PPROF_STATUS_OK;
-    default:
-      return PPROF_STATUS_OK;
-  }
+static void take_record(ppi_importer *importer, begun *all,
+                        const ppi_record *record) {
+  if (!ppi_devices_has(importer, record)) return;
+  if (record->kind == PPI_RECORD_RANGE)
+    take(importer, record, record->end);
+  else if (record->kind == PPI_RECORD_BEGIN)
+    begin(importer, all, record);
+  else if (record->kind == PPI_RECORD_END)
+    end(importer, all, record);
+  else if (record->kind == PPI_RECORD_UNENDED)
+    importer->skips[PPI_SKIP_UNPAIRED]++;
 }
 
 bool ppi_devices_has(const ppi_importer *importer, const ppi_record *record) {
@@ -433,21 +425,17 @@ static bool is_device_group(const void *context, uint32_t group) {
          places->processes[group].has_device_rows;
 }
 
-static pprof_status take_all(ppi_importer *importer) {
+static void take_all(ppi_importer *importer) {
   ppi_sort_merge merge;
   begun all = {NULL, 0, 0};
-  pprof_status status = ppi_sort_merge_open(&merge, &importer->records,
-                                            is_device_group, &importer->places);
-  while (status == PPROF_STATUS_OK) {
-    const ppi_record *record = ppi_sort_merge_next(&merge);
-    if (!record) break;
-    status = take_record(importer, &all, record);
-  }
-  if (status == PPROF_STATUS_OK) status = merge.status;
+  const ppi_record *record;
+  ppi_sort_merge_open(&merge, &importer->records, is_device_group,
+                      &importer->places);
+  while ((record = ppi_sort_merge_next(&merge)) != NULL)
+    take_record(importer, &all, record);
   importer->skips[PPI_SKIP_UNPAIRED] += all.num;
   ppi_free(all.items);
   ppi_sort_merge_close(&merge);
-  return status;
 }
 
 // ---- saying so ----
@@ -507,7 +495,7 @@ static void find_kinds(ppi_places *places) {
   }
 }
 
-pprof_status ppi_devices_take(ppi_importer *importer) {
+void ppi_devices_take(ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   bool is_any = false;
   decide_all(importer);
@@ -515,9 +503,8 @@ pprof_status ppi_devices_take(ppi_importer *importer) {
   for (size_t i = 0; i < places->num_processes; i++)
     is_any |= places->processes[i].is_device && places->processes[i].num_host;
   is_any |= find_device_rows(&importer->places);
-  if (!is_any) return PPROF_STATUS_OK;
+  if (!is_any) return;
   find_projected(&importer->places);
-  pprof_status status = take_all(importer);
-  if (status == PPROF_STATUS_OK) say_all(importer);
-  return status;
+  take_all(importer);
+  say_all(importer);
 }

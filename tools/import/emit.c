@@ -11,20 +11,19 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/sites.h"
 
-pprof_status ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer) {
+void ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer) {
   *emit = (ppi_emitter){.importer = importer, .sink = importer->sink};
   emit->base = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
-  emit->slots = ppi_alloc(PPI_EMIT_SLOTS * sizeof *emit->slots);
-  emit->row_lanes =
-      ppi_alloc((importer->places.num_rows + 1) * sizeof *emit->row_lanes);
-  emit->device_lanes = ppi_alloc(PPI_MAX_DEVICES * sizeof *emit->device_lanes);
-  emit->defined_attributes = ppi_alloc(importer->attributes.num_items / 8 + 1);
-  return emit->slots && emit->row_lanes && emit->device_lanes &&
-                 emit->defined_attributes
-             ? PPROF_STATUS_OK
-             : PPROF_STATUS_NO_MEMORY;
+  emit->slots = ppi_tool_must(ppi_alloc(PPI_EMIT_SLOTS * sizeof *emit->slots));
+  emit->row_lanes = ppi_tool_must(
+      ppi_alloc((importer->places.num_rows + 1) * sizeof *emit->row_lanes));
+  emit->device_lanes =
+      ppi_tool_must(ppi_alloc(PPI_MAX_DEVICES * sizeof *emit->device_lanes));
+  emit->defined_attributes =
+      ppi_tool_must(ppi_alloc(importer->attributes.num_items / 8 + 1));
 }
 
 void ppi_emitter_clear(ppi_emitter *emit) {
@@ -38,13 +37,9 @@ void ppi_emitter_clear(ppi_emitter *emit) {
   *emit = (ppi_emitter){.importer = NULL};
 }
 
-bool ppi_emitter_fail(ppi_emitter *emit, pprof_status status) {
-  if (emit->status == PPROF_STATUS_OK) emit->status = status;
-  return false;
-}
-
 void ppi_emitter_count(ppi_emitter *emit, uint32_t lane, ppi_total_key key) {
-  ppi_emitter_fail(emit, ppi_tally_add(&emit->tally, lane, key, 1));
+  if (ppi_tally_add(&emit->tally, lane, key, 1) != PPROF_STATUS_OK)
+    ppi_tool_must(NULL);
 }
 
 #define TELL(emit, callback, ...)                                         \
@@ -62,12 +57,8 @@ static bool is_first(unsigned char *bits, uint32_t id) {
   return true;
 }
 
-static void define(ppi_emitter *emit, const pprof_definition *definition) {
-  TELL(emit, define, definition);
-}
-
 void ppi_emitter_define(ppi_emitter *emit, const pprof_definition *definition) {
-  define(emit, definition);
+  TELL(emit, define, definition);
 }
 
 static const char *category_name(const ppi_emitter *emit, uint32_t category) {
@@ -81,17 +72,17 @@ static const char *category_name(const ppi_emitter *emit, uint32_t category) {
 
 static void define_category(ppi_emitter *emit, uint32_t category) {
   if (!is_first(emit->defined_categories, category)) return;
-  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_CATEGORY,
-                                   .id = category,
-                                   .name = category_name(emit, category)});
+  ppi_emitter_define(
+      emit, &(pprof_definition){.kind = PPROF_DEFINITION_CATEGORY,
+                                .id = category,
+                                .name = category_name(emit, category)});
 }
 
 // The sweep may add sites, so the bits grow.
 static bool is_first_of_site(ppi_emitter *emit, uint32_t site) {
   size_t before = emit->defined_sites_capacity;
-  if (!PPI_EMIT_ROOM(emit, emit->defined_sites, emit->defined_sites_capacity,
-                     (site >> 3) + 1))
-    return false;
+  PPI_MUST_ROOM(emit->defined_sites, emit->defined_sites_capacity,
+                (site >> 3) + 1);
   memset(emit->defined_sites + before, 0,
          emit->defined_sites_capacity - before);
   return is_first(emit->defined_sites, site);
@@ -111,12 +102,12 @@ static void define_one_site(ppi_emitter *emit, uint32_t site) {
     name = cut;
   }
   define_category(emit, class->category);
-  define(emit,
-         &(pprof_definition){.kind = PPROF_DEFINITION_SITE,
-                             .id = site,
-                             .parent = class->category,
-                             .number = ppi_import_fold(emit->importer, site),
-                             .name = name});
+  ppi_emitter_define(
+      emit, &(pprof_definition){.kind = PPROF_DEFINITION_SITE,
+                                .id = site,
+                                .parent = class->category,
+                                .number = ppi_import_fold(emit->importer, site),
+                                .name = name});
 }
 
 // A site comes with the sites that it folds into.
@@ -129,9 +120,10 @@ static void define_attributes(ppi_emitter *emit, uint32_t id) {
   if (id == 0 || !is_first(emit->defined_attributes, id)) return;
   const ppi_intern_item *item =
       ppi_intern_item_of(&emit->importer->attributes, id);
-  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_ATTRIBUTES,
-                                   .id = id,
-                                   .name = item ? item->text : "{}"});
+  ppi_emitter_define(emit,
+                     &(pprof_definition){.kind = PPROF_DEFINITION_ATTRIBUTES,
+                                         .id = id,
+                                         .name = item ? item->text : "{}"});
 }
 
 static void define_stream(ppi_emitter *emit, uint32_t id) {
@@ -142,25 +134,24 @@ static void define_stream(ppi_emitter *emit, uint32_t id) {
   if (emit->defined_streams[id]) return;
   emit->defined_streams[id] = true;
   snprintf(name, sizeof name, "stream %" PRIu64, stream->number);
-  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_STREAM,
-                                   .id = id + 1,
-                                   .parent = stream->device + 1,
-                                   .number = stream->number,
-                                   .name = row->name ? row->name : name});
+  ppi_emitter_define(emit,
+                     &(pprof_definition){.kind = PPROF_DEFINITION_STREAM,
+                                         .id = id + 1,
+                                         .parent = stream->device + 1,
+                                         .number = stream->number,
+                                         .name = row->name ? row->name : name});
 }
 
 // ---- lanes ----
 
 uint32_t ppi_emitter_lane(ppi_emitter *emit, uint64_t number,
                           const char *name) {
-  if (!PPI_EMIT_ROOM(emit, emit->next_seq, emit->lanes_capacity,
-                     emit->num_lanes + 1))
-    return 0;
+  PPI_MUST_ROOM(emit->next_seq, emit->lanes_capacity, emit->num_lanes + 1);
   emit->next_seq[emit->num_lanes] = 0;
-  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_LANE,
-                                   .id = (uint32_t)emit->num_lanes,
-                                   .number = number,
-                                   .name = name});
+  ppi_emitter_define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_LANE,
+                                               .id = (uint32_t)emit->num_lanes,
+                                               .number = number,
+                                               .name = name});
   return (uint32_t)emit->num_lanes++;
 }
 
@@ -199,10 +190,10 @@ uint32_t ppi_emitter_device_lane(ppi_emitter *emit, uint32_t device_id) {
   if (emit->device_lanes[device_id]) return emit->device_lanes[device_id];
   const ppi_device *device = &emit->importer->places.devices[device_id];
   ppi_place_device_name(device->kind, device->number, name, sizeof name);
-  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_DEVICE,
-                                   .id = device_id + 1,
-                                   .number = device->number,
-                                   .name = name});
+  ppi_emitter_define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_DEVICE,
+                                               .id = device_id + 1,
+                                               .number = device->number,
+                                               .name = name});
   emit->device_lanes[device_id] = ppi_emitter_lane(emit, 0, name);
   return emit->device_lanes[device_id];
 }
@@ -220,8 +211,8 @@ static void flush_slot(ppi_emitter *emit, ppi_emitter_slot *slot) {
                        .end_seq = *next_seq + slot->num,
                        .lane = slot->lane};
   *next_seq += slot->num;
-  if (emit->status == PPROF_STATUS_OK)
-    emit->status = ppi_tally_batch(&emit->tally, &batch);
+  if (ppi_tally_batch(&emit->tally, &batch) != PPROF_STATUS_OK)
+    ppi_tool_must(NULL);
   TELL(emit, events, &batch);
   slot->num = slot->num_flows = 0;
 }
@@ -500,34 +491,22 @@ static void take_totals(const ppi_emitter *emit, bool is_main,
     beside[PPI_TOTAL_NAMES_OVERFLOWED] += emit->importer->names_overflowed;
 }
 
-// The run's own notes, then those of the import. NULL: out of memory.
-static ppi_text *all_notes(const ppi_emitter *emit, const ppi_text *notes,
-                           size_t *num) {
-  static const ppi_own_texts none;
-  const ppi_own_texts *own =
-      emit->process->facts ? &emit->process->facts->notes : &none;
-  ppi_text *all = ppi_alloc((own->num + *num) * sizeof *all);
-  if (!all) return NULL;
-  for (size_t i = 0; i < own->num; i++) all[i] = own->items[i];
-  memcpy(all + own->num, notes, *num * sizeof *all);
-  *num += own->num;
-  return all;
-}
-
 static void emit_totals(ppi_emitter *emit, const uint64_t *skips, bool is_main,
                         ppi_total *items, size_t num) {
+  static const ppi_own_texts none;
+  const ppi_own_facts *facts = emit->process->facts;
+  const ppi_own_texts *own = facts ? &facts->notes : &none;
   char texts[MAX_NOTES][NOTE_LEN];
-  ppi_text notes[MAX_NOTES];
-  size_t num_notes = make_notes(emit, skips, texts, notes, is_main);
-  ppi_text *all = all_notes(emit, notes, &num_notes);
-  if (!all) {
-    emit->status = PPROF_STATUS_NO_MEMORY;
-    return;
-  }
+  // The run's own notes, then those of the import.
+  ppi_text *notes =
+      ppi_tool_must(ppi_alloc((own->num + MAX_NOTES) * sizeof *notes));
+  for (size_t i = 0; i < own->num; i++) notes[i] = own->items[i];
+  size_t num_notes =
+      own->num + make_notes(emit, skips, texts, notes + own->num, is_main);
   qsort(items, num, sizeof *items, compare_totals);
-  pprof_totals totals = {items, num, all, num_notes};
+  pprof_totals totals = {items, num, notes, num_notes};
   TELL(emit, finish, &totals);
-  ppi_free(all);
+  ppi_free(notes);
 }
 
 void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips,
@@ -540,20 +519,16 @@ void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips,
   ppi_total *items = NULL;
   size_t num = 0;
   take_totals(emit, is_main, beside);
-  emit->status = ppi_tally_add(&emit->tally, 0, PPI_TOTAL_LOST, lost_of(skips));
-  if (emit->status == PPROF_STATUS_OK)
-    emit->status = ppi_tally_items_beside(&emit->tally, beside, &items, &num);
-  if (emit->status != PPROF_STATUS_OK) return;
-  ppi_total *grown = ppi_realloc(items, (num + 8) * sizeof *items);
-  if (grown) {
-    items = grown;
-    add_total(items, &num, PPI_TOTAL_CLOCK_ERROR_NS,
-              (double)importer->clock_error_ns);
-    if (is_main)
-      add_utilization(importer, (double)PPI_MAX(length, 1000), items, &num);
-    emit_totals(emit, skips, is_main, items, num);
-  } else {
-    emit->status = PPROF_STATUS_NO_MEMORY;
-  }
+  if (ppi_tally_add(&emit->tally, 0, PPI_TOTAL_LOST, lost_of(skips)) !=
+          PPROF_STATUS_OK ||
+      ppi_tally_items_beside(&emit->tally, beside, &items, &num) !=
+          PPROF_STATUS_OK)
+    ppi_tool_must(NULL);
+  items = ppi_tool_must(ppi_realloc(items, (num + 8) * sizeof *items));
+  add_total(items, &num, PPI_TOTAL_CLOCK_ERROR_NS,
+            (double)importer->clock_error_ns);
+  if (is_main)
+    add_utilization(importer, (double)PPI_MAX(length, 1000), items, &num);
+  emit_totals(emit, skips, is_main, items, num);
   ppi_free(items);
 }

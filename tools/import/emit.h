@@ -47,18 +47,11 @@ typedef struct ppi_emitter {
   pprof_status status;  // the first failure; then no more events
 } ppi_emitter;
 
-pprof_status ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer);
+void ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer);
 void ppi_emitter_clear(ppi_emitter *emit);
 
-// ppi_emitter_fail keeps the first failure, and answers false.
-bool ppi_emitter_fail(ppi_emitter *emit, pprof_status status);
 // ppi_emitter_count adds 1 to a total of the lane.
 void ppi_emitter_count(ppi_emitter *emit, uint32_t lane, ppi_total_key key);
-// PPI_EMIT_ROOM is a PPI_ROOM that fails the emitter.
-#define PPI_EMIT_ROOM(emit, items, capacity, need) \
-  (PPI_ROOM(items, capacity, need) ||              \
-   ppi_emitter_fail(emit, PPROF_STATUS_NO_MEMORY))
-
 void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process);
 uint32_t ppi_emitter_row_lane(ppi_emitter *emit, uint32_t row);
 uint32_t ppi_emitter_device_lane(ppi_emitter *emit, uint32_t device);

@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/convert.h"
 #include "import/foreign.h"
 #include "import/importer.h"
@@ -137,24 +138,22 @@ static double number_of(const ppi_json_token *token) {
 }
 
 // Paddle's list of thread names by thread ids.
-static pprof_status take_thread_name(ppi_importer *importer,
-                                     const ppi_json_token *token) {
+static void take_thread_name(ppi_importer *importer,
+                             const ppi_json_token *token) {
   ppi_places *places = &importer->places;
   int64_t thread;
   if (token->kind != PPI_JSON_STRING ||
       !ppi_integer(importer->info_key, strlen(importer->info_key), &thread) ||
       thread <= 0)
-    return PPROF_STATUS_OK;
+    return;
   ppi_scalar name = {.kind = PPI_SCALAR_TEXT};
   name.len = (uint16_t)PPI_MIN(token->len, PPI_MAX_SCALAR);
   memcpy(name.text, token->text, name.len);
   for (size_t i = 0; i < places->num_rows; i++) {
     ppi_row *row = &places->rows[i];
-    if (row->number != (uint64_t)thread || row->name) continue;
-    pprof_status status = ppi_place_name(&row->name, &name);
-    if (status != PPROF_STATUS_OK) return status;
+    if (row->number == (uint64_t)thread && !row->name)
+      ppi_place_name(&row->name, &name);
   }
-  return PPROF_STATUS_OK;
 }
 
 static void take_extra(ppi_importer *importer, const ppi_json_token *token) {
@@ -165,7 +164,7 @@ static void take_extra(ppi_importer *importer, const ppi_json_token *token) {
   else if (strcmp(importer->info_key, "Process Cpu Utilization") == 0)
     header->process_cpu = number_of(token);
   else
-    importer->status = take_thread_name(importer, token);
+    take_thread_name(importer, token);
 }
 
 static void take_rank(ppi_importer *importer, const ppi_json_token *token) {
@@ -273,16 +272,13 @@ static bool is_fact(const ppi_importer *importer, const ppi_json_token *token) {
 
 static bool take_token(void *context, const ppi_json_token *token) {
   ppi_importer *importer = context;
-  if (is_fact(importer, token)) {
-    importer->status = ppi_own_take_fact(importer, token);
-    if (importer->status != PPROF_STATUS_OK) return false;
-  }
+  if (is_fact(importer, token)) ppi_own_take_fact(importer, token);
   if (importer->is_in_event) {
     if (ppi_fields_take(&importer->fields, token)) return true;
     importer->is_in_event = false;
     importer->depth--;
-    importer->status = ppi_convert(importer);
-    return importer->status == PPROF_STATUS_OK;
+    ppi_convert(importer);
+    return !importer->spill.error_number;
   }
   if (is_close(token->kind)) {
     // The list of events ends. A second list of that name is read, too.
@@ -300,7 +296,7 @@ static bool take_token(void *context, const ppi_json_token *token) {
     take_beside(importer, token);
   }
   if (is_open(token->kind)) importer->depth++;
-  return importer->status == PPROF_STATUS_OK;
+  return true;
 }
 
 // ---- reading ----
@@ -429,15 +425,13 @@ static void read_spans(trace_reading *reading) {
   importer->header.spans = ppi_spans_kind(reading->spans);
   importer->skips[PPI_SKIP_BAD_SPANS] =
       ppi_spans_num_bad(reading->spans, &importer->header.num_spans);
-  if (ppi_spans_out_of_memory(reading->spans))
-    importer->status = PPROF_STATUS_NO_MEMORY;
 }
 
 static void read_nsys(trace_reading *reading) {
   ppi_importer *importer = reading->importer;
   ppi_trace_header *header = &importer->header;
   header->spans = "a file of nsys";
-  importer->status = ppi_nsys_read(reading->nsys, importer);
+  ppi_nsys_read(reading->nsys, importer);
   const char *failure = ppi_nsys_failure(reading->nsys);
   if (failure) set_bad(reading, 0, failure);
   importer->skips[PPI_SKIP_TABLE_ROWS] =
@@ -472,7 +466,7 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
     read_spans(reading);
   else
     read_json(reading);
-  if (importer->status != PPROF_STATUS_OK) return importer->status;
+  if (importer->spill.error_number) return PPROF_STATUS_IO;
   if (source->error_number)
     return ppi_fail(error, PPROF_STATUS_IO, "cannot read %s: %s", reading->path,
                     strerror(source->error_number));
@@ -508,7 +502,6 @@ static pprof_status open_text(trace_reading *reading, pprof_error *error) {
   }
   reading->spans = ppi_spans_open(source, reading->head, reading->head_len,
                                   ppi_own_take_span, reading->importer);
-  if (!reading->spans) return PPROF_STATUS_NO_MEMORY;
   ppi_trace_header *header = &reading->importer->header;
   header->spans = "spans";
   header->is_own = header->has_base = true;
@@ -525,8 +518,7 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
               : open_text(reading, error);
   if (status != PPROF_STATUS_OK) return status;
   if (!reading->nsys && !reading->spans) {
-    reading->json = ppi_json_create(take_token, importer);
-    if (!reading->json) return PPROF_STATUS_NO_MEMORY;
+    reading->json = ppi_tool_must(ppi_json_create(take_token, importer));
     // ppi_quick_take needs the zeroes behind the source's blocks.
     ppi_json_set_whole(reading->json, ppi_quick_take);
   }
@@ -536,9 +528,9 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
   importer->header.is_damaged = reading->bad != NULL;
   importer->header.damaged_at = reading->bad_at;
   if (status == PPROF_STATUS_OK) status = ppi_sweep(importer);
-  if (status == PPROF_STATUS_IO && importer->spill.error_number)
-    return ppi_fail(error, status, "%s: no room for sorting: %s", reading->path,
-                    strerror(importer->spill.error_number));
+  if (importer->spill.error_number)
+    return ppi_fail(error, PPROF_STATUS_IO, "%s: no room for sorting: %s",
+                    reading->path, strerror(importer->spill.error_number));
   if (status == PPROF_STATUS_OK && reading->bad)
     return fail_bad(reading, PPROF_STATUS_CORRUPT, error);
   return status;
@@ -547,9 +539,7 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
 pprof_status ppi_import_read(const char *path, pprof_sink *sink,
                              const ppi_import_options *options,
                              pprof_error *error) {
-  ppi_importer *importer = ppi_alloc(sizeof *importer);
-  if (!importer)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  ppi_importer *importer = ppi_tool_must(ppi_alloc(sizeof *importer));
   trace_reading reading = {
       .path = path, .importer = importer, .options = options};
   reading.source.fd = -1;
@@ -557,8 +547,6 @@ pprof_status ppi_import_read(const char *path, pprof_sink *sink,
   importer->sink = sink;
   importer->options = options;
   pprof_status status = import(&reading, error);
-  if (status == PPROF_STATUS_NO_MEMORY)
-    ppi_fail(error, status, "%s: out of memory", path);
   if (reading.json) ppi_json_destroy(reading.json);
   ppi_source_close(&reading.source);
   ppi_nsys_close(reading.nsys);

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "json/hash.h"
 
 // Bytes of records in memory at a time.
@@ -145,13 +146,13 @@ void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end,
                  what);
 }
 
-pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
+void ppi_import_add(ppi_importer *importer, const ppi_record *record) {
   bool is_range = record->kind == PPI_RECORD_RANGE;
   importer->num_events++;
   if (record->kind != PPI_RECORD_FLOW)
     ppi_import_span(importer, record->time,
                     is_range ? record->end : record->time, PPI_TIMED_HOST);
-  return ppi_sorter_add(&importer->records, record->process, record);
+  ppi_sorter_add(&importer->records, record->process, record);
 }
 
 void ppi_import_begins(ppi_importer *importer, uint32_t name) {
@@ -288,11 +289,10 @@ const ppi_clock *ppi_clocks_choose(ppi_clocks *clocks) {
 
 // ---- texts ----
 
-static bool grow_buckets(ppi_intern *intern) {
-  if ((intern->num_items + 1) * 2 <= intern->num_buckets) return true;
+static void grow_buckets(ppi_intern *intern) {
+  if ((intern->num_items + 1) * 2 <= intern->num_buckets) return;
   size_t num = intern->num_buckets ? intern->num_buckets * 2 : 256;
-  uint32_t *buckets = ppi_alloc(num * sizeof *buckets);
-  if (!buckets) return false;
+  uint32_t *buckets = ppi_tool_must(ppi_alloc(num * sizeof *buckets));
   for (size_t i = 0; i < intern->num_items; i++) {
     size_t at = intern->items[i].hash & (num - 1);
     while (buckets[at]) at = (at + 1) & (num - 1);
@@ -301,20 +301,16 @@ static bool grow_buckets(ppi_intern *intern) {
   ppi_free(intern->buckets);
   intern->buckets = buckets;
   intern->num_buckets = num;
-  return true;
 }
 
 static char *keep_text(ppi_intern *intern, const char *text, size_t len) {
   size_t need = len + 1;
   if (need > intern->chunk_left) {
     size_t size = need > PPI_INTERN_CHUNK ? need : PPI_INTERN_CHUNK;
-    if (!PPI_ROOM(intern->chunks, intern->chunks_capacity,
-                  intern->num_chunks + 1))
-      return NULL;
-    char *chunk = ppi_realloc(NULL, size);
-    if (!chunk) return NULL;
-    intern->chunks[intern->num_chunks++] = chunk;
-    intern->chunk_at = chunk;
+    PPI_MUST_ROOM(intern->chunks, intern->chunks_capacity,
+                  intern->num_chunks + 1);
+    intern->chunk_at = ppi_tool_must(ppi_realloc(NULL, size));
+    intern->chunks[intern->num_chunks++] = intern->chunk_at;
     intern->chunk_left = size;
   }
   char *at = intern->chunk_at;
@@ -356,15 +352,10 @@ uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
   if (intern->num_items >= intern->max_items ||
       intern->num_bytes + len + 1 > intern->max_bytes)
     return 0;
-  intern->failed = true;
-  if (!grow_buckets(intern)) return 0;
-  if (!PPI_ROOM(intern->items, intern->items_capacity, intern->num_items + 1))
-    return 0;
-  char *kept = keep_text(intern, text, len);
-  if (!kept) return 0;
-  intern->failed = false;
+  grow_buckets(intern);
+  PPI_MUST_ROOM(intern->items, intern->items_capacity, intern->num_items + 1);
   intern->items[intern->num_items++] =
-      (ppi_intern_item){kept, (uint32_t)len, hash};
+      (ppi_intern_item){keep_text(intern, text, len), (uint32_t)len, hash};
   size_t mask = intern->num_buckets - 1, at = hash & mask;
   for (; intern->buckets[at];) at = (at + 1) & mask;
   intern->buckets[at] = (uint32_t)intern->num_items;
@@ -456,7 +447,6 @@ uint32_t ppi_import_attributes(ppi_importer *importer) {
   fields->attributes[fields->attributes_len + 1] = '}';
   uint32_t id = ppi_intern_id(&importer->attributes, fields->attributes + from,
                               fields->attributes_len + 2 - from, &is_new);
-  if (!id && !importer->attributes.failed)
-    importer->skips[PPI_SKIP_ATTRIBUTES_DROPPED]++;
+  if (!id) importer->skips[PPI_SKIP_ATTRIBUTES_DROPPED]++;
   return id;
 }

@@ -77,11 +77,10 @@ typedef struct ppi_intern {
   size_t num_chunks, chunks_capacity;
   char *chunk_at;
   size_t chunk_left, num_bytes;
-  bool failed;  // out of memory
 } ppi_intern;
 
 // ppi_intern_id answers the id of a text, and adds a new text (*out_is_new). 0:
-// no room, or no memory (`failed`).
+// no room.
 uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
                        bool *out_is_new);
 // ppi_intern_find answers the id of a text; 0: none.
@@ -237,7 +236,6 @@ typedef struct ppi_quick ppi_quick;
 typedef struct ppi_importer {
   pprof_sink *sink;
   const ppi_import_options *options;  // NULL: none
-  pprof_status status;                // the error that stopped the parser
   ppi_fields fields;
   ppi_quick *quick;  // NULL: none has come
   ppi_trace_header header;
@@ -291,7 +289,7 @@ typedef struct ppi_importer {
 void ppi_importer_init(ppi_importer *importer, const char *path);
 void ppi_importer_clear(ppi_importer *importer);
 
-pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record);
+void ppi_import_add(ppi_importer *importer, const ppi_record *record);
 // ppi_import_begins notes the name of a begin. ppi_import_may_end: an end with
 // the name `end` fits a begin with the name `begun`. An `end` of 0, or a name
 // without a begin in the trace, fits any.

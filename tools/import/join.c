@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/sites.h"
 
 // The work of one stream and process with the latest end so far. Work comes in
@@ -21,7 +22,6 @@ typedef struct id_join {
   ppi_importer *importer;
   join_kind kind;
   stream_end *streams;
-  pprof_status status;
   ppi_sort_merge launches;
   const ppi_launch *next;
   ppi_launch last;  // the last launch of the current id that fits
@@ -102,21 +102,18 @@ static void check(id_join *join, const ppi_device_record *record,
 static void pass_launch(id_join *join) {
   bool is_idle = join->kind == BY_CORRELATION && join->next->has_work &&
                  (join->num == 0 || join->id != join->next->id);
-  if (is_idle)
-    join->status =
-        ppi_sorter_add(&join->importer->idle_launches, 0, join->next);
+  if (is_idle) ppi_sorter_add(&join->importer->idle_launches, 0, join->next);
   join->next = ppi_sort_merge_next(&join->launches);
 }
 
 // A profiler misses work while it starts. A launch before its process's first
 // recorded work therefore gets work without times.
-static pprof_status add_dropped(ppi_importer *importer,
-                                const ppi_launch *launch) {
+static void add_dropped(ppi_importer *importer, const ppi_launch *launch) {
   static const ppi_label label = {"kernel", "(not recorded)", 6, 14};
   const ppi_process *process = &importer->places.processes[launch->process];
   if (launch->time >= process->first_work ||
       !ppi_import_is_in_time(importer, launch->time, launch->time))
-    return PPROF_STATUS_OK;
+    return;
   ppi_device_record record = {.key = launch->time,
                               .start = launch->time,
                               .end = launch->time,
@@ -127,24 +124,18 @@ static pprof_status add_dropped(ppi_importer *importer,
                               .process = launch->process,
                               .flags = PPI_RECORD_UNTIMED};
   importer->skips[PPI_SKIP_DROPPED]++;
-  return record.site
-             ? ppi_sorter_add(&importer->placed, record.process, &record)
-             : PPROF_STATUS_NO_MEMORY;
+  ppi_sorter_add(&importer->placed, record.process, &record);
 }
 
-static pprof_status add_all_dropped(ppi_importer *importer) {
-  ppi_sort_merge merge = {.sorter = NULL};
+static void add_all_dropped(ppi_importer *importer) {
+  ppi_sort_merge merge;
   const ppi_launch *launch;
-  pprof_status status = ppi_sorter_finish(&importer->idle_launches);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&merge, &importer->idle_launches, NULL, NULL);
-  while (status == PPROF_STATUS_OK &&
-         (launch = ppi_sort_merge_next(&merge)) != NULL)
-    status = add_dropped(importer, launch);
-  if (status == PPROF_STATUS_OK) status = merge.status;
+  ppi_sorter_finish(&importer->idle_launches);
+  ppi_sort_merge_open(&merge, &importer->idle_launches, NULL, NULL);
+  while ((launch = ppi_sort_merge_next(&merge)) != NULL)
+    add_dropped(importer, launch);
   ppi_sort_merge_close(&merge);
   ppi_sorter_clear(&importer->idle_launches);
-  return status;
 }
 
 // ---- the join ----
@@ -153,10 +144,7 @@ static pprof_status add_all_dropped(ppi_importer *importer) {
 static bool find_launch(id_join *join, const ppi_device_record *record,
                         bool *out_is_ambiguous) {
   if (record->key == 0) return false;
-  while (join->next && join->next->id < record->key &&
-         join->status == PPROF_STATUS_OK)
-    pass_launch(join);
-  if (join->status != PPROF_STATUS_OK) return false;
+  while (join->next && join->next->id < record->key) pass_launch(join);
   if (join->id != record->key) {
     join->id = record->key;
     join->num = 0;
@@ -182,8 +170,8 @@ static void take_time_away(ppi_importer *importer, ppi_device_record *record,
   importer->skips[PPI_SKIP_UNTIMED]++;
 }
 
-static pprof_status place(ppi_importer *importer, const ppi_device_record *from,
-                          const ppi_launch *launch, uint32_t main_process) {
+static void place(ppi_importer *importer, const ppi_device_record *from,
+                  const ppi_launch *launch, uint32_t main_process) {
   ppi_device_record record = *from;
   bool is_in_time = ppi_import_is_in_time(importer, record.start, record.end);
   if (launch && !ppi_import_is_in_time(importer, launch->time, launch->time))
@@ -199,61 +187,52 @@ static pprof_status place(ppi_importer *importer, const ppi_device_record *from,
   if (!is_in_time) take_time_away(importer, &record, launch);
   // Clocks that disagree may show work before its launch.
   record.key = PPI_MIN(record.submit, record.start);
-  return ppi_sorter_add(&importer->placed, record.process, &record);
+  ppi_sorter_add(&importer->placed, record.process, &record);
 }
 
 // Work without a launch by correlation id is tried again by external id.
-static pprof_status join_one(id_join *join, const ppi_device_record *record,
-                             uint32_t main_process) {
+static void join_one(id_join *join, const ppi_device_record *record,
+                     uint32_t main_process) {
   ppi_importer *importer = join->importer;
   bool is_ambiguous = false;
   bool is_found = find_launch(join, record, &is_ambiguous);
-  if (join->status != PPROF_STATUS_OK) return join->status;
   if (is_found && is_ambiguous) importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
   const ppi_launch *launch = is_found ? &join->last : NULL;
   check(join, record, is_ambiguous ? NULL : launch);
-  if (is_found || join->kind != BY_CORRELATION || !record->external)
-    return place(importer, record, launch, main_process);
+  if (is_found || join->kind != BY_CORRELATION || !record->external) {
+    place(importer, record, launch, main_process);
+    return;
+  }
   ppi_device_record later = *record;
   later.key = later.external;
-  return ppi_sorter_add(&importer->by_external, 0, &later);
+  ppi_sorter_add(&importer->by_external, 0, &later);
 }
 
-static pprof_status join_records(id_join *join, ppi_sorter *devices,
-                                 uint32_t main_process) {
-  ppi_sort_merge merge = {.sorter = NULL};
-  const ppi_device_record *record;
-  pprof_status status = ppi_sort_merge_open(&merge, devices, NULL, NULL);
-  join->next = ppi_sort_merge_next(&join->launches);
-  while (status == PPROF_STATUS_OK &&
-         (record = ppi_sort_merge_next(&merge)) != NULL)
-    status = join_one(join, record, main_process);
-  while (join->next && join->status == PPROF_STATUS_OK) pass_launch(join);
-  if (status == PPROF_STATUS_OK) status = merge.status;
-  if (status == PPROF_STATUS_OK) status = join->status;
-  ppi_sort_merge_close(&merge);
-  return status == PPROF_STATUS_OK ? join->launches.status : status;
-}
-
-static pprof_status join_all(ppi_importer *importer, ppi_sorter *devices,
-                             ppi_sorter *launches, uint32_t main_process) {
+static void join_all(ppi_importer *importer, ppi_sorter *devices,
+                     ppi_sorter *launches, uint32_t main_process) {
   id_join join = {.importer = importer,
                   .kind = devices == &importer->by_correlation ? BY_CORRELATION
                           : devices == &importer->by_external  ? BY_EXTERNAL
                                                                : BY_ARROW,
-                  .streams = ppi_alloc(PPI_MAX_STREAMS * sizeof *join.streams)};
-  pprof_status status =
-      join.streams ? ppi_sorter_finish(devices) : PPROF_STATUS_NO_MEMORY;
-  if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(launches);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&join.launches, launches, NULL, NULL);
-  if (status == PPROF_STATUS_OK)
-    status = join_records(&join, devices, main_process);
-  ppi_sort_merge_close(&join.launches);
+                  .streams = ppi_tool_must(
+                      ppi_alloc(PPI_MAX_STREAMS * sizeof *join.streams))};
+  ppi_sort_merge merge;
+  const ppi_device_record *record;
+  if (devices->num_added > 0) {
+    ppi_sorter_finish(devices);
+    ppi_sorter_finish(launches);
+    ppi_sort_merge_open(&join.launches, launches, NULL, NULL);
+    ppi_sort_merge_open(&merge, devices, NULL, NULL);
+    join.next = ppi_sort_merge_next(&join.launches);
+    while ((record = ppi_sort_merge_next(&merge)) != NULL)
+      join_one(&join, record, main_process);
+    while (join.next) pass_launch(&join);
+    ppi_sort_merge_close(&merge);
+    ppi_sort_merge_close(&join.launches);
+  }
   ppi_free(join.streams);
   ppi_sorter_clear(devices);
   ppi_sorter_clear(launches);
-  return status;
 }
 
 // ---- arrows ----
@@ -265,102 +244,80 @@ typedef struct arrow_walk {
   bool *is_held;
 } arrow_walk;
 
-static pprof_status let_go(arrow_walk *walk, uint32_t row, uint64_t id) {
+static void let_go(arrow_walk *walk, uint32_t row, uint64_t id) {
   ppi_importer *importer = walk->importer;
-  if (!walk->is_held[row]) return PPROF_STATUS_OK;
+  if (!walk->is_held[row]) return;
   walk->is_held[row] = false;
   walk->held[row].key = id;
-  return ppi_sorter_add(id ? &importer->by_arrow : &importer->by_external, 0,
-                        &walk->held[row]);
+  ppi_sorter_add(id ? &importer->by_arrow : &importer->by_external, 0,
+                 &walk->held[row]);
 }
 
-static pprof_status take_head(arrow_walk *walk, const ppi_arrow *head) {
+static void take_head(arrow_walk *walk, const ppi_arrow *head) {
   const ppi_device_record *held = &walk->held[head->row];
-  return walk->is_held[head->row] && head->time <= held->end
-             ? let_go(walk, head->row, head->id)
-             : PPROF_STATUS_OK;
+  if (walk->is_held[head->row] && head->time <= held->end)
+    let_go(walk, head->row, head->id);
 }
 
-static pprof_status walk_arrows(arrow_walk *walk, ppi_sort_merge *ranges,
-                                ppi_sort_merge *heads) {
-  pprof_status status = PPROF_STATUS_OK;
+static void walk_arrows(arrow_walk *walk, ppi_sort_merge *ranges,
+                        ppi_sort_merge *heads) {
   const ppi_device_record *range = ppi_sort_merge_next(ranges);
   const ppi_arrow *head = ppi_sort_merge_next(heads);
-  while (range && status == PPROF_STATUS_OK) {
+  while (range) {
     if (head && head->time < range->start) {
-      status = take_head(walk, head);
+      take_head(walk, head);
       head = ppi_sort_merge_next(heads);
       continue;
     }
-    status = let_go(walk, range->row, 0);
+    let_go(walk, range->row, 0);
     walk->held[range->row] = *range;
     walk->is_held[range->row] = true;
     range = ppi_sort_merge_next(ranges);
   }
-  for (; head && status == PPROF_STATUS_OK; head = ppi_sort_merge_next(heads))
-    status = take_head(walk, head);
-  size_t num_rows = walk->importer->places.num_rows;
-  for (uint32_t i = 0; i < num_rows && status == PPROF_STATUS_OK; i++)
-    status = let_go(walk, i, 0);
-  if (status == PPROF_STATUS_OK) status = ranges->status;
-  return status == PPROF_STATUS_OK ? heads->status : status;
+  for (; head; head = ppi_sort_merge_next(heads)) take_head(walk, head);
+  for (uint32_t i = 0; i < walk->importer->places.num_rows; i++)
+    let_go(walk, i, 0);
 }
 
 // Finds launches by arrows, for traces without ids in args.
-static pprof_status join_arrows(ppi_importer *importer) {
+static void join_arrows(ppi_importer *importer) {
   size_t num_rows = importer->places.num_rows;
-  arrow_walk walk = {importer, ppi_alloc(num_rows * sizeof *walk.held),
-                     ppi_alloc(num_rows)};
-  ppi_sort_merge ranges = {.sorter = NULL}, heads = {.sorter = NULL};
+  arrow_walk walk = {importer,
+                     ppi_tool_must(ppi_alloc(num_rows * sizeof *walk.held)),
+                     ppi_tool_must(ppi_alloc(num_rows))};
+  ppi_sort_merge ranges, heads;
   // If some ranges have ids, the arrows belong to them.
   if (importer->by_correlation.num_added > 0)
     ppi_sorter_clear(&importer->arrow_heads);
-  pprof_status status =
-      walk.held && walk.is_held ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sorter_finish(&importer->without_id);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sorter_finish(&importer->arrow_heads);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&ranges, &importer->without_id, NULL, NULL);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&heads, &importer->arrow_heads, NULL, NULL);
-  if (status == PPROF_STATUS_OK) status = walk_arrows(&walk, &ranges, &heads);
+  ppi_sorter_finish(&importer->without_id);
+  ppi_sorter_finish(&importer->arrow_heads);
+  ppi_sort_merge_open(&ranges, &importer->without_id, NULL, NULL);
+  ppi_sort_merge_open(&heads, &importer->arrow_heads, NULL, NULL);
+  walk_arrows(&walk, &ranges, &heads);
   ppi_sort_merge_close(&ranges);
   ppi_sort_merge_close(&heads);
   ppi_sorter_clear(&importer->without_id);
   ppi_sorter_clear(&importer->arrow_heads);
   ppi_free(walk.held);
   ppi_free(walk.is_held);
-  return status;
 }
 
-pprof_status ppi_import_device(ppi_importer *importer,
-                               ppi_device_record *record) {
+void ppi_import_device(ppi_importer *importer, ppi_device_record *record) {
   ppi_sorter *sorter = record->correlation ? &importer->by_correlation
                        : record->external  ? &importer->by_external
                                            : &importer->without_id;
   record->key = record->correlation ? record->correlation
                 : record->external  ? record->external
                                     : record->start;
-  return ppi_sorter_add(sorter, 0, record);
+  ppi_sorter_add(sorter, 0, record);
 }
 
-pprof_status ppi_join(ppi_importer *importer, uint32_t main_process) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (importer->without_id.num_added > 0) status = join_arrows(importer);
-  if (importer->by_arrow.num_added > 0 && status == PPROF_STATUS_OK)
-    status = join_all(importer, &importer->by_arrow, &importer->arrow_tails,
-                      main_process);
-  if (importer->by_correlation.num_added > 0 && status == PPROF_STATUS_OK)
-    status = join_all(importer, &importer->by_correlation, &importer->launches,
-                      main_process);
-  if (importer->by_external.num_added > 0 && status == PPROF_STATUS_OK)
-    status = join_all(importer, &importer->by_external, &importer->owners,
-                      main_process);
-  if (status == PPROF_STATUS_OK) status = add_all_dropped(importer);
-  ppi_sorter_clear(&importer->launches);
-  ppi_sorter_clear(&importer->owners);
-  return status == PPROF_STATUS_OK ? ppi_sorter_finish(&importer->placed)
-                                   : status;
+void ppi_join(ppi_importer *importer, uint32_t main_process) {
+  if (importer->without_id.num_added > 0) join_arrows(importer);
+  join_all(importer, &importer->by_arrow, &importer->arrow_tails, main_process);
+  join_all(importer, &importer->by_correlation, &importer->launches,
+           main_process);
+  join_all(importer, &importer->by_external, &importer->owners, main_process);
+  add_all_dropped(importer);
+  ppi_sorter_finish(&importer->placed);
 }

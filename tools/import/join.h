@@ -6,8 +6,7 @@
 #include "import/importer.h"
 
 // ppi_import_device adds a device record under its ids.
-pprof_status ppi_import_device(ppi_importer *importer,
-                               ppi_device_record *record);
+void ppi_import_device(ppi_importer *importer, ppi_device_record *record);
 
 // ppi_join gives device records their launches: importer->placed.
-pprof_status ppi_join(ppi_importer *importer, uint32_t main_process);
+void ppi_join(ppi_importer *importer, uint32_t main_process);

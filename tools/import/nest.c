@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/sweeper.h"
 
 static void skip(ppi_sweeper *sweeper, ppi_skip why) {
@@ -16,7 +17,6 @@ static void skip(ppi_sweeper *sweeper, ppi_skip why) {
 // ---- flows ----
 
 static void add_flow(ppi_sweeper *sweeper, ppi_open *open, uint64_t flow) {
-  ppi_emitter *emit = &sweeper->emit;
   size_t num = 0;
   for (uint32_t at = open->flows; at; at = sweeper->flows[at - 1].next, num++)
     if (sweeper->flows[at - 1].flow == flow) return;
@@ -24,14 +24,13 @@ static void add_flow(ppi_sweeper *sweeper, ppi_open *open, uint64_t flow) {
   if (at) {
     sweeper->free_flow = sweeper->flows[at - 1].next;
   } else if (sweeper->num_flows < PPI_SWEEP_MAX_FLOWS) {
-    if (!PPI_EMIT_ROOM(emit, sweeper->flows, sweeper->flows_capacity,
-                       sweeper->num_flows + 1))
-      return;
+    PPI_MUST_ROOM(sweeper->flows, sweeper->flows_capacity,
+                  sweeper->num_flows + 1);
     at = (uint32_t)++sweeper->num_flows;
   }
   if (!at || num >= PPI_SWEEP_RANGE_FLOWS) {
-    uint32_t lane = ppi_emitter_row_lane(emit, open->record.row);
-    ppi_emitter_count(emit, lane, PPI_TOTAL_FLOWS_LOST);
+    uint32_t lane = ppi_emitter_row_lane(&sweeper->emit, open->record.row);
+    ppi_emitter_count(&sweeper->emit, lane, PPI_TOTAL_FLOWS_LOST);
     if (!at) return;
     sweeper->flows[at - 1].next = sweeper->free_flow;
     sweeper->free_flow = at;
@@ -146,8 +145,7 @@ static void push(ppi_sweeper *sweeper, ppi_open_row *row,
     if (record->kind == PPI_RECORD_BEGIN) row->num_left_out++;
     return;
   }
-  if (!PPI_EMIT_ROOM(&sweeper->emit, row->items, row->capacity, row->num + 1))
-    return;
+  PPI_MUST_ROOM(row->items, row->capacity, row->num + 1);
   row->items[row->num++] = (ppi_open){.record = *record};
   if (is_open_end) top_of(row)->record.end = PPI_SWEEP_NEVER;
   row->num_begun += record->kind == PPI_RECORD_BEGIN;
@@ -182,9 +180,7 @@ static bool is_async(const ppi_sweeper *sweeper, const ppi_record *record) {
 // launches.
 static uint32_t row_of_overhead(ppi_sweeper *sweeper,
                                 const ppi_record *record) {
-  uint32_t found;
-  if (!ppi_launchers_find(sweeper, record->end, &found))
-    ppi_emitter_fail(&sweeper->emit, PPROF_STATUS_NO_MEMORY);
+  uint32_t found = ppi_launchers_find(sweeper, record->end);
   return found == PPI_NO_PLACE ? record->row : found;
 }
 
@@ -304,9 +300,8 @@ static void begin_async(ppi_sweeper *sweeper, const ppi_record *record) {
   if (at) {
     sweeper->free_async = sweeper->async[at - 1].next;
   } else {
-    if (!PPI_EMIT_ROOM(&sweeper->emit, sweeper->async, sweeper->async_capacity,
-                       sweeper->num_async + 1))
-      return;
+    PPI_MUST_ROOM(sweeper->async, sweeper->async_capacity,
+                  sweeper->num_async + 1);
     at = (uint32_t)++sweeper->num_async;
   }
   uint32_t *bucket = async_bucket(sweeper, record->end);
@@ -448,9 +443,8 @@ void ppi_nest_checkpoint(ppi_sweeper *sweeper, uint64_t time) {
     while (row->num > 0 && top_of(row)->record.end <= time)
       pop(sweeper, row, 0);
   }
-  if (!PPI_EMIT_ROOM(&sweeper->emit, sweeper->listed, sweeper->listed_capacity,
-                     sweeper->num_open + 1))
-    return;
+  PPI_MUST_ROOM(sweeper->listed, sweeper->listed_capacity,
+                sweeper->num_open + 1);
   for (size_t i = 0; i < num_rows; i++)
     for (size_t at = 0; at < sweeper->rows[i].num; at++)
       list(sweeper, &num, &sweeper->rows[i].items[at], (uint32_t)at, time);

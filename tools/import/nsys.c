@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/convert.h"
 #include "import/foreign.h"
 #include "json/hash.h"
@@ -224,8 +225,7 @@ static void find_twins(ppi_nsys *nsys) {
 
 pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
                            pprof_error *error) {
-  ppi_nsys *made = ppi_alloc(sizeof *made);
-  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  ppi_nsys *made = ppi_tool_must(ppi_alloc(sizeof *made));
   pprof_status status = ppi_db_open(&made->db, path, PPI_DB_FOREIGN, error);
   if (status == PPROF_STATUS_OK) status = look(made, path, error);
   if (status == PPROF_STATUS_OK) {
@@ -358,11 +358,11 @@ static void put_us(ppi_importer *importer, const char *key, int64_t ns) {
   put(importer, key, PPI_JSON_NUMBER, text);
 }
 
-static pprof_status end_event(ppi_importer *importer, bool has_args) {
+static void end_event(ppi_importer *importer, bool has_args) {
   for (int i = 0; i <= has_args; i++)
     ppi_fields_take(&importer->fields,
                     &(ppi_json_token){.kind = PPI_JSON_OBJECT_END});
-  return ppi_convert(importer);
+  ppi_convert(importer);
 }
 
 static int64_t process_at(const ppi_nsys *nsys) {
@@ -375,15 +375,15 @@ static void put_thread(const ppi_nsys *nsys, ppi_importer *importer) {
   put_number(importer, "tid", number_at(nsys, OWNER) & 0xffffff);
 }
 
-static pprof_status take_meta(const ppi_nsys *nsys, ppi_importer *importer,
-                              int64_t kind) {
+static void take_meta(const ppi_nsys *nsys, ppi_importer *importer,
+                      int64_t kind) {
   ppi_fields_begin(&importer->fields);
   put_text(importer, "ph", "M");
   put_text(importer, "name", kind == PROCESS ? "process_name" : "thread_name");
   put_thread(nsys, importer);
   put(importer, "args", PPI_JSON_OBJECT, "");
   put_text(importer, "name", text_at(nsys, NAME, ""));
-  return end_event(importer, true);
+  end_event(importer, true);
 }
 
 // A correlation id is unique only in its process.
@@ -420,23 +420,25 @@ static void begin_event(const ppi_nsys *nsys, ppi_importer *importer,
 }
 
 // A range between two threads becomes a begin and an end with one id.
-static pprof_status take_loose_end(const ppi_nsys *nsys, ppi_importer *importer,
-                                   const char *phase, int column) {
+static void take_loose_end(const ppi_nsys *nsys, ppi_importer *importer,
+                           const char *phase, int column) {
   begin_event(nsys, importer, phase, START_END);
   put_us(importer, "ts", number_at(nsys, column));
   put_number(importer, "id", number_at(nsys, ID));
-  return end_event(importer, false);
+  end_event(importer, false);
 }
 
-static pprof_status take_row(const ppi_nsys *nsys, ppi_importer *importer) {
+static void take_row(const ppi_nsys *nsys, ppi_importer *importer) {
   int64_t kind = number_at(nsys, KIND);
   bool has_end = !is_null_at(nsys, END), has_ids = kind == CALL || kind == WORK;
-  if (kind == PROCESS || kind == THREAD) return take_meta(nsys, importer, kind);
+  if (kind == PROCESS || kind == THREAD) {
+    take_meta(nsys, importer, kind);
+    return;
+  }
   if (kind == START_END) {
-    pprof_status status = take_loose_end(nsys, importer, "b", START);
-    return has_end && status == PPROF_STATUS_OK
-               ? take_loose_end(nsys, importer, "e", END)
-               : status;
+    take_loose_end(nsys, importer, "b", START);
+    if (has_end) take_loose_end(nsys, importer, "e", END);
+    return;
   }
   begin_event(nsys, importer, kind == MARK ? "i" : "X", kind);
   put_us(importer, "ts", number_at(nsys, START));
@@ -446,7 +448,7 @@ static pprof_status take_row(const ppi_nsys *nsys, ppi_importer *importer) {
     put_us(importer, "dur", (int64_t)length);
   }
   if (has_ids) put_ids(nsys, importer, kind);
-  return end_event(importer, has_ids);
+  end_event(importer, has_ids);
 }
 
 static void take_models(ppi_nsys *nsys, ppi_importer *importer) {
@@ -461,8 +463,7 @@ static void take_models(ppi_nsys *nsys, ppi_importer *importer) {
   ppi_db_finalize(&nsys->db, rows);
 }
 
-pprof_status ppi_nsys_read(ppi_nsys *nsys, ppi_importer *importer) {
-  pprof_status status = PPROF_STATUS_OK;
+void ppi_nsys_read(ppi_nsys *nsys, ppi_importer *importer) {
   importer->header.has_base = true;
   if (has_columns(nsys, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"))
     importer->header.base_ns = (int64_t)first_number(
@@ -471,11 +472,9 @@ pprof_status ppi_nsys_read(ppi_nsys *nsys, ppi_importer *importer) {
   for (size_t i = 0; i < NUM_QUERIES && !ppi_db_failed(&nsys->db); i++) {
     if (!has_table(nsys, queries[i].table) || *nsys->lacks[i]) continue;
     nsys->rows = ppi_db_prepare(&nsys->db, queries[i].text);
-    while (nsys->rows && status == PPROF_STATUS_OK &&
-           ppi_db_next(&nsys->db, nsys->rows))
-      status = take_row(nsys, importer);
+    while (nsys->rows && ppi_db_next(&nsys->db, nsys->rows))
+      take_row(nsys, importer);
     ppi_db_finalize(&nsys->db, nsys->rows);
     nsys->rows = NULL;
   }
-  return status;
 }

@@ -16,7 +16,7 @@ pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
                            pprof_error *error);
 // ppi_nsys_read takes all rows; after that ppi_nsys_failure states the error
 // that ended it too soon, or NULL. Errors: NO_MEMORY, IO of the import.
-pprof_status ppi_nsys_read(ppi_nsys *nsys, ppi_importer *importer);
+void ppi_nsys_read(ppi_nsys *nsys, ppi_importer *importer);
 const char *ppi_nsys_failure(const ppi_nsys *nsys);
 // ppi_nsys_left_out counts the rows of unread tables of events, and lists these
 // tables.

@@ -8,28 +8,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 
 static bool is(const char *text, const char *wanted) {
   return strcmp(text, wanted) == 0;
 }
 
-static bool keep(ppi_own_texts *texts, const char *key, const char *value) {
-  if (texts->num == PPI_OWN_MAX_TEXTS) return true;
-  if (!PPI_ROOM(texts->items, texts->capacity, texts->num + 1)) return false;
-  ppi_text text = {ppi_strdup(key), ppi_strdup(value)};
-  texts->items[texts->num++] = text;
-  return text.key && text.value;
-}
-
-// Keeps a note "key: words".
-static bool keep_note(ppi_own_facts *facts, const char *text) {
-  const char *colon = strstr(text, ": ");
-  char *key = colon ? ppi_strdup(text) : NULL;
-  if (!colon) return true;
-  if (key) key[colon - text] = '\0';
-  bool kept = key && keep(&facts->notes, key, colon + 2);
-  ppi_free(key);
-  return kept;
+static void keep(ppi_own_texts *texts, const char *key, size_t key_len,
+                 const char *value) {
+  if (texts->num == PPI_OWN_MAX_TEXTS) return;
+  PPI_MUST_ROOM(texts->items, texts->capacity, texts->num + 1);
+  texts->items[texts->num++] = (ppi_text){ppi_tool_must(strndup(key, key_len)),
+                                          ppi_tool_must(ppi_strdup(value))};
 }
 
 // ---- definitions ----
@@ -50,28 +40,26 @@ static ppi_own_definitions *list_of(ppi_own_facts *facts, const char *path,
   return NULL;
 }
 
-static bool take_member(ppi_own_definition *next, const char *member,
+static void take_member(ppi_own_definition *next, const char *member,
                         const char *text, uint64_t number) {
   if (is(member, "id")) next->id = (uint32_t)number;
   if (is(member, "of")) next->of = (uint32_t)number;
   if (is(member, "number")) next->number = number;
-  if (!is(member, "name")) return true;
+  if (!is(member, "name")) return;
   ppi_free(next->name);
-  next->name = ppi_strdup(text);
-  return next->name != NULL;
+  next->name = ppi_tool_must(ppi_strdup(text));
 }
 
-static bool add_definition(ppi_own_facts *facts, ppi_own_definitions *list) {
+static void add_definition(ppi_own_facts *facts, ppi_own_definitions *list) {
   ppi_own_definition next = facts->next;
-  bool is_next = list->num < PPI_OWN_MAX_DEFINITIONS &&
-                 (list->num == 0 || next.id > list->items[list->num - 1].id);
-  bool room = !is_next || PPI_ROOM(list->items, list->capacity, list->num + 1);
-  if (is_next && room)
-    list->items[list->num++] = next;
-  else
-    ppi_free(next.name);
   facts->next = (ppi_own_definition){.name = NULL};
-  return room;
+  if (list->num == PPI_OWN_MAX_DEFINITIONS ||
+      (list->num > 0 && next.id <= list->items[list->num - 1].id)) {
+    ppi_free(next.name);
+    return;
+  }
+  PPI_MUST_ROOM(list->items, list->capacity, list->num + 1);
+  list->items[list->num++] = next;
 }
 
 size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id) {
@@ -89,14 +77,20 @@ size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id) {
 
 // ---- values ----
 
-static bool take(void *context, const char *path, const char *text) {
+static void take(void *context, const char *path, const char *text) {
   ppi_own_facts *facts = context;
-  const char *member;
+  const char *member, *colon;
   ppi_own_definitions *list = list_of(facts, path, &member);
-  if (!text) return !list || *member || add_definition(facts, list);
+  if (!text) {
+    if (list && !*member) add_definition(facts, list);
+    return;
+  }
   bool is_number = !facts->path.is_text && *text >= '0' && *text <= '9';
   uint64_t number = is_number ? strtoull(text, NULL, 10) : 0;
-  if (list) return take_member(&facts->next, member, text, number);
+  if (list) {
+    take_member(&facts->next, member, text, number);
+    return;
+  }
   for (uint32_t key = 0;
        strncmp(path, "trust.", 6) == 0 && key < PPI_NUM_TOTALS; key++)
     if (is(path + 6, ppi_total_name((ppi_total_key)key)))
@@ -104,16 +98,18 @@ static bool take(void *context, const char *path, const char *text) {
   if (is(path, "shift_ns")) facts->shift_ns = number;
   if (is(path, "told_until_ns")) facts->reported_until_ns = number;
   if (is(path, "counters_not_finite")) facts->counters_not_finite = number;
-  if (!facts->path.is_text) return true;
-  if (is(path, "notes")) return keep_note(facts, text);
-  // A trace's base is no text of the run.
-  return strchr(path, '.') || is(path, "baseTimeNanoseconds") ||
-         keep(&facts->texts, path, text);
+  if (!facts->path.is_text) return;
+  // A note is "key: words". A trace's base is no text of the run.
+  if (is(path, "notes") && (colon = strstr(text, ": ")) != NULL)
+    keep(&facts->notes, text, (size_t)(colon - text), colon + 2);
+  else if (!is(path, "notes") && !strchr(path, '.') &&
+           !is(path, "baseTimeNanoseconds"))
+    keep(&facts->texts, path, strlen(path), text);
 }
 
-bool ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token) {
+void ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token) {
   if (!facts->path.take) ppi_json_path_begin(&facts->path, take, facts);
-  return ppi_json_path_token(&facts->path, token);
+  ppi_json_path_token(&facts->path, token);
 }
 
 static void clear_texts(ppi_own_texts *texts) {

@@ -44,9 +44,8 @@ typedef struct ppi_own_facts {
   ppi_own_definition next;
 } ppi_own_facts;
 
-// ppi_own_facts_take takes the tokens between the braces of the object. False:
-// out of memory.
-bool ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token);
+// ppi_own_facts_take takes the tokens between the braces of the object.
+void ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token);
 // ppi_own_find answers the place of `id`; PPI_OWN_NONE: none.
 size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id);
 void ppi_own_facts_clear(ppi_own_facts *facts);

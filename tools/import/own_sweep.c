@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/sweeper.h"
 
 // A range that is open at a checkpoint.
@@ -220,9 +221,9 @@ static void take_window(own_sweep *sweep, const ppi_own_record *record) {
   if (!opens && at < sweep->num_open_windows)
     sweep->open_windows[at] = sweep->open_windows[--sweep->num_open_windows];
   if (!opens) return;
-  if (PPI_EMIT_ROOM(&sweep->emit, sweep->open_windows, sweep->windows_capacity,
-                    sweep->num_open_windows + 1))
-    sweep->open_windows[sweep->num_open_windows++] = index;
+  PPI_MUST_ROOM(sweep->open_windows, sweep->windows_capacity,
+                sweep->num_open_windows + 1);
+  sweep->open_windows[sweep->num_open_windows++] = index;
 }
 
 // ---- checkpoints and the end ----
@@ -248,11 +249,8 @@ static void find_open(own_sweep *sweep, own_reader *begun, uint64_t order,
     uint64_t its_order = begun->next->order;
     read_event(sweep, begun, &event);
     if (its_order < order || sweep->num_open == PPI_SWEEP_MAX_OPEN) continue;
-    if (!PPI_EMIT_ROOM(&sweep->emit, sweep->open, sweep->open_capacity,
-                       sweep->num_open + 1) ||
-        !PPI_EMIT_ROOM(&sweep->emit, sweep->listed, sweep->listed_capacity,
-                       sweep->num_open + 1))
-      return;
+    PPI_MUST_ROOM(sweep->open, sweep->open_capacity, sweep->num_open + 1);
+    PPI_MUST_ROOM(sweep->listed, sweep->listed_capacity, sweep->num_open + 1);
     sweep->open[sweep->num_open++] = (own_open){its_order, event.event};
   }
   for (size_t i = 0; i < sweep->num_open; i++)
@@ -293,11 +291,10 @@ static void sweep_records(own_sweep *sweep, own_reader *all,
       take_checkpoint(sweep, begun, all->next);
     all->next = ppi_sort_merge_next(&all->merge);
   }
-  ppi_emitter_fail(&sweep->emit, all->merge.status);
-  ppi_emitter_fail(&sweep->emit, begun->merge.status);
 }
 
 static void finish(own_sweep *sweep, const uint64_t *skips, bool is_main) {
+  if (sweep->importer->spill.error_number) return;
   ppi_emitter_flush(&sweep->emit);
   uint64_t end = (uint64_t)sweep->importer->max_ns + PPI_RECORD_BIAS;
   if (sweep->facts->reported_until_ns > 0) {
@@ -317,17 +314,16 @@ static bool is_of_process(const void *context, uint32_t group) {
   return group == *(const uint32_t *)context;
 }
 
-static pprof_status init(own_sweep *sweep, ppi_importer *importer,
-                         const ppi_own_facts *facts) {
+static void init(own_sweep *sweep, ppi_importer *importer,
+                 const ppi_own_facts *facts) {
   *sweep = (own_sweep){.importer = importer, .facts = facts};
-  pprof_status status = ppi_emitter_init(&sweep->emit, importer);
-  sweep->lanes = ppi_alloc((facts->lanes.num + 1) * sizeof *sweep->lanes);
-  sweep->stream_lanes =
-      ppi_alloc((facts->streams.num + 2) * sizeof *sweep->stream_lanes);
-  sweep->left_lanes = ppi_alloc(MAX_LEFT * sizeof *sweep->left_lanes);
-  return sweep->lanes && sweep->stream_lanes && sweep->left_lanes
-             ? status
-             : PPROF_STATUS_NO_MEMORY;
+  ppi_emitter_init(&sweep->emit, importer);
+  sweep->lanes =
+      ppi_tool_must(ppi_alloc((facts->lanes.num + 1) * sizeof *sweep->lanes));
+  sweep->stream_lanes = ppi_tool_must(
+      ppi_alloc((facts->streams.num + 2) * sizeof *sweep->stream_lanes));
+  sweep->left_lanes =
+      ppi_tool_must(ppi_alloc(MAX_LEFT * sizeof *sweep->left_lanes));
 }
 
 static void clear(own_sweep *sweep) {
@@ -345,23 +341,17 @@ pprof_status ppi_own_sweep(ppi_importer *importer, uint32_t process_id,
   static const ppi_own_facts none;
   const ppi_process *process = &importer->places.processes[process_id];
   own_sweep sweep;
-  own_reader all = {.next = NULL}, begun = {.next = NULL};
-  pprof_status status =
-      init(&sweep, importer, process->facts ? process->facts : &none);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&all.merge, &importer->own, is_of_process,
-                                 &process_id);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&begun.merge, &importer->own_open,
-                                 is_of_process, &process_id);
-  if (status == PPROF_STATUS_OK) {
-    ppi_emitter_begin(&sweep.emit, process);
-    define_lanes(&sweep);
-    define_devices(&sweep);
-    sweep_records(&sweep, &all, &begun);
-    finish(&sweep, skips, is_main);
-    status = sweep.emit.status;
-  }
+  own_reader all, begun;
+  init(&sweep, importer, process->facts ? process->facts : &none);
+  ppi_sort_merge_open(&all.merge, &importer->own, is_of_process, &process_id);
+  ppi_sort_merge_open(&begun.merge, &importer->own_open, is_of_process,
+                      &process_id);
+  ppi_emitter_begin(&sweep.emit, process);
+  define_lanes(&sweep);
+  define_devices(&sweep);
+  sweep_records(&sweep, &all, &begun);
+  finish(&sweep, skips, is_main);
+  pprof_status status = sweep.emit.status;
   ppi_sort_merge_close(&all.merge);
   ppi_sort_merge_close(&begun.merge);
   clear(&sweep);

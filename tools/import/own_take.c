@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/importer.h"
 #include "import/sites.h"
 
@@ -140,24 +141,22 @@ static void take_args(ppi_importer *importer, taken *event) {
 }
 
 // Adds the event, or its further words, in records of one size.
-static pprof_status add_records(ppi_sorter *sorter, uint32_t process,
-                                const taken *event, uint64_t key) {
+static void add_records(ppi_sorter *sorter, uint32_t process,
+                        const taken *event, uint64_t key) {
   ppi_own_record record = event->record;
-  pprof_status status = PPROF_STATUS_OK;
   size_t at = 0;
   record.key = key;
   do {
     record.num = (uint8_t)PPI_MIN(event->num - at, (size_t)PPI_OWN_WORDS);
     memcpy(record.keys, event->keys + at, record.num);
     memcpy(record.words, event->words + at, record.num * sizeof *record.words);
-    status = ppi_sorter_add(sorter, process, &record);
+    ppi_sorter_add(sorter, process, &record);
     at += record.num;
     record.kind = PPI_OWN_MORE;
-  } while (at < event->num && status == PPROF_STATUS_OK);
-  return status;
+  } while (at < event->num);
 }
 
-static pprof_status add(ppi_importer *importer, const taken *event) {
+static void add(ppi_importer *importer, const taken *event) {
   const ppi_own_record *record = &event->record;
   uint32_t id = importer->places.rows[record->row].process;
   ppi_process *process = &importer->places.processes[id];
@@ -165,20 +164,17 @@ static pprof_status add(ppi_importer *importer, const taken *event) {
   process->num_host++;
   ppi_import_span(importer, record->time, record->end, PPI_TIMED_FRAME);
   // Spans come in any order.
-  pprof_status status =
-      add_records(&importer->own, id, event,
-                  importer->header.spans ? record->time : record->order);
-  bool was_open = record->time < process->checked &&
-                  (record->kind == PPROF_KIND_RANGE ||
-                   record->kind == PPROF_KIND_DEVICE_RANGE);
-  return was_open && status == PPROF_STATUS_OK
-             ? add_records(&importer->own_open, id, event, record->time)
-             : status;
+  add_records(&importer->own, id, event,
+              importer->header.spans ? record->time : record->order);
+  if (record->time < process->checked &&
+      (record->kind == PPROF_KIND_RANGE ||
+       record->kind == PPROF_KIND_DEVICE_RANGE))
+    add_records(&importer->own_open, id, event, record->time);
 }
 
 // ---- kinds of events ----
 
-static pprof_status find_site(ppi_importer *importer, taken *event) {
+static void find_site(ppi_importer *importer, taken *event) {
   const ppi_scalar *cat = &importer->fields.fields[PPI_FIELD_CAT];
   // An event with a full name has its site's name in args.
   const ppi_scalar *site = ppi_fields_arg(&importer->fields, PPI_ARG_LABELS);
@@ -191,46 +187,45 @@ static pprof_status find_site(ppi_importer *importer, taken *event) {
   }
   importer->skips[PPI_SKIP_NAMES_CUT] += importer->fields.name_cut;
   event->record.site = ppi_import_site(importer, &label);
-  return event->record.site ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-static pprof_status take_range(ppi_importer *importer, taken *event) {
+static void take_range(ppi_importer *importer, taken *event) {
   int64_t length, start = (int64_t)(event->record.time - PPI_RECORD_BIAS);
-  if (event->is_side) return PPROF_STATUS_OK;
+  if (event->is_side) return;
   if (!ppi_import_ns(&importer->fields.fields[PPI_FIELD_DUR], &length) ||
       length < 0 || length > PPI_IMPORT_MAX_NS - start) {
     importer->skips[PPI_SKIP_BAD_TIME]++;
-    return PPROF_STATUS_OK;
+    return;
   }
   event->record.end += (uint64_t)length;
   event->record.kind =
       event->has_stream ? PPROF_KIND_DEVICE_RANGE : PPROF_KIND_RANGE;
-  return add(importer, event);
+  add(importer, event);
 }
 
 // Takes a mark "window 3 opens".
-static pprof_status take_window(ppi_importer *importer, taken *event) {
+static void take_window(ppi_importer *importer, taken *event) {
   unsigned index;
   int end = 0;
   if (sscanf(importer->fields.name, "window %u %n", &index, &end) != 1) {
     importer->skips[PPI_SKIP_MALFORMED]++;
-    return PPROF_STATUS_OK;
+    return;
   }
   event->record.kind = PPI_OWN_WINDOW;
   put_word(event, 0, index);
   put_word(event, 0, strcmp(importer->fields.name + end, "opens") == 0);
-  return add(importer, event);
+  add(importer, event);
 }
 
 // Viewers would draw a line for each of these numbers in args.
-static pprof_status take_counter(ppi_importer *importer, taken *event) {
+static void take_counter(ppi_importer *importer, taken *event) {
   const ppi_scalar *change = &importer->fields.fields[PPI_FIELD_CHANGE];
   if (change->kind == PPI_SCALAR_NUMBER)
     put_real(event, ppi_own_key("bytes", 5) - 1u, ppi_scalar_number(change));
   if (importer->fields.fields[PPI_FIELD_RESERVED].kind != PPI_SCALAR_NONE)
     event->record.flags |= PPROF_FLAG_RESERVED;
   event->record.kind = PPROF_KIND_COUNTER;
-  return add(importer, event);
+  add(importer, event);
 }
 
 static bool is_window(const ppi_scalar *cat) {
@@ -246,84 +241,82 @@ static bool number_of(const ppi_fields *fields, const char *key, double *out) {
   return false;
 }
 
-static pprof_status find_row(ppi_importer *importer, ppi_own_record *record) {
-  const ppi_fields *fields = &importer->fields;
+static void find_row(ppi_importer *importer, ppi_own_record *record) {
+  const ppi_scalar *fields = importer->fields.fields;
   uint32_t process =
-      ppi_place_process(&importer->places, &fields->fields[PPI_FIELD_PID]);
-  if (process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
-  record->row = ppi_place_row(&importer->places, process,
-                              &fields->fields[PPI_FIELD_TID], false);
-  return record->row == PPI_NO_PLACE ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+      ppi_place_process(&importer->places, &fields[PPI_FIELD_PID]);
+  record->row =
+      ppi_place_row(&importer->places, process, &fields[PPI_FIELD_TID], false);
 }
 
-static pprof_status take(ppi_importer *importer, char ph) {
+static void take(ppi_importer *importer, char ph) {
   ppi_fields *fields = &importer->fields;
   taken event;
   int64_t start;
   event.num = event.has_stream = event.is_side = 0;
   event.record = (ppi_own_record){.order = importer->own.num_added,
                                   .kind = PPROF_KIND_MARK};
-  pprof_status status = find_row(importer, &event.record);
-  if (status != PPROF_STATUS_OK) return status;
+  find_row(importer, &event.record);
   if (!ppi_import_ns(&fields->fields[PPI_FIELD_TS], &start) || start < 0) {
     importer->skips[PPI_SKIP_BAD_TIME]++;
-    return PPROF_STATUS_OK;
+    return;
   }
   event.record.time = event.record.end = (uint64_t)start + PPI_RECORD_BIAS;
-  if (ph == 'i' && is_window(&fields->fields[PPI_FIELD_CAT]))
-    return take_window(importer, &event);
+  if (ph == 'i' && is_window(&fields->fields[PPI_FIELD_CAT])) {
+    take_window(importer, &event);
+    return;
+  }
   take_args(importer, &event);
-  status = find_site(importer, &event);
-  if (status != PPROF_STATUS_OK) return status;
-  if (ph == 'C') return take_counter(importer, &event);
-  return ph == 'X' ? take_range(importer, &event) : add(importer, &event);
+  find_site(importer, &event);
+  if (ph == 'C')
+    take_counter(importer, &event);
+  else if (ph == 'X')
+    take_range(importer, &event);
+  else
+    add(importer, &event);
 }
 
-pprof_status ppi_own_take(ppi_importer *importer, char ph) {
-  // Arrows repeat the flows of the ranges.
-  if (strchr("stf", ph)) return PPROF_STATUS_OK;
-  if (strchr("XiC", ph)) return take(importer, ph);
-  importer->skips[PPI_SKIP_UNKNOWN_KIND]++;
-  return PPROF_STATUS_OK;
+void ppi_own_take(ppi_importer *importer, char ph) {
+  if (strchr("XiC", ph))
+    take(importer, ph);
+  else if (!strchr("stf", ph))  // arrows repeat the flows of the ranges
+    importer->skips[PPI_SKIP_UNKNOWN_KIND]++;
 }
 
-pprof_status ppi_own_checkpoint(ppi_importer *importer) {
+void ppi_own_checkpoint(ppi_importer *importer) {
   ppi_own_record record = {.order = importer->own.num_added,
                            .kind = PPI_OWN_CHECKPOINT};
   double time;
-  pprof_status status = find_row(importer, &record);
-  if (status != PPROF_STATUS_OK ||
-      !number_of(&importer->fields, "time_ns", &time))
-    return status;
+  find_row(importer, &record);
+  if (!number_of(&importer->fields, "time_ns", &time)) return;
   uint32_t id = importer->places.rows[record.row].process;
   ppi_process *process = &importer->places.processes[id];
   record.key = record.order;
   record.time = whole(time, INT64_MAX) + PPI_RECORD_BIAS;
   process->checked = PPI_MAX(process->checked, record.time);
-  return ppi_sorter_add(&importer->own, id, &record);
+  ppi_sorter_add(&importer->own, id, &record);
 }
 
 // ---- spans ----
 
-static bool find_span_row(ppi_importer *importer, const ppi_span_event *span,
-                          uint32_t *out) {
+static uint32_t row_of_span(ppi_importer *importer,
+                            const ppi_span_event *span) {
   static const ppi_scalar pid = {PPI_SCALAR_NUMBER, 1, 1, "1"};
   ppi_scalar scalar = {.kind = PPI_SCALAR_NUMBER};
   uint32_t process = ppi_place_process(&importer->places, &pid);
-  if (process == PPI_NO_PLACE) return false;
   scalar.len =
       (uint16_t)snprintf(scalar.text, sizeof scalar.text, "%zu", span->row);
-  *out = ppi_place_row(&importer->places, process, &scalar, false);
-  if (*out == PPI_NO_PLACE) return false;
-  ppi_row *row = &importer->places.rows[*out];
-  if (row->name) return true;
+  uint32_t at = ppi_place_row(&importer->places, process, &scalar, false);
+  ppi_row *row = &importer->places.rows[at];
+  if (row->name) return at;
   scalar.kind = PPI_SCALAR_TEXT;
   scalar.len =
       (uint16_t)snprintf(scalar.text, sizeof scalar.text, "%s", span->service);
-  return ppi_place_name(&row->name, &scalar) == PPROF_STATUS_OK;
+  ppi_place_name(&row->name, &scalar);
+  return at;
 }
 
-bool ppi_own_take_span(void *context, const ppi_span_event *span) {
+void ppi_own_take_span(void *context, const ppi_span_event *span) {
   ppi_importer *importer = context;
   const ppi_label label = {span->category, span->name, strlen(span->category),
                            strlen(span->name)};
@@ -332,17 +325,16 @@ bool ppi_own_take_span(void *context, const ppi_span_event *span) {
   event.record = (ppi_own_record){.order = importer->own.num_added,
                                   .time = span->start_ns + PPI_RECORD_BIAS,
                                   .end = span->end_ns + PPI_RECORD_BIAS,
+                                  .row = row_of_span(importer, span),
                                   .site = ppi_import_site(importer, &label),
                                   .flags = span->flags,
                                   .kind = (uint8_t)span->kind};
-  if (!event.record.site || !find_span_row(importer, span, &event.record.row))
-    return false;
   put_real(&event, ppi_own_key("value", 5) - 1u, span->value);
   if (span->items > 0)
     put_real(&event, ppi_own_key("items", 5) - 1u, span->items);
   for (size_t i = 0; i < 2; i++)
     if (span->flows[i]) put_word(&event, PPI_OWN_FLOWS, span->flows[i]);
-  return add(importer, &event) == PPROF_STATUS_OK;
+  add(importer, &event);
 }
 
 // ---- names and facts ----
@@ -356,12 +348,10 @@ void ppi_own_name_row(ppi_importer *importer, uint32_t row) {
   importer->places.rows[row].has_lane = true;
 }
 
-pprof_status ppi_own_take_fact(ppi_importer *importer,
-                               const ppi_json_token *token) {
-  if (!importer->facts) importer->facts = ppi_alloc(sizeof *importer->facts);
-  return importer->facts && ppi_own_facts_take(importer->facts, token)
-             ? PPROF_STATUS_OK
-             : PPROF_STATUS_NO_MEMORY;
+void ppi_own_take_fact(ppi_importer *importer, const ppi_json_token *token) {
+  if (!importer->facts)
+    importer->facts = ppi_tool_must(ppi_alloc(sizeof *importer->facts));
+  ppi_own_facts_take(importer->facts, token);
 }
 
 bool ppi_own_is_run(const ppi_fields *fields) {

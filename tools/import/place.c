@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/fields.h"
 #include "json/hash.h"
 
@@ -42,18 +43,23 @@ static place_id id_of(const ppi_scalar *scalar) {
   return id;
 }
 
-pprof_status ppi_place_name(char **name, const ppi_scalar *text) {
+void ppi_place_name(char **name, const ppi_scalar *text) {
   size_t len = text->len;
   while (len > 0 && text->text[len - 1] == ' ') len--;
-  if (len == 0 || text->kind != PPI_SCALAR_TEXT) return PPROF_STATUS_OK;
+  if (len == 0 || text->kind != PPI_SCALAR_TEXT) return;
   len = ppi_utf8_cut(text->text, len);
-  char *copy = ppi_alloc(len + 1);
-  if (!copy) return PPROF_STATUS_NO_MEMORY;
+  char *copy = ppi_tool_must(ppi_alloc(len + 1));
   memcpy(copy, text->text, len);
   for (char *zero; (zero = memchr(copy, '\0', len)) != NULL;) *zero = ' ';
   ppi_free(*name);
   *name = copy;
-  return PPROF_STATUS_OK;
+}
+
+// The number of a key; a new one is the map's number of keys before.
+static size_t number_of(ppi_map *map, ppi_map_key key) {
+  size_t number = ppi_map_number(map, key);
+  if (number == SIZE_MAX) ppi_tool_must(NULL);
+  return number;
 }
 
 // ---- processes ----
@@ -73,16 +79,14 @@ uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid) {
     places->num_processes_beyond++;
     return PPI_MAX_PROCESSES - 1;
   }
-  if (!PPI_ROOM(places->processes, places->processes_capacity,
-                places->num_processes + 1))
-    return PPI_NO_PLACE;
+  PPI_MUST_ROOM(places->processes, places->processes_capacity,
+                places->num_processes + 1);
   ppi_process *process = &places->processes[places->num_processes];
   *process =
       (ppi_process){.number = id.number, .is_text = id.is_text, .key = id.key};
   if (id.is_text) {
     process->number = (int64_t)places->num_processes + 1;
-    if (ppi_place_name(&process->name, pid) != PPROF_STATUS_OK)
-      return PPI_NO_PLACE;
+    ppi_place_name(&process->name, pid);
   }
   return (uint32_t)places->num_processes++;
 }
@@ -112,8 +116,7 @@ static ppi_map_key key_of(const place_id *id, uint32_t process,
 }
 
 static ppi_row *append_row(ppi_places *places, uint32_t process) {
-  if (!PPI_ROOM(places->rows, places->rows_capacity, places->num_rows + 1))
-    return NULL;
+  PPI_MUST_ROOM(places->rows, places->rows_capacity, places->num_rows + 1);
   ppi_row *row = &places->rows[places->num_rows];
   *row = (ppi_row){.process = process};
   row->number = FIRST_OWN_NUMBER + places->num_rows++;
@@ -126,10 +129,9 @@ static uint32_t other_row(ppi_places *places, uint32_t process) {
   for (size_t i = places->num_rows; i-- > PPI_MAX_ROWS;)
     if (places->rows[i].process == process) return (uint32_t)i;
   ppi_row *row = append_row(places, process);
-  if (!row) return PPI_NO_PLACE;
   static const ppi_scalar name = {PPI_SCALAR_TEXT, 7, 0, "<other>"};
   row->is_other = true;
-  if (ppi_place_name(&row->name, &name) != PPROF_STATUS_OK) return PPI_NO_PLACE;
+  ppi_place_name(&row->name, &name);
   return (uint32_t)(row - places->rows);
 }
 
@@ -141,15 +143,13 @@ uint32_t ppi_place_row(ppi_places *places, uint32_t process,
   if (found != SIZE_MAX) return (uint32_t)found;
   if (places->num_rows >= PPI_MAX_ROWS) return other_row(places, process);
   ppi_row *row = append_row(places, process);
-  if (!row || ppi_map_number(&places->row_ids, key) == SIZE_MAX)
-    return PPI_NO_PLACE;
+  number_of(&places->row_ids, key);
   row->key = id.key;
   row->is_text = id.is_text;
   row->is_python = is_python;
   // 0 would mean the process, not a thread.
   if (!id.is_text && id.number > 0) row->number = (uint64_t)id.number;
-  if (id.is_text && ppi_place_name(&row->name, tid) != PPROF_STATUS_OK)
-    return PPI_NO_PLACE;
+  if (id.is_text) ppi_place_name(&row->name, tid);
   return (uint32_t)(row - places->rows);
 }
 
@@ -184,12 +184,11 @@ uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
   ppi_map_key key = {number, device};
   size_t at = ppi_map_find(&places->stream_ids, key);
   if (at != SIZE_MAX) return (uint32_t)at;
-  if (places->num_streams < PPI_MAX_STREAMS)
-    at = ppi_map_number(&places->stream_ids, key);
-  if (at == SIZE_MAX) {
+  if (places->num_streams == PPI_MAX_STREAMS) {
     places->num_devices_beyond++;
     return PPI_MAX_STREAMS - 1;
   }
+  at = number_of(&places->stream_ids, key);
   places->streams[at] = (ppi_stream){device, row, number};
   places->num_streams++;
   return (uint32_t)at;

@@ -95,5 +95,5 @@ void ppi_place_device_name(const char *kind, uint64_t number, char *out,
 uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
                           uint32_t row);
 // ppi_place_name replaces *name by a copy of `text`; "" leaves it.
-pprof_status ppi_place_name(char **name, const ppi_scalar *text);
+void ppi_place_name(char **name, const ppi_scalar *text);
 void ppi_places_clear(ppi_places *places);

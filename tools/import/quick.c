@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/convert.h"
 #include "import/own_take.h"
 
@@ -480,12 +481,12 @@ size_t ppi_quick_take(void *context, const char *bytes) {
   if (importer->is_in_event || importer->event_depth == 0 ||
       importer->depth != importer->event_depth || *at != '{')
     return 0;
-  if (!importer->quick) importer->quick = ppi_alloc(sizeof *importer->quick);
-  if (!importer->quick) return 0;
-  while (*at == '{' && importer->status == PPROF_STATUS_OK) {
+  if (!importer->quick)
+    importer->quick = ppi_tool_must(ppi_alloc(sizeof *importer->quick));
+  while (*at == '{' && !importer->spill.error_number) {
     at = take_event(importer->quick, &importer->fields, at + 1);
     if (!at) break;
-    importer->status = ppi_convert(importer);
+    ppi_convert(importer);
     done = at;
     at = skip_space(at);
     if (*at != ',') break;

@@ -7,15 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/say.h"
 #include "json/hash.h"
-
-static uint32_t add_class(ppi_importer *importer, uint32_t site,
-                          const ppi_class *class) {
-  if (!PPI_ROOM(importer->classes, importer->classes_capacity, site + 1))
-    return 0;
-  importer->classes[site] = *class;
-  return site;
-}
 
 // Our own traces have the names of their categories, so the class is exact.
 static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
@@ -86,16 +79,6 @@ static void set_fold(void *user, uint32_t member, uint32_t site) {
   if (member < importer->num_folds) importer->folds[member] = site;
 }
 
-static bool reach_folds(ppi_importer *importer, uint32_t site) {
-  size_t num = (size_t)site + 1;
-  if (num <= importer->num_folds) return true;
-  if (!PPI_ROOM(importer->folds, importer->folds_capacity, num)) return false;
-  memset(importer->folds + importer->num_folds, 0,
-         (num - importer->num_folds) * sizeof *importer->folds);
-  importer->num_folds = num;
-  return true;
-}
-
 uint32_t ppi_import_fold(const ppi_importer *importer, uint32_t site) {
   return site < importer->num_folds ? importer->folds[site] : 0;
 }
@@ -117,8 +100,13 @@ static uint32_t intern(ppi_importer *importer, const ppi_label *label,
   size_t len = make_key(key, label);
   uint32_t site = ppi_intern_id(&importer->names, key, len, out_is_new);
   if (!*out_is_new) return site;
-  site = add_class(importer, site, class);
-  return site && reach_folds(importer, site) ? site : 0;
+  size_t num = (size_t)site + 1;
+  PPI_MUST_ROOM(importer->classes, importer->classes_capacity, num);
+  PPI_MUST_ROOM(importer->folds, importer->folds_capacity, num);
+  importer->classes[site] = *class;
+  for (; importer->num_folds < num; importer->num_folds++)
+    importer->folds[importer->num_folds] = 0;
+  return site;
 }
 
 // After a failure the names do not fold.
@@ -172,8 +160,7 @@ static uint32_t other_site(ppi_importer *importer, const ppi_label *label) {
 
 uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label) {
   uint32_t site = find_site(importer, label, NULL);
-  if (site || importer->names.failed) return site;
-  return other_site(importer, label);
+  return site ? site : other_site(importer, label);
 }
 
 uint32_t ppi_import_site_behind(ppi_importer *importer, uint32_t site,
@@ -193,19 +180,18 @@ uint32_t ppi_import_site_behind(ppi_importer *importer, uint32_t site,
   const ppi_label label = {cat, name, strlen(cat), (size_t)base_len + len};
   const ppi_class class = importer->classes[site];
   uint32_t named = intern(importer, &label, &class, &is_new);
-  if (named || importer->names.failed) return named;
+  if (named) return named;
   importer->names_overflowed++;
   return site;
 }
 
-bool ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
+void ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
                          const ppi_label *to) {
   uint32_t member = ppi_import_site(importer, from);
   uint32_t site = ppi_import_site(importer, to);
   uint32_t root = site;
   while (ppi_import_fold(importer, root)) root = importer->folds[root];
-  if (member && site && member != root) importer->folds[member] = root;
-  return member && site;
+  if (member != root) importer->folds[member] = root;
 }
 
 const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site) {

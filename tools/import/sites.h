@@ -13,7 +13,7 @@ uint32_t ppi_import_site_behind(ppi_importer *importer, uint32_t site,
                                 const char *text, size_t len);
 // ppi_import_set_fold folds one label's site into another's; false: out of
 // memory.
-bool ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
+void ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
                          const ppi_label *to);
 // ppi_import_fold answers the site that `site` folds into (event/fold.h), 0:
 // none.

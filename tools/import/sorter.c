@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 
 // Bytes of all sources of a merge together.
 #define MERGE_MEMORY (16u << 20)
@@ -37,7 +38,7 @@ static int make_file(const char *folder, size_t len) {
   return fd;
 }
 
-static bool open_spill(ppi_spill *spill) {
+static void open_spill(ppi_spill *spill) {
   const char *temporary = secure_getenv("TMPDIR");
   if (spill->fd < 0 && temporary && *temporary)
     spill->fd = make_file(temporary, strlen(temporary));
@@ -48,42 +49,29 @@ static bool open_spill(ppi_spill *spill) {
                     ? make_file(spill->beside, (size_t)(slash - spill->beside))
                     : make_file(".", 1);
   if (spill->fd < 0) spill->error_number = errno;
-  return spill->fd >= 0;
 }
 
-static pprof_status write_spill(ppi_spill *spill, const void *bytes,
-                                size_t len) {
-  if (spill->fd < 0 && !open_spill(spill)) return PPROF_STATUS_IO;
-  const char *at = bytes;
-  while (len > 0) {
-    ssize_t put = pwrite(spill->fd, at, len, (off_t)spill->size);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) {
-      spill->error_number = put < 0 ? errno : ENOSPC;
-      return PPROF_STATUS_IO;
+// Reads, or writes, `len` bytes at `offset`.
+static void move_spill(ppi_spill *spill, char *bytes, size_t len,
+                       uint64_t offset, bool writes) {
+  if (spill->fd < 0 && !spill->error_number) open_spill(spill);
+  while (len > 0 && !spill->error_number) {
+    ssize_t done = writes ? pwrite(spill->fd, bytes, len, (off_t)offset)
+                          : pread(spill->fd, bytes, len, (off_t)offset);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      spill->error_number = done < 0 ? errno : writes ? ENOSPC : EIO;
+      return;
     }
-    at += put;
-    len -= (size_t)put;
-    spill->size += (uint64_t)put;
+    bytes += done;
+    len -= (size_t)done;
+    offset += (uint64_t)done;
   }
-  return PPROF_STATUS_OK;
 }
 
-static pprof_status read_spill(ppi_spill *spill, void *bytes, size_t len,
-                               uint64_t offset) {
-  char *at = bytes;
-  while (len > 0) {
-    ssize_t got = pread(spill->fd, at, len, (off_t)offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      spill->error_number = got < 0 ? errno : EIO;
-      return PPROF_STATUS_IO;
-    }
-    at += got;
-    len -= (size_t)got;
-    offset += (uint64_t)got;
-  }
-  return PPROF_STATUS_OK;
+static void write_spill(ppi_spill *spill, void *bytes, size_t len) {
+  move_spill(spill, bytes, len, spill->size, true);
+  spill->size += len;
 }
 
 void ppi_sorter_init(ppi_sorter *sorter, size_t record_size, size_t memory,
@@ -172,89 +160,73 @@ static void sort_buffered(ppi_sorter *sorter) {
   sort_ties(sorter);
 }
 
-static pprof_status add_pieces(ppi_sorter *sorter, uint64_t offset) {
+static void add_pieces(ppi_sorter *sorter, uint64_t offset) {
   for (size_t first = 0, i = 1; i <= sorter->num; i++) {
     uint32_t group = sorter->entries[first].group;
     if (i < sorter->num && sorter->entries[i].group == group) continue;
-    if (!PPI_ROOM(sorter->pieces, sorter->pieces_capacity,
-                  sorter->num_pieces + 1))
-      return PPROF_STATUS_NO_MEMORY;
+    PPI_MUST_ROOM(sorter->pieces, sorter->pieces_capacity,
+                  sorter->num_pieces + 1);
     sorter->pieces[sorter->num_pieces++] = (ppi_sort_piece){
         offset + first * sorter->record_size, i - first, group};
     first = i;
   }
-  return PPROF_STATUS_OK;
 }
 
 // Writes through a small buffer, since records lie in the order of their
 // arrival.
-static pprof_status write_run(ppi_sorter *sorter) {
+static void write_run(ppi_sorter *sorter) {
   unsigned char block[16384];
   size_t len = 0;
   sort_buffered(sorter);
-  pprof_status status = add_pieces(sorter, sorter->spill->size);
-  for (size_t i = 0; i < sorter->num && status == PPROF_STATUS_OK; i++) {
+  add_pieces(sorter, sorter->spill->size);
+  for (size_t i = 0; i < sorter->num; i++) {
     if (len + sorter->record_size > sizeof block) {
-      status = write_spill(sorter->spill, block, len);
+      write_spill(sorter->spill, block, len);
       len = 0;
     }
     memcpy(block + len, record_at(sorter, sorter->entries[i].at),
            sorter->record_size);
     len += sorter->record_size;
   }
-  if (status == PPROF_STATUS_OK)
-    status = write_spill(sorter->spill, block, len);
+  write_spill(sorter->spill, block, len);
   sorter->num = 0;
-  return status;
 }
 
-static bool grow(ppi_sorter *sorter, size_t capacity) {
-  unsigned char *records =
-      ppi_realloc(sorter->records, capacity * sorter->record_size);
-  if (!records) return false;
-  sorter->records = records;
-  ppi_sort_entry *entries =
-      ppi_realloc(sorter->entries, capacity * sizeof *entries);
-  if (!entries) return false;
-  sorter->entries = entries;
-  ppi_sort_entry *scratch =
-      ppi_realloc(sorter->scratch, capacity * sizeof *scratch);
-  if (!scratch) return false;
-  sorter->scratch = scratch;
+static void grow(ppi_sorter *sorter, size_t most) {
+  size_t next = sorter->capacity ? sorter->capacity * 2 : FIRST_RECORDS;
+  size_t capacity = PPI_MIN(next, most);
+  sorter->records = ppi_tool_must(
+      ppi_realloc(sorter->records, capacity * sorter->record_size));
+  sorter->entries = ppi_tool_must(
+      ppi_realloc(sorter->entries, capacity * sizeof *sorter->entries));
+  sorter->scratch = ppi_tool_must(
+      ppi_realloc(sorter->scratch, capacity * sizeof *sorter->scratch));
   sorter->capacity = capacity;
-  return true;
 }
 
-pprof_status ppi_sorter_add(ppi_sorter *sorter, uint32_t group,
-                            const void *record) {
-  if (sorter->num == sorter->capacity) {
-    size_t most = sorter->memory / sorter->record_size;
-    size_t next = sorter->capacity ? sorter->capacity * 2 : FIRST_RECORDS;
-    if (sorter->capacity >= most) {
-      pprof_status status = write_run(sorter);
-      if (status != PPROF_STATUS_OK) return status;
-    } else if (!grow(sorter, PPI_MIN(next, most))) {
-      return PPROF_STATUS_NO_MEMORY;
-    }
-  }
+void ppi_sorter_add(ppi_sorter *sorter, uint32_t group, const void *record) {
+  size_t most = sorter->memory / sorter->record_size;
+  if (sorter->num == sorter->capacity && sorter->capacity >= most)
+    write_run(sorter);
+  else if (sorter->num == sorter->capacity)
+    grow(sorter, most);
   memcpy(record_at(sorter, sorter->num), record, sorter->record_size);
   ppi_sort_entry *entry = &sorter->entries[sorter->num];
   memcpy(&entry->key, record, sizeof entry->key);
   entry->group = group;
   entry->at = (uint32_t)sorter->num++;
   sorter->num_added++;
-  return PPROF_STATUS_OK;
 }
 
-pprof_status ppi_sorter_finish(ppi_sorter *sorter) {
-  if (sorter->num == 0) return PPROF_STATUS_OK;
+void ppi_sorter_finish(ppi_sorter *sorter) {
+  if (sorter->num == 0) return;
   if (sorter->num_pieces > 0) {
-    pprof_status status = write_run(sorter);
+    write_run(sorter);
     free_memory(sorter);
-    return status;
+    return;
   }
   sort_buffered(sorter);
-  return add_pieces(sorter, 0);
+  add_pieces(sorter, 0);
 }
 
 // ---- the merge ----
@@ -290,27 +262,25 @@ static void sift_down(ppi_sort_merge *merge, size_t at) {
 }
 
 static void refill(ppi_sort_merge *merge, ppi_sort_source *source) {
+  ppi_spill *spill = merge->sorter->spill;
   size_t size = merge->sorter->record_size;
   source->at = 0;
   source->num = (size_t)PPI_MIN(source->left, merge->buffer_records);
   if (source->num == 0) return;
-  merge->status = read_spill(merge->sorter->spill, source->buffer,
-                             source->num * size, source->offset);
-  if (merge->status != PPROF_STATUS_OK) source->num = 0;
+  move_spill(spill, (char *)source->buffer, source->num * size, source->offset,
+             false);
+  if (spill->error_number) source->num = 0;
   source->offset += source->num * size;
   source->left -= source->num;
 }
 
-static pprof_status add_source(ppi_sort_merge *merge,
-                               const ppi_sort_piece *piece) {
-  if (!PPI_ROOM(merge->sources, merge->capacity, merge->num_sources + 1))
-    return PPROF_STATUS_NO_MEMORY;
+static void add_source(ppi_sort_merge *merge, const ppi_sort_piece *piece) {
+  PPI_MUST_ROOM(merge->sources, merge->capacity, merge->num_sources + 1);
   merge->sources[merge->num_sources] =
       (ppi_sort_source){.offset = piece->offset,
                         .left = piece->num,
                         .order = (uint32_t)merge->num_sources};
   merge->num_sources++;
-  return PPROF_STATUS_OK;
 }
 
 // Records of a run in memory lie in the order of their arrival. The sources of
@@ -320,65 +290,58 @@ static bool is_in_memory(const ppi_sort_merge *merge) {
 }
 
 // Copies a run in memory once, in sorted order.
-static pprof_status copy_run(ppi_sort_merge *merge, ppi_sort_source *source) {
+static void copy_run(ppi_sort_merge *merge, ppi_sort_source *source) {
   const ppi_sorter *sorter = merge->sorter;
   size_t size = sorter->record_size;
   size_t first = (size_t)(source->offset / size);
   source->num = (size_t)source->left;
   source->left = 0;
-  source->buffer = ppi_realloc(NULL, source->num * size);
-  if (!source->buffer) return PPROF_STATUS_NO_MEMORY;
+  source->buffer = ppi_tool_must(ppi_realloc(NULL, source->num * size));
   for (size_t i = 0; i < source->num; i++)
     memcpy(source->buffer + i * size,
            record_at(sorter, sorter->entries[first + i].at), size);
-  return PPROF_STATUS_OK;
 }
 
-static pprof_status fill_sources(ppi_sort_merge *merge) {
+static void fill_sources(ppi_sort_merge *merge) {
   size_t size = merge->sorter->record_size;
-  merge->heap = ppi_alloc((merge->num_sources + 1) * sizeof *merge->heap);
-  if (!merge->heap) return PPROF_STATUS_NO_MEMORY;
+  merge->heap =
+      ppi_tool_must(ppi_alloc((merge->num_sources + 1) * sizeof *merge->heap));
   size_t share = MERGE_MEMORY / (merge->num_sources ? merge->num_sources : 1);
   merge->buffer_records = PPI_MAX(share / size, 16);
   for (uint32_t i = 0; i < merge->num_sources; i++) {
     ppi_sort_source *source = &merge->sources[i];
     if (is_in_memory(merge)) {
-      merge->status = copy_run(merge, source);
+      copy_run(merge, source);
     } else {
       size_t num = (size_t)PPI_MIN(source->left, merge->buffer_records);
-      source->buffer = ppi_realloc(NULL, num * size);
-      if (!source->buffer) return PPROF_STATUS_NO_MEMORY;
+      source->buffer = ppi_tool_must(ppi_realloc(NULL, num * size));
       refill(merge, source);
     }
-    if (merge->status != PPROF_STATUS_OK) return merge->status;
     if (source->num > 0) merge->heap[merge->num_heap++] = i;
   }
   for (size_t i = merge->num_heap; i-- > 0;) sift_down(merge, i);
-  return PPROF_STATUS_OK;
 }
 
-pprof_status ppi_sort_merge_open(ppi_sort_merge *merge, ppi_sorter *sorter,
-                                 bool (*is_wanted)(const void *context,
-                                                   uint32_t group),
-                                 const void *context) {
+void ppi_sort_merge_open(ppi_sort_merge *merge, ppi_sorter *sorter,
+                         bool (*is_wanted)(const void *context, uint32_t group),
+                         const void *context) {
   *merge = (ppi_sort_merge){.sorter = sorter};
-  for (size_t i = 0; i < sorter->num_pieces; i++) {
-    if (is_wanted && !is_wanted(context, sorter->pieces[i].group)) continue;
-    pprof_status status = add_source(merge, &sorter->pieces[i]);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  return fill_sources(merge);
+  for (size_t i = 0; i < sorter->num_pieces; i++)
+    if (!is_wanted || is_wanted(context, sorter->pieces[i].group))
+      add_source(merge, &sorter->pieces[i]);
+  fill_sources(merge);
 }
 
 const void *ppi_sort_merge_next(ppi_sort_merge *merge) {
-  if (merge->num_heap == 0 || merge->status != PPROF_STATUS_OK) return NULL;
+  const ppi_spill *spill = merge->sorter->spill;
+  if (merge->num_heap == 0 || spill->error_number) return NULL;
   // The caller used the last record until now, so the source moves on only
   // here.
   if (merge->started) {
     ppi_sort_source *source = &merge->sources[merge->heap[0]];
     if (++source->at == source->num) refill(merge, source);
     if (source->num == 0) merge->heap[0] = merge->heap[--merge->num_heap];
-    if (merge->num_heap == 0 || merge->status != PPROF_STATUS_OK) return NULL;
+    if (merge->num_heap == 0 || spill->error_number) return NULL;
     sift_down(merge, 0);
   }
   merge->started = true;

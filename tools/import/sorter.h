@@ -11,7 +11,7 @@ typedef struct ppi_spill {
   int fd;  // -1: not yet made
   uint64_t size;
   const char *beside;  // a file; its folder may have room
-  int error_number;
+  int error_number;    // the first; then nothing more is sorted
 } ppi_spill;
 
 void ppi_spill_init(ppi_spill *spill, const char *beside);
@@ -47,10 +47,9 @@ typedef struct ppi_sorter {
 
 void ppi_sorter_init(ppi_sorter *sorter, size_t record_size, size_t memory,
                      ppi_sort_compare compare, ppi_spill *spill);
-pprof_status ppi_sorter_add(ppi_sorter *sorter, uint32_t group,
-                            const void *record);
+void ppi_sorter_add(ppi_sorter *sorter, uint32_t group, const void *record);
 // ppi_sorter_finish comes between the last record and the first merge.
-pprof_status ppi_sorter_finish(ppi_sorter *sorter);
+void ppi_sorter_finish(ppi_sorter *sorter);
 void ppi_sorter_clear(ppi_sorter *sorter);
 
 typedef struct ppi_sort_source {
@@ -68,15 +67,13 @@ typedef struct ppi_sort_merge {
   uint32_t *heap;
   size_t num_sources, capacity, num_heap, buffer_records;
   bool started;
-  pprof_status status;
 } ppi_sort_merge;
 
 // `is_wanted` chooses by group; NULL: all.
-pprof_status ppi_sort_merge_open(ppi_sort_merge *merge, ppi_sorter *sorter,
-                                 bool (*is_wanted)(const void *context,
-                                                   uint32_t group),
-                                 const void *context);
+void ppi_sort_merge_open(ppi_sort_merge *merge, ppi_sorter *sorter,
+                         bool (*is_wanted)(const void *context, uint32_t group),
+                         const void *context);
 // ppi_sort_merge_next answers a record, valid until the next call; NULL: the
-// end, or a failure (`status`).
+// end, or the spill failed.
 const void *ppi_sort_merge_next(ppi_sort_merge *merge);
 void ppi_sort_merge_close(ppi_sort_merge *merge);

@@ -6,13 +6,13 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "import/join.h"
 #include "import/sweeper.h"
 
 static void clear_sweeper(ppi_sweeper *sweeper) {
   size_t num_rows = sweeper->importer->places.num_rows;
-  for (size_t i = 0; sweeper->rows && i < num_rows; i++)
-    ppi_free(sweeper->rows[i].items);
+  for (size_t i = 0; i < num_rows; i++) ppi_free(sweeper->rows[i].items);
   ppi_callers_clear(sweeper);
   ppi_emitter_clear(&sweeper->emit);
   ppi_free(sweeper->rows);
@@ -24,21 +24,19 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
   ppi_launchers_clear(&sweeper->launchers);
 }
 
-static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
+static void init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   *sweeper = (ppi_sweeper){.importer = importer};
   sweeper->by_stack = importer->options && importer->options->by_stack;
   sweeper->stacks.max_items = PPI_IMPORT_MAX_SITES;
   sweeper->stacks.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
-  pprof_status status = ppi_emitter_init(&sweeper->emit, importer);
-  sweeper->rows = ppi_alloc((places->num_rows + 1) * sizeof *sweeper->rows);
-  sweeper->async_buckets =
-      ppi_alloc(PPI_SWEEP_BUCKETS * sizeof *sweeper->async_buckets);
-  sweeper->reserved =
-      ppi_alloc((importer->names.num_items + 1) * sizeof *sweeper->reserved);
-  return sweeper->rows && sweeper->async_buckets && sweeper->reserved
-             ? status
-             : PPROF_STATUS_NO_MEMORY;
+  ppi_emitter_init(&sweeper->emit, importer);
+  sweeper->rows =
+      ppi_tool_must(ppi_alloc((places->num_rows + 1) * sizeof *sweeper->rows));
+  sweeper->async_buckets = ppi_tool_must(
+      ppi_alloc(PPI_SWEEP_BUCKETS * sizeof *sweeper->async_buckets));
+  sweeper->reserved = ppi_tool_must(
+      ppi_alloc((importer->names.num_items + 1) * sizeof *sweeper->reserved));
 }
 
 // ---- which processes ----
@@ -127,8 +125,6 @@ static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
       device = ppi_sort_merge_next(devices);
     }
   }
-  ppi_emitter_fail(&sweeper->emit, records->status);
-  ppi_emitter_fail(&sweeper->emit, devices->status);
 }
 
 // The main process reports the skips of the whole trace, each process its own.
@@ -145,26 +141,22 @@ static pprof_status sweep_process(ppi_importer *importer, uint32_t process,
                                   uint32_t main_process,
                                   const uint64_t *of_trace) {
   ppi_sweeper sweeper;
-  ppi_sort_merge records = {.sorter = NULL}, devices = {.sorter = NULL};
+  ppi_sort_merge records, devices;
   uint64_t before[PPI_NUM_SKIPS];
-  pprof_status status = init_sweeper(&sweeper, importer);
+  init_sweeper(&sweeper, importer);
   memcpy(before, importer->skips, sizeof before);
   sweeper.of_trace = of_trace;
   sweeper.process = process;
   sweeper.main_process = main_process;
-  if (status == PPROF_STATUS_OK)
-    status =
-        ppi_sort_merge_open(&records, &importer->records, is_wanted, &sweeper);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&devices, &importer->placed, is_placed_here,
-                                 &sweeper);
-  if (status == PPROF_STATUS_OK) {
-    ppi_emitter_begin(&sweeper.emit, &importer->places.processes[process]);
-    sweep_merged(&sweeper, &records, &devices);
+  ppi_sort_merge_open(&records, &importer->records, is_wanted, &sweeper);
+  ppi_sort_merge_open(&devices, &importer->placed, is_placed_here, &sweeper);
+  ppi_emitter_begin(&sweeper.emit, &importer->places.processes[process]);
+  sweep_merged(&sweeper, &records, &devices);
+  if (!importer->spill.error_number) {
     ppi_nest_finish(&sweeper);
     finish_run(&sweeper, before, process == main_process);
-    status = sweeper.emit.status;
   }
+  pprof_status status = sweeper.emit.status;
   ppi_sort_merge_close(&records);
   ppi_sort_merge_close(&devices);
   clear_sweeper(&sweeper);
@@ -177,7 +169,7 @@ static pprof_status sweep_all(ppi_importer *importer, uint32_t main_process) {
   bool is_done[PPI_MAX_PROCESSES] = {false};
   pprof_status status = PPROF_STATUS_OK;
   memcpy(of_trace, importer->skips, sizeof of_trace);
-  while (status == PPROF_STATUS_OK) {
+  while (status == PPROF_STATUS_OK && !importer->spill.error_number) {
     uint32_t next = PPI_NO_PLACE;
     for (uint32_t i = 0; i < places->num_processes; i++) {
       bool is_wanted_run = is_run(&places->processes[i]) || i == main_process;
@@ -196,12 +188,10 @@ static pprof_status sweep_all(ppi_importer *importer, uint32_t main_process) {
 }
 
 // A trace without events is a run, too.
-static pprof_status add_process(ppi_importer *importer) {
+static void add_process(ppi_importer *importer) {
   static const ppi_scalar none = {.kind = PPI_SCALAR_NONE};
-  if (importer->places.num_processes > 0) return PPROF_STATUS_OK;
-  return ppi_place_process(&importer->places, &none) == PPI_NO_PLACE
-             ? PPROF_STATUS_NO_MEMORY
-             : PPROF_STATUS_OK;
+  if (importer->places.num_processes == 0)
+    ppi_place_process(&importer->places, &none);
 }
 
 // Facts beside the events of a single run belong to the process with most
@@ -224,15 +214,13 @@ static void choose_clock(ppi_importer *importer) {
 }
 
 pprof_status ppi_sweep(ppi_importer *importer) {
-  pprof_status status = add_process(importer);
-  if (status == PPROF_STATUS_OK) take_facts(importer);
+  add_process(importer);
+  take_facts(importer);
   choose_clock(importer);
-  if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->own);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_sorter_finish(&importer->own_open);
-  if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->records);
-  if (status == PPROF_STATUS_OK) status = ppi_devices_take(importer);
-  if (status != PPROF_STATUS_OK) return status;
+  ppi_sorter_finish(&importer->own);
+  ppi_sorter_finish(&importer->own_open);
+  ppi_sorter_finish(&importer->records);
+  ppi_devices_take(importer);
   ppi_place_number(&importer->places);
   uint32_t main_process = find_main(&importer->places);
   importer->skips[PPI_SKIP_ROWS_BEYOND] = importer->places.num_rows_beyond;
@@ -240,6 +228,6 @@ pprof_status ppi_sweep(ppi_importer *importer) {
       importer->places.num_processes_beyond;
   importer->skips[PPI_SKIP_DEVICES_BEYOND] =
       importer->places.num_devices_beyond;
-  status = ppi_join(importer, main_process);
-  return status == PPROF_STATUS_OK ? sweep_all(importer, main_process) : status;
+  ppi_join(importer, main_process);
+  return sweep_all(importer, main_process);
 }

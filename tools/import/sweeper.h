@@ -22,16 +22,15 @@ uint32_t ppi_callers_name(ppi_sweeper *sweeper, ppi_record *record,
 void ppi_callers_clear(ppi_sweeper *sweeper);
 
 // ppi_launchers_find finds rows with an innermost open range that lasts until
-// `end`, and of these the one with most launches. PPI_NO_PLACE: none, or out of
-// memory (false).
-bool ppi_launchers_find(ppi_sweeper *sweeper, uint64_t end, uint32_t *out);
+// `end`, and of these the one with most launches. PPI_NO_PLACE: none.
+uint32_t ppi_launchers_find(ppi_sweeper *sweeper, uint64_t end);
 // ppi_launchers_update comes after each change of a row's open ranges.
 void ppi_launchers_update(ppi_sweeper *sweeper, uint32_t row);
 void ppi_launchers_clear(ppi_launchers *launchers);
 
 // ppi_devices_take finds the processes that are devices, and makes device
 // records of the ranges on their rows.
-pprof_status ppi_devices_take(ppi_importer *importer);
+void ppi_devices_take(ppi_importer *importer);
 // ppi_devices_has answers whether a record became a device record, and so is no
 // host's.
 bool ppi_devices_has(const ppi_importer *importer, const ppi_record *record);

@@ -42,17 +42,16 @@ static bool open_value(ppi_json_path *json) {
 static bool close_value(ppi_json_path *json, bool is_object) {
   if (json->depth == 0) return false;
   json->path[json->len] = 0;
-  bool goes_on = !is_object || json->take(json->context, json->path, NULL);
+  if (is_object) json->take(json->context, json->path, NULL);
   json->len = json->lengths[--json->depth];
-  return goes_on;
+  return true;
 }
 
-static bool take_scalar(ppi_json_path *json, const ppi_json_token *token) {
+static void take_scalar(ppi_json_path *json, const ppi_json_token *token) {
   add_text(json, token);
   json->is_text = token->kind == PPI_JSON_STRING;
-  bool goes_on = json->take(json->context, json->path, json->text);
+  json->take(json->context, json->path, json->text);
   json->text_len = 0;
-  return goes_on;
 }
 
 bool ppi_json_path_token(void *context, const ppi_json_token *token) {
@@ -72,7 +71,8 @@ bool ppi_json_path_token(void *context, const ppi_json_token *token) {
       return true;
     case PPI_JSON_STRING:
     case PPI_JSON_NUMBER:
-      return take_scalar(json, token);
+      take_scalar(json, token);
+      return true;
     case PPI_JSON_TRUE:
     case PPI_JSON_FALSE:
     case PPI_JSON_NULL:

@@ -15,8 +15,8 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_json_path ppi_json_path;
 // `text` ends with a zero; values other than strings are as the file has them.
-// NULL: the object at `path` ends. The callback answers false to stop.
-typedef bool (*ppi_json_path_take)(void *context, const char *path,
+// NULL: the object at `path` ends.
+typedef void (*ppi_json_path_take)(void *context, const char *path,
                                    const char *text);
 
 struct ppi_json_path {

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "json/hash.h"
 
 #define MOST_SERVICES 1024
@@ -69,10 +70,7 @@ static size_t row_of(ppi_span_file *file, const char *service) {
     at++;
   if (at < file->num_services) return at + 1;
   if (at == MOST_SERVICES) return at;
-  if (!PPI_ROOM(file->services, file->services_capacity, at + 1)) {
-    file->failed = true;
-    return 1;
-  }
+  PPI_MUST_ROOM(file->services, file->services_capacity, at + 1);
   strcpy(file->services[at], service);
   file->num_services++;
   return at + 1;
@@ -86,7 +84,7 @@ static void put(ppi_span_file *file, const ppi_span *span,
   event.row = row_of(file, span->service);
   if (!event.category) event.category = "UserDefined";
   if (!event.end_ns) event.end_ns = event.start_ns;
-  file->failed |= !file->take(file->context, &event);
+  file->take(file->context, &event);
 }
 
 static bool has_times(const ppi_span *span) {
@@ -246,10 +244,8 @@ static void put_good(ppi_span_file *file, const ppi_span *span) {
 
 static bool hold(ppi_span_file *file, const ppi_span *span) {
   if (file->num_early == MOST_EARLY) return false;
-  if (PPI_ROOM(file->early, file->early_capacity, file->num_early + 1))
-    file->early[file->num_early++] = *span;
-  else
-    file->failed = true;
+  PPI_MUST_ROOM(file->early, file->early_capacity, file->num_early + 1);
+  file->early[file->num_early++] = *span;
   return true;
 }
 

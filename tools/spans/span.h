@@ -57,14 +57,12 @@ typedef struct ppi_span_event {
   double items, value;  // items 0: none
 } ppi_span_event;
 
-// Answers false when out of memory.
-typedef bool (*ppi_span_take)(void *context, const ppi_span_event *event);
+typedef void (*ppi_span_take)(void *context, const ppi_span_event *event);
 
 // The events of a file's spans, with its rows and counts.
 typedef struct ppi_span_file {
   ppi_span_take take;
   void *context;
-  bool failed;                      // out of memory
   char (*services)[PPI_SPAN_NAME];  // rows, from 1
   size_t num_services, services_capacity;
   uint64_t num_spans, num_requests;

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "cli/say.h"
 #include "spans/dynamo.h"
 #include "spans/json_path.h"
 #include "spans/otlp.h"
@@ -50,19 +51,17 @@ bool ppi_spans_is(const char *head, size_t len) {
           is_dynamo(head, len));
 }
 
-static bool take(void *context, const char *path, const char *text) {
+static void take(void *context, const char *path, const char *text) {
   ppi_spans *spans = context;
   if (spans->is_dynamo)
     ppi_dynamo_take(&spans->dynamo, path, text, &spans->file);
   else
     ppi_otlp_take(&spans->otlp, path, text, &spans->file);
-  return !spans->file.failed;
 }
 
 ppi_spans *ppi_spans_open(ppi_source *source, const char *head, size_t len,
                           ppi_span_take take_event, void *context) {
-  ppi_spans *spans = ppi_alloc(sizeof *spans);
-  if (!spans) return NULL;
+  ppi_spans *spans = ppi_tool_must(ppi_alloc(sizeof *spans));
   *spans = (ppi_spans){.source = source,
                        .bytes = head,
                        .len = len,
@@ -86,10 +85,6 @@ void ppi_spans_close(ppi_spans *spans) {
 
 const char *ppi_spans_failure(const ppi_spans *spans) {
   return spans->failure[0] ? spans->failure : NULL;
-}
-
-bool ppi_spans_out_of_memory(const ppi_spans *spans) {
-  return spans->file.failed;
 }
 
 const char *ppi_spans_kind(const ppi_spans *spans) {
@@ -126,15 +121,14 @@ static bool fill(ppi_spans *spans) {
 
 static void begin_value(ppi_spans *spans) {
   ppi_json_path_begin(&spans->path, take, spans);
-  spans->json = ppi_json_create(ppi_json_path_token, &spans->path);
-  spans->file.failed |= !spans->json;
+  spans->json =
+      ppi_tool_must(ppi_json_create(ppi_json_path_token, &spans->path));
 }
 
 // Parses one value, or its part in this block.
 static void read_some(ppi_spans *spans) {
   size_t used = 0;
   if (!spans->json) begin_value(spans);
-  if (!spans->json) return;
   ppi_json_state state =
       ppi_json_write(spans->json, spans->bytes, spans->len, &used);
   spans->bytes += used;
@@ -173,7 +167,7 @@ static void describe(ppi_spans *spans) {
 bool ppi_spans_read(ppi_spans *spans) {
   if (!spans->failure[0] && fill(spans)) {
     read_some(spans);
-    return !spans->file.failed;
+    return true;
   }
   if (!spans->failure[0]) read_end(spans);
   ppi_span_file_end(&spans->file);

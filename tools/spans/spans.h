@@ -14,7 +14,7 @@ typedef struct ppi_spans ppi_spans;
 // ppi_spans_is answers whether a file with this head has spans.
 bool ppi_spans_is(const char *head, size_t len);
 // ppi_spans_open continues `source` after its first block `head`. `source` must
-// outlive the result. NULL: out of memory.
+// outlive the result.
 ppi_spans *ppi_spans_open(ppi_source *source, const char *head, size_t len,
                           ppi_span_take take_event, void *context);
 // ppi_spans_read takes one value or block, and answers false at the end; after
@@ -26,7 +26,6 @@ const char *ppi_spans_failure(const ppi_spans *spans);
 const char *ppi_spans_kind(const ppi_spans *spans);
 // ppi_spans_num_bad counts the spans without usable times, which are left out.
 uint64_t ppi_spans_num_bad(const ppi_spans *spans, uint64_t *out_all);
-bool ppi_spans_out_of_memory(const ppi_spans *spans);
 void ppi_spans_close(ppi_spans *spans);
 
 PPROF_END_C_
