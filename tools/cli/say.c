@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "file/text.h"
 
@@ -99,6 +100,18 @@ void ppi_tool_put(ppi_page *page, const char *format, ...) {
   ppi_page_visible(page, text);
   if (ends) ppi_page_text(page, "\n");
   free(text);
+}
+
+void ppi_tool_time(uint64_t ns, int digits, char out[40]) {
+  char fraction[16];
+  time_t seconds = (time_t)(ns / 1000000000);
+  struct tm parts;
+  out[0] = '\0';
+  if (!gmtime_r(&seconds, &parts)) return;
+  size_t len = strftime(out, 28, "%Y-%m-%dT%H:%M:%S", &parts);
+  snprintf(fraction, sizeof fraction, ".%09u", (unsigned)(ns % 1000000000));
+  if (len)
+    snprintf(out + len, 40 - len, "%.*sZ", digits ? digits + 1 : 0, fraction);
 }
 
 void *ppi_tool_must(void *memory) {

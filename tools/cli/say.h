@@ -40,6 +40,9 @@ int ppi_tool_fail(int code, const char *format, ...)
 // but the line's end behind the format.
 void ppi_tool_put(ppi_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// ppi_tool_time writes ns since 1970 as "2026-11-21T07:30:00.123Z", with so
+// many digits of a second; "": no such time.
+void ppi_tool_time(uint64_t ns, int digits, char out[40]);
 // ppi_tool_must answers `memory`. Of none it says so, and the process ends.
 void *ppi_tool_must(void *memory) __attribute__((returns_nonnull));
 // PPI_MUST_ROOM makes room as PPI_ROOM (base/mem.h) does.

@@ -79,39 +79,17 @@ static const char *state_of(const ppi_open_item *item) {
 
 static ppi_cell name_cell(const ppi_forensics *found, ppi_view *view,
                           uint32_t kind, uint32_t id) {
+  const char *name = ppi_spool_name(found, kind, id);
   if (id == 0) return (ppi_cell){.kind = PPI_CELL_NONE};
-  const ppi_definition_record *record = ppi_forensics_find(found, kind, id);
-  if (record && *ppi_definition_text(kind, record->name))
-    return ppi_cell_text(ppi_definition_text(kind, record->name));
-  const char *text = ppi_view_text(view, "#%" PRIu32, id);
-  return text ? ppi_cell_text(text) : (ppi_cell){.kind = PPI_CELL_NONE};
-}
-
-// "2026-11-21T07:30:00.123456Z".
-static void format_wall(uint64_t ns, char out[48]) {
-  time_t seconds = (time_t)(ns / 1000000000);
-  struct tm parts;
-  out[0] = '\0';
-  if (!gmtime_r(&seconds, &parts)) return;
-  size_t len = strftime(out, 40, "%Y-%m-%dT%H:%M:%S", &parts);
-  if (len)
-    snprintf(out + len, 48 - len, ".%06uZ", (unsigned)(ns / 1000 % 1000000));
-}
-
-static ppi_cell wall_cell(const ppi_forensics *found, ppi_view *view,
-                          uint64_t ns) {
-  char text[48];
-  format_wall(found->start_realtime_ns + ns, text);
-  const char *kept = ppi_view_text(view, "%s", text);
-  return kept ? ppi_cell_text(kept) : (ppi_cell){.kind = PPI_CELL_NONE};
+  return ppi_cell_text(
+      name ? name
+           : ppi_tool_must((char *)ppi_view_text(view, "#%" PRIu32, id)));
 }
 
 static void put_place(const ppi_forensics *found, const ppi_open_item *item,
                       ppi_cell *cells, ppi_view *view) {
   cells[CELL_WHERE] = name_cell(found, view, PPROF_DEFINITION_LANE, item->lane);
-  const ppi_definition_record *lane =
-      ppi_forensics_find(found, PPROF_DEFINITION_LANE, item->lane);
-  uint64_t tid = item->tid ? item->tid : lane ? lane->number : 0;
+  uint64_t tid = ppi_spool_tid(found, item);
   if (tid) cells[CELL_TID] = ppi_cell_count(tid);
   cells[CELL_DEVICE] =
       name_cell(found, view, PPROF_DEFINITION_DEVICE, item->device);
@@ -121,34 +99,25 @@ static void put_place(const ppi_forensics *found, const ppi_open_item *item,
 
 // Adds the row of an item: the time since its begin if open, since its end if
 // finished.
-static bool add_item_row(const ppi_forensics *found, const ppi_open_item *item,
+static void add_item_row(const ppi_forensics *found, const ppi_open_item *item,
                          ppi_view *view) {
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
+  char when[40];
+  ppi_cell *cells = ppi_tool_row(view);
   put_place(found, item, cells, view);
   cells[CELL_STATE] = ppi_cell_text(state_of(item));
-  if (item->kind == PPI_OPEN_NOTHING || item->kind == PPI_OPEN_CHANGING)
-    return true;
-  bool finished = is_finished(item);
-  uint64_t since = finished ? item->end_ns : item->start_ns;
+  if (item->kind == PPI_OPEN_NOTHING || item->kind == PPI_OPEN_CHANGING) return;
+  uint64_t since = is_finished(item) ? item->end_ns : item->start_ns;
   if (item->kind == PPI_OPEN_RANGE)
     cells[CELL_DEPTH] = ppi_cell_count(item->depth);
   cells[CELL_NAME] = name_cell(found, view, PPROF_DEFINITION_SITE, item->site);
   cells[CELL_FOR] =
       ppi_cell_time(found->until_ns > since ? found->until_ns - since : 0);
-  cells[CELL_SINCE] = wall_cell(found, view, since);
-  if (item->flow) {
-    const char *flow = ppi_view_text(view, "%" PRIu64, item->flow);
-    if (flow) cells[CELL_FLOW] = ppi_cell_text(flow);
-  }
-  return true;
-}
-
-static bool make_view(const ppi_forensics *found, ppi_view *view) {
-  *view = (ppi_view){.kind = &view_kind};
-  for (size_t i = 0; i < found->num_items; i++)
-    if (!add_item_row(found, &found->items[i], view)) return false;
-  return true;
+  ppi_tool_time(found->start_realtime_ns + since, 6, when);
+  cells[CELL_SINCE] =
+      ppi_cell_text(ppi_tool_must((char *)ppi_view_text(view, "%s", when)));
+  if (item->flow)
+    cells[CELL_FLOW] = ppi_cell_text(
+        ppi_tool_must((char *)ppi_view_text(view, "%" PRIu64, item->flow)));
 }
 
 static bool has_kind(const ppi_forensics *found, ppi_open_kind kind) {
@@ -170,14 +139,6 @@ static void put_notes(const ppi_forensics *found, ppi_page *page) {
 
 // ---- a spool ----
 
-struct listing {
-  const struct ppi_tool_options *options;
-  ppi_page *page;
-  bool live, json;
-  size_t num_shown;
-  int code;
-};
-
 static void put_counts(const ppi_forensics *found, ppi_page *page) {
   if (found->num_torn)
     ppi_page_format(page,
@@ -191,13 +152,13 @@ static void put_counts(const ppi_forensics *found, ppi_page *page) {
                     found->num_damaged);
 }
 
-static void put_table(const struct listing *listing, const char *path,
+static void put_table(ppi_spool_list *list, const char *path,
                       const ppi_forensics *found, const ppi_view *view) {
-  ppi_page *page = listing->page;
+  ppi_page *page = &list->page;
   const char *host = ppi_forensics_text(found, "host");
   const char *command = ppi_forensics_text(found, "command");
-  char until[48];
-  format_wall(found->start_realtime_ns + found->until_ns, until);
+  char until[40];
+  ppi_tool_time(found->start_realtime_ns + found->until_ns, 6, until);
   if (page->len) ppi_page_text(page, "\n");
   ppi_page_visible(page, path);
   ppi_page_format(page, "\n  process %" PRIu32 " on ", found->pid);
@@ -213,142 +174,73 @@ static void put_table(const struct listing *listing, const char *path,
     return;
   }
   ppi_page_text(page, "\n");
-  ppi_tool_rows_view(page, view, listing->options, PPI_FORMAT_TABLE);
+  ppi_tool_rows_view(page, view, &list->options, PPI_FORMAT_TABLE);
   put_notes(found, page);
 }
 
-static void put_json(const struct listing *listing, const char *path,
+static void put_json(ppi_spool_list *list, const char *path,
                      const ppi_forensics *found, const ppi_view *view) {
-  ppi_page *page = listing->page;
+  ppi_page *page = &list->page;
   static const char *const keys[] = {"host", "command", "uuid"};
-  ppi_put_line(page);
-  ppi_put_object(page, NULL);
-  ppi_put_text(page, "path", path);
-  ppi_put_u64(page, "pid", found->pid);
-  ppi_put_bool(page, "alive", found->alive);
+  ppi_spool_put_head(list, path, found);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     ppi_put_text(page, keys[i], ppi_forensics_text(found, keys[i]));
   ppi_put_u64(page, "start_realtime_ns", found->start_realtime_ns);
   ppi_put_u64(page, "until_ns", found->until_ns);
   ppi_put_u64(page, "torn", found->num_torn);
   ppi_put_u64(page, "damaged", found->num_damaged);
-  ppi_tool_rows_view(page, view, listing->options, PPI_FORMAT_JSON);
+  ppi_tool_rows_view(page, view, &list->options, PPI_FORMAT_JSON);
   ppi_page_text(page, "}");
 }
 
-static void raise_code(struct listing *listing, int code) {
-  if (code > listing->code) listing->code = code;
-}
-
-static void put_spool(struct listing *listing, const char *path,
+static bool put_spool(ppi_spool_list *list, const char *path,
                       const ppi_forensics *found) {
-  ppi_view view;
-  if (!make_view(found, &view)) listing->page->failed = true;
-  (listing->json ? put_json : put_table)(listing, path, found, &view);
+  ppi_view view = {.kind = &view_kind};
+  for (size_t i = 0; i < found->num_items; i++)
+    add_item_row(found, &found->items[i], &view);
+  (list->json ? put_json : put_table)(list, path, found, &view);
   ppi_view_clear(&view);
-  listing->num_shown++;
-  if (found->num_damaged) raise_code(listing, PPI_EXIT_DAMAGED);
+  return true;
 }
 
-static void refuse_state(struct listing *listing, const char *path,
-                         const ppi_forensics *found) {
-  if (found->alive)
-    ppi_tool_say("%s: process %" PRIu32
-                 " is running; see pprof-report info --live",
-                 path, found->pid);
-  else
-    ppi_tool_say("%s: process %" PRIu32
-                 " is dead; see pprof-report recover --open-ranges",
-                 path, found->pid);
-  raise_code(listing, PPI_EXIT_INPUT);
+static bool show_dead(ppi_spool_list *list, const char *path, const char *named,
+                      const ppi_forensics *found) {
+  if (!found->alive) return put_spool(list, path, found);
+  ppi_tool_say("%s: process %" PRIu32
+               " is running; see pprof-report info --live",
+               named, found->pid);
+  return false;
 }
 
-static void show_spool(struct listing *listing, const char *path,
-                       const char *named) {
-  ppi_forensics found;
-  pprof_error error = {""};
-  pprof_status status = ppi_forensics_read(path, &found, &error);
-  if (status != PPROF_STATUS_OK) {
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
-    raise_code(listing, PPI_EXIT_INPUT);
-  } else if (found.alive != listing->live) {
-    refuse_state(listing, named, &found);
-  } else {
-    put_spool(listing, path, &found);
-  }
-  ppi_forensics_clear(&found);
-}
-
-static void visit_spool(const char *path, const char *named, void *user) {
-  show_spool(user, path, named);
+static bool show_live(ppi_spool_list *list, const char *path, const char *named,
+                      const ppi_forensics *found) {
+  if (found->alive) return put_spool(list, path, found);
+  ppi_tool_say("%s: process %" PRIu32
+               " is dead; see pprof-report recover --open-ranges",
+               named, found->pid);
+  return false;
 }
 
 // ---- the verbs ----
 
-// `options` is the caller's copy, since recover has no output of its own.
-static int begin(struct ppi_tool_options *options, ppi_page *page, bool live,
-                 struct listing *out) {
-  if (!options->output) options->output = "-";
-  *out = (struct listing){.options = options,
-                          .page = page,
-                          .live = live,
-                          .json = strcmp(options->format, "json") == 0};
-  out->code = ppi_tool_output_check(options, options->output);
-  if (out->json) {
-    ppi_tool_rows_begin(page, "pprof.open/1");
-    ppi_put_array(page, "processes");
-    ppi_put_line(page);
-  }
-  return out->code;
-}
-
-static int end(struct listing *listing, const char *nothing) {
-  if (listing->json)
-    ppi_page_text(listing->page, "]}\n");
-  else if (!listing->num_shown && nothing)
-    ppi_page_text(listing->page, nothing);
-  if (listing->page->len)
-    return ppi_tool_output_page(listing->options, listing->page, listing->code);
-  ppi_page_clear(listing->page);
-  return listing->code;
-}
-
-static void show_if_dead(const char *path, void *user) {
-  struct listing *listing = user;
-  int code = listing->code;
-  if (ppi_forensics_owner(path) != 0) return;
-  show_spool(listing, path, path);
-  // This spool is no operand, so its failure does not count.
-  if (listing->code == PPI_EXIT_INPUT) listing->code = code;
+static bool has_no_owner(const char *path) {
+  return ppi_forensics_owner(path) == 0;
 }
 
 int ppi_tool_open_dead(const struct ppi_tool_options *options) {
-  ppi_page page = {0};
-  struct listing listing;
-  struct ppi_tool_options own = *options;
-  if (begin(&own, &page, false, &listing) != PPI_EXIT_DONE) {
-    ppi_page_clear(&page);
-    return listing.code;
-  }
-  for (int i = 0; i < options->num_inputs; i++)
-    raise_code(&listing, ppi_tool_spool_of_file(options->inputs[i], visit_spool,
-                                                &listing));
-  if (options->num_inputs > 0) return end(&listing, NULL);
-  ppi_spool_visit(geteuid(), show_if_dead, &listing);
-  return end(&listing, "no spool of a dead process\n");
+  ppi_spool_list list = {.show = show_dead, .is_wanted = has_no_owner};
+  int code = ppi_spool_list_begin(&list, options, "pprof.open/1");
+  if (code != PPI_EXIT_DONE) return code;
+  ppi_spool_list_operands(&list, true);
+  if (options->num_inputs > 0) return ppi_spool_list_end(&list, NULL);
+  ppi_spool_list_all(&list);
+  return ppi_spool_list_end(&list, "no spool of a dead process\n");
 }
 
 int ppi_tool_open_live(const struct ppi_tool_options *options) {
-  ppi_page page = {0};
-  struct listing listing;
-  struct ppi_tool_options own = *options;
-  if (begin(&own, &page, true, &listing) != PPI_EXIT_DONE) {
-    ppi_page_clear(&page);
-    return listing.code;
-  }
-  for (int i = 0; i < options->num_inputs; i++)
-    raise_code(&listing,
-               ppi_tool_spool_of(options->inputs[i], visit_spool, &listing));
-  return end(&listing, NULL);
+  ppi_spool_list list = {.show = show_live};
+  int code = ppi_spool_list_begin(&list, options, "pprof.open/1");
+  if (code != PPI_EXIT_DONE) return code;
+  ppi_spool_list_operands(&list, false);
+  return ppi_spool_list_end(&list, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds spools: of a process, where a session puts them by itself; of an
-// unfinished log, the one that the log names.
+// unfinished log, the one that the log names. Shows them one after the other.
 #include "input/spool_operand.h"
 
 #include <errno.h>
@@ -13,10 +13,31 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/base.h"
+#include "cli/output.h"
+#include "cli/rows.h"
+#include "file/json_put.h"
 #include "input/input.h"
 #include "pprof/log.h"
-#include "recover/forensics.h"
+#include "recover/forensics_names.h"
 #include "spool/spool_folders.h"
+
+// `path` is the spool's, `named` its name in messages.
+static void show(ppi_spool_list *list, const char *path, const char *named) {
+  ppi_forensics found;
+  pprof_error error = {""};
+  int code = PPI_EXIT_INPUT;
+  pprof_status status = ppi_forensics_read(path, &found, &error);
+  if (status != PPROF_STATUS_OK) {
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
+  } else if (list->show(list, path, named, &found)) {
+    list->num_shown++;
+    code = found.num_damaged ? PPI_EXIT_DAMAGED : PPI_EXIT_DONE;
+  }
+  list->code = PPI_MAX(list->code, code);
+  ppi_forensics_clear(&found);
+}
 
 // ---- a log's spool ----
 
@@ -35,13 +56,13 @@ static pprof_status find_begin(pprof_sink *sink, const pprof_run_info *info) {
   return PPROF_STATUS_UNAVAILABLE;
 }
 
-static int of_log(const char *path, ppi_tool_spool_fn visit, void *user) {
+static int of_log(const char *path, ppi_spool_list *list) {
   struct spool_finder finder = {
       .base = {.size = sizeof finder.base, .begin = find_begin}};
   pprof_error error = {""};
   pprof_status status = pprof_log_read(path, &finder.base, &error);
   if (finder.path[0] && access(finder.path, F_OK) == 0) {
-    visit(finder.path, path, user);
+    show(list, finder.path, path);
     return PPI_EXIT_DONE;
   }
   if (finder.path[0])
@@ -58,14 +79,13 @@ static int of_log(const char *path, ppi_tool_spool_fn visit, void *user) {
       error.text[0] ? error.text : pprof_status_string(status));
 }
 
-int ppi_tool_spool_of_file(const char *path, ppi_tool_spool_fn visit,
-                           void *user) {
+static int of_file(const char *path, ppi_spool_list *list) {
   static const char ending[] = ".part";
   size_t len = strlen(path);
   bool is_part = len > sizeof ending - 1 &&
                  strcmp(path + len - (sizeof ending - 1), ending) == 0;
-  if (is_part) return of_log(path, visit, user);
-  visit(path, path, user);
+  if (is_part) return of_log(path, list);
+  show(list, path, path);
   return PPI_EXIT_DONE;
 }
 
@@ -73,8 +93,7 @@ int ppi_tool_spool_of_file(const char *path, ppi_tool_spool_fn visit,
 
 struct search {
   uint32_t pid;
-  ppi_tool_spool_fn visit;
-  void *user;
+  ppi_spool_list *list;
   size_t num_found;
 };
 
@@ -82,7 +101,7 @@ static void visit_if_owned(const char *path, void *user) {
   struct search *search = user;
   if (ppi_forensics_owner(path) != search->pid) return;
   search->num_found++;
-  search->visit(path, path, search->user);
+  show(search->list, path, path);
 }
 
 // Visits a spool of a dead process with this number, even if the number is in
@@ -96,7 +115,7 @@ static void visit_if_left(const char *path, void *user) {
   ppi_forensics_clear(&found);
   if (!is_its) return;
   search->num_found++;
-  search->visit(path, path, search->user);
+  show(search->list, path, path);
 }
 
 // Only spools of the process's own user count: others may claim its number.
@@ -107,15 +126,14 @@ static uid_t owner_of(pid_t pid) {
   return stat(path, &stat_) == 0 ? stat_.st_uid : geteuid();
 }
 
-static int of_process(const char *operand, ppi_tool_spool_fn visit,
-                      void *user) {
+static int of_process(const char *operand, ppi_spool_list *list) {
   char *end;
   errno = 0;
   long pid = strtol(operand, &end, 10);
   if (errno || *end || pid <= 0 || pid > INT_MAX)
     return ppi_tool_fail(PPI_EXIT_INPUT, "'%s' is not the number of a process",
                          operand);
-  struct search search = {(uint32_t)pid, visit, user, 0};
+  struct search search = {(uint32_t)pid, list, 0};
   ppi_spool_visit(owner_of((pid_t)pid), visit_if_owned, &search);
   if (!search.num_found) ppi_spool_visit(geteuid(), visit_if_left, &search);
   if (search.num_found) return PPI_EXIT_DONE;
@@ -129,11 +147,80 @@ static int of_process(const char *operand, ppi_tool_spool_fn visit,
                        pid);
 }
 
-int ppi_tool_spool_of(const char *operand, ppi_tool_spool_fn visit,
-                      void *user) {
+// A number is a process, unless a file has that name. A dead process has the
+// spools that it left.
+static int of_operand(const char *operand, ppi_spool_list *list) {
   bool is_number =
       operand[0] && strspn(operand, "0123456789") == strlen(operand);
-  if (is_number && access(operand, F_OK) != 0)
-    return of_process(operand, visit, user);
-  return ppi_tool_spool_of_file(operand, visit, user);
+  return is_number && access(operand, F_OK) != 0 ? of_process(operand, list)
+                                                 : of_file(operand, list);
+}
+
+// ---- the list ----
+
+int ppi_spool_list_begin(ppi_spool_list *list,
+                         const struct ppi_tool_options *options,
+                         const char *schema) {
+  list->options = *options;
+  if (!options->output) list->options.output = "-";
+  list->json = strcmp(options->format, "json") == 0;
+  list->code = ppi_tool_output_check(&list->options, list->options.output);
+  if (list->code != PPI_EXIT_DONE || !list->json) return list->code;
+  ppi_tool_rows_begin(&list->page, schema);
+  ppi_put_array(&list->page, "processes");
+  ppi_put_line(&list->page);
+  return list->code;
+}
+
+void ppi_spool_list_operands(ppi_spool_list *list, bool are_files) {
+  for (int i = 0; i < list->options.num_inputs; i++) {
+    const char *operand = list->options.inputs[i];
+    int code = (are_files ? of_file : of_operand)(operand, list);
+    list->code = PPI_MAX(list->code, code);
+  }
+}
+
+static void show_any(const char *path, void *user) {
+  ppi_spool_list *list = user;
+  int code = list->code;
+  if (list->is_wanted && !list->is_wanted(path)) return;
+  show(list, path, path);
+  if (list->code == PPI_EXIT_INPUT) list->code = code;
+}
+
+void ppi_spool_list_all(ppi_spool_list *list) {
+  ppi_spool_visit(geteuid(), show_any, list);
+}
+
+int ppi_spool_list_end(ppi_spool_list *list, const char *nothing) {
+  if (list->json)
+    ppi_page_text(&list->page, "]}\n");
+  else if (!list->num_shown && nothing && list->code == PPI_EXIT_DONE)
+    ppi_page_text(&list->page, nothing);
+  return list->page.len
+             ? ppi_tool_output_page(&list->options, &list->page, list->code)
+             : list->code;
+}
+
+void ppi_spool_put_head(ppi_spool_list *list, const char *path,
+                        const ppi_forensics *found) {
+  ppi_put_line(&list->page);
+  ppi_put_object(&list->page, NULL);
+  ppi_put_text(&list->page, "path", path);
+  ppi_put_u64(&list->page, "pid", found->pid);
+  ppi_put_bool(&list->page, "alive", found->alive);
+}
+
+const char *ppi_spool_name(const ppi_forensics *found, uint32_t kind,
+                           uint32_t id) {
+  const ppi_definition_record *record =
+      id ? ppi_forensics_find(found, kind, id) : NULL;
+  const char *name = record ? ppi_definition_text(kind, record->name) : "";
+  return *name ? name : NULL;
+}
+
+uint64_t ppi_spool_tid(const ppi_forensics *found, const ppi_open_item *item) {
+  const ppi_definition_record *lane =
+      ppi_forensics_find(found, PPROF_DEFINITION_LANE, item->lane);
+  return item->tid ? item->tid : lane ? lane->number : 0;
 }

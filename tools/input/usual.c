@@ -8,25 +8,19 @@
 
 #include "base/mem.h"
 #include "base/rank.h"
+#include "cli/say.h"
 #include "input/input.h"
 #include "pprof/log.h"
 
-bool ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
+void ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
                         bool on_device) {
-  if (ppi_tool_usual_find(usual, name, on_device)) return true;
-  if (!PPI_ROOM(usual->names, usual->capacity, usual->num + 1)) return false;
-  struct ppi_tool_usual_name *one = &usual->names[usual->num];
-  *one = (struct ppi_tool_usual_name){
-      .name = ppi_strdup(name),
+  if (ppi_tool_usual_find(usual, name, on_device)) return;
+  PPI_MUST_ROOM(usual->names, usual->capacity, usual->num + 1);
+  usual->names[usual->num++] = (struct ppi_tool_usual_name){
+      .name = ppi_tool_must(ppi_strdup(name)),
       .on_device = on_device,
-      .times = ppi_alloc(PPI_USUAL_MAX_TIMES * sizeof *one->times)};
-  if (!one->name || !one->times) {
-    ppi_free(one->name);
-    ppi_free(one->times);
-    return false;
-  }
-  usual->num++;
-  return true;
+      .times = ppi_tool_must(
+          ppi_alloc(PPI_USUAL_MAX_TIMES * sizeof *usual->names->times))};
 }
 
 const struct ppi_tool_usual_name *ppi_tool_usual_find(
@@ -83,8 +77,7 @@ static pprof_status filler_define(pprof_sink *sink,
   if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
     return PPROF_STATUS_OK;
   if (id >= filler->num_sites) {
-    if (!PPI_ROOM(filler->places, filler->capacity, id + 1))
-      return PPROF_STATUS_NO_MEMORY;
+    PPI_MUST_ROOM(filler->places, filler->capacity, id + 1);
     memset(filler->places + filler->num_sites, 0,
            (id + 1 - filler->num_sites) * sizeof *filler->places);
     filler->num_sites = id + 1;

@@ -23,7 +23,7 @@ struct ppi_tool_usual {
 };
 
 // First add names, then read a log, then find the names' durations.
-bool ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
+void ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
                         bool on_device);
 // Answers as ppi_tool_read; all readable events count.
 int ppi_tool_usual_read(struct ppi_tool_usual *usual, const char *path);

@@ -9,12 +9,13 @@
 
 #include "cli/say.h"
 #include "event/recorded_wait.h"
+#include "input/spool_operand.h"
 #include "recover/forensics_names.h"
 
 static const char *name_of(const ppi_forensics *found, uint32_t kind,
                            uint32_t id) {
-  const ppi_definition_record *record = ppi_forensics_find(found, kind, id);
-  return record ? ppi_definition_text(kind, record->name) : "";
+  const char *name = ppi_spool_name(found, kind, id);
+  return name ? name : "";
 }
 
 static bool is_wait(const ppi_forensics *found, const ppi_open_item *item) {

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/output.h"
 #include "cli/rows.h"
@@ -32,18 +31,6 @@ static const char *state_of(const struct ppi_tool_log_info *log,
       (!info->damage.cut || info->blocks[PPI_LOG_TOTALS].num_blocks))
     return "damaged";
   return "unfinished or cut";
-}
-
-// Realtime ns of the run's base as "2026-11-21T07:30:00.123Z"; "" unknown.
-static void format_start(const struct ppi_tool_run_info *info, char out[40]) {
-  const char *text = ppi_tool_run_info_text(info, "time_base_realtime_ns");
-  uint64_t ns = text ? strtoull(text, NULL, 10) : 0;
-  time_t seconds = (time_t)(ns / 1000000000);
-  struct tm parts;
-  out[0] = '\0';
-  if (!ns || !gmtime_r(&seconds, &parts)) return;
-  size_t len = strftime(out, 30, "%Y-%m-%dT%H:%M:%S", &parts);
-  snprintf(out + len, 40 - len, ".%03uZ", (unsigned)(ns / 1000000 % 1000));
 }
 
 static double seconds(uint64_t ns) {
@@ -185,12 +172,14 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
   struct ppi_tool_blocks all;
   char start[40];
   sum_blocks(info, &all);
-  format_start(info, start);
+  const char *base = ppi_tool_run_info_text(info, "time_base_realtime_ns");
+  const uint64_t base_ns = base ? strtoull(base, NULL, 10) : 0;
+  ppi_tool_time(base_ns, 3, start);
   ppi_page_visible(out, ppi_tool_name_of(log->path));
   if (log->num_runs > 1)
     ppi_page_format(out, ", run %zu of %zu", at + 1, log->num_runs);
   ppi_page_format(out, "\n  %-22s %s\n", "state", state_of(log, info));
-  if (start[0]) ppi_page_format(out, "  %-22s %s\n", "started", start);
+  if (base_ns && *start) ppi_page_format(out, "  %-22s %s\n", "started", start);
   ppi_page_format(out, "  %-22s %.9f s\n", "lasted", seconds(info->last_ns));
   if (log->skimmed)
     put_text("", "looked at", "all but the events; `check` reads them, too",

@@ -4,13 +4,11 @@
 // usual durations, and in words the range that stopped first.
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/mem.h"
+#include "base/base.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/rows.h"
@@ -69,17 +67,10 @@ static const ppi_view_kind view_kind = {.name = "stuck",
                                         .end = PPI_TABLE_END_NOTE};
 
 struct look {
-  const struct ppi_tool_options *options;
-  ppi_page *page;
-  bool json;
+  ppi_spool_list list;
   uint64_t least_ns;  // shorter open ranges are not stuck
   size_t num_stuck;
-  int code;
 };
-
-static void raise_code(struct look *look, int code) {
-  if (code > look->code) look->code = code;
-}
 
 // ---- one open range ----
 
@@ -92,14 +83,6 @@ static bool is_on_device(const ppi_open_item *item) {
   return item->kind == PPI_OPEN_DEVICE && item->submitted;
 }
 
-static const char *name_of(const ppi_forensics *found, uint32_t kind,
-                           uint32_t id) {
-  const ppi_definition_record *record =
-      id ? ppi_forensics_find(found, kind, id) : NULL;
-  const char *name = record ? ppi_definition_text(kind, record->name) : "";
-  return *name ? name : NULL;
-}
-
 static uint64_t open_for(const ppi_forensics *found,
                          const ppi_open_item *item) {
   return found->until_ns > item->start_ns ? found->until_ns - item->start_ns
@@ -109,7 +92,7 @@ static uint64_t open_for(const ppi_forensics *found,
 static const struct ppi_tool_usual_name *usual_of(
     const struct ppi_tool_usual *usual, const ppi_forensics *found,
     const ppi_open_item *item) {
-  const char *name = name_of(found, PPROF_DEFINITION_SITE, item->site);
+  const char *name = ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site);
   const struct ppi_tool_usual_name *one =
       name ? ppi_tool_usual_find(usual, name, is_on_device(item)) : NULL;
   return one && one->num ? one : NULL;
@@ -182,16 +165,14 @@ static void add_row(struct look *look, const ppi_forensics *found,
                     const struct ppi_tool_usual *usual, size_t at,
                     ppi_view *view) {
   const ppi_open_item *item = &found->items[at];
-  const ppi_definition_record *lane =
-      ppi_forensics_find(found, PPROF_DEFINITION_LANE, item->lane);
-  uint64_t tid = item->tid ? item->tid : lane ? lane->number : 0;
+  uint64_t tid = ppi_spool_tid(found, item);
   ppi_cell *cells = ppi_tool_row(view);
   cells[CELL_THREAD] =
-      text_cell(name_of(found, PPROF_DEFINITION_LANE, item->lane));
+      text_cell(ppi_spool_name(found, PPROF_DEFINITION_LANE, item->lane));
   if (tid) cells[CELL_TID] = ppi_cell_count(tid);
   cells[CELL_STATE] = ppi_cell_text(state_of(item));
   cells[CELL_NAME] =
-      text_cell(name_of(found, PPROF_DEFINITION_SITE, item->site));
+      text_cell(ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site));
   cells[CELL_FOR] = ppi_cell_time(open_for(found, item));
   put_usual(usual_of(usual, found, item), open_for(found, item), cells);
   bool stuck = is_stuck(look, found, usual, at);
@@ -202,20 +183,22 @@ static void add_row(struct look *look, const ppi_forensics *found,
     cells[CELL_FLOW] = text_cell(flow);
   }
   cells[CELL_DEVICE] =
-      text_cell(name_of(found, PPROF_DEFINITION_DEVICE, item->device));
+      text_cell(ppi_spool_name(found, PPROF_DEFINITION_DEVICE, item->device));
   cells[CELL_STREAM] =
-      text_cell(name_of(found, PPROF_DEFINITION_STREAM, item->stream));
-  cells[CELL_HELD_BY] = text_cell(
-      name_of(found, PPROF_DEFINITION_LANE, ppi_stuck_holder(found, item)));
+      text_cell(ppi_spool_name(found, PPROF_DEFINITION_STREAM, item->stream));
+  cells[CELL_HELD_BY] = text_cell(ppi_spool_name(
+      found, PPROF_DEFINITION_LANE, ppi_stuck_holder(found, item)));
 }
 
 // ---- words ----
 
 static void put_where(const ppi_forensics *found, const ppi_open_item *item,
                       ppi_page *page) {
-  const char *stream = name_of(found, PPROF_DEFINITION_STREAM, item->stream);
-  const char *device = name_of(found, PPROF_DEFINITION_DEVICE, item->device);
-  const char *thread = name_of(found, PPROF_DEFINITION_LANE, item->lane);
+  const char *stream =
+      ppi_spool_name(found, PPROF_DEFINITION_STREAM, item->stream);
+  const char *device =
+      ppi_spool_name(found, PPROF_DEFINITION_DEVICE, item->device);
+  const char *thread = ppi_spool_name(found, PPROF_DEFINITION_LANE, item->lane);
   if (is_on_device(item))
     ppi_tool_put(page, "stream '%s' of %s has not finished ",
                  stream ? stream : "default", device ? device : "a device");
@@ -228,7 +211,7 @@ static void put_where(const ppi_forensics *found, const ppi_open_item *item,
 static void put_suspect(const ppi_forensics *found,
                         const struct ppi_tool_usual_name *usual,
                         const ppi_open_item *item, ppi_page *notes) {
-  const char *name = name_of(found, PPROF_DEFINITION_SITE, item->site);
+  const char *name = ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site);
   put_where(found, item, notes);
   ppi_tool_put(notes, "'%s' for ", name ? name : "a range without a name");
   ppi_stuck_put_time(notes, open_for(found, item));
@@ -265,21 +248,22 @@ static void add_names(const ppi_forensics *found,
                       struct ppi_tool_usual *usual) {
   for (size_t i = 0; i < found->num_items; i++) {
     const ppi_open_item *item = &found->items[i];
-    const char *name = name_of(found, PPROF_DEFINITION_SITE, item->site);
-    if (is_open(item) && name &&
-        !ppi_tool_usual_add(usual, name, is_on_device(item)))
-      ppi_tool_must(NULL);
+    const char *name = ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site);
+    if (is_open(item) && name)
+      ppi_tool_usual_add(usual, name, is_on_device(item));
   }
 }
 
 // Reads usual durations, from --usual or from the process's log so far.
 static void read_usual(struct look *look, const char *spool,
                        struct ppi_tool_usual *usual, ppi_page *notes) {
-  const char *given = look->options->stuck.usual;
+  ppi_spool_list *list = &look->list;
+  const char *given = list->options.stuck.usual;
   char path[PATH_MAX];
   struct stat file;
   if (given) {
-    raise_code(look, ppi_tool_usual_read(usual, given));
+    int code = ppi_tool_usual_read(usual, given);
+    list->code = PPI_MAX(list->code, code);
     return;
   }
   if (!ppi_forensics_log(spool, path, sizeof path)) {
@@ -292,19 +276,16 @@ static void read_usual(struct look *look, const char *spool,
                  "large; --usual reads it\n",
                  path);
   } else {
-    raise_code(look, ppi_tool_usual_read(usual, path));
+    int code = ppi_tool_usual_read(usual, path);
+    list->code = PPI_MAX(list->code, code);
   }
 }
 
 static void put_head(const char *path, const ppi_forensics *found,
                      ppi_page *page) {
   const char *command = ppi_forensics_text(found, "command");
-  char when[40] = "";
-  const uint64_t ns = found->start_realtime_ns + found->until_ns;
-  const time_t seconds = (time_t)(ns / 1000000000);
-  struct tm parts;
-  if (gmtime_r(&seconds, &parts))
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  char when[40];
+  ppi_tool_time(found->start_realtime_ns + found->until_ns, 0, when);
   if (page->len) ppi_page_text(page, "\n");
   ppi_tool_put(page, "process %" PRIu32 ": %s\n", found->pid,
                command ? command : "unknown");
@@ -313,24 +294,13 @@ static void put_head(const char *path, const ppi_forensics *found,
                when, path);
 }
 
-static void put_json(const struct look *look, const char *path,
-                     const ppi_forensics *found, const ppi_view *view) {
-  ppi_page *page = look->page;
-  ppi_put_line(page);
-  ppi_put_object(page, NULL);
-  ppi_put_text(page, "path", path);
-  ppi_put_u64(page, "pid", found->pid);
-  ppi_put_bool(page, "alive", found->alive);
-  ppi_put_text(page, "command", ppi_forensics_text(found, "command"));
-  ppi_tool_rows_view(page, view, look->options, PPI_FORMAT_JSON);
-  ppi_page_text(page, "}");
-}
-
-static void show(struct look *look, const char *path,
+static bool show(ppi_spool_list *list, const char *path, const char *named,
                  const ppi_forensics *found) {
+  struct look *look = (struct look *)list;
   struct ppi_tool_usual usual = {0};
   ppi_view view = {.kind = &view_kind};
   size_t before = look->num_stuck;
+  (void)named;
   add_names(found, &usual);
   read_usual(look, path, &usual, &view.note);
   for (size_t i = 0; i < found->num_items; i++)
@@ -340,67 +310,30 @@ static void show(struct look *look, const char *path,
   ppi_stuck_put_waits(found, look->least_ns, &view.note);
   if (look->num_stuck == before)
     ppi_page_text(&view.note, "Nothing is open for unusually long\n");
-  if (!look->json) put_head(path, found, look->page);
-  if (look->json)
-    put_json(look, path, found, &view);
-  else
-    ppi_tool_rows_view(look->page, &view, look->options, PPI_FORMAT_TABLE);
-  if (found->num_damaged) raise_code(look, PPI_EXIT_DAMAGED);
+  if (list->json) {
+    ppi_spool_put_head(list, path, found);
+    ppi_put_text(&list->page, "command", ppi_forensics_text(found, "command"));
+  } else {
+    put_head(path, found, &list->page);
+  }
+  ppi_tool_rows_view(&list->page, &view, &list->options,
+                     list->json ? PPI_FORMAT_JSON : PPI_FORMAT_TABLE);
+  if (list->json) ppi_page_text(&list->page, "}");
   ppi_view_clear(&view);
   ppi_tool_usual_clear(&usual);
-}
-
-static void show_spool(const char *path, const char *named, void *user) {
-  struct look *look = user;
-  ppi_forensics found;
-  pprof_error error = {""};
-  pprof_status status = ppi_forensics_read(path, &found, &error);
-  (void)named;
-  if (status == PPROF_STATUS_OK) {
-    show(look, path, &found);
-  } else {
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
-    raise_code(look, PPI_EXIT_INPUT);
-  }
-  ppi_forensics_clear(&found);
-}
-
-// This process is no operand, so its failure does not count.
-static void show_any(const char *path, void *user) {
-  struct look *look = user;
-  int code = look->code;
-  show_spool(path, path, look);
-  if (look->code == PPI_EXIT_INPUT) look->code = code;
-}
-
-static bool read_least(struct look *look) {
-  return ppi_tool_parse_time("least", look->options->stuck.least,
-                             &look->least_ns);
+  return true;
 }
 
 int ppi_tool_stuck(const struct ppi_tool_options *options) {
-  ppi_page page = {0};
-  struct look look = {.options = options,
-                      .page = &page,
-                      .json = strcmp(options->format, "json") == 0};
-  if (!read_least(&look)) return PPI_EXIT_USAGE;
-  look.code = ppi_tool_output_check(options, options->output);
-  if (look.code != PPI_EXIT_DONE) return look.code;
-  if (look.json) {
-    ppi_tool_rows_begin(&page, "pprof.stuck/1");
-    ppi_put_array(&page, "processes");
-    ppi_put_line(&page);
-  }
-  for (int i = 0; i < options->num_inputs; i++)
-    raise_code(&look, ppi_tool_spool_of(options->inputs[i], show_spool, &look));
-  if (options->num_inputs == 0) ppi_spool_visit(geteuid(), show_any, &look);
-  if (look.json)
-    ppi_page_text(&page, "]}\n");
-  else if (!page.len && look.code == PPI_EXIT_DONE)
-    ppi_page_text(&page, "no process of this user records, or left a spool\n");
-  if (look.code == PPI_EXIT_DONE && look.num_stuck) look.code = PPI_EXIT_CHECK;
-  if (page.len) return ppi_tool_output_page(options, &page, look.code);
-  ppi_page_clear(&page);
-  return look.code;
+  struct look look = {.list.show = show};
+  if (!ppi_tool_parse_time("least", options->stuck.least, &look.least_ns))
+    return PPI_EXIT_USAGE;
+  int code = ppi_spool_list_begin(&look.list, options, "pprof.stuck/1");
+  if (code != PPI_EXIT_DONE) return code;
+  ppi_spool_list_operands(&look.list, false);
+  if (options->num_inputs == 0) ppi_spool_list_all(&look.list);
+  if (look.list.code == PPI_EXIT_DONE && look.num_stuck)
+    look.list.code = PPI_EXIT_CHECK;
+  return ppi_spool_list_end(
+      &look.list, "no process of this user records, or left a spool\n");
 }
