@@ -12,29 +12,19 @@
 #include "compare/compare_text.h"
 #include "file/json_put.h"
 
-enum {
-  CELL_BATCH = 0,
-  CELL_RESULT,
-  CELL_WALL,
-  CELL_BATCHES,
-  CELL_SPAN,
-  CELL_THROUGHPUT,
-  CELL_P50,
-  CELL_P99,
-  CELL_RUNS,
-  NUM_CELLS
-};
-static const ppi_column columns[NUM_CELLS] = {
-    {"batch", NULL},   {"result", NULL},       {"wall", "ns"},
-    {"batches", NULL}, {"batches_time", "ns"}, {"throughput", "items/s"},
-    {"p50", "ns"},     {"p99", "ns"},          {"runs", NULL}};
-static const ppi_table_column table_columns[] = {
-    {"Batch", 5, CELL_BATCH, 1},  {"Result", 6, CELL_RESULT, 1},
-    {"Wall", 8, CELL_WALL, 1},    {"Batches", 7, CELL_BATCHES, 1},
-    {"In time", 8, CELL_SPAN, 1}, {"Items/s", 8, CELL_THROUGHPUT, 1},
-    {"P50", 6, CELL_P50, 1},      {"P99", 6, CELL_P99, 1},
-    {"Runs", 4, CELL_RUNS, 1},
-};
+// clang-format off
+#define COLUMNS(shown, hidden) \
+  shown(CELL_BATCH, "batch", NULL, "Batch", 5, 1) \
+  shown(CELL_RESULT, "result", NULL, "Result", 6, 1) \
+  shown(CELL_WALL, "wall", "ns", "Wall", 8, 1) \
+  shown(CELL_BATCHES, "batches", NULL, "Batches", 7, 1) \
+  shown(CELL_SPAN, "batches_time", "ns", "In time", 8, 1) \
+  shown(CELL_THROUGHPUT, "throughput", "items/s", "Items/s", 8, 1) \
+  shown(CELL_P50, "p50", "ns", "P50", 6, 1) \
+  shown(CELL_P99, "p99", "ns", "P99", 6, 1) \
+  shown(CELL_RUNS, "runs", NULL, "Runs", 4, 1)
+// clang-format on
+PPI_TOOL_COLUMNS(COLUMNS);
 static const ppi_view_kind kind = {.name = "search-batch",
                                    .title = "Batches",
                                    PPI_VIEW_LAYOUT(columns, table_columns),

@@ -10,33 +10,24 @@
 #include "cli/rows.h"
 #include "compare/compare_text.h"
 
-enum {
-  CELL_NAME = 0,
-  CELL_CATEGORY,
-  CELL_SIDE,
-  CELL_METRIC,
-  CELL_RUNS,
-  CELL_SINCE,
-  CELL_BEFORE,
-  CELL_AFTER,
-  CELL_CHANGE,
-  CELL_P,
-  CELL_VERDICT,
-  NUM_CELLS
-};
-static const ppi_column columns[NUM_CELLS] = {
-    {"name", NULL},  {"category", NULL}, {"side", NULL},   {"metric", NULL},
-    {"runs", NULL},  {"since", NULL},    {"before", "ns"}, {"after", "ns"},
-    {"change", "%"}, {"p", NULL},        {"verdict", NULL}};
+// clang-format off
+#define COLUMNS(shown, hidden) \
+  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
+  hidden(CELL_CATEGORY, "category", NULL) \
+  shown(CELL_SIDE, "side", NULL, "Side", 6, 1) \
+  shown(CELL_METRIC, "metric", NULL, "Metric", 6, 1) \
+  shown(CELL_RUNS, "runs", NULL, "Runs", 4, 1) \
+  shown(CELL_SINCE, "since", NULL, "Since", 10, 1) \
+  shown(CELL_BEFORE, "before", "ns", "Before / after", 14, 2) \
+  hidden(CELL_AFTER, "after", "ns") \
+  shown(CELL_CHANGE, "change", "%", "Change(%)", 9, 1) \
+  hidden(CELL_P, "p", NULL) \
+  shown(CELL_VERDICT, "verdict", NULL, "Verdict", 9, 1)
+// clang-format on
+PPI_TOOL_COLUMNS(COLUMNS);
 static const size_t brief[] = {CELL_NAME,   CELL_SIDE,  CELL_SINCE,
                                CELL_BEFORE, CELL_AFTER, CELL_CHANGE,
                                CELL_VERDICT};
-static const ppi_table_column table_columns[] = {
-    {"Name", 10, CELL_NAME, 1},       {"Side", 6, CELL_SIDE, 1},
-    {"Metric", 6, CELL_METRIC, 1},    {"Runs", 4, CELL_RUNS, 1},
-    {"Since", 10, CELL_SINCE, 1},     {"Before / after", 14, CELL_BEFORE, 2},
-    {"Change(%)", 9, CELL_CHANGE, 1}, {"Verdict", 9, CELL_VERDICT, 1},
-};
 static const ppi_view_kind kind = {.name = "history",
                                    .title = "History",
                                    PPI_VIEW_LAYOUT(columns, table_columns),

@@ -12,38 +12,25 @@
 #include "compare/compare_judge.h"
 #include "compare/compare_text.h"
 
-enum {
-  CELL_NAME = 0,
-  CELL_CATEGORY,
-  CELL_SIDE,
-  CELL_METRIC,
-  CELL_NEW,
-  CELL_RUNS,
-  CELL_BASE_TIME,
-  CELL_TIME,
-  CELL_CHANGE,
-  CELL_LOW,
-  CELL_HIGH,
-  CELL_DETECTABLE,
-  CELL_VERDICT,
-  NUM_CELLS
-};
-static const ppi_column columns[NUM_CELLS] = {
-    {"name", NULL},      {"category", NULL},   {"side", NULL},
-    {"metric", NULL},    {"new", NULL},        {"runs", NULL},
-    {"base", "ns"},      {"time", "ns"},       {"change", "%"},
-    {"change_low", "%"}, {"change_high", "%"}, {"detectable", "%"},
-    {"verdict", NULL},
-};
+// clang-format off
+#define COLUMNS(shown, hidden) \
+  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
+  hidden(CELL_CATEGORY, "category", NULL) \
+  shown(CELL_SIDE, "side", NULL, "Side", 6, 1) \
+  shown(CELL_METRIC, "metric", NULL, "Metric", 6, 1) \
+  shown(CELL_NEW, "new", NULL, "New", 3, 1) \
+  shown(CELL_RUNS, "runs", NULL, "Runs", 4, 1) \
+  shown(CELL_BASE_TIME, "base", "ns", "Base / new", 10, 2) \
+  hidden(CELL_TIME, "time", "ns") \
+  shown(CELL_CHANGE, "change", "%", "Change(%)", 9, 1) \
+  shown(CELL_LOW, "change_low", "%", "From / to", 9, 2) \
+  hidden(CELL_HIGH, "change_high", "%") \
+  shown(CELL_DETECTABLE, "detectable", "%", "Sees(%)", 7, 1) \
+  shown(CELL_VERDICT, "verdict", NULL, "Verdict", 9, 1)
+// clang-format on
+PPI_TOOL_COLUMNS(COLUMNS);
 static const size_t brief[] = {CELL_NAME,   CELL_SIDE, CELL_NEW,  CELL_RUNS,
                                CELL_CHANGE, CELL_LOW,  CELL_HIGH, CELL_VERDICT};
-static const ppi_table_column table_columns[] = {
-    {"Name", 10, CELL_NAME, 1},         {"Side", 6, CELL_SIDE, 1},
-    {"Metric", 6, CELL_METRIC, 1},      {"New", 3, CELL_NEW, 1},
-    {"Runs", 4, CELL_RUNS, 1},          {"Base / new", 10, CELL_BASE_TIME, 2},
-    {"Change(%)", 9, CELL_CHANGE, 1},   {"From / to", 9, CELL_LOW, 2},
-    {"Sees(%)", 7, CELL_DETECTABLE, 1}, {"Verdict", 9, CELL_VERDICT, 1},
-};
 static const ppi_view_kind kind = {.name = "try",
                                    .title = "Try",
                                    PPI_VIEW_LAYOUT(columns, table_columns),

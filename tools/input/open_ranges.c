@@ -19,33 +19,23 @@
 
 // ---- rows ----
 
-enum {
-  CELL_WHERE,
-  CELL_TID,
-  CELL_STATE,
-  CELL_DEPTH,
-  CELL_NAME,
-  CELL_FOR,
-  CELL_SINCE,
-  CELL_FLOW,
-  CELL_DEVICE,
-  CELL_STREAM,
-  NUM_CELLS
-};
+// clang-format off
+#define COLUMNS(shown, hidden) \
+  shown(CELL_WHERE, "thread", NULL, "Thread", 10, 1) \
+  shown(CELL_TID, "tid", NULL, "Tid", 5, 1) \
+  shown(CELL_STATE, "state", NULL, "State", 7, 1) \
+  shown(CELL_DEPTH, "depth", NULL, "Depth", 5, 1) \
+  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
+  shown(CELL_FOR, "open", "ns", "Open for", 8, 1) \
+  shown(CELL_SINCE, "since", NULL, "Since", 24, 1) \
+  shown(CELL_FLOW, "flow", NULL, "Flow", 4, 1) \
+  shown(CELL_DEVICE, "device", NULL, "Device", 6, 1) \
+  shown(CELL_STREAM, "stream", NULL, "Stream", 6, 1)
+// clang-format on
+PPI_TOOL_COLUMNS(COLUMNS);
 
-static const ppi_column columns[NUM_CELLS] = {
-    {"thread", NULL}, {"tid", NULL},   {"state", NULL}, {"depth", NULL},
-    {"name", NULL},   {"open", "ns"},  {"since", NULL}, {"flow", NULL},
-    {"device", NULL}, {"stream", NULL}};
 static const size_t brief[] = {CELL_WHERE, CELL_TID, CELL_STATE, CELL_DEPTH,
                                CELL_NAME,  CELL_FOR, CELL_SINCE, CELL_DEVICE};
-static const ppi_table_column table_columns[] = {
-    {"Thread", 10, CELL_WHERE, 1}, {"Tid", 5, CELL_TID, 1},
-    {"State", 7, CELL_STATE, 1},   {"Depth", 5, CELL_DEPTH, 1},
-    {"Name", 10, CELL_NAME, 1},    {"Open for", 8, CELL_FOR, 1},
-    {"Since", 24, CELL_SINCE, 1},  {"Flow", 4, CELL_FLOW, 1},
-    {"Device", 6, CELL_DEVICE, 1}, {"Stream", 6, CELL_STREAM, 1},
-};
 static const ppi_view_kind view_kind = {.name = "open",
                                         .title = "Open Ranges",
                                         PPI_VIEW_LAYOUT(columns, table_columns),

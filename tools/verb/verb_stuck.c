@@ -29,37 +29,25 @@ enum {
   MAX_SUSPECTS = 8
 };
 
-enum {
-  CELL_THREAD,
-  CELL_TID,
-  CELL_STATE,
-  CELL_NAME,
-  CELL_FOR,
-  CELL_P50,
-  CELL_P99,
-  CELL_MAX,
-  CELL_CALLS,
-  CELL_TIMES,
-  CELL_STUCK,
-  CELL_FLOW,
-  CELL_DEVICE,
-  CELL_STREAM,
-  CELL_HELD_BY,
-  NUM_CELLS
-};
-static const ppi_column columns[NUM_CELLS] = {
-    {"thread", NULL}, {"tid", NULL},    {"state", NULL},  {"name", NULL},
-    {"open", "ns"},   {"p50", "ns"},    {"p99", "ns"},    {"max", "ns"},
-    {"calls", NULL},  {"times", NULL},  {"stuck", NULL},  {"flow", NULL},
-    {"device", NULL}, {"stream", NULL}, {"held_by", NULL}};
-static const ppi_table_column table_columns[] = {
-    {"Thread", 8, CELL_THREAD, 1}, {"State", 5, CELL_STATE, 1},
-    {"Name", 10, CELL_NAME, 1},    {"Open for", 8, CELL_FOR, 1},
-    {"Usual p50", 9, CELL_P50, 1}, {"p99", 5, CELL_P99, 1},
-    {"max", 5, CELL_MAX, 1},       {"Calls", 5, CELL_CALLS, 1},
-    {"x max", 5, CELL_TIMES, 1},   {"Stuck", 5, CELL_STUCK, 1},
-    {"Stream", 6, CELL_STREAM, 1},
-};
+// clang-format off
+#define COLUMNS(shown, hidden) \
+  shown(CELL_THREAD, "thread", NULL, "Thread", 8, 1) \
+  hidden(CELL_TID, "tid", NULL) \
+  shown(CELL_STATE, "state", NULL, "State", 5, 1) \
+  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
+  shown(CELL_FOR, "open", "ns", "Open for", 8, 1) \
+  shown(CELL_P50, "p50", "ns", "Usual p50", 9, 1) \
+  shown(CELL_P99, "p99", "ns", "p99", 5, 1) \
+  shown(CELL_MAX, "max", "ns", "max", 5, 1) \
+  shown(CELL_CALLS, "calls", NULL, "Calls", 5, 1) \
+  shown(CELL_TIMES, "times", NULL, "x max", 5, 1) \
+  shown(CELL_STUCK, "stuck", NULL, "Stuck", 5, 1) \
+  hidden(CELL_FLOW, "flow", NULL) \
+  hidden(CELL_DEVICE, "device", NULL) \
+  shown(CELL_STREAM, "stream", NULL, "Stream", 6, 1) \
+  hidden(CELL_HELD_BY, "held_by", NULL)
+// clang-format on
+PPI_TOOL_COLUMNS(COLUMNS);
 static const ppi_view_kind view_kind = {.name = "stuck",
                                         .title = "Open, And What Is Usual",
                                         PPI_VIEW_LAYOUT(columns, table_columns),
