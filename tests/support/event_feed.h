@@ -357,7 +357,8 @@ class EventFeed {
       }
     ppi_total *counted = nullptr;
     size_t num = 0;
-    pprof_status status = ppi_tally_items(&tally, &counted, &num);
+    pprof_status status =
+        ppi_tally_items_beside(&tally, nullptr, &counted, &num);
     ppi_tally_clear(&tally);
     if (status != PPROF_STATUS_OK) return status;
     std::vector<ppi_total> items(counted, counted + num);

@@ -317,16 +317,6 @@ static pprof_status close_windows(ppi_flight_dump *dump) {
   return status;
 }
 
-// Adds the cost of the dump's own events, in the form of a run's totals.
-static void add_cost(const ppi_flight_dump *dump, uint64_t *counts) {
-  uint64_t num = 0;
-  for (size_t lane = 0; lane < dump->tally.num_lanes; lane++)
-    num += dump->tally.lanes[lane][PPI_TOTAL_RECORDED];
-  // Two markers make a range.
-  counts[PPI_TOTAL_OWN_COST_TOTAL_NS] =
-      num * 2 * counts[PPI_TOTAL_OWN_COST] / 1000;
-}
-
 static pprof_status notify_totals(ppi_flight_dump *dump, const uint64_t *counts,
                                   const char *reason) {
   ppi_text note = {"flight recorder", reason};
@@ -334,7 +324,9 @@ static pprof_status notify_totals(ppi_flight_dump *dump, const uint64_t *counts,
   ppi_total *items = NULL;
   uint64_t sums[PPI_NUM_TOTALS];
   memcpy(sums, counts, sizeof sums);
-  add_cost(dump, sums);
+  sums[PPI_TOTAL_OWN_COST_TOTAL_NS] = ppi_tally_own_cost_ns(
+      ppi_tally_get(&dump->tally, PPROF_ALL_LANES, PPI_TOTAL_RECORDED),
+      counts[PPI_TOTAL_OWN_COST]);
   pprof_status status =
       ppi_tally_items_beside(&dump->tally, sums, &items, &totals.num_items);
   totals.items = items;

@@ -31,6 +31,29 @@ pprof_status ppi_tally_add(ppi_tally *tally, uint32_t lane, ppi_total_key key,
   return status;
 }
 
+pprof_status ppi_tally_add_row(ppi_tally *tally, uint32_t lane,
+                               const uint64_t row[PPI_NUM_TOTALS]) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (int key = 0; key < PPI_NUM_TOTALS && status == PPROF_STATUS_OK; key++)
+    status = ppi_tally_add(tally, lane, (ppi_total_key)key, row[key]);
+  return status;
+}
+
+pprof_status ppi_tally_join(ppi_tally *to, const ppi_tally *from) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < from->num_lanes && status == PPROF_STATUS_OK; i++)
+    status = ppi_tally_add_row(to, (uint32_t)i, from->lanes[i]);
+  return status;
+}
+
+uint64_t ppi_tally_get(const ppi_tally *tally, uint32_t lane, uint32_t key) {
+  if (lane < tally->num_lanes) return tally->lanes[lane][key];
+  uint64_t sum = 0;
+  for (size_t i = 0; i < tally->num_lanes && lane == PPROF_ALL_LANES; i++)
+    sum += tally->lanes[i][key];
+  return sum;
+}
+
 static void count_flags(uint64_t *row, uint32_t flags) {
   row[PPI_TOTAL_CLIPPED] += (flags & PPROF_FLAG_CLIPPED) != 0;
   row[PPI_TOTAL_ABANDONED] += (flags & PPROF_FLAG_ABANDONED) != 0;
@@ -69,16 +92,11 @@ pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {
   return PPROF_STATUS_OK;
 }
 
-static size_t append_row(ppi_total *items, size_t n, uint32_t lane,
-                         const uint64_t *row) {
+size_t ppi_tally_append(ppi_total *items, size_t n, uint32_t lane,
+                        const uint64_t *row) {
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
     if (row[key]) items[n++] = (ppi_total){lane, key, row[key]};
   return n;
-}
-
-pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
-                             size_t *out_num) {
-  return ppi_tally_items_beside(tally, NULL, out, out_num);
 }
 
 pprof_status ppi_tally_items_beside(const ppi_tally *tally,
@@ -91,11 +109,11 @@ pprof_status ppi_tally_items_beside(const ppi_tally *tally,
   if (!items) return PPROF_STATUS_NO_MEMORY;
   size_t n = 0;
   for (size_t lane = 0; lane < tally->num_lanes; lane++) {
-    n = append_row(items, n, (uint32_t)lane, tally->lanes[lane]);
+    n = ppi_tally_append(items, n, (uint32_t)lane, tally->lanes[lane]);
     for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
       sums[key] += tally->lanes[lane][key];
   }
-  *out_num = append_row(items, n, PPROF_ALL_LANES, sums);
+  *out_num = ppi_tally_append(items, n, PPROF_ALL_LANES, sums);
   *out = items;
   return PPROF_STATUS_OK;
 }

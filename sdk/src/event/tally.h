@@ -18,15 +18,21 @@ typedef struct ppi_tally {
 pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch);
 pprof_status ppi_tally_add(ppi_tally *tally, uint32_t lane, ppi_total_key key,
                            uint64_t value);
-// ppi_tally_items lists the non-zero values, sums under PPROF_ALL_LANES
-// included, sorted as pprof_totals wants them. The array is the caller's to
-// free (ppi_free).
-pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
-                             size_t *out_num);
-// The same with `beside` (by key; NULL: nothing) added to the sums.
+// Adds a value of each key, or all of another tally.
+pprof_status ppi_tally_add_row(ppi_tally *tally, uint32_t lane,
+                               const uint64_t row[PPI_NUM_TOTALS]);
+pprof_status ppi_tally_join(ppi_tally *to, const ppi_tally *from);
+// The value of a lane; PPROF_ALL_LANES: the sum.
+uint64_t ppi_tally_get(const ppi_tally *tally, uint32_t lane, uint32_t key);
+// ppi_tally_items_beside lists the non-zero values, sums under PPROF_ALL_LANES
+// included, sorted as pprof_totals wants them. `beside` (by key; NULL: nothing)
+// is added to the sums. The array is the caller's to free (ppi_free).
 pprof_status ppi_tally_items_beside(const ppi_tally *tally,
                                     const uint64_t *beside, ppi_total **out,
                                     size_t *out_num);
+// ppi_tally_append lists one row behind `n` items, for which there is room.
+size_t ppi_tally_append(ppi_total *items, size_t n, uint32_t lane,
+                        const uint64_t *row);
 // The cost of the markers of that many records, from the cost of one. A range
 // has two markers.
 static inline uint64_t ppi_tally_own_cost_ns(uint64_t num_records,

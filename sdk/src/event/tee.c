@@ -279,11 +279,8 @@ static pprof_status tee_events(pprof_sink *base, const pprof_batch *batch) {
 }
 
 static uint64_t num_missed(const ppi_tee *tee, size_t i) {
-  const ppi_tally *tally = &tee->missed[i].tally;
-  uint64_t sum = 0;
-  for (size_t lane = 0; lane < tally->num_lanes; lane++)
-    sum += tally->lanes[lane][PPI_TOTAL_RECORDED];
-  return sum;
+  return ppi_tally_get(&tee->missed[i].tally, PPROF_ALL_LANES,
+                       PPI_TOTAL_RECORDED);
 }
 
 uint64_t ppi_tee_num_missed(const ppi_tee *tee) {

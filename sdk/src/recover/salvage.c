@@ -489,9 +489,7 @@ static pprof_status count(ppi_salvage *salvage, const ppi_drain *drain) {
   // The caller counts records in the log and delivered ones; this adds the
   // counts that only the spool has. Lanes that are gone are known as a sum.
   const ppi_spool_header *header = spool->header;
-  uint64_t copy = header->retired_word & 1;
-  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
-    ppi_tally_add(&tally, 0, (ppi_total_key)key, header->retired[copy][key]);
+  ppi_tally_add_row(&tally, 0, header->retired[header->retired_word & 1]);
   for (uint32_t i = 0; i < num_tables(spool); i++) {
     const ppi_table *table = table_at(spool, i);
     if (table)

@@ -36,7 +36,7 @@ static pprof_status add_lane(ppi_window_feed *feed, uint32_t lane,
   const ppi_tally *before = &feed->before.lanes;
   pprof_status status = PPROF_STATUS_OK;
   for (int key = 0; key < PPI_NUM_TOTALS && status == PPROF_STATUS_OK; key++) {
-    uint64_t old = lane < before->num_lanes ? before->lanes[lane][key] : 0;
+    uint64_t old = ppi_tally_get(before, lane, (uint32_t)key);
     status = ppi_tally_add(&feed->tally, lane, (ppi_total_key)key,
                            grown_by(old, after[key]));
   }
@@ -57,42 +57,17 @@ pprof_status ppi_window_feed_count(ppi_window_feed *feed,
   return status;
 }
 
-static uint64_t recorded(const ppi_window_feed *feed) {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < feed->num_items; i++)
-    if (feed->items[i].lane == PPROF_ALL_LANES &&
-        feed->items[i].key == PPI_TOTAL_RECORDED)
-      sum += feed->items[i].value;
-  return sum;
-}
-
-// In the order that pprof_totals wants: these keys come last, and so do all
-// lanes.
-static void append_run(ppi_window_feed *feed) {
-  for (int key = 0; key < PPI_NUM_TOTALS; key++)
-    if (feed->run[key] && !ppi_total_is_per_lane((ppi_total_key)key))
-      feed->items[feed->num_items++] =
-          (ppi_total){PPROF_ALL_LANES, (uint32_t)key, feed->run[key]};
-}
-
 pprof_status ppi_window_feed_total(ppi_window_feed *feed,
                                    const ppi_counts *now) {
-  pprof_status status =
-      ppi_tally_items(&feed->tally, &feed->items, &feed->num_items);
-  if (status != PPROF_STATUS_OK) return status;
-  ppi_total *grown = ppi_realloc(
-      feed->items, (feed->num_items + PPI_NUM_TOTALS) * sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  feed->items = grown;
   // Device times are placed after the window has closed, too.
   feed->run[PPI_TOTAL_CLAMPED] =
       grown_by(feed->clamped_before, now->run[PPI_TOTAL_CLAMPED]);
   feed->run[PPI_TOTAL_CLOCK_ERROR_NS] = feed->clock_error_ns;
   feed->run[PPI_TOTAL_OWN_COST] = now->run[PPI_TOTAL_OWN_COST];
   feed->run[PPI_TOTAL_CRASH_SAFE] = now->run[PPI_TOTAL_CRASH_SAFE];
-  // Two markers make a range.
-  feed->run[PPI_TOTAL_OWN_COST_TOTAL_NS] =
-      recorded(feed) * 2 * feed->run[PPI_TOTAL_OWN_COST] / 1000;
-  append_run(feed);
-  return PPROF_STATUS_OK;
+  feed->run[PPI_TOTAL_OWN_COST_TOTAL_NS] = ppi_tally_own_cost_ns(
+      ppi_tally_get(&feed->tally, PPROF_ALL_LANES, PPI_TOTAL_RECORDED),
+      feed->run[PPI_TOTAL_OWN_COST]);
+  return ppi_tally_items_beside(&feed->tally, feed->run, &feed->items,
+                                &feed->num_items);
 }

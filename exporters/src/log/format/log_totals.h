@@ -14,7 +14,5 @@ PPROF_BEGIN_C_
 pprof_status ppi_log_totals_join(ppi_tally *tally, const pprof_totals *more,
                                  uint64_t incomplete, ppi_total **out,
                                  size_t *out_num);
-// Adds each lane's values to another tally.
-pprof_status ppi_log_totals_add(ppi_tally *to, const ppi_tally *from);
 
 PPROF_END_C_

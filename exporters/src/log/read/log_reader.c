@@ -288,7 +288,7 @@ static pprof_status finish(log_reader *reader) {
   if (!notes) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
   if (!reader->complete)
-    status = ppi_log_totals_add(&reader->earlier, &reader->tally);
+    status = ppi_tally_join(&reader->earlier, &reader->tally);
   if (status == PPROF_STATUS_OK)
     status = notify_totals(reader, &reader->earlier, notes);
   ppi_free(notes);
@@ -299,7 +299,7 @@ static pprof_status finish(log_reader *reader) {
 
 // Adds the segment's share to the run's; the next segment begins.
 static pprof_status resume(log_reader *reader, uint32_t segment) {
-  pprof_status status = ppi_log_totals_add(&reader->earlier, &reader->tally);
+  pprof_status status = ppi_tally_join(&reader->earlier, &reader->tally);
   ppi_log_payload_reset(&reader->payload);
   ppi_tally_clear(&reader->tally);
   reader->num_gaps += segment - reader->segment - 1;

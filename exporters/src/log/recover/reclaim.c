@@ -171,13 +171,6 @@ static void clear_list(ppi_reclaim *self) {
 
 // ---- the fate of one spool ----
 
-static uint64_t num_recorded(const ppi_tally *tally) {
-  uint64_t num = 0;
-  for (size_t i = 0; i < tally->num_lanes; i++)
-    num += tally->lanes[i][PPI_TOTAL_RECORDED];
-  return num;
-}
-
 // Recovers without a log: only the content of a flight recorder's ring.
 static pprof_status count_into(int fd, ppi_salvage *salvage, uint64_t *out) {
   ppi_rescue rescue;
@@ -196,7 +189,7 @@ static pprof_status count_into(int fd, ppi_salvage *salvage, uint64_t *out) {
     if (status == PPROF_STATUS_OK && !next)
       status =
           ppi_rescue_finish(&rescue, salvage, ppi_salvage_run_info(salvage));
-    *out += num_recorded(&rescue.tally);
+    *out += ppi_tally_get(&rescue.tally, PPROF_ALL_LANES, PPI_TOTAL_RECORDED);
     if (status == PPROF_STATUS_OK && next)
       status = ppi_rescue_begin_segment(&rescue, fd, "");
   } while (status == PPROF_STATUS_OK && next);

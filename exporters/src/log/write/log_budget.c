@@ -108,10 +108,7 @@ pprof_status ppi_log_budget_refuse(ppi_log_budget *budget,
 }
 
 uint64_t ppi_log_budget_num_dropped(const ppi_log_budget *budget) {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < budget->dropped.num_lanes; i++)
-    sum += budget->dropped.lanes[i][PPI_TOTAL_RECORDED];
-  return sum;
+  return ppi_tally_get(&budget->dropped, PPROF_ALL_LANES, PPI_TOTAL_RECORDED);
 }
 
 pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "log/format/log_totals.h"
 
 bool ppi_log_loss_note(ppi_log_loss *loss, const pprof_batch *batch) {
   return ppi_tally_batch(&loss->given, batch) != PPROF_STATUS_NO_MEMORY;
@@ -68,9 +67,7 @@ static pprof_status count_unseen(const ppi_log_loss *loss,
     if (item->lane == PPROF_ALL_LANES) continue;
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
       if (item->key != keys[k] || status != PPROF_STATUS_OK) continue;
-      uint64_t given = item->lane < loss->given.num_lanes
-                           ? loss->given.lanes[item->lane][keys[k]]
-                           : 0;
+      uint64_t given = ppi_tally_get(&loss->given, item->lane, keys[k]);
       if (item->value > given)
         status = ppi_tally_add(into, item->lane, keys[k], item->value - given);
     }
@@ -87,7 +84,7 @@ pprof_status ppi_log_loss_settle(ppi_log_loss *loss, ppi_log_budget *budget,
     // With the file, all of its records are lost.
     ppi_tally_clear(&budget->dropped);
     ppi_tally_clear(&loss->given);
-    status = ppi_log_totals_add(&loss->given, rest->elsewhere);
+    status = ppi_tally_join(&loss->given, rest->elsewhere);
     if (status != PPROF_STATUS_OK) return status;
     return count_unseen(loss, totals, &budget->dropped);
   }
@@ -113,10 +110,7 @@ pprof_status ppi_log_loss_speak(ppi_log_loss *loss,
 }
 
 static uint64_t num_recorded(const ppi_tally *tally) {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < tally->num_lanes; i++)
-    sum += tally->lanes[i][PPI_TOTAL_RECORDED];
-  return sum;
+  return ppi_tally_get(tally, PPROF_ALL_LANES, PPI_TOTAL_RECORDED);
 }
 
 bool ppi_log_loss_turn(ppi_log_loss *loss, uint64_t num_earlier) {

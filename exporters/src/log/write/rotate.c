@@ -265,16 +265,6 @@ void ppi_rotate_clear(ppi_rotate *rotate) {
 
 // ---- an end ----
 
-// Counts of the run without those in other segments.
-static uint64_t buffered_elsewhere(const ppi_tally *earlier, uint32_t lane,
-                                   uint32_t key) {
-  if (lane != PPROF_ALL_LANES)
-    return lane < earlier->num_lanes ? earlier->lanes[lane][key] : 0;
-  uint64_t sum = 0;
-  for (size_t i = 0; i < earlier->num_lanes; i++) sum += earlier->lanes[i][key];
-  return sum;
-}
-
 // Losses by the limit, as totals.
 static pprof_status add_lost(ppi_tally *tally, const ppi_tally *dropped) {
   pprof_status status = PPROF_STATUS_OK;
@@ -295,8 +285,8 @@ pprof_status ppi_rotate_totals(const ppi_rotate *rotate,
     ppi_total *item = &items[i];
     *item = totals->items[i];
     uint64_t elsewhere =
-        buffered_elsewhere(&rotate->earlier, item->lane, item->key) +
-        buffered_elsewhere(dropped, item->lane, item->key);
+        ppi_tally_get(&rotate->earlier, item->lane, item->key) +
+        ppi_tally_get(dropped, item->lane, item->key);
     item->value -= PPI_MIN(item->value, elsewhere);
   }
   pprof_totals mine = {items, totals->num_items, NULL, 0};
@@ -317,13 +307,6 @@ static int compare_lanes(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static size_t append(ppi_total *items, size_t num, uint32_t lane,
-                     const uint64_t *row) {
-  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
-    if (row[key]) items[num++] = (ppi_total){lane, key, row[key]};
-  return num;
-}
-
 // Moves the segment's counts to those of earlier segments, and lists them. It
 // looks only at the segment's own lanes.
 static pprof_status take_counted(ppi_rotate *rotate, ppi_total *items,
@@ -335,19 +318,16 @@ static pprof_status take_counted(ppi_rotate *rotate, ppi_total *items,
   for (size_t i = 0; i < counted->num; i++) {
     uint32_t lane = counted->lanes[i];
     uint64_t *row = rotate->tally.lanes[lane];
-    *num = append(items, *num, lane, row);
-    for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) {
-      pprof_status status =
-          ppi_tally_add(&rotate->earlier, lane, (ppi_total_key)key, row[key]);
-      if (status != PPROF_STATUS_OK) return status;
-      sums[key] += row[key];
-      row[key] = 0;
-    }
+    *num = ppi_tally_append(items, *num, lane, row);
+    pprof_status status = ppi_tally_add_row(&rotate->earlier, lane, row);
+    if (status != PPROF_STATUS_OK) return status;
+    for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) sums[key] += row[key];
+    memset(row, 0, sizeof sums);
   }
   rotate->counted.num = 0;
   rotate->num_earlier += sums[PPI_TOTAL_RECORDED];
   sums[PPI_TOTAL_CRASH_SAFE] = rotate->crash_safe;
-  *num = append(items, *num, PPROF_ALL_LANES, sums);
+  *num = ppi_tally_append(items, *num, PPROF_ALL_LANES, sums);
   return PPROF_STATUS_OK;
 }
 

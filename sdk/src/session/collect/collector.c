@@ -38,14 +38,7 @@ static void add_up(pprof_session *session, const ppi_spool *spool,
       v[key] += tally->lanes[lane][key];
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
-    if (!lane) continue;
-    v[PPI_TOTAL_LOST] +=
-        ppi_counted(&lane->lost) + ppi_counted(&lane->interrupted);
-    v[PPI_TOTAL_UNMATCHED] += ppi_counted(&lane->unmatched);
-    v[PPI_TOTAL_BEGUN_BEFORE] += ppi_counted(&lane->begun_before);
-    v[PPI_TOTAL_EXCLUDED] += ppi_counted(&lane->excluded);
-    v[PPI_TOTAL_FLOWS_LOST] += ppi_counted(&lane->flows_lost);
-    v[PPI_TOTAL_DEVICE_LOST] += ppi_counted(&lane->device_lost);
+    if (lane) ppi_totals_count_lane(lane, v);
   }
 }
 
@@ -58,7 +51,7 @@ static void publish_stats(pprof_session *session) {
   stats.recorded = v[PPI_TOTAL_RECORDED];
   stats.lost = v[PPI_TOTAL_LOST] + ppi_counted(&spool->header->lost);
   stats.excluded = v[PPI_TOTAL_EXCLUDED];
-  stats.unmatched = v[PPI_TOTAL_UNMATCHED];
+  stats.unmatched = v[PPI_TOTAL_UNMATCHED] + ppi_totals_unmatched(spool);
   stats.abandoned = v[PPI_TOTAL_ABANDONED];
   stats.late = v[PPI_TOTAL_LATE];
   stats.invalid = v[PPI_TOTAL_INVALID];
@@ -72,10 +65,6 @@ static void publish_stats(pprof_session *session) {
   stats.spool_bytes = ppi_spool_bytes(spool);
   stats.crash_safe = spool->header->crash_safe;
   stats.missed = ppi_session_num_missed(session);
-  for (uint32_t t = 0; t < spool->header->num_tables; t++) {
-    const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
-    stats.unmatched += __atomic_load_n(&table->unmatched, __ATOMIC_RELAXED);
-  }
   pthread_mutex_lock(&session->wakeup.mutex);
   session->stats = stats;
   pthread_mutex_unlock(&session->wakeup.mutex);

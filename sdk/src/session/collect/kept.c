@@ -63,12 +63,8 @@ static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
   uint64_t old_copy = header->retired_word & 1;
   uint64_t *sum = header->retired[1 - old_copy];
   memcpy(sum, header->retired[old_copy], sizeof header->retired[0]);
-  sum[PPI_TOTAL_LOST] += lane->lost + lane->interrupted;
-  sum[PPI_TOTAL_EXCLUDED] += lane->excluded + ppi_lane_gone(lane);
-  sum[PPI_TOTAL_UNMATCHED] += lane->unmatched;
-  sum[PPI_TOTAL_BEGUN_BEFORE] += lane->begun_before;
-  sum[PPI_TOTAL_DEVICE_LOST] += lane->device_lost;
-  sum[PPI_TOTAL_FLOWS_LOST] += lane->flows_lost;
+  ppi_totals_count_lane(lane, sum);
+  sum[PPI_TOTAL_EXCLUDED] += ppi_lane_gone(lane);
   __atomic_store_n(&header->retired_word,
                    (uint64_t)lane->serial << 1 | (1 - old_copy),
                    __ATOMIC_RELEASE);

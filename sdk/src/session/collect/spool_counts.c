@@ -8,27 +8,19 @@
 #include "deliver/totals.h"
 #include "mark/thread.h"
 
-static void add_lane(const ppi_lane *lane, uint64_t *out) {
-  out[PPI_TOTAL_LOST] +=
-      ppi_counted(&lane->lost) + ppi_counted(&lane->interrupted);
-  out[PPI_TOTAL_UNMATCHED] += ppi_counted(&lane->unmatched);
-  out[PPI_TOTAL_BEGUN_BEFORE] += ppi_counted(&lane->begun_before);
-  out[PPI_TOTAL_DEVICE_LOST] += ppi_counted(&lane->device_lost);
-  out[PPI_TOTAL_FLOWS_LOST] += ppi_counted(&lane->flows_lost);
-}
-
 void ppi_spool_counts(const ppi_spool *spool, uint64_t out[PPI_NUM_TOTALS]) {
   const ppi_spool_header *header = spool->header;
   memcpy(out, header->retired[header->retired_word & 1],
          sizeof header->retired[0]);
-  out[PPI_TOTAL_EXCLUDED] = 0;
   uint32_t num = ppi_spool_num_lanes(spool);
   for (uint32_t i = 0; i < num; i++) {
     const ppi_lane *lane = ppi_spool_lane(spool, i);
     uint32_t state =
         lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
-    if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT) add_lane(lane, out);
+    if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT)
+      ppi_totals_count_lane(lane, out);
   }
+  out[PPI_TOTAL_EXCLUDED] = 0;
   out[PPI_TOTAL_LOST] += ppi_counted(&header->lost);
   out[PPI_TOTAL_UNMATCHED] += ppi_totals_unmatched(spool);
   out[PPI_TOTAL_INVALID] += __atomic_load_n(&header->invalid, __ATOMIC_RELAXED);

@@ -48,21 +48,12 @@ static void count_run(const pprof_session *session, uint64_t *out) {
 
 static pprof_status count(void *user, ppi_counts *out) {
   pprof_session *session = user;
-  const ppi_spool *spool = session->drain.spool;
   count_run(session, out->run);
   pprof_status status = count_tally(&session->drain.tally, &out->lanes);
   if (status == PPROF_STATUS_OK) status = count_lanes(session, &out->lanes);
-  // Counts that belong to no thread's lane go to the process's lane 0.
   if (status == PPROF_STATUS_OK)
-    status = ppi_tally_add(&out->lanes, 0, PPI_TOTAL_LOST,
-                           ppi_counted(&spool->header->lost));
-  if (status == PPROF_STATUS_OK)
-    status = ppi_tally_add(
-        &out->lanes, 0, PPI_TOTAL_INVALID,
-        __atomic_load_n(&spool->header->invalid, __ATOMIC_RELAXED));
-  if (status != PPROF_STATUS_OK) return status;
-  return ppi_tally_add(&out->lanes, 0, PPI_TOTAL_UNMATCHED,
-                       ppi_totals_unmatched(spool));
+    status = ppi_totals_add_spool(&out->lanes, session->drain.spool);
+  return status;
 }
 
 static bool note(void *user, ppi_texts *out) {
