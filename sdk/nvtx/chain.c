@@ -192,51 +192,15 @@ static const nvtx_attributes *translate(const nvtx_attributes *attributes,
   return &copy->attributes;
 }
 
-void ppi_nvtx_pass_mark(const nvtx_attributes *attributes,
-                        nvtx_function function) {
+uint64_t ppi_nvtx_pass_event(nvtx_function function,
+                             const ppi_nvtx_domain *domain,
+                             const nvtx_attributes *attributes) {
   translated copy;
-  ((void (*)(const nvtx_attributes *))function)(translate(attributes, &copy));
-}
-
-void ppi_nvtx_pass_push(const nvtx_attributes *attributes,
-                        nvtx_function function) {
-  translated copy;
-  ((int (*)(const nvtx_attributes *))function)(translate(attributes, &copy));
-}
-
-uint64_t ppi_nvtx_pass_start(const nvtx_attributes *attributes,
-                             nvtx_function function, uint64_t id) {
-  translated copy;
-  return ppi_nvtx_join_ids(id, ((uint64_t(*)(const nvtx_attributes *))function)(
-                                   translate(attributes, &copy)));
-}
-
-void ppi_nvtx_pass_domain_mark(const ppi_nvtx_domain *domain,
-                               const nvtx_attributes *attributes,
-                               nvtx_function function) {
-  translated copy;
-  if (!domain) return;
-  ((void (*)(void *, const nvtx_attributes *))function)(
-      ppi_nvtx_next_domain(domain), translate(attributes, &copy));
-}
-
-void ppi_nvtx_pass_domain_push(const ppi_nvtx_domain *domain,
-                               const nvtx_attributes *attributes,
-                               nvtx_function function) {
-  translated copy;
-  if (!domain) return;
-  ((int (*)(void *, const nvtx_attributes *))function)(
-      ppi_nvtx_next_domain(domain), translate(attributes, &copy));
-}
-
-uint64_t ppi_nvtx_pass_domain_start(const ppi_nvtx_domain *domain,
-                                    const nvtx_attributes *attributes,
-                                    nvtx_function function, uint64_t id) {
-  translated copy;
-  if (!domain) return id;
-  uint64_t theirs = ((uint64_t(*)(void *, const nvtx_attributes *))function)(
-      ppi_nvtx_next_domain(domain), translate(attributes, &copy));
-  return ppi_nvtx_join_ids(id, theirs);
+  attributes = translate(attributes, &copy);
+  if (!domain)
+    return ((uint64_t(*)(const nvtx_attributes *))function)(attributes);
+  return ((uint64_t(*)(void *, const nvtx_attributes *))function)(domain->next,
+                                                                  attributes);
 }
 
 // id = 1 << 63 | use. The use's number gives its place; if that is taken, the

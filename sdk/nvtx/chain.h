@@ -4,7 +4,7 @@
 // `next` NULL: nothing is passed on.
 #pragma once
 
-#include "nvtx.h"
+#include "objects.h"
 #include "payload.h"
 #include "settings.h"
 
@@ -24,40 +24,29 @@ static inline nvtx_function ppi_nvtx_next(uint32_t module, uint32_t call) {
   return __atomic_load_n(&ppi_nvtx_shadow[module][call], __ATOMIC_ACQUIRE);
 }
 
-// ppi_nvtx_next_domain answers the next tool's handle; NULL of the default
-// domain.
+#define PPI_NVTX_NEXT(module, call) \
+  ppi_nvtx_next(NVTX_MODULE_##module, NVTX_##module##_##call)
+
+// These answer the next tool's handle; NULL of the default domain.
 static inline void *ppi_nvtx_next_domain(const ppi_nvtx_domain *domain) {
   return domain ? domain->next : NULL;
 }
+static inline void *ppi_nvtx_next_handle(void *handle) {
+  return ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle));
+}
 
-void ppi_nvtx_pass_mark(const nvtx_attributes *attributes, nvtx_function next);
-void ppi_nvtx_pass_push(const nvtx_attributes *attributes, nvtx_function next);
-uint64_t ppi_nvtx_pass_start(const nvtx_attributes *attributes,
-                             nvtx_function next, uint64_t id);
-// Nothing is passed on for an unknown handle (`domain` NULL).
-void ppi_nvtx_pass_domain_mark(const ppi_nvtx_domain *domain,
-                               const nvtx_attributes *attributes,
-                               nvtx_function next);
-void ppi_nvtx_pass_domain_push(const ppi_nvtx_domain *domain,
-                               const nvtx_attributes *attributes,
-                               nvtx_function next);
-uint64_t ppi_nvtx_pass_domain_start(const ppi_nvtx_domain *domain,
-                                    const nvtx_attributes *attributes,
-                                    nvtx_function next, uint64_t id);
-
-static inline void ppi_nvtx_forward_mark(const nvtx_attributes *attributes,
-                                         nvtx_function next) {
-  if (PPI_UNLIKELY(next != NULL)) ppi_nvtx_pass_mark(attributes, next);
-}
-static inline void ppi_nvtx_forward_push(const nvtx_attributes *attributes,
-                                         nvtx_function next) {
-  if (PPI_UNLIKELY(next != NULL)) ppi_nvtx_pass_push(attributes, next);
-}
-static inline uint64_t ppi_nvtx_forward_start(const nvtx_attributes *attributes,
-                                              nvtx_function next, uint64_t id) {
-  return PPI_LIKELY(next == NULL) ? id
-                                  : ppi_nvtx_pass_start(attributes, next, id);
-}
+// ppi_nvtx_pass_event passes an event of the domain on (NULL: the call has
+// none). Answers what the next tool did; of other calls than starts that means
+// nothing.
+uint64_t ppi_nvtx_pass_event(nvtx_function next, const ppi_nvtx_domain *domain,
+                             const nvtx_attributes *attributes);
+// PPI_NVTX_PASS passes a call with these types of arguments on, if there is a
+// next tool.
+#define PPI_NVTX_PASS(call, types, ...)                                   \
+  do {                                                                    \
+    nvtx_function next_ = (call);                                         \
+    if (PPI_UNLIKELY(next_ != NULL)) ((void(*) types)next_)(__VA_ARGS__); \
+  } while (0)
 
 // A range's id while calls are passed on: one number for both tools' ids. It is
 // never 0, as programs expect. Splitting it ends it.

@@ -7,31 +7,32 @@
 #include "event.h"
 #include "text.h"
 
-#define CORE(call) ppi_nvtx_next(NVTX_MODULE_CORE, NVTX_CORE_##call)
-#define CORE2(call) ppi_nvtx_next(NVTX_MODULE_CORE2, NVTX_CORE2_##call)
+#define CORE(call) PPI_NVTX_NEXT(CORE, call)
+#define CORE2(call) PPI_NVTX_NEXT(CORE2, call)
 #define DEFAULT (&ppi_nvtx_domains[0])
 
 static void mark_ex(const nvtx_attributes *attributes) {
   ppi_nvtx_described(PPI_NVTX_MARK, DEFAULT, attributes);
-  ppi_nvtx_forward_mark(attributes, CORE(MARK_EX));
+  nvtx_function next = CORE(MARK_EX);
+  if (PPI_UNLIKELY(next != NULL)) ppi_nvtx_pass_event(next, NULL, attributes);
 }
 
 static void mark_a(const char *name) {
   ppi_nvtx_ascii(PPI_NVTX_MARK, DEFAULT, NULL, name);
-  nvtx_function next = CORE(MARK_A);
-  if (PPI_UNLIKELY(next != NULL)) ((void (*)(const char *))next)(name);
+  PPI_NVTX_PASS(CORE(MARK_A), (const char *), name);
 }
 
 static void mark_w(const wchar_t *name) {
   ppi_nvtx_wide(PPI_NVTX_MARK, DEFAULT, NULL, name);
-  nvtx_function next = CORE(MARK_W);
-  if (PPI_UNLIKELY(next != NULL)) ((void (*)(const wchar_t *))next)(name);
+  PPI_NVTX_PASS(CORE(MARK_W), (const wchar_t *), name);
 }
 
 static uint64_t start_ex(const nvtx_attributes *attributes) {
   uint64_t id =
       (uint64_t)ppi_nvtx_described(PPI_NVTX_START, DEFAULT, attributes);
-  return ppi_nvtx_forward_start(attributes, CORE(START_EX), id);
+  nvtx_function next = CORE(START_EX);
+  if (PPI_LIKELY(next == NULL)) return id;
+  return ppi_nvtx_join_ids(id, ppi_nvtx_pass_event(next, NULL, attributes));
 }
 
 static uint64_t start_a(const char *name) {
@@ -52,24 +53,22 @@ static void end(uint64_t id) {
   uint64_t theirs = 0;
   pprof_range range = {ppi_nvtx_split_ids(id, &theirs)};
   pprof_range_end(range);
-  nvtx_function next = CORE(END);
-  if (PPI_UNLIKELY(next != NULL)) ((void (*)(uint64_t))next)(theirs);
+  PPI_NVTX_PASS(CORE(END), (uint64_t), theirs);
 }
 
 static int push_ex(const nvtx_attributes *attributes) {
-  ppi_nvtx_forward_push(attributes, CORE(PUSH_EX));
+  nvtx_function next = CORE(PUSH_EX);
+  if (PPI_UNLIKELY(next != NULL)) ppi_nvtx_pass_event(next, NULL, attributes);
   return ppi_nvtx_push(DEFAULT, attributes);
 }
 
 static int push_a(const char *name) {
-  nvtx_function next = CORE(PUSH_A);
-  if (PPI_UNLIKELY(next != NULL)) ((int (*)(const char *))next)(name);
+  PPI_NVTX_PASS(CORE(PUSH_A), (const char *), name);
   return (int)ppi_nvtx_ascii(PPI_NVTX_PUSH, DEFAULT, NULL, name);
 }
 
 static int push_w(const wchar_t *name) {
-  nvtx_function next = CORE(PUSH_W);
-  if (PPI_UNLIKELY(next != NULL)) ((int (*)(const wchar_t *))next)(name);
+  PPI_NVTX_PASS(CORE(PUSH_W), (const wchar_t *), name);
   return (int)ppi_nvtx_wide(PPI_NVTX_PUSH, DEFAULT, NULL, name);
 }
 
@@ -89,23 +88,21 @@ static void name_category(void *handle, uint32_t id, const char *name) {
 
 static void name_category_a(uint32_t id, const char *name) {
   name_category(NULL, id, name);
-  nvtx_function next = CORE(NAME_CATEGORY_A);
-  if (next) ((void (*)(uint32_t, const char *))next)(id, name);
+  PPI_NVTX_PASS(CORE(NAME_CATEGORY_A), (uint32_t, const char *), id, name);
 }
 
 static void name_category_w(uint32_t id, const wchar_t *name) {
   char text[256];
   name_category(NULL, id, ppi_nvtx_utf8(name, text, sizeof text));
-  nvtx_function next = CORE(NAME_CATEGORY_W);
-  if (next) ((void (*)(uint32_t, const wchar_t *))next)(id, name);
+  PPI_NVTX_PASS(CORE(NAME_CATEGORY_W), (uint32_t, const wchar_t *), id, name);
 }
 
 static void domain_mark(void *handle, const nvtx_attributes *attributes) {
   ppi_nvtx_domain *domain = ppi_nvtx_domain_of(handle);
   ppi_nvtx_described(PPI_NVTX_MARK, domain, attributes);
   nvtx_function next = CORE2(MARK);
-  if (PPI_UNLIKELY(next != NULL))
-    ppi_nvtx_pass_domain_mark(domain, attributes, next);
+  if (PPI_UNLIKELY(next != NULL) && domain)
+    ppi_nvtx_pass_event(next, domain, attributes);
 }
 
 static uint64_t domain_start(void *handle, const nvtx_attributes *attributes) {
@@ -113,53 +110,45 @@ static uint64_t domain_start(void *handle, const nvtx_attributes *attributes) {
   uint64_t id =
       (uint64_t)ppi_nvtx_described(PPI_NVTX_START, domain, attributes);
   nvtx_function next = CORE2(START);
-  if (PPI_LIKELY(next == NULL)) return id;
-  return ppi_nvtx_pass_domain_start(domain, attributes, next, id);
+  if (PPI_LIKELY(next == NULL) || !domain) return id;
+  return ppi_nvtx_join_ids(id, ppi_nvtx_pass_event(next, domain, attributes));
 }
 
 static void domain_end(void *handle, uint64_t id) {
   uint64_t theirs = 0;
   pprof_range range = {ppi_nvtx_split_ids(id, &theirs)};
   pprof_range_end(range);
-  nvtx_function next = CORE2(END);
-  if (PPI_UNLIKELY(next != NULL))
-    ((void (*)(void *, uint64_t))next)(
-        ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)), theirs);
+  PPI_NVTX_PASS(CORE2(END), (void *, uint64_t), ppi_nvtx_next_handle(handle),
+                theirs);
 }
 
 static int domain_push(void *handle, const nvtx_attributes *attributes) {
   ppi_nvtx_domain *domain = ppi_nvtx_domain_of(handle);
   nvtx_function next = CORE2(PUSH);
-  if (PPI_UNLIKELY(next != NULL))
-    ppi_nvtx_pass_domain_push(domain, attributes, next);
+  if (PPI_UNLIKELY(next != NULL) && domain)
+    ppi_nvtx_pass_event(next, domain, attributes);
   return ppi_nvtx_push(domain, attributes);
 }
 
 static int domain_pop(void *handle) {
   ppi_nvtx_domain *domain = ppi_nvtx_domain_of(handle);
-  nvtx_function next = CORE2(POP);
-  if (PPI_UNLIKELY(next != NULL))
-    ((int (*)(void *))next)(ppi_nvtx_next_domain(domain));
+  PPI_NVTX_PASS(CORE2(POP), (void *), ppi_nvtx_next_domain(domain));
   return ppi_nvtx_pop(domain);
 }
 
 static void domain_name_category_a(void *handle, uint32_t id,
                                    const char *name) {
   name_category(handle, id, name);
-  nvtx_function next = CORE2(NAME_CATEGORY_A);
-  if (next)
-    ((void (*)(void *, uint32_t, const char *))next)(
-        ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)), id, name);
+  PPI_NVTX_PASS(CORE2(NAME_CATEGORY_A), (void *, uint32_t, const char *),
+                ppi_nvtx_next_handle(handle), id, name);
 }
 
 static void domain_name_category_w(void *handle, uint32_t id,
                                    const wchar_t *name) {
   char text[256];
   name_category(handle, id, ppi_nvtx_utf8(name, text, sizeof text));
-  nvtx_function next = CORE2(NAME_CATEGORY_W);
-  if (next)
-    ((void (*)(void *, uint32_t, const wchar_t *))next)(
-        ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)), id, name);
+  PPI_NVTX_PASS(CORE2(NAME_CATEGORY_W), (void *, uint32_t, const wchar_t *),
+                ppi_nvtx_next_handle(handle), id, name);
 }
 
 // NULL is a handle that events may name, too: they are counted `invalid`.
@@ -247,42 +236,36 @@ static void domain_destroy(void *handle) {
 }
 
 static void initialize(const void *reserved) {
-  nvtx_function next = CORE2(INITIALIZE);
-  if (next) ((void (*)(const void *))next)(reserved);
+  PPI_NVTX_PASS(CORE2(INITIALIZE), (const void *), reserved);
 }
 
-#define CORE_HANDLER(call, handler) \
-  { NVTX_MODULE_CORE, NVTX_CORE_##call, (nvtx_function)handler }
-#define CORE2_HANDLER(call, handler) \
-  { NVTX_MODULE_CORE2, NVTX_CORE2_##call, (nvtx_function)handler }
-
 const ppi_nvtx_handler ppi_nvtx_core_handlers[] = {
-    CORE_HANDLER(MARK_EX, mark_ex),
-    CORE_HANDLER(MARK_A, mark_a),
-    CORE_HANDLER(MARK_W, mark_w),
-    CORE_HANDLER(START_EX, start_ex),
-    CORE_HANDLER(START_A, start_a),
-    CORE_HANDLER(START_W, start_w),
-    CORE_HANDLER(END, end),
-    CORE_HANDLER(PUSH_EX, push_ex),
-    CORE_HANDLER(PUSH_A, push_a),
-    CORE_HANDLER(PUSH_W, push_w),
-    CORE_HANDLER(POP, pop),
-    CORE_HANDLER(NAME_CATEGORY_A, name_category_a),
-    CORE_HANDLER(NAME_CATEGORY_W, name_category_w),
-    CORE2_HANDLER(MARK, domain_mark),
-    CORE2_HANDLER(START, domain_start),
-    CORE2_HANDLER(END, domain_end),
-    CORE2_HANDLER(PUSH, domain_push),
-    CORE2_HANDLER(POP, domain_pop),
-    CORE2_HANDLER(NAME_CATEGORY_A, domain_name_category_a),
-    CORE2_HANDLER(NAME_CATEGORY_W, domain_name_category_w),
-    CORE2_HANDLER(REGISTER_STRING_A, register_string_a),
-    CORE2_HANDLER(REGISTER_STRING_W, register_string_w),
-    CORE2_HANDLER(DOMAIN_CREATE_A, domain_create_a),
-    CORE2_HANDLER(DOMAIN_CREATE_W, domain_create_w),
-    CORE2_HANDLER(DOMAIN_DESTROY, domain_destroy),
-    CORE2_HANDLER(INITIALIZE, initialize),
+    PPI_NVTX_HANDLER(CORE, MARK_EX, mark_ex),
+    PPI_NVTX_HANDLER(CORE, MARK_A, mark_a),
+    PPI_NVTX_HANDLER(CORE, MARK_W, mark_w),
+    PPI_NVTX_HANDLER(CORE, START_EX, start_ex),
+    PPI_NVTX_HANDLER(CORE, START_A, start_a),
+    PPI_NVTX_HANDLER(CORE, START_W, start_w),
+    PPI_NVTX_HANDLER(CORE, END, end),
+    PPI_NVTX_HANDLER(CORE, PUSH_EX, push_ex),
+    PPI_NVTX_HANDLER(CORE, PUSH_A, push_a),
+    PPI_NVTX_HANDLER(CORE, PUSH_W, push_w),
+    PPI_NVTX_HANDLER(CORE, POP, pop),
+    PPI_NVTX_HANDLER(CORE, NAME_CATEGORY_A, name_category_a),
+    PPI_NVTX_HANDLER(CORE, NAME_CATEGORY_W, name_category_w),
+    PPI_NVTX_HANDLER(CORE2, MARK, domain_mark),
+    PPI_NVTX_HANDLER(CORE2, START, domain_start),
+    PPI_NVTX_HANDLER(CORE2, END, domain_end),
+    PPI_NVTX_HANDLER(CORE2, PUSH, domain_push),
+    PPI_NVTX_HANDLER(CORE2, POP, domain_pop),
+    PPI_NVTX_HANDLER(CORE2, NAME_CATEGORY_A, domain_name_category_a),
+    PPI_NVTX_HANDLER(CORE2, NAME_CATEGORY_W, domain_name_category_w),
+    PPI_NVTX_HANDLER(CORE2, REGISTER_STRING_A, register_string_a),
+    PPI_NVTX_HANDLER(CORE2, REGISTER_STRING_W, register_string_w),
+    PPI_NVTX_HANDLER(CORE2, DOMAIN_CREATE_A, domain_create_a),
+    PPI_NVTX_HANDLER(CORE2, DOMAIN_CREATE_W, domain_create_w),
+    PPI_NVTX_HANDLER(CORE2, DOMAIN_DESTROY, domain_destroy),
+    PPI_NVTX_HANDLER(CORE2, INITIALIZE, initialize),
 };
 const size_t ppi_nvtx_num_core_handlers =
     sizeof ppi_nvtx_core_handlers / sizeof *ppi_nvtx_core_handlers;

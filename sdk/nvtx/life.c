@@ -132,26 +132,26 @@ static int64_t payload_event(ppi_nvtx_kind kind, void *handle,
   return result;
 }
 
+// Passes an event's payloads on, if there is a next tool.
+static uint64_t pass_payloads(nvtx_function next, void *handle,
+                              const ppi_payload_blob *payloads, size_t num) {
+  ppi_nvtx_payload_copy copy;
+  if (!next) return 0;
+  return ((uint64_t(*)(void *, const void *, size_t))next)(
+      ppi_nvtx_next_handle(handle),
+      ppi_nvtx_translate_payloads(payloads, num, &copy), num);
+}
+
 static void mark_payload(void *handle, const ppi_payload_blob *payloads,
                          size_t num) {
   payload_event(PPI_NVTX_MARK, handle, payloads, num);
-  nvtx_function next = PAYLOAD(MARK);
-  ppi_nvtx_payload_copy copy;
-  if (next)
-    ((void (*)(void *, const void *, size_t))next)(
-        ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)),
-        ppi_nvtx_translate_payloads(payloads, num, &copy), num);
+  pass_payloads(PAYLOAD(MARK), handle, payloads, num);
 }
 
 static int push_payload(void *handle, const ppi_payload_blob *payloads,
                         size_t num) {
   int level = (int)payload_event(PPI_NVTX_PUSH, handle, payloads, num);
-  nvtx_function next = PAYLOAD(PUSH);
-  ppi_nvtx_payload_copy copy;
-  if (next)
-    ((int (*)(void *, const void *, size_t))next)(
-        ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)),
-        ppi_nvtx_translate_payloads(payloads, num, &copy), num);
+  pass_payloads(PAYLOAD(PUSH), handle, payloads, num);
   return level;
 }
 
@@ -159,12 +159,8 @@ static uint64_t start_payload(void *handle, const ppi_payload_blob *payloads,
                               size_t num) {
   uint64_t id = (uint64_t)payload_event(PPI_NVTX_START, handle, payloads, num);
   nvtx_function next = PAYLOAD(START);
-  ppi_nvtx_payload_copy copy;
   if (PPI_LIKELY(next == NULL)) return id;
-  return ppi_nvtx_join_ids(
-      id, ((uint64_t(*)(void *, const void *, size_t))next)(
-              ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)),
-              ppi_nvtx_translate_payloads(payloads, num, &copy), num));
+  return ppi_nvtx_join_ids(id, pass_payloads(next, handle, payloads, num));
 }
 
 // At a range's end all is known except the name.
@@ -185,12 +181,7 @@ static int pop_payload(void *handle, const ppi_payload_blob *payloads,
   const ppi_nvtx_target target = {PPI_NVTX_PUSH, domain, NULL, {0}};
   add_at_end(&target, payloads, num);
   int level = ppi_nvtx_pop(domain);
-  nvtx_function next = PAYLOAD(POP);
-  ppi_nvtx_payload_copy copy;
-  if (next)
-    ((int (*)(void *, const void *, size_t))next)(
-        ppi_nvtx_next_domain(domain),
-        ppi_nvtx_translate_payloads(payloads, num, &copy), num);
+  pass_payloads(PAYLOAD(POP), handle, payloads, num);
   return level;
 }
 
@@ -202,12 +193,10 @@ static void end_payload(void *handle, uint64_t id,
   const ppi_nvtx_target target = {PPI_NVTX_START, domain, NULL, range};
   add_at_end(&target, payloads, num);
   pprof_range_end(range);
-  nvtx_function next = PAYLOAD(END);
   ppi_nvtx_payload_copy copy;
-  if (next)
-    ((void (*)(void *, uint64_t, const void *, size_t))next)(
-        ppi_nvtx_next_domain(domain), theirs,
-        ppi_nvtx_translate_payloads(payloads, num, &copy), num);
+  PPI_NVTX_PASS(PAYLOAD(END), (void *, uint64_t, const void *, size_t),
+                ppi_nvtx_next_domain(domain), theirs,
+                ppi_nvtx_translate_payloads(payloads, num, &copy), num);
 }
 
 // Every domain with a valid handle is recorded.
@@ -232,28 +221,23 @@ static uint64_t counter_register(void *handle,
 static void sample_int64(void *handle, uint64_t id, int64_t value) {
   ppi_nvtx_domain *domain = ppi_nvtx_domain_of(handle);
   ppi_nvtx_counter_sample(domain, id, (double)value);
-  nvtx_function next = COUNTER(SAMPLE_INT64);
-  if (next)
-    ((void (*)(void *, uint64_t, int64_t))next)(ppi_nvtx_next_domain(domain),
-                                                ppi_nvtx_next_id(id), value);
+  PPI_NVTX_PASS(COUNTER(SAMPLE_INT64), (void *, uint64_t, int64_t),
+                ppi_nvtx_next_domain(domain), ppi_nvtx_next_id(id), value);
 }
 
 static void sample_float64(void *handle, uint64_t id, double value) {
   ppi_nvtx_domain *domain = ppi_nvtx_domain_of(handle);
   ppi_nvtx_counter_sample(domain, id, value);
-  nvtx_function next = COUNTER(SAMPLE_FLOAT64);
-  if (next)
-    ((void (*)(void *, uint64_t, double))next)(ppi_nvtx_next_domain(domain),
-                                               ppi_nvtx_next_id(id), value);
+  PPI_NVTX_PASS(COUNTER(SAMPLE_FLOAT64), (void *, uint64_t, double),
+                ppi_nvtx_next_domain(domain), ppi_nvtx_next_id(id), value);
 }
 
 static void sample(void *handle, uint64_t id, const void *bytes, size_t size) {
   ppi_nvtx_domain *domain = ppi_nvtx_domain_of(handle);
   ppi_nvtx_counter_group(domain, id, bytes, size);
-  nvtx_function next = COUNTER(SAMPLE);
-  if (next)
-    ((void (*)(void *, uint64_t, const void *, size_t))next)(
-        ppi_nvtx_next_domain(domain), ppi_nvtx_next_id(id), bytes, size);
+  PPI_NVTX_PASS(COUNTER(SAMPLE), (void *, uint64_t, const void *, size_t),
+                ppi_nvtx_next_domain(domain), ppi_nvtx_next_id(id), bytes,
+                size);
 }
 
 // Deferred events and batches of counters have times of other clocks. They are
@@ -261,12 +245,7 @@ static void sample(void *handle, uint64_t id, const void *bytes, size_t size) {
 static void event_submit(void *handle, const ppi_payload_blob *payloads,
                          size_t num) {
   pprof_inject_foreign_();
-  nvtx_function next = PAYLOAD(EVENT_SUBMIT);
-  ppi_nvtx_payload_copy copy;
-  if (next)
-    ((void (*)(void *, const void *, size_t))next)(
-        ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)),
-        ppi_nvtx_translate_payloads(payloads, num, &copy), num);
+  pass_payloads(PAYLOAD(EVENT_SUBMIT), handle, payloads, num);
 }
 
 static void event_batch_submit(void *handle, const nvtx_event_batch *batch) {
@@ -275,8 +254,7 @@ static void event_batch_submit(void *handle, const nvtx_event_batch *batch) {
   if (!next || !batch) return;
   nvtx_event_batch copy = *batch;
   copy.schema = ppi_nvtx_next_id(copy.schema);
-  ((void (*)(void *, const void *))next)(
-      ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)), &copy);
+  ((void (*)(void *, const void *))next)(ppi_nvtx_next_handle(handle), &copy);
 }
 
 static void counter_batch_submit(void *handle,
@@ -286,8 +264,7 @@ static void counter_batch_submit(void *handle,
   if (!next || !batch) return;
   nvtx_counter_batch copy = *batch;
   copy.id = ppi_nvtx_next_id(copy.id);
-  ((void (*)(void *, const void *))next)(
-      ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)), &copy);
+  ((void (*)(void *, const void *))next)(ppi_nvtx_next_handle(handle), &copy);
 }
 
 typedef struct extension_handler {

@@ -7,9 +7,6 @@
 #include "objects.h"
 #include "text.h"
 
-#define CALL(module, call) \
-  ppi_nvtx_next(NVTX_MODULE_##module, NVTX_##module##_##call)
-
 static void name_thread(uint32_t tid, const char *name) {
   if (!name || !tid || !pprof_inject_name_thread_(tid, name))
     pprof_inject_bad_();
@@ -17,15 +14,15 @@ static void name_thread(uint32_t tid, const char *name) {
 
 static void name_thread_a(uint32_t tid, const char *name) {
   name_thread(tid, name);
-  nvtx_function next = CALL(CORE, NAME_THREAD_A);
-  if (next) ((void (*)(uint32_t, const char *))next)(tid, name);
+  PPI_NVTX_PASS(PPI_NVTX_NEXT(CORE, NAME_THREAD_A), (uint32_t, const char *),
+                tid, name);
 }
 
 static void name_thread_w(uint32_t tid, const wchar_t *name) {
   char text[256];
   name_thread(tid, ppi_nvtx_utf8(name, text, sizeof text));
-  nvtx_function next = CALL(CORE, NAME_THREAD_W);
-  if (next) ((void (*)(uint32_t, const wchar_t *))next)(tid, name);
+  PPI_NVTX_PASS(PPI_NVTX_NEXT(CORE, NAME_THREAD_W), (uint32_t, const wchar_t *),
+                tid, name);
 }
 
 static void name_stream(void *stream, const char *name) {
@@ -35,17 +32,17 @@ static void name_stream(void *stream, const char *name) {
     pprof_inject_bad_();
 }
 
-#define STREAM_HANDLERS(prefix, module)                                \
-  static void prefix##_stream_a(void *stream, const char *name) {      \
-    name_stream(stream, name);                                         \
-    nvtx_function next = CALL(module, NAME_STREAM_A);                  \
-    if (next) ((void (*)(void *, const char *))next)(stream, name);    \
-  }                                                                    \
-  static void prefix##_stream_w(void *stream, const wchar_t *name) {   \
-    char text[256];                                                    \
-    name_stream(stream, ppi_nvtx_utf8(name, text, sizeof text));       \
-    nvtx_function next = CALL(module, NAME_STREAM_W);                  \
-    if (next) ((void (*)(void *, const wchar_t *))next)(stream, name); \
+#define STREAM_HANDLERS(prefix, module)                              \
+  static void prefix##_stream_a(void *stream, const char *name) {    \
+    name_stream(stream, name);                                       \
+    PPI_NVTX_PASS(PPI_NVTX_NEXT(module, NAME_STREAM_A),              \
+                  (void *, const char *), stream, name);             \
+  }                                                                  \
+  static void prefix##_stream_w(void *stream, const wchar_t *name) { \
+    char text[256];                                                  \
+    name_stream(stream, ppi_nvtx_utf8(name, text, sizeof text));     \
+    PPI_NVTX_PASS(PPI_NVTX_NEXT(module, NAME_STREAM_W),              \
+                  (void *, const wchar_t *), stream, name);          \
   }
 STREAM_HANDLERS(cu, CUDA)
 STREAM_HANDLERS(cudart, CUDART)
@@ -88,7 +85,7 @@ static void *resource_create(void *handle,
     name_resource(attributes);
   else
     pprof_inject_bad_();
-  nvtx_function next = CALL(CORE2, RESOURCE_CREATE);
+  nvtx_function next = PPI_NVTX_NEXT(CORE2, RESOURCE_CREATE);
   if (next && domain)
     return ((void *(*)(void *, const void *))next)(ppi_nvtx_next_domain(domain),
                                                    attributes);
@@ -96,22 +93,20 @@ static void *resource_create(void *handle,
 }
 
 static void resource_destroy(void *handle) {
-  nvtx_function next = CALL(CORE2, RESOURCE_DESTROY);
-  if (next) ((void (*)(void *))next)(handle);
+  PPI_NVTX_PASS(PPI_NVTX_NEXT(CORE2, RESOURCE_DESTROY), (void *), handle);
 }
 
 static void *sync_create(void *handle, const void *attributes) {
-  nvtx_function next = CALL(SYNC, CREATE);
+  nvtx_function next = PPI_NVTX_NEXT(SYNC, CREATE);
   if (next)
-    return ((void *(*)(void *, const void *))next)(
-        ppi_nvtx_next_domain(ppi_nvtx_domain_of(handle)), attributes);
+    return ((void *(*)(void *, const void *))next)(ppi_nvtx_next_handle(handle),
+                                                   attributes);
   return (void *)(uintptr_t)&resource;
 }
 
-#define SYNC_HANDLER(name, call)                \
-  static void name(void *handle) {              \
-    nvtx_function next = CALL(SYNC, call);      \
-    if (next) ((void (*)(void *))next)(handle); \
+#define SYNC_HANDLER(name, call)                                \
+  static void name(void *handle) {                              \
+    PPI_NVTX_PASS(PPI_NVTX_NEXT(SYNC, call), (void *), handle); \
   }
 SYNC_HANDLER(sync_destroy, DESTROY)
 SYNC_HANDLER(sync_start, ACQUIRE_START)
@@ -119,24 +114,21 @@ SYNC_HANDLER(sync_failed, ACQUIRE_FAILED)
 SYNC_HANDLER(sync_success, ACQUIRE_SUCCESS)
 SYNC_HANDLER(sync_releasing, RELEASING)
 
-#define HANDLER(module, call, handler) \
-  { NVTX_MODULE_##module, NVTX_##module##_##call, (nvtx_function)handler }
-
 const ppi_nvtx_handler ppi_nvtx_naming_handlers[] = {
-    HANDLER(CORE, NAME_THREAD_A, name_thread_a),
-    HANDLER(CORE, NAME_THREAD_W, name_thread_w),
-    HANDLER(CORE2, RESOURCE_CREATE, resource_create),
-    HANDLER(CORE2, RESOURCE_DESTROY, resource_destroy),
-    HANDLER(CUDA, NAME_STREAM_A, cu_stream_a),
-    HANDLER(CUDA, NAME_STREAM_W, cu_stream_w),
-    HANDLER(CUDART, NAME_STREAM_A, cudart_stream_a),
-    HANDLER(CUDART, NAME_STREAM_W, cudart_stream_w),
-    HANDLER(SYNC, CREATE, sync_create),
-    HANDLER(SYNC, DESTROY, sync_destroy),
-    HANDLER(SYNC, ACQUIRE_START, sync_start),
-    HANDLER(SYNC, ACQUIRE_FAILED, sync_failed),
-    HANDLER(SYNC, ACQUIRE_SUCCESS, sync_success),
-    HANDLER(SYNC, RELEASING, sync_releasing),
+    PPI_NVTX_HANDLER(CORE, NAME_THREAD_A, name_thread_a),
+    PPI_NVTX_HANDLER(CORE, NAME_THREAD_W, name_thread_w),
+    PPI_NVTX_HANDLER(CORE2, RESOURCE_CREATE, resource_create),
+    PPI_NVTX_HANDLER(CORE2, RESOURCE_DESTROY, resource_destroy),
+    PPI_NVTX_HANDLER(CUDA, NAME_STREAM_A, cu_stream_a),
+    PPI_NVTX_HANDLER(CUDA, NAME_STREAM_W, cu_stream_w),
+    PPI_NVTX_HANDLER(CUDART, NAME_STREAM_A, cudart_stream_a),
+    PPI_NVTX_HANDLER(CUDART, NAME_STREAM_W, cudart_stream_w),
+    PPI_NVTX_HANDLER(SYNC, CREATE, sync_create),
+    PPI_NVTX_HANDLER(SYNC, DESTROY, sync_destroy),
+    PPI_NVTX_HANDLER(SYNC, ACQUIRE_START, sync_start),
+    PPI_NVTX_HANDLER(SYNC, ACQUIRE_FAILED, sync_failed),
+    PPI_NVTX_HANDLER(SYNC, ACQUIRE_SUCCESS, sync_success),
+    PPI_NVTX_HANDLER(SYNC, RELEASING, sync_releasing),
 };
 const size_t ppi_nvtx_num_naming_handlers =
     sizeof ppi_nvtx_naming_handlers / sizeof *ppi_nvtx_naming_handlers;

@@ -65,6 +65,8 @@ typedef struct ppi_nvtx_handler {
   uint8_t module, call;
   nvtx_function function;
 } ppi_nvtx_handler;
+#define PPI_NVTX_HANDLER(module, call, handler) \
+  { NVTX_MODULE_##module, NVTX_##module##_##call, (nvtx_function)handler }
 extern const ppi_nvtx_handler ppi_nvtx_core_handlers[];
 extern const size_t ppi_nvtx_num_core_handlers;
 extern const ppi_nvtx_handler ppi_nvtx_naming_handlers[];

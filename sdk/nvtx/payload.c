@@ -330,10 +330,6 @@ static uint64_t decode_pointer(struct walk *walk, const struct frame *frame,
   return at + sizeof address;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t align) {
-  return align > 1 ? (value + align - 1) / align * align : value;
-}
-
 // The begin of field `index`, if the field before it ends at `end`.
 static uint64_t field_start(const struct walk *walk, const struct frame *frame,
                             uint32_t index, uint64_t end) {
@@ -346,11 +342,11 @@ static uint64_t field_start(const struct walk *walk, const struct frame *frame,
   const ppi_payload_type *nested = ppi_payload_find_type(
       walk->event->schemas, walk->event->domain, field->type);
   uint64_t align =
-      nested ? nested->align : ppi_payload_predefined_align(field->type);
+      nested ? nested->align : ppi_payload_predefined_size(field->type);
   if (field->flags & PPI_PAYLOAD_ENTRY_POINTER) align = sizeof(void *);
   if (frame->type->pack_align && frame->type->pack_align < align)
     align = frame->type->pack_align;
-  return frame->start + round_up(end - frame->start, align);
+  return frame->start + ppi_payload_round_up(end - frame->start, align);
 }
 
 // The member that another field selects; a union without a selector is skipped.

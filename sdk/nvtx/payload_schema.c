@@ -23,11 +23,6 @@ uint64_t ppi_payload_predefined_size(uint64_t type) {
   return type <= PPI_PAYLOAD_TYPE_REGISTERED ? types[type].size : 0;
 }
 
-// Each predefined type is aligned to its size.
-uint64_t ppi_payload_predefined_align(uint64_t type) {
-  return ppi_payload_predefined_size(type);
-}
-
 bool ppi_payload_is_text(uint64_t type) {
   return type >= PPI_PAYLOAD_TYPE_CSTRING && type <= PPI_PAYLOAD_TYPE_UTF32;
 }
@@ -192,10 +187,6 @@ static void fill_field(ppi_payload_schemas *schemas,
         out->unit ? unit_is_bytes(out->unit) : names_bytes(out->name);
 }
 
-static uint64_t round_up(uint64_t value, uint64_t align) {
-  return align > 1 ? (value + align - 1) / align * align : value;
-}
-
 // The size and the alignment of a field; false: the data decide.
 static bool measure_field(const ppi_payload_field *field,
                           const ppi_payload_type *nested, uint64_t *out_size,
@@ -204,7 +195,7 @@ static bool measure_field(const ppi_payload_field *field,
       nested ? nested->static_size : ppi_payload_predefined_size(field->type);
   uint64_t arrays = field->flags & PPI_PAYLOAD_ENTRY_ARRAY_MASK, num = 1;
   *out_align =
-      nested ? nested->align : ppi_payload_predefined_align(field->type);
+      nested ? nested->align : ppi_payload_predefined_size(field->type);
   if (field->flags & PPI_PAYLOAD_ENTRY_POINTER) {
     *out_size = *out_align = sizeof(void *);
     return true;
@@ -256,7 +247,7 @@ static void measure(const ppi_payload_schemas *schemas, uint32_t domain,
                            &size, &align);
     if (packed && align > type->pack_align) align = type->pack_align;
     if (align > type->align) type->align = align;
-    uint64_t at = round_up(next, align);
+    uint64_t at = ppi_payload_round_up(next, align);
     if (field->offset || i == 0 || is_union) at = field->offset;
     known &= at < UINT32_MAX;
     plain = plain && known && !is_union && note_bytes(type, field, at);
@@ -264,7 +255,7 @@ static void measure(const ppi_payload_schemas *schemas, uint32_t domain,
     if (known && next > end) end = next;
   }
   if (!type->static_size && known)
-    type->static_size = round_up(end, type->align);
+    type->static_size = ppi_payload_round_up(end, type->align);
 }
 
 static bool same_field(const ppi_payload_field *field,

@@ -246,10 +246,12 @@ typedef struct ppi_payload_type {
 // stack.
 enum { PPI_PAYLOAD_MAX_FIELDS = 128, PPI_PAYLOAD_MAX_LABELS = 1024 };
 
-// Size and alignment of a predefined type; 0 when it has none. Of texts those
-// of a character.
+// The size of a predefined type, which is its alignment, too; 0 when it has
+// none. Of texts that of a character.
 uint64_t ppi_payload_predefined_size(uint64_t type);
-uint64_t ppi_payload_predefined_align(uint64_t type);
+static inline uint64_t ppi_payload_round_up(uint64_t value, uint64_t align) {
+  return align > 1 ? (value + align - 1) / align * align : value;
+}
 bool ppi_payload_is_text(uint64_t type);
 ppi_payload_value_kind ppi_payload_kind_of(uint64_t type);
 const ppi_payload_type *ppi_payload_find_type(

@@ -80,6 +80,14 @@ static bool add_context(const ppi_nvtx_target *target,
   return true;
 }
 
+static double number_of(const ppi_payload_value *value) {
+  if (value->kind == PPI_PAYLOAD_VALUE_REAL)
+    return value->number.f64 * value->scale;
+  return value->scale * (value->kind == PPI_PAYLOAD_VALUE_SIGNED
+                             ? (double)value->number.i64
+                             : (double)value->number.u64);
+}
+
 static bool visit_value(void *user, const ppi_payload_value *value) {
   char path[256];
   if (add_context(user, value)) return true;
@@ -87,12 +95,8 @@ static bool visit_value(void *user, const ppi_payload_value *value) {
       value->label || value->kind > PPI_PAYLOAD_VALUE_REAL ||
       value->type == PPI_PAYLOAD_TYPE_ADDRESS || is_identifier(value->name))
     return true;
-  double number = value->kind == PPI_PAYLOAD_VALUE_REAL ? value->number.f64
-                  : value->kind == PPI_PAYLOAD_VALUE_SIGNED
-                      ? (double)value->number.i64
-                      : (double)value->number.u64;
   count(user, ppi_payload_value_path(value, path, sizeof path),
-        number * value->scale);
+        number_of(value));
   return true;
 }
 
@@ -219,17 +223,13 @@ static bool visit_sample(void *user, const ppi_payload_value *value) {
   char path[256];
   const ppi_nvtx_target *target = user;
   if (value->kind > PPI_PAYLOAD_VALUE_REAL) return true;
-  double number = value->kind == PPI_PAYLOAD_VALUE_REAL ? value->number.f64
-                  : value->kind == PPI_PAYLOAD_VALUE_SIGNED
-                      ? (double)value->number.i64
-                      : (double)value->number.u64;
   const char *field = ppi_payload_value_path(value, path, sizeof path);
   if (*field) {
-    count(target, field, number * value->scale);
+    count(target, field, number_of(value));
     return true;
   }
   pprof_inject_count_(target->domain->number, target->event->name,
-                      target->event->style, number * value->scale);
+                      target->event->style, number_of(value));
   return true;
 }
 
