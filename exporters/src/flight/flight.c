@@ -145,7 +145,8 @@ static pprof_status begin_ring(ppi_flight *flight, const pprof_run_info *info) {
       (size_t)(flight->ring.blocks->size / BLOCKS_PER_RING), 0);
   flight->assembling = status == PPROF_STATUS_OK;
   if (status != PPROF_STATUS_OK) return status;
-  if (!ppi_flight_past_info(&flight->past, info)) return PPROF_STATUS_NO_MEMORY;
+  if (!ppi_texts_join(&flight->past.texts, info->texts, info->num_texts))
+    return PPROF_STATUS_NO_MEMORY;
   const char *uuid = pprof_run_info_text(info, "uuid");
   snprintf(flight->uuid, sizeof flight->uuid, "%s", uuid ? uuid : "");
   return ppi_flight_io_start(flight);

@@ -177,12 +177,10 @@ static pprof_status notify_definitions(ppi_flight_dump *dump,
 static pprof_status notify_info(ppi_flight_dump *dump,
                                 const ppi_flight_past *past,
                                 const char *reason) {
-  ppi_text *texts = ppi_alloc((past->num_texts + 1) * sizeof *texts);
+  const ppi_text own = {"flight", reason};
+  ppi_text *texts = ppi_texts_with(past->texts.items, past->texts.num, &own, 1);
   if (!texts) return PPROF_STATUS_NO_MEMORY;
-  if (past->num_texts > 0)
-    memcpy(texts, past->texts, past->num_texts * sizeof *texts);
-  texts[past->num_texts] = (ppi_text){"flight", reason};
-  pprof_run_info info = {.texts = texts, .num_texts = past->num_texts + 1};
+  pprof_run_info info = {.texts = texts, .num_texts = past->texts.num + 1};
   pprof_status status = ppi_log_assembler_info(&dump->assembler, &info);
   ppi_free(texts);
   return status;

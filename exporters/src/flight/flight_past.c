@@ -14,18 +14,6 @@ enum {
   LATEST_WINDOWS = 16  // these may still get events, such as late device times
 };
 
-bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info) {
-  for (size_t i = 0; i < info->num_texts; i++) {
-    if (!PPI_ROOM(past->texts, past->texts_capacity, past->num_texts + 1))
-      return false;
-    ppi_text copy = {ppi_strdup(info->texts[i].key),
-                     ppi_strdup(info->texts[i].value)};
-    past->texts[past->num_texts++] = copy;
-    if (!copy.key || !copy.value) return false;
-  }
-  return true;
-}
-
 // Frees replaced definitions that no block in the ring needs.
 static void forget_replaced(ppi_flight_past *past, uint64_t oldest) {
   size_t gone = 0;
@@ -122,11 +110,7 @@ bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
 }
 
 void ppi_flight_past_clear(ppi_flight_past *past) {
-  for (size_t i = 0; i < past->num_texts; i++) {
-    ppi_free((char *)past->texts[i].key);
-    ppi_free((char *)past->texts[i].value);
-  }
-  ppi_free(past->texts);
+  ppi_texts_clear(&past->texts);
   for (int kind = 0; kind <= PPROF_DEFINITION_ATTRIBUTES; kind++) {
     for (size_t i = 0; i < past->kinds[kind].num; i++)
       ppi_free((char *)past->kinds[kind].items[i].name);

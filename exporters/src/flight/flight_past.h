@@ -4,7 +4,7 @@
 // definitions, and windows with events that may still be in the ring.
 #pragma once
 
-#include "event/event.h"
+#include "event/texts.h"
 
 PPROF_BEGIN_C_
 
@@ -27,8 +27,7 @@ typedef struct ppi_flight_replaced {
 } ppi_flight_replaced;
 
 typedef struct ppi_flight_past {
-  ppi_text *texts;
-  size_t num_texts, texts_capacity;
+  ppi_texts texts;  // of the run's info
   ppi_flight_definitions kinds[PPROF_DEFINITION_ATTRIBUTES + 1];
   ppi_flight_replaced *replaced;  // in their order
   size_t num_replaced, replaced_capacity;
@@ -36,8 +35,8 @@ typedef struct ppi_flight_past {
   size_t num_windows, windows_capacity;
 } ppi_flight_past;
 
-// All of these answer false when out of memory.
-bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info);
+// These answer false when out of memory.
+//
 // `next`: the first block with events that the definition describes. `oldest`:
 // the first block in the ring.
 bool ppi_flight_past_define(ppi_flight_past *past,

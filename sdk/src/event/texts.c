@@ -3,6 +3,8 @@
 // Keeps keys with values: facts about a run.
 #include "event/texts.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 bool ppi_texts_add(ppi_texts *texts, const char *key, const char *value) {
@@ -15,6 +17,22 @@ bool ppi_texts_add(ppi_texts *texts, const char *key, const char *value) {
   }
   texts->items[texts->num++] = text;
   return true;
+}
+
+bool ppi_texts_join(ppi_texts *texts, const ppi_text *items, size_t num) {
+  for (size_t i = 0; i < num; i++)
+    if (!ppi_texts_add(texts, items[i].key,
+                       items[i].value ? items[i].value : ""))
+      return false;
+  return true;
+}
+
+ppi_text *ppi_texts_with(const ppi_text *items, size_t num,
+                         const ppi_text *more, size_t num_more) {
+  ppi_text *out = ppi_alloc((num + num_more + 1) * sizeof *out);
+  if (out && num) memcpy(out, items, num * sizeof *out);
+  if (out && num_more) memcpy(out + num, more, num_more * sizeof *out);
+  return out;
 }
 
 void ppi_texts_clear(ppi_texts *texts) {

@@ -124,12 +124,10 @@ static void fill_header(pprof_session *session) {
 
 static bool publish_info(pprof_session *session) {
   ppi_names *names = ppi_recorder_in_force.names;
-  if (!ppi_run_info_collect(&session->info, &ppi_recorder_in_force.spool))
+  const ppi_texts *given = &session->settings.info;
+  if (!ppi_run_info_collect(&session->info, &ppi_recorder_in_force.spool) ||
+      !ppi_texts_join(&session->info, given->items, given->num))
     return false;
-  for (size_t i = 0; i < session->settings.info.num; i++)
-    if (!ppi_texts_add(&session->info, session->settings.info.items[i].key,
-                       session->settings.info.items[i].value))
-      return false;
   for (size_t i = 0; i < session->info.num; i++)
     ppi_names_text(names, PPI_DEFINITION_INFO, session->info.items[i].key,
                    session->info.items[i].value);

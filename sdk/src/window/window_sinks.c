@@ -51,10 +51,8 @@ static ppi_window_sinks *windows_of(pprof_sink *sink) {
 
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_window_sinks *windows = windows_of(sink);
-  for (size_t i = 0; i < info->num_texts; i++)
-    if (!ppi_texts_add(&windows->info, info->texts[i].key,
-                       info->texts[i].value))
-      return PPROF_STATUS_NO_MEMORY;
+  if (!ppi_texts_join(&windows->info, info->texts, info->num_texts))
+    return PPROF_STATUS_NO_MEMORY;
   return ppi_window_queue_start(&windows->queue, windows->makers,
                                 windows->num_makers);
 }
@@ -273,12 +271,6 @@ static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
 
 // ---- completion ----
 
-static bool copy_notes(ppi_texts *out, const ppi_text *notes, size_t num) {
-  for (size_t i = 0; i < num; i++)
-    if (!ppi_texts_add(out, notes[i].key, notes[i].value)) return false;
-  return true;
-}
-
 static void note_missed(ppi_window_sinks *windows, ppi_window_feed *feed) {
   char text[512];
   ppi_tee_settle(&feed->tee);
@@ -295,7 +287,7 @@ static void hand_over(ppi_window_sinks *windows, const ppi_counts *now,
   windows->feeds = feed->next;
   windows->num_feeds--;
   note_failure(feed, ppi_window_feed_total(feed, now));
-  if (!copy_notes(&feed->notes, notes, num_notes))
+  if (!ppi_texts_join(&feed->notes, notes, num_notes))
     note_failure(feed, PPROF_STATUS_NO_MEMORY);
   note_missed(windows, feed);
   ppi_window_queue_put(&windows->queue, feed);

@@ -21,20 +21,9 @@ pprof_status ppi_log_payload_init(ppi_log_payload *payload) {
                       : PPROF_STATUS_NO_MEMORY;
 }
 
-static void clear_info(ppi_log_payload *payload) {
-  for (size_t i = 0; i < payload->num_texts; i++) {
-    ppi_free((void *)(uintptr_t)payload->texts[i].key);
-    ppi_free((void *)(uintptr_t)payload->texts[i].value);
-  }
-  payload->num_texts = 0;
-}
-
 static void clear_totals(ppi_log_payload *payload) {
-  for (size_t i = 0; i < payload->num_notes; i++) {
-    ppi_free((void *)(uintptr_t)payload->notes[i].key);
-    ppi_free((void *)(uintptr_t)payload->notes[i].value);
-  }
-  payload->num_notes = payload->num_items = payload->num_keys = 0;
+  ppi_texts_clear(&payload->notes);
+  payload->num_items = payload->num_keys = 0;
 }
 
 static void clear_open(ppi_log_payload *payload) {
@@ -43,7 +32,7 @@ static void clear_open(ppi_log_payload *payload) {
 }
 
 void ppi_log_payload_reset(ppi_log_payload *payload) {
-  clear_info(payload);
+  ppi_texts_clear(&payload->info);
   clear_totals(payload);
   clear_open(payload);
   payload->open_type = 0;
@@ -55,9 +44,7 @@ void ppi_log_payload_clear(ppi_log_payload *payload) {
   ppi_run_decoder_clear(&payload->decoder);
   ppi_free(payload->raw);
   ppi_free(payload->name);
-  ppi_free(payload->texts);
   ppi_free(payload->items);
-  ppi_free(payload->notes);
   ppi_free(payload->keys);
   ppi_free(payload->open);
   ppi_free(payload->copies);
@@ -184,28 +171,23 @@ static char *copy_text(const char *text, size_t len) {
   return copy;
 }
 
-static pprof_status add_text(ppi_text **texts, size_t *num, size_t *capacity,
-                             ppi_cursor *cursor) {
+static pprof_status add_text(ppi_texts *texts, ppi_cursor *cursor) {
   size_t key_len, value_len;
   const char *key = ppi_cursor_text(cursor, &key_len);
   const char *value = ppi_cursor_text(cursor, &value_len);
   if (cursor->failed) return PPROF_STATUS_CORRUPT;
-  if (!PPI_ROOM(*texts, *capacity, *num + 1)) return PPROF_STATUS_NO_MEMORY;
-  ppi_text text = {copy_text(key, key_len), copy_text(value, value_len)};
-  if (!text.key || !text.value) {
-    ppi_free((void *)(uintptr_t)text.key);
-    ppi_free((void *)(uintptr_t)text.value);
-    return PPROF_STATUS_NO_MEMORY;
-  }
-  (*texts)[(*num)++] = text;
-  return PPROF_STATUS_OK;
+  char *own_key = copy_text(key, key_len);
+  char *own_value = copy_text(value, value_len);
+  bool added = own_key && own_value && ppi_texts_add(texts, own_key, own_value);
+  ppi_free(own_key);
+  ppi_free(own_value);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // The same key again goes on with the value.
-static pprof_status join_last_text(ppi_log_payload *payload) {
-  size_t num = payload->num_texts;
-  if (num < 2) return PPROF_STATUS_OK;
-  ppi_text *before = &payload->texts[num - 2], *last = before + 1;
+static pprof_status join_last_text(ppi_texts *texts) {
+  if (texts->num < 2) return PPROF_STATUS_OK;
+  ppi_text *before = &texts->items[texts->num - 2], *last = before + 1;
   if (strcmp(before->key, last->key) != 0) return PPROF_STATUS_OK;
   size_t len = strlen(before->value), more = strlen(last->value);
   char *joined = ppi_realloc((void *)(uintptr_t)before->value, len + more + 1);
@@ -214,16 +196,15 @@ static pprof_status join_last_text(ppi_log_payload *payload) {
   before->value = joined;
   ppi_free((void *)(uintptr_t)last->key);
   ppi_free((void *)(uintptr_t)last->value);
-  payload->num_texts--;
+  texts->num--;
   return PPROF_STATUS_OK;
 }
 
 static pprof_status read_info(ppi_log_payload *payload, ppi_cursor cursor) {
   pprof_status status = PPROF_STATUS_OK;
   while (status == PPROF_STATUS_OK && ppi_cursor_left(&cursor) > 0) {
-    status = add_text(&payload->texts, &payload->num_texts,
-                      &payload->texts_capacity, &cursor);
-    if (status == PPROF_STATUS_OK) status = join_last_text(payload);
+    status = add_text(&payload->info, &cursor);
+    if (status == PPROF_STATUS_OK) status = join_last_text(&payload->info);
   }
   return status;
 }
@@ -272,8 +253,7 @@ static pprof_status read_totals(ppi_log_payload *payload, ppi_cursor cursor) {
         status = read_item(payload, &cursor);
         break;
       case PPI_TOTALS_NOTE:
-        status = add_text(&payload->notes, &payload->num_notes,
-                          &payload->notes_capacity, &cursor);
+        status = add_text(&payload->notes, &cursor);
         break;
       default:
         return PPROF_STATUS_CORRUPT;
@@ -324,7 +304,7 @@ static pprof_status read_open(ppi_log_payload *payload,
 
 static void begin_pieces(ppi_log_payload *payload, uint8_t type) {
   payload->num_pieces = 0;
-  if (type == PPI_LOG_INFO) clear_info(payload);
+  if (type == PPI_LOG_INFO) ppi_texts_clear(&payload->info);
   if (type == PPI_LOG_TOTALS) clear_totals(payload);
   if (type == PPI_LOG_CHECKPOINT) clear_open(payload);
 }

@@ -3,7 +3,7 @@
 // Turns block payloads back to sink calls: shared by reader and recover.
 #pragma once
 
-#include "event/event.h"
+#include "event/texts.h"
 #include "log/format/codec.h"
 #include "log/format/log_decode.h"
 #include "log/format/log_file.h"
@@ -28,14 +28,11 @@ typedef struct ppi_log_payload {
   size_t name_capacity;
   uint64_t num_defined;  // of the run
   uint64_t num_unknown;  // skipped definitions of later kinds
-  // Run info.
-  ppi_text *texts;
-  size_t num_texts, texts_capacity;
+  ppi_texts info;        // of the run
   // Totals; `keys` maps the log's numbers to ours, PPI_NUM_TOTALS: unknown.
   ppi_total *items;
   size_t num_items, items_capacity;
-  ppi_text *notes;
-  size_t num_notes, notes_capacity;
+  ppi_texts notes;
   uint32_t *keys;
   size_t num_keys, keys_capacity;
   // A checkpoint's open ranges; flows and work are copies.

@@ -20,11 +20,11 @@ pprof_status ppi_log_glance_info(ppi_log_payload *payload,
     status = ppi_log_payload_piece(payload, block, &whole);
   if (status == PPROF_STATUS_NO_MEMORY) return status;
   if (status != PPROF_STATUS_OK || !whole) return PPROF_STATUS_OK;
-  pprof_run_info info = {.texts = payload->texts,
-                         .num_texts = payload->num_texts};
+  pprof_run_info info = {.texts = payload->info.items,
+                         .num_texts = payload->info.num};
   out->segment = ppi_segment_of(&info);
-  for (size_t i = 0; i < payload->num_texts; i++) {
-    const ppi_text *text = &payload->texts[i];
+  for (size_t i = 0; i < payload->info.num; i++) {
+    const ppi_text *text = &payload->info.items[i];
     if (strcmp(text->key, "spool") == 0 && text->value[0] && !out->spool_path &&
         !(out->spool_path = ppi_strdup(text->value)))
       status = PPROF_STATUS_NO_MEMORY;

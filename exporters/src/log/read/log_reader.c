@@ -54,9 +54,9 @@ static pprof_status forward(log_reader *reader, pprof_status status) {
 }
 
 static bool ends_in_compressor(const ppi_log_payload *payload) {
-  size_t num = payload->num_texts;
+  size_t num = payload->info.num;
   return num > 0 &&
-         strcmp(payload->texts[num - 1].key, PPI_COMPRESSOR_KEY) == 0;
+         strcmp(payload->info.items[num - 1].key, PPI_COMPRESSOR_KEY) == 0;
 }
 
 static pprof_status note_segment(log_reader *reader, uint32_t segment) {
@@ -69,7 +69,7 @@ static pprof_status note_segment(log_reader *reader, uint32_t segment) {
 
 static pprof_status begin(log_reader *reader) {
   ppi_text uuid = {"uuid", ppi_log_file_uuid(reader->file)};
-  pprof_run_info info = {reader->payload.texts, reader->payload.num_texts,
+  pprof_run_info info = {reader->payload.info.items, reader->payload.info.num,
                          NULL};
   if (ends_in_compressor(&reader->payload)) info.num_texts--;
   // A log without run info still names its owner.
@@ -123,8 +123,8 @@ static pprof_status read_pieces(log_reader *reader,
   if (status != PPROF_STATUS_OK || !whole) return status;
   if (block->header.type == PPI_LOG_TOTALS) {
     reader->complete = true;
-    reader->goes_on =
-        ppi_segment_goes_on(reader->payload.notes, reader->payload.num_notes);
+    reader->goes_on = ppi_segment_goes_on(reader->payload.notes.items,
+                                          reader->payload.notes.num);
   }
   if (block->header.type != PPI_LOG_CHECKPOINT) return status;
   pprof_checkpoint checkpoint = {block->header.max_end_ns, reader->payload.open,
@@ -242,9 +242,9 @@ static bool describe_unknown(const log_reader *reader, char *out, size_t size) {
 
 static size_t copy_notes(const log_reader *reader, ppi_text *out) {
   size_t num = 0;
-  for (size_t i = 0; reader->complete && i < reader->payload.num_notes; i++)
-    if (strcmp(reader->payload.notes[i].key, PPI_SEGMENT_KEY) != 0)
-      out[num++] = reader->payload.notes[i];
+  for (size_t i = 0; reader->complete && i < reader->payload.notes.num; i++)
+    if (strcmp(reader->payload.notes.items[i].key, PPI_SEGMENT_KEY) != 0)
+      out[num++] = reader->payload.notes.items[i];
   return num;
 }
 
@@ -280,11 +280,11 @@ static pprof_status notify_totals(log_reader *reader, ppi_tally *sum,
 static pprof_status finish(log_reader *reader) {
   const ppi_log_payload *payload = &reader->payload;
   if (reader->complete && !reader->segment && !payload->num_unknown) {
-    pprof_totals totals = {payload->items, payload->num_items, payload->notes,
-                           payload->num_notes};
+    pprof_totals totals = {payload->items, payload->num_items,
+                           payload->notes.items, payload->notes.num};
     return forward(reader, PPI_SINK_CALL(reader->sink, finish, &totals));
   }
-  ppi_text *notes = ppi_alloc((payload->num_notes + 2) * sizeof *notes);
+  ppi_text *notes = ppi_alloc((payload->notes.num + 2) * sizeof *notes);
   if (!notes) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
   if (!reader->complete)

@@ -32,7 +32,7 @@ static pprof_status note_info(ppi_log_payload *payload,
   if (status == PPROF_STATUS_OK)
     status = ppi_log_payload_piece(payload, block, &whole);
   if (status == PPROF_STATUS_NO_MEMORY) return status;
-  pprof_run_info info = {payload->texts, payload->num_texts, NULL};
+  pprof_run_info info = {payload->info.items, payload->info.num, NULL};
   out->base_ns = number_of(pprof_run_info_text(&info, "time_base_realtime_ns"));
   out->segment = ppi_segment_of(&info);
   const char *compressor = pprof_run_info_text(&info, PPI_COMPRESSOR_KEY);

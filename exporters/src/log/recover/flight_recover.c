@@ -90,7 +90,8 @@ static pprof_status read_past(recovery *job) {
                                 .define = past_define,
                                 .events = past_events,
                                 .window = past_window};
-  if (!ppi_flight_past_info(&job->past, ppi_salvage_run_info(job->salvage)))
+  const pprof_run_info *info = ppi_salvage_run_info(job->salvage);
+  if (!ppi_texts_join(&job->past.texts, info->texts, info->num_texts))
     return PPROF_STATUS_NO_MEMORY;
   return ppi_salvage_deliver(job->salvage, kept_in_ring, job, true,
                              &job->past_sink);
@@ -304,9 +305,9 @@ static bool is_made(const recovery *job, const char *path, const char *uuid) {
            ppi_log_payload_open(&payload, &block) == PPROF_STATUS_OK)
       if (ppi_log_payload_piece(&payload, &block, &whole) != PPROF_STATUS_OK)
         break;
-    for (size_t i = 0; whole && i < payload.num_texts; i++)
-      same |= strcmp(payload.texts[i].key, "flight") == 0 &&
-              strcmp(payload.texts[i].value, job->reason) == 0;
+    for (size_t i = 0; whole && i < payload.info.num; i++)
+      same |= strcmp(payload.info.items[i].key, "flight") == 0 &&
+              strcmp(payload.info.items[i].value, job->reason) == 0;
     ppi_log_payload_clear(&payload);
   }
   ppi_log_file_close(file);

@@ -132,8 +132,8 @@ static pprof_status read_window(ppi_rescue *rescue,
 }
 
 static uint32_t segment_of(const ppi_log_payload *payload) {
-  pprof_run_info info = {.texts = payload->texts,
-                         .num_texts = payload->num_texts};
+  pprof_run_info info = {.texts = payload->info.items,
+                         .num_texts = payload->info.num};
   return ppi_segment_of(&info);
 }
 
@@ -260,13 +260,11 @@ static pprof_status close_windows(ppi_rescue *rescue) {
 static pprof_status write_totals(ppi_rescue *rescue, ppi_salvage *salvage) {
   static const pprof_totals none = {0};
   const pprof_totals *extra = salvage ? ppi_salvage_totals(salvage) : &none;
-  ppi_text *notes = ppi_alloc((extra->num_notes + 1) * sizeof *notes);
-  if (!notes) return PPROF_STATUS_NO_MEMORY;
-  if (extra->num_notes > 0)
-    memcpy(notes, extra->notes, extra->num_notes * sizeof *notes);
-  notes[extra->num_notes] = (ppi_text){
+  const ppi_text note = {
       "recovered", salvage ? "from the log's blocks and the spool"
                            : "from the log's whole blocks, without a spool"};
+  ppi_text *notes = ppi_texts_with(extra->notes, extra->num_notes, &note, 1);
+  if (!notes) return PPROF_STATUS_NO_MEMORY;
   pprof_totals totals = {.notes = notes, .num_notes = extra->num_notes + 1};
   ppi_total *items = NULL;
   pprof_status status =

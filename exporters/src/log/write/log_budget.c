@@ -117,20 +117,19 @@ pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
                                    ppi_log_assembler *assembler) {
   char text[128];
   uint64_t dropped = ppi_log_budget_num_dropped(budget);
-  ppi_text *notes = ppi_alloc((totals->num_notes + 1) * sizeof *notes);
-  if (!notes) return PPROF_STATUS_NO_MEMORY;
-  if (totals->num_notes > 0)
-    memcpy(notes, totals->notes, totals->num_notes * sizeof *notes);
-  pprof_totals mine = {.notes = notes, .num_notes = totals->num_notes};
-  if (budget->error) {
+  ppi_text note = {budget->error ? "disk" : "disk_limit", text};
+  bool has_note = budget->error || dropped;
+  if (budget->error)
     snprintf(text, sizeof text, "%.60s: %llu records are not in the log",
              strerror(budget->error), (unsigned long long)dropped);
-    notes[mine.num_notes++] = (ppi_text){"disk", text};
-  } else if (dropped) {
+  else
     snprintf(text, sizeof text, "left no room for %llu records",
              (unsigned long long)dropped);
-    notes[mine.num_notes++] = (ppi_text){"disk_limit", text};
-  }
+  ppi_text *notes =
+      ppi_texts_with(totals->notes, totals->num_notes, &note, has_note);
+  if (!notes) return PPROF_STATUS_NO_MEMORY;
+  pprof_totals mine = {.notes = notes,
+                       .num_notes = totals->num_notes + has_note};
   ppi_total *items = NULL;
   pprof_status status = ppi_rotate_totals(rotate, &budget->dropped, totals,
                                           &items, &mine.num_items);

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/texts.h"
 #include "log/write/log_loss.h"
 #include "log/write/rotate.h"
 
@@ -77,13 +78,10 @@ pprof_status ppi_log_place_info(const ppi_log_place *place,
   const char *wanted = name_in(place->wanted);
   *out = *info;
   if (strcmp(wanted, name_in(place->part.path)) == 0) return PPROF_STATUS_OK;
-  ppi_text *texts = ppi_alloc((info->num_texts + 1) * sizeof *texts);
-  if (!texts) return PPROF_STATUS_NO_MEMORY;
-  if (info->num_texts)
-    memcpy(texts, info->texts, info->num_texts * sizeof *texts);
-  texts[out->num_texts++] = (ppi_text){"name_taken", wanted};
-  out->texts = texts;
-  return PPROF_STATUS_OK;
+  const ppi_text taken = {"name_taken", wanted};
+  out->texts = ppi_texts_with(info->texts, info->num_texts, &taken, 1);
+  out->num_texts++;
+  return out->texts ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // ---- the file ----

@@ -22,16 +22,9 @@
 pprof_status ppi_rotate_begin(ppi_rotate *rotate, const pprof_run_info *info) {
   rotate->segment = 1;
   rotate->crash_safe = info->staging != NULL;
-  rotate->texts = ppi_alloc((info->num_texts + 2) * sizeof *rotate->texts);
-  if (!rotate->texts) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < info->num_texts; i++) {
-    const ppi_text *text = &info->texts[i];
-    char *key = ppi_strdup(text->key);
-    char *value = ppi_strdup(text->value ? text->value : "");
-    rotate->texts[rotate->num_texts++] = (ppi_text){key, value};
-    if (!key || !value) return PPROF_STATUS_NO_MEMORY;
-  }
-  return PPROF_STATUS_OK;
+  return ppi_texts_join(&rotate->texts, info->texts, info->num_texts)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 // Items up to `id`; the new ones are all zero. NULL: no memory.
@@ -244,16 +237,12 @@ pprof_status ppi_rotate_window_edge(ppi_rotate *rotate, uint32_t index,
 }
 
 void ppi_rotate_clear(ppi_rotate *rotate) {
-  for (size_t i = 0; i < rotate->num_texts; i++) {
-    ppi_free((char *)rotate->texts[i].key);
-    ppi_free((char *)rotate->texts[i].value);
-  }
   for (int kind = 0; kind <= PPROF_DEFINITION_ATTRIBUTES; kind++) {
     for (size_t id = 0; id < rotate->num_names[kind]; id++)
       ppi_free((char *)rotate->names[kind][id].definition.name);
     ppi_free(rotate->names[kind]);
   }
-  ppi_free(rotate->texts);
+  ppi_texts_clear(&rotate->texts);
   ppi_free(rotate->windows);
   ppi_free(rotate->lanes);
   ppi_free(rotate->live.lanes);
@@ -350,16 +339,20 @@ static pprof_status end_segment(ppi_rotate *rotate,
 
 pprof_status ppi_rotate_info(ppi_rotate *rotate, ppi_log_assembler *assembler) {
   char number[16], before[24];
-  // ppi_rotate_begin left room for two more texts; the number is the last.
-  size_t num = rotate->num_texts;
+  // The number is the last text, behind what only later segments have.
+  const ppi_text own[] = {{PPI_RECORDS_BEFORE_KEY, before},
+                          {PPI_SEGMENT_KEY, number}};
+  size_t first = rotate->segment == 1, num = 2 - first;
   snprintf(number, sizeof number, "%u", rotate->segment);
   snprintf(before, sizeof before, "%llu",
            (unsigned long long)rotate->num_earlier);
-  if (rotate->segment > 1)
-    rotate->texts[num++] = (ppi_text){PPI_RECORDS_BEFORE_KEY, before};
-  rotate->texts[num++] = (ppi_text){PPI_SEGMENT_KEY, number};
-  pprof_run_info info = {.texts = rotate->texts, .num_texts = num};
-  return ppi_log_assembler_info(assembler, &info);
+  ppi_text *texts =
+      ppi_texts_with(rotate->texts.items, rotate->texts.num, own + first, num);
+  if (!texts) return PPROF_STATUS_NO_MEMORY;
+  pprof_run_info info = {.texts = texts, .num_texts = rotate->texts.num + num};
+  pprof_status status = ppi_log_assembler_info(assembler, &info);
+  ppi_free(texts);
+  return status;
 }
 
 // Records below these are in earlier segments: recover must not take them from

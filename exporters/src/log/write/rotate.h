@@ -6,6 +6,7 @@
 #pragma once
 
 #include "event/tally.h"
+#include "event/texts.h"
 #include "log/format/log_block.h"
 
 PPROF_BEGIN_C_
@@ -41,8 +42,7 @@ typedef struct ppi_rotate_list {
 
 typedef struct ppi_rotate {
   uint32_t segment;  // the current one, from 1
-  ppi_text *texts;
-  size_t num_texts;
+  ppi_texts texts;
   ppi_rotate_name *names[PPROF_DEFINITION_ATTRIBUTES + 1];  // by id
   size_t num_names[PPROF_DEFINITION_ATTRIBUTES + 1];
   ppi_rotate_window *windows;  // open

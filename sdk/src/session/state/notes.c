@@ -23,13 +23,6 @@ void ppi_notes_in_forked_child(ppi_notes *notes) {
   notes->state = PPI_NOTES_CLOSED;
 }
 
-static bool copy(const ppi_texts *from, ppi_texts *out) {
-  for (size_t i = 0; i < from->num; i++)
-    if (!ppi_texts_add(out, from->items[i].key, from->items[i].value))
-      return false;
-  return true;
-}
-
 bool ppi_notes_open(ppi_notes *notes) {
   const char *reason = ppi_recorder_in_force.spool.not_crash_safe;
   pthread_mutex_lock(&notes->mutex);
@@ -57,7 +50,7 @@ void ppi_notes_forget(ppi_notes *notes) {
 
 bool ppi_notes_copy(ppi_notes *notes, ppi_texts *out) {
   pthread_mutex_lock(&notes->mutex);
-  bool done = copy(&notes->all, out);
+  bool done = ppi_texts_join(out, notes->all.items, notes->all.num);
   pthread_mutex_unlock(&notes->mutex);
   return done;
 }
