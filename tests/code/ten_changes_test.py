@@ -6,8 +6,8 @@ Each path of the section is there, and each word in capitals, `PPI_...`, in a fi
 names; and the changes are ten.
 
 code/ten_changes has a real change of seven kinds, each with its test, its document and its line
-in the changelog: the number of files is what such a change costs. They are not applied here, where
-sources change daily: `patch -p1 -F1 <tests/code/ten_changes/NAME.patch` tries one."""
+in the changelog: the number of files is what such a change costs. What each hunk finds must be in
+its file: `patch -p1 <tests/code/ten_changes/NAME.patch` tries one."""
 import glob
 import os
 import re
@@ -75,10 +75,22 @@ def touched(patch):
     return old, new
 
 
+def hunks(patch):
+    """(path, what is there before) of each hunk, but those of new files."""
+    for file in re.split(r"^--- ", patch, flags=re.M)[1:]:
+        path = file.split("\n", 1)[0]
+        for hunk in re.split(r"^@@.*\n", file, flags=re.M)[1:]:
+            hunk = re.split(r"^diff ", hunk, flags=re.M)[0]
+            old = [line[1:] for line in hunk.splitlines() if not line.startswith("+")]
+            if path != "/dev/null":
+                yield path[len("a/"):], "\n".join(old)
+
+
 class PatchesTest(unittest.TestCase):
     def setUp(self):
-        self.patches = {os.path.basename(path)[:-len(".patch")]: touched(read(path))
-                        for path in glob.glob("tests/code/ten_changes/*.patch")}
+        self.texts = {os.path.basename(path)[:-len(".patch")]: read(path)
+                      for path in glob.glob("tests/code/ten_changes/*.patch")}
+        self.patches = {name: touched(text) for name, text in self.texts.items()}
 
     def test_they_touch_few_files(self):
         self.assertEqual(sorted(MOST_FILES), sorted(self.patches))
@@ -101,10 +113,16 @@ class PatchesTest(unittest.TestCase):
         for name, (old, _) in self.patches.items():
             self.assertEqual([path for path in old if not os.path.exists(path)], [], name)
 
+    def test_they_apply(self):
+        for name, text in self.texts.items():
+            self.assertEqual([hunk for hunk in hunks(text) if hunk[1] not in read(hunk[0])], [],
+                             name)
+
     def test_files_are_counted(self):
         patch = ("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
                  "diff --git a/y b/y\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n")
         self.assertEqual(touched(patch), (["x"], ["y"]))
+        self.assertEqual(list(hunks(patch)), [("x", "a")])
 
 
 if __name__ == "__main__":

@@ -13,39 +13,37 @@
 #include "file/json_put.h"
 
 // clang-format off
-#define COLUMNS(shown, hidden) \
-  shown(CELL_BATCH, "batch", NULL, "Batch", 5, 1) \
-  shown(CELL_RESULT, "result", NULL, "Result", 6, 1) \
-  shown(CELL_WALL, "wall", "ns", "Wall", 8, 1) \
-  shown(CELL_BATCHES, "batches", NULL, "Batches", 7, 1) \
-  shown(CELL_SPAN, "batches_time", "ns", "In time", 8, 1) \
-  shown(CELL_THROUGHPUT, "throughput", "items/s", "Items/s", 8, 1) \
-  shown(CELL_P50, "p50", "ns", "P50", 6, 1) \
-  shown(CELL_P99, "p99", "ns", "P99", 6, 1) \
-  shown(CELL_RUNS, "runs", NULL, "Runs", 4, 1)
+#define COLUMNS(each) \
+  each(batch, NULL, "Batch", 5, 0) \
+  each(result, NULL, "Result", 6, 0) \
+  each(wall, "ns", "Wall", 8, 0) \
+  each(batches, NULL, "Batches", 7, 0) \
+  each(batches_time, "ns", "In time", 8, 0) \
+  each(throughput, "items/s", "Items/s", 8, 0) \
+  each(p50, "ns", "P50", 6, 0) \
+  each(p99, "ns", "P99", 6, 0) \
+  each(runs, NULL, "Runs", 4, 0)
 // clang-format on
-PPI_TOOL_COLUMNS(COLUMNS);
-static const ppi_view_kind kind = {.name = "search-batch",
-                                   .title = "Batches",
-                                   PPI_VIEW_LAYOUT(columns, table_columns),
-                                   .has_time_unit = true,
-                                   .end = PPI_TABLE_END_NOTE};
+PPI_VIEW_TABLE(batch, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
+static const ppi_view_kind kind = {
+    PPI_VIEW_OF(batch, "search-batch", "Batches")};
 
 static void fill_rows(const ppi_batch_result *result, ppi_view *view) {
   for (size_t i = 0; i < result->num_tries; i++) {
     const ppi_batch_try *one = &result->tries[i];
     double throughput = ppi_batch_throughput(one);
     ppi_cell *cells = ppi_tool_row(view);
-    cells[CELL_BATCH] = ppi_cell_count(one->batch);
-    cells[CELL_RESULT] = ppi_cell_text(one->result);
-    cells[CELL_WALL] = ppi_cell_time(one->wall_ns);
+    cells[CELL_batch] = ppi_cell_count(one->batch);
+    cells[CELL_result] = ppi_cell_text(one->result);
+    cells[CELL_wall] = ppi_cell_time(one->wall_ns);
     if (one->num_runs == 0) continue;
-    cells[CELL_BATCHES] = ppi_cell_count(one->num_batches);
-    cells[CELL_SPAN] = ppi_cell_time(one->span_ns);
-    cells[CELL_P50] = ppi_cell_time(one->p50_ns);
-    cells[CELL_P99] = ppi_cell_time(one->p99_ns);
-    cells[CELL_RUNS] = ppi_cell_count(one->num_runs);
-    if (throughput > 0) cells[CELL_THROUGHPUT] = ppi_cell_decimal(throughput);
+    cells[CELL_batches] = ppi_cell_count(one->num_batches);
+    cells[CELL_batches_time] = ppi_cell_time(one->span_ns);
+    cells[CELL_p50] = ppi_cell_time(one->p50_ns);
+    cells[CELL_p99] = ppi_cell_time(one->p99_ns);
+    cells[CELL_runs] = ppi_cell_count(one->num_runs);
+    if (throughput > 0) cells[CELL_throughput] = ppi_cell_decimal(throughput);
   }
 }
 

@@ -6,20 +6,6 @@
 #include "cli/options.h"
 #include "print/report_print.h"
 
-// PPI_TOOL_COLUMNS makes the cells, `columns` and `table_columns` of a view
-// from a row each: the cell, its name and unit; of a column that tables show
-// its heading and width, and how many cells from this one on it joins.
-#define PPI_TOOL_COLUMNS(list)                                               \
-  enum { list(PPI_TOOL_CELL_, PPI_COLUMN_CELL) NUM_COLUMNS };                \
-  static const ppi_column columns[] = {list(PPI_TOOL_ROW_, PPI_COLUMN_ROW)}; \
-  static const ppi_table_column table_columns[] = {                          \
-      list(PPI_TOOL_TABLE_, PPI_TOOL_HIDDEN_)}
-#define PPI_TOOL_CELL_(cell, name, unit, heading, width, num) cell,
-#define PPI_TOOL_ROW_(cell, name, unit, heading, width, num) {name, unit},
-#define PPI_TOOL_TABLE_(cell, name, unit, heading, width, num) \
-  {heading, width, cell, num},
-#define PPI_TOOL_HIDDEN_(cell, name, unit)
-
 // The unit of --time-unit; the option table has checked it.
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options);
 

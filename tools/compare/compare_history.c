@@ -11,29 +11,22 @@
 #include "compare/compare_text.h"
 
 // clang-format off
-#define COLUMNS(shown, hidden) \
-  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
-  hidden(CELL_CATEGORY, "category", NULL) \
-  shown(CELL_SIDE, "side", NULL, "Side", 6, 1) \
-  shown(CELL_METRIC, "metric", NULL, "Metric", 6, 1) \
-  shown(CELL_RUNS, "runs", NULL, "Runs", 4, 1) \
-  shown(CELL_SINCE, "since", NULL, "Since", 10, 1) \
-  shown(CELL_BEFORE, "before", "ns", "Before / after", 14, 2) \
-  hidden(CELL_AFTER, "after", "ns") \
-  shown(CELL_CHANGE, "change", "%", "Change(%)", 9, 1) \
-  hidden(CELL_P, "p", NULL) \
-  shown(CELL_VERDICT, "verdict", NULL, "Verdict", 9, 1)
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 10, 1) \
+  each(category, NULL, NULL, 0, 0) \
+  each(side, NULL, "Side", 6, 2) \
+  each(metric, NULL, "Metric", 6, 0) \
+  each(runs, NULL, "Runs", 4, 0) \
+  each(since, NULL, "Since", 10, 3) \
+  each(before, "ns", "Before / after", 14, 4) \
+  each(after, "ns", "", 0, 5) \
+  each(change, "%", "Change(%)", 9, 6) \
+  each(p, NULL, NULL, 0, 0) \
+  each(verdict, NULL, "Verdict", 9, 7)
 // clang-format on
-PPI_TOOL_COLUMNS(COLUMNS);
-static const size_t brief[] = {CELL_NAME,   CELL_SIDE,  CELL_SINCE,
-                               CELL_BEFORE, CELL_AFTER, CELL_CHANGE,
-                               CELL_VERDICT};
-static const ppi_view_kind kind = {.name = "history",
-                                   .title = "History",
-                                   PPI_VIEW_LAYOUT(columns, table_columns),
-                                   PPI_VIEW_BRIEF(brief),
-                                   .has_time_unit = true,
-                                   .end = PPI_TABLE_END_NOTE};
+PPI_VIEW_TABLE(history, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
+static const ppi_view_kind kind = {PPI_VIEW_OF(history, "history", "History")};
 
 static const char *verdict_of(const ppi_change *change, bool is_new) {
   bool is_slower = change->after > change->before;
@@ -44,20 +37,20 @@ static const char *verdict_of(const ppi_change *change, bool is_new) {
 static void add_row(const ppi_history *history, const ppi_history_stage *own,
                     const ppi_change *change, ppi_view *view) {
   ppi_cell *cells = ppi_tool_row(view);
-  cells[CELL_NAME] = ppi_compare_name(view, own->stage);
-  cells[CELL_CATEGORY] = ppi_cell_text(own->stage->category);
-  cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(own->stage));
-  cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(history->metric));
-  cells[CELL_RUNS] = ppi_cell_count(own->num_runs);
-  cells[CELL_VERDICT] = ppi_cell_text("same");
+  cells[CELL_name] = ppi_compare_name(view, own->stage);
+  cells[CELL_category] = ppi_cell_text(own->stage->category);
+  cells[CELL_side] = ppi_cell_text(ppi_compare_side(own->stage));
+  cells[CELL_metric] = ppi_cell_text(ppi_metric_name(history->metric));
+  cells[CELL_runs] = ppi_cell_count(own->num_runs);
+  cells[CELL_verdict] = ppi_cell_text("same");
   if (!change) return;
-  cells[CELL_SINCE] = ppi_cell_text(history->points[change->point]);
-  cells[CELL_BEFORE] = ppi_cell_time((uint64_t)llround(exp(change->before)));
-  cells[CELL_AFTER] = ppi_cell_time((uint64_t)llround(exp(change->after)));
-  cells[CELL_CHANGE] =
+  cells[CELL_since] = ppi_cell_text(history->points[change->point]);
+  cells[CELL_before] = ppi_cell_time((uint64_t)llround(exp(change->before)));
+  cells[CELL_after] = ppi_cell_time((uint64_t)llround(exp(change->after)));
+  cells[CELL_change] =
       ppi_cell_decimal(100 * expm1(change->after - change->before));
-  cells[CELL_P] = ppi_cell_decimal(change->p);
-  cells[CELL_VERDICT] =
+  cells[CELL_p] = ppi_cell_decimal(change->p);
+  cells[CELL_verdict] =
       ppi_cell_text(verdict_of(change, own->is_new[change - own->changes]));
 }
 

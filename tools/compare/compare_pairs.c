@@ -12,43 +12,45 @@
 // The last two where a row is of energy.
 // clang-format off
 #define DATA_COLUMNS(each) \
-  each(DATA_NAME, "name", NULL) \
-  each(DATA_CATEGORY, "category", NULL) \
-  each(DATA_SIDE, "side", NULL) \
-  each(DATA_METRIC, "metric", NULL) \
-  each(DATA_CALLS, "calls_a", NULL) \
-  each(DATA_CALLS_B, "calls_b", NULL) \
-  each(DATA_SAMPLES, "samples_a", NULL) \
-  each(DATA_SAMPLES_B, "samples_b", NULL) \
-  each(DATA_TIMES, "a", "ns") \
-  each(DATA_TIMES_B, "b", "ns") \
-  each(DATA_FIRST, "first_a", "ns") \
-  each(DATA_FIRST_B, "first_b", "ns") \
-  each(DATA_RATIO, "ratio", NULL) \
-  each(DATA_CHANGE, "change", "%") \
-  each(DATA_LOW, "change_low", "%") \
-  each(DATA_HIGH, "change_high", "%") \
-  each(DATA_P, "p", NULL) \
-  each(DATA_P_RANK, "p_rank", NULL) \
-  each(DATA_THRESHOLD, "threshold", "%") \
-  each(DATA_DETECTABLE, "detectable", "%") \
-  each(DATA_VERDICT, "verdict", NULL) \
-  each(DATA_REASON, "reason", NULL) \
-  each(DATA_RUNS, "runs_a", NULL) \
-  each(DATA_RUNS_B, "runs_b", NULL) \
-  each(DATA_PROGRAMS_CHANGE, "programs_change", "%") \
-  each(DATA_PROGRAMS_LOW, "programs_low", "%") \
-  each(DATA_PROGRAMS_HIGH, "programs_high", "%") \
-  each(DATA_PROGRAMS_P, "programs_p", NULL) \
-  each(DATA_PROGRAMS_DETECTABLE, "programs_detectable", "%") \
-  each(DATA_MORE_RUNS, "more_runs", NULL) \
-  each(DATA_PROGRAMS, "programs", NULL) \
-  each(DATA_PROGRAMS_REASON, "programs_reason", NULL) \
-  each(DATA_ENERGY, "energy_a", "J") \
-  each(DATA_ENERGY_B, "energy_b", "J")
+  each(name, NULL) \
+  each(category, NULL) \
+  each(side, NULL) \
+  each(metric, NULL) \
+  each(calls_a, NULL) \
+  each(calls_b, NULL) \
+  each(samples_a, NULL) \
+  each(samples_b, NULL) \
+  each(a, "ns") \
+  each(b, "ns") \
+  each(first_a, "ns") \
+  each(first_b, "ns") \
+  each(ratio, NULL) \
+  each(change, "%") \
+  each(change_low, "%") \
+  each(change_high, "%") \
+  each(p, NULL) \
+  each(p_rank, NULL) \
+  each(threshold, "%") \
+  each(detectable, "%") \
+  each(verdict, NULL) \
+  each(reason, NULL) \
+  each(runs_a, NULL) \
+  each(runs_b, NULL) \
+  each(programs_change, "%") \
+  each(programs_low, "%") \
+  each(programs_high, "%") \
+  each(programs_p, NULL) \
+  each(programs_detectable, "%") \
+  each(more_runs, NULL) \
+  each(programs, NULL) \
+  each(programs_reason, NULL) \
+  each(energy_a, "J") \
+  each(energy_b, "J")
 // clang-format on
-enum { DATA_COLUMNS(PPI_COLUMN_CELL) NUM_WITH_ENERGY, NUM_DATA = DATA_ENERGY };
-static const ppi_column data_columns[] = {DATA_COLUMNS(PPI_COLUMN_ROW)};
+#define DATA_CELL(name, unit) DATA_##name,
+#define DATA_COLUMN(name, unit) {#name, unit},
+enum { DATA_COLUMNS(DATA_CELL) NUM_WITH_ENERGY, NUM_DATA = DATA_energy_a };
+static const ppi_column data_columns[] = {DATA_COLUMNS(DATA_COLUMN)};
 
 enum {
   CELL_NAME = 0,
@@ -71,18 +73,21 @@ static const ppi_column cell_columns[NUM_CELLS] = {
     [CELL_TIMES + 1] = {"b", "ns"},         [CELL_CHANGE] = {"change", "%"},
     [CELL_INTERVAL] = {"interval", "95 %"}, [CELL_VERDICT] = {"runs", NULL},
     [CELL_PROGRAMS] = {"programs", NULL}};
-static const size_t brief[] = {CELL_NAME,     CELL_SIDE,      CELL_METRIC,
-                               CELL_TIMES,    CELL_TIMES + 1, CELL_CHANGE,
-                               CELL_INTERVAL, CELL_VERDICT,   CELL_PROGRAMS};
 
-static const ppi_table_column table_columns[] = {
-    {"Name", 10, CELL_NAME, 1},           {"Side", 6, CELL_SIDE, 1},
-    {"Metric", 6, CELL_METRIC, 1},        {"Calls A / B", 10, CELL_CALLS, 2},
-    {"A / B", 10, CELL_TIMES, 2},         {"Change(%)", 9, CELL_CHANGE, 1},
-    {"95 % of it", 9, CELL_INTERVAL, 1},  {"Sees(%)", 7, CELL_DETECTABLE, 1},
-    {"Runs", 9, CELL_VERDICT, 1},         {"Programs", 9, CELL_PROGRAMS, 1},
-    {"Faster | Slower", 10, CELL_BAR, 1},
-};
+static const ppi_layout cell_layout[NUM_CELLS] = {
+    [CELL_NAME] = {"Name", 10, 1},
+    [CELL_SIDE] = {"Side", 6, 2},
+    [CELL_METRIC] = {"Metric", 6, 3},
+    [CELL_CALLS] = {"Calls A / B", 10, 0},
+    [CELL_CALLS + 1] = {"", 0, 0},
+    [CELL_TIMES] = {"A / B", 10, 4},
+    [CELL_TIMES + 1] = {"", 0, 5},
+    [CELL_CHANGE] = {"Change(%)", 9, 6},
+    [CELL_INTERVAL] = {"95 % of it", 9, 7},
+    [CELL_DETECTABLE] = {"Sees(%)", 7, 0},
+    [CELL_VERDICT] = {"Runs", 9, 8},
+    [CELL_PROGRAMS] = {"Programs", 9, 9},
+    [CELL_BAR] = {"Faster | Slower", 10, 0}};
 
 static const ppi_view_kind data_kind = {.name = "compare",
                                         .title = "Compare",
@@ -92,13 +97,11 @@ static const ppi_view_kind energy_kind = {.name = "compare",
                                           .title = "Compare",
                                           .columns = data_columns,
                                           .num_columns = NUM_WITH_ENERGY};
-static const ppi_view_kind table_kind = {
-    .name = "compare",
-    .title = "Compare",
-    PPI_VIEW_LAYOUT(cell_columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_NOTE};
+static const ppi_view_kind table_kind = {.name = "compare",
+                                         .title = "Compare",
+                                         .columns = cell_columns,
+                                         .num_columns = NUM_CELLS,
+                                         .layout = cell_layout};
 
 // Empty for an infinite error.
 static ppi_cell percent(double share) {
@@ -115,48 +118,49 @@ static const char *short_percent(ppi_view *view, const char *sign,
 
 static void fill_runs(ppi_cell *cells, const ppi_decision *runs) {
   if (!runs->is_tested) return;
-  cells[DATA_RATIO] = ppi_cell_decimal(runs->ratio);
-  cells[DATA_CHANGE] = percent(runs->ratio - 1);
-  cells[DATA_LOW] = percent(runs->low - 1);
-  cells[DATA_HIGH] = percent(runs->high - 1);
-  cells[DATA_P] = ppi_cell_decimal(runs->p);
-  cells[DATA_P_RANK] = ppi_cell_decimal(runs->p_rank);
-  cells[DATA_DETECTABLE] = percent(runs->detectable);
+  cells[DATA_ratio] = ppi_cell_decimal(runs->ratio);
+  cells[DATA_change] = percent(runs->ratio - 1);
+  cells[DATA_change_low] = percent(runs->low - 1);
+  cells[DATA_change_high] = percent(runs->high - 1);
+  cells[DATA_p] = ppi_cell_decimal(runs->p);
+  cells[DATA_p_rank] = ppi_cell_decimal(runs->p_rank);
+  cells[DATA_detectable] = percent(runs->detectable);
 }
 
 static void fill_programs(ppi_cell *cells, const ppi_decision *programs) {
   if (!programs->is_tested) return;
-  cells[DATA_PROGRAMS_CHANGE] = percent(programs->ratio - 1);
-  cells[DATA_PROGRAMS_LOW] = percent(programs->low - 1);
-  cells[DATA_PROGRAMS_HIGH] = percent(programs->high - 1);
-  cells[DATA_PROGRAMS_P] = ppi_cell_decimal(programs->p);
-  cells[DATA_PROGRAMS_DETECTABLE] = percent(programs->detectable);
+  cells[DATA_programs_change] = percent(programs->ratio - 1);
+  cells[DATA_programs_low] = percent(programs->low - 1);
+  cells[DATA_programs_high] = percent(programs->high - 1);
+  cells[DATA_programs_p] = ppi_cell_decimal(programs->p);
+  cells[DATA_programs_detectable] = percent(programs->detectable);
   if (programs->verdict == PPI_VERDICT_AMBIGUOUS && programs->more_runs)
-    cells[DATA_MORE_RUNS] = ppi_cell_count(programs->more_runs);
+    cells[DATA_more_runs] = ppi_cell_count(programs->more_runs);
 }
 
 static void fill_data(ppi_cell *cells, const ppi_comparison *comparison,
                       bool has_energy) {
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
-  cells[DATA_NAME] = ppi_cell_text(stage->name);
-  cells[DATA_CATEGORY] = ppi_cell_text(stage->category);
-  cells[DATA_SIDE] = ppi_cell_text(ppi_compare_side(stage));
-  cells[DATA_METRIC] = ppi_cell_text(ppi_metric_name(comparison->metric));
-  cells[DATA_THRESHOLD] = percent(comparison->margin);
-  cells[DATA_VERDICT] =
+  cells[DATA_name] = ppi_cell_text(stage->name);
+  cells[DATA_category] = ppi_cell_text(stage->category);
+  cells[DATA_side] = ppi_cell_text(ppi_compare_side(stage));
+  cells[DATA_metric] = ppi_cell_text(ppi_metric_name(comparison->metric));
+  cells[DATA_threshold] = percent(comparison->margin);
+  cells[DATA_verdict] =
       ppi_cell_text(ppi_compare_verdict(comparison, &comparison->runs));
-  cells[DATA_REASON] = ppi_compare_text(comparison->runs.reason);
-  cells[DATA_PROGRAMS] =
+  cells[DATA_reason] = ppi_compare_text(comparison->runs.reason);
+  cells[DATA_programs] =
       ppi_cell_text(ppi_compare_verdict(comparison, &comparison->programs));
-  cells[DATA_PROGRAMS_REASON] = ppi_compare_text(comparison->programs.reason);
+  cells[DATA_programs_reason] = ppi_compare_text(comparison->programs.reason);
   for (int i = 0; i < 2; i++) {
     const ppi_compare_stage *own = comparison->stages[i];
-    cells[DATA_CALLS + i] = ppi_cell_count(own ? own->calls : 0);
-    cells[DATA_SAMPLES + i] = ppi_cell_count(own ? own->num_values : 0);
-    cells[DATA_TIMES + i] = ppi_compare_time(comparison, i);
-    cells[DATA_FIRST + i] = ppi_compare_first(own);
-    cells[DATA_RUNS + i] = ppi_cell_count(own ? own->num_runs : 0);
-    if (has_energy) cells[DATA_ENERGY + i] = ppi_compare_energy(comparison, i);
+    cells[DATA_calls_a + i] = ppi_cell_count(own ? own->calls : 0);
+    cells[DATA_samples_a + i] = ppi_cell_count(own ? own->num_values : 0);
+    cells[DATA_a + i] = ppi_compare_time(comparison, i);
+    cells[DATA_first_a + i] = ppi_compare_first(own);
+    cells[DATA_runs_a + i] = ppi_cell_count(own ? own->num_runs : 0);
+    if (has_energy)
+      cells[DATA_energy_a + i] = ppi_compare_energy(comparison, i);
   }
   fill_runs(cells, &comparison->runs);
   fill_programs(cells, &comparison->programs);

@@ -13,30 +13,24 @@
 #include "compare/compare_text.h"
 
 // clang-format off
-#define COLUMNS(shown, hidden) \
-  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
-  hidden(CELL_CATEGORY, "category", NULL) \
-  shown(CELL_SIDE, "side", NULL, "Side", 6, 1) \
-  shown(CELL_METRIC, "metric", NULL, "Metric", 6, 1) \
-  shown(CELL_NEW, "new", NULL, "New", 3, 1) \
-  shown(CELL_RUNS, "runs", NULL, "Runs", 4, 1) \
-  shown(CELL_BASE_TIME, "base", "ns", "Base / new", 10, 2) \
-  hidden(CELL_TIME, "time", "ns") \
-  shown(CELL_CHANGE, "change", "%", "Change(%)", 9, 1) \
-  shown(CELL_LOW, "change_low", "%", "From / to", 9, 2) \
-  hidden(CELL_HIGH, "change_high", "%") \
-  shown(CELL_DETECTABLE, "detectable", "%", "Sees(%)", 7, 1) \
-  shown(CELL_VERDICT, "verdict", NULL, "Verdict", 9, 1)
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 10, 1) \
+  each(category, NULL, NULL, 0, 0) \
+  each(side, NULL, "Side", 6, 2) \
+  each(metric, NULL, "Metric", 6, 0) \
+  each(new, NULL, "New", 3, 3) \
+  each(runs, NULL, "Runs", 4, 4) \
+  each(base, "ns", "Base / new", 10, 0) \
+  each(time, "ns", "", 0, 0) \
+  each(change, "%", "Change(%)", 9, 5) \
+  each(change_low, "%", "From / to", 9, 6) \
+  each(change_high, "%", "", 0, 7) \
+  each(detectable, "%", "Sees(%)", 7, 0) \
+  each(verdict, NULL, "Verdict", 9, 8)
 // clang-format on
-PPI_TOOL_COLUMNS(COLUMNS);
-static const size_t brief[] = {CELL_NAME,   CELL_SIDE, CELL_NEW,  CELL_RUNS,
-                               CELL_CHANGE, CELL_LOW,  CELL_HIGH, CELL_VERDICT};
-static const ppi_view_kind kind = {.name = "try",
-                                   .title = "Try",
-                                   PPI_VIEW_LAYOUT(columns, table_columns),
-                                   PPI_VIEW_BRIEF(brief),
-                                   .has_time_unit = true,
-                                   .end = PPI_TABLE_END_NOTE};
+PPI_VIEW_TABLE(turns, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
+static const ppi_view_kind kind = {PPI_VIEW_OF(turns, "try", "Try")};
 
 static ppi_cell time_of(double log_ns) {
   return isfinite(log_ns) ? ppi_cell_time((uint64_t)llround(exp(log_ns)))
@@ -51,21 +45,21 @@ static void add_row(const ppi_turns_result *result, size_t program,
   const double *logs = result->logs + stage;
   size_t num = result->turns->num_stages;
   ppi_cell *cells = ppi_tool_row(view);
-  cells[CELL_NAME] = ppi_compare_name(view, own);
-  cells[CELL_CATEGORY] = ppi_cell_text(own->category);
-  cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(own));
-  cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(result->metric));
-  cells[CELL_NEW] = ppi_cell_count(program + 1);
-  cells[CELL_RUNS] = ppi_cell_count(figure->num);
-  cells[CELL_BASE_TIME] = time_of(logs[0]);
-  cells[CELL_TIME] = time_of(logs[num * (program + 1)]);
-  cells[CELL_VERDICT] =
+  cells[CELL_name] = ppi_compare_name(view, own);
+  cells[CELL_category] = ppi_cell_text(own->category);
+  cells[CELL_side] = ppi_cell_text(ppi_compare_side(own));
+  cells[CELL_metric] = ppi_cell_text(ppi_metric_name(result->metric));
+  cells[CELL_new] = ppi_cell_count(program + 1);
+  cells[CELL_runs] = ppi_cell_count(figure->num);
+  cells[CELL_base] = time_of(logs[0]);
+  cells[CELL_time] = time_of(logs[num * (program + 1)]);
+  cells[CELL_verdict] =
       ppi_cell_text(ppi_verdict_name(figure->decision.verdict));
   if (!figure->decision.is_tested) return;
-  cells[CELL_CHANGE] = ppi_cell_decimal(100 * (figure->decision.ratio - 1));
-  cells[CELL_LOW] = ppi_cell_decimal(100 * (figure->decision.low - 1));
-  cells[CELL_HIGH] = ppi_cell_decimal(100 * (figure->decision.high - 1));
-  cells[CELL_DETECTABLE] = ppi_cell_decimal(100 * figure->decision.detectable);
+  cells[CELL_change] = ppi_cell_decimal(100 * (figure->decision.ratio - 1));
+  cells[CELL_change_low] = ppi_cell_decimal(100 * (figure->decision.low - 1));
+  cells[CELL_change_high] = ppi_cell_decimal(100 * (figure->decision.high - 1));
+  cells[CELL_detectable] = ppi_cell_decimal(100 * figure->decision.detectable);
 }
 
 static void put_change(const ppi_turns_result *result, size_t program,

@@ -20,28 +20,22 @@
 // ---- rows ----
 
 // clang-format off
-#define COLUMNS(shown, hidden) \
-  shown(CELL_WHERE, "thread", NULL, "Thread", 10, 1) \
-  shown(CELL_TID, "tid", NULL, "Tid", 5, 1) \
-  shown(CELL_STATE, "state", NULL, "State", 7, 1) \
-  shown(CELL_DEPTH, "depth", NULL, "Depth", 5, 1) \
-  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
-  shown(CELL_FOR, "open", "ns", "Open for", 8, 1) \
-  shown(CELL_SINCE, "since", NULL, "Since", 24, 1) \
-  shown(CELL_FLOW, "flow", NULL, "Flow", 4, 1) \
-  shown(CELL_DEVICE, "device", NULL, "Device", 6, 1) \
-  shown(CELL_STREAM, "stream", NULL, "Stream", 6, 1)
+#define COLUMNS(each) \
+  each(thread, NULL, "Thread", 10, 1) \
+  each(tid, NULL, "Tid", 5, 2) \
+  each(state, NULL, "State", 7, 3) \
+  each(depth, NULL, "Depth", 5, 4) \
+  each(name, NULL, "Name", 10, 5) \
+  each(open, "ns", "Open for", 8, 6) \
+  each(since, NULL, "Since", 24, 7) \
+  each(flow, NULL, "Flow", 4, 0) \
+  each(device, NULL, "Device", 6, 8) \
+  each(stream, NULL, "Stream", 6, 0)
 // clang-format on
-PPI_TOOL_COLUMNS(COLUMNS);
-
-static const size_t brief[] = {CELL_WHERE, CELL_TID, CELL_STATE, CELL_DEPTH,
-                               CELL_NAME,  CELL_FOR, CELL_SINCE, CELL_DEVICE};
-static const ppi_view_kind view_kind = {.name = "open",
-                                        .title = "Open Ranges",
-                                        PPI_VIEW_LAYOUT(columns, table_columns),
-                                        PPI_VIEW_BRIEF(brief),
-                                        .has_time_unit = true,
-                                        .end = PPI_TABLE_END_RULE};
+PPI_VIEW_TABLE(open, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
+static const ppi_view_kind view_kind = {
+    PPI_VIEW_OF(open, "open", "Open Ranges"), .end = PPI_TABLE_END_RULE};
 
 static bool is_finished(const ppi_open_item *item) {
   return item->kind == PPI_OPEN_FINISHED || item->kind == PPI_OPEN_LANE_LAST;
@@ -78,12 +72,13 @@ static ppi_cell name_cell(const ppi_forensics *found, ppi_view *view,
 
 static void put_place(const ppi_forensics *found, const ppi_open_item *item,
                       ppi_cell *cells, ppi_view *view) {
-  cells[CELL_WHERE] = name_cell(found, view, PPROF_DEFINITION_LANE, item->lane);
+  cells[CELL_thread] =
+      name_cell(found, view, PPROF_DEFINITION_LANE, item->lane);
   uint64_t tid = ppi_spool_tid(found, item);
-  if (tid) cells[CELL_TID] = ppi_cell_count(tid);
-  cells[CELL_DEVICE] =
+  if (tid) cells[CELL_tid] = ppi_cell_count(tid);
+  cells[CELL_device] =
       name_cell(found, view, PPROF_DEFINITION_DEVICE, item->device);
-  cells[CELL_STREAM] =
+  cells[CELL_stream] =
       name_cell(found, view, PPROF_DEFINITION_STREAM, item->stream);
 }
 
@@ -94,19 +89,19 @@ static void add_item_row(const ppi_forensics *found, const ppi_open_item *item,
   char when[40];
   ppi_cell *cells = ppi_tool_row(view);
   put_place(found, item, cells, view);
-  cells[CELL_STATE] = ppi_cell_text(state_of(item));
+  cells[CELL_state] = ppi_cell_text(state_of(item));
   if (item->kind == PPI_OPEN_NOTHING || item->kind == PPI_OPEN_CHANGING) return;
   uint64_t since = is_finished(item) ? item->end_ns : item->start_ns;
   if (item->kind == PPI_OPEN_RANGE)
-    cells[CELL_DEPTH] = ppi_cell_count(item->depth);
-  cells[CELL_NAME] = name_cell(found, view, PPROF_DEFINITION_SITE, item->site);
-  cells[CELL_FOR] =
+    cells[CELL_depth] = ppi_cell_count(item->depth);
+  cells[CELL_name] = name_cell(found, view, PPROF_DEFINITION_SITE, item->site);
+  cells[CELL_open] =
       ppi_cell_time(found->until_ns > since ? found->until_ns - since : 0);
   ppi_tool_time(found->start_realtime_ns + since, 6, when);
-  cells[CELL_SINCE] =
+  cells[CELL_since] =
       ppi_cell_text(ppi_tool_must((char *)ppi_view_text(view, "%s", when)));
   if (item->flow)
-    cells[CELL_FLOW] = ppi_cell_text(
+    cells[CELL_flow] = ppi_cell_text(
         ppi_tool_must((char *)ppi_view_text(view, "%" PRIu64, item->flow)));
 }
 

@@ -99,70 +99,51 @@ static int read_ranges(const char *path, FILE *out) {
 
 // ---- the view ----
 
+// The last two of a row: its heading and its place where there are times.
 // clang-format off
 #define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(MODULE, "module", NULL) \
-  each(OPERATOR, "operator", NULL) \
-  each(LEVEL, "level", NULL) \
-  each(NODES, "nodes", NULL) \
-  each(TYPE, "type", NULL) \
-  each(PARAMS, "parameters", NULL) \
-  each(PARAM_BYTES, "parameter_bytes", "B") \
-  each(MACS, "macs", NULL) \
-  each(FLOPS, "flops", NULL) \
-  each(OTHERS, "elementwise_flops", NULL) \
-  each(IN, "input_bytes", "B") \
-  each(WEIGHTS, "weight_bytes", "B") \
-  each(OUT, "output_bytes", "B") \
-  each(INTENSITY, "intensity", "FLOP/B") \
-  each(SHARE, "share", "%") \
-  each(OUTPUT, "output", NULL) \
-  each(SHAPE, "shape", NULL) \
-  each(TIMES, "times", NULL) \
-  each(PART, "at_least", NULL) \
-  each(REASON, "reason", NULL) \
-  each(TIME, "time", "ns") \
-  each(TIME_SHARE, "time_share", "%") \
-  each(FLOP_RATE, "flop_rate", "GFLOP/s") \
-  each(BYTE_RATE, "byte_rate", "GB/s")
+  each(name, NULL, "Name", 24, 1, "Name", 1) \
+  each(module, NULL, NULL, 0, 0, NULL, 0) \
+  each(operator, NULL, NULL, 0, 0, NULL, 0) \
+  each(level, NULL, NULL, 0, 0, NULL, 0) \
+  each(nodes, NULL, NULL, 0, 0, NULL, 0) \
+  each(type, NULL, NULL, 0, 0, NULL, 0) \
+  each(parameters, NULL, "Params", 6, 2, "Params", 0) \
+  each(parameter_bytes, "B", NULL, 0, 0, NULL, 0) \
+  each(macs, NULL, "MACs", 6, 3, "MACs", 2) \
+  each(flops, NULL, "FLOPs", 6, 4, "FLOPs", 3) \
+  each(elementwise_flops, NULL, NULL, 0, 0, NULL, 0) \
+  each(input_bytes, "B", "In", 6, 5, NULL, 0) \
+  each(weight_bytes, "B", "Weights", 7, 0, NULL, 0) \
+  each(output_bytes, "B", "Out", 6, 6, NULL, 0) \
+  each(intensity, "FLOP/B", "FLOP/B", 6, 7, "FLOP/B", 4) \
+  each(share, "%", "Share", 6, 8, "Share", 0) \
+  each(output, NULL, NULL, 0, 0, NULL, 0) \
+  each(shape, NULL, NULL, 0, 0, NULL, 0) \
+  each(times, NULL, NULL, 0, 0, NULL, 0) \
+  each(at_least, NULL, NULL, 0, 0, NULL, 0) \
+  each(reason, NULL, NULL, 0, 0, NULL, 0) \
+  each(time, "ns", "Time", 8, 0, "Time", 5) \
+  each(time_share, "%", "Time(%)", 7, 0, "Time(%)", 6) \
+  each(flop_rate, "GFLOP/s", "GFLOP/s", 7, 0, "GFLOP/s", 7) \
+  each(byte_rate, "GB/s", "GB/s", 7, 0, "GB/s", 8)
 // clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const size_t brief[] = {NAME, PARAMS, MACS,      FLOPS,
-                               IN,   OUT,    INTENSITY, SHARE};
-static const ppi_table_column table_columns[] = {
-    {"Name", 24, NAME, 1},  {"Params", 6, PARAMS, 1},
-    {"MACs", 6, MACS, 1},   {"FLOPs", 6, FLOPS, 1},
-    {"In", 6, IN, 1},       {"Weights", 7, WEIGHTS, 1},
-    {"Out", 6, OUT, 1},     {"FLOP/B", 6, INTENSITY, 1},
-    {"Share", 6, SHARE, 1},
-};
-static const size_t timed_brief[] = {NAME, MACS,       FLOPS,     INTENSITY,
-                                     TIME, TIME_SHARE, FLOP_RATE, BYTE_RATE};
-static const ppi_table_column timed_columns[] = {
-    {"Name", 24, NAME, 1},        {"Params", 6, PARAMS, 1},
-    {"MACs", 6, MACS, 1},         {"FLOPs", 6, FLOPS, 1},
-    {"FLOP/B", 6, INTENSITY, 1},  {"Share", 6, SHARE, 1},
-    {"Time", 8, TIME, 1},         {"Time(%)", 7, TIME_SHARE, 1},
-    {"GFLOP/s", 7, FLOP_RATE, 1}, {"GB/s", 7, BYTE_RATE, 1},
-};
+PPI_VIEW_TABLE(cost, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
+#define TIMED_OF(name, unit, heading, width, brief, timed, its_brief) \
+  {timed, width, its_brief},
+static const ppi_layout timed_layout[] = {COLUMNS(TIMED_OF)};
 // Leaves out the last columns if there are no times.
-static const ppi_view_kind kind = {
-    .name = "cost",
-    .title = "Cost",
-    .columns = columns,
-    .num_columns = TIME,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    PPI_VIEW_BRIEF(brief),
-    .end = PPI_TABLE_END_NOTE};
-static const ppi_view_kind timed_kind = {
-    .name = "cost",
-    .title = "Cost",
-    PPI_VIEW_LAYOUT(columns, timed_columns),
-    PPI_VIEW_BRIEF(timed_brief),
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_NOTE};
+static const ppi_view_kind kind = {.name = "cost",
+                                   .title = "Cost",
+                                   .columns = cost_columns,
+                                   .num_columns = CELL_time,
+                                   .layout = cost_layout};
+static const ppi_view_kind timed_kind = {.name = "cost",
+                                         .title = "Cost",
+                                         .columns = cost_columns,
+                                         .num_columns = NUM_COLUMNS,
+                                         .layout = timed_layout};
 
 static ppi_cell visible_cell(ppi_view *view, const char *text) {
   ppi_page page = {0};

@@ -30,29 +30,27 @@ enum {
 };
 
 // clang-format off
-#define COLUMNS(shown, hidden) \
-  shown(CELL_THREAD, "thread", NULL, "Thread", 8, 1) \
-  hidden(CELL_TID, "tid", NULL) \
-  shown(CELL_STATE, "state", NULL, "State", 5, 1) \
-  shown(CELL_NAME, "name", NULL, "Name", 10, 1) \
-  shown(CELL_FOR, "open", "ns", "Open for", 8, 1) \
-  shown(CELL_P50, "p50", "ns", "Usual p50", 9, 1) \
-  shown(CELL_P99, "p99", "ns", "p99", 5, 1) \
-  shown(CELL_MAX, "max", "ns", "max", 5, 1) \
-  shown(CELL_CALLS, "calls", NULL, "Calls", 5, 1) \
-  shown(CELL_TIMES, "times", NULL, "x max", 5, 1) \
-  shown(CELL_STUCK, "stuck", NULL, "Stuck", 5, 1) \
-  hidden(CELL_FLOW, "flow", NULL) \
-  hidden(CELL_DEVICE, "device", NULL) \
-  shown(CELL_STREAM, "stream", NULL, "Stream", 6, 1) \
-  hidden(CELL_HELD_BY, "held_by", NULL)
+#define COLUMNS(each) \
+  each(thread, NULL, "Thread", 8, 0) \
+  each(tid, NULL, NULL, 0, 0) \
+  each(state, NULL, "State", 5, 0) \
+  each(name, NULL, "Name", 10, 0) \
+  each(open, "ns", "Open for", 8, 0) \
+  each(p50, "ns", "Usual p50", 9, 0) \
+  each(p99, "ns", "p99", 5, 0) \
+  each(max, "ns", "max", 5, 0) \
+  each(calls, NULL, "Calls", 5, 0) \
+  each(times, NULL, "x max", 5, 0) \
+  each(stuck, NULL, "Stuck", 5, 0) \
+  each(flow, NULL, NULL, 0, 0) \
+  each(device, NULL, NULL, 0, 0) \
+  each(stream, NULL, "Stream", 6, 0) \
+  each(held_by, NULL, NULL, 0, 0)
 // clang-format on
-PPI_TOOL_COLUMNS(COLUMNS);
-static const ppi_view_kind view_kind = {.name = "stuck",
-                                        .title = "Open, And What Is Usual",
-                                        PPI_VIEW_LAYOUT(columns, table_columns),
-                                        .has_time_unit = true,
-                                        .end = PPI_TABLE_END_NOTE};
+PPI_VIEW_TABLE(stuck, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
+static const ppi_view_kind view_kind = {
+    PPI_VIEW_OF(stuck, "stuck", "Open, And What Is Usual")};
 
 struct look {
   ppi_spool_list list;
@@ -142,11 +140,11 @@ static const char *state_of(const ppi_open_item *item) {
 static void put_usual(const struct ppi_tool_usual_name *usual, uint64_t open_ns,
                       ppi_cell *cells) {
   if (!usual) return;
-  cells[CELL_P50] = ppi_cell_time(usual->p50_ns);
-  cells[CELL_P99] = ppi_cell_time(usual->p99_ns);
-  cells[CELL_MAX] = ppi_cell_time(usual->max_ns);
-  cells[CELL_CALLS] = ppi_cell_count(usual->num);
-  cells[CELL_TIMES] = ppi_cell_decimal(times_of(usual, open_ns));
+  cells[CELL_p50] = ppi_cell_time(usual->p50_ns);
+  cells[CELL_p99] = ppi_cell_time(usual->p99_ns);
+  cells[CELL_max] = ppi_cell_time(usual->max_ns);
+  cells[CELL_calls] = ppi_cell_count(usual->num);
+  cells[CELL_times] = ppi_cell_decimal(times_of(usual, open_ns));
 }
 
 static void add_row(struct look *look, const ppi_forensics *found,
@@ -155,26 +153,26 @@ static void add_row(struct look *look, const ppi_forensics *found,
   const ppi_open_item *item = &found->items[at];
   uint64_t tid = ppi_spool_tid(found, item);
   ppi_cell *cells = ppi_tool_row(view);
-  cells[CELL_THREAD] =
+  cells[CELL_thread] =
       text_cell(ppi_spool_name(found, PPROF_DEFINITION_LANE, item->lane));
-  if (tid) cells[CELL_TID] = ppi_cell_count(tid);
-  cells[CELL_STATE] = ppi_cell_text(state_of(item));
-  cells[CELL_NAME] =
+  if (tid) cells[CELL_tid] = ppi_cell_count(tid);
+  cells[CELL_state] = ppi_cell_text(state_of(item));
+  cells[CELL_name] =
       text_cell(ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site));
-  cells[CELL_FOR] = ppi_cell_time(open_for(found, item));
+  cells[CELL_open] = ppi_cell_time(open_for(found, item));
   put_usual(usual_of(usual, found, item), open_for(found, item), cells);
   bool stuck = is_stuck(look, found, usual, at);
   look->num_stuck += stuck;
-  if (stuck) cells[CELL_STUCK] = ppi_cell_text("yes");
+  if (stuck) cells[CELL_stuck] = ppi_cell_text("yes");
   if (item->flow) {
     const char *flow = ppi_view_text(view, "%" PRIu64, item->flow);
-    cells[CELL_FLOW] = text_cell(flow);
+    cells[CELL_flow] = text_cell(flow);
   }
-  cells[CELL_DEVICE] =
+  cells[CELL_device] =
       text_cell(ppi_spool_name(found, PPROF_DEFINITION_DEVICE, item->device));
-  cells[CELL_STREAM] =
+  cells[CELL_stream] =
       text_cell(ppi_spool_name(found, PPROF_DEFINITION_STREAM, item->stream));
-  cells[CELL_HELD_BY] = text_cell(ppi_spool_name(
+  cells[CELL_held_by] = text_cell(ppi_spool_name(
       found, PPROF_DEFINITION_LANE, ppi_stuck_holder(found, item)));
 }
 

@@ -19,31 +19,32 @@ enum { MOST_NAME = 256 };
 
 // clang-format off
 #define COLUMNS(each) \
-  each(STAGE, "stage", NULL) \
-  each(KIND, "kind", NULL) \
-  each(SERVER, "server", NULL) \
-  each(NUM, "servers", NULL) \
-  each(BUSY, "busy", "%") \
-  each(DEMAND, "time", "ns") \
-  each(FACTOR, "factor", NULL) \
-  each(GAIN, "gain_at_most", "%") \
-  each(NEXT, "then_limits", NULL)
+  each(stage, NULL, NULL, 0, 1) \
+  each(kind, NULL, NULL, 0, 0) \
+  each(server, NULL, NULL, 0, 2) \
+  each(servers, NULL, NULL, 0, 0) \
+  each(busy, "%", NULL, 0, 3) \
+  each(time, "ns", NULL, 0, 4) \
+  each(factor, NULL, NULL, 0, 5) \
+  each(gain_at_most, "%", NULL, 0, 6) \
+  each(then_limits, NULL, NULL, 0, 7)
 // clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
+PPI_VIEW_TABLE(whatif, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {"Stage", 10, STAGE, 1},      {"Server", 10, SERVER, 1},
-    {"Kind", 7, KIND, 1},         {"Servers", 7, NUM, 1},
-    {"Busy(%)", 7, BUSY, 1},      {"Time", 6, DEMAND, 1},
-    {"Factor", 6, FACTOR, 1},     {"Gain at most(%)", 15, GAIN, 1},
-    {"Then limits", 11, NEXT, 1},
+    {"Stage", 10, CELL_stage, 1},
+    {"Server", 10, CELL_server, 1},
+    {"Kind", 7, CELL_kind, 1},
+    {"Servers", 7, CELL_servers, 1},
+    {"Busy(%)", 7, CELL_busy, 1},
+    {"Time", 6, CELL_time, 1},
+    {"Factor", 6, CELL_factor, 1},
+    {"Gain at most(%)", 15, CELL_gain_at_most, 1},
+    {"Then limits", 11, CELL_then_limits, 1},
 };
-static const size_t brief[] = {STAGE, SERVER, BUSY, DEMAND, FACTOR, GAIN, NEXT};
-static const ppi_view_kind kind = {.name = "whatif",
-                                   .title = "What If",
-                                   PPI_VIEW_LAYOUT(columns, table_columns),
-                                   PPI_VIEW_BRIEF(brief),
-                                   .has_time_unit = true,
-                                   .end = PPI_TABLE_END_NOTE};
+static const ppi_view_kind kind = {
+    PPI_VIEW_OF(whatif, "whatif", "What If"), .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns};
 
 typedef struct row {
   size_t demand;
@@ -167,18 +168,19 @@ static void put_row(const whatif *all, const row *of, ppi_view *view) {
   const ppi_limit_demand *demand = &all->limit->demands[of->demand];
   const ppi_limit_server *server = &all->limit->servers[demand->server];
   ppi_cell *cells = ppi_tool_row(view);
-  cells[STAGE] = ppi_cell_text(demand->name);
-  cells[SERVER] = ppi_cell_text(server->name);
-  cells[KIND] = ppi_cell_text(ppi_server_kind_name(server->kind));
-  cells[NUM] = ppi_cell_count(server->num);
-  cells[BUSY] = ppi_cell_decimal(100 * server->utilization);
-  cells[DEMAND] = ppi_cell_time((uint64_t)(demand->demand_ns + 0.5));
-  cells[FACTOR] = ppi_cell_decimal(of->factor);
+  cells[CELL_stage] = ppi_cell_text(demand->name);
+  cells[CELL_server] = ppi_cell_text(server->name);
+  cells[CELL_kind] = ppi_cell_text(ppi_server_kind_name(server->kind));
+  cells[CELL_servers] = ppi_cell_count(server->num);
+  cells[CELL_busy] = ppi_cell_decimal(100 * server->utilization);
+  cells[CELL_time] = ppi_cell_time((uint64_t)(demand->demand_ns + 0.5));
+  cells[CELL_factor] = ppi_cell_decimal(of->factor);
   // Rounds to the hundredth of tables, to avoid -0.00.
-  cells[GAIN] = ppi_cell_decimal(fabs(of->gain) < 5e-5 ? 0 : 100 * of->gain);
-  cells[NEXT] = ppi_cell_text(of->next < all->limit->num_servers
-                                  ? all->limit->servers[of->next].name
-                                  : "its own time");
+  cells[CELL_gain_at_most] =
+      ppi_cell_decimal(fabs(of->gain) < 5e-5 ? 0 : 100 * of->gain);
+  cells[CELL_then_limits] = ppi_cell_text(
+      of->next < all->limit->num_servers ? all->limit->servers[of->next].name
+                                         : "its own time");
 }
 
 static void put_notes(const whatif *all, ppi_page *notes) {

@@ -17,9 +17,9 @@ static ppi_cell *row_of(const ppi_view *view, size_t row) {
 // ---- the tree ----
 
 static int64_t size_of(const ppi_cell *cells) {
-  int64_t host = cells[PPI_TREE_TOTAL].kind ? cells[PPI_TREE_TOTAL].value : 0;
+  int64_t host = cells[PPI_TREE_total].kind ? cells[PPI_TREE_total].value : 0;
   int64_t device =
-      cells[PPI_TREE_DEVICE].kind ? cells[PPI_TREE_DEVICE].value : 0;
+      cells[PPI_TREE_device].kind ? cells[PPI_TREE_device].value : 0;
   return PPI_MAX(host, device);
 }
 
@@ -27,7 +27,7 @@ static int64_t size_of(const ppi_cell *cells) {
 // `inside` has, by level, the largest size without a parent so far.
 static void list_sizes(const ppi_view *view, int64_t *sizes, int64_t *inside) {
   for (size_t i = view->num_rows; i-- > 0;) {
-    size_t level = (size_t)row_of(view, i)[PPI_TREE_LEVEL].value;
+    size_t level = (size_t)row_of(view, i)[PPI_TREE_level].value;
     sizes[i] = PPI_MAX(size_of(row_of(view, i)), inside[level + 1]);
     inside[level + 1] = 0;
     inside[level] = PPI_MAX(inside[level], sizes[i]);
@@ -70,7 +70,7 @@ static void keep(ppi_view *view, const bool *stays) {
 static void trim_tree(ppi_view *view, size_t most) {
   size_t num = view->num_rows;
   for (size_t i = 0; i < num; i++)
-    row_of(view, i)[PPI_TREE_PATH] = (ppi_cell){.kind = PPI_CELL_NONE};
+    row_of(view, i)[PPI_TREE_path] = (ppi_cell){.kind = PPI_CELL_NONE};
   if (num <= most) return;
   // A row's level is at most the number of rows.
   int64_t *sizes = ppi_alloc((2 * num + 2) * sizeof *sizes);

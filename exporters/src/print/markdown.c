@@ -2,6 +2,7 @@
 //
 // Prints views as Markdown: one table each, with few columns, for a page that
 // people read. CSV and JSON have all columns.
+#include <limits.h>
 #include <string.h>
 
 #include "print/printers.h"
@@ -36,15 +37,17 @@ static bool is_taken(const markdown_table *table, size_t column) {
 // Chooses the columns of a brief table, and the one that rows are sorted by.
 static void choose(markdown_table *table) {
   const ppi_view_kind *kind = table->view->kind;
-  bool takes_all = kind->num_columns <= PPI_BRIEF_MOST;
-  const size_t *brief = takes_all ? NULL : kind->brief;
-  size_t num = brief ? kind->num_brief : kind->num_columns;
-  for (size_t i = 0; i < num && table->num < PPI_BRIEF_MOST; i++) {
-    size_t column = brief ? brief[i] : i;
-    bool is_empty = kind_of(table->view, column) == PPI_CELL_NONE;
-    if (takes_all || !table->view->num_rows || !is_empty)
-      table->columns[table->num++] = column;
-  }
+  bool takes_all = kind->num_columns <= PPI_BRIEF_MOST, has_brief = false;
+  for (size_t i = 0; !takes_all && i < kind->num_columns; i++)
+    has_brief |= kind->layout[i].brief > 0;
+  for (size_t place = 1; place <= UCHAR_MAX; place++)
+    for (size_t i = 0; i < kind->num_columns; i++) {
+      bool is_next = (has_brief ? kind->layout[i].brief : i + 1) == place;
+      bool is_empty = kind_of(table->view, i) == PPI_CELL_NONE;
+      if (is_next && table->num < PPI_BRIEF_MOST &&
+          (takes_all || !table->view->num_rows || !is_empty))
+        table->columns[table->num++] = i;
+    }
   if (!table->view->more || is_taken(table, table->view->more_cell)) return;
   if (table->num == PPI_BRIEF_MOST) table->num--;
   table->columns[table->num++] = table->view->more_cell;

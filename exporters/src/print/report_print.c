@@ -17,33 +17,24 @@
 #include "view/tree_rows.h"
 #include "view/view.h"
 
+// The tables of the style nsys.
+#define NSYS_VIEWS(each)                                            \
+  each(nsys_nvtx_sum) each(nsys_proj_sum) each(nsys_nvtx_kern_sum)  \
+      each(nsys_api_sum) each(nsys_kern_sum) each(nsys_kern_gb_sum) \
+          each(nsys_mem_time_sum) each(nsys_mem_size_sum)
+
 #define DECLARE(name) extern const ppi_view_kind ppi_view_##name;
 PPI_VIEWS(DECLARE)
+NSYS_VIEWS(DECLARE)
 DECLARE(torch)
-DECLARE(nsys)
-DECLARE(nsys_proj_sum)
-DECLARE(nsys_nvtx_kern_sum)
-DECLARE(nsys_api_sum)
-DECLARE(nsys_kern_sum)
-DECLARE(nsys_kern_gb_sum)
-DECLARE(nsys_mem_time_sum)
-DECLARE(nsys_mem_size_sum)
 DECLARE(tree)
 #undef DECLARE
 
 #define ADDRESS(name) &ppi_view_##name,
-static const ppi_view_kind *const view_kinds[] = {PPI_VIEWS(ADDRESS) NULL};
+    static const ppi_view_kind *const view_kinds[] = {PPI_VIEWS(ADDRESS) NULL};
+static const ppi_view_kind *const nsys_kinds[] = {NSYS_VIEWS(ADDRESS) NULL};
 #undef ADDRESS
 static const ppi_view_kind *const torch_kinds[] = {&ppi_view_torch, NULL};
-static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys,
-                                                  &ppi_view_nsys_proj_sum,
-                                                  &ppi_view_nsys_nvtx_kern_sum,
-                                                  &ppi_view_nsys_api_sum,
-                                                  &ppi_view_nsys_kern_sum,
-                                                  &ppi_view_nsys_kern_gb_sum,
-                                                  &ppi_view_nsys_mem_time_sum,
-                                                  &ppi_view_nsys_mem_size_sum,
-                                                  NULL};
 static const ppi_view_kind *const answer_kinds[] = {&ppi_view_answer,
                                                     &ppi_view_serving, NULL};
 static const ppi_view_kind *const tree_kinds[] = {&ppi_view_tree, NULL};

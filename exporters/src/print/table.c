@@ -65,37 +65,49 @@ static void add_column(table *to, const ppi_table_column *layout,
   to->columns[to->grid.num_columns++] = *column;
 }
 
+static void lay_out_one(table *to, const ppi_table_column *from,
+                        bool is_narrow) {
+  const char *const *seconds = to->view->kind->second_headings;
+  const char *second = seconds ? seconds[to->grid.num_columns] : "";
+  const ppi_grid_column column = {
+      .heading = from->heading,
+      .least = PPI_MAX(is_narrow ? 0 : from->width,
+                       ppi_page_width(second, strlen(second))),
+      .is_left = true,
+      .floor = to->grid.num_columns ? 0 : PPI_FLOOR_OF_NAMES};
+  add_column(to, from, &column);
+}
+
 // Sets the width of each column: Paddle's, or that of its texts.
 static void lay_out(table *to, bool is_narrow) {
   const ppi_view *view = to->view;
+  const ppi_layout *layout = view->kind->layout;
   const ppi_table_column more = {view->more, MORE_WIDTH, view->more_cell, 1};
-  size_t num = view->kind->num_table_columns;
   to->is_laid_out = true;
   to->grid.num_columns = 0;
-  for (size_t i = 0; i < num + (view->more ? 1 : 0); i++) {
-    const ppi_table_column *from =
-        i < num ? &view->kind->table_columns[i] : &more;
-    const char *second = view->kind->second_columns && i < num
-                             ? view->kind->second_columns[i].heading
-                             : "";
-    const ppi_grid_column column = {
-        .heading = from->heading,
-        .least = PPI_MAX(is_narrow ? 0 : from->width,
-                         ppi_page_width(second, strlen(second))),
-        .is_left = true,
-        .floor = i == 0 ? PPI_FLOOR_OF_NAMES : 0};
-    add_column(to, from, &column);
+  for (size_t i = 0; i < view->kind->num_table_columns; i++)
+    lay_out_one(to, &view->kind->table_columns[i], is_narrow);
+  for (size_t i = 0; layout && i < view->kind->num_columns; i++) {
+    if (!layout[i].heading) continue;
+    const ppi_table_column own = {layout[i].heading, layout[i].width, i, 1};
+    if (*layout[i].heading)
+      lay_out_one(to, &own, is_narrow);
+    else
+      to->layout[to->grid.num_columns - 1].num_cells++;
   }
+  if (view->more) lay_out_one(to, &more, is_narrow);
 }
 
-// The name of a column, or its heading in the layout; NULL: it has none.
+// The name of a column, or its heading in the layout if it has one alone; NULL:
+// it has none.
 static const char *name_of(const ppi_view_kind *kind, size_t column) {
   const char *name = kind->columns[column].name;
-  for (size_t i = 0; i < kind->num_table_columns && !name; i++)
-    if (kind->table_columns[i].first_cell == column &&
-        kind->table_columns[i].num_cells == 1)
-      name = kind->table_columns[i].heading;
-  return name;
+  if (name || !kind->layout) return name;
+  bool is_alone = column + 1 == kind->num_columns ||
+                  !kind->layout[column + 1].heading ||
+                  *kind->layout[column + 1].heading;
+  name = kind->layout[column].heading;
+  return is_alone && name && *name ? name : NULL;
 }
 
 // A heading such as "share (%)"; the title has the unit of times.
@@ -189,10 +201,10 @@ static void put_centred(const table *from, const char *text) {
 }
 
 static void put_headings(table *to, size_t section) {
-  const ppi_table_column *second = to->view->kind->second_columns;
-  size_t num = to->view->kind->num_table_columns;
-  for (size_t i = 0; section && to->is_laid_out && i < num; i++)
-    to->columns[i].heading = second[i].heading;
+  const char *const *second = to->view->kind->second_headings;
+  for (size_t i = 0; section && to->is_laid_out && i < to->grid.num_columns;
+       i++)
+    to->columns[i].heading = second[i];
   ppi_grid_put_rule(to->page, &to->grid);
   ppi_grid_put_headings(to->page, &to->grid);
   ppi_grid_put_rule(to->page, &to->grid);
@@ -254,6 +266,20 @@ static void put_end(const table *from) {
   ppi_page_text(from->page, "\n");
 }
 
+// Only Paddle's own columns say in which unit times are.
+static bool has_times(const ppi_view_kind *kind) {
+  bool has_any = false;
+  for (size_t i = 0; i < kind->num_columns; i++) {
+    const char *unit = kind->columns[i].unit;
+    bool is_shown = kind->layout ? kind->layout[i].heading != NULL : false;
+    for (size_t k = 0; k < kind->num_table_columns; k++)
+      is_shown |= i - kind->table_columns[k].first_cell <
+                  kind->table_columns[k].num_cells;
+    has_any |= is_shown && unit && strcmp(unit, "ns") == 0;
+  }
+  return has_any;
+}
+
 static void put_table(table *to) {
   const ppi_view *view = to->view;
   const char *title = view->kind->title;
@@ -262,7 +288,7 @@ static void put_table(table *to) {
     title = view->rows[to->first].title;
   choose(to);
   put_centred(to, title);
-  if (view->kind->has_time_unit)
+  if (has_times(view->kind))
     ppi_page_format(&lines, "Time unit: %s\n",
                     ppi_time_unit_name(to->options->time_unit));
   for (size_t row = to->first; row < to->end; row++)
@@ -270,7 +296,7 @@ static void put_table(table *to) {
       ppi_page_format(&lines, "%s\n", view->rows[row].line);
   put_lines(to, &lines);
   ppi_grid_put_prefix(to->page, &to->grid);
-  for (size_t i = 0; i < (view->kind->second_columns ? 2 : 1); i++)
+  for (size_t i = 0; i < (view->kind->second_headings ? 2 : 1); i++)
     put_section(to, i);
   put_end(to);
   to->page->failed |= lines.failed || to->headings.failed;

@@ -10,7 +10,7 @@
 #include "view/fit.h"
 #include "view/grid.h"
 
-enum { PPI_ANSWER_COLUMNS(PPI_COLUMN_CELL) NUM_COLUMNS };
+PPI_VIEW_CELLS(PPI_ANSWER_COLUMNS);
 
 enum { MOST_COLUMNS = 8 };
 
@@ -33,8 +33,8 @@ static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
 }
 
 static bool are_of_one(const ppi_view *view, size_t a, size_t b) {
-  const ppi_cell *left = &cells_of(view, a)[OF],
-                 *right = &cells_of(view, b)[OF];
+  const ppi_cell *left = &cells_of(view, a)[CELL_of],
+                 *right = &cells_of(view, b)[CELL_of];
   return left->kind == PPI_CELL_NONE || left->text == right->text;
 }
 
@@ -50,7 +50,7 @@ static const ppi_cell *total_of(const answer_text *text) {
 }
 
 static bool has_ranks(const answer_text *text) {
-  return total_of(text)[LONGEST].kind != PPI_CELL_NONE;
+  return total_of(text)[CELL_longest_rank].kind != PPI_CELL_NONE;
 }
 
 // ---- cells ----
@@ -76,10 +76,10 @@ static void put_share(ppi_page *page, const ppi_cell *cell) {
 static void put_cell(const answer_text *text, ppi_page *page, size_t row,
                      size_t cell) {
   const ppi_cell *cells = cells_of(text->view, row), *at = &cells[cell];
-  bool is_equal = cells[RANK_MOST].value <= cells[RANK_LEAST].value;
-  if (cell == NAME && text->view->rows[row].indent)
+  bool is_equal = cells[CELL_rank_max].value <= cells[CELL_rank_min].value;
+  if (cell == CELL_name && text->view->rows[row].indent)
     ppi_page_text(page, "\u2514\u2500 ");
-  if (at->kind == PPI_CELL_TEXT && !(cell == LONGEST && is_equal))
+  if (at->kind == PPI_CELL_TEXT && !(cell == CELL_longest_rank && is_equal))
     ppi_page_visible(page, at->text);
   else if (at->kind == PPI_CELL_TIME)
     ppi_page_three_time(page, (double)at->value / (double)at->divisor,
@@ -94,7 +94,7 @@ static void put_cell(const answer_text *text, ppi_page *page, size_t row,
 
 static void take(answer_text *to, size_t cell, ppi_grid_column column) {
   const char *asked = to->options->columns;
-  bool is_name = cell == NAME || cell == WHERE;
+  bool is_name = cell == CELL_name || cell == CELL_where;
   column.is_out = asked && !is_name &&
                   !ppi_names_have(asked, to->view->kind->columns[cell].name);
   if (column.is_out) column.rank = 0;
@@ -106,27 +106,29 @@ static void take(answer_text *to, size_t cell, ppi_grid_column column) {
 static void choose(answer_text *to) {
   const ppi_cell *total = total_of(to);
   const char *unit = to->view->unit;
-  bool is_run = total[P50].kind == PPI_CELL_NONE;
-  bool has_p99 = total[P99].kind != PPI_CELL_NONE;
+  bool is_run = total[CELL_p50].kind == PPI_CELL_NONE;
+  bool has_p99 = total[CELL_p99].kind != PPI_CELL_NONE;
   to->grid = (ppi_grid){.columns = to->columns};
-  take(to, NAME,
+  take(to, CELL_name,
        (ppi_grid_column){"", .least = 26, .floor = 12, .is_left = true});
-  take(to, WHERE,
+  take(to, CELL_where,
        (ppi_grid_column){"", .least = 18, .floor = 8, .is_left = true,
                          .is_loose = true});
-  take(to, TIME, (ppi_grid_column){ppi_time_unit_name(to->unit), .least = 7});
-  take(to, SHARE, (ppi_grid_column){"share", .least = 6, .rank = 1});
+  take(to, CELL_time_avg,
+       (ppi_grid_column){ppi_time_unit_name(to->unit), .least = 7});
+  take(to, CELL_share, (ppi_grid_column){"share", .least = 6, .rank = 1});
   if (has_ranks(to)) {
-    take(to, RANK_LEAST, (ppi_grid_column){"min", .least = 7, .rank = 4});
-    take(to, RANK_MEDIAN, (ppi_grid_column){"median", .least = 7, .rank = 5});
-    take(to, RANK_MOST, (ppi_grid_column){"max", .least = 7, .rank = 2});
-    take(to, LONGEST,
+    take(to, CELL_rank_min, (ppi_grid_column){"min", .least = 7, .rank = 4});
+    take(to, CELL_rank_median,
+         (ppi_grid_column){"median", .least = 7, .rank = 5});
+    take(to, CELL_rank_max, (ppi_grid_column){"max", .least = 7, .rank = 2});
+    take(to, CELL_longest_rank,
          (ppi_grid_column){"longest", .rank = 3, .floor = 8, .is_left = true});
     return;
   }
   if (!is_run) {
-    take(to, P50, (ppi_grid_column){"p50", .least = 7, .rank = 3});
-    take(to, has_p99 ? P99 : MOST,
+    take(to, CELL_p50, (ppi_grid_column){"p50", .least = 7, .rank = 3});
+    take(to, has_p99 ? CELL_p99 : CELL_max,
          (ppi_grid_column){has_p99 ? "p99" : "max", .least = 7, .rank = 2});
   }
   // The title names the unit, too; names need the room more.
@@ -134,7 +136,7 @@ static void choose(answer_text *to) {
                              ppi_page_columns(to->page) < ENOUGH_FOR_UNITS);
   ppi_page_format(&to->calls, is_short ? " calls" : " calls a%s %s",
                   *unit == 'i' ? "n" : "", unit);
-  take(to, CALLS,
+  take(to, CELL_calls_avg,
        (ppi_grid_column){to->calls.failed ? "" : to->calls.bytes,
                          .name = "calls", .rank = 6, .is_left = true});
 }
@@ -145,12 +147,12 @@ static void choose(answer_text *to) {
 static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
   const ppi_cell *total = total_of(text);
   const char *unit = text->view->unit;
-  bool has_name = total[OF].kind != PPI_CELL_NONE;
-  bool is_one = total[P50].kind == PPI_CELL_NONE && has_name;
+  bool has_name = total[CELL_of].kind != PPI_CELL_NONE;
+  bool is_one = total[CELL_p50].kind == PPI_CELL_NONE && has_name;
   bool is_the = is_one || strcmp(unit, "run") == 0;
   const char *article = is_the ? "the" : *unit == 'i' ? "an" : "a";
   if (has_name) {
-    ppi_page_visible(title, total[OF].text);
+    ppi_page_visible(title, total[CELL_of].text);
     ppi_page_text(title, is_short ? ": " : ": where ");
   } else if (is_short) {
     article = is_the ? "The" : *unit == 'i' ? "An" : "A";
@@ -158,8 +160,8 @@ static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
     ppi_page_text(title, "Where ");
   }
   ppi_page_format(title, "%s %s's ", article, unit);
-  ppi_page_fitting_time(
-      title, (double)total[TIME].value / (double)total[TIME].divisor);
+  ppi_page_fitting_time(title, (double)total[CELL_time_avg].value /
+                                   (double)total[CELL_time_avg].divisor);
   ppi_page_text(title, is_short ? "" : " go");
 }
 
@@ -191,8 +193,8 @@ static void put_table(answer_text *text, const ppi_report_options *options) {
   ppi_grid *grid = &text->grid;
   text->unit = options->has_time_unit
                    ? options->time_unit
-                   : ppi_time_unit_of((double)total[TIME].value /
-                                      (double)total[TIME].divisor);
+                   : ppi_time_unit_of((double)total[CELL_time_avg].value /
+                                      (double)total[CELL_time_avg].divisor);
   choose(text);
   for (size_t row = text->from; row <= text->total; row++)
     for (size_t i = 0; i < grid->num_columns; i++) {

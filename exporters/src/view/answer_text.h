@@ -11,22 +11,22 @@ PPROF_BEGIN_C_
 
 // clang-format off
 #define PPI_ANSWER_COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(INSIDE, "inside", NULL) \
-  each(WHERE, "where", NULL) \
-  each(TIME, "time_avg", "ns") \
-  each(SHARE, "share", "%") \
-  each(P50, "p50", "ns") \
-  each(P99, "p99", "ns") \
-  each(MOST, "max", "ns") \
-  each(CALLS, "calls_avg", NULL) \
-  each(TOTAL, "total", "ns") \
-  each(ALL_CALLS, "calls", NULL) \
-  each(RANK_LEAST, "rank_min", "ns") \
-  each(RANK_MEDIAN, "rank_median", "ns") \
-  each(RANK_MOST, "rank_max", "ns") \
-  each(LONGEST, "longest_rank", NULL) \
-  each(OF, "of", NULL)
+  each(name, NULL, NULL, 0, 2) \
+  each(inside, NULL, NULL, 0, 0) \
+  each(where, NULL, NULL, 0, 3) \
+  each(time_avg, "ns", NULL, 0, 4) \
+  each(share, "%", NULL, 0, 5) \
+  each(p50, "ns", NULL, 0, 10) \
+  each(p99, "ns", NULL, 0, 11) \
+  each(max, "ns", NULL, 0, 13) \
+  each(calls_avg, NULL, NULL, 0, 12) \
+  each(total, "ns", NULL, 0, 0) \
+  each(calls, NULL, NULL, 0, 0) \
+  each(rank_min, "ns", NULL, 0, 6) \
+  each(rank_median, "ns", NULL, 0, 7) \
+  each(rank_max, "ns", NULL, 0, 8) \
+  each(longest_rank, NULL, NULL, 0, 9) \
+  each(of, NULL, NULL, 0, 1)
 // clang-format on
 
 // ppi_answer_total is the row of the total of the answer that begins at `from`.

@@ -45,24 +45,24 @@ void ppi_tree_put_use(ppi_cell *cells, const ppi_figures *figures,
   const ppi_device_use *use = &path->use;
   uint64_t idle_ns = ppi_device_use_idle(use);
   if (!use->launches) return;
-  if (path->events_ns) cells[PPI_TREE_EVENTS] = ppi_cell_time(path->events_ns);
+  if (path->events_ns) cells[PPI_TREE_events] = ppi_cell_time(path->events_ns);
   for (int i = 0; i < PPI_NUM_GAPS; i++)
-    cells[PPI_TREE_NOT_LAUNCHED + i] = ppi_cell_time(use->gap_ns[i]);
-  cells[PPI_TREE_KERNELS] = ppi_cell_count(use->kernels);
-  if (use->by_wait) cells[PPI_TREE_BY_WAIT] = ppi_cell_count(use->by_wait);
-  cells[PPI_TREE_LAUNCHES] = ppi_cell_count(use->launches);
-  cells[PPI_TREE_BUSY] = ppi_cell_time(use->busy_ns);
-  cells[PPI_TREE_BUSY_SHARE] =
+    cells[PPI_TREE_idle_not_launched + i] = ppi_cell_time(use->gap_ns[i]);
+  cells[PPI_TREE_kernels] = ppi_cell_count(use->kernels);
+  if (use->by_wait) cells[PPI_TREE_by_wait] = ppi_cell_count(use->by_wait);
+  cells[PPI_TREE_launches] = ppi_cell_count(use->launches);
+  cells[PPI_TREE_busy] = ppi_cell_time(use->busy_ns);
+  cells[PPI_TREE_busy_share] =
       ppi_cell_ratio((int64_t)use->busy_ns, all_busy(figures));
-  cells[PPI_TREE_SPAN] = ppi_cell_time(use->spans.sum);
-  cells[PPI_TREE_IDLE] = ppi_cell_ratio((int64_t)idle_ns, use->spans.sum);
-  if (idle_ns) cells[PPI_TREE_WHY] = ppi_cell_text(why_idle(use));
-  cells[PPI_TREE_DELAY] = ppi_cell_quantile(&use->delays, 50);
-  cells[PPI_TREE_LATE] = ppi_cell_quantile(&use->delays, 99);
+  cells[PPI_TREE_span] = ppi_cell_time(use->spans.sum);
+  cells[PPI_TREE_idle_share] = ppi_cell_ratio((int64_t)idle_ns, use->spans.sum);
+  if (idle_ns) cells[PPI_TREE_idle_cause] = ppi_cell_text(why_idle(use));
+  cells[PPI_TREE_launch_delay_p50] = ppi_cell_quantile(&use->delays, 50);
+  cells[PPI_TREE_launch_delay_p99] = ppi_cell_quantile(&use->delays, 99);
   if (!use->copies) return;
-  cells[PPI_TREE_COPIES] = ppi_cell_count(use->copies);
-  cells[PPI_TREE_COPIED] = ppi_cell_count(use->copied_bytes);
-  cells[PPI_TREE_COPY_RATE] = ppi_cell_rate(use->copied_bytes, use->copy_ns);
+  cells[PPI_TREE_copies] = ppi_cell_count(use->copies);
+  cells[PPI_TREE_copied] = ppi_cell_count(use->copied_bytes);
+  cells[PPI_TREE_copy_rate] = ppi_cell_rate(use->copied_bytes, use->copy_ns);
 }
 
 // ---- by name ----
@@ -138,23 +138,23 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
                     const work_name *name, size_t level) {
   ppi_cell *cells = ppi_view_add_row(view, 0, level - 1);
   if (!cells) return false;
-  cells[PPI_TREE_NAME] = ppi_cell_text(name->name);
-  cells[PPI_TREE_LEVEL] = ppi_cell_count(level);
-  cells[PPI_TREE_WHERE] = ppi_cell_text("kernel");
-  cells[PPI_TREE_CALLS] = ppi_cell_count(ppi_spread_calls(&name->spread));
-  cells[PPI_TREE_TOTAL] = ppi_cell_time(name->spread.sum);
-  cells[PPI_TREE_BUSY] = ppi_cell_time(name->busy_ns);
-  cells[PPI_TREE_BUSY_SHARE] =
+  cells[PPI_TREE_name] = ppi_cell_text(name->name);
+  cells[PPI_TREE_level] = ppi_cell_count(level);
+  cells[PPI_TREE_where] = ppi_cell_text("kernel");
+  cells[PPI_TREE_calls] = ppi_cell_count(ppi_spread_calls(&name->spread));
+  cells[PPI_TREE_total] = ppi_cell_time(name->spread.sum);
+  cells[PPI_TREE_busy] = ppi_cell_time(name->busy_ns);
+  cells[PPI_TREE_busy_share] =
       ppi_cell_ratio((int64_t)name->busy_ns, all_busy(figures));
-  cells[PPI_TREE_AVG] = ppi_cell_average(&name->spread);
-  cells[PPI_TREE_STD] = ppi_cell_deviation(&name->spread);
-  cells[PPI_TREE_MOST] = ppi_cell_most(&name->spread);
+  cells[PPI_TREE_avg] = ppi_cell_average(&name->spread);
+  cells[PPI_TREE_std] = ppi_cell_deviation(&name->spread);
+  cells[PPI_TREE_max] = ppi_cell_most(&name->spread);
   if (!name->first) return true;
-  cells[PPI_TREE_CATEGORY] = ppi_cell_text(name->first->category_name);
+  cells[PPI_TREE_category] = ppi_cell_text(name->first->category_name);
   if (name->num > 1) return true;  // of several kernels
-  cells[PPI_TREE_PATH] = ppi_cell_text(name->first->name);
-  cells[PPI_TREE_P50] = ppi_cell_quantile(&name->first->times, 50);
-  cells[PPI_TREE_P99] = ppi_cell_quantile(&name->first->times, 99);
+  cells[PPI_TREE_path] = ppi_cell_text(name->first->name);
+  cells[PPI_TREE_p50] = ppi_cell_quantile(&name->first->times, 50);
+  cells[PPI_TREE_p99] = ppi_cell_quantile(&name->first->times, 99);
   return true;
 }
 
@@ -168,12 +168,12 @@ static bool add_stray(ppi_view *view, const ppi_figures *figures,
                       const work_name *row, size_t level) {
   ppi_cell *cells = ppi_view_add_row(view, 0, level - 1);
   if (!cells) return false;
-  cells[PPI_TREE_NAME] = ppi_cell_text(row->name);
-  cells[PPI_TREE_LEVEL] = ppi_cell_count(level);
-  cells[PPI_TREE_WHERE] = ppi_cell_text("outside");
-  cells[PPI_TREE_KERNELS] = ppi_cell_count(row->num);
-  cells[PPI_TREE_BUSY] = ppi_cell_time(row->busy_ns);
-  cells[PPI_TREE_BUSY_SHARE] =
+  cells[PPI_TREE_name] = ppi_cell_text(row->name);
+  cells[PPI_TREE_level] = ppi_cell_count(level);
+  cells[PPI_TREE_where] = ppi_cell_text("outside");
+  cells[PPI_TREE_kernels] = ppi_cell_count(row->num);
+  cells[PPI_TREE_busy] = ppi_cell_time(row->busy_ns);
+  cells[PPI_TREE_busy_share] =
       ppi_cell_ratio((int64_t)row->busy_ns, all_busy(figures));
   return true;
 }

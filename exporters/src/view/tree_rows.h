@@ -9,46 +9,46 @@ PPROF_BEGIN_C_
 
 // clang-format off
 #define PPI_TREE_COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(TOTAL, "total", "ns") \
-  each(WALL, "wall_share", "%") \
-  each(SELF, "self", "ns") \
-  each(AVG, "avg", "ns") \
-  each(P50, "p50", "ns") \
-  each(P99, "p99", "ns") \
-  each(STD, "std", "ns") \
-  each(MOST, "max", "ns") \
-  each(DEVICE, "device", "ns") \
-  each(RATE, "rate_own", "1/s") \
-  each(USER, "user", "ns") \
-  each(SYS, "sys", "ns") \
-  each(QUEUE, "run_queue", "ns") \
-  each(WALL_NS, "wall", "ns") \
-  each(KERNELS, "kernels", NULL) \
-  each(COPIES, "copies", NULL) \
-  each(LAUNCHES, "launches", NULL) \
-  each(BUSY, "busy", "ns") \
-  each(BUSY_SHARE, "busy_share", "%") \
-  each(SPAN, "span", "ns") \
-  each(IDLE, "idle_share", "%") \
-  each(WHY, "idle_cause", NULL) \
-  each(DELAY, "launch_delay_p50", "ns") \
-  each(LATE, "launch_delay_p99", "ns") \
-  each(COPIED, "copied", "B") \
-  each(COPY_RATE, "copy_rate", "GB/s") \
-  each(EVENTS, "events", "ns") \
-  each(NOT_LAUNCHED, "idle_not_launched", "ns") \
-  each(LAUNCHING, "idle_launching", "ns") \
-  each(QUEUED, "idle_queued", "ns") \
-  each(LEVEL, "level", NULL) \
-  each(WHERE, "where", NULL) \
-  each(CATEGORY, "category", NULL) \
-  each(PATH, "path", NULL) \
-  each(UNTIMED, "untimed", NULL) \
-  each(BY_WAIT, "by_wait", NULL)
+  each(name, NULL, NULL, 0, 1) \
+  each(calls, NULL, NULL, 0, 8) \
+  each(total, "ns", NULL, 0, 9) \
+  each(wall_share, "%", NULL, 0, 10) \
+  each(self, "ns", NULL, 0, 11) \
+  each(avg, "ns", NULL, 0, 12) \
+  each(p50, "ns", NULL, 0, 14) \
+  each(p99, "ns", NULL, 0, 15) \
+  each(std, "ns", NULL, 0, 0) \
+  each(max, "ns", NULL, 0, 0) \
+  each(device, "ns", NULL, 0, 13) \
+  each(rate_own, "1/s", NULL, 0, 0) \
+  each(user, "ns", NULL, 0, 0) \
+  each(sys, "ns", NULL, 0, 0) \
+  each(run_queue, "ns", NULL, 0, 0) \
+  each(wall, "ns", NULL, 0, 0) \
+  each(kernels, NULL, NULL, 0, 3) \
+  each(copies, NULL, NULL, 0, 0) \
+  each(launches, NULL, NULL, 0, 0) \
+  each(busy, "ns", NULL, 0, 4) \
+  each(busy_share, "%", NULL, 0, 5) \
+  each(span, "ns", NULL, 0, 0) \
+  each(idle_share, "%", NULL, 0, 6) \
+  each(idle_cause, NULL, NULL, 0, 7) \
+  each(launch_delay_p50, "ns", NULL, 0, 0) \
+  each(launch_delay_p99, "ns", NULL, 0, 0) \
+  each(copied, "B", NULL, 0, 0) \
+  each(copy_rate, "GB/s", NULL, 0, 0) \
+  each(events, "ns", NULL, 0, 0) \
+  each(idle_not_launched, "ns", NULL, 0, 0) \
+  each(idle_launching, "ns", NULL, 0, 0) \
+  each(idle_queued, "ns", NULL, 0, 0) \
+  each(level, NULL, NULL, 0, 0) \
+  each(where, NULL, NULL, 0, 2) \
+  each(category, NULL, NULL, 0, 0) \
+  each(path, NULL, NULL, 0, 0) \
+  each(untimed, NULL, NULL, 0, 0) \
+  each(by_wait, NULL, NULL, 0, 0)
 // clang-format on
-#define PPI_TREE_CELL(cell, name, unit) PPI_TREE_##cell,
+#define PPI_TREE_CELL(name, ...) PPI_TREE_##name,
 typedef enum ppi_tree_cell {
   PPI_TREE_COLUMNS(PPI_TREE_CELL) PPI_TREE_NUM_COLUMNS
 } ppi_tree_cell;

@@ -75,34 +75,34 @@ static void put_copy_rate(ppi_page *page, const ppi_cell *cell,
 
 // clang-format off
 #define SHOWN(each) \
-  each("calls", CALLS, 0, 0, 8, put_count) \
-  each("kernels", KERNELS, NEVER, 1, 9, put_count) \
-  each("launches", LAUNCHES, NEVER, 8, 10, put_count) \
-  each("copies", COPIES, NEVER, 9, 8, put_count) \
-  each("busy", BUSY, NEVER, 2, 9, put_time) \
-  each("busy%", BUSY_SHARE, NEVER, 3, 7, put_share) \
-  each("total", TOTAL, 1, NEVER, 9, put_time) \
-  each("wall", WALL, 2, NEVER, 7, put_share) \
-  each("self", SELF, 3, NEVER, 9, put_time) \
-  each("avg", AVG, 4, 4, 9, put_time) \
-  each("std", STD, 8, NEVER, 9, put_time) \
-  each("p50", P50, 5, NEVER, 9, put_time) \
-  each("p99", P99, 6, NEVER, 9, put_time) \
-  each("span", SPAN, NEVER, 10, 9, put_time) \
-  each("idle", IDLE, NEVER, 5, 7, put_share) \
-  each("because", WHY, NEVER, 6, 14, put_word) \
-  each("delay", DELAY, NEVER, 7, 9, put_time) \
-  each("delay-p99", LATE, NEVER, 11, 11, put_time) \
-  each("copied", COPIED, NEVER, 12, 9, put_bytes) \
-  each("GB/s", COPY_RATE, NEVER, 13, 7, put_copy_rate) \
-  each("by-wait", BY_WAIT, NEVER, 15, 9, put_count) \
-  each("events", EVENTS, NEVER, 14, 9, put_time) \
-  each("device", DEVICE, 7, NEVER, 9, put_time) \
-  each("items/s", RATE, 9, NEVER, 9, put_rate) \
-  each("user", USER, 10, NEVER, 9, put_time) \
-  each("sys", SYS, 11, NEVER, 9, put_time) \
-  each("run-queue", QUEUE, 12, NEVER, 11, put_time) \
-  each("max", MOST, 13, NEVER, 9, put_time)
+  each("calls", calls, 0, 0, 8, put_count) \
+  each("kernels", kernels, NEVER, 1, 9, put_count) \
+  each("launches", launches, NEVER, 8, 10, put_count) \
+  each("copies", copies, NEVER, 9, 8, put_count) \
+  each("busy", busy, NEVER, 2, 9, put_time) \
+  each("busy%", busy_share, NEVER, 3, 7, put_share) \
+  each("total", total, 1, NEVER, 9, put_time) \
+  each("wall", wall_share, 2, NEVER, 7, put_share) \
+  each("self", self, 3, NEVER, 9, put_time) \
+  each("avg", avg, 4, 4, 9, put_time) \
+  each("std", std, 8, NEVER, 9, put_time) \
+  each("p50", p50, 5, NEVER, 9, put_time) \
+  each("p99", p99, 6, NEVER, 9, put_time) \
+  each("span", span, NEVER, 10, 9, put_time) \
+  each("idle", idle_share, NEVER, 5, 7, put_share) \
+  each("because", idle_cause, NEVER, 6, 14, put_word) \
+  each("delay", launch_delay_p50, NEVER, 7, 9, put_time) \
+  each("delay-p99", launch_delay_p99, NEVER, 11, 11, put_time) \
+  each("copied", copied, NEVER, 12, 9, put_bytes) \
+  each("GB/s", copy_rate, NEVER, 13, 7, put_copy_rate) \
+  each("by-wait", by_wait, NEVER, 15, 9, put_count) \
+  each("events", events, NEVER, 14, 9, put_time) \
+  each("device", device, 7, NEVER, 9, put_time) \
+  each("items/s", rate_own, 9, NEVER, 9, put_rate) \
+  each("user", user, 10, NEVER, 9, put_time) \
+  each("sys", sys, 11, NEVER, 9, put_time) \
+  each("run-queue", run_queue, 12, NEVER, 11, put_time) \
+  each("max", max, 13, NEVER, 9, put_time)
 // clang-format on
 #define SHOWN_COLUMN(name, cell, rank, kernels, width, put) \
   {name, PPI_TREE_##cell, {rank, kernels}, width, put},
@@ -150,11 +150,11 @@ static const ppi_cell *cells_of(const tree_text *text, size_t row) {
 }
 
 static bool has_any(const tree_text *text, size_t column) {
-  if (shown[column].cell == PPI_TREE_MOST && text->all_few) return false;
+  if (shown[column].cell == PPI_TREE_max && text->all_few) return false;
   for (size_t row = 0; row < text->view->num_rows; row++)
     if (cells_of(text, row)[shown[column].cell].kind != PPI_CELL_NONE)
       return true;
-  return shown[column].cell == PPI_TREE_P99;
+  return shown[column].cell == PPI_TREE_p99;
 }
 
 static void put_branch(ppi_page *page, const ppi_view *view, size_t row) {
@@ -167,13 +167,13 @@ static void put_branch(ppi_page *page, const ppi_view *view, size_t row) {
 static void put_name(ppi_page *page, const tree_text *text, size_t row) {
   const ppi_cell *cells = cells_of(text, row);
   put_branch(page, text->view, row);
-  if (*cells[PPI_TREE_WHERE].text == 'k') ppi_page_text(page, "\u00b7 ");
-  ppi_page_visible(page, cells[PPI_TREE_NAME].text);
-  if (*cells[PPI_TREE_WHERE].text != 'd') return;
-  ppi_cell untimed = cells[PPI_TREE_UNTIMED];
+  if (*cells[PPI_TREE_where].text == 'k') ppi_page_text(page, "\u00b7 ");
+  ppi_page_visible(page, cells[PPI_TREE_name].text);
+  if (*cells[PPI_TREE_where].text != 'd') return;
+  ppi_cell untimed = cells[PPI_TREE_untimed];
   if (untimed.kind == PPI_CELL_NONE)
     ppi_page_text(page, " (device)");
-  else if (untimed.value == cells[PPI_TREE_CALLS].value)
+  else if (untimed.value == cells[PPI_TREE_calls].value)
     ppi_page_text(page, " (device, no times)");
   else
     ppi_page_format(page, " (device, %lld without a time)",
@@ -181,7 +181,7 @@ static void put_name(ppi_page *page, const tree_text *text, size_t row) {
 }
 
 static void take(tree_text *text, size_t at, size_t rank) {
-  bool is_most = shown[at].cell == PPI_TREE_P99 && text->all_few;
+  bool is_most = shown[at].cell == PPI_TREE_p99 && text->all_few;
   if (text->grid.num_columns > NUM_SHOWN) return;
   text->taken[text->grid.num_columns - 1] = at;
   // Two of its columns are the gap.
@@ -207,7 +207,7 @@ static void choose(tree_text *text) {
   bool has_kernels = text->options->has_kernels;
   text->all_few = true;
   for (size_t row = 0; row < text->view->num_rows; row++)
-    text->all_few &= cells_of(text, row)[PPI_TREE_P99].kind == PPI_CELL_NONE;
+    text->all_few &= cells_of(text, row)[PPI_TREE_p99].kind == PPI_CELL_NONE;
   text->grid = (ppi_grid){.columns = text->columns,
                           .num_columns = 1,
                           .has_full_names = text->options->has_full_names};
@@ -225,8 +225,8 @@ static void put_cell(tree_text *text, size_t row, size_t column) {
   const ppi_cell *cells = cells_of(text, row);
   const ppi_cell *cell = &cells[shown[column].cell];
   bool is_most =
-      shown[column].cell == PPI_TREE_P99 && cell->kind == PPI_CELL_NONE;
-  if (is_most) cell = &cells[PPI_TREE_MOST];
+      shown[column].cell == PPI_TREE_p99 && cell->kind == PPI_CELL_NONE;
+  if (is_most) cell = &cells[PPI_TREE_max];
   bool in_unit = text->options->has_time_unit && shown[column].put == put_time;
   if (cell->kind == PPI_CELL_NONE)
     ppi_page_text(&text->grid.text, "-");
@@ -246,11 +246,11 @@ static bool is_taken(const tree_text *text, size_t cell) {
 static void put_note(const tree_text *text) {
   ppi_page line = {0};
   ppi_page_bytes(&line, text->view->note.bytes, text->view->note.len);
-  if (is_taken(text, PPI_TREE_RATE))
+  if (is_taken(text, PPI_TREE_rate_own))
     ppi_page_text(&line,
                   " items/s: or calls where no items are stated, by own time "
                   "after warm-up.");
-  if (is_taken(text, PPI_TREE_USER) || is_taken(text, PPI_TREE_RATE))
+  if (is_taken(text, PPI_TREE_user) || is_taken(text, PPI_TREE_rate_own))
     ppi_page_text(&line, text->options->is_flat
                              ? ""
                              : " A rate and CPU times are known by name: one "
@@ -259,7 +259,7 @@ static void put_note(const tree_text *text) {
   if (!line.failed) ppi_page_wrapped(text->page, line.bytes, 0);
   text->page->failed |= line.failed;
   ppi_page_clear(&line);
-  if (!text->all_few && is_taken(text, PPI_TREE_P99))
+  if (!text->all_few && is_taken(text, PPI_TREE_p99))
     ppi_page_text(text->page,
                   "*: the greatest: fewer than 100 calls have no p99.\n");
 }
@@ -274,19 +274,19 @@ static void put_part(ppi_page *line, const char *what, int64_t ns) {
 // reasons. A reason is time between the events without a kernel of the stage.
 static void put_apart(const tree_text *text, size_t row) {
   const ppi_cell *cells = cells_of(text, row);
-  if (cells[PPI_TREE_EVENTS].kind == PPI_CELL_NONE) return;
+  if (cells[PPI_TREE_events].kind == PPI_CELL_NONE) return;
   static const char *const gaps[] = {", not launched", ", launching",
                                      ", queued"};
   ppi_page line = {0};
-  int64_t rest = (int64_t)cells[PPI_TREE_EVENTS].value -
-                 (int64_t)cells[PPI_TREE_BUSY].value;
-  ppi_page_visible(&line, cells[PPI_TREE_NAME].text);
+  int64_t rest = (int64_t)cells[PPI_TREE_events].value -
+                 (int64_t)cells[PPI_TREE_busy].value;
+  ppi_page_visible(&line, cells[PPI_TREE_name].text);
   ppi_page_text(&line, ": ");
-  ppi_page_fitting_time(&line, (double)cells[PPI_TREE_EVENTS].value);
+  ppi_page_fitting_time(&line, (double)cells[PPI_TREE_events].value);
   ppi_page_text(&line, " between events: kernels ");
-  ppi_page_fitting_time(&line, (double)cells[PPI_TREE_BUSY].value);
+  ppi_page_fitting_time(&line, (double)cells[PPI_TREE_busy].value);
   for (int i = 0; i < PPI_NUM_GAPS; i++) {
-    int64_t ns = (int64_t)cells[PPI_TREE_NOT_LAUNCHED + i].value;
+    int64_t ns = (int64_t)cells[PPI_TREE_idle_not_launched + i].value;
     put_part(&line, gaps[i], ns);
     rest -= ns;
   }

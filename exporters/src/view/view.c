@@ -3,10 +3,12 @@
 // Fills the cells and rows of views, and writes a cell in each format.
 #include "view/view.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
 #include "view/fit.h"
@@ -61,6 +63,10 @@ ppi_cell ppi_cell_decimal(double number) {
 ppi_cell ppi_cell_ratio(int64_t part, uint64_t whole) {
   if (whole == 0 && part != 0) return (ppi_cell){0};
   return integer(PPI_CELL_RATIO, part, whole ? whole : 1);
+}
+
+ppi_cell ppi_cell_share(const ppi_spread *spread, uint64_t base_ns) {
+  return ppi_cell_ratio(to_signed(spread->sum), base_ns);
 }
 
 bool ppi_cell_is_ratio(const ppi_cell *cell, double *out_percent) {
@@ -139,10 +145,9 @@ bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out) {
 }
 
 size_t ppi_view_rank(const ppi_view_kind *kind, size_t column) {
-  size_t at = 0;
-  while (at < kind->num_brief && kind->brief[at] != column) at++;
   if (column == 0) return 0;
-  return 1 + (at < kind->num_brief ? at : kind->num_brief + column);
+  return kind->layout[column].brief ? kind->layout[column].brief
+                                    : UCHAR_MAX + column;
 }
 
 void ppi_view_put_columns(const ppi_view_kind *kind, ppi_page *out) {
@@ -165,17 +170,33 @@ ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
   return cells;
 }
 
-ppi_view_row *ppi_view_last_row(ppi_view *view) {
-  return &view->rows[view->num_rows - 1];
+static int compare_ranked(const void *left, const void *right) {
+  const ppi_ranked *a = left, *b = right;
+  if (a->key != b->key) return a->key > b->key ? -1 : 1;
+  int order = 0;
+  for (size_t i = 0; i < 3 && a->names[i] && order == 0; i++)
+    order = strcmp(a->names[i], b->names[i]);
+  return order;
 }
 
-void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
-                         uint64_t base_ns) {
-  cells[0] = ppi_cell_time(spread->sum);
-  cells[1] = ppi_cell_average(spread);
-  cells[2] = ppi_cell_most(spread);
-  cells[3] = ppi_cell_least(spread);
-  cells[4] = ppi_cell_ratio(to_signed(spread->sum), base_ns);
+pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from) {
+  ppi_ranked *rows = ppi_alloc((from->num + 1) * sizeof *rows);
+  bool added = rows != NULL;
+  size_t num = 0;
+  for (size_t i = 0; i < from->num && added; i++) {
+    rows[num].item = (const char *)from->items + i * from->size;
+    num += from->rank(rows[num].item, &rows[num]);
+  }
+  if (num > 1) qsort(rows, num, sizeof *rows, compare_ranked);
+  if (from->top > 0) num = PPI_MIN(num, (size_t)from->top);
+  for (size_t i = 0; i < num && added; i++)
+    added = from->put(view, rows[i].item, from->of);
+  ppi_free(rows);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+ppi_view_row *ppi_view_last_row(ppi_view *view) {
+  return &view->rows[view->num_rows - 1];
 }
 
 const char *ppi_view_text(ppi_view *view, const char *format, ...) {

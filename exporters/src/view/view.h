@@ -58,6 +58,11 @@ ppi_cell ppi_cell_decimal(double number);
 ppi_cell ppi_cell_rate(uint64_t bytes, uint64_t ns);  // none for no time
 // ppi_cell_ratio: 0 of 0 is 0; anything else of 0 is none.
 ppi_cell ppi_cell_ratio(int64_t part, uint64_t whole);
+// ppi_cell_share is the ratio of the spread's sum.
+ppi_cell ppi_cell_share(const ppi_spread *spread, uint64_t base_ns);
+// Values of PPI_VIEW_TABLE: the cell, or none; the cell as it is.
+#define ppi_cell_if(is_there, cell) ((is_there) ? (cell) : (ppi_cell){0})
+#define ppi_cell_as(cell) (cell)
 // ppi_cell_is_ratio also answers the value.
 bool ppi_cell_is_ratio(const ppi_cell *cell, double *out_percent);
 
@@ -66,16 +71,36 @@ typedef struct ppi_column {
   const char *unit;  // "ns", "%"; NULL: none
 } ppi_column;
 
-// A view's columns, each once: `list(each)` has each(CELL, "name", "unit") of
-// them in order, or NULL for the unit. Makes the cells' numbers and `columns`.
-#define PPI_VIEW_COLUMNS(list)                \
-  enum { list(PPI_COLUMN_CELL) NUM_COLUMNS }; \
-  static const ppi_column columns[] = {list(PPI_COLUMN_ROW)}
-#define PPI_COLUMN_CELL(cell, name, unit) cell,
-#define PPI_COLUMN_ROW(cell, name, unit) {name, unit},
+// How tables show a column. Paddle's layout joins cells by ` / `. Its column is
+// as wide as its widest text, but at least `width`.
+typedef struct ppi_layout {
+  const char *heading;  // NULL: not in the layout; "": joins the one before
+  unsigned char width;
+  unsigned char brief;  // from 1 on: its place where not all have room
+} ppi_layout;
 
-// Paddle's layout of the view. A table column shows one cell, or several joined
-// by ` / `. It is as wide as its widest text, but at least `width`.
+// A view's columns, each once: `list(each)` has, in order, each(name, unit,
+// heading, width, brief, value). NULL stands for no unit or no heading. The
+// value is a ppi_cell_ function without its prefix, of what the row's function
+// knows: `time(queue->device_ns)`.
+#define PPI_VIEW_TABLE(id, list)                                  \
+  static const ppi_column id##_columns[] = {list(PPI_COLUMN_OF)}; \
+  static const ppi_layout id##_layout[] = {list(PPI_LAYOUT_OF)}
+#define PPI_COLUMN_OF(name, unit, ...) {#name, unit},
+#define PPI_LAYOUT_OF(name, unit, heading, width, brief, ...) \
+  {heading, width, brief},
+// The cells' numbers, CELL_name, for views that need them.
+#define PPI_VIEW_CELLS(list) enum { list(PPI_CELL_OF) NUM_COLUMNS }
+#define PPI_CELL_OF(name, ...) CELL_##name,
+// Fills the cells of a list, in its order.
+#define PPI_VIEW_PUT(list, cells)   \
+  do {                              \
+    ppi_cell *next_cell_ = (cells); \
+    list(PPI_PUT_CELL)              \
+  } while (0)
+#define PPI_PUT_CELL(name, unit, heading, width, brief, value) \
+  *next_cell_++ = ppi_cell_##value;
+
 typedef struct ppi_table_column {
   const char *heading;
   size_t width;
@@ -83,9 +108,9 @@ typedef struct ppi_table_column {
 } ppi_table_column;
 
 typedef enum ppi_table_end {
-  PPI_TABLE_END_NONE = 0,
+  PPI_TABLE_END_NOTE = 0,  // rule, note, line of dashes
   PPI_TABLE_END_RULE,
-  PPI_TABLE_END_NOTE  // rule, note, line of dashes
+  PPI_TABLE_END_NONE
 } ppi_table_end;
 
 typedef struct ppi_view ppi_view;
@@ -93,16 +118,13 @@ typedef struct ppi_view_kind {
   const char *name, *title;
   const ppi_column *columns;
   size_t num_columns;
+  const ppi_layout *layout;  // of each column; NULL: only for CSV and JSON
+  // The layout's headings for the rows in section 1; NULL: all rows are in
+  // section 0.
+  const char *const *second_headings;
+  // For a table in another order of columns; NULL: see `layout`.
   const ppi_table_column *table_columns;
-  // As many headings, for the rows in section 1; NULL: all rows are in section
-  // 0.
-  const ppi_table_column *second_columns;
   size_t num_table_columns;
-  // With more than PPI_BRIEF_MOST columns, Markdown shows so many in this
-  // order, and no empty one. NULL: in the order of `columns`.
-  const size_t *brief;
-  size_t num_brief;
-  bool has_time_unit;
   bool has_quantiles;  // JSON and CSV say which are at_max
   // Needs details that a report collects only on request before its first run.
   // A print of all views leaves it out.
@@ -119,21 +141,24 @@ typedef struct ppi_view_kind {
                    const ppi_report_options *options);
 } ppi_view_kind;
 
-// A kind's two lists.
-#define PPI_VIEW_LAYOUT(all, shown)                             \
-  .columns = (all), .num_columns = sizeof(all) / sizeof *(all), \
-  .table_columns = (shown),                                     \
-  .num_table_columns = sizeof(shown) / sizeof *(shown)
+// The members of the kind of a PPI_VIEW_TABLE.
+#define PPI_VIEW_OF(id, its_name, its_title)                     \
+  .name = its_name, .title = its_title, .columns = id##_columns, \
+  .num_columns = sizeof id##_columns / sizeof *id##_columns,     \
+  .layout = id##_layout
+// A report's view, with members that are not usual.
+#define PPI_VIEW(id, its_title, ...)                                    \
+  const ppi_view_kind ppi_view_##id = {PPI_VIEW_OF(id, #id, its_title), \
+                                       __VA_ARGS__}
 
+// With more columns, Markdown shows so many, those with a brief place in order,
+// and no empty one.
 #define PPI_BRIEF_MOST 8
 // ppi_view_rank ranks a column for tables without room for all: 0 stays, others
-// go from the greatest on. `brief` comes first, in order.
+// go from the greatest on.
 size_t ppi_view_rank(const ppi_view_kind *kind, size_t column);
 // ppi_view_put_columns appends the names of columns as "a|b".
 void ppi_view_put_columns(const ppi_view_kind *kind, ppi_page *out);
-#define PPI_VIEW_BRIEF(cells) \
-  .brief = (cells), .num_brief = sizeof(cells) / sizeof *(cells)
-
 // The other parts of a row in tables; all NULL for most rows. Texts are the
 // report's, the view's, or static.
 typedef struct ppi_view_row {
@@ -160,27 +185,49 @@ struct ppi_view {
   size_t more_cell;
 };
 
-// The headings and the columns that ppi_view_put_spread fills.
-#define PPI_HOST_HEADING "CPU Total / Avg / Max / Min / Ratio(%)"
-#define PPI_DEVICE_HEADING "GPU Total / Avg / Max / Min / Ratio(%)"
+// The five columns of a side's times: each(name, ...) for PPI_VIEW_TABLE. `b`
+// to `b5` are their brief places. A base of 0 nanoseconds has no ratio.
 // clang-format off
-#define PPI_HOST_COLUMNS                                            \
-  {"cpu_total", "ns"}, {"cpu_avg", "ns"}, {"cpu_max", "ns"},        \
-  {"cpu_min", "ns"}, {"cpu_ratio", "%"}
-#define PPI_DEVICE_COLUMNS                                          \
-  {"device_total", "ns"}, {"device_avg", "ns"}, {"device_max", "ns"}, \
-  {"device_min", "ns"}, {"device_ratio", "%"}
+#define PPI_HOST_CELLS(each, b, b2, b3, b5, spread, base_ns) \
+  each(cpu_total, "ns", "CPU Total / Avg / Max / Min / Ratio(%)", 40, b, \
+       time((spread)->sum)) \
+  each(cpu_avg, "ns", "", 0, b2, average(spread)) \
+  each(cpu_max, "ns", "", 0, b3, most(spread)) \
+  each(cpu_min, "ns", "", 0, 0, least(spread)) \
+  each(cpu_ratio, "%", "", 0, b5, share(spread, base_ns))
+#define PPI_DEVICE_CELLS(each, b, b2, b3, b5, spread, base_ns) \
+  each(device_total, "ns", "GPU Total / Avg / Max / Min / Ratio(%)", 40, b, \
+       time((spread)->sum)) \
+  each(device_avg, "ns", "", 0, b2, average(spread)) \
+  each(device_max, "ns", "", 0, b3, most(spread)) \
+  each(device_min, "ns", "", 0, 0, least(spread)) \
+  each(device_ratio, "%", "", 0, b5, share(spread, base_ns))
 // clang-format on
-enum { PPI_SPREAD_CELLS = 5 };
 
 // ppi_view_add_row answers the new row's cells, all none, until the next call;
 // NULL when out of memory.
 ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent);
+// Sorted rows. Of items with equal keys, `names` decide, as far as there are
+// any.
+typedef struct ppi_ranked {
+  const void *item;
+  uint64_t key;  // the greatest comes first
+  const char *names[3];
+} ppi_ranked;
+typedef struct ppi_view_source {
+  const void *items;
+  size_t num, size;  // of an item
+  // Fills `out` but for `item`. False: the item has no row.
+  bool (*rank)(const void *item, ppi_ranked *out);
+  // Adds the item's rows. False: out of memory.
+  bool (*put)(ppi_view *view, const void *item, const void *of);
+  const void *of;
+  long top;  // the most items; 0 or less: all
+} ppi_view_source;
+// ppi_view_put_sorted: NO_MEMORY.
+pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from);
 // ppi_view_last_row is the row that was added last.
 ppi_view_row *ppi_view_last_row(ppi_view *view);
-// ppi_view_put_spread fills total, mean, max, min and ratio.
-void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
-                         uint64_t base_ns);
 // ppi_view_text makes a text that lives as long as the view; NULL when out of
 // memory.
 const char *ppi_view_text(ppi_view *view, const char *format, ...)

@@ -16,7 +16,8 @@
 #include "view/answer_text.h"
 #include "view/view.h"
 
-PPI_VIEW_COLUMNS(PPI_ANSWER_COLUMNS);
+PPI_VIEW_TABLE(answer, PPI_ANSWER_COLUMNS);
+PPI_VIEW_CELLS(PPI_ANSWER_COLUMNS);
 
 // ---- threads ----
 
@@ -161,15 +162,6 @@ static void threads_clear(ppi_threads *threads) {
 
 // ---- all ----
 
-static const size_t brief[] = {
-    OF,        NAME,    WHERE, TIME, SHARE, RANK_LEAST, RANK_MEDIAN,
-    RANK_MOST, LONGEST, P50,   P99,  CALLS, MOST};
-static const ppi_table_column table_columns[] = {
-    {"Name", 15, NAME, 1},      {"Where", 8, WHERE, 1}, {"Time", 8, TIME, 1},
-    {"Share (%)", 9, SHARE, 1}, {"P50", 8, P50, 1},     {"P99", 8, P99, 1},
-    {"Max", 8, MOST, 1},        {"Calls", 8, CALLS, 1},
-};
-
 // With fewer units, the maximum replaces P99.
 #define FEW 100
 // ---- rows ----
@@ -292,10 +284,11 @@ static bool put_ranks(const adding *to, const ppi_answer_row *key,
   const char *name =
       ppi_view_text(to->view, "%s", to->ranks->items[longest].name);
   qsort(times, num, sizeof *times, compare_times);
-  cells[RANK_LEAST] = ppi_cell_time((uint64_t)(times[0] + 0.5));
-  cells[RANK_MEDIAN] = ppi_cell_time((uint64_t)(times[(num - 1) / 2] + 0.5));
-  cells[RANK_MOST] = ppi_cell_time((uint64_t)(times[num - 1] + 0.5));
-  if (name) cells[LONGEST] = ppi_cell_text(name);
+  cells[CELL_rank_min] = ppi_cell_time((uint64_t)(times[0] + 0.5));
+  cells[CELL_rank_median] =
+      ppi_cell_time((uint64_t)(times[(num - 1) / 2] + 0.5));
+  cells[CELL_rank_max] = ppi_cell_time((uint64_t)(times[num - 1] + 0.5));
+  if (name) cells[CELL_longest_rank] = ppi_cell_text(name);
   ppi_free(times);
   return name != NULL;
 }
@@ -307,23 +300,23 @@ static bool add_row(const adding *to, const ppi_answer_row *row) {
   const char *name = name_of(view, row, base);
   ppi_cell *cells = ppi_view_add_row(view, 0, *row->child != 0);
   if (!cells || !name || !put_ranks(to, row, cells)) return false;
-  if (to->of) cells[OF] = ppi_cell_text(to->of);
-  cells[NAME] = ppi_cell_text(name);
-  if (*row->child) cells[INSIDE] = ppi_cell_text(row->name);
-  cells[WHERE] = ppi_cell_text(where_of(row));
-  cells[TIME] = ppi_cell_mean(row->total_ns, answer->num_units);
-  cells[SHARE] = ppi_cell_ratio((int64_t)row->total_ns, answer->total_ns);
-  cells[TOTAL] = ppi_cell_time(row->total_ns);
-  cells[MOST] = ppi_cell_time(row->max_ns);
+  if (to->of) cells[CELL_of] = ppi_cell_text(to->of);
+  cells[CELL_name] = ppi_cell_text(name);
+  if (*row->child) cells[CELL_inside] = ppi_cell_text(row->name);
+  cells[CELL_where] = ppi_cell_text(where_of(row));
+  cells[CELL_time_avg] = ppi_cell_mean(row->total_ns, answer->num_units);
+  cells[CELL_share] = ppi_cell_ratio((int64_t)row->total_ns, answer->total_ns);
+  cells[CELL_total] = ppi_cell_time(row->total_ns);
+  cells[CELL_max] = ppi_cell_time(row->max_ns);
   if (base != PPI_BASE_WALL) {
-    cells[P50] = ppi_cell_time(ppi_answer_quantile(answer, row, 50));
+    cells[CELL_p50] = ppi_cell_time(ppi_answer_quantile(answer, row, 50));
     if (answer->num_units >= FEW)
-      cells[P99] = ppi_cell_time(ppi_answer_quantile(answer, row, 99));
+      cells[CELL_p99] = ppi_cell_time(ppi_answer_quantile(answer, row, 99));
   }
   if (!row->calls) return true;
-  cells[CALLS] =
+  cells[CELL_calls_avg] =
       ppi_cell_decimal((double)row->calls / (double)answer->num_units);
-  cells[ALL_CALLS] = ppi_cell_count(row->calls);
+  cells[CELL_calls] = ppi_cell_count(row->calls);
   return true;
 }
 
@@ -331,17 +324,18 @@ static bool add_total(const adding *to) {
   const ppi_answer *answer = to->answer;
   ppi_cell *cells = ppi_view_add_row(to->view, 0, 0);
   if (!cells || !put_ranks(to, NULL, cells)) return false;
-  if (to->of) cells[OF] = ppi_cell_text(to->of);
-  cells[NAME] = ppi_cell_text("total");
-  cells[WHERE] = ppi_cell_text("");
-  cells[TIME] = ppi_cell_mean(answer->total_ns, answer->num_units);
-  cells[SHARE] = ppi_cell_ratio((int64_t)answer->total_ns, answer->total_ns);
-  cells[TOTAL] = ppi_cell_time(answer->total_ns);
-  cells[MOST] = ppi_cell_time(answer->max_ns);
+  if (to->of) cells[CELL_of] = ppi_cell_text(to->of);
+  cells[CELL_name] = ppi_cell_text("total");
+  cells[CELL_where] = ppi_cell_text("");
+  cells[CELL_time_avg] = ppi_cell_mean(answer->total_ns, answer->num_units);
+  cells[CELL_share] =
+      ppi_cell_ratio((int64_t)answer->total_ns, answer->total_ns);
+  cells[CELL_total] = ppi_cell_time(answer->total_ns);
+  cells[CELL_max] = ppi_cell_time(answer->max_ns);
   if (to->base == PPI_BASE_WALL) return true;
-  cells[P50] = ppi_cell_quantile(&answer->times, 50);
+  cells[CELL_p50] = ppi_cell_quantile(&answer->times, 50);
   if (answer->num_units >= FEW)
-    cells[P99] = ppi_cell_quantile(&answer->times, 99);
+    cells[CELL_p99] = ppi_cell_quantile(&answer->times, 99);
   return true;
 }
 
@@ -353,7 +347,8 @@ static pprof_status add_answer(const adding *to) {
     if (rows[i].row->total_ns || rows[i].row->calls)
       added = add_row(to, rows[i].row);
   ppi_free(rows);
-  added = added && add_total(to) && ppi_view_add_up(to->view, first, TIME);
+  added =
+      added && add_total(to) && ppi_view_add_up(to->view, first, CELL_time_avg);
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
@@ -468,7 +463,8 @@ static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
 static bool is_small(const ppi_view *view, size_t at) {
   double percent = 0;
   const ppi_cell *cells = cells_of(view, at);
-  return ppi_cell_is_ratio(&cells[SHARE], &percent) && percent < LEAST_PERCENT;
+  return ppi_cell_is_ratio(&cells[CELL_share], &percent) &&
+         percent < LEAST_PERCENT;
 }
 
 static void move_row(ppi_view *view, size_t to, size_t from) {
@@ -483,11 +479,12 @@ static void put_small(ppi_view *view, size_t at, size_t total, size_t num,
   const ppi_cell *of = cells_of(view, total);
   const char *name = ppi_view_text(view, "%zu below %d %%", num, LEAST_PERCENT);
   ppi_cell cells[NUM_COLUMNS] = {
-      [NAME] = ppi_cell_text(name ? name : ""),
-      [WHERE] = ppi_cell_text(""),
-      [TIME] = ppi_cell_mean(ns, of[TIME].divisor),
-      [SHARE] = ppi_cell_ratio((int64_t)ns, (uint64_t)of[TOTAL].value),
-      [OF] = of[OF]};
+      [CELL_name] = ppi_cell_text(name ? name : ""),
+      [CELL_where] = ppi_cell_text(""),
+      [CELL_time_avg] = ppi_cell_mean(ns, of[CELL_time_avg].divisor),
+      [CELL_share] =
+          ppi_cell_ratio((int64_t)ns, (uint64_t)of[CELL_total].value),
+      [CELL_of] = of[CELL_of]};
   view->note.failed |= !name;
   view->rows[at] = (ppi_view_row){0};
   memcpy(view->cells + at * NUM_COLUMNS, cells, sizeof cells);
@@ -502,7 +499,7 @@ static size_t fold_one(ppi_view *view, size_t from, size_t total, size_t kept) {
     if (!is_small(view, i)) {
       move_row(view, kept++, i);
     } else if (!view->rows[i].indent) {
-      ns += (uint64_t)cells_of(view, i)[TOTAL].value;
+      ns += (uint64_t)cells_of(view, i)[CELL_total].value;
       num++;
     }
   }
@@ -526,16 +523,5 @@ static void fold(ppi_view *view, const ppi_report_options *options) {
   view->num_rows = kept;
 }
 
-const ppi_view_kind ppi_view_answer = {
-    .name = "answer",
-    .title = "Answer",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .named_only = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_answer,
-    .fold = fold,
-    .note_first = true,
-    .put_text = ppi_answer_put_text,
-};
+PPI_VIEW(answer, "Answer", .named_only = true, .note_first = true,
+         .build = build_answer, .fold = fold, .put_text = ppi_answer_put_text);

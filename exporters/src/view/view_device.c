@@ -7,24 +7,23 @@
 
 // clang-format off
 #define COLUMNS(each) \
-  each(DEVICE, "device", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(BUSY, "busy", "ns") \
-  each(UTILIZATION, "utilization", "%")
+  each(device, NULL, "Device", 30, 0, text(name)) \
+  each(calls, NULL, NULL, 0, 0, \
+       if (device, ppi_cell_count(device->ranges + device->untimed))) \
+  each(busy, "ns", NULL, 0, 0, if (device && has_time, ppi_cell_time(busy))) \
+  each(utilization, "%", "Utilization (%)", 20, 0, \
+       if (has_time, ppi_cell_ratio((int64_t)busy, whole)))
 // clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const ppi_table_column table_columns[] = {
-    {"Device", 30, DEVICE, 1},
-    {"Utilization (%)", 20, UTILIZATION, 1},
-};
+PPI_VIEW_TABLE(device, COLUMNS);
 
-static bool add_cpu(ppi_view *view, const char *name, uint64_t busy,
+// `device` NULL: processors.
+static bool add_row(ppi_view *view, const char *name,
+                    const ppi_report_device *device, uint64_t busy,
                     uint64_t whole) {
+  bool has_time = device ? device->ranges || !device->untimed : whole > 0;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[DEVICE] = ppi_cell_text(name);
-  if (whole) cells[UTILIZATION] = ppi_cell_ratio((int64_t)busy, whole);
-  return true;
+  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
+  return cells != NULL;
 }
 
 // Copies keep a device busy, too; the table has kernels alone, as Paddle does.
@@ -36,18 +35,6 @@ static void note_copies(ppi_view *view, const ppi_report_device *device) {
                  100.0 * (double)device->active_ns / (double)device->base_ns,
                  2);
   ppi_page_text(&view->note, " %.\n");
-}
-
-static bool add_device(ppi_view *view, const ppi_report_device *device) {
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[DEVICE] = ppi_cell_text(device->name);
-  cells[CALLS] = ppi_cell_count(device->ranges + device->untimed);
-  if (!device->ranges && device->untimed) return true;
-  cells[BUSY] = ppi_cell_time(device->used_ns);
-  cells[UTILIZATION] =
-      ppi_cell_ratio((int64_t)device->used_ns, device->base_ns);
-  return true;
 }
 
 static void note_missing(ppi_view *view, const ppi_figures *figures) {
@@ -71,11 +58,14 @@ static pprof_status build_device(const ppi_figures *figures,
   const uint64_t *totals = figures->totals;
   uint64_t busy = totals[PPI_TOTAL_CPU_SYSTEM_BUSY_TICKS];
   uint64_t idle = totals[PPI_TOTAL_CPU_SYSTEM_IDLE_TICKS];
-  bool added = add_cpu(out, "CPU(Process)", totals[PPI_TOTAL_CPU_PROCESS_NS],
-                       totals[PPI_TOTAL_CPU_ELAPSED_NS]) &&
-               add_cpu(out, "CPU(System)", busy, busy + idle);
-  for (size_t i = 0; i < figures->num_devices && added; i++)
-    added = add_device(out, &figures->devices[i]);
+  bool added =
+      add_row(out, "CPU(Process)", NULL, totals[PPI_TOTAL_CPU_PROCESS_NS],
+              totals[PPI_TOTAL_CPU_ELAPSED_NS]) &&
+      add_row(out, "CPU(System)", NULL, busy, busy + idle);
+  for (size_t i = 0; i < figures->num_devices && added; i++) {
+    const ppi_report_device *of = &figures->devices[i];
+    added = add_row(out, of->name, of, of->used_ns, of->base_ns);
+  }
   if (!added) return PPROF_STATUS_NO_MEMORY;
   ppi_page_text(&out->note,
                 "CPU(Process): CPU time of the process over elapsed time, at "
@@ -101,10 +91,4 @@ static pprof_status build_device(const ppi_figures *figures,
   return PPROF_STATUS_OK;
 }
 
-const ppi_view_kind ppi_view_device = {
-    .name = "device",
-    .title = "Device Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_device,
-};
+PPI_VIEW(device, "Device Summary", .build = build_device);

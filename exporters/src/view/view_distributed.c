@@ -6,21 +6,6 @@
 
 enum { INDENT = 2 };
 
-// clang-format off
-#define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(PART, "part", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(TIME, "time", "ns") \
-  each(RATIO, "ratio", "%")
-// clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const ppi_table_column table_columns[] = {
-    {"Name", 25, NAME, 1},
-    {"Total Time", 25, TIME, 1},
-    {"Ratio (%)", 25, RATIO, 1},
-};
-
 // Overlaps have no calls.
 enum { NO_CALLS = -1 };
 typedef struct line {
@@ -29,17 +14,24 @@ typedef struct line {
   uint64_t time_ns;
 } line;
 
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 25, 0, text(lines[i].name)) \
+  each(part, NULL, NULL, 0, 0, text(part)) \
+  each(calls, NULL, NULL, 0, 0, \
+       if (lines[i].calls != NO_CALLS, ppi_cell_signed(lines[i].calls))) \
+  each(time, "ns", "Total Time", 25, 0, time(lines[i].time_ns)) \
+  each(ratio, "%", "Ratio (%)", 25, 0, \
+       ratio((int64_t)lines[i].time_ns, figures->base_ns))
+// clang-format on
+PPI_VIEW_TABLE(distributed, COLUMNS);
+
 static pprof_status add_lines(ppi_view *view, const ppi_figures *figures,
                               const char *part, const line *lines, size_t num) {
   for (size_t i = 0; i < num; i++) {
     ppi_cell *cells = ppi_view_add_row(view, 0, INDENT);
     if (!cells) return PPROF_STATUS_NO_MEMORY;
-    cells[NAME] = ppi_cell_text(lines[i].name);
-    cells[PART] = ppi_cell_text(part);
-    if (lines[i].calls != NO_CALLS)
-      cells[CALLS] = ppi_cell_signed(lines[i].calls);
-    cells[TIME] = ppi_cell_time(lines[i].time_ns);
-    cells[RATIO] = ppi_cell_ratio((int64_t)lines[i].time_ns, figures->base_ns);
+    PPI_VIEW_PUT(COLUMNS, cells);
   }
   return PPROF_STATUS_OK;
 }
@@ -124,11 +116,4 @@ static pprof_status build_distributed(const ppi_figures *figures,
   return status;
 }
 
-const ppi_view_kind ppi_view_distributed = {
-    .name = "distributed",
-    .title = "Distribution Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_distributed,
-};
+PPI_VIEW(distributed, "Distribution Summary", .build = build_distributed);

@@ -7,29 +7,6 @@
 #include "report/figures/sum.h"
 #include "view/view.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(DEVICE, "device", NULL) \
-  each(NAME, "name", NULL) \
-  each(ENERGY, "energy", "J") \
-  each(ERROR, "error", "J") \
-  each(RATIO, "ratio", "%") \
-  each(BUSY, "busy", "ns") \
-  each(CALLS, "calls", NULL) \
-  each(A_CALL, "energy_per_call", "J") \
-  each(ITEMS, "items_per_joule", NULL)
-// clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const size_t brief[] = {DEVICE, NAME,  ENERGY, ERROR,
-                               RATIO,  CALLS, A_CALL, ITEMS};
-static const ppi_table_column table_columns[] = {
-    {"Device", 10, DEVICE, 1},    {"Name", 20, NAME, 1},
-    {"Energy(J)", 11, ENERGY, 1}, {"+-", 9, ERROR, 1},
-    {"Ratio(%)", 8, RATIO, 1},    {"Busy", 10, BUSY, 1},
-    {"Calls", 7, CALLS, 1},       {"J a call", 10, A_CALL, 1},
-    {"Items a J", 10, ITEMS, 1},
-};
-
 static const char *name_of(const ppi_energy_row *row) {
   switch (row->kind) {
     case PPI_ENERGY_STAGE:
@@ -52,37 +29,44 @@ static double total_of(const ppi_energy *energy, const char *device) {
   return 0;
 }
 
-static void put_stage(const ppi_figures *figures, const ppi_energy_row *row,
-                      ppi_cell *cells) {
-  cells[CALLS] = ppi_cell_count(row->calls);
-  if (row->is_unresolved) {
-    cells[ENERGY] = cells[ERROR] = cells[RATIO] = cells[A_CALL] =
-        ppi_cell_unresolved();
-    return;
-  }
-  double items = ppi_figures_items_of(figures, row->name);
-  cells[ERROR] = ppi_cell_decimal(row->error_joules);
-  if (row->calls)
-    cells[A_CALL] = ppi_cell_decimal(row->joules / (double)row->calls);
-  if (items > 0 && row->joules > 0)
-    cells[ITEMS] = ppi_cell_decimal(items / row->joules);
-}
+// A ratio has thousandths of a percent, as integers.
+#define PARTS 1e6
+
+// clang-format off
+#define COLUMNS(each) \
+  each(device, NULL, "Device", 10, 1, text(row->device)) \
+  each(name, NULL, "Name", 20, 2, text(name_of(row))) \
+  each(energy, "J", "Energy(J)", 11, 3, decimal(row->joules)) \
+  each(error, "J", "+-", 9, 4, \
+       if (is_stage, ppi_cell_decimal(row->error_joules))) \
+  each(ratio, "%", "Ratio(%)", 8, 5, \
+       if (total > 0, ppi_cell_ratio((int64_t)(PARTS * row->joules / total), \
+                                     (uint64_t)PARTS))) \
+  each(busy, "ns", "Busy", 10, 0, \
+       if (row->kind != PPI_ENERGY_IDLE, ppi_cell_time(row->busy_ns))) \
+  each(calls, NULL, "Calls", 7, 6, if (is_stage, ppi_cell_count(row->calls))) \
+  each(energy_per_call, "J", "J a call", 10, 7, \
+       if (is_stage && row->calls, \
+           ppi_cell_decimal(row->joules / (double)row->calls))) \
+  each(items_per_joule, NULL, "Items a J", 10, 8, \
+       if (items > 0 && row->joules > 0, ppi_cell_decimal(items / row->joules)))
+// clang-format on
+PPI_VIEW_TABLE(energy, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
 
 static bool add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_energy_row *row) {
-  // Thousandths of a percent, as integers.
-  const double parts = 1e6;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
   double total = total_of(&figures->energy, row->device);
-  cells[DEVICE] = ppi_cell_text(row->device);
-  cells[NAME] = ppi_cell_text(name_of(row));
-  cells[ENERGY] = ppi_cell_decimal(row->joules);
-  if (total > 0)
-    cells[RATIO] =
-        ppi_cell_ratio((int64_t)(parts * row->joules / total), (uint64_t)parts);
-  if (row->kind != PPI_ENERGY_IDLE) cells[BUSY] = ppi_cell_time(row->busy_ns);
-  if (row->kind == PPI_ENERGY_STAGE) put_stage(figures, row, cells);
+  bool is_stage = row->kind == PPI_ENERGY_STAGE;
+  double items = is_stage && !row->is_unresolved
+                     ? ppi_figures_items_of(figures, row->name)
+                     : 0;
+  PPI_VIEW_PUT(COLUMNS, cells);
+  if (is_stage && row->is_unresolved)
+    cells[CELL_energy] = cells[CELL_error] = cells[CELL_ratio] =
+        cells[CELL_energy_per_call] = ppi_cell_unresolved();
   return true;
 }
 
@@ -116,13 +100,5 @@ static pprof_status build_energy(const ppi_figures *figures,
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-const ppi_view_kind ppi_view_energy = {
-    .name = "energy",
-    .title = "Energy Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .only_with_rows = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_energy,
-};
+PPI_VIEW(energy, "Energy Summary", .only_with_rows = true,
+         .build = build_energy);

@@ -8,32 +8,24 @@
 
 // clang-format off
 #define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(OTHER, "other", NULL) \
-  each(DEVICE, "device", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(OVERLAP, "overlap", "ns") \
-  each(OVERLAP_RATIO, "overlap_ratio", "%") \
-  each(CALLS_ALONE, "calls_alone", NULL) \
-  each(ALONE_MEAN, "alone_avg", "ns") \
-  each(CALLS_BESIDE, "calls_beside", NULL) \
-  each(BESIDE_MEAN, "beside_avg", "ns") \
-  each(SLOWDOWN, "slowdown", NULL)
+  each(name, NULL, "Name", 15, 1, text(pair->name)) \
+  each(other, NULL, "Beside", 15, 2, text(pair->other)) \
+  each(device, NULL, "Device", 10, 3, text(pair->device)) \
+  each(calls, NULL, "Calls", 6, 0, count(alone->num_calls)) \
+  each(overlap, "ns", "Overlap / Ratio(%)", 20, 4, time(pair->shared_ns)) \
+  each(overlap_ratio, "%", "", 0, 5, \
+       ratio((int64_t)pair->shared_ns, alone->shared_ns)) \
+  each(calls_alone, NULL, "Alone Calls / Avg", 19, 0, \
+       count(alone->num_measured)) \
+  each(alone_avg, "ns", "", 0, 6, \
+       mean(alone->measured_ns, alone->num_measured)) \
+  each(calls_beside, NULL, "Beside Calls / Avg", 19, 0, \
+       count(pair->num_measured)) \
+  each(beside_avg, "ns", "", 0, 7, \
+       mean(pair->measured_ns, pair->num_measured)) \
+  each(slowdown, NULL, "Slowdown", 8, 8, as(slowdown(alone, pair)))
 // clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const size_t brief[] = {NAME,        OTHER,         DEVICE,
-                               OVERLAP,     OVERLAP_RATIO, ALONE_MEAN,
-                               BESIDE_MEAN, SLOWDOWN};
-static const ppi_table_column table_columns[] = {
-    {"Name", 15, NAME, 1},
-    {"Beside", 15, OTHER, 1},
-    {"Device", 10, DEVICE, 1},
-    {"Calls", 6, CALLS, 1},
-    {"Overlap / Ratio(%)", 20, OVERLAP, 2},
-    {"Alone Calls / Avg", 19, CALLS_ALONE, 2},
-    {"Beside Calls / Avg", 19, CALLS_BESIDE, 2},
-    {"Slowdown", 8, SLOWDOWN, 1},
-};
+PPI_VIEW_TABLE(interference, COLUMNS);
 
 static ppi_cell slowdown(const ppi_report_interference *alone,
                          const ppi_report_interference *pair) {
@@ -49,22 +41,8 @@ static ppi_cell slowdown(const ppi_report_interference *alone,
 static bool add_pair(ppi_view *view, const ppi_report_interference *alone,
                      const ppi_report_interference *pair) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[NAME] = ppi_cell_text(pair->name);
-  cells[OTHER] = ppi_cell_text(pair->other);
-  cells[DEVICE] = ppi_cell_text(pair->device);
-  cells[CALLS] = ppi_cell_count(alone->num_calls);
-  cells[OVERLAP] = ppi_cell_time(pair->shared_ns);
-  cells[OVERLAP_RATIO] =
-      ppi_cell_ratio((int64_t)pair->shared_ns, alone->shared_ns);
-  cells[CALLS_ALONE] = ppi_cell_count(alone->num_measured);
-  if (alone->num_measured)
-    cells[ALONE_MEAN] = ppi_cell_mean(alone->measured_ns, alone->num_measured);
-  cells[CALLS_BESIDE] = ppi_cell_count(pair->num_measured);
-  if (pair->num_measured)
-    cells[BESIDE_MEAN] = ppi_cell_mean(pair->measured_ns, pair->num_measured);
-  cells[SLOWDOWN] = slowdown(alone, pair);
-  return true;
+  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
+  return cells != NULL;
 }
 
 static void put_note(ppi_view *view) {
@@ -100,12 +78,4 @@ static pprof_status build_interference(const ppi_figures *figures,
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-const ppi_view_kind ppi_view_interference = {
-    .name = "interference",
-    .title = "Interference Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_interference,
-};
+PPI_VIEW(interference, "Interference Summary", .build = build_interference);

@@ -9,39 +9,7 @@
 #include "view/fit.h"
 #include "view/view_named.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(GRID, "grid", NULL) \
-  each(BLOCK, "block", NULL) \
-  each(REGISTERS, "registers", NULL) \
-  each(SHARED, "shared_memory", "B") \
-  each(OCCUPANCY, "occupancy", "%") \
-  each(LIMIT, "limited_by", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(TOTAL, "device_total", "ns") \
-  each(MEAN, "device_avg", "ns") \
-  each(MOST, "device_max", "ns") \
-  each(LEAST, "device_min", "ns") \
-  each(RATIO, "device_ratio", "%") \
-  each(P50, "device_p50", "ns") \
-  each(P90, "device_p90", "ns") \
-  each(P99, "device_p99", "ns")
-// clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
 enum { NAME_WIDTH = 40 };
-static const size_t brief[] = {NAME,  GRID,  BLOCK, OCCUPANCY,
-                               LIMIT, CALLS, TOTAL, MEAN};
-static const ppi_table_column table_columns[] = {
-    {"Name", NAME_WIDTH, NAME, 1},
-    {"Grid", 9, GRID, 1},
-    {"Block", 9, BLOCK, 1},
-    {"Registers", 9, REGISTERS, 1},
-    {"Shared (B)", 10, SHARED, 1},
-    {"Occupancy(%) / Limited By", 25, OCCUPANCY, 2},
-    {"Calls", 6, CALLS, 1},
-    {PPI_DEVICE_HEADING, 40, TOTAL, PPI_SPREAD_CELLS},
-};
 
 // Kernels with equal names and equal launch shapes share a row.
 typedef struct launch_row {
@@ -118,20 +86,35 @@ static bool gather(ppi_view *view, const ppi_figures *figures,
   return done;
 }
 
-static void put_occupancy(ppi_cell *cells, const ppi_launch_shape *shape) {
-  const char *limit = ppi_occupancy_limit_name(shape->limit);
-  if (!limit) return;
-  cells[OCCUPANCY] = ppi_cell_decimal((double)shape->permyriad / 100);
-  cells[LIMIT] = ppi_cell_text(limit);
-}
-
 static const char *three(ppi_view *view, const uint32_t *sizes) {
   return ppi_view_text(view, "%ux%ux%u", sizes[0], sizes[1], sizes[2]);
 }
 
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, "Name", NAME_WIDTH, 1, text(row->name)) \
+  each(grid, NULL, "Grid", 9, 2, text(grid)) \
+  each(block, NULL, "Block", 9, 3, text(block)) \
+  each(registers, NULL, "Registers", 9, 0, \
+       if (shape->registers, ppi_cell_count(shape->registers))) \
+  each(shared_memory, "B", "Shared (B)", 10, 0, \
+       if (shape->registers || shape->shared_bytes, \
+           ppi_cell_count(shape->shared_bytes))) \
+  each(occupancy, "%", "Occupancy(%) / Limited By", 25, 4, \
+       if (limit, ppi_cell_decimal((double)shape->permyriad / 100))) \
+  each(limited_by, NULL, "", 0, 5, if (limit, ppi_cell_text(limit))) \
+  each(calls, NULL, "Calls", 6, 6, count(ppi_spread_calls(&row->spread))) \
+  PPI_DEVICE_CELLS(each, 7, 8, 0, 0, &row->spread, base_ns) \
+  each(device_p50, "ns", NULL, 0, 0, quantile(times, 50)) \
+  each(device_p90, "ns", NULL, 0, 0, quantile(times, 90)) \
+  each(device_p99, "ns", NULL, 0, 0, quantile(times, 99))
+// clang-format on
+PPI_VIEW_TABLE(launches, COLUMNS);
+
 static bool add_row(ppi_view *view, const launch_row *row, uint64_t base_ns) {
   const ppi_launch_shape *shape = &row->from->shape;
   const ppi_histogram *times = row->merged.n ? &row->merged : &row->from->times;
+  const char *limit = ppi_occupancy_limit_name(shape->limit);
   const char *grid = three(view, shape->grid);
   const char *block = three(view, shape->block);
   const char *label = ppi_view_shorten(view, row->name, strlen(row->name),
@@ -139,18 +122,7 @@ static bool add_row(ppi_view *view, const launch_row *row, uint64_t base_ns) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!grid || !block || !label || !cells) return false;
   ppi_view_last_row(view)->label = label;
-  cells[NAME] = ppi_cell_text(row->name);
-  cells[GRID] = ppi_cell_text(grid);
-  cells[BLOCK] = ppi_cell_text(block);
-  if (shape->registers) cells[REGISTERS] = ppi_cell_count(shape->registers);
-  if (shape->registers || shape->shared_bytes)
-    cells[SHARED] = ppi_cell_count(shape->shared_bytes);
-  put_occupancy(cells, shape);
-  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&row->spread));
-  ppi_view_put_spread(cells + TOTAL, &row->spread, base_ns);
-  cells[P50] = ppi_cell_quantile(times, 50);
-  cells[P90] = ppi_cell_quantile(times, 90);
-  cells[P99] = ppi_cell_quantile(times, 99);
+  PPI_VIEW_PUT(COLUMNS, cells);
   return true;
 }
 
@@ -187,14 +159,5 @@ static pprof_status build_launches(const ppi_figures *figures,
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-const ppi_view_kind ppi_view_launches = {
-    .name = "launches",
-    .title = "Launch Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .named_only = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_launches,
-};
+PPI_VIEW(launches, "Launch Summary", .has_quantiles = true, .named_only = true,
+         .build = build_launches);

@@ -8,31 +8,6 @@
 #include "base/mem.h"
 #include "view/view.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(PLACE, "place", NULL) \
-  each(TYPE, "type", NULL) \
-  each(ALLOCATION_COUNT, "allocation_count", NULL) \
-  each(FREE_COUNT, "free_count", NULL) \
-  each(ALLOCATION_SIZE, "allocation_size", "B") \
-  each(FREE_SIZE, "free_size", "B") \
-  each(INCREASED_SIZE, "increased_size", "B") \
-  each(PEAK, "peak", "B")
-// clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const size_t brief[] = {
-    NAME,      PLACE,          TYPE, ALLOCATION_COUNT, ALLOCATION_SIZE,
-    FREE_SIZE, INCREASED_SIZE, PEAK};
-static const ppi_table_column table_columns[] = {
-    {"Name", 50, NAME, 1},
-    {"Type", 12, TYPE, 1},
-    {"Allocation Count", 15, ALLOCATION_COUNT, 1},
-    {"Free Count", 15, FREE_COUNT, 1},
-    {"Allocation Size", 15, ALLOCATION_SIZE, 1},
-    {"Free Size", 15, FREE_SIZE, 1},
-    {"Increased Size", 15, INCREASED_SIZE, 1},
-};
 static const char *const type_names[] = {"Allocated", "Reserved"};
 
 // Sizes wrap as unsigned, so that no garbage overflows.
@@ -40,19 +15,28 @@ static int64_t increased(const ppi_report_memory *memory) {
   return (int64_t)(memory->allocated_bytes - memory->freed_bytes);
 }
 
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 50, 1, if (name, ppi_cell_text(name))) \
+  each(place, NULL, NULL, 0, 2, text(from->place)) \
+  each(type, NULL, "Type", 12, 3, text(type_names[from->is_reserved])) \
+  each(allocation_count, NULL, "Allocation Count", 15, 4, \
+       count(from->allocations)) \
+  each(free_count, NULL, "Free Count", 15, 0, count(from->frees)) \
+  each(allocation_size, "B", "Allocation Size", 15, 5, \
+       count(from->allocated_bytes)) \
+  each(free_size, "B", "Free Size", 15, 6, count(from->freed_bytes)) \
+  each(increased_size, "B", "Increased Size", 15, 7, signed(increased(from))) \
+  each(peak, "B", NULL, 0, 8, if (peak, ppi_cell_count(*peak)))
+// clang-format on
+PPI_VIEW_TABLE(memory, COLUMNS);
+
+// Only totals have a peak.
 static bool add_row(ppi_view *view, const ppi_report_memory *from,
-                    const char *name) {
+                    const char *name, const uint64_t *peak) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  if (name) cells[NAME] = ppi_cell_text(name);
-  cells[PLACE] = ppi_cell_text(from->place);
-  cells[TYPE] = ppi_cell_text(type_names[from->is_reserved]);
-  cells[ALLOCATION_COUNT] = ppi_cell_count(from->allocations);
-  cells[FREE_COUNT] = ppi_cell_count(from->frees);
-  cells[ALLOCATION_SIZE] = ppi_cell_count(from->allocated_bytes);
-  cells[FREE_SIZE] = ppi_cell_count(from->freed_bytes);
-  cells[INCREASED_SIZE] = ppi_cell_signed(increased(from));
-  return true;
+  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
+  return cells != NULL;
 }
 
 static int compare_memory(const void *left, const void *right) {
@@ -66,14 +50,11 @@ static int compare_memory(const void *left, const void *right) {
 // The totals of a place, which its table has above the headings.
 static bool add_totals(ppi_view *view, const ppi_report_place *place,
                        const ppi_report_memory *totals) {
-  if (!add_row(view, totals, NULL)) return false;
-  ppi_cell *cells =
-      view->cells + (view->num_rows - 1) * view->kind->num_columns;
-  uint64_t peak = place->peak_bytes[totals->is_reserved];
-  cells[PEAK] = ppi_cell_count(peak);
+  const uint64_t *peak = &place->peak_bytes[totals->is_reserved];
+  if (!add_row(view, totals, NULL, peak)) return false;
   const char *line =
       ppi_view_text(view, "Peak %s Memory: %llu",
-                    type_names[totals->is_reserved], (unsigned long long)peak);
+                    type_names[totals->is_reserved], (unsigned long long)*peak);
   ppi_view_last_row(view)->line = line;
   return line != NULL;
 }
@@ -110,7 +91,7 @@ static bool add_type(const memory_build *build_memory,
   bool added = add_totals(build_memory->view, place, &totals);
   for (size_t i = 0; i < num && added; i++)
     added = add_row(build_memory->view, rows[i],
-                    rows[i]->name[0] ? rows[i]->name : "<none>");
+                    rows[i]->name[0] ? rows[i]->name : "<none>", NULL);
   return added;
 }
 
@@ -142,11 +123,5 @@ static pprof_status build_memory(const ppi_figures *figures,
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-const ppi_view_kind ppi_view_memory = {
-    .name = "memory",
-    .title = "Memory Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .end = PPI_TABLE_END_NONE,
-    .build = build_memory,
-};
+PPI_VIEW(memory, "Memory Summary", .end = PPI_TABLE_END_NONE,
+         .build = build_memory);

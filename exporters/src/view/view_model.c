@@ -4,46 +4,26 @@
 // them.
 #include "view/view.h"
 
-enum {
-  NAME,
-  CALLS,
-  HOST_TOTAL,
-  HOST_RATIO = HOST_TOTAL + 4,
-  DEVICE_TOTAL,
-  DEVICE_RATIO = DEVICE_TOTAL + 4,
-  NUM_COLUMNS
-};
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    {"name", NULL},
-    {"calls", NULL},
-    PPI_HOST_COLUMNS,
-    PPI_DEVICE_COLUMNS,
-};
-static const size_t brief[] = {NAME,           CALLS,          HOST_TOTAL,
-                               HOST_TOTAL + 1, HOST_TOTAL + 2, HOST_RATIO,
-                               DEVICE_TOTAL,   DEVICE_RATIO};
-static const ppi_table_column table_columns[] = {
-    {"Name", 15, NAME, 1},
-    {"Calls", 6, CALLS, 1},
-    {PPI_HOST_HEADING, 40, HOST_TOTAL, 5},
-    {PPI_DEVICE_HEADING, 40, DEVICE_TOTAL, 5},
-};
-
 static const char *const phase_names[PPI_NUM_PHASES] = {
     "ProfileStep", "Dataloader", "Forward",     "Backward", "Optimization",
     "Preprocess",  "Inference",  "Postprocess", "CpuTask"};
+
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 15, 1, text(phase_names[phase])) \
+  each(calls, NULL, "Calls", 6, 2, count(ppi_spread_calls(&from->host))) \
+  PPI_HOST_CELLS(each, 3, 4, 5, 6, &from->host, figures->base_ns) \
+  PPI_DEVICE_CELLS(each, 7, 0, 0, 8, &from->device, figures->model_device_ns)
+// clang-format on
+PPI_VIEW_TABLE(model, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
 
 static bool add_phase(ppi_view *view, const ppi_figures *figures, int phase) {
   const ppi_report_phase *from = &figures->phases[phase];
   size_t indent = phase == PPI_PHASE_PROFILE_STEP ? 0 : 2;
   ppi_cell *cells = ppi_view_add_row(view, 0, indent);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(phase_names[phase]);
-  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&from->host));
-  ppi_view_put_spread(cells + HOST_TOTAL, &from->host, figures->base_ns);
-  ppi_view_put_spread(cells + DEVICE_TOTAL, &from->device,
-                      figures->model_device_ns);
+  PPI_VIEW_PUT(COLUMNS, cells);
   return true;
 }
 
@@ -62,11 +42,11 @@ static bool add_others(ppi_view *view, const ppi_figures *figures) {
   }
   ppi_cell *cells = ppi_view_add_row(view, 0, 2);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text("Others");
-  cells[HOST_TOTAL] = signed_time((int64_t)host_ns);
-  cells[HOST_RATIO] = ppi_cell_ratio((int64_t)host_ns, figures->base_ns);
-  cells[DEVICE_TOTAL] = signed_time((int64_t)device_ns);
-  cells[DEVICE_RATIO] =
+  cells[CELL_name] = ppi_cell_text("Others");
+  cells[CELL_cpu_total] = signed_time((int64_t)host_ns);
+  cells[CELL_cpu_ratio] = ppi_cell_ratio((int64_t)host_ns, figures->base_ns);
+  cells[CELL_device_total] = signed_time((int64_t)device_ns);
+  cells[CELL_device_ratio] =
       ppi_cell_ratio((int64_t)device_ns, figures->model_device_ns);
   if ((int64_t)host_ns < 0 || (int64_t)device_ns < 0)
     ppi_page_text(&view->note,
@@ -113,12 +93,4 @@ static pprof_status build_model(const ppi_figures *figures,
   return PPROF_STATUS_OK;
 }
 
-const ppi_view_kind ppi_view_model = {
-    .name = "model",
-    .title = "Model Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_model,
-};
+PPI_VIEW(model, "Model Summary", .build = build_model);

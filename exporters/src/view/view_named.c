@@ -9,17 +9,6 @@
 
 #include "base/mem.h"
 
-const size_t ppi_named_brief[] = {PPI_NAMED_NAME,     PPI_NAMED_CALLS,
-                                  PPI_NAMED_HOST,     PPI_NAMED_HOST + 1,
-                                  PPI_NAMED_HOST + 2, PPI_NAMED_HOST + 4,
-                                  PPI_NAMED_DEVICE,   PPI_NAMED_DEVICE + 4};
-const ppi_table_column ppi_named_table_columns[] = {
-    {"Name", 0, PPI_NAMED_NAME, 1},
-    {"Calls", 6, PPI_NAMED_CALLS, 1},
-    {PPI_HOST_HEADING, 40, PPI_NAMED_HOST, PPI_SPREAD_CELLS},
-    {PPI_DEVICE_HEADING, 40, PPI_NAMED_DEVICE, PPI_SPREAD_CELLS},
-};
-
 bool ppi_named_add(ppi_named_list *list, const ppi_named *named) {
   if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
   list->items[list->num++] = *named;
@@ -181,56 +170,32 @@ size_t ppi_named_order(ppi_named_list *list, ppi_sort_key key, long top) {
 // The caller's key if the block has cells for it, else the block's own.
 static ppi_sort_key key_for(const ppi_named_block *block) {
   ppi_sort_key asked = ppi_sort_key_of(block->options);
-  const ppi_named_layout *layout = block->layout;
   bool has = asked != PPI_SORT_NONE;
   if (asked >= PPI_SORT_HOST_TOTAL && asked <= PPI_SORT_HOST_MIN)
-    has = layout->host != 0;
-  if (asked == PPI_SORT_SELF) has = layout->self != 0;
-  if (asked >= PPI_SORT_P50 && asked <= PPI_SORT_STD) has = layout->p50 != 0;
+    has = block->has_host;
+  if (asked == PPI_SORT_SELF) has = block->has_host;
+  if (asked >= PPI_SORT_P50 && asked <= PPI_SORT_STD) has = block->has_times;
   return has ? asked : block->order;
 }
 
 // A key without a column in the table gets one.
-static void show_key(ppi_view *view, const ppi_named_layout *layout,
-                     ppi_sort_key key) {
+static void show_key(ppi_view *view, bool has_host, ppi_sort_key key) {
   static const char *const headings[][5] = {
       {"GPU Self", "GPU P50", "GPU P90", "GPU P99", "GPU Std"},
       {"CPU Self", "CPU P50", "CPU P90", "CPU P99", "CPU Std"}};
+  size_t self = view->kind->num_columns - 5;  // these are the last columns
   if (key < PPI_SORT_SELF || key > PPI_SORT_STD) return;
-  view->more = headings[layout->host != 0][key - PPI_SORT_SELF];
-  view->more_cell =
-      key == PPI_SORT_SELF ? layout->self : layout->p50 + (key - PPI_SORT_P50);
-}
-
-static bool put_row(ppi_view *view, const ppi_named_block *block,
-                    const ppi_named *named) {
-  const ppi_named_layout *layout = block->layout;
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[0] = ppi_cell_text(named->name);
-  if (layout->category)
-    cells[layout->category] = ppi_cell_text(named->category_name);
-  if (layout->thread && block->thread)
-    cells[layout->thread] = ppi_cell_text(block->thread);
-  cells[layout->calls] = ppi_cell_count(named->calls);
-  if (layout->host)
-    ppi_view_put_spread(cells + layout->host, &named->host, block->host_base);
-  ppi_view_put_spread(cells + layout->device, &named->device,
-                      block->device_base);
-  if (layout->self) cells[layout->self] = ppi_cell_time(named->self_ns);
-  for (size_t i = 0; i < PPI_TIMES_CELLS && layout->p50; i++)
-    cells[layout->p50 + i] =
-        ppi_named_key(named, (ppi_sort_key)(PPI_SORT_P50 + i));
-  return !block->finish_row || block->finish_row(view, block, named, cells);
+  view->more = headings[has_host][key - PPI_SORT_SELF];
+  view->more_cell = self + (key - PPI_SORT_SELF);
 }
 
 pprof_status ppi_named_put(ppi_view *view, ppi_named_block *block) {
   ppi_sort_key key = key_for(block);
   size_t first = view->num_rows;
   size_t num = ppi_named_order(&block->list, key, block->options->top);
-  show_key(view, block->layout, key);
+  show_key(view, block->has_host, key);
   for (size_t i = 0; i < num; i++)
-    if (!put_row(view, block, &block->list.items[i]))
+    if (!block->put(view, block, &block->list.items[i]))
       return PPROF_STATUS_NO_MEMORY;
   if (num) view->rows[first].banner = block->banner;
   return PPROF_STATUS_OK;

@@ -45,54 +45,43 @@ ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named);
 size_t ppi_named_order(ppi_named_list *list, ppi_sort_key key, long top);
 void ppi_named_clear(ppi_named_list *list);
 
-// The numbers of a view's cells; the name is the first one. 0: no such cell.
-typedef struct ppi_named_layout {
-  size_t category, thread, calls, host, device, self, p50;
-} ppi_named_layout;
-
-// The columns behind `self` (of `side`, "cpu" or "device"), from p50 on.
+// The columns that named things share, for PPI_VIEW_TABLE. `b`, `b99`: brief
+// places.
 // clang-format off
-#define PPI_TIMES_COLUMNS(side)                     \
-  {side "_p50", "ns"}, {side "_p90", "ns"},         \
-  {side "_p99", "ns"}, {side "_std", "ns"}
+#define PPI_NAME_CELL(each, width) \
+  each(name, NULL, "Name", width, 1, text(named->name))
+#define PPI_CATEGORY_CELL(each) \
+  each(category, NULL, NULL, 0, 0, text(named->category_name))
+#define PPI_THREAD_CELL(each) \
+  each(thread, NULL, NULL, 0, 2, \
+       if (block->thread, ppi_cell_text(block->thread)))
+#define PPI_CALLS_CELLS(each) \
+  each(calls, NULL, "Calls", 6, 3, count(named->calls)) \
+  PPI_HOST_CELLS(each, 4, 5, 6, 7, &named->host, block->host_base) \
+  PPI_DEVICE_CELLS(each, 8, 0, 0, 9, &named->device, block->device_base)
+#define PPI_SELF_CELL(each) \
+  each(cpu_self, "ns", NULL, 0, 0, time(named->self_ns))
+#define PPI_TIMES_CELLS(each, side, b, b99) \
+  each(side##_p50, "ns", NULL, 0, b, quantile(named->times, 50)) \
+  each(side##_p90, "ns", NULL, 0, 0, quantile(named->times, 90)) \
+  each(side##_p99, "ns", NULL, 0, b99, quantile(named->times, 99)) \
+  each(side##_std, "ns", NULL, 0, 0, deviation(named->timed))
 // clang-format on
-enum { PPI_TIMES_CELLS = 4 };
-
-// The first cells of UserDefined and Memory Manipulation, and their table.
-// clang-format off
-#define PPI_NAMED_COLUMNS                                   \
-  {"name", NULL}, {"category", NULL}, {"calls", NULL},      \
-  PPI_HOST_COLUMNS, PPI_DEVICE_COLUMNS
-// clang-format on
-enum {
-  PPI_NAMED_NAME,
-  PPI_NAMED_CATEGORY,
-  PPI_NAMED_CALLS,
-  PPI_NAMED_HOST,
-  PPI_NAMED_DEVICE = PPI_NAMED_HOST + PPI_SPREAD_CELLS,
-  PPI_NAMED_CELLS = PPI_NAMED_DEVICE + PPI_SPREAD_CELLS,
-  PPI_NAMED_TABLE_COLUMNS = 4,
-  PPI_NAMED_BRIEF = 8
-};
-// Their columns in Markdown, with THREAD if they have it.
-extern const size_t ppi_named_brief[PPI_NAMED_BRIEF];
-extern const ppi_table_column ppi_named_table_columns[PPI_NAMED_TABLE_COLUMNS];
 
 // One block of rows, under one banner.
 typedef struct ppi_named_block {
   const ppi_figures *figures;
   const ppi_report_options *options;
-  const ppi_named_layout *layout;
   ppi_named_list list;
   ppi_sort_key order;  // if the caller's key has no cell here
   uint64_t host_base, device_base;
   const char *banner;            // NULL: none
   const char *process, *thread;  // NULL: all threads merged
   uint64_t thread_number;
-  // Called after each row, with its cells; NULL: nothing to do. False: out of
-  // memory.
-  bool (*finish_row)(ppi_view *view, const struct ppi_named_block *block,
-                     const ppi_named *named, ppi_cell *cells);
+  bool has_host, has_times;  // cells of the host side; self time, percentiles
+  // Adds a row. False: out of memory.
+  bool (*put)(ppi_view *view, const struct ppi_named_block *block,
+              const ppi_named *named);
 } ppi_named_block;
 
 // ppi_named_put orders the block and adds its rows.

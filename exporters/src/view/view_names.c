@@ -10,42 +10,21 @@
 
 // ---- Operator ----
 
-enum {
-  NAME,
-  PARENT,
-  THREAD,
-  CALLS,
-  HOST_TOTAL,
-  DEVICE_TOTAL = HOST_TOTAL + PPI_SPREAD_CELLS,
-  FLOPS = DEVICE_TOTAL + PPI_SPREAD_CELLS,
-  SELF,
-  P50,
-  NUM_COLUMNS = P50 + PPI_TIMES_CELLS
-};
 enum { NAME_WIDTH = 52, INDENT = 2 };
 
-static const ppi_column columns[NUM_COLUMNS] = {
-    {"name", NULL},  {"parent", NULL},   {"thread", NULL},
-    {"calls", NULL}, PPI_HOST_COLUMNS,   PPI_DEVICE_COLUMNS,
-    {"flops", NULL}, {"cpu_self", "ns"}, PPI_TIMES_COLUMNS("cpu")};
-static const size_t brief[] = {
-    NAME,           THREAD,         CALLS,
-    HOST_TOTAL,     HOST_TOTAL + 1, HOST_TOTAL + 2,
-    HOST_TOTAL + 4, DEVICE_TOTAL,   DEVICE_TOTAL + 4};
-static const ppi_table_column table_columns[] = {
-    {"Name", NAME_WIDTH, NAME, 1},
-    {"Calls", 6, CALLS, 1},
-    {PPI_HOST_HEADING, 40, HOST_TOTAL, PPI_SPREAD_CELLS},
-    {PPI_DEVICE_HEADING, 40, DEVICE_TOTAL, PPI_SPREAD_CELLS},
-    {"FLOPs", 10, FLOPS, 1},
-};
-
-static const ppi_named_layout layout = {.thread = THREAD,
-                                        .calls = CALLS,
-                                        .host = HOST_TOTAL,
-                                        .device = DEVICE_TOTAL,
-                                        .self = SELF,
-                                        .p50 = P50};
+// clang-format off
+#define OPERATOR(each) \
+  PPI_NAME_CELL(each, NAME_WIDTH) \
+  each(parent, NULL, NULL, 0, 0, as((ppi_cell){0})) \
+  PPI_THREAD_CELL(each) \
+  PPI_CALLS_CELLS(each) \
+  each(flops, NULL, "FLOPs", 10, 0, \
+       as(ppi_named_flops(block->figures, named))) \
+  PPI_SELF_CELL(each) \
+  PPI_TIMES_CELLS(each, cpu, 0, 0)
+// clang-format on
+PPI_VIEW_TABLE(operator, OPERATOR);
+PPI_VIEW_CELLS(OPERATOR);
 
 static bool takes(uint32_t category, const char *name) {
   (void)name;
@@ -67,20 +46,25 @@ typedef struct part_group {
   size_t indent;
 } part_group;
 
+#define HOST(each) \
+  PPI_HOST_CELLS(each, 0, 0, 0, 0, &part->host, group->host_base)
+#define DEVICE(each) \
+  PPI_DEVICE_CELLS(each, 0, 0, 0, 0, &part->device, group->device_base)
+
 static bool put_part(ppi_view *view, const part_group *group,
                      const ppi_report_part *part) {
   bool is_launch = part->launch[0] != '\0';
   const char *name = is_launch ? part->launch : part->child;
   ppi_cell *cells = ppi_view_add_row(view, 0, group->indent);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(name);
-  cells[PARENT] = ppi_cell_text(group->parent);
-  if (group->block->thread) cells[THREAD] = ppi_cell_text(group->block->thread);
-  cells[CALLS] =
+  cells[CELL_name] = ppi_cell_text(name);
+  cells[CELL_parent] = ppi_cell_text(group->parent);
+  if (group->block->thread)
+    cells[CELL_thread] = ppi_cell_text(group->block->thread);
+  cells[CELL_calls] =
       ppi_cell_count(ppi_spread_calls(is_launch ? &part->device : &part->host));
-  if (!is_launch)
-    ppi_view_put_spread(cells + HOST_TOTAL, &part->host, group->host_base);
-  ppi_view_put_spread(cells + DEVICE_TOTAL, &part->device, group->device_base);
+  if (!is_launch) PPI_VIEW_PUT(HOST, cells + CELL_cpu_total);
+  PPI_VIEW_PUT(DEVICE, cells + CELL_device_total);
   size_t width = NAME_WIDTH - group->indent;
   const char *label =
       ppi_view_shorten(view, name, strlen(name), width, width - 3);
@@ -186,9 +170,11 @@ static bool put_parts(ppi_view *view, const ppi_named_block *block,
   return added && put_launches(view, &group, range, "");
 }
 
-static bool finish_row(ppi_view *view, const ppi_named_block *block,
-                       const ppi_named *named, ppi_cell *cells) {
-  cells[FLOPS] = ppi_named_flops(block->figures, named);
+static bool put_operator(ppi_view *view, const ppi_named_block *block,
+                         const ppi_named *named) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  PPI_VIEW_PUT(OPERATOR, cells);
   if (!block->figures->details.operator_parts) return true;
   return put_parts(view, block, named);
 }
@@ -198,57 +184,30 @@ static pprof_status build_operator(const ppi_figures *figures,
                                    ppi_view *out) {
   const ppi_named_block block = {.figures = figures,
                                  .options = options,
-                                 .layout = &layout,
                                  .order = PPI_SORT_HOST_TOTAL,
-                                 .finish_row = finish_row};
+                                 .has_host = true,
+                                 .has_times = true,
+                                 .put = put_operator};
   pprof_status status = ppi_named_put_blocks(out, &block, takes, sum_bases);
   if (!out->num_rows) out->reason = "no ranges of category Operator";
   return status;
 }
 
-const ppi_view_kind ppi_view_operator = {
-    .name = "operator",
-    .title = "Operator Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .end = PPI_TABLE_END_RULE,
-    .build = build_operator,
-};
+PPI_VIEW(operator, "Operator Summary", .has_quantiles = true,
+         .end = PPI_TABLE_END_RULE, .build = build_operator);
 
 // ---- Kernel ----
 
-enum {
-  KERNEL_NAME,
-  KERNEL_CALLS,
-  KERNEL_DEVICE_TOTAL,
-  KERNEL_P50 = KERNEL_DEVICE_TOTAL + PPI_SPREAD_CELLS,
-  KERNEL_NUM_COLUMNS = KERNEL_P50 + PPI_TIMES_CELLS
-};
-enum { KERNEL_NAME_WIDTH = 90 };
+enum { KERNEL_WIDTH = 90 };
 
-static const ppi_column kernel_columns[KERNEL_NUM_COLUMNS] = {
-    {"name", NULL},
-    {"calls", NULL},
-    PPI_DEVICE_COLUMNS,
-    PPI_TIMES_COLUMNS("device")};
-static const size_t kernel_brief[] = {KERNEL_NAME,
-                                      KERNEL_CALLS,
-                                      KERNEL_DEVICE_TOTAL,
-                                      KERNEL_DEVICE_TOTAL + 1,
-                                      KERNEL_DEVICE_TOTAL + 2,
-                                      KERNEL_DEVICE_TOTAL + 4,
-                                      KERNEL_P50,
-                                      KERNEL_P50 + 2};
-static const ppi_table_column kernel_table_columns[] = {
-    {"Name", KERNEL_NAME_WIDTH, KERNEL_NAME, 1},
-    {"Calls", 6, KERNEL_CALLS, 1},
-    {PPI_DEVICE_HEADING, 40, KERNEL_DEVICE_TOTAL, PPI_SPREAD_CELLS},
-};
-
-static const ppi_named_layout kernel_layout = {
-    .calls = KERNEL_CALLS, .device = KERNEL_DEVICE_TOTAL, .p50 = KERNEL_P50};
+// clang-format off
+#define KERNEL(each) \
+  PPI_NAME_CELL(each, KERNEL_WIDTH) \
+  each(calls, NULL, "Calls", 6, 2, count(named->calls)) \
+  PPI_DEVICE_CELLS(each, 3, 4, 5, 6, &named->device, block->device_base) \
+  PPI_TIMES_CELLS(each, device, 7, 8)
+// clang-format on
+PPI_VIEW_TABLE(kernel, KERNEL);
 
 // The length of `name<template>` if `(arguments)` follow, else of the whole
 // name.
@@ -262,15 +221,16 @@ static size_t without_arguments(const char *name) {
   return len;
 }
 
-static bool cut_name(ppi_view *view, const ppi_named_block *block,
-                     const ppi_named *named, ppi_cell *cells) {
-  (void)block;
-  (void)cells;
+static bool put_kernel(ppi_view *view, const ppi_named_block *block,
+                       const ppi_named *named) {
   const char *label =
       ppi_view_shorten(view, named->name, without_arguments(named->name),
-                       KERNEL_NAME_WIDTH, KERNEL_NAME_WIDTH - 3);
+                       KERNEL_WIDTH, KERNEL_WIDTH - 3);
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells || !label) return false;
+  PPI_VIEW_PUT(KERNEL, cells);
   ppi_view_last_row(view)->label = label;
-  return label != NULL;
+  return true;
 }
 
 // The reason for a report without kernels.
@@ -287,9 +247,9 @@ static pprof_status build_kernel(const ppi_figures *figures,
                                  ppi_view *out) {
   ppi_named_block block = {.figures = figures,
                            .options = options,
-                           .layout = &kernel_layout,
                            .order = PPI_SORT_DEVICE_TOTAL,
-                           .finish_row = cut_name};
+                           .has_times = true,
+                           .put = put_kernel};
   bool added = true;
   for (size_t i = 0; i < figures->num_names && added; i++) {
     const ppi_report_name *name = &figures->names[i];
@@ -305,37 +265,33 @@ static pprof_status build_kernel(const ppi_figures *figures,
   return status;
 }
 
-const ppi_view_kind ppi_view_kernel = {
-    .name = "kernel",
-    .title = "Kernel Summary",
-    PPI_VIEW_LAYOUT(kernel_columns, kernel_table_columns),
-    PPI_VIEW_BRIEF(kernel_brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .end = PPI_TABLE_END_RULE,
-    .build = build_kernel,
-};
+PPI_VIEW(kernel, "Kernel Summary", .has_quantiles = true,
+         .end = PPI_TABLE_END_RULE, .build = build_kernel);
 
 // ---- Memory Manipulation ----
 
-enum {
-  COPY_SELF = PPI_NAMED_CELLS,
-  COPY_P50,
-  COPY_NUM_COLUMNS = COPY_P50 + PPI_TIMES_CELLS
-};
+// clang-format off
+#define COPY(each) \
+  PPI_NAME_CELL(each, 0) \
+  PPI_CATEGORY_CELL(each) \
+  PPI_CALLS_CELLS(each) \
+  PPI_SELF_CELL(each) \
+  PPI_TIMES_CELLS(each, cpu, 0, 0)
+// clang-format on
+PPI_VIEW_TABLE(memory_manipulation, COPY);
 
-static const ppi_column copy_columns[COPY_NUM_COLUMNS] = {
-    PPI_NAMED_COLUMNS, {"cpu_self", "ns"}, PPI_TIMES_COLUMNS("cpu")};
-
-static const ppi_named_layout host_layout = {.category = PPI_NAMED_CATEGORY,
-                                             .calls = PPI_NAMED_CALLS,
-                                             .host = PPI_NAMED_HOST,
-                                             .device = PPI_NAMED_DEVICE,
-                                             .self = COPY_SELF,
-                                             .p50 = COPY_P50};
-static const ppi_named_layout device_layout = {.category = PPI_NAMED_CATEGORY,
-                                               .calls = PPI_NAMED_CALLS,
-                                               .device = PPI_NAMED_DEVICE};
+// The rows of devices have no cells of the host side.
+static bool put_copy(ppi_view *view, const ppi_named_block *block,
+                     const ppi_named *named) {
+  enum { HOST = 3, DEVICE = 8, SELF = 13, END = 18 };
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  PPI_VIEW_PUT(COPY, cells);
+  if (block->has_host) return true;
+  memset(cells + HOST, 0, (DEVICE - HOST) * sizeof *cells);
+  memset(cells + SELF, 0, (END - SELF) * sizeof *cells);
+  return true;
+}
 
 static bool is_copy_category(uint32_t category) {
   return category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
@@ -373,12 +329,14 @@ static pprof_status build_memory_manipulation(const ppi_figures *figures,
                                               ppi_view *out) {
   ppi_named_block host = {.figures = figures,
                           .options = options,
-                          .layout = &host_layout,
                           .order = PPI_SORT_HOST_TOTAL,
+                          .has_host = true,
+                          .has_times = true,
+                          .put = put_copy,
                           .host_base = figures->base_ns,
                           .device_base = figures->general_device_ns};
   ppi_named_block device = host;
-  device.layout = &device_layout;
+  device.has_host = device.has_times = false;
   device.order = PPI_SORT_DEVICE_TOTAL;
   device.banner = "Device records";
   pprof_status status = put(out, &host, add_host);
@@ -390,40 +348,29 @@ static pprof_status build_memory_manipulation(const ppi_figures *figures,
   return status;
 }
 
-const ppi_view_kind ppi_view_memory_manipulation = {
-    .name = "memory_manipulation",
-    .title = "Memory Manipulation Summary",
-    PPI_VIEW_LAYOUT(copy_columns, ppi_named_table_columns),
-    PPI_VIEW_BRIEF(ppi_named_brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .end = PPI_TABLE_END_RULE,
-    .build = build_memory_manipulation,
-};
+PPI_VIEW(memory_manipulation, "Memory Manipulation Summary",
+         .has_quantiles = true, .end = PPI_TABLE_END_RULE,
+         .build = build_memory_manipulation);
 
 // ---- UserDefined ----
 
-enum {
-  USERDEFINED_THREAD = PPI_NAMED_CELLS,
-  USERDEFINED_SELF,
-  USERDEFINED_P50,
-  USERDEFINED_NUM_COLUMNS = USERDEFINED_P50 + PPI_TIMES_CELLS
-};
+// clang-format off
+#define USERDEFINED(each) \
+  PPI_NAME_CELL(each, 0) \
+  PPI_CATEGORY_CELL(each) \
+  PPI_CALLS_CELLS(each) \
+  PPI_THREAD_CELL(each) \
+  PPI_SELF_CELL(each) \
+  PPI_TIMES_CELLS(each, cpu, 0, 0)
+// clang-format on
+PPI_VIEW_TABLE(userdefined, USERDEFINED);
 
-static const ppi_column userdefined_columns[USERDEFINED_NUM_COLUMNS] = {
-    PPI_NAMED_COLUMNS,
-    {"thread", NULL},
-    {"cpu_self", "ns"},
-    PPI_TIMES_COLUMNS("cpu")};
-
-static const ppi_named_layout userdefined_layout = {
-    .category = PPI_NAMED_CATEGORY,
-    .thread = USERDEFINED_THREAD,
-    .calls = PPI_NAMED_CALLS,
-    .host = PPI_NAMED_HOST,
-    .device = PPI_NAMED_DEVICE,
-    .self = USERDEFINED_SELF,
-    .p50 = USERDEFINED_P50};
+static bool put_userdefined(ppi_view *view, const ppi_named_block *block,
+                            const ppi_named *named) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (cells) PPI_VIEW_PUT(USERDEFINED, cells);
+  return cells != NULL;
+}
 
 static bool userdefined_takes(uint32_t category, const char *name) {
   return ppi_named_is_user_defined(category) &&
@@ -435,8 +382,10 @@ static pprof_status build_userdefined(const ppi_figures *figures,
                                       ppi_view *out) {
   const ppi_named_block block = {.figures = figures,
                                  .options = options,
-                                 .layout = &userdefined_layout,
                                  .order = PPI_SORT_HOST_TOTAL,
+                                 .has_host = true,
+                                 .has_times = true,
+                                 .put = put_userdefined,
                                  .host_base = figures->base_ns,
                                  .device_base = figures->general_device_ns};
   pprof_status status =
@@ -446,18 +395,5 @@ static pprof_status build_userdefined(const ppi_figures *figures,
   return status;
 }
 
-static const size_t userdefined_brief[] = {
-    PPI_NAMED_NAME,     USERDEFINED_THREAD, PPI_NAMED_CALLS,
-    PPI_NAMED_HOST,     PPI_NAMED_HOST + 1, PPI_NAMED_HOST + 2,
-    PPI_NAMED_HOST + 4, PPI_NAMED_DEVICE,   PPI_NAMED_DEVICE + 4};
-
-const ppi_view_kind ppi_view_userdefined = {
-    .name = "userdefined",
-    .title = "UserDefined Summary",
-    PPI_VIEW_LAYOUT(userdefined_columns, ppi_named_table_columns),
-    PPI_VIEW_BRIEF(userdefined_brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .end = PPI_TABLE_END_NONE,
-    .build = build_userdefined,
-};
+PPI_VIEW(userdefined, "UserDefined Summary", .has_quantiles = true,
+         .end = PPI_TABLE_END_NONE, .build = build_userdefined);

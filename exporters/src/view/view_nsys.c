@@ -1,142 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds the style nsys: host ranges, as in `nsys stats -r nvtx_sum`.
+// Builds the style nsys: host ranges, kernels, copies, and ranges by their
+// launches, under the columns of `nsys stats`.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "names/names.h"
+#include "report/figures/path_rows.h"
 #include "view/view.h"
-#include "view/view_named.h"
 
-enum {
-  TIME,
-  TOTAL,
-  INSTANCES,
-  MEAN,
-  MEDIAN,
-  MIN,
-  MAX,
-  DEVIATION,
-  STYLE,
-  RANGE,
-  NUM_COLUMNS
-};
+// The row of a path or name; rows with equal texts are merged.
+typedef struct gpu_row {
+  const char *range, *name;  // "": none
+  const char *grid, *block;  // NULL: in no column
+  ppi_spread times;
+  const ppi_histogram *histogram;
+  uint64_t ops, busy_ns, host_ns, calls, levels, children, num_async;
+  size_t path;           // the path of `calls`
+  ppi_histogram merged;  // of several; else empty
+  ppi_cell key;
+} gpu_row;
 
-static const size_t brief[] = {TIME,   TOTAL, INSTANCES, MEAN,
-                               MEDIAN, MIN,   MAX,       RANGE};
-static const ppi_column columns[NUM_COLUMNS] = {
-    [TIME] = {"Time (%)", NULL},       [TOTAL] = {"Total Time (ns)", NULL},
-    [INSTANCES] = {"Instances", NULL}, [MEAN] = {"Avg (ns)", NULL},
-    [MEDIAN] = {"Med (ns)", NULL},     [MIN] = {"Min (ns)", NULL},
-    [MAX] = {"Max (ns)", NULL},        [DEVIATION] = {"StdDev (ns)", NULL},
-    [STYLE] = {"Style", NULL},         [RANGE] = {"Range", NULL},
-};
+typedef struct gpu_rows {
+  gpu_row *items;
+  size_t num, capacity;
+} gpu_rows;
 
-// NVTX calls cross-thread ranges start and end.
-static const char *style_of(const ppi_report_name *name) {
-  if (!name->num_async) return "PushPop";
-  return name->num_async < name->host.n ? "PushPop+StartEnd" : "StartEnd";
-}
-
-static bool add_row(ppi_view *view, const ppi_named *named, uint64_t base_ns) {
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[TIME] = ppi_cell_ratio((int64_t)named->host.sum, base_ns);
-  cells[TOTAL] = ppi_cell_time(named->host.sum);
-  cells[INSTANCES] = ppi_cell_count(named->calls);
-  cells[MEAN] = ppi_cell_average(&named->host);
-  cells[MEDIAN] = ppi_named_key(named, PPI_SORT_P50);
-  cells[MIN] = ppi_cell_least(&named->host);
-  cells[MAX] = ppi_cell_most(&named->host);
-  cells[DEVIATION] = ppi_named_key(named, PPI_SORT_STD);
-  cells[STYLE] = ppi_cell_text(style_of(named->from));
-  cells[RANGE] = ppi_cell_text(named->name);
+static bool add_gpu_row(gpu_rows *rows, const gpu_row *row) {
+  if (!PPI_ROOM(rows->items, rows->capacity, rows->num + 1)) return false;
+  rows->items[rows->num++] = *row;
   return true;
 }
-
-// NVTX does not know our categories: equal names of several categories are one.
-// Runtime calls are not among its ranges: cuda_api_sum has them.
-typedef struct shared_names {
-  const ppi_report_name **names;  // by name
-  size_t num;
-  ppi_report_name *merged;  // of names in several categories
-  size_t num_merged;
-} shared_names;
 
 static int compare_names(const void *left, const void *right) {
-  const ppi_report_name *a = *(const ppi_report_name *const *)left;
-  const ppi_report_name *b = *(const ppi_report_name *const *)right;
-  return strcmp(a->name, b->name);
+  const gpu_row *a = left, *b = right;
+  int order = strcmp(a->range, b->range);
+  if (order == 0) order = strcmp(a->name, b->name);
+  if (order == 0 && a->grid) order = strcmp(a->grid, b->grid);
+  if (order == 0 && a->block) order = strcmp(a->block, b->block);
+  return order;
 }
 
-static bool sort_names(shared_names *shared, const ppi_figures *figures) {
-  shared->names = ppi_alloc((figures->num_names + 1) * sizeof *shared->names);
-  shared->merged =
-      ppi_alloc((figures->num_names / 2 + 1) * sizeof *shared->merged);
-  if (!shared->names || !shared->merged) return false;
-  for (size_t i = 0; i < figures->num_names; i++)
-    if (figures->names[i].host.n &&
-        figures->names[i].category != PPROF_CATEGORY_RUNTIME)
-      shared->names[shared->num++] = &figures->names[i];
-  if (shared->num > 1)
-    qsort(shared->names, shared->num, sizeof *shared->names, compare_names);
+static int compare_paths(const void *left, const void *right) {
+  const gpu_row *a = left, *b = right;
+  int order = compare_names(left, right);
+  return order ? order : (a->path > b->path) - (a->path < b->path);
+}
+
+static int compare_keys(const void *left, const void *right) {
+  const gpu_row *a = left, *b = right;
+  int order = ppi_cell_compare(PPI_SORT_NONE, &a->key, &b->key);
+  return order ? order : compare_names(left, right);
+}
+
+static bool merge_into(gpu_row *into, const gpu_row *from) {
+  if (!into->merged.n && !ppi_histogram_merge(&into->merged, into->histogram))
+    return false;
+  ppi_spread_merge(&into->times, &from->times);
+  into->ops += from->ops;
+  into->busy_ns += from->busy_ns;
+  into->host_ns += from->host_ns;
+  into->calls += from->path == into->path ? 0 : from->calls;
+  into->path = from->path;
+  into->levels += from->levels;
+  into->children += from->children;
+  into->num_async += from->num_async;
+  return ppi_histogram_merge(&into->merged, from->histogram);
+}
+
+// Answers false when out of memory.
+static bool merge_alike(gpu_rows *rows) {
+  size_t kept = 0;
+  if (rows->num > 1)
+    qsort(rows->items, rows->num, sizeof *rows->items, compare_paths);
+  for (size_t i = 0; i < rows->num; i++) {
+    gpu_row *last = kept ? &rows->items[kept - 1] : NULL;
+    if (!last || compare_names(last, &rows->items[i]) != 0)
+      rows->items[kept++] = rows->items[i];
+    else if (!merge_into(last, &rows->items[i]))
+      return false;
+  }
+  rows->num = kept;
   return true;
 }
 
-static void clear_names(shared_names *shared) {
-  for (size_t i = 0; i < shared->num_merged; i++)
-    ppi_histogram_clear(&shared->merged[i].host_times);
-  ppi_free(shared->merged);
-  ppi_free(shared->names);
+// ---- columns ----
+
+// Bytes, which are counted as times are, in the unit that nsys shows.
+static ppi_cell ppi_cell_mb(ppi_cell bytes) {
+  if (bytes.kind != PPI_CELL_TIME) return bytes;
+  return ppi_cell_decimal((double)bytes.value / (double)bytes.divisor / 1e6);
 }
 
-// Answers the name at *at, merged with equal names, and moves on; NULL when out
-// of memory.
-static const ppi_report_name *next_name(shared_names *shared, size_t *at) {
-  const ppi_report_name *first = shared->names[(*at)++];
-  if (*at == shared->num || strcmp(shared->names[*at]->name, first->name) != 0)
-    return first;
-  ppi_report_name *all = &shared->merged[shared->num_merged++];
-  all->name = first->name;
-  all->category_name = first->category_name;
-  for (size_t i = *at - 1; i < shared->num; i++, *at = i) {
-    const ppi_report_name *from = shared->names[i];
-    if (strcmp(from->name, first->name) != 0) break;
-    ppi_spread_merge(&all->host, &from->host);
-    all->num_async += from->num_async;
-    if (!ppi_histogram_merge(&all->host_times, &from->host_times)) return NULL;
-  }
-  return all;
+static ppi_cell ppi_cell_median(const gpu_row *row) {
+  return ppi_cell_quantile(row->merged.n ? &row->merged : row->histogram, 50);
 }
 
-static bool add_rows(ppi_view *view, shared_names *shared,
-                     const ppi_report_options *options) {
-  ppi_named_list list = {0};
-  ppi_sort_key key = ppi_sort_key_of(options);
-  uint64_t base_ns = 0;
-  bool added = true;
-  for (size_t i = 0; i < shared->num && added;) {
-    const ppi_report_name *name = next_name(shared, &i);
-    ppi_named named = name ? ppi_named_ranges(name) : (ppi_named){0};
-    base_ns += named.host.sum;
-    added = name && ppi_named_add(&list, &named);
-  }
-  if (key == PPI_SORT_NONE) key = PPI_SORT_HOST_TOTAL;
-  size_t num = added ? ppi_named_order(&list, key, options->top) : 0;
-  for (size_t i = 0; i < num && added; i++)
-    added = add_row(view, &list.items[i], base_ns);
-  ppi_named_clear(&list);
-  return added;
-}
-
-static pprof_status build_nsys(const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               ppi_view *out) {
-  shared_names shared = {0};
-  bool added = sort_names(&shared, figures) && add_rows(out, &shared, options);
-  clear_names(&shared);
-  if (!out->num_rows) out->reason = "no host ranges";
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+// NVTX calls cross-thread ranges start and end.
+static const char *style_of(const gpu_row *row) {
+  if (!row->num_async) return "PushPop";
+  return row->num_async < row->times.n ? "PushPop+StartEnd" : "StartEnd";
 }
 
 static void put_tenths(ppi_page *page, const ppi_cell *cell,
@@ -151,36 +115,363 @@ static void put_tenths(ppi_page *page, const ppi_cell *cell,
     ppi_page_text(page, "-");
 }
 
-static const ppi_aligned_column shown[NUM_COLUMNS] = {
-    {"Time (%)", TIME, 0, false, put_tenths},
-    {"Total Time (ns)", TOTAL, 0, false, ppi_aligned_put_count},
-    {"Instances", INSTANCES, 0, false, ppi_aligned_put_count},
-    {"Avg (ns)", MEAN, 0, false, put_tenths},
-    {"Med (ns)", MEDIAN, 0, false, put_tenths},
-    {"Min (ns)", MIN, 0, false, ppi_aligned_put_count},
-    {"Max (ns)", MAX, 0, false, ppi_aligned_put_count},
-    {"StdDev (ns)", DEVIATION, 0, false, put_tenths},
-    {"Style", STYLE, 0, true, ppi_aligned_put_name},
-    {"Range", RANGE, 0, true, ppi_aligned_put_name},
-};
+static void put_thousandths(ppi_page *page, const ppi_cell *cell,
+                            const ppi_aligned *table) {
+  (void)table;
+  if (cell->kind == PPI_CELL_DECIMAL)
+    ppi_page_fixed(page, cell->number, 3);
+  else
+    ppi_page_text(page, "-");
+}
 
-static void put_text(ppi_page *page, const ppi_view *view,
-                     const ppi_report_options *options) {
+// For each column: its heading, its brief place, its writer for text, its value
+// as in PPI_VIEW_TABLE.
+// clang-format off
+#define SPREAD(each, before, avg, med, min, max) \
+  each(before "Avg (ns)", avg, tenths, average(&row->times)) \
+  each(before "Med (ns)", med, tenths, median(row)) \
+  each(before "Min (ns)", min, count, least(&row->times)) \
+  each(before "Max (ns)", max, count, most(&row->times)) \
+  each(before "StdDev (ns)", 0, tenths, deviation(&row->times))
+#define SUM(each, instances, med, max) \
+  each("Time (%)", 1, tenths, share(&row->times, base_ns)) \
+  each("Total Time (ns)", 2, count, time(row->times.sum)) \
+  each(instances, 3, count, count(ppi_spread_calls(&row->times))) \
+  SPREAD(each, "", 4, med, 6, max)
+#define NVTX_SUM(each) \
+  SUM(each, "Instances", 5, 7) \
+  each("Style", 0, name, text(style_of(row))) \
+  each("Range", 8, name, text(row->name))
+#define KERN_SUM(each) \
+  SUM(each, "Instances", 5, 7) \
+  each("Name", 8, name, text(row->name))
+#define KERN_GB_SUM(each) \
+  SUM(each, "Instances", 0, 0) \
+  each("GridXYZ", 7, name, text(row->grid)) \
+  each("BlockXYZ", 8, name, text(row->block)) \
+  each("Name", 9, name, text(row->name))
+#define API_SUM(each) \
+  SUM(each, "Num Calls", 5, 7) \
+  each("Name", 8, name, text(row->name))
+#define MEM_TIME_SUM(each) \
+  SUM(each, "Count", 5, 7) \
+  each("Operation", 8, name, text(row->name))
+#define MEM_SIZE_SUM(each) \
+  each("Total (MB)", 1, thousandths, mb(ppi_cell_time(row->times.sum))) \
+  each("Count", 2, count, count(ppi_spread_calls(&row->times))) \
+  each("Avg (MB)", 3, thousandths, mb(ppi_cell_average(&row->times))) \
+  each("Med (MB)", 4, thousandths, mb(ppi_cell_median(row))) \
+  each("Min (MB)", 5, thousandths, mb(ppi_cell_least(&row->times))) \
+  each("Max (MB)", 6, thousandths, mb(ppi_cell_most(&row->times))) \
+  each("StdDev (MB)", 7, thousandths, mb(ppi_cell_deviation(&row->times))) \
+  each("Operation", 8, name, text(row->name))
+#define PROJ_SUM(each) \
+  each("Range", 1, name, text(row->range)) \
+  each("Style", 0, name, text("PushPop")) \
+  each("Total Proj Time (ns)", 2, count, time(row->times.sum)) \
+  each("Total Range Time (ns)", 3, count, time(row->host_ns)) \
+  each("Range Instances", 4, count, count(ppi_spread_calls(&row->times))) \
+  SPREAD(each, "Proj ", 5, 6, 0, 7) \
+  each("Total GPU Ops", 0, count, count(row->ops)) \
+  each("Avg GPU Ops", 0, tenths, mean(row->ops, row->times.n)) \
+  each("Avg Range Lvl", 0, tenths, mean(row->levels, row->times.n)) \
+  each("Avg Num Child", 0, tenths, mean(row->children, row->calls)) \
+  each("Busy (ns)", 8, count, time(row->busy_ns))
+#define NVTX_KERN_SUM(each) \
+  each("NVTX Range", 1, name, text(row->range)) \
+  each("Style", 0, name, text("PushPop")) \
+  each("NVTX Inst", 2, count, count(row->calls)) \
+  each("Kern Inst", 3, count, count(ppi_spread_calls(&row->times))) \
+  each("Total Time (ns)", 4, count, time(row->times.sum)) \
+  SPREAD(each, "", 5, 6, 0, 7) \
+  each("Kernel Name", 8, name, text(row->name))
+// clang-format on
+
+typedef void fill_fn(ppi_cell *cells, const gpu_row *row, uint64_t base_ns);
+#define put_name ppi_aligned_put_name
+#define put_count ppi_aligned_put_count
+#define COLUMN(heading, brief, put, value) {heading, NULL},
+#define LAYOUT(heading, brief, put, value) {NULL, 0, brief},
+#define SHOWN(heading, brief, put, value) {heading, 0, 0, false, put_##put},
+#define VALUE(heading, brief, put, value) *cells++ = ppi_cell_##value;
+#define TABLE(name, list)                                         \
+  static const ppi_column name##_columns[] = {list(COLUMN)};      \
+  static const ppi_layout name##_layout[] = {list(LAYOUT)};       \
+  static const ppi_aligned_column name##_shown[] = {list(SHOWN)}; \
+  static void name##_fill(ppi_cell *cells, const gpu_row *row,    \
+                          uint64_t base_ns) {                     \
+    (void)base_ns;                                                \
+    list(VALUE)                                                   \
+  }
+TABLE(nvtx_sum, NVTX_SUM)
+TABLE(kern_sum, KERN_SUM)
+TABLE(kern_gb_sum, KERN_GB_SUM)
+TABLE(api_sum, API_SUM)
+TABLE(mem_time_sum, MEM_TIME_SUM)
+TABLE(mem_size_sum, MEM_SIZE_SUM)
+TABLE(proj_sum, PROJ_SUM)
+TABLE(nvtx_kern_sum, NVTX_KERN_SUM)
+
+// ---- rows ----
+
+static ppi_cell key_of(const gpu_row *row, ppi_sort_key key) {
+  ppi_cell least = ppi_cell_least(&row->times);
+  least.value = -least.value;  // the least comes first
+  return key == PPI_SORT_HOST_MEAN  ? ppi_cell_average(&row->times)
+         : key == PPI_SORT_P50      ? ppi_cell_median(row)
+         : key == PPI_SORT_HOST_MIN ? least
+         : key == PPI_SORT_HOST_MAX ? ppi_cell_most(&row->times)
+         : key == PPI_SORT_STD      ? ppi_cell_deviation(&row->times)
+         : key == PPI_SORT_CALLS ? ppi_cell_count(ppi_spread_calls(&row->times))
+                                 : ppi_cell_time(row->times.sum);
+}
+
+// Takes ownership of the rows. Only nvtx_sum has a choice of keys.
+static pprof_status put_rows(ppi_view *view, gpu_rows *rows, bool added,
+                             fill_fn *fill, const ppi_report_options *options) {
+  uint64_t base_ns = 0;
+  ppi_sort_key key =
+      fill == nvtx_sum_fill ? ppi_sort_key_of(options) : PPI_SORT_NONE;
+  size_t most_rows = options->top > 0 ? (size_t)options->top : SIZE_MAX;
+  added = added && merge_alike(rows);
+  for (size_t i = 0; i < rows->num; i++) {
+    base_ns += rows->items[i].times.sum;
+    rows->items[i].key = key_of(&rows->items[i], key);
+  }
+  if (added && rows->num > 1)
+    qsort(rows->items, rows->num, sizeof *rows->items, compare_keys);
+  for (size_t i = 0; i < rows->num && i < most_rows && added; i++) {
+    ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+    added = cells != NULL;
+    if (cells) fill(cells, &rows->items[i], base_ns);
+  }
+  for (size_t i = 0; i < rows->num; i++)
+    ppi_histogram_clear(&rows->items[i].merged);
+  ppi_free(rows->items);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+typedef bool is_fn(uint32_t category);
+
+static bool is_kernel(uint32_t category) {
+  return category == PPROF_CATEGORY_KERNEL;
+}
+
+static bool is_copy(uint32_t category) {
+  return category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
+}
+
+static bool is_api(uint32_t category) {
+  return category == PPROF_CATEGORY_RUNTIME;
+}
+
+// NVTX does not know our categories: equal names of several categories are one.
+// cuda_api_sum has the runtime calls.
+static bool is_nvtx(uint32_t category) {
+  return !is_api(category);
+}
+
+typedef gpu_row row_fn(const ppi_report_name *from);
+
+static gpu_row device_row(const ppi_report_name *from) {
+  return (gpu_row){.times = from->device, .histogram = &from->device_times};
+}
+
+static gpu_row host_row(const ppi_report_name *from) {
+  return (gpu_row){.times = from->host,
+                   .histogram = &from->host_times,
+                   .num_async = from->num_async};
+}
+
+static gpu_row size_row(const ppi_report_name *from) {
+  return (gpu_row){.times = from->bytes, .histogram = &from->sizes};
+}
+
+static pprof_status build_names(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *out, is_fn *is, row_fn *row_of,
+                                fill_fn *fill) {
+  gpu_rows rows = {0};
+  bool added = true;
+  for (size_t i = 0; i < figures->num_names && added; i++) {
+    const ppi_report_name *from = &figures->names[i];
+    gpu_row row = row_of(from);
+    row.range = "";
+    row.name = from->name;
+    if (is(from->category) && row.times.n) added = add_gpu_row(&rows, &row);
+  }
+  return put_rows(out, &rows, added, fill, options);
+}
+
+static pprof_status build_ranges(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
+  pprof_status status =
+      build_names(figures, options, out, is_nvtx, host_row, nvtx_sum_fill);
+  if (!out->num_rows) out->reason = "no host ranges";
+  return status;
+}
+
+static pprof_status build_kernels(const ppi_figures *figures,
+                                  const ppi_report_options *options,
+                                  ppi_view *out) {
+  return build_names(figures, options, out, is_kernel, device_row,
+                     kern_sum_fill);
+}
+
+static const char *three(ppi_view *view, const uint32_t *sizes) {
+  return ppi_view_text(view, "%4u %4u %4u", sizes[0], sizes[1], sizes[2]);
+}
+
+static pprof_status build_shapes(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
+  gpu_rows rows = {0};
+  bool added = true;
+  for (size_t i = 0; i < figures->num_shapes && added; i++) {
+    const ppi_report_shape *from = &figures->shapes[i];
+    const gpu_row row = {.range = "",
+                         .name = from->name,
+                         .grid = three(out, from->shape.grid),
+                         .block = three(out, from->shape.block),
+                         .times = from->spread,
+                         .histogram = &from->times};
+    added = row.grid && row.block && add_gpu_row(&rows, &row);
+  }
+  return put_rows(out, &rows, added, kern_gb_sum_fill, options);
+}
+
+static pprof_status build_api(const ppi_figures *figures,
+                              const ppi_report_options *options,
+                              ppi_view *out) {
+  return build_names(figures, options, out, is_api, host_row, api_sum_fill);
+}
+
+static pprof_status build_copies(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
+  return build_names(figures, options, out, is_copy, device_row,
+                     mem_time_sum_fill);
+}
+
+static pprof_status build_sizes(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *out) {
+  return build_names(figures, options, out, is_copy, size_row,
+                     mem_size_sum_fill);
+}
+
+// Whether the path is a range: neither device work nor a runtime call.
+static bool is_range(const ppi_report_path *path) {
+  return !path->on_device &&
+         strcmp(path->category_name,
+                ppi_category_name(PPROF_CATEGORY_RUNTIME)) != 0;
+}
+
+// The paths inside a path follow it.
+static pprof_status build_projections(const ppi_figures *figures,
+                                      const ppi_report_options *options,
+                                      ppi_view *out) {
+  const ppi_report_path *end = figures->paths + figures->num_paths;
+  gpu_rows rows = {0};
+  bool added = true;
+  for (const ppi_report_path *path = figures->paths; path < end && added;
+       path++) {
+    const ppi_device_use *use = &path->use;
+    if (!use->spans.n || !is_range(path)) continue;
+    gpu_row row = {.range = path->name,
+                   .name = "",
+                   .times = use->spans,
+                   .histogram = &use->span_times,
+                   .ops = use->kernels + use->copies,
+                   .busy_ns = use->busy_ns,
+                   .host_ns = use->host_ns,
+                   .calls = path->spread.n,
+                   .path = (size_t)(path - figures->paths),
+                   .levels = (path->level - 1) * use->spans.n};
+    for (const ppi_report_path *in = path + 1;
+         in < end && ppi_path_row_is_in(in, path); in++)
+      row.children +=
+          in->level == path->level + 1 && is_range(in) ? in->spread.n : 0;
+    added = add_gpu_row(&rows, &row);
+  }
+  return put_rows(out, &rows, added, proj_sum_fill, options);
+}
+
+// A kernel has a row in every range around it: a deeply nested log would have
+// paths times levels.
+enum { MOST_ROWS = 65536 };
+
+// A kernel counts for every range around its launch.
+static pprof_status build_range_kernels(const ppi_figures *figures,
+                                        const ppi_report_options *options,
+                                        ppi_view *out) {
+  const ppi_report_path *end = figures->paths + figures->num_paths;
+  gpu_rows rows = {0};
+  bool added = true;
+  for (const ppi_report_path *path = figures->paths; path < end; path++) {
+    if (!path->use.kernels || !is_range(path)) continue;
+    for (const ppi_report_path *in = path + 1;
+         in < end && ppi_path_row_is_in(in, path) && added; in++) {
+      if (!in->on_device ||
+          strcmp(in->category_name, ppi_category_name(PPROF_CATEGORY_KERNEL)) !=
+              0)
+        continue;
+      const gpu_row row = {.range = path->name,
+                           .name = in->name,
+                           .times = in->spread,
+                           .histogram = &in->times,
+                           .calls = path->spread.n,
+                           .path = (size_t)(path - figures->paths)};
+      if (rows.num == MOST_ROWS) {
+        ppi_page_text(&out->note, "Only the first 65536 rows are here.");
+        return put_rows(out, &rows, added, nvtx_kern_sum_fill, options);
+      }
+      added = add_gpu_row(&rows, &row);
+    }
+  }
+  return put_rows(out, &rows, added, nvtx_kern_sum_fill, options);
+}
+
+// ---- as a text ----
+
+static void put_shown(ppi_page *page, const ppi_view *view,
+                      const ppi_report_options *options,
+                      const ppi_aligned_column *shown) {
+  ppi_aligned_column placed[PPI_ALIGNED_MOST];
   const ppi_aligned table = {.view = view,
                              .options = options,
-                             .columns = shown,
-                             .num_columns = NUM_COLUMNS,
+                             .columns = placed,
+                             .num_columns = view->kind->num_columns,
                              .indent = 1};
+  for (size_t i = 0; i < table.num_columns; i++) {
+    placed[i] = shown[i];
+    placed[i].cell = i;
+    placed[i].is_left = shown[i].put == ppi_aligned_put_name;
+  }
   ppi_page_format(page, " ** %s:\n\n", view->kind->title);
   ppi_aligned_put(page, &table);
 }
 
-const ppi_view_kind ppi_view_nsys = {
-    .name = "nvtx_sum",
-    .title = "NVTX Range Summary (nvtx_sum)",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    PPI_VIEW_BRIEF(brief),
-    .build = build_nsys,
-    .put_text = put_text,
-};
+#define VIEW(table, rows_of, id, heading, always)               \
+  static void put_##table(ppi_page *page, const ppi_view *view, \
+                          const ppi_report_options *options) {  \
+    put_shown(page, view, options, table##_shown);              \
+  }                                                             \
+  const ppi_view_kind ppi_view_nsys_##table = {                 \
+      PPI_VIEW_OF(table, id, heading " (" id ")"),              \
+      .only_with_rows = !(always), .build = rows_of, .put_text = put_##table}
+VIEW(nvtx_sum, build_ranges, "nvtx_sum", "NVTX Range Summary", true);
+VIEW(kern_sum, build_kernels, "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
+     false);
+VIEW(kern_gb_sum, build_shapes, "cuda_gpu_kern_gb_sum",
+     "CUDA GPU Kernel/Grid/Block Summary", false);
+VIEW(api_sum, build_api, "cuda_api_sum", "CUDA API Summary", false);
+VIEW(mem_time_sum, build_copies, "cuda_gpu_mem_time_sum",
+     "CUDA GPU MemOps Summary (by Time)", false);
+VIEW(mem_size_sum, build_sizes, "cuda_gpu_mem_size_sum",
+     "CUDA GPU MemOps Summary (by Size)", false);
+VIEW(proj_sum, build_projections, "nvtx_gpu_proj_sum",
+     "NVTX GPU Projection Summary", false);
+VIEW(nvtx_kern_sum, build_range_kernels, "nvtx_kern_sum",
+     "NVTX Range Kernel Summary", false);

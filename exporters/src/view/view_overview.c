@@ -2,85 +2,69 @@
 //
 // Builds the Overview: the union of the ranges of each event type, on the host
 // and on devices.
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "view/view.h"
-
-enum { HOST_PART, DEVICE_PART };
 
 // clang-format off
 #define COLUMNS(each) \
-  each(EVENT_TYPE, "event_type", NULL) \
-  each(PART, "part", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(TIME, "time", "ns") \
-  each(RATIO, "ratio", "%")
+  each(event_type, NULL, "Event Type", 25, 0, text(from->name)) \
+  each(part, NULL, NULL, 0, 0, text(on_device ? "device" : "host")) \
+  each(calls, NULL, "Calls", 25, 0, \
+       count(on_device ? from->device_calls \
+                       : from->host_calls - from->host_cut)) \
+  each(time, "ns", "CPU Time", 25, 0, time(ns)) \
+  each(ratio, "%", "Ratio (%)", 25, 0, ratio((int64_t)ns, *base_ns))
 // clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const ppi_table_column host_table[] = {
-    {"Event Type", 25, EVENT_TYPE, 1},
-    {"Calls", 25, CALLS, 1},
-    {"CPU Time", 25, TIME, 1},
-    {"Ratio (%)", 25, RATIO, 1},
-};
-static const ppi_table_column device_table[] = {
-    {"", 25, EVENT_TYPE, 1},
-    {"Calls", 25, CALLS, 1},
-    {"GPU Time", 25, TIME, 1},
-    {"Ratio (%)", 25, RATIO, 1},
-};
+PPI_VIEW_TABLE(overview, COLUMNS);
+static const char *const device_headings[] = {"", "Calls", "GPU Time",
+                                              "Ratio (%)"};
 
-typedef struct line {
-  const char *name;
-  uint64_t calls, time_ns;
-} line;
+static bool rank_host(const void *item, ppi_ranked *out) {
+  const ppi_report_category *from = item;
+  out->key = from->host_ns;
+  out->names[0] = from->name;
+  return from->host_calls > 0;
+}
 
-static int compare_lines(const void *left, const void *right) {
-  const line *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-  return strcmp(a->name, b->name);
+static bool rank_device(const void *item, ppi_ranked *out) {
+  const ppi_report_category *from = item;
+  out->key = from->device_ns;
+  out->names[0] = from->name;
+  return from->device_calls > 0;
 }
 
 // As Paddle has it, the first row of the host part stands out, and all others
 // are indented under it.
-static pprof_status add_part(ppi_view *view, const ppi_figures *figures,
-                             size_t part, line *lines) {
-  size_t num = 0;
-  for (size_t i = 0; i < figures->num_categories; i++) {
-    const ppi_report_category *from = &figures->categories[i];
-    line next = {from->name, from->host_calls, from->host_ns};
-    if (part == DEVICE_PART)
-      next = (line){from->name, from->device_calls, from->device_ns};
-    if (!next.calls) continue;
-    if (part == HOST_PART) next.calls -= from->host_cut;
-    lines[num++] = next;
-  }
-  if (num > 1) qsort(lines, num, sizeof *lines, compare_lines);
-  for (size_t i = 0; i < num; i++) {
-    size_t indent = part == HOST_PART && i == 0 ? 0 : 2;
-    ppi_cell *cells = ppi_view_add_row(view, part, indent);
-    if (!cells) return PPROF_STATUS_NO_MEMORY;
-    cells[EVENT_TYPE] = ppi_cell_text(lines[i].name);
-    cells[PART] = ppi_cell_text(part == HOST_PART ? "host" : "device");
-    cells[CALLS] = ppi_cell_count(lines[i].calls);
-    cells[TIME] = ppi_cell_time(lines[i].time_ns);
-    cells[RATIO] = ppi_cell_ratio((int64_t)lines[i].time_ns, figures->base_ns);
-  }
-  return PPROF_STATUS_OK;
+static bool put_row(ppi_view *view, const ppi_report_category *from,
+                    bool on_device, const uint64_t *base_ns) {
+  size_t indent = view->num_rows || on_device ? 2 : 0;
+  uint64_t ns = on_device ? from->device_ns : from->host_ns;
+  ppi_cell *cells = ppi_view_add_row(view, on_device, indent);
+  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
+  return cells != NULL;
+}
+
+static bool put_host(ppi_view *view, const void *item, const void *base_ns) {
+  return put_row(view, item, false, base_ns);
+}
+
+static bool put_device(ppi_view *view, const void *item, const void *base_ns) {
+  return put_row(view, item, true, base_ns);
 }
 
 static pprof_status build_overview(const ppi_figures *figures,
                                    const ppi_report_options *options,
                                    ppi_view *out) {
   (void)options;
-  line *lines = ppi_alloc((figures->num_categories + 1) * sizeof *lines);
-  if (!lines) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = add_part(out, figures, HOST_PART, lines);
-  if (status == PPROF_STATUS_OK)
-    status = add_part(out, figures, DEVICE_PART, lines);
-  ppi_free(lines);
+  ppi_view_source part = {.items = figures->categories,
+                          .num = figures->num_categories,
+                          .size = sizeof *figures->categories,
+                          .rank = rank_host,
+                          .put = put_host,
+                          .of = &figures->base_ns};
+  pprof_status status = ppi_view_put_sorted(out, &part);
+  part.rank = rank_device;
+  part.put = put_device;
+  if (status == PPROF_STATUS_OK) status = ppi_view_put_sorted(out, &part);
   if (!out->num_rows) out->reason = "no ranges";
   ppi_page_text(
       &out->note,
@@ -94,12 +78,5 @@ static pprof_status build_overview(const ppi_figures *figures,
   return status;
 }
 
-const ppi_view_kind ppi_view_overview = {
-    .name = "overview",
-    .title = "Overview Summary",
-    PPI_VIEW_LAYOUT(columns, host_table),
-    .second_columns = device_table,
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_overview,
-};
+PPI_VIEW(overview, "Overview Summary", .second_headings = device_headings,
+         .build = build_overview);

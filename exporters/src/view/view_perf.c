@@ -8,13 +8,14 @@
 #include "view/fit.h"
 #include "view/view.h"
 
-enum { NAME, UNIT, CALLS, MEAN, MAX, MIN, NUM_COLUMNS };
+#define COLUMNS(each)                                           \
+  each(name, NULL, NULL, 0, 0) each(unit, NULL, NULL, 0, 0)     \
+      each(calls, NULL, NULL, 0, 0) each(avg, NULL, NULL, 0, 0) \
+          each(max, NULL, NULL, 0, 0) each(min, NULL, NULL, 0, 0)
+PPI_VIEW_TABLE(perf, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
 enum { LINE_WIDTH = 100, CELL_WIDTH = 15 };
 
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL}, [UNIT] = {"unit", NULL}, [CALLS] = {"calls", NULL},
-    [MEAN] = {"avg", NULL},  [MAX] = {"max", NULL},   [MIN] = {"min", NULL},
-};
 enum { READER, BATCH, SPEED, RATIO, NUM_ROWS };
 
 // The unit stands in the row, so that no format may scale it.
@@ -27,13 +28,13 @@ static bool add_cost(ppi_view *view, const char *name,
                      const ppi_spread *spread) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(name);
-  cells[UNIT] = ppi_cell_text("ns");
-  cells[CALLS] = ppi_cell_count(ppi_spread_calls(spread));
+  cells[CELL_name] = ppi_cell_text(name);
+  cells[CELL_unit] = ppi_cell_text("ns");
+  cells[CELL_calls] = ppi_cell_count(ppi_spread_calls(spread));
   if (!spread->n) return true;
-  cells[MEAN] = as_number(ppi_cell_average(spread));
-  cells[MAX] = as_number(ppi_cell_most(spread));
-  cells[MIN] = as_number(ppi_cell_least(spread));
+  cells[CELL_avg] = as_number(ppi_cell_average(spread));
+  cells[CELL_max] = as_number(ppi_cell_most(spread));
+  cells[CELL_min] = as_number(ppi_cell_least(spread));
   return true;
 }
 
@@ -47,26 +48,27 @@ static bool add_speed(ppi_view *view, const ppi_report_perf *perf) {
   double items = (double)perf->items / PPI_PERF_ITEM;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text("ips");
-  cells[UNIT] = ppi_cell_text(has_items ? "samples/s" : "steps/s");
-  cells[CALLS] = ppi_cell_count(perf->batch.n);
-  cells[MEAN] =
+  cells[CELL_name] = ppi_cell_text("ips");
+  cells[CELL_unit] = ppi_cell_text(has_items ? "samples/s" : "steps/s");
+  cells[CELL_calls] = ppi_cell_count(perf->batch.n);
+  cells[CELL_avg] =
       a_second(has_items ? items : (double)perf->batch.n, perf->batch.sum);
-  cells[MAX] = has_items ? ppi_cell_decimal(perf->speed_max)
-                         : a_second(1, perf->batch.min);
-  cells[MIN] = has_items ? ppi_cell_decimal(perf->speed_min)
-                         : a_second(1, perf->batch.max);
+  cells[CELL_max] = has_items ? ppi_cell_decimal(perf->speed_max)
+                              : a_second(1, perf->batch.min);
+  cells[CELL_min] = has_items ? ppi_cell_decimal(perf->speed_min)
+                              : a_second(1, perf->batch.max);
   return true;
 }
 
 static bool add_ratio(ppi_view *view, const ppi_report_perf *perf) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text("reader_ratio");
-  cells[UNIT] = ppi_cell_text("%");
-  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&perf->reader));
+  cells[CELL_name] = ppi_cell_text("reader_ratio");
+  cells[CELL_unit] = ppi_cell_text("%");
+  cells[CELL_calls] = ppi_cell_count(ppi_spread_calls(&perf->reader));
   if (perf->reader.n)
-    cells[MEAN] = ppi_cell_ratio((int64_t)perf->reader.sum, perf->batch.sum);
+    cells[CELL_avg] =
+        ppi_cell_ratio((int64_t)perf->reader.sum, perf->batch.sum);
   return true;
 }
 
@@ -125,7 +127,7 @@ static void put_number(ppi_page *page, const ppi_cell *cell) {
 }
 
 static void put_line(ppi_page *page, const ppi_cell *cells) {
-  static const size_t shown[] = {NAME, MEAN, MAX, MIN};
+  static const size_t shown[] = {CELL_name, CELL_avg, CELL_max, CELL_min};
   ppi_page scratch = {0};
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
     scratch.len = 0;
@@ -151,27 +153,21 @@ static void put_text(ppi_page *page, const ppi_view *view,
   ppi_page_text(page, title);
   ppi_page_repeat(page, '=', dashes - dashes / 2);
   ppi_page_text(page, "\n");
-  if (ppi_cell_is_ratio(&rows[RATIO][MEAN], &percent) && percent > 0) {
+  if (ppi_cell_is_ratio(&rows[RATIO][CELL_avg], &percent) && percent > 0) {
     ppi_page_text(page, "Reader Ratio: ");
     ppi_page_fixed(page, percent, 3);
     ppi_page_text(page, "%\n");
   }
-  ppi_page_format(page, "Time Unit: s, IPS Unit: %s\n", rows[SPEED][UNIT].text);
-  const ppi_cell names[NUM_COLUMNS] = {[NAME] = ppi_cell_text(""),
-                                       [MEAN] = ppi_cell_text("avg"),
-                                       [MAX] = ppi_cell_text("max"),
-                                       [MIN] = ppi_cell_text("min")};
+  ppi_page_format(page, "Time Unit: s, IPS Unit: %s\n",
+                  rows[SPEED][CELL_unit].text);
+  const ppi_cell names[NUM_COLUMNS] = {[CELL_name] = ppi_cell_text(""),
+                                       [CELL_avg] = ppi_cell_text("avg"),
+                                       [CELL_max] = ppi_cell_text("max"),
+                                       [CELL_min] = ppi_cell_text("min")};
   put_line(page, names);
   for (size_t i = READER; i <= SPEED; i++)
-    if (rows[i][MEAN].kind != PPI_CELL_NONE) put_line(page, rows[i]);
+    if (rows[i][CELL_avg].kind != PPI_CELL_NONE) put_line(page, rows[i]);
   ppi_page_wrapped_lines(page, &view->note);
 }
 
-const ppi_view_kind ppi_view_perf = {
-    .name = "perf",
-    .title = "Perf Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .build = build_perf,
-    .put_text = put_text,
-};
+PPI_VIEW(perf, "Perf Summary", .build = build_perf, .put_text = put_text);

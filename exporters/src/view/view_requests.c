@@ -11,42 +11,31 @@
 #include "view/view.h"
 
 // clang-format off
+#define TIMES(each) \
+  each(avg, "ns", "Avg / P50 / P90 / P99 / Max", 36, 4, \
+       mean(total(from), from->num_times)) \
+  each(p50, "ns", "", 0, 0, as(quantile(from, 50))) \
+  each(p90, "ns", "", 0, 0, as(quantile(from, 90))) \
+  each(p99, "ns", "", 0, 5, as(quantile(from, 99))) \
+  each(max, "ns", "", 0, 0, time(from->times_ns[from->num_times - 1]))
 #define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(CATEGORY, "category", NULL) \
-  each(TIMED, "timed", NULL) \
-  each(REQUESTS, "requests", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(MEAN, "avg", "ns") \
-  each(P50, "p50", "ns") \
-  each(P90, "p90", "ns") \
-  each(P99, "p99", "ns") \
-  each(MAX, "max", "ns") \
-  each(WAIT_MEAN, "queue_avg", "ns") \
-  each(HOP_MEAN, "hop_avg", "ns") \
-  each(CRITICAL_MEAN, "critical_avg", "ns") \
-  each(CRITICAL_RATIO, "critical_ratio", "%") \
-  each(TAIL, "tail", "ns") \
-  each(TAIL_RATIO, "tail_ratio", "%") \
-  each(LITTLE, "little", "%") \
-  each(FLAG, "flag", NULL)
+  each(name, NULL, "Name", 15, 1) \
+  each(category, NULL, NULL, 0, 0) \
+  each(timed, NULL, "Timed", 6, 2) \
+  each(requests, NULL, "Requests", 8, 3) \
+  each(calls, NULL, "Calls", 5, 0) \
+  TIMES(each) \
+  each(queue_avg, "ns", "Queue Avg", 17, 6) \
+  each(hop_avg, "ns", "Hop Avg", 15, 0) \
+  each(critical_avg, "ns", "Critical Avg / Ratio(%)", 23, 0) \
+  each(critical_ratio, "%", "", 0, 7) \
+  each(tail, "ns", "Tail / Ratio(%)", 20, 0) \
+  each(tail_ratio, "%", "", 0, 8) \
+  each(little, "%", "L / rate x W (%)", 10, 0) \
+  each(flag, NULL, "Flag", 4, 0)
 // clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const size_t brief[] = {NAME, TIMED,     REQUESTS,       MEAN,
-                               P99,  WAIT_MEAN, CRITICAL_RATIO, TAIL_RATIO};
-static const ppi_table_column table_columns[] = {
-    {"Name", 15, NAME, 1},
-    {"Timed", 6, TIMED, 1},
-    {"Requests", 8, REQUESTS, 1},
-    {"Calls", 5, CALLS, 1},
-    {"Avg / P50 / P90 / P99 / Max", 36, MEAN, 5},
-    {"Queue Avg", 17, WAIT_MEAN, 1},
-    {"Hop Avg", 15, HOP_MEAN, 1},
-    {"Critical Avg / Ratio(%)", 23, CRITICAL_MEAN, 2},
-    {"Tail / Ratio(%)", 20, TAIL, 2},
-    {"L / rate x W (%)", 10, LITTLE, 1},
-    {"Flag", 4, FLAG, 1},
-};
+PPI_VIEW_TABLE(requests, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
 
 // One line of the view: all requests, a stage of all runs, or the time outside
 // of stages.
@@ -212,15 +201,9 @@ static ppi_cell quantile(const line *from, unsigned percent) {
 }
 
 static void put_times(line *from, ppi_cell *cells) {
-  uint64_t sum_ns = 0;
   if (from->num_times == 0) return;
   qsort(from->times_ns, from->num_times, sizeof *from->times_ns, compare_times);
-  for (size_t i = 0; i < from->num_times; i++) sum_ns += from->times_ns[i];
-  cells[MEAN] = ppi_cell_mean(sum_ns, from->num_times);
-  cells[P50] = quantile(from, 50);
-  cells[P90] = quantile(from, 90);
-  cells[P99] = quantile(from, 99);
-  cells[MAX] = ppi_cell_time(from->times_ns[from->num_times - 1]);
+  PPI_VIEW_PUT(TIMES, cells + CELL_avg);
 }
 
 static ppi_cell nanoseconds(double ns) {
@@ -232,38 +215,39 @@ static ppi_cell nanoseconds(double ns) {
 // The line's part in the extra time of the slow requests.
 static void put_tail(const lines *all, double more_ns, ppi_cell *cells) {
   double whole_ns = all->all.slow_ns - all->all.usual_ns;
-  cells[TAIL] = nanoseconds(more_ns);
+  cells[CELL_tail] = nanoseconds(more_ns);
   if (whole_ns >= 1)
-    cells[TAIL_RATIO] = ppi_cell_ratio((int64_t)more_ns, (uint64_t)whole_ns);
+    cells[CELL_tail_ratio] =
+        ppi_cell_ratio((int64_t)more_ns, (uint64_t)whole_ns);
 }
 
 // Little's law for one stage: its mean occupancy L is the rate of requests
 // times the time in it. If some requests lack its markers, L is smaller by
 // their share.
 static void put_little(const lines *all, const line *from, ppi_cell *cells) {
-  cells[LITTLE] = ppi_cell_ratio((int64_t)from->num_times, all->num_rows);
+  cells[CELL_little] = ppi_cell_ratio((int64_t)from->num_times, all->num_rows);
   if (from->is_whole)
-    cells[FLAG] = ppi_cell_text("the request itself");
+    cells[CELL_flag] = ppi_cell_text("the request itself");
   else if (from->num_times < all->num_rows)
-    cells[FLAG] = ppi_cell_text(2 * from->num_times >= all->num_rows
-                                    ? "missing markers?"
-                                    : "in some requests");
+    cells[CELL_flag] = ppi_cell_text(2 * from->num_times >= all->num_rows
+                                         ? "missing markers?"
+                                         : "in some requests");
 }
 
 static bool add_stage(ppi_view *view, const lines *all, line *from) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(from->name);
-  cells[CATEGORY] = ppi_cell_text(from->category_name);
-  cells[TIMED] = ppi_cell_text(from->on_device ? "device" : "host");
-  cells[REQUESTS] = ppi_cell_count(from->num_times);
-  cells[CALLS] = ppi_cell_count(from->calls);
+  cells[CELL_name] = ppi_cell_text(from->name);
+  cells[CELL_category] = ppi_cell_text(from->category_name);
+  cells[CELL_timed] = ppi_cell_text(from->on_device ? "device" : "host");
+  cells[CELL_requests] = ppi_cell_count(from->num_times);
+  cells[CELL_calls] = ppi_cell_count(from->calls);
   put_times(from, cells);
   if (from->on_device)
-    cells[WAIT_MEAN] = ppi_cell_mean(from->wait_ns, from->num_times);
-  cells[HOP_MEAN] = ppi_cell_mean(from->hop_ns, from->num_times);
-  cells[CRITICAL_MEAN] = ppi_cell_mean(from->critical_ns, all->num_rows);
-  cells[CRITICAL_RATIO] =
+    cells[CELL_queue_avg] = ppi_cell_mean(from->wait_ns, from->num_times);
+  cells[CELL_hop_avg] = ppi_cell_mean(from->hop_ns, from->num_times);
+  cells[CELL_critical_avg] = ppi_cell_mean(from->critical_ns, all->num_rows);
+  cells[CELL_critical_ratio] =
       ppi_cell_ratio((int64_t)from->critical_ns, total(&all->all));
   put_tail(all, from->slow_ns - from->usual_ns, cells);
   put_little(all, from, cells);
@@ -273,13 +257,13 @@ static bool add_stage(ppi_view *view, const lines *all, line *from) {
 static bool add_whole(ppi_view *view, lines *all) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text("(request)");
-  cells[REQUESTS] = ppi_cell_count(all->num_rows);
-  cells[CALLS] = ppi_cell_count(all->all.calls);
+  cells[CELL_name] = ppi_cell_text("(request)");
+  cells[CELL_requests] = ppi_cell_count(all->num_rows);
+  cells[CELL_calls] = ppi_cell_count(all->all.calls);
   put_times(&all->all, cells);
-  cells[WAIT_MEAN] = ppi_cell_mean(all->all.wait_ns, all->num_rows);
-  cells[HOP_MEAN] = ppi_cell_mean(all->all.hop_ns, all->num_rows);
-  cells[CRITICAL_MEAN] = ppi_cell_mean(all->all.critical_ns, all->num_rows);
+  cells[CELL_queue_avg] = ppi_cell_mean(all->all.wait_ns, all->num_rows);
+  cells[CELL_hop_avg] = ppi_cell_mean(all->all.hop_ns, all->num_rows);
+  cells[CELL_critical_avg] = ppi_cell_mean(all->all.critical_ns, all->num_rows);
   put_tail(all, all->all.slow_ns - all->all.usual_ns, cells);
   return true;
 }
@@ -288,7 +272,7 @@ static bool add_rest(ppi_view *view, const lines *all, const char *name,
                      double more_ns) {
   ppi_cell *cells = name ? ppi_view_add_row(view, 0, 0) : NULL;
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(name);
+  cells[CELL_name] = ppi_cell_text(name);
   put_tail(all, more_ns, cells);
   return true;
 }
@@ -426,14 +410,5 @@ static pprof_status build_requests(const ppi_figures *figures,
   return status;
 }
 
-const ppi_view_kind ppi_view_requests = {
-    .name = "requests",
-    .title = "Requests Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .named_only = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_requests,
-};
+PPI_VIEW(requests, "Requests Summary", .has_quantiles = true,
+         .named_only = true, .build = build_requests);

@@ -4,57 +4,6 @@
 // class, and their tokens. docs/serving.md defines its terms.
 #include "view/view.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(CATEGORY, "category", NULL) \
-  each(MEASURE, "measure", NULL) \
-  each(NUM, "n", NULL) \
-  each(MEAN, "avg", "ns") \
-  each(P50, "p50", "ns") \
-  each(P90, "p90", "ns") \
-  each(P99, "p99", "ns") \
-  each(MAX, "max", "ns") \
-  each(REQUESTS, "requests", NULL) \
-  each(CUT, "cut", NULL) \
-  each(SILENT, "without_tokens", NULL) \
-  each(TOKENS_IN, "tokens_in", NULL) \
-  each(TOKENS_OUT, "tokens_out", NULL) \
-  each(REQUEST_RATE, "request_rate", "1/s") \
-  each(TOKEN_RATE, "token_rate", "1/s") \
-  each(WAITING, "waiting", NULL) \
-  each(RUNNING, "running", NULL) \
-  each(LITTLE, "little", "%") \
-  each(GOOD, "good", NULL) \
-  each(GOODPUT, "goodput", "1/s") \
-  each(UNEQUAL, "unequal", NULL) \
-  each(BATCH, "batch", NULL) \
-  each(BATCH_MAX, "batch_max", NULL) \
-  each(PREFILLS, "prefills", NULL) \
-  each(BASE, "base", "ns") \
-  each(PER_REQUEST, "per_request", "ns") \
-  each(PER_PREFILL, "per_prefill", "ns") \
-  each(PER_PREFILL_TOKEN, "per_prefill_token", "ns") \
-  each(SLOW, "slow", NULL) \
-  each(SLOW_FROM, "slow_from", "ns") \
-  each(SLOW_BEFORE_QUEUE, "slow_before_queue", "%") \
-  each(SLOW_QUEUED, "slow_queue", "%") \
-  each(SLOW_PREFILLED, "slow_prefill", "%") \
-  each(SLOW_TO_FIRST, "slow_to_first_token", "%") \
-  each(SLOW_DECODED, "slow_decode", "%") \
-  each(SLOW_MIXED, "slow_prefill_in", "%") \
-  each(SLOW_TO_LAST, "slow_to_last_token", "%") \
-  each(SLOW_REST, "slow_rest", "%")
-// clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const size_t brief[] = {NAME, MEASURE, NUM, MEAN, P50, P90, P99, MAX};
-static const ppi_table_column table_columns[] = {
-    {"Name", 15, NAME, 1},
-    {"Time", 15, MEASURE, 1},
-    {"Count", 8, NUM, 1},
-    {"Avg / P50 / P90 / P99 / Max", 40, MEAN, 5},
-};
-
 static bool has_slo(const ppi_slo *slo) {
   return slo->ttft_ns || slo->itl_ns || slo->tpot_ns || slo->e2e_ns;
 }
@@ -69,30 +18,77 @@ static ppi_cell at_a_time(uint64_t sum_ns, uint64_t span_ns) {
   return ppi_cell_decimal((double)sum_ns / (double)span_ns);
 }
 
-// The end-to-end row has the figures of the class as a whole.
+// clang-format off
+#define ROW(each) \
+  each(name, NULL, "Name", 15, 1, text(from->name)) \
+  each(category, NULL, NULL, 0, 0, text(from->category_name)) \
+  each(measure, NULL, "Time", 15, 2, text(ppi_serving_time_name(time))) \
+  each(n, NULL, "Count", 8, 3, count(spread->n)) \
+  each(avg, "ns", "Avg / P50 / P90 / P99 / Max", 40, 4, average(spread)) \
+  each(p50, "ns", "", 0, 5, quantile(times, 50)) \
+  each(p90, "ns", "", 0, 6, quantile(times, 90)) \
+  each(p99, "ns", "", 0, 7, quantile(times, 99)) \
+  each(max, "ns", "", 0, 8, if (spread->n, ppi_cell_most(spread)))
+// The end-to-end row has the figures of the class as a whole. Little: L of all
+// requests, divided by rate x W of the whole ones.
+#define CLASS(each) \
+  each(requests, NULL, NULL, 0, 0, count(sums->num_whole)) \
+  each(cut, NULL, NULL, 0, 0, count(sums->num_cut)) \
+  each(without_tokens, NULL, NULL, 0, 0, count(sums->num_silent)) \
+  each(tokens_in, NULL, NULL, 0, 0, count(sums->tokens_in)) \
+  each(tokens_out, NULL, NULL, 0, 0, count(sums->tokens_out)) \
+  each(request_rate, "1/s", NULL, 0, 0, \
+       as(per_second(sums->num_whole, span_ns))) \
+  each(token_rate, "1/s", NULL, 0, 0, \
+       as(per_second(sums->tokens_out, span_ns))) \
+  each(waiting, NULL, NULL, 0, 0, \
+       if (!sums->num_undivided, at_a_time(sums->waiting_ns, span_ns))) \
+  each(running, NULL, NULL, 0, 0, \
+       if (!sums->num_undivided, at_a_time(sums->running_ns, span_ns))) \
+  each(little, "%", NULL, 0, 0, \
+       ratio((int64_t)(sums->waiting_ns + sums->running_ns), \
+             sums->spreads[PPI_SERVING_E2E].sum)) \
+  each(good, NULL, NULL, 0, 0, if (is_judged, ppi_cell_count(sums->num_good))) \
+  each(goodput, "1/s", NULL, 0, 0, \
+       if (is_judged, per_second(sums->num_good, span_ns))) \
+  each(unequal, NULL, NULL, 0, 0, count(sums->num_unequal))
+// Figures of both kinds of iterations together; the first of their rows has
+// them.
+#define ITERATIONS(each) \
+  each(batch, NULL, NULL, 0, 0, \
+       decimal((double)sums->batch / (double)sums->n)) \
+  each(batch_max, NULL, NULL, 0, 0, count(sums->most)) \
+  each(prefills, NULL, NULL, 0, 0, count(sums->prefills)) \
+  each(base, "ns", NULL, 0, 0, if (is_known, ppi_cell_decimal(fit.base_ns))) \
+  each(per_request, "ns", NULL, 0, 0, \
+       if (is_known, ppi_cell_decimal(fit.request_ns))) \
+  each(per_prefill, "ns", NULL, 0, 0, \
+       if (is_known && sums->prefills, ppi_cell_decimal(fit.prefill_ns))) \
+  each(per_prefill_token, "ns", NULL, 0, 0, \
+       if (token_ns > 0, ppi_cell_decimal(token_ns)))
+#define SLOWEST(each) \
+  each(slow, NULL, NULL, 0, 0, count(slow.n)) \
+  each(slow_from, "ns", NULL, 0, 0, time(from_ns))
+#define PARTS(each) \
+  each(slow_before_queue, "%", NULL, 0, 0) \
+  each(slow_queue, "%", NULL, 0, 0) \
+  each(slow_prefill, "%", NULL, 0, 0) \
+  each(slow_to_first_token, "%", NULL, 0, 0) \
+  each(slow_decode, "%", NULL, 0, 0) \
+  each(slow_prefill_in, "%", NULL, 0, 0) \
+  each(slow_to_last_token, "%", NULL, 0, 0) \
+  each(slow_rest, "%", NULL, 0, 0)
+#define COLUMNS(each) \
+  ROW(each) CLASS(each) ITERATIONS(each) SLOWEST(each) PARTS(each)
+// clang-format on
+PPI_VIEW_TABLE(serving, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
+
 static void put_class(const ppi_figures *figures, const ppi_serving *sums,
                       ppi_cell *cells) {
   uint64_t span_ns = sums->span_ns;
-  cells[REQUESTS] = ppi_cell_count(sums->num_whole);
-  cells[CUT] = ppi_cell_count(sums->num_cut);
-  cells[SILENT] = ppi_cell_count(sums->num_silent);
-  cells[TOKENS_IN] = ppi_cell_count(sums->tokens_in);
-  cells[TOKENS_OUT] = ppi_cell_count(sums->tokens_out);
-  cells[REQUEST_RATE] = per_second(sums->num_whole, span_ns);
-  cells[TOKEN_RATE] = per_second(sums->tokens_out, span_ns);
-  if (!sums->num_undivided) {
-    cells[WAITING] = at_a_time(sums->waiting_ns, span_ns);
-    cells[RUNNING] = at_a_time(sums->running_ns, span_ns);
-  }
-  // L of all requests, divided by rate x W of the whole ones.
-  uint64_t w_ns = sums->spreads[PPI_SERVING_E2E].sum;
-  cells[LITTLE] =
-      ppi_cell_ratio((int64_t)(sums->waiting_ns + sums->running_ns), w_ns);
-  if (has_slo(&figures->details.slo)) {
-    cells[GOOD] = ppi_cell_count(sums->num_good);
-    cells[GOODPUT] = per_second(sums->num_good, span_ns);
-  }
-  cells[UNEQUAL] = ppi_cell_count(sums->num_unequal);
+  bool is_judged = has_slo(&figures->details.slo);
+  PPI_VIEW_PUT(CLASS, cells + CELL_requests);
 }
 
 static uint64_t parts_sum(const ppi_serving_slow *slow) {
@@ -106,11 +102,10 @@ static void put_slow(const ppi_serving *sums, ppi_cell *cells) {
   uint64_t from_ns = ppi_serving_slowest(sums, &slow);
   uint64_t sum_ns = parts_sum(&slow);
   if (!slow.n) return;
-  cells[SLOW] = ppi_cell_count(slow.n);
-  cells[SLOW_FROM] = ppi_cell_time(from_ns);
+  PPI_VIEW_PUT(SLOWEST, cells + CELL_slow);
   for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++)
     if (ppi_serving_part_is_known(&slow, (ppi_serving_part)i))
-      cells[SLOW_BEFORE_QUEUE + i] =
+      cells[CELL_slow_before_queue + i] =
           ppi_cell_ratio((int64_t)slow.parts_ns[i], sum_ns);
 }
 
@@ -131,20 +126,12 @@ static double per_token(const ppi_figures *figures,
   return fit->prefill_ns * (double)requests / (double)tokens;
 }
 
-// Figures of both kinds of iterations together; the first of their rows has
-// them.
 static void put_iterations(const ppi_figures *figures,
                            const ppi_iterations *sums, ppi_cell *cells) {
-  ppi_iteration_fit fit;
-  cells[BATCH] = ppi_cell_decimal((double)sums->batch / (double)sums->n);
-  cells[BATCH_MAX] = ppi_cell_count(sums->most);
-  cells[PREFILLS] = ppi_cell_count(sums->prefills);
-  if (!ppi_iterations_fit(sums, &fit)) return;
-  cells[BASE] = ppi_cell_decimal(fit.base_ns);
-  cells[PER_REQUEST] = ppi_cell_decimal(fit.request_ns);
-  if (sums->prefills) cells[PER_PREFILL] = ppi_cell_decimal(fit.prefill_ns);
-  double token_ns = sums->prefills ? per_token(figures, &fit) : 0;
-  if (token_ns > 0) cells[PER_PREFILL_TOKEN] = ppi_cell_decimal(token_ns);
+  ppi_iteration_fit fit = {0};
+  bool is_known = ppi_iterations_fit(sums, &fit);
+  double token_ns = is_known && sums->prefills ? per_token(figures, &fit) : 0;
+  PPI_VIEW_PUT(ITERATIONS, cells + CELL_batch);
 }
 
 static bool is_first_iteration(const ppi_serving *sums, ppi_serving_time time) {
@@ -161,20 +148,11 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   if (!spread->n && !is_whole) return true;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(from->name);
-  cells[CATEGORY] = ppi_cell_text(from->category_name);
-  cells[MEASURE] = ppi_cell_text(ppi_serving_time_name(time));
-  cells[NUM] = ppi_cell_count(spread->n);
+  PPI_VIEW_PUT(ROW, cells);
   if (is_whole) put_class(figures, &from->sums, cells);
   if (is_whole) put_slow(&from->sums, cells);
   if (is_first_iteration(&from->sums, time))
     put_iterations(figures, &from->sums.iterations, cells);
-  if (!spread->n) return true;
-  cells[MEAN] = ppi_cell_average(spread);
-  cells[P50] = ppi_cell_quantile(times, 50);
-  cells[P90] = ppi_cell_quantile(times, 90);
-  cells[P99] = ppi_cell_quantile(times, 99);
-  cells[MAX] = ppi_cell_most(spread);
   return true;
 }
 
@@ -357,14 +335,5 @@ static pprof_status build_serving(const ppi_figures *figures,
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-const ppi_view_kind ppi_view_serving = {
-    .name = "serving",
-    .title = "Serving Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .only_with_rows = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_serving,
-};
+PPI_VIEW(serving, "Serving Summary", .has_quantiles = true,
+         .only_with_rows = true, .build = build_serving);

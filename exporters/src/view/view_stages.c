@@ -13,52 +13,47 @@
 #include "view/view_stages.h"
 
 // clang-format off
+#define RATES(each) \
+  each(rate_wall, "1/s", "Per s Wall / Own Time", 24, 4, \
+       as(per_second(amount, wall_ns, 1))) \
+  each(rate_own, "1/s", "", 0, 0, as(per_second(amount, own_ns, 1)))
+#define TIMES(each) \
+  each(first, "ns", "First / Cold Calls / Avg", 26, 0, \
+       mean(phases->first.sum, phases->first.n)) \
+  each(cold_calls, NULL, "", 0, 0, count(phases->cold.n)) \
+  each(cold_avg, "ns", "", 0, 0, mean(phases->cold.sum, phases->cold.n)) \
+  each(steady_calls, NULL, "Steady", 6, 0, count(steady->n)) \
+  each(avg, "ns", "Avg / Std / CV(%)", 26, 5, mean(steady->sum, steady->n)) \
+  each(std, "ns", "", 0, 0, deviation(steady)) \
+  each(cv, "%", "", 0, 0, \
+       if (cells[CELL_std].kind != PPI_CELL_NONE && steady->sum, \
+           ppi_cell_decimal(100.0 * (double)cells[CELL_std].value / \
+                            ((double)steady->sum / (double)steady->n)))) \
+  each(p50, "ns", "P50 / P90 / P99 / Max", 30, 6, \
+       quantile(&phases->steady_times, 50)) \
+  each(p90, "ns", "", 0, 0, quantile(&phases->steady_times, 90)) \
+  each(p99, "ns", "", 0, 7, quantile(&phases->steady_times, 99)) \
+  each(max, "ns", "", 0, 10, if (steady->n, ppi_cell_time(steady->max)))
+#define WORK(each) \
+  each(flop_rate, "GFLOP/s", "GFLOP/s / GMAC/s / GB/s", 24, 0, \
+       as(per_second(flops, own_ns, 1e9))) \
+  each(mac_rate, "GMAC/s", "", 0, 0, as(per_second(flops / 2, own_ns, 1e9))) \
+  each(byte_rate, "GB/s", "", 0, 0, as(per_second(bytes, own_ns, 1e9)))
 #define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(CATEGORY, "category", NULL) \
-  each(TIMED, "timed", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(ITEMS, "items", NULL) \
-  each(RATE_WALL, "rate_wall", "1/s") \
-  each(RATE_OWN, "rate_own", "1/s") \
-  each(FIRST, "first", "ns") \
-  each(COLD_CALLS, "cold_calls", NULL) \
-  each(COLD_MEAN, "cold_avg", "ns") \
-  each(STEADY_CALLS, "steady_calls", NULL) \
-  each(MEAN, "avg", "ns") \
-  each(STD, "std", "ns") \
-  each(CV, "cv", "%") \
-  each(P50, "p50", "ns") \
-  each(P90, "p90", "ns") \
-  each(P99, "p99", "ns") \
-  each(MAX, "max", "ns") \
-  each(FLOP_RATE, "flop_rate", "GFLOP/s") \
-  each(MAC_RATE, "mac_rate", "GMAC/s") \
-  each(BYTE_RATE, "byte_rate", "GB/s") \
-  each(PARAMS, "params", "MB") \
-  each(PEAK, "peak", "GFLOP/s") \
-  each(PEAK_TYPE, "peak_type", NULL) \
-  each(MFU, "mfu", "%") \
-  each(FLAG, "flag", NULL)
+  each(name, NULL, "Name", 15, 1) \
+  each(category, NULL, NULL, 0, 0) \
+  each(timed, NULL, "Timed", 6, 2) \
+  each(calls, NULL, "Calls", 5, 3) \
+  each(items, NULL, "Items", 8, 0) \
+  RATES(each) TIMES(each) WORK(each) \
+  each(params, "MB", "Params (MB)", 11, 0) \
+  each(peak, "GFLOP/s", "Peak / Type / MFU(%)", 20, 0) \
+  each(peak_type, NULL, "", 0, 0) \
+  each(mfu, "%", "", 0, 9) \
+  each(flag, NULL, "Flag", 4, 8)
 // clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const size_t brief[] = {NAME, TIMED, CALLS, RATE_WALL, MEAN,
-                               P50,  P99,   FLAG,  MFU,       MAX};
-static const ppi_table_column table_columns[] = {
-    {"Name", 15, NAME, 1},
-    {"Timed", 6, TIMED, 1},
-    {"Calls", 5, CALLS, 1},
-    {"Items", 8, ITEMS, 1},
-    {"Per s Wall / Own Time", 24, RATE_WALL, 2},
-    {"First / Cold Calls / Avg", 26, FIRST, 3},
-    {"Steady", 6, STEADY_CALLS, 1},
-    {"Avg / Std / CV(%)", 26, MEAN, 3},
-    {"P50 / P90 / P99 / Max", 30, P50, 4},
-    {"GFLOP/s / GMAC/s / GB/s", 24, FLOP_RATE, 3},
-    {"Params (MB)", 11, PARAMS, 1},
-    {"Peak / Type / MFU(%)", 20, PEAK, 3},
-    {"Flag", 4, FLAG, 1},
-};
+PPI_VIEW_TABLE(stages, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
 
 typedef struct stage {
   const ppi_report_name *name;
@@ -140,13 +135,10 @@ static void put_rates(const ppi_figures *figures, const stage *from,
   double amount = from->all.items > 0 ? from->all.items - from->cold.items
                                       : (double)(from->calls - cold_calls);
   double flops = from->all.flops - from->cold.flops;
+  double bytes = from->all.bytes - from->cold.bytes;
   if (from->calls == cold_calls) return;
-  cells[RATE_WALL] = per_second(amount, wall_ns, 1);
-  cells[RATE_OWN] = per_second(amount, own_ns, 1);
-  cells[FLOP_RATE] = per_second(flops, own_ns, 1e9);
-  cells[MAC_RATE] = per_second(flops / 2, own_ns, 1e9);
-  cells[BYTE_RATE] =
-      per_second(from->all.bytes - from->cold.bytes, own_ns, 1e9);
+  PPI_VIEW_PUT(RATES, cells + CELL_rate_wall);
+  PPI_VIEW_PUT(WORK, cells + CELL_flop_rate);
 }
 
 ppi_cell ppi_stage_rate(const ppi_figures *figures,
@@ -156,7 +148,7 @@ ppi_cell ppi_stage_rate(const ppi_figures *figures,
   stage its = stage_of(name);
   add_work(figures, &at, &its);
   put_rates(figures, &its, cells);
-  return cells[RATE_OWN];
+  return cells[CELL_rate_own];
 }
 
 static ppi_cell stated(double amount) {
@@ -166,19 +158,7 @@ static ppi_cell stated(double amount) {
 
 static void put_times(const ppi_phases *phases, ppi_cell *cells) {
   const ppi_spread *steady = &phases->steady;
-  cells[FIRST] = ppi_cell_mean(phases->first.sum, phases->first.n);
-  cells[COLD_CALLS] = ppi_cell_count(phases->cold.n);
-  cells[COLD_MEAN] = ppi_cell_mean(phases->cold.sum, phases->cold.n);
-  cells[STEADY_CALLS] = ppi_cell_count(steady->n);
-  cells[MEAN] = ppi_cell_mean(steady->sum, steady->n);
-  cells[STD] = ppi_cell_deviation(steady);
-  if (cells[STD].kind != PPI_CELL_NONE && steady->sum)
-    cells[CV] = ppi_cell_decimal(100.0 * (double)cells[STD].value /
-                                 ((double)steady->sum / (double)steady->n));
-  cells[P50] = ppi_cell_quantile(&phases->steady_times, 50);
-  cells[P90] = ppi_cell_quantile(&phases->steady_times, 90);
-  cells[P99] = ppi_cell_quantile(&phases->steady_times, 99);
-  if (steady->n) cells[MAX] = ppi_cell_time(steady->max);
+  PPI_VIEW_PUT(TIMES, cells + CELL_first);
 }
 
 // Where a program states no work, a model's cost of each call stands for it.
@@ -232,14 +212,16 @@ static void put_peak(const ppi_figures *figures,
   const ppi_roofline roofline = roofline_of(figures, options, from);
   double peak = roofline.peak_flops;
   if (from->all.params > 0 && from->calls)
-    cells[PARAMS] = stated(from->all.params / (double)from->calls *
-                           ppi_peak_bytes(roofline.type) / 1e6);
+    cells[CELL_params] = stated(from->all.params / (double)from->calls *
+                                ppi_peak_bytes(roofline.type) / 1e6);
   if (!(peak > 0) || from->all.flops <= 0) return;
-  cells[PEAK] = ppi_cell_decimal(peak / 1e9);
-  cells[PEAK_TYPE] = ppi_cell_text(roofline.type);
-  if (cells[FLOP_RATE].kind != PPI_CELL_DECIMAL) return;
-  cells[MFU] = ppi_cell_decimal(100 * cells[FLOP_RATE].number * 1e9 / peak);
-  if (cells[MFU].number > 100) cells[FLAG] = ppi_cell_text("over peak");
+  cells[CELL_peak] = ppi_cell_decimal(peak / 1e9);
+  cells[CELL_peak_type] = ppi_cell_text(roofline.type);
+  if (cells[CELL_flop_rate].kind != PPI_CELL_DECIMAL) return;
+  cells[CELL_mfu] =
+      ppi_cell_decimal(100 * cells[CELL_flop_rate].number * 1e9 / peak);
+  if (cells[CELL_mfu].number > 100)
+    cells[CELL_flag] = ppi_cell_text("over peak");
 }
 
 // Device ranges without any device time have no host time either: on the host
@@ -265,17 +247,17 @@ static bool add_stage(ppi_view *view, const ppi_figures *figures,
                       const ppi_report_options *options, const stage *from) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(from->name->name);
-  cells[CATEGORY] = ppi_cell_text(from->name->category_name);
+  cells[CELL_name] = ppi_cell_text(from->name->name);
+  cells[CELL_category] = ppi_cell_text(from->name->category_name);
   if (has_time(from))
-    cells[TIMED] = ppi_cell_text(from->on_device ? "device" : "host");
-  cells[CALLS] = ppi_cell_count(from->calls);
-  cells[ITEMS] = stated(from->all.items);
+    cells[CELL_timed] = ppi_cell_text(from->on_device ? "device" : "host");
+  cells[CELL_calls] = ppi_cell_count(from->calls);
+  cells[CELL_items] = stated(from->all.items);
   put_rates(figures, from, cells);
   put_times(from->phases, cells);
   put_peak(figures, options, from, cells);
   const char *flag = flag_of(from);
-  if (flag) cells[FLAG] = ppi_cell_text(flag);
+  if (flag) cells[CELL_flag] = ppi_cell_text(flag);
   return true;
 }
 
@@ -367,14 +349,5 @@ static pprof_status build_stages(const ppi_figures *figures,
   return status;
 }
 
-const ppi_view_kind ppi_view_stages = {
-    .name = "stages",
-    .title = "Stages Summary",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .has_quantiles = true,
-    .named_only = true,
-    .end = PPI_TABLE_END_NOTE,
-    .build = build_stages,
-};
+PPI_VIEW(stages, "Stages Summary", .has_quantiles = true, .named_only = true,
+         .build = build_stages);

@@ -9,47 +9,7 @@
 #include "view/view.h"
 #include "view/view_named.h"
 
-enum {
-  NAME,
-  KIND,
-  CALLS,
-  SELF_HOST,
-  SELF_HOST_RATIO,
-  HOST_TOTAL,
-  HOST_TOTAL_RATIO,
-  HOST_MEAN,
-  SELF_DEVICE,
-  SELF_DEVICE_RATIO,
-  DEVICE_TOTAL,
-  DEVICE_MEAN,
-  FLOPS,
-  MEMORY,
-  SELF_MEMORY,
-  DEVICE_MEMORY,
-  SELF_DEVICE_MEMORY,
-  NUM_COLUMNS
-};
 enum { ROWS = 100, CELL_WIDTH = 12, NAME_WIDTH = 55 };
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [KIND] = {"kind", NULL},
-    [CALLS] = {"calls", NULL},
-    [SELF_HOST] = {"self_cpu", "ns"},
-    [SELF_HOST_RATIO] = {"self_cpu_ratio", "%"},
-    [HOST_TOTAL] = {"cpu_total", "ns"},
-    [HOST_TOTAL_RATIO] = {"cpu_total_ratio", "%"},
-    [HOST_MEAN] = {"cpu_avg", "ns"},
-    [SELF_DEVICE] = {"self_device", "ns"},
-    [SELF_DEVICE_RATIO] = {"self_device_ratio", "%"},
-    [DEVICE_TOTAL] = {"device_total", "ns"},
-    [DEVICE_MEAN] = {"device_avg", "ns"},
-    [FLOPS] = {"flops", NULL},
-    [MEMORY] = {"cpu_memory", "B"},
-    [SELF_MEMORY] = {"self_cpu_memory", "B"},
-    [DEVICE_MEMORY] = {"device_memory", "B"},
-    [SELF_DEVICE_MEMORY] = {"self_device_memory", "B"},
-};
 
 typedef struct totals {
   uint64_t host_ns, device_ns;  // of self times
@@ -91,12 +51,40 @@ static bool gather(const ppi_figures *figures, ppi_named_list *list,
 }
 
 // torch names memory by the kind of its place.
-static void put_memory_cells(ppi_cell *cells, const ppi_named *named) {
-  for (int i = 0; i < PPI_NUM_MEMORIES; i++) {
-    cells[MEMORY + 2 * i] = ppi_cell_signed(named->memory.bytes[i]);
-    cells[SELF_MEMORY + 2 * i] = ppi_cell_signed(named->own_memory.bytes[i]);
-  }
-}
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, NULL, 0, 1, text(named->name)) \
+  each(kind, NULL, NULL, 0, 2, text(is_device(named) ? "device" : "host")) \
+  each(calls, NULL, NULL, 0, 3, count(named->calls)) \
+  each(self_cpu, "ns", NULL, 0, 4, \
+       if (on_host, ppi_cell_time(named->self_ns))) \
+  each(self_cpu_ratio, "%", NULL, 0, 0, \
+       if (on_host, ppi_cell_ratio((int64_t)named->self_ns, sums->host_ns))) \
+  each(cpu_total, "ns", NULL, 0, 5, \
+       if (on_host, ppi_cell_time(named->host.sum))) \
+  each(cpu_total_ratio, "%", NULL, 0, 0, \
+       if (on_host, ppi_cell_ratio((int64_t)named->host.sum, sums->host_ns))) \
+  each(cpu_avg, "ns", NULL, 0, 6, \
+       if (on_host, ppi_cell_average(&named->host))) \
+  each(self_device, "ns", NULL, 0, 7, time(named->own_device_ns)) \
+  each(self_device_ratio, "%", NULL, 0, 0, \
+       ratio((int64_t)named->own_device_ns, sums->device_ns)) \
+  each(device_total, "ns", NULL, 0, 8, time(named->device.sum)) \
+  each(device_avg, "ns", NULL, 0, 0, \
+       mean(ppi_spread_whole(&named->device).sum, named->calls)) \
+  each(flops, NULL, NULL, 0, 0, \
+       if (on_host || !named->from->host.n, ppi_named_flops(figures, named))) \
+  each(cpu_memory, "B", NULL, 0, 0, \
+       if (has_memory, ppi_cell_signed(named->memory.bytes[0]))) \
+  each(self_cpu_memory, "B", NULL, 0, 0, \
+       if (has_memory, ppi_cell_signed(named->own_memory.bytes[0]))) \
+  each(device_memory, "B", NULL, 0, 0, \
+       if (has_memory, ppi_cell_signed(named->memory.bytes[1]))) \
+  each(self_device_memory, "B", NULL, 0, 0, \
+       if (has_memory, ppi_cell_signed(named->own_memory.bytes[1])))
+// clang-format on
+PPI_VIEW_TABLE(torch, COLUMNS);
+PPI_VIEW_CELLS(COLUMNS);
 
 // Narrower columns have no room for a letter.
 static size_t width_of_names(const ppi_report_options *options) {
@@ -109,29 +97,10 @@ static size_t width_of_names(const ppi_report_options *options) {
 static bool add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_named *named, const totals *sums,
                     size_t name_width) {
+  bool on_host = !is_device(named), has_memory = figures->num_places > 0;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[NAME] = ppi_cell_text(named->name);
-  cells[KIND] = ppi_cell_text(is_device(named) ? "device" : "host");
-  cells[CALLS] = ppi_cell_count(named->calls);
-  if (!is_device(named)) {
-    cells[SELF_HOST] = ppi_cell_time(named->self_ns);
-    cells[SELF_HOST_RATIO] =
-        ppi_cell_ratio((int64_t)named->self_ns, sums->host_ns);
-    cells[HOST_TOTAL] = ppi_cell_time(named->host.sum);
-    cells[HOST_TOTAL_RATIO] =
-        ppi_cell_ratio((int64_t)named->host.sum, sums->host_ns);
-    cells[HOST_MEAN] = ppi_cell_average(&named->host);
-  }
-  if (!is_device(named) || !named->from->host.n)
-    cells[FLOPS] = ppi_named_flops(figures, named);
-  cells[SELF_DEVICE] = ppi_cell_time(named->own_device_ns);
-  cells[SELF_DEVICE_RATIO] =
-      ppi_cell_ratio((int64_t)named->own_device_ns, sums->device_ns);
-  cells[DEVICE_TOTAL] = ppi_cell_time(named->device.sum);
-  cells[DEVICE_MEAN] =
-      ppi_cell_mean(ppi_spread_whole(&named->device).sum, named->calls);
-  if (figures->num_places) put_memory_cells(cells, named);
+  PPI_VIEW_PUT(COLUMNS, cells);
   const char *label = ppi_view_shorten(view, named->name, strlen(named->name),
                                        name_width - 4, name_width - 3);
   ppi_view_last_row(view)->label = label;
@@ -208,29 +177,26 @@ static void put_memory(ppi_page *page, const ppi_cell *cell,
   ppi_page_text(page, units[unit]);
 }
 
-static const size_t brief[] = {NAME,        KIND,        CALLS,
-                               SELF_HOST,   HOST_TOTAL,  HOST_MEAN,
-                               SELF_DEVICE, DEVICE_TOTAL};
 static const ppi_aligned_column host_columns[] = {
-    {"Name", NAME, 0, false, ppi_aligned_put_name},
-    {"Self CPU %", SELF_HOST_RATIO, CELL_WIDTH, false, put_percent},
-    {"Self CPU", SELF_HOST, CELL_WIDTH, false, put_time},
-    {"CPU total %", HOST_TOTAL_RATIO, CELL_WIDTH, false, put_percent},
-    {"CPU total", HOST_TOTAL, CELL_WIDTH, false, put_time},
-    {"CPU time avg", HOST_MEAN, CELL_WIDTH, false, put_time}};
+    {"Name", CELL_name, 0, false, ppi_aligned_put_name},
+    {"Self CPU %", CELL_self_cpu_ratio, CELL_WIDTH, false, put_percent},
+    {"Self CPU", CELL_self_cpu, CELL_WIDTH, false, put_time},
+    {"CPU total %", CELL_cpu_total_ratio, CELL_WIDTH, false, put_percent},
+    {"CPU total", CELL_cpu_total, CELL_WIDTH, false, put_time},
+    {"CPU time avg", CELL_cpu_avg, CELL_WIDTH, false, put_time}};
 static const ppi_aligned_column device_columns[] = {
-    {"Self CUDA", SELF_DEVICE, CELL_WIDTH, false, put_time},
-    {"Self CUDA %", SELF_DEVICE_RATIO, CELL_WIDTH, false, put_percent},
-    {"CUDA total", DEVICE_TOTAL, CELL_WIDTH, false, put_time},
-    {"CUDA time avg", DEVICE_MEAN, CELL_WIDTH, false, put_time}};
+    {"Self CUDA", CELL_self_device, CELL_WIDTH, false, put_time},
+    {"Self CUDA %", CELL_self_device_ratio, CELL_WIDTH, false, put_percent},
+    {"CUDA total", CELL_device_total, CELL_WIDTH, false, put_time},
+    {"CUDA time avg", CELL_device_avg, CELL_WIDTH, false, put_time}};
 static const ppi_aligned_column memory_columns[] = {
-    {"CPU Mem", MEMORY, CELL_WIDTH, false, put_memory},
-    {"Self CPU Mem", SELF_MEMORY, CELL_WIDTH, false, put_memory}};
+    {"CPU Mem", CELL_cpu_memory, CELL_WIDTH, false, put_memory},
+    {"Self CPU Mem", CELL_self_cpu_memory, CELL_WIDTH, false, put_memory}};
 static const ppi_aligned_column device_memory_columns[] = {
-    {"CUDA Mem", DEVICE_MEMORY, CELL_WIDTH, false, put_memory},
-    {"Self CUDA Mem", SELF_DEVICE_MEMORY, CELL_WIDTH, false, put_memory}};
-static const ppi_aligned_column calls_column = {"# of Calls", CALLS, CELL_WIDTH,
-                                                false, ppi_aligned_put_count};
+    {"CUDA Mem", CELL_device_memory, CELL_WIDTH, false, put_memory},
+    {"Self CUDA Mem", CELL_self_device_memory, CELL_WIDTH, false, put_memory}};
+static const ppi_aligned_column calls_column = {
+    "# of Calls", CELL_calls, CELL_WIDTH, false, ppi_aligned_put_count};
 
 static void put_flops(ppi_page *page, const ppi_cell *cell,
                       const ppi_aligned *table) {
@@ -249,7 +215,7 @@ static ppi_aligned_column flops_column(const ppi_view *view, double *scale) {
   double least = 0;
   size_t thousands = 0;
   for (size_t row = 0; row < view->num_rows; row++) {
-    const ppi_cell *cell = &view->cells[row * NUM_COLUMNS + FLOPS];
+    const ppi_cell *cell = &view->cells[row * NUM_COLUMNS + CELL_flops];
     if (cell->kind == PPI_CELL_WHOLE && (!least || cell->number < least))
       least = cell->number;
   }
@@ -257,7 +223,7 @@ static ppi_aligned_column flops_column(const ppi_view *view, double *scale) {
        thousands++)
     *scale *= 1e3;
   return (ppi_aligned_column){.heading = least ? headings[thousands] : NULL,
-                              .cell = FLOPS,
+                              .cell = CELL_flops,
                               .width = CELL_WIDTH,
                               .put = put_flops};
 }
@@ -277,7 +243,7 @@ static bool has_more_than_none(const ppi_view *view, size_t cell) {
 }
 
 static bool has_memory(const ppi_view *view) {
-  return view->num_rows && view->cells[MEMORY].kind != PPI_CELL_NONE;
+  return view->num_rows && view->cells[CELL_cpu_memory].kind != PPI_CELL_NONE;
 }
 
 static void show(ppi_aligned *table, ppi_aligned_column *shown,
@@ -303,10 +269,10 @@ static void put_text(ppi_page *page, const ppi_view *view,
       .view = view, .options = options, .columns = shown, .is_framed = true};
   show(&table, shown, host_columns, NUM_HOST);
   shown[0].width = name_width(view, width_of_names(options));
-  if (has_more_than_none(view, DEVICE_TOTAL))
+  if (has_more_than_none(view, CELL_device_total))
     show(&table, shown, device_columns, NUM_DEVICE);
   if (has_memory(view)) show(&table, shown, memory_columns, NUM_MEMORY);
-  if (has_more_than_none(view, SELF_DEVICE_MEMORY))
+  if (has_more_than_none(view, CELL_self_device_memory))
     show(&table, shown, device_memory_columns, NUM_MEMORY);
   show(&table, shown, &calls_column, 1);
   shown[table.num_columns] = flops_column(view, &table.scale);
@@ -315,12 +281,4 @@ static void put_text(ppi_page *page, const ppi_view *view,
   ppi_page_bytes(page, view->note.bytes, view->note.len);
 }
 
-const ppi_view_kind ppi_view_torch = {
-    .name = "torch",
-    .title = "Torch Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    PPI_VIEW_BRIEF(brief),
-    .build = build_torch,
-    .put_text = put_text,
-};
+PPI_VIEW(torch, "Torch Summary", .build = build_torch, .put_text = put_text);

@@ -16,14 +16,7 @@
 #include "view/view.h"
 #include "view/view_stages.h"
 
-static const ppi_column columns[] = {PPI_TREE_COLUMNS(PPI_COLUMN_ROW)};
-static const size_t brief[] = {
-    PPI_TREE_NAME,       PPI_TREE_WHERE, PPI_TREE_KERNELS, PPI_TREE_BUSY,
-    PPI_TREE_BUSY_SHARE, PPI_TREE_IDLE,  PPI_TREE_WHY,     PPI_TREE_CALLS,
-    PPI_TREE_TOTAL,      PPI_TREE_WALL,  PPI_TREE_SELF,    PPI_TREE_AVG,
-    PPI_TREE_DEVICE,     PPI_TREE_P50,   PPI_TREE_P99};
-static const ppi_table_column table_columns[] = {
-    {"Name", 15, PPI_TREE_NAME, 1}};
+PPI_VIEW_TABLE(tree, PPI_TREE_COLUMNS);
 
 // With fewer calls, the maximum replaces P99.
 #define FEW 100
@@ -147,13 +140,13 @@ static void put_of_name(const tree_rows *tree, const ppi_report_path *path,
   if (tree->num_paths[path->on_device][at] != 1) return;
   bool is_timed_here = path->on_device == (name->device.n > 0);
   if (is_timed_here && tree->figures->details.stages)
-    cells[PPI_TREE_RATE] = ppi_stage_rate(tree->figures, name);
+    cells[PPI_TREE_rate_own] = ppi_stage_rate(tree->figures, name);
   const ppi_cpu_sums *cpu = &name->cpu;
   if (path->on_device || !cpu->num_known) return;
-  cells[PPI_TREE_USER] = ppi_cell_time(cpu->user_ns);
-  cells[PPI_TREE_SYS] = ppi_cell_time(cpu->sys_ns);
+  cells[PPI_TREE_user] = ppi_cell_time(cpu->user_ns);
+  cells[PPI_TREE_sys] = ppi_cell_time(cpu->sys_ns);
   if (cpu->num_queued == cpu->num_known)
-    cells[PPI_TREE_QUEUE] = ppi_cell_time(cpu->run_queue_ns);
+    cells[PPI_TREE_run_queue] = ppi_cell_time(cpu->run_queue_ns);
 }
 
 // "a / b / c"; of a long path the end, after an ellipsis.
@@ -181,32 +174,32 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
   const char *text = path_text(view, tree->figures, path);
   ppi_cell *cells = ppi_view_add_row(view, 0, node->level - 1);
   if (!cells || !text) return false;
-  cells[PPI_TREE_NAME] = ppi_cell_text(path->name);
-  cells[PPI_TREE_PATH] = ppi_cell_text(text);
-  cells[PPI_TREE_LEVEL] = ppi_cell_count(node->level);
-  cells[PPI_TREE_WHERE] = ppi_cell_text(path->on_device ? "device" : "host");
-  cells[PPI_TREE_CATEGORY] = ppi_cell_text(path->category_name);
+  cells[PPI_TREE_name] = ppi_cell_text(path->name);
+  cells[PPI_TREE_path] = ppi_cell_text(text);
+  cells[PPI_TREE_level] = ppi_cell_count(node->level);
+  cells[PPI_TREE_where] = ppi_cell_text(path->on_device ? "device" : "host");
+  cells[PPI_TREE_category] = ppi_cell_text(path->category_name);
   if (path->num_untimed)
-    cells[PPI_TREE_UNTIMED] = ppi_cell_count(path->num_untimed);
-  cells[PPI_TREE_CALLS] =
+    cells[PPI_TREE_untimed] = ppi_cell_count(path->num_untimed);
+  cells[PPI_TREE_calls] =
       ppi_cell_count(ppi_spread_calls(&path->spread) + path->num_untimed);
   // Their times are unknown.
   if (path->num_untimed && !path->spread.n) return true;
-  cells[PPI_TREE_TOTAL] = ppi_cell_time(path->spread.sum);
-  cells[PPI_TREE_WALL] =
+  cells[PPI_TREE_total] = ppi_cell_time(path->spread.sum);
+  cells[PPI_TREE_wall_share] =
       ppi_cell_ratio((int64_t)path->wall_ns, tree->figures->wall_ns);
-  cells[PPI_TREE_WALL_NS] = ppi_cell_time(path->wall_ns);
-  cells[PPI_TREE_SELF] = ppi_cell_time(path->self_ns);
-  if (path->device_ns) cells[PPI_TREE_DEVICE] = ppi_cell_time(path->device_ns);
+  cells[PPI_TREE_wall] = ppi_cell_time(path->wall_ns);
+  cells[PPI_TREE_self] = ppi_cell_time(path->self_ns);
+  if (path->device_ns) cells[PPI_TREE_device] = ppi_cell_time(path->device_ns);
   put_of_name(tree, path, cells);
   ppi_tree_put_use(cells, tree->figures, path);
   if (!path->times.n) return true;
-  cells[PPI_TREE_AVG] = ppi_cell_average(&path->spread);
-  cells[PPI_TREE_STD] = ppi_cell_deviation(&path->spread);
-  cells[PPI_TREE_P50] = ppi_cell_quantile(&path->times, 50);
-  cells[PPI_TREE_MOST] = ppi_cell_most(&path->spread);
+  cells[PPI_TREE_avg] = ppi_cell_average(&path->spread);
+  cells[PPI_TREE_std] = ppi_cell_deviation(&path->spread);
+  cells[PPI_TREE_p50] = ppi_cell_quantile(&path->times, 50);
+  cells[PPI_TREE_max] = ppi_cell_most(&path->spread);
   if (path->times.n >= FEW)
-    cells[PPI_TREE_P99] = ppi_cell_quantile(&path->times, 99);
+    cells[PPI_TREE_p99] = ppi_cell_quantile(&path->times, 99);
   return true;
 }
 
@@ -280,12 +273,4 @@ static pprof_status build_tree(const ppi_figures *figures,
   return status;
 }
 
-const ppi_view_kind ppi_view_tree = {
-    .name = "tree",
-    .title = "Tree",
-    PPI_VIEW_LAYOUT(columns, table_columns),
-    PPI_VIEW_BRIEF(brief),
-    .has_time_unit = true,
-    .build = build_tree,
-    .put_text = ppi_tree_put_text,
-};
+PPI_VIEW(tree, "Tree", .build = build_tree, .put_text = ppi_tree_put_text);
