@@ -132,6 +132,7 @@ typedef struct ppi_view_kind {
   bool only_with_rows;  // without rows the view is left out
   bool note_first;      // Markdown has the note, as it is, above the table
   ppi_table_end end;
+  const void *own;  // for the kind's functions
   pprof_status (*build)(const ppi_figures *figures,
                         const ppi_report_options *options, ppi_view *out);
   // Merges rows in tables and Markdown; NULL: none.

@@ -226,14 +226,14 @@ static ppi_cell key_of(const gpu_row *row, ppi_sort_key key) {
                                  : ppi_cell_time(row->times.sum);
 }
 
-// Takes ownership of the rows. Only nvtx_sum has a choice of keys.
-static pprof_status put_rows(ppi_view *view, gpu_rows *rows, bool added,
-                             fill_fn *fill, const ppi_report_options *options) {
+// Only nvtx_sum has a choice of keys.
+static bool put_rows(ppi_view *view, gpu_rows *rows, fill_fn *fill,
+                     const ppi_report_options *options) {
   uint64_t base_ns = 0;
+  bool added = merge_alike(rows);
   ppi_sort_key key =
       fill == nvtx_sum_fill ? ppi_sort_key_of(options) : PPI_SORT_NONE;
   size_t most_rows = options->top > 0 ? (size_t)options->top : SIZE_MAX;
-  added = added && merge_alike(rows);
   for (size_t i = 0; i < rows->num; i++) {
     base_ns += rows->items[i].times.sum;
     rows->items[i].key = key_of(&rows->items[i], key);
@@ -245,10 +245,7 @@ static pprof_status put_rows(ppi_view *view, gpu_rows *rows, bool added,
     added = cells != NULL;
     if (cells) fill(cells, &rows->items[i], base_ns);
   }
-  for (size_t i = 0; i < rows->num; i++)
-    ppi_histogram_clear(&rows->items[i].merged);
-  ppi_free(rows->items);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return added;
 }
 
 typedef bool is_fn(uint32_t category);
@@ -287,78 +284,48 @@ static gpu_row size_row(const ppi_report_name *from) {
   return (gpu_row){.times = from->bytes, .histogram = &from->sizes};
 }
 
-static pprof_status build_names(const ppi_figures *figures,
-                                const ppi_report_options *options,
-                                ppi_view *out, is_fn *is, row_fn *row_of,
-                                fill_fn *fill) {
-  gpu_rows rows = {0};
+// A table of the style. Most have a row for each name.
+typedef struct nsys_table {
+  const ppi_aligned_column *shown;
+  fill_fn *fill;
+  is_fn *is;
+  row_fn *row_of;
+  // Gathers other rows. False: out of memory.
+  bool (*gather)(const ppi_figures *figures, ppi_view *view, gpu_rows *rows);
+} nsys_table;
+
+static bool gather_names(const ppi_figures *figures, const nsys_table *table,
+                         gpu_rows *rows) {
   bool added = true;
   for (size_t i = 0; i < figures->num_names && added; i++) {
     const ppi_report_name *from = &figures->names[i];
-    gpu_row row = row_of(from);
+    gpu_row row = table->row_of(from);
     row.range = "";
     row.name = from->name;
-    if (is(from->category) && row.times.n) added = add_gpu_row(&rows, &row);
+    if (table->is(from->category) && row.times.n)
+      added = add_gpu_row(rows, &row);
   }
-  return put_rows(out, &rows, added, fill, options);
-}
-
-static pprof_status build_ranges(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
-  pprof_status status =
-      build_names(figures, options, out, is_nvtx, host_row, nvtx_sum_fill);
-  if (!out->num_rows) out->reason = "no host ranges";
-  return status;
-}
-
-static pprof_status build_kernels(const ppi_figures *figures,
-                                  const ppi_report_options *options,
-                                  ppi_view *out) {
-  return build_names(figures, options, out, is_kernel, device_row,
-                     kern_sum_fill);
+  return added;
 }
 
 static const char *three(ppi_view *view, const uint32_t *sizes) {
   return ppi_view_text(view, "%4u %4u %4u", sizes[0], sizes[1], sizes[2]);
 }
 
-static pprof_status build_shapes(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
-  gpu_rows rows = {0};
+static bool gather_shapes(const ppi_figures *figures, ppi_view *view,
+                          gpu_rows *rows) {
   bool added = true;
   for (size_t i = 0; i < figures->num_shapes && added; i++) {
     const ppi_report_shape *from = &figures->shapes[i];
     const gpu_row row = {.range = "",
                          .name = from->name,
-                         .grid = three(out, from->shape.grid),
-                         .block = three(out, from->shape.block),
+                         .grid = three(view, from->shape.grid),
+                         .block = three(view, from->shape.block),
                          .times = from->spread,
                          .histogram = &from->times};
-    added = row.grid && row.block && add_gpu_row(&rows, &row);
+    added = row.grid && row.block && add_gpu_row(rows, &row);
   }
-  return put_rows(out, &rows, added, kern_gb_sum_fill, options);
-}
-
-static pprof_status build_api(const ppi_figures *figures,
-                              const ppi_report_options *options,
-                              ppi_view *out) {
-  return build_names(figures, options, out, is_api, host_row, api_sum_fill);
-}
-
-static pprof_status build_copies(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
-  return build_names(figures, options, out, is_copy, device_row,
-                     mem_time_sum_fill);
-}
-
-static pprof_status build_sizes(const ppi_figures *figures,
-                                const ppi_report_options *options,
-                                ppi_view *out) {
-  return build_names(figures, options, out, is_copy, size_row,
-                     mem_size_sum_fill);
+  return added;
 }
 
 // Whether the path is a range: neither device work nor a runtime call.
@@ -369,11 +336,10 @@ static bool is_range(const ppi_report_path *path) {
 }
 
 // The paths inside a path follow it.
-static pprof_status build_projections(const ppi_figures *figures,
-                                      const ppi_report_options *options,
-                                      ppi_view *out) {
+static bool gather_projections(const ppi_figures *figures, ppi_view *view,
+                               gpu_rows *rows) {
   const ppi_report_path *end = figures->paths + figures->num_paths;
-  gpu_rows rows = {0};
+  (void)view;
   bool added = true;
   for (const ppi_report_path *path = figures->paths; path < end && added;
        path++) {
@@ -393,9 +359,9 @@ static pprof_status build_projections(const ppi_figures *figures,
          in < end && ppi_path_row_is_in(in, path); in++)
       row.children +=
           in->level == path->level + 1 && is_range(in) ? in->spread.n : 0;
-    added = add_gpu_row(&rows, &row);
+    added = add_gpu_row(rows, &row);
   }
-  return put_rows(out, &rows, added, proj_sum_fill, options);
+  return added;
 }
 
 // A kernel has a row in every range around it: a deeply nested log would have
@@ -403,11 +369,9 @@ static pprof_status build_projections(const ppi_figures *figures,
 enum { MOST_ROWS = 65536 };
 
 // A kernel counts for every range around its launch.
-static pprof_status build_range_kernels(const ppi_figures *figures,
-                                        const ppi_report_options *options,
-                                        ppi_view *out) {
+static bool gather_range_kernels(const ppi_figures *figures, ppi_view *view,
+                                 gpu_rows *rows) {
   const ppi_report_path *end = figures->paths + figures->num_paths;
-  gpu_rows rows = {0};
   bool added = true;
   for (const ppi_report_path *path = figures->paths; path < end; path++) {
     if (!path->use.kernels || !is_range(path)) continue;
@@ -423,21 +387,37 @@ static pprof_status build_range_kernels(const ppi_figures *figures,
                            .histogram = &in->times,
                            .calls = path->spread.n,
                            .path = (size_t)(path - figures->paths)};
-      if (rows.num == MOST_ROWS) {
-        ppi_page_text(&out->note, "Only the first 65536 rows are here.");
-        return put_rows(out, &rows, added, nvtx_kern_sum_fill, options);
+      if (rows->num == MOST_ROWS) {
+        ppi_page_text(&view->note, "Only the first 65536 rows are here.");
+        return added;
       }
-      added = add_gpu_row(&rows, &row);
+      added = add_gpu_row(rows, &row);
     }
   }
-  return put_rows(out, &rows, added, nvtx_kern_sum_fill, options);
+  return added;
+}
+
+static pprof_status build_nsys(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_view *out) {
+  const nsys_table *table = out->kind->own;
+  gpu_rows rows = {0};
+  bool added = table->gather ? table->gather(figures, out, &rows)
+                             : gather_names(figures, table, &rows);
+  added = added && put_rows(out, &rows, table->fill, options);
+  for (size_t i = 0; i < rows.num; i++)
+    ppi_histogram_clear(&rows.items[i].merged);
+  ppi_free(rows.items);
+  if (!out->num_rows && !out->kind->only_with_rows)
+    out->reason = "no host ranges";
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // ---- as a text ----
 
-static void put_shown(ppi_page *page, const ppi_view *view,
-                      const ppi_report_options *options,
-                      const ppi_aligned_column *shown) {
+static void put_text(ppi_page *page, const ppi_view *view,
+                     const ppi_report_options *options) {
+  const nsys_table *own = view->kind->own;
   ppi_aligned_column placed[PPI_ALIGNED_MOST];
   const ppi_aligned table = {.view = view,
                              .options = options,
@@ -445,33 +425,34 @@ static void put_shown(ppi_page *page, const ppi_view *view,
                              .num_columns = view->kind->num_columns,
                              .indent = 1};
   for (size_t i = 0; i < table.num_columns; i++) {
-    placed[i] = shown[i];
+    placed[i] = own->shown[i];
     placed[i].cell = i;
-    placed[i].is_left = shown[i].put == ppi_aligned_put_name;
+    placed[i].is_left = own->shown[i].put == ppi_aligned_put_name;
   }
   ppi_page_format(page, " ** %s:\n\n", view->kind->title);
   ppi_aligned_put(page, &table);
 }
 
-#define VIEW(table, rows_of, id, heading, always)               \
-  static void put_##table(ppi_page *page, const ppi_view *view, \
-                          const ppi_report_options *options) {  \
-    put_shown(page, view, options, table##_shown);              \
-  }                                                             \
-  const ppi_view_kind ppi_view_nsys_##table = {                 \
-      PPI_VIEW_OF(table, id, heading " (" id ")"),              \
-      .only_with_rows = !(always), .build = rows_of, .put_text = put_##table}
-VIEW(nvtx_sum, build_ranges, "nvtx_sum", "NVTX Range Summary", true);
-VIEW(kern_sum, build_kernels, "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
-     false);
-VIEW(kern_gb_sum, build_shapes, "cuda_gpu_kern_gb_sum",
-     "CUDA GPU Kernel/Grid/Block Summary", false);
-VIEW(api_sum, build_api, "cuda_api_sum", "CUDA API Summary", false);
-VIEW(mem_time_sum, build_copies, "cuda_gpu_mem_time_sum",
-     "CUDA GPU MemOps Summary (by Time)", false);
-VIEW(mem_size_sum, build_sizes, "cuda_gpu_mem_size_sum",
-     "CUDA GPU MemOps Summary (by Size)", false);
-VIEW(proj_sum, build_projections, "nvtx_gpu_proj_sum",
-     "NVTX GPU Projection Summary", false);
-VIEW(nvtx_kern_sum, build_range_kernels, "nvtx_kern_sum",
-     "NVTX Range Kernel Summary", false);
+#define VIEW(table, id, heading, always, ...)                                  \
+  static const nsys_table table##_table = {                                    \
+      .shown = table##_shown, .fill = table##_fill, __VA_ARGS__};              \
+  const ppi_view_kind ppi_view_nsys_##table = {                                \
+      PPI_VIEW_OF(table, id, heading " (" id ")"),                             \
+      .only_with_rows = !(always), .own = &table##_table, .build = build_nsys, \
+      .put_text = put_text}
+VIEW(nvtx_sum, "nvtx_sum", "NVTX Range Summary", true, .is = is_nvtx,
+     .row_of = host_row);
+VIEW(kern_sum, "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", false,
+     .is = is_kernel, .row_of = device_row);
+VIEW(kern_gb_sum, "cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary",
+     false, .gather = gather_shapes);
+VIEW(api_sum, "cuda_api_sum", "CUDA API Summary", false, .is = is_api,
+     .row_of = host_row);
+VIEW(mem_time_sum, "cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)",
+     false, .is = is_copy, .row_of = device_row);
+VIEW(mem_size_sum, "cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)",
+     false, .is = is_copy, .row_of = size_row);
+VIEW(proj_sum, "nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", false,
+     .gather = gather_projections);
+VIEW(nvtx_kern_sum, "nvtx_kern_sum", "NVTX Range Kernel Summary", false,
+     .gather = gather_range_kernels);

@@ -10,32 +10,14 @@
 #include "report/figures/request_rows.h"
 #include "view/view.h"
 
-// clang-format off
-#define TIMES(each) \
-  each(avg, "ns", "Avg / P50 / P90 / P99 / Max", 36, 4, \
-       mean(total(from), from->num_times)) \
-  each(p50, "ns", "", 0, 0, as(quantile(from, 50))) \
-  each(p90, "ns", "", 0, 0, as(quantile(from, 90))) \
-  each(p99, "ns", "", 0, 5, as(quantile(from, 99))) \
-  each(max, "ns", "", 0, 0, time(from->times_ns[from->num_times - 1]))
-#define COLUMNS(each) \
-  each(name, NULL, "Name", 15, 1) \
-  each(category, NULL, NULL, 0, 0) \
-  each(timed, NULL, "Timed", 6, 2) \
-  each(requests, NULL, "Requests", 8, 3) \
-  each(calls, NULL, "Calls", 5, 0) \
-  TIMES(each) \
-  each(queue_avg, "ns", "Queue Avg", 17, 6) \
-  each(hop_avg, "ns", "Hop Avg", 15, 0) \
-  each(critical_avg, "ns", "Critical Avg / Ratio(%)", 23, 0) \
-  each(critical_ratio, "%", "", 0, 7) \
-  each(tail, "ns", "Tail / Ratio(%)", 20, 0) \
-  each(tail_ratio, "%", "", 0, 8) \
-  each(little, "%", "L / rate x W (%)", 10, 0) \
-  each(flag, NULL, "Flag", 4, 0)
-// clang-format on
-PPI_VIEW_TABLE(requests, COLUMNS);
-PPI_VIEW_CELLS(COLUMNS);
+// A part of the requests' time, in a mean slow request and in a usual one.
+typedef struct shares {
+  double slow_ns, usual_ns;
+} shares;
+
+static double more(const shares *of) {
+  return of->slow_ns - of->usual_ns;
+}
 
 // One line of the view: all requests, a stage of all runs, or the time outside
 // of stages.
@@ -46,13 +28,13 @@ typedef struct line {
   uint64_t wait_ns, hop_ns, critical_ns;
   uint64_t *times_ns;  // of each request that has the line
   size_t num_times, capacity;
-  double slow_ns, usual_ns;          // mean share in the two groups
-  double slow_hop_ns, usual_hop_ns;  // the same for the gap before it
+  shares own, hop;  // hop: of the gap before it
 } line;
 
 typedef struct lines {
-  line all, queue, contended, rest;  // rest: gaps before no stage
-  line *stages;                      // by category, then name
+  line all;
+  shares queue, contended, rest;  // rest: gaps before no stage
+  line *stages;                   // by category, then name
   size_t num_stages, stages_capacity;
   const ppi_figures *figures;
   size_t num_rows, num_cold;
@@ -104,31 +86,14 @@ static void choose_groups(lines *all) {
   all->usual_to = PPI_MIN(num / 2 + half + 1, num);
 }
 
-// The part of `time_ns` in the mean of the slow requests, and in that of the
-// usual ones.
-static void share(const lines *all, size_t at, uint64_t time_ns,
-                  double to_ns[2]) {
+// Adds `time_ns` of the request `at`.
+static void add_share(const lines *all, size_t at, shares *to,
+                      uint64_t time_ns) {
   double part_ns = (double)time_ns;
-  to_ns[0] = to_ns[1] = 0;
   if (at >= all->slow_from)
-    to_ns[0] = part_ns / (double)(all->num_rows - all->slow_from);
+    to->slow_ns += part_ns / (double)(all->num_rows - all->slow_from);
   if (at >= all->usual_from && at < all->usual_to)
-    to_ns[1] = part_ns / (double)(all->usual_to - all->usual_from);
-}
-
-static void add_share(const lines *all, size_t at, line *to, uint64_t time_ns) {
-  double more_ns[2];
-  share(all, at, time_ns, more_ns);
-  to->slow_ns += more_ns[0];
-  to->usual_ns += more_ns[1];
-}
-
-static void add_hop_share(const lines *all, size_t at, line *to,
-                          uint64_t time_ns) {
-  double more_ns[2];
-  share(all, at, time_ns, more_ns);
-  to->slow_hop_ns += more_ns[0];
-  to->usual_hop_ns += more_ns[1];
+    to->usual_ns += part_ns / (double)(all->usual_to - all->usual_from);
 }
 
 static bool take_cell(lines *all, size_t at, const request *from,
@@ -144,8 +109,8 @@ static bool take_cell(lines *all, size_t at, const request *from,
   to->critical_ns += cell->critical_ns;
   all->all.calls += cell->calls;
   all->all.critical_ns += cell->critical_ns;
-  add_share(all, at, to, cell->own_ns);
-  add_hop_share(all, at, to, cell->hop_ns);
+  add_share(all, at, &to->own, cell->own_ns);
+  add_share(all, at, &to->hop, cell->hop_ns);
   add_share(all, at, &all->contended, cell->contended_ns);
   return true;
 }
@@ -155,7 +120,7 @@ static bool take_request(lines *all, size_t at, const request *from) {
   if (!add_time(&all->all, row->length_ns)) return false;
   all->all.hop_ns += row->hop_ns;
   all->all.wait_ns += row->queue_ns;  // of stages it may overlap
-  add_share(all, at, &all->all, row->length_ns);
+  add_share(all, at, &all->all.own, row->length_ns);
   add_share(all, at, &all->queue, row->queue_ns);
   uint64_t rest_ns = row->hop_ns;
   for (size_t i = 0; i < row->num_cells; i++) {
@@ -200,71 +165,67 @@ static ppi_cell quantile(const line *from, unsigned percent) {
   return cell;
 }
 
-static void put_times(line *from, ppi_cell *cells) {
-  if (from->num_times == 0) return;
-  qsort(from->times_ns, from->num_times, sizeof *from->times_ns, compare_times);
-  PPI_VIEW_PUT(TIMES, cells + CELL_avg);
-}
-
 static ppi_cell nanoseconds(double ns) {
   return (ppi_cell){.kind = PPI_CELL_TIME,
                     .value = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5),
                     .divisor = 1};
 }
 
-// The line's part in the extra time of the slow requests.
-static void put_tail(const lines *all, double more_ns, ppi_cell *cells) {
-  double whole_ns = all->all.slow_ns - all->all.usual_ns;
-  cells[CELL_tail] = nanoseconds(more_ns);
-  if (whole_ns >= 1)
-    cells[CELL_tail_ratio] =
-        ppi_cell_ratio((int64_t)more_ns, (uint64_t)whole_ns);
+static const char *flag_of(const lines *all, const line *from) {
+  if (from->is_whole) return "the request itself";
+  if (from->num_times == all->num_rows) return NULL;
+  return 2 * from->num_times >= all->num_rows ? "missing markers?"
+                                              : "in some requests";
 }
 
-// Little's law for one stage: its mean occupancy L is the rate of requests
-// times the time in it. If some requests lack its markers, L is smaller by
-// their share.
-static void put_little(const lines *all, const line *from, ppi_cell *cells) {
-  cells[CELL_little] = ppi_cell_ratio((int64_t)from->num_times, all->num_rows);
-  if (from->is_whole)
-    cells[CELL_flag] = ppi_cell_text("the request itself");
-  else if (from->num_times < all->num_rows)
-    cells[CELL_flag] = ppi_cell_text(2 * from->num_times >= all->num_rows
-                                         ? "missing markers?"
-                                         : "in some requests");
-}
+// The tail is the line's part in the extra time of the slow requests. Little's
+// law for one stage: its mean occupancy L is the rate of requests times the
+// time in it. If some requests lack its markers, L is smaller by their share.
+// clang-format off
+#define TAIL(each) \
+  each(tail, "ns", "Tail / Ratio(%)", 20, 0, as(nanoseconds(more_ns))) \
+  each(tail_ratio, "%", "", 0, 8, \
+       if (whole_ns >= 1, ppi_cell_ratio((int64_t)more_ns, (uint64_t)whole_ns)))
+#define LINE(each) \
+  each(name, NULL, "Name", 15, 1, text(from->name)) \
+  each(category, NULL, NULL, 0, 0, \
+       if (is_stage, ppi_cell_text(from->category_name))) \
+  each(timed, NULL, "Timed", 6, 2, \
+       if (is_stage, ppi_cell_text(from->on_device ? "device" : "host"))) \
+  each(requests, NULL, "Requests", 8, 3, count(from->num_times)) \
+  each(calls, NULL, "Calls", 5, 0, count(from->calls)) \
+  each(avg, "ns", "Avg / P50 / P90 / P99 / Max", 36, 4, \
+       mean(total(from), from->num_times)) \
+  each(p50, "ns", "", 0, 0, as(quantile(from, 50))) \
+  each(p90, "ns", "", 0, 0, as(quantile(from, 90))) \
+  each(p99, "ns", "", 0, 5, as(quantile(from, 99))) \
+  each(max, "ns", "", 0, 0, time(from->times_ns[from->num_times - 1])) \
+  each(queue_avg, "ns", "Queue Avg", 17, 6, \
+       if (!is_stage || from->on_device, \
+           ppi_cell_mean(from->wait_ns, from->num_times))) \
+  each(hop_avg, "ns", "Hop Avg", 15, 0, mean(from->hop_ns, from->num_times)) \
+  each(critical_avg, "ns", "Critical Avg / Ratio(%)", 23, 0, \
+       mean(from->critical_ns, all->num_rows)) \
+  each(critical_ratio, "%", "", 0, 7, \
+       if (is_stage, ppi_cell_ratio((int64_t)from->critical_ns, \
+                                    total(&all->all)))) \
+  TAIL(each) \
+  each(little, "%", "L / rate x W (%)", 10, 0, \
+       if (is_stage, ppi_cell_ratio((int64_t)from->num_times, all->num_rows))) \
+  each(flag, NULL, "Flag", 4, 0, if (flag, ppi_cell_text(flag)))
+// clang-format on
+PPI_VIEW_TABLE(requests, LINE);
+PPI_VIEW_CELLS(LINE);
 
-static bool add_stage(ppi_view *view, const lines *all, line *from) {
+// All lines of requests, or a stage's.
+static bool add_line(ppi_view *view, const lines *all, const line *from) {
+  bool is_stage = from != &all->all;
+  const char *flag = is_stage ? flag_of(all, from) : NULL;
+  double more_ns = more(&from->own), whole_ns = more(&all->all.own);
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  cells[CELL_name] = ppi_cell_text(from->name);
-  cells[CELL_category] = ppi_cell_text(from->category_name);
-  cells[CELL_timed] = ppi_cell_text(from->on_device ? "device" : "host");
-  cells[CELL_requests] = ppi_cell_count(from->num_times);
-  cells[CELL_calls] = ppi_cell_count(from->calls);
-  put_times(from, cells);
-  if (from->on_device)
-    cells[CELL_queue_avg] = ppi_cell_mean(from->wait_ns, from->num_times);
-  cells[CELL_hop_avg] = ppi_cell_mean(from->hop_ns, from->num_times);
-  cells[CELL_critical_avg] = ppi_cell_mean(from->critical_ns, all->num_rows);
-  cells[CELL_critical_ratio] =
-      ppi_cell_ratio((int64_t)from->critical_ns, total(&all->all));
-  put_tail(all, from->slow_ns - from->usual_ns, cells);
-  put_little(all, from, cells);
-  return true;
-}
-
-static bool add_whole(ppi_view *view, lines *all) {
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[CELL_name] = ppi_cell_text("(request)");
-  cells[CELL_requests] = ppi_cell_count(all->num_rows);
-  cells[CELL_calls] = ppi_cell_count(all->all.calls);
-  put_times(&all->all, cells);
-  cells[CELL_queue_avg] = ppi_cell_mean(all->all.wait_ns, all->num_rows);
-  cells[CELL_hop_avg] = ppi_cell_mean(all->all.hop_ns, all->num_rows);
-  cells[CELL_critical_avg] = ppi_cell_mean(all->all.critical_ns, all->num_rows);
-  put_tail(all, all->all.slow_ns - all->all.usual_ns, cells);
+  qsort(from->times_ns, from->num_times, sizeof *from->times_ns, compare_times);
+  PPI_VIEW_PUT(LINE, cells);
   return true;
 }
 
@@ -273,7 +234,8 @@ static bool add_rest(ppi_view *view, const lines *all, const char *name,
   ppi_cell *cells = name ? ppi_view_add_row(view, 0, 0) : NULL;
   if (!cells) return false;
   cells[CELL_name] = ppi_cell_text(name);
-  put_tail(all, more_ns, cells);
+  double whole_ns = more(&all->all.own);
+  PPI_VIEW_PUT(TAIL, cells + CELL_tail);
   return true;
 }
 
@@ -283,7 +245,7 @@ static bool add_hops(ppi_view *view, lines *all) {
   bool added = true;
   for (size_t i = 0; i < all->num_stages && added; i++) {
     const line *stage = &all->stages[i];
-    double more_ns = stage->slow_hop_ns - stage->usual_hop_ns;
+    double more_ns = more(&stage->hop);
     if (stage->hop_ns > least_ns)
       added = add_rest(
           view, all, ppi_view_text(view, "(before %s)", stage->name), more_ns);
@@ -305,18 +267,15 @@ static bool add_rows(ppi_view *view, lines *all,
                      const ppi_report_options *options) {
   if (all->num_stages > 1)
     qsort(all->stages, all->num_stages, sizeof *all->stages, compare_totals);
-  bool added = add_whole(view, all);
+  bool added = add_line(view, all, &all->all);
   size_t num = all->num_stages;
   if (options->top > 0) num = PPI_MIN(num, (size_t)options->top);
   for (size_t i = 0; i < num && added; i++)
-    added = add_stage(view, all, &all->stages[i]);
-  const line *contended = &all->contended, *queue = &all->queue;
-  const line *rest = &all->rest;
+    added = add_line(view, all, &all->stages[i]);
   return added && add_hops(view, all) &&
-         add_rest(view, all, "(contention)",
-                  contended->slow_ns - contended->usual_ns) &&
-         add_rest(view, all, "(queue)", queue->slow_ns - queue->usual_ns) &&
-         add_rest(view, all, "(in no stage)", rest->slow_ns - rest->usual_ns);
+         add_rest(view, all, "(contention)", more(&all->contended)) &&
+         add_rest(view, all, "(queue)", more(&all->queue)) &&
+         add_rest(view, all, "(in no stage)", more(&all->rest));
 }
 
 // ---- notes ----
@@ -394,7 +353,7 @@ static pprof_status build_requests(const ppi_figures *figures,
     out->reason = "the report was not asked to collect it before its run";
     return PPROF_STATUS_OK;
   }
-  lines all = {.figures = figures};
+  lines all = {.all.name = "(request)", .figures = figures};
   pprof_status status = gather(&all);
   if (status == PPROF_STATUS_OK && all.num_rows &&
       !add_rows(out, &all, options))

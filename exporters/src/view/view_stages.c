@@ -12,49 +12,6 @@
 #include "view/report_options.h"
 #include "view/view_stages.h"
 
-// clang-format off
-#define RATES(each) \
-  each(rate_wall, "1/s", "Per s Wall / Own Time", 24, 4, \
-       as(per_second(amount, wall_ns, 1))) \
-  each(rate_own, "1/s", "", 0, 0, as(per_second(amount, own_ns, 1)))
-#define TIMES(each) \
-  each(first, "ns", "First / Cold Calls / Avg", 26, 0, \
-       mean(phases->first.sum, phases->first.n)) \
-  each(cold_calls, NULL, "", 0, 0, count(phases->cold.n)) \
-  each(cold_avg, "ns", "", 0, 0, mean(phases->cold.sum, phases->cold.n)) \
-  each(steady_calls, NULL, "Steady", 6, 0, count(steady->n)) \
-  each(avg, "ns", "Avg / Std / CV(%)", 26, 5, mean(steady->sum, steady->n)) \
-  each(std, "ns", "", 0, 0, deviation(steady)) \
-  each(cv, "%", "", 0, 0, \
-       if (cells[CELL_std].kind != PPI_CELL_NONE && steady->sum, \
-           ppi_cell_decimal(100.0 * (double)cells[CELL_std].value / \
-                            ((double)steady->sum / (double)steady->n)))) \
-  each(p50, "ns", "P50 / P90 / P99 / Max", 30, 6, \
-       quantile(&phases->steady_times, 50)) \
-  each(p90, "ns", "", 0, 0, quantile(&phases->steady_times, 90)) \
-  each(p99, "ns", "", 0, 7, quantile(&phases->steady_times, 99)) \
-  each(max, "ns", "", 0, 10, if (steady->n, ppi_cell_time(steady->max)))
-#define WORK(each) \
-  each(flop_rate, "GFLOP/s", "GFLOP/s / GMAC/s / GB/s", 24, 0, \
-       as(per_second(flops, own_ns, 1e9))) \
-  each(mac_rate, "GMAC/s", "", 0, 0, as(per_second(flops / 2, own_ns, 1e9))) \
-  each(byte_rate, "GB/s", "", 0, 0, as(per_second(bytes, own_ns, 1e9)))
-#define COLUMNS(each) \
-  each(name, NULL, "Name", 15, 1) \
-  each(category, NULL, NULL, 0, 0) \
-  each(timed, NULL, "Timed", 6, 2) \
-  each(calls, NULL, "Calls", 5, 3) \
-  each(items, NULL, "Items", 8, 0) \
-  RATES(each) TIMES(each) WORK(each) \
-  each(params, "MB", "Params (MB)", 11, 0) \
-  each(peak, "GFLOP/s", "Peak / Type / MFU(%)", 20, 0) \
-  each(peak_type, NULL, "", 0, 0) \
-  each(mfu, "%", "", 0, 9) \
-  each(flag, NULL, "Flag", 4, 8)
-// clang-format on
-PPI_VIEW_TABLE(stages, COLUMNS);
-PPI_VIEW_CELLS(COLUMNS);
-
 typedef struct stage {
   const ppi_report_name *name;
   const ppi_phases *phases;
@@ -126,39 +83,36 @@ static ppi_cell per_second(double amount, uint64_t ns, double unit) {
   return known ? ppi_cell_decimal(rate) : (ppi_cell){0};
 }
 
-// Rates are of steady calls.
-static void put_rates(const ppi_figures *figures, const stage *from,
-                      ppi_cell *cells) {
-  uint64_t cold_calls = from->phases->cold.n;
-  uint64_t wall_ns = figures->wall_ns - from->phases->cold_wall_ns;
-  uint64_t own_ns = from->own_ns - from->phases->cold.sum;
-  double amount = from->all.items > 0 ? from->all.items - from->cold.items
-                                      : (double)(from->calls - cold_calls);
-  double flops = from->all.flops - from->cold.flops;
-  double bytes = from->all.bytes - from->cold.bytes;
-  if (from->calls == cold_calls) return;
-  PPI_VIEW_PUT(RATES, cells + CELL_rate_wall);
-  PPI_VIEW_PUT(WORK, cells + CELL_flop_rate);
+// The work of steady calls, and their time.
+typedef struct steady_work {
+  double amount, flops, bytes;  // amount: items, or else calls
+  uint64_t wall_ns, own_ns;
+} steady_work;
+
+static steady_work steady_of(const ppi_figures *figures, const stage *from) {
+  const ppi_spread *cold = &from->phases->cold;
+  if (from->calls == cold->n) return (steady_work){.amount = 0};
+  return (steady_work){.amount = from->all.items > 0
+                                     ? from->all.items - from->cold.items
+                                     : (double)(from->calls - cold->n),
+                       .flops = from->all.flops - from->cold.flops,
+                       .bytes = from->all.bytes - from->cold.bytes,
+                       .wall_ns = figures->wall_ns - from->phases->cold_wall_ns,
+                       .own_ns = from->own_ns - cold->sum};
 }
 
 ppi_cell ppi_stage_rate(const ppi_figures *figures,
                         const ppi_report_name *name) {
-  ppi_cell cells[NUM_COLUMNS] = {{0}};
   size_t at = 0;
   stage its = stage_of(name);
   add_work(figures, &at, &its);
-  put_rates(figures, &its, cells);
-  return cells[CELL_rate_own];
+  const steady_work work = steady_of(figures, &its);
+  return per_second(work.amount, work.own_ns, 1);
 }
 
 static ppi_cell stated(double amount) {
   return amount > 0 && isfinite(amount) ? ppi_cell_decimal(amount)
                                         : (ppi_cell){0};
-}
-
-static void put_times(const ppi_phases *phases, ppi_cell *cells) {
-  const ppi_spread *steady = &phases->steady;
-  PPI_VIEW_PUT(TIMES, cells + CELL_first);
 }
 
 // Where a program states no work, a model's cost of each call stands for it.
@@ -206,24 +160,6 @@ static ppi_roofline roofline_of(const ppi_figures *figures,
       .peak_bytes = bytes ? bytes->flops : roof.bytes};
 }
 
-static void put_peak(const ppi_figures *figures,
-                     const ppi_report_options *options, const stage *from,
-                     ppi_cell *cells) {
-  const ppi_roofline roofline = roofline_of(figures, options, from);
-  double peak = roofline.peak_flops;
-  if (from->all.params > 0 && from->calls)
-    cells[CELL_params] = stated(from->all.params / (double)from->calls *
-                                ppi_peak_bytes(roofline.type) / 1e6);
-  if (!(peak > 0) || from->all.flops <= 0) return;
-  cells[CELL_peak] = ppi_cell_decimal(peak / 1e9);
-  cells[CELL_peak_type] = ppi_cell_text(roofline.type);
-  if (cells[CELL_flop_rate].kind != PPI_CELL_DECIMAL) return;
-  cells[CELL_mfu] =
-      ppi_cell_decimal(100 * cells[CELL_flop_rate].number * 1e9 / peak);
-  if (cells[CELL_mfu].number > 100)
-    cells[CELL_flag] = ppi_cell_text("over peak");
-}
-
 // Device ranges without any device time have no host time either: on the host
 // they were only submitted.
 static bool has_time(const stage *from) {
@@ -243,22 +179,67 @@ static const char *flag_of(const stage *from) {
   return any && from->own_ns == 0 ? "work in no time" : NULL;
 }
 
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 15, 1, text(from->name->name)) \
+  each(category, NULL, NULL, 0, 0, text(from->name->category_name)) \
+  each(timed, NULL, "Timed", 6, 2, \
+       if (has_time(from), \
+           ppi_cell_text(from->on_device ? "device" : "host"))) \
+  each(calls, NULL, "Calls", 5, 3, count(from->calls)) \
+  each(items, NULL, "Items", 8, 0, as(stated(from->all.items))) \
+  each(rate_wall, "1/s", "Per s Wall / Own Time", 24, 4, \
+       as(per_second(work.amount, work.wall_ns, 1))) \
+  each(rate_own, "1/s", "", 0, 0, as(per_second(work.amount, work.own_ns, 1))) \
+  each(first, "ns", "First / Cold Calls / Avg", 26, 0, \
+       mean(phases->first.sum, phases->first.n)) \
+  each(cold_calls, NULL, "", 0, 0, count(phases->cold.n)) \
+  each(cold_avg, "ns", "", 0, 0, mean(phases->cold.sum, phases->cold.n)) \
+  each(steady_calls, NULL, "Steady", 6, 0, count(steady->n)) \
+  each(avg, "ns", "Avg / Std / CV(%)", 26, 5, mean(steady->sum, steady->n)) \
+  each(std, "ns", "", 0, 0, as(deviation)) \
+  each(cv, "%", "", 0, 0, \
+       if (deviation.kind != PPI_CELL_NONE && steady->sum, \
+           ppi_cell_decimal(100.0 * (double)deviation.value / \
+                            ((double)steady->sum / (double)steady->n)))) \
+  each(p50, "ns", "P50 / P90 / P99 / Max", 30, 6, \
+       quantile(&phases->steady_times, 50)) \
+  each(p90, "ns", "", 0, 0, quantile(&phases->steady_times, 90)) \
+  each(p99, "ns", "", 0, 7, quantile(&phases->steady_times, 99)) \
+  each(max, "ns", "", 0, 10, if (steady->n, ppi_cell_time(steady->max))) \
+  each(flop_rate, "GFLOP/s", "GFLOP/s / GMAC/s / GB/s", 24, 0, as(flop_rate)) \
+  each(mac_rate, "GMAC/s", "", 0, 0, \
+       as(per_second(work.flops / 2, work.own_ns, 1e9))) \
+  each(byte_rate, "GB/s", "", 0, 0, \
+       as(per_second(work.bytes, work.own_ns, 1e9))) \
+  each(params, "MB", "Params (MB)", 11, 0, \
+       if (from->all.params > 0 && from->calls, \
+           stated(from->all.params / (double)from->calls * \
+                  ppi_peak_bytes(roofline.type) / 1e6))) \
+  each(peak, "GFLOP/s", "Peak / Type / MFU(%)", 20, 0, \
+       if (peak > 0, ppi_cell_decimal(peak / 1e9))) \
+  each(peak_type, NULL, "", 0, 0, if (peak > 0, ppi_cell_text(roofline.type))) \
+  each(mfu, "%", "", 0, 9, if (has_mfu, ppi_cell_decimal(mfu))) \
+  each(flag, NULL, "Flag", 4, 8, if (flag, ppi_cell_text(flag)))
+// clang-format on
+PPI_VIEW_TABLE(stages, COLUMNS);
+
 static bool add_stage(ppi_view *view, const ppi_figures *figures,
                       const ppi_report_options *options, const stage *from) {
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[CELL_name] = ppi_cell_text(from->name->name);
-  cells[CELL_category] = ppi_cell_text(from->name->category_name);
-  if (has_time(from))
-    cells[CELL_timed] = ppi_cell_text(from->on_device ? "device" : "host");
-  cells[CELL_calls] = ppi_cell_count(from->calls);
-  cells[CELL_items] = stated(from->all.items);
-  put_rates(figures, from, cells);
-  put_times(from->phases, cells);
-  put_peak(figures, options, from, cells);
+  const ppi_phases *phases = from->phases;
+  const ppi_spread *steady = &phases->steady;
+  const steady_work work = steady_of(figures, from);
+  const ppi_roofline roofline = roofline_of(figures, options, from);
+  const ppi_cell deviation = ppi_cell_deviation(steady);
+  const ppi_cell flop_rate = per_second(work.flops, work.own_ns, 1e9);
+  double peak = from->all.flops <= 0 ? 0 : roofline.peak_flops;
+  bool has_mfu = peak > 0 && flop_rate.kind == PPI_CELL_DECIMAL;
+  double mfu = has_mfu ? 100 * flop_rate.number * 1e9 / peak : 0;
   const char *flag = flag_of(from);
-  if (flag) cells[CELL_flag] = ppi_cell_text(flag);
-  return true;
+  if (!flag && mfu > 100) flag = "over peak";
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
+  return cells != NULL;
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
