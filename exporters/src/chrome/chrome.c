@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Streams events into a Chrome trace file: a sink. It keeps names, the roots of
-// its rows (chrome_track.h), the stages of flows (chrome_flow.h) and buffered
+// its rows, the stages of flows (chrome_flow.h) and buffered
 // slices (chrome_rows.h).
 #include "chrome/chrome.h"
 
