@@ -170,6 +170,20 @@ ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
   return cells;
 }
 
+size_t ppi_view_first(const void *key, const void *items, size_t num,
+                      size_t size,
+                      int (*compare)(const void *key, const void *item)) {
+  size_t low = 0;
+  while (low < num) {
+    size_t middle = low + (num - low) / 2;
+    if (compare(key, (const char *)items + middle * size) > 0)
+      low = middle + 1;
+    else
+      num = middle;
+  }
+  return low;
+}
+
 static int compare_ranked(const void *left, const void *right) {
   const ppi_ranked *a = left, *b = right;
   if (a->key != b->key) return a->key > b->key ? -1 : 1;
@@ -443,6 +457,33 @@ const char *ppi_sort_keys(ppi_report_style style) {
 
 ppi_sort_key ppi_sort_key_of(const ppi_report_options *options) {
   return options->sort ? find(options->style, options->sort) : PPI_SORT_NONE;
+}
+
+ppi_cell ppi_cell_key(ppi_sort_key key, const ppi_spread *spread,
+                      const ppi_histogram *times) {
+  switch (key) {
+    case PPI_SORT_HOST_MEAN:
+    case PPI_SORT_DEVICE_MEAN:
+      return ppi_cell_average(spread);
+    case PPI_SORT_HOST_MAX:
+    case PPI_SORT_DEVICE_MAX:
+      return ppi_cell_most(spread);
+    case PPI_SORT_HOST_MIN:
+    case PPI_SORT_DEVICE_MIN:
+      return ppi_cell_least(spread);
+    case PPI_SORT_P50:
+      return ppi_cell_quantile(times, 50);
+    case PPI_SORT_P90:
+      return ppi_cell_quantile(times, 90);
+    case PPI_SORT_P99:
+      return ppi_cell_quantile(times, 99);
+    case PPI_SORT_STD:
+      return ppi_cell_deviation(spread);
+    case PPI_SORT_CALLS:
+      return ppi_cell_count(ppi_spread_calls(spread));
+    default:
+      return ppi_cell_time(spread->sum);
+  }
 }
 
 int ppi_cell_compare(ppi_sort_key key, const ppi_cell *left,

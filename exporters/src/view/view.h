@@ -225,6 +225,11 @@ typedef struct ppi_view_source {
   const void *of;
   long top;  // the most items; 0 or less: all
 } ppi_view_source;
+// ppi_view_first answers the first of sorted items that does not come before
+// `key`; `num`: all do.
+size_t ppi_view_first(const void *key, const void *items, size_t num,
+                      size_t size,
+                      int (*compare)(const void *key, const void *item));
 // ppi_view_put_sorted: NO_MEMORY.
 pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from);
 // ppi_view_last_row is the row that was added last.
@@ -296,6 +301,10 @@ const char *ppi_sort_keys(ppi_report_style style);
 
 // ppi_sort_key_of is the caller's key, PPI_SORT_NONE without one.
 ppi_sort_key ppi_sort_key_of(const ppi_report_options *options);
+// ppi_cell_key is the value of such calls that `key` orders by: their total, if
+// it is none of a spread.
+ppi_cell ppi_cell_key(ppi_sort_key key, const ppi_spread *spread,
+                      const ppi_histogram *times);
 // ppi_cell_compare puts the greater value first, or the lesser one for a key
 // that is a minimum. A cell that is none comes last.
 int ppi_cell_compare(ppi_sort_key key, const ppi_cell *left,

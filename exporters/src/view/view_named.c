@@ -69,76 +69,49 @@ static ppi_named of_thread(const ppi_report_thread_name *from) {
   return named;
 }
 
-static ppi_cell spread_key(const ppi_spread *spread, int figure) {
-  if (figure == 0) return ppi_cell_time(spread->sum);
-  if (figure == 1) return ppi_cell_average(spread);
-  return figure == 2 ? ppi_cell_most(spread) : ppi_cell_least(spread);
-}
-
-static ppi_cell memory_key(const ppi_named *named, bool is_own, int which) {
-  const ppi_net_bytes *sums = is_own ? &named->own_memory : &named->memory;
-  return ppi_cell_signed(sums->bytes[which]);
-}
-
-ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key) {
+static ppi_cell key_of(const ppi_named *named, ppi_sort_key key) {
+  if (key >= PPI_SORT_HOST_TOTAL && key <= PPI_SORT_HOST_MIN)
+    return ppi_cell_key(key, &named->host, NULL);
+  if (key >= PPI_SORT_DEVICE_TOTAL && key <= PPI_SORT_DEVICE_MIN)
+    return ppi_cell_key(key, &named->device, NULL);
+  if (key >= PPI_SORT_P50 && key <= PPI_SORT_STD)
+    return ppi_cell_key(key, named->timed, named->times);
   switch (key) {
-    case PPI_SORT_NONE:
-    case PPI_SORT_WALL:
-      break;
-    case PPI_SORT_HOST_TOTAL:
-    case PPI_SORT_HOST_MEAN:
-    case PPI_SORT_HOST_MAX:
-    case PPI_SORT_HOST_MIN:
-      return spread_key(&named->host, (int)(key - PPI_SORT_HOST_TOTAL));
-    case PPI_SORT_DEVICE_TOTAL:
-    case PPI_SORT_DEVICE_MEAN:
-    case PPI_SORT_DEVICE_MAX:
-    case PPI_SORT_DEVICE_MIN:
-      return spread_key(&named->device, (int)(key - PPI_SORT_DEVICE_TOTAL));
     case PPI_SORT_SELF:
       return ppi_cell_time(named->self_ns);
-    case PPI_SORT_P50:
-      return ppi_cell_quantile(named->times, 50);
-    case PPI_SORT_P90:
-      return ppi_cell_quantile(named->times, 90);
-    case PPI_SORT_P99:
-      return ppi_cell_quantile(named->times, 99);
-    case PPI_SORT_STD:
-      return ppi_cell_deviation(named->timed);
     case PPI_SORT_CALLS:
       return ppi_cell_count(named->calls);
     case PPI_SORT_SELF_DEVICE:
       return ppi_cell_time(named->own_device_ns);
     case PPI_SORT_MEMORY:
+      return ppi_cell_signed(named->memory.bytes[PPI_MEMORY_HOST]);
     case PPI_SORT_OWN_MEMORY:
-      return memory_key(named, key == PPI_SORT_OWN_MEMORY, PPI_MEMORY_HOST);
+      return ppi_cell_signed(named->own_memory.bytes[PPI_MEMORY_HOST]);
     case PPI_SORT_DEVICE_MEMORY:
+      return ppi_cell_signed(named->memory.bytes[PPI_MEMORY_DEVICE]);
     case PPI_SORT_OWN_DEVICE_MEMORY:
-      return memory_key(named, key == PPI_SORT_OWN_DEVICE_MEMORY,
-                        PPI_MEMORY_DEVICE);
+      return ppi_cell_signed(named->own_memory.bytes[PPI_MEMORY_DEVICE]);
+    default:
+      return (ppi_cell){0};
   }
-  return (ppi_cell){0};
 }
 
-static int compare_work(const ppi_report_work *work, const ppi_named *named) {
-  int order = strcmp(work->category_name, named->category_name);
-  return order ? order : strcmp(work->name, named->name);
+static int compare_work(const void *key, const void *item) {
+  const ppi_named *named = key;
+  const ppi_report_work *work = item;
+  int order = strcmp(named->category_name, work->category_name);
+  return order ? order : strcmp(named->name, work->name);
 }
 
 ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named) {
-  size_t low = 0, high = figures->num_work;
-  if (!named->from) return (ppi_cell){0};
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (compare_work(&figures->work[middle], named) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
   double flops = 0;
-  for (; low < figures->num_work; low++) {
-    if (compare_work(&figures->work[low], named) != 0) break;
-    flops += figures->work[low].flops;
+  size_t at = named->from
+                  ? ppi_view_first(named, figures->work, figures->num_work,
+                                   sizeof *figures->work, compare_work)
+                  : figures->num_work;
+  for (; at < figures->num_work; at++) {
+    if (compare_work(named, &figures->work[at]) != 0) break;
+    flops += figures->work[at].flops;
   }
   return flops > 0 ? ppi_cell_whole(flops) : (ppi_cell){0};
 }
@@ -160,7 +133,7 @@ static int compare_least_first(const void *left, const void *right) {
 size_t ppi_named_order(ppi_named_list *list, ppi_sort_key key, long top) {
   bool least = key == PPI_SORT_HOST_MIN || key == PPI_SORT_DEVICE_MIN;
   for (size_t i = 0; i < list->num; i++)
-    list->items[i].key = ppi_named_key(&list->items[i], key);
+    list->items[i].key = key_of(&list->items[i], key);
   if (list->num > 1)
     qsort(list->items, list->num, sizeof *list->items,
           least ? compare_least_first : compare_most_first);

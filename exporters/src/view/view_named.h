@@ -35,8 +35,6 @@ ppi_named ppi_named_ranges(const ppi_report_name *from);
 ppi_named ppi_named_host(const ppi_report_name *from);
 // The device side of a name, with percentiles of that side.
 ppi_named ppi_named_device(const ppi_report_name *from);
-// ppi_named_key is the value of `named` that `key` orders by.
-ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key);
 // ppi_named_flops is the sum that the ranges stated; none if they stated none,
 // or for the ranges of one thread.
 ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named);

@@ -83,16 +83,22 @@ static int compare_parts(const void *left, const void *right) {
                       : strcmp(a->child, b->child);
 }
 
-static int compare_owner(const ppi_report_part *part,
-                         const ppi_named_block *block, const char *op) {
-  int order = strcmp(part->process, block->thread ? block->process : "");
-  uint64_t thread = block->thread ? block->thread_number : 0;
-  if (order == 0 && part->thread != thread)
-    order = part->thread < thread ? -1 : 1;
-  return order ? order : strcmp(part->op, op);
+// The operator of a block's row.
+typedef struct owner {
+  const ppi_named_block *block;
+  const char *op;
+} owner;
+
+static int compare_owner(const void *key, const void *item) {
+  const owner *of = key;
+  const ppi_report_part *part = item;
+  bool has_thread = of->block->thread != NULL;
+  int order = strcmp(has_thread ? of->block->process : "", part->process);
+  uint64_t thread = has_thread ? of->block->thread_number : 0;
+  if (order == 0) order = (thread > part->thread) - (thread < part->thread);
+  return order ? order : strcmp(of->op, part->op);
 }
 
-// The parts of the operator are figures->parts[first] up to [first + num].
 typedef struct part_range {
   const ppi_report_part *first;
   size_t num;
@@ -100,17 +106,12 @@ typedef struct part_range {
 
 static part_range parts_of(const ppi_named_block *block, const char *op) {
   const ppi_figures *figures = block->figures;
-  size_t low = 0, high = figures->num_parts;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (compare_owner(&figures->parts[middle], block, op) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  part_range range = {figures->parts + low, 0};
-  while (low + range.num < figures->num_parts &&
-         compare_owner(&range.first[range.num], block, op) == 0)
+  const owner of = {block, op};
+  size_t at = ppi_view_first(&of, figures->parts, figures->num_parts,
+                             sizeof *figures->parts, compare_owner);
+  part_range range = {figures->parts + at, 0};
+  while (at + range.num < figures->num_parts &&
+         compare_owner(&of, &range.first[range.num]) == 0)
     range.num++;
   return range;
 }

@@ -48,9 +48,15 @@ static int compare_paths(const void *left, const void *right) {
   return order ? order : (a->path > b->path) - (a->path < b->path);
 }
 
-static int compare_keys(const void *left, const void *right) {
+static int compare_most(const void *left, const void *right) {
   const gpu_row *a = left, *b = right;
   int order = ppi_cell_compare(PPI_SORT_NONE, &a->key, &b->key);
+  return order ? order : compare_names(left, right);
+}
+
+static int compare_least(const void *left, const void *right) {
+  const gpu_row *a = left, *b = right;
+  int order = ppi_cell_compare(PPI_SORT_HOST_MIN, &a->key, &b->key);
   return order ? order : compare_names(left, right);
 }
 
@@ -93,8 +99,8 @@ static ppi_cell ppi_cell_mb(ppi_cell bytes) {
   return ppi_cell_decimal((double)bytes.value / (double)bytes.divisor / 1e6);
 }
 
-static ppi_cell ppi_cell_median(const gpu_row *row) {
-  return ppi_cell_quantile(row->merged.n ? &row->merged : row->histogram, 50);
+static const ppi_histogram *times_of(const gpu_row *row) {
+  return row->merged.n ? &row->merged : row->histogram;
 }
 
 // NVTX calls cross-thread ranges start and end.
@@ -129,7 +135,7 @@ static void put_thousandths(ppi_page *page, const ppi_cell *cell,
 // clang-format off
 #define SPREAD(each, before, avg, med, min, max) \
   each(before "Avg (ns)", avg, tenths, average(&row->times)) \
-  each(before "Med (ns)", med, tenths, median(row)) \
+  each(before "Med (ns)", med, tenths, quantile(times_of(row), 50)) \
   each(before "Min (ns)", min, count, least(&row->times)) \
   each(before "Max (ns)", max, count, most(&row->times)) \
   each(before "StdDev (ns)", 0, tenths, deviation(&row->times))
@@ -160,7 +166,7 @@ static void put_thousandths(ppi_page *page, const ppi_cell *cell,
   each("Total (MB)", 1, thousandths, mb(ppi_cell_time(row->times.sum))) \
   each("Count", 2, count, count(ppi_spread_calls(&row->times))) \
   each("Avg (MB)", 3, thousandths, mb(ppi_cell_average(&row->times))) \
-  each("Med (MB)", 4, thousandths, mb(ppi_cell_median(row))) \
+  each("Med (MB)", 4, thousandths, mb(ppi_cell_quantile(times_of(row), 50))) \
   each("Min (MB)", 5, thousandths, mb(ppi_cell_least(&row->times))) \
   each("Max (MB)", 6, thousandths, mb(ppi_cell_most(&row->times))) \
   each("StdDev (MB)", 7, thousandths, mb(ppi_cell_deviation(&row->times))) \
@@ -214,18 +220,6 @@ TABLE(nvtx_kern_sum, NVTX_KERN_SUM)
 
 // ---- rows ----
 
-static ppi_cell key_of(const gpu_row *row, ppi_sort_key key) {
-  ppi_cell least = ppi_cell_least(&row->times);
-  least.value = -least.value;  // the least comes first
-  return key == PPI_SORT_HOST_MEAN  ? ppi_cell_average(&row->times)
-         : key == PPI_SORT_P50      ? ppi_cell_median(row)
-         : key == PPI_SORT_HOST_MIN ? least
-         : key == PPI_SORT_HOST_MAX ? ppi_cell_most(&row->times)
-         : key == PPI_SORT_STD      ? ppi_cell_deviation(&row->times)
-         : key == PPI_SORT_CALLS ? ppi_cell_count(ppi_spread_calls(&row->times))
-                                 : ppi_cell_time(row->times.sum);
-}
-
 // Only nvtx_sum has a choice of keys.
 static bool put_rows(ppi_view *view, gpu_rows *rows, fill_fn *fill,
                      const ppi_report_options *options) {
@@ -236,10 +230,12 @@ static bool put_rows(ppi_view *view, gpu_rows *rows, fill_fn *fill,
   size_t most_rows = options->top > 0 ? (size_t)options->top : SIZE_MAX;
   for (size_t i = 0; i < rows->num; i++) {
     base_ns += rows->items[i].times.sum;
-    rows->items[i].key = key_of(&rows->items[i], key);
+    rows->items[i].key =
+        ppi_cell_key(key, &rows->items[i].times, times_of(&rows->items[i]));
   }
   if (added && rows->num > 1)
-    qsort(rows->items, rows->num, sizeof *rows->items, compare_keys);
+    qsort(rows->items, rows->num, sizeof *rows->items,
+          key == PPI_SORT_HOST_MIN ? compare_least : compare_most);
   for (size_t i = 0; i < rows->num && i < most_rows && added; i++) {
     ppi_cell *cells = ppi_view_add_row(view, 0, 0);
     added = cells != NULL;

@@ -49,30 +49,24 @@ static bool add_time(line *to, uint64_t time_ns) {
   return true;
 }
 
-static int compare_line(const line *a, const ppi_request_stage *b) {
-  int order = strcmp(a->category_name, b->category_name);
-  return order ? order : strcmp(a->name, b->name);
+static int compare_line(const void *key, const void *item) {
+  const ppi_request_stage *stage = key;
+  const line *at = item;
+  int order = strcmp(stage->category_name, at->category_name);
+  return order ? order : strcmp(stage->name, at->name);
 }
 
 static line *line_of(lines *all, const ppi_request_stage *stage) {
-  size_t low = 0, high = all->num_stages;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    int order = compare_line(&all->stages[middle], stage);
-    if (order == 0) return &all->stages[middle];
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  size_t at = ppi_view_first(stage, all->stages, all->num_stages,
+                             sizeof *all->stages, compare_line);
+  if (at < all->num_stages && compare_line(stage, &all->stages[at]) == 0)
+    return &all->stages[at];
   if (!PPI_ROOM(all->stages, all->stages_capacity, all->num_stages + 1))
     return NULL;
-  line *grown = all->stages;
-  memmove(grown + low + 1, grown + low,
-          (all->num_stages++ - low) * sizeof *grown);
-  grown[low] =
-      (line){.name = stage->name, .category_name = stage->category_name};
-  return &grown[low];
+  line *grown = all->stages + at;
+  memmove(grown + 1, grown, (all->num_stages++ - at) * sizeof *grown);
+  *grown = (line){.name = stage->name, .category_name = stage->category_name};
+  return grown;
 }
 
 // ---- the slow ones against the usual ones ----

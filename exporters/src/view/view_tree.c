@@ -44,46 +44,25 @@ typedef struct tree_rows {
   size_t num;
 } tree_rows;
 
+static int compare_path(const void *key, const void *item) {
+  const ppi_report_path *path = key;
+  const ppi_report_name *name = item;
+  int order = strcmp(path->category_name, name->category_name);
+  return order ? order : strcmp(path->name, name->name);
+}
+
 static const ppi_report_name *name_of(const ppi_figures *figures,
                                       const ppi_report_path *path) {
-  size_t low = 0, high = figures->num_names;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const ppi_report_name *name = &figures->names[middle];
-    int order = strcmp(name->category_name, path->category_name);
-    if (order == 0) order = strcmp(name->name, path->name);
-    if (order == 0) return name;
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return NULL;
+  return figures->num_names ? bsearch(path, figures->names, figures->num_names,
+                                      sizeof *figures->names, compare_path)
+                            : NULL;
 }
 
 static ppi_cell key_of(const ppi_report_path *path, ppi_sort_key key) {
-  switch (key) {
-    case PPI_SORT_WALL:
-      return ppi_cell_time(path->wall_ns);
-    case PPI_SORT_SELF:
-      return ppi_cell_time(path->self_ns);
-    case PPI_SORT_HOST_MEAN:
-      return ppi_cell_average(&path->spread);
-    case PPI_SORT_STD:
-      return ppi_cell_deviation(&path->spread);
-    case PPI_SORT_P50:
-      return ppi_cell_quantile(&path->times, 50);
-    case PPI_SORT_P99:
-      return ppi_cell_quantile(&path->times, 99);
-    case PPI_SORT_HOST_MAX:
-      return ppi_cell_most(&path->spread);
-    case PPI_SORT_DEVICE_TOTAL:
-      return ppi_cell_time(path->device_ns);
-    case PPI_SORT_CALLS:
-      return ppi_cell_count(ppi_spread_calls(&path->spread));
-    default:
-      return ppi_cell_time(path->spread.sum);
-  }
+  if (key == PPI_SORT_WALL) return ppi_cell_time(path->wall_ns);
+  if (key == PPI_SORT_SELF) return ppi_cell_time(path->self_ns);
+  if (key == PPI_SORT_DEVICE_TOTAL) return ppi_cell_time(path->device_ns);
+  return ppi_cell_key(key, &path->spread, &path->times);
 }
 
 // Siblings are sorted; a path comes before all paths inside it.
