@@ -278,7 +278,7 @@ static int run_verb(struct ppi_tool_options *options) {
   if (spooled != PPI_EXIT_DAMAGED && spooled > code) code = spooled;
   if (reads & PPI_READS_TOLD) ppi_tool_warn_unread(options);
   if (code == PPI_EXIT_DONE && reads & PPI_READS_JOINED)
-    code = ppi_tool_segments_join(options);
+    ppi_tool_segments_join(options);
   if (code == PPI_EXIT_DONE) code = verb->run(options);
   ppi_tool_end_jobs();
   ppi_tool_join_clear();

@@ -69,11 +69,9 @@ static char *beside(const char *input, const char *ending) {
                                         ".spool", ".pplog.gz"};
   size_t len = strlen(input);
   for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-    size_t ending_len = strlen(endings[i]);
-    if (len > ending_len && strcmp(input + len - ending_len, endings[i]) == 0) {
-      len -= ending_len;
-      break;
-    }
+    if (!ppi_ends_with(input, endings[i])) continue;
+    len -= strlen(endings[i]);
+    break;
   }
   char *path = ppi_tool_must(malloc(len + strlen(ending) + 1));
   memcpy(path, input, len);

@@ -114,6 +114,12 @@ void ppi_tool_time(uint64_t ns, int digits, char out[40]) {
     snprintf(out + len, 40 - len, "%.*sZ", digits ? digits + 1 : 0, fraction);
 }
 
+size_t ppi_tool_number(ppi_map *map, ppi_map_key key) {
+  size_t number = ppi_map_number(map, key);
+  if (number == SIZE_MAX) ppi_tool_must(NULL);
+  return number;
+}
+
 void *ppi_tool_must(void *memory) {
   if (memory) return memory;
   ppi_tool_say("out of memory");

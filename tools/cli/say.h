@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/map.h"
 #include "file/text.h"
 
 // Exit codes of the process; the highest that applies.
@@ -45,6 +46,9 @@ void ppi_tool_put(ppi_page *page, const char *format, ...)
 void ppi_tool_time(uint64_t ns, int digits, char out[40]);
 // ppi_tool_must answers `memory`. Of none it says so, and the process ends.
 void *ppi_tool_must(void *memory) __attribute__((returns_nonnull));
+// ppi_tool_number is the number of a key, the map's number of keys before the
+// call if it is new.
+size_t ppi_tool_number(ppi_map *map, ppi_map_key key);
 // PPI_MUST_ROOM makes room as PPI_ROOM (base/mem.h) does.
 #define PPI_MUST_ROOM(items, capacity, need) \
   ppi_tool_must(PPI_ROOM(items, capacity, need) ? (void *)(items) : NULL)

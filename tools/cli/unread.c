@@ -61,11 +61,6 @@ static bool same_folder(const char *path, const char *other) {
   return folder_len(other) == len && memcmp(path, other, len) == 0;
 }
 
-static bool ends_in_part(const char *path) {
-  size_t len = strlen(path), end = sizeof ending - 1;
-  return len > end && strcmp(path + len - end, ending) == 0;
-}
-
 // Whether the file is missing from the inputs: an input of its folder ran at
 // the same time, or the folder itself is an input.
 static bool is_missed(const struct ppi_tool_options *options,
@@ -83,7 +78,7 @@ static bool is_missed(const struct ppi_tool_options *options,
       continue;
     }
     if (other.device == own.device && other.inode == own.inode) return false;
-    same_time |= same_folder(path, input) && !ends_in_part(input) &&
+    same_time |= same_folder(path, input) && !ppi_ends_with(input, ending) &&
                  (options->of_folder || (own.first_ns <= other.last_ns &&
                                          other.first_ns <= own.last_ns));
   }
@@ -91,7 +86,7 @@ static bool is_missed(const struct ppi_tool_options *options,
 }
 
 static int is_part(const struct dirent *entry) {
-  return ends_in_part(entry->d_name);
+  return ppi_ends_with(entry->d_name, ending);
 }
 
 // Prints the line for the folder of `input`.

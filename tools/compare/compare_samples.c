@@ -106,17 +106,10 @@ static char *without_files(const char *text) {
   return out;
 }
 
-// The number of the key, which the map gives it at first.
-static size_t number_of(ppi_map *map, ppi_map_key key) {
-  size_t number = ppi_map_number(map, key);
-  if (number == SIZE_MAX) ppi_tool_must(NULL);
-  return number;
-}
-
 static void add_config(ppi_samples *samples, const char *text) {
   size_t known = samples->configs.num;
   char *config = without_files(text);
-  if (number_of(&samples->configs, ppi_map_key_of(config, "")) == known)
+  if (ppi_tool_number(&samples->configs, ppi_map_key_of(config, "")) == known)
     add_place(samples, PPI_PROVENANCE_CONFIG, config);
   ppi_free(config);
 }
@@ -216,7 +209,7 @@ const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
 
 // The stage's place in `stages`.
 static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
-  size_t number = number_of(&samples->numbers, key_of(like));
+  size_t number = ppi_tool_number(&samples->numbers, key_of(like));
   if (number < samples->num_stages) return number;
   PPI_MUST_ROOM(samples->stages, samples->stages_capacity, number + 1);
   samples->stages[samples->num_stages++] =
@@ -428,7 +421,7 @@ static void drop_empty(ppi_samples *samples) {
   for (size_t i = 0; i < samples->num_stages; i++) {
     ppi_compare_stage *stage = &samples->stages[i];
     if (stage->calls || stage->num_cut) {
-      number_of(&samples->numbers, key_of(stage));
+      ppi_tool_number(&samples->numbers, key_of(stage));
       samples->stages[num++] = *stage;
     } else {
       free_stage(stage);

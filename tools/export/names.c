@@ -40,12 +40,6 @@ char *ppi_export_text(const char *text, size_t len) {
   return out;
 }
 
-size_t ppi_export_number(ppi_map *map, ppi_map_key key) {
-  size_t number = ppi_map_number(map, key);
-  if (number == SIZE_MAX) ppi_tool_must(NULL);
-  return number;
-}
-
 static char *text_of(const pprof_run_info *info, const char *key) {
   const char *text = pprof_run_info_text(info, key);
   return text ? ppi_export_text(text, strlen(text)) : ppi_export_text("", 0);
@@ -82,7 +76,7 @@ static uint32_t *find(ppi_export_names *names, pprof_definition_kind kind,
   struct ppi_export_rows *rows = &names->kinds[kind];
   ppi_map *ids = &names->ids[kind];
   size_t num = ids->num;
-  size_t number = ppi_export_number(ids, (ppi_map_key){0, id});
+  size_t number = ppi_tool_number(ids, (ppi_map_key){0, id});
   if (number == num) {
     PPI_MUST_ROOM(rows->current, rows->current_capacity, number + 1);
     rows->current[number] = add_row(names, kind, id);

@@ -39,8 +39,6 @@ typedef struct ppi_export_names {
 // ppi_export_text copies a text (ppi_free): bytes that are no UTF-8 become
 // U+FFFD each, as formats want it.
 char *ppi_export_text(const char *text, size_t len);
-// ppi_export_number numbers the keys of a map in the order of their coming.
-size_t ppi_export_number(ppi_map *map, ppi_map_key key);
 
 // All zero is the empty one.
 void ppi_export_names_begin(ppi_export_names *names,

@@ -130,7 +130,7 @@ static void choose_pid(ppi_perfetto_tracks *tracks, const char *text) {
   ppi_map_key key = {0, own && own < FIRST_OWN_PID ? own : 0};
   if (!key.low || ppi_map_find(&tracks->pids, key) != SIZE_MAX)
     key.low = FIRST_OWN_PID + (run & 0xffffff);
-  ppi_export_number(&tracks->pids, key);
+  ppi_tool_number(&tracks->pids, key);
   tracks->pid = (int32_t)key.low;
 }
 
@@ -166,7 +166,7 @@ void ppi_perfetto_run(ppi_perfetto_tracks *tracks) {
 ppi_perfetto_group *ppi_perfetto_group_of(ppi_perfetto_tracks *tracks,
                                           ppi_perfetto_kind kind,
                                           uint32_t row) {
-  size_t at = ppi_export_number(&tracks->numbers, (ppi_map_key){kind, row});
+  size_t at = ppi_tool_number(&tracks->numbers, (ppi_map_key){kind, row});
   if (at == tracks->num_groups) {
     PPI_MUST_ROOM(tracks->groups, tracks->capacity, at + 1);
     tracks->groups[tracks->num_groups++] = (ppi_perfetto_group){.num_uuids = 0};
@@ -193,7 +193,7 @@ static int32_t thread_of(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
                          const ppi_export_name *lane) {
   if (kind != PPI_PERFETTO_THREAD || !lane->number) return 0;
   size_t num = tracks->threads.num;
-  size_t at = ppi_export_number(
+  size_t at = ppi_tool_number(
       &tracks->threads, (ppi_map_key){(uint64_t)tracks->pid, lane->number});
   if (at != num) return 0;
   return lane->number < FIRST_OWN_TID
@@ -267,7 +267,7 @@ static void put_name(ppi_perfetto_tracks *tracks, pprof_definition_kind kind,
   PpiPerfetto__Interned interned = PPI_PERFETTO__INTERNED__INIT;
   PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
   size_t num = tracks->told.num;
-  if (ppi_export_number(&tracks->told, (ppi_map_key){kind, row}) != num) return;
+  if (ppi_tool_number(&tracks->told, (ppi_map_key){kind, row}) != num) return;
   name.has_iid = true;
   name.iid = (uint64_t)row + 1;
   name.name = ppi_export_names_at(tracks->names, kind, row)->text;

@@ -43,7 +43,7 @@ static ppi_map_key key_of(const char *text, size_t len) {
 }
 
 static int64_t add_text(profile *out, const char *text, size_t len) {
-  size_t at = ppi_export_number(&out->places, key_of(text, len));
+  size_t at = ppi_tool_number(&out->places, key_of(text, len));
   if (at == out->num_texts) {
     PPI_MUST_ROOM(out->texts, out->texts_capacity, at + 1);
     out->texts[out->num_texts++] = ppi_export_text(text, len);
@@ -55,8 +55,8 @@ static uint64_t add_function(profile *out, const ppi_report_path *frame) {
   int64_t name = add_text(out, frame->name, strlen(frame->name));
   int64_t category =
       add_text(out, frame->category_name, strlen(frame->category_name));
-  return ppi_export_number(&out->functions,
-                           (ppi_map_key){(uint64_t)name, (uint64_t)category}) +
+  return ppi_tool_number(&out->functions,
+                         (ppi_map_key){(uint64_t)name, (uint64_t)category}) +
          1;
 }
 

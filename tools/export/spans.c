@@ -74,11 +74,6 @@ static void put_real(ppi_page *page, const char *key, double number) {
   ppi_page_text(page, "}}");
 }
 
-static const char *name_of(const char *command) {
-  const char *slash = strrchr(command, '/');
-  return slash ? slash + 1 : command;
-}
-
 static void begin_line(spans *out) {
   ppi_page *page = &out->page;
   const ppi_export_run *run = ppi_export_run_of(&out->base);
@@ -88,7 +83,7 @@ static void begin_line(spans *out) {
   ppi_put_object(page, "resource");
   ppi_put_array(page, "attributes");
   put_string(page, "service.name",
-             *run->command ? name_of(run->command) : "unknown_service");
+             *run->command ? ppi_base_name(run->command) : "unknown_service");
   put_string(page, "service.instance.id", run->uuid);
   put_string(page, "host.name", run->host);
   put_whole(page, "process.pid", strtoull(run->pid, NULL, 10));
@@ -218,7 +213,7 @@ static void put_span(spans *out, const pprof_event *event, const span *of) {
 // ---- outer ranges ----
 
 static around *around_of(spans *out, uint32_t lane) {
-  size_t at = ppi_export_number(
+  size_t at = ppi_tool_number(
       &out->numbers,
       (ppi_map_key){0, ppi_export_names_row(&out->base.names,
                                             PPROF_DEFINITION_LANE, lane)});

@@ -53,7 +53,7 @@ static void hold(speedscope *out, track_kind kind, uint32_t id,
   uint32_t site =
       ppi_export_names_row(names, PPROF_DEFINITION_SITE, event->site);
   uint32_t row = ppi_export_names_row(names, defined_by(kind), id);
-  size_t at = ppi_export_number(&out->numbers, (ppi_map_key){kind, row});
+  size_t at = ppi_tool_number(&out->numbers, (ppi_map_key){kind, row});
   if (at == out->num_tracks) {
     PPI_MUST_ROOM(out->tracks, out->tracks_capacity, at + 1);
     out->tracks[out->num_tracks++] = (track){.kind = kind, .row = row};

@@ -31,9 +31,7 @@ static const char *behind(const char *name, const char *prefix) {
 static char *join(const char *folder, const char *name, const char *ending) {
   ppi_page path = {0};
   ppi_page_format(&path, "%s/%s%s", folder, name, ending);
-  if (!path.failed) return path.bytes;
-  ppi_page_clear(&path);
-  return NULL;
+  return ppi_tool_must(path.failed ? NULL : path.bytes);
 }
 
 // ---- what is whole ----
@@ -70,18 +68,18 @@ static const char *empty_of(const char *table) {
 }
 
 static bool is_there(const char *path) {
-  return path && access(path, F_OK) == 0;
+  return access(path, F_OK) == 0;
 }
 
 // Whether all tables of a run are there.
 static bool judge(ppi_fleet *fleet, const char *path) {
   for (size_t i = 0; ppi_parquet_tables[i]; i++) {
     char *file = join(path, ppi_parquet_tables[i], ".parquet");
-    bool lacks = file && !is_there(file);
-    bool whole = file && (lacks ? empty_of(ppi_parquet_tables[i]) != NULL
-                                : is_whole(file));
+    bool lacks = !is_there(file);
+    bool whole =
+        lacks ? empty_of(ppi_parquet_tables[i]) != NULL : is_whole(file);
     if (!whole && may_tell(&fleet->num_left_out))
-      ppi_tool_say("%s: %s; the run is left out", file ? file : path,
+      ppi_tool_say("%s: %s; the run is left out", file,
                    lacks ? "is missing" : "is cut or damaged");
     ppi_free(file);
     if (!whole) return false;
@@ -89,61 +87,47 @@ static bool judge(ppi_fleet *fleet, const char *path) {
   return true;
 }
 
-static bool add_rank(ppi_fleet *fleet, long rank) {
-  if (!PPI_ROOM(fleet->ranks, fleet->ranks_capacity, fleet->num_ranks + 1))
-    return false;
-  fleet->ranks[fleet->num_ranks++] = rank;
-  return true;
-}
-
-static bool add_run(ppi_fleet *fleet, char *path, long rank) {
-  if (!PPI_ROOM(fleet->runs, fleet->capacity, fleet->num_runs + 1))
-    return false;
-  fleet->runs[fleet->num_runs++] = (ppi_fleet_run){path, rank};
-  return true;
-}
-
 // The rank's folder `name` in the run's `folder`.
-static bool take_rank(ppi_fleet *fleet, const char *folder, const char *name) {
+static void take_rank(ppi_fleet *fleet, const char *folder, const char *name) {
   char *end, *path = join(folder, name, "");
   long rank = strtol(behind(name, rank_prefix), &end, 10);
   if (*end || rank < 0) rank = -1;
-  bool room = path && (rank < 0 || add_rank(fleet, rank));
-  bool kept = room && judge(fleet, path);
-  if (kept) room = add_run(fleet, path, rank);
-  if (!kept || !room) ppi_free(path);
-  return room;
+  if (rank >= 0) {
+    PPI_MUST_ROOM(fleet->ranks, fleet->ranks_capacity, fleet->num_ranks + 1);
+    fleet->ranks[fleet->num_ranks++] = rank;
+  }
+  if (!judge(fleet, path)) {
+    ppi_free(path);
+    return;
+  }
+  PPI_MUST_ROOM(fleet->runs, fleet->capacity, fleet->num_runs + 1);
+  fleet->runs[fleet->num_runs++] = (ppi_fleet_run){path, rank};
 }
 
-// Calls `take` for what begins with `prefix`. False: no memory.
-static bool each_entry(ppi_fleet *fleet, const char *folder, const char *prefix,
-                       bool (*take)(ppi_fleet *, const char *, const char *)) {
+// Calls `take` for what begins with `prefix`.
+static void each_entry(ppi_fleet *fleet, const char *folder, const char *prefix,
+                       void (*take)(ppi_fleet *, const char *, const char *)) {
   DIR *entries = opendir(folder);
-  bool room = true;
-  for (struct dirent *entry; entries && room && (entry = readdir(entries));)
-    if (behind(entry->d_name, prefix))
-      room = take(fleet, folder, entry->d_name);
+  for (struct dirent *entry; entries && (entry = readdir(entries));)
+    if (behind(entry->d_name, prefix)) take(fleet, folder, entry->d_name);
   if (entries) closedir(entries);
-  return room;
 }
 
-static bool take_run(ppi_fleet *fleet, const char *folder, const char *name) {
+static void take_run(ppi_fleet *fleet, const char *folder, const char *name) {
   char *path = join(folder, name, "");
   size_t before = fleet->num_runs + fleet->num_left_out;
-  bool room = path && each_entry(fleet, path, rank_prefix, take_rank);
+  each_entry(fleet, path, rank_prefix, take_rank);
   bool found = fleet->num_runs + fleet->num_left_out > before;
-  if (room && !found && may_tell(&fleet->num_left_out))
+  if (!found && may_tell(&fleet->num_left_out))
     ppi_tool_say("%s: cannot be read, or has no rank; the run is left out",
                  path);
   ppi_free(path);
-  return room;
 }
 
-static bool take_part(ppi_fleet *fleet, const char *folder, const char *name) {
+static void take_part(ppi_fleet *fleet, const char *folder, const char *name) {
   if (may_tell(&fleet->num_left_out))
     ppi_tool_say("%s/%s: its export did not finish; the run is left out",
                  folder, name);
-  return true;
 }
 
 // ---- who is missing ----
@@ -184,9 +168,8 @@ static void tell_missing(ppi_fleet *fleet) {
 
 int ppi_fleet_open(ppi_fleet *fleet, const char *folder) {
   *fleet = (ppi_fleet){.folder = folder};
-  if (!each_entry(fleet, folder, run_prefix, take_run) ||
-      !each_entry(fleet, folder, PPI_PARQUET_PART, take_part))
-    return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
+  each_entry(fleet, folder, run_prefix, take_run);
+  each_entry(fleet, folder, PPI_PARQUET_PART, take_part);
   tell_missing(fleet);
   if (!fleet->num_runs)
     return ppi_tool_fail(
@@ -211,7 +194,7 @@ static bool lacks_all(const ppi_fleet *fleet, const char *table) {
   bool found = !empty_of(table);
   for (size_t i = 0; i < fleet->num_runs && !found; i++) {
     char *file = join(fleet->runs[i].path, table, ".parquet");
-    found = !file || is_there(file);
+    found = is_there(file);
     ppi_free(file);
   }
   return !found;
@@ -222,13 +205,13 @@ static void put_duckdb_table(ppi_page *page, const ppi_fleet *fleet,
   const char *before = "";
   ppi_page_format(
       page, "CREATE TEMPORARY VIEW %s AS SELECT * FROM read_parquet([", table);
-  for (size_t i = 0; i < fleet->num_runs && !page->failed; i++) {
+  for (size_t i = 0; i < fleet->num_runs; i++) {
     char *file = join(fleet->runs[i].path, table, ".parquet");
-    bool lacks = file && empty_of(table) && !is_there(file);
-    if (!lacks) ppi_page_text(page, before);
-    if (file && !lacks) ppi_duck_text(page, file);
-    if (!lacks) before = ",";
-    page->failed |= !file;
+    if (!empty_of(table) || is_there(file)) {
+      ppi_page_text(page, before);
+      ppi_duck_text(page, file);
+      before = ",";
+    }
     ppi_free(file);
   }
   ppi_page_text(page,

@@ -21,9 +21,8 @@ static void set_node(ppi_importer *importer, const char *name) {
   bool is_full = num >= PPI_IMPORT_MAX_SITES;
   if (is_full && ppi_map_find(&importer->operators, key) == SIZE_MAX) return;
   PPI_MUST_ROOM(importer->nodes, importer->nodes_capacity, num + 1);
-  size_t at = ppi_map_number(&importer->operators, key);
-  if (at == SIZE_MAX) ppi_tool_must(NULL);
-  importer->nodes[at] = importer->num_nodes;
+  importer->nodes[ppi_tool_number(&importer->operators, key)] =
+      importer->num_nodes;
 }
 
 uint64_t ppi_convert_node(ppi_importer *importer, const char *op_name,

@@ -55,13 +55,6 @@ void ppi_place_name(char **name, const ppi_scalar *text) {
   *name = copy;
 }
 
-// The number of a key; a new one is the map's number of keys before.
-static size_t number_of(ppi_map *map, ppi_map_key key) {
-  size_t number = ppi_map_number(map, key);
-  if (number == SIZE_MAX) ppi_tool_must(NULL);
-  return number;
-}
-
 // ---- processes ----
 
 uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid) {
@@ -143,7 +136,7 @@ uint32_t ppi_place_row(ppi_places *places, uint32_t process,
   if (found != SIZE_MAX) return (uint32_t)found;
   if (places->num_rows >= PPI_MAX_ROWS) return other_row(places, process);
   ppi_row *row = append_row(places, process);
-  number_of(&places->row_ids, key);
+  ppi_tool_number(&places->row_ids, key);
   row->key = id.key;
   row->is_text = id.is_text;
   row->is_python = is_python;
@@ -188,7 +181,7 @@ uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
     places->num_devices_beyond++;
     return PPI_MAX_STREAMS - 1;
   }
-  at = number_of(&places->stream_ids, key);
+  at = ppi_tool_number(&places->stream_ids, key);
   places->streams[at] = (ppi_stream){device, row, number};
   places->num_streams++;
   return (uint32_t)at;

@@ -15,11 +15,9 @@
 
 static ppi_tool_paths inputs;
 
-static bool add_path(ppi_tool_paths *paths, const char *path) {
-  if (!path || !PPI_ROOM(paths->items, paths->capacity, paths->num + 1))
-    return false;
+static void add_path(ppi_tool_paths *paths, const char *path) {
+  PPI_MUST_ROOM(paths->items, paths->capacity, paths->num + 1);
   paths->items[paths->num++] = (char *)path;
-  return true;
 }
 
 void ppi_tool_paths_clear(ppi_tool_paths *paths) {
@@ -33,30 +31,22 @@ bool ppi_tool_is_folder(const char *path) {
   return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-static int no_memory(void) {
-  return ppi_tool_fail(PPI_EXIT_INPUT, "out of memory");
-}
-
-static bool ends_in(const char *name, const char *ending) {
-  size_t len = strlen(name), ending_len = strlen(ending);
-  return len > ending_len && strcmp(name + len - ending_len, ending) == 0;
-}
-
 static int is_log(const struct dirent *entry) {
-  return entry->d_name[0] != '.' && (ends_in(entry->d_name, ".pplog") ||
-                                     ends_in(entry->d_name, ".pplog.gz"));
+  return entry->d_name[0] != '.' && (ppi_ends_with(entry->d_name, ".pplog") ||
+                                     ppi_ends_with(entry->d_name, ".pplog.gz"));
 }
 
-// The caller frees it; NULL when out of memory.
+// The caller frees it.
 static char *path_in(const char *folder, const char *name) {
   char *path;
   size_t len = strlen(folder);
   const char *slash = len > 0 && folder[len - 1] == '/' ? "" : "/";
-  return asprintf(&path, "%s%s%s", folder, slash, name) >= 0 ? path : NULL;
+  return ppi_tool_must(
+      asprintf(&path, "%s%s%s", folder, slash, name) >= 0 ? path : NULL);
 }
 
 static int is_part(const struct dirent *entry) {
-  return entry->d_name[0] != '.' && ends_in(entry->d_name, ".pplog.part");
+  return entry->d_name[0] != '.' && ppi_ends_with(entry->d_name, ".pplog.part");
 }
 
 // Prints what to do in a folder with unfinished logs only.
@@ -85,18 +75,17 @@ int ppi_tool_folder_list(const char *folder, ppi_tool_paths *logs,
   int num = scandir(folder, &entries, is_visible, alphasort);
   if (num < 0)
     return ppi_tool_fail(PPI_EXIT_INPUT, "%s: %s", folder, strerror(errno));
-  bool room = true;
   for (int i = 0; i < num; i++) {
     char *path = path_in(folder, entries[i]->d_name);
-    ppi_tool_paths *to = path && ppi_tool_is_folder(path) ? folders
-                         : is_log(entries[i])             ? logs
-                                                          : NULL;
-    room &= path != NULL && (!to || add_path(to, path));
+    ppi_tool_paths *to = ppi_tool_is_folder(path) ? folders
+                         : is_log(entries[i])     ? logs
+                                                  : NULL;
+    if (to) add_path(to, path);
     if (!to) free(path);
     free(entries[i]);
   }
   free(entries);
-  return room ? PPI_EXIT_DONE : no_memory();
+  return PPI_EXIT_DONE;
 }
 
 static int add_all(const char *folder) {
@@ -111,13 +100,11 @@ int ppi_tool_folders_open(struct ppi_tool_options *options) {
     const char *path = options->inputs[i];
     bool is_folder = ppi_tool_is_folder(path);
     options->of_folder |= is_folder;
-    int code = is_folder                 ? add_all(path)
-               : add_path(&inputs, path) ? PPI_EXIT_DONE
-                                         : no_memory();
+    if (!is_folder) add_path(&inputs, path);
+    int code = is_folder ? add_all(path) : PPI_EXIT_DONE;
     if (code != PPI_EXIT_DONE) return code;
   }
-  const char **all = calloc(inputs.num + 1, sizeof(*all));
-  if (!all) return no_memory();
+  const char **all = ppi_tool_must(calloc(inputs.num + 1, sizeof(*all)));
   if (inputs.num > 0) memcpy(all, inputs.items, inputs.num * sizeof(*all));
   free(options->inputs);
   options->inputs = all;

@@ -229,7 +229,7 @@ static ppi_jobs *jobs_for(const char *const *paths, size_t num) {
 
 ppi_jobs *ppi_tool_jobs(const char *path) {
   struct ppi_tool_segments segments;
-  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE) return NULL;
+  ppi_tool_segments_of(&path, &segments);
   ppi_jobs *jobs = jobs_for(segments.paths, segments.num);
   ppi_tool_segments_clear(&segments);
   return jobs;
@@ -239,8 +239,8 @@ ppi_jobs *ppi_tool_jobs(const char *path) {
 
 static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
                               pprof_sink *sink, pprof_error *error) {
-  const char **whole = calloc(num, sizeof(*whole));
-  pprof_status status = whole ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  const char **whole = ppi_tool_must(calloc(num, sizeof(*whole)));
+  pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
     status = ppi_tool_join(paths[i], &whole[i], error);
   if (status == PPROF_STATUS_OK)
@@ -257,8 +257,7 @@ static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
                                   device_process, by_shape, by_stack,
                                   num_callers,    choice};
   struct ppi_tool_segments segments;
-  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
-    return PPROF_STATUS_NO_MEMORY;
+  ppi_tool_segments_of(&path, &segments);
   pprof_status status =
       segments.paths == &path && ppi_import_is_trace(path)
           ? ppi_import_read(path, sink, &how, error)
@@ -343,7 +342,7 @@ int ppi_tool_write_log(const char *input, const char *path) {
 // Whether the log is no segment of several: a reader joins segments.
 static bool stands_alone(const char *path) {
   struct ppi_tool_segments segments;
-  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE) return true;
+  ppi_tool_segments_of(&path, &segments);
   bool alone = segments.num == 1;
   ppi_tool_segments_clear(&segments);
   return alone;

@@ -107,14 +107,8 @@ pprof_status ppi_tool_join(const char *path, const char **out,
   struct joined *item = find(path);
   pprof_status status = PPROF_STATUS_OK;
   if (!item) {
-    struct joined *grown =
-        ppi_grow(all, &all_capacity, num_all + 1, sizeof *all);
-    if (grown) all = grown;
-    struct joined fresh = {ppi_strdup(path), NULL};
-    if (!grown || !fresh.path) {
-      ppi_free(fresh.path);
-      return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-    }
+    PPI_MUST_ROOM(all, all_capacity, num_all + 1);
+    struct joined fresh = {ppi_tool_must(ppi_strdup(path)), NULL};
     status = join(&fresh, error);
     if (status != PPROF_STATUS_OK) {
       ppi_free(fresh.path);

@@ -44,18 +44,12 @@ const char *ppi_tool_run_info_text(const struct ppi_tool_run_info *run,
   return NULL;
 }
 
-static pprof_status copy_texts(const ppi_text *from, size_t num, ppi_text **out,
-                               size_t *out_num) {
-  ppi_text *copies = ppi_alloc((num + 1) * sizeof(*copies));
-  if (!copies) return PPROF_STATUS_NO_MEMORY;
-  *out = copies;
-  for (; *out_num < num; ++*out_num) {
-    ppi_text *copy = &copies[*out_num];
-    copy->key = ppi_strdup(from[*out_num].key);
-    copy->value = ppi_strdup(from[*out_num].value);
-    if (!copy->key || !copy->value) return PPROF_STATUS_NO_MEMORY;
-  }
-  return PPROF_STATUS_OK;
+static ppi_text *copy_texts(const ppi_text *from, size_t num) {
+  ppi_text *out = ppi_tool_must(ppi_alloc((num + 1) * sizeof *out));
+  for (size_t i = 0; i < num; i++)
+    out[i] = (ppi_text){ppi_tool_must(ppi_strdup(from[i].key)),
+                        ppi_tool_must(ppi_strdup(from[i].value))};
+  return out;
 }
 
 static void clear_texts(ppi_text *texts, size_t num) {
@@ -68,28 +62,26 @@ static void clear_texts(ppi_text *texts, size_t num) {
 
 static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
   struct ppi_tool_log_info *log = ((struct info_sink *)sink)->info;
-  if (!PPI_ROOM(log->runs, log->runs_capacity, log->num_runs + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  struct ppi_tool_run_info *info = &log->runs[log->num_runs++];
-  memset(info, 0, sizeof(*info));
-  return copy_texts(run->texts, run->num_texts, &info->texts, &info->num_texts);
+  PPI_MUST_ROOM(log->runs, log->runs_capacity, log->num_runs + 1);
+  log->runs[log->num_runs++] = (struct ppi_tool_run_info){
+      .texts = copy_texts(run->texts, run->num_texts),
+      .num_texts = run->num_texts};
+  return PPROF_STATUS_OK;
 }
 
-// The place of definition (kind, id), a new one if needed. NULL: no memory.
+// The place of definition (kind, id), a new one if needed.
 static struct ppi_tool_definition *place_of(struct ppi_tool_run_info *info,
                                             pprof_definition_kind kind,
                                             uint32_t id) {
   size_t before = info->places_capacity[kind];
-  uint32_t *places = ppi_grow(info->places[kind], &info->places_capacity[kind],
-                              (size_t)id + 1, sizeof(*places));
-  if (!places) return NULL;
+  PPI_MUST_ROOM(info->places[kind], info->places_capacity[kind],
+                (size_t)id + 1);
+  uint32_t *places = info->places[kind];
   memset(places + before, 0,
          (info->places_capacity[kind] - before) * sizeof(*places));
-  info->places[kind] = places;
   if (places[id]) return &info->definitions[places[id] - 1];
-  if (!PPI_ROOM(info->definitions, info->definitions_capacity,
-                info->num_definitions + 1))
-    return NULL;
+  PPI_MUST_ROOM(info->definitions, info->definitions_capacity,
+                info->num_definitions + 1);
   places[id] = (uint32_t)++info->num_definitions;
   info->num_of_kind[kind]++;
   memset(&info->definitions[places[id] - 1], 0, sizeof(*info->definitions));
@@ -108,7 +100,6 @@ static pprof_status info_define(pprof_sink *sink,
     return PPROF_STATUS_OK;
   }
   struct ppi_tool_definition *place = place_of(info, kind, id);
-  if (!place) return PPROF_STATUS_NO_MEMORY;
   const char *name = pprof_definition_name(definition);
   ppi_free(place->name);
   *place = (struct ppi_tool_definition){
@@ -116,8 +107,8 @@ static pprof_status info_define(pprof_sink *sink,
       .id = id,
       .parent = pprof_definition_parent(definition),
       .number = pprof_definition_number(definition),
-      .name = ppi_strdup(name ? name : "")};
-  return place->name ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+      .name = ppi_tool_must(ppi_strdup(name ? name : ""))};
+  return PPROF_STATUS_OK;
 }
 
 static pprof_status info_window(pprof_sink *sink, uint32_t index, bool opens,
@@ -133,8 +124,7 @@ static pprof_status info_window(pprof_sink *sink, uint32_t index, bool opens,
     }
     return PPROF_STATUS_OK;
   }
-  if (!PPI_ROOM(info->windows, info->windows_capacity, info->num_windows + 1))
-    return PPROF_STATUS_NO_MEMORY;
+  PPI_MUST_ROOM(info->windows, info->windows_capacity, info->num_windows + 1);
   info->windows[info->num_windows++] =
       (struct ppi_tool_window){index, false, time_ns, 0};
   return PPROF_STATUS_OK;
@@ -146,9 +136,10 @@ static pprof_status info_finish(pprof_sink *sink, const pprof_totals *totals) {
     info->totals[key] =
         ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
   // A run has totals once.
-  return info->notes ? PPROF_STATUS_OK
-                     : copy_texts(totals->notes, totals->num_notes,
-                                  &info->notes, &info->num_notes);
+  if (info->notes) return PPROF_STATUS_OK;
+  info->notes = copy_texts(totals->notes, totals->num_notes);
+  info->num_notes = totals->num_notes;
+  return PPROF_STATUS_OK;
 }
 
 static void count_block(struct ppi_tool_run_info *run,
@@ -225,8 +216,7 @@ static void add_contents(const ppi_log_contents *contents,
 static pprof_status skim_runs(ppi_log_file *file, const char *path,
                               uint64_t file_bytes,
                               struct ppi_tool_log_info *info) {
-  ppi_log_contents *contents = ppi_alloc(sizeof *contents);
-  if (!contents) return PPROF_STATUS_NO_MEMORY;
+  ppi_log_contents *contents = ppi_tool_must(ppi_alloc(sizeof *contents));
   if (ppi_log_contents_skim(path, file, contents) && info->num_runs > 0)
     add_contents(contents, &info->runs[0]);
   pprof_status status = count_runs(file, path, file_bytes, info);
@@ -273,10 +263,6 @@ int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {
                  ? read_all(log.path, &sink, &watch)
                  : PPI_EXIT_INPUT;
   if (read > code) code = read;
-  if (read != PPI_EXIT_INPUT && watch.sink_failed) {
-    ppi_tool_say("%s: out of memory", path);
-    code = PPI_EXIT_INPUT;
-  }
   if (code != PPI_EXIT_INPUT) {
     int counted = count_blocks(log.path, out);
     // Only the reader finds blocks that have a good checksum but do not decode.

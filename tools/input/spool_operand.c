@@ -80,11 +80,7 @@ static int of_log(const char *path, ppi_spool_list *list) {
 }
 
 static int of_file(const char *path, ppi_spool_list *list) {
-  static const char ending[] = ".part";
-  size_t len = strlen(path);
-  bool is_part = len > sizeof ending - 1 &&
-                 strcmp(path + len - (sizeof ending - 1), ending) == 0;
-  if (is_part) return of_log(path, list);
+  if (ppi_ends_with(path, ".part")) return of_log(path, list);
   show(list, path, path);
   return PPI_EXIT_DONE;
 }

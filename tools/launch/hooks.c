@@ -18,9 +18,7 @@
 // ---- installation ----
 
 static bool is_path(const char *name) {
-  size_t len = strlen(name);
-  return strchr(name, '/') ||
-         (len > 6 && strcmp(name + len - 6, ".hooks") == 0);
+  return strchr(name, '/') || ppi_ends_with(name, ".hooks");
 }
 
 // Appends a path, or the name of a file that the tool brings.

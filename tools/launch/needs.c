@@ -48,13 +48,8 @@ static bool add_word(interpreter *to, const char *word) {
   return true;
 }
 
-static const char *base_of(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static bool is_python(const char *word) {
-  const char *name = base_of(word);
+  const char *name = ppi_base_name(word);
   bool is_cpython = strncmp(name, "python", 6) == 0;
   if (!is_cpython && strncmp(name, "pypy", 4) != 0) return false;
   name += is_cpython ? 6 : 4;
@@ -130,7 +125,7 @@ static bool take_first_line(interpreter *out, char *line) {
   char *next = NULL;
   for (char *word = strtok_r(line, " \t", &next); word;
        word = strtok_r(NULL, " \t", &next)) {
-    if (!found && strcmp(base_of(word), "env") == 0) {
+    if (!found && strcmp(ppi_base_name(word), "env") == 0) {
       behind_env = true;
       continue;
     }
@@ -185,7 +180,7 @@ static bool take_options(interpreter *out, char *const *words) {
 // command is none of these.
 static bool find_interpreter(char *const *command, interpreter *out) {
   memset(out, 0, sizeof *out);
-  while (*command && strcmp(base_of(*command), "env") == 0) {
+  while (*command && strcmp(ppi_base_name(*command), "env") == 0) {
     size_t num = skip_env(command);
     if (num == SIZE_MAX) return false;
     for (size_t i = 0; i < num; i++)

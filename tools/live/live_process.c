@@ -42,11 +42,6 @@ static size_t read_command(pid_t pid, char *out, size_t size) {
   return len;
 }
 
-static const char *base_of(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 // Whether `name` names the process: "service" fits /usr/bin/service and python3
 // /srv/service.py.
 static bool is_called(pid_t pid, const char *name) {
@@ -55,7 +50,7 @@ static bool is_called(pid_t pid, const char *name) {
   name_len = strlen(name);
   for (size_t at = 0, word = 0; at < len && word < 3;
        at += strlen(command + at) + 1, word++) {
-    const char *base = base_of(command + at);
+    const char *base = ppi_base_name(command + at);
     if (strncmp(base, name, name_len) == 0 &&
         (!base[name_len] || strcmp(base + name_len, ".py") == 0))
       return true;
@@ -68,10 +63,10 @@ static bool is_called(pid_t pid, const char *name) {
 static void describe(struct ppi_live_process *process) {
   char command[4096];
   size_t len = read_command(process->pid, command, sizeof command);
-  const char *base = base_of(command), *name = base;
+  const char *base = ppi_base_name(command), *name = base;
   const size_t first = strlen(command) + 1;
   if (strncmp(base, "python", 6) == 0 && first < len && command[first] != '-')
-    name = base_of(command + first);
+    name = ppi_base_name(command + first);
   snprintf(process->name, sizeof process->name, "%.*s",
            (int)sizeof process->name - 1, name);
   for (size_t i = 0; i < len; i++)

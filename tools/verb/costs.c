@@ -61,8 +61,7 @@ static int read_one(const struct asked *asked, const char *text, size_t len,
     *colon = '\0';
     snprintf(to->glob, sizeof to->glob, "%.200s", colon + 1);
   }
-  const char *slash = strrchr(path, '/');
-  const char *name = slash ? slash + 1 : path;
+  const char *name = ppi_base_name(path);
   snprintf(to->model, sizeof to->model, "%.100s", name);
   if (!*to->glob)
     snprintf(to->glob, sizeof to->glob, "%.*s",

@@ -35,8 +35,7 @@ int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
       .num_inputs = (int)num};
   memcpy(folder.inputs, logs->items + first, num * sizeof *folder.inputs);
   code = ppi_tool_inputs_spool(&folder);
-  if (code != PPI_EXIT_INPUT)
-    code = worse(code, ppi_tool_segments_join(&folder));
+  if (code != PPI_EXIT_INPUT) ppi_tool_segments_join(&folder);
   for (int i = 0; i < folder.num_inputs && code != PPI_EXIT_INPUT; i++)
     code = worse(code, read_log(folder.inputs[i], met, samples));
   ppi_free(folder.inputs);

@@ -193,12 +193,7 @@ static bool is_useless(const pprof_report *report) {
 
 // Tables of an unfinished log have only the records that its process wrote.
 static bool is_unfinished(const char *path) {
-  static const char ending[] = ".part";
-  size_t len = strlen(path);
-  if (len < sizeof ending ||
-      strcmp(path + len - (sizeof ending - 1), ending) != 0 ||
-      ppi_tool_is_joined(path))
-    return false;
+  if (!ppi_ends_with(path, ".part") || ppi_tool_is_joined(path)) return false;
   ppi_tool_say("%s: unfinished; `pprof-report recover` adds what its spool has",
                path);
   return true;

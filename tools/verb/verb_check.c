@@ -344,7 +344,13 @@ static int judge(const struct check_sink *sink, bool lost, bool strict,
   return code;
 }
 
-static int check_log(const char *path, bool strict, ppi_page *out) {
+struct checking {
+  bool strict;
+  ppi_page page;
+};
+
+static int check_log(const char *path, void *user) {
+  struct checking *checking = user;
   struct check_sink sink = {.base = {.size = sizeof(pprof_sink),
                                      .begin = check_begin,
                                      .define = check_define,
@@ -353,7 +359,7 @@ static int check_log(const char *path, bool strict, ppi_page *out) {
                                      .window = check_window,
                                      .finish = check_finish},
                             .path = path,
-                            .out = out};
+                            .out = &checking->page};
   struct ppi_tool_watch watch;
   struct ppi_tool_log log;
   ppi_log_damage damage = {0, 0, 0, false};
@@ -366,7 +372,8 @@ static int check_log(const char *path, bool strict, ppi_page *out) {
     if (looked > code) code = looked;
     if (looked != PPI_EXIT_INPUT) {
       print_checks(&sink, &damage);
-      code = judge(&sink, watch.num_lost || sink.num_not_here, strict, code);
+      code = judge(&sink, watch.num_lost || sink.num_not_here, checking->strict,
+                   code);
     }
   }
   ppi_tool_log_close(&log);
@@ -379,20 +386,11 @@ static int check_log(const char *path, bool strict, ppi_page *out) {
 }
 
 int ppi_tool_check(const struct ppi_tool_options *options) {
-  ppi_page page = {0};
+  struct checking checking = {.strict = options->strict};
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
   if (options->expect) return ppi_tool_check_expected(options);
-  for (int i = 0; i < options->num_inputs; i++) {
-    struct ppi_tool_segments segments;
-    int answer = ppi_tool_segments_of(&options->inputs[i], &segments);
-    if (answer > code) code = answer;
-    for (size_t j = 0; j < segments.num; j++) {
-      answer = check_log(segments.paths[j], options->strict, &page);
-      if (answer > code) code = answer;
-    }
-    ppi_tool_segments_clear(&segments);
-  }
-  if (page.len) return ppi_tool_output_page(options, &page, code);
-  return code;
+  code = ppi_tool_segments_each(options, check_log, &checking);
+  return checking.page.len ? ppi_tool_output_page(options, &checking.page, code)
+                           : code;
 }

@@ -13,10 +13,8 @@ static char *default_path(const char *input) {
   static const char *const endings[] = {".json.gz", ".json", ".gz"};
   size_t len = strlen(input);
   for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-    size_t ending_len = strlen(endings[i]);
-    if (len <= ending_len || strcmp(input + len - ending_len, endings[i]) != 0)
-      continue;
-    len -= ending_len;
+    if (!ppi_ends_with(input, endings[i])) continue;
+    len -= strlen(endings[i]);
     break;
   }
   char *path = malloc(len + sizeof(".pplog"));

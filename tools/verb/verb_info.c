@@ -318,13 +318,20 @@ static void put_json(const struct ppi_tool_log_info *log, size_t at,
   ppi_page_text(out, "}");
 }
 
+struct listing {
+  bool json;
+  size_t empty;  // length of the page without a log
+  ppi_page page;
+};
+
 // Appends the data of each run of a log, and answers the exit status.
-static int put_log(const char *path, bool json, bool first, ppi_page *out) {
+static int put_log(const char *path, void *user) {
+  struct listing *to = user;
   struct ppi_tool_log_info info;
   int code = ppi_tool_log_info_read(path, &info);
   for (size_t i = 0; code != PPI_EXIT_INPUT && i < info.num_runs; i++) {
-    if (!json && (!first || i > 0)) ppi_page_text(out, "\n");
-    json ? put_json(&info, i, out) : put_table(&info, i, out);
+    if (!to->json && to->page.len > to->empty) ppi_page_text(&to->page, "\n");
+    (to->json ? put_json : put_table)(&info, i, &to->page);
   }
   ppi_tool_log_info_clear(&info);
   return code;
@@ -332,28 +339,18 @@ static int put_log(const char *path, bool json, bool first, ppi_page *out) {
 
 int ppi_tool_info(const struct ppi_tool_options *options) {
   if (options->live) return ppi_tool_open_live(options);
-  bool json = strcmp(options->format, "json") == 0;
-  ppi_page page = {0};
+  struct listing to = {.json = strcmp(options->format, "json") == 0};
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
-  if (json) {
-    ppi_tool_rows_begin(&page, "pprof.info/1");
-    ppi_put_array(&page, "logs");
+  if (to.json) {
+    ppi_tool_rows_begin(&to.page, "pprof.info/1");
+    ppi_put_array(&to.page, "logs");
   }
-  size_t empty = page.len;
-  for (int i = 0; i < options->num_inputs; i++) {
-    struct ppi_tool_segments segments;
-    int answer = ppi_tool_segments_of(&options->inputs[i], &segments);
-    if (answer > code) code = answer;
-    for (size_t j = 0; j < segments.num; j++) {
-      answer = put_log(segments.paths[j], json, page.len == empty, &page);
-      if (answer > code) code = answer;
-    }
-    ppi_tool_segments_clear(&segments);
-  }
-  bool any = page.len > empty;
-  if (json) ppi_page_text(&page, "]}\n");
-  if (any) return ppi_tool_output_page(options, &page, code);
-  ppi_page_clear(&page);
+  to.empty = to.page.len;
+  code = ppi_tool_segments_each(options, put_log, &to);
+  bool any = to.page.len > to.empty;
+  if (to.json) ppi_page_text(&to.page, "]}\n");
+  if (any) return ppi_tool_output_page(options, &to.page, code);
+  ppi_page_clear(&to.page);
   return code;
 }

@@ -58,9 +58,7 @@ struct listing {
 };
 
 static bool is_unused(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return ppi_spool_is_name(slash ? slash + 1 : path) &&
-         ppi_salvage_is_unused(path);
+  return ppi_spool_is_name(ppi_base_name(path)) && ppi_salvage_is_unused(path);
 }
 
 static void print_unused(const char *path) {

@@ -78,19 +78,9 @@ static int check_config(struct run *run) {
   return ppi_tool_fail(PPI_EXIT_USAGE, "%s: %s", path, strerror(errno));
 }
 
-static bool is_log(const char *name) {
-  static const char *const endings[] = {".pplog", ".pplog.part"};
-  size_t len = strlen(name);
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-    size_t ending = strlen(endings[i]);
-    if (len > ending && strcmp(name + len - ending, endings[i]) == 0)
-      return true;
-  }
-  return false;
-}
-
 static int wanted(const struct dirent *entry) {
-  return is_log(entry->d_name);
+  return ppi_ends_with(entry->d_name, ".pplog") ||
+         ppi_ends_with(entry->d_name, ".pplog.part");
 }
 
 static int use_folder(struct run *run, const char *path) {
@@ -110,9 +100,8 @@ static int make_folder(struct run *run) {
   const char *temporary = secure_getenv("TMPDIR");
   if (run->options->run.logs) return use_folder(run, run->options->run.logs);
   char command[NAME_MAX + 1], path[PATH_MAX];
-  const char *slash = strrchr(run->options->inputs[0], '/');
   snprintf(command, sizeof command, "%.100s",
-           slash ? slash + 1 : run->options->inputs[0]);
+           ppi_base_name(run->options->inputs[0]));
   const char *folders[] = {".", temporary && temporary[0] ? temporary : "/tmp"};
   for (size_t i = 0; i < 2; i++) {
     for (unsigned n = 0; n < 100; n++) {

@@ -61,9 +61,8 @@ static int list_sections(const char *path, bool first_only, struct axis *axis) {
 
 static int list_runs(const char *path, struct axis *axis) {
   struct ppi_tool_segments segments;
-  int code = ppi_tool_segments_of(&path, &segments);
-  if (code != PPI_EXIT_DONE) return code;
-  code = list_sections(segments.paths[0], segments.paths != &path, axis);
+  ppi_tool_segments_of(&path, &segments);
+  int code = list_sections(segments.paths[0], segments.paths != &path, axis);
   ppi_tool_segments_clear(&segments);
   return code;
 }

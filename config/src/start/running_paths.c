@@ -223,13 +223,9 @@ pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
                                    : status;
 }
 
-static const char *name_in(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 void ppi_running_note_path(char path[PATH_MAX], const char *own) {
-  if (strcmp(name_in(path), name_in(own)) == 0 || strlen(own) >= PATH_MAX)
+  if (strcmp(ppi_base_name(path), ppi_base_name(own)) == 0 ||
+      strlen(own) >= PATH_MAX)
     return;
   ppi_message(PPI_MESSAGE_WARN, "%s is there already: recording to %s", path,
               own);

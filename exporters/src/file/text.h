@@ -6,10 +6,22 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
+
+// ppi_base_name is what stands behind the last '/' of a path.
+static inline const char *ppi_base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+// ppi_ends_with: the text is longer than `ending`, and ends with it.
+static inline bool ppi_ends_with(const char *text, const char *ending) {
+  size_t len = strlen(text), end = strlen(ending);
+  return len > end && strcmp(text + len - end, ending) == 0;
+}
 
 // A failed allocation sets `failed`; later calls then do nothing.
 typedef struct ppi_page {
