@@ -42,6 +42,15 @@ char *ppi_strdup(const char *text) {
   return copy;
 }
 
+bool ppi_set_text(char **to, const char *text) {
+  if (*to && strcmp(*to, text) == 0) return true;
+  char *copy = ppi_strdup(text);
+  if (!copy) return false;
+  ppi_free(*to);
+  *to = copy;
+  return true;
+}
+
 void *ppi_grow(void *items, size_t *capacity, size_t need, size_t item_size) {
   if (items && need <= *capacity) return items;
   size_t next = *capacity ? *capacity : 8;
@@ -61,6 +70,16 @@ bool ppi_room(void *items, size_t *capacity, size_t need, size_t item_size) {
   grown = ppi_grow(grown, capacity, need, item_size);
   if (grown) memcpy(items, &grown, sizeof grown);
   return grown != NULL;
+}
+
+bool ppi_reach(void *items, size_t *num, size_t *capacity, size_t need,
+               size_t item_size) {
+  char *grown;
+  if (!ppi_room(items, capacity, need, item_size)) return false;
+  memcpy(&grown, items, sizeof grown);
+  memset(grown + *num * item_size, 0, (need - *num) * item_size);
+  *num = need;
+  return true;
 }
 
 void ppi_mem_fail_at(uint64_t n) {

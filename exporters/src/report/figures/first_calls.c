@@ -54,10 +54,9 @@ bool ppi_first_calls_add(ppi_first_calls *first_calls,
     first_calls->full_ns = first_calls->calls[0].start_ns;
     return ppi_first_calls_add_rest(first_calls, latest_ns);
   }
-  if (!PPI_ROOM(first_calls->calls, first_calls->capacity,
-                first_calls->num + 1))
+  if (!PPI_PUSH(first_calls->calls, first_calls->num, first_calls->capacity,
+                *call))
     return false;
-  first_calls->calls[first_calls->num++] = *call;
   sift_up(first_calls->calls, first_calls->num - 1);
   if (first_calls->num == most)
     first_calls->full_ns = first_calls->calls[0].start_ns;

@@ -19,10 +19,8 @@ int ppi_path_row_order(const ppi_report_path *a, const ppi_report_path *b) {
 static char *text_of(ppi_path_texts *texts, const char *text) {
   size_t at = ppi_map_number(&texts->numbers, ppi_map_key_of(text, ""));
   if (at == SIZE_MAX) return NULL;
-  if (at >= texts->num) {
-    if (!PPI_ROOM(texts->items, texts->capacity, at + 1)) return NULL;
-    while (texts->num <= at) texts->items[texts->num++] = NULL;
-  }
+  if (!PPI_REACH(texts->items, texts->num, texts->capacity, at + 1))
+    return NULL;
   if (!texts->items[at]) texts->items[at] = ppi_strdup(text);
   return texts->items[at];
 }

@@ -72,11 +72,8 @@ static bool add_request_run(ppi_figures *into, const ppi_request_run *from) {
 }
 
 bool ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run) {
-  if (!PPI_ROOM(figures->kept_runs, figures->kept_runs_capacity,
-                figures->num_kept_runs + 1))
-    return false;
-  figures->kept_runs[figures->num_kept_runs++] = ppi_kept_run_share(run);
-  return true;
+  return PPI_PUSH(figures->kept_runs, figures->num_kept_runs,
+                  figures->kept_runs_capacity, ppi_kept_run_share(run));
 }
 
 static bool add_tables(ppi_figures *into, const ppi_figures *from) {

@@ -132,9 +132,8 @@ bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,
     for (size_t i = 0; i < MOST; i++) all_ns += waits->items[i].length_ns;
     waits->items[waits->num++].length_ns = all_ns;
   }
-  if (!PPI_ROOM(waits->items, waits->capacity, waits->num + 1)) return false;
-  waits->items[waits->num++] = (ppi_wait_inside){start_ns, length_ns};
-  return true;
+  return PPI_PUSH(waits->items, waits->num, waits->capacity,
+                  (ppi_wait_inside){start_ns, length_ns});
 }
 
 uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns) {

@@ -35,11 +35,8 @@ static int compare_units(const void *left, const void *right) {
 }
 
 static bool add_unit(units *to, uint64_t flow, const ppi_limit_call *call) {
-  unit *grown = ppi_grow(to->items, &to->capacity, to->num + 1, sizeof *grown);
-  if (!grown) return false;
-  to->items = grown;
-  grown[to->num++] = (unit){flow, call->start_ns, call->end_ns};
-  return true;
+  return PPI_PUSH(to->items, to->num, to->capacity,
+                  (unit){flow, call->start_ns, call->end_ns});
 }
 
 // Calls of one request become one unit.

@@ -11,32 +11,20 @@
 #include "report/figures/histogram.h"
 
 static bool series_of(ppi_machine_run *run, const char *name, uint32_t *out) {
-  for (size_t i = 0; i < run->num; i++) {
-    *out = (uint32_t)i;
-    if (strcmp(run->series[i].name, name) == 0) return true;
-  }
-  ppi_machine_series *grown =
-      ppi_grow(run->series, &run->capacity, run->num + 1, sizeof *grown);
-  if (!grown) return false;
-  run->series = grown;
-  char *copy = ppi_strdup(name);
-  if (!copy) return false;
-  *out = (uint32_t)run->num;
-  grown[run->num++] = (ppi_machine_series){.name = copy, .stride = 1};
-  return true;
+  const ppi_machine_series *known = ppi_machine_run_find(run, name);
+  ppi_machine_series fresh = {.stride = 1};
+  *out = known ? (uint32_t)(known - run->series) : (uint32_t)run->num;
+  return known || (ppi_set_text(&fresh.name, name) &&
+                   PPI_PUSH(run->series, run->num, run->capacity, fresh));
 }
 
 static bool define_site(ppi_machine_run *run, uint32_t id, const char *name) {
   uint32_t number;
   if (!series_of(run, name, &number)) return false;
-  size_t num = PPI_MAX(run->num_sites, (size_t)id + 1);
-  uint32_t *grown =
-      ppi_grow(run->by_site, &run->sites_capacity, num, sizeof *grown);
-  if (!grown) return false;
-  run->by_site = grown;
-  memset(grown + run->num_sites, 0, (num - run->num_sites) * sizeof *grown);
-  run->num_sites = num;
-  grown[id] = number + 1;
+  if (!PPI_REACH(run->by_site, run->num_sites, run->sites_capacity,
+                 (size_t)id + 1))
+    return false;
+  run->by_site[id] = number + 1;
   return true;
 }
 
@@ -68,12 +56,8 @@ static bool add_point(ppi_machine_run *run, ppi_machine_series *series,
     series->num /= 2;
     series->stride *= 2;
   }
-  ppi_machine_point *grown = ppi_grow(series->points, &series->capacity,
-                                      series->num + 1, sizeof *grown);
-  if (!grown) return false;
-  series->points = grown;
-  grown[series->num++] = (ppi_machine_point){event->start_ns, event->value};
-  return true;
+  return PPI_PUSH(series->points, series->num, series->capacity,
+                  (ppi_machine_point){event->start_ns, event->value});
 }
 
 pprof_status ppi_machine_run_events(ppi_machine_run *run,

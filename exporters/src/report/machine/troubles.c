@@ -57,13 +57,9 @@ static uint64_t length_of(const ppi_limit_call *call) {
 
 static bool add_slow(slow_calls *to, const ppi_limit_call *call,
                      uint64_t median_ns) {
-  slow_call *grown = ppi_grow(to->calls, &to->calls_capacity, to->num_calls + 1,
-                              sizeof *grown);
-  if (!grown) return false;
-  to->calls = grown;
-  grown[to->num_calls++] =
-      (slow_call){call->start_ns, call->end_ns, length_of(call) - median_ns};
-  return true;
+  return PPI_PUSH(
+      to->calls, to->num_calls, to->calls_capacity,
+      (slow_call){call->start_ns, call->end_ns, length_of(call) - median_ns});
 }
 
 // Adds the stage of one name; `places` are its calls.
@@ -80,13 +76,10 @@ static bool add_stage(slow_calls *to, const ppi_limit_calls *calls,
   for (size_t i = num; i > 0 && (double)lengths[i - 1] > from_ns; i--)
     num_slow++;
   if (num_slow < LEAST_COVERED) return true;
-  slow_stage *grown =
-      ppi_grow(to->stages, &to->capacity, to->num + 1, sizeof *grown);
-  if (!grown) return false;
-  to->stages = grown;
+  if (!PPI_ROOM(to->stages, to->capacity, to->num + 1)) return false;
   const ppi_table_ids *ids = &calls->fill.ids;
   uint32_t name = ppi_table_ids_folded(ids, calls->items[places[0]].name);
-  grown[to->num] =
+  to->stages[to->num] =
       (slow_stage){ids->names[name].text, median_ns, to->num_calls, 0};
   for (size_t i = 0; i < num; i++) {
     const ppi_limit_call *call = &calls->items[places[i]];
@@ -95,7 +88,7 @@ static bool add_stage(slow_calls *to, const ppi_limit_calls *calls,
         !add_slow(to, call, median_ns))
       return false;
   }
-  grown[to->num].num = to->num_calls - grown[to->num].first;
+  to->stages[to->num].num = to->num_calls - to->stages[to->num].first;
   to->num++;
   return true;
 }

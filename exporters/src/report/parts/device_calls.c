@@ -20,10 +20,8 @@ static bool add_call(ppi_device_calls *calls, ppi_map_key key,
   size_t at = ppi_map_number(&calls->numbers, key);
   if (at > calls->num) return false;
   *out = at;
-  if (at < calls->num) return true;
-  if (!PPI_ROOM(calls->items, calls->capacity, at + 1)) return false;
-  calls->items[calls->num++] = *call;
-  return true;
+  return at < calls->num ||
+         PPI_PUSH(calls->items, calls->num, calls->capacity, *call);
 }
 
 bool ppi_device_calls_at(ppi_device_calls *calls,
@@ -47,10 +45,10 @@ bool ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
                            ppi_paths *paths, const ppi_point *point) {
   ppi_device_call *call = &calls->items[number - 1];
   ppi_device_use *use = &ppi_paths_item(paths, call->path)->use;
-  if (!PPI_ROOM(call->pieces, call->capacity, call->num + 1)) return false;
-  call->pieces[call->num++] =
-      (ppi_piece){point->time_ns, point->device_start_ns,
-                  point->device_start_ns + point->value};
+  if (!PPI_PUSH(call->pieces, call->num, call->capacity,
+                (ppi_piece){point->time_ns, point->device_start_ns,
+                            point->device_start_ns + point->value}))
+    return false;
   use->by_wait += point->is_by_wait;
   if (point->device_class == PPI_DEVICE_KERNEL) {
     use->kernels++;
@@ -193,10 +191,7 @@ static uint32_t site_of(const ppi_run_ids *ids, const char *name) {
 }
 
 static bool add_site(ppi_capture *capture, uint32_t site) {
-  if (!PPI_ROOM(capture->sites, capture->capacity, capture->num + 1))
-    return false;
-  capture->sites[capture->num++] = site;
-  return true;
+  return PPI_PUSH(capture->sites, capture->num, capture->capacity, site);
 }
 
 static ppi_capture *item_of(ppi_captures *captures, uint32_t id) {

@@ -50,27 +50,14 @@ static uint32_t traits_of(uint32_t category, const char *name) {
 }
 
 static void *item_in(ppi_run_table *table, uint32_t id, size_t item_size) {
-  if (id < table->num && table->items[id]) return table->items[id];
-  if (id >= table->num) {
-    if (!PPI_ROOM(table->items, table->capacity, (size_t)id + 1)) return NULL;
-    memset(table->items + table->num, 0,
-           (id + 1 - table->num) * sizeof *table->items);
-    table->num = (size_t)id + 1;
-  }
-  return table->items[id] = ppi_alloc(item_size);
+  if (!PPI_REACH(table->items, table->num, table->capacity, (size_t)id + 1))
+    return NULL;
+  if (!table->items[id]) table->items[id] = ppi_alloc(item_size);
+  return table->items[id];
 }
 
 void *ppi_run_item_at(ppi_run_table *table, uint32_t id, size_t item_size) {
   return id < PPI_RUN_MAX_ID ? item_in(table, id, item_size) : NULL;
-}
-
-bool ppi_run_set_name(char **name, const char *text) {
-  if (*name && strcmp(*name, text) == 0) return true;
-  char *copy = ppi_strdup(text);
-  if (!copy) return false;
-  ppi_free(*name);
-  *name = copy;
-  return true;
 }
 
 // In a damaged log an event may have an undefined id, which gets a placeholder
@@ -79,7 +66,7 @@ static bool name_unknown(char **name, const char *what, uint32_t id) {
   if (*name) return true;
   char text[32];
   snprintf(text, sizeof text, "<%s %u>", what, id);
-  return ppi_run_set_name(name, text);
+  return ppi_set_text(name, text);
 }
 
 ppi_run_category *ppi_run_category_at(ppi_run_ids *ids, uint32_t id) {
@@ -95,7 +82,7 @@ ppi_run_category *ppi_run_communication(ppi_run_ids *ids) {
   ppi_run_category *category =
       ppi_run_item_at(&ids->categories, id, sizeof *category);
   if (category && !category->name &&
-      !ppi_run_set_name(&category->name, "Communication"))
+      !ppi_set_text(&category->name, "Communication"))
     return NULL;
   return category;
 }
@@ -107,11 +94,9 @@ ppi_run_site *ppi_run_site_at(ppi_run_ids *ids, uint32_t id) {
   if (!name_unknown(&site->name, "site", id)) return NULL;
   site->traits = traits_of(site->category, site->name);
   ppi_run_category *place = ppi_run_category_at(ids, site->category);
-  ppi_run_mark *marks =
-      ppi_grow(ids->marks, &ids->marks_capacity, ids->sites.num, sizeof *marks);
-  if (marks) ids->marks = marks;
-  if (!place || !marks) return NULL;
-  marks[id] = (ppi_run_mark){place, site->traits, site->category};
+  if (!place || !PPI_ROOM(ids->marks, ids->marks_capacity, ids->sites.num))
+    return NULL;
+  ids->marks[id] = (ppi_run_mark){place, site->traits, site->category};
   ids->num_marked++;
   site->place = place;
   return site;
@@ -120,7 +105,7 @@ ppi_run_site *ppi_run_site_at(ppi_run_ids *ids, uint32_t id) {
 ppi_run_site *ppi_run_new_site(ppi_run_ids *ids, uint32_t number,
                                uint32_t category, const char *name) {
   ppi_run_site *site = item_in(&ids->sites, number, sizeof *site);
-  if (!site || !ppi_run_set_name(&site->name, name)) return NULL;
+  if (!site || !ppi_set_text(&site->name, name)) return NULL;
   site->category = category;
   site->is_defined = true;
   return ppi_run_site_at(ids, number);

@@ -199,7 +199,6 @@ ppi_run_category *ppi_run_communication(ppi_run_ids *ids);
 
 // ppi_run_item_at is the lookup that gives undefined items no name.
 void *ppi_run_item_at(ppi_run_table *table, uint32_t id, size_t item_size);
-bool ppi_run_set_name(char **name, const char *text);
 
 int ppi_phase_of(uint32_t category);  // a ppi_phase_kind, or -1
 bool ppi_memory_can_own(uint32_t category);

@@ -32,20 +32,16 @@ static ppi_interference_pair *pair_of(ppi_interference *all, uint32_t of,
 bool ppi_interference_take(ppi_interference *all, const pprof_event *event,
                            uint32_t device) {
   size_t stage = stage_of(all, event->site, device);
-  ppi_interference_range *grown = ppi_grow(all->waiting, &all->waiting_capacity,
-                                           all->num_waiting + 1, sizeof *grown);
-  if (grown) all->waiting = grown;
-  if (!grown || stage == SIZE_MAX) return false;
+  const ppi_interference_range range = {.start_ns = event->device_start_ns,
+                                        .end_ns = event->device_end_ns,
+                                        .site = event->site,
+                                        .stream = event->stream,
+                                        .stage = (uint32_t)stage};
+  if (stage == SIZE_MAX) return false;
   all->stages[stage].num_calls++;
   // An empty range has no time to measure.
-  if (event->device_end_ns <= event->device_start_ns) return true;
-  grown[all->num_waiting++] =
-      (ppi_interference_range){.start_ns = event->device_start_ns,
-                               .end_ns = event->device_end_ns,
-                               .site = event->site,
-                               .stream = event->stream,
-                               .stage = (uint32_t)stage};
-  return true;
+  return range.end_ns <= range.start_ns ||
+         PPI_PUSH(all->waiting, all->num_waiting, all->waiting_capacity, range);
 }
 
 // Sorts by the ranges' own data, so the order of arrival has no effect.
@@ -136,14 +132,12 @@ static bool measure(ppi_interference *all,
   if (range->met == met_several || (range->met && !is_measure)) return true;
   if (!range->is_first_calls)
     return count_call(all, range->stage, range->met, length_ns);
-  if (!PPI_ROOM(all->first_calls, all->first_calls_capacity,
-                all->num_first_calls + 1))
-    return false;
-  all->first_calls[all->num_first_calls++] = (ppi_interference_call){
-      .call = {.start_ns = range->start_ns, .length_ns = length_ns},
-      .stage = range->stage,
-      .met = range->met};
-  return true;
+  return PPI_PUSH(
+      all->first_calls, all->num_first_calls, all->first_calls_capacity,
+      (ppi_interference_call){
+          .call = {.start_ns = range->start_ns, .length_ns = length_ns},
+          .stage = range->stage,
+          .met = range->met});
 }
 
 // The caller has removed `range` from the active ranges.

@@ -37,9 +37,9 @@ void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns) {
 }
 
 static ppi_merge_cursor *add_cursor(ppi_merge *merge) {
-  if (!PPI_ROOM(merge->cursors, merge->capacity, merge->num + 1)) return NULL;
-  merge->cursors[merge->num] = (ppi_merge_cursor){0};
-  return &merge->cursors[merge->num++];
+  return PPI_REACH(merge->cursors, merge->num, merge->capacity, merge->num + 1)
+             ? &merge->cursors[merge->num - 1]
+             : NULL;
 }
 
 bool ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane, ppi_hold *hold,

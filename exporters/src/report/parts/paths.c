@@ -28,14 +28,13 @@ bool ppi_paths_at(ppi_paths *paths, const ppi_run_path *key, uint32_t *out) {
     return true;
   size_t at = ppi_map_number(&paths->numbers, numbers);
   if (at > paths->num) return false;
-  if (at == paths->num) {
-    if (!PPI_ROOM(paths->items, paths->capacity, at + 1)) return false;
-    paths->items[paths->num++] = (ppi_run_path){.around = around,
-                                                .site = key->site,
-                                                .level = level,
-                                                .on_device = key->on_device,
-                                                .low_ns = UINT64_MAX};
-  }
+  if (at == paths->num && !PPI_PUSH(paths->items, paths->num, paths->capacity,
+                                    (ppi_run_path){.around = around,
+                                                   .site = key->site,
+                                                   .level = level,
+                                                   .on_device = key->on_device,
+                                                   .low_ns = UINT64_MAX}))
+    return false;
   *out = (uint32_t)at + 1;
   return true;
 }

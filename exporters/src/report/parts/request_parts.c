@@ -44,21 +44,18 @@ static bool add_more(ppi_requests *requests, const ppi_request_part *part,
                   !part->is_async && !part->is_paired && !part->is_cut;
   *out = 0;
   if (is_plain) return true;
-  if (!PPI_ROOM(requests->more, requests->more_capacity,
-                requests->num_more + 1))
-    return false;
-  requests->more[requests->num_more] =
-      (ppi_part_more){.end_ns = part->end_ns,
-                      .device_start_ns = part->device_start_ns,
-                      .device_end_ns = part->device_end_ns,
-                      .stream = part->stream,
-                      .device = part->device,
-                      .window = part->window,
-                      .is_async = part->is_async,
-                      .is_paired = part->is_paired,
-                      .is_cut = part->is_cut};
-  *out = (uint32_t)++requests->num_more;
-  return true;
+  const ppi_part_more more = {.end_ns = part->end_ns,
+                              .device_start_ns = part->device_start_ns,
+                              .device_end_ns = part->device_end_ns,
+                              .stream = part->stream,
+                              .device = part->device,
+                              .window = part->window,
+                              .is_async = part->is_async,
+                              .is_paired = part->is_paired,
+                              .is_cut = part->is_cut};
+  *out = (uint32_t)requests->num_more + 1;
+  return PPI_PUSH(requests->more, requests->num_more, requests->more_capacity,
+                  more);
 }
 
 static bool add_part(ppi_requests *requests, const ppi_request_part *part) {
@@ -101,8 +98,7 @@ bool ppi_requests_abound(const ppi_requests *requests) {
 }
 
 static void clear_others(ppi_request_others *others) {
-  for (size_t i = 0; i < others->devices.num && i < others->capacity; i++)
-    ppi_union_clear(&others->busy[i]);
+  for (size_t i = 0; i < others->num; i++) ppi_union_clear(&others->busy[i]);
   ppi_map_clear(&others->devices);
   ppi_free(others->busy);
   *others = (ppi_request_others){.dropped = others->dropped};
@@ -122,12 +118,8 @@ static bool add_other(ppi_requests *requests, const ppi_request_part *part) {
   }
   size_t at = ppi_map_number(&others->devices, (ppi_map_key){0, part->device});
   if (at == SIZE_MAX) return false;
-  size_t before = others->capacity;
-  if (!PPI_ROOM(others->busy, others->capacity, at + 1)) return false;
-  if (others->capacity > before)
-    memset(others->busy + before, 0,
-           (others->capacity - before) * sizeof *others->busy);
-  return ppi_union_add(&others->busy[at], part->device_start_ns,
+  return PPI_REACH(others->busy, others->num, others->capacity, at + 1) &&
+         ppi_union_add(&others->busy[at], part->device_start_ns,
                        part->device_end_ns);
 }
 

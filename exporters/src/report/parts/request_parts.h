@@ -35,7 +35,7 @@ typedef struct ppi_part_more {
 typedef struct ppi_request_others {
   ppi_map devices;  // by id
   ppi_union *busy;  // of each
-  size_t capacity;
+  size_t num, capacity;
   size_t num_ranges;  // in all of them
   bool dropped;       // there were too many
 } ppi_request_others;

@@ -203,10 +203,8 @@ static uint64_t link_end(const void *at) {
 static bool add_link(links *to, uint64_t start_ns, uint64_t end_ns,
                      size_t part) {
   if (end_ns <= start_ns) return true;
-  if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
-  to->items[to->num++] =
-      (link){start_ns, end_ns, (uint32_t)part, false, false, 0, 0};
-  return true;
+  return PPI_PUSH(to->items, to->num, to->capacity,
+                  (link){start_ns, end_ns, (uint32_t)part, false, false, 0, 0});
 }
 
 static bool is_within(const ppi_span *inner, const ppi_span *outer) {
@@ -374,9 +372,7 @@ static void find_path(link *items, size_t num) {
 
 static bool add_piece(ppi_path *path, const ppi_path_piece *piece) {
   if (!path) return true;
-  if (!PPI_ROOM(path->items, path->capacity, path->num + 1)) return false;
-  path->items[path->num++] = *piece;
-  return true;
+  return PPI_PUSH(path->items, path->num, path->capacity, *piece);
 }
 
 // The parts within an outermost part, by start. The path has passed the parts

@@ -36,14 +36,12 @@ struct ppi_serving_range {
 
 static ppi_serving_request *request_of(ppi_serving_run *run, uint64_t flow) {
   ppi_map_key key = {0, flow};
-  size_t at = ppi_map_find(&run->numbers, key);
-  if (at == SIZE_MAX && run->numbers.num >= PPI_SERVING_MOST) return NULL;
-  if (at == SIZE_MAX) at = ppi_map_number(&run->numbers, key);
-  if (at == SIZE_MAX) return NULL;
-  if (at < run->num_requests) return &run->requests[at];
-  if (!PPI_ROOM(run->requests, run->requests_capacity, at + 1)) return NULL;
-  run->requests[at] = (ppi_serving_request){0};
-  run->num_requests = at + 1;
+  size_t at = run->numbers.num < PPI_SERVING_MOST
+                  ? ppi_map_number(&run->numbers, key)
+                  : ppi_map_find(&run->numbers, key);
+  if (at == SIZE_MAX || !PPI_REACH(run->requests, run->num_requests,
+                                   run->requests_capacity, at + 1))
+    return NULL;
   return &run->requests[at];
 }
 
@@ -111,9 +109,8 @@ static uint64_t first_served(const ppi_serving_request *request,
 static bool wait_for_schedule(ppi_serving_run *run, uint32_t number) {
   ppi_serving_request *request = &run->requests[number];
   if (request->is_waiting || request->is_scheduled) return true;
-  if (!PPI_ROOM(run->waiting, run->waiting_capacity, run->num_waiting + 1))
+  if (!PPI_PUSH(run->waiting, run->num_waiting, run->waiting_capacity, number))
     return false;
-  run->waiting[run->num_waiting++] = number;
   request->is_waiting = true;
   return true;
 }
@@ -231,18 +228,16 @@ static bool settle(ppi_serving_run *run, const ppi_serving_range *range,
 
 static bool take_range(ppi_serving_run *run, uint32_t request,
                        const pprof_event *event) {
-  if (!PPI_ROOM(run->ended, run->ended_capacity, run->num_ended + 1))
-    return false;
   double items = event->work ? event->work->items : 0;
-  run->ended[run->num_ended++] =
-      (ppi_serving_range){.end_ns = PPI_MAX(event->start_ns, event->end_ns),
-                          .arrival_ns = event->start_ns,
-                          .flow = event->flows[0],
-                          .tokens_in = items > 0 ? (uint64_t)items : 0,
-                          .request = request,
-                          .site = event->site,
-                          .is_cut = event->flags & PPROF_FLAG_CLIPPED};
-  return true;
+  const ppi_serving_range ended = {
+      .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+      .arrival_ns = event->start_ns,
+      .flow = event->flows[0],
+      .tokens_in = items > 0 ? (uint64_t)items : 0,
+      .request = request,
+      .site = event->site,
+      .is_cut = event->flags & PPROF_FLAG_CLIPPED};
+  return PPI_PUSH(run->ended, run->num_ended, run->ended_capacity, ended);
 }
 
 // ---- ranges that serve ----
@@ -256,12 +251,11 @@ static bool say_served(ppi_serving_run *run, const pprof_event *event) {
     said->batch++;
     return true;
   }
-  if (!PPI_ROOM(run->said, run->said_capacity, run->num_said + 1)) return false;
-  run->said[run->num_said++] = (ppi_serving_said){.first_ns = event->start_ns,
-                                                  .batch = 1,
-                                                  .lane = event->lane,
-                                                  .depth = event->depth};
-  return true;
+  return PPI_PUSH(run->said, run->num_said, run->said_capacity,
+                  (ppi_serving_said){.first_ns = event->start_ns,
+                                     .batch = 1,
+                                     .lane = event->lane,
+                                     .depth = event->depth});
 }
 
 // A range comes after its inner marks. Marks one level in belong to it; deeper
@@ -290,15 +284,12 @@ bool ppi_serving_end_range(ppi_serving_run *run, const pprof_event *event,
   if (*out_more) return true;
   uint64_t batch = take_said(run, event, out_more);
   if (!batch || event->flags & PPROF_FLAG_CLIPPED) return true;
-  if (!PPI_ROOM(run->iterations, run->iterations_capacity,
-                run->num_iterations + 1))
-    return false;
-  run->iterations[run->num_iterations++] =
+  return PPI_PUSH(
+      run->iterations, run->num_iterations, run->iterations_capacity,
       (ppi_serving_iteration){.start_ns = event->start_ns,
                               .end_ns = PPI_MAX(event->start_ns, event->end_ns),
                               .batch = batch,
-                              .site = event->site};
-  return true;
+                              .site = event->site});
 }
 
 // All schedule times within a finished iteration are known by `time_ns`.

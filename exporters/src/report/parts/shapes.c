@@ -27,8 +27,8 @@ bool ppi_shapes_define(ppi_shapes *shapes, uint32_t id, const char *text) {
   if (at == num) latest[at] = 0;
   if (!is_shape) latest[at] = 0;
   if (!is_shape || is_same(shapes, latest[at], &shape)) return true;
-  if (!PPI_ROOM(shapes->items, shapes->capacity, shapes->num + 1)) return false;
-  shapes->items[shapes->num++] = shape;
+  if (!PPI_PUSH(shapes->items, shapes->num, shapes->capacity, shape))
+    return false;
   latest[at] = shapes->num;
   return true;
 }

@@ -41,19 +41,15 @@ bool ppi_run_fold_sites(ppi_run_ids *ids) {
     if (site->name && root != site)
       ppi_numbers_of_fold(&site->numbers, site->name, root->name,
                           site->row.host.n);
-    if (!ppi_run_set_name(&site->name, root->name)) return false;
+    if (!ppi_set_text(&site->name, root->name)) return false;
   }
   return true;
 }
 
 static ppi_run_label *label_at(ppi_run_labels *labels, uint32_t id) {
-  if (id >= labels->num) {
-    if (!PPI_ROOM(labels->items, labels->capacity, (size_t)id + 1)) return NULL;
-    memset(labels->items + labels->num, 0,
-           (id + 1 - labels->num) * sizeof *labels->items);
-    labels->num = (size_t)id + 1;
-  }
-  return &labels->items[id];
+  return PPI_REACH(labels->items, labels->num, labels->capacity, (size_t)id + 1)
+             ? &labels->items[id]
+             : NULL;
 }
 
 static ppi_map_key key_of(uint32_t category, const char *name) {
@@ -68,12 +64,9 @@ static bool note_text(ppi_run_labels *labels, const ppi_run_ids *ids,
   const ppi_run_site *site = ids->sites.items[number];
   size_t at =
       ppi_map_number(&labels->texts, key_of(site->category, site->name));
-  if (at == SIZE_MAX) return false;
-  if (!PPI_ROOM(labels->numbers, labels->numbers_capacity, at + 1))
-    return false;
-  if (at == labels->num_numbers)
-    labels->numbers[labels->num_numbers++] = number;
-  return true;
+  return at < labels->num_numbers ||
+         (at != SIZE_MAX && PPI_PUSH(labels->numbers, labels->num_numbers,
+                                     labels->numbers_capacity, number));
 }
 
 // Another name with the same hash is not found; it gets one more number.

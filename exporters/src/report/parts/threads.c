@@ -7,17 +7,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-static bool append(void ***items, size_t *num, size_t *capacity, void *item) {
-  if (!PPI_ROOM(*items, *capacity, *num + 1)) return false;
-  (*items)[(*num)++] = item;
-  return true;
-}
-
-static bool add_summed(ppi_run_ids *ids, ppi_run_thread *thread) {
-  return append((void ***)(void *)&ids->summed, &ids->num_summed,
-                &ids->summed_capacity, thread);
-}
-
 static ppi_run_thread *add_thread(ppi_run_ids *ids, uint64_t number,
                                   size_t at) {
   if (at != ids->num_threads) return NULL;
@@ -25,8 +14,7 @@ static ppi_run_thread *add_thread(ppi_run_ids *ids, uint64_t number,
   if (!thread) return NULL;
   thread->number = number;
   thread->index = ids->num_indexes++;
-  if (append((void ***)(void *)&ids->threads, &ids->num_threads,
-             &ids->threads_capacity, thread))
+  if (PPI_PUSH(ids->threads, ids->num_threads, ids->threads_capacity, thread))
     return thread;
   ppi_free(thread);
   return NULL;
@@ -45,7 +33,8 @@ static bool sum_up(ppi_run_ids *ids) {
   ids->num_threads = 0;
   for (size_t i = 0; i < num; i++) {
     ppi_run_thread *thread = ids->threads[i];
-    if (!thread->num_lanes && thread->number && add_summed(ids, thread)) {
+    if (!thread->num_lanes && thread->number &&
+        PPI_PUSH(ids->summed, ids->num_summed, ids->summed_capacity, thread)) {
       thread->is_summed = true;
       ids->num_summed_threads++;
       continue;
@@ -128,8 +117,7 @@ bool ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id, uint64_t number,
   if (has_moved) lane->thread->num_lanes--;
   // Ranges before a lane's first definition belong to the thread that it names.
   if (has_moved && lane->is_defined) {
-    if (!append((void ***)(void *)&ids->left, &ids->num_left,
-                &ids->left_capacity, lane))
+    if (!PPI_PUSH(ids->left, ids->num_left, ids->left_capacity, lane))
       return false;
     lane->thread->num_left++;
     ids->lanes.items[id] = NULL;

@@ -239,9 +239,10 @@ static bool list_requests(request_filling *to) {
     num = ppi_requests_next(requests, at, &counts, &end_ns);
     to->out->num_cut += !counts;
     if (!counts) continue;
-    if (!PPI_ROOM(to->list, to->capacity, to->num + 1)) return false;
-    to->list[to->num++] =
-        (request){ppi_requests_part(requests, at).start_ns, end_ns, at, num};
+    if (!PPI_PUSH(to->list, to->num, to->capacity,
+                  (request){ppi_requests_part(requests, at).start_ns, end_ns,
+                            at, num}))
+      return false;
   }
   if (to->num > 1) qsort(to->list, to->num, sizeof *to->list, compare_requests);
   return true;

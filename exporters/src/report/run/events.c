@@ -51,13 +51,12 @@ bool ppi_run_open_step(ppi_run *run, const pprof_event *event) {
 static bool take_step(ppi_run *run, const pprof_event *event,
                       const ppi_run_site *site, uint64_t end_ns) {
   ppi_buffered_list *list = &run->steps.buffered;
-  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
   bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
-  list->items[list->num++] =
-      (ppi_buffered){.start_ns = event->start_ns,
-                     .end_ns = end_ns,
-                     .site = event->site,
-                     .flags = is_cut ? PPI_BUFFERED_CUT : 0};
+  const ppi_buffered step = {.start_ns = event->start_ns,
+                             .end_ns = end_ns,
+                             .site = event->site,
+                             .flags = is_cut ? PPI_BUFFERED_CUT : 0};
+  if (!PPI_PUSH(list->items, list->num, list->capacity, step)) return false;
   run->steps.num++;
   ppi_spread_add_either(&run->steps.times[PPI_PHASE_PROFILE_STEP],
                         end_ns - event->start_ns, is_cut);

@@ -150,8 +150,7 @@ static ppi_device_call *call_of(ppi_run *run, uint32_t number) {
 
 static bool push(ppi_run *run, ppi_event_calls *open, uint32_t number) {
   ppi_device_call *call = call_of(run, number);
-  if (!PPI_ROOM(open->numbers, open->capacity, open->num + 1)) return false;
-  open->numbers[open->num++] = number;
+  if (!PPI_PUSH(open->numbers, open->num, open->capacity, number)) return false;
   if (call->until_ns < open->horizon_ns) call->end_ns = call->until_ns;
   return true;
 }

@@ -21,7 +21,7 @@ static bool define_site(ppi_run *run, const pprof_definition *definition) {
   site->fold = ppi_run_fold_of(definition);
   site->place = NULL;
   site->is_defined = true;
-  bool done = ppi_run_set_name(&site->name, pprof_definition_name(definition));
+  bool done = ppi_set_text(&site->name, pprof_definition_name(definition));
   // Buffered ranges need the site's place at their checkpoint.
   if (!done || !is_used) return done;
   return ppi_run_site_at(&run->ids, id);
@@ -47,14 +47,14 @@ static bool define(ppi_run *run, const pprof_definition *definition) {
     case PPROF_DEFINITION_CATEGORY: {
       ppi_run_category *category =
           ppi_run_item_at(&ids->categories, id, sizeof *category);
-      return category && ppi_run_set_name(&category->name, definition->name);
+      return category && ppi_set_text(&category->name, definition->name);
     }
     case PPROF_DEFINITION_LANE:
       return ppi_run_lane_defined(ids, id, definition->number,
                                   definition->name);
     case PPROF_DEFINITION_DEVICE: {
       ppi_run_device *device = ppi_run_device_at(ids, id);
-      return device && ppi_run_set_name(&device->name, definition->name);
+      return device && ppi_set_text(&device->name, definition->name);
     }
     case PPROF_DEFINITION_STREAM: {
       ppi_run_stream *stream =

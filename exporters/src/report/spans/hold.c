@@ -25,16 +25,9 @@ static ppi_hold_page *new_page(ppi_hold_pool *pool, uint32_t capacity) {
 }
 
 static void give_page(ppi_hold_pool *pool, ppi_hold_page *page) {
-  ppi_hold_page **grown = NULL;
-  if (page->capacity == PPI_HOLD_WORDS)
-    grown =
-        ppi_grow(pool->pages, &pool->capacity, pool->num + 1, sizeof *grown);
-  if (!grown) {
+  if (page->capacity != PPI_HOLD_WORDS ||
+      !PPI_PUSH(pool->pages, pool->num, pool->capacity, page))
     ppi_free(page);
-    return;
-  }
-  pool->pages = grown;
-  grown[pool->num++] = page;
 }
 
 static ppi_hold_page *add_page(ppi_hold *hold, ppi_hold_pool *pool) {
@@ -217,21 +210,19 @@ bool ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool, uint64_t horizon_ns,
     goes_on = hold->pages[num]->last_end_ns <= horizon_ns;
     done = split_page(&rest, pool, hold->pages[num], horizon_ns, passed);
   }
-  ppi_hold_page **pages =
-      ppi_grow(rest.pages, &rest.pages_capacity,
-               rest.num_pages + hold->num_pages - num, sizeof *pages);
-  if (pages) rest.pages = pages;
-  if (!pages || !done) {
+  if (!PPI_ROOM(rest.pages, rest.pages_capacity,
+                rest.num_pages + hold->num_pages - num) ||
+      !done) {
     ppi_hold_clear(&rest, pool);
     return false;
   }
   for (size_t i = 0; i < num; i++) give_page(pool, hold->pages[i]);
-  memcpy(pages + rest.num_pages, hold->pages + num,
-         (hold->num_pages - num) * sizeof *pages);
+  memcpy(rest.pages + rest.num_pages, hold->pages + num,
+         (hold->num_pages - num) * sizeof *rest.pages);
   rest.num_pages += hold->num_pages - num;
   rest.last_start_ns = hold->last_start_ns;
   rest.any_waits = hold->any_waits;
-  rest.last = rest.num_pages ? pages[rest.num_pages - 1] : NULL;
+  rest.last = rest.num_pages ? rest.pages[rest.num_pages - 1] : NULL;
   ppi_free(hold->pages);
   *hold = rest;
   if (!rest.last) ppi_hold_clear(hold, pool);

@@ -25,15 +25,11 @@ uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
 }
 
 bool ppi_identity_add(ppi_identity *identity, const ppi_device_side *side) {
-  if (!PPI_ROOM(identity->sides, identity->sides_capacity,
-                identity->num_sides + 1))
-    return false;
-  ppi_device_side *added = &identity->sides[identity->num_sides++];
-  *added = *side;
-  added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
-  added->start_ns = PPI_MAX(added->start_ns, identity->settled_ns);
-  added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
-  return true;
+  ppi_device_side added = *side;
+  added.start_ns = PPI_MAX(side->start_ns, identity->settled_ns);
+  added.end_ns = PPI_MAX(side->end_ns, added.start_ns);
+  return PPI_PUSH(identity->sides, identity->num_sides,
+                  identity->sides_capacity, added);
 }
 
 static int compare_steps(const void *left, const void *right) {
@@ -52,11 +48,8 @@ static size_t find_open(const ppi_identity *identity, uint64_t key,
 }
 
 static bool note_open(ppi_identity *identity, uint64_t key, uint64_t start_ns) {
-  if (!PPI_ROOM(identity->open, identity->open_capacity,
-                identity->num_open + 1))
-    return false;
-  identity->open[identity->num_open++] = (ppi_open_step){key, start_ns};
-  return true;
+  return PPI_PUSH(identity->open, identity->num_open, identity->open_capacity,
+                  (ppi_open_step){key, start_ns});
 }
 
 // Only the end of an open step needs a search over all steps.
@@ -86,13 +79,11 @@ bool ppi_identity_step_at(ppi_identity *identity, uint64_t key,
     identity->steps_unchecked += !is_open;
     return true;
   }
-  if (!PPI_ROOM(identity->steps, identity->steps_capacity,
-                identity->num_steps + 1))
-    return false;
+  const ppi_identity_step step = {
+      .key = key, .start_ns = start_ns, .end_ns = end_ns};
   if (is_open && !note_open(identity, key, start_ns)) return false;
-  identity->steps[identity->num_steps++] =
-      (ppi_identity_step){.key = key, .start_ns = start_ns, .end_ns = end_ns};
-  return true;
+  return PPI_PUSH(identity->steps, identity->num_steps,
+                  identity->steps_capacity, step);
 }
 
 // The steps that sides and gaps may reach, by number, in order. Steps may
@@ -177,9 +168,9 @@ static bool keep_gap(ppi_identity *identity, const ppi_windows *windows,
     if (low_ns >= high_ns) break;
     if (!identity->gap_num) identity->gap_first = i;
     size_t at = i - identity->gap_first;
-    if (!PPI_ROOM(identity->gap_ns, identity->gap_capacity, at + 1))
+    if (!PPI_REACH(identity->gap_ns, identity->gap_num, identity->gap_capacity,
+                   at + 1))
       return false;
-    while (identity->gap_num <= at) identity->gap_ns[identity->gap_num++] = 0;
     identity->gap_ns[at] += overlap_of(in_steps, low_ns, high_ns);
   }
   return true;

@@ -84,9 +84,8 @@ bool ppi_perf_open(ppi_perf *perf, const pprof_event *event,
   bool is_step = category == PPROF_CATEGORY_PROFILE_STEP;
   if (!is_step && category != PPROF_CATEGORY_DATALOADER) return true;
   ppi_span_list *list = is_step ? &perf->open_steps : &perf->open_readers;
-  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
-  list->items[list->num++] = (ppi_span){event->start_ns, event->end_ns};
-  return true;
+  return PPI_PUSH(list->items, list->num, list->capacity,
+                  (ppi_span){event->start_ns, event->end_ns});
 }
 
 static int compare_times(const void *left, const void *right) {

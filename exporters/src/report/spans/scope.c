@@ -9,11 +9,8 @@
 #include "base/mem.h"
 
 bool ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point) {
-  if (!PPI_ROOM(scopes->points, scopes->points_capacity,
-                scopes->num_points + 1))
-    return false;
-  scopes->points[scopes->num_points++] = *point;
-  return true;
+  return PPI_PUSH(scopes->points, scopes->num_points, scopes->points_capacity,
+                  *point);
 }
 
 void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from) {
@@ -157,10 +154,7 @@ bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
 }
 
 bool ppi_borders_add(ppi_borders *borders, uint64_t time_ns) {
-  if (!PPI_ROOM(borders->times_ns, borders->capacity, borders->num + 1))
-    return false;
-  borders->times_ns[borders->num++] = time_ns;
-  return true;
+  return PPI_PUSH(borders->times_ns, borders->num, borders->capacity, time_ns);
 }
 
 void ppi_borders_sort(ppi_borders *borders) {

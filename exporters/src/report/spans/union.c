@@ -28,9 +28,8 @@ static uint64_t start_of(const void *span) {
 
 bool ppi_spans_add(ppi_span_list *list, uint64_t start_ns, uint64_t end_ns) {
   if (end_ns <= start_ns) return true;
-  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
-  list->items[list->num++] = (ppi_span){start_ns, end_ns};
-  return true;
+  return PPI_PUSH(list->items, list->num, list->capacity,
+                  (ppi_span){start_ns, end_ns});
 }
 
 size_t ppi_spans_unite(ppi_span *spans, size_t num) {
@@ -115,11 +114,9 @@ static int pick_list(ppi_union *set, const ppi_span *span) {
   }
   if (best != REST || set->num_fresh == MAX_LISTS) return (int)best;
   size_t need = PPI_MAX(set->num_fresh, 1u) + 1;
-  if (!PPI_ROOM(set->fresh, set->fresh_capacity, need)) return -1;
-  memset(set->fresh + set->num_fresh, 0,
-         (need - set->num_fresh) * sizeof *set->fresh);
-  set->num_fresh = need;
-  return (int)need - 1;
+  return PPI_REACH(set->fresh, set->num_fresh, set->fresh_capacity, need)
+             ? (int)need - 1
+             : -1;
 }
 
 bool ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns) {

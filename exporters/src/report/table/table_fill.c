@@ -15,14 +15,9 @@
 // ---- names and threads of a run ----
 
 static uint32_t *slot_of(ppi_table_list *list, uint32_t id) {
-  if (id < list->num) return &list->items[id];
-  uint32_t *grown =
-      ppi_grow(list->items, &list->capacity, (size_t)id + 1, sizeof *grown);
-  if (!grown) return NULL;
-  memset(grown + list->num, 0, (id + 1 - list->num) * sizeof *grown);
-  list->items = grown;
-  list->num = (size_t)id + 1;
-  return &grown[id];
+  return PPI_REACH(list->items, list->num, list->capacity, (size_t)id + 1)
+             ? &list->items[id]
+             : NULL;
 }
 
 static size_t add_name(ppi_table_ids *ids, uint32_t category,
@@ -57,17 +52,11 @@ static size_t add_thread(ppi_table_ids *ids, uint32_t lane, uint64_t number,
   ppi_map_key key = {number ? 0 : 1, number ? number : lane};
   size_t index = ppi_map_number(&ids->known_threads, key);
   if (index == SIZE_MAX) return index;
-  if (index == ids->num_threads) {
-    if (!PPI_ROOM(ids->threads, ids->threads_capacity, index + 1))
-      return SIZE_MAX;
-    ids->threads[index] = (ppi_table_thread){.number = number};
-    ids->num_threads++;
-  }
-  char *copy = ppi_strdup(name);
-  if (!copy) return SIZE_MAX;
-  ppi_free(ids->threads[index].name);
-  ids->threads[index].name = copy;
-  return index;
+  if (!PPI_REACH(ids->threads, ids->num_threads, ids->threads_capacity,
+                 index + 1))
+    return SIZE_MAX;
+  ids->threads[index].number = number;
+  return ppi_set_text(&ids->threads[index].name, name) ? index : SIZE_MAX;
 }
 
 static bool define_lane(ppi_table_ids *ids,
@@ -82,20 +71,9 @@ static bool define_lane(ppi_table_ids *ids,
 
 static bool define_device(ppi_table_ids *ids,
                           const pprof_definition *definition) {
-  size_t need = (size_t)definition->id + 1;
-  char *copy = ppi_strdup(definition->name);
-  char **grown =
-      ppi_grow(ids->devices, &ids->devices_capacity, need, sizeof *grown);
-  if (grown) ids->devices = grown;
-  if (!grown || !copy) {
-    ppi_free(copy);
-    return false;
-  }
-  for (; ids->num_devices < need; ids->num_devices++)
-    grown[ids->num_devices] = NULL;
-  ppi_free(grown[definition->id]);
-  grown[definition->id] = copy;
-  return true;
+  return PPI_REACH(ids->devices, ids->num_devices, ids->devices_capacity,
+                   (size_t)definition->id + 1) &&
+         ppi_set_text(&ids->devices[definition->id], definition->name);
 }
 
 static bool define(ppi_table_ids *ids, const pprof_definition *definition) {
@@ -292,19 +270,17 @@ static bool add_flows(ppi_table_fill *fill, const pprof_event *event,
   *out = 0;
   if (!event->num_flows) return true;
   if (!same_flows(fill, event)) {
-    size_t need = fill->num_flows + event->num_flows;
-    uint64_t *flows =
-        ppi_grow(fill->flows, &fill->flows_capacity, need, sizeof *flows);
-    if (flows) fill->flows = flows;
-    ppi_range_flows *lists = ppi_grow(fill->flow_lists, &fill->lists_capacity,
-                                      fill->num_lists + 2, sizeof *lists);
-    if (lists) fill->flow_lists = lists;
-    if (!flows || !lists) return false;
-    if (!fill->num_lists) lists[fill->num_lists++] = (ppi_range_flows){0, 0};
-    lists[fill->num_lists++] = (ppi_range_flows){(uint32_t)fill->num_flows,
-                                                 (uint32_t)event->num_flows};
+    const ppi_range_flows list = {(uint32_t)fill->num_flows,
+                                  (uint32_t)event->num_flows};
     for (size_t i = 0; i < event->num_flows; i++)
-      flows[fill->num_flows++] = event->flows[i];
+      if (!PPI_PUSH(fill->flows, fill->num_flows, fill->flows_capacity,
+                    event->flows[i]))
+        return false;
+    if (!PPI_REACH(fill->flow_lists, fill->num_lists, fill->lists_capacity,
+                   1) ||
+        !PPI_PUSH(fill->flow_lists, fill->num_lists, fill->lists_capacity,
+                  list))
+      return false;
   }
   *out = (uint32_t)fill->num_lists - 1;
   return true;
@@ -314,10 +290,8 @@ static bool add_device(ppi_table_fill *fill, const pprof_event *event,
                        uint32_t *out) {
   *out = PPI_NO_RANGE;
   if (event->kind != PPROF_KIND_DEVICE_RANGE) return true;
-  if (!PPI_ROOM(fill->devices, fill->devices_capacity, fill->num_devices + 1))
-    return false;
   bool is_timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME);
-  fill->devices[fill->num_devices] = (ppi_range_device){
+  const ppi_range_device device = {
       .start_ns = is_timed ? event->device_start_ns : 0,
       .end_ns =
           is_timed ? PPI_MAX(event->device_start_ns, event->device_end_ns) : 0,
@@ -325,19 +299,17 @@ static bool add_device(ppi_table_fill *fill, const pprof_event *event,
       .stream = event->stream,
       .device = ppi_table_ids_device(&fill->ids, event->stream),
       .is_paired = (event->flags & PPROF_FLAG_PAIRED) != 0};
-  *out = (uint32_t)fill->num_devices++;
-  return true;
+  *out = (uint32_t)fill->num_devices;
+  return PPI_PUSH(fill->devices, fill->num_devices, fill->devices_capacity,
+                  device);
 }
 
 static bool add_cpu(ppi_table_fill *fill, const pprof_event *event,
                     uint32_t *out) {
   *out = PPI_NO_RANGE;
   if (!event->cpu || !event->cpu->known) return true;
-  if (!PPI_ROOM(fill->cpus, fill->cpus_capacity, fill->num_cpus + 1))
-    return false;
-  fill->cpus[fill->num_cpus] = *event->cpu;
-  *out = (uint32_t)fill->num_cpus++;
-  return true;
+  *out = (uint32_t)fill->num_cpus;
+  return PPI_PUSH(fill->cpus, fill->num_cpus, fill->cpus_capacity, *event->cpu);
 }
 
 // ---- rows ----
