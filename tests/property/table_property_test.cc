@@ -114,14 +114,14 @@ Checker *Of(pprof_sink *sink) {
 
 std::string Name(const ppi_range_table &table, const ppi_table_ids &ids,
                  uint32_t row) {
-  return ids.names[table.name[row]].text;
+  return ids.names[table.rows[row].name].text;
 }
 
 void CheckParent(const Checker &checker, const ppi_range_table &table,
                  const ppi_table_ids &ids, uint32_t row) {
   const std::string name = Name(table, ids, row);
   auto parents = Parents(*checker.truth, checker.truth->ranges.at(name));
-  uint32_t parent = table.parent[row];
+  uint32_t parent = table.rows[row].parent;
   if (parent == PPI_NO_RANGE) {
     EXPECT_TRUE(parents.empty())
         << name << " lies in " << parents[0] << " in the table from "
@@ -138,20 +138,21 @@ void CheckRow(Checker *checker, const ppi_range_table &table,
               const ppi_table_ids &ids, uint32_t row) {
   const std::string name = Name(table, ids, row);
   const pprof_event &range = checker->truth->ranges.at(name);
-  EXPECT_EQ(table.start_ns[row], range.start_ns) << name;
-  EXPECT_LT(table.start_ns[row], table.to_ns) << name;
-  EXPECT_EQ(ids.threads[table.thread[row]].number, 100 + range.lane) << name;
-  EXPECT_EQ(table.on_device[row] != PPI_NO_RANGE,
+  EXPECT_EQ(table.rows[row].start_ns, range.start_ns) << name;
+  EXPECT_LT(table.rows[row].start_ns, table.to_ns) << name;
+  EXPECT_EQ(ids.threads[table.rows[row].thread].number, 100 + range.lane)
+      << name;
+  EXPECT_EQ(table.rows[row].on_device != PPI_NO_RANGE,
             range.kind == PPROF_KIND_DEVICE_RANGE);
-  if (table.flags[row] & PPI_RANGE_OPEN) {
-    EXPECT_GE(table.end_ns[row], table.to_ns) << name;
+  if (table.rows[row].flags & PPI_RANGE_OPEN) {
+    EXPECT_GE(table.rows[row].end_ns, table.to_ns) << name;
     EXPECT_GE(range.end_ns, table.to_ns) << name;
   } else {
-    EXPECT_EQ(table.end_ns[row], range.end_ns) << name;
+    EXPECT_EQ(table.rows[row].end_ns, range.end_ns) << name;
     EXPECT_EQ(checker->num_whole[name]++, 0) << name;
   }
-  if (row && table.thread[row] == table.thread[row - 1]) {
-    EXPECT_GE(table.start_ns[row], table.start_ns[row - 1]);
+  if (row && table.rows[row].thread == table.rows[row - 1].thread) {
+    EXPECT_GE(table.rows[row].start_ns, table.rows[row - 1].start_ns);
   }
   // A full table leaves out parents that end later.
   if (!checker->fill.most_rows) CheckParent(*checker, table, ids, row);
@@ -172,13 +173,13 @@ pprof_status Take(void *context, const ppi_range_table *table,
   checker->again.clear();
   for (uint32_t i = 0; i < table->num; i++) {
     again.erase(Name(*table, *ids, i));
-    if (table->flags[i] & PPI_RANGE_ENDED)
+    if (table->rows[i].flags & PPI_RANGE_ENDED)
       checker->again.insert(Name(*table, *ids, i));
   }
   EXPECT_TRUE(again.empty()) << *again.begin();
   for (uint32_t i = 0; i < table->num; i++) CheckRow(checker, *table, *ids, i);
   for (uint32_t i = 1; i < table->num; i++)
-    EXPECT_GE(table->thread[i], table->thread[i - 1]);
+    EXPECT_GE(table->rows[i].thread, table->rows[i - 1].thread);
   return PPROF_STATUS_OK;
 }
 

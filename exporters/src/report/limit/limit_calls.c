@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/histogram.h"
 
 // LEAST: calls in a chunk, at least, if the run has as many. MOST: calls taken
 // from one table, at most.
@@ -42,9 +43,9 @@ static bool synchronizes(const char *name) {
 
 static uint32_t flags_of(const ppi_range_table *table, size_t row,
                          const ppi_table_ids *ids) {
-  uint32_t flags = 0, of = table->flags[row];
-  uint32_t category = ids->names[table->name[row]].category;
-  if (table->on_device[row] != PPI_NO_RANGE) flags |= PPI_CALL_DEVICE;
+  uint32_t flags = 0, of = table->rows[row].flags;
+  uint32_t category = ids->names[table->rows[row].name].category;
+  if (table->rows[row].on_device != PPI_NO_RANGE) flags |= PPI_CALL_DEVICE;
   if (of & PPI_RANGE_LOOSE) flags |= PPI_CALL_LOOSE;
   if (of & PPI_RANGE_STEP) flags |= PPI_CALL_STEP;
   if (of & PPI_RANGE_REQUEST) flags |= PPI_CALL_REQUEST;
@@ -55,7 +56,7 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
   if (of & PPI_RANGE_POSTED) flags |= PPI_CALL_POSTED;
   if (of & PPI_RANGE_OPEN) flags |= PPI_CALL_OPEN;
   if (category == PPROF_CATEGORY_RUNTIME &&
-      synchronizes(ids->names[table->name[row]].text))
+      synchronizes(ids->names[table->rows[row].name].text))
     flags |= PPI_CALL_SYNC;
   if (category != PPROF_CATEGORY_KERNEL && category != PPROF_CATEGORY_MEMCPY &&
       category != PPROF_CATEGORY_MEMSET)
@@ -65,8 +66,8 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
 
 static bool add_flows(ppi_limit_calls *calls, const ppi_range_table *table,
                       size_t row, ppi_limit_call *call) {
-  if (!table->served[row]) return true;
-  ppi_range_flows list = table->flow_lists[table->served[row]];
+  if (!table->rows[row].served) return true;
+  ppi_range_flows list = table->flow_lists[table->rows[row].served];
   if (!PPI_ROOM(calls->flows, calls->flows_capacity,
                 calls->num_flows + list.num))
     return false;
@@ -80,8 +81,8 @@ static bool add_flows(ppi_limit_calls *calls, const ppi_range_table *table,
 
 static void take_cpu(const ppi_range_table *table, size_t row,
                      ppi_limit_call *call) {
-  if (table->used[row] == PPI_NO_RANGE) return;
-  const pprof_cpu_use *cpu = &table->cpus[table->used[row]];
+  if (table->rows[row].used == PPI_NO_RANGE) return;
+  const pprof_cpu_use *cpu = &table->cpus[table->rows[row].used];
   call->has_cpu = (cpu->known & PPROF_CPU_TIMES) != 0;
   call->has_queued = (cpu->known & PPROF_CPU_RUN_QUEUE) != 0;
   call->cpu_ns = cpu->user_ns + cpu->sys_ns;
@@ -92,18 +93,11 @@ static void take_cpu(const ppi_range_table *table, size_t row,
 // others inside.
 static bool is_wanted(const ppi_range_table *table, size_t row) {
   const uint32_t others = PPI_RANGE_LOOSE | PPI_RANGE_STEP | PPI_RANGE_REQUEST;
-  if (table->flags[row] & PPI_RANGE_OPEN)
-    return !(table->flags[row] & others) &&
-           table->on_device[row] == PPI_NO_RANGE;
-  if (table->on_device[row] == PPI_NO_RANGE) return true;
-  return table->devices[table->on_device[row]].end_ns > 0;
-}
-
-static bool add_open(ppi_limit_calls *calls) {
-  if (!PPI_ROOM(calls->open, calls->open_capacity, calls->num_open + 1))
-    return false;
-  calls->open[calls->num_open++] = (uint32_t)calls->num;
-  return true;
+  if (table->rows[row].flags & PPI_RANGE_OPEN)
+    return !(table->rows[row].flags & others) &&
+           table->rows[row].on_device == PPI_NO_RANGE;
+  if (table->rows[row].on_device == PPI_NO_RANGE) return true;
+  return table->devices[table->rows[row].on_device].end_ns > 0;
 }
 
 // The call that an earlier table left open; PPI_NO_CALL: none. It ends here,
@@ -111,22 +105,22 @@ static bool add_open(ppi_limit_calls *calls) {
 static uint32_t known_call(ppi_limit_calls *calls, const ppi_range_table *table,
                            size_t row) {
   const ppi_table_ids *ids = &calls->fill.ids;
-  if (table->start_ns[row] >= table->from_ns ||
-      table->on_device[row] != PPI_NO_RANGE)
+  if (table->rows[row].start_ns >= table->from_ns ||
+      table->rows[row].on_device != PPI_NO_RANGE)
     return PPI_NO_CALL;
   for (size_t i = 0; i < calls->num_open; i++) {
     uint32_t at = calls->open[i];
     ppi_limit_call *call = &calls->items[at];
-    if (call->row != table->thread[row] ||
-        call->start_ns != table->start_ns[row] ||
+    if (call->row != table->rows[row].thread ||
+        call->start_ns != table->rows[row].start_ns ||
         ppi_table_ids_folded(ids, call->name) !=
-            ppi_table_ids_folded(ids, table->name[row]))
+            ppi_table_ids_folded(ids, table->rows[row].name))
       continue;
-    call->end_ns = table->end_ns[row];
-    if (table->flags[row] & PPI_RANGE_OPEN) return at;
+    call->end_ns = table->rows[row].end_ns;
+    if (table->rows[row].flags & PPI_RANGE_OPEN) return at;
     take_cpu(table, row, call);
-    call->name = table->name[row];
-    call->ended_by = table->ended_by[row];
+    call->name = table->rows[row].name;
+    call->ended_by = table->rows[row].ended_by;
     // An open wait has no numbers yet.
     call->flags =
         (call->flags & ~(uint32_t)PPI_CALL_OPEN) | flags_of(table, row, ids);
@@ -156,18 +150,19 @@ static bool is_stageless(const ppi_limit_calls *calls,
 static pprof_status add_call(ppi_limit_calls *calls,
                              const ppi_range_table *table, size_t row,
                              const ppi_table_ids *ids) {
-  ppi_limit_call call = {.start_ns = table->start_ns[row],
-                         .end_ns = table->end_ns[row],
-                         .name = table->name[row],
-                         .row = table->thread[row],
-                         .host = table->thread[row],
+  ppi_limit_call call = {.start_ns = table->rows[row].start_ns,
+                         .end_ns = table->rows[row].end_ns,
+                         .name = table->rows[row].name,
+                         .row = table->rows[row].thread,
+                         .host = table->rows[row].thread,
                          .parent = PPI_NO_CALL,
-                         .ended_by = table->ended_by[row],
+                         .ended_by = table->rows[row].ended_by,
                          .flags = flags_of(table, row, ids)};
-  if (table->parent[row] != PPI_NO_RANGE)
-    call.parent = calls->places[table->parent[row]];
+  if (table->rows[row].parent != PPI_NO_RANGE)
+    call.parent = calls->places[table->rows[row].parent];
   if (call.flags & PPI_CALL_DEVICE) {
-    const ppi_range_device *device = &table->devices[table->on_device[row]];
+    const ppi_range_device *device =
+        &table->devices[table->rows[row].on_device];
     call.submit_ns = call.last_submit_ns = call.start_ns;
     call.start_ns = device->start_ns;
     call.end_ns = device->end_ns;
@@ -176,13 +171,12 @@ static pprof_status add_call(ppi_limit_calls *calls,
   }
   if (is_stageless(calls, &call, ids)) call.flags |= PPI_CALL_NAMED;
   take_cpu(table, row, &call);
-  if (!PPI_ROOM(calls->items, calls->capacity, calls->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  if (!add_flows(calls, table, row, &call)) return PPROF_STATUS_NO_MEMORY;
-  if (call.flags & PPI_CALL_OPEN && !add_open(calls))
-    return PPROF_STATUS_NO_MEMORY;
-  calls->items[calls->num++] = call;
-  return PPROF_STATUS_OK;
+  bool done = add_flows(calls, table, row, &call);
+  if (call.flags & PPI_CALL_OPEN && done)
+    done = PPI_PUSH(calls->open, calls->num_open, calls->open_capacity,
+                    (uint32_t)calls->num);
+  return ppi_or_no_memory(
+      done && PPI_PUSH(calls->items, calls->num, calls->capacity, call));
 }
 
 // ---- thinning ----
@@ -371,7 +365,7 @@ static pprof_status take_rows(ppi_limit_calls *calls,
                               const ppi_table_ids *ids) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < table->num && status == PPROF_STATUS_OK; i++) {
-    uint32_t around = table->parent[i];
+    uint32_t around = table->rows[i].parent;
     uint32_t known = known_call(calls, table, i);
     if (known != PPI_NO_CALL) {
       calls->places[i] = known;
@@ -397,7 +391,7 @@ static uint64_t choose(ppi_limit_calls *calls, size_t from,
   if (calls->most_depth) depth = PPI_MIN(depth, calls->most_depth - 1);
   keep of = {from, calls->num, depth, table->to_ns, from, places, {0}};
   for (size_t i = 0; i < table->num; i++)
-    last_ns = PPI_MAX(last_ns, table->start_ns[i]);
+    last_ns = PPI_MAX(last_ns, table->rows[i].start_ns);
   if (num > MOST)
     of.to_ns = table->from_ns + (uint64_t)((double)MOST / (double)num *
                                            (double)(last_ns - table->from_ns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A range table: the ranges of a run between two whole checkpoints, as columns.
+// A range table: the ranges of a run between two whole checkpoints, as rows.
 // Ranges are paired, nested and named here only; later analyses read the
 // tables. Only the delivering thread uses them.
 #pragma once
@@ -36,19 +36,22 @@ typedef struct ppi_range_flows {
   uint32_t first, num;
 } ppi_range_flows;
 
+typedef struct ppi_range {
+  uint64_t start_ns, end_ns;
+  uint32_t name, thread;  // of ppi_table_ids
+  uint32_t parent;        // a row; PPI_NO_RANGE: none
+  uint32_t flags, depth;
+  uint32_t served;     // of `flow_lists`; list 0 is empty
+  uint32_t on_device;  // of `devices`; PPI_NO_RANGE: a host range
+  uint32_t ended_by;   // of a wait: an OS thread; 0: unknown, no wait
+  uint32_t used;       // of `cpus`; PPI_NO_RANGE: not known
+} ppi_range;
+
 // Rows are sorted by thread, then begin, outer ranges before inner ones.
 // Parents come before their children.
 typedef struct ppi_range_table {
+  const ppi_range *rows;
   size_t num;
-  const uint64_t *start_ns, *end_ns;
-  const uint32_t *name;    // of ppi_table_ids
-  const uint32_t *thread;  // of ppi_table_ids
-  const uint32_t *parent;  // a row; PPI_NO_RANGE: none
-  const uint32_t *flags;
-  const uint32_t *served;     // of `flow_lists`; list 0 is empty
-  const uint32_t *on_device;  // of `devices`; PPI_NO_RANGE: a host range
-  const uint32_t *ended_by;   // of a wait: an OS thread; 0: unknown, no wait
-  const uint32_t *used;       // of `cpus`; PPI_NO_RANGE: not known
   const ppi_range_flows *flow_lists;
   const uint64_t *flows;
   const ppi_range_device *devices;

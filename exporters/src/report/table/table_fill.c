@@ -171,7 +171,7 @@ void ppi_table_ids_clear(ppi_table_ids *ids) {
 // Outer ranges come first, and device ranges after host ranges. Of two ranges
 // with equal start and depth, the empty one comes first.
 static int compare_rows(const void *left, const void *right) {
-  const ppi_table_row *a = left, *b = right;
+  const ppi_range *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
   bool a_works = a->on_device != PPI_NO_RANGE;
   bool b_works = b->on_device != PPI_NO_RANGE;
@@ -181,16 +181,16 @@ static int compare_rows(const void *left, const void *right) {
 }
 
 static uint64_t start_of(const void *item) {
-  return ((const ppi_table_row *)item)->start_ns;
+  return ((const ppi_range *)item)->start_ns;
 }
 
 // Sorts rows by thread and begin; rows that begin at `until_ns` or later come
 // last.
-static bool order_rows(ppi_table_row **rows, size_t num, uint32_t num_threads,
+static bool order_rows(ppi_range **rows, size_t num, uint32_t num_threads,
                        uint64_t until_ns, size_t *out_num) {
   size_t *places = ppi_alloc(((size_t)num_threads + 1) * sizeof *places);
-  ppi_table_row *from = *rows;
-  ppi_table_row *to = ppi_realloc(NULL, (num + 1) * sizeof *to);
+  ppi_range *from = *rows;
+  ppi_range *to = ppi_realloc(NULL, (num + 1) * sizeof *to);
   if (!places || !to) {
     ppi_free(places);
     ppi_free(to);
@@ -212,13 +212,13 @@ static bool order_rows(ppi_table_row **rows, size_t num, uint32_t num_threads,
   return true;
 }
 
-static bool is_nested(const ppi_table_row *row) {
+static bool is_nested(const ppi_range *row) {
   return !(row->flags & PPI_RANGE_LOOSE) && row->on_device == PPI_NO_RANGE;
 }
 
 // The innermost range that may be open when `row` begins.
-static uint32_t around_work(const ppi_table_row *rows, uint32_t top,
-                            const ppi_table_row *row) {
+static uint32_t around_work(const ppi_range *rows, uint32_t top,
+                            const ppi_range *row) {
   while (top != PPI_NO_RANGE && rows[top].end_ns <= row->start_ns &&
          rows[top].start_ns < row->start_ns)
     top = rows[top].parent;
@@ -227,10 +227,10 @@ static uint32_t around_work(const ppi_table_row *rows, uint32_t top,
 
 // A range's parent is the last range of lesser depth that has not ended. A
 // device range's parent is the range that submitted it.
-static void nest_rows(ppi_table_row *rows, size_t num) {
+static void nest_rows(ppi_range *rows, size_t num) {
   uint32_t top = PPI_NO_RANGE;
   for (size_t i = 0; i < num; i++) {
-    ppi_table_row *row = &rows[i];
+    ppi_range *row = &rows[i];
     if (!i || rows[i - 1].thread != row->thread) top = PPI_NO_RANGE;
     row->parent = PPI_NO_RANGE;
     if (row->flags & PPI_RANGE_LOOSE) continue;
@@ -346,7 +346,7 @@ static bool add_row(ppi_table_fill *fill, const pprof_batch *batch, size_t at,
     name = ppi_table_ids_wait(&fill->ids, name, whole[PPI_WAIT_HOW],
                               whole[PPI_WAIT_IN]);
   if (name == SIZE_MAX) return false;
-  ppi_table_row *row = &fill->rows[fill->num_rows];
+  ppi_range *row = &fill->rows[fill->num_rows];
   row->start_ns = event->start_ns;
   row->end_ns = PPI_MAX(event->start_ns, event->end_ns);
   row->name = (uint32_t)name;
@@ -395,66 +395,20 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
 
 // ---- tables ----
 
-typedef struct columns {
-  uint64_t *start_ns, *end_ns;
-  uint32_t *name, *thread, *parent, *flags, *served, *on_device, *used,
-      *ended_by;
-  void *memory;
-} columns;
-
-static bool make_columns(const ppi_table_row *rows, size_t num, columns *out) {
-  char *memory = ppi_realloc(
-      NULL, (num + 1) * (2 * sizeof(uint64_t) + 8 * sizeof(uint32_t)));
-  if (!memory) return false;
-  uint64_t *longs = (uint64_t *)(void *)memory;
-  uint32_t *words = (uint32_t *)(void *)(longs + 2 * num);
-  *out = (columns){longs,           longs + num,     words,
-                   words + num,     words + 2 * num, words + 3 * num,
-                   words + 4 * num, words + 5 * num, words + 6 * num,
-                   words + 7 * num, memory};
-  for (size_t i = 0; i < num; i++) {
-    out->start_ns[i] = rows[i].start_ns;
-    out->end_ns[i] = rows[i].end_ns;
-    out->name[i] = rows[i].name;
-    out->thread[i] = rows[i].thread;
-    out->parent[i] = rows[i].parent;
-    out->flags[i] = rows[i].flags;
-    out->served[i] = rows[i].served;
-    out->on_device[i] = rows[i].on_device;
-    out->used[i] = rows[i].used;
-    out->ended_by[i] = rows[i].ended_by;
-  }
-  return true;
-}
-
 static bool hand_over(ppi_table_fill *fill, size_t num, uint64_t until_ns) {
-  columns by;
-  if (!make_columns(fill->rows, num, &by)) return false;
-  const ppi_range_table table = {.num = num,
-                                 .start_ns = by.start_ns,
-                                 .end_ns = by.end_ns,
-                                 .name = by.name,
-                                 .thread = by.thread,
-                                 .parent = by.parent,
-                                 .flags = by.flags,
-                                 .served = by.served,
-                                 .on_device = by.on_device,
-                                 .used = by.used,
-                                 .ended_by = by.ended_by,
+  const ppi_range_table table = {.rows = fill->rows,
+                                 .num = num,
                                  .flow_lists = fill->flow_lists,
                                  .flows = fill->flows,
                                  .devices = fill->devices,
                                  .cpus = fill->cpus,
                                  .from_ns = fill->reported_ns,
                                  .to_ns = until_ns};
-  bool done =
-      fill->reader(fill->context, &table, &fill->ids) == PPROF_STATUS_OK;
-  ppi_free(by.memory);
-  return done;
+  return fill->reader(fill->context, &table, &fill->ids) == PPROF_STATUS_OK;
 }
 
 // A row that ends after the table may enclose rows of the next one.
-static void mark_open(ppi_table_row *rows, size_t reported, uint64_t until_ns) {
+static void mark_open(ppi_range *rows, size_t reported, uint64_t until_ns) {
   for (size_t i = 0; i < reported; i++)
     if (!(rows[i].flags & PPI_RANGE_OPEN) && rows[i].end_ns >= until_ns)
       rows[i].flags |= PPI_RANGE_OPEN | PPI_RANGE_ENDED;
@@ -465,7 +419,7 @@ static void mark_open(ppi_table_row *rows, size_t reported, uint64_t until_ns) {
 static void forget(ppi_table_fill *fill, size_t reported) {
   size_t num = 0;
   for (size_t i = 0; i < fill->num_rows && !fill->is_full; i++) {
-    ppi_table_row row = fill->rows[i];
+    ppi_range row = fill->rows[i];
     if (i < reported && !(row.flags & PPI_RANGE_ENDED)) continue;
     row.flags &= ~(uint32_t)(PPI_RANGE_OPEN | PPI_RANGE_ENDED);
     fill->rows[num++] = row;

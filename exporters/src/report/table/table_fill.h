@@ -69,15 +69,6 @@ const char *ppi_table_ids_device_name(const ppi_table_ids *ids,
                                       uint32_t device);
 void ppi_table_ids_clear(ppi_table_ids *ids);
 
-// ---- rows ----
-
-// A range that waits for its table.
-typedef struct ppi_table_row {
-  uint64_t start_ns, end_ns;
-  uint32_t name, thread, flags, served, on_device, used, ended_by;
-  uint32_t depth, parent;
-} ppi_table_row;
-
 // ---- tables ----
 
 // A table with this many rows does not wait for pending device work.
@@ -95,7 +86,7 @@ typedef struct ppi_table_fill {
   bool skips;  // the reader's choice: ranges of the next table are not kept
   size_t most_rows;  // of a table; later ranges are left out; 0: no bound
   ppi_table_ids ids;
-  ppi_table_row *rows;
+  ppi_range *rows;
   size_t num_rows, rows_capacity;
   ppi_range_flows *flow_lists;
   size_t num_lists, lists_capacity;
