@@ -18,7 +18,7 @@
 #define MERGES(name, type, done)                          \
   static bool merge_##name(void *to, const void *other) { \
     type *into = to;                                      \
-    const type *from = other;                             \
+    type const *from = other;                             \
     return done;                                          \
   }
 #define ADDS(name, type, sum) MERGES(name, type, (sum, true))
@@ -56,18 +56,16 @@ ADDS(spread, ppi_spread, ppi_spread_merge(into, from))
 MERGES(histogram, ppi_histogram, ppi_histogram_merge(into, from))
 MERGES(phases, ppi_phases, ppi_phases_merge(into, from))
 MERGES(messages, ppi_messages, ppi_messages_merge(into, from))
-MERGES(queue, ppi_queue, ppi_queue_merge(into, from))
-MERGES(serving, ppi_serving, ppi_serving_merge(into, from))
+MERGES(slow, ppi_serving_slow *, ppi_serving_slow_merge(into, *from))
 MERGES(answer, ppi_answer, ppi_answer_merge(into, from))
 
 static void clear_text(void *field) {
-  ppi_free(*(char **)field);
+  ppi_free(*(void **)field);
 }
+#define clear_slow clear_text
 CLEARS(histogram, ppi_histogram_clear)
 CLEARS(phases, ppi_phases_clear)
 CLEARS(messages, ppi_messages_clear)
-CLEARS(queue, ppi_queue_clear)
-CLEARS(serving, ppi_serving_clear)
 CLEARS(answer, ppi_answer_clear)
 
 #define REDUCER(name, type, ...) \
@@ -93,8 +91,7 @@ SUM(spread, ppi_spread)
 PART(histogram, ppi_histogram)
 PART(phases, ppi_phases)
 PART(messages, ppi_messages)
-PART(queue, ppi_queue)
-PART(serving, ppi_serving)
+PART(slow, ppi_serving_slow *)
 PART(answer, ppi_answer)
 
 int ppi_fields_compare(const ppi_fields *fields, const void *left,

@@ -23,7 +23,7 @@ extern const ppi_reducer ppi_reduce_text, ppi_reduce_number, ppi_reduce_lane,
     ppi_reduce_sum, ppi_reduce_bytes, ppi_reduce_amount, ppi_reduce_squares,
     ppi_reduce_spread, ppi_reduce_histogram, ppi_reduce_phases,
     ppi_reduce_messages, ppi_reduce_numbers, ppi_reduce_gauge, ppi_reduce_net,
-    ppi_reduce_queue, ppi_reduce_serving, ppi_reduce_answer;
+    ppi_reduce_slow, ppi_reduce_answer;
 
 typedef enum ppi_field_use {
   PPI_FIELD_KEY,    // rows are ordered by it
@@ -45,6 +45,13 @@ typedef struct ppi_field {
 #define PPI_KEY(...) PPI_FIELD(PPI_FIELD_KEY, __VA_ARGS__)
 #define PPI_KEPT(...) PPI_FIELD(PPI_FIELD_KEPT, __VA_ARGS__)
 #define PPI_FIGURE(...) PPI_FIELD(PPI_FIELD_FIGURE, __VA_ARGS__)
+// All fields of the row from `first` to `last`, which have one kind.
+#define PPI_FIGURES(row, reducer, first, last)                     \
+  {                                                                \
+    &ppi_reduce_##reducer, PPI_FIELD_FIGURE, offsetof(row, first), \
+        offsetof(row, last) + sizeof(((row *)NULL)->last) -        \
+            offsetof(row, first)                                   \
+  }
 
 typedef struct ppi_fields {
   size_t size;             // of a row

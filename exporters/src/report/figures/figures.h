@@ -61,12 +61,12 @@ typedef struct ppi_report_name {
   ppi_spread host;    // host ranges
   ppi_spread submit;  // host sides of device ranges
   ppi_spread device;  // device sides
+  ppi_spread inside;  // device time per range: submitted in it, or its own
+  ppi_spread bytes;   // of copies and sets that state their bytes
   ppi_histogram host_times, device_times;
-  ppi_spread inside;       // device time per range: submitted in it, or its own
+  ppi_histogram sizes;     // as `bytes`
   ppi_messages messages;   // of Communication
   ppi_numbers numbers;     // in the names of its host ranges
-  ppi_spread bytes;        // of copies and sets that state their bytes
-  ppi_histogram sizes;     // the same
   uint64_t self_ns;        // host time without nested ranges
   uint64_t own_device_ns;  // device time not submitted in nested ranges
   uint64_t num_async;      // host ranges outside of nesting
@@ -294,8 +294,8 @@ typedef struct ppi_report_interference {
 typedef struct ppi_report_work {
   char *run, *name, *category_name;
   uint32_t lane;
+  ppi_gauge gauge;  // of a counter
   double items, bytes, flops, params;
-  ppi_gauge gauge;   // of a counter
   ppi_amounts cold;  // of cold calls on all lanes; with lane 0
 } ppi_report_work;
 
@@ -413,16 +413,16 @@ typedef struct ppi_figures {
   uint64_t base_ns;  // for ratios: union of steps, or else the windows
   uint64_t wall_ns;  // the windows
   uint64_t runs_with_steps, runs_without_steps, runs_with_kernels;
+  uint64_t runs_unopened;  // no event came, and no window opened
+  // Bases of device ratios: device time in steps, or else all of it.
+  uint64_t model_device_ns, general_device_ns;
+  uint64_t num_disbelieved;  // checkpoints listed them as open after their end
   // Kinds of processes have no stage in common; 0: there is one kind. `answers`
   // belongs to the busiest kind, kinds[1] and on to the others.
   uint32_t num_kinds;
   ppi_answer *kinds;
-  bool are_joined;         // requests are joined from several processes
-  uint64_t runs_unopened;  // no event came, and no window opened
-  // Bases of device ratios: device time in steps, or else all of it.
-  uint64_t model_device_ns, general_device_ns;
+  bool are_joined;  // requests are joined from several processes
   uint64_t totals[PPI_NUM_TOTALS];
-  uint64_t num_disbelieved;  // checkpoints listed them as open after their end
 } ppi_figures;
 
 // A whole run of this profiler states its recording cost; an imported trace

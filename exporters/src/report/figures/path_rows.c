@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/fields.h"
 
 int ppi_path_row_order(const ppi_report_path *a, const ppi_report_path *b) {
   int order = strcmp(a->name, b->name);
@@ -99,15 +100,17 @@ bool ppi_path_rows_add(ppi_figures *figures, const ppi_report_path *rows,
   return added;
 }
 
-static bool add_figures(ppi_report_path *path, const ppi_report_path *from) {
-  ppi_spread_merge(&path->spread, &from->spread);
-  path->num_untimed += from->num_untimed;
-  path->self_ns += from->self_ns;
-  path->wall_ns += from->wall_ns;
-  path->device_ns += from->device_ns;
-  path->events_ns += from->events_ns;
-  if (!ppi_device_use_merge(&path->use, &from->use)) return false;
-  return ppi_histogram_merge(&path->times, &from->times);
+static const ppi_field figures[] = {
+    PPI_FIGURE(ppi_report_path, spread, spread),
+    PPI_FIGURE(ppi_report_path, histogram, times),
+    PPI_FIGURES(ppi_report_path, sum, num_untimed, events_ns),
+    PPI_FIGURES(ppi_report_path, sum, use.kernels, use.gap_ns),
+    PPI_FIGURE(ppi_report_path, spread, use.spans),
+    PPI_FIGURES(ppi_report_path, histogram, use.span_times, use.delays)};
+static const ppi_fields all_figures = PPI_FIELDS(ppi_report_path, figures);
+
+bool ppi_path_row_sum(ppi_report_path *into, const ppi_report_path *from) {
+  return ppi_fields_merge(&all_figures, into, from);
 }
 
 bool ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from) {
@@ -115,22 +118,20 @@ bool ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from) {
   bool done =
       places && ppi_path_rows_add(into, from->paths, from->num_paths, places);
   for (size_t i = 0; i < from->num_paths && done; i++)
-    done = add_figures(&into->paths[places[i]], &from->paths[i]);
+    done = ppi_path_row_sum(&into->paths[places[i]], &from->paths[i]);
   ppi_free(places);
   return done;
 }
 
-void ppi_path_rows_clear(ppi_figures *figures) {
-  for (size_t i = 0; i < figures->num_paths; i++) {
-    ppi_histogram_clear(&figures->paths[i].times);
-    ppi_device_use_clear(&figures->paths[i].use);
-  }
-  ppi_path_texts *texts = &figures->path_texts;
+void ppi_path_rows_clear(ppi_figures *of) {
+  for (size_t i = 0; i < of->num_paths; i++)
+    ppi_fields_clear(&all_figures, &of->paths[i]);
+  ppi_path_texts *texts = &of->path_texts;
   for (size_t i = 0; i < texts->num; i++) ppi_free(texts->items[i]);
   ppi_free(texts->items);
   ppi_map_clear(&texts->numbers);
-  ppi_free(figures->paths);
-  figures->paths = NULL;
-  figures->num_paths = 0;
+  ppi_free(of->paths);
+  of->paths = NULL;
+  of->num_paths = 0;
   *texts = (ppi_path_texts){0};
 }

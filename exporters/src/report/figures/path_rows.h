@@ -28,6 +28,8 @@ static inline bool ppi_path_row_is_in(const ppi_report_path *path,
 // rows. False: nothing was added.
 bool ppi_path_rows_add(ppi_figures *figures, const ppi_report_path *rows,
                        size_t num, size_t *out_places);
+// ppi_path_row_sum adds the figures of a row to those of another one.
+bool ppi_path_row_sum(ppi_report_path *into, const ppi_report_path *from);
 // ppi_path_rows_merge adds the rows and their figures.
 bool ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from);
 void ppi_path_rows_clear(ppi_figures *figures);

@@ -16,74 +16,51 @@ static const ppi_field names_fields[] = {
     PPI_KEY(ppi_report_name, text, category_name),
     PPI_KEY(ppi_report_name, text, name),
     PPI_KEPT(ppi_report_name, category, category),
-    PPI_FIGURE(ppi_report_name, spread, host),
-    PPI_FIGURE(ppi_report_name, spread, submit),
-    PPI_FIGURE(ppi_report_name, spread, device),
-    PPI_FIGURE(ppi_report_name, spread, inside),
-    PPI_FIGURE(ppi_report_name, spread, bytes),
-    PPI_FIGURE(ppi_report_name, sum, self_ns),
-    PPI_FIGURE(ppi_report_name, sum, own_device_ns),
-    PPI_FIGURE(ppi_report_name, sum, num_async),
-    PPI_FIGURE(ppi_report_name, sum, cpu),
-    PPI_FIGURE(ppi_report_name, net, memory),
-    PPI_FIGURE(ppi_report_name, net, own_memory),
-    PPI_FIGURE(ppi_report_name, numbers, numbers),
+    PPI_FIGURES(ppi_report_name, spread, host, bytes),
+    PPI_FIGURES(ppi_report_name, histogram, host_times, sizes),
     PPI_FIGURE(ppi_report_name, messages, messages),
-    PPI_FIGURE(ppi_report_name, histogram, host_times),
-    PPI_FIGURE(ppi_report_name, histogram, device_times),
-    PPI_FIGURE(ppi_report_name, histogram, sizes),
-    PPI_FIGURE(ppi_report_name, phases, host_phases),
-    PPI_FIGURE(ppi_report_name, phases, device_phases)};
+    PPI_FIGURE(ppi_report_name, numbers, numbers),
+    PPI_FIGURES(ppi_report_name, sum, self_ns, num_async),
+    PPI_FIGURES(ppi_report_name, phases, host_phases, device_phases),
+    PPI_FIGURE(ppi_report_name, sum, cpu),
+    PPI_FIGURES(ppi_report_name, net, memory, own_memory)};
 
 static const ppi_field categories_fields[] = {
     PPI_KEY(ppi_report_category, text, name),
     PPI_KEPT(ppi_report_category, category, category),
-    PPI_FIGURE(ppi_report_category, sum, host_calls),
-    PPI_FIGURE(ppi_report_category, sum, host_ns),
-    PPI_FIGURE(ppi_report_category, sum, host_cut),
-    PPI_FIGURE(ppi_report_category, sum, device_calls),
-    PPI_FIGURE(ppi_report_category, sum, device_ns)};
+    PPI_FIGURES(ppi_report_category, sum, host_calls, device_ns)};
 
 static const ppi_field devices_fields[] = {
     PPI_KEY(ppi_report_device, text, name),
-    PPI_FIGURE(ppi_report_device, sum, ranges),
-    PPI_FIGURE(ppi_report_device, sum, untimed),
-    PPI_FIGURE(ppi_report_device, sum, used_ns),
-    PPI_FIGURE(ppi_report_device, sum, active_ns),
-    PPI_FIGURE(ppi_report_device, sum, not_submitted_ns),
-    PPI_FIGURE(ppi_report_device, sum, base_ns),
-    PPI_FIGURE(ppi_report_device, sum, runs_with_kernels),
-    PPI_FIGURE(ppi_report_device, sum, wall_ns),
-    PPI_FIGURE(ppi_report_device, sum, busy_ns),
-    PPI_FIGURE(ppi_report_device, sum, idle_ns),
-    PPI_FIGURE(ppi_report_device, sum, first_calls_ns),
-    PPI_FIGURE(ppi_report_device, sum, steps_checked),
-    PPI_FIGURE(ppi_report_device, sum, steps_failed),
-    PPI_FIGURE(ppi_report_device, sum, work),
-    PPI_FIGURE(ppi_report_device, sum, num_inside),
-    PPI_FIGURE(ppi_report_device, sum, num_outside),
-    PPI_FIGURE(ppi_report_device, flag, failed),
-    PPI_FIGURE(ppi_report_device, flag, incomplete)};
+    PPI_FIGURES(ppi_report_device, sum, ranges, num_outside),
+    PPI_FIGURES(ppi_report_device, flag, failed, incomplete)};
 
 static const ppi_field queues_fields[] = {
     PPI_KEY(ppi_report_queue, text, category_name),
     PPI_KEY(ppi_report_queue, text, name),
     PPI_KEY(ppi_report_queue, text, device),
-    PPI_FIGURE(ppi_report_queue, queue, sums)};
+    PPI_FIGURES(ppi_report_queue, sum, sums.calls, sums.num_unresolved),
+    PPI_FIGURE(ppi_report_queue, spread, sums.delay),
+    PPI_FIGURE(ppi_report_queue, histogram, sums.delays)};
 
 static const ppi_field serving_fields[] = {
     PPI_KEY(ppi_report_serving, text, category_name),
     PPI_KEY(ppi_report_serving, text, name),
-    PPI_FIGURE(ppi_report_serving, serving, sums)};
+    PPI_FIGURES(ppi_report_serving, sum, sums.num_whole, sums.span_ns),
+    PPI_FIGURE(ppi_report_serving, most, sums.iterations.most),
+    PPI_FIGURES(ppi_report_serving, sum, sums.iterations.n,
+                sums.iterations.alone_batch),
+    PPI_FIGURES(ppi_report_serving, squares, sums.iterations.time_ns,
+                sums.iterations.alone_batch_ns),
+    PPI_FIGURE(ppi_report_serving, slow, sums.slow),
+    PPI_FIGURE(ppi_report_serving, spread, sums.spreads),
+    PPI_FIGURE(ppi_report_serving, histogram, sums.times)};
 
 static const ppi_field interference_fields[] = {
     PPI_KEY(ppi_report_interference, text, device),
     PPI_KEY(ppi_report_interference, text, name),
     PPI_KEY(ppi_report_interference, text, other),
-    PPI_FIGURE(ppi_report_interference, sum, num_calls),
-    PPI_FIGURE(ppi_report_interference, sum, shared_ns),
-    PPI_FIGURE(ppi_report_interference, sum, num_measured),
-    PPI_FIGURE(ppi_report_interference, sum, measured_ns),
+    PPI_FIGURES(ppi_report_interference, sum, num_calls, measured_ns),
     PPI_FIGURE(ppi_report_interference, squares, measured_squares)};
 
 static const ppi_field work_fields[] = {
@@ -92,11 +69,7 @@ static const ppi_field work_fields[] = {
     PPI_KEY(ppi_report_work, text, run),
     PPI_KEY(ppi_report_work, lane, lane),
     PPI_FIGURE(ppi_report_work, gauge, gauge),
-    PPI_FIGURE(ppi_report_work, amount, items),
-    PPI_FIGURE(ppi_report_work, amount, bytes),
-    PPI_FIGURE(ppi_report_work, amount, flops),
-    PPI_FIGURE(ppi_report_work, amount, params),
-    PPI_FIGURE(ppi_report_work, amount, cold)};
+    PPI_FIGURES(ppi_report_work, amount, items, cold)};
 
 static const ppi_field threads_fields[] = {
     PPI_KEY(ppi_report_thread_name, text, process),
@@ -105,9 +78,7 @@ static const ppi_field threads_fields[] = {
     PPI_KEY(ppi_report_thread_name, text, name),
     PPI_KEPT(ppi_report_thread_name, text, called),
     PPI_KEPT(ppi_report_thread_name, category, category),
-    PPI_FIGURE(ppi_report_thread_name, spread, host),
-    PPI_FIGURE(ppi_report_thread_name, spread, submit),
-    PPI_FIGURE(ppi_report_thread_name, spread, inside),
+    PPI_FIGURES(ppi_report_thread_name, spread, host, inside),
     PPI_FIGURE(ppi_report_thread_name, histogram, host_times),
     PPI_FIGURE(ppi_report_thread_name, sum, self_ns)};
 
@@ -117,8 +88,7 @@ static const ppi_field parts_fields[] = {
     PPI_KEY(ppi_report_part, text, op),
     PPI_KEY(ppi_report_part, text, child),
     PPI_KEY(ppi_report_part, text, launch),
-    PPI_FIGURE(ppi_report_part, spread, host),
-    PPI_FIGURE(ppi_report_part, spread, device)};
+    PPI_FIGURES(ppi_report_part, spread, host, device)};
 
 static const ppi_field shapes_fields[] = {
     PPI_KEY(ppi_report_shape, text, name),
@@ -130,10 +100,8 @@ static const ppi_field memory_fields[] = {
     PPI_KEY(ppi_report_memory, text, place),
     PPI_KEY(ppi_report_memory, flag, is_reserved),
     PPI_KEY(ppi_report_memory, text, name),
-    PPI_FIGURE(ppi_report_memory, sum, allocations),
-    PPI_FIGURE(ppi_report_memory, sum, frees),
-    PPI_FIGURE(ppi_report_memory, bytes, allocated_bytes),
-    PPI_FIGURE(ppi_report_memory, bytes, freed_bytes)};
+    PPI_FIGURES(ppi_report_memory, sum, allocations, frees),
+    PPI_FIGURES(ppi_report_memory, bytes, allocated_bytes, freed_bytes)};
 
 // ppi_figures_add_place adds up the growth, because PPI_OTHER_PLACES has none.
 static const ppi_field places_fields[] = {

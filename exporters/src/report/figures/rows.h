@@ -33,12 +33,10 @@ void *ppi_figures_row(ppi_figures *figures, ppi_figures_table table,
                        ppi_figures_row(figures, PPI_FIGURES_##field, key)); \
   }
 PPI_FIGURES_ROW(serving, serving, ppi_report_serving)
-PPI_FIGURES_ROW(queue, queues, ppi_report_queue)
 PPI_FIGURES_ROW(interference, interference, ppi_report_interference)
 PPI_FIGURES_ROW(work, work, ppi_report_work)
 PPI_FIGURES_ROW(thread_name, threads, ppi_report_thread_name)
 PPI_FIGURES_ROW(part, parts, ppi_report_part)
-PPI_FIGURES_ROW(shape, shapes, ppi_report_shape)
 PPI_FIGURES_ROW(memory, memory, ppi_report_memory)
 ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
                                   const char *category_name, const char *name);

@@ -173,27 +173,6 @@ uint64_t ppi_serving_slowest(const ppi_serving *serving,
   return ppi_serving_slow_sum(serving->slow, num / 100 + (num % 100 > 0), out);
 }
 
-bool ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
-  into->num_whole += from->num_whole;
-  into->num_cut += from->num_cut;
-  into->num_silent += from->num_silent;
-  into->num_good += from->num_good;
-  into->num_unequal += from->num_unequal;
-  into->num_undivided += from->num_undivided;
-  into->tokens_in += from->tokens_in;
-  into->tokens_out += from->tokens_out;
-  into->waiting_ns += from->waiting_ns;
-  into->running_ns += from->running_ns;
-  into->span_ns += from->span_ns;
-  ppi_iterations_merge(&into->iterations, &from->iterations);
-  bool done = ppi_serving_slow_merge(&into->slow, from->slow);
-  for (int i = 0; i < PPI_NUM_SERVING_TIMES && done; i++) {
-    ppi_spread_merge(&into->spreads[i], &from->spreads[i]);
-    done = ppi_histogram_merge(&into->times[i], &from->times[i]);
-  }
-  return done;
-}
-
 // ---- requests for a join ----
 
 bool ppi_kept_run_take(ppi_kept_run *run, uint64_t flow, uint32_t of_class,
@@ -307,19 +286,6 @@ bool ppi_iterations_fit(const ppi_iterations *sums, ppi_iteration_fit *out) {
   out->prefill_ns = ((double)(sums->time_ns - sums->alone_ns) - usual_ns) /
                     (double)sums->prefills;
   return true;
-}
-
-void ppi_iterations_merge(ppi_iterations *into, const ppi_iterations *from) {
-  into->n += from->n;
-  into->most = PPI_MAX(into->most, from->most);
-  into->batch += from->batch;
-  into->prefills += from->prefills;
-  into->alone += from->alone;
-  into->alone_batch += from->alone_batch;
-  into->time_ns += from->time_ns;
-  into->alone_ns += from->alone_ns;
-  into->alone_batch_2 += from->alone_batch_2;
-  into->alone_batch_ns += from->alone_batch_ns;
 }
 
 // ---- slow requests ----

@@ -50,8 +50,8 @@ bool ppi_serving_part_is_known(const ppi_serving_slow *slow,
 // ones among these (prefills). The sums of products fit a line to ranges
 // without a prefill.
 typedef struct ppi_iterations {
-  uint64_t n, most;  // the largest batch
-  uint64_t batch, prefills;
+  uint64_t most;  // the largest batch
+  uint64_t n, batch, prefills;
   uint64_t alone, alone_batch;  // of ranges without a prefill
   unsigned __int128 time_ns, alone_ns, alone_batch_2, alone_batch_ns;
 } ppi_iterations;
@@ -66,7 +66,6 @@ bool ppi_iterations_fit(const ppi_iterations *iterations,
 
 void ppi_iterations_add(ppi_iterations *iterations, uint64_t time_ns,
                         uint64_t batch, uint64_t prefills);
-void ppi_iterations_merge(ppi_iterations *into, const ppi_iterations *from);
 
 // `*slow` is a table of all lengths, or NULL if empty; ppi_free it. False: out
 // of memory.
@@ -187,7 +186,6 @@ bool ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns, uint64_t batch,
 // ppi_serving_slowest sums up the slowest hundredth of whole requests or a few
 // more. Answers the shortest of their lengths; 0: there are none.
 uint64_t ppi_serving_slowest(const ppi_serving *serving, ppi_serving_slow *out);
-bool ppi_serving_merge(ppi_serving *into, const ppi_serving *from);
 void ppi_serving_clear(ppi_serving *serving);
 
 PPROF_END_C_

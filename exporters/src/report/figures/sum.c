@@ -52,15 +52,7 @@ static const ppi_field scalars[] = {
     PPI_FIGURE(ppi_figures, net, outside.sums),
     PPI_FIGURE(ppi_figures, sum, kernels),
     PPI_FIGURE(ppi_figures, spread, phases),
-    PPI_FIGURE(ppi_figures, sum, base_ns),
-    PPI_FIGURE(ppi_figures, sum, wall_ns),
-    PPI_FIGURE(ppi_figures, sum, runs_with_steps),
-    PPI_FIGURE(ppi_figures, sum, runs_without_steps),
-    PPI_FIGURE(ppi_figures, sum, runs_with_kernels),
-    PPI_FIGURE(ppi_figures, sum, runs_unopened),
-    PPI_FIGURE(ppi_figures, sum, model_device_ns),
-    PPI_FIGURE(ppi_figures, sum, general_device_ns),
-    PPI_FIGURE(ppi_figures, sum, num_disbelieved),
+    PPI_FIGURES(ppi_figures, sum, base_ns, num_disbelieved),
     PPI_FIGURE(ppi_figures, answer, answers)};
 static const ppi_fields all_scalars = PPI_FIELDS(ppi_figures, scalars);
 

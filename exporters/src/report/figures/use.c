@@ -10,23 +10,6 @@
 #include "base/rank.h"
 #include "report/figures/keyed.h"
 
-// ---- device time of what one path launched ----
-
-bool ppi_device_use_merge(ppi_device_use *into, const ppi_device_use *from) {
-  into->kernels += from->kernels;
-  into->copies += from->copies;
-  into->launches += from->launches;
-  into->by_wait += from->by_wait;
-  into->copied_bytes += from->copied_bytes;
-  into->copy_ns += from->copy_ns;
-  into->busy_ns += from->busy_ns;
-  ppi_spread_merge(&into->spans, &from->spans);
-  into->host_ns += from->host_ns;
-  for (int i = 0; i < PPI_NUM_GAPS; i++) into->gap_ns[i] += from->gap_ns[i];
-  if (!ppi_histogram_merge(&into->span_times, &from->span_times)) return false;
-  return ppi_histogram_merge(&into->delays, &from->delays);
-}
-
 // ---- waits of device ranges ----
 
 bool ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
@@ -38,20 +21,6 @@ bool ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
   queue->num_unresolved += delay_ns < event->device_error_ns;
   ppi_spread_add(&queue->delay, delay_ns);
   return ppi_histogram_add(&queue->delays, delay_ns);
-}
-
-bool ppi_queue_merge(ppi_queue *into, const ppi_queue *from) {
-  into->calls += from->calls;
-  into->device_ns += from->device_ns;
-  into->error_ns += from->error_ns;
-  into->num_unresolved += from->num_unresolved;
-  ppi_spread_merge(&into->delay, &from->delay);
-  return ppi_histogram_merge(&into->delays, &from->delays);
-}
-
-void ppi_queue_clear(ppi_queue *queue) {
-  ppi_histogram_clear(&queue->delays);
-  *queue = (ppi_queue){0};
 }
 
 bool ppi_queue_knows_mean(const ppi_queue *queue) {
@@ -105,21 +74,9 @@ void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
 }
 
 void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from) {
-  into->num_asked += from->num_asked;
-  into->num_known += from->num_known;
-  into->num_queued += from->num_queued;
-  into->real_ns += from->real_ns;
-  into->user_ns += from->user_ns;
-  into->sys_ns += from->sys_ns;
-  into->inner_ns += from->inner_ns;
-  into->run_queue_ns += from->run_queue_ns;
-  into->voluntary += from->voluntary;
-  into->involuntary += from->involuntary;
-  into->minor_faults += from->minor_faults;
-  into->major_faults += from->major_faults;
-  into->waits_ns += from->waits_ns;
-  into->unrecorded_ns += from->unrecorded_ns;
-  into->on_processor_ns += from->on_processor_ns;
+  uint64_t *sums = &into->num_asked;
+  const uint64_t *more = &from->num_asked;
+  for (size_t i = 0; i < sizeof *into / sizeof *sums; i++) sums[i] += more[i];
 }
 
 bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,

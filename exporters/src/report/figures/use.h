@@ -32,17 +32,12 @@ typedef struct ppi_device_use {
   uint64_t busy_ns;  // the union
   // For calls with device work. A span lasts from the first start to the last
   // end. host_ns is the ranges' host time, gap_ns the gaps in spans.
+  uint64_t host_ns, gap_ns[PPI_NUM_GAPS];
   ppi_spread spans;
   ppi_histogram span_times;
-  uint64_t host_ns, gap_ns[PPI_NUM_GAPS];
   ppi_histogram delays;  // from each launch to the first start
 } ppi_device_use;
 
-bool ppi_device_use_merge(ppi_device_use *into, const ppi_device_use *from);
-static inline void ppi_device_use_clear(ppi_device_use *use) {
-  ppi_histogram_clear(&use->span_times);
-  ppi_histogram_clear(&use->delays);
-}
 static inline uint64_t ppi_device_use_idle(const ppi_device_use *use) {
   uint64_t sum_ns = 0;
   for (int i = 0; i < PPI_NUM_GAPS; i++) sum_ns += use->gap_ns[i];
@@ -53,18 +48,16 @@ static inline uint64_t ppi_device_use_idle(const ppi_device_use *use) {
 
 // All zero is the empty queue.
 typedef struct ppi_queue {
-  uint64_t calls;      // device ranges, also those without a time
-  uint64_t device_ns;  // sum of device times
-  ppi_spread delay;    // device start - submission
-  ppi_histogram delays;
+  uint64_t calls;           // device ranges, also those without a time
+  uint64_t device_ns;       // sum of device times
   uint64_t error_ns;        // sum of the stated clock errors
   uint64_t num_unresolved;  // delays below their own clock error
+  ppi_spread delay;         // device start - submission
+  ppi_histogram delays;
 } ppi_queue;
 
 // ppi_queue_add takes a device range with a time; the caller counts `calls`.
 bool ppi_queue_add(ppi_queue *queue, const pprof_event *event);
-bool ppi_queue_merge(ppi_queue *into, const ppi_queue *from);
-void ppi_queue_clear(ppi_queue *queue);
 
 // A mean delay is known if it is not below the mean clock error. A quantile is
 // known if its rank is above the number of unresolved delays.

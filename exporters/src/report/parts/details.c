@@ -130,18 +130,6 @@ static const char *site_name(ppi_run_ids *ids, uint32_t id) {
   return site ? site->name : "";
 }
 
-static bool merge_thread_row(const ppi_run_ids *ids, ppi_run_row *row,
-                             ppi_report_thread_name *out) {
-  if (!row->is_sum) ppi_device_spreads_complete(&row->inside, &row->host);
-  ppi_spread_merge(&out->host, &row->host);
-  ppi_spread_merge(&out->submit, &row->submit);
-  ppi_spread_merge(&out->inside, &row->own);
-  if (!row->has_pairs)
-    ppi_spread_merge(&out->inside, ppi_run_for_names(ids, &row->inside));
-  out->self_ns += row->self_ns;
-  return ppi_histogram_merge(&out->host_times, &row->host_times);
-}
-
 static uint64_t number_of(const ppi_run_thread *thread) {
   return thread->is_summed ? PPI_REPORT_LEFT_THREADS : thread->number;
 }
@@ -181,15 +169,19 @@ static bool fill_threads(ppi_details *details, ppi_run_ids *ids, char *process,
   for (size_t i = 0; i < num && done; i++) {
     ppi_run_thread_row *from = &details->thread_rows[rows[i].at];
     const ppi_run_site *site = ppi_run_site_at(ids, from->site);
-    ppi_report_thread_name key = {
+    const ppi_report_thread_name row = {
         .process = process,
         .thread = rows[i].thread,
         .called = called(from->thread),
         .name = (char *)rows[i].names[1],
         .category_name = (char *)rows[i].names[0],
-        .category = ppi_portable_category(site->category)};
-    ppi_report_thread_name *name = ppi_figures_thread_name(out, &key);
-    done = name && merge_thread_row(ids, &from->row, name);
+        .category = ppi_portable_category(site->category),
+        .host = from->row.host,
+        .submit = from->row.submit,
+        .inside = ppi_run_inside(ids, &from->row),
+        .host_times = from->row.host_times,
+        .self_ns = from->row.self_ns};
+    done = ppi_figures_add_row(out, PPI_FIGURES_threads, &row);
   }
   ppi_free(rows);
   return done;
@@ -223,16 +215,15 @@ static bool fill_parts(ppi_details *details, ppi_run_ids *ids, char *process,
   bool done = true;
   for (size_t i = 0; i < num && done; i++) {
     const ppi_run_part *from = &details->parts[rows[i].at];
-    ppi_report_part key = {.process = from->thread ? process : "",
-                           .thread = rows[i].thread,
-                           .op = (char *)rows[i].names[0],
-                           .child = (char *)rows[i].names[1],
-                           .launch = (char *)rows[i].names[2]};
-    ppi_report_part *part = ppi_figures_part(out, &key);
-    if (!part) done = false;
-    if (!part) break;
-    ppi_spread_merge(&part->host, &from->host);
-    ppi_spread_merge(&part->device, ppi_run_for_names(ids, &from->device));
+    const ppi_report_part row = {
+        .process = from->thread ? process : "",
+        .thread = rows[i].thread,
+        .op = (char *)rows[i].names[0],
+        .child = (char *)rows[i].names[1],
+        .launch = (char *)rows[i].names[2],
+        .host = from->host,
+        .device = *ppi_run_for_names(ids, &from->device)};
+    done = ppi_figures_add_row(out, PPI_FIGURES_parts, &row);
   }
   ppi_free(rows);
   return done;

@@ -143,6 +143,14 @@ const ppi_spread *ppi_run_for_names(const ppi_run_ids *ids,
   return ids->has_kernels ? &spreads->general : &spreads->unpaired;
 }
 
+ppi_spread ppi_run_inside(const ppi_run_ids *ids, ppi_run_row *row) {
+  ppi_spread inside = row->own;
+  if (!row->is_sum) ppi_device_spreads_complete(&row->inside, &row->host);
+  if (!row->has_pairs)
+    ppi_spread_merge(&inside, ppi_run_for_names(ids, &row->inside));
+  return inside;
+}
+
 uint32_t ppi_portable_category(uint32_t category) {
   return category < PPROF_CATEGORY_FIRST_REGISTERED ? category
                                                     : PPI_CATEGORY_REGISTERED;

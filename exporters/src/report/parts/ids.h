@@ -205,6 +205,8 @@ bool ppi_memory_can_own(uint32_t category);
 // The spread that names and details show.
 const ppi_spread *ppi_run_for_names(const ppi_run_ids *ids,
                                     const ppi_device_spreads *spreads);
+// The device time of each host range and each own device range of the row.
+ppi_spread ppi_run_inside(const ppi_run_ids *ids, ppi_run_row *row);
 // The number that names a registered category outside of its process.
 uint32_t ppi_portable_category(uint32_t category);
 // ppi_run_clear_ids comes after ppi_run_clear_threads.

@@ -38,7 +38,7 @@ bool ppi_interference_take(ppi_interference *all, const pprof_event *event,
                                         .stream = event->stream,
                                         .stage = (uint32_t)stage};
   if (stage == SIZE_MAX) return false;
-  all->stages[stage].num_calls++;
+  all->stages[stage].sums.num_calls++;
   // An empty range has no time to measure.
   return range.end_ns <= range.start_ns ||
          PPI_PUSH(all->waiting, all->num_waiting, all->waiting_capacity, range);
@@ -88,7 +88,7 @@ static bool part(ppi_interference *all, ppi_interference_range *range,
                  const ppi_interference_range *other) {
   ppi_interference_pair *pair = pair_of(all, range->stage, other->stage);
   if (!pair) return false;
-  pair->overlap_ns += leave(&pair->num_active, pair->since_ns, all->now_ns);
+  pair->sums.shared_ns += leave(&pair->num_active, pair->since_ns, all->now_ns);
   range->beside_ns += leave(&range->num_beside, range->since_ns, all->now_ns);
   return true;
 }
@@ -109,19 +109,12 @@ static bool each_other(ppi_interference *all, ppi_interference_range *range,
 
 static bool count_call(ppi_interference *all, uint32_t of, uint32_t met,
                        uint64_t length_ns) {
-  ppi_interference_stage *stage = &all->stages[of];
-  unsigned __int128 square = (unsigned __int128)length_ns * length_ns;
-  if (met == 0) {
-    stage->num_alone++;
-    stage->alone_ns += length_ns;
-    stage->alone_squares += square;
-    return true;
-  }
-  ppi_interference_pair *pair = pair_of(all, of, met - 1);
-  if (!pair) return false;
-  pair->num_calls++;
-  pair->beside_ns += length_ns;
-  pair->beside_squares += square;
+  ppi_interference_pair *pair = met ? pair_of(all, of, met - 1) : NULL;
+  if (met && !pair) return false;
+  ppi_report_interference *sums = met ? &pair->sums : &all->stages[of].sums;
+  sums->num_measured++;
+  sums->measured_ns += length_ns;
+  sums->measured_squares += (unsigned __int128)length_ns * length_ns;
   return true;
 }
 
@@ -143,7 +136,8 @@ static bool measure(ppi_interference *all,
 // The caller has removed `range` from the active ranges.
 static bool end_range(ppi_interference *all, ppi_interference_range *range) {
   ppi_interference_stage *stage = &all->stages[range->stage];
-  stage->busy_ns += leave(&stage->num_active, stage->since_ns, all->now_ns);
+  stage->sums.shared_ns +=
+      leave(&stage->num_active, stage->since_ns, all->now_ns);
   return each_other(all, range, part) && measure(all, range);
 }
 
@@ -213,19 +207,6 @@ bool ppi_interference_settle(ppi_interference *all, uint64_t horizon_ns) {
   return done;
 }
 
-static ppi_report_interference *row_of(const ppi_interference *all,
-                                       ppi_run_ids *ids, uint32_t of,
-                                       const ppi_run_site *by,
-                                       ppi_figures *out) {
-  const ppi_interference_stage *stage = &all->stages[of];
-  const ppi_run_site *site = ppi_run_site_at(ids, stage->site);
-  const ppi_run_device *device = ppi_run_device_at(ids, stage->device);
-  if (!site || !device) return NULL;
-  ppi_report_interference key = {
-      .device = device->name, .name = site->name, .other = by ? by->name : ""};
-  return ppi_figures_interference(out, &key);
-}
-
 // Cold calls are known at this point.
 static bool count_first_calls(ppi_interference *all, ppi_run_ids *ids) {
   bool done = true;
@@ -243,31 +224,32 @@ static bool count_first_calls(ppi_interference *all, ppi_run_ids *ids) {
   return done;
 }
 
+// `by`: the other stage; NULL: none.
+static bool add_row(const ppi_interference_stage *of,
+                    const ppi_interference_stage *by,
+                    ppi_report_interference row, ppi_run_ids *ids,
+                    ppi_figures *out) {
+  const ppi_run_site *site = ppi_run_site_at(ids, of->site);
+  const ppi_run_site *other = by ? ppi_run_site_at(ids, by->site) : NULL;
+  const ppi_run_device *device = ppi_run_device_at(ids, of->device);
+  if (!site || !device || (by && !other)) return false;
+  row.device = device->name;
+  row.name = site->name;
+  row.other = other ? other->name : "";
+  return ppi_figures_add_row(out, PPI_FIGURES_interference, &row);
+}
+
 bool ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
                            ppi_figures *out) {
-  if (!count_first_calls(all, ids)) return false;
-  for (size_t i = 0; i < all->num_stages; i++) {
-    const ppi_interference_stage *from = &all->stages[i];
-    ppi_report_interference *row = row_of(all, ids, (uint32_t)i, NULL, out);
-    if (!row) return false;
-    row->num_calls += from->num_calls;
-    row->num_measured += from->num_alone;
-    row->measured_ns += from->alone_ns;
-    row->measured_squares += from->alone_squares;
-    row->shared_ns += from->busy_ns;
+  bool done = count_first_calls(all, ids);
+  for (size_t i = 0; i < all->num_stages && done; i++)
+    done = add_row(&all->stages[i], NULL, all->stages[i].sums, ids, out);
+  for (size_t i = 0; i < all->num_pairs && done; i++) {
+    const ppi_interference_pair *pair = &all->pairs[i];
+    done = add_row(&all->stages[pair->of], &all->stages[pair->by], pair->sums,
+                   ids, out);
   }
-  for (size_t i = 0; i < all->num_pairs; i++) {
-    const ppi_interference_pair *from = &all->pairs[i];
-    const ppi_run_site *by = ppi_run_site_at(ids, all->stages[from->by].site);
-    ppi_report_interference *row =
-        by ? row_of(all, ids, from->of, by, out) : NULL;
-    if (!row) return false;
-    row->num_measured += from->num_calls;
-    row->measured_ns += from->beside_ns;
-    row->measured_squares += from->beside_squares;
-    row->shared_ns += from->overlap_ns;
-  }
-  return true;
+  return done;
 }
 
 void ppi_interference_clear(ppi_interference *all) {

@@ -15,24 +15,18 @@ enum { PPI_INTERFERENCE_MAX_ACTIVE = 256 };
 // Timed device ranges of one site on one device.
 typedef struct ppi_interference_stage {
   uint32_t site, device;
-  uint64_t num_calls, busy_ns;   // busy: their union
-  uint64_t num_alone, alone_ns;  // no overlap with other streams; steady
-  unsigned __int128 alone_squares;
+  ppi_report_interference sums;  // without names
   size_t num_begun;
   uint32_t num_active;
-  uint64_t since_ns;  // while any is active; busy_ns has the time before
+  uint64_t since_ns;  // while any is active; the sums have the time before
 } ppi_interference_stage;
 
 // Stage `of` while `by` ran on another stream.
 typedef struct ppi_interference_pair {
-  uint32_t of, by;      // stages
-  uint32_t num_active;  // ranges of both that run side by side
-  uint64_t since_ns;    // while any do; overlap_ns has the time before
-  uint64_t overlap_ns;
-  // Steady calls of `of` that overlap `by` alone, for at least half of their
-  // time; and the sum of their lengths.
-  uint64_t num_calls, beside_ns;
-  unsigned __int128 beside_squares;
+  uint32_t of, by;               // stages
+  uint32_t num_active;           // ranges of both that run side by side
+  uint64_t since_ns;             // while any do; the sums have the time before
+  ppi_report_interference sums;  // without names
 } ppi_interference_pair;
 
 typedef struct ppi_interference_range {

@@ -21,16 +21,25 @@ static uint64_t bytes_of(double value) {
 
 static int compare_owners(const void *left, const void *right) {
   const ppi_memory_owner *a = left, *b = right;
-  return ppi_keyed_order((uint64_t[]){a->site, a->is_reserved},
-                         (uint64_t[]){b->site, b->is_reserved});
+  return ppi_keyed_order((uint64_t[]){a->site, a->sums.is_reserved},
+                         (uint64_t[]){b->site, b->sums.is_reserved});
 }
 
-static ppi_memory_owner *owner_at(ppi_memory_place *place, uint32_t site,
-                                  bool is_reserved) {
-  const ppi_memory_owner key = {.site = site, .is_reserved = is_reserved};
-  return ppi_keyed_sorted(
+// Adds the sums of an owner of the place.
+static bool add_owner(ppi_memory_place *place, const ppi_memory_owner *from) {
+  const ppi_memory_owner key = {
+      .site = from->site, .sums = {.is_reserved = from->sums.is_reserved}};
+  ppi_memory_owner *owner = ppi_keyed_sorted(
       PPI_KEYED(place->owners, place->num_owners, place->owners_capacity), &key,
       compare_owners);
+  if (!owner) return false;
+  ppi_report_memory *sums = &owner->sums;
+  sums->allocations += from->sums.allocations;
+  sums->frees += from->sums.frees;
+  sums->allocated_bytes =
+      ppi_bytes_sum(sums->allocated_bytes, from->sums.allocated_bytes);
+  sums->freed_bytes = ppi_bytes_sum(sums->freed_bytes, from->sums.freed_bytes);
+  return true;
 }
 
 static void add_peak(ppi_memory_place *place, bool is_reserved,
@@ -52,17 +61,8 @@ static bool fold_last(ppi_memory *memory) {
   for (int kind = 0; kind < 2; kind++)
     if (last->is_known[kind])
       add_peak(&memory->others, kind, last->peak_bytes[kind]);
-  for (size_t i = 0; i < last->num_owners; i++) {
-    const ppi_memory_owner *from = &last->owners[i];
-    ppi_memory_owner *owner =
-        owner_at(&memory->others, from->site, from->is_reserved);
-    if (!owner) return false;
-    owner->allocations += from->allocations;
-    owner->frees += from->frees;
-    owner->allocated_bytes =
-        ppi_bytes_sum(owner->allocated_bytes, from->allocated_bytes);
-    owner->freed_bytes = ppi_bytes_sum(owner->freed_bytes, from->freed_bytes);
-  }
+  for (size_t i = 0; i < last->num_owners; i++)
+    if (!add_owner(&memory->others, &last->owners[i])) return false;
   clear_place(last);
   memory->num_places--;
   return true;
@@ -124,18 +124,14 @@ bool ppi_memory_own(ppi_memory *memory, const char *place, uint32_t owner,
   if (change->bytes == 0) return true;
   ppi_memory_place *at = place_at(memory, place);
   if (!at) return false;
-  ppi_memory_owner *sums = owner_at(at, owner, change->is_reserved);
-  if (!sums) return false;
-  if (change->bytes > 0) {
-    sums->allocations++;
-    sums->allocated_bytes =
-        ppi_bytes_sum(sums->allocated_bytes, (uint64_t)change->bytes);
-  } else {
-    sums->frees++;
-    sums->freed_bytes =
-        ppi_bytes_sum(sums->freed_bytes, (uint64_t)-change->bytes);
-  }
-  return true;
+  ppi_memory_owner sums = {.site = owner,
+                           .sums = {.is_reserved = change->is_reserved}};
+  bool is_more = change->bytes > 0;
+  sums.sums.allocations = is_more;
+  sums.sums.frees = !is_more;
+  sums.sums.allocated_bytes = is_more ? (uint64_t)change->bytes : 0;
+  sums.sums.freed_bytes = is_more ? 0 : (uint64_t)-change->bytes;
+  return add_owner(at, &sums);
 }
 
 static bool fill_place(const ppi_memory_place *place, const char *name,
@@ -152,12 +148,8 @@ static bool fill_place(const ppi_memory_place *place, const char *name,
     const ppi_run_site *site =
         owner->site ? ppi_run_site_at(ids, owner->site) : NULL;
     if (owner->site && !site) return false;
-    ppi_report_memory sums = {.name = site ? site->name : (char *)"",
-                              .is_reserved = owner->is_reserved,
-                              .allocations = owner->allocations,
-                              .frees = owner->frees,
-                              .allocated_bytes = owner->allocated_bytes,
-                              .freed_bytes = owner->freed_bytes};
+    ppi_report_memory sums = owner->sums;
+    sums.name = site ? site->name : (char *)"";
     done = ppi_figures_add_owned(out, name, &sums);
   }
   return done;

@@ -13,9 +13,8 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_memory_owner {
-  uint32_t site;  // 0: none
-  bool is_reserved;
-  uint64_t allocations, frees, allocated_bytes, freed_bytes;
+  uint32_t site;           // 0: none
+  ppi_report_memory sums;  // without names
 } ppi_memory_owner;
 
 typedef struct ppi_memory_place {

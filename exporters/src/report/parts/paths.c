@@ -160,17 +160,18 @@ static uint64_t event_time(const ppi_run_ids *ids, const ppi_run_path *path) {
 static bool fill_path(ppi_run_ids *ids, ppi_run_path *path,
                       ppi_report_path *row) {
   uint64_t inner_ns = PPI_MIN(path->inner_ns, path->spread.sum);
-  ppi_spread_merge(&row->spread, &path->spread);
-  row->num_untimed += path->num_untimed;
-  row->self_ns +=
-      path->on_device ? path->spread.sum : path->spread.sum - inner_ns;
-  row->wall_ns +=
-      path->on_device ? ppi_union_measure(&path->own) : path->wall_ns;
-  row->device_ns += device_time(ids, path->inside.ns);
-  if (ids->has_kernels) row->events_ns += event_time(ids, path);
   path->use.busy_ns = ppi_union_measure(&path->busy);
-  if (!ppi_device_use_merge(&row->use, &path->use)) return false;
-  return ppi_histogram_move(&row->times, &path->times);
+  const ppi_report_path sums = {
+      .spread = path->spread,
+      .num_untimed = path->num_untimed,
+      .self_ns = path->spread.sum - (path->on_device ? 0 : inner_ns),
+      .wall_ns =
+          path->on_device ? ppi_union_measure(&path->own) : path->wall_ns,
+      .device_ns = device_time(ids, path->inside.ns),
+      .events_ns = ids->has_kernels ? event_time(ids, path) : 0,
+      .use = path->use};
+  return ppi_path_row_sum(row, &sums) &&
+         ppi_histogram_move(&row->times, &path->times);
 }
 
 static bool note_dropped(const ppi_paths *paths, ppi_figures *out) {
@@ -325,7 +326,8 @@ void ppi_paths_clear(ppi_paths *paths) {
   for (size_t i = 0; i < paths->num; i++) {
     ppi_histogram_clear(&paths->items[i].times);
     ppi_histogram_clear(&paths->items[i].rest_times);
-    ppi_device_use_clear(&paths->items[i].use);
+    ppi_histogram_clear(&paths->items[i].use.span_times);
+    ppi_histogram_clear(&paths->items[i].use.delays);
     ppi_union_clear(&paths->items[i].own);
     ppi_union_clear(&paths->items[i].busy);
   }

@@ -26,21 +26,19 @@ bool ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,
     const ppi_run_queue *from = &all->items[i];
     ppi_run_site *site = ppi_run_site_at(ids, from->site);
     ppi_run_device *device = ppi_run_device_at(ids, from->device);
-    ppi_run_category *category =
-        site ? ppi_run_category_at(ids, site->category) : NULL;
-    if (!category || !device) return false;
-    ppi_report_queue key = {.name = site->name,
-                            .category_name = category->name,
-                            .device = device->name};
-    ppi_report_queue *queue = ppi_figures_queue(out, &key);
-    if (!queue) return false;
-    if (!ppi_queue_merge(&queue->sums, &from->sums)) return false;
+    if (!site || !device) return false;
+    const ppi_report_queue row = {.name = site->name,
+                                  .category_name = site->place->name,
+                                  .device = device->name,
+                                  .sums = from->sums};
+    if (!ppi_figures_add_row(out, PPI_FIGURES_queues, &row)) return false;
   }
   return true;
 }
 
 void ppi_queues_clear(ppi_queues *all) {
-  for (size_t i = 0; i < all->num; i++) ppi_queue_clear(&all->items[i].sums);
+  for (size_t i = 0; i < all->num; i++)
+    ppi_histogram_clear(&all->items[i].sums.delays);
   ppi_free(all->items);
   *all = (ppi_queues){0};
 }

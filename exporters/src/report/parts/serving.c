@@ -440,12 +440,10 @@ static bool fill_kept(ppi_serving_run *run, ppi_run_ids *ids,
   bool named = kept->uuid && kept->host && kept->pid && kept->classes;
   for (size_t i = 0; i < run->num_classes && named; i++) {
     const ppi_run_site *site = ppi_run_site_at(ids, run->classes[i].site);
-    const ppi_run_category *category =
-        site ? ppi_run_category_at(ids, site->category) : NULL;
     ppi_kept_class *class = &kept->classes[kept->num_classes++];
     class->site = run->classes[i].site;
     class->name = site ? ppi_strdup(site->name) : NULL;
-    class->category_name = category ? ppi_strdup(category->name) : NULL;
+    class->category_name = site ? ppi_strdup(site->place->name) : NULL;
     named = class->name && class->category_name;
   }
   return named && ppi_figures_kept_run(out, kept);
@@ -458,15 +456,13 @@ bool ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
   uint64_t span_ns = ppi_windows_overlap(windows, run->first_ns, run->last_ns);
   for (size_t i = 0; i < run->num_classes && done; i++) {
     const ppi_run_site *site = ppi_run_site_at(ids, run->classes[i].site);
-    const ppi_run_category *category =
-        site ? ppi_run_category_at(ids, site->category) : NULL;
-    if (!category) return false;
-    const ppi_report_serving key = {.name = site->name,
-                                    .category_name = category->name};
+    if (!site) return false;
     if (ppi_serving_is_class(&run->classes[i].sums))
       run->classes[i].sums.span_ns = span_ns;
-    ppi_report_serving *row = ppi_figures_serving(out, &key);
-    done = row && ppi_serving_merge(&row->sums, &run->classes[i].sums);
+    const ppi_report_serving row = {.name = site->name,
+                                    .category_name = site->place->name,
+                                    .sums = run->classes[i].sums};
+    done = ppi_figures_add_row(out, PPI_FIGURES_serving, &row);
   }
   return done && fill_kept(run, ids, out) &&
          ppi_serving_note_dropped(run->num_dropped, out);

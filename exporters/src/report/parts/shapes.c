@@ -33,11 +33,14 @@ bool ppi_shapes_define(ppi_shapes *shapes, uint32_t id, const char *text) {
   return true;
 }
 
-static ppi_run_shape *row_of(ppi_shapes *shapes, uint32_t site, size_t shape) {
-  const ppi_run_shape fresh = {.site = site, .shape = (uint32_t)shape};
-  return ppi_keyed_mapped(
+static ppi_report_shape *row_of(ppi_shapes *shapes, uint32_t site,
+                                size_t shape) {
+  const ppi_run_shape fresh = {.site = site,
+                               .sums = {.shape = shapes->items[shape]}};
+  ppi_run_shape *row = ppi_keyed_mapped(
       PPI_KEYED(shapes->rows, shapes->num_rows, shapes->rows_capacity),
       &shapes->row_numbers, (ppi_map_key){site, shape}, &fresh);
+  return row ? &row->sums : NULL;
 }
 
 bool ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
@@ -45,7 +48,7 @@ bool ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
   if (!event->attributes) return true;
   size_t at = ppi_map_find(&shapes->ids, (ppi_map_key){0, event->attributes});
   if (at == SIZE_MAX || !shapes->latest[at]) return true;
-  ppi_run_shape *row = row_of(shapes, event->site, shapes->latest[at] - 1);
+  ppi_report_shape *row = row_of(shapes, event->site, shapes->latest[at] - 1);
   if (!row) return false;
   ppi_spread_add(&row->spread, length_ns);
   return ppi_histogram_add(&row->times, length_ns);
@@ -54,22 +57,18 @@ bool ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
 bool ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
                      ppi_figures *out) {
   for (size_t i = 0; i < shapes->num_rows; i++) {
-    const ppi_run_shape *from = &shapes->rows[i];
-    const ppi_run_site *site = ppi_run_site_at(ids, from->site);
+    const ppi_run_site *site = ppi_run_site_at(ids, shapes->rows[i].site);
+    ppi_report_shape row = shapes->rows[i].sums;
     if (!site) return false;
-    const ppi_report_shape key = {.name = site->name,
-                                  .shape = shapes->items[from->shape]};
-    ppi_report_shape *row = ppi_figures_shape(out, &key);
-    if (!row) return false;
-    ppi_spread_merge(&row->spread, &from->spread);
-    if (!ppi_histogram_merge(&row->times, &from->times)) return false;
+    row.name = site->name;
+    if (!ppi_figures_add_row(out, PPI_FIGURES_shapes, &row)) return false;
   }
   return true;
 }
 
 void ppi_shapes_clear(ppi_shapes *shapes) {
   for (size_t i = 0; i < shapes->num_rows; i++)
-    ppi_histogram_clear(&shapes->rows[i].times);
+    ppi_histogram_clear(&shapes->rows[i].sums.times);
   ppi_map_clear(&shapes->ids);
   ppi_map_clear(&shapes->row_numbers);
   ppi_free(shapes->latest);

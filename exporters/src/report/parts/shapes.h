@@ -8,9 +8,8 @@
 PPROF_BEGIN_C_
 
 typedef struct ppi_run_shape {
-  uint32_t site, shape;  // shape: its index in `items`
-  ppi_spread spread;
-  ppi_histogram times;
+  uint32_t site;
+  ppi_report_shape sums;  // without the name
 } ppi_run_shape;
 
 // All zero is the empty one.

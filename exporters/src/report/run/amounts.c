@@ -11,15 +11,16 @@
 
 static int compare_work(const void *left, const void *right) {
   const ppi_run_work *a = left, *b = right;
-  return ppi_keyed_order((uint64_t[]){a->site, a->lane},
-                         (uint64_t[]){b->site, b->lane});
+  return ppi_keyed_order((uint64_t[]){a->site, a->sums.lane},
+                         (uint64_t[]){b->site, b->sums.lane});
 }
 
-static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
+static ppi_report_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
   ppi_work_list *all = &run->work;
-  const ppi_run_work key = {.site = site, .lane = lane};
-  return ppi_keyed_sorted(PPI_KEYED(all->items, all->num, all->capacity), &key,
-                          compare_work);
+  const ppi_run_work key = {.site = site, .sums = {.lane = lane}};
+  ppi_run_work *work = ppi_keyed_sorted(
+      PPI_KEYED(all->items, all->num, all->capacity), &key, compare_work);
+  return work ? &work->sums : NULL;
 }
 
 static bool take_memory(ppi_run *run, const pprof_event *event,
@@ -63,7 +64,7 @@ bool ppi_run_take_work(ppi_run *run, const pprof_event *event, uint32_t lane) {
   if (site->category == PPROF_CATEGORY_COMMUNICATION &&
       !ppi_messages_add(&site->messages, event))
     return false;
-  ppi_run_work *work = work_at(run, event->site, lane);
+  ppi_report_work *work = work_at(run, event->site, lane);
   if (!take_size(site, event) || !work) return false;
   if (event->work) {
     work->items += event->work->items;

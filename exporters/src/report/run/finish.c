@@ -162,13 +162,11 @@ static bool fill_cold_work(const ppi_run *run, ppi_figures *out,
     ppi_amounts_add(&sum, &device->calls[i].work);
   if (sum.items == 0 && sum.bytes == 0 && sum.flops == 0 && sum.params == 0)
     return true;
-  ppi_report_work key = {.run = run->ids.input.uuid,
-                         .name = of->site->name,
-                         .category_name = of->category_name};
-  ppi_report_work *work = ppi_figures_work(out, &key);
-  if (!work) return false;
-  ppi_amounts_add(&work->cold, &sum);
-  return true;
+  const ppi_report_work row = {.run = run->ids.input.uuid,
+                               .name = of->site->name,
+                               .category_name = of->category_name,
+                               .cold = sum};
+  return ppi_figures_add_row(out, PPI_FIGURES_work, &row);
 }
 
 static bool split_calls(const ppi_run *run, ppi_first_calls *first_calls,
@@ -210,30 +208,28 @@ static bool fill_phases(ppi_run *run, ppi_figures *out, const named_site *sites,
 
 static bool fill_name(ppi_run *run, ppi_figures *out, const named_site *from) {
   ppi_run_site *site = from->site;
-  ppi_report_name *name =
-      ppi_figures_name(out, ppi_portable_category(site->category),
-                       from->category_name, site->name);
-  if (!name) return false;
   ppi_run_row *row = &site->row;
-  ppi_device_spreads_complete(&row->inside, &row->host);
-  ppi_spread_merge(&name->host, &row->host);
-  ppi_spread_merge(&name->submit, &row->submit);
-  ppi_spread_merge(&name->device, &site->device);
-  ppi_spread_merge(&name->inside, &row->own);
-  if (!row->has_pairs)
-    ppi_spread_merge(&name->inside, ppi_run_for_names(&run->ids, &row->inside));
-  name->self_ns += row->self_ns;
-  name->num_async += site->num_async;
-  name->own_device_ns += innermost_time(run, site);
-  ppi_net_add(&name->memory, &site->memory);
-  ppi_net_add(&name->own_memory, &site->own_memory);
-  bool done = ppi_histogram_merge(&name->host_times, &row->host_times) &&
-              ppi_messages_merge(&name->messages, &site->messages);
-  ppi_spread_merge(&name->bytes, &site->bytes);
-  done = done && ppi_histogram_merge(&name->sizes, &site->sizes);
-  ppi_cpu_sums_merge(&name->cpu, &site->cpu);
-  ppi_numbers_merge(&name->numbers, &site->numbers);
-  return done && ppi_histogram_merge(&name->device_times, &site->device_times);
+  const ppi_report_name sums = {
+      .name = site->name,
+      .category_name = from->category_name,
+      .category = ppi_portable_category(site->category),
+      .host = row->host,
+      .submit = row->submit,
+      .device = site->device,
+      .inside = ppi_run_inside(&run->ids, row),
+      .bytes = site->bytes,
+      .host_times = row->host_times,
+      .device_times = site->device_times,
+      .sizes = site->sizes,
+      .messages = site->messages,
+      .numbers = site->numbers,
+      .self_ns = row->self_ns,
+      .own_device_ns = innermost_time(run, site),
+      .num_async = site->num_async,
+      .cpu = site->cpu,
+      .memory = site->memory,
+      .own_memory = site->own_memory};
+  return ppi_figures_add_row(out, PPI_FIGURES_names, &sums);
 }
 
 // Sorted first, so that each name is appended to the sorted table.
@@ -246,10 +242,7 @@ static bool fill_names(ppi_run *run, ppi_figures *out) {
     ppi_run_site *site = run->ids.sites.items[i];
     if (!site || (!site->row.host.n && !site->row.submit.n && !site->device.n))
       continue;
-    ppi_run_category *category = ppi_run_category_at(&run->ids, site->category);
-    if (!category) done = false;
-    if (!done) break;
-    sites[num++] = (named_site){category->name, site};
+    sites[num++] = (named_site){site->place->name, site};
   }
   if (num > 1) qsort(sites, num, sizeof *sites, compare_sites);
   for (size_t i = 0, from = 0; i < num && done; i++) {
@@ -413,22 +406,13 @@ static bool fill_devices(ppi_run *run, ppi_figures *out) {
 
 static bool fill_work(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->work.num; i++) {
-    const ppi_run_work *from = &run->work.items[i];
-    ppi_run_site *site = ppi_run_site_at(&run->ids, from->site);
-    ppi_run_category *category =
-        site ? ppi_run_category_at(&run->ids, site->category) : NULL;
-    if (!category) return false;
-    ppi_report_work key = {.run = run->ids.input.uuid,
-                           .name = site->name,
-                           .category_name = category->name,
-                           .lane = from->lane};
-    ppi_report_work *work = ppi_figures_work(out, &key);
-    if (!work) return false;
-    ppi_gauge_merge(&work->gauge, &from->gauge);
-    work->items += from->items;
-    work->bytes += from->bytes;
-    work->flops += from->flops;
-    work->params += from->params;
+    ppi_report_work row = run->work.items[i].sums;
+    ppi_run_site *site = ppi_run_site_at(&run->ids, run->work.items[i].site);
+    if (!site) return false;
+    row.run = run->ids.input.uuid;
+    row.name = site->name;
+    row.category_name = site->place->name;
+    if (!ppi_figures_add_row(out, PPI_FIGURES_work, &row)) return false;
   }
   return true;
 }

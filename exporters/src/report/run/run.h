@@ -26,9 +26,8 @@ PPROF_BEGIN_C_
 
 // The lane is the batch's: its order is the order of adding.
 typedef struct ppi_run_work {
-  uint32_t site, lane;
-  double items, bytes, flops, params;
-  ppi_gauge gauge;
+  uint32_t site;
+  ppi_report_work sums;  // without names
 } ppi_run_work;
 
 typedef struct ppi_work_list {
