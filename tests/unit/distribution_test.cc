@@ -67,9 +67,9 @@ class Distribution {
   size_t NumSpans() {
     size_t num = 0;
     for (ppi_union *set :
-         {&distribution_.communication, &distribution_.computation,
-          &distribution_.device_communication, &distribution_.either,
-          &distribution_.device_either}) {
+         {&distribution_.computation, &distribution_.sides[0].own,
+          &distribution_.sides[1].own, &distribution_.sides[0].either,
+          &distribution_.sides[1].either}) {
       ppi_union_compact(set);
       num += set->num;
     }

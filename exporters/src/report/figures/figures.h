@@ -336,8 +336,9 @@ typedef struct ppi_request_stage {
   bool on_device, is_whole;  // is_whole: the request itself
 } ppi_request_stage;
 
-// The requests of one run, in the order of their flows.
+// The requests of one run, in the order of their flows. Figures share it.
 typedef struct ppi_request_run {
+  int num_owners;
   char *uuid, *host, *pid;
   ppi_request_stage *stages;
   size_t num_stages;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds requests of runs in order, copies and frees them, and lists steady ones.
+// Adds requests of runs in order, frees them, and lists steady ones.
 #include "report/figures/request_rows.h"
 
 #include <stdlib.h>
@@ -9,8 +9,9 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-void ppi_request_run_destroy(ppi_request_run *run) {
-  if (!run) return;
+void ppi_request_run_release(ppi_request_run *run) {
+  if (!run || __atomic_sub_fetch(&run->num_owners, 1, __ATOMIC_ACQ_REL) > 0)
+    return;
   for (size_t i = 0; i < run->num_stages; i++) {
     ppi_free(run->stages[i].name);
     ppi_free(run->stages[i].category_name);
@@ -39,39 +40,8 @@ bool ppi_figures_request_run(ppi_figures *figures, ppi_request_run *run) {
   for (; at && compare_runs(run, grown[at - 1]) < 0; at--)
     grown[at] = grown[at - 1];
   grown[at] = run;
+  __atomic_fetch_add(&run->num_owners, 1, __ATOMIC_RELAXED);
   return true;
-}
-
-static void *copy_of(const void *items, size_t size) {
-  void *copy = ppi_alloc(size ? size : 1);
-  if (copy && size) memcpy(copy, items, size);
-  return copy;
-}
-
-ppi_request_run *ppi_request_run_copy(const ppi_request_run *run) {
-  ppi_request_run *copy = ppi_alloc(sizeof *copy);
-  if (!copy) return NULL;
-  *copy = *run;
-  copy->uuid = ppi_strdup(run->uuid);
-  copy->host = ppi_strdup(run->host);
-  copy->pid = ppi_strdup(run->pid);
-  copy->rows = copy_of(run->rows, run->num_rows * sizeof *run->rows);
-  copy->cells = copy_of(run->cells, run->num_cells * sizeof *run->cells);
-  copy->stages = ppi_alloc((run->num_stages + 1) * sizeof *run->stages);
-  bool copied = copy->uuid && copy->host && copy->pid && copy->rows &&
-                copy->cells && copy->stages;
-  for (size_t i = 0; i < run->num_stages && copied; i++) {
-    ppi_request_stage *stage = &copy->stages[i];
-    stage->name = ppi_strdup(run->stages[i].name);
-    stage->category_name = ppi_strdup(run->stages[i].category_name);
-    stage->on_device = run->stages[i].on_device;
-    stage->is_whole = run->stages[i].is_whole;
-    copied = stage->name && stage->category_name;
-  }
-  if (copied) return copy;
-  if (!copy->stages) copy->num_stages = 0;
-  ppi_request_run_destroy(copy);
-  return NULL;
 }
 
 // ---- steady requests, by length ----

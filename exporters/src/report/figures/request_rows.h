@@ -7,10 +7,10 @@
 
 PPROF_BEGIN_C_
 
-// ppi_figures_request_run adds a run, and owns it on success.
+// ppi_figures_request_run adds a run, and one to its owners on success.
 bool ppi_figures_request_run(ppi_figures *figures, ppi_request_run *run);
-ppi_request_run *ppi_request_run_copy(const ppi_request_run *run);
-void ppi_request_run_destroy(ppi_request_run *run);
+// ppi_request_run_release takes an owner away; the last one frees the run.
+void ppi_request_run_release(ppi_request_run *run);
 
 // ---- steady requests, by length ----
 

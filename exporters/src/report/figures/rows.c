@@ -185,51 +185,30 @@ void *ppi_figures_row(ppi_figures *figures, ppi_figures_table which,
   return NULL;
 }
 
-static size_t count_missing(const row_table *table, const char *from,
-                            size_t num) {
-  size_t size = table->fields->size, missing = 0, at = 0;
-  for (size_t i = 0; i < num; i++) {
-    int order = 1;
-    for (; at < *table->num; at++) {
-      const char *item = *table->items + at * size;
-      order = compare(table, from + i * size, item);
-      if (order <= 0) break;
-    }
-    missing += order != 0;
-  }
-  return missing;
-}
-
 // Adds the rows of `from` that the table lacks. `from` is sorted like the
-// table; the merge begins with the last row, so that each row moves once.
-static bool join(const row_table *table, const void *from, size_t num) {
-  size_t missing = count_missing(table, from, num);
-  if (missing == 0) return true;
-  size_t size = table->fields->size, old = *table->num, end = old + missing;
-  void *grown = ppi_grow(*table->items, table->capacity, end, size);
-  if (!grown) return false;
-  *table->items = grown;
-  char *items = grown;
-  size_t at = end;
-  bool started = true;
-  while (at > old && started) {
-    const char *key = (const char *)from + (num - 1) * size;
-    char *last = old ? items + (old - 1) * size : NULL;
-    int order = last ? compare(table, key, last) : 1;
-    if (order < 0) {
-      memcpy(items + --at * size, last, size);
-      old--;
-    } else if (order == 0) {
-      num--;
-    } else {
-      started = ppi_fields_start(table->fields, items + --at * size, key);
-      num--;
-    }
+// table. Without memory for a row, the table has the rows before it.
+static bool join(const row_table *table, const char *from, size_t num) {
+  size_t size = table->fields->size, old = 0, i = 0, joined = 0;
+  char *rows = ppi_alloc((*table->num + num + 1) * size);
+  bool done = rows;
+  while (rows && (old < *table->num || i < num)) {
+    const char *item = *table->items + old * size;
+    int order = old == *table->num ? -1 : i == num ? 1 : 0;
+    if (order == 0) order = compare(table, from + i * size, item);
+    if (order >= 0)
+      memcpy(rows + joined++ * size, *table->items + old++ * size, size);
+    else if (done)
+      done = ppi_fields_start(table->fields, rows + joined * size,
+                              from + i * size);
+    joined += order < 0 && done;
+    i += order <= 0;
   }
-  if (!started) at++;
-  memmove(items + old * size, items + at * size, (end - at) * size);
-  *table->num = old + (end - at);
-  return started;
+  if (!rows) return false;
+  ppi_free(*table->items);
+  *table->items = rows;
+  *table->capacity = *table->num + num + 1;
+  *table->num = joined;
+  return done;
 }
 
 ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,

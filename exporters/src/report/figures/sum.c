@@ -56,13 +56,6 @@ static const ppi_field scalars[] = {
     PPI_FIGURE(ppi_figures, answer, answers)};
 static const ppi_fields all_scalars = PPI_FIELDS(ppi_figures, scalars);
 
-static bool add_request_run(ppi_figures *into, const ppi_request_run *from) {
-  ppi_request_run *run = ppi_request_run_copy(from);
-  bool done = run && ppi_figures_request_run(into, run);
-  if (!done) ppi_request_run_destroy(run);
-  return done;
-}
-
 bool ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run) {
   return PPI_PUSH(figures->kept_runs, figures->num_kept_runs,
                   figures->kept_runs_capacity, ppi_kept_run_share(run));
@@ -76,7 +69,7 @@ static bool add_tables(ppi_figures *into, const ppi_figures *from) {
       return false;
   bool done = ppi_figures_add_memory(into, from);
   for (size_t i = 0; i < from->num_request_runs && done; i++)
-    done = add_request_run(into, from->request_runs[i]);
+    done = ppi_figures_request_run(into, from->request_runs[i]);
   for (size_t i = 0; i < from->num_kept_runs && done; i++)
     done = ppi_figures_kept_run(into, from->kept_runs[i]);
   for (size_t i = 0; i < from->courses.num && done; i++)
@@ -162,7 +155,7 @@ void ppi_figures_clear(ppi_figures *figures) {
   ppi_courses_clear(&figures->courses);
   ppi_energy_clear(&figures->energy);
   for (size_t i = 0; i < figures->num_request_runs; i++)
-    ppi_request_run_destroy(figures->request_runs[i]);
+    ppi_request_run_release(figures->request_runs[i]);
   for (size_t i = 0; i < figures->num_kept_runs; i++)
     ppi_kept_run_release(figures->kept_runs[i]);
   ppi_free(figures->request_runs);

@@ -62,12 +62,12 @@ static bool add_slow(slow_calls *to, const ppi_limit_call *call,
       (slow_call){call->start_ns, call->end_ns, length_of(call) - median_ns});
 }
 
-// Adds the stage of one name; `places` are its calls.
+// Adds the stage of one name, with its calls.
 static bool add_stage(slow_calls *to, const ppi_limit_calls *calls,
-                      const uint32_t *places, size_t num, uint64_t *lengths) {
+                      const ppi_keyed *places, size_t num, uint64_t *lengths) {
   if (num < LEAST_CALLS) return true;
   for (size_t i = 0; i < num; i++)
-    lengths[i] = length_of(&calls->items[places[i]]);
+    lengths[i] = length_of(&calls->items[places[i].value]);
   ppi_sort_numbers(lengths, num);
   uint64_t median_ns = ppi_quantile_of(lengths, num, 0.5);
   double from_ns = PPI_MAX(SLOW * (double)median_ns,
@@ -78,11 +78,10 @@ static bool add_stage(slow_calls *to, const ppi_limit_calls *calls,
   if (num_slow < LEAST_COVERED) return true;
   if (!PPI_ROOM(to->stages, to->capacity, to->num + 1)) return false;
   const ppi_table_ids *ids = &calls->fill.ids;
-  uint32_t name = ppi_table_ids_folded(ids, calls->items[places[0]].name);
   to->stages[to->num] =
-      (slow_stage){ids->names[name].text, median_ns, to->num_calls, 0};
+      (slow_stage){ids->names[places[0].key].text, median_ns, to->num_calls, 0};
   for (size_t i = 0; i < num; i++) {
-    const ppi_limit_call *call = &calls->items[places[i]];
+    const ppi_limit_call *call = &calls->items[places[i].value];
     if ((double)length_of(call) <= from_ns) continue;
     if (ppi_is_sampled(index++, num_slow, MOST_SLOW) &&
         !add_slow(to, call, median_ns))
@@ -93,40 +92,22 @@ static bool add_stage(slow_calls *to, const ppi_limit_calls *calls,
   return true;
 }
 
-// Sorts places of calls by name: a counting sort.
-static uint32_t *by_name(const ppi_limit_calls *calls, size_t *firsts) {
-  const ppi_table_ids *ids = &calls->fill.ids;
-  uint32_t *places = ppi_alloc((calls->num + 1) * sizeof *places);
-  if (!places) return NULL;
-  for (size_t i = 0; i < calls->num; i++)
-    if (is_stage(&calls->items[i]))
-      firsts[ppi_table_ids_folded(ids, calls->items[i].name) + 1]++;
-  for (size_t i = 0; i < ids->num_names; i++) firsts[i + 1] += firsts[i];
-  for (size_t i = calls->num; i > 0; i--)
-    if (is_stage(&calls->items[i - 1]))
-      places[--firsts[ppi_table_ids_folded(ids, calls->items[i - 1].name) +
-                      1]] = (uint32_t)(i - 1);
-  return places;
-}
-
 static bool find_slow_calls(const ppi_limit_calls *calls, slow_calls *out) {
-  size_t num_names = calls->fill.ids.num_names;
-  size_t *firsts = ppi_alloc((num_names + 2) * sizeof *firsts);
+  ppi_keyed *stages = ppi_alloc((calls->num + 1) * sizeof *stages);
   uint64_t *lengths = ppi_alloc((calls->num + 1) * sizeof *lengths);
-  uint32_t *places = firsts ? by_name(calls, firsts) : NULL;
-  bool done = lengths && places;
-  // The counting sort left the begin of each name's part in `firsts`.
-  size_t end = 0;
+  size_t num = 0;
+  bool done = lengths && stages;
   for (size_t i = 0; done && i < calls->num; i++)
-    end += is_stage(&calls->items[i]);
-  for (size_t i = 0; done && i < num_names; i++) {
-    size_t first = firsts[i + 1];
-    size_t next = i + 1 < num_names ? firsts[i + 2] : end;
-    done = add_stage(out, calls, places + first, next - first, lengths);
+    if (is_stage(&calls->items[i]))
+      stages[num++] = (ppi_keyed){
+          ppi_table_ids_folded(&calls->fill.ids, calls->items[i].name), i};
+  if (done) ppi_sort_keyed(stages, num);
+  for (size_t i = 0, end; done && i < num; i = end) {
+    for (end = i + 1; end < num && stages[end].key == stages[i].key;) end++;
+    done = add_stage(out, calls, stages + i, end - i, lengths);
   }
-  ppi_free(firsts);
+  ppi_free(stages);
   ppi_free(lengths);
-  ppi_free(places);
   return done;
 }
 
@@ -140,15 +121,8 @@ static void clear_slow_calls(slow_calls *slow) {
 
 static bool meets(const ppi_intervals *stretches, uint64_t from_ns,
                   uint64_t to_ns) {
-  size_t low = 0, high = stretches->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (stretches->items[middle].to_ns <= from_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < stretches->num && stretches->items[low].from_ns < to_ns;
+  size_t at = PPI_UP_TO(stretches->items, stretches->num, to_ns, from_ns);
+  return at < stretches->num && stretches->items[at].from_ns < to_ns;
 }
 
 static size_t num_met(const slow_calls *slow, const slow_stage *stage,

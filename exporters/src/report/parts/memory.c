@@ -68,38 +68,24 @@ static bool fold_last(ppi_memory *memory) {
   return true;
 }
 
-static ppi_memory_place *insert_place(ppi_memory *memory, size_t at,
-                                      const char *name) {
-  if (!PPI_ROOM(memory->places, memory->places_capacity,
-                memory->num_places + 1))
-    return NULL;
-  ppi_memory_place *grown = memory->places;
-  char *copy = ppi_strdup(name);
-  if (!copy) return NULL;
-  memmove(grown + at + 1, grown + at,
-          (memory->num_places - at) * sizeof *grown);
-  memory->num_places++;
-  grown[at] = (ppi_memory_place){.name = copy};
-  return &grown[at];
+static int compare_places(const void *left, const void *right) {
+  const ppi_memory_place *a = left, *b = right;
+  return strcmp(a->name, b->name);
 }
 
 // NULL when out of memory.
 static ppi_memory_place *place_at(ppi_memory *memory, const char *name) {
+  const ppi_memory_place key = {.name = (char *)name};
   if (strcmp(name, PPI_OTHER_PLACES) == 0) return &memory->others;
-  size_t low = 0, high = memory->num_places;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    int order = strcmp(memory->places[middle].name, name);
-    if (order == 0) return &memory->places[middle];
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == PPI_REPORT_PLACES) return &memory->others;
-  if (memory->num_places == PPI_REPORT_PLACES && !fold_last(memory))
-    return NULL;
-  return insert_place(memory, low, name);
+  ppi_memory_place *place = ppi_keyed_sorted(
+      PPI_KEYED(memory->places, memory->num_places, memory->places_capacity),
+      &key, compare_places);
+  if (place && place->name == name) place->name = ppi_strdup(name);
+  if (!place || !place->name) return NULL;
+  if (memory->num_places <= PPI_REPORT_PLACES) return place;
+  bool is_last = place == &memory->places[PPI_REPORT_PLACES];
+  if (!fold_last(memory)) return NULL;
+  return is_last ? &memory->others : place;
 }
 
 bool ppi_memory_level(ppi_memory *memory, const char *place,

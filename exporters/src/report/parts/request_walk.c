@@ -344,23 +344,10 @@ static bool list_links(const ppi_walk *walk, const uint32_t *outermost,
   return listed;
 }
 
-// The links that end by `time_ns`, among the first `num`.
-static size_t ended_by(const link *items, size_t num, uint64_t time_ns) {
-  size_t low = 0;
-  while (low < num) {
-    size_t middle = low + (num - low) / 2;
-    if (items[middle].end_ns <= time_ns)
-      low = middle + 1;
-    else
-      num = middle;
-  }
-  return low;
-}
-
 static void find_path(link *items, size_t num) {
   for (size_t i = 0; i < num; i++) {
     link *at = &items[i];
-    size_t before = ended_by(items, i, at->start_ns);
+    size_t before = PPI_UP_TO(items, i, end_ns, at->start_ns);
     uint64_t with_ns =
         at->end_ns - at->start_ns + (before ? items[before - 1].best_ns : 0);
     uint64_t without_ns = i ? items[i - 1].best_ns : 0;

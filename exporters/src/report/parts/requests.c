@@ -404,7 +404,7 @@ bool ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
       to.times && start_run(requests, ids, to.out))
     done = take_all(&to, requests);
   done = done && ppi_figures_request_run(out, to.out);
-  if (!done) ppi_request_run_destroy(to.out);
+  if (!done) ppi_request_run_release(to.out);
   clear_filling(&to);
   return done;
 }

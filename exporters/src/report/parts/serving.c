@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"
@@ -66,15 +67,8 @@ static int compare_points(const void *left, const void *right) {
 
 // How many requests were scheduled before `time_ns`.
 static size_t num_scheduled_by(const ppi_serving_run *run, uint64_t time_ns) {
-  size_t low = 0, high = run->num_scheduled;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (run->scheduled_ns[middle] < time_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return ppi_below(run->scheduled_ns, run->num_scheduled, sizeof time_ns,
+                   time_ns, false);
 }
 
 // The request's own schedule time lies before its tokens.

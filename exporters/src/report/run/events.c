@@ -52,10 +52,8 @@ static bool take_step(ppi_run *run, const pprof_event *event,
                       const ppi_run_site *site, uint64_t end_ns) {
   ppi_buffered_list *list = &run->steps.buffered;
   bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
-  const ppi_buffered step = {.start_ns = event->start_ns,
-                             .end_ns = end_ns,
-                             .site = event->site,
-                             .flags = is_cut ? PPI_BUFFERED_CUT : 0};
+  const ppi_buffered step =
+      ppi_buffered_of(event, is_cut ? PPI_BUFFERED_CUT : 0);
   if (!PPI_PUSH(list->items, list->num, list->capacity, step)) return false;
   run->steps.num++;
   ppi_spread_add_either(&run->steps.times[PPI_PHASE_PROFILE_STEP],
@@ -106,7 +104,7 @@ static bool is_apart(const pprof_event *event, const ppi_run_site *site) {
          event->end_ns == UINT64_MAX;
 }
 
-static uint16_t buffered_flags(const pprof_event *event,
+static uint32_t buffered_flags(const pprof_event *event,
                                const ppi_run_site *site) {
   bool communicates = site->traits & PPI_TRAIT_COMMUNICATION;
   bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
@@ -116,19 +114,16 @@ static uint16_t buffered_flags(const pprof_event *event,
   bool is_idle = site->category == PPROF_CATEGORY_IDLE;
   if (is_flagged || communicates || is_idle) flags |= PPI_BUFFERED_WAITS;
   if (is_apart(event, site)) flags |= PPI_BUFFERED_APART;
-  return (uint16_t)flags;
+  return flags;
 }
 
 static bool take_loose(ppi_run *run, const pprof_event *event,
-                       ppi_run_site *site, uint64_t end_ns) {
+                       ppi_run_site *site) {
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return false;
-  ppi_buffered buffered = {.start_ns = event->start_ns,
-                           .end_ns = end_ns,
-                           .site = event->site,
-                           .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                           .flags = PPI_BUFFERED_LOOSE | PPI_BUFFERED_COUNTED |
-                                    buffered_flags(event, site)};
+  const ppi_buffered buffered =
+      ppi_buffered_of(event, PPI_BUFFERED_LOOSE | PPI_BUFFERED_COUNTED |
+                                 buffered_flags(event, site));
   site->num_async++;
   if (run->details.answer && !ppi_run_answer_take(run, event)) return false;
   return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &buffered);
@@ -160,12 +155,9 @@ static inline bool take_nested(ppi_run *run, ppi_run_lane *lane,
     return ppi_hold_add(&lane->nested, &run->ids.pool, start_ns, end_ns,
                         event->site, event->depth);
   }
-  ppi_buffered buffered = {.start_ns = start_ns,
-                           .end_ns = end_ns,
-                           .site = event->site,
-                           .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                           .flags = buffered_flags(event, site)};
-  if (!is_reported) buffered.flags |= PPI_BUFFERED_COUNTED;
+  const ppi_buffered buffered =
+      ppi_buffered_of(event, buffered_flags(event, site) |
+                                 (is_reported ? 0 : PPI_BUFFERED_COUNTED));
   if (!(buffered.flags & PPI_BUFFERED_APART))
     ppi_accounts_reach(&run->accounts, start_ns, end_ns);
   else if (run->details.answer)
@@ -184,7 +176,7 @@ static inline bool take_range(ppi_run *run, const pprof_event *event,
   uint64_t end_ns = event->start_ns + length_ns;
   bool done = PPI_LIKELY(ppi_event_is_nested(event, lane))
                   ? take_nested(run, lane, event, site, &self_ns)
-                  : take_loose(run, event, site, end_ns);
+                  : take_loose(run, event, site);
   if (!done) return false;
   if (PPI_UNLIKELY(event->numbers != NULL)) {
     if (!ppi_wait_numbers(event, site->category))
@@ -337,11 +329,7 @@ static bool hold_phase(ppi_run *run, const pprof_event *event,
   uint32_t flags = PPI_BUFFERED_DEVICE;
   if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_BUFFERED_CUT;
   if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_BUFFERED_LOOSE;
-  ppi_buffered buffered = {.start_ns = event->start_ns,
-                           .end_ns = PPI_MAX(event->start_ns, event->end_ns),
-                           .site = event->site,
-                           .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                           .flags = (uint16_t)flags};
+  const ppi_buffered buffered = ppi_buffered_of(event, flags);
   return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &buffered);
 }
 

@@ -316,7 +316,7 @@ static bool note_waits(ppi_figures *out) {
 static void fill_identity(ppi_run *run, ppi_report_device *device,
                           ppi_identity *identity) {
   uint64_t wall_ns = ppi_windows_overlap(&run->windows, 0, UINT64_MAX);
-  uint64_t busy_ns = ppi_union_measure(&identity->busy);
+  uint64_t busy_ns = ppi_union_measure(&identity->busy[0]);
   uint64_t sum_ns = busy_ns;
   for (int i = 0; i < PPI_NUM_IDLE; i++) {
     device->idle_ns[i] += identity->idle_ns[i];
@@ -369,37 +369,33 @@ static void fill_work_identity(const ppi_run *run, ppi_figures *out) {
   }
 }
 
-// The device's time within the ratio base that fill_bases chooses.
-static uint64_t based_time(const ppi_run *run, ppi_identity *identity,
-                           bool kernels) {
-  if (run->steps.num)
-    return ppi_union_measure(kernels ? &identity->kernels_in_steps
-                                     : &identity->busy_in_steps);
-  return ppi_union_measure(kernels ? &identity->kernels : &identity->busy);
-}
-
 static bool fill_devices(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->ids.devices.num; i++) {
     ppi_run_device *from = run->ids.devices.items[i];
     // Device 0 stands for ranges on no device at all: there is nothing to
     // check.
     if (!from || (i == 0 && from->ranges == 0)) continue;
-    ppi_report_device *device = ppi_figures_device(out, from->name);
-    if (!device) return false;
-    if (from->ranges || from->untimed) device->base_ns += out->base_ns;
-    device->ranges += from->ranges;
-    device->untimed += from->untimed;
-    device->runs_with_kernels += from->has_kernels;
-    device->used_ns += based_time(run, &from->identity, from->has_kernels);
-    device->active_ns += based_time(run, &from->identity, false);
-    device->not_submitted_ns +=
-        run->steps.num ? from->identity.not_submitted_in_steps_ns
-                       : from->identity.idle_ns[PPI_IDLE_NOT_SUBMITTED];
-    device->incomplete |= from->incomplete || run->lost_device;
-    fill_identity(run, device, &from->identity);
+    ppi_identity *identity = &from->identity;
+    // Within the ratio base that fill_bases chooses.
+    ppi_union *busy = run->steps.num ? identity->busy_in_steps : identity->busy;
+    ppi_report_device row = {
+        .name = from->name,
+        .ranges = from->ranges,
+        .untimed = from->untimed,
+        .used_ns = ppi_union_measure(&busy[from->has_kernels]),
+        .active_ns = ppi_union_measure(&busy[0]),
+        .not_submitted_ns = run->steps.num
+                                ? identity->not_submitted_in_steps_ns
+                                : identity->idle_ns[PPI_IDLE_NOT_SUBMITTED],
+        .base_ns = from->ranges || from->untimed ? out->base_ns : 0,
+        .runs_with_kernels = from->has_kernels,
+        .incomplete = from->incomplete || run->lost_device};
+    fill_identity(run, &row, identity);
     const ppi_report_course course = {run->ids.input.uuid, from->name,
-                                      from->identity.course};
-    if (!ppi_courses_add(&out->courses, &course)) return false;
+                                      identity->course};
+    if (!ppi_figures_add_row(out, PPI_FIGURES_devices, &row) ||
+        !ppi_courses_add(&out->courses, &course))
+      return false;
   }
   return true;
 }

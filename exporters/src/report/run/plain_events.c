@@ -30,16 +30,6 @@ static inline ppi_run_site *plain_site(const plain_lane *of,
   return site && site->place && !(site->traits & special) ? site : NULL;
 }
 
-static bool hold_counted(const plain_lane *of, const pprof_event *event) {
-  const ppi_buffered buffered = {
-      .start_ns = event->start_ns,
-      .end_ns = event->end_ns,
-      .site = event->site,
-      .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-      .flags = PPI_BUFFERED_COUNTED};
-  return ppi_hold_add_slow(&of->lane->nested, &of->run->ids.pool, &buffered);
-}
-
 static inline bool take(const plain_lane *of, ppi_run_site *site,
                         const pprof_event *event) {
   ppi_run_lane *lane = of->lane;
@@ -52,7 +42,9 @@ static inline bool take(const plain_lane *of, ppi_run_site *site,
       (of->has_stages &&
        !ppi_first_calls_is_rest(&site->host_first_calls, start_ns))) {
     if (!ppi_event_count_range(of->run, site, event)) return false;
-    if (of->has_paths) return hold_counted(of, event);
+    const ppi_buffered counted = ppi_buffered_of(event, PPI_BUFFERED_COUNTED);
+    if (of->has_paths)
+      return ppi_hold_add_slow(&lane->nested, &of->run->ids.pool, &counted);
   }
   return ppi_hold_add(&lane->nested, &of->run->ids.pool, start_ns, end_ns,
                       event->site, event->depth);

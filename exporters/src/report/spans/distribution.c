@@ -14,58 +14,44 @@ static bool is_communication(const pprof_event *event, uint32_t category) {
          (event->flags & PPROF_FLAG_COMMUNICATION);
 }
 
-// All unions are settled together, so one may begin as a copy of another.
-static bool communicate(ppi_distribution *distribution, const ppi_span *span) {
-  bool done = true;
-  if (!distribution->has_communication)
-    done = ppi_union_copy(&distribution->either, &distribution->computation);
-  if (!done) return false;
-  distribution->has_communication = true;
-  if (!ppi_union_add(&distribution->either, span->start_ns, span->end_ns))
-    return false;
-  return ppi_union_add(&distribution->communication, span->start_ns,
-                       span->end_ns);
+static bool unite(ppi_union *set, const ppi_span *span) {
+  return ppi_union_add(set, span->start_ns, span->end_ns);
 }
 
-static bool communicate_on_device(ppi_distribution *distribution,
-                                  const ppi_span *span) {
-  distribution->device_calls++;
-  bool done = communicate(distribution, span);
-  if (done && !distribution->has_device_communication)
-    done = ppi_union_copy(&distribution->device_either,
-                          &distribution->computation);
-  if (!done) return false;
-  distribution->has_device_communication = true;
-  if (!ppi_union_add(&distribution->device_either, span->start_ns,
-                     span->end_ns))
-    return false;
-  return ppi_union_add(&distribution->device_communication, span->start_ns,
-                       span->end_ns);
+// All unions are settled together, so one may begin as a copy of another.
+static bool communicate(ppi_distribution *distribution, bool on_device,
+                        const ppi_span *span) {
+  bool done = true;
+  for (int i = 0; i <= on_device && done; i++) {
+    ppi_communication *side = &distribution->sides[i];
+    if (!side->is_any)
+      done = ppi_union_copy(&side->either, &distribution->computation);
+    side->is_any |= done;
+    done = done && unite(&side->either, span) && unite(&side->own, span);
+  }
+  distribution->device_calls += on_device;
+  return done;
 }
 
 static bool compute(ppi_distribution *distribution, const ppi_span *span) {
+  bool done = unite(&distribution->computation, span);
+  for (int i = 0; i < 2 && done; i++)
+    if (distribution->sides[i].is_any)
+      done = unite(&distribution->sides[i].either, span);
   distribution->computation_calls++;
-  bool done =
-      ppi_union_add(&distribution->computation, span->start_ns, span->end_ns);
-  if (done && distribution->has_communication)
-    done = ppi_union_add(&distribution->either, span->start_ns, span->end_ns);
-  if (done && distribution->has_device_communication)
-    done = ppi_union_add(&distribution->device_either, span->start_ns,
-                         span->end_ns);
   return done;
 }
 
 static bool turn_to_kernels(ppi_distribution *distribution) {
+  bool done = true;
   ppi_union_clear(&distribution->computation);
   ppi_union_settle(&distribution->computation, distribution->horizon_ns);
   distribution->computation_calls = 0;
   distribution->has_kernels = true;
-  bool done = true;
-  if (distribution->has_communication)
-    done = ppi_union_copy(&distribution->either, &distribution->communication);
-  if (distribution->has_device_communication && done)
-    done = ppi_union_copy(&distribution->device_either,
-                          &distribution->device_communication);
+  for (int i = 0; i < 2 && done; i++) {
+    ppi_communication *side = &distribution->sides[i];
+    if (side->is_any) done = ppi_union_copy(&side->either, &side->own);
+  }
   return done;
 }
 
@@ -84,7 +70,7 @@ bool ppi_distribution_take(ppi_distribution *distribution,
     if (!turn_to_kernels(distribution)) return false;
   }
   ppi_span span = {event->device_start_ns, event->device_end_ns};
-  if (communicates) return communicate_on_device(distribution, &span);
+  if (communicates) return communicate(distribution, true, &span);
   bool is_copy =
       category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
   bool computes = distribution->has_kernels ? is_kernel : !is_copy;
@@ -95,43 +81,46 @@ bool ppi_distribution_open(ppi_distribution *distribution,
                            const pprof_event *event, uint32_t category) {
   if (!is_communication(event, category)) return true;
   ppi_span span = {event->start_ns, event->end_ns};
-  return communicate(distribution, &span);
+  return communicate(distribution, false, &span);
 }
 
 void ppi_distribution_settle(ppi_distribution *distribution,
                              uint64_t horizon_ns) {
   distribution->horizon_ns = PPI_MAX(distribution->horizon_ns, horizon_ns);
-  ppi_union_settle(&distribution->communication, horizon_ns);
-  ppi_union_settle(&distribution->device_communication, horizon_ns);
   ppi_union_settle(&distribution->computation, horizon_ns);
-  ppi_union_settle(&distribution->either, horizon_ns);
-  ppi_union_settle(&distribution->device_either, horizon_ns);
+  for (int i = 0; i < 2; i++) {
+    ppi_union_settle(&distribution->sides[i].own, horizon_ns);
+    ppi_union_settle(&distribution->sides[i].either, horizon_ns);
+  }
+}
+
+static void fill_side(ppi_communication *side, uint64_t computation_ns,
+                      uint64_t *out_ns, uint64_t *out_overlap_ns) {
+  *out_ns = ppi_union_measure(&side->own);
+  if (side->is_any)
+    *out_overlap_ns =
+        *out_ns + computation_ns - ppi_union_measure(&side->either);
 }
 
 void ppi_distribution_fill(ppi_distribution *distribution,
                            ppi_report_distribution *out) {
+  uint64_t computation_ns = ppi_union_measure(&distribution->computation);
   out->host_calls = distribution->host_calls;
   out->device_calls = distribution->device_calls;
   out->computation_calls = distribution->computation_calls;
-  out->communication_ns = ppi_union_measure(&distribution->communication);
-  out->computation_ns = ppi_union_measure(&distribution->computation);
-  out->device_communication_ns =
-      ppi_union_measure(&distribution->device_communication);
-  if (distribution->has_communication)
-    out->overlap_ns = out->communication_ns + out->computation_ns -
-                      ppi_union_measure(&distribution->either);
-  if (distribution->has_device_communication)
-    out->device_overlap_ns = out->device_communication_ns +
-                             out->computation_ns -
-                             ppi_union_measure(&distribution->device_either);
+  out->computation_ns = computation_ns;
+  fill_side(&distribution->sides[0], computation_ns, &out->communication_ns,
+            &out->overlap_ns);
+  fill_side(&distribution->sides[1], computation_ns,
+            &out->device_communication_ns, &out->device_overlap_ns);
 }
 
 void ppi_distribution_clear(ppi_distribution *distribution) {
-  ppi_union_clear(&distribution->communication);
-  ppi_union_clear(&distribution->device_communication);
   ppi_union_clear(&distribution->computation);
-  ppi_union_clear(&distribution->either);
-  ppi_union_clear(&distribution->device_either);
+  for (int i = 0; i < 2; i++) {
+    ppi_union_clear(&distribution->sides[i].own);
+    ppi_union_clear(&distribution->sides[i].either);
+  }
   *distribution = (ppi_distribution){0};
 }
 
@@ -150,7 +139,7 @@ bool ppi_paddle_host(ppi_distribution *distribution, const pprof_event *event,
                      bool is_open) {
   distribution->host_calls += !is_open && !(event->flags & PPROF_FLAG_CLIPPED);
   ppi_span span = {event->start_ns, event->end_ns};
-  return communicate(distribution, &span);
+  return communicate(distribution, false, &span);
 }
 
 // A kernel of a range inside a communicating range counts as both, as in
@@ -161,7 +150,7 @@ bool ppi_paddle_take(ppi_distribution *distribution,
   bool computes = !kernel->innermost_communicates && !kernel->is_collective;
   bool done = true;
   if (kernel->any_communicates || !computes)
-    done = communicate_on_device(distribution, &span);
+    done = communicate(distribution, true, &span);
   if (computes && done) done = compute(distribution, &span);
   return done;
 }

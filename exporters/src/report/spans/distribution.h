@@ -9,15 +9,20 @@
 
 PPROF_BEGIN_C_
 
+typedef struct ppi_communication {
+  ppi_union own;
+  ppi_union either;  // with computation, from the first range on
+  bool is_any;
+} ppi_communication;
+
 // All zero is the empty one. Which device ranges compute depends on kernels:
 // the run's first kernel discards all computation before it.
 typedef struct ppi_distribution {
-  ppi_union communication, device_communication, computation;
-  // Each of the first two united with computation, from its first range on.
-  ppi_union either, device_either;
+  ppi_communication sides[2];  // [1]: on devices alone
+  ppi_union computation;
   uint64_t host_calls, device_calls, computation_calls;
   uint64_t horizon_ns;
-  bool has_communication, has_device_communication, has_kernels;
+  bool has_kernels;
 } ppi_distribution;
 
 // ppi_distribution_take takes any host range and any timed device range.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/base.h"
-#include "pprof/base.h"
+#include "pprof/event.h"
 
 PPROF_BEGIN_C_
 
@@ -25,6 +25,17 @@ typedef struct ppi_buffered {
   uint32_t site;
   uint16_t depth, flags;
 } ppi_buffered;
+
+static inline ppi_buffered ppi_buffered_of(const pprof_event *event,
+                                           uint32_t flags) {
+  ppi_buffered range = {
+      event->start_ns,
+      event->end_ns > event->start_ns ? event->end_ns : event->start_ns,
+      event->site,
+      (uint16_t)(event->depth < UINT16_MAX ? event->depth : UINT16_MAX),
+      (uint16_t)flags};
+  return range;
+}
 
 // A range is one word: 16 bits for the site, 21 length, 8 depth, 18 time since
 // the previous end. Other ranges have three words: the previous end, the start,

@@ -264,45 +264,30 @@ static bool note_busy(ppi_identity *identity, const ppi_windows *windows,
   return true;
 }
 
-static bool take_busy(ppi_identity *identity, const ppi_windows *windows,
-                      const ppi_device_side *side, const live_steps *live) {
+// Adds the parts of a side in `spans`. A late or endless step counts in both
+// the ratio base, which has the same spans, and here, or in neither.
+static bool add_busy(const ppi_span *spans, size_t num,
+                     const ppi_device_side *side, ppi_union *busy) {
   bool done = true;
-  for (size_t i = first_window(windows, side->start_ns); i < windows->num;
-       i++) {
-    const ppi_span *window = &windows->items[i];
-    if (window->start_ns >= side->end_ns) break;
-    uint64_t low_ns = PPI_MAX(side->start_ns, window->start_ns);
-    uint64_t high_ns = PPI_MIN(side->end_ns, window->end_ns);
-    done = ppi_union_add(&identity->busy, low_ns, high_ns);
+  for (size_t i = ppi_spans_after(spans, num, side->start_ns);
+       i < num && spans[i].start_ns < side->end_ns && done; i++) {
+    uint64_t low_ns = PPI_MAX(side->start_ns, spans[i].start_ns);
+    uint64_t high_ns = PPI_MIN(side->end_ns, spans[i].end_ns);
+    done = ppi_union_add(&busy[0], low_ns, high_ns);
     if (side->is_kernel && done)
-      done = ppi_union_add(&identity->kernels, low_ns, high_ns);
-    for (size_t k = 0; k < live->num && done; k++) {
-      ppi_identity_step *step = &identity->steps[live->items[k]];
-      if (step->start_ns >= high_ns) break;
-      done = ppi_union_add(&step->busy, PPI_MAX(low_ns, step->start_ns),
-                           PPI_MIN(high_ns, step->end_ns));
-    }
-    if (!done) break;
+      done = ppi_union_add(&busy[1], low_ns, high_ns);
   }
   return done;
 }
 
-// Uses the spans of the ratio base itself: a late or endless step counts in
-// both or in neither.
-static bool take_in_steps(ppi_identity *identity, const ppi_union *in_steps,
-                          const ppi_device_side *side) {
+static bool add_to_steps(ppi_identity *identity, const ppi_windows *windows,
+                         const ppi_device_side *side, const live_steps *live) {
   bool done = true;
-  size_t first =
-      ppi_spans_after(in_steps->spans, in_steps->num, side->start_ns);
-  for (size_t i = first; i < in_steps->num; i++) {
-    const ppi_span *span = &in_steps->spans[i];
-    if (span->start_ns >= side->end_ns) break;
-    uint64_t low_ns = PPI_MAX(side->start_ns, span->start_ns);
-    uint64_t high_ns = PPI_MIN(side->end_ns, span->end_ns);
-    done = ppi_union_add(&identity->busy_in_steps, low_ns, high_ns);
-    if (side->is_kernel && done)
-      done = ppi_union_add(&identity->kernels_in_steps, low_ns, high_ns);
-    if (!done) break;
+  for (size_t k = 0; k < live->num && done; k++) {
+    ppi_identity_step *step = &identity->steps[live->items[k]];
+    ppi_device_side part = {.start_ns = PPI_MAX(side->start_ns, step->start_ns),
+                            .end_ns = PPI_MIN(side->end_ns, step->end_ns)};
+    done = add_busy(windows->items, windows->num, &part, &step->busy);
   }
   return done;
 }
@@ -380,8 +365,10 @@ static bool take_sides(ppi_identity *identity, const ppi_windows *windows,
     ppi_device_side known = side;
     known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
     done = done && note_busy(identity, windows, &known) &&
-           take_busy(identity, windows, &known, live) &&
-           take_in_steps(identity, in_steps, &known);
+           add_busy(windows->items, windows->num, &known, identity->busy) &&
+           add_busy(in_steps->spans, in_steps->num, &known,
+                    identity->busy_in_steps) &&
+           add_to_steps(identity, windows, &known, live);
     if (side.end_ns <= horizon_ns) continue;
     side.start_ns = horizon_ns;
     side.continued = true;
@@ -454,10 +441,10 @@ bool ppi_identity_settle(ppi_identity *identity, const ppi_windows *windows,
   ppi_free(live.items);
   if (!done) return false;
   release_steps(identity, windows, horizon_ns);
-  ppi_union_settle(&identity->busy, horizon_ns);
-  ppi_union_settle(&identity->kernels, horizon_ns);
-  ppi_union_settle(&identity->busy_in_steps, horizon_ns);
-  ppi_union_settle(&identity->kernels_in_steps, horizon_ns);
+  for (int i = 0; i < 2; i++) {
+    ppi_union_settle(&identity->busy[i], horizon_ns);
+    ppi_union_settle(&identity->busy_in_steps[i], horizon_ns);
+  }
   identity->settled_ns = horizon_ns;
   if (identity->num_sides) return true;
   ppi_free(identity->sides);
@@ -469,10 +456,10 @@ bool ppi_identity_settle(ppi_identity *identity, const ppi_windows *windows,
 void ppi_identity_clear(ppi_identity *identity) {
   for (size_t i = 0; i < identity->num_steps; i++)
     ppi_union_clear(&identity->steps[i].busy);
-  ppi_union_clear(&identity->busy);
-  ppi_union_clear(&identity->kernels);
-  ppi_union_clear(&identity->busy_in_steps);
-  ppi_union_clear(&identity->kernels_in_steps);
+  for (int i = 0; i < 2; i++) {
+    ppi_union_clear(&identity->busy[i]);
+    ppi_union_clear(&identity->busy_in_steps[i]);
+  }
   ppi_free(identity->steps);
   ppi_free(identity->gap_ns);
   ppi_free(identity->open);

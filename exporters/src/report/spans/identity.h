@@ -45,8 +45,8 @@ typedef struct ppi_identity {
   size_t num_steps, steps_capacity;
   ppi_open_step *open;  // of steps
   size_t num_open, open_capacity;
-  ppi_union busy, kernels;  // in the windows; kernels: those alone
-  ppi_union busy_in_steps, kernels_in_steps;
+  // In the windows, and in steps; [1]: kernels alone.
+  ppi_union busy[2], busy_in_steps[2];
   uint64_t idle_ns[PPI_NUM_IDLE];
   uint64_t first_calls_ns;  // of not submitted: before the first side
   uint64_t not_submitted_in_steps_ns;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 
 bool ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point) {
   return PPI_PUSH(scopes->points, scopes->num_points, scopes->points_capacity,
@@ -75,14 +76,8 @@ static size_t lower_bound(const uint64_t *times_ns, size_t num, size_t from,
     low = high + 1;
     high = num - high > step ? high + step : num;
   }
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (times_ns[middle] < time_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return low +
+         ppi_below(times_ns + low, high - low, sizeof time_ns, time_ns, false);
 }
 
 static bool is_sorted(const ppi_scopes *scopes) {

@@ -45,15 +45,7 @@ size_t ppi_spans_unite(ppi_span *spans, size_t num) {
 }
 
 size_t ppi_spans_after(const ppi_span *spans, size_t num, uint64_t time_ns) {
-  size_t low = 0;
-  while (low < num) {
-    size_t middle = low + (num - low) / 2;
-    if (spans[middle].end_ns <= time_ns)
-      low = middle + 1;
-    else
-      num = middle;
-  }
-  return low;
+  return PPI_UP_TO(spans, num, end_ns, time_ns);
 }
 
 uint64_t ppi_spans_overlap(const ppi_span *spans, size_t num, uint64_t start_ns,
