@@ -190,7 +190,7 @@ Checker MakeChecker() {
     return PPROF_STATUS_OK;
   };
   made.base.define = [](pprof_sink *sink, const pprof_definition *definition) {
-    return ppi_table_fill_define(&Of(sink)->fill, definition);
+    return ppi_table_ids_define(&Of(sink)->fill.ids, definition);
   };
   made.base.events = [](pprof_sink *sink, const pprof_batch *batch) {
     return ppi_table_fill_events(&Of(sink)->fill, batch);

@@ -196,62 +196,37 @@ static bool add_loop_answer(const ppi_limit_loop *loop,
 
 // ---- a run ----
 
+// The categories of counters that findings use.
+enum { MACHINE, LOOPS, NUM_COUNTERS };
+
 struct pprof_report {
   pprof_sink sink;
   ppi_report_details details;
-  ppi_run *run;                    // from begin to finish
-  ppi_limit_calls calls;           // as `run`, with details.answer
-  ppi_machine_run machine, loops;  // counters of these categories
-  char iteration[256];             // named by the configuration; "": none
-  ppi_figures figures;             // of the runs that have finished
-  bool finished;                   // any run
-  bool has_dropped;                // see ppi_report_depends_on_jobs
+  ppi_run *run;           // from begin to finish
+  ppi_limit_calls calls;  // as `run`, with details.answer
+  ppi_machine_run counters[NUM_COUNTERS];
+  char iteration[256];  // named by the configuration; "": none
+  ppi_figures figures;  // of the runs that have finished
+  bool finished;        // any run
+  bool has_dropped;     // see ppi_report_depends_on_jobs
 };
 
-static ppi_run *run_of(pprof_sink *sink) {
-  return ((pprof_report *)(void *)sink)->run;
-}
-
-static ppi_table_fill *fill_of(pprof_sink *sink) {
-  return &((pprof_report *)(void *)sink)->calls.fill;
-}
-
-static pprof_status define_counter(pprof_sink *sink,
-                                   const pprof_definition *definition) {
-  pprof_report *report = (pprof_report *)(void *)sink;
-  pprof_status status = ppi_machine_run_define(&report->machine, definition);
-  return status == PPROF_STATUS_OK
-             ? ppi_machine_run_define(&report->loops, definition)
-             : status;
-}
-
-static pprof_status take_counters(pprof_sink *sink, const pprof_batch *batch) {
-  pprof_report *report = (pprof_report *)(void *)sink;
-  pprof_status status = ppi_machine_run_events(&report->machine, batch);
-  return status == PPROF_STATUS_OK
-             ? ppi_machine_run_events(&report->loops, batch)
-             : status;
-}
-
 // Adds the figures of counters beside the run's ranges: machine, energy, loops.
-static pprof_status find_beside(const pprof_report *report, ppi_figures *out) {
+static bool find_beside(const pprof_report *report, ppi_figures *out) {
   const ppi_limit_calls *calls = &report->calls;
-  pprof_status status = ppi_or_no_memory(
-      ppi_machine_find_troubles(&report->machine, calls, &out->machine));
-  for (int i = 0; i < PPI_MACHINE_DEVICES && status == PPROF_STATUS_OK; i++) {
+  const ppi_machine_run *machine = &report->counters[MACHINE];
+  bool done = ppi_machine_find_troubles(machine, calls, &out->machine);
+  for (int i = 0; i < PPI_MACHINE_DEVICES && done; i++) {
     char text[96];
     if (!out->machine.devices[i].hides_processes) continue;
     snprintf(text, sizeof text,
              "gpu:%d does not say whether other processes use it", i);
-    status = ppi_or_no_memory(ppi_figures_note(out, "machine unknown", text));
+    done = ppi_figures_note(out, "machine unknown", text);
   }
-  if (status == PPROF_STATUS_OK && report->details.answer)
-    status = ppi_or_no_memory(
-        ppi_machine_split_energy(&report->machine, calls, &out->energy));
-  return status == PPROF_STATUS_OK
-             ? ppi_or_no_memory(ppi_interpreter_find(&report->loops, calls,
-                                                     &out->interpreter))
-             : status;
+  if (done && report->details.answer)
+    done = ppi_machine_split_energy(machine, calls, &out->energy);
+  return done && ppi_interpreter_find(&report->counters[LOOPS], calls,
+                                      &out->interpreter);
 }
 
 static void drop_run(pprof_report *report) {
@@ -259,8 +234,8 @@ static void drop_run(pprof_report *report) {
   ppi_handover_end(report->run);
   ppi_run_clear(report->run);
   ppi_limit_calls_clear(&report->calls);
-  ppi_machine_run_clear(&report->machine);
-  ppi_machine_run_clear(&report->loops);
+  for (int i = 0; i < NUM_COUNTERS; i++)
+    ppi_machine_run_clear(&report->counters[i]);
   ppi_free(report->run);
   report->run = NULL;
 }
@@ -292,8 +267,8 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   report->run->serving.keeps = report->details.joins;
   report->run->accounts.line.jobs = report->details.jobs;
   ppi_limit_calls_begin(&report->calls);
-  report->machine.wanted = PPI_CATEGORY_MACHINE;
-  report->loops.wanted = PPI_CATEGORY_LOOP;
+  report->counters[MACHINE].wanted = PPI_CATEGORY_MACHINE;
+  report->counters[LOOPS].wanted = PPI_CATEGORY_LOOP;
   find_iteration(report, info);
   const char *flows = pprof_run_info_text(info, "flows");
   report->calls.are_links = flows && strcmp(flows, "links") == 0;
@@ -311,60 +286,57 @@ static pprof_status settle(pprof_sink *sink, pprof_status status) {
 
 static pprof_status define(pprof_sink *sink,
                            const pprof_definition *definition) {
-  ppi_run *run = run_of(sink);
-  if (!run) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_run_define(run, definition);
-  if (status == PPROF_STATUS_OK && run->details.answer)
-    status = ppi_table_fill_define(fill_of(sink), definition);
-  if (status == PPROF_STATUS_OK) status = define_counter(sink, definition);
+  pprof_report *report = (pprof_report *)(void *)sink;
+  if (!report->run) return PPROF_STATUS_BUSY;
+  pprof_status status = ppi_run_define(report->run, definition);
+  if (status == PPROF_STATUS_OK && report->details.answer)
+    status = ppi_table_ids_define(&report->calls.fill.ids, definition);
+  for (int i = 0; i < NUM_COUNTERS && status == PPROF_STATUS_OK; i++)
+    status = ppi_machine_run_define(&report->counters[i], definition);
   return settle(sink, status);
 }
 
 static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
-  ppi_run *run = run_of(sink);
-  if (!run) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_run_events(run, batch);
-  if (status == PPROF_STATUS_OK && run->details.answer)
-    status = ppi_table_fill_events(fill_of(sink), batch);
-  if (status == PPROF_STATUS_OK) status = take_counters(sink, batch);
+  pprof_report *report = (pprof_report *)(void *)sink;
+  if (!report->run) return PPROF_STATUS_BUSY;
+  pprof_status status = ppi_run_events(report->run, batch);
+  if (status == PPROF_STATUS_OK && report->details.answer)
+    status = ppi_table_fill_events(&report->calls.fill, batch);
+  for (int i = 0; i < NUM_COUNTERS && status == PPROF_STATUS_OK; i++)
+    status = ppi_machine_run_events(&report->counters[i], batch);
   return settle(sink, status);
 }
 
 static pprof_status take_checkpoint(pprof_sink *sink,
                                     const pprof_checkpoint *checkpoint) {
-  ppi_run *run = run_of(sink);
-  if (!run) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_run_checkpoint(run, checkpoint);
-  if (status == PPROF_STATUS_OK && run->details.answer)
-    status = ppi_table_fill_checkpoint(fill_of(sink), checkpoint);
+  pprof_report *report = (pprof_report *)(void *)sink;
+  if (!report->run) return PPROF_STATUS_BUSY;
+  pprof_status status = ppi_run_checkpoint(report->run, checkpoint);
+  if (status == PPROF_STATUS_OK && report->details.answer)
+    status = ppi_table_fill_checkpoint(&report->calls.fill, checkpoint);
   return settle(sink, status);
 }
 
 static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
                            uint64_t time_ns) {
-  ppi_run *run = run_of(sink);
+  ppi_run *run = ((pprof_report *)(void *)sink)->run;
   if (!run) return PPROF_STATUS_BUSY;
   return settle(sink,
                 ppi_or_no_memory(ppi_run_window(run, index, opens, time_ns)));
 }
 
-static void drop_figures(pprof_report *report) {
-  ppi_figures_clear(&report->figures);
-  report->finished = false;
-}
-
 // Takes the contents of `run`. A failure drops all figures.
 static pprof_status add_run(pprof_report *report, ppi_figures *run) {
-  pprof_status status = PPROF_STATUS_OK;
+  bool done = true;
   if (report->finished) {
-    status = ppi_or_no_memory(ppi_figures_add(&report->figures, run));
+    done = ppi_figures_add(&report->figures, run);
     ppi_figures_clear(run);
   } else {
     report->figures = *run;
   }
-  report->finished = true;
-  if (status != PPROF_STATUS_OK) drop_figures(report);
-  return status;
+  report->finished = done;
+  if (!done) ppi_figures_clear(&report->figures);
+  return ppi_or_no_memory(done);
 }
 
 static pprof_status find_limit(pprof_report *report, ppi_figures *figures) {
@@ -388,12 +360,11 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (!report->run) return PPROF_STATUS_BUSY;
   ppi_figures figures = {.details = report->details};
-  pprof_status status =
-      ppi_or_no_memory(ppi_run_finish(report->run, totals, &figures));
+  bool done = ppi_run_finish(report->run, totals, &figures);
   report->has_dropped |= report->run->handover.has_dropped;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_or_no_memory(ppi_table_fill_finish(&report->calls.fill));
-  if (status == PPROF_STATUS_OK) status = find_beside(report, &figures);
+  pprof_status status =
+      ppi_or_no_memory(done && ppi_table_fill_finish(&report->calls.fill) &&
+                       find_beside(report, &figures));
   if (status == PPROF_STATUS_OK) status = find_limit(report, &figures);
   if (figures.num_inputs)
     snprintf(figures.limit.uuid, sizeof figures.limit.uuid, "%s",
@@ -464,12 +435,9 @@ pprof_status ppi_report_add(pprof_report *into, const pprof_report *from) {
 
 pprof_status ppi_report_join(pprof_report *report) {
   if (!is_ready(report)) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_or_no_memory(ppi_join_requests(&report->figures));
-  if (status == PPROF_STATUS_OK)
-    status = ppi_or_no_memory(ppi_join_serving(&report->figures));
-  return status == PPROF_STATUS_OK
-             ? ppi_or_no_memory(ppi_ranks_part(&report->figures))
-             : status;
+  return ppi_or_no_memory(ppi_join_requests(&report->figures) &&
+                          ppi_join_serving(&report->figures) &&
+                          ppi_ranks_part(&report->figures));
 }
 
 // Builds a separate sum, so that a failure leaves `into` unchanged.
@@ -477,16 +445,11 @@ pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
   pprof_status status = can_merge(into, from);
   if (status != PPROF_STATUS_OK) return status;
   ppi_figures sum = {.details = into->details};
-  status = ppi_or_no_memory(ppi_figures_add(&sum, &into->figures));
-  if (status == PPROF_STATUS_OK)
-    status = ppi_or_no_memory(ppi_figures_add(&sum, &from->figures));
-  if (status != PPROF_STATUS_OK) {
-    ppi_figures_clear(&sum);
-    return status;
-  }
-  ppi_figures_clear(&into->figures);
-  into->figures = sum;
-  return PPROF_STATUS_OK;
+  bool done = ppi_figures_add(&sum, &into->figures) &&
+              ppi_figures_add(&sum, &from->figures);
+  ppi_figures_clear(done ? &into->figures : &sum);
+  if (done) into->figures = sum;
+  return ppi_or_no_memory(done);
 }
 
 void pprof_report_destroy(pprof_report *report) {

@@ -46,73 +46,46 @@ bool ppi_run_fold_sites(ppi_run_ids *ids) {
   return true;
 }
 
-static ppi_run_label *label_at(ppi_run_labels *labels, uint32_t id) {
-  return PPI_REACH(labels->items, labels->num, labels->capacity, (size_t)id + 1)
-             ? &labels->items[id]
-             : NULL;
-}
-
-static ppi_map_key key_of(uint32_t category, const char *name) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-  return (ppi_map_key){hash, category};
-}
-
-// Makes the name findable by its text.
-static bool note_text(ppi_run_labels *labels, const ppi_run_ids *ids,
-                      uint32_t number) {
-  const ppi_run_site *site = ids->sites.items[number];
-  size_t at =
-      ppi_map_number(&labels->texts, key_of(site->category, site->name));
-  return at < labels->num_numbers ||
-         (at != SIZE_MAX && PPI_PUSH(labels->numbers, labels->num_numbers,
-                                     labels->numbers_capacity, number));
-}
-
-// Another name with the same hash is not found; it gets one more number.
-static uint32_t find_text(const ppi_run_labels *labels, const ppi_run_ids *ids,
-                          uint32_t category, const char *name) {
-  size_t at = ppi_map_find(&labels->texts, key_of(category, name));
-  if (at >= labels->num_numbers) return 0;
-  const ppi_run_site *site = ids->sites.items[labels->numbers[at]];
-  return strcmp(site->name, name) == 0 ? labels->numbers[at] : 0;
+// 0: no memory. No site has number 0.
+static uint32_t number_of(ppi_run_labels *labels, ppi_run_ids *ids,
+                          size_t name) {
+  const ppi_table_ids *names = &labels->ids;
+  if (name == SIZE_MAX || !PPI_REACH(labels->numbers, labels->num_numbers,
+                                     labels->numbers_capacity, name + 1))
+    return 0;
+  if (labels->numbers[name]) return labels->numbers[name];
+  uint32_t number = (uint32_t)PPI_MAX(ids->sites.num, 1);
+  uint32_t category = names->names[name].category;
+  const char *text = names->names[name].text;
+  if (number > PPI_RUN_MAX_NAMES && strcmp(text, OTHER_NAME) != 0) {
+    labels->num_others++;
+    number = number_of(labels, ids,
+                       ppi_table_ids_add(&labels->ids, category, OTHER_NAME));
+  } else if (!ppi_run_new_site(ids, number, category, text)) {
+    return 0;
+  }
+  return labels->numbers[name] = number;
 }
 
 // Takes over the sites so far: each id had one name.
 static bool take_over(ppi_run_labels *labels, const ppi_run_ids *ids) {
-  labels->is_used = true;
   bool done = true;
+  labels->is_used = true;
   for (uint32_t id = 0; id < ids->sites.num && done; id++) {
     const ppi_run_site *site = ids->sites.items[id];
-    if (!site) continue;
-    ppi_run_label *label = label_at(labels, id);
-    if (!label) return false;
-    label->category = site->category;
-    label->fold = site->fold;
-    if (!site->name) continue;
-    label->name = ppi_strdup(site->name);
-    label->number = id;
-    done = label->name && note_text(labels, ids, id);
+    if (!site || !site->name) continue;
+    const pprof_definition definition = {.kind = PPROF_DEFINITION_SITE,
+                                         .id = id,
+                                         .parent = site->category,
+                                         .number = site->fold,
+                                         .name = site->name};
+    done = ppi_table_ids_define(&labels->ids, &definition) == PPROF_STATUS_OK;
+    size_t name = done ? ppi_table_ids_name(&labels->ids, id) : 0;
+    done = done && PPI_REACH(labels->numbers, labels->num_numbers,
+                             labels->numbers_capacity, name + 1);
+    if (done && !labels->numbers[name]) labels->numbers[name] = id;
   }
   return done;
-}
-
-static uint32_t add_site(ppi_run_labels *labels, ppi_run_ids *ids,
-                         uint32_t category, const char *name) {
-  uint32_t number = (uint32_t)PPI_MAX(ids->sites.num, 1);
-  ppi_run_site *site = ppi_run_new_site(ids, number, category, name);
-  return site && note_text(labels, ids, number) ? number : 0;
-}
-
-static uint32_t number_of_text(ppi_run_labels *labels, ppi_run_ids *ids,
-                               uint32_t category, const char *name) {
-  uint32_t number = find_text(labels, ids, category, name);
-  if (number) return number;
-  if (ids->sites.num <= PPI_RUN_MAX_NAMES)
-    return add_site(labels, ids, category, name);
-  labels->num_others++;
-  number = find_text(labels, ids, category, OTHER_NAME);
-  return number ? number : add_site(labels, ids, category, OTHER_NAME);
 }
 
 static bool is_same(uint32_t category, const char *name,
@@ -138,94 +111,54 @@ bool ppi_run_site_is_another(const ppi_run_labels *labels,
          !is_same(site->category, site->name, definition);
 }
 
-// 0: no memory. No site has number 0.
-static uint32_t own_number(ppi_run_labels *labels, ppi_run_ids *ids,
-                           uint32_t id) {
-  ppi_run_label *label = label_at(labels, id);
-  if (!label || label->number) return label ? label->number : 0;
-  char text[32];
-  snprintf(text, sizeof text, "<site %u>", id);
-  label->number = number_of_text(labels, ids, label->category,
-                                 label->name ? label->name : text);
-  return label->number;
-}
-
 // A fold into an undefined site is set by a later definition, which repeats it.
-static bool set_folds(ppi_run_labels *labels, ppi_run_ids *ids, uint32_t id) {
-  for (int i = 0; i < MOST_FOLDS && labels->items[id].number; i++) {
-    uint32_t number = labels->items[id].number, fold = labels->items[id].fold;
-    if (!fold || fold >= labels->num || !labels->items[fold].name) break;
-    uint32_t into = own_number(labels, ids, fold);
+static bool set_folds(ppi_run_labels *labels, ppi_run_ids *ids, size_t name) {
+  const ppi_table_ids *names = &labels->ids;
+  for (int i = 0; i < MOST_FOLDS; i++) {
+    uint32_t number = name < labels->num_numbers ? labels->numbers[name] : 0;
+    uint32_t fold = names->names[name].folds_into;
+    if (!number || !fold || fold >= names->sites.num ||
+        !names->sites.items[fold])
+      break;
+    name = names->sites.items[fold] - 1;
+    uint32_t into = number_of(labels, ids, name);
     if (!into) return false;
     ppi_run_site *site = ids->sites.items[number];
     site->fold = into != number ? into : 0;
-    id = fold;
   }
   return true;
 }
 
-static uint32_t number_of(ppi_run_labels *labels, ppi_run_ids *ids,
-                          uint32_t id) {
-  if (id < labels->num && labels->items[id].number)
-    return labels->items[id].number;
-  uint32_t number = own_number(labels, ids, id);
-  return number && set_folds(labels, ids, id) ? number : 0;
-}
-
 bool ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
                         const pprof_definition *definition) {
-  uint32_t id = definition->id;
+  pprof_definition named = *definition;
+  named.name = pprof_definition_name(definition);
   if (!labels->is_used && !take_over(labels, ids)) return false;
-  ppi_run_label *label = label_at(labels, id);
-  if (!label) return false;
-  if (!is_same(label->category, label->name, definition)) {
-    char *name = ppi_strdup(pprof_definition_name(definition));
-    if (!name) return false;
-    ppi_free(label->name);
-    *label = (ppi_run_label){name, definition->parent, 0, 0};
-  }
-  label->fold = ppi_run_fold_of(definition);
-  return set_folds(labels, ids, id);
-}
-
-// 0: no memory. `in`: the range that has the object, or ends the wait.
-static uint32_t number_of_wait(ppi_run_labels *labels, ppi_run_ids *ids,
-                               uint32_t id, const char *in, uint64_t how) {
-  char text[PPI_WAIT_ROW];
-  ppi_wait_row(labels->items[id].name, how, in, text);
-  uint32_t plain = number_of(labels, ids, id);
-  uint32_t number =
-      plain ? number_of_text(labels, ids, PPROF_CATEGORY_WAIT, text) : 0;
-  if (!number || number == plain) return number;
-  ppi_run_site *site = ids->sites.items[number];
-  site->waits_as = plain;
-  return number;
-}
-
-// NULL: the event is no wait, or its ender is unknown.
-static const char *ender_of(const ppi_run_labels *labels,
-                            const pprof_batch *batch, size_t at,
-                            uint64_t *out_how) {
-  uint32_t id = pprof_batch_at(batch, at)->site;
-  const ppi_run_label *label = id < labels->num ? &labels->items[id] : NULL;
-  const uint64_t *wait =
-      label && label->name ? ppi_wait_whole(batch, at, label->category) : NULL;
-  uint64_t in = wait ? wait[PPI_WAIT_IN] : 0;
-  *out_how = wait ? wait[PPI_WAIT_HOW] : 0;
-  return in && in < labels->num ? labels->items[in].name : NULL;
+  return ppi_table_ids_define(&labels->ids, &named) == PPROF_STATUS_OK &&
+         set_folds(labels, ids, ppi_table_ids_name(&labels->ids, named.id));
 }
 
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
                                   const pprof_batch *batch, size_t at,
                                   pprof_event *out) {
-  uint64_t how;
   *out = *pprof_batch_at(batch, at);
   if (out->site == 0) return PPROF_STATUS_OK;
   if (out->site >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
-  const char *ender = ender_of(labels, batch, at, &how);
-  out->site = ender ? number_of_wait(labels, ids, out->site, ender, how)
-                    : number_of(labels, ids, out->site);
-  return out->site ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  size_t name = ppi_table_ids_name(&labels->ids, out->site), row = name;
+  if (name == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  bool is_new = name >= labels->num_numbers || !labels->numbers[name];
+  const uint64_t *wait =
+      ppi_wait_whole(batch, at, labels->ids.names[name].category);
+  if (wait)
+    row = ppi_table_ids_wait(&labels->ids, name, wait[PPI_WAIT_HOW],
+                             wait[PPI_WAIT_IN]);
+  uint32_t plain = number_of(labels, ids, name);
+  bool done = plain && (!is_new || set_folds(labels, ids, name));
+  out->site = done ? number_of(labels, ids, row) : 0;
+  if (!out->site) return PPROF_STATUS_NO_MEMORY;
+  if (out->site != plain)
+    ((ppi_run_site *)ids->sites.items[out->site])->waits_as = plain;
+  return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
@@ -254,8 +187,6 @@ bool ppi_run_note_others(const ppi_run_labels *labels, ppi_figures *out) {
 }
 
 void ppi_run_clear_labels(ppi_run_labels *labels) {
-  for (size_t i = 0; i < labels->num; i++) ppi_free(labels->items[i].name);
-  ppi_free(labels->items);
+  ppi_table_ids_clear(&labels->ids);
   ppi_free(labels->numbers);
-  ppi_map_clear(&labels->texts);
 }

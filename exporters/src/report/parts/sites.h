@@ -5,28 +5,19 @@
 #pragma once
 
 #include "report/parts/ids.h"
+#include "report/table/table_fill.h"
 
 PPROF_BEGIN_C_
 
 // The maximum number of names once ids are reused: the first that have events.
 #define PPI_RUN_MAX_NAMES 65536u
 
-// The current meaning of an id.
-typedef struct ppi_run_label {
-  char *name;  // NULL: not defined
-  uint32_t category;
-  uint32_t number;  // of its site; 0: no event so far
-  uint32_t fold;    // the id that it folds into; 0: none
-} ppi_run_label;
-
 typedef struct ppi_run_labels {
   bool is_used;
-  ppi_run_label *items;  // by id
-  size_t num, capacity;
-  ppi_map texts;      // of sites that have events
-  uint32_t *numbers;  // of sites, by number of the text
+  ppi_table_ids ids;  // the current meanings of sites' ids
+  uint32_t *numbers;  // of sites, by name of `ids`; 0: no event so far
   size_t num_numbers, numbers_capacity;
-  uint64_t num_others;  // events that made a name one of `<other>`
+  uint64_t num_others;  // names that became one of `<other>`
 } ppi_run_labels;
 
 // ppi_run_site_is_another: the definition, or an earlier one, is of a wait or

@@ -20,8 +20,8 @@ static uint32_t *slot_of(ppi_table_list *list, uint32_t id) {
              : NULL;
 }
 
-static size_t add_name(ppi_table_ids *ids, uint32_t category,
-                       const char *text) {
+size_t ppi_table_ids_add(ppi_table_ids *ids, uint32_t category,
+                         const char *text) {
   char place[16];
   snprintf(place, sizeof place, "%u", category);
   size_t number =
@@ -37,7 +37,7 @@ static size_t add_name(ppi_table_ids *ids, uint32_t category,
 static bool define_site(ppi_table_ids *ids,
                         const pprof_definition *definition) {
   uint32_t *slot = slot_of(&ids->sites, definition->id);
-  size_t number = add_name(ids, definition->parent, definition->name);
+  size_t number = ppi_table_ids_add(ids, definition->parent, definition->name);
   if (!slot || number == SIZE_MAX) return false;
   *slot = (uint32_t)number + 1;
   uint64_t into = definition->number;
@@ -123,11 +123,18 @@ size_t ppi_table_ids_wait(ppi_table_ids *ids, size_t name, uint64_t how,
                           uint64_t in) {
   char text[PPI_WAIT_ROW];
   if (!in || in >= ids->sites.num || !ids->sites.items[in]) return name;
-  ppi_wait_row(ids->names[name].text, how,
-               ids->names[ids->sites.items[in] - 1].text, text);
-  size_t number = add_name(ids, ids->names[name].category, text);
-  if (number != SIZE_MAX) ids->names[number].waits_as = (uint32_t)name + 1;
-  return number;
+  size_t by = ids->sites.items[in] - 1;
+  const ppi_map_key key = {name << 32 | by, ppi_wait_has_holder(how)};
+  size_t at = ppi_map_number(&ids->known_waits, key);
+  if (at < ids->num_waits) return ids->waits[at];
+  ppi_wait_row(ids->names[name].text, how, ids->names[by].text, text);
+  size_t number = ppi_table_ids_add(ids, ids->names[name].category, text);
+  if (at == SIZE_MAX || number == SIZE_MAX) return SIZE_MAX;
+  ids->names[number].waits_as = (uint32_t)name + 1;
+  return PPI_PUSH(ids->waits, ids->num_waits, ids->waits_capacity,
+                  (uint32_t)number)
+             ? number
+             : SIZE_MAX;
 }
 
 // A damaged log may fold names in a circle.
@@ -160,6 +167,8 @@ void ppi_table_ids_clear(ppi_table_ids *ids) {
   ppi_free(ids->devices);
   ppi_map_clear(&ids->known_names);
   ppi_map_clear(&ids->known_threads);
+  ppi_map_clear(&ids->known_waits);
+  ppi_free(ids->waits);
   ppi_free(ids->sites.items);
   ppi_free(ids->lanes.items);
   ppi_free(ids->streams.items);
@@ -244,13 +253,6 @@ static void nest_rows(ppi_range *rows, size_t num) {
     row->parent = top;
     top = (uint32_t)i;
   }
-}
-
-// ---- tables ----
-
-pprof_status ppi_table_fill_define(ppi_table_fill *fill,
-                                   const pprof_definition *definition) {
-  return ppi_table_ids_define(&fill->ids, definition);
 }
 
 // ---- lists of rows ----

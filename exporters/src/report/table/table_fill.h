@@ -35,7 +35,9 @@ typedef struct ppi_table_ids {
   size_t num_names, names_capacity;
   ppi_table_thread *threads;
   size_t num_threads, threads_capacity;
-  ppi_map known_names, known_threads;
+  ppi_map known_names, known_threads, known_waits;
+  uint32_t *waits;  // names of waits with their enders, by known_waits
+  size_t num_waits, waits_capacity;
   ppi_table_list sites, lanes, streams;
   char **devices;  // names, by id
   size_t num_devices, devices_capacity;
@@ -43,6 +45,10 @@ typedef struct ppi_table_ids {
 
 pprof_status ppi_table_ids_define(ppi_table_ids *ids,
                                   const pprof_definition *definition);
+// The number of a name, which is added if it is missing. SIZE_MAX: out of
+// memory.
+size_t ppi_table_ids_add(ppi_table_ids *ids, uint32_t category,
+                         const char *text);
 // The number of an event's site or lane by its current definition. An undefined
 // one gets a placeholder name. SIZE_MAX: out of memory.
 size_t ppi_table_ids_new_name(ppi_table_ids *ids, uint32_t site);
@@ -103,8 +109,6 @@ typedef struct ppi_table_fill {
   uint64_t checkpoint_ns;  // the last one that advanced
 } ppi_table_fill;
 
-pprof_status ppi_table_fill_define(ppi_table_fill *fill,
-                                   const pprof_definition *definition);
 pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                                    const pprof_batch *batch);
 pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
