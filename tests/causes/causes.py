@@ -3,16 +3,17 @@
 """Runs programs with planted causes and judges what the report says limits them.
 
 causes.py [--seeds N] [--first SEED] [--topology NAME[.SEED[.VARIANT]]]... [--variant NAME]
-          [--real FOLDER] [--gpu] [--load N] [--jobs N] [--each] [--show] [--write] [--check] [--before]
-          REPORT OUT
+          [--real FOLDER] [--gpu] [--load N] [--times N] [--jobs N] [--each] [--show] [--write]
+          [--check] [--before] REPORT OUT
 
 Each program runs as often as there are seeds, and again with each of its times halved; that, never
 a rule, decides what limits it. REPORT is pprof-report; traces, waits and truths are kept in OUT.
 
 --variant changes each program as variants.py says, which leaves what limits it; with `each` they
 take turns. --real runs real programs instead, whose binaries are in FOLDER, beside N busy loops;
-with --gpu those that need one. --jobs runs so many simulations at a time. --each makes a row of
-each program, --show prints the answers that are not right. --write puts the table into docs/findings.md, --check fails where a score misses its
+with --gpu those that need one; --times judges that many runs of each. --jobs runs so many
+simulations at a time. --each makes a row of each program, --show prints the answers that are not
+right. --write puts the table into docs/findings.md, --check fails where a score misses its
 threshold. --before keeps the table's first columns, which are those of a report without a model of
 limits.
 """
@@ -97,7 +98,7 @@ def really_run(args):
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.load)]
     try:
         for name in args.topology or (real.GPU_PROGRAMS if args.gpu else real.PROGRAMS):
-            yield real.case_of(name, args.real, folder)
+            yield from real.cases_of(name, args.real, folder, args.times)
     finally:
         for process in busy:
             process.kill()
@@ -202,6 +203,7 @@ def main():
     parser.add_argument("--variant", choices=[*variants.ALL, *variants.RECORDED, "each"])
     parser.add_argument("--real", metavar="FOLDER")
     parser.add_argument("--load", type=int, default=0)
+    parser.add_argument("--times", type=int, choices=range(1, real.ROUNDS + 1), default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     for flag in ("--each", "--gpu", "--show", "--write", "--check", "--before"):
         parser.add_argument(flag, action="store_true")

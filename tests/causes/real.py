@@ -158,10 +158,12 @@ def noise(rounds, name):
 
 
 def measured(program, folder, out):
-    """(gains, part of the latency that is waiting): as many rounds as the machine's noise needs."""
+    """(gains, part of the latency that is waiting): as many rounds as the machine's noise needs.
+    The logs of the last ROUNDS stay."""
     programs, rounds = {"": program, **{one: program.halved(one) for one in program.times()}}, []
     while len(rounds) < MOST_ROUNDS:
-        rounds.append({name: run(one, folder, os.path.join(out, "halved" if name else "run"))
+        logs = os.path.join(out, f"run{len(rounds) % ROUNDS}")
+        rounds.append({name: run(one, folder, os.path.join(out, "halved") if name else logs)
                        for name, one in programs.items()})
         if len(rounds) < ROUNDS:
             continue
@@ -173,15 +175,17 @@ def measured(program, folder, out):
     return gains, max(0, served)
 
 
-def case_of(name, folder, out):
-    """(paths of its logs, its true causes)."""
+def cases_of(name, folder, out, times):
+    """(paths of a run's logs, the program's true causes) of so many runs, at most ROUNDS."""
     program = {**PROGRAMS, **GPU_PROGRAMS}[name]
     gains, waiting = measured(program, folder, out)
     world = types.SimpleNamespace(open=program.open, resources=())
     shown = ["forward", "backward", "loss", "all_reduce"] if program.family == Gpu.family else [
         stage for stage, _ in program.times().values()]
-    return sorted(glob.glob(os.path.join(out, "run", "*.pplog"))), {
+    case = {
         "name": name, "family": program.family, "open": program.open, "gains": gains,
         "alias": program.alias, "shown": shown,
         "hidden": [target for target in gains if target.startswith(truth.HIDDEN)],
         **truth.judge(world, gains, waiting, LEAST)}
+    for number in range(times):
+        yield sorted(glob.glob(os.path.join(out, f"run{number}", "*.pplog"))), case
