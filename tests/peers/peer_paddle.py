@@ -97,7 +97,7 @@ def compare_printed(peer):
         with open(peer.path(f"{key}.{unit}.{apart}.txt"), encoding="utf-8") as file:
             theirs = tables_of(file.read())
         options = ["--thread-sep"] if apart else []
-        ours = tables_of(peer.report("--style", "paddle", "--sort", KEYS[key], "--time-unit", unit,
+        ours = tables_of(peer.report("--style", "paddle", "--wide", "--sort", KEYS[key], "--time-unit", unit,
                                      "--op-detail", *options, "trace.json"))
         compare_tables(row, f"{key}.{unit}.{apart}", theirs, ours)
     return row

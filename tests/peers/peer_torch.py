@@ -146,7 +146,7 @@ def compare_tables(peer):
     for key, ordering in KEYS.items():
         with open(peer.path(key + ".txt"), encoding="utf-8") as file:
             theirs, footer = table_of(file.read())
-        ours, our_footer = table_of(peer.report("--style", "torch", "--sort", key, "--top", "0",
+        ours, our_footer = table_of(peer.report("--style", "torch", "--wide", "--sort", key, "--top", "0",
                                                 "trace.json"))
         row.cell(f"{key}: footer", footer, our_footer)
         left = collections.defaultdict(list)

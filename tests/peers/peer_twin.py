@@ -203,7 +203,7 @@ def compare(peer, tables_of):
     for unit in UNITS:
         with open(peer.path(unit + ".txt"), encoding="utf-8") as file:
             theirs = tables_of(file.read())
-        ours = tables_of(peer.report("--style", "paddle", "--time-unit", unit, "--distributed",
+        ours = tables_of(peer.report("--style", "paddle", "--wide", "--time-unit", unit, "--distributed",
                                      "paddle", "twin.pplog"))
         Tables(tables, longer, around(longer, empty), unit).compare(theirs, ours)
     return [calls, tables]
