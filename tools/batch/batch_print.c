@@ -14,18 +14,20 @@
 
 // clang-format off
 #define COLUMNS(each) \
-  each(batch, NULL, "Batch", 5, 0) \
-  each(result, NULL, "Result", 6, 0) \
-  each(wall, "ns", "Wall", 8, 0) \
-  each(batches, NULL, "Batches", 7, 0) \
-  each(batches_time, "ns", "In time", 8, 0) \
-  each(throughput, "items/s", "Items/s", 8, 0) \
-  each(p50, "ns", "P50", 6, 0) \
-  each(p99, "ns", "P99", 6, 0) \
-  each(runs, NULL, "Runs", 4, 0)
+  each(batch, NULL, "Batch", 5, 0, count(one->batch)) \
+  each(result, NULL, "Result", 6, 0, text(one->result)) \
+  each(wall, "ns", "Wall", 8, 0, time(one->wall_ns)) \
+  each(batches, NULL, "Batches", 7, 0, \
+       if (has_runs, ppi_cell_count(one->num_batches))) \
+  each(batches_time, "ns", "In time", 8, 0, \
+       if (has_runs, ppi_cell_time(one->span_ns))) \
+  each(throughput, "items/s", "Items/s", 8, 0, \
+       if (has_runs && throughput > 0, ppi_cell_decimal(throughput))) \
+  each(p50, "ns", "P50", 6, 0, if (has_runs, ppi_cell_time(one->p50_ns))) \
+  each(p99, "ns", "P99", 6, 0, if (has_runs, ppi_cell_time(one->p99_ns))) \
+  each(runs, NULL, "Runs", 4, 0, if (has_runs, ppi_cell_count(one->num_runs)))
 // clang-format on
 PPI_VIEW_TABLE(batch, COLUMNS);
-PPI_VIEW_CELLS(COLUMNS);
 static const ppi_view_kind kind = {
     PPI_VIEW_OF(batch, "search-batch", "Batches")};
 
@@ -33,17 +35,9 @@ static void fill_rows(const ppi_batch_result *result, ppi_view *view) {
   for (size_t i = 0; i < result->num_tries; i++) {
     const ppi_batch_try *one = &result->tries[i];
     double throughput = ppi_batch_throughput(one);
+    bool has_runs = one->num_runs > 0;
     ppi_cell *cells = ppi_tool_row(view);
-    cells[CELL_batch] = ppi_cell_count(one->batch);
-    cells[CELL_result] = ppi_cell_text(one->result);
-    cells[CELL_wall] = ppi_cell_time(one->wall_ns);
-    if (one->num_runs == 0) continue;
-    cells[CELL_batches] = ppi_cell_count(one->num_batches);
-    cells[CELL_batches_time] = ppi_cell_time(one->span_ns);
-    cells[CELL_p50] = ppi_cell_time(one->p50_ns);
-    cells[CELL_p99] = ppi_cell_time(one->p99_ns);
-    cells[CELL_runs] = ppi_cell_count(one->num_runs);
-    if (throughput > 0) cells[CELL_throughput] = ppi_cell_decimal(throughput);
+    PPI_VIEW_PUT(COLUMNS, cells);
   }
 }
 

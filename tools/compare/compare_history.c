@@ -10,48 +10,40 @@
 #include "cli/rows.h"
 #include "compare/compare_text.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(name, NULL, "Name", 10, 1) \
-  each(category, NULL, NULL, 0, 0) \
-  each(side, NULL, "Side", 6, 2) \
-  each(metric, NULL, "Metric", 6, 0) \
-  each(runs, NULL, "Runs", 4, 0) \
-  each(since, NULL, "Since", 10, 3) \
-  each(before, "ns", "Before / after", 14, 4) \
-  each(after, "ns", "", 0, 5) \
-  each(change, "%", "Change(%)", 9, 6) \
-  each(p, NULL, NULL, 0, 0) \
-  each(verdict, NULL, "Verdict", 9, 7)
-// clang-format on
-PPI_VIEW_TABLE(history, COLUMNS);
-PPI_VIEW_CELLS(COLUMNS);
-static const ppi_view_kind kind = {PPI_VIEW_OF(history, "history", "History")};
-
 static const char *verdict_of(const ppi_change *change, bool is_new) {
   bool is_slower = change->after > change->before;
   if (is_new) return is_slower ? "new, slower" : "new, faster";
   return is_slower ? "slower" : "faster";
 }
 
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 10, 1, as(ppi_compare_name(view, own->stage))) \
+  each(category, NULL, NULL, 0, 0, text(own->stage->category)) \
+  each(side, NULL, "Side", 6, 2, text(ppi_compare_side(own->stage))) \
+  each(metric, NULL, "Metric", 6, 0, text(ppi_metric_name(history->metric))) \
+  each(runs, NULL, "Runs", 4, 0, count(own->num_runs)) \
+  each(since, NULL, "Since", 10, 3, \
+       if (change, ppi_cell_text(history->points[change->point]))) \
+  each(before, "ns", "Before / after", 14, 4, \
+       if (change, ppi_cell_time((uint64_t)llround(exp(change->before))))) \
+  each(after, "ns", "", 0, 5, \
+       if (change, ppi_cell_time((uint64_t)llround(exp(change->after))))) \
+  each(change, "%", "Change(%)", 9, 6, \
+       if (change, \
+           ppi_cell_decimal(100 * expm1(change->after - change->before)))) \
+  each(p, NULL, NULL, 0, 0, if (change, ppi_cell_decimal(change->p))) \
+  each(verdict, NULL, "Verdict", 9, 7, \
+       text(change ? verdict_of(change, own->is_new[change - own->changes]) \
+                   : "same"))
+// clang-format on
+PPI_VIEW_TABLE(history, COLUMNS);
+static const ppi_view_kind kind = {PPI_VIEW_OF(history, "history", "History")};
+
 static void add_row(const ppi_history *history, const ppi_history_stage *own,
                     const ppi_change *change, ppi_view *view) {
   ppi_cell *cells = ppi_tool_row(view);
-  cells[CELL_name] = ppi_compare_name(view, own->stage);
-  cells[CELL_category] = ppi_cell_text(own->stage->category);
-  cells[CELL_side] = ppi_cell_text(ppi_compare_side(own->stage));
-  cells[CELL_metric] = ppi_cell_text(ppi_metric_name(history->metric));
-  cells[CELL_runs] = ppi_cell_count(own->num_runs);
-  cells[CELL_verdict] = ppi_cell_text("same");
-  if (!change) return;
-  cells[CELL_since] = ppi_cell_text(history->points[change->point]);
-  cells[CELL_before] = ppi_cell_time((uint64_t)llround(exp(change->before)));
-  cells[CELL_after] = ppi_cell_time((uint64_t)llround(exp(change->after)));
-  cells[CELL_change] =
-      ppi_cell_decimal(100 * expm1(change->after - change->before));
-  cells[CELL_p] = ppi_cell_decimal(change->p);
-  cells[CELL_verdict] =
-      ppi_cell_text(verdict_of(change, own->is_new[change - own->changes]));
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
 static void add_rows(const ppi_history *history, ppi_view *view) {

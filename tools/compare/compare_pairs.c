@@ -9,48 +9,68 @@
 #include "base/base.h"
 #include "cli/rows.h"
 
-// The last two where a row is of energy.
+// Empty for an infinite error.
+static ppi_cell percent(double share) {
+  return isfinite(share) ? ppi_cell_decimal(100 * share) : (ppi_cell){0};
+}
+
+// A comparison as data: each(name, unit, value), values as in PPI_VIEW_TABLE.
 // clang-format off
-#define DATA_COLUMNS(each) \
-  each(name, NULL) \
-  each(category, NULL) \
-  each(side, NULL) \
-  each(metric, NULL) \
-  each(calls_a, NULL) \
-  each(calls_b, NULL) \
-  each(samples_a, NULL) \
-  each(samples_b, NULL) \
-  each(a, "ns") \
-  each(b, "ns") \
-  each(first_a, "ns") \
-  each(first_b, "ns") \
-  each(ratio, NULL) \
-  each(change, "%") \
-  each(change_low, "%") \
-  each(change_high, "%") \
-  each(p, NULL) \
-  each(p_rank, NULL) \
-  each(threshold, "%") \
-  each(detectable, "%") \
-  each(verdict, NULL) \
-  each(reason, NULL) \
-  each(runs_a, NULL) \
-  each(runs_b, NULL) \
-  each(programs_change, "%") \
-  each(programs_low, "%") \
-  each(programs_high, "%") \
-  each(programs_p, NULL) \
-  each(programs_detectable, "%") \
-  each(more_runs, NULL) \
-  each(programs, NULL) \
-  each(programs_reason, NULL) \
-  each(energy_a, "J") \
-  each(energy_b, "J")
+#define PAIR(each, name, unit, value) \
+  each(name##_a, unit, as(value(0))) \
+  each(name##_b, unit, as(value(1)))
+#define CALLS(i) ppi_cell_count(own[i] ? own[i]->calls : 0)
+#define SAMPLES(i) ppi_cell_count(own[i] ? own[i]->num_values : 0)
+#define RUNS(i) ppi_cell_count(own[i] ? own[i]->num_runs : 0)
+#define FIRST(i) ppi_compare_first(own[i])
+#define ENERGY(i) ppi_compare_energy(comparison, i)
+#define DATA(each) \
+  each(name, NULL, text(stage->name)) \
+  each(category, NULL, text(stage->category)) \
+  each(side, NULL, text(ppi_compare_side(stage))) \
+  each(metric, NULL, text(ppi_metric_name(comparison->metric))) \
+  PAIR(each, calls, NULL, CALLS) \
+  PAIR(each, samples, NULL, SAMPLES) \
+  each(a, "ns", as(ppi_compare_time(comparison, 0))) \
+  each(b, "ns", as(ppi_compare_time(comparison, 1))) \
+  PAIR(each, first, "ns", FIRST) \
+  each(ratio, NULL, if (runs->is_tested, ppi_cell_decimal(runs->ratio))) \
+  each(change, "%", if (runs->is_tested, percent(runs->ratio - 1))) \
+  each(change_low, "%", if (runs->is_tested, percent(runs->low - 1))) \
+  each(change_high, "%", if (runs->is_tested, percent(runs->high - 1))) \
+  each(p, NULL, if (runs->is_tested, ppi_cell_decimal(runs->p))) \
+  each(p_rank, NULL, if (runs->is_tested, ppi_cell_decimal(runs->p_rank))) \
+  each(threshold, "%", as(percent(comparison->margin))) \
+  each(detectable, "%", if (runs->is_tested, percent(runs->detectable))) \
+  each(verdict, NULL, text(ppi_compare_verdict(comparison, runs))) \
+  each(reason, NULL, as(ppi_compare_text(runs->reason))) \
+  PAIR(each, runs, NULL, RUNS) \
+  each(programs_change, "%", \
+       if (programs->is_tested, percent(programs->ratio - 1))) \
+  each(programs_low, "%", \
+       if (programs->is_tested, percent(programs->low - 1))) \
+  each(programs_high, "%", \
+       if (programs->is_tested, percent(programs->high - 1))) \
+  each(programs_p, NULL, \
+       if (programs->is_tested, ppi_cell_decimal(programs->p))) \
+  each(programs_detectable, "%", \
+       if (programs->is_tested, percent(programs->detectable))) \
+  each(more_runs, NULL, \
+       if (programs->is_tested && programs->more_runs && \
+               programs->verdict == PPI_VERDICT_AMBIGUOUS, \
+           ppi_cell_count(programs->more_runs))) \
+  each(programs, NULL, text(ppi_compare_verdict(comparison, programs))) \
+  each(programs_reason, NULL, as(ppi_compare_text(programs->reason)))
+#define WITH_ENERGY(each) PAIR(each, energy, "J", ENERGY)
 // clang-format on
-#define DATA_CELL(name, unit) DATA_##name,
-#define DATA_COLUMN(name, unit) {#name, unit},
-enum { DATA_COLUMNS(DATA_CELL) NUM_WITH_ENERGY, NUM_DATA = DATA_energy_a };
-static const ppi_column data_columns[] = {DATA_COLUMNS(DATA_COLUMN)};
+#define DATA_COLUMN(name, unit, value) {#name, unit},
+#define DATA_VALUE(name, unit, value) *cells++ = ppi_cell_##value;
+static const ppi_column data_columns[] = {DATA(DATA_COLUMN)
+                                              WITH_ENERGY(DATA_COLUMN)};
+enum {
+  NUM_WITH_ENERGY = sizeof data_columns / sizeof *data_columns,
+  NUM_DATA = NUM_WITH_ENERGY - 2
+};
 
 enum {
   CELL_NAME = 0,
@@ -103,11 +123,6 @@ static const ppi_view_kind table_kind = {.name = "compare",
                                          .num_columns = NUM_CELLS,
                                          .layout = cell_layout};
 
-// Empty for an infinite error.
-static ppi_cell percent(double share) {
-  return isfinite(share) ? ppi_cell_decimal(100 * share) : (ppi_cell){0};
-}
-
 // Shortens changes that are too large to be useful.
 static const char *short_percent(ppi_view *view, const char *sign,
                                  double share) {
@@ -116,54 +131,15 @@ static const char *short_percent(ppi_view *view, const char *sign,
   return ppi_view_text(view, "%s%.2f", sign, 100 * share);
 }
 
-static void fill_runs(ppi_cell *cells, const ppi_decision *runs) {
-  if (!runs->is_tested) return;
-  cells[DATA_ratio] = ppi_cell_decimal(runs->ratio);
-  cells[DATA_change] = percent(runs->ratio - 1);
-  cells[DATA_change_low] = percent(runs->low - 1);
-  cells[DATA_change_high] = percent(runs->high - 1);
-  cells[DATA_p] = ppi_cell_decimal(runs->p);
-  cells[DATA_p_rank] = ppi_cell_decimal(runs->p_rank);
-  cells[DATA_detectable] = percent(runs->detectable);
-}
-
-static void fill_programs(ppi_cell *cells, const ppi_decision *programs) {
-  if (!programs->is_tested) return;
-  cells[DATA_programs_change] = percent(programs->ratio - 1);
-  cells[DATA_programs_low] = percent(programs->low - 1);
-  cells[DATA_programs_high] = percent(programs->high - 1);
-  cells[DATA_programs_p] = ppi_cell_decimal(programs->p);
-  cells[DATA_programs_detectable] = percent(programs->detectable);
-  if (programs->verdict == PPI_VERDICT_AMBIGUOUS && programs->more_runs)
-    cells[DATA_more_runs] = ppi_cell_count(programs->more_runs);
-}
-
 static void fill_data(ppi_cell *cells, const ppi_comparison *comparison,
                       bool has_energy) {
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
-  cells[DATA_name] = ppi_cell_text(stage->name);
-  cells[DATA_category] = ppi_cell_text(stage->category);
-  cells[DATA_side] = ppi_cell_text(ppi_compare_side(stage));
-  cells[DATA_metric] = ppi_cell_text(ppi_metric_name(comparison->metric));
-  cells[DATA_threshold] = percent(comparison->margin);
-  cells[DATA_verdict] =
-      ppi_cell_text(ppi_compare_verdict(comparison, &comparison->runs));
-  cells[DATA_reason] = ppi_compare_text(comparison->runs.reason);
-  cells[DATA_programs] =
-      ppi_cell_text(ppi_compare_verdict(comparison, &comparison->programs));
-  cells[DATA_programs_reason] = ppi_compare_text(comparison->programs.reason);
-  for (int i = 0; i < 2; i++) {
-    const ppi_compare_stage *own = comparison->stages[i];
-    cells[DATA_calls_a + i] = ppi_cell_count(own ? own->calls : 0);
-    cells[DATA_samples_a + i] = ppi_cell_count(own ? own->num_values : 0);
-    cells[DATA_a + i] = ppi_compare_time(comparison, i);
-    cells[DATA_first_a + i] = ppi_compare_first(own);
-    cells[DATA_runs_a + i] = ppi_cell_count(own ? own->num_runs : 0);
-    if (has_energy)
-      cells[DATA_energy_a + i] = ppi_compare_energy(comparison, i);
-  }
-  fill_runs(cells, &comparison->runs);
-  fill_programs(cells, &comparison->programs);
+  const ppi_compare_stage *const *own = comparison->stages;
+  const ppi_decision *runs = &comparison->runs;
+  const ppi_decision *programs = &comparison->programs;
+  DATA(DATA_VALUE)
+  if (!has_energy) return;
+  WITH_ENERGY(DATA_VALUE)
 }
 
 // A bar shows the interval as a line through the change. All rows share one

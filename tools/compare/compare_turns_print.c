@@ -12,54 +12,46 @@
 #include "compare/compare_judge.h"
 #include "compare/compare_text.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(name, NULL, "Name", 10, 1) \
-  each(category, NULL, NULL, 0, 0) \
-  each(side, NULL, "Side", 6, 2) \
-  each(metric, NULL, "Metric", 6, 0) \
-  each(new, NULL, "New", 3, 3) \
-  each(runs, NULL, "Runs", 4, 4) \
-  each(base, "ns", "Base / new", 10, 0) \
-  each(time, "ns", "", 0, 0) \
-  each(change, "%", "Change(%)", 9, 5) \
-  each(change_low, "%", "From / to", 9, 6) \
-  each(change_high, "%", "", 0, 7) \
-  each(detectable, "%", "Sees(%)", 7, 0) \
-  each(verdict, NULL, "Verdict", 9, 8)
-// clang-format on
-PPI_VIEW_TABLE(turns, COLUMNS);
-PPI_VIEW_CELLS(COLUMNS);
-static const ppi_view_kind kind = {PPI_VIEW_OF(turns, "try", "Try")};
-
 static ppi_cell time_of(double log_ns) {
   return isfinite(log_ns) ? ppi_cell_time((uint64_t)llround(exp(log_ns)))
                           : (ppi_cell){0};
 }
+
+// A change, where it is tested.
+static ppi_cell change_of(const ppi_decision *decision, double share) {
+  return decision->is_tested ? ppi_cell_decimal(100 * share) : (ppi_cell){0};
+}
+
+// clang-format off
+#define COLUMNS(each) \
+  each(name, NULL, "Name", 10, 1, as(ppi_compare_name(view, own))) \
+  each(category, NULL, NULL, 0, 0, text(own->category)) \
+  each(side, NULL, "Side", 6, 2, text(ppi_compare_side(own))) \
+  each(metric, NULL, "Metric", 6, 0, text(ppi_metric_name(result->metric))) \
+  each(new, NULL, "New", 3, 3, count(program + 1)) \
+  each(runs, NULL, "Runs", 4, 4, count(figure->num)) \
+  each(base, "ns", "Base / new", 10, 0, as(time_of(logs[0]))) \
+  each(time, "ns", "", 0, 0, as(time_of(logs[num * (program + 1)]))) \
+  each(change, "%", "Change(%)", 9, 5, as(change_of(found, found->ratio - 1))) \
+  each(change_low, "%", "From / to", 9, 6, as(change_of(found, found->low - 1))) \
+  each(change_high, "%", "", 0, 7, as(change_of(found, found->high - 1))) \
+  each(detectable, "%", "Sees(%)", 7, 0, \
+       as(change_of(found, found->detectable))) \
+  each(verdict, NULL, "Verdict", 9, 8, text(ppi_verdict_name(found->verdict)))
+// clang-format on
+PPI_VIEW_TABLE(turns, COLUMNS);
+static const ppi_view_kind kind = {PPI_VIEW_OF(turns, "try", "Try")};
 
 static void add_row(const ppi_turns_result *result, size_t program,
                     size_t stage, ppi_view *view) {
   const ppi_compare_stage *own = result->stages[stage];
   const ppi_turn_figure *figure =
       ppi_turns_figure(result->turns, program, stage);
+  const ppi_decision *found = &figure->decision;
   const double *logs = result->logs + stage;
   size_t num = result->turns->num_stages;
   ppi_cell *cells = ppi_tool_row(view);
-  cells[CELL_name] = ppi_compare_name(view, own);
-  cells[CELL_category] = ppi_cell_text(own->category);
-  cells[CELL_side] = ppi_cell_text(ppi_compare_side(own));
-  cells[CELL_metric] = ppi_cell_text(ppi_metric_name(result->metric));
-  cells[CELL_new] = ppi_cell_count(program + 1);
-  cells[CELL_runs] = ppi_cell_count(figure->num);
-  cells[CELL_base] = time_of(logs[0]);
-  cells[CELL_time] = time_of(logs[num * (program + 1)]);
-  cells[CELL_verdict] =
-      ppi_cell_text(ppi_verdict_name(figure->decision.verdict));
-  if (!figure->decision.is_tested) return;
-  cells[CELL_change] = ppi_cell_decimal(100 * (figure->decision.ratio - 1));
-  cells[CELL_change_low] = ppi_cell_decimal(100 * (figure->decision.low - 1));
-  cells[CELL_change_high] = ppi_cell_decimal(100 * (figure->decision.high - 1));
-  cells[CELL_detectable] = ppi_cell_decimal(100 * figure->decision.detectable);
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
 static void put_change(const ppi_turns_result *result, size_t program,

@@ -18,16 +18,21 @@
 enum { MOST_NAME = 256 };
 
 // clang-format off
+// A gain is rounded to the hundredth of tables, to avoid -0.00.
 #define COLUMNS(each) \
-  each(stage, NULL, NULL, 0, 1) \
-  each(kind, NULL, NULL, 0, 0) \
-  each(server, NULL, NULL, 0, 2) \
-  each(servers, NULL, NULL, 0, 0) \
-  each(busy, "%", NULL, 0, 3) \
-  each(time, "ns", NULL, 0, 4) \
-  each(factor, NULL, NULL, 0, 5) \
-  each(gain_at_most, "%", NULL, 0, 6) \
-  each(then_limits, NULL, NULL, 0, 7)
+  each(stage, NULL, NULL, 0, 1, text(demand->name)) \
+  each(kind, NULL, NULL, 0, 0, text(ppi_server_kind_name(server->kind))) \
+  each(server, NULL, NULL, 0, 2, text(server->name)) \
+  each(servers, NULL, NULL, 0, 0, count(server->num)) \
+  each(busy, "%", NULL, 0, 3, decimal(100 * server->utilization)) \
+  each(time, "ns", NULL, 0, 4, time((uint64_t)(demand->demand_ns + 0.5))) \
+  each(factor, NULL, NULL, 0, 5, decimal(of->factor)) \
+  each(gain_at_most, "%", NULL, 0, 6, \
+       decimal(fabs(of->gain) < 5e-5 ? 0 : 100 * of->gain)) \
+  each(then_limits, NULL, NULL, 0, 7, \
+       text(of->next < all->limit->num_servers \
+                ? all->limit->servers[of->next].name \
+                : "its own time"))
 // clang-format on
 PPI_VIEW_TABLE(whatif, COLUMNS);
 PPI_VIEW_CELLS(COLUMNS);
@@ -168,19 +173,7 @@ static void put_row(const whatif *all, const row *of, ppi_view *view) {
   const ppi_limit_demand *demand = &all->limit->demands[of->demand];
   const ppi_limit_server *server = &all->limit->servers[demand->server];
   ppi_cell *cells = ppi_tool_row(view);
-  cells[CELL_stage] = ppi_cell_text(demand->name);
-  cells[CELL_server] = ppi_cell_text(server->name);
-  cells[CELL_kind] = ppi_cell_text(ppi_server_kind_name(server->kind));
-  cells[CELL_servers] = ppi_cell_count(server->num);
-  cells[CELL_busy] = ppi_cell_decimal(100 * server->utilization);
-  cells[CELL_time] = ppi_cell_time((uint64_t)(demand->demand_ns + 0.5));
-  cells[CELL_factor] = ppi_cell_decimal(of->factor);
-  // Rounds to the hundredth of tables, to avoid -0.00.
-  cells[CELL_gain_at_most] =
-      ppi_cell_decimal(fabs(of->gain) < 5e-5 ? 0 : 100 * of->gain);
-  cells[CELL_then_limits] = ppi_cell_text(
-      of->next < all->limit->num_servers ? all->limit->servers[of->next].name
-                                         : "its own time");
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
 static void put_notes(const whatif *all, ppi_page *notes) {
