@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/rank.h"
 #include "compare/compare_wanted.h"
 #include "event/event.h"
 #include "input/input.h"
+#include "input/usual.h"
 
 // Between the ends of the first and the last batch, all batches but one are
 // done. That needs neither their order nor the gaps between them.
@@ -50,11 +50,7 @@ static pprof_status tally_define(pprof_sink *sink,
   struct tally *tally = tally_of(sink);
   size_t id = definition->id;
   if (definition->kind != PPROF_DEFINITION_SITE) return PPROF_STATUS_OK;
-  if (id >= tally->num_sites) {
-    PPI_MUST_ROOM(tally->counts, tally->capacity, id + 1);
-    memset(tally->counts + tally->num_sites, 0, id + 1 - tally->num_sites);
-    tally->num_sites = id + 1;
-  }
+  PPI_MUST_REACH(tally->counts, tally->num_sites, tally->capacity, id);
   tally->counts[id] = tally->stages
                           ? ppi_wanted_matches(tally->stages, definition->name)
                           : definition->parent == PPROF_CATEGORY_PROFILE_STEP;
@@ -103,19 +99,6 @@ static pprof_status tally_finish(pprof_sink *sink, const pprof_totals *totals) {
   return PPROF_STATUS_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-static void take_quantiles(struct tally *tally, ppi_batch_try *out) {
-  size_t num = tally->num_times;
-  if (num == 0) return;
-  qsort(tally->times, num, sizeof *tally->times, by_value);
-  out->p50_ns = tally->times[ppi_rank_of(num, 50 * PPI_RANK_PERCENT) - 1];
-  out->p99_ns = tally->times[ppi_rank_of(num, 99 * PPI_RANK_PERCENT) - 1];
-}
-
 void ppi_batch_measure(const char *folder, const char *prefix,
                        const char *stages, bool removes, ppi_batch_try *out) {
   struct tally tally = {.base = {.size = sizeof(pprof_sink),
@@ -139,7 +122,7 @@ void ppi_batch_measure(const char *folder, const char *prefix,
     if (removes) unlink(path);
   }
   free(entries);
-  take_quantiles(&tally, out);
+  ppi_tool_quantiles(tally.times, tally.num_times, &out->p50_ns, &out->p99_ns);
   ppi_free(tally.counts);
   ppi_free(tally.times);
 }

@@ -52,15 +52,9 @@ static split split_at(const ppi_past_run *runs, size_t num, size_t at) {
   return out;
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 static double median_of(const ppi_past_run *runs, size_t num, double *scratch) {
   for (size_t i = 0; i < num; i++) scratch[i] = runs[i].figure;
-  qsort(scratch, num, sizeof *scratch, by_value);
-  return (scratch[(num - 1) / 2] + scratch[num / 2]) / 2;
+  return ppi_median_of(scratch, num);
 }
 
 // A few outliers move a mean but no median. If the median moved less, t shrinks

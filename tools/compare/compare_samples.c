@@ -165,13 +165,9 @@ static pprof_status samples_begin(pprof_sink *sink,
   return samples->wants_energy ? begin_report(samples, info) : PPROF_STATUS_OK;
 }
 
-// Makes room up to `id`; new items are zero.
-#define REACH(items, num, capacity, id)                                  \
-  for (PPI_MUST_ROOM(items, capacity, (size_t)(id) + 1); (num) <= (id);) \
-  memset(&(items)[(num)++], 0, sizeof *(items))
-
 static void define_site(ppi_samples *samples, const pprof_definition *site) {
-  REACH(samples->sites, samples->num_sites, samples->sites_capacity, site->id);
+  PPI_MUST_REACH(samples->sites, samples->num_sites, samples->sites_capacity,
+                 site->id);
   struct ppi_site_stages *own = &samples->sites[site->id];
   own->category = site->parent;
   own->fold = site->number < UINT32_MAX ? (uint32_t)site->number : 0;
@@ -185,8 +181,8 @@ static pprof_status samples_define(pprof_sink *sink,
   if (definition->kind == PPROF_DEFINITION_SITE) {
     define_site(samples, definition);
   } else if (definition->kind == PPROF_DEFINITION_CATEGORY) {
-    REACH(samples->categories, samples->num_categories,
-          samples->categories_capacity, definition->id);
+    PPI_MUST_REACH(samples->categories, samples->num_categories,
+                   samples->categories_capacity, definition->id);
     set_text(&samples->categories[definition->id], definition->name);
   } else if (definition->kind == PPROF_DEFINITION_DEVICE) {
     add_device(samples, definition->name);

@@ -115,6 +115,16 @@ bool ppi_metric_find(const char *name, size_t len, ppi_metric *out) {
   return false;
 }
 
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+double ppi_median_of(double *values, size_t num) {
+  qsort(values, num, sizeof *values, by_value);
+  return (values[(num - 1) / 2] + values[num / 2]) / 2;
+}
+
 size_t ppi_runs_count(const ppi_runs *runs) {
   return runs->num_runs ? runs->ends[runs->num_runs - 1] : 0;
 }

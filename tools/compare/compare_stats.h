@@ -23,6 +23,9 @@ ppi_student ppi_student_of(double degrees);
 double ppi_student_tail_of(const ppi_student *student, double t);
 double ppi_student_quantile(double p, double degrees);
 
+// ppi_median_of orders the values, of which there is one at least.
+double ppi_median_of(double *values, size_t num);
+
 typedef enum ppi_metric {
   PPI_METRIC_MEAN = 0,
   PPI_METRIC_P50,

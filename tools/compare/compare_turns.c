@@ -138,11 +138,6 @@ static look_interval student_interval(const ppi_turn_figure *figure,
                          figure->mean + reach};
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 // Bounds and median of the means of each two changes (Hodges and Lehmann,
 // 1963).
 static look_interval rank_interval(const ppi_turn_figure *figure, size_t rank) {
@@ -151,9 +146,8 @@ static look_interval rank_interval(const ppi_turn_figure *figure, size_t rank) {
   for (size_t i = 0; i < n; i++)
     for (size_t k = i; k < n; k++)
       means[num++] = (figure->changes[i] + figure->changes[k]) / 2;
-  qsort(means, num, sizeof *means, by_value);
-  const look_interval out = {means[rank - 1] - LEAST_SPREAD,
-                             (means[(num - 1) / 2] + means[num / 2]) / 2,
+  double median = ppi_median_of(means, num);
+  const look_interval out = {means[rank - 1] - LEAST_SPREAD, median,
                              means[num - rank] + LEAST_SPREAD};
   ppi_free(means);
   return out;

@@ -33,12 +33,7 @@ static pprof_status run_define(pprof_sink *sink,
   ppi_expect_run *run = run_of(sink);
   size_t id = definition->id;
   if (definition->kind != PPROF_DEFINITION_SITE) return PPROF_STATUS_OK;
-  if (id >= run->num_sites) {
-    PPI_MUST_ROOM(run->sites, run->sites_capacity, id + 1);
-    memset(run->sites + run->num_sites, 0,
-           (id + 1 - run->num_sites) * sizeof *run->sites);
-    run->num_sites = id + 1;
-  }
+  PPI_MUST_REACH(run->sites, run->num_sites, run->sites_capacity, id);
   char *name = ppi_tool_must(ppi_strdup(pprof_definition_name(definition)));
   ppi_free(run->sites[id].name);
   run->sites[id] = (ppi_expect_site){name, definition->parent};

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "cli/say.h"
+#include "file/text.h"
 #include "log/read/log_glance.h"
 #include "log/recover/log_recover.h"
 #include "log/recover/recover_path.h"
@@ -25,13 +26,8 @@ struct joined {
 static struct joined *all;
 static size_t num_all, all_capacity;
 
-static bool ends_in(const char *path, const char *ending) {
-  size_t len = strlen(path), end = strlen(ending);
-  return len > end && strcmp(path + len - end, ending) == 0;
-}
-
 bool ppi_tool_is_spool(const char *path) {
-  return ends_in(path, ".spool");
+  return ppi_ends_with(path, ".spool");
 }
 
 char *ppi_tool_private_log(const char *path, pprof_error *error) {
@@ -62,7 +58,7 @@ void ppi_tool_private_log_remove(char *made) {
 // Not for a dump, nor for a log without its spool.
 static bool may_have_spool(const char *path) {
   ppi_log_glance found;
-  if (!ends_in(path, ".part")) return false;
+  if (!ppi_ends_with(path, ".part")) return false;
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
     return ppi_recover_is_empty_part(path);
   bool may =

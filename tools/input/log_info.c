@@ -73,12 +73,9 @@ static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
 static struct ppi_tool_definition *place_of(struct ppi_tool_run_info *info,
                                             pprof_definition_kind kind,
                                             uint32_t id) {
-  size_t before = info->places_capacity[kind];
-  PPI_MUST_ROOM(info->places[kind], info->places_capacity[kind],
-                (size_t)id + 1);
+  PPI_MUST_REACH(info->places[kind], info->num_places[kind],
+                 info->places_capacity[kind], id);
   uint32_t *places = info->places[kind];
-  memset(places + before, 0,
-         (info->places_capacity[kind] - before) * sizeof(*places));
   if (places[id]) return &info->definitions[places[id] - 1];
   PPI_MUST_ROOM(info->definitions, info->definitions_capacity,
                 info->num_definitions + 1);

@@ -45,7 +45,7 @@ struct ppi_tool_run_info {
   struct ppi_tool_definition *definitions;
   size_t num_definitions, definitions_capacity;
   uint32_t *places[PPI_TOOL_NUM_KINDS];  // by id: place in definitions, plus 1
-  size_t places_capacity[PPI_TOOL_NUM_KINDS];
+  size_t num_places[PPI_TOOL_NUM_KINDS], places_capacity[PPI_TOOL_NUM_KINDS];
   uint64_t num_of_kind[PPI_TOOL_NUM_KINDS];
   struct ppi_tool_window *windows;
   size_t num_windows, windows_capacity;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
 #include "cli/say.h"
@@ -76,12 +77,7 @@ static pprof_status filler_define(pprof_sink *sink,
   const char *name = pprof_definition_name(definition);
   if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
     return PPROF_STATUS_OK;
-  if (id >= filler->num_sites) {
-    PPI_MUST_ROOM(filler->places, filler->capacity, id + 1);
-    memset(filler->places + filler->num_sites, 0,
-           (id + 1 - filler->num_sites) * sizeof *filler->places);
-    filler->num_sites = id + 1;
-  }
+  PPI_MUST_REACH(filler->places, filler->num_sites, filler->capacity, id);
   filler->places[id][0] = place_of(filler, name, false);
   filler->places[id][1] = place_of(filler, name, true);
   return PPROF_STATUS_OK;
@@ -114,13 +110,12 @@ static int by_value(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static void take_quantiles(struct ppi_tool_usual_name *one) {
-  size_t num = one->num < PPI_USUAL_MAX_TIMES ? (size_t)one->num
-                                              : (size_t)PPI_USUAL_MAX_TIMES;
+void ppi_tool_quantiles(uint64_t *times, size_t num, uint64_t *p50_ns,
+                        uint64_t *p99_ns) {
   if (num == 0) return;
-  qsort(one->times, num, sizeof *one->times, by_value);
-  one->p50_ns = one->times[ppi_rank_of(num, 50 * PPI_RANK_PERCENT) - 1];
-  one->p99_ns = one->times[ppi_rank_of(num, 99 * PPI_RANK_PERCENT) - 1];
+  qsort(times, num, sizeof *times, by_value);
+  *p50_ns = times[ppi_rank_of(num, 50 * PPI_RANK_PERCENT) - 1];
+  *p99_ns = times[ppi_rank_of(num, 99 * PPI_RANK_PERCENT) - 1];
 }
 
 int ppi_tool_usual_read(struct ppi_tool_usual *usual, const char *path) {
@@ -133,7 +128,11 @@ int ppi_tool_usual_read(struct ppi_tool_usual *usual, const char *path) {
   // A running process's log ends in an unfinished block, which is no damage.
   pprof_status status = pprof_log_read(path, &filler.base, &error);
   ppi_free(filler.places);
-  for (size_t i = 0; i < usual->num; i++) take_quantiles(&usual->names[i]);
+  for (size_t i = 0; i < usual->num; i++) {
+    struct ppi_tool_usual_name *one = &usual->names[i];
+    size_t num = PPI_MIN(one->num, (uint64_t)PPI_USUAL_MAX_TIMES);
+    ppi_tool_quantiles(one->times, num, &one->p50_ns, &one->p99_ns);
+  }
   if (status == PPROF_STATUS_OK || status == PPROF_STATUS_CORRUPT)
     return PPI_EXIT_DONE;
   return ppi_tool_fail(

@@ -22,6 +22,10 @@ struct ppi_tool_usual {
   size_t num, capacity;
 };
 
+// ppi_tool_quantiles orders the times. Without a time it changes nothing.
+void ppi_tool_quantiles(uint64_t *times, size_t num, uint64_t *p50_ns,
+                        uint64_t *p99_ns);
+
 // First add names, then read a log, then find the names' durations.
 void ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
                         bool on_device);

@@ -22,8 +22,8 @@
 
 // The defined ids of a kind.
 struct known_ids {
-  uint8_t *is_known;
-  size_t capacity;
+  bool *is_known;
+  size_t num, capacity;
 };
 
 enum { NUM_KINDS = PPROF_DEFINITION_ATTRIBUTES + 1 };
@@ -34,7 +34,7 @@ struct check_sink {
   ppi_page *out;
   struct known_ids known[NUM_KINDS];
   uint64_t *next_seqs;  // by lane
-  size_t seqs_capacity;
+  size_t num_seqs, seqs_capacity;
   // Of the current run; the report checks the identity.
   uint64_t run_events;
   ppi_tally tally;
@@ -51,11 +51,8 @@ struct check_sink {
 enum { MAX_ID = 1 << 20 };
 
 static void clear_run(struct check_sink *self) {
-  for (size_t kind = 0; kind < NUM_KINDS; kind++)
-    if (self->known[kind].is_known)
-      memset(self->known[kind].is_known, 0, self->known[kind].capacity);
-  if (self->next_seqs)
-    memset(self->next_seqs, 0, self->seqs_capacity * sizeof *self->next_seqs);
+  for (size_t kind = 0; kind < NUM_KINDS; kind++) self->known[kind].num = 0;
+  self->num_seqs = 0;
   ppi_tally_clear(&self->tally);
   pprof_report_destroy(self->report);
   self->report = NULL;
@@ -71,14 +68,6 @@ static pprof_status check_begin(pprof_sink *sink, const pprof_run_info *info) {
   return next->begin(next, info);
 }
 
-// Room up to `id`; what is new is zero.
-#define REACH(items, capacity, id)                                        \
-  do {                                                                    \
-    size_t before_ = (capacity);                                          \
-    PPI_MUST_ROOM(items, capacity, (size_t)(id) + 1);                     \
-    memset((items) + before_, 0, ((capacity)-before_) * sizeof *(items)); \
-  } while (0)
-
 static pprof_status check_define(pprof_sink *sink,
                                  const pprof_definition *definition) {
   struct check_sink *self = (struct check_sink *)sink;
@@ -86,8 +75,8 @@ static pprof_status check_define(pprof_sink *sink,
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
   if ((unsigned)kind < NUM_KINDS && id < MAX_ID) {
     struct known_ids *known = &self->known[kind];
-    REACH(known->is_known, known->capacity, id);
-    known->is_known[id] = 1;
+    PPI_MUST_REACH(known->is_known, known->num, known->capacity, id);
+    known->is_known[id] = true;
   }
   pprof_sink *next = pprof_report_sink(self->report);
   return next->define(next, definition);
@@ -96,7 +85,7 @@ static pprof_status check_define(pprof_sink *sink,
 static bool is_known(const struct check_sink *self, pprof_definition_kind kind,
                      uint32_t id) {
   const struct known_ids *known = &self->known[kind];
-  return id < known->capacity && known->is_known[id];
+  return id < known->num && known->is_known[id];
 }
 
 static bool is_defined(const struct check_sink *self,
@@ -112,7 +101,8 @@ static bool is_defined(const struct check_sink *self,
 static pprof_status check_events(pprof_sink *sink, const pprof_batch *batch) {
   struct check_sink *self = (struct check_sink *)sink;
   if (batch->lane >= MAX_ID) return PPROF_STATUS_NO_MEMORY;
-  REACH(self->next_seqs, self->seqs_capacity, batch->lane);
+  PPI_MUST_REACH(self->next_seqs, self->num_seqs, self->seqs_capacity,
+                 batch->lane);
   uint64_t *next_seq = &self->next_seqs[batch->lane];
   if (batch->first_seq < *next_seq || batch->end_seq < batch->first_seq)
     self->num_out_of_order++;

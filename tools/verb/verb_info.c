@@ -117,7 +117,7 @@ static void put_definition_rows(const struct ppi_tool_run_info *info,
                       info->num_of_kind[k], names[k]);
   ppi_page_text(out, "\n");
   for (unsigned k = PPROF_DEFINITION_LANE; k <= PPROF_DEFINITION_STREAM; k++) {
-    for (size_t id = 0; id < info->places_capacity[k]; id++) {
+    for (size_t id = 0; id < info->num_places[k]; id++) {
       uint32_t place = info->places[k][id];
       if (place) put_definition_row(&info->definitions[place - 1], out);
     }
@@ -234,7 +234,7 @@ static void put_definitions(const struct ppi_tool_run_info *info,
                             pprof_definition_kind kind, const char *key,
                             ppi_page *out) {
   ppi_put_array(out, key);
-  for (size_t id = 0; id < info->places_capacity[kind]; id++) {
+  for (size_t id = 0; id < info->num_places[kind]; id++) {
     uint32_t place = info->places[kind][id];
     if (!place) continue;
     const struct ppi_tool_definition *item = &info->definitions[place - 1];
