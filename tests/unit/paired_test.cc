@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "base/mem.h"
-#include "report/run/checkpoint.h"
-#include "report/run/events.h"
-#include "report/run/run.h"
+#include "report/run/passes.h"
 #include "report_text.h"
 
 namespace {

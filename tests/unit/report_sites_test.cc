@@ -14,10 +14,7 @@
 
 #include "pprof/log.h"
 #include "report/figures/sum.h"
-#include "report/run/checkpoint.h"
-#include "report/run/events.h"
-#include "report/run/finish.h"
-#include "report/run/run.h"
+#include "report/run/passes.h"
 #include "tests/support/long_run.h"
 
 namespace {

@@ -6,10 +6,7 @@
 
 #include "base/mem.h"
 #include "report/figures/sum.h"
-#include "report/run/checkpoint.h"
-#include "report/run/events.h"
-#include "report/run/finish.h"
-#include "report/run/run.h"
+#include "report/run/passes.h"
 #include "report_text.h"
 #include "scenario_s.h"
 

@@ -10,10 +10,7 @@
 
 #include "report/figures/sum.h"
 #include "report/parts/threads.h"
-#include "report/run/checkpoint.h"
-#include "report/run/events.h"
-#include "report/run/finish.h"
-#include "report/run/run.h"
+#include "report/run/passes.h"
 
 namespace {
 

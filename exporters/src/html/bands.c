@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "file/json_put.h"
-#include "report/machine/troubles.h"
+#include "report/machine/machine.h"
 
 static int longest_first(const void *a, const void *b) {
   const ppi_picture_band *one = a, *other = b;

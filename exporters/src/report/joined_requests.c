@@ -3,7 +3,7 @@
 // Joins requests that several processes work on. Parts are added up by process
 // and stage, on one time axis. The remaining time lies between stages: queues
 // and the wire.
-#include "report/joined_requests.h"
+#include "report/joined.h"
 
 #include <stdlib.h>
 #include <string.h>

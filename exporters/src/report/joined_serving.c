@@ -3,7 +3,7 @@
 // Joins requests with tokens that several processes serve. The process that a
 // request reached first has its arrival and its end. The processes that
 // scheduled it have its queue, its prefill and its tokens.
-#include "report/joined_serving.h"
+#include "report/joined.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"
-#include "report/joined_requests.h"
 #include "report/parts/serving.h"
 
 // A request of one run; all times are on the axis of the first run.

@@ -14,16 +14,11 @@
 #include "report/figures/ranks.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"
-#include "report/joined_requests.h"
-#include "report/joined_serving.h"
+#include "report/joined.h"
 #include "report/limit/limit.h"
-#include "report/machine/interpreter.h"
-#include "report/machine/split_energy.h"
-#include "report/machine/troubles.h"
-#include "report/run/checkpoint.h"
-#include "report/run/events.h"
-#include "report/run/finish.h"
+#include "report/machine/machine.h"
 #include "report/run/handover.h"
+#include "report/run/passes.h"
 
 // ---- iterations that were found, not marked: names ----
 
@@ -217,11 +212,10 @@ static bool find_beside(const pprof_report *report, ppi_figures *out) {
   const ppi_machine_run *machine = &report->counters[MACHINE];
   bool done = ppi_machine_find_troubles(machine, calls, &out->machine);
   for (int i = 0; i < PPI_MACHINE_DEVICES && done; i++) {
-    char text[96];
-    if (!out->machine.devices[i].hides_processes) continue;
-    snprintf(text, sizeof text,
-             "gpu:%d does not say whether other processes use it", i);
-    done = ppi_figures_note(out, "machine unknown", text);
+    if (out->machine.devices[i].hides_processes)
+      done = ppi_figures_say(
+          out, "machine unknown",
+          "gpu:%d does not say whether other processes use it", i);
   }
   if (done && report->details.answer)
     done = ppi_machine_split_energy(machine, calls, &out->energy);

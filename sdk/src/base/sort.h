@@ -25,24 +25,24 @@ typedef struct ppi_keyed {
 void ppi_sort_keyed(ppi_keyed *items, size_t num);
 void ppi_sort_numbers(uint64_t *numbers, size_t num);
 
-// PPI_BELOW answers how many items, sorted by `field`, are below `limit` in it;
-// PPI_UP_TO: below or equal.
-#define PPI_BELOW(items, num, field, limit) \
-  ((num) ? ppi_below(&(items)->field, num, sizeof *(items), limit, false) : 0)
-#define PPI_UP_TO(items, num, field, limit) \
-  ((num) ? ppi_below(&(items)->field, num, sizeof *(items), limit, true) : 0)
-static inline size_t ppi_below(const uint64_t *first, size_t num, size_t size,
-                               uint64_t limit, bool with_equal) {
+// The number of `num` sorted numbers, `size` bytes apart, below `limit`; and up
+// to it.
+static inline size_t ppi_count_below(const uint64_t *first, size_t num,
+                                     size_t size, uint64_t limit) {
   size_t low = 0;
   while (low < num) {
     size_t middle = low + (num - low) / 2;
-    uint64_t number = first[middle * (size / sizeof *first)];
-    if (number < limit || (with_equal && number == limit))
+    if (first[middle * (size / sizeof *first)] < limit)
       low = middle + 1;
     else
       num = middle;
   }
   return low;
+}
+static inline size_t ppi_count_up_to(const uint64_t *first, size_t num,
+                                     size_t size, uint64_t limit) {
+  return limit == UINT64_MAX ? num
+                             : ppi_count_below(first, num, size, limit + 1);
 }
 
 PPROF_END_C_

@@ -28,7 +28,7 @@
   }
 
 typedef char *text;
-COMPARES(text, text, strcmp(*a, *b))
+COMPARES(text, text, strcmp(*a ? *a : "", *b ? *b : ""))
 COMPARES(number, uint64_t, (*a > *b) - (*a < *b))
 COMPARES(lane, uint32_t, (*a > *b) - (*a < *b))
 COMPARES(flag, bool, *a - *b)

@@ -21,46 +21,23 @@ int ppi_first_calls_compare(const void *left, const void *right) {
   return (a->length_ns > b->length_ns) - (a->length_ns < b->length_ns);
 }
 
-static void swap(ppi_first_call *a, ppi_first_call *b) {
-  ppi_first_call kept = *a;
-  *a = *b;
-  *b = kept;
-}
-
-static void sift_up(ppi_first_call *calls, size_t at) {
-  for (; at && ppi_first_calls_compare(&calls[at], &calls[(at - 1) / 2]) > 0;
-       at = (at - 1) / 2)
-    swap(&calls[at], &calls[(at - 1) / 2]);
-}
-
-static void sift_down(ppi_first_call *calls, size_t num) {
-  for (size_t at = 0, child; (child = 2 * at + 1) < num; at = child) {
-    if (child + 1 < num &&
-        ppi_first_calls_compare(&calls[child + 1], &calls[child]) > 0)
-      child++;
-    if (ppi_first_calls_compare(&calls[child], &calls[at]) <= 0) return;
-    swap(&calls[child], &calls[at]);
-  }
-}
-
 bool ppi_first_calls_add(ppi_first_calls *first_calls,
                          const ppi_first_call *call, size_t most) {
-  if (first_calls->num >= most) {
-    if (ppi_first_calls_compare(call, &first_calls->calls[0]) >= 0)
-      return ppi_first_calls_add_rest(first_calls, call->length_ns);
-    uint64_t latest_ns = first_calls->calls[0].length_ns;
-    first_calls->calls[0] = *call;
-    sift_down(first_calls->calls, first_calls->num);
-    first_calls->full_ns = first_calls->calls[0].start_ns;
-    return ppi_first_calls_add_rest(first_calls, latest_ns);
-  }
-  if (!PPI_PUSH(first_calls->calls, first_calls->num, first_calls->capacity,
-                *call))
+  size_t at = first_calls->num;
+  while (at && ppi_first_calls_compare(call, &first_calls->calls[at - 1]) < 0)
+    at--;
+  if (at == most) return ppi_first_calls_add_rest(first_calls, call->length_ns);
+  bool is_full = first_calls->num == most;
+  uint64_t latest_ns = is_full ? first_calls->calls[most - 1].length_ns : 0;
+  if (!is_full && !PPI_PUSH(first_calls->calls, first_calls->num,
+                            first_calls->capacity, *call))
     return false;
-  sift_up(first_calls->calls, first_calls->num - 1);
+  memmove(first_calls->calls + at + 1, first_calls->calls + at,
+          (first_calls->num - 1 - at) * sizeof *call);
+  first_calls->calls[at] = *call;
   if (first_calls->num == most)
-    first_calls->full_ns = first_calls->calls[0].start_ns;
-  return true;
+    first_calls->full_ns = first_calls->calls[most - 1].start_ns;
+  return !is_full || ppi_first_calls_add_rest(first_calls, latest_ns);
 }
 
 bool ppi_first_calls_sum(const ppi_first_calls *first_calls, ppi_spread *spread,
@@ -202,9 +179,6 @@ static size_t num_cold(const ppi_first_calls *first_calls, long warmup) {
 
 bool ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
                            ppi_phases *into) {
-  if (first_calls->num > 1)
-    qsort(first_calls->calls, first_calls->num, sizeof *first_calls->calls,
-          ppi_first_calls_compare);
   first_calls->num_cold = num_cold(first_calls, warmup);
   if (!into) return true;
   bool done =

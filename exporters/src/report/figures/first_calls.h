@@ -48,7 +48,7 @@ size_t ppi_units_num_cold(const void *items, size_t num, size_t size,
 // All zero is the empty one. The order in which calls come does not change
 // `calls`.
 typedef struct ppi_first_calls {
-  ppi_first_call *calls;  // a heap, the latest first; in order once split
+  ppi_first_call *calls;  // in the order of time
   size_t num, capacity;
   uint64_t full_ns;  // later calls are of the rest; 0: not full yet
   size_t num_cold;   // among `calls`, once split

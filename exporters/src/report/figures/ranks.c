@@ -198,23 +198,19 @@ static bool is_of_kind(const ppi_answer_row *row) {
          !ppi_is_collection(row->name) && !ppi_is_import(row->name);
 }
 
+// `name` NULL: any row.
 static bool has_row(const ppi_answer *answer, const char *name) {
   for (size_t i = 0; i < answer->num_rows; i++)
-    if (is_of_kind(&answer->rows[i]) && strcmp(answer->rows[i].name, name) == 0)
+    if (is_of_kind(&answer->rows[i]) &&
+        (!name || strcmp(answer->rows[i].name, name) == 0))
       return true;
-  return false;
-}
-
-static bool has_stages_of_kind(const ppi_answer *answer) {
-  for (size_t i = 0; i < answer->num_rows; i++)
-    if (is_of_kind(&answer->rows[i])) return true;
   return false;
 }
 
 static bool are_alike(const ppi_answer *a, const ppi_answer *b) {
   for (size_t i = 0; i < a->num_rows; i++)
     if (is_of_kind(&a->rows[i]) && has_row(b, a->rows[i].name)) return true;
-  return !has_stages_of_kind(a) || !has_stages_of_kind(b);
+  return !has_row(a, NULL) || !has_row(b, NULL);
 }
 
 // A kind's work time, its first input and its number in `list_kinds`.

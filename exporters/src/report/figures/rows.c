@@ -3,6 +3,8 @@
 // Finds, adds and merges rows of a report's tables, which are sorted by key.
 #include "report/figures/rows.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -251,24 +253,18 @@ bool ppi_figures_note(ppi_figures *figures, const char *key, const char *text) {
   return ppi_figures_row(figures, PPI_FIGURES_notes, &note);
 }
 
-static char *text_or_empty(const char *text) {
-  return (char *)(text ? text : "");
+bool ppi_figures_say(ppi_figures *figures, const char *key, const char *format,
+                     ...) {
+  char text[320];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  return ppi_figures_note(figures, key, text);
 }
 
 bool ppi_figures_input(ppi_figures *figures, const ppi_report_input *input) {
-  const ppi_report_input key = {.uuid = text_or_empty(input->uuid),
-                                .host = text_or_empty(input->host),
-                                .pid = text_or_empty(input->pid),
-                                .command = text_or_empty(input->command),
-                                .rank = text_or_empty(input->rank),
-                                .config = text_or_empty(input->config),
-                                .began_ns = input->began_ns,
-                                .wall_ns = input->wall_ns};
-  ppi_report_input *added = ppi_figures_row(figures, PPI_FIGURES_inputs, &key);
-  bool done = added;
-  for (size_t i = 0; i < PPI_NUM_BASES && done; i++)
-    done = ppi_answer_merge(&added->answers[i], &input->answers[i]);
-  return done;
+  return ppi_figures_add_row(figures, PPI_FIGURES_inputs, input);
 }
 
 bool ppi_figures_add_row(ppi_figures *figures, ppi_figures_table which,

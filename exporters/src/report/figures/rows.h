@@ -49,6 +49,9 @@ ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name);
 bool ppi_name_is_wait(const ppi_report_name *name);
 bool ppi_figures_have_waits(const ppi_figures *figures);
 bool ppi_figures_note(ppi_figures *figures, const char *key, const char *text);
+// ppi_figures_say adds a note of up to 319 bytes.
+bool ppi_figures_say(ppi_figures *figures, const char *key, const char *format,
+                     ...) __attribute__((format(printf, 3, 4)));
 // ppi_figures_input adds an input even if another has its key. Texts may be
 // NULL.
 bool ppi_figures_input(ppi_figures *figures, const ppi_report_input *input);

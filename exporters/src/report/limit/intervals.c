@@ -64,19 +64,6 @@ void ppi_intervals_clear(ppi_intervals *all) {
   *all = (ppi_intervals){0};
 }
 
-size_t ppi_count_below(const uint64_t *first, size_t num, size_t size,
-                       uint64_t limit) {
-  size_t low = 0;
-  while (low < num) {
-    size_t middle = (low + num) / 2;
-    if (*(const uint64_t *)((const char *)first + middle * size) < limit)
-      low = middle + 1;
-    else
-      num = middle;
-  }
-  return low;
-}
-
 uint64_t ppi_quantile_of(const uint64_t *sorted, size_t num, double part) {
   if (!num) return 0;
   size_t at = (size_t)(part * (double)num);

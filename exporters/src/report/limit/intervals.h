@@ -51,10 +51,6 @@ static inline bool ppi_is_sampled(size_t index, size_t num, size_t most) {
   return num <= most || turn * (double)num < (double)most;
 }
 
-// The number of `num` sorted values, `size` bytes apart, below `limit`.
-size_t ppi_count_below(const uint64_t *first, size_t num, size_t size,
-                       uint64_t limit);
-
 // The index of the greatest value; PPI_NONE: all are 0.
 uint32_t ppi_limit_greatest(const double *values, size_t num);
 

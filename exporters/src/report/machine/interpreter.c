@@ -2,7 +2,7 @@
 //
 // Finds the time of collections, event-loop callbacks and the interpreter's
 // lock.
-#include "report/machine/interpreter.h"
+#include "report/machine/machine.h"
 
 #include <math.h>
 #include <stdio.h>

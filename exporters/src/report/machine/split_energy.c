@@ -3,7 +3,7 @@
 // Divides a device's energy among its stages. Stages that keep the device busy
 // at one moment share its power equally. The sums are scaled to the device's
 // energy counter.
-#include "report/machine/split_energy.h"
+#include "report/machine/machine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds troubles of the machine in its counters, with the stages that they hit.
-#include "report/machine/troubles.h"
+#include "report/machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,10 @@ static void clear_slow_calls(slow_calls *slow) {
 
 static bool meets(const ppi_intervals *stretches, uint64_t from_ns,
                   uint64_t to_ns) {
-  size_t at = PPI_UP_TO(stretches->items, stretches->num, to_ns, from_ns);
+  const ppi_interval *first = stretches->items;
+  size_t at = stretches->num ? ppi_count_up_to(&first->to_ns, stretches->num,
+                                               sizeof *first, from_ns)
+                             : 0;
   return at < stretches->num && stretches->items[at].from_ns < to_ns;
 }
 

@@ -143,12 +143,11 @@ static char *called(const ppi_run_thread *thread) {
 
 static bool note_threads(const ppi_details *details, const ppi_run_ids *ids,
                          ppi_figures *out) {
-  char text[160];
   if (!ids->num_summed_threads || !details->by_thread) return true;
-  snprintf(text, sizeof text,
-           "%llu that have left have one row together, <left threads>",
-           (unsigned long long)ids->num_summed_threads);
-  return ppi_figures_note(out, "threads", text);
+  return ppi_figures_say(
+      out, "threads",
+      "%llu that have left have one row together, <left threads>",
+      (unsigned long long)ids->num_summed_threads);
 }
 
 static bool fill_threads(ppi_details *details, ppi_run_ids *ids, char *process,
@@ -191,10 +190,8 @@ static bool fill_threads(ppi_details *details, ppi_run_ids *ids, char *process,
 static bool is_shown(ppi_run_ids *ids, const ppi_run_part *part) {
   const ppi_run_site *site =
       part->launch ? ppi_run_site_at(ids, part->launch) : NULL;
-  if (!site || !ids->has_kernels) return true;
-  return site->category == PPROF_CATEGORY_KERNEL ||
-         site->category == PPROF_CATEGORY_MEMCPY ||
-         site->category == PPROF_CATEGORY_MEMSET;
+  return !site || !ids->has_kernels ||
+         ppi_device_class_of(site->category) != PPI_DEVICE_OTHER;
 }
 
 static bool fill_parts(ppi_details *details, ppi_run_ids *ids, char *process,

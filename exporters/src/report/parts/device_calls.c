@@ -174,16 +174,12 @@ void ppi_device_calls_clear(ppi_device_calls *calls) {
 
 #define LONGEST_NAME 4096
 
-static bool is_of_device(uint32_t category) {
-  return category == PPROF_CATEGORY_KERNEL ||
-         category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
-}
-
 // 0: no site has that name.
 static uint32_t site_of(const ppi_run_ids *ids, const char *name) {
   for (size_t i = 1; i < ids->sites.num; i++) {
     const ppi_run_site *site = ids->sites.items[i];
-    if (site && site->is_defined && !is_of_device(site->category) &&
+    if (site && site->is_defined &&
+        ppi_device_class_of(site->category) == PPI_DEVICE_OTHER &&
         strcmp(site->name, name) == 0)
       return (uint32_t)i;
   }

@@ -175,18 +175,17 @@ static bool fill_path(ppi_run_ids *ids, ppi_run_path *path,
 }
 
 static bool note_dropped(const ppi_paths *paths, ppi_figures *out) {
-  char text[160];
-  if (paths->is_cut) {
-    snprintf(text, sizeof text,
-             "ranges deeper than %u levels stand on level %u of the tree",
-             PPI_PATH_LEVELS, PPI_PATH_LEVELS);
-    if (!ppi_figures_note(out, "paths", text)) return false;
-  }
-  if (!paths->num_dropped) return true;
-  snprintf(text, sizeof text,
-           "%llu ranges on paths beyond the first %u are not in the tree",
-           (unsigned long long)paths->num_dropped, PPI_RUN_MAX_PATHS);
-  return ppi_figures_note(out, "paths", text);
+  if (paths->is_cut &&
+      !ppi_figures_say(
+          out, "paths",
+          "ranges deeper than %u levels stand on level %u of the tree",
+          PPI_PATH_LEVELS, PPI_PATH_LEVELS))
+    return false;
+  return !paths->num_dropped ||
+         ppi_figures_say(
+             out, "paths",
+             "%llu ranges on paths beyond the first %u are not in the tree",
+             (unsigned long long)paths->num_dropped, PPI_RUN_MAX_PATHS);
 }
 
 // A path of the run with its name. Paths with one name and parent share a row,

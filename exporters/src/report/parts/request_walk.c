@@ -347,7 +347,8 @@ static bool list_links(const ppi_walk *walk, const uint32_t *outermost,
 static void find_path(link *items, size_t num) {
   for (size_t i = 0; i < num; i++) {
     link *at = &items[i];
-    size_t before = PPI_UP_TO(items, i, end_ns, at->start_ns);
+    size_t before =
+        ppi_count_up_to(&items->end_ns, i, sizeof *items, at->start_ns);
     uint64_t with_ns =
         at->end_ns - at->start_ns + (before ? items[before - 1].best_ns : 0);
     uint64_t without_ns = i ? items[i - 1].best_ns : 0;

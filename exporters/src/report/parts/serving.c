@@ -67,8 +67,8 @@ static int compare_points(const void *left, const void *right) {
 
 // How many requests were scheduled before `time_ns`.
 static size_t num_scheduled_by(const ppi_serving_run *run, uint64_t time_ns) {
-  return ppi_below(run->scheduled_ns, run->num_scheduled, sizeof time_ns,
-                   time_ns, false);
+  return ppi_count_below(run->scheduled_ns, run->num_scheduled, sizeof time_ns,
+                         time_ns);
 }
 
 // The request's own schedule time lies before its tokens.
@@ -413,13 +413,11 @@ static bool drop_rest(ppi_serving_run *run) {
 }
 
 bool ppi_serving_note_dropped(uint64_t num, ppi_figures *out) {
-  char text[160];
-  if (!num) return true;
-  snprintf(text, sizeof text,
-           "%llu marks and ranges belong to requests without a range here, or "
-           "beyond the first %u numbers",
-           (unsigned long long)num, PPI_SERVING_MOST);
-  return ppi_figures_note(out, "serving", text);
+  return !num || ppi_figures_say(out, "serving",
+                                 "%llu marks and ranges belong to requests "
+                                 "without a range here, or "
+                                 "beyond the first %u numbers",
+                                 (unsigned long long)num, PPI_SERVING_MOST);
 }
 
 // Gives the kept requests the names of their classes.

@@ -177,13 +177,12 @@ pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
 }
 
 bool ppi_run_note_others(const ppi_run_labels *labels, ppi_figures *out) {
-  char text[160];
-  if (!labels->num_others) return true;
-  snprintf(text, sizeof text,
-           "%llu times a name that came after %u others counts as " OTHER_NAME
-           " of its category",
-           (unsigned long long)labels->num_others, PPI_RUN_MAX_NAMES);
-  return ppi_figures_note(out, "names", text);
+  return !labels->num_others ||
+         ppi_figures_say(
+             out, "names",
+             "%llu times a name that came after %u others counts as " OTHER_NAME
+             " of its category",
+             (unsigned long long)labels->num_others, PPI_RUN_MAX_NAMES);
 }
 
 void ppi_run_clear_labels(ppi_run_labels *labels) {

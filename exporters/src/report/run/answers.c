@@ -45,9 +45,7 @@ static uint32_t host_flags(const ppi_run_site *site) {
 // A driver's record has its own name, but its work is of the stage that
 // submitted it.
 static uint32_t device_flags(const ppi_run_site *site) {
-  bool is_record = site->category == PPROF_CATEGORY_KERNEL ||
-                   site->category == PPROF_CATEGORY_MEMCPY ||
-                   site->category == PPROF_CATEGORY_MEMSET;
+  bool is_record = ppi_device_class_of(site->category) != PPI_DEVICE_OTHER;
   return is_record ? PPI_ITEM_BORROWS | PPI_ITEM_NO_HOST : 0;
 }
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Settles and forgets the parts of a run that a checkpoint has passed.
-#include "report/run/checkpoint.h"
+#include "report/run/passes.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
 #include "report/run/answers.h"
-#include "report/run/events.h"
-#include "report/run/sweep.h"
 
 typedef struct run_horizon {
   uint64_t time_ns;

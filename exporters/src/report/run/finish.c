@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ends a run: settles buffered ranges, and writes figures by name.
-#include "report/run/finish.h"
+#include "report/run/passes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,7 @@
 #include "event/tally.h"
 #include "report/figures/rows.h"
 #include "report/run/answers.h"
-#include "report/run/checkpoint.h"
 #include "report/run/handover.h"
-#include "report/run/sweep.h"
 
 // Events without a window were all in one window; without events, no window
 // opened.
@@ -104,26 +102,24 @@ static bool count_calls(ppi_run *run) {
   return true;
 }
 
-static uint64_t host_time(uint32_t id, ppi_run_category *category) {
-  return id == PPROF_CATEGORY_PROFILE_STEP ? ppi_union_measure(&category->host)
-                                           : category->host_ns;
-}
-
 static bool fill_categories(ppi_run *run, ppi_figures *out) {
-  if (!count_calls(run)) return false;
-  for (uint32_t id = 0; id < run->ids.categories.num; id++) {
+  bool done = count_calls(run);
+  for (uint32_t id = 0; id < run->ids.categories.num && done; id++) {
     ppi_run_category *from = run->ids.categories.items[id];
     if (!from || (!from->host_calls && !from->device_calls)) continue;
-    ppi_report_category *category =
-        ppi_figures_category(out, ppi_portable_category(id), from->name);
-    if (!category) return false;
-    category->host_calls += from->host_calls;
-    category->host_cut += from->host_cut;
-    category->host_ns += host_time(id, from);
-    category->device_calls += from->device_calls;
-    category->device_ns += ppi_union_measure(&from->device);
+    const ppi_report_category row = {
+        .name = from->name,
+        .category = ppi_portable_category(id),
+        .host_calls = from->host_calls,
+        .host_ns = id == PPROF_CATEGORY_PROFILE_STEP
+                       ? ppi_union_measure(&from->host)
+                       : from->host_ns,
+        .host_cut = from->host_cut,
+        .device_calls = from->device_calls,
+        .device_ns = ppi_union_measure(&from->device)};
+    done = ppi_figures_add_row(out, PPI_FIGURES_categories, &row);
   }
-  return true;
+  return done;
 }
 
 typedef struct named_site {
@@ -258,17 +254,16 @@ static bool fill_names(ppi_run *run, ppi_figures *out) {
 
 static bool note_too_much(const ppi_run *run, ppi_figures *out) {
   uint64_t num = 0;
-  char text[160];
   for (size_t i = 0; i < run->ids.sites.num; i++) {
     const ppi_run_site *site = run->ids.sites.items[i];
     if (site) num += site->numbers.num_too_much;
   }
-  if (num == 0) return true;
-  snprintf(text, sizeof text,
-           "%llu ranges lack their full names (`names.full`): these have more "
-           "than a shape and %u whole numbers",
-           (unsigned long long)num, PPROF_MOST_NUMBERS);
-  return ppi_figures_note(out, "names", text);
+  return num == 0 ||
+         ppi_figures_say(out, "names",
+                         "%llu ranges lack their full names (`names.full`): "
+                         "these have more "
+                         "than a shape and %u whole numbers",
+                         (unsigned long long)num, PPROF_MOST_NUMBERS);
 }
 
 // Less than 10 us a call is noise: CPU use is read outside of the range.
@@ -281,7 +276,6 @@ static bool is_more(const ppi_cpu_sums *sums, uint64_t ns) {
 // Notes the ranges in which recorded waits and CPU use disagree most.
 static bool note_waits(ppi_figures *out) {
   const ppi_report_name *blocked = NULL, *spins = NULL;
-  char text[320];
   for (size_t i = 0; i < out->num_names; i++) {
     const ppi_report_name *name = &out->names[i];
     const ppi_cpu_sums *sums = &name->cpu;
@@ -294,22 +288,20 @@ static bool note_waits(ppi_figures *out) {
   }
   bool done = true;
   if (!ppi_figures_have_waits(out)) return true;
-  if (blocked) {
-    snprintf(text, sizeof text,
-             "%.80s is blocked %.1f ms of %.1f ms without a recorded wait: by "
-             "sleep, a file, a device or memory",
-             blocked->name, (double)blocked->cpu.unrecorded_ns / 1e6,
-             (double)blocked->cpu.real_ns / 1e6);
-    done = ppi_figures_note(out, "waits", text);
-  }
-  if (spins && done) {
-    snprintf(text, sizeof text,
-             "%.80s computes for %.1f ms of %.1f ms of recorded waits: they "
-             "spin, or end and begin again",
-             spins->name, (double)spins->cpu.on_processor_ns / 1e6,
-             (double)spins->cpu.waits_ns / 1e6);
-    done = ppi_figures_note(out, "waits", text);
-  }
+  if (blocked)
+    done = ppi_figures_say(
+        out, "waits",
+        "%.80s is blocked %.1f ms of %.1f ms without a recorded wait: by "
+        "sleep, a file, a device or memory",
+        blocked->name, (double)blocked->cpu.unrecorded_ns / 1e6,
+        (double)blocked->cpu.real_ns / 1e6);
+  if (spins && done)
+    done = ppi_figures_say(
+        out, "waits",
+        "%.80s computes for %.1f ms of %.1f ms of recorded waits: they "
+        "spin, or end and begin again",
+        spins->name, (double)spins->cpu.on_processor_ns / 1e6,
+        (double)spins->cpu.waits_ns / 1e6);
   return done;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes plain host ranges, with fewer checks than any event needs.
-#include "report/run/plain_events.h"
+#include "report/run/passes.h"
 
 #include "base/base.h"
 #include "report/run/event_counts.h"

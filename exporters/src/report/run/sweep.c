@@ -3,7 +3,7 @@
 // Settles ranges before a horizon in one walk, from the last end backwards. A
 // range comes after the ranges around it: a union is a sum, the first phase the
 // outermost one. A stack has the ranges around a point (frames.h).
-#include "report/run/sweep.h"
+#include "report/run/passes.h"
 
 #include "base/base.h"
 #include "base/mem.h"

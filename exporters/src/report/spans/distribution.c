@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "report/spans/scope.h"
 
 static bool is_communication(const pprof_event *event, uint32_t category) {
   return category == PPROF_CATEGORY_COMMUNICATION ||
@@ -64,16 +65,16 @@ bool ppi_distribution_take(ppi_distribution *distribution,
     return ppi_distribution_open(distribution, event, category);
   }
   if (event->flags & PPROF_FLAG_PROJECTED) return true;
+  ppi_device_class class = ppi_device_class_of(category);
   bool is_kernel =
-      category == PPROF_CATEGORY_KERNEL && !(event->flags & PPROF_FLAG_PAIRED);
+      class == PPI_DEVICE_KERNEL && !(event->flags & PPROF_FLAG_PAIRED);
   if (is_kernel && !distribution->has_kernels) {
     if (!turn_to_kernels(distribution)) return false;
   }
   ppi_span span = {event->device_start_ns, event->device_end_ns};
   if (communicates) return communicate(distribution, true, &span);
-  bool is_copy =
-      category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
-  bool computes = distribution->has_kernels ? is_kernel : !is_copy;
+  bool computes =
+      distribution->has_kernels ? is_kernel : class != PPI_DEVICE_COPY;
   return !computes || compute(distribution, &span);
 }
 

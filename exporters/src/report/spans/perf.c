@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 static int compare_steps(const ppi_perf_step *a, const ppi_perf_step *b) {
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
@@ -88,14 +89,10 @@ bool ppi_perf_open(ppi_perf *perf, const pprof_event *event,
                   (ppi_span){event->start_ns, event->end_ns});
 }
 
+// Readers and spans begin with their time.
 static int compare_times(const void *left, const void *right) {
   const uint64_t *a = left, *b = right;
   return (*a > *b) - (*a < *b);
-}
-
-static int compare_readers(const void *left, const void *right) {
-  const ppi_perf_readers *a = left, *b = right;
-  return compare_times(&a->time_ns, &b->time_ns);
 }
 
 // Begins and ends of the steps that may still become batches. An open step ends
@@ -113,7 +110,7 @@ static uint64_t *list_borders(const ppi_perf *perf, size_t *out_num) {
     borders[num++] = perf->open_steps.items[i].start_ns;
     borders[num++] = perf->open_steps.items[i].end_ns;
   }
-  if (num > 1) qsort(borders, num, sizeof *borders, compare_times);
+  ppi_sort_numbers(borders, num);
   *out_num = num;
   return borders;
 }
@@ -165,7 +162,7 @@ bool ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns) {
   ppi_union_compact(&perf->batches);
   if (perf->num_readers > 1)
     qsort(perf->readers, perf->num_readers, sizeof *perf->readers,
-          compare_readers);
+          compare_times);
   if (perf->open_readers.num > 1)
     qsort(perf->open_readers.items, perf->open_readers.num,
           sizeof *perf->open_readers.items, compare_times);

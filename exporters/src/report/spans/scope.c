@@ -42,10 +42,8 @@ static void complete(ppi_spread *spread, const ppi_spread *host) {
 
 void ppi_device_spreads_complete(ppi_device_spreads *spreads,
                                  const ppi_spread *host) {
-  complete(&spreads->all, host);
-  complete(&spreads->unpaired, host);
-  complete(&spreads->kernels, host);
-  complete(&spreads->general, host);
+  for (ppi_spread *of = &spreads->all; of <= &spreads->general; of++)
+    complete(of, host);
 }
 
 // Compares all fields that matter: the order of arrival has no effect.
@@ -56,11 +54,6 @@ static int compare_points(const void *left, const void *right) {
   if (a->device_start_ns != b->device_start_ns)
     return a->device_start_ns < b->device_start_ns ? -1 : 1;
   return (a->value > b->value) - (a->value < b->value);
-}
-
-static int compare_times(const void *left, const void *right) {
-  const uint64_t *a = left, *b = right;
-  return (*a > *b) - (*a < *b);
 }
 
 // The first time that is not before `time_ns`; the search starts at `from`, in
@@ -77,7 +70,7 @@ static size_t lower_bound(const uint64_t *times_ns, size_t num, size_t from,
     high = num - high > step ? high + step : num;
   }
   return low +
-         ppi_below(times_ns + low, high - low, sizeof time_ns, time_ns, false);
+         ppi_count_below(times_ns + low, high - low, sizeof time_ns, time_ns);
 }
 
 static bool is_sorted(const ppi_scopes *scopes) {
@@ -153,9 +146,7 @@ bool ppi_borders_add(ppi_borders *borders, uint64_t time_ns) {
 }
 
 void ppi_borders_sort(ppi_borders *borders) {
-  if (borders->num > 1)
-    qsort(borders->times_ns, borders->num, sizeof *borders->times_ns,
-          compare_times);
+  ppi_sort_numbers(borders->times_ns, borders->num);
 }
 
 // A thread without submissions needs no borders.

@@ -5,6 +5,7 @@
 // as a few sums. One thread at a time.
 #pragma once
 
+#include "pprof/mark.h"
 #include "report/figures/histogram.h"
 
 PPROF_BEGIN_C_
@@ -16,6 +17,14 @@ typedef enum ppi_device_class {
   PPI_DEVICE_PAIRED,  // without inner paired ranges; modulo 2^64
   PPI_NUM_DEVICE_CLASSES
 } ppi_device_class;
+
+// The class of unpaired device ranges of a category.
+static inline ppi_device_class ppi_device_class_of(uint32_t category) {
+  if (category == PPROF_CATEGORY_KERNEL) return PPI_DEVICE_KERNEL;
+  bool is_copy =
+      category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
+  return is_copy ? PPI_DEVICE_COPY : PPI_DEVICE_OTHER;
+}
 
 typedef struct ppi_device_sums {
   uint64_t ns[PPI_NUM_DEVICE_CLASSES];

@@ -45,7 +45,7 @@ size_t ppi_spans_unite(ppi_span *spans, size_t num) {
 }
 
 size_t ppi_spans_after(const ppi_span *spans, size_t num, uint64_t time_ns) {
-  return PPI_UP_TO(spans, num, end_ns, time_ns);
+  return num ? ppi_count_up_to(&spans->end_ns, num, sizeof *spans, time_ns) : 0;
 }
 
 uint64_t ppi_spans_overlap(const ppi_span *spans, size_t num, uint64_t start_ns,
