@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A call for each line of the standard input, which uses a processor for some
-// milliseconds and answers with a line: spins MS.
+// milliseconds, hands over what is recorded, and answers with a line: spins MS.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
     double end_ms = used_ms() + atof(argv[1]);
     while (used_ms() < end_ms) {
     }
+    pprof_session_flush(pprof_session_current());
     puts("called");
   }
   return pprof_stop(NULL) == PPROF_STATUS_OK ? 0 : 1;
