@@ -60,9 +60,7 @@ pprof_status ppi_flight_dump_open(ppi_flight_dump *dump, const char *uuid,
   dump->part = *part;
   *part = (ppi_part){.fd = -1};
   dump->disk = disk;
-  dump->runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *dump->runs);
-  pprof_status status = dump->runs ? ppi_log_payload_init(&dump->payload)
-                                   : PPROF_STATUS_NO_MEMORY;
+  pprof_status status = ppi_log_payload_init(&dump->payload);
   if (status == PPROF_STATUS_OK)
     status = ppi_log_assembler_init(&dump->assembler, gather, dump, 0, 0);
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
@@ -79,7 +77,6 @@ void ppi_flight_dump_clear(ppi_flight_dump *dump) {
   ppi_buffer_clear(&dump->out);
   ppi_tally_clear(&dump->tally);
   ppi_lane_high_water_clear(&dump->ends);
-  ppi_free(dump->runs);
   ppi_free(dump->windows);
   ppi_part_clear(&dump->part, dump->status != PPROF_STATUS_OK);
   *dump = (ppi_flight_dump){.part.fd = -1};
@@ -275,8 +272,7 @@ static pprof_status read_block(ppi_flight_dump *dump,
   dump->last_ns = PPI_MAX(dump->last_ns, block->header.max_end_ns);
   status = ppi_log_payload_events(&dump->payload, block, &dump->tally_sink);
   return status == PPROF_STATUS_OK
-             ? ppi_lane_high_water_raise_block(&dump->ends, block->bytes,
-                                               &block->header)
+             ? ppi_lane_high_water_raise_block(&dump->ends, block->bytes)
              : status;
 }
 
@@ -290,7 +286,7 @@ static pprof_status copy_block(ppi_flight_dump *dump, ppi_log_block *block,
   pprof_status status = read_block(dump, block);
   if (status != PPROF_STATUS_OK) return status;
   block->header.number = dump->assembler.next_number++;
-  ppi_log_header_store(bytes, &block->header, dump->runs);
+  ppi_log_header_store(bytes, &block->header, dump->payload.runs);
   return gather(dump, bytes, len);
 }
 
@@ -299,7 +295,7 @@ void ppi_flight_dump_block(ppi_flight_dump *dump, uint8_t *bytes,
   ppi_log_block block;
   pprof_status status = PPROF_STATUS_CORRUPT;
   if (dump->over) return;
-  if (ppi_log_parse_staged(bytes, len, dump->runs, &block))
+  if (ppi_log_parse_staged(bytes, len, dump->payload.runs, &block))
     status = is_end(dump, &block) ? end_at(dump, &block)
                                   : copy_block(dump, &block, bytes, len);
   fail(dump, status, NULL);

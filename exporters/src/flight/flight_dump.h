@@ -35,7 +35,6 @@ typedef struct ppi_flight_dump {
   ppi_buffer out;  // closed, not yet in the file
   ppi_tally tally;
   ppi_lane_high_water ends;
-  ppi_log_run *runs;  // PPI_LOG_MAX_RUNS
   uint32_t *windows;  // open ones
   size_t num_windows, windows_capacity;
   uint64_t first_ns;  // nothing begins before, unless its blocks say so

@@ -134,7 +134,8 @@ static bool serve(ppi_flight *flight, ppi_flight_job *job) {
   uint32_t len;
   uint64_t at = job->at;
   // ppi_flight_io_finish may wait for room.
-  if (flight->ring.backlog.len > 0) pthread_cond_broadcast(&flight->progress);
+  if (flight->ring.backlog.groups.len > 0)
+    pthread_cond_broadcast(&flight->progress);
   while (!dump->over &&
          ppi_flight_ring_next(&flight->ring, &at, &bytes, &len)) {
     ppi_log_header header;
@@ -201,11 +202,11 @@ static bool settle_ring(ppi_flight *flight, uint64_t deadline_ns) {
   bool waits = true;
   for (;;) {
     ppi_flight_ring_settle(&flight->ring, ppi_flight_pin(flight));
-    if (flight->ring.backlog.len == 0 || !waits) break;
+    if (flight->ring.backlog.groups.len == 0 || !waits) break;
     pthread_cond_signal(&flight->work);
     waits = ppi_wait_until(&flight->progress, &flight->mutex, deadline_ns);
   }
-  return flight->ring.backlog.len == 0;
+  return flight->ring.backlog.groups.len == 0;
 }
 
 pprof_status ppi_flight_io_finish(ppi_flight *flight, uint64_t deadline_ns) {

@@ -10,7 +10,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/memory_limit.h"
-#include "log/format/log_block.h"
 #include "session/collect/spool_counts.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -47,7 +46,7 @@ pprof_status ppi_flight_ring_open(ppi_flight_ring *ring,
 }
 
 void ppi_flight_ring_clear(ppi_flight_ring *ring) {
-  ppi_buffer_clear(&ring->backlog);
+  ppi_buffer_clear(&ring->backlog.groups);
   ppi_lane_high_water_clear(&ring->kept);
   ppi_lane_high_water_clear(&ring->dropped);
   ppi_free(ring->heap);
@@ -64,10 +63,9 @@ static void count_for(ppi_ring *ring, uint64_t tail, uint64_t num) {
 
 // Lanes may still have the records of a dropped block. `recover` must count
 // them once, as overwritten; out of memory, it counts them twice.
-static void note_dropped(ppi_flight_ring *ring, const uint8_t *bytes,
-                         const ppi_log_header *header) {
-  if (ring->heap || ppi_lane_high_water_raise_block(&ring->dropped, bytes,
-                                                    header) != PPROF_STATUS_OK)
+static void note_dropped(ppi_flight_ring *ring, const uint8_t *bytes) {
+  if (ring->heap ||
+      ppi_lane_high_water_raise_block(&ring->dropped, bytes) != PPROF_STATUS_OK)
     return;
   ppi_spool_note_dropped(ring->dropped.items, ring->dropped.num);
 }
@@ -83,7 +81,7 @@ static bool drop_oldest(ppi_flight_ring *ring, uint64_t pin) {
   uint64_t num = ppi_ring_overwritten(ring->ring);
   if (ppi_log_header_load(bytes, &header) && header.type == PPI_LOG_EVENTS) {
     num += header.num_events;
-    note_dropped(ring, bytes, &header);
+    note_dropped(ring, bytes);
   }
   count_for(ring->ring, ppi_staging_after(ring->blocks), num);
   ppi_staging_release(ring->blocks);
@@ -97,66 +95,36 @@ uint64_t ppi_flight_ring_oldest(const ppi_flight_ring *ring, uint64_t none) {
   return ppi_staging_peek(ring->blocks, &bytes, &len, &number) ? number : none;
 }
 
-static size_t split_group(const uint8_t *bytes, size_t len,
-                          ppi_staging_block *out) {
-  size_t num = 0;
-  while (len > 0 && num < PPI_LOG_MAX_GROUP) {
-    ppi_log_header header;
-    ppi_log_header_load(bytes, &header);
-    size_t size = ppi_log_block_size(&header);
-    out[num++] = (ppi_staging_block){bytes, (uint32_t)size, header.number};
-    bytes += size;
-    len -= size;
-  }
-  return num;
-}
+typedef struct pinned_ring {
+  ppi_flight_ring *ring;
+  uint64_t pin;
+} pinned_ring;
 
-static bool stage(ppi_flight_ring *ring, const uint8_t *blocks, size_t len,
-                  uint64_t pin) {
-  ppi_staging_block group[PPI_LOG_MAX_GROUP];
-  size_t num = split_group(blocks, len, group);
-  while (!ppi_staging_put(ring->blocks, group, num))
-    if (!drop_oldest(ring, pin)) return false;
-  for (size_t i = 0; i < num; i++) {
-    ppi_log_header header;
-    if (!ppi_log_header_load(group[i].bytes, &header) ||
-        header.type != PPI_LOG_EVENTS)
-      continue;
-    // Out of memory: some records that are kept count as not kept.
-    ppi_lane_high_water_raise_block(&ring->kept, group[i].bytes, &header);
-  }
+static bool stage(void *user, const uint8_t *blocks, size_t len) {
+  pinned_ring *to = user;
+  ppi_staging_block group[PPI_LOG_MAX_GROUP] = {{0}};
+  size_t num = ppi_backlog_split(blocks, len, group);
+  while (!ppi_staging_put(to->ring->blocks, group, num))
+    if (!drop_oldest(to->ring, to->pin)) return false;
+  // Out of memory: some records that are kept count as not kept.
+  for (size_t i = 0; i < num; i++)
+    ppi_lane_high_water_raise_block(&to->ring->kept, group[i].bytes);
   return true;
 }
 
 pprof_status ppi_flight_ring_put(ppi_flight_ring *ring, const uint8_t *blocks,
                                  size_t len, uint64_t pin) {
-  if (ring->backlog.len == 0 && stage(ring, blocks, len, pin))
-    return PPROF_STATUS_OK;
-  uint8_t prefix[4];
-  ppi_store32(prefix, (uint32_t)len);
-  ppi_buffer_bytes(&ring->backlog, prefix, sizeof prefix);
-  ppi_buffer_bytes(&ring->backlog, blocks, len);
-  return ring->backlog.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+  pinned_ring to = {ring, pin};
+  return ppi_backlog_put(&ring->backlog, stage, &to, blocks, len);
 }
 
 void ppi_flight_ring_settle(ppi_flight_ring *ring, uint64_t pin) {
-  ppi_buffer *backlog = &ring->backlog;
-  while (ring->drained < backlog->len) {
-    const uint8_t *group = backlog->data + ring->drained;
-    size_t len = ppi_load32(group);
-    if (!stage(ring, group + 4, len, pin)) break;
-    ring->drained += 4 + len;
-  }
-  // Each byte is moved about once.
-  if (ring->drained == 0 || ring->drained < backlog->len - ring->drained)
-    return;
-  backlog->len -= ring->drained;
-  memmove(backlog->data, backlog->data + ring->drained, backlog->len);
-  ring->drained = 0;
+  pinned_ring to = {ring, pin};
+  ppi_backlog_drain(&ring->backlog, stage, &to);
 }
 
 bool ppi_flight_ring_has_room(const ppi_flight_ring *ring) {
-  return ring->backlog.len < ring->blocks->size;
+  return ring->backlog.groups.len < ring->blocks->size;
 }
 
 bool ppi_flight_ring_next(const ppi_flight_ring *ring, uint64_t *at,

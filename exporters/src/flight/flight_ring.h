@@ -5,7 +5,7 @@
 // owner does.
 #pragma once
 
-#include "file/buffer.h"
+#include "log/format/backlog.h"
 #include "log/format/lane_high_water.h"
 #include "spool/staging.h"
 
@@ -14,11 +14,8 @@ PPROF_BEGIN_C_
 typedef struct ppi_flight_ring {
   ppi_ring *ring;
   ppi_staging *blocks;
-  void *heap;  // NULL: it lies in the spool
-  // Blocks that were closed while pinned ones were in the way: u32 length,
-  // group of blocks. Those up to `drained` are now in the ring.
-  ppi_buffer backlog;
-  size_t drained;
+  void *heap;                   // NULL: it lies in the spool
+  ppi_backlog backlog;          // closed while pinned blocks were in the way
   ppi_lane_high_water kept;     // of blocks in the ring and dropped ones
   ppi_lane_high_water dropped;  // of dropped blocks
 } ppi_flight_ring;

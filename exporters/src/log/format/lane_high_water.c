@@ -27,10 +27,12 @@ pprof_status ppi_lane_high_water_raise(ppi_lane_high_water *ends, uint32_t lane,
 }
 
 pprof_status ppi_lane_high_water_raise_block(ppi_lane_high_water *ends,
-                                             const uint8_t *bytes,
-                                             const ppi_log_header *header) {
+                                             const uint8_t *bytes) {
+  ppi_log_header header;
   pprof_status status = PPROF_STATUS_OK;
-  for (uint32_t i = 0; i < header->num_runs && status == PPROF_STATUS_OK; i++) {
+  if (!ppi_log_header_load(bytes, &header) || header.type != PPI_LOG_EVENTS)
+    return status;
+  for (uint32_t i = 0; i < header.num_runs && status == PPROF_STATUS_OK; i++) {
     ppi_log_run run;
     ppi_log_run_load(bytes + PPI_LOG_HEADER_SIZE + (size_t)i * PPI_LOG_RUN_SIZE,
                      &run);

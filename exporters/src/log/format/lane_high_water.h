@@ -15,10 +15,9 @@ typedef struct ppi_lane_high_water {
 // CORRUPT when no session has that lane; NO_MEMORY.
 pprof_status ppi_lane_high_water_raise(ppi_lane_high_water *ends, uint32_t lane,
                                        uint64_t end);
-// From the events block in `bytes`, with the header `header`.
+// From the block in `bytes`, if it is one of events.
 pprof_status ppi_lane_high_water_raise_block(ppi_lane_high_water *ends,
-                                             const uint8_t *bytes,
-                                             const ppi_log_header *header);
+                                             const uint8_t *bytes);
 uint64_t ppi_lane_high_water_of(const ppi_lane_high_water *ends, uint32_t lane);
 void ppi_lane_high_water_clear(ppi_lane_high_water *ends);
 

@@ -17,8 +17,9 @@ enum { MAX_PIECES = 1024, MAX_OPEN = 1 << 20 };
 pprof_status ppi_log_payload_init(ppi_log_payload *payload) {
   memset(payload, 0, sizeof *payload);
   payload->raw = ppi_alloc(PPI_LOG_MAX_RAW);
-  return payload->raw ? ppi_codec_create(1, &payload->codec)
-                      : PPROF_STATUS_NO_MEMORY;
+  payload->runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *payload->runs);
+  return payload->raw && payload->runs ? ppi_codec_create(1, &payload->codec)
+                                       : PPROF_STATUS_NO_MEMORY;
 }
 
 static void clear_totals(ppi_log_payload *payload) {
@@ -43,6 +44,7 @@ void ppi_log_payload_clear(ppi_log_payload *payload) {
   ppi_codec_destroy(payload->codec);
   ppi_run_decoder_clear(&payload->decoder);
   ppi_free(payload->raw);
+  ppi_free(payload->runs);
   ppi_free(payload->name);
   ppi_free(payload->items);
   ppi_free(payload->keys);

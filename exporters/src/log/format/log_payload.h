@@ -22,7 +22,8 @@ PPROF_BEGIN_C_
 
 typedef struct ppi_log_payload {
   ppi_codec *codec;
-  uint8_t *raw;  // PPI_LOG_MAX_RAW
+  uint8_t *raw;       // PPI_LOG_MAX_RAW
+  ppi_log_run *runs;  // PPI_LOG_MAX_RUNS, for a block outside of files
   ppi_run_decoder decoder;
   char *name;  // of a definition
   size_t name_capacity;

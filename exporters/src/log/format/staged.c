@@ -25,3 +25,13 @@ bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
             out->header.payload_crc;
   return true;
 }
+
+bool ppi_log_next_staged(const ppi_staging *ring, uint64_t *cursor,
+                         ppi_log_run *runs, ppi_log_block *out) {
+  const void *bytes;
+  uint32_t len;
+  uint64_t number;
+  while (ppi_staging_walk(ring, cursor, &bytes, &len, &number))
+    if (ppi_log_parse_staged(bytes, len, runs, out)) return true;
+  return false;
+}

@@ -5,9 +5,14 @@
 
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
+#include "spool/staging.h"
 
 PPROF_BEGIN_C_
 
+// ppi_log_next_staged walks the blocks of a ring; *cursor starts at 0. Entries
+// that are no blocks are left out. False: there are no more.
+bool ppi_log_next_staged(const ppi_staging *ring, uint64_t *cursor,
+                         ppi_log_run *runs, ppi_log_block *out);
 // Reads an entry of a staging ring as a block; false: it is none. `runs` has
 // room for PPI_LOG_MAX_RUNS and belongs to the block.
 bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,

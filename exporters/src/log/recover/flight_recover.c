@@ -33,7 +33,6 @@ typedef struct recovery {
   // there.
   ppi_flight_past rows;
   ppi_lane_high_water redefined, firsts;
-  ppi_log_run *runs;
   uint8_t *copy;
   pprof_event *events;
   size_t capacity;
@@ -163,21 +162,21 @@ static pprof_status name_rows(recovery *job) {
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+static bool next_block(recovery *job, uint64_t *cursor, ppi_log_block *out) {
+  return ppi_log_next_staged(job->blocks, cursor, job->dump.payload.runs, out);
+}
+
 static pprof_status look_at_blocks(recovery *job) {
-  uint64_t cursor = 0, number;
-  uint32_t len;
-  const void *bytes;
+  uint64_t cursor = 0;
+  ppi_log_block block;
   pprof_status status = PPROF_STATUS_OK;
   job->first_ns = UINT64_MAX;
-  while (status == PPROF_STATUS_OK &&
-         ppi_staging_walk(job->blocks, &cursor, &bytes, &len, &number)) {
-    ppi_log_block block;
-    if (!ppi_log_parse_staged(bytes, len, job->runs, &block) || !block.ok)
-      continue;
+  while (status == PPROF_STATUS_OK && next_block(job, &cursor, &block)) {
+    if (!block.ok) continue;
     if (block.header.type == PPI_LOG_DEFINITIONS)
       status = look_at_rows(job, &block);
     if (block.header.type != PPI_LOG_EVENTS) continue;
-    status = ppi_lane_high_water_raise_block(&job->ends, bytes, &block.header);
+    status = ppi_lane_high_water_raise_block(&job->ends, block.bytes);
     if (status != PPROF_STATUS_OK || !wants(job, &block)) continue;
     status = note_firsts(job, &block);
     job->first_ns = PPI_MIN(job->first_ns, block.header.min_start_ns);
@@ -187,23 +186,18 @@ static pprof_status look_at_blocks(recovery *job) {
 }
 
 static void copy_blocks(recovery *job) {
-  uint64_t cursor = 0, number;
-  uint32_t len;
-  const void *bytes;
-  while (!job->dump.over &&
-         ppi_staging_walk(job->blocks, &cursor, &bytes, &len, &number)) {
-    ppi_log_block block;
-    if (len > PPI_LOG_MAX_BLOCK ||
-        !ppi_log_parse_staged(bytes, len, job->runs, &block))
-      continue;
+  uint64_t cursor = 0;
+  ppi_log_block block;
+  while (!job->dump.over && next_block(job, &cursor, &block)) {
+    if (block.size > PPI_LOG_MAX_BLOCK) continue;
     bool begun = job->first_block && cursor >= job->first_block;
     if (!begun || !wants(job, &block)) {
       if (block.header.type == PPI_LOG_EVENTS)
         job->num_left_out += block.header.num_events;
       continue;
     }
-    memcpy(job->copy, bytes, len);
-    ppi_flight_dump_block(&job->dump, job->copy, len);
+    memcpy(job->copy, block.bytes, (size_t)block.size);
+    ppi_flight_dump_block(&job->dump, job->copy, (uint32_t)block.size);
     job->out->num_blocks++;
   }
 }
@@ -343,9 +337,8 @@ static pprof_status recover_at(recovery *job, const char *path,
   if (status != PPROF_STATUS_OK) return status;
   snprintf(job->out->path, sizeof job->out->path, "%s", part.path);
   status = ppi_flight_dump_open(&job->dump, uuid, &job->span, &part, NULL);
-  job->runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *job->runs);
   job->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
-  if (!job->runs || !job->copy) status = PPROF_STATUS_NO_MEMORY;
+  if (!job->copy) status = PPROF_STATUS_NO_MEMORY;
   if (status == PPROF_STATUS_OK) status = make_dump(job);
   if (job->dump.status == PPROF_STATUS_OK) job->dump.status = status;
   if (status != PPROF_STATUS_OK)
@@ -359,7 +352,6 @@ static pprof_status recover_at(recovery *job, const char *path,
   ppi_lane_high_water_clear(&job->firsts);
   ppi_lane_high_water_clear(&job->ends);
   ppi_free(job->events);
-  ppi_free(job->runs);
   ppi_free(job->copy);
   return status;
 }

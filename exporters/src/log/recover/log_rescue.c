@@ -161,8 +161,7 @@ static pprof_status read_block(ppi_rescue *rescue, const ppi_log_block *block) {
   if (type != PPI_LOG_EVENTS) return status;
   status = ppi_log_payload_events(payload, block, &rescue->tally_sink);
   return status == PPROF_STATUS_OK
-             ? ppi_lane_high_water_raise_block(&rescue->ends, block->bytes,
-                                               &block->header)
+             ? ppi_lane_high_water_raise_block(&rescue->ends, block->bytes)
              : status;
 }
 
@@ -216,25 +215,18 @@ pprof_status ppi_rescue_copy_staged(ppi_rescue *rescue,
                                     const ppi_staging *staging,
                                     uint64_t *cursor, uint32_t *out_next) {
   *out_next = 0;
-  ppi_log_run *runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *runs);
-  if (!runs) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
-  uint64_t at = *cursor, number;
-  uint32_t len;
-  const void *bytes;
+  uint64_t at = *cursor;
+  ppi_log_block block;
   while (status == PPROF_STATUS_OK &&
-         ppi_staging_walk(staging, &at, &bytes, &len, &number)) {
-    ppi_log_block block;
-    bool parsed = ppi_log_parse_staged(bytes, len, runs, &block);
-    *out_next = parsed ? begun_by(rescue, &block) : 0;
+         ppi_log_next_staged(staging, &at, rescue->payload.runs, &block)) {
+    *out_next = begun_by(rescue, &block);
     if (*out_next) break;
     *cursor = at;
     // Last words take the numbers of blocks that missed the file.
-    if (parsed && !rescue->complete &&
-        block.header.number >= rescue->next_number)
+    if (!rescue->complete && block.header.number >= rescue->next_number)
       status = copy_block(rescue, &block, &rescue->result->blocks_staged);
   }
-  ppi_free(runs);
   return status;
 }
 

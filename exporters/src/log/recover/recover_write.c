@@ -243,24 +243,17 @@ void ppi_recover_remove_leftovers(const ppi_recover_job *recovery) {
 pprof_status ppi_recover_staged_after(ppi_recover_job *recovery, uint32_t after,
                                       uint32_t *out_segment) {
   const ppi_staging *staging = own_staging(recovery);
-  ppi_log_run *runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *runs);
   ppi_log_payload payload;
   ppi_log_glance found = {.segment = 0};
-  uint64_t cursor = 0, number;
-  uint32_t len;
-  const void *bytes;
+  ppi_log_block block;
+  uint64_t cursor = 0;
   pprof_status status = ppi_log_payload_init(&payload);
-  if (!runs) status = PPROF_STATUS_NO_MEMORY;
   while (status == PPROF_STATUS_OK && staging && found.segment <= after &&
-         ppi_staging_walk(staging, &cursor, &bytes, &len, &number)) {
-    ppi_log_block block;
-    if (ppi_log_parse_staged(bytes, len, runs, &block) && block.ok &&
-        block.header.type == PPI_LOG_INFO)
+         ppi_log_next_staged(staging, &cursor, payload.runs, &block))
+    if (block.ok && block.header.type == PPI_LOG_INFO)
       status = ppi_log_glance_info(&payload, &block, &found);
-  }
   ppi_log_payload_clear(&payload);
   ppi_free(found.spool_path);
-  ppi_free(runs);
   *out_segment = found.segment > after ? found.segment : 0;
   return status == PPROF_STATUS_OK ? status : ppi_recover_no_memory(recovery);
 }

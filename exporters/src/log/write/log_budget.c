@@ -66,9 +66,9 @@ pprof_status ppi_log_budget_drop(ppi_log_budget *budget,
   return ppi_tally_batch(&budget->dropped, batch);
 }
 
-static pprof_status count_blocks(ppi_log_payload *payload, ppi_log_run *runs,
-                                 pprof_sink *sink, const uint8_t *blocks,
-                                 size_t len, uint64_t *num_blocks) {
+static pprof_status count_blocks(ppi_log_payload *payload, pprof_sink *sink,
+                                 const uint8_t *blocks, size_t len,
+                                 uint64_t *num_blocks) {
   pprof_status status = PPROF_STATUS_OK;
   ppi_log_header header;
   while (len >= PPI_LOG_HEADER_SIZE && status == PPROF_STATUS_OK &&
@@ -77,7 +77,7 @@ static pprof_status count_blocks(ppi_log_payload *payload, ppi_log_run *runs,
     size_t size = ppi_log_block_size(&header);
     ++*num_blocks;
     if (header.type == PPI_LOG_EVENTS &&
-        ppi_log_parse_staged(blocks, (uint32_t)size, runs, &block)) {
+        ppi_log_parse_staged(blocks, (uint32_t)size, payload->runs, &block)) {
       status = ppi_log_payload_open(payload, &block);
       if (status == PPROF_STATUS_OK)
         status = ppi_log_payload_events(payload, &block, sink);
@@ -96,14 +96,10 @@ pprof_status ppi_log_budget_refuse(ppi_log_budget *budget,
   sink.base.events = count_batch;
   ppi_log_payload payload;
   *out_num_blocks = 0;
-  ppi_log_run *runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *runs);
-  if (!runs) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = ppi_log_payload_init(&payload);
   if (status == PPROF_STATUS_OK)
-    status =
-        count_blocks(&payload, runs, &sink.base, blocks, len, out_num_blocks);
+    status = count_blocks(&payload, &sink.base, blocks, len, out_num_blocks);
   ppi_log_payload_clear(&payload);
-  ppi_free(runs);
   return status;
 }
 

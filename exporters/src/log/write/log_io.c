@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/start_thread.h"
 #include "base/wait.h"
+#include "log/format/lane_high_water.h"
 #include "log/write/rotate.h"
 
 enum { LAST_WORDS_BYTES = 64 * 1024, RESERVE_BYTES = 512 * 1024 };
@@ -29,6 +30,7 @@ struct ppi_log_io {
   ppi_staging *staging;
   bool started, stop, abandoned, ended;
   ppi_log_io_state state;
+  ppi_lane_high_water kept;  // of written blocks
   uint32_t keep;
   ppi_disk *disk;
   uint8_t *copy;
@@ -59,6 +61,7 @@ static void destroy(ppi_log_io *io) {
   pthread_cond_destroy(&io->progress);
   pthread_mutex_destroy(&io->mutex);
   ppi_disk_destroy(io->disk);
+  ppi_lane_high_water_clear(&io->kept);
   ppi_free(io->copy);
   ppi_buffer_clear(&io->words);
   ppi_free(io);
@@ -151,6 +154,7 @@ static void note_written(ppi_log_io *io, uint32_t len, int error) {
   } else {
     io->state.num_written++;
     io->state.num_bytes += len;
+    if (len) ppi_lane_high_water_raise_block(&io->kept, io->copy);
     if (!io->abandoned) ppi_staging_release(io->staging);
   }
   pthread_cond_broadcast(&io->progress);
@@ -350,6 +354,13 @@ ppi_log_io_state ppi_log_io_look(ppi_log_io *io) {
   ppi_log_io_state state = io->state;
   pthread_mutex_unlock(&io->mutex);
   return state;
+}
+
+uint64_t ppi_log_io_kept(ppi_log_io *io, uint32_t lane) {
+  pthread_mutex_lock(&io->mutex);
+  uint64_t kept = ppi_lane_high_water_of(&io->kept, lane);
+  pthread_mutex_unlock(&io->mutex);
+  return kept;
 }
 
 bool ppi_log_io_wait(ppi_log_io *io, uint64_t num_written,

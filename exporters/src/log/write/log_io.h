@@ -39,6 +39,8 @@ pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
                               ppi_log_io **out);
 void ppi_log_io_wake(ppi_log_io *io);  // a block was staged
 ppi_log_io_state ppi_log_io_look(ppi_log_io *io);
+// The record of the lane up to which all are in the file.
+uint64_t ppi_log_io_kept(ppi_log_io *io, uint32_t lane);
 // Waits until more than `num_written` blocks are written, a write failed, or
 // CLOCK_MONOTONIC reaches `deadline_ns`; false for the last.
 bool ppi_log_io_wait(ppi_log_io *io, uint64_t num_written,

@@ -5,8 +5,9 @@
 // Called by the log writer on the collector's thread.
 #pragma once
 
+#include "log/format/backlog.h"
+#include "log/format/lane_high_water.h"
 #include "log/write/log_io.h"
-#include "log/write/log_kept.h"
 #include "spool/staging.h"
 
 PPROF_BEGIN_C_
@@ -15,12 +16,9 @@ typedef struct ppi_log_ring {
   ppi_staging *staging;
   void *heap;     // the ring's memory if it is not in the spool
   bool in_spool;  // the ring's content outlives the process
-  // The backlog of a full ring: u32 length, blocks. The part up to `drained` is
-  // in the ring by now.
-  ppi_buffer backlog;
-  size_t drained;
-  uint64_t num_staged;  // blocks
-  ppi_log_kept kept;
+  ppi_backlog backlog;
+  uint64_t num_staged;       // blocks
+  ppi_lane_high_water kept;  // of blocks in the spool's ring
 } ppi_log_ring;
 
 // Takes the ring of `spool`, if it is free and long enough, for the log at
@@ -34,15 +32,15 @@ void ppi_log_ring_clear(ppi_log_ring *ring);
 // comes. Errors: NO_MEMORY.
 pprof_status ppi_log_ring_put(ppi_log_ring *ring, ppi_log_io *io,
                               const uint8_t *blocks, size_t len);
-pprof_status ppi_log_ring_drain(ppi_log_ring *ring, ppi_log_io *io);
+void ppi_log_ring_drain(ppi_log_ring *ring, ppi_log_io *io);
 // Reserves the backlog. Records that are not in the ring stay in lanes of the
 // spool, and the ring is an eighth of it. So no more than this comes together
 // for the session's log.
 bool ppi_log_ring_has_room(const ppi_log_ring *ring);
 bool ppi_log_ring_is_behind(const ppi_log_ring *ring);
-// The size of the backlog, without the ring.
-const ppi_buffer *ppi_log_ring_backlog(ppi_log_ring *ring);
-// `io` may be NULL.
-uint64_t ppi_log_ring_kept(ppi_log_ring *ring, ppi_log_io *io, uint32_t lane);
+// The record up to which the log keeps its input: once its block is in the
+// spool's ring or, without one, in the file. `io` may be NULL.
+uint64_t ppi_log_ring_kept(const ppi_log_ring *ring, ppi_log_io *io,
+                           uint32_t lane);
 
 PPROF_END_C_

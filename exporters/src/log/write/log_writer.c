@@ -122,7 +122,8 @@ static pprof_status check(log_writer *writer) {
   if (!writer->io || writer->finished) return PPROF_STATUS_INVALID;
   int error = ppi_log_io_look(writer->io).error;
   if (error) return fail_io(writer, error);
-  return fail(writer, ppi_log_ring_drain(&writer->ring, writer->io));
+  ppi_log_ring_drain(&writer->ring, writer->io);
+  return PPROF_STATUS_OK;
 }
 
 static bool ready(pprof_sink *sink) {
@@ -399,7 +400,7 @@ static void notify_loss(log_writer *writer, const pprof_totals *totals) {
   ppi_log_budget *budget = &writer->budget;
   ppi_log_io_state state = ppi_log_io_look(writer->io);
   ppi_log_loss_rest rest = {&writer->assembler, writer->ring.staging,
-                            ppi_log_ring_backlog(&writer->ring),
+                            ppi_backlog_rest(&writer->ring.backlog),
                             state.num_written - writer->num_blocks,
                             &writer->rotate.earlier};
   budget->error = state.error ? state.error : ETIMEDOUT;
