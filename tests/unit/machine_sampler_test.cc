@@ -185,7 +185,7 @@ TEST_F(MachineSamplerTest, TheFirstAnswerMayBeSlow) {
 // less often.
 TEST_F(MachineSamplerTest, AllSharesAreAThousandthOfACore) {
   uint32_t sum = ppi_machine_wakes.share;
-#define SHARE(name) sum += ppi_machine_##name.share;
+#define SHARE(name, ...) sum += ppi_machine_##name.share;
   PPI_MACHINE_SOURCES(SHARE)
 #undef SHARE
   EXPECT_GE(100u, sum);

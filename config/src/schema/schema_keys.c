@@ -20,7 +20,7 @@
 #define IN(number, unit) TEXT_OF(number) unit  // the unit of the number
 
 static const char *const device_modes[] = {"events", "off", NULL};
-#define NAME(backend) #backend,
+#define NAME(name, ...) #name,
 static const char *const backends[] = {PPI_BACKENDS(NAME) NULL};
 static const char *const machine_sources[] = {PPI_MACHINE_SOURCES(NAME) NULL};
 #undef NAME
@@ -42,7 +42,7 @@ static const char *const periods[] = {"run", "window", NULL};
 static const char *const formats[] = {"chrome", "log", "html",
                                       PPI_REPORT_FORMATS(NAME) NULL};
 #undef NAME
-#define NAME(name) #name,
+#define NAME(name, ...) #name,
 static const char *const views[] = {PPI_VIEWS(NAME) NULL};
 #undef NAME
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "inject/inject.h"
-#include "machine/machine.h"
+#include "machine/source.h"
 #include "names/choice.h"
 #include "print/lists.h"
 #include "rules/schedule.h"

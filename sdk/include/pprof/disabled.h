@@ -24,12 +24,7 @@ typedef struct pprof_sink pprof_sink;
 typedef struct pprof_start_options pprof_start_options;
 typedef struct pprof_stats pprof_stats;
 
-// What every call here takes, and the answer to it.
-#define PPROF_UNUSED2_(a, b) \
-  do {                       \
-    (void)(a);               \
-    (void)(b);               \
-  } while (0)
+// The answer to every call here.
 static inline pprof_status pprof_disabled_(pprof_error *error) {
   static const pprof_error text = {"compiled with PPROF_DISABLE"};
   if (error) *error = text;
@@ -50,12 +45,10 @@ static inline const char *pprof_version(void) {
 // pprof.h
 static inline PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
                                                        pprof_error *error) {
-  PPROF_UNUSED2_(config_path, error);
   return PPROF_STATUS_OK;
 }
 static inline PPROF_NODISCARD pprof_status
 pprof_start_with(const pprof_start_options *options, pprof_error *error) {
-  PPROF_UNUSED2_(options, error);
   return PPROF_STATUS_OK;
 }
 static inline pprof_status pprof_stop(pprof_error *error) {
@@ -66,24 +59,20 @@ static inline pprof_status pprof_stop(pprof_error *error) {
 // session.h
 static inline PPROF_NODISCARD pprof_status pprof_session_create(
     const pprof_options *options, pprof_session **out, pprof_error *error) {
-  PPROF_UNUSED2_(options, out);
   return pprof_disabled_(error);
 }
 static inline PPROF_NODISCARD pprof_status
 pprof_session_add_sink(pprof_session *session, pprof_sink *sink) {
-  PPROF_UNUSED2_(session, sink);
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline PPROF_NODISCARD pprof_status pprof_session_set_schedule(
     pprof_session *session, const pprof_schedule *schedule) {
-  PPROF_UNUSED2_(session, schedule);
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline PPROF_NODISCARD pprof_status pprof_session_on_window(
     pprof_session *session,
     void (*fn)(void *user, uint32_t window, const pprof_report *report),
     void *user) {
-  PPROF_UNUSED2_(session, fn);
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline PPROF_NODISCARD pprof_status
@@ -100,7 +89,6 @@ static inline pprof_status pprof_session_stop(pprof_session *session,
 static inline void pprof_session_destroy(pprof_session *session) {}
 static inline pprof_status pprof_session_stats(pprof_session *session,
                                                pprof_stats *out) {
-  PPROF_UNUSED2_(session, out);
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline pprof_session *pprof_session_current(void) {
@@ -117,7 +105,6 @@ static inline pprof_sink *pprof_report_sink(pprof_report *report) {
 }
 static inline PPROF_NODISCARD pprof_status
 pprof_report_merge(pprof_report *into, const pprof_report *from) {
-  PPROF_UNUSED2_(into, from);
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline void pprof_report_destroy(pprof_report *report) {}
@@ -125,23 +112,19 @@ static inline void pprof_report_destroy(pprof_report *report) {}
 // log.h, export.h
 static inline PPROF_NODISCARD pprof_status pprof_log_writer_create(
     const char *path, pprof_sink **out, pprof_error *error) {
-  PPROF_UNUSED2_(path, out);
   return pprof_disabled_(error);
 }
 static inline PPROF_NODISCARD pprof_status pprof_log_read(const char *path,
                                                           pprof_sink *sink,
                                                           pprof_error *error) {
-  PPROF_UNUSED2_(path, sink);
   return pprof_disabled_(error);
 }
 static inline PPROF_NODISCARD pprof_status pprof_chrome_writer_create(
     const char *path, pprof_sink **out, pprof_error *error) {
-  PPROF_UNUSED2_(path, out);
   return pprof_disabled_(error);
 }
 static inline PPROF_NODISCARD pprof_status pprof_report_write_table(
     const pprof_report *report, const char *views, FILE *out) {
-  PPROF_UNUSED2_(report, views);
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline PPROF_NODISCARD pprof_status pprof_report_write_json(

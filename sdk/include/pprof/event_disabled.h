@@ -14,7 +14,6 @@
 
 static inline const char *pprof_run_info_text(const pprof_run_info *info,
                                               const char *key) {
-  PPROF_UNUSED2_(info, key);
   return PPROF_NULL_;
 }
 static inline pprof_definition_kind pprof_definition_get_kind(
@@ -49,12 +48,9 @@ static inline size_t pprof_checkpoint_num_open(
   return 0;
 }
 static inline void pprof_checkpoint_open(const pprof_checkpoint *checkpoint,
-                                         size_t i, pprof_event *out) {
-  PPROF_UNUSED2_(checkpoint, i);
-}
+                                         size_t i, pprof_event *out) {}
 static inline uint64_t pprof_totals_value(const pprof_totals *totals,
                                           uint32_t lane, const char *key) {
-  PPROF_UNUSED2_(totals, lane);
   return 0;
 }
 

@@ -4,7 +4,6 @@
 // its cost decides how often it is asked.
 #include "machine/machine.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/start_thread.h"
+#include "base/wait.h"
 #include "machine/machine_nvml.h"
 #include "mark/recorder.h"
 #include "names/choice.h"
@@ -25,7 +25,17 @@
 const ppi_machine_source ppi_machine_wakes = {
     .name = "the thread", .period_ns = PPI_MACHINE_PERIOD_NS, .share = 40};
 
-#define ROW(name) &ppi_machine_##name,
+#define SOURCE(name, what, ms, share)                                     \
+  const ppi_machine_source ppi_machine_##name = {#name,                   \
+                                                 what,                    \
+                                                 (ms)*1000000ull,         \
+                                                 share,                   \
+                                                 ppi_machine_open_##name, \
+                                                 ppi_machine_sample_##name};
+PPI_MACHINE_SOURCES(SOURCE)
+#undef SOURCE
+
+#define ROW(name, ...) &ppi_machine_##name,
 static const ppi_machine_source *const sources[] = {PPI_MACHINE_SOURCES(ROW)};
 #undef ROW
 enum { NUM_SOURCES = sizeof sources / sizeof *sources };
@@ -38,7 +48,7 @@ typedef struct source_state {
 
 static struct {
   pthread_mutex_t mutex;
-  pthread_cond_t wake;  // on the monotonic clock
+  pthread_cond_t wake;
   pthread_t thread;
   bool has_thread, is_ended, hangs;  // ended: under the mutex
   bool is_running, stops;
@@ -52,7 +62,6 @@ static struct {
 // ---- everything stood still ----
 
 static struct {
-  ppi_machine_level stood_us, ready_us;
   double stood, ready;
   uint64_t cpu_ns, queued_ns;
   uint64_t looked_ns;  // at queued_ns
@@ -93,8 +102,8 @@ static void look_at_lateness(uint64_t now_ns, uint64_t late_ns) {
     stall.stood += (double)(late_ns / 1000);
     stall.ready += (double)(PPI_MIN(waited_ns, late_ns) / 1000);
   }
-  ppi_machine_put(&stall.stood_us, "process.stood_still_us", stall.stood);
-  ppi_machine_put(&stall.ready_us, "process.stood_ready_us", stall.ready);
+  ppi_machine_put("process.stood_still_us", stall.stood);
+  ppi_machine_put("process.stood_ready_us", stall.ready);
 }
 
 // ---- the sources ----
@@ -121,7 +130,8 @@ static void open_sources(void) {
 
 static void close_sources(void) {
   for (size_t i = 0; i < NUM_SOURCES; i++)
-    if (machine.states[i].is_open && sources[i]->close) sources[i]->close();
+    if (machine.states[i].is_open && strncmp(sources[i]->name, "gpu", 3) == 0)
+      ppi_nvml_close();
 }
 
 // Answers its cost.
@@ -179,12 +189,10 @@ static void end(void) {
 
 // True: it is to stop.
 static bool wait_until(uint64_t due_ns) {
-  const struct timespec due = {(time_t)(due_ns / 1000000000u),
-                               (long)(due_ns % 1000000000u)};
   pthread_mutex_lock(&machine.mutex);
-  int error = 0;
-  while (!machine.stops && error != ETIMEDOUT)
-    error = pthread_cond_timedwait(&machine.wake, &machine.mutex, &due);
+  while (!machine.stops &&
+         ppi_wait_until(&machine.wake, &machine.mutex, due_ns)) {
+  }
   bool stops = machine.stops;
   pthread_mutex_unlock(&machine.mutex);
   return stops;
@@ -206,14 +214,6 @@ static void *machine_main(void *argument) {
   return NULL;
 }
 
-static void init_wake(void) {
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&machine.wake, &attributes);
-  pthread_condattr_destroy(&attributes);
-}
-
 bool ppi_machine_start(const ppi_machine_options *options) {
   if (machine.is_running || machine.hangs) return false;
   machine.options = *options;
@@ -221,7 +221,7 @@ bool ppi_machine_start(const ppi_machine_options *options) {
   uint32_t category = pprof_category_register("Machine");
   ppi_choice_set_machine(category);
   ppi_machine_set_category(category);
-  init_wake();
+  ppi_wait_init(&machine.wake);
   machine.is_running =
       options->is_by_hand || ppi_start_thread(&machine.thread, "pprof-machine",
                                               machine_main, NULL) == 0;
@@ -236,14 +236,12 @@ void ppi_machine_sample(uint64_t late_ns) {
 
 static void end_thread(uint64_t wait_ms) {
   uint64_t end_ns = ppi_machine_now_ns(CLOCK_MONOTONIC) + wait_ms * 1000000u;
-  const struct timespec until = {(time_t)(end_ns / 1000000000u),
-                                 (long)(end_ns % 1000000000u)};
-  int error = 0;
   pthread_mutex_lock(&machine.mutex);
   machine.stops = true;
   pthread_cond_broadcast(&machine.wake);
-  while (!machine.is_ended && error != ETIMEDOUT)
-    error = pthread_cond_timedwait(&machine.wake, &machine.mutex, &until);
+  while (!machine.is_ended &&
+         ppi_wait_until(&machine.wake, &machine.mutex, end_ns)) {
+  }
   machine.hangs = !machine.is_ended;
   // The receiver of notes may be gone when the driver answers.
   if (machine.hangs) machine.options.note = NULL;

@@ -12,14 +12,8 @@
 
 PPROF_BEGIN_C_
 
-// Sources by name, in the table's order.
-#define PPI_MACHINE_SOURCES(each)                                            \
-  each(processors) each(process) each(cgroup) each(pressure) each(frequency) \
-      each(cpu_energy) each(gpu) each(gpu_state) each(gpu_energy)            \
-          each(gpu_use)
-
 typedef struct ppi_machine_options {
-  uint64_t without;  // bits of sources, in the order above
+  uint64_t without;  // bits by place in PPI_MACHINE_SOURCES
   bool is_by_hand;   // no thread: ppi_machine_sample asks; a test's
   // Takes a note with the absent sources; NULL: not wanted.
   void (*note)(void *user, const char *key, const char *text);

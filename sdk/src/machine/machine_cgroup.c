@@ -16,7 +16,6 @@ static struct {
   bool is_v1;
   unsigned turn;
   double quota, high_events, max_events, kill_events;
-  ppi_machine_level throttled_us, periods, cores, high, max, kills;
 } own;
 
 static bool read_in(const char *folder, const char *name, char *out,
@@ -66,7 +65,7 @@ static bool find(const char *controller, char out[FOLDER_ROOM]) {
   return found;
 }
 
-static bool open_cgroup(void) {
+bool ppi_machine_open_cgroup(void) {
   char text[1024];
   own.turn = 0;
   own.is_v1 = find("cpu", own.cpu);
@@ -91,31 +90,26 @@ static void read_memory(void) {
 
 static void put_memory(void) {
   if (own.high_events >= 0)
-    ppi_machine_put(&own.high, "cgroup.memory_high", own.high_events);
-  if (own.max_events >= 0)
-    ppi_machine_put(&own.max, "cgroup.memory_max", own.max_events);
+    ppi_machine_put("cgroup.memory_high", own.high_events);
+  if (own.max_events >= 0) ppi_machine_put("cgroup.memory_max", own.max_events);
   if (own.kill_events >= 0)
-    ppi_machine_put(&own.kills, "cgroup.oom_kills", own.kill_events);
+    ppi_machine_put("cgroup.oom_kills", own.kill_events);
 }
 
-static void sample_cgroup(void) {
+void ppi_machine_sample_cgroup(void) {
   char text[1024];
   double value;
   if (read_in(own.cpu, "cpu.stat", text, sizeof text)) {
     if (ppi_machine_number(text, "nr_throttled ", &value))
-      ppi_machine_put(&own.periods, "cgroup.throttled_periods", value);
+      ppi_machine_put("cgroup.throttled_periods", value);
     if (ppi_machine_number(text, "throttled_usec ", &value))
-      ppi_machine_put(&own.throttled_us, "cgroup.throttled_us", value);
+      ppi_machine_put("cgroup.throttled_us", value);
     else if (ppi_machine_number(text, "throttled_time ", &value))
-      ppi_machine_put(&own.throttled_us, "cgroup.throttled_us", value / 1e3);
+      ppi_machine_put("cgroup.throttled_us", value / 1e3);
   }
   // Values that seldom change.
   if (own.turn++ % 8 == 0 && !quota_of(own.cpu, &own.quota)) own.quota = 0;
-  if (own.quota > 0) ppi_machine_put(&own.cores, "cgroup.cpu_max", own.quota);
+  if (own.quota > 0) ppi_machine_put("cgroup.cpu_max", own.quota);
   if (own.turn % 8 == 1) read_memory();
   put_memory();
 }
-
-const ppi_machine_source ppi_machine_cgroup = {
-    "cgroup",      "cpu.stat", PPI_MACHINE_PERIOD_NS, 8, open_cgroup,
-    sample_cgroup, NULL};

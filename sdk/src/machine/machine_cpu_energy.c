@@ -17,7 +17,6 @@ typedef struct package {
 static struct {
   package packages[MOST_PACKAGES];
   double sum_uj;
-  ppi_machine_level joules;
 } all;
 
 static bool read_of(int index, const char *name, double *out) {
@@ -29,7 +28,7 @@ static bool read_of(int index, const char *name, double *out) {
   return true;
 }
 
-static bool open_energy(void) {
+bool ppi_machine_open_cpu_energy(void) {
   bool any = false;
   all.sum_uj = 0;
   for (int i = 0; i < MOST_PACKAGES; i++) {
@@ -42,7 +41,7 @@ static bool open_energy(void) {
   return any;
 }
 
-static void sample_energy(void) {
+void ppi_machine_sample_cpu_energy(void) {
   for (int i = 0; i < MOST_PACKAGES; i++) {
     package *p = &all.packages[i];
     double now_uj;
@@ -50,11 +49,5 @@ static void sample_energy(void) {
     all.sum_uj += now_uj - p->last_uj + (now_uj < p->last_uj ? p->range_uj : 0);
     p->last_uj = now_uj;
   }
-  ppi_machine_put(&all.joules, "processors.energy_j", all.sum_uj / 1e6);
+  ppi_machine_put("processors.energy_j", all.sum_uj / 1e6);
 }
-
-const ppi_machine_source ppi_machine_cpu_energy = {
-    "cpu_energy", "RAPL, readable by root alone on most systems",
-    1000000000,   2,
-    open_energy,  sample_energy,
-    NULL};

@@ -10,8 +10,6 @@
 
 enum { MOST_PROCESSORS = 8 };
 
-static ppi_machine_level mhz;
-
 static void read_cpufreq(double *sum, int *num) {
   for (int i = 0; i < MOST_PROCESSORS; i++) {
     char path[96], text[32];
@@ -45,21 +43,12 @@ static bool read_mean(double *out) {
   return num > 0;
 }
 
-static bool open_frequency(void) {
+bool ppi_machine_open_frequency(void) {
   double mean;
   return read_mean(&mean);
 }
 
-static void sample_frequency(void) {
+void ppi_machine_sample_frequency(void) {
   double mean;
-  if (read_mean(&mean)) ppi_machine_put(&mhz, "processors.mhz", mean);
+  if (read_mean(&mean)) ppi_machine_put("processors.mhz", mean);
 }
-
-const ppi_machine_source ppi_machine_frequency = {
-    "frequency",
-    "cpufreq, \"cpu MHz\" of /proc/cpuinfo",
-    1000000000,
-    2,
-    open_frequency,
-    sample_frequency,
-    NULL};

@@ -17,8 +17,6 @@ enum { MOST_UNLISTED = 8 };
 #define FIRST_NAMESPACE "pid:[4026531836]"
 
 typedef struct gpu {
-  ppi_machine_level power, limit, sm, sm_max, memory_clock, reasons, celsius,
-      bytes, busy, others;
   bool sees_processes;
   int num_others;
   unsigned unlisted;  // answers since the processes were listed
@@ -29,7 +27,7 @@ static const ppi_nvml *nvml;
 static gpu gpus[PPI_NVML_DEVICES];
 static bool in_first_namespace;
 
-static bool open_gpu(void) {
+bool ppi_machine_open_gpu(void) {
   char link[64] = "";
   nvml = ppi_nvml_open();
   for (size_t i = 0; i < PPI_NVML_DEVICES; i++)
@@ -39,44 +37,43 @@ static bool open_gpu(void) {
   return nvml != NULL;
 }
 
-static void put(ppi_machine_level *level, size_t index, const char *what,
-                double value) {
+static void put(size_t index, const char *what, double value) {
   char name[40];
   snprintf(name, sizeof name, "gpu:%zu.%s", index, what);
-  ppi_machine_put(level, name, value);
+  ppi_machine_put(name, value);
 }
 
-static void sample_clocks(gpu *to, size_t i) {
+static void sample_clocks(size_t i) {
   ppi_nvml_device device = nvml->devices[i];
   unsigned value;
   unsigned long long reasons;
   if (nvml->clock && nvml->clock(device, CLOCK_SM, &value) == 0)
-    put(&to->sm, i, "sm_mhz", value);
+    put(i, "sm_mhz", value);
   if (nvml->reasons && nvml->reasons(device, &reasons) == 0)
-    put(&to->reasons, i, "event_reasons", (double)reasons);
+    put(i, "event_reasons", (double)reasons);
 }
 
-static void sample_power(gpu *to, size_t i) {
+static void sample_power(size_t i) {
   ppi_nvml_device device = nvml->devices[i];
   unsigned value;
   if (nvml->power && nvml->power(device, &value) == 0)
-    put(&to->power, i, "power_w", value / 1e3);
+    put(i, "power_w", value / 1e3);
 }
 
-static void sample_limits(gpu *to, size_t i) {
+static void sample_limits(size_t i) {
   ppi_nvml_device device = nvml->devices[i];
   unsigned value;
   ppi_nvml_utilization use;
   if (nvml->clock && nvml->clock(device, CLOCK_MEMORY, &value) == 0)
-    put(&to->memory_clock, i, "memory_mhz", value);
+    put(i, "memory_mhz", value);
   if (nvml->max_clock && nvml->max_clock(device, CLOCK_SM, &value) == 0)
-    put(&to->sm_max, i, "sm_max_mhz", value);
+    put(i, "sm_max_mhz", value);
   if (nvml->power_limit && nvml->power_limit(device, &value) == 0)
-    put(&to->limit, i, "power_limit_w", value / 1e3);
+    put(i, "power_limit_w", value / 1e3);
   if (nvml->temperature && nvml->temperature(device, SENSOR_GPU, &value) == 0)
-    put(&to->celsius, i, "temperature_c", value);
+    put(i, "temperature_c", value);
   if (nvml->utilization && nvml->utilization(device, &use) == 0)
-    put(&to->busy, i, "busy_percent", use.gpu);
+    put(i, "busy_percent", use.gpu);
 }
 
 // -1: unknown. In a container or a virtual machine, a driver that does not list
@@ -108,43 +105,54 @@ static void sample_memory(gpu *to, size_t i) {
   ppi_nvml_device device = nvml->devices[i];
   ppi_nvml_memory memory;
   bool is_known = nvml->memory && nvml->memory(device, &memory) == 0;
-  if (is_known) put(&to->bytes, i, "memory_bytes", (double)memory.used);
+  if (is_known) put(i, "memory_bytes", (double)memory.used);
   if (must_list(to, is_known ? &memory : NULL))
     to->num_others = other_processes(to, device);
-  put(&to->others, i, "other_processes", to->num_others);
+  put(i, "other_processes", to->num_others);
 }
 
-static void sample_gpu(void) {
+bool ppi_machine_open_gpu_state(void) {
+  return ppi_machine_open_gpu();
+}
+
+bool ppi_machine_open_gpu_use(void) {
+  return ppi_machine_open_gpu();
+}
+
+void ppi_machine_sample_gpu(void) {
   for (size_t i = 0; i < nvml->num; i++) {
-    sample_clocks(&gpus[i], i);
-    sample_power(&gpus[i], i);
+    sample_clocks(i);
+    sample_power(i);
   }
 }
 
-static void sample_state(void) {
-  for (size_t i = 0; i < nvml->num; i++) sample_limits(&gpus[i], i);
+void ppi_machine_sample_gpu_state(void) {
+  for (size_t i = 0; i < nvml->num; i++) sample_limits(i);
 }
 
-static void sample_use(void) {
+void ppi_machine_sample_gpu_use(void) {
   for (size_t i = 0; i < nvml->num; i++) sample_memory(&gpus[i], i);
 }
 
-static void close_gpu(void) {
-  ppi_nvml_close();
+// The energy since the driver was loaded. The call is slow, so this is a source
+// of its own.
+static bool read_energy(size_t i, double *out) {
+  unsigned long long mj;
+  if (nvml->energy(nvml->devices[i], &mj) != 0) return false;
+  *out = (double)mj / 1e3;
+  return true;
 }
 
-const ppi_machine_source ppi_machine_gpu = {"gpu",
-                                            "libnvidia-ml.so.1",
-                                            PPI_MACHINE_PERIOD_NS,
-                                            16,
-                                            open_gpu,
-                                            sample_gpu,
-                                            close_gpu};
+bool ppi_machine_open_gpu_energy(void) {
+  double joules;
+  if (!ppi_machine_open_gpu()) return false;
+  if (nvml->energy && read_energy(0, &joules)) return true;
+  ppi_nvml_close();
+  return false;
+}
 
-const ppi_machine_source ppi_machine_gpu_state = {
-    "gpu_state", "libnvidia-ml.so.1", 1000000000, 2,
-    open_gpu,    sample_state,        close_gpu};
-
-const ppi_machine_source ppi_machine_gpu_use = {
-    "gpu_use", "libnvidia-ml.so.1", 1000000000, 6,
-    open_gpu,  sample_use,          close_gpu};
+void ppi_machine_sample_gpu_energy(void) {
+  double joules;
+  for (size_t i = 0; i < nvml->num; i++)
+    if (read_energy(i, &joules)) put(i, "energy_j", joules);
+}

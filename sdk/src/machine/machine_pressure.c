@@ -18,7 +18,6 @@ static const pressure all[] = {
     {"/proc/pressure/io", "pressure.io_us", "full "},
 };
 enum { NUM = sizeof all / sizeof *all };
-static ppi_machine_level levels[NUM];
 
 static bool read_total(const pressure *from, double *out) {
   char text[256];
@@ -27,18 +26,13 @@ static bool read_total(const pressure *from, double *out) {
   return line && ppi_machine_number(line, "total=", out);
 }
 
-static bool open_pressure(void) {
+bool ppi_machine_open_pressure(void) {
   double total;
   return read_total(&all[0], &total);
 }
 
-static void sample_pressure(void) {
+void ppi_machine_sample_pressure(void) {
   double total;
   for (size_t i = 0; i < NUM; i++)
-    if (read_total(&all[i], &total))
-      ppi_machine_put(&levels[i], all[i].name, total);
+    if (read_total(&all[i], &total)) ppi_machine_put(all[i].name, total);
 }
-
-const ppi_machine_source ppi_machine_pressure = {
-    "pressure",    "/proc/pressure", 250000000, 4,
-    open_pressure, sample_pressure,  NULL};

@@ -24,7 +24,6 @@ static struct {
   ticks before;
   double others_us, stolen_us, crowded_us;
   double us_a_tick, num;
-  ppi_machine_level number, others, stolen, waited, crowded, queue;
 } all;
 
 static bool read_stat(ticks *out) {
@@ -82,7 +81,7 @@ static double number_of_processors(void) {
   return num;
 }
 
-static bool open_processors(void) {
+bool ppi_machine_open_processors(void) {
   all.before = (ticks){0};
   all.others_us = all.stolen_us = all.crowded_us = 0;
   all.us_a_tick = 1e6 / (double)sysconf(_SC_CLK_TCK);
@@ -107,7 +106,7 @@ static void add_ticks(const ticks *now) {
     all.crowded_us += grown(now->waited_us, before->waited_us);
 }
 
-static void sample_processors(void) {
+void ppi_machine_sample_processors(void) {
   ticks now = {0};
   char text[128];
   double running;
@@ -116,16 +115,12 @@ static void sample_processors(void) {
   read_waited(&now);
   if (all.before.own > 0) add_ticks(&now);
   all.before = now;
-  ppi_machine_put(&all.number, "processors.number", all.num);
-  ppi_machine_put(&all.others, "processors.others_us", all.others_us);
-  ppi_machine_put(&all.stolen, "processors.stolen_us", all.stolen_us);
-  ppi_machine_put(&all.waited, "process.waited_us", now.waited_us);
-  ppi_machine_put(&all.crowded, "process.crowded_us", all.crowded_us);
+  ppi_machine_put("processors.number", all.num);
+  ppi_machine_put("processors.others_us", all.others_us);
+  ppi_machine_put("processors.stolen_us", all.stolen_us);
+  ppi_machine_put("process.waited_us", now.waited_us);
+  ppi_machine_put("process.crowded_us", all.crowded_us);
   if (ppi_machine_read("/proc/loadavg", text, sizeof text) &&
       sscanf(text, "%*f %*f %*f %lf/", &running) == 1)
-    ppi_machine_put(&all.queue, "processors.run_queue", running);
+    ppi_machine_put("processors.run_queue", running);
 }
-
-const ppi_machine_source ppi_machine_processors = {
-    "processors",    "/proc/stat",      250000000, 8,
-    open_processors, sample_processors, NULL};

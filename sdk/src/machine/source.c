@@ -13,10 +13,22 @@
 #include "base/base.h"
 #include "base/descriptor.h"
 
+// Static, like sites.
+typedef struct level {
+  pprof_site site;
+  char name[40];
+  double last;
+  uint32_t round;
+} level;
+
+enum { MOST_LEVELS = 256 };
+
 static struct {
   uint32_t category;
   uint32_t round;  // grows when all levels are to be recorded again
   const char *root, *nvml;
+  level levels[MOST_LEVELS];
+  size_t num, next;  // next: behind the one put last
 } of_all = {.root = ""};
 
 void ppi_machine_set_category(uint32_t category) {
@@ -38,16 +50,29 @@ uint64_t ppi_machine_now_ns(int clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void ppi_machine_put(ppi_machine_level *level, const char *name, double value) {
-  if (!level->name[0]) {
-    snprintf(level->name, sizeof level->name, "%s", name);
-    level->site.name = level->name;
+// Sources put their levels in the same order each time.
+static level *level_of(const char *name) {
+  for (size_t i = 0; i < of_all.num; i++) {
+    size_t at = (of_all.next + i) % of_all.num;
+    if (strcmp(of_all.levels[at].name, name) != 0) continue;
+    of_all.next = at + 1;
+    return &of_all.levels[at];
   }
-  level->site.category = of_all.category;
-  if (level->round == of_all.round && level->last == value) return;
-  level->round = of_all.round;
-  level->last = value;
-  pprof_count(&level->site, value);
+  if (of_all.num == MOST_LEVELS) return NULL;
+  level *added = &of_all.levels[of_all.num++];
+  snprintf(added->name, sizeof added->name, "%s", name);
+  added->site.name = added->name;
+  return added;
+}
+
+void ppi_machine_put(const char *name, double value) {
+  level *to = level_of(name);
+  if (!to) return;
+  to->site.category = of_all.category;
+  if (to->round == of_all.round && to->last == value) return;
+  to->round = of_all.round;
+  to->last = value;
+  pprof_count(&to->site, value);
 }
 
 const char *ppi_machine_root(void) {

@@ -13,34 +13,40 @@
 PPROF_BEGIN_C_
 
 // How often a source is asked where it costs little.
-#define PPI_MACHINE_PERIOD_NS 50000000ull
+#define PPI_MACHINE_PERIOD_MS 50u
+#define PPI_MACHINE_PERIOD_NS (PPI_MACHINE_PERIOD_MS * 1000000ull)
 
-// A counter: recorded when its value changes. Static, like sites.
-typedef struct ppi_machine_level {
-  pprof_site site;
-  char name[40];
-  double last;
-  uint32_t round;
-} ppi_machine_level;
+// The sources: name, as `machine_without` has it; what it reads, for the note
+// where it is absent; ms between two questions where they cost little; the most
+// of a core, in 1/100 000: a source with a higher cost is asked less often.
+// clang-format off
+#define PPI_MACHINE_SOURCES(each) \
+  each(processors, "/proc/stat", 250, 8) \
+  each(process, "/proc/self", 250, 3) \
+  each(cgroup, "cpu.stat", PPI_MACHINE_PERIOD_MS, 8) \
+  each(pressure, "/proc/pressure", 250, 4) \
+  each(frequency, "cpufreq, \"cpu MHz\" of /proc/cpuinfo", 1000, 2) \
+  each(cpu_energy, "RAPL, readable by root alone on most systems", 1000, 2) \
+  each(gpu, "libnvidia-ml.so.1", PPI_MACHINE_PERIOD_MS, 16) \
+  each(gpu_state, "libnvidia-ml.so.1", 1000, 2) \
+  each(gpu_energy, "libnvidia-ml.so.1", 1000, 8) \
+  each(gpu_use, "libnvidia-ml.so.1", 1000, 6)
+// clang-format on
 
-// ppi_machine_put records `value` under `name` if it has changed; `name` is the
-// same at each call.
-void ppi_machine_put(ppi_machine_level *level, const char *name, double value);
+// ppi_machine_put records `value` under `name`, a counter, if it has changed.
+void ppi_machine_put(const char *name, double value);
 
 // All levels are recorded once more when they are next put.
 void ppi_machine_repeat(void);
 void ppi_machine_set_category(uint32_t category);
 
+// A row of PPI_MACHINE_SOURCES with its functions.
 typedef struct ppi_machine_source {
-  const char *name;  // as `machine_without` has it
-  const char *what;  // what it reads, for the note where it is absent
+  const char *name, *what;
   uint64_t period_ns;
-  // The most of a core, in 1/100 000: a source with a higher cost is asked less
-  // often.
   uint32_t share;
   bool (*open)(void);  // false: absent
   void (*sample)(void);
-  void (*close)(void);  // NULL: nothing to do
 } ppi_machine_source;
 
 // The cost of a source's answers: a mean, so that one slow answer does not
@@ -54,10 +60,13 @@ typedef struct ppi_machine_costs {
 uint64_t ppi_machine_rest_ns(const ppi_machine_source *source,
                              ppi_machine_costs *costs, uint64_t cost_ns);
 
-extern const ppi_machine_source ppi_machine_gpu, ppi_machine_gpu_state,
-    ppi_machine_gpu_use, ppi_machine_gpu_energy, ppi_machine_cgroup,
-    ppi_machine_pressure, ppi_machine_processors, ppi_machine_frequency,
-    ppi_machine_process, ppi_machine_cpu_energy;
+// Each source's file defines these two.
+#define PPI_MACHINE_SOURCE_(name, ...)                \
+  extern const ppi_machine_source ppi_machine_##name; \
+  bool ppi_machine_open_##name(void);                 \
+  void ppi_machine_sample_##name(void);
+PPI_MACHINE_SOURCES(PPI_MACHINE_SOURCE_)
+#undef PPI_MACHINE_SOURCE_
 // The share of the thread itself, beside asking.
 extern const ppi_machine_source ppi_machine_wakes;
 
