@@ -6,6 +6,8 @@
 // any moment. One writer at a time.
 #pragma once
 
+#include <string.h>
+
 #include "spool/spool.h"
 
 PPROF_BEGIN_C_
@@ -68,5 +70,11 @@ uint64_t ppi_names_area_left(const ppi_names_area *area,
 // `end` bytes, or where a record does not fit. Free ones are among them.
 const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
                                             uint64_t end, uint64_t *cursor);
+// The second string of a record of INFO or NOTE; NULL: it is damaged.
+static inline const char *ppi_names_value(const ppi_definition_record *record) {
+  const char *value = record->name + record->name_len + 1;
+  size_t room = record->size - sizeof *record - record->name_len - 1;
+  return (const char *)memchr(value, 0, room) ? value : NULL;
+}
 
 PPROF_END_C_

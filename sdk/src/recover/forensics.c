@@ -61,19 +61,8 @@ static bool is_pool_chunk(const look *self, uint32_t chunk) {
   return chunk >= self->header->pool_first && chunk < self->header->num_chunks;
 }
 
-static bool claim_part(const look *self, uint32_t chunk, uint8_t part) {
-  if (!is_pool_chunk(self, chunk) || self->claimed[chunk] & part) return false;
-  self->claimed[chunk] |= part;
-  return true;
-}
-
 static bool claim_chunk(const look *self, uint32_t chunk) {
-  return claim_part(self, chunk, 0xff);
-}
-
-static bool claim_lane(const look *self, uint32_t number) {
-  return claim_part(self, number / PPI_LANES_PER_CHUNK,
-                    (uint8_t)(1u << number % PPI_LANES_PER_CHUNK));
+  return ppi_salvage_take(self->header, self->claimed, chunk, 0xff);
 }
 
 static void add_item(look *self, const ppi_open_item *item) {
@@ -249,7 +238,7 @@ static void look_at_lanes(look *self) {
   for (uint32_t i = 0; i < num; i++) {
     uint32_t number = self->header->lanes[i];
     if (number == 0) continue;  // being made
-    if (!claim_lane(self, number)) {
+    if (!ppi_salvage_take_lane(self->header, self->claimed, number)) {
       self->out->num_damaged++;
       continue;
     }
@@ -282,12 +271,6 @@ typedef struct slot_head {
   uint64_t words[offsetof(ppi_slot, flows) / sizeof(uint64_t) + 1];
 } slot_head;
 
-static bool is_pending(uint64_t word) {
-  uint32_t state = PPI_STATE_OF(word);
-  return state == PPI_SLOT_OPEN || state == PPI_SLOT_ENDING ||
-         state == PPI_SLOT_ENDED;
-}
-
 // False: torn. If the range ended meanwhile, the slot's state is not pending.
 static bool copy_slot(look *self, uint32_t table_chunk, uint32_t index,
                       uint64_t *out_state, slot_head *out) {
@@ -302,7 +285,7 @@ static bool copy_slot(look *self, uint32_t table_chunk, uint32_t index,
   for (int i = 0; i < LOOK_TRIES; i++) {
     if (!read_at(self, out_state, sizeof *out_state, state_offset))
       return false;
-    if (!is_pending(*out_state)) return true;
+    if (!ppi_slot_is_pending(*out_state)) return true;
     if (!read_at(self, out, sizeof *out, slot_offset) ||
         !read_at(self, &after, sizeof after, state_offset))
       return false;
@@ -333,10 +316,8 @@ static void list_slot(look *self, const ppi_slot *slot, uint32_t state) {
 
 static bool is_table_sane(const look *self) {
   const ppi_table *table = self->table;
-  uint32_t num = table->num_slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
-  if (num > PPI_TABLE_CHUNKS ||
-      table->num_slots % (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
-    return false;
+  uint32_t num;
+  if (!ppi_salvage_table_chunks(table, &num)) return false;
   for (uint32_t k = 0; k < num; k++)
     if (!claim_chunk(self, table->chunks[k])) return false;
   return true;
@@ -350,10 +331,10 @@ static void look_at_table(look *self, uint32_t chunk) {
   } copy;
   for (uint32_t i = 0; i < table->num_slots; i++) {
     uint64_t state = table->states[i];
-    if (!is_pending(state)) continue;
+    if (!ppi_slot_is_pending(state)) continue;
     if (!copy_slot(self, chunk, i, &state, &copy.head))
       self->out->num_torn++;
-    else if (is_pending(state))
+    else if (ppi_slot_is_pending(state))
       list_slot(self, &copy.slot, PPI_STATE_OF(state));
   }
 }
@@ -384,47 +365,6 @@ static void look_at_finished(look *self) {
 
 // ---- the file ----
 
-static bool is_own(const look *self) {
-  const ppi_recorder *recorder = &ppi_recorder_in_force;
-  struct stat own, other;
-  int fd = recorder->serial ? recorder->spool.fd : -1;
-  return fd >= 0 && fstat(fd, &own) == 0 && fstat(self->fd, &other) == 0 &&
-         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
-}
-
-// Closing a file drops this process's locks on it, so its own spool is never
-// opened: O_PATH takes part in no locks.
-static bool is_own_spool(const char *path) {
-  look self = {.fd = ppi_fd_open(path, O_PATH | O_NOFOLLOW, 0)};
-  bool own = self.fd >= 0 && is_own(&self);
-  if (self.fd >= 0) close(self.fd);
-  return own;
-}
-
-static uint32_t lock_holder(int fd, uint32_t otherwise) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
-  // 0 or less: of another PID namespace, or not a process's.
-  return lock.l_pid > 0 ? (uint32_t)lock.l_pid : otherwise;
-}
-
-static pprof_status open_file(look *self, const char *path) {
-  self->fd = -1;
-  if (is_own_spool(path))
-    return ppi_fail(self->error, PPROF_STATUS_BUSY,
-                    "%.140s: this process is writing to it", path);
-  self->fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-  struct stat stat;
-  if (self->fd < 0 || fstat(self->fd, &stat) != 0)
-    return ppi_fail(self->error, PPROF_STATUS_IO, "%.160s: %s", path,
-                    strerror(errno));
-  self->size = (uint64_t)stat.st_size;
-  if (!S_ISREG(stat.st_mode) || self->size < PPI_CHUNK_SIZE)
-    return ppi_fail(self->error, PPROF_STATUS_INVALID, "%.180s: not a spool",
-                    path);
-  return PPROF_STATUS_OK;
-}
-
 static pprof_status no_memory(look *self) {
   return ppi_fail(self->error, PPROF_STATUS_NO_MEMORY, "out of memory");
 }
@@ -440,7 +380,7 @@ static pprof_status read_header(look *self, const char *path) {
   self->scale = ppi_scale_make(header->start_ticks, header->ticks_per_second);
   lived_at(self, header->start_ticks);
   lived_at(self, header->last_ticks);
-  self->out->pid = lock_holder(self->fd, header->pid);
+  self->out->pid = ppi_salvage_writer(self->fd, header->pid);
   self->out->alive = self->out->pid != 0;
   if (!self->out->alive) self->out->pid = header->pid;
   self->out->start_realtime_ns = header->start_realtime_ns;
@@ -538,7 +478,8 @@ static void notify_until(look *self) {
 }
 
 static pprof_status look_at_all(look *self, const char *path) {
-  pprof_status status = open_file(self, path);
+  pprof_status status =
+      ppi_salvage_open_file(path, &self->fd, &self->size, self->error);
   if (status != PPROF_STATUS_OK) return status;
   self->header = ppi_alloc(sizeof *self->header);
   self->lane = ppi_alloc(sizeof *self->lane);
@@ -583,16 +524,17 @@ void ppi_forensics_clear(ppi_forensics *forensics) {
 }
 
 uint32_t ppi_forensics_owner(const char *path) {
-  look self = {0};
+  int fd;
+  uint64_t size;
   uint32_t pid = 0;
   struct {
     char magic[8];
     uint32_t version, pid;
   } start;
-  if (open_file(&self, path) == PPROF_STATUS_OK &&
-      read_at(&self, &start, sizeof start, 0) &&
+  if (ppi_salvage_open_file(path, &fd, &size, NULL) == PPROF_STATUS_OK &&
+      ppi_read_at(fd, &start, sizeof start, 0) &&
       memcmp(start.magic, PPI_SPOOL_MAGIC, sizeof start.magic) == 0)
-    pid = lock_holder(self.fd, start.pid);
-  if (self.fd >= 0) close(self.fd);
+    pid = ppi_salvage_writer(fd, start.pid);
+  if (fd >= 0) close(fd);
   return pid;
 }

@@ -36,9 +36,8 @@ const char *ppi_forensics_text(const ppi_forensics *forensics,
                                forensics->names.header->names_end, &cursor))) {
     if (record->kind != PPI_DEFINITION_INFO || strcmp(record->name, key) != 0)
       continue;
-    const char *value = record->name + record->name_len + 1;
-    size_t room = record->size - sizeof *record - record->name_len - 1;
-    if (memchr(value, 0, room)) return value;
+    const char *value = ppi_names_value(record);
+    if (value) return value;
   }
   return NULL;
 }

@@ -34,9 +34,15 @@ struct ppi_salvage {
   bool ended;
 };
 
-static bool is_alive(int fd) {
+uint32_t ppi_salvage_writer(int fd, uint32_t unknown) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
+  // 0 or less: of another PID namespace, or not a process's.
+  return lock.l_pid > 0 ? (uint32_t)lock.l_pid : unknown;
+}
+
+static bool is_alive(int fd) {
+  return ppi_salvage_writer(fd, 1) != 0;
 }
 
 static uint64_t mapped_size(const ppi_spool *spool) {
@@ -107,26 +113,29 @@ static bool fill_front(const ppi_spool *spool) {
          fill_ring(spool, start + own, header->ring_size - own);
 }
 
-static pprof_status open_file(ppi_spool *spool, const char *path,
-                              pprof_error *error) {
+pprof_status ppi_salvage_open_file(const char *path, int *out_fd,
+                                   uint64_t *out_size, pprof_error *error) {
+  *out_fd = -1;
+  // Closing a file drops this process's locks on it, so its own spool is never
+  // opened.
   if (ppi_salvage_is_in_use(path))
     return ppi_fail(error, PPROF_STATUS_BUSY,
                     "%.140s: this process is writing to it", path);
-  spool->fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-  if (spool->fd < 0)
+  struct stat stat;
+  *out_fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  if (*out_fd < 0 || fstat(*out_fd, &stat) != 0)
     return ppi_fail(error, PPROF_STATUS_IO, "%.160s: %s", path,
                     strerror(errno));
-  struct stat stat;
-  if (fstat(spool->fd, &stat) != 0 || !S_ISREG(stat.st_mode) ||
-      (uint64_t)stat.st_size < PPI_CHUNK_SIZE)
+  *out_size = (uint64_t)stat.st_size;
+  if (!S_ISREG(stat.st_mode) || *out_size < PPI_CHUNK_SIZE)
     return ppi_fail(error, PPROF_STATUS_INVALID, "%.180s: not a spool", path);
-  spool->size = (uint64_t)stat.st_size;
   return PPROF_STATUS_OK;
 }
 
 static pprof_status read_file(ppi_spool *spool, const char *path, bool live,
                               pprof_error *error) {
-  pprof_status status = open_file(spool, path, error);
+  pprof_status status =
+      ppi_salvage_open_file(path, &spool->fd, &spool->size, error);
   if (status != PPROF_STATUS_OK) return status;
   if (!reserve_copy(spool))
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "%.160s: %s", path,
@@ -151,9 +160,8 @@ static bool read_texts(ppi_salvage *salvage) {
     if (record->kind != PPI_DEFINITION_INFO &&
         record->kind != PPI_DEFINITION_NOTE)
       continue;
-    const char *value = record->name + record->name_len + 1;
-    size_t room = record->size - sizeof *record - record->name_len - 1;
-    if (!memchr(value, 0, room)) continue;
+    const char *value = ppi_names_value(record);
+    if (!value) continue;
     ppi_texts *texts =
         record->kind == PPI_DEFINITION_INFO ? &salvage->info : &salvage->notes;
     if (!ppi_texts_add(texts, record->name, value)) return false;
@@ -163,30 +171,17 @@ static bool read_texts(ppi_salvage *salvage) {
   return true;
 }
 
-// The lane in place `i`, or NULL: none, or not trusted (ppi_salvage_check).
-static ppi_lane *lane_at(const ppi_spool *spool, uint32_t i) {
-  return ppi_spool_lane(spool, i);
-}
-
-static uint32_t num_lanes(const ppi_spool *spool) {
-  return spool->header->num_lane_slots;
-}
-
 static ppi_table *table_at(const ppi_spool *spool, uint32_t i) {
   uint32_t chunk = spool->header->tables[i];
   return chunk ? ppi_spool_chunk(spool, chunk) : NULL;
-}
-
-static uint32_t num_tables(const ppi_spool *spool) {
-  return spool->header->num_tables;
 }
 
 // The latest time at which the process surely lived.
 static uint64_t find_last_ticks(const ppi_spool *spool) {
   uint64_t last =
       PPI_MAX(spool->header->last_ticks, spool->header->start_ticks);
-  for (uint32_t i = 0; i < num_lanes(spool); i++) {
-    const ppi_lane *lane = lane_at(spool, i);
+  for (uint32_t i = 0; i < spool->header->num_lane_slots; i++) {
+    const ppi_lane *lane = ppi_spool_lane(spool, i);
     if (!lane) continue;
     uint64_t word = ppi_lane_word(lane);
     uint32_t open = ppi_lane_num_open(lane, word);
@@ -197,7 +192,7 @@ static uint64_t find_last_ticks(const ppi_spool *spool) {
     last = PPI_MAX(
         last, record->kind == PPROF_KIND_COUNTER ? record->start : record->end);
   }
-  for (uint32_t t = 0; t < num_tables(spool); t++) {
+  for (uint32_t t = 0; t < spool->header->num_tables; t++) {
     const ppi_table *table = table_at(spool, t);
     for (uint32_t i = 0; table && i < table->num_slots; i++) {
       uint32_t state = PPI_STATE_OF(table->states[i]);
@@ -322,11 +317,11 @@ const ppi_ring *ppi_salvage_ring(const ppi_salvage *salvage) {
 
 uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane) {
   const ppi_spool *spool = &salvage->spool;
-  for (uint32_t i = 0; i < num_lanes(spool); i++) {
-    const ppi_lane *found = lane_at(spool, i);
+  for (uint32_t i = 0; i < spool->header->num_lane_slots; i++) {
+    const ppi_lane *found = ppi_spool_lane(spool, i);
     if (found && found->id == lane) return found->dropped;
   }
-  for (uint32_t i = 0; i < num_tables(spool); i++) {
+  for (uint32_t i = 0; i < spool->header->num_tables; i++) {
     const ppi_table *table = table_at(spool, i);
     if (table && table->lane == lane) return table->dropped;
   }
@@ -334,8 +329,8 @@ uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane) {
 }
 
 uint64_t ppi_salvage_first(const ppi_salvage *salvage, uint32_t lane) {
-  const ppi_lane *found = lane && lane <= num_lanes(&salvage->spool)
-                              ? lane_at(&salvage->spool, lane - 1)
+  const ppi_lane *found = lane && lane <= salvage->spool.header->num_lane_slots
+                              ? ppi_spool_lane(&salvage->spool, lane - 1)
                               : NULL;
   return found ? found->first_number : 0;
 }
@@ -371,12 +366,12 @@ static void bring_to_an_end(ppi_salvage *salvage) {
   ppi_spool *spool = &salvage->spool;
   spool->header->last_ticks = salvage->last_ticks;
   append_last_edge(salvage);
-  for (uint32_t i = 0; i < num_lanes(spool); i++) {
-    ppi_lane *lane = lane_at(spool, i);
+  for (uint32_t i = 0; i < spool->header->num_lane_slots; i++) {
+    ppi_lane *lane = ppi_spool_lane(spool, i);
     if (lane && PPI_DEPTH(ppi_lane_word(lane)) != 0)
       ppi_lane_cut(spool, lane, 0);
   }
-  for (uint32_t t = 0; t < num_tables(spool); t++) {
+  for (uint32_t t = 0; t < spool->header->num_tables; t++) {
     ppi_table *table = table_at(spool, t);
     for (uint32_t i = 0; table && i < table->num_slots; i++) {
       uint32_t state = PPI_STATE_OF(table->states[i]);
@@ -459,8 +454,8 @@ static pprof_status deliver_records(ppi_salvage *salvage, ppi_drain *drain,
                                     const kept_query *query) {
   const ppi_spool *spool = &salvage->spool;
   pprof_status status = PPROF_STATUS_OK;
-  for (uint32_t i = 0; i < num_lanes(spool); i++) {
-    const ppi_lane *lane = lane_at(spool, i);
+  for (uint32_t i = 0; i < spool->header->num_lane_slots; i++) {
+    const ppi_lane *lane = ppi_spool_lane(spool, i);
     if (!lane || status != PPROF_STATUS_OK) continue;
     uint64_t from =
         PPI_FIRST_SLOT - lane->first_number +
@@ -473,7 +468,7 @@ static pprof_status deliver_records(ppi_salvage *salvage, ppi_drain *drain,
   }
   table_entry *list = ppi_alloc(PPI_TABLE_SLOTS * sizeof *list);
   if (!list) return PPROF_STATUS_NO_MEMORY;
-  for (uint32_t t = 0; t < num_tables(spool); t++) {
+  for (uint32_t t = 0; t < spool->header->num_tables; t++) {
     const ppi_table *table = table_at(spool, t);
     if (!table || status != PPROF_STATUS_OK) continue;
     uint64_t from = first_wanted(query, table->lane, table->kept);
@@ -490,13 +485,13 @@ static pprof_status count(ppi_salvage *salvage, const ppi_drain *drain) {
   // counts that only the spool has. Lanes that are gone are known as a sum.
   const ppi_spool_header *header = spool->header;
   ppi_tally_add_row(&tally, 0, header->retired[header->retired_word & 1]);
-  for (uint32_t i = 0; i < num_tables(spool); i++) {
+  for (uint32_t i = 0; i < spool->header->num_tables; i++) {
     const ppi_table *table = table_at(spool, i);
     if (table)
       ppi_tally_add(&tally, 0, PPI_TOTAL_EXCLUDED, PPI_TABLE_GONE(table));
   }
-  for (uint32_t i = 0; i < num_lanes(spool); i++) {
-    const ppi_lane *lane = lane_at(spool, i);
+  for (uint32_t i = 0; i < spool->header->num_lane_slots; i++) {
+    const ppi_lane *lane = ppi_spool_lane(spool, i);
     // A lane that was about to go is in the sum.
     if (!lane || (header->retired_word != 0 &&
                   header->retired_word >> 1 == lane->serial))

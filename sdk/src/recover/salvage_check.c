@@ -55,28 +55,15 @@ pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
   return PPROF_STATUS_OK;
 }
 
-// Makes part of a pool chunk this caller's, one bit for the size of a lane;
-// false: no chunk, or already taken.
-static bool claim_part(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk,
-                       uint8_t part) {
-  const ppi_spool_header *header = spool->header;
-  if (chunk < header->pool_first || chunk >= header->num_chunks) return false;
-  if (claimed[chunk] & part) return false;
-  claimed[chunk] |= part;
-  return true;
-}
-PPI_STATIC_ASSERT(PPI_LANES_PER_CHUNK == 8, "a bit each");
-
 // Claims a chunk and reads it.
 static bool claim(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk) {
-  return claim_part(spool, claimed, chunk, 0xff) &&
+  return ppi_salvage_take(spool->header, claimed, chunk, 0xff) &&
          ppi_spool_fill(spool, chunk * PPI_CHUNK_SIZE, PPI_CHUNK_SIZE);
 }
 
 static bool claim_lane(const ppi_spool *spool, uint8_t *claimed,
                        uint64_t number) {
-  return claim_part(spool, claimed, number / PPI_LANES_PER_CHUNK,
-                    (uint8_t)(1u << number % PPI_LANES_PER_CHUNK)) &&
+  return ppi_salvage_take_lane(spool->header, claimed, number) &&
          ppi_spool_fill(spool, number * PPI_LANE_SIZE, PPI_LANE_SIZE);
 }
 
@@ -156,10 +143,8 @@ static void check_lanes(ppi_spool *spool, uint8_t *claimed) {
 
 static bool check_table(const ppi_spool *spool, uint8_t *claimed,
                         const ppi_table *table) {
-  uint32_t num = table->num_slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
-  if (num > PPI_TABLE_CHUNKS ||
-      table->num_slots % (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
-    return false;
+  uint32_t num;
+  if (!ppi_salvage_table_chunks(table, &num)) return false;
   for (uint32_t k = 0; k < num; k++)
     if (!claim(spool, claimed, table->chunks[k])) return false;
   return true;

@@ -285,6 +285,12 @@ PPI_STATIC_ASSERT(sizeof(ppi_table) <= PPI_CHUNK_SIZE, "a table is one chunk");
 #define PPI_STATE_OF(word) ((uint32_t)((word)&7u))
 #define PPI_STATE_GEN(word) ((uint32_t)((word) >> 3 & 0xffffffu))
 #define PPI_STATE_SEQ(word) ((word) >> 27)
+// Whether the slot's range is neither free nor resolved.
+static inline bool ppi_slot_is_pending(uint64_t state) {
+  uint32_t kind = PPI_STATE_OF(state);
+  return kind == PPI_SLOT_OPEN || kind == PPI_SLOT_ENDING ||
+         kind == PPI_SLOT_ENDED;
+}
 
 enum {
   PPI_EDGE_OPENS = 1,      // a window opens here

@@ -95,12 +95,6 @@ static bool take_lane(pprof_session *session, ppi_cursor *cursor,
   return true;
 }
 
-static bool is_pending(uint64_t state) {
-  uint32_t kind = PPI_STATE_OF(state);
-  return kind == PPI_SLOT_OPEN || kind == PPI_SLOT_ENDING ||
-         kind == PPI_SLOT_ENDED;
-}
-
 // The part of a slot before its flows, valid while its state stays; the owner
 // may write it meanwhile, as with a stack.
 typedef struct slot_copy {
@@ -113,7 +107,7 @@ __attribute__((no_sanitize("thread"))) static bool copy_slot(
   const uint64_t *words = (const uint64_t *)(const void *)slot;
   for (int i = 0; i < TRIES; i++) {
     *out_state = __atomic_load_n(state, __ATOMIC_ACQUIRE);
-    if (!is_pending(*out_state)) return true;
+    if (!ppi_slot_is_pending(*out_state)) return true;
     for (size_t w = 0; w < sizeof out->words / sizeof *out->words; w++)
       out->words[w] = words[w];
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -153,7 +147,7 @@ static bool take_slot(pprof_session *session, const ppi_table *table,
       ppi_table_slot(session->drain.spool->base, table, index);
   if (!copy_slot(&table->states[index], slot, &state, &copy.words))
     return false;
-  if (is_pending(state))
+  if (ppi_slot_is_pending(state))
     list_slot(session, &copy.slot, PPI_STATE_OF(state), now);
   return true;
 }
@@ -166,7 +160,8 @@ static bool take_tables(pprof_session *session, uint64_t now) {
     const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
     uint32_t num_slots = ppi_table_num_slots(table);
     for (uint32_t i = 0; i < num_slots; i++)
-      if (is_pending(__atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)))
+      if (ppi_slot_is_pending(
+              __atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)))
         whole &= take_slot(session, table, i, now);
   }
   return whole;

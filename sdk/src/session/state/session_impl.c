@@ -5,25 +5,17 @@
 
 #include "session/state/session_state.h"
 
-pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->settings.ring_bytes = bytes;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_session_set_device_mode(pprof_session *session,
-                                         ppi_device_mode mode) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->settings.device_mode = mode;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_session_set_graph_nodes(pprof_session *session,
-                                         bool external) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->settings.graph_nodes = external;
-  return PPROF_STATUS_OK;
-}
+#define SETTER(name, type, field)                                           \
+  pprof_status ppi_session_set_##name(pprof_session *session, type value) { \
+    if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;    \
+    session->settings.field = value;                                        \
+    return PPROF_STATUS_OK;                                                 \
+  }
+SETTER(ring, uint64_t, ring_bytes)
+SETTER(device_mode, ppi_device_mode, device_mode)
+SETTER(graph_nodes, bool, graph_nodes)
+SETTER(graph_kernels, bool, by_capture)
+SETTER(device_calls, bool, all_calls)
 
 pprof_status ppi_session_set_kernels(pprof_session *session,
                                      const ppi_kernel_source *source,
@@ -31,19 +23,6 @@ pprof_status ppi_session_set_kernels(pprof_session *session,
   if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
   session->settings.kernels = source;
   session->settings.kernels_are_on = are_on;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_session_set_graph_kernels(pprof_session *session,
-                                           bool by_capture) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->settings.by_capture = by_capture;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_session_set_device_calls(pprof_session *session, bool all) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->settings.all_calls = all;
   return PPROF_STATUS_OK;
 }
 
