@@ -77,6 +77,12 @@ static void put_count(writer *to, uint64_t value) {
   ppi_page_format(to->page, "} %" PRIu64 "\n", value);
 }
 
+static void put_time(writer *to, uint64_t ns) {
+  ppi_page_text(to->page, "} ");
+  put_seconds(to->page, ns, false);
+  ppi_page_text(to->page, "\n");
+}
+
 // ---- stages ----
 
 // True: the row belongs to <other>: it came after `max_stages` rows, or is the
@@ -134,9 +140,7 @@ static void put_histogram(writer *to, const ppi_metrics_process *process,
     ppi_page_text(to->page, "\n");
   }
   put_stage(to, "pprof_stage_duration_seconds_sum", process, row);
-  ppi_page_text(to->page, "} ");
-  put_seconds(to->page, row->sum_ns, false);
-  ppi_page_text(to->page, "\n");
+  put_time(to, row->sum_ns);
   put_stage(to, "pprof_stage_duration_seconds_count", process, row);
   put_count(to, num);
 }
@@ -206,116 +210,88 @@ static void put_open(writer *to) {
       seen[open->row - 1] = true;
       put_stage(to, "pprof_stage_open_since_seconds", &to->processes[i],
                 &view->rows[open->row - 1]);
-      ppi_page_text(to->page, "} ");
-      put_seconds(to->page, view->header.start_realtime_ns + open->start_ns,
-                  false);
-      ppi_page_text(to->page, "\n");
+      put_time(to, view->header.start_realtime_ns + open->start_ns);
     }
   }
 }
 
 // ---- the rest ----
 
-static void put_devices(writer *to) {
-  put_head(to, "pprof_device_busy_seconds_total", "counter",
-           "Time in which at least one range ran on the device.");
-  for (size_t i = 0; i < to->num; i++) {
-    const ppi_live_header *header = &to->processes[i].view->header;
-    for (uint32_t at = 0; at < header->num_devices; at++) {
-      put_process(to, "pprof_device_busy_seconds_total", &to->processes[i]);
-      put_label(to, "device", header->devices[at].name);
-      ppi_page_text(to->page, "} ");
-      put_seconds(to->page, header->devices[at].busy_ns, false);
-      ppi_page_text(to->page, "\n");
-    }
-  }
-  put_head(to, "pprof_device_pending", "gauge",
-           "Device ranges that were submitted, with no end found.");
-  for (size_t i = 0; i < to->num; i++) {
-    const ppi_live_header *header = &to->processes[i].view->header;
-    for (uint32_t at = 0; at < header->num_devices; at++) {
-      put_process(to, "pprof_device_pending", &to->processes[i]);
-      put_label(to, "device", header->devices[at].name);
-      put_count(to, header->devices[at].num_pending);
-    }
-  }
-}
-
-static void put_threads(writer *to) {
-  put_head(to, "pprof_thread_busy_seconds_total", "counter",
-           "Time in outermost ranges of threads of a name.");
-  for (size_t i = 0; i < to->num; i++) {
-    const ppi_live_header *header = &to->processes[i].view->header;
-    for (uint32_t at = 0; at < header->num_threads; at++) {
-      put_process(to, "pprof_thread_busy_seconds_total", &to->processes[i]);
-      put_label(to, "thread", header->threads[at].name);
-      ppi_page_text(to->page, "} ");
-      put_seconds(to->page, header->threads[at].busy_ns, false);
-      ppi_page_text(to->page, "\n");
-    }
-  }
-}
-
-static void put_counters(writer *to) {
-  put_head(to, "pprof_value", "gauge",
-           "The last value of a counter of the program.");
-  for (size_t i = 0; i < to->num; i++) {
-    const ppi_live_header *header = &to->processes[i].view->header;
-    for (uint32_t at = 0; at < header->num_counters; at++) {
-      if (!isfinite(header->counters[at].value)) continue;
-      put_process(to, "pprof_value", &to->processes[i]);
-      put_label(to, "name", header->counters[at].name);
-      ppi_page_text(to->page, "} ");
-      ppi_page_short(to->page, header->counters[at].value);
-      ppi_page_text(to->page, "\n");
-    }
-  }
-}
-
-// Metrics from the header: whole numbers, and times.
-static const struct number {
+// A value of the header, or of each item of one of its lists.
+static const struct family {
   const char *name, *type, *help;
-  size_t offset;
-  bool is_time;
-} numbers[] = {
+  enum { WHOLE, TIME, NUMBER } what;
+  size_t value;       // from the begin of the item, or of the header
+  const char *label;  // of an item's name, which is its begin; NULL: no list
+  size_t items, item_size, num;
+} families[] = {
 #define AT(field) offsetof(ppi_live_header, field)
-    {"pprof_steps_total", "counter", "Steps that ended.", AT(num_steps), false},
-    {"pprof_items_total", "counter", "Items that steps completed.",
-     AT(num_items), false},
+#define IN(field) AT(field), NULL, 0, 0, 0
+#define OF(label, type, field, list)                                          \
+  offsetof(ppi_live_##type, field), label, AT(list), sizeof(ppi_live_##type), \
+      AT(num_##list)
+    {"pprof_device_busy_seconds_total", "counter",
+     "Time in which at least one range ran on the device.", TIME,
+     OF("device", device, busy_ns, devices)},
+    {"pprof_device_pending", "gauge",
+     "Device ranges that were submitted, with no end found.", WHOLE,
+     OF("device", device, num_pending, devices)},
+    {"pprof_thread_busy_seconds_total", "counter",
+     "Time in outermost ranges of threads of a name.", TIME,
+     OF("thread", thread, busy_ns, threads)},
+    {"pprof_value", "gauge", "The last value of a counter of the program.",
+     NUMBER, OF("name", counter, value, counters)},
+    {"pprof_steps_total", "counter", "Steps that ended.", WHOLE, IN(num_steps)},
+    {"pprof_items_total", "counter", "Items that steps completed.", WHOLE,
+     IN(num_items)},
     {"pprof_events_total", "counter", "Ranges, marks and counter samples.",
-     AT(num_events), false},
+     WHOLE, IN(num_events)},
     {"pprof_recorded_total", "counter", "Records of the run, since its start.",
-     AT(recorded), false},
+     WHOLE, IN(recorded)},
     {"pprof_lost_total", "counter",
-     "Records that were lost for want of memory, since the run's start.",
-     AT(lost), false},
+     "Records that were lost for want of memory, since the run's start.", WHOLE,
+     IN(lost)},
     {"pprof_missed_total", "counter",
-     "Records that a log, trace or report had no room for.", AT(missed), false},
+     "Records that a log, trace or report had no room for.", WHOLE, IN(missed)},
     {"pprof_late_total", "counter",
-     "Device ranges with times that came too late.", AT(late), false},
+     "Device ranges with times that came too late.", WHOLE, IN(late)},
     {"pprof_collector_cpu_seconds_total", "counter",
-     "CPU time of the collector since it is looked at.", AT(collector_cpu_ns),
-     true},
+     "CPU time of the collector since it is looked at.", TIME,
+     IN(collector_cpu_ns)},
 #undef AT
+#undef IN
+#undef OF
 };
 
-static void put_numbers(writer *to) {
-  for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
-    const struct number *number = &numbers[n];
-    put_head(to, number->name, number->type, number->help);
-    for (size_t i = 0; i < to->num; i++) {
-      const char *header = (const char *)&to->processes[i].view->header;
-      uint64_t value;
-      memcpy(&value, header + number->offset, sizeof value);
-      put_process(to, number->name, &to->processes[i]);
-      if (!number->is_time) {
-        put_count(to, value);
-        continue;
-      }
-      ppi_page_text(to->page, "} ");
-      put_seconds(to->page, value, false);
-      ppi_page_text(to->page, "\n");
-    }
+static void put_item(writer *to, const struct family *family,
+                     const ppi_metrics_process *process, const char *item) {
+  uint64_t whole;
+  double number;
+  memcpy(&whole, item + family->value, sizeof whole);
+  memcpy(&number, item + family->value, sizeof number);
+  if (family->what == NUMBER && !isfinite(number)) return;
+  put_process(to, family->name, process);
+  if (family->label) put_label(to, family->label, item);
+  if (family->what == WHOLE)
+    put_count(to, whole);
+  else if (family->what == TIME)
+    put_time(to, whole);
+  else {
+    ppi_page_text(to->page, "} ");
+    ppi_page_short(to->page, number);
+    ppi_page_text(to->page, "\n");
+  }
+}
+
+static void put_family(writer *to, const struct family *family) {
+  put_head(to, family->name, family->type, family->help);
+  for (size_t i = 0; i < to->num; i++) {
+    const char *header = (const char *)&to->processes[i].view->header;
+    uint32_t num = 1;
+    if (family->label) memcpy(&num, header + family->num, sizeof num);
+    for (uint32_t at = 0; at < num; at++)
+      put_item(to, family, &to->processes[i],
+               header + family->items + at * family->item_size);
   }
 }
 
@@ -340,10 +316,8 @@ void ppi_live_metrics(const ppi_metrics_process *processes, size_t num,
   put_infos(&to);
   put_stages(&to);
   put_open(&to);
-  put_devices(&to);
-  put_threads(&to);
-  put_counters(&to);
-  put_numbers(&to);
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    put_family(&to, &families[i]);
   if (options->is_openmetrics) ppi_page_text(page, "# EOF\n");
 }
 
