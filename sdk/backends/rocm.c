@@ -103,15 +103,10 @@ static void keep_symbol(const ppi_rocm_symbol *from) {
   if (name) memcpy(name, given, len);
   pthread_mutex_lock(&rocm.mutex);
   size_t num = rocm.symbol_numbers.num;
-  symbol *grown = name ? ppi_grow(rocm.symbols, &rocm.symbols_capacity, num + 1,
-                                  sizeof *grown)
-                       : NULL;
-  if (grown) rocm.symbols = grown;
-  size_t at = grown ? ppi_map_number(&rocm.symbol_numbers,
-                                     (ppi_map_key){0, from->kernel})
-                    : SIZE_MAX;
-  if (at == num) {
-    grown[at] = (symbol){name, from->vector_registers};
+  if (name && PPI_ROOM(rocm.symbols, rocm.symbols_capacity, num + 1) &&
+      ppi_map_number(&rocm.symbol_numbers, (ppi_map_key){0, from->kernel}) ==
+          num) {
+    rocm.symbols[num] = (symbol){name, from->vector_registers};
     name = NULL;
   }
   pthread_mutex_unlock(&rocm.mutex);

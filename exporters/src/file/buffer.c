@@ -7,18 +7,10 @@
 #include "base/mem.h"
 
 bool ppi_buffer_grow(ppi_buffer *buffer, size_t extra) {
-  if (buffer->failed || extra > SIZE_MAX - buffer->len) {
-    buffer->failed = true;
-    return false;
-  }
-  void *grown = ppi_grow(buffer->data, &buffer->capacity, buffer->len + extra,
-                         sizeof *buffer->data);
-  if (!grown) {
-    buffer->failed = true;
-    return false;
-  }
-  buffer->data = grown;
-  return true;
+  buffer->failed =
+      buffer->failed || extra > SIZE_MAX - buffer->len ||
+      !PPI_ROOM(buffer->data, buffer->capacity, buffer->len + extra);
+  return !buffer->failed;
 }
 
 void ppi_buffer_clear(ppi_buffer *buffer) {

@@ -20,10 +20,7 @@ char *ppi_page_more_room(ppi_page *page, size_t len) {
     page->last = last;
     page->failed = page->capacity <= len;
   } else {
-    char *grown =
-        ppi_grow(page->bytes, &page->capacity, page->len + len + 1, 1);
-    if (grown) page->bytes = grown;
-    page->failed = !grown;
+    page->failed = !PPI_ROOM(page->bytes, page->capacity, page->len + len + 1);
   }
   return page->failed ? NULL : page->bytes + page->len;
 }

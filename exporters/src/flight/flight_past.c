@@ -59,21 +59,10 @@ bool ppi_flight_past_define(ppi_flight_past *past,
   if (!ppi_definition_is_known(definition->kind) || id >= PPI_MAX_ID)
     return true;
   ppi_flight_definitions *known = &past->kinds[definition->kind];
-  if (id >= known->num) {
-    if (!PPI_ROOM(known->items, known->capacity, (size_t)id + 1)) return false;
-    memset(known->items + known->num, 0,
-           (id + 1 - known->num) * sizeof *known->items);
-    known->num = (size_t)id + 1;
-  }
-  char *name = ppi_strdup(definition->name ? definition->name : "");
-  if (!name) return false;
-  if (!replace(past, &known->items[id], next, oldest)) {
-    ppi_free(name);
+  if (!PPI_REACH(known->items, known->num, known->capacity, (size_t)id + 1))
     return false;
-  }
-  known->items[id] = *definition;
-  known->items[id].name = name;
-  return true;
+  return replace(past, &known->items[id], next, oldest) &&
+         ppi_definition_keep(&known->items[id], definition);
 }
 
 // Drops windows that closed before the oldest block, except the latest ones.

@@ -96,16 +96,6 @@ bool ppi_rule_engine_is_hashed(const ppi_rule_engine *engine, size_t i) {
   return engine->hashed >> i & 1;
 }
 
-static bool make_room(ppi_rule_engine *engine, uint32_t site) {
-  if (site < engine->num_sites) return true;
-  if (!PPI_ROOM(engine->by_site, engine->sites_capacity, (size_t)site + 1))
-    return false;
-  memset(engine->by_site + engine->num_sites, 0,
-         (site + 1 - engine->num_sites) * sizeof *engine->by_site);
-  engine->num_sites = (size_t)site + 1;
-  return true;
-}
-
 bool ppi_rule_engine_define(ppi_rule_engine *engine, uint32_t site,
                             const char *name) {
   uint32_t rules = 0;
@@ -119,7 +109,9 @@ bool ppi_rule_engine_define(ppi_rule_engine *engine, uint32_t site,
   }
   if (rules == 0 && site >= engine->num_sites) return true;
   if (site >= PPI_MAX_ID) return true;
-  if (!make_room(engine, site)) return false;
+  if (!PPI_REACH(engine->by_site, engine->num_sites, engine->sites_capacity,
+                 (size_t)site + 1))
+    return false;
   engine->by_site[site] = rules;
   return true;
 }

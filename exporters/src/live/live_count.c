@@ -45,8 +45,8 @@ void ppi_live_counts_end(ppi_live_counts *counts) {
 void ppi_live_counts_forget(ppi_live_counts *counts,
                             const pprof_definition *definition) {
   size_t site = pprof_definition_id(definition);
-  if (site >= counts->num_sites) return;
-  counts->rows[HOST][site] = counts->rows[DEVICE][site] = 0;
+  for (size_t side = HOST; side <= DEVICE; side++)
+    if (site < counts->num_sites[side]) counts->rows[side][site] = 0;
 }
 
 // ---- rows ----
@@ -101,25 +101,13 @@ static uint32_t find_row(ppi_live_counts *counts, const ppi_live_names *names,
   return add_row(table, name, category, side);
 }
 
-static bool make_room(ppi_live_counts *counts, uint32_t site) {
-  if (site < counts->num_sites) return true;
-  for (size_t side = HOST; side <= DEVICE; side++) {
-    uint16_t *grown = ppi_grow(counts->rows[side], &counts->capacity[side],
-                               (size_t)site + 1, sizeof *grown);
-    if (!grown) return false;
-    memset(grown + counts->num_sites, 0,
-           (site + 1 - counts->num_sites) * sizeof *grown);
-    counts->rows[side] = grown;
-  }
-  counts->num_sites = (size_t)site + 1;
-  return true;
-}
-
 // NULL: no memory.
 static ppi_live_row *row_of(ppi_live_counts *counts,
                             const ppi_live_names *names, uint32_t site,
                             uint32_t side) {
-  if (!make_room(counts, site)) return NULL;
+  if (!PPI_REACH(counts->rows[side], counts->num_sites[side],
+                 counts->capacity[side], (size_t)site + 1))
+    return NULL;
   uint16_t *place = &counts->rows[side][site];
   if (!*place) *place = (uint16_t)(find_row(counts, names, site, side) + 1);
   if (*place == PPI_LIVE_MAX_ROWS) counts->table->header.num_beyond++;

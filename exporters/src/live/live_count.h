@@ -20,7 +20,7 @@ typedef struct ppi_live_counts {
   // By site: place + 1 of the row with its host times, and of that with its
   // device times.
   uint16_t *rows[2];
-  size_t num_sites, capacity[2];
+  size_t num_sites[2], capacity[2];
   ppi_live_stretch *stretches;
   size_t num_stretches, capacity_stretches;
   uint64_t busy_until_ns[PPI_LIVE_MAX_DEVICES];

@@ -26,23 +26,14 @@ pprof_status ppi_live_names_begin(ppi_live_names *names,
   return PPROF_STATUS_OK;
 }
 
-static bool make_room(ppi_live_names *names, size_t kind, size_t id) {
-  if (id < names->num[kind]) return true;
-  ppi_live_name *grown = ppi_grow(names->items[kind], &names->capacity[kind],
-                                  id + 1, sizeof *grown);
-  if (!grown) return false;
-  memset(grown + names->num[kind], 0,
-         (id + 1 - names->num[kind]) * sizeof *grown);
-  names->items[kind] = grown;
-  names->num[kind] = id + 1;
-  return true;
-}
-
 bool ppi_live_names_define(ppi_live_names *names,
                            const pprof_definition *definition) {
   size_t kind = (size_t)pprof_definition_get_kind(definition);
   size_t id = pprof_definition_id(definition);
-  if (kind >= PPI_LIVE_NUM_KINDS || !make_room(names, kind, id)) return false;
+  if (kind >= PPI_LIVE_NUM_KINDS ||
+      !PPI_REACH(names->items[kind], names->num[kind], names->capacity[kind],
+                 (size_t)id + 1))
+    return false;
   ppi_live_name *item = &names->items[kind][id];
   bool is_other = item->text != NULL;
   ppi_free(item->text);

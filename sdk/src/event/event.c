@@ -3,7 +3,17 @@
 // Implements getters for sinks. Pure reads of borrowed structures.
 #include <string.h>
 
+#include "base/mem.h"
 #include "event/event.h"
+
+bool ppi_definition_keep(pprof_definition *kept, const pprof_definition *from) {
+  char *name = ppi_strdup(from->name ? from->name : "");
+  if (!name) return false;
+  ppi_free((char *)kept->name);
+  *kept = *from;
+  kept->name = name;
+  return true;
+}
 
 pprof_definition_kind pprof_definition_get_kind(
     const pprof_definition *definition) {

@@ -35,6 +35,10 @@ static inline bool ppi_definition_is_known(uint32_t kind) {
   return kind >= PPROF_DEFINITION_SITE && kind <= PPROF_DEFINITION_ATTRIBUTES;
 }
 
+// ppi_definition_keep copies `from` and its name, which `kept` owns then, to be
+// freed; false, with `kept` as it was: no memory.
+bool ppi_definition_keep(pprof_definition *kept, const pprof_definition *from);
+
 // ppi_definition_text answers the name that people read: a site may be named
 // "".
 #define PPI_NO_NAME "(no name)"

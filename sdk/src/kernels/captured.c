@@ -87,12 +87,9 @@ static uint32_t number_path(const open_sites *open) {
 static void put_node(uint64_t node, uint32_t path) {
   const ppi_map_key key = {0, node};
   size_t at = ppi_map_find(&captured.nodes, key);
-  if (at == SIZE_MAX && captured.nodes.num < PPI_MOST_CAPTURED) {
-    uint32_t *grown = ppi_grow(captured.path_of, &captured.capacity,
-                               captured.nodes.num + 1, sizeof *grown);
-    if (grown) captured.path_of = grown;
-    at = grown ? ppi_map_number(&captured.nodes, key) : SIZE_MAX;
-  }
+  if (at == SIZE_MAX && captured.nodes.num < PPI_MOST_CAPTURED &&
+      PPI_ROOM(captured.path_of, captured.capacity, captured.nodes.num + 1))
+    at = ppi_map_number(&captured.nodes, key);
   if (at == SIZE_MAX)
     captured.num_left++;
   else

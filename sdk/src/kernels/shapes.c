@@ -50,12 +50,10 @@ uint32_t ppi_kernel_shape_id(ppi_kernel_shapes *shapes,
   const ppi_map_key key = key_of(work, path);
   size_t at = ppi_map_find(&shapes->numbers, key);
   if (at == SIZE_MAX && shapes->numbers.num < PPI_MOST_SHAPES) {
-    bool *grown = ppi_grow(shapes->is_defined, &shapes->capacity,
-                           shapes->numbers.num + 1, sizeof *grown);
-    if (grown) shapes->is_defined = grown;
-    at = grown ? ppi_map_number(&shapes->numbers, key) : SIZE_MAX;
+    if (PPI_ROOM(shapes->is_defined, shapes->capacity, shapes->numbers.num + 1))
+      at = ppi_map_number(&shapes->numbers, key);
     if (at != SIZE_MAX)
-      grown[at] = define((uint32_t)at + 1, source, work, path);
+      shapes->is_defined[at] = define((uint32_t)at + 1, source, work, path);
   }
   if (at != SIZE_MAX && shapes->is_defined[at]) return (uint32_t)at + 1;
   shapes->num_without++;

@@ -71,14 +71,10 @@ static void add_item(look *self, const ppi_open_item *item) {
     out->num_damaged++;
     return;
   }
-  ppi_open_item *grown =
-      ppi_grow(out->items, &out->capacity, out->num_items + 1, sizeof *grown);
-  if (!grown) {
+  if (PPI_ROOM(out->items, out->capacity, out->num_items + 1))
+    out->items[out->num_items++] = *item;
+  else
     self->failed = true;
-    return;
-  }
-  out->items = grown;
-  grown[out->num_items++] = *item;
 }
 
 static void lived_at(look *self, uint64_t ticks) {
@@ -214,16 +210,14 @@ static void name_lane(look *self, const ppi_lane *lane, uint64_t offset) {
   size_t size = (sizeof(ppi_definition_record) + len + 1 + 7) & ~(size_t)7;
   // No record crosses a chunk; a size of 0 ends a chunk.
   size_t left = -self->rows_len % PPI_CHUNK_SIZE, skip = left < size ? left : 0;
-  uint8_t *grown = ppi_grow(self->rows, &self->rows_capacity,
-                            self->rows_len + skip + size, sizeof *grown);
-  if (!grown) {
+  if (!PPI_ROOM(self->rows, self->rows_capacity,
+                self->rows_len + skip + size)) {
     self->failed = true;
     return;
   }
-  self->rows = grown;
-  memset(grown + self->rows_len, 0, skip);
+  memset(self->rows + self->rows_len, 0, skip);
   self->rows_len += skip;
-  ppi_definition_record *record = (void *)(grown + self->rows_len);
+  ppi_definition_record *record = (void *)(self->rows + self->rows_len);
   *record = (ppi_definition_record){.size = (uint32_t)size,
                                     .kind = PPROF_DEFINITION_LANE,
                                     .id = lane->id,

@@ -4,8 +4,6 @@
 // repeats earlier definitions for a window's sinks.
 #include "window/window_sinks.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -17,11 +15,6 @@
 #define TRIES 8u
 #define LOOKS 200u
 
-typedef struct known_definition {
-  pprof_definition definition;
-  char *name;
-} known_definition;
-
 struct ppi_window_sinks {
   pprof_sink base;
   ppi_window_source source;
@@ -29,7 +22,7 @@ struct ppi_window_sinks {
   size_t num_makers;
   ppi_texts info;
   ppi_map definition_ids;
-  known_definition *definitions;  // in the order in which they first came
+  pprof_definition *definitions;  // in the order in which they first came
   size_t num_definitions, definitions_capacity;
   ppi_window_feed *feeds;  // oldest first; not in the queue yet
   size_t num_feeds;
@@ -62,19 +55,12 @@ static pprof_status remember(ppi_window_sinks *windows,
   ppi_map_key key = {definition->kind, definition->id};
   size_t at = ppi_map_number(&windows->definition_ids, key);
   if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
-  if (!PPI_ROOM(windows->definitions, windows->definitions_capacity, at + 1))
+  if (!PPI_REACH(windows->definitions, windows->num_definitions,
+                 windows->definitions_capacity, (size_t)at + 1))
     return PPROF_STATUS_NO_MEMORY;
-  known_definition *grown = windows->definitions;
-  char *name = ppi_strdup(definition->name);
-  if (!name) return PPROF_STATUS_NO_MEMORY;
-  if (at == windows->num_definitions) {
-    grown[at].name = NULL;
-    windows->num_definitions++;
-  }
-  ppi_free(grown[at].name);
-  grown[at] = (known_definition){*definition, name};
-  grown[at].definition.name = name;
-  return PPROF_STATUS_OK;
+  return ppi_definition_keep(&windows->definitions[at], definition)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 static pprof_status define(pprof_sink *sink,
@@ -94,7 +80,7 @@ static void catch_up(ppi_window_sinks *windows, ppi_window_feed *feed) {
   // A site's id may be another's by now, in a category that came later.
   for (int sites = 0; sites < 2; sites++)
     for (size_t i = 0; i < windows->num_definitions; i++) {
-      const pprof_definition *known = &windows->definitions[i].definition;
+      const pprof_definition *known = &windows->definitions[i];
       if ((known->kind == PPROF_DEFINITION_SITE) == sites)
         sink->define(sink, known);
     }
@@ -421,7 +407,7 @@ static void destroy(pprof_sink *sink) {
   ppi_texts_clear(&windows->info);
   ppi_map_clear(&windows->definition_ids);
   for (size_t i = 0; i < windows->num_definitions; i++)
-    ppi_free(windows->definitions[i].name);
+    ppi_free((char *)windows->definitions[i].name);
   ppi_free(windows->definitions);
   ppi_free(windows->picked);
   ppi_counts_clear(&windows->at_edge);

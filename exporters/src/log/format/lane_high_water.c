@@ -3,8 +3,6 @@
 // Keeps a growing array by lane.
 #include "log/format/lane_high_water.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "base/mem.h"
 
@@ -15,13 +13,8 @@
 pprof_status ppi_lane_high_water_raise(ppi_lane_high_water *ends, uint32_t lane,
                                        uint64_t end) {
   if (lane >= MAX_LANES) return PPROF_STATUS_CORRUPT;
-  if (lane >= ends->num) {
-    if (!PPI_ROOM(ends->items, ends->capacity, (size_t)lane + 1))
-      return PPROF_STATUS_NO_MEMORY;
-    memset(ends->items + ends->num, 0,
-           (lane + 1 - ends->num) * sizeof *ends->items);
-    ends->num = (size_t)lane + 1;
-  }
+  if (!PPI_REACH(ends->items, ends->num, ends->capacity, (size_t)lane + 1))
+    return PPROF_STATUS_NO_MEMORY;
   ends->items[lane] = PPI_MAX(ends->items[lane], end);
   return PPROF_STATUS_OK;
 }

@@ -244,16 +244,11 @@ static void forget_runs(ppi_log_assembler *assembler) {
   assembler->num_events = 0;
 }
 
-static bool make_table(ppi_log_assembler *assembler) {
-  void *grown = ppi_grow(assembler->table, &assembler->table_capacity,
-                         assembler->num_runs + 1, sizeof *assembler->table);
-  if (grown) assembler->table = grown;
-  return grown != NULL;
-}
-
 static pprof_status close_events(ppi_log_assembler *assembler) {
   if (assembler->num_runs == 0) return PPROF_STATUS_OK;
-  if (!make_table(assembler)) return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_ROOM(assembler->table, assembler->table_capacity,
+                assembler->num_runs + 1))
+    return PPROF_STATUS_NO_MEMORY;
   pprof_status status = emit_definitions(assembler);
   if (status != PPROF_STATUS_OK) return status;
   qsort(assembler->runs, assembler->num_runs, sizeof *assembler->runs,

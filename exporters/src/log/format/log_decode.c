@@ -221,13 +221,6 @@ static bool read_rest(ppi_run_decoder *decoder, columns *in,
          read_attributes(&decoder->model, in, event);
 }
 
-static bool reserve(void **array, size_t *capacity, size_t num, size_t size) {
-  if (num == 0) return true;
-  void *grown = ppi_grow(*array, capacity, num, size);
-  if (grown) *array = grown;
-  return grown != NULL;
-}
-
 // Reserves as much as the columns can fill, so that pointers from events stay
 // valid.
 static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
@@ -237,16 +230,11 @@ static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
   size_t num_numbers = ppi_cursor_left(&in->at[PPI_COLUMN_NUMBERS]);
   decoder->num_flows = decoder->num_work = decoder->num_cpu = 0;
   decoder->num_numbers = 0;
-  return reserve((void **)&decoder->events, &decoder->events_capacity, num,
-                 sizeof *decoder->events) &&
-         reserve((void **)&decoder->flows, &decoder->flows_capacity, num_flows,
-                 sizeof *decoder->flows) &&
-         reserve((void **)&decoder->work, &decoder->work_capacity, num_work,
-                 sizeof *decoder->work) &&
-         reserve((void **)&decoder->cpu, &decoder->cpu_capacity, num_cpu,
-                 sizeof *decoder->cpu) &&
-         reserve((void **)&decoder->numbers, &decoder->numbers_capacity,
-                 num_numbers, sizeof *decoder->numbers);
+  return PPI_ROOM(decoder->events, decoder->events_capacity, num) &&
+         PPI_ROOM(decoder->flows, decoder->flows_capacity, num_flows) &&
+         PPI_ROOM(decoder->work, decoder->work_capacity, num_work) &&
+         PPI_ROOM(decoder->cpu, decoder->cpu_capacity, num_cpu) &&
+         PPI_ROOM(decoder->numbers, decoder->numbers_capacity, num_numbers);
 }
 
 // Field by field: clearing the whole event first would cost as much as the

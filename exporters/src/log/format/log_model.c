@@ -30,8 +30,5 @@ uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape) {
 }
 
 bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth) {
-  void *grown = ppi_grow(model->levels, &model->levels_capacity,
-                         (size_t)depth + 1, sizeof *model->levels);
-  if (grown) model->levels = grown;
-  return grown;
+  return PPI_ROOM(model->levels, model->levels_capacity, (size_t)depth + 1);
 }

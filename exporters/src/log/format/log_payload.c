@@ -114,9 +114,8 @@ pprof_status ppi_log_payload_define(ppi_log_payload *payload,
     }
     if (definition.kind != PPROF_DEFINITION_ATTRIBUTES)
       len = kept_name(name, len);
-    void *grown = ppi_grow(payload->name, &payload->name_capacity, len + 1, 1);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    payload->name = grown;
+    if (!PPI_ROOM(payload->name, payload->name_capacity, len + 1))
+      return PPROF_STATUS_NO_MEMORY;
     memcpy(payload->name, name, len);
     payload->name[len] = '\0';
     definition.name = payload->name;

@@ -117,18 +117,12 @@ bool ppi_log_ahead_is_empty(const ppi_log_ahead *ahead) {
 }
 
 static bool make_room(slot *self, const ppi_log_header *header) {
-  ppi_log_run *runs = ppi_grow(self->runs, &self->runs_capacity,
-                               header->num_runs + 1, sizeof *runs);
-  if (runs) self->runs = runs;
-  uint8_t *stored =
-      ppi_grow(self->stored, &self->stored_capacity, header->stored_len + 1, 1);
-  if (stored) self->stored = stored;
   // Bounded by the bytes; the decoder wants room for one more.
   size_t num_events = PPI_MIN(header->num_events, PPI_LOG_MAX_RAW / 2) + 1;
-  pprof_event *events = ppi_grow(self->events, &self->events_capacity,
-                                 num_events, sizeof *events);
-  if (events) self->events = events;
-  return runs && stored && events;
+  return PPI_ROOM(self->runs, self->runs_capacity, header->num_runs + 1u) &&
+         PPI_ROOM(self->stored, self->stored_capacity,
+                  header->stored_len + 1u) &&
+         PPI_ROOM(self->events, self->events_capacity, num_events);
 }
 
 pprof_status ppi_log_ahead_put(ppi_log_ahead *ahead,

@@ -92,13 +92,11 @@ static pprof_status list_runs(ppi_log_file *file, const char *path,
   ppi_log_payload payload;
   pprof_status status = ppi_log_payload_init(&payload);
   for (bool more = true; more && status == PPROF_STATUS_OK;) {
-    void *grown = ppi_grow(list->items, &list->capacity, list->num + 1,
-                           sizeof *list->items);
-    if (grown) list->items = grown;
-    status = grown ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-    if (status != PPROF_STATUS_OK) break;
-    ppi_log_section *section = &list->items[list->num++];
-    memset(section, 0, sizeof *section);
+    const size_t at = list->num;
+    status = PPROF_STATUS_NO_MEMORY;
+    if (!PPI_REACH(list->items, list->num, list->capacity, (size_t)at + 1))
+      break;
+    ppi_log_section *section = &list->items[at];
     section->offset = ppi_log_file_run_offset(file);
     memcpy(section->uuid, ppi_log_file_uuid(file), sizeof section->uuid);
     status = list_run(file, &payload, section);

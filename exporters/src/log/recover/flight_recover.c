@@ -208,10 +208,9 @@ static void copy_blocks(recovery *job) {
 // dump at the earliest.
 static pprof_status tail_events(pprof_sink *sink, const pprof_batch *batch) {
   recovery *job = of_tail(sink);
-  pprof_event *events = ppi_grow(job->events, &job->capacity,
-                                 batch->num_events + 1, sizeof *events);
-  if (!events) return PPROF_STATUS_NO_MEMORY;
-  job->events = events;
+  if (!PPI_ROOM(job->events, job->capacity, batch->num_events + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  pprof_event *events = job->events;
   pprof_batch inside = *batch;
   inside.events = events;
   inside.stride = sizeof *events;

@@ -142,10 +142,8 @@ static bool add_spool(const char *path, void *user) {
     remove_unused(self, path);
   } else if (ppi_salvage_is_left(path, &stat) &&
              (uint64_t)stat.st_blocks * 512 <= most) {
-    leftover *grown = ppi_grow(self->spools, &self->capacity, self->num + 1,
-                               sizeof *self->spools);
-    if (grown) self->spools = grown;
-    char *copy = grown ? ppi_strdup(path) : NULL;
+    bool has_room = PPI_ROOM(self->spools, self->capacity, self->num + 1);
+    char *copy = has_room ? ppi_strdup(path) : NULL;
     if (!copy) return false;
     uint64_t bytes = (uint64_t)stat.st_blocks * 512;
     self->spools[self->num++] = (leftover){copy, stat.st_mtim, bytes};

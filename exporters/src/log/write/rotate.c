@@ -27,43 +27,18 @@ pprof_status ppi_rotate_begin(ppi_rotate *rotate, const pprof_run_info *info) {
              : PPROF_STATUS_NO_MEMORY;
 }
 
-// Items up to `id`; the new ones are all zero. NULL: no memory.
-static void *grow_to(void *items, size_t *num, uint32_t id, size_t size) {
-  size_t capacity = *num;
-  char *grown = ppi_grow(items, &capacity, (size_t)id + 1, size);
-  if (!grown) return NULL;
-  memset(grown + *num * size, 0, (capacity - *num) * size);
-  *num = capacity;
-  return grown;
-}
-
-static ppi_rotate_name *name_at(ppi_rotate *rotate, pprof_definition_kind kind,
-                                uint32_t id) {
-  if (id >= rotate->num_names[kind]) {
-    void *grown = grow_to(rotate->names[kind], &rotate->num_names[kind], id,
-                          sizeof *rotate->names[kind]);
-    if (!grown) return NULL;
-    rotate->names[kind] = grown;
-  }
-  return &rotate->names[kind][id];
-}
-
 pprof_status ppi_rotate_define(ppi_rotate *rotate,
                                const pprof_definition *definition, bool *now) {
   *now = true;
   if (!ppi_definition_is_known(definition->kind)) return PPROF_STATUS_OK;
-  char *copy = ppi_strdup(definition->name ? definition->name : "");
-  ppi_rotate_name *name =
-      copy ? name_at(rotate, definition->kind, definition->id) : NULL;
-  if (!name) {
-    ppi_free(copy);
+  const pprof_definition_kind kind = definition->kind;
+  if (!PPI_REACH(rotate->names[kind], rotate->num_names[kind],
+                 rotate->names_capacity[kind], (size_t)definition->id + 1))
     return PPROF_STATUS_NO_MEMORY;
-  }
-  ppi_free((char *)name->definition.name);
-  name->definition = *definition;
-  name->definition.name = copy;
-  if (definition->kind == PPROF_DEFINITION_DEVICE)
-    name->reported = rotate->segment;
+  ppi_rotate_name *name = &rotate->names[kind][definition->id];
+  if (!ppi_definition_keep(&name->definition, definition))
+    return PPROF_STATUS_NO_MEMORY;
+  if (kind == PPROF_DEFINITION_DEVICE) name->reported = rotate->segment;
   *now = name->reported == rotate->segment;
   return PPROF_STATUS_OK;
 }
@@ -148,16 +123,6 @@ pprof_status ppi_rotate_notify_lanes(ppi_rotate *rotate,
 
 // ---- positions of lanes ----
 
-static ppi_rotate_lane *lane_at(ppi_rotate *rotate, uint32_t lane) {
-  if (lane >= rotate->num_lanes) {
-    void *grown =
-        grow_to(rotate->lanes, &rotate->num_lanes, lane, sizeof *rotate->lanes);
-    if (!grown) return NULL;
-    rotate->lanes = grown;
-  }
-  return &rotate->lanes[lane];
-}
-
 static bool list_lane(ppi_rotate_list *list, uint32_t lane) {
   if (!PPI_ROOM(list->lanes, list->capacity, list->num + 1)) return false;
   list->lanes[list->num++] = lane;
@@ -165,8 +130,10 @@ static bool list_lane(ppi_rotate_list *list, uint32_t lane) {
 }
 
 pprof_status ppi_rotate_deliver(ppi_rotate *rotate, const pprof_batch *batch) {
-  ppi_rotate_lane *lane = lane_at(rotate, batch->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_REACH(rotate->lanes, rotate->num_lanes, rotate->lanes_capacity,
+                 (size_t)batch->lane + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_rotate_lane *lane = &rotate->lanes[batch->lane];
   if (!lane->is_live && !list_lane(&rotate->live, batch->lane))
     return PPROF_STATUS_NO_MEMORY;
   lane->is_live = true;
@@ -202,8 +169,10 @@ static void forget_gone(ppi_rotate *rotate) {
 
 // By each event's own lane: a batch of the process's lane has many.
 static pprof_status list_counted(ppi_rotate *rotate, uint32_t id) {
-  ppi_rotate_lane *lane = lane_at(rotate, id);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!PPI_REACH(rotate->lanes, rotate->num_lanes, rotate->lanes_capacity,
+                 (size_t)id + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_rotate_lane *lane = &rotate->lanes[id];
   if (lane->counted == rotate->segment) return PPROF_STATUS_OK;
   lane->counted = rotate->segment;
   return list_lane(&rotate->counted, id) ? PPROF_STATUS_OK

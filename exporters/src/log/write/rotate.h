@@ -45,10 +45,11 @@ typedef struct ppi_rotate {
   ppi_texts texts;
   ppi_rotate_name *names[PPROF_DEFINITION_ATTRIBUTES + 1];  // by id
   size_t num_names[PPROF_DEFINITION_ATTRIBUTES + 1];
+  size_t names_capacity[PPROF_DEFINITION_ATTRIBUTES + 1];
   ppi_rotate_window *windows;  // open
   size_t num_windows, windows_capacity;
   ppi_rotate_lane *lanes;
-  size_t num_lanes;
+  size_t num_lanes, lanes_capacity;
   ppi_rotate_list live, counted;  // lanes of the spool, and of the segment
   uint64_t looks;                 // the position in a look at the spool's lanes
   bool is_looking;

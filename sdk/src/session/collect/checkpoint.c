@@ -3,8 +3,6 @@
 // Takes a consistent look at stacks that their owners go on changing.
 #include "session/collect/checkpoint.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "mark/thread_lane.h"
 
@@ -53,14 +51,10 @@ __attribute__((no_sanitize("thread"))) static bool copy_stack(
 }
 
 static void list_open(ppi_open_list *list, const pprof_event *event) {
-  pprof_event *grown =
-      ppi_grow(list->events, &list->capacity, list->num + 1, sizeof *grown);
-  if (!grown) {
+  if (PPI_ROOM(list->events, list->capacity, list->num + 1))
+    list->events[list->num++] = *event;
+  else
     list->failed = true;
-    return;
-  }
-  list->events = grown;
-  grown[list->num++] = *event;
 }
 
 static void list_frames(pprof_session *session, const ppi_lane *lane,
