@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "mark/thread.h"
 #include "recover/forensics_wait.h"
+#include "recover/salvage.h"
 #include "recover/salvage_check.h"
 #include "spool/lane.h"
 #include "spool/spool_read.h"

@@ -65,4 +65,12 @@ uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane);
 uint64_t ppi_salvage_first(const ppi_salvage *salvage, uint32_t lane);
 uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage);
 
+// ppi_salvage_open_file opens the spool at `path` for reading. Errors: BUSY (it
+// is this process's own), IO, INVALID.
+pprof_status ppi_salvage_open_file(const char *path, int *out_fd,
+                                   uint64_t *out_size, pprof_error *error);
+// ppi_salvage_writer answers the process that writes to an open spool; 0: none.
+// `unknown` stands for one of another PID namespace.
+uint32_t ppi_salvage_writer(int fd, uint32_t unknown);
+
 PPROF_END_C_

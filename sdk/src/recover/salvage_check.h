@@ -36,13 +36,6 @@ static inline bool ppi_salvage_table_chunks(const ppi_table *table,
          table->num_slots % (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK == 0;
 }
 
-// ppi_salvage_open_file opens the spool at `path` for reading. Errors: BUSY (it
-// is this process's own), IO, INVALID.
-pprof_status ppi_salvage_open_file(const char *path, int *out_fd,
-                                   uint64_t *out_size, pprof_error *error);
-// ppi_salvage_writer answers the process that writes to an open spool; 0: none.
-// `unknown` stands for one of another PID namespace.
-uint32_t ppi_salvage_writer(int fd, uint32_t unknown);
 // ppi_salvage_check_header: INVALID, VERSION or CORRUPT with a message.
 pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
                                       pprof_error *error);
