@@ -76,8 +76,8 @@ class Interference {
     for (size_t i = 0; i < all_->num_stages; i++) {
       const ppi_interference_stage &stage = all_->stages[i];
       if (stage.device == device)
-        out[stage.site] = {stage.num_calls, stage.busy_ns, stage.num_alone,
-                           stage.alone_ns};
+        out[stage.site] = {stage.sums.num_calls, stage.sums.shared_ns,
+                           stage.sums.num_measured, stage.sums.measured_ns};
     }
     return out;
   }
@@ -87,7 +87,7 @@ class Interference {
       const ppi_interference_pair &pair = all_->pairs[i];
       if (all_->stages[pair.of].device == device)
         out[{all_->stages[pair.of].site, all_->stages[pair.by].site}] = {
-            pair.overlap_ns, pair.num_calls, pair.beside_ns};
+            pair.sums.shared_ns, pair.sums.num_measured, pair.sums.measured_ns};
     }
     return out;
   }
