@@ -47,7 +47,10 @@ void AddNames(Random *random, ppi_figures *figures) {
   // A program may call a category of its own like one of ours.
   uint32_t category = PPROF_CATEGORY_OPERATOR;
   if ((*random)() % 4 == 0) category = PPI_CATEGORY_REGISTERED;
-  ASSERT_NE(ppi_figures_category(figures, category, "Operator"), nullptr);
+  ppi_report_category of = {};
+  of.name = const_cast<char *>("Operator");
+  of.category = category;
+  ASSERT_NE(ppi_figures_category(figures, &of), nullptr);
   ppi_report_name *name =
       ppi_figures_name(figures, category, "Operator", Pick(random, kNames));
   ASSERT_NE(name, nullptr);
@@ -87,7 +90,9 @@ void AddParts(Random *random, ppi_figures *figures) {
 
 void AddMemory(Random *random, ppi_figures *figures) {
   std::string name = "gpu:" + std::to_string((*random)() % 200);
-  ppi_report_place *place = ppi_figures_place(figures, name.c_str());
+  ppi_report_place of = {};
+  of.name = &name[0];
+  ppi_report_place *place = ppi_figures_place(figures, &of);
   ASSERT_NE(place, nullptr);
   ppi_report_memory key = {};
   key.place = &name[0];

@@ -118,10 +118,15 @@ class Figures {
     row->frees = sums.frees;
     row->allocated_bytes = sums.allocated_bytes;
     row->freed_bytes = sums.freed_bytes;
-    ppi_figures_place(&figures_, place.c_str());
+    Place(place);
+  }
+  ppi_report_place *Place(std::string name) {
+    ppi_report_place key = {};
+    key.name = &name[0];
+    return ppi_figures_place(&figures_, &key);
   }
   void Peak(const char *place, bool is_reserved, uint64_t bytes) {
-    ppi_report_place *row = ppi_figures_place(&figures_, place);
+    ppi_report_place *row = Place(place);
     row->is_known[is_reserved] = true;
     row->peak_bytes[is_reserved] = bytes;
   }

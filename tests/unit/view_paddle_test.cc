@@ -272,7 +272,9 @@ TEST(KernelTest, SaysWhyThereIsNone) {
   EXPECT_EQ(figures.View("kernel"),
             "Kernel Summary: no kernel records: nothing was recorded on a "
             "device\n");
-  ppi_figures_device(&*figures, "gpu:0")->ranges = 1;
+  ppi_report_device key = {};
+  key.name = const_cast<char *>("gpu:0");
+  ppi_figures_device(&*figures, &key)->ranges = 1;
   EXPECT_EQ(figures.View("kernel"),
             "Kernel Summary: no kernel records: device ranges are timed by "
             "pairs of events; see UserDefined and\nQueue\n");

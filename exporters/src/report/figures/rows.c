@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -105,11 +106,11 @@ static const ppi_field memory_fields[] = {
     PPI_FIGURES(ppi_report_memory, sum, allocations, frees),
     PPI_FIGURES(ppi_report_memory, bytes, allocated_bytes, freed_bytes)};
 
-// ppi_figures_add_place adds up the growth, because PPI_OTHER_PLACES has none.
 static const ppi_field places_fields[] = {
     PPI_KEY(ppi_report_place, text, name),
     PPI_FIGURE(ppi_report_place, flag, is_known),
-    PPI_FIGURE(ppi_report_place, most, peak_bytes)};
+    PPI_FIGURE(ppi_report_place, most, peak_bytes),
+    PPI_FIGURE(ppi_report_place, growth, growth)};
 
 static const ppi_field notes_fields[] = {PPI_KEY(ppi_report_note, text, key),
                                          PPI_KEY(ppi_report_note, text, text)};
@@ -221,20 +222,11 @@ ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
   return ppi_figures_row(figures, PPI_FIGURES_names, &key);
 }
 
-ppi_report_category *ppi_figures_category(ppi_figures *figures,
-                                          uint32_t category, const char *name) {
-  const ppi_report_category key = {.name = (char *)name, .category = category};
-  return ppi_figures_row(figures, PPI_FIGURES_categories, &key);
-}
-
-ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name) {
-  const ppi_report_device key = {.name = (char *)name};
-  return ppi_figures_row(figures, PPI_FIGURES_devices, &key);
-}
-
-ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name) {
-  const ppi_report_place key = {.name = (char *)name};
-  return ppi_figures_row(figures, PPI_FIGURES_places, &key);
+void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from) {
+  static const ppi_field sums[] = {
+      PPI_FIGURES(ppi_cpu_sums, sum, num_asked, on_processor_ns)};
+  static const ppi_fields fields = PPI_FIELDS(ppi_cpu_sums, sums);
+  ppi_fields_merge(&fields, into, from);
 }
 
 bool ppi_name_is_wait(const ppi_report_name *name) {
@@ -273,16 +265,24 @@ bool ppi_figures_add_row(ppi_figures *figures, ppi_figures_table which,
   return into && ppi_fields_merge(&kinds[which].fields, into, row);
 }
 
-bool ppi_figures_join(ppi_figures *into, const ppi_figures *from,
-                      ppi_figures_table which) {
-  const row_table table = table_of(into, which), other = table_of(from, which);
-  return join(&table, *other.items, *other.num);
+static int compare_rows(const void *left, const void *right, void *fields) {
+  return ppi_fields_compare(fields, left, right);
+}
+
+bool ppi_figures_add_rows(ppi_figures *figures, ppi_figures_table which,
+                          void *rows, size_t num) {
+  ppi_fields fields = kinds[which].fields;
+  bool done = true;
+  if (num > 1) qsort_r(rows, num, fields.size, compare_rows, &fields);
+  for (size_t i = 0; i < num && done; i++)
+    done = ppi_figures_add_row(figures, which, (char *)rows + i * fields.size);
+  return done;
 }
 
 bool ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
                              ppi_figures_table which) {
-  const row_table other = table_of(from, which);
-  bool done = ppi_figures_join(into, from, which);
+  const row_table table = table_of(into, which), other = table_of(from, which);
+  bool done = join(&table, *other.items, *other.num);
   for (size_t i = 0; i < *other.num && done; i++)
     done =
         ppi_figures_add_row(into, which, *other.items + i * other.fields->size);
@@ -300,26 +300,6 @@ void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table which) {
 
 // ---- memory ----
 
-bool ppi_figures_add_place(ppi_figures *into, const char *name,
-                           const ppi_report_place *from) {
-  ppi_report_place key = *from;
-  key.name = (char *)name;
-  bool done = ppi_figures_add_row(into, PPI_FIGURES_places, &key);
-  ppi_report_place *place = done ? ppi_figures_place(into, name) : NULL;
-  // PPI_OTHER_PLACES is several places, so that growth has no meaning.
-  if (!place || strcmp(name, PPI_OTHER_PLACES) == 0) return done;
-  for (int kind = 0; kind < 2; kind++)
-    ppi_growth_merge(&place->growth[kind], &from->growth[kind]);
-  return done;
-}
-
-bool ppi_figures_add_owned(ppi_figures *into, const char *place,
-                           const ppi_report_memory *from) {
-  ppi_report_memory key = *from;
-  key.place = (char *)place;
-  return ppi_figures_add_row(into, PPI_FIGURES_memory, &key);
-}
-
 // The last place with a row of its own; NULL: all places have one.
 static const char *last_with_row(const ppi_figures *figures) {
   size_t left = PPI_REPORT_PLACES;
@@ -334,20 +314,24 @@ static const char *last_with_row(const ppi_figures *figures) {
   return NULL;
 }
 
-static bool add_all(ppi_figures *into, const ppi_figures *from,
+// The places behind `last` become PPI_OTHER_PLACES: several places, so that
+// growth has no meaning.
+static bool add_few(ppi_figures *few, const ppi_figures *from,
                     const char *last) {
+  static char others[] = PPI_OTHER_PLACES;
   bool done = true;
   for (size_t i = 0; i < from->num_places && done; i++) {
-    const char *name = from->places[i].name;
-    bool has_row = !last || strcmp(name, last) <= 0;
-    done = ppi_figures_add_place(into, has_row ? name : PPI_OTHER_PLACES,
-                                 &from->places[i]);
+    ppi_report_place row = from->places[i];
+    if (strcmp(row.name, last) > 0) {
+      row.name = others;
+      memset(row.growth, 0, sizeof row.growth);
+    }
+    done = ppi_figures_add_row(few, PPI_FIGURES_places, &row);
   }
   for (size_t i = 0; i < from->num_memory && done; i++) {
-    const char *name = from->memory[i].place;
-    bool has_row = !last || strcmp(name, last) <= 0;
-    done = ppi_figures_add_owned(into, has_row ? name : PPI_OTHER_PLACES,
-                                 &from->memory[i]);
+    ppi_report_memory row = from->memory[i];
+    if (strcmp(row.place, last) > 0) row.place = others;
+    done = ppi_figures_add_row(few, PPI_FIGURES_memory, &row);
   }
   return done;
 }
@@ -358,17 +342,14 @@ static void clear_memory(ppi_figures *figures) {
 }
 
 bool ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from) {
-  bool done = ppi_figures_join(into, from, PPI_FIGURES_memory) &&
-              add_all(into, from, NULL);
+  bool done = ppi_figures_merge_table(into, from, PPI_FIGURES_memory) &&
+              ppi_figures_merge_table(into, from, PPI_FIGURES_places);
   const char *last = done ? last_with_row(into) : NULL;
   if (!last) return done;
   ppi_figures few = {0};
-  done = add_all(&few, into, last);
-  if (!done) {
-    clear_memory(&few);
-    return done;
-  }
-  clear_memory(into);
+  done = add_few(&few, into, last);
+  clear_memory(done ? into : &few);
+  if (!done) return false;
   into->memory = few.memory;
   into->num_memory = few.num_memory;
   into->memory_capacity = few.memory_capacity;

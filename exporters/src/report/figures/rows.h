@@ -38,12 +38,12 @@ PPI_FIGURES_ROW(work, work, ppi_report_work)
 PPI_FIGURES_ROW(thread_name, threads, ppi_report_thread_name)
 PPI_FIGURES_ROW(part, parts, ppi_report_part)
 PPI_FIGURES_ROW(memory, memory, ppi_report_memory)
+PPI_FIGURES_ROW(category, categories, ppi_report_category)
+PPI_FIGURES_ROW(device, devices, ppi_report_device)
+PPI_FIGURES_ROW(place, places, ppi_report_place)
 ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
                                   const char *category_name, const char *name);
-ppi_report_category *ppi_figures_category(ppi_figures *figures,
-                                          uint32_t category, const char *name);
-ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name);
-ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name);
+void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from);
 // ppi_name_is_wait: the name is a recorded wait. ppi_figures_have_waits: one of
 // the names is.
 bool ppi_name_is_wait(const ppi_report_name *name);
@@ -59,23 +59,17 @@ bool ppi_figures_input(ppi_figures *figures, const ppi_report_input *input);
 // ppi_figures_add_row adds the figures of `row` to those of its key.
 bool ppi_figures_add_row(ppi_figures *figures, ppi_figures_table table,
                          const void *row);
-// ppi_figures_join adds the rows that only `from` has, without their figures.
-// One pass moves each row of the table once; single additions would move it
-// often.
-bool ppi_figures_join(ppi_figures *into, const ppi_figures *from,
-                      ppi_figures_table table);
-// ppi_figures_merge_table joins the tables, then adds the figures.
+// ppi_figures_add_rows does so for many rows, which it sorts.
+bool ppi_figures_add_rows(ppi_figures *figures, ppi_figures_table table,
+                          void *rows, size_t num);
+// ppi_figures_merge_table adds the rows that only `from` has in one pass, which
+// moves each row once, then the figures.
 bool ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
                              ppi_figures_table table);
 void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table table);
 
 // ---- memory ----
 
-// ppi_figures_add_place and ppi_figures_add_owned add to the row of that place.
-bool ppi_figures_add_place(ppi_figures *into, const char *name,
-                           const ppi_report_place *from);
-bool ppi_figures_add_owned(ppi_figures *into, const char *place,
-                           const ppi_report_memory *from);
 // ppi_figures_add_memory adds the places of `from` and their memory rows.
 bool ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
 

@@ -73,12 +73,6 @@ void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
   sums->on_processor_ns += waits_ns - PPI_MIN(off_ns, waits_ns);
 }
 
-void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from) {
-  uint64_t *sums = &into->num_asked;
-  const uint64_t *more = &from->num_asked;
-  for (size_t i = 0; i < sizeof *into / sizeof *sums; i++) sums[i] += more[i];
-}
-
 bool ppi_waits_inside_add(ppi_waits_inside *waits, uint64_t start_ns,
                           uint64_t length_ns) {
   enum { MOST = 4096 };

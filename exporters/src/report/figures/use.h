@@ -81,7 +81,6 @@ typedef struct ppi_cpu_sums {
 
 void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
                       uint64_t real_ns, uint64_t waits_ns);
-void ppi_cpu_sums_merge(ppi_cpu_sums *into, const ppi_cpu_sums *from);
 
 // Waits of one lane that an outer range has not counted yet. All zero is the
 // empty one; the caller frees `items`.

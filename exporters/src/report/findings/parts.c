@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "report/figures/path_rows.h"
 #include "report/figures/request_rows.h"
+#include "report/figures/rows.h"
 
 bool ppi_part_has(const ppi_part *part, const ppi_answer_row *row) {
   if (*row->child || !(part->wheres & 1u << row->where)) return false;

@@ -43,18 +43,9 @@ static bool synchronizes(const char *name) {
 
 static uint32_t flags_of(const ppi_range_table *table, size_t row,
                          const ppi_table_ids *ids) {
-  uint32_t flags = 0, of = table->rows[row].flags;
+  uint32_t flags = table->rows[row].flags & ~(uint32_t)PPI_RANGE_ENDED;
   uint32_t category = ids->names[table->rows[row].name].category;
   if (table->rows[row].on_device != PPI_NO_RANGE) flags |= PPI_CALL_DEVICE;
-  if (of & PPI_RANGE_LOOSE) flags |= PPI_CALL_LOOSE;
-  if (of & PPI_RANGE_STEP) flags |= PPI_CALL_STEP;
-  if (of & PPI_RANGE_REQUEST) flags |= PPI_CALL_REQUEST;
-  if (of & PPI_RANGE_CUT) flags |= PPI_CALL_CUT;
-  if (of & PPI_RANGE_WAIT) flags |= PPI_CALL_WAIT;
-  if (of & PPI_RANGE_TIMED) flags |= PPI_CALL_TIMED;
-  if (of & PPI_RANGE_LOCK) flags |= PPI_CALL_LOCK;
-  if (of & PPI_RANGE_POSTED) flags |= PPI_CALL_POSTED;
-  if (of & PPI_RANGE_OPEN) flags |= PPI_CALL_OPEN;
   if (category == PPROF_CATEGORY_RUNTIME &&
       synchronizes(ids->names[table->rows[row].name].text))
     flags |= PPI_CALL_SYNC;

@@ -13,20 +13,20 @@ PPROF_BEGIN_C_
 #define PPI_NO_CALL UINT32_MAX
 
 enum {
-  PPI_CALL_DEVICE = 1,   // on a stream; `row` is the stream's id
-  PPI_CALL_LOOSE = 2,    // on no row: it wanders between threads
-  PPI_CALL_STEP = 4,     // a step of the run
-  PPI_CALL_REQUEST = 8,  // a request from arrival to end
-  PPI_CALL_CUT = 16,
-  PPI_CALL_NAMED = 32,    // device work under a name of its own
-  PPI_CALL_PART = 64,     // made by the model: a stage, or the stage's own part
-                          // outside inner stages
-  PPI_CALL_LOCK = 128,    // a wait for something that another thread has
-  PPI_CALL_POSTED = 256,  // with LOCK: any thread may end the wait
-  PPI_CALL_WAIT = 512,    // a recorded wait for another thread
-  PPI_CALL_TIMED = 1024,  // with WAIT: its time-out ended it
-  PPI_CALL_OPEN = 2048,   // its end is in a later table
-  PPI_CALL_SYNC = 4096    // it returns once a device has done all
+  PPI_CALL_LOOSE = PPI_RANGE_LOOSE,  // on no row: it wanders between threads
+  PPI_CALL_STEP = PPI_RANGE_STEP,    // a step of the run
+  PPI_CALL_REQUEST = PPI_RANGE_REQUEST,  // a request from arrival to end
+  PPI_CALL_CUT = PPI_RANGE_CUT,
+  PPI_CALL_LOCK = PPI_RANGE_LOCK,      // a wait for what another thread has
+  PPI_CALL_POSTED = PPI_RANGE_POSTED,  // with LOCK: any thread may end the wait
+  PPI_CALL_WAIT = PPI_RANGE_WAIT,      // a recorded wait for another thread
+  PPI_CALL_TIMED = PPI_RANGE_TIMED,    // with WAIT: its time-out ended it
+  PPI_CALL_OPEN = PPI_RANGE_OPEN,      // its end is in a later table
+  PPI_CALL_DEVICE = 1024,              // on a stream; `row` is the stream's id
+  PPI_CALL_NAMED = 2048,               // device work under a name of its own
+  PPI_CALL_PART = 4096,  // made by the model: a stage, or the stage's own part
+                         // outside inner stages
+  PPI_CALL_SYNC = 8192   // it returns once a device has done all
 };
 
 typedef struct ppi_limit_call {

@@ -14,7 +14,6 @@
 #include "report/limit/intervals.h"
 
 #define HELD "loop:"
-#define IMPORT "import "
 
 // ---- units: requests, or else steps ----
 
@@ -274,8 +273,7 @@ static bool has_any(const ppi_machine_run *loops,
   bool any = loops->num_events > 0;
   for (size_t i = 0; i < calls->num && !any; i++)
     any = generation_of(calls, &calls->items[i]) >= 0 ||
-          strncmp(calls->fill.ids.names[calls->items[i].name].text, IMPORT,
-                  sizeof IMPORT - 1) == 0;
+          ppi_is_import(calls->fill.ids.names[calls->items[i].name].text);
   return any;
 }
 

@@ -109,23 +109,7 @@ bool ppi_run_sum_details(ppi_details *details, ppi_run_thread *left) {
   return sum_rows(details, left) && sum_parts(details, left);
 }
 
-// Texts of one row, for sorting and lookup.
-typedef struct named_row {
-  uint64_t thread;
-  const char *names[3];
-  size_t at;
-} named_row;
-
-static int compare_rows(const void *left, const void *right) {
-  const named_row *a = left, *b = right;
-  if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
-  int order = 0;
-  for (int i = 0; i < 3 && order == 0; i++)
-    order = strcmp(a->names[i], b->names[i]);
-  return order;
-}
-
-static const char *site_name(ppi_run_ids *ids, uint32_t id) {
+static char *site_name(ppi_run_ids *ids, uint32_t id) {
   const ppi_run_site *site = id ? ppi_run_site_at(ids, id) : NULL;
   return site ? site->name : "";
 }
@@ -153,35 +137,27 @@ static bool note_threads(const ppi_details *details, const ppi_run_ids *ids,
 static bool fill_threads(ppi_details *details, ppi_run_ids *ids, char *process,
                          ppi_figures *out) {
   size_t num = details->num_thread_rows;
-  named_row *rows = ppi_alloc((num + 1) * sizeof *rows);
-  if (!rows) return false;
-  bool done = true;
+  ppi_report_thread_name *rows = ppi_alloc((num + 1) * sizeof *rows);
+  bool done = rows;
   for (size_t i = 0; i < num && done; i++) {
-    const ppi_run_thread_row *from = &details->thread_rows[i];
+    ppi_run_thread_row *from = &details->thread_rows[i];
     const ppi_run_site *site = ppi_run_site_at(ids, from->site);
-    if (!site) done = false;
-    if (site)
-      rows[i] = (named_row){
-          number_of(from->thread), {site->place->name, site->name, ""}, i};
-  }
-  if (num > 1 && done) qsort(rows, num, sizeof *rows, compare_rows);
-  for (size_t i = 0; i < num && done; i++) {
-    ppi_run_thread_row *from = &details->thread_rows[rows[i].at];
-    const ppi_run_site *site = ppi_run_site_at(ids, from->site);
-    const ppi_report_thread_name row = {
+    done = site;
+    if (!done) break;
+    rows[i] = (ppi_report_thread_name){
         .process = process,
-        .thread = rows[i].thread,
+        .thread = number_of(from->thread),
         .called = called(from->thread),
-        .name = (char *)rows[i].names[1],
-        .category_name = (char *)rows[i].names[0],
+        .name = site->name,
+        .category_name = site->place->name,
         .category = ppi_portable_category(site->category),
         .host = from->row.host,
         .submit = from->row.submit,
         .inside = ppi_run_inside(ids, &from->row),
         .host_times = from->row.host_times,
         .self_ns = from->row.self_ns};
-    done = ppi_figures_add_row(out, PPI_FIGURES_threads, &row);
   }
+  done = done && ppi_figures_add_rows(out, PPI_FIGURES_threads, rows, num);
   ppi_free(rows);
   return done;
 }
@@ -196,32 +172,21 @@ static bool is_shown(ppi_run_ids *ids, const ppi_run_part *part) {
 
 static bool fill_parts(ppi_details *details, ppi_run_ids *ids, char *process,
                        ppi_figures *out) {
-  named_row *rows = ppi_alloc((details->num_parts + 1) * sizeof *rows);
-  if (!rows) return false;
+  ppi_report_part *rows = ppi_alloc((details->num_parts + 1) * sizeof *rows);
   size_t num = 0;
-  for (size_t i = 0; i < details->num_parts; i++) {
+  for (size_t i = 0; i < details->num_parts && rows; i++) {
     const ppi_run_part *part = &details->parts[i];
-    if (!is_shown(ids, part)) continue;
-    rows[num++] =
-        (named_row){part->thread ? number_of(part->thread) : 0,
-                    {site_name(ids, part->op), site_name(ids, part->child),
-                     site_name(ids, part->launch)},
-                    i};
+    if (is_shown(ids, part))
+      rows[num++] = (ppi_report_part){
+          .process = part->thread ? process : "",
+          .thread = part->thread ? number_of(part->thread) : 0,
+          .op = site_name(ids, part->op),
+          .child = site_name(ids, part->child),
+          .launch = site_name(ids, part->launch),
+          .host = part->host,
+          .device = *ppi_run_for_names(ids, &part->device)};
   }
-  if (num > 1) qsort(rows, num, sizeof *rows, compare_rows);
-  bool done = true;
-  for (size_t i = 0; i < num && done; i++) {
-    const ppi_run_part *from = &details->parts[rows[i].at];
-    const ppi_report_part row = {
-        .process = from->thread ? process : "",
-        .thread = rows[i].thread,
-        .op = (char *)rows[i].names[0],
-        .child = (char *)rows[i].names[1],
-        .launch = (char *)rows[i].names[2],
-        .host = from->host,
-        .device = *ppi_run_for_names(ids, &from->device)};
-    done = ppi_figures_add_row(out, PPI_FIGURES_parts, &row);
-  }
+  bool done = rows && ppi_figures_add_rows(out, PPI_FIGURES_parts, rows, num);
   ppi_free(rows);
   return done;
 }

@@ -123,12 +123,13 @@ bool ppi_memory_own(ppi_memory *memory, const char *place, uint32_t owner,
 static bool fill_place(const ppi_memory_place *place, const char *name,
                        ppi_run_ids *ids, ppi_figures *out) {
   if (!place->is_known[0] && !place->is_known[1]) return true;
-  ppi_report_place levels = {
+  const ppi_report_place levels = {
+      .name = (char *)name,
       .is_known = {place->is_known[0], place->is_known[1]},
       .peak_bytes = {place->peak_bytes[0], place->peak_bytes[1]},
       .growth = {ppi_low_water_growth(&place->lows[0]),
                  ppi_low_water_growth(&place->lows[1])}};
-  bool done = ppi_figures_add_place(out, name, &levels);
+  bool done = ppi_figures_add_row(out, PPI_FIGURES_places, &levels);
   for (size_t i = 0; i < place->num_owners && done; i++) {
     const ppi_memory_owner *owner = &place->owners[i];
     const ppi_run_site *site =
@@ -136,7 +137,8 @@ static bool fill_place(const ppi_memory_place *place, const char *name,
     if (owner->site && !site) return false;
     ppi_report_memory sums = owner->sums;
     sums.name = site ? site->name : (char *)"";
-    done = ppi_figures_add_owned(out, name, &sums);
+    sums.place = (char *)name;
+    done = ppi_figures_add_row(out, PPI_FIGURES_memory, &sums);
   }
   return done;
 }

@@ -58,12 +58,15 @@ static bool take_step(ppi_run *run, const pprof_event *event,
          notify_step(run, event, end_ns);
 }
 
+static ppi_run_row *thread_row_of(ppi_run *run, const pprof_event *event) {
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
+  return lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
+              : NULL;
+}
+
 static bool take_thread_row(ppi_run *run, const pprof_event *event,
                             uint64_t self_ns) {
-  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  ppi_run_row *row =
-      lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
-           : NULL;
+  ppi_run_row *row = thread_row_of(run, event);
   if (!row) return false;
   row->self_ns += self_ns;
   return ppi_event_count_length(row, event);
@@ -201,6 +204,12 @@ static uint64_t bytes_of(const pprof_event *event) {
   return bytes >= 1 && bytes < 1e18 ? (uint64_t)bytes : 0;
 }
 
+static bool add_point(ppi_run *run, const pprof_event *event,
+                      const ppi_point *point) {
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
+  return lane && ppi_scopes_add(&lane->thread->scopes, point);
+}
+
 static bool take_submit(ppi_run *run, const pprof_event *event,
                         ppi_device_class class, uint64_t length_ns) {
   ppi_point point = {
@@ -218,9 +227,7 @@ static bool take_submit(ppi_run *run, const pprof_event *event,
   if (point.is_graph && event->attributes)
     point.captured = ppi_captures_at(&run->captures, event->attributes);
   run->device_sums.ns[class] += length_ns;
-  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  if (!lane) return false;
-  return ppi_scopes_add(&lane->thread->scopes, &point);
+  return add_point(run, event, &point);
 }
 
 static bool take_device_union(ppi_run *run, const pprof_event *event,
@@ -305,10 +312,7 @@ static bool take_device_rows(ppi_run *run, const pprof_event *event,
                              ppi_run_site *site, uint64_t length_ns) {
   take_device_row(&site->row, event, length_ns);
   if (!run->details.by_thread) return true;
-  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  ppi_run_row *row =
-      lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
-           : NULL;
+  ppi_run_row *row = thread_row_of(run, event);
   if (!row) return false;
   take_device_row(row, event, length_ns);
   return true;
@@ -348,9 +352,7 @@ static bool take_untimed(ppi_run *run, const pprof_event *event) {
                      .site = event->site,
                      .kind = PPI_POINT_UNTIMED};
   if (event->flags & PPROF_FLAG_PAIRED) return true;
-  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
-  if (!lane) return false;
-  return ppi_scopes_add(&lane->thread->scopes, &point);
+  return add_point(run, event, &point);
 }
 
 static bool take_device_range(ppi_run *run, const pprof_event *event) {
@@ -412,14 +414,12 @@ static bool take_memory(ppi_run *run, const pprof_event *event,
     done = ppi_allocations_add(&run->allocations, site->name, event->start_ns,
                                change.bytes);
   if (!done) return false;
-  ppi_run_lane *lane = ppi_run_lane_at(&run->ids, event->lane);
-  if (!lane) return false;
   ppi_point point = {.time_ns = event->start_ns,
                      .value = (uint64_t)change.bytes,
                      .site = event->site,
                      .kind = PPI_POINT_MEMORY,
                      .is_reserved = change.is_reserved};
-  return ppi_scopes_add(&lane->thread->scopes, &point);
+  return add_point(run, event, &point);
 }
 
 // Adds the size of a device range that copies or sets memory, if it states one.

@@ -340,25 +340,28 @@ static uint64_t shown_work(const ppi_run *run) {
 }
 
 // Checks that work inside ranges and work outside add up to all work.
-static void fill_work_identity(const ppi_run *run, ppi_figures *out) {
+static bool fill_work_identity(const ppi_run *run, ppi_figures *out) {
   uint64_t num_inside = 0;
-  if (!run->details.kernels || !run->details.paths) return;
+  bool done = true;
+  if (!run->details.kernels || !run->details.paths) return done;
   for (size_t i = 0; i < run->ids.devices.num; i++) {
     const ppi_run_device *from = run->ids.devices.items[i];
     if (from) num_inside += from->num_inside;
   }
   bool is_shown = shown_work(run) >= num_inside;
-  for (size_t i = 0; i < run->ids.devices.num; i++) {
+  for (size_t i = 0; i < run->ids.devices.num && done; i++) {
     const ppi_run_device *from = run->ids.devices.items[i];
-    ppi_report_device *device =
-        from && from->num_work ? ppi_figures_device(out, from->name) : NULL;
-    if (!device) continue;
-    device->work += from->num_work;
-    device->num_inside += from->num_inside;
-    device->num_outside += from->num_outside;
-    device->failed |=
-        !is_shown || from->num_inside + from->num_outside != from->num_work;
+    if (!from || !from->num_work) continue;
+    const ppi_report_device row = {
+        .name = from->name,
+        .work = from->num_work,
+        .num_inside = from->num_inside,
+        .num_outside = from->num_outside,
+        .failed = !is_shown ||
+                  from->num_inside + from->num_outside != from->num_work};
+    done = ppi_figures_add_row(out, PPI_FIGURES_devices, &row);
   }
+  return done;
 }
 
 static bool fill_devices(ppi_run *run, ppi_figures *out) {
@@ -458,9 +461,9 @@ bool ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   forget_answered(run);
   done = done && fill_work(run, out) &&
          ppi_run_fill_details(&run->rows, &run->ids, out) &&
-         ppi_paths_fill(&run->paths, &run->ids, out);
-  fill_work_identity(run, out);
-  done = done && ppi_shapes_fill(&run->shapes, &run->ids, out);
+         ppi_paths_fill(&run->paths, &run->ids, out) &&
+         fill_work_identity(run, out) &&
+         ppi_shapes_fill(&run->shapes, &run->ids, out);
   out->kernels = run->kernels;
   out->outside = run->allocations.outside;
   done = done && ppi_memory_fill(&run->memory, &run->ids, out) &&

@@ -42,8 +42,10 @@ static void complete(ppi_spread *spread, const ppi_spread *host) {
 
 void ppi_device_spreads_complete(ppi_device_spreads *spreads,
                                  const ppi_spread *host) {
-  for (ppi_spread *of = &spreads->all; of <= &spreads->general; of++)
-    complete(of, host);
+  complete(&spreads->all, host);
+  complete(&spreads->unpaired, host);
+  complete(&spreads->kernels, host);
+  complete(&spreads->general, host);
 }
 
 // Compares all fields that matter: the order of arrival has no effect.
