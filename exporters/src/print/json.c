@@ -102,7 +102,7 @@ void ppi_json_put(ppi_page *page, const ppi_figures *figures,
       ppi_findings_put_json(page, figures, found->findings) != PPROF_STATUS_OK)
     page->failed = true;
   ppi_identity_put_json(page, figures);
-  ppi_trust_put_json(page, figures);
+  ppi_trust_put_json(page, figures, SIZE_MAX, ppi_page_json);
   ppi_put_line(page);
   ppi_put_array(page, "inputs");
   for (size_t i = 0; i < figures->num_inputs; i++) {
@@ -151,33 +151,6 @@ static void put_few(ppi_page *page, const ppi_view *view, size_t most) {
   ppi_page_text(page, "]}");
 }
 
-// Counts of 0 are left out, except the most important ones.
-static void put_trust(ppi_page *page, const ppi_figures *figures, size_t most) {
-  ppi_put_line(page);
-  ppi_put_object(page, "trust");
-  ppi_put_u64(page, "recorded", figures->totals[PPI_TOTAL_RECORDED]);
-  ppi_put_u64(page, "lost", figures->totals[PPI_TOTAL_LOST]);
-  for (int key = 0; key < PPI_NUM_TOTALS; key++) {
-    const char *name = ppi_total_name((ppi_total_key)key);
-    uint64_t value = figures->totals[key];
-    if (!value || key == PPI_TOTAL_RECORDED || key == PPI_TOTAL_LOST) continue;
-    if (key == PPI_TOTAL_CRASH_SAFE || key == PPI_TOTAL_INCOMPLETE)
-      ppi_put_bool(page, name, true);
-    else
-      ppi_put_u64(page, name, value);
-  }
-  ppi_put_array(page, "notes");
-  for (size_t i = 0; i < figures->num_notes && i < most; i++) {
-    ppi_put_object(page, NULL);
-    ppi_put_key(page, "key");
-    put_text(page, figures->notes[i].key);
-    ppi_put_key(page, "text");
-    put_text(page, figures->notes[i].text);
-    ppi_page_text(page, "}");
-  }
-  ppi_page_text(page, "]}");
-}
-
 static void put_left(ppi_page *page, const char *key, size_t num, size_t most) {
   ppi_put_u64(page, key, num > most ? num - most : 0);
 }
@@ -192,7 +165,7 @@ static void put_all(ppi_page *page, const ppi_figures *figures,
   ppi_put_object(page, "views");
   if (view) put_few(page, view, most->rows);
   ppi_page_text(page, "}");
-  put_trust(page, figures, most->notes);
+  ppi_trust_put_json(page, figures, most->notes, put_text);
   ppi_put_line(page);
   ppi_put_array(page, "inputs");
   for (size_t i = 0; i < figures->num_inputs && i < most->inputs; i++)

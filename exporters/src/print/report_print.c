@@ -31,7 +31,7 @@ DECLARE(tree)
 #undef DECLARE
 
 #define ADDRESS(name) &ppi_view_##name,
-    static const ppi_view_kind *const view_kinds[] = {PPI_VIEWS(ADDRESS) NULL};
+static const ppi_view_kind *const view_kinds[] = {PPI_VIEWS(ADDRESS) NULL};
 static const ppi_view_kind *const nsys_kinds[] = {NSYS_VIEWS(ADDRESS) NULL};
 #undef ADDRESS
 static const ppi_view_kind *const torch_kinds[] = {&ppi_view_torch, NULL};
@@ -322,23 +322,24 @@ pprof_status ppi_report_write(const pprof_report *report,
   return ppi_figures_write(figures, options, format, out);
 }
 
+static pprof_status write(const pprof_report *report, const char *views,
+                          ppi_report_format format, FILE *out) {
+  PPI_UNCANCELLED;
+  const ppi_report_options options = {.views = views, .is_wide = true};
+  return ppi_report_write(report, &options, format, out);
+}
+
 pprof_status pprof_report_write_table(const pprof_report *report,
                                       const char *views, FILE *out) {
-  PPI_UNCANCELLED;
-  ppi_report_options options = {.views = views, .is_wide = true};
-  return ppi_report_write(report, &options, PPI_FORMAT_TABLE, out);
+  return write(report, views, PPI_FORMAT_TABLE, out);
 }
 
 pprof_status pprof_report_write_json(const pprof_report *report,
                                      const char *views, FILE *out) {
-  PPI_UNCANCELLED;
-  ppi_report_options options = {.views = views};
-  return ppi_report_write(report, &options, PPI_FORMAT_JSON, out);
+  return write(report, views, PPI_FORMAT_JSON, out);
 }
 
 pprof_status pprof_report_write_csv(const pprof_report *report,
                                     const char *views, FILE *out) {
-  PPI_UNCANCELLED;
-  ppi_report_options options = {.views = views};
-  return ppi_report_write(report, &options, PPI_FORMAT_CSV, out);
+  return write(report, views, PPI_FORMAT_CSV, out);
 }

@@ -524,27 +524,37 @@ void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
   put_notes(page, figures, "Note: ", true);
 }
 
-void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures) {
+void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures,
+                        size_t most_notes,
+                        void (*put)(ppi_page *page, const char *text)) {
+  bool is_whole = most_notes == SIZE_MAX;
   const char *reason = NULL;
   ppi_put_line(page);
   ppi_put_object(page, "trust");
   for (int key = 0; key < PPI_NUM_TOTALS; key++) {
     const char *name = ppi_total_name((ppi_total_key)key);
+    uint64_t value = figures->totals[key];
+    bool is_needed = key == PPI_TOTAL_RECORDED || key == PPI_TOTAL_LOST;
+    if (!value && !is_needed && !is_whole) continue;
     if (key == PPI_TOTAL_CRASH_SAFE || key == PPI_TOTAL_INCOMPLETE)
-      ppi_put_bool(page, name, figures->totals[key] != 0);
+      ppi_put_bool(page, name, value != 0);
     else
-      ppi_put_u64(page, name, figures->totals[key]);
+      ppi_put_u64(page, name, value);
   }
   for (size_t i = 0; i < figures->num_notes && !reason; i++)
     if (strcmp(figures->notes[i].key, "not_crash_safe") == 0)
       reason = figures->notes[i].text;
-  ppi_put_u64(page, "disbelieved", figures->num_disbelieved);
-  ppi_put_text(page, "not_crash_safe", reason);
+  if (is_whole) {
+    ppi_put_u64(page, "disbelieved", figures->num_disbelieved);
+    ppi_put_text(page, "not_crash_safe", reason);
+  }
   ppi_put_array(page, "notes");
-  for (size_t i = 0; i < figures->num_notes; i++) {
+  for (size_t i = 0; i < figures->num_notes && i < most_notes; i++) {
     ppi_put_object(page, NULL);
-    ppi_put_text(page, "key", figures->notes[i].key);
-    ppi_put_text(page, "text", figures->notes[i].text);
+    ppi_put_key(page, "key");
+    put(page, figures->notes[i].key);
+    ppi_put_key(page, "text");
+    put(page, figures->notes[i].text);
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]}");

@@ -24,7 +24,11 @@ void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
 // problems.
 void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
                         ppi_time_unit unit);
-void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures);
+// ppi_trust_put_json writes the first notes, by `put`. Unless these are all,
+// SIZE_MAX, counts of 0 are left out, too, but the most important ones.
+void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures,
+                        size_t most_notes,
+                        void (*put)(ppi_page *page, const char *text));
 void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
                       ppi_time_unit unit);
 void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures);

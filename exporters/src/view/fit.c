@@ -5,6 +5,7 @@
 #include "view/fit.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -46,25 +47,19 @@ static void fill(ppi_page *page, size_t start, size_t width) {
   if (used < width) ppi_page_repeat(page, ' ', width - used);
 }
 
-void ppi_page_fit(ppi_page *page, const char *name, size_t width) {
-  ppi_page shown = {0};
-  size_t start = page->len;
-  ppi_page_visible(&shown, name);
-  size_t num =
-      shown.failed || !shown.len ? 0 : ppi_page_width(shown.bytes, shown.len);
-  page->failed |= shown.failed;
-  if (num > width && width > 0) {
-    size_t head = (width - 1) / 2;
-    size_t tail = end_within(&shown, width - 1 - head, num);
-    ppi_page_bytes(page, shown.bytes,
-                   ppi_fit_bytes(shown.bytes, shown.len, head));
-    ppi_page_text(page, CUT);
-    ppi_page_bytes(page, shown.bytes + tail, shown.len - tail);
-  } else if (num) {
-    ppi_page_bytes(page, shown.bytes, shown.len);
-  }
-  fill(page, start, width);
-  ppi_page_clear(&shown);
+// Writes the first `head` columns and the text from byte `from` on, which may
+// be cut, too.
+static void put_cut(ppi_page *page, const ppi_page *shown, size_t width,
+                    size_t head, size_t from) {
+  const char *tail = shown->bytes + from;
+  size_t len = shown->len - from, room = width - head - 1;
+  bool is_long = ppi_page_width(tail, len) > room;
+  ppi_page_bytes(page, shown->bytes,
+                 ppi_fit_bytes(shown->bytes, shown->len, head));
+  ppi_page_text(page, CUT);
+  ppi_page_bytes(page, tail,
+                 is_long ? ppi_fit_bytes(tail, len, room - 1) : len);
+  if (is_long) ppi_page_text(page, CUT);
 }
 
 void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
@@ -75,25 +70,21 @@ void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
   size_t num =
       shown.failed || !shown.len ? 0 : ppi_page_width(shown.bytes, shown.len);
   page->failed |= shown.failed;
-  if (num > width && head + 4 < width && from < shown.len) {
-    size_t room = width - head - 1;
-    ppi_page tail = {0};
-    ppi_page_bytes(&tail, shown.bytes + from, shown.len - from);
-    bool is_long = !tail.failed && ppi_page_width(tail.bytes, tail.len) > room;
-    ppi_page_bytes(page, shown.bytes,
-                   ppi_fit_bytes(shown.bytes, shown.len, head));
-    ppi_page_text(page, CUT);
-    ppi_page_bytes(
-        page, tail.bytes,
-        is_long ? ppi_fit_bytes(tail.bytes, tail.len, room - 1) : tail.len);
-    if (is_long) ppi_page_text(page, CUT);
-    page->failed |= tail.failed;
-    ppi_page_clear(&tail);
-    fill(page, start, width);
-  } else if (!shown.failed) {
-    ppi_page_fit(page, name, width);
+  bool has_room = head + 4 < width && from < shown.len;
+  if (num > width && width > 0 && !has_room) {
+    head = (width - 1) / 2;
+    from = end_within(&shown, width - 1 - head, num);
   }
+  if (num > width && width > 0)
+    put_cut(page, &shown, width, head, from);
+  else if (num)
+    ppi_page_bytes(page, shown.bytes, shown.len);
+  fill(page, start, width);
   ppi_page_clear(&shown);
+}
+
+void ppi_page_fit(ppi_page *page, const char *name, size_t width) {
+  ppi_page_fit_from(page, name, width, 0, SIZE_MAX);
 }
 
 static size_t within(size_t least, size_t value, size_t most) {

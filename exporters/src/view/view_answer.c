@@ -293,49 +293,36 @@ static bool put_ranks(const adding *to, const ppi_answer_row *key,
   return name != NULL;
 }
 
+static ppi_cell quantile(const ppi_answer *answer, const ppi_answer_row *row,
+                         unsigned percent) {
+  return row ? ppi_cell_time(ppi_answer_quantile(answer, row, percent))
+             : ppi_cell_quantile(&answer->times, percent);
+}
+
+// `row` NULL: the total.
 static bool add_row(const adding *to, const ppi_answer_row *row) {
-  ppi_view *view = to->view;
   const ppi_answer *answer = to->answer;
-  ppi_base_kind base = to->base;
-  const char *name = name_of(view, row, base);
-  ppi_cell *cells = ppi_view_add_row(view, 0, *row->child != 0);
+  bool is_part = row && *row->child;
+  const char *name = row ? name_of(to->view, row, to->base) : "total";
+  uint64_t total_ns = row ? row->total_ns : answer->total_ns;
+  ppi_cell *cells = ppi_view_add_row(to->view, 0, is_part);
   if (!cells || !name || !put_ranks(to, row, cells)) return false;
   if (to->of) cells[CELL_of] = ppi_cell_text(to->of);
   cells[CELL_name] = ppi_cell_text(name);
-  if (*row->child) cells[CELL_inside] = ppi_cell_text(row->name);
-  cells[CELL_where] = ppi_cell_text(where_of(row));
-  cells[CELL_time_avg] = ppi_cell_mean(row->total_ns, answer->num_units);
-  cells[CELL_share] = ppi_cell_ratio((int64_t)row->total_ns, answer->total_ns);
-  cells[CELL_total] = ppi_cell_time(row->total_ns);
-  cells[CELL_max] = ppi_cell_time(row->max_ns);
-  if (base != PPI_BASE_WALL) {
-    cells[CELL_p50] = ppi_cell_time(ppi_answer_quantile(answer, row, 50));
-    if (answer->num_units >= FEW)
-      cells[CELL_p99] = ppi_cell_time(ppi_answer_quantile(answer, row, 99));
+  if (is_part) cells[CELL_inside] = ppi_cell_text(row->name);
+  cells[CELL_where] = ppi_cell_text(row ? where_of(row) : "");
+  cells[CELL_time_avg] = ppi_cell_mean(total_ns, answer->num_units);
+  cells[CELL_share] = ppi_cell_ratio((int64_t)total_ns, answer->total_ns);
+  cells[CELL_total] = ppi_cell_time(total_ns);
+  cells[CELL_max] = ppi_cell_time(row ? row->max_ns : answer->max_ns);
+  if (to->base != PPI_BASE_WALL) {
+    cells[CELL_p50] = quantile(answer, row, 50);
+    if (answer->num_units >= FEW) cells[CELL_p99] = quantile(answer, row, 99);
   }
-  if (!row->calls) return true;
+  if (!row || !row->calls) return true;
   cells[CELL_calls_avg] =
       ppi_cell_decimal((double)row->calls / (double)answer->num_units);
   cells[CELL_calls] = ppi_cell_count(row->calls);
-  return true;
-}
-
-static bool add_total(const adding *to) {
-  const ppi_answer *answer = to->answer;
-  ppi_cell *cells = ppi_view_add_row(to->view, 0, 0);
-  if (!cells || !put_ranks(to, NULL, cells)) return false;
-  if (to->of) cells[CELL_of] = ppi_cell_text(to->of);
-  cells[CELL_name] = ppi_cell_text("total");
-  cells[CELL_where] = ppi_cell_text("");
-  cells[CELL_time_avg] = ppi_cell_mean(answer->total_ns, answer->num_units);
-  cells[CELL_share] =
-      ppi_cell_ratio((int64_t)answer->total_ns, answer->total_ns);
-  cells[CELL_total] = ppi_cell_time(answer->total_ns);
-  cells[CELL_max] = ppi_cell_time(answer->max_ns);
-  if (to->base == PPI_BASE_WALL) return true;
-  cells[CELL_p50] = ppi_cell_quantile(&answer->times, 50);
-  if (answer->num_units >= FEW)
-    cells[CELL_p99] = ppi_cell_quantile(&answer->times, 99);
   return true;
 }
 
@@ -347,8 +334,8 @@ static pprof_status add_answer(const adding *to) {
     if (rows[i].row->total_ns || rows[i].row->calls)
       added = add_row(to, rows[i].row);
   ppi_free(rows);
-  added =
-      added && add_total(to) && ppi_view_add_up(to->view, first, CELL_time_avg);
+  added = added && add_row(to, NULL) &&
+          ppi_view_add_up(to->view, first, CELL_time_avg);
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 

@@ -2,6 +2,8 @@
 //
 // Builds the Serving view: the waiting, prefill and decode of requests of each
 // class, and their tokens. docs/serving.md defines its terms.
+#include <inttypes.h>
+
 #include "view/view.h"
 
 static bool has_slo(const ppi_slo *slo) {
@@ -176,18 +178,14 @@ static void put_at_a_time(ppi_page *page, const char *what, uint64_t sum_ns,
   ppi_page_format(page, "%s %.2f", what, num);
 }
 
-static void put_number(ppi_page *page, ppi_cell cell, const char *what) {
-  ppi_page_cell(page, &cell, ppi_page_visible, "-");
-  ppi_page_text(page, what);
-}
-
 static void put_good(ppi_page *page, const ppi_figures *figures,
                      const ppi_serving *sums) {
+  const ppi_cell share =
+      ppi_cell_ratio((int64_t)sums->num_good, sums->num_whole);
   if (!has_slo(&figures->details.slo)) return;
-  ppi_page_text(page, "; good ");
-  put_number(page, ppi_cell_count(sums->num_good), " = ");
-  put_number(page, ppi_cell_ratio((int64_t)sums->num_good, sums->num_whole),
-             " %, ");
+  ppi_page_format(page, "; good %" PRIu64 " = ", sums->num_good);
+  ppi_page_cell(page, &share, ppi_page_visible, "-");
+  ppi_page_text(page, " %, ");
   put_rate(page, sums->num_good, sums->span_ns);
 }
 
@@ -201,17 +199,15 @@ static void put_slowest(ppi_page *page, const ppi_serving *sums) {
   uint64_t from_ns = ppi_serving_slowest(sums, &slow);
   uint64_t sum_ns = parts_sum(&slow);
   if (!sum_ns) return;
-  ppi_page_text(page, "  the slowest ");
-  put_number(page, ppi_cell_count(slow.n), ", from ");
+  ppi_page_format(page, "  the slowest %" PRIu64 ", from ", slow.n);
   put_ms(page, (double)from_ns, " ms on: ");
   const char *before = "";
   for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++) {
     if (!ppi_serving_part_is_known(&slow, (ppi_serving_part)i)) continue;
     double share = 100 * (double)slow.parts_ns[i] / (double)sum_ns;
-    ppi_page_text(page, before);
+    ppi_page_format(page, "%s%s ", before,
+                    ppi_serving_part_name((ppi_serving_part)i));
     before = ", ";
-    ppi_page_text(page, ppi_serving_part_name((ppi_serving_part)i));
-    ppi_page_text(page, " ");
     ppi_page_fixed(page, share, 0);
     ppi_page_text(page, " %");
   }
@@ -223,13 +219,12 @@ static void put_summary(ppi_page *page, const ppi_figures *figures,
   const ppi_serving *sums = &from->sums;
   uint64_t span_ns = sums->span_ns;
   ppi_page_visible(page, from->name);
-  ppi_page_text(page, ": ");
-  put_number(page, ppi_cell_count(sums->num_whole), " requests, ");
+  ppi_page_format(page, ": %" PRIu64 " requests, ", sums->num_whole);
   put_rate(page, sums->num_whole, span_ns);
-  ppi_page_text(page, " (beside them ");
-  put_number(page, ppi_cell_count(sums->num_cut), " cut); tokens in ");
-  put_number(page, ppi_cell_count(sums->tokens_in), ", out ");
-  put_number(page, ppi_cell_count(sums->tokens_out), ", ");
+  ppi_page_format(page,
+                  " (beside them %" PRIu64 " cut); tokens in %" PRIu64
+                  ", out %" PRIu64 ", ",
+                  sums->num_cut, sums->tokens_in, sums->tokens_out);
   put_rate(page, sums->tokens_out, span_ns);
   if (sums->num_undivided) {
     put_at_a_time(page, "\n  at a time", sums->waiting_ns + sums->running_ns,
@@ -250,12 +245,11 @@ static void put_iteration(ppi_page *page, const ppi_figures *figures,
   ppi_iteration_fit fit;
   if (!sums->n) return;
   ppi_page_visible(page, from->name);
-  ppi_page_text(page, ": ");
-  put_number(page, ppi_cell_count(sums->n), " times, each of ");
+  ppi_page_format(page, ": %" PRIu64 " times, each of ", sums->n);
   ppi_page_fixed(page, (double)sums->batch / (double)sums->n, 2);
-  ppi_page_text(page, " requests, ");
-  put_number(page, ppi_cell_count(sums->most), " at most; ");
-  put_number(page, ppi_cell_count(sums->prefills), " for the first time\n");
+  ppi_page_format(
+      page, " requests, %" PRIu64 " at most; %" PRIu64 " for the first time\n",
+      sums->most, sums->prefills);
   if (!ppi_iterations_fit(sums, &fit)) return;
   ppi_page_text(page, "  without a prefill, by least squares, ");
   put_ms(page, fit.base_ns, " ms + ");
@@ -271,28 +265,26 @@ static void put_iteration(ppi_page *page, const ppi_figures *figures,
 }
 
 // With tokens after its end, a request's end-to-end time is not TTFT + (n - 1)
-// x TPOT.
-static void put_unequal(ppi_page *page, const ppi_figures *figures) {
-  uint64_t num = 0, unequal = 0;
+// x TPOT. Without its schedule, it has only the time of its first token.
+static void put_gaps(ppi_page *page, const ppi_figures *figures) {
+  uint64_t num = 0, unequal = 0, undivided = 0;
   for (size_t i = 0; i < figures->num_serving; i++) {
     num += figures->serving[i].sums.num_whole;
     unequal += figures->serving[i].sums.num_unequal;
-  }
-  if (!unequal) return;
-  put_number(page, ppi_cell_count(unequal), " of ");
-  put_number(page, ppi_cell_count(num),
-             " requests got tokens after their end, which are in no figure.\n");
-}
-
-// Without its schedule, a request has only the time of its first token.
-static void put_undivided(ppi_page *page, const ppi_figures *figures) {
-  uint64_t undivided = 0;
-  for (size_t i = 0; i < figures->num_serving; i++)
     undivided += figures->serving[i].sums.num_undivided;
-  if (!undivided) return;
-  put_number(page, ppi_cell_count(undivided),
-             " requests do not say when they were scheduled: how their TTFT "
-             "divides is unknown.\n");
+  }
+  if (unequal)
+    ppi_page_format(page,
+                    "%" PRIu64 " of %" PRIu64
+                    " requests got tokens after their end, which are in no "
+                    "figure.\n",
+                    unequal, num);
+  if (undivided)
+    ppi_page_format(page,
+                    "%" PRIu64
+                    " requests do not say when they were scheduled: how their "
+                    "TTFT divides is unknown.\n",
+                    undivided);
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
@@ -302,8 +294,7 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
       put_summary(page, figures, &figures->serving[i]);
   for (size_t i = 0; i < figures->num_serving; i++)
     put_iteration(page, figures, &figures->serving[i]);
-  put_unequal(page, figures);
-  put_undivided(page, figures);
+  put_gaps(page, figures);
   ppi_page_text(
       page,
       "Queue: from the arrival until a range serves the request first. "
