@@ -101,6 +101,7 @@ typedef struct ppi_layout {
 #define PPI_PUT_CELL(name, unit, heading, width, brief, value) \
   *next_cell_++ = ppi_cell_##value;
 
+// A column of a table in another order: one cell, or several joined.
 typedef struct ppi_table_column {
   const char *heading;
   size_t width;
@@ -160,6 +161,7 @@ typedef struct ppi_view_kind {
 size_t ppi_view_rank(const ppi_view_kind *kind, size_t column);
 // ppi_view_put_columns appends the names of columns as "a|b".
 void ppi_view_put_columns(const ppi_view_kind *kind, ppi_page *out);
+
 // The other parts of a row in tables; all NULL for most rows. Texts are the
 // report's, the view's, or static.
 typedef struct ppi_view_row {
@@ -187,7 +189,7 @@ struct ppi_view {
 };
 
 // The five columns of a side's times: each(name, ...) for PPI_VIEW_TABLE. `b`
-// to `b5` are their brief places. A base of 0 nanoseconds has no ratio.
+// to `b5` are their brief places.
 // clang-format off
 #define PPI_HOST_CELLS(each, b, b2, b3, b5, spread, base_ns) \
   each(cpu_total, "ns", "CPU Total / Avg / Max / Min / Ratio(%)", 40, b, \
