@@ -355,8 +355,8 @@ TEST(ReportSitesTest, NamesWithoutEndAreOthersAndNothingGrows) {
     if (i % 1000 == 999) teller.Tell({Told::kCheckpoint, {}, 2 * i + 1});
   }
   EXPECT_GE(PPI_RUN_MAX_NAMES + 2, run.run.ids.sites.num);
-  EXPECT_GE(PPI_RUN_MAX_NAMES + 1, run.run.labels.texts.num);
-  EXPECT_GE(501u, run.run.labels.num);
+  EXPECT_GE(PPI_RUN_MAX_NAMES + 1, run.run.labels.ids.num_names);
+  EXPECT_GE(501u, run.run.labels.ids.sites.num);
   teller.Finish();
   const ppi_figures &figures = run.figures;
   uint64_t calls = 0, of_others = 0;

@@ -134,6 +134,12 @@ bool ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
   pprof_definition named = *definition;
   named.name = pprof_definition_name(definition);
   if (!labels->is_used && !take_over(labels, ids)) return false;
+  // Names without end take no memory.
+  if (ids->sites.num > PPI_RUN_MAX_NAMES &&
+      !ppi_table_ids_has(&labels->ids, named.parent, named.name)) {
+    named.name = OTHER_NAME;
+    labels->num_others++;
+  }
   return ppi_table_ids_define(&labels->ids, &named) == PPROF_STATUS_OK &&
          set_folds(labels, ids, ppi_table_ids_name(&labels->ids, named.id));
 }

@@ -20,18 +20,26 @@ static uint32_t *slot_of(ppi_table_list *list, uint32_t id) {
              : NULL;
 }
 
-size_t ppi_table_ids_add(ppi_table_ids *ids, uint32_t category,
-                         const char *text) {
+static ppi_map_key key_of(uint32_t category, const char *text) {
   char place[16];
   snprintf(place, sizeof place, "%u", category);
-  size_t number =
-      ppi_map_number(&ids->known_names, ppi_map_key_of(place, text));
+  return ppi_map_key_of(place, text);
+}
+
+bool ppi_table_ids_has(const ppi_table_ids *ids, uint32_t category,
+                       const char *text) {
+  return ppi_map_find(&ids->known_names, key_of(category, text)) != SIZE_MAX;
+}
+
+size_t ppi_table_ids_add(ppi_table_ids *ids, uint32_t category,
+                         const char *text) {
+  size_t number = ppi_map_number(&ids->known_names, key_of(category, text));
   if (number == SIZE_MAX || number < ids->num_names) return number;
-  if (!PPI_ROOM(ids->names, ids->names_capacity, ids->num_names + 1))
-    return SIZE_MAX;
-  ids->names[number] = (ppi_table_name){ppi_strdup(text), category, 0, 0};
-  if (!ids->names[number].text) return SIZE_MAX;
-  return ids->num_names++;
+  ppi_table_name name = {ppi_strdup(text), category, 0, 0};
+  return name.text &&
+                 PPI_PUSH(ids->names, ids->num_names, ids->names_capacity, name)
+             ? number
+             : SIZE_MAX;
 }
 
 static bool define_site(ppi_table_ids *ids,

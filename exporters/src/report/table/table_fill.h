@@ -49,6 +49,8 @@ pprof_status ppi_table_ids_define(ppi_table_ids *ids,
 // memory.
 size_t ppi_table_ids_add(ppi_table_ids *ids, uint32_t category,
                          const char *text);
+bool ppi_table_ids_has(const ppi_table_ids *ids, uint32_t category,
+                       const char *text);
 // The number of an event's site or lane by its current definition. An undefined
 // one gets a placeholder name. SIZE_MAX: out of memory.
 size_t ppi_table_ids_new_name(ppi_table_ids *ids, uint32_t site);
