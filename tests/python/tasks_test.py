@@ -328,15 +328,19 @@ class Tasks(Case):
             def blocking():
                 pass
             @pprof.range("task")
-            async def task(seconds):
+            async def task(seconds, sleeps):
                 await anyio.to_thread.run_sync(blocking)
                 with pprof.range("sleeps"):
+                    sleeps.set()
                     await anyio.sleep(seconds)
             async def main():
                 async with anyio.create_task_group() as group:
-                    for _ in range(3): group.start_soon(task, 0)
-                with anyio.move_on_after(0.01):
-                    await task(1000)
+                    for _ in range(3): group.start_soon(task, 0, anyio.Event())
+                async with anyio.create_task_group() as group:
+                    sleeps = anyio.Event()
+                    group.start_soon(task, 1000, sleeps)
+                    await sleeps.wait()
+                    group.cancel_scope.cancel()
             with pprof.range("main"):
                 anyio.run(main)
         """)
