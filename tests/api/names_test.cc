@@ -69,7 +69,7 @@ TEST(NamesTest, NullAndVeryLongNames) {
 TEST(NamesTest, BeyondSixtyFiveThousandNamesAreOther) {
   LiveSession live;
   live.options.memory_limit_bytes = 128u << 20;
-  live.options.drain_interval_us = 3600u * 1000000u;
+  live.options.drain_interval_us = kKeptAwayUs;
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   for (int i = 0; i < 66000; i++) {
     std::string name = "n" + std::to_string(i);
@@ -111,7 +111,7 @@ TEST(NamesTest, NamesOfAllLengthsAreWhole) {
 TEST(NamesTest, NamesHaveRoomWhereRecordsHaveNone) {
   LiveSession live;
   live.options.memory_limit_bytes = 2u << 20;
-  live.options.drain_interval_us = 3600u * 1000000u;
+  live.options.drain_interval_us = kKeptAwayUs;
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   PPROF_SITE(site, "fills", 0);
   for (int i = 0; i < 650; i++)
@@ -127,7 +127,7 @@ TEST(NamesTest, NamesHaveRoomWhereRecordsHaveNone) {
 TEST(NamesTest, FullAreaOfNamesIsOtherToo) {
   LiveSession live;
   live.options.memory_limit_bytes = 2u << 20;
-  live.options.drain_interval_us = 3600u * 1000000u;
+  live.options.drain_interval_us = kKeptAwayUs;
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   std::string padding(1000, 'z');
   for (int i = 0; i < 500; i++) {

@@ -79,7 +79,7 @@ class SpoolChangesTest : public testing::Test {
       return true;
     };
     live_.options.memory_limit_bytes = limit_bytes;
-    live_.options.drain_interval_us = 3600u * 1000000u;
+    live_.options.drain_interval_us = pprof_test::kKeptAwayUs;
     ASSERT_EQ(PPROF_STATUS_OK, live_.Start());
     pprof_range_begin(&outer_site);
     pprof_push(&outer_site);

@@ -85,7 +85,7 @@ class StackTest : public ForensicsTest {
  protected:
   void SetUp() override {
     live_.options.memory_limit_bytes = 2u << 20;
-    live_.options.drain_interval_us = 3600u * 1000000u;
+    live_.options.drain_interval_us = kKeptAwayUs;
     ppi_clock_inject(Now, 1000000000);
     now_ns_ = 5000000000;
     ASSERT_EQ(PPROF_STATUS_OK, live_.Start());

@@ -93,6 +93,9 @@ class RecordLinesTest : public testing::Test {
     ASSERT_EQ(PPROF_STATUS_OK,
               pprof_session_create(&options, &session_, nullptr));
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session_));
+    // A start waits for its first cycle for a second only.
+    while (pprof_session_flush(session_) == PPROF_STATUS_BUSY) {
+    }
     struct sigaction action = {};
     action.sa_flags = SA_SIGINFO;
     action.sa_sigaction = OnFault;

@@ -31,7 +31,7 @@ class SalvageTest : public ::testing::Test {
   // Two records and two open frames, one of them with flows and work.
   void SetUp() override {
     live_.options.memory_limit_bytes = 2u << 20;
-    live_.options.drain_interval_us = 3600u * 1000000u;
+    live_.options.drain_interval_us = kKeptAwayUs;
     ASSERT_EQ(PPROF_STATUS_OK, live_.Start());
     pprof_push(&outer_site);
     pprof_push(&inner_site);
