@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -135,17 +134,20 @@ class Metrics(unittest.TestCase):
         self.addCleanup(pipeline.wait)
         self.addCleanup(pipeline.kill)
         _, address = self.serve()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            own = "127.0.0.1:%d" % probe.getsockname()[1]
         with open(self.path("prometheus.yml"), "w", encoding="utf-8") as file:
             file.write(SCRAPE % address)
-        prometheus = subprocess.Popen(
-            ["prometheus", "--config.file", self.path("prometheus.yml"), "--web.listen-address",
-             own, "--storage.tsdb.path", self.path("data"), "--enable-feature=exemplar-storage"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(self.path("said"), "w", encoding="utf-8") as said:
+            prometheus = subprocess.Popen(
+                ["prometheus", "--config.file", self.path("prometheus.yml"),
+                 "--web.listen-address", "127.0.0.1:0", "--storage.tsdb.path", self.path("data"),
+                 "--enable-feature=exemplar-storage"], stdout=subprocess.DEVNULL, stderr=said)
         self.addCleanup(prometheus.wait)
         self.addCleanup(prometheus.kill)
+        found = None
+        while not found:
+            with open(self.path("said"), encoding="utf-8") as said:
+                found = re.search(r'"Listening on" .*?address=(\S+)\n', said.read())
+        own = found[1]
 
         def query(expression):
             try:

@@ -141,7 +141,9 @@ class Slot(threading.Thread):
         self.process = None
 
     def environment(self):
-        settings = [s for s in [self.layout, "memory_limit=8MiB"] if s]
+        # A busy machine may keep the collector away for seconds.
+        settings = [s for s in [self.layout, "memory_limit=8MiB",
+                                "stop_wait=60s"] if s]
         environment = dict(os.environ, PPROF_SET=";".join(settings),
                            PPROF_OUTPUT=os.path.join(self.folder, "s.pplog"))
         for name in ["PPROF_CONFIG", "PPROF_RECLAIM"]:
