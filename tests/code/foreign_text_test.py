@@ -41,7 +41,7 @@ OURS = {
     "exporters/src/chrome/chrome_write.c": {"launch->text", "name", "totals->notes[i].key",
                                             "totals->notes[i].value"},
     "exporters/src/view/fit.c": {"name"},
-    "tools/export/parquet.c": {"folder", "path", "out->folder", "out->uuid", "view->name",
+    "tools/export/parquet.c": {"folder", "path", "out->folder", "run->uuid", "view->name",
                                "view->text"},
     "tools/export/perfetto_tracks.c": {"from->text"},
     "tools/export/speedscope.c": {

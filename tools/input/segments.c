@@ -89,15 +89,14 @@ static void gather(void *user, const char *path, uint32_t segment) {
 // Adds the .part of the same run, which has the records after the last segment.
 static void gather_part(struct joined_run *run, const char *path) {
   ppi_log_section last, rest;
-  ppi_page part = {0};
-  ppi_page_format(&part, "%s.part", path);
-  if (part.failed) ppi_tool_must(NULL);
-  if (ppi_log_peek(part.bytes, 0, &rest) == PPROF_STATUS_OK &&
+  char *part = NULL;
+  ppi_tool_must(asprintf(&part, "%s.part", path) >= 0 ? part : NULL);
+  if (ppi_log_peek(part, 0, &rest) == PPROF_STATUS_OK &&
       ppi_log_peek(run->files[run->num - 1].path, 0, &last) ==
           PPROF_STATUS_OK &&
       strcmp(last.uuid, rest.uuid) == 0)
-    gather(run, part.bytes, UINT32_MAX);
-  ppi_page_clear(&part);
+    gather(run, part, UINT32_MAX);
+  free(part);
 }
 
 static void segments_of_base(const char *path, struct ppi_tool_segments *out) {
