@@ -298,7 +298,7 @@ static void end_run(writer *self) {
   ppi_total *items = NULL;
   size_t num = 0;
   if (self->status == PPROF_STATUS_OK)
-    self->status = ppi_tally_items(&self->tally, &items, &num);
+    self->status = ppi_tally_items_beside(&self->tally, NULL, &items, &num);
   if (self->status != PPROF_STATUS_OK) return;
   const pprof_totals totals = {items, num, NULL, 0};
   self->status = sink->finish(sink, &totals);
