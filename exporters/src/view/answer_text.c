@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "file/json_put.h"
+#include "view/answer_line.h"
 #include "view/fit.h"
 #include "view/grid.h"
 
@@ -221,7 +222,7 @@ static void put_table(answer_text *text, const ppi_report_options *options) {
 void ppi_answer_put_text(ppi_page *page, const ppi_view *view,
                          const ppi_report_options *options) {
   answer_text text = {.page = page, .view = view, .options = options};
-  ppi_page_wrapped_lines(page, &view->note);
+  ppi_page_bytes(page, view->note.bytes, view->note.len);
   for (size_t at = 0; at < view->num_rows; at = text.total + 1) {
     text.from = at;
     text.total = ppi_answer_total(view, at);
@@ -329,7 +330,6 @@ static void put_answer(ppi_page *page, const ppi_findings *findings) {
   const size_t indent = strlen(head) + 3;
   const char *todo = next_of(findings);
   if (!*findings->answer) return;
-  ppi_page_text(page, "\n");
   ppi_page_strong(page, head);
   ppi_page_text(page, "   ");
   ppi_page_wrapped(page, findings->answer, indent);
@@ -337,9 +337,10 @@ static void put_answer(ppi_page *page, const ppi_findings *findings) {
   ppi_page_repeat(page, ' ', indent);
   ppi_page_text(page, next);
   ppi_page_wrapped(page, todo, indent + strlen(next));
+  ppi_page_text(page, "\n");
 }
 
-static void put_all(ppi_page *page, const ppi_findings *findings) {
+static void put_others(ppi_page *page, const ppi_findings *findings) {
   const ppi_finding *shown[MOST];
   size_t num = 0, width = 0, num_said = 0;
   for (size_t i = 0; i < findings->num; i++) {
@@ -349,7 +350,6 @@ static void put_all(ppi_page *page, const ppi_findings *findings) {
     shown[num++] = finding;
     if (strlen(finding->id) > width) width = strlen(finding->id);
   }
-  put_answer(page, findings);
   if (!findings->num && *findings->nothing) {
     ppi_page_text(page, "\n");
     ppi_page_wrapped(page, findings->nothing, 0);
@@ -361,11 +361,16 @@ static void put_all(ppi_page *page, const ppi_findings *findings) {
                     (unsigned long long)(findings->num - num - num_said));
 }
 
-pprof_status ppi_findings_put(ppi_page *page, const ppi_figures *figures,
-                              const ppi_findings_options *options) {
+pprof_status ppi_answer_put_note(ppi_page *page, const ppi_figures *figures,
+                                 ppi_base_kind base,
+                                 const ppi_report_options *options) {
   ppi_findings findings = {0};
-  pprof_status status = ppi_findings_of(figures, options, &findings);
-  if (status == PPROF_STATUS_OK) put_all(page, &findings);
+  pprof_status status = ppi_findings_of(figures, options->findings, &findings);
+  if (status == PPROF_STATUS_OK) {
+    put_answer(page, &findings);
+    ppi_answer_put_line(page, figures, base, &options->now_ns);
+    put_others(page, &findings);
+  }
   ppi_findings_clear(&findings);
   return status;
 }

@@ -35,10 +35,11 @@ size_t ppi_answer_total(const ppi_view *view, size_t from);
 void ppi_answer_put_text(ppi_page *page, const ppi_view *view,
                          const ppi_report_options *options);
 
-// ppi_findings_put writes the answer and at most five findings, each line of at
-// most 100 columns. `options` (or NULL): see ppi_findings_of.
-pprof_status ppi_findings_put(ppi_page *page, const ppi_figures *figures,
-                              const ppi_findings_options *options);
+// ppi_answer_put_note writes the answer, the line of the run, and at most five
+// findings, as wide as the page.
+pprof_status ppi_answer_put_note(ppi_page *page, const ppi_figures *figures,
+                                 ppi_base_kind base,
+                                 const ppi_report_options *options);
 // ppi_findings_put_json writes all of them, as members of an object.
 pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
                                    const ppi_findings_options *options);

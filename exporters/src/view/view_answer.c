@@ -429,10 +429,8 @@ static pprof_status build_answer(const ppi_figures *figures,
              : options->by == PPI_BY_RANK ? add_ranks(&to)
              : figures->num_kinds         ? add_kinds(&to, figures)
                                           : add_answer(&to);
-  if (status == PPROF_STATUS_OK) {
-    ppi_answer_put_line(&out->note, figures, base, &options->now_ns);
-    status = ppi_findings_put(&out->note, figures, options->findings);
-  }
+  if (status == PPROF_STATUS_OK)
+    status = ppi_answer_put_note(&out->note, figures, base, options);
   ppi_ranks_clear(&ranks);
   return status;
 }

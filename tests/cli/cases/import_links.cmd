@@ -18,6 +18,6 @@ sed 's/"fwdbwd"/"order"/g' links.json >orders.json
 $TOOL import links.json -o links.pplog && $TOOL trace links.pplog -o back.json
 grep -c '"cat":"flow"' back.json
 for from in links.json links.pplog back.json orders.json; do
-  $TOOL $from | sed -n 1p
+  $TOOL $from | sed -n '/^$/{n;p;q}'
 done
 $TOOL --view requests --warmup 0 -f csv links.pplog | cut -d, -f1,5

@@ -10,6 +10,7 @@ printf '[{"ph":"X","name":"handle (/srv/app/score.py:8) in all","ts":0,"dur":9,"
 COLUMNS=66 "$TOOL" t.json | grep '^handle'
 echo "== colour where it is asked for"
 "$TOOL" --color always "$LOGS/good.pplog" | tr '\033' '^' | grep '\^'
+COLUMNS=60 "$TOOL" --color always "$LOGS/good.pplog" | tr '\033' '^' | head -n 3
 "$TOOL" --color auto "$LOGS/good.pplog" | tr '\033' '^' | grep -c '\^'
 NO_COLOR=1 "$TOOL" "$LOGS/good.pplog" | tr '\033' '^' | grep -c '\^'
 true

@@ -1,5 +1,5 @@
 # The date of the run, and how old it is from an hour on.
-line() { SOURCE_DATE_EPOCH=$1 "$TOOL" "$LOGS/good.pplog" | head -1; }
+line() { SOURCE_DATE_EPOCH=$1 "$TOOL" "$LOGS/good.pplog" | sed -n '/^$/{n;p;q}'; }
 line 1700003600
 line 1700003601
 line 1700172799
