@@ -17,9 +17,9 @@ static int compare_ids(uint64_t a, uint64_t b) {
 static int compare_listed(const void *left, const void *right) {
   const ppi_run_listed *a = left, *b = right;
   int order = compare_ids(a->lane, b->lane);
-  if (order == 0) order = compare_ids(a->start_ns, b->start_ns);
-  if (order == 0) order = compare_ids(a->site, b->site);
-  return order ? order : compare_ids(a->depth, b->depth);
+  if (order == 0) order = compare_ids(a->range.start_ns, b->range.start_ns);
+  if (order == 0) order = compare_ids(a->range.site, b->range.site);
+  return order ? order : compare_ids(a->range.depth, b->range.depth);
 }
 
 // An empty range may begin together with an open one. A range with the listed
@@ -28,8 +28,8 @@ static bool has_come(const ppi_run_listed *listed, const ppi_buffered *range,
                      uint64_t time_ns) {
   if (range->start_ns == range->end_ns) return false;
   if (range->flags & PPI_BUFFERED_DEVICE) return false;
-  if (range->end_ns == listed->end_ns) return range->end_ns < time_ns;
-  return range->end_ns > listed->end_ns;
+  if (range->end_ns == listed->range.end_ns) return range->end_ns < time_ns;
+  return range->end_ns > listed->range.end_ns;
 }
 
 // An open wait has no known ender.
@@ -40,10 +40,8 @@ static uint32_t open_site(const ppi_run_ids *ids, uint32_t id) {
 
 static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t site,
                         const ppi_buffered *range, uint64_t time_ns) {
-  const ppi_run_listed key = {.start_ns = range->start_ns,
-                              .lane = listed->lane,
-                              .site = site,
-                              .depth = range->depth};
+  ppi_run_listed key = {.range = *range, .lane = listed->lane};
+  key.range.site = site;
   size_t low = 0, high = num;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -62,7 +60,7 @@ static void doubt_hold(const ppi_hold *hold, const ppi_run_ids *ids,
   ppi_buffered ranges[PPI_HOLD_WORDS];
   uint64_t first_ns = UINT64_MAX;
   for (size_t i = 0; i < num; i++)
-    first_ns = PPI_MIN(first_ns, listed[i].end_ns);
+    first_ns = PPI_MIN(first_ns, listed[i].range.end_ns);
   for (size_t p = 0; p < hold->num_pages; p++) {
     const ppi_hold_page *page = hold->pages[p];
     if (PPI_MAX(page->max_end_ns, page->last_end_ns) < first_ns) continue;
@@ -105,8 +103,8 @@ static bool doubt(ppi_listed *all, ppi_run_ids *ids, ppi_run_listed *listed,
   // The last checkpoint listed all open ranges: a missing one had ended. Only
   // the begin of a request may become known later.
   for (size_t i = 0; i < num; i++)
-    if (listed[i].start_ns < all->checkpoint_ns && !listed[i].is_request &&
-        !was_listed(all, &listed[i]))
+    if (listed[i].range.start_ns < all->checkpoint_ns &&
+        !listed[i].is_request && !was_listed(all, &listed[i]))
       listed[i].is_stale = true;
   return done;
 }
@@ -125,13 +123,9 @@ static size_t list(const pprof_checkpoint *checkpoint, ppi_run_listed *out) {
     const pprof_event *event = &checkpoint->open[i];
     if (event->kind != PPROF_KIND_RANGE) continue;
     out[num++] =
-        (ppi_run_listed){.start_ns = event->start_ns,
-                         .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+        (ppi_run_listed){.range = ppi_buffered_of(event, flags_of(event)),
                          .index = i,
                          .lane = event->lane,
-                         .site = event->site,
-                         .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                         .flags = flags_of(event),
                          .is_request = event->flags & PPROF_FLAG_REQUEST};
   }
   if (num > 1) qsort(out, num, sizeof *out, compare_listed);
@@ -163,7 +157,7 @@ bool ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
 bool ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids) {
   bool done = doubt_lanes(ids, all->items, all->num, UINT64_MAX);
   for (size_t i = 0; i < all->num; i++)
-    all->items[i].is_stale |= all->items[i].end_ns < all->checkpoint_ns;
+    all->items[i].is_stale |= all->items[i].range.end_ns < all->checkpoint_ns;
   all->num = drop_stale(all->items, all->num);
   return done;
 }
@@ -174,15 +168,12 @@ bool ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids, uint64_t end_ns,
   if (!open) return false;
   for (size_t i = 0; i < all->num; i++) {
     const ppi_run_listed *listed = &all->items[i];
-    const ppi_run_site *site = ppi_run_site_at(ids, listed->site);
+    const ppi_run_site *site = ppi_run_site_at(ids, listed->range.site);
     ppi_run_lane *lane = ppi_run_lane_at(ids, listed->lane);
     if (!site || !lane) return false;
-    open[i] = (ppi_run_open){{.start_ns = listed->start_ns,
-                              .end_ns = PPI_MAX(listed->start_ns, end_ns),
-                              .site = listed->site,
-                              .depth = listed->depth,
-                              .flags = listed->flags | PPI_BUFFERED_OPEN},
-                             lane};
+    open[i] = (ppi_run_open){listed->range, lane};
+    open[i].buffered.end_ns = PPI_MAX(listed->range.start_ns, end_ns);
+    open[i].buffered.flags |= PPI_BUFFERED_OPEN;
     if (site->traits & PPI_TRAIT_COMMUNICATION)
       open[i].buffered.flags &= (uint16_t)~PPI_BUFFERED_COMMUNICATION;
   }

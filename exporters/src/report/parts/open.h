@@ -9,10 +9,9 @@ PPROF_BEGIN_C_
 
 // A host range that a checkpoint listed as open.
 typedef struct ppi_run_listed {
-  uint64_t start_ns, end_ns;
-  size_t index;  // in the list
-  uint32_t lane, site;
-  uint16_t depth, flags;  // PPI_BUFFERED_LOOSE, PPI_BUFFERED_COMMUNICATION
+  ppi_buffered range;  // its end: as listed
+  size_t index;        // in the list
+  uint32_t lane;
   bool is_request, is_stale;
 } ppi_run_listed;
 

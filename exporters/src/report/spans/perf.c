@@ -62,15 +62,13 @@ static bool take_step(ppi_perf *perf, const pprof_event *event) {
 }
 
 static bool take_reader(ppi_perf *perf, const pprof_event *event) {
-  if (!PPI_ROOM(perf->readers, perf->readers_capacity, perf->num_readers + 1))
-    return false;
-  ppi_perf_readers *readers = &perf->readers[perf->num_readers++];
-  *readers = (ppi_perf_readers){.time_ns = event->start_ns};
+  ppi_perf_readers readers = {.time_ns = event->start_ns};
   bool is_valid = event->end_ns > event->start_ns;
-  ppi_spread_add_either(&readers->spread,
+  ppi_spread_add_either(&readers.spread,
                         is_valid ? event->end_ns - event->start_ns : 0,
                         event->flags & PPROF_FLAG_CLIPPED);
-  return true;
+  return PPI_PUSH(perf->readers, perf->num_readers, perf->readers_capacity,
+                  readers);
 }
 
 bool ppi_perf_take(ppi_perf *perf, const pprof_event *event,

@@ -82,13 +82,11 @@ static bool is_behind(const ppi_span_list *list, const ppi_span *span) {
 }
 
 static bool append(ppi_union *set, ppi_span_list *list, const ppi_span *span) {
-  if (!PPI_ROOM(list->items, list->capacity, list->num + 1) ||
-      // A merge cannot report that there is no memory.
-      !PPI_ROOM(set->spans, set->capacity, set->num + set->num_pending + 1))
+  // A merge cannot report that there is no memory.
+  if (!PPI_ROOM(set->spans, set->capacity, set->num + set->num_pending + 1))
     return false;
-  list->items[list->num++] = *span;
   set->num_pending++;
-  return true;
+  return PPI_PUSH(list->items, list->num, list->capacity, *span);
 }
 
 // The list that `span` extends: the one that ends last, so that lists stay few.
