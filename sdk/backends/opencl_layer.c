@@ -57,16 +57,6 @@ static struct {
 } opencl = {.mutex = PTHREAD_MUTEX_INITIALIZER,
             .asking = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t ns_of(uint64_t ticks) {
-  return (uint64_t)((unsigned __int128)ticks * 1000000000u /
-                    ppi_clock_state.ticks_per_second);
-}
-
-static uint64_t ticks_of(uint64_t ns) {
-  return (uint64_t)((unsigned __int128)ns * ppi_clock_state.ticks_per_second /
-                    1000000000u);
-}
-
 static bool is_own_process(void) {
   return opencl.generation == ppi_backend_generation;
 }
@@ -447,7 +437,8 @@ static uint64_t time_of(const command *it, cl_profiling_info what) {
 }
 
 static void read_times(command *it) {
-  const ppi_clock_call call = {ns_of(it->begin), ns_of(it->end),
+  const ppi_clock_call call = {ppi_clock_ns_of(it->begin),
+                               ppi_clock_ns_of(it->end),
                                time_of(it, CL_PROFILING_COMMAND_QUEUED)};
   ppi_bounded_clock *clock = &opencl.clocks[it->work.device];
   uint64_t start_ns = time_of(it, CL_PROFILING_COMMAND_START);
@@ -455,11 +446,12 @@ static void read_times(command *it) {
   ppi_bounded_clock_see(clock, &call);
   if (start_ns && end_ns && clock->is_known) {
     // Its call began before it; a tick is what rounding may take.
-    it->work.start =
-        PPI_MAX(ticks_of(ppi_bounded_clock_host(clock, start_ns)), it->begin);
-    it->work.end = PPI_MAX(ticks_of(ppi_bounded_clock_host(clock, end_ns)),
-                           it->work.start);
-    it->work.error = ticks_of(ppi_bounded_clock_error(clock));
+    it->work.start = PPI_MAX(
+        ppi_clock_ticks_of(ppi_bounded_clock_host(clock, start_ns)), it->begin);
+    it->work.end =
+        PPI_MAX(ppi_clock_ticks_of(ppi_bounded_clock_host(clock, end_ns)),
+                it->work.start);
+    it->work.error = ppi_clock_ticks_of(ppi_bounded_clock_error(clock));
   }
   opencl.target->clReleaseEvent(it->event);
   it->event = NULL;

@@ -66,16 +66,6 @@ static void set(bool *flag, bool value) {
   __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
-static uint64_t ns_of(uint64_t ticks) {
-  return (uint64_t)((unsigned __int128)ticks * 1000000000u /
-                    ppi_clock_state.ticks_per_second);
-}
-
-static uint64_t ticks_of(uint64_t ns) {
-  return (uint64_t)((unsigned __int128)ns * ppi_clock_state.ticks_per_second /
-                    1000000000u);
-}
-
 // ---- calls, on the program's threads ----
 
 static ppi_launch_kind kind_of(int32_t operation) {
@@ -298,7 +288,8 @@ static void look_at_clock(void) {
   for (int i = 0; i < 8; i++) {
     uint64_t ns = 0, begin = ppi_clock_ticks();
     if (rocm.api.rocprofiler_get_timestamp(&ns) != PPI_ROCM_SUCCESS) return;
-    const ppi_clock_call call = {ns_of(begin), ns_of(ppi_clock_ticks()), ns};
+    const ppi_clock_call call = {ppi_clock_ns_of(begin),
+                                 ppi_clock_ns_of(ppi_clock_ticks()), ns};
     ppi_bounded_clock_see(&rocm.clock, &call);
   }
 }
@@ -328,9 +319,10 @@ static int device_of(uint64_t agent) {
 
 static void place(ppi_device_work *work, uint64_t start_ns, uint64_t end_ns) {
   if (!rocm.clock.is_known || !start_ns) return;
-  work->start = ticks_of(ppi_bounded_clock_host(&rocm.clock, start_ns));
-  work->end = ticks_of(ppi_bounded_clock_host(&rocm.clock, end_ns));
-  work->error = ticks_of(ppi_bounded_clock_error(&rocm.clock));
+  work->start =
+      ppi_clock_ticks_of(ppi_bounded_clock_host(&rocm.clock, start_ns));
+  work->end = ppi_clock_ticks_of(ppi_bounded_clock_host(&rocm.clock, end_ns));
+  work->error = ppi_clock_ticks_of(ppi_bounded_clock_error(&rocm.clock));
 }
 
 static void name_kernel(uint64_t kernel, char *text, size_t size,

@@ -47,9 +47,7 @@ uint64_t ppi_clock_ticks_slow(void) {
     case PPI_CLOCK_CONTINUED: {
       uint64_t ns =
           ppi_clock_monotonic_ns() - ppi_clock_state.anchor_monotonic_ns;
-      return ppi_clock_state.anchor_ticks +
-             (uint64_t)((unsigned __int128)ns *
-                        ppi_clock_state.ticks_per_second / 1000000000u);
+      return ppi_clock_state.anchor_ticks + ppi_clock_ticks_of(ns);
     }
     case PPI_CLOCK_TICKS:
       return ppi_clock_counter();

@@ -72,6 +72,16 @@ const char *ppi_clock_name(void);
 uint64_t ppi_clock_monotonic_ns(void);
 uint64_t ppi_clock_realtime_ns(void);
 
+// Lengths of time, in the clock's ticks and in ns.
+static inline uint64_t ppi_clock_ticks_of(uint64_t ns) {
+  return (uint64_t)((unsigned __int128)ns * ppi_clock_state.ticks_per_second /
+                    1000000000u);
+}
+static inline uint64_t ppi_clock_ns_of(uint64_t ticks) {
+  return (uint64_t)((unsigned __int128)ticks * 1000000000u /
+                    ppi_clock_state.ticks_per_second);
+}
+
 // Tests: `now` counts ticks from now on; NULL: the real clock again.
 void ppi_clock_inject(uint64_t (*now)(void), uint64_t ticks_per_second);
 // The same, exported only for benches and tests of libpprof.so.

@@ -197,21 +197,9 @@ static pprof_status resolve_slot(ppi_device_session *session, uint32_t index,
   return PPROF_STATUS_OK;
 }
 
-typedef struct ended_range {
-  uint64_t end;
-  uint32_t index;
-} ended_range;
-
-static int compare_ended(const void *a, const void *b) {
-  const ended_range *x = a;
-  const ended_range *y = b;
-  if (x->end != y->end) return x->end < y->end ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
-
 // The ranges that have ended since the last look, and by `last`, after the
 // first `num`. For the others, only the words of state are read.
-static size_t see_ended(ppi_device_session *session, ended_range *list,
+static size_t see_ended(ppi_device_session *session, ppi_slot_order *list,
                         size_t num, uint64_t last, bool *out_has_open) {
   const ppi_table *table = session->table;
   for (uint32_t i = 0; i < session->next_unused; i++) {
@@ -222,33 +210,33 @@ static size_t see_ended(ppi_device_session *session, ended_range *list,
     uint64_t end = ppi_device_slot(session, i)->end;
     if (end > last) continue;
     session->pairs[i].queued = true;
-    list[num++] = (ended_range){end, i};
+    list[num++] = (ppi_slot_order){end, i};
   }
   return num;
 }
 
 // In order. An inner range may end behind the first look, and the one around it
 // before that: what ended before it is there for the second.
-static size_t list_ended(ppi_device_session *session, ended_range *list,
+static size_t list_ended(ppi_device_session *session, ppi_slot_order *list,
                          bool *out_has_open) {
   size_t num = see_ended(session, list, 0, UINT64_MAX, out_has_open);
   uint64_t last = 0;
-  for (size_t i = 0; i < num; i++) last = PPI_MAX(last, list[i].end);
+  for (size_t i = 0; i < num; i++) last = PPI_MAX(last, list[i].order);
   if (num > 0) num = see_ended(session, list, num, last, out_has_open);
-  qsort(list, num, sizeof *list, compare_ended);
+  ppi_slots_sort(list, num);
   return num;
 }
 
 // Most come in order; threads that share a stream may be a little late.
 static void queue_range(ppi_device_session *session, uint32_t place,
-                        const ended_range *range) {
+                        const ppi_slot_order *range) {
   ppi_waiting_queue *queue = &session->waiting->queues[place];
   uint32_t *link = &queue->first;
   if (!queue->first)
     session->waiting->active[session->waiting->num_active++] = (uint16_t)place;
-  else if (ppi_device_slot(session, queue->last - 1)->end <= range->end)
+  else if (ppi_device_slot(session, queue->last - 1)->end <= range->order)
     link = &session->waiting->next_waiting[queue->last - 1];
-  while (*link && ppi_device_slot(session, *link - 1)->end <= range->end)
+  while (*link && ppi_device_slot(session, *link - 1)->end <= range->order)
     link = &session->waiting->next_waiting[*link - 1];
   session->waiting->next_waiting[range->index] = *link;
   if (!*link) queue->last = range->index + 1;
@@ -256,7 +244,7 @@ static void queue_range(ppi_device_session *session, uint32_t place,
   session->waiting->num_waiting++;
 }
 
-static void queue_ended(ppi_device_session *session, const ended_range *list,
+static void queue_ended(ppi_device_session *session, const ppi_slot_order *list,
                         size_t num) {
   for (size_t i = 0; i < num; i++)
     queue_range(session, session->pairs[list[i].index].end_at, &list[i]);
@@ -278,7 +266,7 @@ static uint32_t unlink_range(ppi_device_session *session,
 // that is not ready needs no further question: what was put into it later is
 // not ready either. One that waits for another stream, too, delays nobody.
 static size_t take_ready(ppi_device_session *session, uint32_t place,
-                         ended_range *list, ppi_placed *placed) {
+                         ppi_slot_order *list, ppi_placed *placed) {
   ppi_waiting_queue *queue = &session->waiting->queues[place];
   uint32_t *link = &queue->first;
   size_t num = 0;
@@ -291,7 +279,7 @@ static size_t take_ready(ppi_device_session *session, uint32_t place,
       link = &session->waiting->next_waiting[index];
     } else {
       session->pairs[index].shared_end = 0;
-      list[num++] = (ended_range){slot->end, index};
+      list[num++] = (ppi_slot_order){slot->end, index};
       unlink_range(session, queue, link);
     }
   }
@@ -357,7 +345,7 @@ static void deliver_slot(ppi_device_session *session, ppi_drain *drain,
 // Resolves what is ready and delivers it, over all streams in the order of the
 // ends.
 static void deliver_ready(ppi_device_session *session, ppi_drain *drain,
-                          ended_range *list, ppi_placed *placed) {
+                          ppi_slot_order *list, ppi_placed *placed) {
   size_t num = 0, sources = 0;
   uint32_t left = 0;
   for (uint32_t i = 0; i < session->waiting->num_active; i++) {
@@ -369,7 +357,7 @@ static void deliver_ready(ppi_device_session *session, ppi_drain *drain,
       session->waiting->active[left++] = place;
   }
   session->waiting->num_active = left;
-  if (sources > 1) qsort(list, num, sizeof *list, compare_ended);
+  if (sources > 1) ppi_slots_sort(list, num);
   for (size_t i = 0; i < num; i++) deliver_slot(session, drain, list[i].index);
 }
 
@@ -394,7 +382,7 @@ static void check_pools(ppi_device_session *session) {
 
 size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
                         ppi_placed *placed) {
-  static ended_range list[PPI_TABLE_SLOTS];  // one collector per process
+  static ppi_slot_order list[PPI_TABLE_SLOTS];  // one collector per process
   bool has_open = false;
   give_rested(session);
   check_pools(session);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -404,43 +403,32 @@ static uint64_t first_wanted(const kept_query *query, uint32_t lane,
   return PPI_MIN(PPI_MAX(kept, kept_here), UINT64_MAX - PPI_FIRST_SLOT);
 }
 
-typedef struct table_entry {
-  uint64_t order;  // seq, or for one without: its end
-  uint32_t index;
-  bool resolved;
-} table_entry;
-
-static int compare_entries(const void *a, const void *b) {
-  const table_entry *x = a;
-  const table_entry *y = b;
-  if (x->resolved != y->resolved) return x->resolved ? -1 : 1;
-  if (x->order != y->order) return x->order < y->order ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
-
-static size_t list_entries(const ppi_spool *spool, const ppi_table *table,
-                           table_entry *list) {
+// In order: of their numbers, or of the ends of ranges without one.
+static size_t list_slots(const ppi_spool *spool, const ppi_table *table,
+                         uint32_t kind, ppi_slot_order *list) {
   size_t num = 0;
   for (uint32_t i = 0; i < table->num_slots; i++) {
     uint64_t state = table->states[i];
-    const ppi_slot *slot = ppi_table_slot(spool->base, table, i);
-    if (PPI_STATE_OF(state) == PPI_SLOT_RESOLVED)
-      list[num++] = (table_entry){PPI_STATE_SEQ(state), i, true};
-    else if (PPI_STATE_OF(state) == PPI_SLOT_ENDED)
-      list[num++] = (table_entry){slot->end, i, false};
+    if (PPI_STATE_OF(state) != kind) continue;
+    uint64_t end = ppi_table_slot(spool->base, table, i)->end;
+    list[num++] = (ppi_slot_order){
+        kind == PPI_SLOT_RESOLVED ? PPI_STATE_SEQ(state) : end, i};
   }
-  qsort(list, num, sizeof *list, compare_entries);
+  ppi_slots_sort(list, num);
   return num;
 }
 
 static pprof_status deliver_table(ppi_drain *drain, const ppi_table *table,
-                                  uint64_t from, table_entry *list) {
-  size_t num = list_entries(drain->spool, table, list);
+                                  uint64_t from, ppi_slot_order *list) {
+  const size_t resolved =
+      list_slots(drain->spool, table, PPI_SLOT_RESOLVED, list);
+  const size_t num = resolved + list_slots(drain->spool, table, PPI_SLOT_ENDED,
+                                           list + resolved);
   uint64_t next = PPI_MAX(table->next_seq, from);
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
-    if (list[i].resolved && list[i].order < from) continue;
-    uint64_t seq = list[i].resolved ? list[i].order : next;
+    if (i < resolved && list[i].order < from) continue;
+    uint64_t seq = i < resolved ? list[i].order : next;
     next = PPI_MAX(next, seq + 1);
     ppi_slot *slot = ppi_table_slot(drain->spool->base, table, list[i].index);
     ppi_drain_begin(drain, table->lane, seq);
@@ -466,7 +454,7 @@ static pprof_status deliver_records(ppi_salvage *salvage, ppi_drain *drain,
                            PPI_MIN(from, PPI_HEAD(ppi_lane_word(lane)))));
     status = ppi_drain_lane(drain, lane, from, PPI_HEAD(ppi_lane_word(lane)));
   }
-  table_entry *list = ppi_alloc(PPI_TABLE_SLOTS * sizeof *list);
+  ppi_slot_order *list = ppi_alloc(PPI_TABLE_SLOTS * sizeof *list);
   if (!list) return PPROF_STATUS_NO_MEMORY;
   for (uint32_t t = 0; t < spool->header->num_tables; t++) {
     const ppi_table *table = table_at(spool, t);

@@ -525,3 +525,16 @@ bool ppi_spool_add_chunk(ppi_spool *spool) {
     __atomic_store_n(&spool->most, from, __ATOMIC_RELAXED);
   return done;
 }
+
+// ---- slots ----
+
+static int compare_slots(const void *a, const void *b) {
+  const ppi_slot_order *x = a;
+  const ppi_slot_order *y = b;
+  if (x->order != y->order) return x->order < y->order ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+void ppi_slots_sort(ppi_slot_order *list, size_t num) {
+  qsort(list, num, sizeof *list, compare_slots);
+}

@@ -292,6 +292,13 @@ static inline bool ppi_slot_is_pending(uint64_t state) {
          kind == PPI_SLOT_ENDED;
 }
 
+// A slot with what it is sorted by: its range's end, or its number.
+typedef struct ppi_slot_order {
+  uint64_t order;
+  uint32_t index;
+} ppi_slot_order;
+void ppi_slots_sort(ppi_slot_order *list, size_t num);
+
 enum {
   PPI_EDGE_OPENS = 1,      // a window opens here
   PPI_EDGE_CLOSES = 2,     // a window closes here

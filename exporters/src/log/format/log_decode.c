@@ -112,9 +112,6 @@ static void read_device(ppi_log_model *model, columns *in,
   ppi_log_model_note_device(model, shape, event);
 }
 
-// At least two symbols are used, so that codes are complete: a byte and the end
-// of the block. Their code lengths take two values at least: neither 1 nor 257
-// codes of one length are complete.
 typedef struct flow_list {
   const uint64_t *first;
   size_t num;

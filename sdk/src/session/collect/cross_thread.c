@@ -37,18 +37,6 @@ static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
   return state;
 }
 
-typedef struct ended_range {
-  uint64_t end;
-  uint32_t index;
-} ended_range;
-
-static int compare_ended(const void *a, const void *b) {
-  const ended_range *x = a;
-  const ended_range *y = b;
-  if (x->end != y->end) return x->end < y->end ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
-
 static uint64_t state_at(const ppi_table *table, uint32_t index) {
   return __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
 }
@@ -60,7 +48,7 @@ static void free_range(ppi_table *table, uint32_t index) {
   ppi_range_slot_give(table, index);
 }
 
-static size_t list_ended(pprof_session *session, ended_range *list) {
+static size_t list_ended(pprof_session *session, ppi_slot_order *list) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   size_t num = 0;
   uint32_t num_slots = ppi_table_num_slots(table);
@@ -75,14 +63,14 @@ static size_t list_ended(pprof_session *session, ended_range *list) {
       free_range(table, i);
       continue;
     }
-    list[num++] = (ended_range){slot->end, i};
+    list[num++] = (ppi_slot_order){slot->end, i};
   }
-  qsort(list, num, sizeof *list, compare_ended);
+  ppi_slots_sort(list, num);
   return num;
 }
 
 void ppi_cross_thread_drain(pprof_session *session) {
-  static ended_range list[PPI_TABLE_SLOTS];  // one collector per process
+  static ppi_slot_order list[PPI_TABLE_SLOTS];  // one collector per process
   ppi_table *table = ppi_recorder_in_force.ranges;
   ppi_drain *drain = &session->drain;
   size_t num = list_ended(session, list);
