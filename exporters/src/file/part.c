@@ -16,14 +16,32 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "file/text.h"
 
 enum { MAX_NAMES = 10000 };
+
+char *ppi_path_beside(const char *beside, const char *name) {
+  size_t len = (size_t)(ppi_base_name(beside) - beside);
+  char *path = ppi_alloc(len + strlen(name) + 1);
+  if (!path) return NULL;
+  memcpy(path, beside, len);
+  strcpy(path + len, name);
+  return path;
+}
+
+char *ppi_path_absolute(const char *path) {
+  char folder[PATH_MAX];
+  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return ppi_strdup(path);
+  size_t size = strlen(folder) + strlen(path) + 2;
+  char *out = ppi_alloc(size);
+  if (out) snprintf(out, size, "%s/%s", folder, path);
+  return out;
+}
 
 // The length up to the base name's ending; ".gz" goes with the ending before
 // it.
 static size_t stem_len(const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *base = slash ? slash + 1 : path;
+  const char *base = ppi_base_name(path);
   size_t len = strlen(path), end = len;
   if (len > 3 && strcmp(path + len - 3, ".gz") == 0) end = len - 3;
   for (size_t i = end; path + i > base + 1; i--)
@@ -128,16 +146,6 @@ static char *name_of(const char *path, int number) {
   char infix[16];
   snprintf(infix, sizeof infix, "%d", number);
   return number ? ppi_part_sibling(path, infix) : ppi_strdup(path);
-}
-
-// The program may change its folder before the file gets its name.
-static char *absolute(const char *path) {
-  char folder[PATH_MAX];
-  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return ppi_strdup(path);
-  size_t size = strlen(folder) + strlen(path) + 2;
-  char *out = ppi_alloc(size);
-  if (out) snprintf(out, size, "%s/%s", folder, path);
-  return out;
 }
 
 int ppi_part_settle(const char *from, bool keeps, const char *path,
@@ -278,7 +286,7 @@ static bool open_first_free(const char *path, ppi_part_taken taken,
 static pprof_status open_beside(const char *path, ppi_part_taken taken,
                                 ppi_part *out, pprof_error *error) {
   bool meets = false;
-  char *wanted = absolute(path);
+  char *wanted = ppi_path_absolute(path);
   if (!wanted) return no_memory(out, error);
   bool opened = open_first_free(wanted, taken, out, &meets);
   int reason = errno;

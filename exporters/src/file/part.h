@@ -65,6 +65,12 @@ bool ppi_part_is_foreign_link(const char *path);
 
 // True: another process writes the file. Else this locks it until it is closed.
 bool ppi_part_is_buffered(int fd);
+// The program may change its folder before a file gets its name. NULL: no
+// memory.
+char *ppi_path_absolute(const char *path);
+// `name` in the folder of `beside`. NULL: no memory.
+char *ppi_path_beside(const char *beside, const char *name);
+
 // "runs/x.json.gz" and "1" give "runs/x.1.json.gz". The caller frees it; NULL
 // when out of memory.
 char *ppi_part_sibling(const char *path, const char *infix);

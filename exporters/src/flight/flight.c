@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/wait.h"
 #include "file/disk.h"
+#include "file/part.h"
 #include "flight/flight_io.h"
 #include "log/format/codec.h"
 #include "log/write/log_io.h"
@@ -280,18 +280,9 @@ static void destroy(pprof_sink *sink) {
 
 // ---- creation ----
 
-// The spool names the dump, and the program may change its folder.
-static char *absolute(const char *path) {
-  char folder[PPI_FLIGHT_PATH_MAX];
-  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return ppi_strdup(path);
-  size_t size = strlen(folder) + strlen(path) + 2;
-  char *out = ppi_alloc(size);
-  if (out) snprintf(out, size, "%s/%s", folder, path);
-  return out;
-}
-
 static bool fill(ppi_flight *flight, const ppi_flight_options *options) {
-  flight->path = absolute(options->path);
+  // The spool names the dump.
+  flight->path = ppi_path_absolute(options->path);
   flight->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
   flight->before_ns = options->before_ns;
   flight->after_ns = options->after_ns;

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "file/part.h"
 #include "log/read/log_glance.h"
 #include "log/recover/flight_recover.h"
 #include "log/recover/recover_find.h"
@@ -17,16 +18,6 @@
 #include "log/recover/recover_write.h"
 #include "log/write/log_writer.h"
 #include "log/write/rotate.h"
-
-// ---- looking at logs ----
-
-static bool exists(const char *path) {
-  return access(path, F_OK) == 0;
-}
-
-static bool ends_in_part(const char *path) {
-  return ppi_recover_ends_in(path, ".part");
-}
 
 // ---- from the given file to the files that belong to it ----
 
@@ -80,8 +71,8 @@ static void finish_dumps(const ppi_recover_job *recovery, const char *path) {
     size_t size = name ? strlen(name) + sizeof ".part" : 0;
     char *part = name ? ppi_alloc(size) : NULL;
     if (part) snprintf(part, size, "%s.part", name);
-    bool is_begun = part && exists(part);
-    more = part && (is_begun || exists(name));
+    bool is_begun = part && access(part, F_OK) == 0;
+    more = part && (is_begun || access(name, F_OK) == 0);
     if (is_begun) finish_dump(recovery, part);
     ppi_free(part);
     ppi_free(name);
@@ -104,10 +95,9 @@ static char *place_of(const ppi_recover_job *recovery, const char *reported,
 // Beside the run's log, where it has one.
 static char *dump_path(const ppi_recover_job *recovery) {
   const char *log = recovery->named_path;
-  const char *slash = log ? strrchr(log, '/') : NULL;
-  char *folder = slash ? ppi_strdup(log) : NULL;
-  if (slash && !folder) return NULL;
-  if (folder) folder[slash - log + 1] = '\0';
+  bool has_folder = log && strchr(log, '/');
+  char *folder = has_folder ? ppi_path_beside(log, "") : NULL;
+  if (has_folder && !folder) return NULL;
   char *path = place_of(
       recovery, ppi_ring_blocks(ppi_salvage_ring(recovery->salvage))->log_path,
       folder ? folder : recovery->options.folder);
@@ -221,7 +211,7 @@ static pprof_status from_spool(ppi_recover_job *recovery, const char *path) {
 
 static pprof_status without_spool(ppi_recover_job *recovery, const char *path,
                                   bool complete, uint32_t segment) {
-  if (complete && !ends_in_part(path)) {
+  if (complete && !ppi_recover_is_part(path)) {
     recovery->result->already_whole = true;
     snprintf(recovery->result->path, sizeof recovery->result->path, "%s", path);
     return PPROF_STATUS_OK;
@@ -238,8 +228,8 @@ static pprof_status without_spool(ppi_recover_job *recovery, const char *path,
 // is gone and had no records: the name is free again.
 static bool is_nothing(ppi_recover_job *recovery, const char *path) {
   struct stat stat_;
-  if (!ends_in_part(path) || stat(path, &stat_) != 0 || stat_.st_size > 0 ||
-      stat_.st_uid != geteuid())
+  if (!ppi_recover_is_part(path) || stat(path, &stat_) != 0 ||
+      stat_.st_size > 0 || stat_.st_uid != geteuid())
     return false;
   if (!recovery->options.keep) ppi_recover_remove_empty(path, 0);
   ppi_recover_result *result = recovery->result;
@@ -296,7 +286,7 @@ static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
                                 const ppi_log_glance *found) {
   // Only logs from imports and merges have several runs, and they have no
   // spool.
-  if (found->several && (!found->complete || ends_in_part(path)))
+  if (found->several && (!found->complete || ppi_recover_is_part(path)))
     return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
                     "%s: several runs; 'pprof-report merge' copies what is "
                     "readable of them",
@@ -304,7 +294,7 @@ static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
   bool done = false;
   pprof_status status = PPROF_STATUS_OK;
   // The spool does not have the missing part of a dump any more.
-  if (ends_in_part(path) && !found->dump)
+  if (ppi_recover_is_part(path) && !found->dump)
     status = found->spool_path ? with_named_spool(recovery, path, found, &done)
                                : with_found_spool(recovery, path, found, &done);
   if (done || status != PPROF_STATUS_OK) return status;

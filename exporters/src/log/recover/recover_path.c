@@ -12,18 +12,19 @@
 #include "base/base.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
+#include "file/part.h"
+#include "file/text.h"
 #include "log/read/log_glance.h"
 #include "log/write/rotate.h"
 
-bool ppi_recover_ends_in(const char *path, const char *ending) {
-  size_t len = strlen(path), end = strlen(ending);
-  return len > end && strcmp(path + len - end, ending) == 0;
+bool ppi_recover_is_part(const char *path) {
+  return ppi_ends_with(path, ".part");
 }
 
 bool ppi_recover_is_empty_part(const char *path) {
   char start[PPI_LOG_FILE_HEADER_SIZE];
   // NONBLOCK: opening a FIFO must not wait for a writer.
-  int fd = ppi_recover_ends_in(path, ".part")
+  int fd = ppi_recover_is_part(path)
                ? ppi_fd_open(path, O_RDONLY | O_NONBLOCK, 0)
                : -1;
   if (fd < 0) return false;
@@ -47,7 +48,7 @@ static bool is_of_run(const char *path, const char *uuid) {
   ppi_log_glance found;
   if (!is_own_file(path)) return false;
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
-    return ppi_recover_ends_in(path, ".pplog.part") &&
+    return ppi_ends_with(path, ".pplog.part") &&
            ppi_recover_is_empty_part(path);
   ppi_free(found.spool_path);
   return uuid[0] && strcmp(found.uuid, uuid) == 0;
@@ -55,8 +56,7 @@ static bool is_of_run(const char *path, const char *uuid) {
 
 // Whether the other one of log and .part, or a segment of the log, is there.
 static bool has_left(const char *reported, const char *uuid) {
-  size_t len =
-      strlen(reported) - (ppi_recover_ends_in(reported, ".part") ? 5 : 0);
+  size_t len = strlen(reported) - (ppi_recover_is_part(reported) ? 5 : 0);
   char *log = ppi_alloc(len + sizeof ".part");
   if (!log) return false;
   memcpy(log, reported, len);
@@ -68,25 +68,10 @@ static bool has_left(const char *reported, const char *uuid) {
   return found;
 }
 
-static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
-// `name` in the folder of `beside`.
-static char *join(const char *beside, const char *name) {
-  size_t len = (size_t)(last_part(beside) - beside);
-  char *path = ppi_alloc(len + strlen(name) + 1);
-  if (!path) return NULL;
-  memcpy(path, beside, len);
-  strcpy(path + len, name);
-  return path;
-}
-
 // Whether `path` lies directly in the folder.
 static bool lies_in(const char *path, const char *folder) {
   struct stat left, right;
-  char *own = join(path, ".");
+  char *own = ppi_path_beside(path, ".");
   bool same = own && stat(own, &left) == 0 && stat(folder, &right) == 0 &&
               left.st_dev == right.st_dev && left.st_ino == right.st_ino;
   ppi_free(own);
@@ -104,16 +89,16 @@ char *ppi_recover_name_of(const char *uuid, const char *ending) {
 
 char *ppi_recover_place_of(const ppi_recover_place *place,
                            const char *reported) {
-  bool part = ppi_recover_ends_in(reported, ".part");
-  const char *name = last_part(reported);
+  bool part = ppi_recover_is_part(reported);
+  const char *name = ppi_base_name(reported);
   if (!place->foreign && has_left(reported, place->uuid))
     return ppi_strdup(reported);
-  if (!ppi_recover_ends_in(name, part ? ".pplog.part" : ".pplog"))
+  if (!ppi_ends_with(name, part ? ".pplog.part" : ".pplog"))
     return ppi_recover_name_of(place->uuid,
                                part ? ".pplog.part" : ".flight.pplog");
   if (place->foreign) return ppi_strdup(name);
-  char *beside = join(place->spool_path, name);
-  char *here = join(place->spool_path, ".");
+  char *beside = ppi_path_beside(place->spool_path, name);
+  char *here = ppi_path_beside(place->spool_path, ".");
   if (beside && here && !has_left(beside, place->uuid)) {
     bool stays = lies_in(reported, here) ||
                  (place->folder && lies_in(reported, place->folder));

@@ -26,9 +26,9 @@ typedef struct ppi_recover_place {
 char *ppi_recover_place_of(const ppi_recover_place *place,
                            const char *reported);
 
+bool ppi_recover_is_part(const char *path);
 // A file named .part that is empty, or has the first bytes of a log's header.
 bool ppi_recover_is_empty_part(const char *path);
-bool ppi_recover_ends_in(const char *path, const char *ending);
 // "pprof.UUID" and the ending; the uuid may be any text. NULL: no memory.
 char *ppi_recover_name_of(const char *uuid, const char *ending);
 

@@ -31,20 +31,12 @@ static pprof_status fail_io(ppi_recover_job *recovery, const char *path,
                   strerror(error));
 }
 
-static bool exists(const char *path) {
-  return access(path, F_OK) == 0;
-}
-
-static bool ends_in_part(const char *path) {
-  return ppi_recover_ends_in(path, ".part");
-}
-
 // ---- the result's name ----
 
 // 0: free, or this run's own and incomplete; 1: this run's and complete; -1:
 // another's.
 static int look_at_final(const ppi_recover_job *recovery, const char *path) {
-  if (!exists(path)) return 0;
+  if (access(path, F_OK) != 0) return 0;
   ppi_log_glance found;
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
   ppi_free(found.spool_path);
@@ -56,7 +48,7 @@ static int look_at_final(const ppi_recover_job *recovery, const char *path) {
 
 static char *default_final(const ppi_recover_job *recovery) {
   if (recovery->named_path) {
-    if (!ends_in_part(recovery->named_path))
+    if (!ppi_recover_is_part(recovery->named_path))
       return ppi_log_sibling_path(recovery->named_path, "recovered");
     char *path = ppi_strdup(recovery->named_path);
     if (path) path[strlen(path) - 5] = '\0';
@@ -231,11 +223,11 @@ static void remove_next(const ppi_recover_job *recovery) {
 
 void ppi_recover_remove_leftovers(const ppi_recover_job *recovery) {
   if (recovery->options.keep) return;
-  if (recovery->named_path && ends_in_part(recovery->named_path))
+  if (recovery->named_path && ppi_recover_is_part(recovery->named_path))
     ppi_recover_remove_empty(recovery->named_path,
                              PPI_LOG_FILE_HEADER_SIZE - 1);
   remove_next(recovery);
-  if (recovery->part_path && ends_in_part(recovery->part_path))
+  if (recovery->part_path && ppi_recover_is_part(recovery->part_path))
     unlink(recovery->part_path);
   if (recovery->salvage && recovery->owns_spool) unlink(recovery->spool_path);
 }
@@ -278,7 +270,7 @@ pprof_status ppi_recover_make_whole(ppi_recover_job *recovery) {
 }
 
 char *ppi_recover_find_whole(ppi_recover_job *recovery) {
-  if (!recovery->segment && ends_in_part(recovery->named_path)) {
+  if (!recovery->segment && ppi_recover_is_part(recovery->named_path)) {
     char *base = ppi_strdup(recovery->named_path);
     if (!base) return NULL;
     base[strlen(base) - 5] = '\0';

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "event/texts.h"
+#include "file/text.h"
 #include "log/write/log_loss.h"
 #include "log/write/rotate.h"
 
@@ -44,24 +45,19 @@ const char *ppi_log_place_reason(ppi_log_place *place, int error) {
 
 // ---- names ----
 
-static const char *name_in(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static void note_name(ppi_log_place *place, const char *wanted,
                       const char *path) {
-  if (strcmp(name_in(wanted), name_in(path)) != 0)
+  if (strcmp(ppi_base_name(wanted), ppi_base_name(path)) != 0)
     snprintf(place->note, sizeof place->note,
-             "%.100s was there already: the log is %.100s", name_in(wanted),
-             name_in(path));
+             "%.100s was there already: the log is %.100s",
+             ppi_base_name(wanted), ppi_base_name(path));
 }
 
 void ppi_log_place_note_aside(ppi_log_place *place, uint32_t num) {
   snprintf(place->note, sizeof place->note,
            "%.100s: %u segments have a number behind theirs, as their names "
            "were there already",
-           name_in(place->part.path), num);
+           ppi_base_name(place->part.path), num);
 }
 
 pprof_status ppi_log_place_name_segment(ppi_log_place *place,
@@ -75,9 +71,10 @@ pprof_status ppi_log_place_name_segment(ppi_log_place *place,
 pprof_status ppi_log_place_info(const ppi_log_place *place,
                                 const pprof_run_info *info,
                                 pprof_run_info *out) {
-  const char *wanted = name_in(place->wanted);
+  const char *wanted = ppi_base_name(place->wanted);
   *out = *info;
-  if (strcmp(wanted, name_in(place->part.path)) == 0) return PPROF_STATUS_OK;
+  if (strcmp(wanted, ppi_base_name(place->part.path)) == 0)
+    return PPROF_STATUS_OK;
   const ppi_text taken = {"name_taken", wanted};
   out->texts = ppi_texts_with(info->texts, info->num_texts, &taken, 1);
   out->num_texts++;

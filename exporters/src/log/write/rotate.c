@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "file/part.h"
+#include "file/text.h"
 #include "log/format/log_totals.h"
 #include "log/write/log_writer.h"
 
@@ -403,21 +404,16 @@ static bool is_segment(const char *name, const char *stem, size_t stem_len) {
 }
 
 void ppi_segments_each(const char *path, ppi_segment_visit visit, void *user) {
-  const char *slash = strrchr(path, '/');
-  const char *base = slash ? slash + 1 : path;
-  size_t folder_len = (size_t)(base - path);
-  size_t len = strlen(base), stem_len = len;
-  if (len > 6 && strcmp(base + len - 6, ".pplog") == 0) stem_len = len - 6;
-  char *folder = ppi_strdup(folder_len ? path : ".");
+  const char *base = ppi_base_name(path);
+  size_t stem_len = strlen(base);
+  if (ppi_ends_with(base, ".pplog")) stem_len -= 6;
+  char *folder = ppi_path_beside(path, ".");
   if (!folder) return;
-  if (folder_len) folder[folder_len] = '\0';
   DIR *dir = ppi_fd_opendir(folder);
   for (struct dirent *entry; dir && (entry = readdir(dir));) {
     if (!is_segment(entry->d_name, base, stem_len)) continue;
-    size_t size = folder_len + strlen(entry->d_name) + 1;
-    char *found = ppi_alloc(size);
+    char *found = ppi_path_beside(path, entry->d_name);
     if (!found) break;
-    snprintf(found, size, "%.*s%s", (int)folder_len, path, entry->d_name);
     visit(user, found,
           (uint32_t)strtoul(entry->d_name + stem_len + 1, NULL, 10));
     ppi_free(found);
