@@ -114,10 +114,8 @@ static char *drop(ppi_disk *disk, disk_file *file) {
 }
 
 static bool doom(ppi_disk *disk, disk_file *file) {
-  if (!PPI_ROOM(disk->doomed, disk->doomed_capacity, disk->num_doomed + 1))
-    return false;
-  disk->doomed[disk->num_doomed++] = take_out(disk, file);
-  return true;
+  return PPI_PUSH(disk->doomed, disk->num_doomed, disk->doomed_capacity,
+                  take_out(disk, file));
 }
 
 static uint64_t room(const ppi_disk *disk) {

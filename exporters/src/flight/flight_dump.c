@@ -111,10 +111,8 @@ static bool note_window(ppi_flight_dump *dump, uint32_t index, bool opens) {
     return true;
   }
   if (at < dump->num_windows) return true;
-  if (!PPI_ROOM(dump->windows, dump->windows_capacity, dump->num_windows + 1))
-    return false;
-  dump->windows[dump->num_windows++] = index;
-  return true;
+  return PPI_PUSH(dump->windows, dump->num_windows, dump->windows_capacity,
+                  index);
 }
 
 static pprof_status notify_window(ppi_flight_dump *dump, uint32_t index,

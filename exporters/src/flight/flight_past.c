@@ -30,10 +30,9 @@ static bool replace(ppi_flight_past *past, pprof_definition *known,
   if (past->num_replaced >= MANY_REPLACED &&
       past->num_replaced == past->replaced_capacity)
     forget_replaced(past, oldest);
-  if (!PPI_ROOM(past->replaced, past->replaced_capacity,
-                past->num_replaced + 1))
+  if (!PPI_PUSH(past->replaced, past->num_replaced, past->replaced_capacity,
+                (ppi_flight_replaced){*known, next}))
     return false;
-  past->replaced[past->num_replaced++] = (ppi_flight_replaced){*known, next};
   known->name = NULL;
   return true;
 }
@@ -91,11 +90,10 @@ bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
     return true;
   }
   if (past->num_windows >= MANY_WINDOWS) forget_windows(past, tail);
-  if (!PPI_ROOM(past->windows, past->windows_capacity, past->num_windows + 1))
-    return false;
-  past->windows[past->num_windows++] = (ppi_flight_window){
-      .index = index, .open_ns = time_ns, .opened_at = position};
-  return true;
+  return PPI_PUSH(
+      past->windows, past->num_windows, past->windows_capacity,
+      (ppi_flight_window){
+          .index = index, .open_ns = time_ns, .opened_at = position});
 }
 
 void ppi_flight_past_clear(ppi_flight_past *past) {

@@ -172,11 +172,9 @@ static void forget_old_windows(ppi_drain *drain) {
 
 static pprof_status open_window(ppi_drain *drain, const ppi_edge *edge) {
   forget_old_windows(drain);
-  if (!PPI_ROOM(drain->windows, drain->windows_capacity,
-                drain->num_windows + 1))
+  if (!PPI_PUSH(drain->windows, drain->num_windows, drain->windows_capacity,
+                (ppi_window){edge->ticks, UINT64_MAX, edge->window}))
     return PPROF_STATUS_NO_MEMORY;
-  drain->windows[drain->num_windows++] =
-      (ppi_window){edge->ticks, UINT64_MAX, edge->window};
   if (drain->silent_windows) return PPROF_STATUS_OK;
   return ppi_call_window(drain->sink, edge->window, true,
                          ppi_drain_ns(drain, edge->ticks));

@@ -15,12 +15,10 @@
 static pprof_status make_room(ppi_tally *tally, uint32_t lane) {
   if (lane < tally->num_lanes) return PPROF_STATUS_OK;
   if (lane >= MAX_LANES) return PPROF_STATUS_INVALID;
-  if (!PPI_ROOM(tally->lanes, tally->capacity, (size_t)lane + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  memset(tally->lanes[tally->num_lanes], 0,
-         (lane + 1 - tally->num_lanes) * sizeof *tally->lanes);
-  tally->num_lanes = (size_t)lane + 1;
-  return PPROF_STATUS_OK;
+  return PPI_REACH(tally->lanes, tally->num_lanes, tally->capacity,
+                   (size_t)lane + 1)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 pprof_status ppi_tally_add(ppi_tally *tally, uint32_t lane, ppi_total_key key,

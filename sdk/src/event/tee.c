@@ -192,11 +192,9 @@ static pprof_status tee_begin(pprof_sink *base, const pprof_run_info *info) {
 
 static pprof_status note_lane(ppi_missed *missed, const pprof_batch *batch,
                               bool is_missed) {
-  size_t num = (size_t)batch->lane + 1;
-  if (!PPI_ROOM(missed->lanes, missed->capacity, num))
+  if (!PPI_REACH(missed->lanes, missed->num_lanes, missed->capacity,
+                 (size_t)batch->lane + 1))
     return PPROF_STATUS_NO_MEMORY;
-  for (; missed->num_lanes < num; missed->num_lanes++)
-    memset(&missed->lanes[missed->num_lanes], 0, sizeof *missed->lanes);
   if (is_missed)
     missed->lanes[batch->lane].end = batch->end_seq;
   else

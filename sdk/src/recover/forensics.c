@@ -72,9 +72,7 @@ static void add_item(look *self, const ppi_open_item *item) {
     out->num_damaged++;
     return;
   }
-  if (PPI_ROOM(out->items, out->capacity, out->num_items + 1))
-    out->items[out->num_items++] = *item;
-  else
+  if (!PPI_PUSH(out->items, out->num_items, out->capacity, *item))
     self->failed = true;
 }
 

@@ -194,10 +194,9 @@ static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
 
 static pprof_status note_given(ppi_window_feed *feed,
                                const pprof_batch *batch) {
-  if (!PPI_ROOM(feed->given, feed->given_capacity, (size_t)batch->lane + 1))
+  if (!PPI_REACH(feed->given, feed->num_given, feed->given_capacity,
+                 (size_t)batch->lane + 1))
     return PPROF_STATUS_NO_MEMORY;
-  for (; feed->num_given <= batch->lane; feed->num_given++)
-    feed->given[feed->num_given] = 0;
   feed->given[batch->lane] = batch->end_seq;
   return PPROF_STATUS_OK;
 }

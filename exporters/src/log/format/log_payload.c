@@ -223,10 +223,10 @@ static pprof_status read_key(ppi_log_payload *payload, ppi_cursor *cursor) {
   size_t len;
   const char *name = ppi_cursor_text(cursor, &len);
   if (cursor->failed) return PPROF_STATUS_CORRUPT;
-  if (!PPI_ROOM(payload->keys, payload->keys_capacity, payload->num_keys + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  payload->keys[payload->num_keys++] = find_key(name, len);
-  return PPROF_STATUS_OK;
+  return PPI_PUSH(payload->keys, payload->num_keys, payload->keys_capacity,
+                  find_key(name, len))
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 static pprof_status read_item(ppi_log_payload *payload, ppi_cursor *cursor) {
@@ -235,12 +235,10 @@ static pprof_status read_item(ppi_log_payload *payload, ppi_cursor *cursor) {
   uint64_t value = ppi_cursor_varint(cursor);
   if (cursor->failed || key >= payload->num_keys) return PPROF_STATUS_CORRUPT;
   if (payload->keys[key] == PPI_NUM_TOTALS) return PPROF_STATUS_OK;
-  if (!PPI_ROOM(payload->items, payload->items_capacity,
-                payload->num_items + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  payload->items[payload->num_items++] =
-      (ppi_total){lane, payload->keys[key], value};
-  return PPROF_STATUS_OK;
+  return PPI_PUSH(payload->items, payload->num_items, payload->items_capacity,
+                  (ppi_total){lane, payload->keys[key], value})
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 static pprof_status read_totals(ppi_log_payload *payload, ppi_cursor cursor) {
@@ -267,10 +265,9 @@ static pprof_status read_totals(ppi_log_payload *payload, ppi_cursor cursor) {
 static bool keep_copy(ppi_log_payload *payload, void **array,
                       size_t *capacity) {
   if (!*array) return true;
-  if (!PPI_ROOM(payload->copies, payload->copies_capacity,
-                payload->num_copies + 1))
+  if (!PPI_PUSH(payload->copies, payload->num_copies, payload->copies_capacity,
+                *array))
     return false;
-  payload->copies[payload->num_copies++] = *array;
   *array = NULL;
   *capacity = 0;
   return true;

@@ -38,9 +38,8 @@ struct ppi_log_ahead {
 
 static bool keep_list(slot *self, void **list, size_t *capacity, size_t *num) {
   if (!*num) return true;
-  if (!PPI_ROOM(self->lists, self->lists_capacity, self->num_lists + 1))
+  if (!PPI_PUSH(self->lists, self->num_lists, self->lists_capacity, *list))
     return false;
-  self->lists[self->num_lists++] = *list;
   *list = NULL;
   *capacity = *num = 0;
   return true;

@@ -60,10 +60,10 @@ static bool ends_in_compressor(const ppi_log_payload *payload) {
 }
 
 static pprof_status note_segment(log_reader *reader, uint32_t segment) {
-  if (!PPI_ROOM(reader->segments, reader->segments_capacity,
-                reader->num_segments + 1))
+  if (!PPI_PUSH(reader->segments, reader->num_segments,
+                reader->segments_capacity, segment))
     return PPROF_STATUS_NO_MEMORY;
-  reader->segments[reader->num_segments++] = reader->segment = segment;
+  reader->segment = segment;
   return PPROF_STATUS_OK;
 }
 

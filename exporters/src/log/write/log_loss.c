@@ -114,10 +114,8 @@ static uint64_t num_recorded(const ppi_tally *tally) {
 }
 
 bool ppi_log_loss_turn(ppi_log_loss *loss, uint64_t num_earlier) {
-  if (!PPI_ROOM(loss->ended, loss->ended_capacity, loss->num_ended + 1))
-    return false;
-  loss->ended[loss->num_ended++] = num_earlier;
-  return true;
+  return PPI_PUSH(loss->ended, loss->num_ended, loss->ended_capacity,
+                  num_earlier);
 }
 
 uint64_t ppi_log_loss_missing(const ppi_log_loss *loss,

@@ -125,9 +125,7 @@ pprof_status ppi_rotate_notify_lanes(ppi_rotate *rotate,
 // ---- positions of lanes ----
 
 static bool list_lane(ppi_rotate_list *list, uint32_t lane) {
-  if (!PPI_ROOM(list->lanes, list->capacity, list->num + 1)) return false;
-  list->lanes[list->num++] = lane;
-  return true;
+  return PPI_PUSH(list->lanes, list->num, list->capacity, lane);
 }
 
 pprof_status ppi_rotate_deliver(ppi_rotate *rotate, const pprof_batch *batch) {
@@ -199,11 +197,10 @@ pprof_status ppi_rotate_window_edge(ppi_rotate *rotate, uint32_t index,
         rotate->windows[i] = rotate->windows[--rotate->num_windows];
     return PPROF_STATUS_OK;
   }
-  if (!PPI_ROOM(rotate->windows, rotate->windows_capacity,
-                rotate->num_windows + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  rotate->windows[rotate->num_windows++] = (ppi_rotate_window){index, time_ns};
-  return PPROF_STATUS_OK;
+  return PPI_PUSH(rotate->windows, rotate->num_windows,
+                  rotate->windows_capacity, (ppi_rotate_window){index, time_ns})
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 void ppi_rotate_clear(ppi_rotate *rotate) {

@@ -51,9 +51,7 @@ __attribute__((no_sanitize("thread"))) static bool copy_stack(
 }
 
 static void list_open(ppi_open_list *list, const pprof_event *event) {
-  if (PPI_ROOM(list->events, list->capacity, list->num + 1))
-    list->events[list->num++] = *event;
-  else
+  if (!PPI_PUSH(list->events, list->num, list->capacity, *event))
     list->failed = true;
 }
 
