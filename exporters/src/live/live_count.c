@@ -61,13 +61,8 @@ static uint32_t parent_of(const ppi_live_names *names, size_t kind, size_t id) {
   return id < names->num[kind] ? names->items[kind][id].parent : 0;
 }
 
-// Copies whole UTF-8 characters only.
 static void copy_text(char *out, size_t size, const char *text) {
-  size_t len = strlen(text);
-  if (len >= size) {
-    len = size - 1;
-    while (len > 0 && ((unsigned char)text[len] & 0xC0) == 0x80) len--;
-  }
+  size_t len = ppi_text_cut(text, size - 1);
   memcpy(out, text, len);
   memset(out + len, 0, size - len);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Defines status texts, the version, and error messages.
+// Defines status texts, the version, error messages and where texts are cut.
 #include "base/base.h"
 
 #include <stdio.h>
@@ -42,4 +42,11 @@ bool ppi_copy_options(void *out, size_t out_size, const void *options) {
   memset(out, 0, out_size);
   memcpy(out, options, size < out_size ? size : out_size);
   return true;
+}
+
+size_t ppi_text_cut(const char *text, size_t limit) {
+  size_t len = strnlen(text, limit + 1);
+  if (len <= limit) return len;
+  for (len = limit; len && ((unsigned char)text[len] & 0xc0u) == 0x80u;) len--;
+  return len ? len : limit;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #include "pprof/base.h"
 
@@ -39,6 +40,10 @@ PPROF_BEGIN_C_
 pprof_status ppi_fail(pprof_error *error, pprof_status status,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// ppi_text_cut answers how many bytes of `text`, `limit` at most, hold no half
+// of a UTF-8 character at their end.
+size_t ppi_text_cut(const char *text, size_t limit);
 
 // ppi_copy_options copies a caller's size-first structure over zeroes. It
 // answers false when bytes beyond what we know are not zero.

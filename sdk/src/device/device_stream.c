@@ -334,10 +334,7 @@ static void remember_name(pprof_device *device, uint64_t stable_id,
   if (!known && device->num_names < PPI_NAMED_STREAMS)
     known = &device->names[device->num_names++];
   if (!known) return;
-  size_t len = strnlen(name, sizeof known->name - 1);
-  // No half of a UTF-8 character at the end.
-  if (name[len])
-    while (len && ((unsigned char)name[len] & 0xc0u) == 0x80u) len--;
+  size_t len = ppi_text_cut(name, sizeof known->name - 1);
   known->stable_id = stable_id;
   memcpy(known->name, name, len);
   known->name[len] = '\0';

@@ -22,10 +22,7 @@ static struct {
 } os;
 
 void ppi_thread_name_copy(char to[PPI_THREAD_NAME], const char *name) {
-  size_t len = strnlen(name, PPI_THREAD_NAME - 1);
-  // No half of a UTF-8 character at the end.
-  if (name[len])
-    while (len && ((unsigned char)name[len] & 0xc0u) == 0x80u) len--;
+  size_t len = ppi_text_cut(name, PPI_THREAD_NAME - 1);
   memcpy(to, name, len);
   to[len] = 0;
 }

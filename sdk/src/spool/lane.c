@@ -97,10 +97,7 @@ uint32_t ppi_lane_reserve(ppi_spool *spool) {
 // Word by word, because others read meanwhile; `naming` warns them.
 void ppi_lane_set_name(ppi_spool *spool, ppi_lane *lane, const char *name) {
   uint64_t words[PPI_LANE_NAME / sizeof(uint64_t)] = {0};
-  size_t len = strnlen(name, PPI_LANE_NAME - 1);
-  // No half of a UTF-8 character at the end.
-  if (name[len])
-    while (len && ((unsigned char)name[len] & 0xc0u) == 0x80u) len--;
+  size_t len = ppi_text_cut(name, PPI_LANE_NAME - 1);
   memcpy(words, name, len);
   uint64_t naming = lane->naming | 1;
   __atomic_store_n(&lane->naming, naming, __ATOMIC_RELAXED);

@@ -148,22 +148,13 @@ static piece_writer begin_pieces(ppi_log_assembler *assembler,
       assembler, {.type = (uint8_t)type}, NULL, PPROF_STATUS_OK};
 }
 
-// At most `limit` bytes of it, never half of a UTF-8 character.
-static size_t cut_text(const char *text, size_t limit) {
-  size_t len = strlen(text);
-  if (len <= limit) return len;
-  len = limit;
-  while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80) len--;
-  return len > 0 ? len : limit;
-}
-
 // The same key again goes on with the value.
 static void put_long_text(piece_writer *pieces, const ppi_text *text) {
   size_t limit = pieces->assembler->raw_limit / 4;
-  size_t key_len = cut_text(text->key, limit);
+  size_t key_len = ppi_text_cut(text->key, limit);
   const char *rest = text->value ? text->value : "";
   do {
-    size_t len = cut_text(rest, limit);
+    size_t len = ppi_text_cut(rest, limit);
     ppi_buffer *payload = piece_room(pieces, key_len + len + 6);
     ppi_buffer_text(payload, text->key, key_len);
     ppi_buffer_text(payload, rest, len);
@@ -208,8 +199,9 @@ pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
     ppi_buffer_varint(payload, item->value);
   }
   for (size_t i = 0; i < totals->num_notes; i++) {
-    size_t key_len = cut_text(totals->notes[i].key, assembler->raw_limit / 4);
-    size_t len = cut_text(totals->notes[i].value, assembler->raw_limit / 4);
+    size_t key_len =
+        ppi_text_cut(totals->notes[i].key, assembler->raw_limit / 4);
+    size_t len = ppi_text_cut(totals->notes[i].value, assembler->raw_limit / 4);
     ppi_buffer *payload = piece_room(&pieces, key_len + len + 8);
     ppi_buffer_varint(payload, PPI_TOTALS_NOTE);
     ppi_buffer_text(payload, totals->notes[i].key, key_len);
@@ -306,7 +298,7 @@ pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
     if (status != PPROF_STATUS_OK) return status;
   }
   const char *name = definition->name ? definition->name : "";
-  size_t len = cut_text(name, assembler->raw_limit - 64);
+  size_t len = ppi_text_cut(name, assembler->raw_limit - 64);
   // Half a JSON object is none.
   if (definition->kind == PPROF_DEFINITION_ATTRIBUTES && name[len]) {
     name = "{}";

@@ -85,10 +85,7 @@ static bool is_possible(const ppi_log_payload *payload, uint32_t id) {
 // Our writers keep no longer names: with them, every event of a log could be as
 // long.
 static size_t kept_name(const char *name, size_t len) {
-  if (len <= PPI_MAX_NAME) return len;
-  len = PPI_MAX_NAME;
-  while (len && ((unsigned char)name[len] & 0xc0) == 0x80) len--;
-  return len ? len : PPI_MAX_NAME;
+  return len <= PPI_MAX_NAME ? len : ppi_text_cut(name, PPI_MAX_NAME);
 }
 
 pprof_status ppi_log_payload_define(ppi_log_payload *payload,
