@@ -22,6 +22,7 @@
 #include "log/recover/log_recover.h"
 #include "tests/support/log_fixture.h"
 #include "tests/support/patience.h"
+#include "tests/support/patient_flush.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -155,7 +156,7 @@ class ClosedStandardTest : public testing::TestWithParam<bool> {
       Print();
       Mark();
     }
-    if (pprof_session_flush(pprof_session_current()) != PPROF_STATUS_OK)
+    if (pprof_test::FlushPatiently(pprof_session_current()) != PPROF_STATUS_OK)
       _exit(98);
     while (one.then == Then::kNothing && TookStandard(At(""), one.closed))
       sched_yield();

@@ -23,6 +23,7 @@
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/patient_flush.h"
 
 namespace pprof_test {
 namespace {
@@ -116,7 +117,7 @@ int MarkIntoLog(const std::string &log, uint64_t num, bool may_lose) {
   pprof_session *session = Begin(sink);
   for (uint64_t i = 0; i < num; i++) pprof_mark(&point_site);
   // As long as any growth behind the start takes.
-  for (int i = 0; i < 100; i++) pprof_session_flush(session);
+  for (int i = 0; i < 100; i++) FlushPatiently(session);
   if (pprof_session_stop(session, nullptr) != PPROF_STATUS_OK) return 3;
   const pprof_stats stats = StatsOf(session);
   pprof_session_destroy(session);
@@ -204,7 +205,7 @@ TEST_F(SmallHostTest, ProgramThatNeeds40Of64MiBOfShm) {
     pprof_session *session = Begin(Hoarder());
     if (!StatsOf(session).crash_safe) return 3;
     for (int i = 0; i < 1000000; i++) pprof_mark(&point_site);
-    if (pprof_session_flush(session) != PPROF_STATUS_OK) return 4;
+    if (FlushPatiently(session) != PPROF_STATUS_OK) return 4;
     const int used = UseShm(40 * kMiB);
     for (int i = 0; i < 1000000; i++) pprof_mark(&point_site);
     pprof_session_stop(session, nullptr);
@@ -243,7 +244,7 @@ int Work(Shared *shared, int told, int wait) {
   uint64_t num = 0;
   for (int round = 0; round < 100; round++) {
     for (int i = 0; i < 10000; i++, num++) pprof_mark(&point_site);
-    while (pprof_session_flush(session) == PPROF_STATUS_BUSY) continue;
+    FlushPatiently(session);
   }
   const bool crash_safe = StatsOf(session).crash_safe;
   char byte;

@@ -17,6 +17,7 @@
 #include "mark/thread.h"
 #include "pprof/pprof.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/patient_flush.h"
 
 namespace pprof_test {
 namespace {
@@ -40,7 +41,7 @@ class SpoolFaultTest : public ::testing::Test {
         pprof_session_start(session))
       _exit(2);
     for (int i = 0; i < 100; i++) pprof_mark(&point_site);
-    pprof_session_flush(session);
+    FlushPatiently(session);
     return session;
   }
 
@@ -126,7 +127,7 @@ TEST_F(SpoolFaultTest, WhatThreadsThatLeftHaveCountedIsThere) {
         pprof_pop();  // of nothing
       }).join();
       while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == before)
-        pprof_session_flush(session);
+        FlushPatiently(session);
     }
     _exit(0);
   }

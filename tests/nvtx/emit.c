@@ -143,7 +143,10 @@ static void *over_an_edge(void *argument) {
 }
 
 static void flush(void) {
-  if (pprof_session_flush(pprof_session_current())) abort();
+  pprof_status status;
+  do status = pprof_session_flush(pprof_session_current());
+  while (status == PPROF_STATUS_BUSY);
+  if (status) abort();
 }
 
 // A thread has ranges open at an edge that another one makes.

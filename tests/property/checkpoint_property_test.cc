@@ -20,6 +20,7 @@
 #include "pprof/session.h"
 #include "report_text.h"
 #include "scripted_backend.h"
+#include "tests/support/patient_flush.h"
 
 namespace {
 
@@ -258,7 +259,7 @@ class Program {
  private:
   // Only the collector marks in between, while this thread waits.
   void Checkpoint() {
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session_));
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_test::FlushPatiently(session_));
   }
 
   void Operation() {
@@ -466,7 +467,7 @@ TEST(CheckpointTest, PhasesThatWanderAreAllThere) {
   for (int i = 0; i < 100; i++) {
     pprof_range range = pprof_range_begin(&forward_site);
     pprof_range_end(range);
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session));
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_test::FlushPatiently(session));
   }
   ASSERT_EQ(PPROF_STATUS_OK, pprof_session_stop(session, nullptr));
   const ppi_figures *figures = ppi_report_figures(live.get());

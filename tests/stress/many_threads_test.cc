@@ -17,6 +17,7 @@
 #include "pprof/pprof.h"
 #include "spool/chunks.h"
 #include "tests/support/long_run.h"
+#include "tests/support/patient_flush.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -91,8 +92,13 @@ TEST(ManyThreadsTest, TwentyThousandOneAfterTheOtherLoseNothing) {
   std::ofstream(config) << "output: " << folder << "/many_threads.pplog\n";
   pprof_error error = {};
   ASSERT_EQ(PPROF_STATUS_OK, pprof_start(config.c_str(), &error)) << error.text;
-  for (int i = 0; i < num; i++) std::thread(MarkALittle).join();
-  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(pprof_session_current()));
+  // Rows of 4 096 threads: the collector frees them.
+  for (int i = 1; i <= num; i++) {
+    std::thread(MarkALittle).join();
+    if (i % 1000 == 0) {
+      ASSERT_EQ(PPROF_STATUS_OK, FlushPatiently(pprof_session_current()));
+    }
+  }
   pprof_stats stats = {};
   stats.size = sizeof stats;
   pprof_session_stats(pprof_session_current(), &stats);

@@ -20,6 +20,7 @@
 #include "pprof/pprof.h"
 #include "pprof/pprof.hpp"
 #include "pprof/session.h"
+#include "tests/support/patient_flush.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -64,8 +65,7 @@ class NamesKindsTest : public ::testing::Test {
     num_made_++;
   }
   void Flush() {
-    while (pprof_session_flush(pprof_session_current()) == PPROF_STATUS_BUSY) {
-    }
+    FlushPatiently(pprof_session_current());
   }
   Recording Read() {
     Recording read;

@@ -22,6 +22,7 @@
 #include "pprof/session.h"
 #include "session/state/session_impl.h"
 #include "tests/support/patience.h"
+#include "tests/support/patient_flush.h"
 
 namespace pprof_test {
 
@@ -68,17 +69,17 @@ class DeviceSession {
     return session_;
   }
 
+  // A start waits a second for the cycle that takes up the devices.
   void Start() {
     ASSERT_EQ(pprof_session_start(session_), PPROF_STATUS_OK);
+    ASSERT_EQ(FlushPatiently(session_), PPROF_STATUS_OK);
     base_ns = ppi_recorder_in_force.spool.header->start_ticks;
   }
 
   // Runs one whole round of the collector, and another for memory that the
   // first freed.
   void Flush() {
-    for (int i = 0; i < 2; i++)
-      while (pprof_session_flush(session_) == PPROF_STATUS_BUSY) {
-      }
+    for (int i = 0; i < 2; i++) FlushPatiently(session_);
   }
 
   // The test's clock runs meanwhile, so that the wait for devices ends.

@@ -16,6 +16,7 @@
 #include "pprof/session.h"
 #include "session/state/session_impl.h"
 #include "tests/support/patience.h"
+#include "tests/support/patient_flush.h"
 
 namespace pprof_test {
 
@@ -253,7 +254,7 @@ class LiveSession {
     if (!Create()) return PPROF_STATUS_NO_MEMORY;
     pprof_status status = pprof_session_start(session_);
     if (status == PPROF_STATUS_OK && options.drain_interval_us == kKeptAwayUs)
-      status = Flush();
+      status = FlushPatiently(session_);
     return status;
   }
   pprof_status Flush() {

@@ -19,6 +19,7 @@
 #include "recover/salvage.h"
 #include "spool/spool.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/patient_flush.h"
 
 namespace {
 
@@ -77,7 +78,8 @@ class FlightLiveTest : public testing::Test {
       for (int i = 0; i < num_ranges; i++) {
         pprof_push(&range);
         pprof_pop();
-        if (i % 1000 == 0 || i == num_ranges / 2) pprof_session_flush(session);
+        if (i % 1000 == 0 || i == num_ranges / 2)
+          pprof_test::FlushPatiently(session);
       }
       kill(getpid(), SIGKILL);
     }
@@ -142,7 +144,7 @@ TEST_F(FlightLiveTest, ARunThatGoesOnIsDumpedWhenAsked) {
             ppi_flight_trigger(sink_, nullptr, path, sizeof path));
   pprof_status status;
   while (!ppi_flight_dumped(sink_, path, &status)) {
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session));
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_test::FlushPatiently(session));
     sched_yield();
   }
   ASSERT_EQ(PPROF_STATUS_OK, status);
@@ -225,7 +227,7 @@ TEST_F(FlightLiveTest, ADumpThatADeathCutOffIsFinished) {
       pprof_push(&range);
       pprof_pop();
     }
-    pprof_session_flush(session);
+    pprof_test::FlushPatiently(session);
     // Until the block is in the file.
     struct stat stat = {};
     for (off_t size = 0; size < 400; size = stat.st_size)
@@ -320,7 +322,7 @@ TEST_F(FlightLiveTest, AFullRingLosesNothingNew) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     pprof_count(&site, static_cast<double>(random));
     if (i % 2000 == 0) {
-      ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session));
+      ASSERT_EQ(PPROF_STATUS_OK, pprof_test::FlushPatiently(session));
     }
   }
   char path[4096];

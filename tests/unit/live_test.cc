@@ -16,6 +16,7 @@
 
 #include "live/live_read.h"
 #include "tests/support/event_feed.h"
+#include "tests/support/patient_flush.h"
 
 namespace pprof_test {
 namespace {
@@ -67,7 +68,7 @@ class LiveTest : public ::testing::Test {
       pprof_push_name(name, PPROF_CATEGORY_INFERENCE);
       pprof_pop();
     }
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session_));
+    ASSERT_EQ(PPROF_STATUS_OK, FlushPatiently(session_));
   }
 
   ppi_live *live_ = nullptr;
@@ -216,7 +217,7 @@ TEST_F(LiveTest, WhatIsOpenIsNamedUntilItEnds) {
   Watch();
   pprof_push_name("outer", PPROF_CATEGORY_USER_DEFINED);
   pprof_push_name("held", PPROF_CATEGORY_USER_DEFINED);
-  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session_));
+  ASSERT_EQ(PPROF_STATUS_OK, FlushPatiently(session_));
   Read();
   ASSERT_EQ(2u, view_.header.num_open);
   const ppi_live_open &held = view_.header.open[1];
@@ -225,7 +226,7 @@ TEST_F(LiveTest, WhatIsOpenIsNamedUntilItEnds) {
   EXPECT_LE(view_.header.open[0].start_ns, held.start_ns);
   pprof_pop();
   pprof_pop();
-  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session_));
+  ASSERT_EQ(PPROF_STATUS_OK, FlushPatiently(session_));
   Read();
   for (uint32_t i = 0; i < view_.header.num_open; i++)
     EXPECT_EQ(0u, view_.header.open[i].is_used);

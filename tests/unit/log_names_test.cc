@@ -15,6 +15,7 @@
 
 #include "log/recover/log_recover.h"
 #include "log_fixture.h"
+#include "tests/support/patient_flush.h"
 
 namespace {
 
@@ -59,9 +60,9 @@ class LogNamesTest : public testing::Test {
     for (int i = 0; i < num; i++) {
       // What does not compress.
       pprof_count(&site, static_cast<double>(random()));
-      if (i % 1000 == 999) pprof_session_flush(pprof_session_current());
+      if (i % 1000 == 999) pprof_test::FlushPatiently(pprof_session_current());
     }
-    pprof_session_flush(pprof_session_current());
+    pprof_test::FlushPatiently(pprof_session_current());
   }
   // A process that is killed in the middle of a run.
   void RunKilled(const std::string &more = "", int num = 100) {

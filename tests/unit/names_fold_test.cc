@@ -21,6 +21,7 @@
 #include "mark/recorder.h"
 #include "names/names_area.h"
 #include "tests/support/long_run.h"
+#include "tests/support/patient_flush.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/report_text.h"
 
@@ -66,7 +67,7 @@ class NamesFoldTest : public ::testing::Test {
   static void Decode(int num, int from = 0) {
     for (int i = from; i < from + num; i++) {
       Mark("decode step " + std::to_string(i));
-      if (i % 500 == 499) pprof_session_flush(pprof_session_current());
+      if (i % 500 == 499) FlushPatiently(pprof_session_current());
     }
   }
   static Recording Events(const std::string &path) {
@@ -229,7 +230,7 @@ TEST_F(NamesFoldTest, NamesWithoutEndAreFewRowsAndTakeNoMemory) {
     pprof_inject_push_(0, nullptr, name.c_str(),
                        PPROF_INJECT_STYLE_(kCategory, 0));
     pprof_inject_pop_(0);
-    if (i % 500 == 499) pprof_session_flush(pprof_session_current());
+    if (i % 500 == 499) FlushPatiently(pprof_session_current());
     if (i != num / 10) continue;
     resident = ResidentBytes();
     names_end = NamesEnd();
@@ -281,7 +282,7 @@ TEST_F(NamesFoldTest, WindowRulesSeeTheFullName) {
 TEST_F(NamesFoldTest, SegmentsFoldEachAlone) {
   Start("names: {fold: all}\nrotate: {size: 64KiB}\n");
   Decode(20);
-  pprof_session_flush(pprof_session_current());
+  FlushPatiently(pprof_session_current());
   Decode(120000, 20);
   Mark("decode step 3");
   Stop();
@@ -332,7 +333,7 @@ TEST_F(NamesFoldTest, AmongNamesWithoutEnd) {
       word[k] = static_cast<char>('g' + left % 20);
     Mark("job " + word);
     if (i % 100 == 0) Mark("decode step " + std::to_string(i));
-    if (i % 1000 == 0) pprof_session_flush(pprof_session_current());
+    if (i % 1000 == 0) FlushPatiently(pprof_session_current());
   }
   Stop();
   const Rows rows = RowsOf(At("run.pplog"));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "mark/thread.h"
+#include "tests/support/patient_flush.h"
 
 namespace {
 
@@ -70,7 +71,7 @@ class RangeSlotsTest : public testing::Test {
   }
 
   void Drain() {
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session_));
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_test::FlushPatiently(session_));
   }
 
   static std::set<uint32_t> GroupsOf(const std::vector<uint32_t> &indices) {

@@ -17,6 +17,7 @@
 
 #include "mark/pending.h"
 #include "mark/thread.h"
+#include "tests/support/patient_flush.h"
 
 #if defined(__x86_64__)
 #include <signal.h>
@@ -94,8 +95,7 @@ class RecordLinesTest : public testing::Test {
               pprof_session_create(&options, &session_, nullptr));
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session_));
     // A start waits for its first cycle for a second only.
-    while (pprof_session_flush(session_) == PPROF_STATUS_BUSY) {
-    }
+    pprof_test::FlushPatiently(session_);
     struct sigaction action = {};
     action.sa_flags = SA_SIGINFO;
     action.sa_sigaction = OnFault;
@@ -172,7 +172,7 @@ class RecordLinesTest : public testing::Test {
         a.Do(marker);
         b.Do(marker);
       }
-      ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session_));
+      ASSERT_EQ(PPROF_STATUS_OK, pprof_test::FlushPatiently(session_));
     }
     const auto several = [&marker] {
       for (int k = 0; k < 50; k++) marker();

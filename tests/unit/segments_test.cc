@@ -14,6 +14,7 @@
 #include "log/read/log_reader.h"
 #include "log/write/rotate.h"
 #include "log_fixture.h"
+#include "tests/support/patient_flush.h"
 
 namespace {
 
@@ -61,7 +62,7 @@ class SegmentsTest : public testing::Test {
   }
 
   static void Flush() {
-    pprof_session_flush(pprof_session_current());
+    pprof_test::FlushPatiently(pprof_session_current());
   }
 
   // A thread of its own for each round, and two new names.

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "tests/support/patience.h"
+#include "tests/support/patient_flush.h"
 
 namespace {
 
@@ -55,7 +56,8 @@ TEST_F(TriggerTest, ChildReadsWhatChangedBeforeItsFirstMarker) {
     while (stats.recorded == 0) {
       pprof_push(&parse);
       pprof_pop();
-      if (pprof_session_flush(pprof_session_current()) != PPROF_STATUS_OK ||
+      if (pprof_test::FlushPatiently(pprof_session_current()) !=
+              PPROF_STATUS_OK ||
           pprof_session_stats(pprof_session_current(), &stats) !=
               PPROF_STATUS_OK)
         _exit(1);

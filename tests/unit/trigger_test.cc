@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "pprof/log.h"
+#include "tests/support/patient_flush.h"
 
 namespace {
 
@@ -187,7 +188,8 @@ TEST_F(TriggerTest, ReloadedGlobsHoldFromThenOn) {
   for (stats.recorded = 0; stats.recorded == 0;) {
     pprof_push(&parse);
     pprof_pop();
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(pprof_session_current()));
+    ASSERT_EQ(PPROF_STATUS_OK,
+              pprof_test::FlushPatiently(pprof_session_current()));
     ASSERT_EQ(PPROF_STATUS_OK,
               pprof_session_stats(pprof_session_current(), &stats));
   }
