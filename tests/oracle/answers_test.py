@@ -41,6 +41,8 @@ TRUTHS = (
     # Shard A takes 10 ms, shard B 8 ms of them beside it.
     ("fan_out", (), ("Of 10.0 ms shard A has the most: 10.0 ms.", "shard A host 10.0 100 %",
                      "shard B host 0 0 %"), ()),
+    # A thread decodes the next batch for 8 ms while the trainer computes for all 10 ms.
+    ("prefetching_loader", (), ("compute host 10.0 100 %", "decode next host 0 0 %"), ()),
     # Eight threads share two connections for 12 of each request's 14 ms: 166/s, halved 333/s.
     ("two_connections", (), ("only 2 threads are in it at a time",
                              "Halving query raises the rate by at most 100 %"), ()),

@@ -15,6 +15,7 @@
 #include "event_feed.h"
 #include "findings_runs.h"
 #include "jobs.h"
+#include "path_oracle.h"
 #include "pprof/report.h"
 #include "report/answer/account.h"
 #include "report/report.h"
@@ -209,7 +210,7 @@ void AddSteps(Reported *to, Random *random, uint64_t end) {
     pprof_event &step = to->feed.Step(now, to_ns);
     bool is_cut = Pick(random, 6) == 0;
     if (is_cut) step.flags |= PPROF_FLAG_CLIPPED;
-    to->scene.units.push_back({now, to_ns, true});
+    to->scene.units.push_back({now, to_ns, true, is_cut, step.lane});
     to->is_cut.push_back(is_cut);
     now = std::max(now + 1, to_ns + Pick(random, 8) - Pick(random, 6));
   }
@@ -327,6 +328,7 @@ Rows WantedRows(Reported *run, bool by_step) {
             [](const ppi_item &a, const ppi_item &b) {
               return ppi_item_compare(&a, &b) < 0;
             });
+  run->scene.path = pprof_test::PathOf(run->scene.items, run->scene.units);
   for (size_t i = 0; i < run->is_cut.size() && by_step; i++) {
     const ppi_moment_unit &step = run->scene.units[i];
     if (!run->is_cut[i])
@@ -335,8 +337,8 @@ Rows WantedRows(Reported *run, bool by_step) {
   if (by_step) return rows;
   const ppi_span whole = WholeOf(run->scene);
   for (const auto &window : run->windows) {
-    all =
-        Joined(all, Want(run->scene, {window.start_ns, window.end_ns, false}));
+    all = Joined(all, Want(run->scene,
+                           {window.start_ns, window.end_ns, false, false, 0}));
     uint64_t from = std::max(window.start_ns, whole.start_ns);
     wall += std::max(std::min(window.end_ns, whole.end_ns), from) - from;
   }

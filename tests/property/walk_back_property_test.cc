@@ -8,9 +8,13 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "base/mem.h"
+#include "path_oracle.h"
+#include "report/answer/step_path.h"
 #include "report/answer/walk_back.h"
 
 namespace pprof_test {
@@ -128,10 +132,12 @@ Scene Make(Random *random) {
   std::sort(to.devices.begin(), to.devices.end(), IsBefore);
   for (uint64_t at = Pick(random, 30), n = Pick(random, 6); n; n--) {
     uint64_t end = at + Pick(random, 60);
-    to.units.push_back({at, Pick(random, 9) ? end : UINT64_MAX, true});
+    to.units.push_back(
+        {at, Pick(random, 9) ? end : UINT64_MAX, true, false, 0});
     at = end + Pick(random, 8) - std::min<uint64_t>(end, Pick(random, 4));
   }
-  to.units.push_back({Pick(random, 40), 20 + Pick(random, 300), false});
+  to.units.push_back(
+      {Pick(random, 40), 20 + Pick(random, 300), false, false, 0});
   to.from = Pick(random, 2) ? Pick(random, 60) : 0;
   to.to = Pick(random, 2) ? UINT64_MAX : to.from + 1 + Pick(random, 200);
   // The walk never asks for a unit without an end at the end.
@@ -279,6 +285,68 @@ TEST(WalkBackPropertyTest, ItTellsWhatTheWalkOverAllBordersTells) {
   EXPECT_GT(num_whole, num / 3);
   EXPECT_GT(num_of_one_lane, num / 40);
   EXPECT_LT(num_whole, num);
+}
+
+// ---- the longest path through steps ----
+
+// Lengths of a few nanoseconds and of milliseconds; a third is on one lane.
+ppi_item RandomPathItem(Random *random, uint64_t end) {
+  const uint64_t lengths[] = {3, 200, 5000, 90000, 400000, 3000000};
+  ppi_item item = {};
+  uint64_t tick = lengths[Pick(random, 6)];
+  item.start_ns = Pick(random, 2) ? Pick(random, end / tick) * tick
+                                  : Pick(random, 200) * (end / 200);
+  item.end_ns = item.start_ns + (1 + Pick(random, 6)) * tick;
+  if (Pick(random, 3) == 0) item.end_ns += 1 + Pick(random, 100000);
+  item.lane = static_cast<uint32_t>(1 + Pick(random, 2) * Pick(random, 3));
+  item.site = 1;
+  if (Pick(random, 8) == 0) item.flags = PPI_ITEM_WAITS;
+  return item;
+}
+
+TEST(StepPathTest, ItIsWhatTheDefinitionSays) {
+  size_t num_of_others = 0;
+  for (uint64_t seed = 0; seed < 3000; seed++) {
+    Random random(seed);
+    const uint64_t end = 20000000;
+    std::vector<ppi_item> items;
+    std::vector<ppi_moment_unit> units;
+    for (size_t i = Pick(&random, 60); i; i--)
+      items.push_back(RandomPathItem(&random, end));
+    std::sort(items.begin(), items.end(), IsBefore);
+    for (uint64_t now = 0; now < end; now += 200000) {
+      uint64_t length = 200000 * (1 + Pick(&random, 40));
+      units.push_back({now, now + length, true, Pick(&random, 9) == 0,
+                       static_cast<uint32_t>(Pick(&random, 20))});
+      now += length - (Pick(&random, 9) ? 200000 : 400000);
+    }
+    ppi_walk_back walk = {};
+    walk.items = items.data();
+    walk.num_items = items.size();
+    walk.units = units.data();
+    walk.num_units = units.size();
+    walk.to_ns = UINT64_MAX;
+    ppi_step_path path = {};
+    ASSERT_TRUE(ppi_step_path_find(&walk, &path));
+    const auto wanted = PathOf(items, units);
+    std::set<uint64_t> borders;
+    for (const auto &at : wanted) borders.insert({at.start_ns, at.end_ns});
+    for (size_t i = 0; i < path.num; i++)
+      borders.insert({path.items[i].start_ns, path.items[i].end_ns});
+    for (uint64_t now : borders) {
+      auto at = [&](const ppi_lane_stretch &of) {
+        return of.start_ns <= now && now < of.end_ns;
+      };
+      auto want = std::find_if(wanted.begin(), wanted.end(), at);
+      auto is = std::find_if(path.items, path.items + path.num, at);
+      ASSERT_EQ(want == wanted.end() ? 0 : want->lane,
+                is == path.items + path.num ? 0 : is->lane)
+          << "seed " << seed << " at " << now;
+    }
+    num_of_others += path.num > 1;
+    ppi_free(path.items);
+  }
+  EXPECT_GT(num_of_others, 1000u);
 }
 
 }  // namespace

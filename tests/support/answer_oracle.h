@@ -40,6 +40,7 @@ struct Scene {
   std::vector<ppi_item> items;
   std::vector<ppi_moment_unit> units;
   std::vector<std::vector<ppi_span>> busy;  // by device; none: no queues
+  std::vector<ppi_lane_stretch> path;       // see PathOf
 };
 
 inline bool IsBefore(const ppi_item &a, const ppi_item &b) {
@@ -136,10 +137,14 @@ uint32_t QueuedFor(const Scene &run, uint64_t now) {
 
 inline const ppi_item *OnHost(const Scene &run, uint64_t now) {
   const ppi_item *best = nullptr;
+  auto only = std::find_if(
+      run.path.begin(), run.path.end(),
+      [&](const auto &at) { return at.start_ns <= now && now < at.end_ns; });
   for (const auto &item : run.items) {
     if (!IsOnHost(item, now)) continue;
     if (!(item.flags & PPI_ITEM_LOOSE) &&
-        InnermostOf(run, item.lane, now) != &item)
+        (InnermostOf(run, item.lane, now) != &item ||
+         (only != run.path.end() && only->lane != item.lane)))
       continue;
     bool waits = item.flags & PPI_ITEM_WAITS;
     bool best_waits = best && best->flags & PPI_ITEM_WAITS;
@@ -246,7 +251,8 @@ inline Scene RandomScene(Random *random) {
             });
   for (size_t i = 1 + Pick(random, 4); i; i--) {
     uint64_t from = Pick(random, end);
-    run.units.push_back({from, from + Pick(random, end), Pick(random, 3) != 0});
+    run.units.push_back(
+        {from, from + Pick(random, end), Pick(random, 3) != 0, false, 0});
   }
   std::sort(run.units.begin(), run.units.end(),
             [](const ppi_moment_unit &a, const ppi_moment_unit &b) {

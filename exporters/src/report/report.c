@@ -103,8 +103,9 @@ static bool walk(const ppi_limit_loop *loop, const ppi_table_ids *ids,
   ppi_moment_unit *units = ppi_alloc(loop->num_turns * sizeof *units);
   bool done = false;
   for (size_t i = 0; units && i < loop->num_turns; i++)
-    units[i] =
-        (ppi_moment_unit){loop->turns[i].start_ns, loop->turns[i].end_ns, true};
+    units[i] = (ppi_moment_unit){.start_ns = loop->turns[i].start_ns,
+                                 .end_ns = loop->turns[i].end_ns,
+                                 .is_frame = true};
   ppi_moments moments = {.items = items,
                          .num_items = num,
                          .units = units,

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/answer/copied_walk.h"
+#include "report/answer/step_path.h"
 #include "report/answer/walk_back.h"
 #include "report/figures/first_calls.h"
 
@@ -212,9 +213,29 @@ typedef struct stretch {
   ppi_moment_unit *units;  // steps, then windows
   size_t num_steps, num_units;
   uint64_t to_ns;
+  ppi_step_path path;
+  bool has_path;
 } stretch;
 
-static bool walk_all(ppi_accounts *accounts, const stretch *at) {
+// Without ranges of lanes: the items have them.
+static bool find_path(const ppi_accounts *accounts, stretch *at,
+                      ppi_walk_back *walk) {
+  walk->items = accounts->items;
+  walk->num_items = accounts->num_items;
+  walk->open = at->horizon->open;
+  walk->num_open = at->horizon->num_open;
+  walk->units = at->units;
+  walk->num_units = at->num_units;
+  walk->from_ns = accounts->settled_ns;
+  walk->to_ns = at->to_ns;
+  if (!at->has_path && !ppi_step_path_find(walk, &at->path)) return false;
+  at->has_path = true;
+  walk->path = at->path.items;
+  walk->num_path = at->path.num;
+  return true;
+}
+
+static bool walk_all(ppi_accounts *accounts, stretch *at) {
   telling to = {accounts, at->num_steps};
   ppi_moments moments = {.units = at->units,
                          .num_units = at->num_units,
@@ -224,8 +245,12 @@ static bool walk_all(ppi_accounts *accounts, const stretch *at) {
                          .on_moment = take_moment,
                          .context = &to};
   bool done = list_items(accounts, at->horizon);
+  ppi_walk_back walk = {0};
+  done = done && find_path(accounts, at, &walk);
   moments.items = accounts->items;
   moments.num_items = accounts->num_items;
+  moments.lanes = walk.path;
+  moments.num_lanes = walk.num_path;
   done = done && ppi_moments_walk(&moments, &accounts->room);
   drop_passed(accounts, at->to_ns);
   return done;
@@ -255,25 +280,17 @@ static bool add_lanes(ppi_accounts *accounts,
 }
 
 // Adds to separate accounts: only the walk's end shows whether they are whole.
-static bool walk_back(ppi_accounts *accounts, const stretch *at,
-                      bool *out_whole) {
+static bool walk_back(ppi_accounts *accounts, stretch *at, bool *out_whole) {
   const ppi_accounts_horizon *horizon = at->horizon;
   bool done = add_lanes(accounts, horizon);
   ppi_items_sort(accounts->items, accounts->num_items);
   ppi_walk_back walk = {
       .lanes = &accounts->lanes,
-      .items = accounts->items,
-      .num_items = accounts->num_items,
-      .open = horizon->open,
-      .num_open = horizon->num_open,
-      .units = at->units,
-      .num_units = at->num_units,
-      .from_ns = accounts->settled_ns,
-      .to_ns = at->to_ns,
       .names = horizon->names,
       .accounts = ppi_alloc((at->num_units + 1) * sizeof *walk.accounts)};
   if (!walk.accounts) return false;
-  done = done && ppi_walk_back_run(&walk, out_whole);
+  done = done && find_path(accounts, at, &walk) &&
+         ppi_walk_back_run(&walk, out_whole);
   for (size_t i = 0; i < at->num_units; i++) {
     ppi_account *into =
         i < at->num_steps ? accounts->steps[i].account : &accounts->run;
@@ -291,12 +308,15 @@ static bool list_units(const ppi_accounts *accounts, stretch *at) {
   at->num_units = accounts->num_steps + horizon->num_windows;
   at->units = ppi_alloc((at->num_units + 1) * sizeof *at->units);
   if (!at->units) return false;
-  for (size_t i = 0; i < at->num_steps; i++)
-    at->units[i] = (ppi_moment_unit){accounts->steps[i].start_ns,
-                                     accounts->steps[i].end_ns, true};
+  for (size_t i = 0; i < at->num_steps; i++) {
+    const ppi_step_account *step = &accounts->steps[i];
+    at->units[i] = (ppi_moment_unit){step->start_ns, step->end_ns, true,
+                                     step->is_cut, step->lane};
+  }
   for (size_t i = 0; i < horizon->num_windows; i++)
-    at->units[at->num_steps + i] = (ppi_moment_unit){
-        horizon->windows[i].start_ns, horizon->windows[i].end_ns, false};
+    at->units[at->num_steps + i] =
+        (ppi_moment_unit){.start_ns = horizon->windows[i].start_ns,
+                          .end_ns = horizon->windows[i].end_ns};
   return true;
 }
 
@@ -306,6 +326,7 @@ static bool walk(ppi_accounts *accounts, stretch *at) {
   if (is_plain(accounts, at)) done = walk_back(accounts, at, &is_reported);
   if (done && !is_reported) done = walk_all(accounts, at);
   ppi_free(at->units);
+  ppi_free(at->path.items);
   size_t num = num_ended(accounts, at->to_ns);
   done = done && fold_steps(accounts, accounts->steps, num, at->horizon->names);
   if (done) forget_steps(accounts, num);
@@ -394,6 +415,20 @@ static bool hand_over(ppi_accounts *accounts, const stretch *at) {
   return ppi_line_put(&accounts->line, &self->job);
 }
 
+// Only whole steps have paths: the walk ends before the first step that goes on
+// and may have one.
+static uint64_t hold_back(const ppi_accounts *accounts, uint64_t to_ns) {
+  for (size_t i = 0; i < accounts->num_steps; i++) {
+    const ppi_step_account *step = &accounts->steps[i];
+    if (step->start_ns >= to_ns) break;
+    if (step->end_ns > to_ns && step->start_ns >= accounts->settled_ns &&
+        !ppi_step_path_is_long(&accounts->lanes, accounts->items,
+                               accounts->num_items, step->start_ns, to_ns))
+      return step->start_ns;
+  }
+  return to_ns;
+}
+
 bool ppi_accounts_settle(ppi_accounts *accounts,
                          const ppi_accounts_horizon *horizon) {
   bool is_last = horizon->time_ns == UINT64_MAX;
@@ -408,8 +443,9 @@ bool ppi_accounts_settle(ppi_accounts *accounts,
       ppi_accounts_reach(accounts, horizon->open[i].start_ns, to_ns);
   for (size_t i = 0; i < horizon->num_open_steps && done; i++)
     done = ppi_accounts_step(accounts, &horizon->open_steps[i]);
+  if (!is_last) to_ns = hold_back(accounts, to_ns);
+  if (!done || to_ns <= accounts->settled_ns) return done;
   stretch at = {.horizon = horizon, .to_ns = to_ns};
-  if (!done) return false;
   if (!list_units(accounts, &at)) return false;
   done = horizon->hands_over ? hand_over(accounts, &at) : walk(accounts, &at);
   accounts->settled_ns = to_ns;

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/answer/step_path.h"
 #include "report/answer/walk_back.h"
 
 static const size_t page_words = sizeof(ppi_hold_page) / sizeof(uint64_t);
@@ -71,7 +72,7 @@ static bool take_moment(void *context, const ppi_moment *moment) {
 }
 
 // The way for ranges that the walk back does not know.
-static bool walk_all(ppi_copied_walk *walk) {
+static bool walk_all(ppi_copied_walk *walk, const ppi_step_path *path) {
   size_t num = ppi_answer_lanes_count(&walk->lanes);
   ppi_item *items = ppi_alloc((num + walk->num_open + 1) * sizeof *items);
   ppi_moment_room room = {0};
@@ -85,6 +86,8 @@ static bool walk_all(ppi_copied_walk *walk) {
                          .num_units = walk->num_units,
                          .from_ns = walk->from_ns,
                          .to_ns = walk->to_ns,
+                         .lanes = path->items,
+                         .num_lanes = path->num,
                          .on_moment = take_moment,
                          .context = walk};
   bool done = ppi_moments_walk(&moments, &room);
@@ -94,20 +97,25 @@ static bool walk_all(ppi_copied_walk *walk) {
 }
 
 bool ppi_walk_copied(ppi_copied_walk *walk) {
-  const ppi_walk_back back = {.lanes = &walk->lanes,
-                              .open = walk->open,
-                              .num_open = walk->num_open,
-                              .units = walk->units,
-                              .num_units = walk->num_units,
-                              .from_ns = walk->from_ns,
-                              .to_ns = walk->to_ns,
-                              .accounts = walk->sums};
-  bool is_whole;
-  bool done = ppi_walk_back_run(&back, &is_whole);
-  if (!done || is_whole) return done;
-  for (size_t i = 0; i < walk->num_units; i++)
+  ppi_step_path path = {0};
+  ppi_walk_back back = {.lanes = &walk->lanes,
+                        .open = walk->open,
+                        .num_open = walk->num_open,
+                        .units = walk->units,
+                        .num_units = walk->num_units,
+                        .from_ns = walk->from_ns,
+                        .to_ns = walk->to_ns,
+                        .accounts = walk->sums};
+  bool is_whole = false;
+  bool done = ppi_step_path_find(&back, &path);
+  back.path = path.items;
+  back.num_path = path.num;
+  done = done && ppi_walk_back_run(&back, &is_whole);
+  for (size_t i = 0; i < walk->num_units && done && !is_whole; i++)
     ppi_account_clear(&walk->sums[i]);
-  return walk_all(walk);
+  if (done && !is_whole) done = walk_all(walk, &path);
+  ppi_free(path.items);
+  return done;
 }
 
 void ppi_copied_walk_clear(ppi_copied_walk *walk) {

@@ -47,7 +47,7 @@ typedef struct walk_state {
   size_t num_borders;
   uint32_t *around;  // by item: the range around it on its lane
   active host, devices, queues, units;
-  size_t num_passed;  // of the path
+  size_t num_passed, num_lanes_passed;  // of the path, of `lanes`
 } walk_state;
 
 int ppi_item_compare(const void *left, const void *right) {
@@ -332,14 +332,27 @@ static uint32_t path_owner(walk_state *at, uint64_t now_ns) {
   return waits || is_out ? NONE : next->item;
 }
 
+static const ppi_lane_stretch *lane_stretch(walk_state *at, uint64_t now_ns) {
+  const ppi_moments *walk = at->walk;
+  while (at->num_lanes_passed < walk->num_lanes &&
+         walk->lanes[at->num_lanes_passed].end_ns <= now_ns)
+    at->num_lanes_passed++;
+  const ppi_lane_stretch *next = &walk->lanes[at->num_lanes_passed];
+  bool is_in =
+      at->num_lanes_passed < walk->num_lanes && next->start_ns <= now_ns;
+  return is_in ? next : NULL;
+}
+
 // NONE: no range is open on the host.
-static uint32_t host_owner(const walk_state *at) {
+static uint32_t host_owner(walk_state *at, uint64_t now_ns) {
+  const ppi_lane_stretch *only = lane_stretch(at, now_ns);
   uint32_t waiting = NONE;
   for (size_t i = at->host.num; i; i--) {
     uint32_t index = at->host.indexes[i - 1];
     const ppi_item *item = &at->walk->items[index];
     bool is_inner = at->room->tops[item->lane].top == index + 1;
-    if (!(item->flags & PPI_ITEM_LOOSE) && !is_inner) continue;
+    bool counts = is_inner && (!only || only->lane == item->lane);
+    if (!(item->flags & PPI_ITEM_LOOSE) && !counts) continue;
     if (!(item->flags & PPI_ITEM_WAITS)) return index;
     if (waiting == NONE) waiting = index;
   }
@@ -364,7 +377,7 @@ static bool notify_span(walk_state *at, uint64_t now_ns, uint64_t until_ns) {
         (ppi_moment){.where = PPI_WHERE_QUEUE, .device = least(&at->queues)};
   } else {
     uint32_t owner = path_owner(at, now_ns);
-    if (owner == NONE) owner = host_owner(at);
+    if (owner == NONE) owner = host_owner(at, now_ns);
     if (owner == NONE) return true;
     moment = (ppi_moment){.where = host_place(&items[owner])};
     find_stage(at, owner, &moment.stage, &moment.child);

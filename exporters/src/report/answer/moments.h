@@ -49,7 +49,8 @@ void ppi_item_submit(ppi_item *item, uint32_t stage, uint32_t child,
 // ranges that began in the unit; of several such units, in the latest one.
 typedef struct ppi_moment_unit {
   uint64_t start_ns, end_ns;  // UINT64_MAX: still open
-  bool is_frame;
+  bool is_frame, is_cut;
+  uint32_t lane;
 } ppi_moment_unit;
 
 // Time or calls of one unit; empty moments are left out.
@@ -70,6 +71,12 @@ typedef struct ppi_item_stretch {
   uint32_t item;
 } ppi_item_stretch;
 
+// Meanwhile, ranges of other lanes do not count.
+typedef struct ppi_lane_stretch {
+  uint64_t start_ns, end_ns;
+  uint32_t lane;
+} ppi_lane_stretch;
+
 typedef struct ppi_moments {
   ppi_item *items;  // in order; a walk sets stages of borrowing items
   size_t num_items;
@@ -81,6 +88,8 @@ typedef struct ppi_moments {
   const ppi_account_names *names;  // NULL: no range is a launch
   const ppi_item_stretch *path;    // in order, from border to border
   size_t num_path;
+  const ppi_lane_stretch *lanes;  // in order
+  size_t num_lanes;
   bool (*on_moment)(void *context, const ppi_moment *moment);
   void *context;
 } ppi_moments;
@@ -102,7 +111,8 @@ typedef struct ppi_moment_room {
 // ppi_moments_walk reports the owner of each moment in [from_ns, to_ns). The
 // device range that began first comes first, then the queue to a busy device.
 // Then comes the host range on the path, then the latest of the lanes'
-// innermost ones; a waiting range is the last choice.
+// innermost ones, in a stretch of a lane of that lane's and of loose ones; a
+// waiting range is the last choice.
 bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room);
 void ppi_moment_room_clear(ppi_moment_room *room);
 

@@ -16,6 +16,8 @@ typedef struct ppi_walk_back {
   size_t num_open;
   const ppi_moment_unit *units;
   size_t num_units;
+  const ppi_lane_stretch *path;  // in order; the lanes know its lanes
+  size_t num_path;
   uint64_t from_ns, to_ns;         // as in ppi_moments
   const ppi_account_names *names;  // as there
   ppi_account *accounts;           // by unit

@@ -344,15 +344,36 @@ static inline void pass_time(ppi_walk_state *at, uint64_t time) {
     at->running_ns += passed_ns;
     return;
   }
-  const ppi_time_node *last = &at->begins[1];
+  size_t only = at->path_lane;
+  const ppi_time_node *last = &at->begins[only ? at->width + only - 1 : 1];
   if (!last->time) return;
   uint32_t entry = (uint32_t)last->who;
-  if (PPI_UNLIKELY(entry == PPI_TIME_WAITING)) entry = find_owner(at);
+  if (PPI_UNLIKELY(entry == PPI_TIME_WAITING))
+    entry = only ? top_of(&at->lanes[only - 1])->entry : find_owner(at);
   ppi_reported_at(&at->reported, entry)->ns += passed_ns;
+}
+
+static size_t lane_of(const ppi_walk_state *at, uint32_t id) {
+  size_t i = 0;
+  while (at->walk->lanes->items[i].id != id) i++;
+  return i;
+}
+
+static bool cross_path(ppi_walk_state *at) {
+  const ppi_lane_stretch *next = &at->walk->path[at->next_stretch - 1];
+  if (at->path_lane) {
+    at->path_lane = 0;
+    at->next_stretch--;
+  } else {
+    at->path_lane = lane_of(at, next->lane) + 1;
+  }
+  ppi_walk_find_other(at);
+  return true;
 }
 
 // At one time, begins come first, then units, then ends.
 static bool take_other(ppi_walk_state *at, uint64_t next) {
+  if (ppi_walk_path_time(at) == next) return cross_path(at);
   const ppi_time_node *begin = &at->begins[1], *end = &at->ends[1];
   bool is_device = ppi_walk_step_time(at) == next;
   if (is_device && at->steps[at->next_step].kind != PPI_DEVICE_END)
@@ -410,12 +431,6 @@ static int compare_open(const void *left, const void *right) {
   return ppi_item_compare(a, b);
 }
 
-static size_t lane_of(const ppi_walk_state *at, uint32_t id) {
-  size_t i = 0;
-  while (at->walk->lanes->items[i].id != id) i++;
-  return i;
-}
-
 static bool push_open(ppi_walk_state *at) {
   const ppi_walk_back *walk = at->walk;
   const ppi_item **open = ppi_alloc((walk->num_open + 1) * sizeof *open);
@@ -453,6 +468,7 @@ static void start(ppi_walk_state *at) {
     at->ends[at->width + i].who = at->begins[at->width + i].who = (uint64_t)i
                                                                   << 32;
   ppi_walk_list_units(at);
+  at->next_stretch = at->walk->num_path;
   for (size_t i = 0; i < at->num_lanes; i++) {
     at->lanes[i].pages = at->walk->lanes->items[i].pages;
     at->lanes[i].pages_left = at->walk->lanes->items[i].num_pages;

@@ -159,6 +159,8 @@ typedef struct ppi_walk_state {
   size_t num_parts, parts_capacity;
   size_t num_last_parts;  // of one item, since the last border of a unit
   size_t fold_parts_at;   // num_parts
+  size_t next_stretch;    // of the path, + 1
+  size_t path_lane;       // the lane that alone counts, + 1; 0: none
   uint64_t since_ns;      // begin of the latest frame unit
   uint64_t now;           // a time + 1
   uint64_t next_other;    // + 1: border of a unit or a device
@@ -296,8 +298,16 @@ static inline uint64_t ppi_walk_unit_time(const ppi_walk_state *at) {
                                            : 0;
 }
 
+// The border of the path: of the open stretch its begin, else an end.
+static inline uint64_t ppi_walk_path_time(const ppi_walk_state *at) {
+  if (!at->next_stretch) return 0;
+  const ppi_lane_stretch *next = &at->walk->path[at->next_stretch - 1];
+  return ppi_walk_as_time(at->path_lane ? next->start_ns : next->end_ns);
+}
+
 static inline void ppi_walk_find_other(ppi_walk_state *at) {
-  at->next_other = PPI_MAX(ppi_walk_unit_time(at), ppi_walk_step_time(at));
+  uint64_t time = PPI_MAX(ppi_walk_unit_time(at), ppi_walk_step_time(at));
+  at->next_other = PPI_MAX(time, ppi_walk_path_time(at));
 }
 
 // ppi_walk_list_units lists the units' borders; the caller made room.

@@ -386,7 +386,8 @@ static bool take_moment(void *context, const ppi_moment *moment) {
 static bool take_request(request_filling *to, const request *from,
                          const ppi_account_names *names) {
   if (!PPI_ROOM(to->items, to->items_capacity, from->num)) return false;
-  const ppi_moment_unit unit = {from->start_ns, from->end_ns, false};
+  const ppi_moment_unit unit = {.start_ns = from->start_ns,
+                                .end_ns = from->end_ns};
   ppi_moments walk = {.items = to->items,
                       .num_items = list_items(to, from),
                       .units = &unit,
