@@ -12,8 +12,9 @@
 """
 import os as _os
 
+from . import _thread_names
 from ._cost import cost
-from ._library import Error, library_path
+from ._library import Error, is_disabled as _is_disabled, library_path
 from ._markers import (DeviceRange as device_range, Range as range, begin, count, enabled, flow,
                        mark, name_object, step, stream_name, strict, thread_name, work)
 from ._read import read
@@ -29,6 +30,8 @@ __all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "en
            "serve", "start", "step", "stop", "stream_name", "strict", "thread_name", "token",
            "work"]
 
+if not _is_disabled():
+    _thread_names.install()
 if _os.environ.get("PPROF_LEDGER", "0") not in ("", "0"):
     from . import _ledger
     _ledger.install()

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Threads that mark at once, share objects, and end what others began."""
+import json
+import sys
+import unittest
+
 from python_case import ABANDONED, ASYNC, CLIPPED, Case, main
 
 
@@ -124,6 +128,48 @@ class Threads(Case):
         self.assertEqual(len(logs), 5)
         for log in logs:
             self.assert_clean(log, excluded=log.total("excluded"))
+
+    @unittest.skipIf(sys.version_info >= (3, 14), "Python does it, and cuts the end")
+    def test_names_of_threads(self):
+        """The system's, and so the rows', are Python's, but for names that a program gave. At most
+        15 bytes: of a longer name the number at its end stays."""
+        names = {"embed": "embed", "ThreadPoolExecutor-0_11": "ThreadPool-0_11",
+                 "Thread-1 (rank_documents)": "Thread-1 (rank_",
+                 "shard 4294967295 (17)": "sha4967295 (17)", "1" * 20: "1" * 15,
+                 "\u6a21" * 5: "\u6a21" * 5, "\u6a21" * 6 + "_3": "\u6a21" * 4 + "_3"}
+        log = self.log_of("""
+            import concurrent.futures, ctypes, json, sys, threading
+            end, began = threading.Event(), threading.Barrier(3)
+            def body(own=None):
+                if own:
+                    ctypes.CDLL(None).prctl(15, own)
+                began.wait()
+                end.wait()
+                with pprof.range("early"):
+                    pass
+            early = [threading.Thread(target=body, name="early"),
+                     threading.Thread(target=body, name="not this", args=[b"its own"])]
+            for thread in early: thread.start()
+            began.wait()
+            import pprof
+            pprof.start()
+            end.set()
+            def late():
+                with pprof.range("late"):
+                    pass
+            threads = [threading.Thread(target=late, name=name) for name in json.loads(sys.argv[1])]
+            for thread in threads: thread.start()
+            with concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="rank") as pool:
+                pool.submit(late).result()
+            for thread in early + threads: thread.join()
+            pprof.mark("main")
+            print(open("/proc/self/comm").read())
+        """, json.dumps(list(names)))
+        pairs = log.select("name", "lane_name")
+        self.assertEqual([lane for name, lane in pairs if name == "main"], [self.printed.strip()])
+        self.assertEqual({lane for name, lane in pairs if name == "early"}, {"early", "its own"})
+        self.assertEqual({lane for name, lane in pairs if name == "late"},
+                         {*names.values(), "rank_0"})
 
 
 if __name__ == "__main__":
