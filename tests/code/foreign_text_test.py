@@ -31,7 +31,7 @@ OURS = {
     "exporters/src/print/table.c": {"name", "view->rows[row].line"},  # of a column
     "exporters/src/view/answer_text.c": {"name"},
     "exporters/src/view/tree_text.c": {"cell->text"},
-    "exporters/src/view/view_perf.c": {"cell->text", "rows[SPEED][UNIT].text"},
+    "exporters/src/view/view_perf.c": {"cell->text", "rows[SPEED][CELL_unit].text"},
     "tools/fleet/fleet.c": {"folder", "name", "ppi_fleet_views[i].name", "ppi_fleet_views[i].text"},
     "tools/launch/preset.c": {"preset->text"},
     "tools/verb/answer.c": {"text"},  # a number
