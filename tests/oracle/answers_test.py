@@ -46,6 +46,19 @@ TRUTHS = (
     # Eight threads share two connections for 12 of each request's 14 ms: 166/s, halved 333/s.
     ("two_connections", (), ("only 2 threads are in it at a time",
                              "Halving query raises the rate by at most 100 %"), ()),
+    # Four threads infer for 12 ms, then one of them at a time writes for 8 ms in its audit:
+    # 124/s, halved 245/s.
+    ("lock_in_audit", (), ("write is the limit: only 1 thread is in it at a time",
+                           "Halving write raises the rate by at most 100 %"), ("balanced",)),
+    # Three places for 8 ms within two ranges, which compute for 3 ms before: halved 65 % more.
+    ("semaphore_two_levels", (), ("write is the limit: only 3 threads are in it at a time",
+                                  "Halving write raises the rate by at most 70 %"), ()),
+    # An audit computes for 30 ms of its 32 ms around a lock: without half of these 71 % more.
+    ("computes_around_lock", (), ("4 threads that run audit, infer, write are the limit",
+                                  "audit, 30.2 ms a request",
+                                  "Halving audit raises the rate by at most 72 %"), ()),
+    # Eight threads wait for two that embed for 10 ms; they give up after 30 ms, twice at most.
+    ("client_gives_up", (), ("embed is the limit: its 2 threads are busy 100 %",), ("balanced",)),
     # Five steps of three hours.
     ("rate_zero", (), ("5 steps in 54000 s = 0.0000926/s",), ("= 0.00/s",)),
     ("rate_zero", ("--view", "stages", "--wide"), ("0.0000926 / 0.000123",), ()),

@@ -68,12 +68,19 @@ static double round_with(const ppi_limit *limit, const double *factors) {
   return ns;
 }
 
+// Places that are not full may be more: they bound nothing but themselves.
+static bool is_bound(const ppi_limit_server *server, double use) {
+  return is_of_round(server) || server->utilization >= ppi_saturated ||
+         use < server->utilization;
+}
+
 double ppi_limit_bound(const ppi_limit *limit, const double *factors,
                        uint32_t *out_server) {
   double before = 0, after = 0;
   *out_server = PPI_LIMIT_SERVERS;
   for (uint32_t i = 0; i < limit->num_servers; i++) {
     double use = use_with(limit, i, factors);
+    if (!is_bound(&limit->servers[i], use)) continue;
     if (limit->servers[i].utilization > before)
       before = limit->servers[i].utilization;
     if (use <= after) continue;

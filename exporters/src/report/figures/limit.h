@@ -28,6 +28,9 @@ enum {
   PPI_LIMIT_DEMANDS = 48
 };
 
+// Servers that are busy for this part of the time are full.
+static const double ppi_saturated = 0.9;
+
 typedef enum ppi_server_kind {
   PPI_SERVER_THREADS,
   PPI_SERVER_DEVICE,

@@ -37,6 +37,9 @@ bool ppi_call_is_top_wait(const ppi_limit_model *model, uint32_t call);
 
 // Finds waits that inner ranges prove. False: out of memory.
 bool ppi_model_find_inner_waits(ppi_limit_model *model);
+// Finds the time that calls stand in line for a place of a range inside them,
+// once all other waits are known. False: out of memory.
+bool ppi_model_find_lines(ppi_limit_model *model);
 
 // Ranges that wait.
 // False: out of memory.
@@ -51,6 +54,10 @@ void ppi_model_find_cpu(ppi_limit_model *model);
 // Rows as servers.
 // False: out of memory.
 bool ppi_model_find_stations(ppi_limit_model *model);
+
+// The number of calls that overlap, except for a twohundredth of the time.
+uint32_t ppi_most_at_once(const ppi_limit_model *model, ppi_border *borders,
+                          size_t num);
 
 // A range that `servers` requests are in at a time, for `ns` in all. False: out
 // of memory.

@@ -2,8 +2,11 @@
 //
 // Finds waits that inner ranges prove, and drops waits that inner work
 // disproves.
+#include <string.h>
+
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/limit/find.h"
 #include "report/limit/walk.h"
 
@@ -50,6 +53,42 @@ static bool waits_for(const ppi_limit_model *model, const ppi_limit_call *call,
          covered_ns >= waiting_part * length_ns;
 }
 
+// The next call of the name by the same request on the same thread.
+static uint32_t made_again(const ppi_limit_model *model,
+                           const ppi_limit_name *name, size_t *at) {
+  enum { MOST_LOOKS = 64 };
+  const uint32_t *calls = &model->by_name[name->first];
+  const ppi_limit_call *call = &model->calls[calls[*at]];
+  for (size_t i = *at + 1; i < name->num && i < *at + MOST_LOOKS; i++) {
+    const ppi_limit_call *next = &model->calls[calls[i]];
+    if (next->row != call->row) continue;
+    if (next->num != 1 ||
+        model->units_of[next->first] != model->units_of[call->first])
+      return PPI_NO_CALL;
+    *at = i;
+    return calls[i];
+  }
+  return PPI_NO_CALL;
+}
+
+// The call that the name's call `*at` waits for. One that gave up waits for
+// what it waits for when it is made again, which is `*at` then.
+static uint32_t awaited_inside(const ppi_limit_model *model,
+                               const ppi_limit_name *name, double most_behind,
+                               size_t *at) {
+  enum { MOST_TIMES = 16 };
+  uint32_t call = model->by_name[name->first + *at];
+  for (int i = 0; i < MOST_TIMES && call != PPI_NO_CALL; i++) {
+    if (model->calls[call].num != 1) return PPI_NO_CALL;
+    uint32_t found = inside_of(model, &model->calls[call]);
+    if (found != PPI_NO_CALL &&
+        waits_for(model, &model->calls[call], found, most_behind))
+      return found;
+    call = made_again(model, name, at);
+  }
+  return PPI_NO_CALL;
+}
+
 // Of two that work beside each other one may end first each time. So it must
 // end just before the other does, or decide how long that one takes.
 static bool decides(const ppi_fit *lengths) {
@@ -70,9 +109,11 @@ static void look_inside(const ppi_limit_model *model, ppi_limit_name *name,
     if (!ppi_is_sampled(i, name->num, SAMPLES)) continue;
     double ns =
         (double)PPI_MIN(call->end_ns - call->start_ns, 4 * name->median_ns + 1);
-    uint32_t at = call->num == 1 ? inside_of(model, call) : PPI_NO_CALL;
+    size_t last = i;
+    uint32_t at = awaited_inside(model, name, little, &last);
+    call = &model->calls[model->by_name[name->first + last]];
     all_ns += ns;
-    if (at == PPI_NO_CALL || !waits_for(model, call, at, little)) continue;
+    if (at == PPI_NO_CALL) continue;
     const ppi_limit_call *other = &model->calls[at];
     ppi_fit_add(&lengths, (double)(other->end_ns - other->start_ns),
                 (double)(call->end_ns - call->start_ns));
@@ -126,6 +167,158 @@ static bool let_parts_work(ppi_limit_model *model) {
   }
   ppi_free(works_ns);
   return works_ns != NULL;
+}
+
+// ---- for a place of a range inside ----
+
+// Calls of one name by begin, and their ends in order. Only `places` of them
+// are open at a time.
+typedef struct line {
+  const ppi_limit_model *model;
+  const uint32_t *calls;
+  size_t num, places;
+  uint64_t *ends;
+  uint64_t *full_ns;  // when all places were taken, until the call began; 0: it
+                      // found a place free
+  uint64_t *before_ns;  // by call: the end of the call before it in its parent
+  uint8_t *waits;       // by call: it has a wait, or a call inside it
+  uint64_t *own_ns;
+  ppi_border *borders;
+} line;
+
+static bool may_stand(const line *of, const ppi_limit_call *call) {
+  return call->parent != PPI_NO_CALL && !of->waits[call->parent] &&
+         ppi_call_is_on_thread(&of->model->calls[call->parent]) &&
+         of->model->calls[call->parent].name != call->name;
+}
+
+// False: no other range is around the calls, or each thread may be in one.
+static bool list_line(line *of, const ppi_limit_name *name) {
+  const ppi_limit_model *model = of->model;
+  size_t inside = 0, rows = 0, num = 0;
+  of->calls = &model->by_name[name->first];
+  of->num = name->num;
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = &model->calls[of->calls[i]];
+    if (!ppi_call_is_on_thread(call)) return false;
+    inside += may_stand(of, call);
+    of->ends[i] = call->end_ns;
+    of->own_ns[i] = call->row;
+    of->borders[num++] = ppi_begin_border(call->start_ns);
+    of->borders[num++] = ppi_end_border(call->end_ns);
+  }
+  if (2 * inside < of->num) return false;
+  ppi_sort_numbers(of->ends, of->num);
+  ppi_sort_numbers(of->own_ns, of->num);
+  for (size_t i = 0; i < of->num; i++)
+    rows += !i || of->own_ns[i] != of->own_ns[i - 1];
+  if (rows < 2) return false;
+  of->places = ppi_most_at_once(model, of->borders, num);
+  return of->places && of->places < rows;
+}
+
+// With so many places, a call in line begins as soon as the call that many
+// before it has ended. Most calls have to.
+static bool is_line(line *of, const ppi_limit_name *name) {
+  const uint64_t soon_ns = name->median_ns / of->places / 5;
+  size_t num = 0;
+  for (size_t i = 0; i < of->num; i++) {
+    uint64_t start_ns = of->model->calls[of->calls[i]].start_ns;
+    uint64_t free_ns = i < of->places ? 0 : of->ends[i - of->places];
+    bool stood =
+        free_ns && free_ns <= start_ns && start_ns <= free_ns + soon_ns;
+    of->full_ns[i] = 0;
+    if (!stood) continue;
+    of->full_ns[i] = of->full_ns[i - 1]
+                         ? of->full_ns[i - 1]
+                         : of->model->calls[of->calls[i - 1]].start_ns;
+    num++;
+  }
+  return (double)num >= waiting_part * (double)of->num;
+}
+
+static uint64_t begin_before(const line *of, size_t i) {
+  const ppi_limit_call *call = &of->model->calls[of->calls[i]];
+  return PPI_MAX(of->before_ns[of->calls[i]],
+                 of->model->calls[call->parent].start_ns);
+}
+
+// What the range around does before it stands in line: as much as where a place
+// was free, else the least of all.
+static uint64_t work_before(const line *of) {
+  size_t num = 0;
+  uint64_t least_ns = UINT64_MAX;
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = &of->model->calls[of->calls[i]];
+    if (!may_stand(of, call)) continue;
+    uint64_t ns = call->start_ns - begin_before(of, i);
+    least_ns = PPI_MIN(least_ns, ns);
+    if (!of->full_ns[i]) of->own_ns[num++] = ns;
+  }
+  ppi_sort_numbers(of->own_ns, num);
+  return num ? ppi_quantile_of(of->own_ns, num, 0.5) : least_ns;
+}
+
+// Several waits of one call count as one before the last range inside.
+static void put_lines(const line *of, ppi_limit_model *model, uint32_t name) {
+  uint64_t own_ns = work_before(of);
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = &model->calls[of->calls[i]];
+    if (!may_stand(of, call) || !of->full_ns[i]) continue;
+    uint64_t from_ns = PPI_MAX(begin_before(of, i) + own_ns, of->full_ns[i]);
+    ppi_interval *wait = &model->waits[call->parent];
+    if (from_ns >= call->start_ns) continue;
+    from_ns -= PPI_MIN(wait->to_ns - wait->from_ns,
+                       from_ns - model->calls[call->parent].start_ns);
+    *wait = (ppi_interval){from_ns, call->start_ns};
+    model->names[model->calls[call->parent].name].in_line_for = name;
+    model->names[name].has_places = true;
+  }
+}
+
+static void look_around(const line *of) {
+  const ppi_limit_model *model = of->model;
+  uint64_t *ends = of->full_ns;
+  memset(ends, 0, model->num_calls * sizeof *ends);
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    bool waits = model->waits[i].to_ns > model->waits[i].from_ns;
+    for (uint32_t at = (uint32_t)i; waits && at != PPI_NO_CALL;
+         at = model->calls[at].parent)
+      of->waits[at] = 1;
+    if (!ppi_call_is_on_row(call) || call->parent == PPI_NO_CALL) continue;
+    of->before_ns[i] = ends[call->parent];
+    ends[call->parent] = PPI_MAX(ends[call->parent], call->end_ns);
+  }
+}
+
+bool ppi_model_find_lines(ppi_limit_model *model) {
+  const size_t num = model->num_calls + 1;
+  line of = {.model = model,
+             .ends = ppi_alloc(num * sizeof(uint64_t)),
+             .full_ns = ppi_alloc(num * sizeof(uint64_t)),
+             .before_ns = ppi_alloc(num * sizeof(uint64_t)),
+             .own_ns = ppi_alloc(num * sizeof(uint64_t)),
+             .waits = ppi_alloc(num),
+             .borders = ppi_alloc(2 * num * sizeof(ppi_border))};
+  bool is_done = of.ends && of.full_ns && of.before_ns && of.own_ns &&
+                 of.waits && of.borders;
+  if (is_done) look_around(&of);
+  for (size_t i = 0; i < model->num_names && is_done; i++) {
+    const ppi_limit_name *name = &model->names[i];
+    if (name->num >= LEAST_CALLS && name->waits == PPI_WAITS_NOT &&
+        !ppi_name_mostly_waits(name) &&
+        name->category != PPROF_CATEGORY_RUNTIME && list_line(&of, name) &&
+        is_line(&of, name))
+      put_lines(&of, model, (uint32_t)i);
+  }
+  ppi_free(of.ends);
+  ppi_free(of.full_ns);
+  ppi_free(of.before_ns);
+  ppi_free(of.own_ns);
+  ppi_free(of.waits);
+  ppi_free(of.borders);
+  return is_done;
 }
 
 bool ppi_model_find_inner_waits(ppi_limit_model *model) {

@@ -42,7 +42,9 @@ static charge waiting_for(const ppi_limit_model *model, uint32_t name) {
   const ppi_limit_name *of = &model->names[name];
   bool for_others = of->waits == PPI_WAITS_THREAD &&
                     of->category != PPROF_CATEGORY_COMMUNICATION;
-  if (!for_others) return (charge){PPI_GAP_WAITING, name};
+  if (!for_others)
+    return (charge){PPI_GAP_WAITING,
+                    of->in_line_for == PPI_NONE ? name : of->in_line_for};
   if (of->waits_for == PPI_NONE) return (charge){PPI_GAP_NO_REQUEST, PPI_NONE};
   return (charge){PPI_GAP_WAITING, of->waits_for};
 }

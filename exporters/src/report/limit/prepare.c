@@ -430,7 +430,7 @@ static bool list_names(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_names; i++) {
     model->names[i].text = model->ids->names[i].text;
     model->names[i].category = model->ids->names[i].category;
-    model->names[i].waits_for = PPI_NONE;
+    model->names[i].waits_for = model->names[i].in_line_for = PPI_NONE;
   }
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];

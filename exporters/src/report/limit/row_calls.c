@@ -90,6 +90,21 @@ size_t ppi_calls_inside(const ppi_limit_model *model,
   return num;
 }
 
+bool ppi_call_gives_up(const ppi_limit_model *model, const ppi_limit_call *call,
+                       uint32_t name) {
+  if (model->unit_kind != PPI_UNIT_REQUEST || call->num != 1) return false;
+  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
+  bool is_later = false;
+  for (size_t i = 0; i < unit->num; i++) {
+    const ppi_limit_call *other =
+        &model->calls[model->unit_calls[unit->first + i]];
+    if (other->name != name || other->end_ns <= call->start_ns) continue;
+    if (other->start_ns < call->end_ns) return false;
+    is_later = true;
+  }
+  return is_later;
+}
+
 // ---- what recorded waits wait for ----
 
 enum { MOST_HOPS = 8 };

@@ -45,6 +45,10 @@ typedef struct ppi_inside {
 } ppi_inside;
 size_t ppi_calls_inside(const ppi_limit_model *model,
                         const ppi_limit_call *call, ppi_inside *out);
+// Whether a call that waits for `name` ends before its request's next call of
+// it begins.
+bool ppi_call_gives_up(const ppi_limit_model *model, const ppi_limit_call *call,
+                       uint32_t name);
 
 // ppi_model_find_awaited finds the range that each recorded wait waits for.
 bool ppi_model_find_awaited(ppi_limit_model *model);

@@ -75,6 +75,8 @@ static void add_waits(const ppi_limit_model *model, const ppi_row_calls *of,
     else if (name->waits == PPI_WAITS_THREAD)
       to->waits_ns[name->waits_for == PPI_NONE ? call->name
                                                : name->waits_for] += ns;
+    else if (name->in_line_for != PPI_NONE)
+      to->waits_ns[name->in_line_for] += ns;
   }
 }
 

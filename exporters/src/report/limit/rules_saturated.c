@@ -51,13 +51,19 @@ static double saved_part(const ppi_limit_model *model, uint32_t at) {
              : 0;
 }
 
-// The time in which a station's rows wait for work of station `of`.
+// The time in which a station's rows wait for work of station `of`, or do it.
 static double awaited_use(const ppi_limit_model *model,
                           const ppi_station *station, uint32_t of) {
   double servers_ns = (double)station->servers * (double)model->time_ns, ns = 0;
-  for (size_t i = 0; i < station->num_stages; i++)
+  const ppi_station *other = &model->stations[of];
+  for (size_t i = 0; i < station->num_stages; i++) {
     if (station->stages[i].awaits == of)
       ns += (double)station->stages[i].in_turn_ns;
+    if (station->kind == PPI_STATION_THREADS &&
+        other->kind == PPI_STATION_ONE_AT_A_TIME &&
+        station->stages[i].name == other->name)
+      ns += (double)station->stages[i].working_ns;
+  }
   return servers_ns > 0 ? ns / servers_ns : 0;
 }
 
@@ -70,8 +76,11 @@ double ppi_limit_gain(const ppi_limit_model *model, uint32_t at,
   double saved = saved_part(model, at);
   for (size_t i = 0; i < model->num_stations; i++) {
     const ppi_station *station = &model->stations[i];
-    if (!station->is_relevant) continue;
     double use = ppi_limit_turn_use(model, i);
+    // Places that are not full may be more.
+    bool may_be_more = station->kind == PPI_STATION_ONE_AT_A_TIME && i != at &&
+                       use < ppi_saturated;
+    if (!station->is_relevant || may_be_more) continue;
     before = PPI_MAX(before, use);
     // What waits for the halved stage waits for less, too.
     use -= saved * (i == at ? use : awaited_use(model, station, at));
@@ -121,10 +130,16 @@ void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
   double factors[PPI_LIMIT_DEMANDS];
   char known[sizeof out->demands->name];  // cut like the names of demands
   uint32_t next, server = server_of(search, station);
+  // Threads work in it, too.
+  bool is_place =
+      search->model->stations[station].kind == PPI_STATION_ONE_AT_A_TIME;
   PPI_SAY(known, "%s", stage);
   for (size_t i = 0; i < PPI_LIMIT_DEMANDS; i++) {
     const ppi_limit_demand *demand = &out->demands[i];
-    bool is_it = i < out->num_demands && demand->server == server &&
+    bool is_it = i < out->num_demands &&
+                 (demand->server == server ||
+                  (is_place &&
+                   out->servers[demand->server].kind != PPI_SERVER_DEVICE)) &&
                  strcmp(demand->name, known) == 0;
     factors[i] = is_it ? 0.5 : 1;
   }

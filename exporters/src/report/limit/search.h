@@ -27,6 +27,4 @@ typedef struct ppi_limit_search {
 
 typedef bool (*ppi_limit_rule)(ppi_limit_search *search);
 
-static const double ppi_saturated = 0.9;
-
 PPROF_END_C_

@@ -83,6 +83,7 @@ static bool is_part(const ppi_limit_model *model, const inner *inner_ns,
   if (call->flags & PPI_CALL_DEVICE) return true;
   if (!ppi_call_is_on_thread(call)) return false;
   if (call->parent == PPI_NO_CALL) return true;
+  if (model->names[call->name].has_places) return true;
   return may_be_part(model, call) && is_divided(model, inner_ns, call->parent);
 }
 
@@ -128,7 +129,7 @@ static void measure_parts(ppi_limit_model *model) {
       times[i] = (uint64_t)((double)times[i] * (double)call->work_ns /
                             (double)(call->end_ns - call->start_ns));
     else if (!(call->flags & PPI_CALL_DEVICE) && call->parent != PPI_NO_CALL)
-      take(&times[call->parent], times[i]);
+      take(&times[ppi_call_part(model, call->parent)], times[i]);
   }
   for (size_t i = 0; i < model->num_calls; i++) {
     uint32_t at = (uint32_t)i;

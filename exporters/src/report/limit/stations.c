@@ -312,10 +312,8 @@ static bool add_devices(const grouping *of) {
 
 // ---- one at a time ----
 
-// The number of calls of a name that overlap, except for a twohundredth of the
-// time.
-static uint32_t most_at_once(const ppi_limit_model *model, ppi_border *borders,
-                             size_t num) {
+uint32_t ppi_most_at_once(const ppi_limit_model *model, ppi_border *borders,
+                          size_t num) {
   enum { MOST = 256 };
   uint64_t ns[MOST] = {0}, before_ns = 0, above_ns = 0;
   size_t open = 0;
@@ -382,13 +380,17 @@ static bool add_one_at_a_time(ppi_limit_model *model, uint32_t at,
   if (rows < 2 || busy < one_time_occupied || name->waits != PPI_WAITS_NOT)
     return true;
   for (size_t i = 0; i < name->num; i++) {
-    const ppi_limit_call *call = &model->calls[model->by_name[name->first + i]];
+    uint32_t index = model->by_name[name->first + i];
+    const ppi_limit_call *call = &model->calls[index];
     if (!ppi_call_is_on_thread(call)) continue;
     borders[num++] = ppi_begin_border(call->start_ns);
     borders[num++] = ppi_end_border(call->end_ns);
-    ns += ppi_call_within(model, call);
+    // The places inside have the rest.
+    ns += name->in_line_for != PPI_NONE && call->flags & PPI_CALL_PART
+              ? model->working_ns[index]
+              : ppi_call_within(model, call);
   }
-  uint32_t most = most_at_once(model, borders, num);
+  uint32_t most = ppi_most_at_once(model, borders, num);
   if (!most || most >= rows) return true;
   return add_places(model, PPI_STATION_ONE_AT_A_TIME, at, most, ns);
 }

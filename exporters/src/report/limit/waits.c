@@ -520,6 +520,7 @@ bool ppi_model_find_waits(ppi_limit_model *model) {
   is_done = is_done && look_at_threads(model, names, num) &&
             ppi_model_find_inner_waits(model);
   if (is_done) mark_waits(model, &ends);
+  is_done = is_done && ppi_model_find_lines(model);
   ppi_free(ends.works);
   ppi_free(ends.first);
   ppi_free(names);

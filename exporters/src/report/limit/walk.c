@@ -308,15 +308,21 @@ static uint64_t taken_within(const ppi_station *station, uint64_t from_ns,
 }
 
 // For a call that waits for others of the same request: the time until the
-// first of them begins with its servers taken.
-static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call) {
+// first of them begins with its servers taken. A call that gives up before that
+// is in line until it ends.
+static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call,
+                                  uint32_t awaited) {
   const ppi_limit_model *model = at->model;
   ppi_inside inside[PPI_MOST_INSIDE];
-  if (!ppi_calls_inside(model, call, inside)) return 0;
-  uint32_t station = model->rows[inside->call->row].station;
+  size_t num = ppi_calls_inside(model, call, inside);
+  if (!num && !ppi_call_gives_up(model, call, awaited)) return 0;
+  const ppi_limit_call *first =
+      num ? inside->call
+          : &model->calls[model->by_name[model->names[awaited].first]];
+  uint32_t station = model->rows[first->row].station;
   if (station == PPI_NONE) return 0;
   uint64_t ns = taken_within(&model->stations[station], call->start_ns,
-                             inside->call->start_ns);
+                             num ? first->start_ns : call->end_ns);
   at->blame->line_ns[station] += (double)ns;
   add_piece(at, PPI_BLAME_LINE, station, ns);
   return ns;
@@ -341,6 +347,15 @@ static uint64_t blame_calls_inside(walk *at, const ppi_limit_call *call,
   return sum_ns;
 }
 
+// Blames the range whose places the call stands in line for; answers the time.
+static uint64_t blame_line_for(walk *at, uint32_t name, uint64_t ns) {
+  uint32_t places = ppi_station_of_places(at->model, name);
+  if (places == PPI_NONE) return 0;
+  at->blame->line_ns[places] += (double)ns;
+  add_piece(at, PPI_BLAME_LINE, places, ns);
+  return ns;
+}
+
 static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
   const ppi_limit_model *model = at->model;
   const ppi_limit_call *call = &model->calls[index];
@@ -358,18 +373,14 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
     waits_ns = PPI_MIN(waits_ns, left_ns);
     at->blame->waits_ns += (double)waits_ns;
     uint32_t other = model->names[call->name].waits_for;
-    uint64_t known_ns =
-        PPI_MIN(other == PPI_NONE ? 0 : blame_line_inside(at, call), waits_ns);
+    uint64_t known_ns = PPI_MIN(
+        other == PPI_NONE ? 0 : blame_line_inside(at, call, other), waits_ns);
     known_ns += blame_calls_inside(at, call, waits_ns - known_ns);
     waits_ns -= known_ns;
     left_ns -= known_ns;
-    uint32_t places = ppi_station_of_places(model, other);
-    if (places != PPI_NONE) {
-      at->blame->line_ns[places] += (double)waits_ns;
-      add_piece(at, PPI_BLAME_LINE, places, waits_ns);
-      left_ns -= waits_ns;
-      waits_ns = 0;
-    }
+    uint64_t line_ns = blame_line_for(at, other, waits_ns);
+    waits_ns -= line_ns;
+    left_ns -= line_ns;
     if (other != PPI_NONE) {
       at->blame->own_ns[other] += (double)waits_ns;
       at->blame->alone_ns[other] += (double)waits_ns;
@@ -377,6 +388,9 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
     add_piece(at, PPI_BLAME_WORK, other == PPI_NONE ? call->name : other,
               waits_ns);
     left_ns -= waits_ns;
+  } else if (model->names[call->name].in_line_for != PPI_NONE) {
+    left_ns -= blame_line_for(at, model->names[call->name].in_line_for,
+                              PPI_MIN(waits_ns, left_ns));
   }
   at->blame->own_ns[call->name] += (double)left_ns;
   at->blame->alone_ns[call->name] +=
