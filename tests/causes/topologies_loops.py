@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with planted causes that go in rounds: training with loaders, with a device, and on
 several ranks."""
-from topologies import ALL, chain, topology
+from topologies import ALL, chain, pools_of, topology
 from world import Unit
 
 
@@ -248,3 +248,27 @@ def two_processes(w):
     w.worker(w.row("ranker", 1), [w.serve("rank")], inbox, last.put)
     w.worker(w.row("answerer", 1), [w.serve("answer")], last, w.finish)
     chain(w, "accept 1 | embed 3", end=inbox.put)
+
+
+def processes(w, spec):
+    """One for each stage, with queues between them. Ranges without a request wait for input and
+    for a place behind them."""
+    stages = [name for pool, _ in pools_of(spec) for name in pool]
+    inboxes = [w.queue(name, 4) for name in stages]
+    w.no_request = True
+    outs = [*(inbox.put for inbox in inboxes[1:]), w.finish]
+    for number, (pool, threads) in enumerate(pools_of(spec)):
+        name = stages[number]
+        w.define(name, pool[name])
+        for _ in range(threads):
+            w.worker(w.row(name, number), [w.serve(name)], inboxes[number], outs[number],
+                     waits=(f"get before {name}", f"put behind {name}"))
+    w.main = w.row("main")
+    w.source(inboxes[0])
+
+
+for row in (
+        ("processes_first", "decode 8 | embed 3 | index 2"),
+        ("processes_second", "decode 3 | embed 16 x2 | index 5"),
+        ("processes_last", "decode 5 | embed 2 | index 8")):
+    ALL[row[0]] = ("processes", lambda w, spec=row[1]: processes(w, spec))

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/answer/account.h"
 #include "report/figures/first_calls.h"
 
@@ -22,6 +23,8 @@ typedef struct part {
   // The stage that waits for other processes, and the time of that wait.
   const ppi_request_cell *waiting;
   uint64_t waited_ns;
+  uint64_t ready_ns;  // the processes before have done their parts
+  size_t order;       // parts of the request before this one
 } part;
 
 typedef struct joining {
@@ -126,6 +129,7 @@ static bool list_parts(const ppi_figures *figures, joining *to) {
       to->parts[to->num++] = (part){.flow = row->flow,
                                     .start_ns = start_ns,
                                     .end_ns = start_ns + row->length_ns,
+                                    .ready_ns = start_ns,
                                     .run = run,
                                     .row = row};
     }
@@ -338,6 +342,96 @@ static bool fold_unit(const joining *of, const ppi_figures *figures,
   return done;
 }
 
+// ---- the process that limits ----
+
+// A part that lasts as long as this one, or longer, is not before it.
+static void find_ready(const joining *of) {
+  enum { MOST_BACK = 16 };
+  for (size_t i = 1; i < of->num; i++) {
+    part *to = &of->parts[i];
+    uint64_t before_ns = 0;
+    to->order = are_of_one(to - 1, to) ? to[-1].order + 1 : 0;
+    for (size_t back = 1; back <= PPI_MIN(to->order, MOST_BACK); back++) {
+      uint64_t end_ns = of->parts[i - back].end_ns;
+      if (end_ns < to->end_ns) before_ns = PPI_MAX(before_ns, end_ns);
+    }
+    if (before_ns) to->ready_ns = before_ns;
+  }
+}
+
+// The part of the time that requests give `servers` of a process something to
+// do. As in the model of limits, the first and last 5 % do not count.
+static double supplied(ppi_keyed *borders, size_t num, double servers) {
+  double all_ns = 0, supplied_ns = 0, present = 0;
+  size_t ended = 0;
+  ppi_sort_keyed(borders, num);
+  for (size_t i = 0; i + 1 < num; i++) {
+    bool begins = borders[i].value;
+    present += begins ? 1 : -1;
+    ended += !begins;
+    if (40 * ended < num || 40 * ended >= 19 * num) continue;
+    double ns = (double)(borders[i + 1].key - borders[i].key);
+    all_ns += ns;
+    supplied_ns += ns * PPI_MIN(present, servers) / servers;
+  }
+  return all_ns > 0 ? supplied_ns / all_ns : 0;
+}
+
+// A saturated process: its utilization, and the parts before its own.
+typedef struct saturated {
+  const ppi_request_run *run;
+  double use, order;
+} saturated;
+
+// What waits for input is no work: a server without requests is not busy.
+static saturated measure(const joining *of, const ppi_request_run *run,
+                         ppi_keyed *borders) {
+  saturated out = {run, run->limit.utilization, 0};
+  size_t num = 0;
+  for (size_t i = 0; i < of->num; i++) {
+    const part *one = &of->parts[i];
+    if (one->run != run) continue;
+    borders[num++] = (ppi_keyed){one->ready_ns, 1};
+    borders[num++] = (ppi_keyed){one->end_ns, 0};
+    out.order += (double)one->order;
+  }
+  if (!num) return out;
+  out.order /= (double)num / 2;
+  double servers = PPI_MAX(run->limit.servers[0].num, 1);
+  if (out.order >= 0.5)
+    out.use = PPI_MIN(out.use, supplied(borders, num, servers));
+  return out;
+}
+
+// A thread that waits for a place in a queue looks busy. Of processes that are
+// as busy the last one holds up the others: Kuo, Lim, Meerkov 1996.
+static bool choose_limit(const joining *of, ppi_figures *figures) {
+  const double same_use = 0.03;
+  size_t num = 0;
+  double most = 0;
+  saturated *all = ppi_alloc((figures->num_request_runs + 1) * sizeof *all);
+  ppi_keyed *borders = ppi_alloc((2 * of->num + 1) * sizeof *borders);
+  find_ready(of);
+  for (size_t i = 0; all && borders && i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    if (run->limit.claim != PPI_CLAIM_LIMIT) continue;
+    all[num] = measure(of, run, borders);
+    most = PPI_MAX(most, all[num].use);
+    num++;
+  }
+  const saturated *best = NULL;
+  for (size_t i = 0; i < num; i++) {
+    bool is_later = !best || all[i].order > best->order ||
+                    (all[i].order >= best->order && all[i].use > best->use);
+    if (all[i].use + same_use >= most && is_later) best = &all[i];
+  }
+  if (best) figures->limit = best->run->limit;
+  bool is_done = all && borders;
+  ppi_free(all);
+  ppi_free(borders);
+  return is_done;
+}
+
 // ---- all ----
 
 static bool fold(const joining *of, const ppi_figures *figures,
@@ -374,7 +468,8 @@ bool ppi_join_requests(ppi_figures *figures) {
     return true;
   bool done = list_parts(figures, &of);
   bool is_joined = done && is_shared(figures, &of);
-  if (is_joined) done = fold(&of, figures, &joined);
+  if (is_joined)
+    done = fold(&of, figures, &joined) && choose_limit(&of, figures);
   if (is_joined && done && joined.num_units) {
     ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
     figures->answers[PPI_BASE_REQUEST] = joined;

@@ -364,6 +364,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   if (figures.num_inputs)
     snprintf(figures.limit.uuid, sizeof figures.limit.uuid, "%s",
              figures.inputs[0].uuid);
+  if (figures.num_request_runs) figures.request_runs[0]->limit = figures.limit;
   drop_run(report);
   if (status == PPROF_STATUS_OK) return add_run(report, &figures);
   ppi_figures_clear(&figures);

@@ -351,6 +351,7 @@ typedef struct ppi_request_run {
   uint64_t num_cut, num_crossing, num_long, num_reused;
   unsigned thinning;    // one request in 2^thinning has a row
   bool others_unknown;  // too many device ranges without a request
+  ppi_limit limit;      // of this run alone
 } ppi_request_run;
 
 // The loop of the iterations; several runs must share it.
