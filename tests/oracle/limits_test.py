@@ -110,6 +110,11 @@ class LimitsTest(case.Case):
         self.assertEqual("pid 4243", both["limit"]["process"])
         self.assertTrue(both["answer"].startswith("pid 4243: rank is the limit"), both["answer"])
         self.assertEqual("", case.Report(paths[0]).json["limit"]["process"])
+        one = self.path("one.json.gz")
+        case.output("trace", "-o", one, *paths)
+        merged = case.Report(one).json
+        self.assertEqual([both["limit"], both["views"]["answer"]],
+                         [merged["limit"], merged["views"]["answer"]])
 
     def test_compare_says_where_the_limit_moved(self):
         runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]

@@ -246,8 +246,7 @@ pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
   wanted.joins = options->num_inputs > 1;
   reading.details = &wanted;
   pprof_report *all = add_all(&reading);
-  if (all && options->num_inputs > 1 &&
-      ppi_report_join(all) == PPROF_STATUS_NO_MEMORY)
+  if (all && ppi_report_join(all) == PPROF_STATUS_NO_MEMORY)
     ppi_tool_say("out of memory: requests are those of each process");
   ppi_tool_runs_clear(&reading.runs);
   return all;
