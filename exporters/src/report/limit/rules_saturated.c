@@ -143,7 +143,8 @@ void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
                  strcmp(demand->name, known) == 0;
     factors[i] = is_it ? 0.5 : 1;
   }
-  out->bound = ppi_limit_bound(out, factors, &next);
+  // Half of one stage brings no more than half of everything: twice the rate.
+  out->bound = PPI_MIN(ppi_limit_bound(out, factors, &next), 1.0);
   name_next(search, stage, server, next);
   ppi_words name = ppi_words_name(stage);
   ppi_words gain = ppi_words_percent(out->bound, 1);
