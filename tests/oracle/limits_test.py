@@ -116,6 +116,41 @@ class LimitsTest(case.Case):
         self.assertEqual([both["limit"], both["views"]["answer"]],
                          [merged["limit"], merged["views"]["answer"]])
 
+    def batches(self, fixed, each):
+        """A trace: 300 requests, each for 20 ms, 10 % more or less, in one of two threads that
+        always have one; then in a thread that takes up to eight, if so many are there."""
+        chance, free, ready, events, at = random.Random(7), [0, 3000], [], [], 0
+
+        def add(name, thread, begin, end, requests):
+            events.append({"ph": "X", "name": name, "pid": 1, "tid": thread, "ts": begin,
+                           "dur": end - 10 - begin, "args": {"window": 0, "flows": requests}})
+        for i in range(300):
+            thread = free.index(min(free))
+            begin, free[thread] = free[thread], free[thread] + chance.randrange(18000, 22000)
+            add("tokenize", thread + 1, begin, free[thread], [i + 1])
+            ready.append((free[thread], i + 1))
+        ready.sort()
+        while ready:
+            at = max(at, ready[0][0])
+            batch = [number for when, number in ready[:8] if when <= at]
+            end = at + fixed + each * len(batch)
+            add("model", 3, at, end, batch)
+            at, ready = end, ready[len(batch):]
+        path = self.path(f"{fixed}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"pprofTrace": 1, "baseTimeNanoseconds": 0, "traceEvents": events}, file)
+        return path
+
+    def test_larger_batches_take_less_time_for_each_request(self):
+        # Batches of 1.2 requests keep the model busy for 97 % of the time; eight take 18 ms.
+        # Without a fixed part a batch brings nothing: 9 of 10 ms a request allow 11 % more.
+        for fixed, each, next_limit, least, most in ((10000, 1000, "tokenize", 0.9, 1.1),
+                                                     (0, 9000, "model", 0.05, 0.2)):
+            limit = case.Report(self.batches(fixed, each)).json["limit"]
+            self.assertEqual(("limit", "tokenize", next_limit),
+                             (limit["claim"], limit["names"][0], limit["next_limit"]))
+            self.assertTrue(least < limit["bound"] < most, limit["bound"])
+
     def test_compare_says_where_the_limit_moved(self):
         runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]
         moved = case.run("compare", "--force", *runs).stdout.decode()

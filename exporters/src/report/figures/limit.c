@@ -3,6 +3,8 @@
 // Names the kinds in a verdict, and bounds the gain of faster stages.
 #include "report/figures/limit.h"
 
+#include "base/base.h"
+
 const char *ppi_limit_claim_name(ppi_limit_claim claim) {
   static const char *const names[PPI_NUM_CLAIMS] = {
       [PPI_CLAIM_NONE] = "none",
@@ -78,11 +80,15 @@ double ppi_limit_bound(const ppi_limit *limit, const double *factors,
                        uint32_t *out_server) {
   double before = 0, after = 0;
   *out_server = PPI_LIMIT_SERVERS;
+  for (uint32_t i = 0; i < limit->num_servers; i++)
+    if (is_bound(&limit->servers[i], use_with(limit, i, factors)))
+      before = PPI_MAX(before, limit->servers[i].utilization);
   for (uint32_t i = 0; i < limit->num_servers; i++) {
     double use = use_with(limit, i, factors);
     if (!is_bound(&limit->servers[i], use)) continue;
-    if (limit->servers[i].utilization > before)
-      before = limit->servers[i].utilization;
+    // What comes faster to a server that waits makes its batches larger.
+    if (limit->servers[i].utilization < before)
+      use *= 1 - limit->servers[i].batches_save;
     if (use <= after) continue;
     after = use;
     *out_server = i;

@@ -42,13 +42,14 @@ const char *ppi_server_kind_name(ppi_server_kind kind);
 // A server of units: threads, a device or a range.
 typedef struct ppi_limit_server {
   ppi_server_kind kind;
-  char name[96];       // of its greatest stage, or the device
-  bool is_elsewhere;   // on no thread of the run
-  uint32_t num;        // units that it serves at a time
-  double utilization;  // working time / (`num` * time)
-  double occupied;     // the same, with waits inside
-  double demand_ns;    // working time for each unit
-  double line_ns;      // for each request: in line or blocked by it
+  char name[96];        // of its greatest stage, or the device
+  bool is_elsewhere;    // on no thread of the run
+  uint32_t num;         // units that it serves at a time
+  double utilization;   // working time / (`num` * time)
+  double batches_save;  // the part of it that larger batches save at most
+  double occupied;      // the same, with waits inside
+  double demand_ns;     // working time for each unit
+  double line_ns;       // for each request: in line or blocked by it
 } ppi_limit_server;
 
 // A stage's part of a server's time.

@@ -92,7 +92,8 @@ typedef struct ppi_station {
   ppi_limit_stage *stages;  // by time, greatest first
   size_t num_stages, stages_capacity;
   bool is_relevant;
-  double use;  // working time by servers and window: U
+  double use;           // working time by servers and window: U
+  double batches_save;  // the part of it that larger batches save at most
   // The number of taken rows over time: borders, each with the number after it.
   uint64_t *borders_ns;
   uint32_t *taken;

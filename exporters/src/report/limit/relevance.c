@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds which rows matter to units, which wait for their own device work, and
-// how much all of them compute.
+// Finds which rows matter to units, which wait for their own device work, what
+// larger batches save, and how much all of them compute.
 #include <math.h>
 #include <string.h>
 
@@ -227,4 +227,46 @@ void ppi_model_find_cpu(ppi_limit_model *model) {
   if (!num || 10 * known < 9 * num || !model->time_ns) return;
   model->cpu = (double)cpu_ns / (double)model->time_ns;
   model->queued = length_ns ? (double)queued_ns / (double)length_ns : 0;
+}
+
+// ---- batches ----
+
+// The time of calls that does not grow with the number of their units: least
+// squares.
+static double fixed_ns(const ppi_fit *of) {
+  const double least_units = 1.1;
+  double xx = of->num > 0 ? of->xx - of->x * of->x / of->num : 0;
+  if (xx <= 0 || of->x < least_units * of->num) return 0;
+  double slope = (of->xy - of->x * of->y / of->num) / xx;
+  return PPI_MIN(PPI_MAX(of->y - slope * of->x, 0), of->y);
+}
+
+// `fits`, by name, are all zero on entry and on return.
+static void find_batches(const ppi_limit_model *model, ppi_station *station,
+                         ppi_fit *fits) {
+  double ns = 0;
+  for (size_t i = 0; i < station->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[station->rows[i]];
+    for (size_t k = 0; k < row->num_parts; k++) {
+      const ppi_limit_call *call = &model->calls[row->parts[k]];
+      uint64_t working_ns = model->working_ns[row->parts[k]];
+      if (working_ns && call->num)
+        ppi_fit_add(&fits[call->name], call->num, (double)working_ns);
+    }
+  }
+  for (size_t i = 0; i < station->num_stages; i++) {
+    ppi_fit *of = &fits[station->stages[i].name];
+    ns += fixed_ns(of);
+    *of = (ppi_fit){0};
+  }
+  if (station->working_ns)
+    station->batches_save = PPI_MIN(ns / (double)station->working_ns, 1);
+}
+
+bool ppi_model_find_batches(ppi_limit_model *model) {
+  ppi_fit *fits = ppi_alloc((model->num_names + 1) * sizeof *fits);
+  for (size_t i = 0; fits && i < model->num_stations; i++)
+    find_batches(model, &model->stations[i], fits);
+  ppi_free(fits);
+  return fits != NULL;
 }

@@ -84,6 +84,7 @@ double ppi_limit_gain(const ppi_limit_model *model, uint32_t at,
     before = PPI_MAX(before, use);
     // What waits for the halved stage waits for less, too.
     use -= saved * (i == at ? use : awaited_use(model, station, at));
+    if (i != at) use *= 1 - station->batches_save;
     if (use <= most) continue;
     most = use;
     *out_next = (uint32_t)i;

@@ -32,6 +32,7 @@ static void put_server(const ppi_limit_search *search,
       .num = station->servers,
       .is_elsewhere = station->kind == PPI_STATION_ELSEWHERE,
       .utilization = station->use,
+      .batches_save = station->batches_save,
       .occupied =
           servers_ns > 0 ? (double)station->occupied_ns / servers_ns : 0,
       .demand_ns = (double)station->working_ns / units};

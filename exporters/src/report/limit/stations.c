@@ -576,7 +576,8 @@ bool ppi_model_find_stations(ppi_limit_model *model) {
   ppi_model_find_relevant(model);
   sum_stations(model);
   ppi_model_find_cpu(model);
-  if (!ppi_model_find_in_turn(model)) return false;
+  if (!ppi_model_find_in_turn(model) || !ppi_model_find_batches(model))
+    return false;
   sort_stages(model);
   return name_streams(model) && find_taken(model);
 }
