@@ -169,14 +169,16 @@ def fanout_open(w):
 
 def event_loop(w, start, stages, total=300, tasks=False):
     """`stages` are (name, ms, None) on the loop and (name, ms, places) elsewhere, 0 for any
-    number. Nothing shows that ranges of `tasks` stay on their thread."""
+    number, or a step of their own. Nothing shows that ranges of `tasks` stay on their thread."""
     w.total = total
     row = w.row("loop")
     ready = w.lock(None)
     steps = []
     for name, ms, places in stages:
         w.define(name, ms)
-        if places is None:
+        if callable(places):
+            steps.append(places)
+        elif places is None:
             steps.append(w.locked(ready, w.serve(name, wandering=tasks)))
         else:
             steps.append(w.elsewhere(name, w.lock(None, places) if places else None,
@@ -216,6 +218,28 @@ def loop_remote(w):
 @topology("asyncio")
 def loop_remote_cap(w):
     event_loop(w, closed(12), (("parse", 1, None), ("fetch", 20, 3), ("render", 1, None)))
+
+
+@topology("asyncio")
+def loop_rows(w):
+    """Tasks come to the loop in rows, with a pause after each row."""
+    event_loop(w, closed(10), (("fetch", 8, 0), ("render", 6, None), ("store", 4, 0)), tasks=True)
+
+
+def loop_pool(w, *around):
+    """A task waits for one of few connections before its range begins."""
+    step = w.locked(w.lock(None, 3), w.elsewhere("query"))
+    for name in around:
+        step = w.within(name, step, cpu=(0, 0), wandering=True)
+    event_loop(w, closed(16), (("parse", 0.1, None), ("query", 12, step), ("generate", 20, 0)))
+
+
+topology("asyncio")(loop_pool)
+
+
+@topology("asyncio")
+def loop_pool_around(w):
+    loop_pool(w, "retrieve")
 
 
 @topology("asyncio")

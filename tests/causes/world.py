@@ -128,13 +128,13 @@ class World:
             yield from self.spend(name, units)
         return step
 
-    def within(self, name, *steps, cpu=None):
+    def within(self, name, *steps, cpu=None, wandering=False):
         """A range around them."""
         def step(row, units):
             begin = self.kernel.now
             for inner in steps:
                 yield from inner(row, units)
-            self.mark(row, name, begin, units, cpu)
+            self.mark(row, name, begin, units, cpu, wandering)
         return step
 
     def locked(self, lock, *steps, wait=None):

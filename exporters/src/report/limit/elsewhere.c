@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds servers on no thread of the run: ranges in which requests stand in line
-// for a limited number of places.
+// Finds what ranges on no thread stand in line for: the thread of their event
+// loop, or a limited number of places on no thread of the run.
 #include <math.h>
 
 #include "base/base.h"
@@ -12,12 +12,19 @@
 
 enum { LEAST_JOBS = 40, MOST_PLACES = 32 };
 
-// The calls of one name by begin, and their ends in order.
+// The calls of one name by begin, and their ends in order: without what they
+// wait for their loop.
 typedef struct jobs {
+  const ppi_limit_model *model;
   const ppi_limit_call **calls;
   uint64_t *ends;
   size_t num;
 } jobs;
+
+static bool is_of_task(const ppi_limit_call *call) {
+  return (call->flags & (PPI_CALL_LOOSE | PPI_CALL_STEP | PPI_CALL_REQUEST)) ==
+         PPI_CALL_LOOSE;
+}
 
 // Whether another call of the same request lies inside the call: it is a part
 // of the request, and no place where the request is.
@@ -35,8 +42,92 @@ static bool has_inner(const ppi_limit_model *model,
   return false;
 }
 
+// ---- the thread of an event loop ----
+
+// By outermost call of the thread: since when it has not been idle.
+static uint64_t *busy_since(const ppi_limit_model *model,
+                            const ppi_limit_row *row) {
+  uint64_t *since = ppi_alloc((row->num_outer + 1) * sizeof *since);
+  uint64_t end_ns = 0;
+  for (size_t k = 0; since && k < row->num_outer; k++) {
+    const ppi_limit_call *call = &model->calls[row->outer[k]];
+    const ppi_interval *wait = &model->waits[row->outer[k]];
+    bool goes_on = k && end_ns + ppi_hand_over_ns >= call->start_ns;
+    since[k] = goes_on ? since[k - 1] : call->start_ns;
+    if (wait->to_ns > wait->from_ns) since[k] = wait->to_ns;
+    end_ns = call->end_ns;
+  }
+  return since;
+}
+
+// What the call waits for the thread at its end; false: it ends while the
+// thread is in another call, so that it does not run there.
+static bool wait_for_loop(const ppi_limit_model *model,
+                          const ppi_limit_row *row, const uint64_t *since,
+                          const ppi_limit_call *call, ppi_interval *out) {
+  size_t at = ppi_row_place(model, row, call->end_ns);
+  *out = (ppi_interval){call->end_ns, call->end_ns};
+  if (at < row->num_outer &&
+      model->calls[row->outer[at]].start_ns < call->end_ns)
+    return false;
+  if (at && model->calls[row->outer[at - 1]].end_ns + ppi_hand_over_ns >=
+                call->end_ns)
+    out->from_ns =
+        PPI_MIN(PPI_MAX(call->start_ns, since[at - 1]), call->end_ns);
+  return true;
+}
+
+// A range of tasks goes on once the thread of their loop is free.
+static void wait_for_loops(ppi_limit_model *model, const ppi_limit_name *name,
+                           uint32_t at, const uint64_t *since) {
+  const ppi_limit_row *row = &model->rows[at];
+  size_t num = 0, fit = 0;
+  for (int turn = 0; turn < 2; turn++) {
+    for (size_t i = 0; i < name->num; i++) {
+      uint32_t index = model->by_name[name->first + i];
+      const ppi_limit_call *call = &model->calls[index];
+      ppi_interval wait;
+      if (!is_of_task(call) || call->row != at || call->num != 1 ||
+          has_inner(model, call))
+        continue;
+      bool fits = wait_for_loop(model, row, since, call, &wait);
+      num += !turn;
+      fit += !turn && fits;
+      if (turn && fits) model->waits[index] = wait;
+    }
+    if (50 * fit < 49 * num) return;
+  }
+}
+
+bool ppi_model_find_loops(ppi_limit_model *model) {
+  bool is_done = true;
+  if (model->unit_kind != PPI_UNIT_REQUEST) return true;
+  for (size_t k = 0; k < model->num_rows && is_done; k++) {
+    const ppi_limit_row *row = &model->rows[k];
+    if (row->is_device || row->station == PPI_NONE ||
+        model->stations[row->station].servers != 1)
+      continue;
+    uint64_t *since = busy_since(model, row);
+    is_done = since != NULL;
+    for (size_t i = 0; i < model->num_names && is_done; i++)
+      if (model->names[i].waits == PPI_WAITS_NOT)
+        wait_for_loops(model, &model->names[i], (uint32_t)k, since);
+    ppi_free(since);
+  }
+  return is_done;
+}
+
+// ---- places on no thread ----
+
+static uint64_t done_ns(const ppi_limit_model *model,
+                        const ppi_limit_call *call) {
+  const ppi_interval *wait = &model->waits[call - model->calls];
+  return wait->to_ns > wait->from_ns ? wait->from_ns : call->end_ns;
+}
+
 static bool list_jobs(const ppi_limit_model *model, const ppi_limit_name *name,
                       jobs *out) {
+  out->model = model;
   out->calls = ppi_alloc((name->num + 1) * sizeof *out->calls);
   out->ends = ppi_alloc((name->num + 1) * sizeof *out->ends);
   if (!out->calls || !out->ends) return false;
@@ -47,7 +138,7 @@ static bool list_jobs(const ppi_limit_model *model, const ppi_limit_name *name,
         (has_request && (call->num != 1 || has_inner(model, call))))
       continue;
     out->calls[out->num] = call;
-    out->ends[out->num++] = call->end_ns;
+    out->ends[out->num++] = done_ns(model, call);
   }
   ppi_sort_numbers(out->ends, out->num);
   return true;
@@ -67,7 +158,7 @@ static double spread(const jobs *of, size_t places) {
   size_t before = 0;
   for (size_t i = 0; i < of->num; i++) {
     uint64_t from_ns = served_from(of, i, places);
-    uint64_t end_ns = of->calls[i]->end_ns;
+    uint64_t end_ns = done_ns(of->model, of->calls[i]);
     double ns = end_ns > from_ns ? (double)(end_ns - from_ns) : 0;
     before += end_ns <= from_ns;
     sum += ns;
@@ -99,11 +190,96 @@ static bool add_places(ppi_limit_model *model, uint32_t name, const jobs *of,
   uint64_t ns = 0;
   for (size_t i = 0; i < of->num; i++) {
     const ppi_limit_call *call = of->calls[i];
-    uint64_t from_ns = PPI_MIN(served_from(of, i, places), call->end_ns);
+    uint64_t end_ns = done_ns(model, call);
+    uint64_t from_ns = PPI_MIN(served_from(of, i, places), end_ns);
     model->waits[call - model->calls] = (ppi_interval){call->start_ns, from_ns};
-    ns += ppi_model_within(model, from_ns, call->end_ns);
+    ns += ppi_model_within(model, from_ns, end_ns);
   }
   return ppi_model_add_places(model, name, (uint32_t)places, ns);
+}
+
+// When the request of the call came to it: its end of the call before, or its
+// arrival.
+static uint64_t came_ns(const ppi_limit_model *model,
+                        const ppi_limit_call *call) {
+  const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
+  return ppi_unit_last_end(model, unit, unit->start_ns, call->start_ns + 1);
+}
+
+// The calls that begin once another one ends, though their requests came
+// before. `ends` are in order.
+static size_t admitted(const jobs *of, const uint64_t *ends, uint64_t eps_ns) {
+  size_t num = 0;
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = of->calls[i];
+    size_t before =
+        ppi_count_below(ends, of->num, sizeof *ends, call->start_ns + 1);
+    num += before && ends[before - 1] + eps_ns >= call->start_ns &&
+           came_ns(of->model, call) + eps_ns < ends[before - 1];
+  }
+  return num;
+}
+
+static bool admits(const jobs *of, const uint64_t *ends) {
+  double num = (double)of->num, all_ns = 0;
+  for (size_t i = 0; i < of->num; i++)
+    all_ns += (double)(of->calls[i]->end_ns - of->calls[i]->start_ns);
+  for (size_t i = 0; i < PPI_NUM_SLACKS; i++) {
+    double eps = (double)ppi_slacks_ns[i];
+    if (eps > 0.1 * all_ns / num) return false;
+    double part = (double)admitted(of, ends, ppi_slacks_ns[i]) / num;
+    double chance =
+        1 - exp(-eps * num / (double)PPI_MAX(of->model->span_ns, 1));
+    if (part >= 0.7 && part - chance >= 0.3) return true;
+  }
+  return false;
+}
+
+// The number of places of a range that begins only once another one ends,
+// though more requests are under way; 0: there is no such number.
+static size_t count_taken(const jobs *of, ppi_border *borders, uint64_t *ends) {
+  const ppi_limit_model *model = of->model;
+  for (size_t i = 0; i < of->num; i++) {
+    borders[2 * i] = ppi_begin_border(of->calls[i]->start_ns);
+    borders[2 * i + 1] = ppi_end_border(ends[i] = of->calls[i]->end_ns);
+  }
+  uint32_t most = ppi_most_at_once(model, borders, 2 * of->num);
+  for (size_t i = 0; i < model->num_units; i++) {
+    borders[2 * i] = ppi_begin_border(model->units[i].start_ns);
+    borders[2 * i + 1] = ppi_end_border(model->units[i].end_ns);
+  }
+  ppi_sort_numbers(ends, of->num);
+  bool is_less = most < ppi_most_at_once(model, borders, 2 * model->num_units);
+  return is_less && admits(of, ends) ? most : 0;
+}
+
+// They stand in line before the range begins.
+static bool add_taken(ppi_limit_model *model, uint32_t name, const jobs *of,
+                      size_t places) {
+  uint64_t ns = 0;
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_limit_call *call = of->calls[i];
+    uint64_t end_ns = done_ns(model, call);
+    model->waits[call - model->calls] =
+        (ppi_interval){came_ns(model, call), call->start_ns};
+    ns += ppi_model_within(model, call->start_ns, end_ns);
+  }
+  return ppi_model_add_places(model, name, (uint32_t)places, ns);
+}
+
+static bool find_places(ppi_limit_model *model, uint32_t name, const jobs *of) {
+  size_t places = count_places(of);
+  if (places) return add_places(model, name, of, places);
+  if (model->unit_kind != PPI_UNIT_REQUEST) return true;
+  size_t num = PPI_MAX(model->num_units, of->num);
+  ppi_border *borders = ppi_alloc((2 * num + 1) * sizeof *borders);
+  uint64_t *ends = ppi_alloc((num + 1) * sizeof *ends);
+  bool is_done = borders && ends;
+  if (is_done) places = count_taken(of, borders, ends);
+  if (places) is_done = add_taken(model, name, of, places);
+  ppi_free(borders);
+  ppi_free(ends);
+  return is_done;
 }
 
 bool ppi_model_find_elsewhere(ppi_limit_model *model) {
@@ -111,14 +287,12 @@ bool ppi_model_find_elsewhere(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_names && is_done; i++) {
     const ppi_limit_name *name = &model->names[i];
     jobs of = {0};
-    bool may_be =
-        name->num >= LEAST_JOBS && name->waits == PPI_WAITS_NOT &&
-        (model->calls[model->by_name[name->first]].flags &
-         (PPI_CALL_LOOSE | PPI_CALL_STEP | PPI_CALL_REQUEST)) == PPI_CALL_LOOSE;
+    bool may_be = name->num >= LEAST_JOBS && name->waits == PPI_WAITS_NOT &&
+                  is_of_task(&model->calls[model->by_name[name->first]]);
     if (!may_be || ppi_name_is_queue(model, (uint32_t)i)) continue;
     is_done = list_jobs(model, name, &of);
-    size_t places = is_done && of.num >= LEAST_JOBS ? count_places(&of) : 0;
-    if (places) is_done = add_places(model, (uint32_t)i, &of, places);
+    if (is_done && of.num >= LEAST_JOBS)
+      is_done = find_places(model, (uint32_t)i, &of);
     ppi_free(of.calls);
     ppi_free(of.ends);
   }

@@ -16,6 +16,12 @@ void ppi_model_clear(ppi_limit_model *model);
 // memory.
 bool ppi_model_find_units(ppi_limit_model *model, const ppi_limit_calls *calls);
 
+// The latest end, before `to_ns`, of the unit's calls from `from_ns` on;
+// `from_ns`: there is none.
+uint64_t ppi_unit_last_end(const ppi_limit_model *model,
+                           const ppi_limit_unit *unit, uint64_t from_ns,
+                           uint64_t to_ns);
+
 // The steady part of a run.
 // False: out of memory.
 bool ppi_model_find_window(ppi_limit_model *model);
@@ -60,6 +66,10 @@ bool ppi_model_find_stations(ppi_limit_model *model);
 // The number of calls that overlap, except for a twohundredth of the time.
 uint32_t ppi_most_at_once(const ppi_limit_model *model, ppi_border *borders,
                           size_t num);
+
+// The waits of ranges on no row for the thread of their event loop. False: out
+// of memory.
+bool ppi_model_find_loops(ppi_limit_model *model);
 
 // A range that `servers` requests are in at a time, for `ns` in all. False: out
 // of memory.

@@ -439,6 +439,20 @@ static int compare_units(const void *left, const void *right) {
   return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
+uint64_t ppi_unit_last_end(const ppi_limit_model *model,
+                           const ppi_limit_unit *unit, uint64_t from_ns,
+                           uint64_t to_ns) {
+  uint64_t last_ns = from_ns;
+  for (size_t i = 0; i < unit->num; i++) {
+    const ppi_limit_call *call =
+        &model->calls[model->unit_calls[unit->first + i]];
+    if (call->start_ns >= to_ns) break;
+    if (call->start_ns >= from_ns && call->end_ns < to_ns)
+      last_ns = PPI_MAX(last_ns, call->end_ns);
+  }
+  return last_ns;
+}
+
 bool ppi_model_find_units(ppi_limit_model *model,
                           const ppi_limit_calls *calls) {
   if (!find_requests(model, calls)) return false;

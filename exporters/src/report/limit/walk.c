@@ -7,10 +7,10 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/limit/find.h"
 #include "report/limit/row_calls.h"
 
 enum { MOST_UNITS = 1000, MOST_PIECES = 20000, MOST_HOPS = 8 };
-static const uint64_t hand_over_ns = 150000;
 
 // Two stages of a request are branches if either may begin while the other goes
 // on: neither waits for the other. Calls of one stage take turns.
@@ -128,7 +128,7 @@ static bool serves_several(const ppi_limit_model *model, uint32_t name) {
 
 static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
   if (!ns) return;
-  if (ns <= hand_over_ns) {
+  if (ns <= ppi_hand_over_ns) {
     at->blame->hand_over_ns += (double)ns;
     add_piece(at, PPI_BLAME_HAND_OVER, PPI_NONE, ns);
     return;
@@ -149,8 +149,8 @@ static uint32_t wait_before(const ppi_limit_model *model,
                                false, time_ns);
   if (!num) return PPI_NO_CALL;
   uint32_t last = row->between[num - 1];
-  return model->calls[last].end_ns + hand_over_ns < time_ns ? PPI_NO_CALL
-                                                            : last;
+  return model->calls[last].end_ns + ppi_hand_over_ns < time_ns ? PPI_NO_CALL
+                                                                : last;
 }
 
 // Blames the thread that ended the wait before `call`, if the request's last
@@ -172,7 +172,7 @@ static uint64_t blame_edge(walk *at, ppi_interval gap, uint64_t idle_ns,
   for (size_t i = 0; i < model->num_names; i++)
     if (!model->names[i].is_recorded) ns += at->times_ns[i];
   uint64_t other_ns = PPI_MIN((uint64_t)ns, idle_ns);
-  if (other_ns <= hand_over_ns) return 0;
+  if (other_ns <= ppi_hand_over_ns) return 0;
   at->blame->num_differ++;
   for (size_t i = 0; i < model->num_names; i++)
     if (!model->names[i].is_recorded)
@@ -182,16 +182,42 @@ static uint64_t blame_edge(walk *at, ppi_interval gap, uint64_t idle_ns,
   return other_ns;
 }
 
+static uint64_t overlap(uint64_t a_from, uint64_t a_to, uint64_t b_from,
+                        uint64_t b_to) {
+  uint64_t from = PPI_MAX(a_from, b_from), to = PPI_MIN(a_to, b_to);
+  return to > from ? to - from : 0;
+}
+
+// The time of [from_ns, to_ns) that a call on no row stands in line for its
+// places, or for the thread of its loop.
+static uint64_t blame_places(walk *at, const ppi_limit_call *call,
+                             uint64_t from_ns, uint64_t to_ns) {
+  const ppi_limit_model *model = at->model;
+  const ppi_interval *wait = &model->waits[call - model->calls];
+  uint64_t ns = overlap(wait->from_ns, wait->to_ns, from_ns, to_ns);
+  uint32_t station = model->rows[call->row].station;
+  for (size_t i = model->num_stations; ns && i--;)
+    if (model->stations[i].kind == PPI_STATION_ELSEWHERE &&
+        model->stations[i].name == call->name)
+      station = (uint32_t)i;
+  if (model->names[call->name].waits != PPI_WAITS_NOT || station == PPI_NONE ||
+      !(call->flags & PPI_CALL_LOOSE))
+    return 0;
+  at->blame->line_ns[station] += (double)ns;
+  add_piece(at, PPI_BLAME_LINE, station, ns);
+  return ns;
+}
+
 // Divides the gap before `call` by the things that the request waits for.
 static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
                       const ppi_limit_call *call) {
   const ppi_limit_model *model = at->model;
   uint32_t station = model->rows[call->row].station;
-  uint64_t idle_ns = 0;
-  size_t pieces = 0;
+  uint64_t idle_ns = 0, pieces = 0;
   if (from_ns >= to_ns) return;
   if (call->flags & PPI_CALL_LOOSE || station == PPI_NONE) {
-    blame_idle(at, call->name, to_ns - from_ns);
+    uint64_t line_ns = blame_places(at, call, from_ns, to_ns);
+    blame_idle(at, call->name, to_ns - from_ns - line_ns);
     return;
   }
   for (uint64_t time_ns = from_ns; time_ns < to_ns; pieces++) {
@@ -271,12 +297,6 @@ static uint64_t slack_of(const walk *at, const ppi_limit_call *call,
 }
 
 // ---- inside a call ----
-
-static uint64_t overlap(uint64_t a_from, uint64_t a_to, uint64_t b_from,
-                        uint64_t b_to) {
-  uint64_t from = PPI_MAX(a_from, b_from), to = PPI_MIN(a_to, b_to);
-  return to > from ? to - from : 0;
-}
 
 static void blame_device(walk *at, const ppi_limit_call *work, uint64_t from_ns,
                          uint64_t to_ns, uint64_t *left_ns) {
@@ -402,7 +422,7 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
 static uint32_t station_behind(const ppi_limit_model *model, uint64_t end_ns,
                                const ppi_limit_call *behind) {
   if (!behind || behind->flags & (PPI_CALL_LOOSE | PPI_CALL_DEVICE) ||
-      behind->start_ns > end_ns + hand_over_ns)
+      behind->start_ns > end_ns + ppi_hand_over_ns)
     return PPI_NONE;
   return model->rows[behind->row].station;
 }
@@ -456,8 +476,14 @@ static bool is_queue(walk *at, const ppi_limit_call *call, uint64_t to_ns,
 
 // ---- back over a request ----
 
-// The call before `time_ns` that ends last. Calls on other branches than that
-// of `behind` do not count.
+// A call on no row may lie in another one, which then ends no later.
+static uint64_t end_before(const ppi_limit_call *call, uint64_t time_ns) {
+  return call->flags & PPI_CALL_LOOSE ? PPI_MIN(call->end_ns, time_ns)
+                                      : call->end_ns;
+}
+
+// The call before `time_ns` that ends last, the inner one of two. Calls on
+// other branches than that of `behind` do not count.
 static uint32_t last_before(const walk *at, uint64_t time_ns,
                             const ppi_limit_call *behind) {
   uint32_t last = PPI_NO_CALL;
@@ -466,45 +492,39 @@ static uint32_t last_before(const walk *at, uint64_t time_ns,
     const ppi_limit_call *call = &at->model->calls[index];
     if (call->start_ns >= time_ns) break;
     if (behind && are_branches(at->branches, call, behind)) continue;
-    if (last == PPI_NO_CALL || call->end_ns > at->model->calls[last].end_ns)
+    bool is_loose =
+        last != PPI_NO_CALL &&
+        (call->flags | at->model->calls[last].flags) & PPI_CALL_LOOSE;
+    if (last == PPI_NO_CALL || end_before(call, time_ns) + is_loose >
+                                   end_before(&at->model->calls[last], time_ns))
       last = index;
   }
   return last;
 }
 
-// The time that a call on no row stands in line for its places.
-static uint64_t blame_places(walk *at, uint32_t index, uint64_t to_ns) {
-  const ppi_limit_model *model = at->model;
-  const ppi_interval *wait = &model->waits[index];
-  uint32_t name = model->calls[index].name;
-  uint64_t ns = overlap(wait->from_ns, wait->to_ns, 0, to_ns);
-  for (size_t i = model->num_stations; ns && i--;) {
-    if (model->stations[i].kind != PPI_STATION_ELSEWHERE ||
-        model->stations[i].name != name)
-      continue;
-    at->blame->line_ns[i] += (double)ns;
-    add_piece(at, PPI_BLAME_LINE, (uint32_t)i, ns);
-    return ns;
-  }
-  return 0;
-}
-
-static void blame_call(walk *at, uint32_t index, uint64_t to_ns,
-                       const ppi_limit_call *behind) {
+// Answers since when the request's time is blamed.
+static uint64_t blame_call(walk *at, uint32_t index, uint64_t to_ns,
+                           const ppi_limit_call *behind) {
   const ppi_limit_call *call = &at->model->calls[index];
+  uint64_t from_ns = call->start_ns;
+  if (call->flags & PPI_CALL_LOOSE)
+    from_ns = ppi_unit_last_end(at->model, at->unit, from_ns, to_ns);
   if (call->flags & PPI_CALL_DEVICE) {
-    uint64_t left_ns = to_ns - PPI_MIN(call->submit_ns, call->start_ns);
+    from_ns = PPI_MIN(call->submit_ns, call->start_ns);
+    uint64_t left_ns = to_ns - from_ns;
     blame_device(at, call, 0, to_ns, &left_ns);
   } else if (!(call->flags & PPI_CALL_LOOSE)) {
     blame_inside(at, index, to_ns);
   } else if (is_queue(at, call, to_ns, behind)) {
-    blame_gap(at, call->start_ns, to_ns, behind);
+    blame_gap(at, from_ns, to_ns, behind);
   } else {
-    uint64_t line_ns = blame_places(at, index, to_ns);
-    uint64_t own_ns = to_ns - call->start_ns - line_ns;
+    uint64_t line_ns = blame_places(at, call, from_ns, to_ns);
+    if (behind && !line_ns) line_ns = blame_places(at, behind, from_ns, to_ns);
+    uint64_t own_ns = to_ns - from_ns - line_ns;
     at->blame->elsewhere_ns[call->name] += (double)own_ns;
     add_piece(at, PPI_BLAME_WORK, call->name, own_ns);
   }
+  return from_ns;
 }
 
 static void blame_between(walk *at, uint64_t from_ns, uint64_t to_ns,
@@ -527,10 +547,7 @@ static void walk_unit(walk *at) {
     uint64_t end_ns = PPI_MIN(call->end_ns, time_ns);
     at->before = call->flags & PPI_CALL_DEVICE ? call->host : call->row;
     if (behind) blame_between(at, end_ns, time_ns, behind);
-    blame_call(at, index, end_ns, behind);
-    time_ns = call->flags & PPI_CALL_DEVICE
-                  ? PPI_MIN(call->submit_ns, call->start_ns)
-                  : call->start_ns;
+    time_ns = blame_call(at, index, end_ns, behind);
     behind = call;
   }
   at->before = PPI_NONE;

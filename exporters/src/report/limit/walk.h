@@ -9,6 +9,9 @@
 
 PPROF_BEGIN_C_
 
+// A gap of at most this is the way from one stage to the next.
+static const uint64_t ppi_hand_over_ns = 150000;
+
 // A piece of a request's time.
 typedef struct ppi_blame_piece {
   uint64_t ns;
