@@ -419,6 +419,22 @@ def rate_limit(w):
 
 
 @topology("waits")
+def rate_limit_range(w):
+    """A range that lets one go in 10 ms: it ends 2 ms after another request does."""
+    w.define(w.hide("rate"), 10, cv=0.001, spread=0)
+    free = [0]
+
+    def limited(row, units):
+        begin = w.kernel.now
+        until = max(free[0], begin)
+        free[0] = until + w.time(w.hide("rate"), 0)
+        yield until - begin
+        w.mark(row, "limiter", begin, units)
+    chain(w, "limiter 0.01, call 8 x4", start=closed(4), how={"limiter": limited}, cv=0.02,
+          spread=0.02)
+
+
+@topology("waits")
 def idle_consumer(w):
     """A thread that asks for work once in 25 ms only."""
     tick = w.define(w.hide("tick"), 25, cv=0.01)

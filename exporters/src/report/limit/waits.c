@@ -316,6 +316,27 @@ static bool only_go_together(const candidate *by, double eps_ns) {
          ppi_fit_correlation(&of) < least_correlation;
 }
 
+// The variance of the times between neighbours; 0: they are too few.
+static double variance_between(const moments *of) {
+  double num = (double)of->num - 1, squares = 0;
+  if (num < LEAST_CALLS) return 0;
+  double mean = (double)(of->items[of->num - 1].key - of->items[0].key) / num;
+  for (size_t i = 0; i + 1 < of->num; i++) {
+    double off = (double)(of->items[i + 1].key - of->items[i].key) - mean;
+    squares += off * off;
+  }
+  return squares / num;
+}
+
+// What waits for moments, one each, adds its own delay to theirs: it is no more
+// regular. So a timer's ends are no effect of what goes on beside it.
+static bool is_more_regular(const candidate *by, const moments *ends) {
+  const double alike = 0.1;
+  double num = (double)ends->num, more = (double)by->of->num - num;
+  return fabs(more) <= alike * num &&
+         2 * variance_between(ends) < variance_between(by->of);
+}
+
 // The length of the call around an average moment in these calls.
 static double usual_length(const ppi_limit_model *model,
                            const ppi_limit_name *name, const sample *calls) {
@@ -364,12 +385,13 @@ typedef struct waiter {
   double eps_ns;
 } waiter;
 
-static void look_for(waiter *who, const candidate *by, size_t num_slacks) {
+static void look_for(waiter *who, const candidate *by, const moments *ends,
+                     size_t num_slacks) {
   double eps_ns;
   if (by->of->name == who->name || !is_explained(by, num_slacks, &eps_ns))
     return;
   if (who->waits && who->eps_ns <= eps_ns) return;
-  if (only_go_together(by, eps_ns)) return;
+  if (only_go_together(by, eps_ns) || is_more_regular(by, ends)) return;
   who->waits = true;
   who->waits_for = by->of->name;
   who->eps_ns = eps_ns;
@@ -418,8 +440,10 @@ static size_t rank_rows(const ppi_limit_model *model, uint32_t at,
 
 // Tests each row of a name by itself, as each may wait for another thread. The
 // name waits if rows with most of its time do.
-static bool judge(ppi_limit_model *model, uint32_t at, const moments *all,
-                  size_t num_moments, waiter *rows, uint64_t *times) {
+static bool judge(ppi_limit_model *model, const moments *ends,
+                  const moments *all, size_t num_moments, waiter *rows,
+                  uint64_t *times) {
+  uint32_t at = ends->name;
   ppi_limit_name *name = &model->names[at];
   size_t num = rank_rows(model, at, times, rows);
   uint64_t waits_ns = 0, seen_ns = 0, most_ns = 0;
@@ -432,7 +456,7 @@ static bool judge(ppi_limit_model *model, uint32_t at, const moments *all,
     size_t num_slacks = slacks_of(model, name, &calls);
     for (size_t k = 0; num_slacks && k < num_moments; k++) {
       candidate by = {model, name, &calls, &all[k]};
-      look_for(&rows[i], &by, num_slacks);
+      look_for(&rows[i], &by, ends, num_slacks);
     }
     seen_ns += rows[i].time_ns;
     if (!rows[i].waits) continue;
@@ -460,7 +484,7 @@ static bool look_at_threads(ppi_limit_model *model, const waiter *names,
   is_done = is_done && fill_arrivals(model, &all[2 * num]);
   for (size_t i = 0; i < num && is_done; i++)
     if (model->names[names[i].name].waits == PPI_WAITS_NOT)
-      is_done = judge(model, names[i].name, all, 2 * num + 1, rows, times);
+      is_done = judge(model, &all[2 * i + 1], all, 2 * num + 1, rows, times);
   for (size_t k = 0; all && k <= 2 * num; k++) ppi_free(all[k].items);
   ppi_free(all);
   ppi_free(rows);
