@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the ranges of a thread while another thread waited for it.
+// Finds the calls of a thread at a time, or while another thread waited for it.
 #include "report/limit/row_calls.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/limit/find.h"
+#include "report/limit/walk.h"
 
 double ppi_window_time(const ppi_limit_model *model, uint64_t from_ns,
                        uint64_t to_ns) {
@@ -161,4 +162,22 @@ bool ppi_model_find_awaited(ppi_limit_model *model) {
   ppi_row_calls_clear(&of);
   ppi_free(times_ns);
   return is_done;
+}
+
+// ---- a row at a time ----
+
+size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
+                     uint64_t time_ns) {
+  return ppi_calls_below(model->calls, row->outer, row->num_outer, true,
+                         time_ns + 1);
+}
+
+bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
+                      uint64_t time_ns, uint32_t *out_last) {
+  size_t at = ppi_row_place(model, row, time_ns);
+  bool is_taken =
+      at < row->num_outer && model->calls[row->outer[at]].start_ns <= time_ns;
+  if (!is_taken) at--;
+  *out_last = at < row->num_outer ? row->outer[at] : PPI_NO_CALL;
+  return is_taken;
 }

@@ -489,6 +489,19 @@ uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
   return at ? station->taken[at - 1] : 0;
 }
 
+uint64_t ppi_station_full_ns(const ppi_station *station, uint64_t from_ns,
+                             uint64_t to_ns) {
+  uint64_t ns = 0;
+  for (uint64_t time_ns = from_ns, until_ns; time_ns < to_ns;
+       time_ns = until_ns) {
+    bool is_taken =
+        ppi_station_taken(station, time_ns, &until_ns) >= station->servers;
+    until_ns = PPI_MIN(until_ns, to_ns);
+    if (is_taken) ns += until_ns - time_ns;
+  }
+  return ns;
+}
+
 // ---- all ----
 
 static int compare_stages(const void *left, const void *right) {

@@ -44,24 +44,6 @@ static void add_piece(walk *at, ppi_blame_kind kind, uint32_t of, uint64_t ns) {
       (ppi_blame_piece){ns, (uint32_t)to->num_units - 1, of, kind, at->is_gap};
 }
 
-// ---- rows and stations at a time ----
-
-size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
-                     uint64_t time_ns) {
-  return ppi_calls_below(model->calls, row->outer, row->num_outer, true,
-                         time_ns + 1);
-}
-
-bool ppi_row_is_taken(const ppi_limit_model *model, const ppi_limit_row *row,
-                      uint64_t time_ns, uint32_t *out_last) {
-  size_t at = ppi_row_place(model, row, time_ns);
-  bool is_taken =
-      at < row->num_outer && model->calls[row->outer[at]].start_ns <= time_ns;
-  if (!is_taken) at--;
-  *out_last = at < row->num_outer ? row->outer[at] : PPI_NO_CALL;
-  return is_taken;
-}
-
 static bool is_pause(const ppi_limit_model *model, uint64_t time_ns) {
   return ppi_intervals_measure(&model->pauses, time_ns + 1) >
          ppi_intervals_measure(&model->pauses, time_ns);
@@ -314,19 +296,6 @@ static void blame_device(walk *at, const ppi_limit_call *work, uint64_t from_ns,
   add_piece(at, PPI_BLAME_LINE, station, line_ns);
 }
 
-static uint64_t taken_within(const ppi_station *station, uint64_t from_ns,
-                             uint64_t to_ns) {
-  uint64_t ns = 0;
-  for (uint64_t time_ns = from_ns, until_ns; time_ns < to_ns;
-       time_ns = until_ns) {
-    bool is_taken =
-        ppi_station_taken(station, time_ns, &until_ns) >= station->servers;
-    until_ns = PPI_MIN(until_ns, to_ns);
-    if (is_taken) ns += until_ns - time_ns;
-  }
-  return ns;
-}
-
 // For a call that waits for others of the same request: the time until the
 // first of them begins with its servers taken. A call that gives up before that
 // is in line until it ends.
@@ -341,8 +310,8 @@ static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call,
           : &model->calls[model->by_name[model->names[awaited].first]];
   uint32_t station = model->rows[first->row].station;
   if (station == PPI_NONE) return 0;
-  uint64_t ns = taken_within(&model->stations[station], call->start_ns,
-                             num ? first->start_ns : call->end_ns);
+  uint64_t ns = ppi_station_full_ns(&model->stations[station], call->start_ns,
+                                    num ? first->start_ns : call->end_ns);
   at->blame->line_ns[station] += (double)ns;
   add_piece(at, PPI_BLAME_LINE, station, ns);
   return ns;
@@ -444,7 +413,8 @@ static bool are_queues(const ppi_limit_model *model, uint32_t name,
         station_behind(model, call->end_ns, &model->calls[next]) != at)
       continue;
     all_ns += (double)(call->end_ns - call->start_ns);
-    taken_ns += (double)taken_within(station, call->start_ns, call->end_ns);
+    taken_ns +=
+        (double)ppi_station_full_ns(station, call->start_ns, call->end_ns);
   }
   return 2 * taken_ns >= all_ns &&
          2 * (all_ns - taken_ns) <= PPI_MAX(0.1, 1 - station->full) * all_ns;

@@ -71,5 +71,8 @@ uint32_t ppi_station_of_places(const ppi_limit_model *model, uint32_t name);
 // time of the next change.
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
                            uint64_t *out_until_ns);
+// The time in which all of its servers are taken.
+uint64_t ppi_station_full_ns(const ppi_station *station, uint64_t from_ns,
+                             uint64_t to_ns);
 
 PPROF_END_C_
