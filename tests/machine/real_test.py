@@ -51,9 +51,9 @@ class Real(unittest.TestCase):
         self.assertEqual(process.wait(), 0)
 
     def recorded(self, process, name):
-        """A counter's last value after a call."""
+        """A counter's last value after a call; 0 before its first."""
         self.call(process)
-        return self.counters(name, self.log + ".part")[-1]
+        return (self.counters(name, self.log + ".part") or [0])[-1]
 
     def findings(self):
         done = subprocess.run([REPORT, "-f", "json", self.log], stdout=subprocess.PIPE, check=True)
