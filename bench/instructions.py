@@ -63,11 +63,11 @@ def build(linkage, folder):
 
 
 def count(program):
-    """Answers the instructions by marker: the fewest of three, because a
+    """Answers the instructions by marker: the fewest of seven, because a
     range's depend on when the collector frees its place, and that on how busy
     the machine is."""
     counts = []
-    for _ in range(3):
+    for _ in range(7):
         lines = subprocess.run([program], check=True, capture_output=True,
                                text=True).stdout.split("\n")
         counts.append({name: float(number) for name, number in
