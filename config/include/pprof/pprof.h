@@ -49,7 +49,8 @@ PPROF_BEGIN_C_
 //          configured the same, else it ends with files of its own.
 // Threads: one at a time, pprof_stop included.
 PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
-                                                   pprof_error *error);
+                                                   pprof_error *error)
+    PPROF_OFF_(PPROF_STATUS_OK);
 
 // pprof_window is a complete capture window, with its device times.
 typedef struct pprof_window {
@@ -102,7 +103,8 @@ typedef struct pprof_start_options {
 //     return pprof_start_with(&options, NULL);
 //   }
 PPROF_API PPROF_NODISCARD pprof_status
-pprof_start_with(const pprof_start_options *options, pprof_error *error);
+pprof_start_with(const pprof_start_options *options, pprof_error *error)
+    PPROF_OFF_(PPROF_STATUS_OK);
 
 // pprof_stop stops the session of pprof_start and finishes its files. With
 // nothing started it answers OK. On success `error` is "", or states that the
@@ -120,7 +122,8 @@ pprof_start_with(const pprof_start_options *options, pprof_error *error);
 //          forked child that could not go on, once: why its start failed, or
 //          UNAVAILABLE with `fork: off`.
 // Threads: one at a time, pprof_start included.
-PPROF_API pprof_status pprof_stop(pprof_error *error);
+PPROF_API pprof_status pprof_stop(pprof_error *error)
+    PPROF_OFF_(pprof_accept_(error));
 
 PPROF_END_C_
 

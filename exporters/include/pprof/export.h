@@ -34,28 +34,32 @@ PPROF_BEGIN_C_
 //   if (pprof_log_read("run.pplog", trace, NULL)) puts("not all was read");
 //   trace->destroy(trace);
 PPROF_API PPROF_NODISCARD pprof_status pprof_chrome_writer_create(
-    const char *path, pprof_sink **out, pprof_error *error);
+    const char *path, pprof_sink **out, pprof_error *error)
+    PPROF_OFF_(pprof_refuse_(error));
 
 // pprof_report_write_table writes the views as text tables, each with the base
 // of its ratios, and the trust block below.
 //
 // Units: milliseconds.
 PPROF_API PPROF_NODISCARD pprof_status pprof_report_write_table(
-    const pprof_report *report, const char *views, FILE *out);
+    const pprof_report *report, const char *views, FILE *out)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_report_write_json writes the views as one JSON object, schema
 // "pprof.report/1".
 //
 // Units: integer ns.
 PPROF_API PPROF_NODISCARD pprof_status pprof_report_write_json(
-    const pprof_report *report, const char *views, FILE *out);
+    const pprof_report *report, const char *views, FILE *out)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_report_write_csv writes the views with the columns of the JSON, the
 // unit appended to the name of a column.
 //
 // Units: integer ns.
-PPROF_API PPROF_NODISCARD pprof_status pprof_report_write_csv(
-    const pprof_report *report, const char *views, FILE *out);
+PPROF_API PPROF_NODISCARD pprof_status
+pprof_report_write_csv(const pprof_report *report, const char *views, FILE *out)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 PPROF_END_C_
 

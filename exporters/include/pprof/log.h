@@ -23,7 +23,8 @@ PPROF_BEGIN_C_
 // Owns:   the caller owns `*out`, until a session takes it.
 // Cost:   one thread while the session runs; it alone waits for the disk.
 PPROF_API PPROF_NODISCARD pprof_status
-pprof_log_writer_create(const char *path, pprof_sink **out, pprof_error *error);
+pprof_log_writer_create(const char *path, pprof_sink **out, pprof_error *error)
+    PPROF_OFF_(pprof_refuse_(error));
 
 // pprof_log_read delivers the log `path`, or its unfinished .part, to `sink` on
 // the calling thread: begin to finish, and again for each further run in the
@@ -38,7 +39,8 @@ pprof_log_writer_create(const char *path, pprof_sink **out, pprof_error *error);
 // Owns:   nothing; `sink` is not destroyed.
 PPROF_API PPROF_NODISCARD pprof_status pprof_log_read(const char *path,
                                                       pprof_sink *sink,
-                                                      pprof_error *error);
+                                                      pprof_error *error)
+    PPROF_OFF_(pprof_refuse_(error));
 
 PPROF_END_C_
 

@@ -25,7 +25,8 @@ typedef struct pprof_report pprof_report;
 //
 // Errors: NO_MEMORY.
 // Owns:   the caller owns `*out`.
-PPROF_API PPROF_NODISCARD pprof_status pprof_report_create(pprof_report **out);
+PPROF_API PPROF_NODISCARD pprof_status pprof_report_create(pprof_report **out)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_report_sink is the sink that fills `report`. It takes several runs, one
 // after the other: each is added when it finishes, as pprof_report_merge adds a
@@ -34,7 +35,8 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_report_create(pprof_report **out);
 //
 // Owns: borrowed until `report` is destroyed, which must outlive the session it
 //       was added to; the sink's destroy does nothing.
-PPROF_API pprof_sink *pprof_report_sink(pprof_report *report);
+PPROF_API pprof_sink *pprof_report_sink(pprof_report *report)
+    PPROF_OFF_(PPROF_NULL_);
 
 // pprof_report_merge adds the runs of `from` to `into`. The order of merges
 // does not change a byte of the result.
@@ -43,12 +45,13 @@ PPROF_API pprof_sink *pprof_report_sink(pprof_report *report);
 //          they are the same report, or hold different details; NO_MEMORY.
 // Threads: the owner of both.
 PPROF_API PPROF_NODISCARD pprof_status
-pprof_report_merge(pprof_report *into, const pprof_report *from);
+pprof_report_merge(pprof_report *into, const pprof_report *from)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_report_destroy frees `report`. NULL does nothing.
 //
 // Threads: the owner of `report`.
-PPROF_API void pprof_report_destroy(pprof_report *report);
+PPROF_API void pprof_report_destroy(pprof_report *report) PPROF_OFF_();
 
 PPROF_END_C_
 

@@ -13,27 +13,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What stands between them is C for a C++ compiler, too.
-#ifdef __cplusplus
-#define PPROF_BEGIN_C_ extern "C" {
-#define PPROF_END_C_ }
-#else
-#define PPROF_BEGIN_C_
-#define PPROF_END_C_
-#endif
-
-PPROF_BEGIN_C_
-
-// PPROF_API is on all that libpprof.so exports; with PPROF_DISABLE the headers
-// define its calls, except those that do a program's own work. PPROF_NODISCARD
-// is on calls with a status that the caller must check.
+// PPROF_API is on all that libpprof.so exports. With PPROF_DISABLE, its calls
+// need no library: PPROF_OFF_ says what they answer, and no code but that
+// of their arguments is left. So a program compiles in both ways or in none.
+// Only calls that do a program's own work stay. PPROF_NODISCARD is on calls
+// with a status that the caller must check.
 #define PPROF_EXPORTED_ __attribute__((visibility("default")))
 #ifdef PPROF_DISABLE
 #define PPROF_API static inline
+#define PPROF_OFF_(answer) \
+  { return answer; }       \
+  struct pprof_nothing_
+#define PPROF_QUIET_             \
+  _Pragma("GCC diagnostic push") \
+      _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")
+#define PPROF_LOUD_ _Pragma("GCC diagnostic pop")
 #else
 #define PPROF_API PPROF_EXPORTED_
+#define PPROF_OFF_(answer)
+#define PPROF_QUIET_
+#define PPROF_LOUD_
 #endif
 #define PPROF_NODISCARD __attribute__((warn_unused_result))
+
+// What stands between them is C for a C++ compiler, too.
+#ifdef __cplusplus
+#define PPROF_BEGIN_C_ PPROF_QUIET_ extern "C" {
+#define PPROF_END_C_ \
+  }                  \
+  PPROF_LOUD_
+#else
+#define PPROF_BEGIN_C_ PPROF_QUIET_
+#define PPROF_END_C_ PPROF_LOUD_
+#endif
+
+PPROF_BEGIN_C_
 
 // For inline code only, which is compiled with its user's warnings.
 #ifdef __cplusplus
@@ -97,6 +111,25 @@ typedef struct pprof_error {
   char text[256];  // zero-terminated, cut at 255 bytes
 } pprof_error;
 
+#ifdef PPROF_DISABLE
+static inline const char *pprof_status_text_(pprof_status status) {
+#define PPROF_STATUS_TEXT_(name, value, text) \
+  if (status == PPROF_STATUS_##name) return text;
+  PPROF_STATUS_LIST(PPROF_STATUS_TEXT_)
+#undef PPROF_STATUS_TEXT_
+  return "unknown status";
+}
+static inline pprof_status pprof_refuse_(pprof_error *error) {
+  static const pprof_error text = {"compiled with PPROF_DISABLE"};
+  if (error) *error = text;
+  return PPROF_STATUS_UNAVAILABLE;
+}
+static inline pprof_status pprof_accept_(pprof_error *error) {
+  if (error) error->text[0] = '\0';
+  return PPROF_STATUS_OK;
+}
+#endif
+
 // pprof_status_string names a status in words.
 //
 // Result: a constant, for a value that is not in the list too.
@@ -104,7 +137,8 @@ typedef struct pprof_error {
 // Example:
 //   pprof_status status = pprof_stop(NULL);
 //   if (status) fprintf(stderr, "pprof: %s\n", pprof_status_string(status));
-PPROF_API const char *pprof_status_string(pprof_status status);
+PPROF_API const char *pprof_status_string(pprof_status status)
+    PPROF_OFF_(pprof_status_text_(status));
 
 // pprof_version is the version of the library in use, e.g. "0.2.0". With
 // libpprof.so it may be newer than these headers, never older: what a header
@@ -113,11 +147,7 @@ PPROF_API const char *pprof_status_string(pprof_status status);
 //
 // Example:
 //   printf("recorded by pprof %s\n", pprof_version());
-PPROF_API const char *pprof_version(void);
-
-#ifdef PPROF_DISABLE
-#include "pprof/disabled.h"
-#endif
+PPROF_API const char *pprof_version(void) PPROF_OFF_("disabled");
 
 PPROF_END_C_
 

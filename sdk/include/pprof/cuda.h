@@ -44,10 +44,6 @@ PPROF_BEGIN_C_
 // As the CUDA headers have it.
 typedef struct CUstream_st *cudaStream_t;
 
-#ifdef PPROF_DISABLE
-#include "pprof/cuda_disabled.h"
-#else
-
 // pprof_cuda_device is the device of the context that is current on this
 // thread.
 //
@@ -63,14 +59,16 @@ typedef struct CUstream_st *cudaStream_t;
 //   pprof_device *device = pprof_cuda_device();
 //   if (!pprof_device_available(device, &why))
 //     fprintf(stderr, "no device times: %s\n", why.text);
-PPROF_API pprof_device *pprof_cuda_device(void);
+PPROF_API pprof_device *pprof_cuda_device(void) PPROF_OFF_(PPROF_NULL_);
 
 // For inline code only. `stream` is one that pprof_cuda_stream_ gave.
-PPROF_API void pprof_cuda_pop_(void *stream);
-PPROF_API void pprof_cuda_next_(void *stream, pprof_site *site);
-PPROF_API void pprof_cuda_work_(void *stream, const pprof_work_amount *work);
+PPROF_API void pprof_cuda_pop_(void *stream) PPROF_OFF_();
+PPROF_API void pprof_cuda_next_(void *stream, pprof_site *site) PPROF_OFF_();
+PPROF_API void pprof_cuda_work_(void *stream, const pprof_work_amount *work)
+    PPROF_OFF_();
 PPROF_API pprof_device_token pprof_cuda_scope_push_(void *stream,
-                                                    pprof_site *site);
+                                                    pprof_site *site)
+    PPROF_OFF_(pprof_no_device_scope_());
 
 // For inline code only. A stream has one name here: NULL, never
 // cudaStreamLegacy (1), for the legacy default stream.
@@ -84,17 +82,13 @@ static inline void *pprof_cuda_stream_(cudaStream_t stream) {
                                              : PPROF_CAST_(void *, stream);
 }
 
-static inline bool pprof_cuda_is_off_(void) {
-  return __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0;
-}
-
 // pprof_cuda_push is pprof_device_push on the current device: it opens a range
 // of this thread on `stream`, inside the thread's innermost one there.
 //
 // Cost: while nothing records, one load and one branch; else one device event
 //       recorded in `stream`.
 static inline void pprof_cuda_push(cudaStream_t stream, pprof_site *site) {
-  if (pprof_cuda_is_off_()) return;
+  if (!PPROF_RECORDS_()) return;
   pprof_device_push(pprof_cuda_device(), pprof_cuda_stream_(stream), site);
 }
 
@@ -121,7 +115,7 @@ static inline void pprof_cuda_pop(cudaStream_t stream) {
 //   launch(stream);
 //   pprof_cuda_pop(stream);
 static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
-  if (pprof_cuda_is_off_())
+  if (!PPROF_RECORDS_())
     pprof_cuda_pop_(pprof_cuda_stream_(stream));
   else
     pprof_cuda_next_(pprof_cuda_stream_(stream), site);
@@ -141,7 +135,7 @@ static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
 static inline pprof_range pprof_cuda_range_begin(cudaStream_t stream,
                                                  pprof_site *site) {
   pprof_range none = {0};
-  if (pprof_cuda_is_off_()) return none;
+  if (!PPROF_RECORDS_()) return none;
   return pprof_device_range_begin(pprof_cuda_device(),
                                   pprof_cuda_stream_(stream), site);
 }
@@ -163,7 +157,7 @@ static inline void pprof_cuda_range_end(pprof_range range,
 //   pprof_cuda_work(stream, &work);
 static inline void pprof_cuda_work(cudaStream_t stream,
                                    const pprof_work_amount *work) {
-  if (!pprof_cuda_is_off_()) pprof_cuda_work_(pprof_cuda_stream_(stream), work);
+  if (PPROF_RECORDS_()) pprof_cuda_work_(pprof_cuda_stream_(stream), work);
 }
 
 // pprof_cuda_stream_name is pprof_stream_name on the current device. Called
@@ -177,7 +171,7 @@ static inline void pprof_cuda_stream_name(cudaStream_t stream,
 static inline pprof_device_token pprof_cuda_scope_enter_(cudaStream_t stream,
                                                          pprof_site *site) {
   pprof_device_token none = {{0}, PPROF_NULL_};
-  if (pprof_cuda_is_off_()) return none;
+  if (!PPROF_RECORDS_()) return none;
   return pprof_cuda_scope_push_(pprof_cuda_stream_(stream), site);
 }
 
@@ -195,8 +189,6 @@ static inline pprof_device_token pprof_cuda_scope_enter_(cudaStream_t stream,
   const pprof_device_token                                                 \
   PPROF_CAT_(pprof_token_, n) =                                            \
       pprof_cuda_scope_enter_(stream, &PPROF_CAT_(pprof_site_, n))
-
-#endif  // PPROF_DISABLE
 
 PPROF_END_C_
 

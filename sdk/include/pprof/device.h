@@ -40,8 +40,11 @@ typedef struct pprof_device_token {
 } pprof_device_token;
 
 #ifdef PPROF_DISABLE
-#include "pprof/device_disabled.h"
-#else
+static inline pprof_device_token pprof_no_device_scope_(void) {
+  pprof_device_token none = {{0}, PPROF_NULL_};
+  return none;
+}
+#endif
 
 // pprof_device_get is device `index` of `backend`. It never fails: a device
 // that is not there is inert.
@@ -50,12 +53,13 @@ typedef struct pprof_device_token {
 // Owns:   nothing; `*backend` must live as long as the process.
 // Cost:   may load and start a driver; not for hot code.
 PPROF_API pprof_device *pprof_device_get(const pprof_backend *backend,
-                                         int index);
+                                         int index) PPROF_OFF_(PPROF_NULL_);
 
 // pprof_device_available: whether `device` (may be NULL) gives times; if not,
 // `why_not` is the reason.
 PPROF_API bool pprof_device_available(pprof_device *device,
-                                      pprof_error *why_not);
+                                      pprof_error *why_not)
+    PPROF_OFF_(pprof_refuse_(why_not) == PPROF_STATUS_OK);
 
 // pprof_device_push opens a device range of the calling thread on `stream`.
 // Each thread has one stack a stream; these ranges are no frames of the host
@@ -64,13 +68,14 @@ PPROF_API bool pprof_device_available(pprof_device *device,
 //
 // Cost: one device event recorded in `stream`.
 PPROF_API void pprof_device_push(pprof_device *device, void *stream,
-                                 pprof_site *site);
+                                 pprof_site *site) PPROF_OFF_();
 
 // pprof_device_pop ends the innermost device range of this thread on `stream`.
 // With none open it is counted unmatched.
 //
 // Cost: one device event recorded in `stream`.
-PPROF_API void pprof_device_pop(pprof_device *device, void *stream);
+PPROF_API void pprof_device_pop(pprof_device *device, void *stream)
+    PPROF_OFF_();
 
 // pprof_device_next is pprof_device_pop, then pprof_device_push, where the two
 // ranges share one device event: stages that follow each other without a gap.
@@ -86,7 +91,7 @@ PPROF_API void pprof_device_pop(pprof_device *device, void *stream);
 //   enqueue(queue);
 //   pprof_device_pop(gpu, queue);
 PPROF_API void pprof_device_next(pprof_device *device, void *stream,
-                                 pprof_site *site);
+                                 pprof_site *site) PPROF_OFF_();
 
 // pprof_device_range_begin opens a device range that may end on another thread
 // and on another stream. pprof_range_flow and pprof_range_work take it too;
@@ -95,38 +100,41 @@ PPROF_API void pprof_device_next(pprof_device *device, void *stream,
 // Result: id 0 while nothing records, or when it could not be kept.
 // Cost:   one device event recorded in `stream`.
 PPROF_API pprof_range pprof_device_range_begin(pprof_device *device,
-                                               void *stream, pprof_site *site);
+                                               void *stream, pprof_site *site)
+    PPROF_OFF_(pprof_no_range_());
 
 // pprof_device_range_end ends `range` on `stream`, a stream of the device it
 // began on. Ending it twice is counted unmatched.
 //
 // Cost: one device event recorded in `stream`.
-PPROF_API void pprof_device_range_end(pprof_range range, void *stream);
+PPROF_API void pprof_device_range_end(pprof_range range, void *stream)
+    PPROF_OFF_();
 
 // pprof_device_work adds `work` to the innermost open device range of this
 // thread on `stream`.
 PPROF_API void pprof_device_work(pprof_device *device, void *stream,
-                                 const pprof_work_amount *work);
+                                 const pprof_work_amount *work) PPROF_OFF_();
 
 // pprof_stream_name names the row of `stream` in the timeline; the latest name
 // counts.
 //
 // Owns: nothing; `name` is copied.
 PPROF_API void pprof_stream_name(pprof_device *device, void *stream,
-                                 const char *name);
+                                 const char *name) PPROF_OFF_();
 
 // For inline code only.
 PPROF_API pprof_device_token pprof_device_scope_push_(pprof_device *device,
                                                       void *stream,
-                                                      pprof_site *site);
-PPROF_API void pprof_device_scope_pop_(const pprof_device_token *token);
+                                                      pprof_site *site)
+    PPROF_OFF_(pprof_no_device_scope_());
+PPROF_API void pprof_device_scope_pop_(const pprof_device_token *token)
+    PPROF_OFF_();
 static inline pprof_device_token pprof_device_scope_enter_(pprof_device *device,
                                                            void *stream,
                                                            pprof_site *site) {
   pprof_device_token none = {{0}, PPROF_NULL_};
-  return __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED)
-             ? pprof_device_scope_push_(device, stream, site)
-             : none;
+  return PPROF_RECORDS_() ? pprof_device_scope_push_(device, stream, site)
+                          : none;
 }
 static inline void pprof_device_scope_exit_(const pprof_device_token *token) {
   if (token->range.id) pprof_device_scope_pop_(token);
@@ -149,12 +157,11 @@ static inline void pprof_device_scope_exit_(const pprof_device_token *token) {
 // The backends that come with the library. Each is a constant; none loads
 // anything before pprof_device_get. docs/devices.md says what they need, and
 // what those not yet served answer.
-PPROF_API const pprof_backend *pprof_backend_cpu(void);
-PPROF_API const pprof_backend *pprof_backend_opencl(void);
-PPROF_API const pprof_backend *pprof_backend_cuda(void);
-PPROF_API const pprof_backend *pprof_backend_hip(void);
-
-#endif  // PPROF_DISABLE
+PPROF_API const pprof_backend *pprof_backend_cpu(void) PPROF_OFF_(PPROF_NULL_);
+PPROF_API const pprof_backend *pprof_backend_opencl(void)
+    PPROF_OFF_(PPROF_NULL_);
+PPROF_API const pprof_backend *pprof_backend_cuda(void) PPROF_OFF_(PPROF_NULL_);
+PPROF_API const pprof_backend *pprof_backend_hip(void) PPROF_OFF_(PPROF_NULL_);
 
 // pprof_cpu_stream is an in-order queue of functions with one worker thread:
 // the stream of the cpu backend's only device, index 0. It works with and

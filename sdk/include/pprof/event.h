@@ -182,7 +182,8 @@ typedef struct pprof_totals pprof_totals;
 //
 // Result: NULL when unknown.
 PPROF_API const char *pprof_run_info_text(const pprof_run_info *info,
-                                          const char *key);
+                                          const char *key)
+    PPROF_OFF_(PPROF_NULL_);
 
 // Definitions give ids a meaning. Each kind counts on its own. An id may be
 // defined again with another name (a thread was renamed): the latest counts. A
@@ -203,32 +204,38 @@ typedef enum pprof_definition_kind {
 } pprof_definition_kind;
 
 // pprof_definition_get_kind is what `definition` defines.
-PPROF_API pprof_definition_kind
-pprof_definition_get_kind(const pprof_definition *definition);
+PPROF_API pprof_definition_kind pprof_definition_get_kind(
+    const pprof_definition *definition) PPROF_OFF_(PPROF_DEFINITION_SITE);
 
 // pprof_definition_id is the id that events carry. Sites, devices, streams and
 // attributes count from 1; lane 0 is the process.
-PPROF_API uint32_t pprof_definition_id(const pprof_definition *definition);
+PPROF_API uint32_t pprof_definition_id(const pprof_definition *definition)
+    PPROF_OFF_(0);
 
 // pprof_definition_name is never NULL; "" when there is none, of a site
 // "(no name)".
-PPROF_API const char *pprof_definition_name(const pprof_definition *definition);
+PPROF_API const char *pprof_definition_name(const pprof_definition *definition)
+    PPROF_OFF_("");
 
 // pprof_definition_parent is a site's category, a stream's device; else 0.
-PPROF_API uint32_t pprof_definition_parent(const pprof_definition *definition);
+PPROF_API uint32_t pprof_definition_parent(const pprof_definition *definition)
+    PPROF_OFF_(0);
 
 // pprof_definition_color is 0xRRGGBB of a site; 0 = derived from the name.
-PPROF_API uint32_t pprof_definition_color(const pprof_definition *definition);
+PPROF_API uint32_t pprof_definition_color(const pprof_definition *definition)
+    PPROF_OFF_(0);
 
 // pprof_definition_number is a lane's OS thread id (0: not a thread), a
 // device's index, the backend's number of a stream, the id of the site that a
 // site folds into (which may be defined later); else 0.
-PPROF_API uint64_t pprof_definition_number(const pprof_definition *definition);
+PPROF_API uint64_t pprof_definition_number(const pprof_definition *definition)
+    PPROF_OFF_(0);
 
 // pprof_checkpoint_time_ns: every event that starts before it was delivered or
 // is listed in the checkpoint, never both. 0: not known, and the checkpoint
 // lists nothing.
-PPROF_API uint64_t pprof_checkpoint_time_ns(const pprof_checkpoint *checkpoint);
+PPROF_API uint64_t pprof_checkpoint_time_ns(const pprof_checkpoint *checkpoint)
+    PPROF_OFF_(0);
 
 // pprof_checkpoint_num_open is how many ranges are open.
 //
@@ -243,13 +250,14 @@ PPROF_API uint64_t pprof_checkpoint_time_ns(const pprof_checkpoint *checkpoint);
 //     }
 //     return PPROF_STATUS_OK;  // as pprof_sink.checkpoint
 //   }
-PPROF_API size_t pprof_checkpoint_num_open(const pprof_checkpoint *checkpoint);
+PPROF_API size_t pprof_checkpoint_num_open(const pprof_checkpoint *checkpoint)
+    PPROF_OFF_(0);
 
 // pprof_checkpoint_open gives open range `i`; it is delivered as an event
 // later. `end_ns` is a time it lasts until at least. Of a pending device range
 // start_ns is the submit, before which its device side cannot begin.
 PPROF_API void pprof_checkpoint_open(const pprof_checkpoint *checkpoint,
-                                     size_t i, pprof_event *out);
+                                     size_t i, pprof_event *out) PPROF_OFF_();
 
 // pprof_totals_value is a figure of the trust block for one lane, or for
 // PPROF_ALL_LANES. Keys are those of the JSON report's `trust` object, e.g.
@@ -267,7 +275,7 @@ PPROF_API void pprof_checkpoint_open(const pprof_checkpoint *checkpoint,
 //   }
 #define PPROF_ALL_LANES UINT32_MAX
 PPROF_API uint64_t pprof_totals_value(const pprof_totals *totals, uint32_t lane,
-                                      const char *key);
+                                      const char *key) PPROF_OFF_(0);
 
 // pprof_sink is a consumer of events; embed it first in a structure of your
 // own. Calls come in the order of the fields below, one at a time, from one
@@ -324,10 +332,6 @@ struct pprof_sink {
   // Lives as long as the sink.
   const char *name;
 };
-
-#ifdef PPROF_DISABLE
-#include "pprof/event_disabled.h"
-#endif
 
 PPROF_END_C_
 

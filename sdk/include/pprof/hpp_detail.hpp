@@ -16,25 +16,8 @@ inline namespace enabled_ {
 #endif
 namespace detail {
 
-#ifdef PPROF_DISABLE
-
 inline bool records() noexcept {
-  return false;
-}
-inline ::pprof_scope_token enter(site &) noexcept {
-  return ::pprof_scope_token{nullptr, 0, 0};
-}
-inline void leave(const ::pprof_scope_token &) noexcept {}
-inline ::pprof_device_token enter_device(::pprof_device *, void *,
-                                         site &) noexcept {
-  return ::pprof_device_token{{0}, nullptr};
-}
-inline void leave_device(const ::pprof_device_token &) noexcept {}
-
-#else
-
-inline bool records() noexcept {
-  return __atomic_load_n(&::pprof_epoch_, __ATOMIC_RELAXED) != 0;
+  return PPROF_RECORDS_();
 }
 inline ::pprof_scope_token enter(site &where) noexcept {
   return ::pprof_scope_enter_(&where);
@@ -49,8 +32,6 @@ inline ::pprof_device_token enter_device(::pprof_device *device, void *stream,
 inline void leave_device(const ::pprof_device_token &token) noexcept {
   ::pprof_device_scope_exit_(&token);
 }
-
-#endif
 
 // A site for one call, which is as long as the library looks at it.
 class named_site {

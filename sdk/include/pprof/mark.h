@@ -141,8 +141,19 @@ typedef struct pprof_scope_token {
 #define PPROF_CAT_(a, b) PPROF_CAT2_(a, b)
 
 #ifdef PPROF_DISABLE
-#include "pprof/mark_disabled.h"
-#else
+static inline pprof_range pprof_no_range_(void) {
+  pprof_range none = {0};
+  return none;
+}
+static inline pprof_request pprof_no_request_(void) {
+  pprof_request none = {0, {0}};
+  return none;
+}
+static inline pprof_scope_token pprof_no_scope_(void) {
+  pprof_scope_token none = {PPROF_NULL_, 0, 0};
+  return none;
+}
+#endif
 
 // pprof_category_register makes `name` a category. The same name has the same
 // value for the life of the process, also that of a category above.
@@ -150,13 +161,14 @@ typedef struct pprof_scope_token {
 // Result: the category; PPROF_CATEGORY_USER_DEFINED when there is no room for
 //         another.
 // Cost:   takes a lock; not for hot code.
-PPROF_API uint32_t pprof_category_register(const char *name);
+PPROF_API uint32_t pprof_category_register(const char *name)
+    PPROF_OFF_(PPROF_CATEGORY_USER_DEFINED);
 
 // pprof_push opens a range on the calling thread, inside the innermost one.
 // Beyond 512 open ranges, or with the memory full, the range is counted lost
 // and its pprof_pop keeps the balance. The record is written by the pop: a
 // process that is killed in between leaves the range as open.
-PPROF_API void pprof_push(pprof_site *site);
+PPROF_API void pprof_push(pprof_site *site) PPROF_OFF_();
 
 // pprof_push_name is pprof_push with a name known at run time only. A session
 // holds 65 536 different names at a time, those of sites among them; names that
@@ -169,12 +181,13 @@ PPROF_API void pprof_push(pprof_site *site);
 //   pprof_push_name(layer_name, PPROF_CATEGORY_FORWARD);
 //   forward();
 //   pprof_pop();
-PPROF_API void pprof_push_name(const char *name, uint32_t category);
+PPROF_API void pprof_push_name(const char *name, uint32_t category)
+    PPROF_OFF_();
 
 // pprof_pop ends the innermost range of the calling thread and records it. With
 // none open it is counted unmatched, or begun_before when a capture window has
 // ended its range since.
-PPROF_API void pprof_pop(void);
+PPROF_API void pprof_pop(void) PPROF_OFF_();
 
 // pprof_range_begin opens a range that may end on another thread. It takes no
 // part in the thread's nesting; it serves the requests of the innermost range.
@@ -187,22 +200,23 @@ PPROF_API void pprof_pop(void);
 //   put_into_queue(range.id);         // and, on the thread that takes it out:
 //   pprof_range taken = {take_from_queue()};
 //   pprof_range_end(taken);
-PPROF_API pprof_range pprof_range_begin(pprof_site *site);
+PPROF_API pprof_range pprof_range_begin(pprof_site *site)
+    PPROF_OFF_(pprof_no_range_());
 
 // pprof_range_end ends `range` and records it. Ending it twice is counted
 // unmatched.
-PPROF_API void pprof_range_end(pprof_range range);
+PPROF_API void pprof_range_end(pprof_range range) PPROF_OFF_();
 
 // pprof_range_flow says that `range` serves the request `flow`; see pprof_flow.
 // Like pprof_range_work it may come from any thread until the range ends.
-PPROF_API void pprof_range_flow(pprof_range range, uint64_t flow);
+PPROF_API void pprof_range_flow(pprof_range range, uint64_t flow) PPROF_OFF_();
 
 // pprof_range_work adds `work` to `range`.
 PPROF_API void pprof_range_work(pprof_range range,
-                                const pprof_work_amount *work);
+                                const pprof_work_amount *work) PPROF_OFF_();
 
 // pprof_mark records a point in time.
-PPROF_API void pprof_mark(pprof_site *site);
+PPROF_API void pprof_mark(pprof_site *site) PPROF_OFF_();
 
 // pprof_count records `value` as the value the counter `site` has now; it has
 // it until the next call. Of category MEMORY and named after a place, the
@@ -213,7 +227,7 @@ PPROF_API void pprof_mark(pprof_site *site);
 // Example:
 //   PPROF_SITE(queued, "requests queued", PPROF_CATEGORY_USER_DEFINED);
 //   pprof_count(&queued, 17);
-PPROF_API void pprof_count(pprof_site *site, double value);
+PPROF_API void pprof_count(pprof_site *site, double value) PPROF_OFF_();
 
 // pprof_flow says that the innermost open range of this thread, and what begins
 // inside it later, serve the request `flow`, a number but 0 that the caller
@@ -225,7 +239,7 @@ PPROF_API void pprof_count(pprof_site *site, double value);
 //   PPROF_SCOPE("answer");
 //   pprof_flow(4711);  // the same number wherever this request is worked on
 //   answer_request();
-PPROF_API void pprof_flow(uint64_t flow);
+PPROF_API void pprof_flow(uint64_t flow) PPROF_OFF_();
 
 // pprof_flow_context answers the number of a request that has a context of 128
 // bits, such as a trace id: the same one in all processes, on all hosts. Logs
@@ -235,13 +249,15 @@ PPROF_API void pprof_flow(uint64_t flow);
 // Example:
 //   PPROF_SCOPE("answer");
 //   pprof_flow(pprof_flow_context(0x4bf92f3577b34da6, 0xa3ce929d0e0e4736));
-PPROF_API uint64_t pprof_flow_context(uint64_t high, uint64_t low);
+PPROF_API uint64_t pprof_flow_context(uint64_t high, uint64_t low)
+    PPROF_OFF_(0);
 
 // pprof_flow_traceparent is pprof_flow_context of a W3C traceparent
 // ("00-4bf9...-00f0...-01"); with NULL, of the one in the environment.
 //
 // Result: 0 where there is none, or it is not well-formed.
-PPROF_API uint64_t pprof_flow_traceparent(const char *traceparent);
+PPROF_API uint64_t pprof_flow_traceparent(const char *traceparent)
+    PPROF_OFF_(0);
 
 // pprof_work adds `work` to the innermost open range of this thread; with none
 // open it is counted in flows_lost.
@@ -250,7 +266,7 @@ PPROF_API uint64_t pprof_flow_traceparent(const char *traceparent);
 //   pprof_work_amount work = {sizeof work, 8, 0, 2e9, 0};  // 8 items, 2 GFLOP
 //   PPROF_SCOPE("detect");
 //   pprof_work(&work);
-PPROF_API void pprof_work(const pprof_work_amount *work);
+PPROF_API void pprof_work(const pprof_work_amount *work) PPROF_OFF_();
 
 // pprof_step ends step n, in which `num_items` items were completed, and begins
 // step n + 1, for the whole process. Step 0 begins when the session starts; the
@@ -265,7 +281,7 @@ PPROF_API void pprof_work(const pprof_work_amount *work);
 //     train();
 //     pprof_step(32);  // at the end of a round; 32 images were in it
 //   }
-PPROF_API void pprof_step(uint64_t num_items);
+PPROF_API void pprof_step(uint64_t num_items) PPROF_OFF_();
 
 // pprof_request_begin begins a request of the class `site` (its name: "chat")
 // where it arrives. `id` is a number but 0 that no other live request has; it
@@ -288,11 +304,13 @@ PPROF_API void pprof_step(uint64_t num_items);
 //     pprof_token(request, 1);
 //   }
 //   pprof_request_end(request);
-PPROF_API pprof_request pprof_request_begin(uint64_t id, pprof_site *site);
+PPROF_API pprof_request pprof_request_begin(uint64_t id, pprof_site *site)
+    PPROF_OFF_(pprof_no_request_());
 
 // pprof_request_input says how many tokens a request came with; several calls
 // add up.
-PPROF_API void pprof_request_input(pprof_request request, uint64_t num_tokens);
+PPROF_API void pprof_request_input(pprof_request request, uint64_t num_tokens)
+    PPROF_OFF_();
 
 // pprof_request_waited says that the request had arrived `waited_ns` before its
 // pprof_request_begin: it begins that much earlier, but not before recording
@@ -303,14 +321,16 @@ PPROF_API void pprof_request_input(pprof_request request, uint64_t num_tokens);
 //   pprof_request request = pprof_request_begin(4711, &chat);
 //   pprof_request_waited(request, 2000000);  // 2 ms in the socket
 //   pprof_request_end(request);
-PPROF_API void pprof_request_waited(pprof_request request, uint64_t waited_ns);
+PPROF_API void pprof_request_waited(pprof_request request, uint64_t waited_ns)
+    PPROF_OFF_();
 
 // pprof_serve says that the innermost open range of this thread serves these
 // requests, any number of them. The first time is when a request was scheduled.
 // Requests of another process are {number, {0}}, for pprof_token, too.
 //
 // Cost: a mark for each.
-PPROF_API void pprof_serve(const pprof_request *requests, size_t num);
+PPROF_API void pprof_serve(const pprof_request *requests, size_t num)
+    PPROF_OFF_();
 
 // pprof_serve_since is pprof_serve of requests that were scheduled `ago_ns`
 // ago: before a scheduler knew which.
@@ -319,22 +339,23 @@ PPROF_API void pprof_serve(const pprof_request *requests, size_t num);
 //   pprof_request batch[2] = {{4711, {0}}, {4712, {0}}};
 //   pprof_serve_since(batch, 2, 500000);  // choosing them took 0.5 ms
 PPROF_API void pprof_serve_since(const pprof_request *requests, size_t num,
-                                 uint64_t ago_ns);
+                                 uint64_t ago_ns) PPROF_OFF_();
 
 // pprof_token says that the request has got `num_tokens` more tokens, now; in
 // the innermost open range of this thread, if there is one.
 //
 // Cost: a mark's.
-PPROF_API void pprof_token(pprof_request request, uint64_t num_tokens);
+PPROF_API void pprof_token(pprof_request request, uint64_t num_tokens)
+    PPROF_OFF_();
 
 // pprof_request_end ends a request, on any thread; as pprof_range_end.
-PPROF_API void pprof_request_end(pprof_request request);
+PPROF_API void pprof_request_end(pprof_request request) PPROF_OFF_();
 
 // pprof_thread_name names the calling thread's row of the timeline; the latest
 // name counts. Without it the row has the system's name of the thread.
 //
 // Owns: nothing; `name` is copied, 63 bytes at most.
-PPROF_API void pprof_thread_name(const char *name);
+PPROF_API void pprof_thread_name(const char *name) PPROF_OFF_();
 
 // pprof_name_object names what threads wait for, where `waits` is recorded: a
 // mutex, a condition variable, a semaphore, by its address. The latest name
@@ -345,18 +366,25 @@ PPROF_API void pprof_thread_name(const char *name);
 //
 // Example:
 //   pprof_name_object(&cache_mutex, "cache");
-PPROF_API void pprof_name_object(const volatile void *address,
-                                 const char *name);
+PPROF_API void pprof_name_object(const volatile void *address, const char *name)
+    PPROF_OFF_();
 
 // For inline code only: 0 = nothing records. It changes whenever a site's
 // decision may change (start, stop, edge of a capture window).
+#ifdef PPROF_DISABLE
+#define PPROF_EPOCH_() 0u
+#else
 extern PPROF_API uint32_t pprof_epoch_;
+#define PPROF_EPOCH_() __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED)
+#endif
+#define PPROF_RECORDS_() (PPROF_EPOCH_() != 0)
 #define PPROF_SITE_EXCLUDED_ 0xffffffffu
-PPROF_API pprof_scope_token pprof_scope_push_(pprof_site *site);
-PPROF_API void pprof_scope_pop_(const pprof_scope_token *token);
+PPROF_API pprof_scope_token pprof_scope_push_(pprof_site *site)
+    PPROF_OFF_(pprof_no_scope_());
+PPROF_API void pprof_scope_pop_(const pprof_scope_token *token) PPROF_OFF_();
 static inline pprof_scope_token pprof_scope_enter_(pprof_site *site) {
   pprof_scope_token none = {PPROF_NULL_, 0, 0};
-  uint32_t epoch = __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED);
+  uint32_t epoch = PPROF_EPOCH_();
   uint64_t excluded = epoch;
   excluded = excluded << 32 | PPROF_SITE_EXCLUDED_;
   if (__builtin_expect(epoch == 0, 1) ||
@@ -372,7 +400,6 @@ static inline void pprof_scope_exit_(const pprof_scope_token *token) {
 // macros of their names. PPROF_NO_INLINE, defined before the first include,
 // leaves the macros out, for who has members of such a name.
 #ifndef PPROF_NO_INLINE
-#define PPROF_RECORDS_() (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) != 0)
 static inline void pprof_push_if_(pprof_site *site) {
   if (PPROF_RECORDS_()) pprof_push(site);
 }
@@ -459,13 +486,17 @@ static inline void pprof_token_if_(pprof_request request, uint64_t num_tokens) {
 #define PPROF_SCOPE_CAT(label, category) \
   PPROF_SCOPE_N_(label, category, __COUNTER__)
 
+#ifdef PPROF_DISABLE
+// A declaration, too, and it makes neither code nor data.
+#define PPROF_SCOPE_N_(label, category, n) \
+  enum { PPROF_CAT_(pprof_nothing_, n) = sizeof(label) }
+#else
 #define PPROF_SCOPE_N_(label, category, n)                                    \
   PPROF_SITE(PPROF_CAT_(pprof_site_, n), label, category);                    \
   __attribute__((cleanup(pprof_scope_exit_), unused)) const pprof_scope_token \
   PPROF_CAT_(pprof_token_, n) =                                               \
       pprof_scope_enter_(&PPROF_CAT_(pprof_site_, n))
-
-#endif  // PPROF_DISABLE
+#endif
 
 PPROF_END_C_
 

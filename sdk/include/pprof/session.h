@@ -81,7 +81,8 @@ typedef struct pprof_stats {
 //         fields that this version does not know; NO_MEMORY.
 // Owns:   the caller owns `*out`.
 PPROF_API PPROF_NODISCARD pprof_status pprof_session_create(
-    const pprof_options *options, pprof_session **out, pprof_error *error);
+    const pprof_options *options, pprof_session **out, pprof_error *error)
+    PPROF_OFF_(pprof_refuse_(error));
 
 // pprof_session_add_sink makes `sink` receive what is recorded from the start
 // on. Sinks are called in the order they were added.
@@ -91,7 +92,8 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_session_create(
 // Owns:    takes `sink` on success and destroys it with the session.
 // Threads: the owner of `session`.
 PPROF_API PPROF_NODISCARD pprof_status
-pprof_session_add_sink(pprof_session *session, pprof_sink *sink);
+pprof_session_add_sink(pprof_session *session, pprof_sink *sink)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_schedule says which steps (pprof_step) are recorded, in cycles: after
 // `skip_first` steps, again and again, `wait` steps that are not, `warmup`
@@ -136,7 +138,8 @@ static inline pprof_schedule pprof_schedule_span(uint64_t from, uint64_t to) {
 //     return pprof_session_set_schedule(session, &cycles);  // 2 windows of 3
 //   }
 PPROF_API PPROF_NODISCARD pprof_status pprof_session_set_schedule(
-    pprof_session *session, const pprof_schedule *schedule);
+    pprof_session *session, const pprof_schedule *schedule)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_window_fn: window `window` is complete: its device times are known, its
 // `report` is finished. `report` is borrowed for the call; NULL when memory ran
@@ -171,7 +174,8 @@ typedef void (*pprof_window_fn)(void *user, uint32_t window,
 //     return pprof_session_on_window(session, print, stdout) == 0;
 //   }
 PPROF_API PPROF_NODISCARD pprof_status
-pprof_session_on_window(pprof_session *session, pprof_window_fn fn, void *user);
+pprof_session_on_window(pprof_session *session, pprof_window_fn fn, void *user)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_session_start lets markers record. A session starts once.
 //
@@ -182,15 +186,16 @@ pprof_session_on_window(pprof_session *session, pprof_window_fn fn, void *user);
 // Threads: the owner of `session`.
 // Cost:    takes and touches the memory of the spool; waits up to 200 ms for
 //          each log on a disk that does not answer.
-PPROF_API PPROF_NODISCARD pprof_status
-pprof_session_start(pprof_session *session);
+PPROF_API PPROF_NODISCARD pprof_status pprof_session_start(
+    pprof_session *session) PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_session_flush waits until all host records accepted before the call are
 // kept: in every sink, and for a log beyond the life of the process.
 //
 // Errors: INVALID before the start; BUSY: not done within stop_wait_ms; the
 //         first error of a sink.
-PPROF_API pprof_status pprof_session_flush(pprof_session *session);
+PPROF_API pprof_status pprof_session_flush(pprof_session *session)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_session_stop ends recording, waits for device times (stop_wait_ms) and
 // finishes the sinks. On a session that is stopped or was never started it does
@@ -203,13 +208,14 @@ PPROF_API pprof_status pprof_session_flush(pprof_session *session);
 //          pprof_sink.ready. The session is stopped all the same.
 // Threads: the owner of `session`.
 PPROF_API pprof_status pprof_session_stop(pprof_session *session,
-                                          pprof_error *error);
+                                          pprof_error *error)
+    PPROF_OFF_(pprof_refuse_(error));
 
 // pprof_session_destroy stops `session`, then frees it with its sinks. NULL
 // does nothing.
 //
 // Threads: the owner of `session`.
-PPROF_API void pprof_session_destroy(pprof_session *session);
+PPROF_API void pprof_session_destroy(pprof_session *session) PPROF_OFF_();
 
 // pprof_session_stats gives the counts as of the collector's last checkpoint,
 // which comes every second, as far as sinks have room, and with a flush. They
@@ -223,13 +229,14 @@ PPROF_API void pprof_session_destroy(pprof_session *session);
 //   if (pprof_session_stats(session, &stats) == 0)
 //     printf("%llu lost\n", (unsigned long long)stats.lost);
 PPROF_API pprof_status pprof_session_stats(pprof_session *session,
-                                           pprof_stats *out);
+                                           pprof_stats *out)
+    PPROF_OFF_(PPROF_STATUS_UNAVAILABLE);
 
 // pprof_session_current is the session that runs, also the one pprof_start
 // made.
 //
 // Result: borrowed from its owner; NULL when none runs.
-PPROF_API pprof_session *pprof_session_current(void);
+PPROF_API pprof_session *pprof_session_current(void) PPROF_OFF_(PPROF_NULL_);
 
 PPROF_END_C_
 
