@@ -9,8 +9,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 enum {
   PPI_CUPTI_OK = 0,
   PPI_CUPTI_MULTIPLE_SUBSCRIBERS = 39,
@@ -156,5 +154,3 @@ typedef struct ppi_cupti_api {
   PPI_CUPTI_LIST(PPI_CUPTI_DECLARE)
 #undef PPI_CUPTI_DECLARE
 } ppi_cupti_api;
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "kernels/launch.h"
 #include "pprof/mark.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_cupti_function {
   pprof_site site;   // names its calls in reports
   bool is_reported;  // atomic
@@ -21,5 +19,3 @@ typedef struct ppi_cupti_function {
 void ppi_cupti_enable_functions(const ppi_cupti_api *api, void *subscriber);
 // ppi_cupti_function_of answers NULL for other functions.
 ppi_cupti_function *ppi_cupti_function_of(uint32_t domain, uint32_t id);
-
-PPROF_END_C_

@@ -5,8 +5,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // pprof_inject_opencl_ is clInitLayer of OpenCL's loader, once a process;
 // `attach` has injection start its session, when the program makes its first
 // queue.
@@ -15,5 +13,3 @@ PPROF_BEGIN_C_
 PPROF_API int pprof_inject_opencl_(uint32_t num, const void *target,
                                    uint32_t *out_num, const void **out_layer,
                                    int (*attach)(void));
-
-PPROF_END_C_

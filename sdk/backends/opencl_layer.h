@@ -7,9 +7,5 @@
 
 #include "kernels/source.h"
 
-PPROF_BEGIN_C_
-
 // ppi_opencl_source is the one of this process.
 const ppi_kernel_source *ppi_opencl_source(void);
-
-PPROF_END_C_

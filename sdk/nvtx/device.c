@@ -9,7 +9,6 @@
 
 #include "nvtx.h"
 #include "pprof/cuda.h"
-#include "settings.h"
 
 #define LEGACY_STREAM ((void *)1)  // another word for the default stream, NULL
 #define NUM_STREAMS 64u

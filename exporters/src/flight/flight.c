@@ -5,7 +5,6 @@
 #include "flight/flight.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

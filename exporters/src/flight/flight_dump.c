@@ -4,7 +4,6 @@
 // each is decoded once, to count its events.
 #include "flight/flight_dump.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/base.h"

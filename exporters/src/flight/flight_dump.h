@@ -13,8 +13,6 @@
 #include "log/format/log_block.h"
 #include "log/format/log_payload.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_disk ppi_disk;
 
 typedef struct ppi_flight_span {
@@ -65,5 +63,3 @@ pprof_status ppi_flight_dump_finish(ppi_flight_dump *dump,
                                     const uint64_t counts[PPI_NUM_TOTALS],
                                     const char *reason);
 void ppi_flight_dump_clear(ppi_flight_dump *dump);
-
-PPROF_END_C_

@@ -11,8 +11,6 @@
 #include "flight/flight_state.h"
 #include "flight/rule_engine.h"
 
-PPROF_BEGIN_C_
-
 enum {
   PPI_FLIGHT_RULE = 0,
   PPI_FLIGHT_ASKED = 1,
@@ -99,5 +97,3 @@ pprof_status ppi_flight_open_part(const char *path, ppi_part *out,
                                   pprof_error *error);
 // Under the mutex. Blocks from this position on stay in the ring.
 uint64_t ppi_flight_pin(const ppi_flight *flight);
-
-PPROF_END_C_

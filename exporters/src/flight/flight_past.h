@@ -6,8 +6,6 @@
 
 #include "event/texts.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_flight_window {
   uint32_t index;
   bool closed;
@@ -53,5 +51,3 @@ const pprof_definition **ppi_flight_past_at(const ppi_flight_past *past,
 bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
                             uint64_t time_ns, uint64_t position, uint64_t tail);
 void ppi_flight_past_clear(ppi_flight_past *past);
-
-PPROF_END_C_

@@ -9,8 +9,6 @@
 #include "log/format/lane_high_water.h"
 #include "spool/staging.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_flight_ring {
   ppi_ring *ring;
   ppi_staging *blocks;
@@ -41,5 +39,3 @@ uint64_t ppi_flight_ring_oldest(const ppi_flight_ring *ring, uint64_t none);
 // overwritten, and moves *at behind it. False when there is none yet.
 bool ppi_flight_ring_next(const ppi_flight_ring *ring, uint64_t *at,
                           const uint8_t **out_bytes, uint32_t *out_len);
-
-PPROF_END_C_

@@ -4,7 +4,6 @@
 // buckets. Runs on the collector, under the sink's mutex.
 #include "live/live_count.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

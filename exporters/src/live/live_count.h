@@ -7,8 +7,6 @@
 #include "pprof/event.h"
 #include "pprof/session.h"
 
-PPROF_BEGIN_C_
-
 // A stretch of a device's work after the latest checkpoint.
 typedef struct ppi_live_stretch {
   uint64_t start_ns, end_ns;
@@ -41,5 +39,3 @@ void ppi_live_count_checkpoint(ppi_live_counts *counts,
                                const ppi_live_names *names,
                                const pprof_checkpoint *checkpoint,
                                const pprof_stats *stats);
-
-PPROF_END_C_

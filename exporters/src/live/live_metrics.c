@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "live/live.h"
 

@@ -6,8 +6,6 @@
 #include "live/live_table.h"
 #include "pprof/event.h"
 
-PPROF_BEGIN_C_
-
 // One definition: a site's category, a stream's device.
 typedef struct ppi_live_name {
   char *text;  // NULL: not defined
@@ -32,5 +30,3 @@ bool ppi_live_names_define(ppi_live_names *names,
 void ppi_live_names_introduce(const ppi_live_names *names,
                               ppi_live_header *header);
 void ppi_live_names_clear(ppi_live_names *names);
-
-PPROF_END_C_

@@ -4,7 +4,6 @@
 // are computed from one of them.
 #include "live/live_read.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"

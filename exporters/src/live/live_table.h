@@ -10,8 +10,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_LIVE_MAGIC 0x3176696c70727070ull  // "pprpliv1"
 enum {
   PPI_LIVE_MAX_ROWS = 512,  // the last is <other>: names beyond
@@ -116,5 +114,3 @@ static inline uint64_t ppi_live_middle_of(uint32_t fine) {
   const uint32_t shift = fine / steps - 1;
   return (((uint64_t)steps + fine % steps) << shift) + ((1ull << shift) >> 1);
 }
-
-PPROF_END_C_

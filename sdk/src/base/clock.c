@@ -6,7 +6,6 @@
 
 #include <linux/perf_event.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>

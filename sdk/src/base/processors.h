@@ -6,9 +6,5 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_num_processors answers 1 if it is unknown.
 int ppi_num_processors(void);
-
-PPROF_END_C_

@@ -7,10 +7,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_random64 answers a random number from the kernel. Until the kernel is
 // ready, it is made of clock and process: probably unique, but easy to guess.
 uint64_t ppi_random64(void);
-
-PPROF_END_C_

@@ -9,8 +9,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_start_thread starts a thread that takes none of the application's
 // signals. Answers 0 or errno.
 int ppi_start_thread(pthread_t *out, const char *name, void *(*run)(void *),
@@ -19,5 +17,3 @@ int ppi_start_thread(pthread_t *out, const char *name, void *(*run)(void *),
 // ppi_describe_no_memory says why the last call was answered NO_MEMORY: no
 // thread can be made, or a limit leaves no room. Answers `text`.
 const char *ppi_describe_no_memory(char *text, size_t size);
-
-PPROF_END_C_

@@ -10,8 +10,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 uint64_t ppi_monotonic_ns(void);
 
 // ppi_wait_init makes a condition for ppi_wait_until.
@@ -21,5 +19,3 @@ void ppi_wait_init(pthread_cond_t *cond);
 // deadline has passed.
 bool ppi_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex,
                     uint64_t deadline_ns);
-
-PPROF_END_C_

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "base/mem.h"
 
 static bool add_number(ppi_texts *texts, const char *key, uint64_t number) {
   char text[32];

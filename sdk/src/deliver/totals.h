@@ -7,8 +7,6 @@
 #include "event/tally.h"
 #include "spool/spool.h"
 
-PPROF_BEGIN_C_
-
 // ppi_totals_count_lane adds a lane's counters, ppi_totals_add_lane puts them
 // into the tally; ppi_totals_add_spool, those of no thread's lane.
 void ppi_totals_count_lane(const ppi_lane *lane, uint64_t out[PPI_NUM_TOTALS]);
@@ -20,5 +18,3 @@ uint64_t ppi_totals_unmatched(const ppi_spool *spool);
 // lists everything; `items` is the caller's to free.
 pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
                               ppi_total **out, size_t *out_num);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "device/device.h"
 #include "mark/pending.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_STREAMS 256u
 #define PPI_POOL_BATCH 32u
 #define PPI_POOL_BATCHES_A_POLL 8u
@@ -205,5 +203,3 @@ static inline void ppi_event_note_status(ppi_device_session *session,
 static inline uint32_t ppi_device_num_pools(const ppi_device_session *session) {
   return __atomic_load_n(&session->num_pools, __ATOMIC_ACQUIRE);
 }
-
-PPROF_END_C_

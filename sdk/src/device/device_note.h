@@ -7,10 +7,6 @@
 
 #include "event/texts.h"
 
-PPROF_BEGIN_C_
-
 // ppi_device_notes adds the notes about devices to this session's report, with
 // or without device times. The collector.
 void ppi_device_notes(ppi_texts *out, bool is_off);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "base/base.h"
 #include "pprof/device.h"
 
-PPROF_BEGIN_C_
-
 // ppi_device_range_begin is pprof_device_range_begin for a range that has these
 // PPROF_FLAG_... values from the start.
 pprof_range ppi_device_range_begin(pprof_device *device, void *stream,
@@ -21,5 +19,3 @@ bool ppi_device_find_open(const void *stream, pprof_device **out_device);
 // ppi_device_has_open answers whether the calling thread has a range open on
 // `stream` of `device`.
 bool ppi_device_has_open(const pprof_device *device, const void *stream);
-
-PPROF_END_C_

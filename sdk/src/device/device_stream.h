@@ -6,8 +6,6 @@
 
 #include "device/device_impl.h"
 
-PPROF_BEGIN_C_
-
 // ppi_stream_ask asks the backend. ppi_stream_ask_for does so for a marker, and
 // keeps what the answer means for the session.
 pprof_status ppi_stream_ask(const pprof_device *device, void *stream,
@@ -39,5 +37,3 @@ uint32_t ppi_stream_define(uint32_t device, uint64_t stable_id);
 // may be NULL.
 void ppi_stream_set_name(pprof_device *device, ppi_device_session *session,
                          const pprof_stream_info *info, const char *name);
-
-PPROF_END_C_

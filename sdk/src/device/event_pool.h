@@ -8,8 +8,6 @@
 
 #include "device/device_impl.h"
 
-PPROF_BEGIN_C_
-
 // ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0: none.
 // The caller gives its thread's number; the collector has 0. A thread that
 // meets a pool before the collector does makes the first events.
@@ -34,5 +32,3 @@ void ppi_pool_give(ppi_device_session *session, uint32_t index);
 void ppi_pools_flush(ppi_device_session *session);
 // ppi_pools_release destroys all events.
 void ppi_pools_release(ppi_device_session *session);
-
-PPROF_END_C_

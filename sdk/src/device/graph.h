@@ -11,8 +11,6 @@
 
 #include "device/device_clock.h"
 
-PPROF_BEGIN_C_
-
 // A range that became two nodes of a graph, until the session ends.
 typedef struct ppi_graph_range {
   void *begin, *end;
@@ -46,5 +44,3 @@ uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
 // ppi_graph_forget_pool drops what was of a pool that is gone.
 void ppi_graph_forget_pool(ppi_device_session *session, uint32_t pool);
 void ppi_graph_clear(ppi_device_session *session);
-
-PPROF_END_C_

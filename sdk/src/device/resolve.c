@@ -3,7 +3,6 @@
 // Polls events, and passes resolved ranges to the drain.
 #include "device/resolve.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -6,8 +6,6 @@
 
 #include "pprof/event.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_SINK_HAS(sink, callback)                                \
   ((sink)->size >=                                                  \
        offsetof(pprof_sink, callback) + sizeof((sink)->callback) && \
@@ -30,5 +28,3 @@ static inline pprof_status ppi_call_events(pprof_sink *sink,
   return PPI_SINK_HAS(sink, events) ? sink->events(sink, batch)
                                     : PPROF_STATUS_OK;
 }
-
-PPROF_END_C_

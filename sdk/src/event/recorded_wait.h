@@ -8,8 +8,6 @@
 
 #include "pprof/event.h"
 
-PPROF_BEGIN_C_
-
 typedef enum ppi_wait_kind {
   PPI_WAIT_MUTEX = 1,
   PPI_WAIT_RWLOCK,
@@ -105,5 +103,3 @@ static inline const uint64_t *ppi_wait_whole(const pprof_batch *batch,
   }
   return numbers;
 }
-
-PPROF_END_C_

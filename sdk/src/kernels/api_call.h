@@ -6,8 +6,6 @@
 
 #include "kernels/launcher.h"
 
-PPROF_BEGIN_C_
-
 // ppi_calls_want has all calls be reported from the next start on; else those
 // that wait, inside of ranges.
 void ppi_calls_want(bool all);
@@ -29,5 +27,3 @@ void ppi_calls_forget(void);
 uint32_t ppi_call_depth(const ppi_launcher *self, const ppi_lane *lane);
 // ppi_call_depth_of is that of another thread's lane.
 uint32_t ppi_call_depth_of(const ppi_lane *lane, uint64_t word);
-
-PPROF_END_C_

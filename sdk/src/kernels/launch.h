@@ -7,8 +7,6 @@
 
 #include "mark/thread.h"
 
-PPROF_BEGIN_C_
-
 // The number of newest calls that are kept; work of an older call has no host
 // side.
 #define PPI_LAUNCHES (1u << 18)
@@ -81,5 +79,3 @@ uint64_t ppi_launches_oldest(uint64_t quiet, uint64_t given_up);
 // ppi_launches_lanes names the lanes of calls since the one before which all
 // has been reported: events of these are still to come.
 void ppi_launches_lanes(void (*take)(void *taker, uint32_t lane), void *taker);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "mark/thread.h"
 #include "pprof/mark.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_launcher {
   // The call that it is in has made a node of a graph, and no work.
   bool has_captured;
@@ -28,5 +26,3 @@ typedef struct ppi_launcher {
 // ppi_launcher_self answers the calling thread's, which ends with it; NULL
 // where there is no memory for it.
 ppi_launcher *ppi_launcher_self(void);
-
-PPROF_END_C_

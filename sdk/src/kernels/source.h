@@ -6,8 +6,6 @@
 
 #include "kernels/occupancy.h"
 
-PPROF_BEGIN_C_
-
 typedef enum ppi_device_work_kind {
   PPI_DEVICE_WORK_KERNEL = 0,
   PPI_DEVICE_WORK_COPY,
@@ -59,5 +57,3 @@ struct ppi_kernel_source {
   // used.
   const ppi_kernel_source *next;
 };
-
-PPROF_END_C_

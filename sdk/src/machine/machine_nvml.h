@@ -6,8 +6,6 @@
 
 #include "machine/source.h"
 
-PPROF_BEGIN_C_
-
 enum { PPI_NVML_DEVICES = 16, PPI_NVML_PROCESSES = 64 };
 
 typedef struct ppi_nvml_memory {
@@ -62,5 +60,3 @@ const ppi_nvml *ppi_nvml_open(void);
 void ppi_nvml_close(void);
 // A child opens it again.
 void ppi_nvml_in_forked_child(void);
-
-PPROF_END_C_

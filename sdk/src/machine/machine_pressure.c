@@ -2,7 +2,6 @@
 //
 // Samples PSI: the time that some or all tasks have waited for a processor, for
 // memory or for a disk.
-#include <stdio.h>
 #include <string.h>
 
 #include "machine/source.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/descriptor.h"
 #include "machine/source.h"
 

@@ -7,8 +7,6 @@
 
 #include "mark/thread.h"
 
-PPROF_BEGIN_C_
-
 // ppi_emit_want sets whether the next session emits, and searches for a tool.
 // The caller holds no lock that a tool's first call could need.
 void ppi_emit_want(bool wanted);
@@ -45,5 +43,3 @@ void ppi_emit_end(uint32_t table, uint32_t index);
 // ppi_emit_step ends the step that is open; `opens`: step `number` begins.
 // Under the steps' lock.
 void ppi_emit_step(uint32_t site, uint64_t number, bool opens);
-
-PPROF_END_C_

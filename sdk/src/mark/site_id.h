@@ -7,8 +7,6 @@
 #include "mark/recorder.h"
 #include "names/names_fold.h"
 
-PPROF_BEGIN_C_
-
 // ppi_site_id answers the id a site has in this epoch. Between enter and leave.
 // The top bit says that there is more to do than to record. The id is then
 // negative, so the markers' test for 0 finds it, too. The bits below say what:
@@ -68,5 +66,3 @@ static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
   if (PPI_LIKELY(state >> 32 == epoch)) return (uint32_t)state;
   return ppi_site_resolve(site, epoch);
 }
-
-PPROF_END_C_

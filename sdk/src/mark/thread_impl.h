@@ -5,8 +5,6 @@
 
 #include "mark/thread.h"
 
-PPROF_BEGIN_C_
-
 // The lock of blocks and of threads' names. Busy threads alone take it: a
 // signal handler's marker must not wait for its own thread.
 void ppi_thread_lock(void);
@@ -25,5 +23,3 @@ void ppi_thread_take_lanes(ppi_thread *thread);
 // ppi_thread_distrust has the thread's next markers check all that they use.
 void ppi_thread_distrust(ppi_thread *thread);
 bool ppi_thread_has_rows(const ppi_thread *thread);
-
-PPROF_END_C_

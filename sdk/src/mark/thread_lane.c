@@ -5,7 +5,6 @@
 #include "mark/thread_lane.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/masked.h"
 #include "mark/thread_impl.h"

@@ -6,8 +6,6 @@
 
 #include "mark/thread.h"
 
-PPROF_BEGIN_C_
-
 void ppi_thread_name_copy(char to[PPI_THREAD_NAME], const char *name);
 // ppi_thread_name_find takes the name that another thread gave this one, if
 // any; the system's where it has none at all.
@@ -16,5 +14,3 @@ void ppi_thread_name_find(ppi_thread *thread);
 // room. ppi_thread_name_forget forgets it again.
 bool ppi_thread_name_keep(uint32_t tid, const char *name);
 void ppi_thread_name_forget(uint32_t tid);
-
-PPROF_END_C_

@@ -9,9 +9,5 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_is_collective answers for one name, which need not end with a zero.
 bool ppi_is_collective(const char *name, size_t len);
-
-PPROF_END_C_

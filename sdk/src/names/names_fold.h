@@ -7,8 +7,6 @@
 #include "event/fold.h"
 #include "names/names.h"
 
-PPROF_BEGIN_C_
-
 // ppi_names_category answers the category that the first `len` bytes of a name
 // of run time have: the one that is chosen for it, or else `given`.
 uint32_t ppi_names_category(const ppi_names *names, const char *name,
@@ -41,5 +39,3 @@ uint32_t ppi_names_learn(ppi_names *names, const char *name, uint32_t category,
                          uint32_t color);
 // ppi_names_unlearn is for a site that leaves the table; under the mutex.
 void ppi_names_unlearn(ppi_names *names, uint32_t id);
-
-PPROF_END_C_

@@ -10,8 +10,6 @@
 #include "names/shapes.h"
 #include "names/site_filter.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_NAMES_TABLE (2 * PPI_MAX_SITES)
 
 // States of an id. STAYS: it is kept forever. LEAVES: it has left the table.
@@ -66,5 +64,3 @@ static inline const char *ppi_names_given(const struct ppi_names *names,
   return names->clear ? names->clear + names->places[id]
                       : ppi_names_record(names, id)->name;
 }
-
-PPROF_END_C_

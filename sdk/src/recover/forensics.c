@@ -6,7 +6,6 @@
 // checked.
 #include "recover/forensics.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,10 +8,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_forensics_log finds the unfinished log that is written beside the spool
 // at `path`; false: there is none, or it is no spool.
 bool ppi_forensics_log(const char *path, char *out, size_t size);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 #include "event/recorded_wait.h"
 #include "spool/spool.h"
 
-PPROF_BEGIN_C_
-
 // The OS thread for which a wait waits; 0: unknown. The wait is `frame`, at
 // `depth` of the lane at `offset` of the file. Only for ranges of category
 // Wait.
@@ -24,5 +22,3 @@ static inline uint32_t ppi_forensics_waits_for(int fd, const ppi_lane *lane,
     return 0;
   return (uint32_t)numbers.values[PPI_WAIT_BY];
 }
-
-PPROF_END_C_

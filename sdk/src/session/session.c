@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements the owner's side of a session: create, start, flush, stop.
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include "base/random.h"
 #include "base/start_thread.h"
 #include "base/uncancelled.h"
-#include "deliver/totals.h"
 #include "inject/inject.h"
 #include "mark/attach.h"
 #include "mark/emit.h"
@@ -27,7 +25,6 @@
 #include "spool/chunks.h"
 #include "waits/waits.h"
 #include "window/window_queue.h"
-#include "window/window_sinks.h"
 
 // Starts and stops come one after the other.
 static struct {

@@ -5,11 +5,7 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_session_set_yield: a session by injection makes room for the program's.
 // `yield` is called, without locks, when a session wants to start while another
 // runs.
 void ppi_session_set_yield(void (*yield)(void));
-
-PPROF_END_C_

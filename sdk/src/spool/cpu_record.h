@@ -5,11 +5,7 @@
 
 #include "spool/spool.h"
 
-PPROF_BEGIN_C_
-
 // As extension records, PPI_CPU_RECORDS at most; an unknown use takes one.
 #define PPI_CPU_RECORDS 2u
 uint32_t ppi_cpu_pack(const ppi_cpu_use *use, ppi_record *out);
 void ppi_cpu_unpack(const ppi_record *record, ppi_cpu_use *use);
-
-PPROF_END_C_

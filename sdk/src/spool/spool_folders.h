@@ -9,8 +9,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_spool_folders answers the number of default folders, two at most. Its
 // texts are the environment's.
 size_t ppi_spool_folders(const char *out[2]);
@@ -22,5 +20,3 @@ unsigned ppi_spool_visit(uid_t owner,
                          void *user);
 // Whether a file's name, without its folder, is that of a spool.
 bool ppi_spool_is_name(const char *name);
-
-PPROF_END_C_

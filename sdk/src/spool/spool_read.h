@@ -7,8 +7,6 @@
 
 #include "spool/spool.h"
 
-PPROF_BEGIN_C_
-
 // ppi_read_at fills `out`; false: the file ends before, or cannot be read.
 bool ppi_read_at(int fd, void *out, uint64_t size, uint64_t offset);
 // The same into zeroed memory, which stays untouched where the file has holes,
@@ -18,5 +16,3 @@ bool ppi_read_sparse(int fd, void *out, uint64_t size, uint64_t offset);
 // ppi_spool_fill does so with a part of spool->base, from spool->fd. Fill each
 // part once, before anything in it is read.
 bool ppi_spool_fill(const ppi_spool *spool, uint64_t offset, uint64_t size);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 
 #include "event/recorded_wait.h"
 
-PPROF_BEGIN_C_
-
 // ppi_object_names_begin finds out how the loader is asked. It may take the
 // loader's locks.
 void ppi_object_names_begin(void);
@@ -15,5 +13,3 @@ void ppi_object_names_begin(void);
 // thread at a time.
 bool ppi_object_describe(uintptr_t address, ppi_wait_kind kind,
                          const void *caller, char *out, size_t size);
-
-PPROF_END_C_

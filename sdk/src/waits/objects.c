@@ -5,9 +5,7 @@
 #include "waits/objects.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/guard.h"
 #include "waits/object_name.h"
 

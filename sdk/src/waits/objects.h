@@ -8,8 +8,6 @@
 #include "event/recorded_wait.h"
 #include "waits/wait_table.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_OBJECT_NAME 128u
 
 typedef struct ppi_object {
@@ -46,5 +44,3 @@ typedef struct ppi_short {
 // object that has most of them, or of all that are left.
 ppi_short ppi_objects_take_short(bool of_one);
 void ppi_objects_in_forked_child(void);
-
-PPROF_END_C_

@@ -5,8 +5,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // Objects that a thread has waited for, four to a set. A key is an address, 0:
 // none.
 #define PPI_WAIT_OBJECTS 2048u
@@ -33,5 +31,3 @@ static inline uint32_t ppi_wait_find(const pprof_wait_table_ *table,
       return i;
   return PPI_WAIT_UNKNOWN;
 }
-
-PPROF_END_C_

@@ -11,13 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/clock.h"
 #include "base/thread_id.h"
 #include "event/texts.h"
 #include "inject/inject.h"
 #include "mark/attach.h"
-#include "mark/frame.h"
 #include "mark/mark.h"
 #include "mark/site_id.h"
 #include "pprof/base.h"

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/start_thread.h"
 #include "base/thread_id.h"
 

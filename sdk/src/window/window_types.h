@@ -8,8 +8,6 @@
 #include "pprof/event.h"
 #include "pprof/session.h"
 
-PPROF_BEGIN_C_
-
 // A maker of a sink for each window. `complete` is called for every window of
 // an `open`, also if `open` gave none (`sink` is NULL).
 typedef struct ppi_window_maker {
@@ -33,5 +31,3 @@ typedef struct ppi_counts {
   ppi_tally lanes;
   uint64_t run[PPI_NUM_TOTALS];  // those that are not per lane
 } ppi_counts;
-
-PPROF_END_C_

@@ -8,8 +8,6 @@
 #include "log/format/log_block.h"
 #include "spool/staging.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_backlog {
   ppi_buffer groups;  // u32 length, blocks
   size_t drained;     // groups before this are in the ring by now
@@ -29,5 +27,3 @@ const ppi_buffer *ppi_backlog_rest(ppi_backlog *backlog);
 // ppi_backlog_split lists the blocks of a group; answers their number.
 size_t ppi_backlog_split(const uint8_t *blocks, size_t len,
                          ppi_staging_block out[PPI_LOG_MAX_GROUP]);
-
-PPROF_END_C_

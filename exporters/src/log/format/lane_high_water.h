@@ -5,8 +5,6 @@
 
 #include "log/format/log_format.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_lane_high_water {
   uint64_t *items;
   size_t num, capacity;
@@ -20,5 +18,3 @@ pprof_status ppi_lane_high_water_raise_block(ppi_lane_high_water *ends,
                                              const uint8_t *bytes);
 uint64_t ppi_lane_high_water_of(const ppi_lane_high_water *ends, uint32_t lane);
 void ppi_lane_high_water_clear(ppi_lane_high_water *ends);
-
-PPROF_END_C_

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "log/format/log_payload.h"
 
 // A reader looks for contents and totals in this many bytes at a log's end.

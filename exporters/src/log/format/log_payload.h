@@ -8,8 +8,6 @@
 #include "log/format/log_decode.h"
 #include "log/format/log_file.h"
 
-PPROF_BEGIN_C_
-
 // Collects run info, totals and checkpoints, which may span blocks, and decodes
 // other payloads block by block. Callbacks beyond the sink's size count as
 // NULL.
@@ -74,5 +72,3 @@ pprof_status ppi_log_payload_window(ppi_log_payload *payload,
 // and all before it were present.
 pprof_status ppi_log_payload_piece(ppi_log_payload *payload,
                                    const ppi_log_block *block, bool *out_whole);
-
-PPROF_END_C_

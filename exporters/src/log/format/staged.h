@@ -7,8 +7,6 @@
 #include "log/format/log_format.h"
 #include "spool/staging.h"
 
-PPROF_BEGIN_C_
-
 // ppi_log_next_staged walks the blocks of a ring; *cursor starts at 0. Entries
 // that are no blocks are left out. False: there are no more.
 bool ppi_log_next_staged(const ppi_staging *ring, uint64_t *cursor,
@@ -17,5 +15,3 @@ bool ppi_log_next_staged(const ppi_staging *ring, uint64_t *cursor,
 // room for PPI_LOG_MAX_RUNS and belongs to the block.
 bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
                           ppi_log_block *out);
-
-PPROF_END_C_

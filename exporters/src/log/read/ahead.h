@@ -8,8 +8,6 @@
 #include "log/format/log_file.h"
 #include "pprof/event.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_log_ahead ppi_log_ahead;
 
 // ppi_log_ahead_create answers NULL without memory or jobs.
@@ -27,5 +25,3 @@ pprof_status ppi_log_ahead_deliver(ppi_log_ahead *ahead, pprof_sink *sink,
                                    ppi_log_block *out);
 // ppi_log_ahead_destroy drops blocks that were not delivered.
 void ppi_log_ahead_destroy(ppi_log_ahead *ahead);
-
-PPROF_END_C_

@@ -8,8 +8,6 @@
 #include "log/format/log_format.h"
 #include "log/format/log_payload.h"
 
-PPROF_BEGIN_C_
-
 // Run info of a dump that recover makes begins with this.
 #define PPI_FLIGHT_DEATH "a part of the run, before its process died at "
 
@@ -33,5 +31,3 @@ pprof_status ppi_log_glance_info(ppi_log_payload *payload,
 // fails.
 pprof_status ppi_log_glance_at(const char *path, ppi_log_glance *out,
                                pprof_error *error);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "log/recover/recover_result.h"
 #include "recover/salvage.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_flight_recovery {
   uint64_t num_blocks, num_records;
   bool already_whole;  // an earlier recover made it
@@ -21,5 +19,3 @@ typedef struct ppi_flight_recovery {
 // Errors: IO, NO_MEMORY.
 pprof_status ppi_flight_recover(ppi_salvage *salvage, const char *path,
                                 ppi_flight_recovery *out, pprof_error *error);
-
-PPROF_END_C_

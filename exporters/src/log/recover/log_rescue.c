@@ -4,7 +4,6 @@
 // decodes. Numbers show which blocks are in both file and spool.
 #include "log/recover/log_rescue.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -12,8 +12,6 @@
 #include "recover/salvage.h"
 #include "spool/staging.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_rescue_window {
   uint32_t index;
   bool opened, closed;
@@ -54,5 +52,3 @@ pprof_status ppi_rescue_begin_segment(ppi_rescue *rescue, int fd,
 pprof_status ppi_rescue_finish(ppi_rescue *rescue, ppi_salvage *salvage,
                                const pprof_run_info *info);
 void ppi_rescue_clear(ppi_rescue *rescue);
-
-PPROF_END_C_

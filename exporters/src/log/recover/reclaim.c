@@ -27,7 +27,6 @@
 #include "base/wait.h"
 #include "log/recover/log_recover.h"
 #include "log/recover/log_rescue.h"
-#include "log/write/log_io.h"
 #include "recover/salvage.h"
 #include "spool/spool.h"
 #include "spool/spool_folders.h"

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "spool/spool_folders.h"

@@ -6,8 +6,6 @@
 
 #include "recover/salvage.h"
 
-PPROF_BEGIN_C_
-
 // ppi_recover_find looks through this user's spools in the sessions' default
 // folders. It searches for the spool of a dead process that stages this file's
 // blocks and has its uuid. `uuid` is from the file's header, or "". The caller
@@ -22,5 +20,3 @@ const char *ppi_recover_staged_log(const ppi_salvage *salvage);
 bool ppi_recover_same_file(const char *a, const char *b);
 // Whether a log writer, or a forked child of it, has it open.
 bool ppi_recover_is_written(const char *path);
-
-PPROF_END_C_

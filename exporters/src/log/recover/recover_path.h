@@ -6,8 +6,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_recover_place {
   const char *spool_path;
   const char *uuid;
@@ -31,5 +29,3 @@ bool ppi_recover_is_part(const char *path);
 bool ppi_recover_is_empty_part(const char *path);
 // "pprof.UUID" and the ending; the uuid may be any text. NULL: no memory.
 char *ppi_recover_name_of(const char *uuid, const char *ending);
-
-PPROF_END_C_

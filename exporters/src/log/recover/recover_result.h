@@ -6,8 +6,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_recover_options {
   const char *output;  // NULL: the .part's path without .part
   bool overwrite;      // replace an `output` of another run
@@ -35,5 +33,3 @@ typedef struct ppi_recover_result {
   // The first path of the spool that recover refused; else "".
   char reported_path[PPI_RECOVER_PATH_MAX];
 } ppi_recover_result;
-
-PPROF_END_C_

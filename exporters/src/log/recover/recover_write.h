@@ -8,8 +8,6 @@
 #include "log/recover/recover_result.h"
 #include "recover/salvage.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_recover_job {
   ppi_recover_options options;
   bool in_place;  // without a request
@@ -42,5 +40,3 @@ pprof_status ppi_recover_make_whole(ppi_recover_job *recovery);
 void ppi_recover_remove_empty(const char *path, off_t most);
 // ppi_recover_remove_leftovers: call it once the final log is complete.
 void ppi_recover_remove_leftovers(const ppi_recover_job *recovery);
-
-PPROF_END_C_

@@ -9,8 +9,6 @@
 #include "log/format/log_format.h"
 #include "log/write/rotate.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_log_budget {
   ppi_disk *disk;       // NULL: no limit
   const char *reserve;  // the path of the reserved room; borrowed
@@ -41,5 +39,3 @@ pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
                                    const pprof_totals *totals,
                                    ppi_log_assembler *assembler);
 uint64_t ppi_log_budget_num_dropped(const ppi_log_budget *budget);
-
-PPROF_END_C_

@@ -10,8 +10,6 @@
 #include "log/format/log_format.h"
 #include "spool/staging.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_log_io ppi_log_io;
 
 typedef struct ppi_log_io_state {
@@ -57,5 +55,3 @@ int ppi_log_io_finish(ppi_log_io *io, uint64_t deadline_ns,
 
 // write() until all is written; 0 or errno.
 int ppi_write_all(int fd, const void *bytes, size_t len);
-
-PPROF_END_C_

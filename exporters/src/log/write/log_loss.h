@@ -8,8 +8,6 @@
 #include "log/write/log_budget.h"
 #include "spool/staging.h"
 
-PPROF_BEGIN_C_
-
 typedef enum ppi_log_loss_stage {
   PPI_LOG_LOSS_NONE,
   PPI_LOG_LOSS_COUNTS,  // new blocks get to no file
@@ -64,5 +62,3 @@ uint64_t ppi_log_loss_num_given(const ppi_log_loss *loss,
 // The disk's failure as text.
 const char *ppi_log_loss_reason(int error);
 void ppi_log_loss_clear(ppi_log_loss *loss);
-
-PPROF_END_C_

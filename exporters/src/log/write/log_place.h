@@ -10,8 +10,6 @@
 #include "event/event.h"
 #include "file/part.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_log_place {
   ppi_part part;       // owned until the I/O thread takes it
   char *wanted;        // the wanted name
@@ -48,5 +46,3 @@ void ppi_log_place_note_aside(ppi_log_place *place, uint32_t num);
 bool ppi_log_place_is_elsewhere(const ppi_log_place *place);
 // ppi_log_place_reason explains why its files failed with `error`.
 const char *ppi_log_place_reason(ppi_log_place *place, int error);
-
-PPROF_END_C_

@@ -10,8 +10,6 @@
 #include "log/write/log_io.h"
 #include "spool/staging.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_log_ring {
   ppi_staging *staging;
   void *heap;     // the ring's memory if it is not in the spool
@@ -42,5 +40,3 @@ bool ppi_log_ring_is_behind(const ppi_log_ring *ring);
 // spool's ring or, without one, in the file. `io` may be NULL.
 uint64_t ppi_log_ring_kept(const ppi_log_ring *ring, ppi_log_io *io,
                            uint32_t lane);
-
-PPROF_END_C_

@@ -6,7 +6,6 @@
 #include "log/write/log_writer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

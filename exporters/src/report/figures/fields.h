@@ -7,8 +7,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // The kind of a field. A NULL function does nothing.
 typedef struct ppi_reducer {
   size_t size;  // of one value; a field may be an array
@@ -69,5 +67,3 @@ int ppi_fields_compare(const ppi_fields *fields, const void *left,
 bool ppi_fields_start(const ppi_fields *fields, void *row, const void *key);
 bool ppi_fields_merge(const ppi_fields *fields, void *into, const void *from);
 void ppi_fields_clear(const ppi_fields *fields, void *row);
-
-PPROF_END_C_

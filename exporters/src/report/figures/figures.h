@@ -18,8 +18,6 @@
 #include "report/figures/serving.h"
 #include "report/figures/use.h"
 
-PPROF_BEGIN_C_
-
 // A registered category's number means nothing outside its process: its name
 // alone identifies it.
 #define PPI_CATEGORY_REGISTERED UINT32_MAX
@@ -433,5 +431,3 @@ static inline bool ppi_figures_are_imported(const ppi_figures *figures) {
   return !figures->totals[PPI_TOTAL_OWN_COST] &&
          !figures->totals[PPI_TOTAL_INCOMPLETE];
 }
-
-PPROF_END_C_

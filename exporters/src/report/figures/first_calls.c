@@ -4,7 +4,6 @@
 // ones.
 #include "report/figures/first_calls.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

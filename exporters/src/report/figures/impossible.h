@@ -6,8 +6,6 @@
 
 #include "report/figures/figures.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_impossible {
   bool is_any;
   bool hides_findings;  // no share of the time is right
@@ -18,5 +16,3 @@ typedef struct ppi_impossible {
 // of ten years, a device busy beyond its time and overlapping work of a stream.
 // A recording with most events unusable counts, too.
 ppi_impossible ppi_impossible_of(const ppi_figures *figures);
-
-PPROF_END_C_

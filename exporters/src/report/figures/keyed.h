@@ -5,8 +5,6 @@
 
 #include "base/map.h"
 
-PPROF_BEGIN_C_
-
 // `items` is the address of the array. Both answer the item of `key`, valid
 // until the next one is added; NULL: out of memory.
 typedef struct ppi_keyed_array {
@@ -30,5 +28,3 @@ static inline int ppi_keyed_order(const uint64_t a[2], const uint64_t b[2]) {
   if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
   return (a[1] > b[1]) - (a[1] < b[1]);
 }
-
-PPROF_END_C_

@@ -5,8 +5,6 @@
 
 #include "report/figures/figures.h"
 
-PPROF_BEGIN_C_
-
 // ppi_figures_request_run adds a run, and one to its owners on success.
 bool ppi_figures_request_run(ppi_figures *figures, ppi_request_run *run);
 // ppi_request_run_release takes an owner away; the last one frees the run.
@@ -24,5 +22,3 @@ typedef struct ppi_steady_request {
 pprof_status ppi_steady_requests(const ppi_figures *figures,
                                  ppi_steady_request **out, size_t *out_num,
                                  size_t *out_num_cold);
-
-PPROF_END_C_

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "event/recorded_wait.h"
 #include "report/figures/fields.h"

@@ -10,8 +10,6 @@
 #include "report/limit/limit_calls.h"
 #include "report/machine/series.h"
 
-PPROF_BEGIN_C_
-
 // ppi_machine_find_troubles takes a finished run.
 bool ppi_machine_find_troubles(const ppi_machine_run *run,
                                const ppi_limit_calls *calls,
@@ -31,5 +29,3 @@ bool ppi_machine_split_energy(const ppi_machine_run *run,
 bool ppi_interpreter_find(const ppi_machine_run *loops,
                           const ppi_limit_calls *calls,
                           ppi_interpreter_figures *out);
-
-PPROF_END_C_

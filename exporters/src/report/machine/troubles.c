@@ -4,7 +4,6 @@
 #include "report/machine/machine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"

@@ -10,7 +10,6 @@
 #include "base/masked.h"
 #include "base/uncancelled.h"
 #include "session/capture/windows.h"
-#include "session/state/current.h"
 
 // A rule that was there already goes on where it is.
 static void carry_over(const ppi_window_state *windows,

@@ -6,12 +6,8 @@
 
 #include "session/state/capture_state.h"
 
-PPROF_BEGIN_C_
-
 // The range begins, for the part of the step after `now`; ends; or is cut
 // there.
 void ppi_step_open(ppi_steps *steps, uint64_t now);
 void ppi_step_end(ppi_steps *steps, uint64_t now, uint64_t items);
 void ppi_step_cut(ppi_steps *steps, uint64_t now);
-
-PPROF_END_C_

@@ -6,7 +6,6 @@
 #include "mark/emit.h"
 #include "session/capture/step_range.h"
 #include "session/capture/windows.h"
-#include "session/state/current.h"
 
 static void next_step(pprof_session *session, uint64_t num_items) {
   ppi_steps *steps = &session->steps;

@@ -7,13 +7,9 @@
 
 #include "session/state/session_state.h"
 
-PPROF_BEGIN_C_
-
 // ppi_checkpoint_take reads all lanes. It sets each cursor's snapshot: the lane
 // is drained up to it before the checkpoint is delivered.
 void ppi_checkpoint_take(pprof_session *session);
 // ppi_checkpoint_notify reads the tables, and delivers: time 0 where a lane or
 // table could not be read whole.
 pprof_status ppi_checkpoint_notify(pprof_session *session);
-
-PPROF_END_C_

@@ -27,7 +27,6 @@
 #include "session/state/session_state.h"
 #include "spool/chunks.h"
 #include "waits/waits.h"
-#include "window/window_sinks.h"
 
 // Without memory of its own: figures that are published are whole.
 static void add_up(pprof_session *session, const ppi_spool *spool,

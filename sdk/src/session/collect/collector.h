@@ -5,11 +5,7 @@
 
 #include "session/state/session_state.h"
 
-PPROF_BEGIN_C_
-
 // ppi_collector_start makes the thread and waits for its first cycle.
 pprof_status ppi_collector_start(pprof_session *session);
 // ppi_collector_stop makes it deliver the rest, then joins it.
 void ppi_collector_stop(pprof_session *session);
-
-PPROF_END_C_

@@ -4,8 +4,6 @@
 // to the sinks; edges end the ranges that they cut.
 #include "session/collect/cross_thread.h"
 
-#include <stdlib.h>
-
 #include "mark/emit.h"
 #include "mark/range_slots.h"
 #include "session/state/edges.h"

@@ -6,8 +6,4 @@
 
 #include "session/state/session_state.h"
 
-PPROF_BEGIN_C_
-
 void ppi_collector_free_kept(pprof_session *session);
-
-PPROF_END_C_

@@ -6,11 +6,7 @@
 
 #include "session/state/collect_state.h"
 
-PPROF_BEGIN_C_
-
 // ppi_names_turn goes as far as possible now; call it at the end of each cycle,
 // when no checkpoint is under way. True: it waits for kept records, so the next
 // cycle takes a checkpoint.
 bool ppi_names_turn(ppi_collect *collect);
-
-PPROF_END_C_

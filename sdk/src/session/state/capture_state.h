@@ -7,8 +7,6 @@
 
 #include "rules/capture.h"
 
-PPROF_BEGIN_C_
-
 // The state of a capture rule.
 typedef struct ppi_rule_state {
   int64_t from_ns;   // time: what it counts from
@@ -64,5 +62,3 @@ typedef struct ppi_steps {
   uint32_t site;
   bool called;  // pprof_step was, ever
 } ppi_steps;
-
-PPROF_END_C_

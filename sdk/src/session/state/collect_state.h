@@ -9,8 +9,6 @@
 #include "kernels/demand.h"
 #include "session/state/cursor.h"
 
-PPROF_BEGIN_C_
-
 // The progress of taking ids back (names_turn.h).
 typedef enum ppi_names_phase {
   PPI_NAMES_REST = 0,
@@ -56,5 +54,3 @@ typedef struct ppi_collect {
   bool is_whole;  // the last look of a checkpoint at lanes
   bool is_idle;   // the last cycle left nothing that could change by itself
 } ppi_collect;
-
-PPROF_END_C_

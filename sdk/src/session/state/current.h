@@ -7,8 +7,6 @@
 
 #include "pprof/session.h"
 
-PPROF_BEGIN_C_
-
 // The owner's, at start and stop; NULL: none runs.
 void ppi_current_set(pprof_session *session);
 // In a forked child none runs, and none was started.
@@ -16,5 +14,3 @@ void ppi_current_in_forked_child(void);
 
 // Has any session been started in this process?
 bool ppi_session_was_started(void);
-
-PPROF_END_C_

@@ -12,8 +12,6 @@
 #include "session/state/settings.h"
 #include "session/state/wakeup.h"
 
-PPROF_BEGIN_C_
-
 typedef enum ppi_session_phase {
   PPI_SESSION_CREATED = 0,
   PPI_SESSION_RUNNING = 1,
@@ -42,5 +40,3 @@ struct pprof_session {
   pprof_status result;
   pprof_stats stats;
 };
-
-PPROF_END_C_

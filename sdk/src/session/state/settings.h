@@ -7,8 +7,6 @@
 #include "kernels/source.h"
 #include "pprof/session.h"
 
-PPROF_BEGIN_C_
-
 typedef enum ppi_device_mode {
   PPI_DEVICE_MODE_EVENTS = 0,
   PPI_DEVICE_MODE_OFF = 1
@@ -25,5 +23,3 @@ typedef struct ppi_settings {
   uint64_t ring_bytes;
   ppi_texts info;
 } ppi_settings;
-
-PPROF_END_C_
