@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/shapes.h"
+#include "kernels/kernels.h"
 #include "kernels_case.h"
 #include "tests/support/sleeps.h"
 

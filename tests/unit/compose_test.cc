@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "base/mem.h"
-#include "file/file_pack.h"
+#include "file/file_io.h"
 #include "tests/unit/fake_compose.h"
 
 namespace {

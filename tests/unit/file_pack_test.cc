@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is packed is one gzip member, whichever library packs it.
-#include "file/file_pack.h"
+#include "file/file_io.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules at work: the event that makes one true, and all those that do not.
-#include "flight/rule_engine.h"
+#include "flight/rule.h"
 
 #include <gtest/gtest.h>
 

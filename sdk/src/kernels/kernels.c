@@ -21,6 +21,98 @@
 #include "names/name_hash.h"
 #include "names/names_fold.h"
 
+// ---- shapes ----
+
+// How kernels were launched, and where those of graphs were captured: each is
+// defined once.
+
+// As names are stored: possibly as hashes.
+static void put_captured(uint32_t path, char *text, size_t size) {
+  uint32_t sites[PPI_CAPTURED_DEPTH];
+  const char *names[PPI_CAPTURED_DEPTH];
+  size_t num = 0;
+  for (uint32_t i = 0, end = ppi_captured_sites(path, sites); i < end; i++) {
+    const ppi_definition_record *record =
+        ppi_names_site_record(ppi_recorder_in_force.names, sites[i]);
+    if (record) names[num++] = record->name;
+  }
+  ppi_captured_put(text, size, names, num);
+}
+
+static bool define(uint32_t id, const ppi_kernel_source *source,
+                   const ppi_device_work *work, uint32_t path) {
+  char text[PPI_MAX_NAME] = "{}";
+  ppi_launch_shape shape = work->shape;
+  const ppi_device_limits limits =
+      source->limits ? source->limits(work->device) : (ppi_device_limits){0};
+  ppi_occupancy(&limits, &shape);
+  if (shape.block[0]) ppi_launch_shape_put(&shape, text);
+  if (path) put_captured(path, text, sizeof text);
+  const pprof_definition own = {PPROF_DEFINITION_ATTRIBUTES, id, 0, 0, 0, text};
+  return ppi_names_define(ppi_recorder_in_force.names, &own);
+}
+
+// A device's limits are part of the report.
+static ppi_map_key key_of(const ppi_device_work *work, uint32_t path) {
+  const char *bytes = (const char *)&work->shape;
+  uint32_t device = (uint32_t)work->device + path * 0x9e3779b1u;
+  return (ppi_map_key){ppi_names_hash(bytes, sizeof work->shape, device),
+                       ppi_names_hash(bytes, sizeof work->shape, ~device)};
+}
+
+// kernel_shape_id answers the id of the attributes of `work`, which it
+// defines: how it was launched, and where it was captured; 0: there are none.
+// The collector.
+static uint32_t kernel_shape_id(ppi_kernel_shapes *shapes,
+                                const ppi_kernel_source *source,
+                                const ppi_device_work *work) {
+  uint32_t path = ppi_captured_path(work->node);
+  if (!work->shape.block[0] && !path) return 0;
+  const ppi_map_key key = key_of(work, path);
+  size_t at = ppi_map_find(&shapes->numbers, key);
+  if (at == SIZE_MAX && shapes->numbers.num < PPI_MOST_SHAPES) {
+    if (PPI_ROOM(shapes->is_defined, shapes->capacity, shapes->numbers.num + 1))
+      at = ppi_map_number(&shapes->numbers, key);
+    if (at != SIZE_MAX)
+      shapes->is_defined[at] = define((uint32_t)at + 1, source, work, path);
+  }
+  if (at != SIZE_MAX && shapes->is_defined[at]) return (uint32_t)at + 1;
+  shapes->num_without++;
+  return 0;
+}
+
+static void kernel_shapes_clear(ppi_kernel_shapes *shapes) {
+  ppi_map_clear(&shapes->numbers);
+  ppi_free(shapes->is_defined);
+  *shapes = (ppi_kernel_shapes){0};
+}
+
+// ---- levels ----
+
+// The memory that the program has taken in each place, as far as it was
+// reported.
+
+// levels_change answers the level of a place, named by its site, after a
+// change. Freeing memory that was never taken here leaves 0.
+static uint64_t levels_change(ppi_levels *levels, uint32_t site, uint64_t bytes,
+                              bool is_taken) {
+  size_t num = levels->places.num;
+  if (!PPI_ROOM(levels->bytes, levels->capacity, num + 1)) return 0;
+  uint64_t *grown = levels->bytes;
+  size_t at = ppi_map_number(&levels->places, (ppi_map_key){0, site});
+  if (at == SIZE_MAX) return 0;
+  if (at == num) grown[at] = 0;
+  grown[at] =
+      is_taken ? grown[at] + bytes : grown[at] - PPI_MIN(grown[at], bytes);
+  return grown[at];
+}
+
+static void levels_clear(ppi_levels *levels) {
+  ppi_map_clear(&levels->places);
+  ppi_free(levels->bytes);
+  *levels = (ppi_levels){0};
+}
+
 // As __cxa_demangle is in every C++ ABI of Itanium's kind: `out` is of malloc,
 // and grows.
 typedef char *demangle_function(const char *name, char *out, size_t *size,
@@ -275,7 +367,7 @@ static void deliver_memory(ppi_kernels *kernels, const ppi_device_work *work,
   slot.has_work = true;
   slot.work.bytes = is_taken ? (double)work->bytes : -(double)work->bytes;
   uint64_t level =
-      ppi_levels_change(&kernels->levels, slot.site, work->bytes, is_taken);
+      levels_change(&kernels->levels, slot.site, work->bytes, is_taken);
   pprof_event *event = put(kernels, &slot);
   if (!event) return;
   event->flags |= PPROF_FLAG_RESERVED;
@@ -306,7 +398,7 @@ static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
   slot.has_work = work->kind != PPI_DEVICE_WORK_KERNEL;
   slot.work.bytes = (double)work->bytes;
   uint32_t attributes =
-      ppi_kernel_shape_id(&kernels->shapes, kernels->source, work);
+      kernel_shape_id(&kernels->shapes, kernels->source, work);
   pprof_event *event = put(kernels, &slot);
   if (!event) return;
   event->flags |= more_flags(site, launch);
@@ -433,7 +525,7 @@ void ppi_kernels_clear(ppi_kernels *kernels) {
   ppi_map_clear(&kernels->names);
   ppi_free(kernels->stream_ids);
   ppi_free(kernels->sites);
-  ppi_kernel_shapes_clear(&kernels->shapes);
-  ppi_levels_clear(&kernels->levels);
+  kernel_shapes_clear(&kernels->shapes);
+  levels_clear(&kernels->levels);
   *kernels = (ppi_kernels){0};
 }

@@ -8,10 +8,26 @@
 #include "base/map.h"
 #include "deliver/drain.h"
 #include "event/texts.h"
-#include "kernels/levels.h"
-#include "kernels/shapes.h"
+#include "kernels/source.h"
 
 PPROF_BEGIN_C_
+
+// So many are distinguished; kernels of others have none.
+#define PPI_MOST_SHAPES 4096u
+
+// All zero is the empty one.
+typedef struct ppi_kernel_shapes {
+  ppi_map numbers;
+  bool *is_defined;  // by number
+  size_t capacity;
+  uint64_t num_without;  // kernels beyond that many
+} ppi_kernel_shapes;
+
+typedef struct ppi_levels {
+  ppi_map places;
+  uint64_t *bytes;  // by the place's number there
+  size_t capacity;
+} ppi_levels;
 
 // A session's counts beside events.
 typedef struct ppi_kernel_counts {

@@ -14,12 +14,30 @@
 
 #include "base/descriptor.h"
 #include "base/mem.h"
+#include "event/recorded_wait.h"
 #include "mark/thread.h"
-#include "recover/forensics_wait.h"
 #include "recover/salvage.h"
 #include "recover/salvage_check.h"
 #include "spool/lane.h"
+#include "spool/spool.h"
 #include "spool/spool_read.h"
+
+// The OS thread for which a wait waits; 0: unknown. The wait is `frame`, at
+// `depth` of the lane at `offset` of the file. Only for ranges of category
+// Wait.
+static inline uint32_t ppi_forensics_waits_for(int fd, const ppi_lane *lane,
+                                               const ppi_frame *frame,
+                                               uint64_t offset,
+                                               uint32_t depth) {
+  pprof_numbers numbers = {0};
+  uint64_t at = offset + (uint64_t)lane->frames_at +
+                offsetof(ppi_deep_stack, numbers) + depth * sizeof numbers;
+  if (!(frame->flags & PPI_FRAME_NUMBERS) ||
+      pread(fd, &numbers, sizeof numbers, (off_t)at) != sizeof numbers ||
+      numbers.num != PPI_WAIT_NUMBERS)
+    return 0;
+  return (uint32_t)numbers.values[PPI_WAIT_BY];
+}
 
 #define LOOK_TRIES 200
 #define NAMES_TRIES 20

@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/clock.h"
+#include "base/guard.h"
 #include "base/thread_id.h"
+#include "event/recorded_wait.h"
 #include "event/texts.h"
 #include "inject/inject.h"
 #include "mark/attach.h"
@@ -20,7 +23,185 @@
 #include "mark/site_id.h"
 #include "pprof/base.h"
 #include "waits/object_name.h"
-#include "waits/objects.h"
+#include "waits/wait_table.h"
+
+// ---- objects ----
+
+// By address; repeated lookups take no lock. An object without waiting threads
+// may make room for another one.
+
+#define PPI_OBJECT_NAME 128u
+
+typedef struct ppi_object {
+  uintptr_t address;  // under the guard; 0: free
+  uint32_t users;     // atomic: threads that wait for it
+  uint32_t is_named;  // by the program
+  uint64_t release;   // atomic: thread << 32 | site << 12 | number
+  uint64_t inner;     // atomic: of a range that ended before a release, inside
+                      // of where that was: end << 32 | site
+  uint32_t holder;  // atomic: of an interpreter's lock, the last thread to end
+                    // a wait
+  uint32_t is_interpreter;
+  uint64_t used;                    // atomic: when, in turns of the table
+  uint64_t num_short, short_ticks;  // atomic
+  pprof_site site;
+  char texts[2][PPI_OBJECT_NAME];  // its name is one of them
+} ppi_object;
+
+extern PPI_HIDDEN pprof_wait_table_ ppi_wait_table;
+
+typedef struct ppi_short {
+  const char *name;
+  uint64_t num, ticks;
+} ppi_short;
+
+pprof_wait_table_ ppi_wait_table;
+static ppi_object objects[PPI_WAIT_OBJECTS];
+static ppi_guard guard;
+static uint64_t turn;
+static uint64_t num_gone, gone_ticks;  // atomic: of what made room
+
+static ppi_object *object_at(uint32_t at) {
+  return &objects[at];
+}
+
+static void objects_in_forked_child(void) {
+  for (uint32_t i = 0; i < PPI_WAIT_OBJECTS; i++) objects[i].users = 0;
+  guard = (ppi_guard){0};
+}
+
+static void object_give(uint32_t at) {
+  __atomic_fetch_sub(&objects[at].users, 1, __ATOMIC_RELEASE);
+}
+
+// Counted first, then looked at: pairs with give_up.
+static bool use(uint32_t at, uintptr_t address) {
+  __atomic_fetch_add(&objects[at].users, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&ppi_wait_table.keys[at], __ATOMIC_SEQ_CST) == address)
+    return true;
+  object_give(at);
+  return false;
+}
+
+static bool give_up(uint32_t at) {
+  uintptr_t key = ppi_wait_table.keys[at];
+  __atomic_store_n(&ppi_wait_table.keys[at], 0, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&objects[at].users, __ATOMIC_SEQ_CST) == 0) return true;
+  __atomic_store_n(&ppi_wait_table.keys[at], key, __ATOMIC_RELEASE);
+  return false;
+}
+
+// The slot of the address, or one for it. The object with the oldest wait makes
+// room; objects that the program has named go last.
+static uint32_t place_of(uintptr_t address) {
+  uint32_t set = ppi_wait_set(address), oldest = set;
+  for (uint32_t i = set; i < set + PPI_WAIT_WAYS; i++)
+    if (objects[i].address == address) return i;
+  for (uint32_t i = set; i < set + PPI_WAIT_WAYS; i++) {
+    if (!objects[i].address) return i;
+    bool is_older = objects[i].used < objects[oldest].used;
+    if (objects[oldest].is_named || (!objects[i].is_named && is_older))
+      oldest = i;
+  }
+  return give_up(oldest) ? oldest : PPI_WAIT_UNKNOWN;
+}
+
+// A thread that reads the name meanwhile gets the other text.
+static void set_name(ppi_object *object, const char *name) {
+  char *text = object->texts[object->site.name == object->texts[0]];
+  snprintf(text, PPI_OBJECT_NAME, PPI_WAIT_PREFIX "%.118s", name);
+  __atomic_store_n(&object->site.name, text, __ATOMIC_RELEASE);
+  __atomic_store_n(&object->site.state_, 0, __ATOMIC_RELEASE);
+}
+
+static void make(ppi_object *object, uintptr_t address) {
+  object->address = address;
+  object->is_named = object->is_interpreter = 0;
+  object->release = object->inner = 0;
+  object->holder = 0;
+  __atomic_fetch_add(&num_gone, object->num_short, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&gone_ticks, object->short_ticks, __ATOMIC_RELAXED);
+  object->num_short = object->short_ticks = 0;
+  object->site.category = PPROF_CATEGORY_WAIT;
+}
+
+static uint32_t find_or_make(uintptr_t address, ppi_wait_kind kind,
+                             const void *caller) {
+  char name[PPI_OBJECT_NAME];
+  uint32_t at = place_of(address);
+  if (at == PPI_WAIT_UNKNOWN) return at;
+  ppi_object *object = &objects[at];
+  if (object->address != address) {
+    make(object, address);
+    object->is_interpreter =
+        ppi_object_describe(address, kind, caller, name, sizeof name);
+    set_name(object, name);
+    if (kind == PPI_WAIT_IDLE)
+      object->site.category = pprof_category_register("Idle");
+  }
+  __atomic_fetch_add(&object->users, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&ppi_wait_table.keys[at], address, __ATOMIC_RELEASE);
+  return at;
+}
+
+// object_take answers the object's place for one that waits, which gives it
+// back; PPI_WAIT_UNKNOWN: there is no room, or the table is being changed by
+// the thread that a signal handler interrupts.
+static uint32_t object_take(uintptr_t address, ppi_wait_kind kind,
+                            const void *caller) {
+  uint32_t at = ppi_wait_find(&ppi_wait_table, (const void *)address);
+  if (at == PPI_WAIT_UNKNOWN || !use(at, address)) {
+    if (!ppi_guard_take(&guard)) return PPI_WAIT_UNKNOWN;
+    at = find_or_make(address, kind, caller);
+    ppi_guard_give(&guard);
+  }
+  if (at != PPI_WAIT_UNKNOWN)
+    __atomic_store_n(&objects[at].used,
+                     __atomic_add_fetch(&turn, 1, __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
+  return at;
+}
+
+// Its key comes with the first wait: objects without waits cost nothing.
+void pprof_name_object(const volatile void *address, const char *name) {
+  if (!address || !name || !ppi_guard_take(&guard)) return;
+  uint32_t at = place_of((uintptr_t)address);
+  if (at != PPI_WAIT_UNKNOWN) {
+    ppi_object *object = &objects[at];
+    if (object->address != (uintptr_t)address) make(object, (uintptr_t)address);
+    object->is_named = 1;
+    set_name(object, name);
+  }
+  ppi_guard_give(&guard);
+}
+
+// ---- short waits ----
+
+static void take_short(ppi_object *of, ppi_short *to) {
+  to->num += __atomic_exchange_n(&of->num_short, 0, __ATOMIC_RELAXED);
+  to->ticks += __atomic_exchange_n(&of->short_ticks, 0, __ATOMIC_RELAXED);
+}
+
+// objects_take_short takes the waits of less than a microsecond of the
+// object that has most of them, or of all that are left.
+static ppi_short objects_take_short(bool of_one) {
+  ppi_short found = {"others", 0, 0};
+  ppi_object *most = &objects[0];
+  for (uint32_t i = 0; i < PPI_WAIT_OBJECTS; i++) {
+    if (!of_one) take_short(&objects[i], &found);
+    if (__atomic_load_n(&objects[i].num_short, __ATOMIC_RELAXED) >
+        __atomic_load_n(&most->num_short, __ATOMIC_RELAXED))
+      most = &objects[i];
+  }
+  if (of_one) take_short(most, &found);
+  if (of_one && found.num) {
+    found.name = ppi_wait_object(most->site.name);
+    return found;
+  }
+  found.num += __atomic_exchange_n(&num_gone, 0, __ATOMIC_RELAXED);
+  found.ticks += __atomic_exchange_n(&gone_ticks, 0, __ATOMIC_RELAXED);
+  return found;
+}
 
 // OpenMP's libraries and Go call the system by instructions of their own.
 static bool is_openmp(const char *path) {
@@ -136,10 +317,10 @@ bool pprof_wait_begin_(pprof_wait_ *wait, const volatile void *object,
     return false;
   ppi_lane *lane = enter(&thread);
   if (!lane) return false;
-  wait->object = ppi_object_take((uintptr_t)object, kind, caller);
+  wait->object = object_take((uintptr_t)object, kind, caller);
   bool begins = false;
   if (wait->object != PPI_WAIT_UNKNOWN) {
-    ppi_object *known = ppi_object_at(wait->object);
+    ppi_object *known = object_at(wait->object);
     wait->releases = (uint32_t)known->release & RELEASES;
     wait->numbers[PPI_WAIT_OBJECT] = (uintptr_t)object;
     wait->numbers[PPI_WAIT_BY] =
@@ -148,7 +329,7 @@ bool pprof_wait_begin_(pprof_wait_ *wait, const volatile void *object,
     wait->numbers[PPI_WAIT_HOW] =
         known->is_interpreter ? PPI_WAIT_INTERPRETER : kind;
     begins = push(thread, lane, &known->site, wait);
-    if (!begins) ppi_object_give(wait->object);
+    if (!begins) object_give(wait->object);
   }
   leave(thread);
   return begins;
@@ -241,9 +422,9 @@ static bool finish(pprof_wait_ *wait, ppi_object *object, bool timed_out) {
 }
 
 void pprof_wait_end_(pprof_wait_ *wait, bool timed_out) {
-  ppi_object *object = ppi_object_at(wait->object);
+  ppi_object *object = object_at(wait->object);
   if (!finish(wait, object, timed_out)) pprof_scope_pop_(&wait->token);
-  ppi_object_give(wait->object);
+  object_give(wait->object);
 }
 
 // Of the range that ended last in the innermost one, its end and site, if it
@@ -282,7 +463,7 @@ static uint64_t self_now(uint64_t *out_inner) {
 
 // Two at once may count as one: a wait that began between them has a waker.
 void pprof_wait_release_(uint32_t at) {
-  ppi_object *object = ppi_object_at(at);
+  ppi_object *object = object_at(at);
   uint64_t before = __atomic_load_n(&object->release, __ATOMIC_RELAXED);
   uint64_t inner, self = self_now(&inner);
   if (inner) __atomic_store_n(&object->inner, inner, __ATOMIC_RELAXED);
@@ -304,7 +485,7 @@ void ppi_waits_set(bool on, bool idle) {
 }
 
 void ppi_waits_in_forked_child(void) {
-  ppi_objects_in_forked_child();
+  objects_in_forked_child();
 }
 
 // Waits that were too short to be ranges, by object, the most first.
@@ -313,7 +494,7 @@ static void note_short(ppi_texts *notes) {
   char text[512] = "shorter than 1 us and no ranges:";
   bool has_some = false;
   for (int i = 0; i < MOST_NAMED; i++) {
-    ppi_short found = ppi_objects_take_short(i + 1 < MOST_NAMED);
+    ppi_short found = objects_take_short(i + 1 < MOST_NAMED);
     size_t len = strlen(text);
     if (!found.num) break;
     snprintf(

@@ -3,21 +3,101 @@
 // Finds which files and which spool belong together.
 #include "log/recover/log_recover.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/descriptor.h"
 #include "base/mem.h"
 #include "file/part.h"
 #include "log/read/log_glance.h"
 #include "log/recover/flight_recover.h"
-#include "log/recover/recover_find.h"
 #include "log/recover/recover_path.h"
 #include "log/recover/recover_write.h"
 #include "log/write/log_writer.h"
 #include "log/write/rotate.h"
+#include "spool/spool_folders.h"
+
+// ---- the spool of a log's file ----
+typedef struct search {
+  const char *part, *uuid;
+  char *found;
+  bool is_named;
+  pprof_status status;
+} search;
+
+// The log of the spool's staged blocks; "": none.
+static const char *staged_log(const ppi_salvage *salvage) {
+  const ppi_staging *staging = ppi_salvage_staging(salvage);
+  if (!staging || !staging->claimed ||
+      !memchr(staging->log_path, '\0', sizeof staging->log_path))
+    return "";
+  return staging->log_path;
+}
+
+static bool same_file(const char *a, const char *b) {
+  struct stat left, right;
+  return stat(a, &left) == 0 && stat(b, &right) == 0 &&
+         left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+// Whether a log writer, or a forked child of it, has it open.
+static bool is_written(const char *path) {
+  int fd = ppi_fd_open(path, O_RDONLY, 0);
+  if (fd < 0) return false;
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  bool buffered = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  close(fd);
+  return buffered;
+}
+
+static bool is_named(const ppi_salvage *salvage, const search *self) {
+  const char *staged = staged_log(salvage);
+  return staged[0] && same_file(self->part, staged);
+}
+
+// An empty file may have got its name from another run.
+static bool is_of(const ppi_salvage *salvage, const search *self) {
+  const char *uuid = pprof_run_info_text(ppi_salvage_run_info(salvage), "uuid");
+  if (!ppi_salvage_is_own(salvage)) return false;
+  return !self->uuid[0] || (uuid && strcmp(uuid, self->uuid) == 0);
+}
+
+static void look_at(const char *path, void *user) {
+  search *self = user;
+  ppi_salvage *salvage;
+  if (self->found || self->status != PPROF_STATUS_OK) return;
+  pprof_status status = ppi_salvage_open(path, &salvage, NULL);
+  bool is_alive = status == PPROF_STATUS_BUSY;
+  if (is_alive) status = ppi_salvage_open_live(path, &salvage, NULL);
+  if (status == PPROF_STATUS_OK) {
+    bool names_it = is_named(salvage, self);
+    self->is_named = self->is_named || names_it;
+    if (names_it && !is_alive && is_of(salvage, self) &&
+        !(self->found = ppi_strdup(path)))
+      status = PPROF_STATUS_NO_MEMORY;
+    ppi_salvage_close(salvage);
+  }
+  if (status == PPROF_STATUS_NO_MEMORY) self->status = status;
+}
+
+// find_spool looks through this user's spools in the sessions' default
+// folders. It searches for the spool of a dead process that stages this file's
+// blocks and has its uuid. `uuid` is from the file's header, or "". The caller
+// frees *out, the path (ppi_free); NULL: none. `*out_named`: a spool names the
+// file, even one of a living process or another user. NO_MEMORY is the only
+// error.
+static pprof_status find_spool(const char *part, const char *uuid, char **out,
+                               bool *out_named) {
+  search self = {.part = part, .uuid = uuid};
+  ppi_spool_visit(geteuid(), look_at, &self);
+  *out = self.found;
+  *out_named = self.is_named;
+  return self.status;
+}
 
 // ---- from the given file to the files that belong to it ----
 
@@ -168,7 +248,7 @@ static pprof_status check_place(ppi_recover_job *recovery) {
   if (!recovery->part_path)
     return ppi_fail(recovery->error, PPROF_STATUS_UNAVAILABLE,
                     "%s: no log of its run is found", recovery->spool_path);
-  if (ppi_recover_is_written(recovery->part_path))
+  if (is_written(recovery->part_path))
     return being_written(recovery, recovery->part_path);
   const ppi_ring *ring = ppi_salvage_ring(recovery->salvage);
   char *dump = ring ? dump_path(recovery) : NULL;
@@ -183,10 +263,9 @@ static pprof_status check_place(ppi_recover_job *recovery) {
 
 // `part` is the .part that the caller gave; NULL: the one that the spool names.
 static pprof_status with_spool(ppi_recover_job *recovery, const char *part) {
-  const char *staged = ppi_recover_staged_log(recovery->salvage);
+  const char *staged = staged_log(recovery->salvage);
   bool has_log = part || staged[0];
-  recovery->owns_spool =
-      !part || !staged[0] || ppi_recover_same_file(part, staged);
+  recovery->owns_spool = !part || !staged[0] || same_file(part, staged);
   snprintf(recovery->result->spool_path, sizeof recovery->result->spool_path,
            "%s", recovery->spool_path);
   pprof_status status =
@@ -244,7 +323,7 @@ static pprof_status with_found_spool(ppi_recover_job *recovery,
                                      const ppi_log_glance *found, bool *out) {
   char *spool;
   bool is_named;
-  pprof_status status = ppi_recover_find(path, found->uuid, &spool, &is_named);
+  pprof_status status = find_spool(path, found->uuid, &spool, &is_named);
   *out = spool != NULL;
   if (status != PPROF_STATUS_OK) return ppi_recover_no_memory(recovery);
   if (spool) {
@@ -253,7 +332,7 @@ static pprof_status with_found_spool(ppi_recover_job *recovery,
     return status == PPROF_STATUS_OK ? with_spool(recovery, path) : status;
   }
   if (found->readable) return PPROF_STATUS_OK;
-  if (ppi_recover_is_written(path)) return being_written(recovery, path);
+  if (is_written(path)) return being_written(recovery, path);
   *out = !is_named && is_nothing(recovery, path);
   if (*out) return PPROF_STATUS_OK;
   return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
@@ -300,7 +379,7 @@ static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
   if (done || status != PPROF_STATUS_OK) return status;
   // The spool's lock is the best evidence that the run lives. A forked child
   // may keep the log's lock for longer.
-  if (ppi_recover_is_written(path)) return being_written(recovery, path);
+  if (is_written(path)) return being_written(recovery, path);
   set_uuid(recovery, found->uuid);
   return without_spool(recovery, path, found->complete, found->segment);
 }

@@ -12,7 +12,7 @@ PPROF_BEGIN_C_
 // its final name and renamed, and only then are .part and spool removed, so a
 // recover that was killed is simply run again. Of several at one spool one does
 // it. A .part that does not lead to
-// its spool yet is recovered with the one that recover_find.h finds. Paths that
+// its spool yet is recovered with the one that stages its blocks. Paths that
 // a spool names are followed as recover_path.h says; of another user's spool
 // nothing is removed.
 //
