@@ -215,7 +215,7 @@ TEST_F(FilesTest, LinkToADeviceIsFollowedForItsOwnerOnly) {
   // Another user's is stood aside of.
   ASSERT_EQ(PPROF_STATUS_OK,
             ppi_part_open(At("out.json").c_str(), nullptr, &part, &error));
-  EXPECT_EQ(At(is_root ? "out.json" : "out.1.json"), part.path);
+  EXPECT_EQ(At(is_root ? "out.json" : "out.1.json"), part.path.text);
   ppi_part_clear(&part, false);
 }
 

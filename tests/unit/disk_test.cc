@@ -6,7 +6,6 @@
 
 #include <cstdio>
 
-#include "base/mem.h"
 #include "file/part.h"
 #include "tests/support/log_fixture.h"
 
@@ -108,8 +107,8 @@ TEST(Part, TwoOfOneNameGetOneFileEach) {
             PPROF_STATUS_OK);
   ASSERT_EQ(ppi_part_open(path.c_str(), nullptr, &second, nullptr),
             PPROF_STATUS_OK);
-  EXPECT_EQ(first.path, path);
-  EXPECT_EQ(second.path, folder / "trace.1.json.gz");
+  EXPECT_EQ(first.path.text, path);
+  EXPECT_EQ(second.path.text, folder / "trace.1.json.gz");
   EXPECT_EQ(ppi_part_commit(&first), 0);
   ppi_part_clear(&first, false);
   EXPECT_TRUE(Exists(path));
@@ -119,8 +118,8 @@ TEST(Part, TwoOfOneNameGetOneFileEach) {
   Spill(path + ".part", "left");
   ASSERT_EQ(ppi_part_open(path.c_str(), ppi_part_is_there, &third, nullptr),
             PPROF_STATUS_OK);
-  EXPECT_EQ(third.path, folder / "trace.1.json.gz");
-  EXPECT_EQ(third.part_path, folder / "trace.1.json.gz.part");
+  EXPECT_EQ(third.path.text, folder / "trace.1.json.gz");
+  EXPECT_EQ(third.part_path.text, folder / "trace.1.json.gz.part");
   ppi_part_clear(&third, true);
   ASSERT_EQ(ppi_part_open(path.c_str(), nullptr, &first, nullptr),
             PPROF_STATUS_OK);
@@ -136,9 +135,7 @@ TEST(Part, NumbersGoBeforeTheEnding) {
                {"a.b/x.tar.gz", "a.b/x.1.tar.gz"},
                {".hidden", ".hidden.1"}};
   for (const auto &each : cases) {
-    char *made = ppi_part_sibling(each.path, "1");
-    EXPECT_STREQ(made, each.wanted);
-    ppi_free(made);
+    EXPECT_STREQ(ppi_part_sibling(each.path, 1).text, each.wanted);
   }
 }
 

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "cli/say.h"
 #include "file/part.h"
 #include "file/text.h"
@@ -150,19 +149,13 @@ static char *find_later(const char *input) {
   if (ppi_log_peek(input, 0, &own) != PPROF_STATUS_OK || !own.base_ns)
     return NULL;
   for (int n = 1, gaps = 0; n < MOST_NAMES && gaps < MOST_GAPS; n++) {
-    char number[16], *path = NULL;
-    snprintf(number, sizeof number, "%d", n);
-    char *name = ppi_part_sibling(input, number);
-    if (!name || asprintf(&path, "%s.part", name) < 0) path = NULL;
-    if (path && access(name, F_OK) == 0) path[strlen(name)] = 0;
-    gaps = path && access(path, F_OK) == 0 ? 0 : gaps + 1;
-    bool takes = !gaps && is_later(path, input, &own.base_ns);
-    if (takes) free(latest);
-    if (takes)
-      latest = path;
-    else
-      free(path);
-    ppi_free(name);
+    ppi_path path = ppi_part_sibling(input, n);
+    if (access(path.text, F_OK) != 0)
+      path = ppi_path_make("%s.part", ppi_part_sibling(input, n).text);
+    gaps = access(path.text, F_OK) == 0 ? 0 : gaps + 1;
+    if (gaps || !is_later(path.text, input, &own.base_ns)) continue;
+    free(latest);
+    latest = strdup(path.text);
   }
   return latest;
 }

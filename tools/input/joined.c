@@ -61,10 +61,8 @@ static bool may_have_spool(const char *path) {
   if (!ppi_ends_with(path, ".part")) return false;
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
     return ppi_recover_is_empty_part(path);
-  bool may =
-      !found.dump && (!found.spool_path || access(found.spool_path, F_OK) == 0);
-  ppi_free(found.spool_path);
-  return may;
+  const char *spool = found.spool_path.text;
+  return !found.dump && (!spool[0] || access(spool, F_OK) == 0);
 }
 
 static pprof_status make(struct joined *item, ppi_recover_result *out,

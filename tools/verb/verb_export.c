@@ -63,7 +63,7 @@ static int open_file(const char *path, struct made_file *out) {
   if (out->file) return PPI_EXIT_DONE;
   if (!reason) reason = errno;
   if (fd >= 0) close(fd);
-  ppi_part_clear(&out->part, out->part.part_path != NULL);
+  ppi_part_clear(&out->part, out->part.part_path.text[0]);
   return cannot_write(path, strerror(reason));
 }
 
@@ -73,10 +73,10 @@ static int close_file(const char *path, struct made_file *made, int code) {
   if (made->is_stdout || !made->file) return code;
   int reason = fclose(made->file) == 0 ? 0 : errno;
   bool is_whole = code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED;
-  if (is_whole && !reason && made->part.part_path)
+  if (is_whole && !reason && made->part.part_path.text[0])
     reason = ppi_part_commit(&made->part);
   bool named = is_whole && !reason;
-  ppi_part_clear(&made->part, !named && made->part.part_path);
+  ppi_part_clear(&made->part, !named && made->part.part_path.text[0]);
   return is_whole && reason ? cannot_write(path, strerror(reason)) : code;
 }
 
@@ -115,11 +115,13 @@ static int export_to(const struct ppi_tool_options *options,
   pprof_error error = {""};
   int code = open_target(options, format->is_folder, &made);
   if (code != PPI_EXIT_DONE) return code;
-  const ppi_export_target target = {
-      .file = made.file,
-      .path = format->is_folder ? options->output : made.part.part_path,
-      .replaces = options->force,
-      .schema = options->to.schema};
+  const ppi_export_target target = {.file = made.file,
+                                    .path = format->is_folder ? options->output
+                                            : made.part.part_path.text[0]
+                                                ? made.part.part_path.text
+                                                : NULL,
+                                    .replaces = options->force,
+                                    .schema = options->to.schema};
   ppi_export *export = format->create(&target, &error);
   if (!export) {
     ppi_tool_say("%s", error.text);

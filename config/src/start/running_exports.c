@@ -62,7 +62,7 @@ static pprof_status fill(const ppi_running *run, const ppi_config_export *item,
 // The thread that waits for the disk belongs to the library.
 static pprof_status put_file(ppi_running *run, ppi_part *part, const char *path,
                              const char *text, size_t len, pprof_error *error) {
-  bool counts = part->part_path != NULL;
+  bool counts = part->part_path.text[0];
   uint64_t limit_ms = ppi_running_calls->file_limit_ms;
   if (counts && !ppi_disk_room(run->disk, len))
     return fail_write(path, PPI_FILE_OVER_LIMIT, error);
@@ -77,10 +77,10 @@ static pprof_status put_file(ppi_running *run, ppi_part *part, const char *path,
 static pprof_status write_table(ppi_running *run, const ppi_config_export *item,
                                 const pprof_report *report, ppi_part *part,
                                 pprof_error *error) {
-  char path[PATH_MAX];
+  const ppi_path at = part->path;
+  const char *path = at.text;
   char *text = NULL;
   size_t len = 0;
-  snprintf(path, sizeof path, "%s", part->path);
   FILE *out = open_memstream(&text, &len);
   pprof_status status =
       out ? fill(run, item, report, out, error)
@@ -293,7 +293,7 @@ static pprof_status claim(ppi_running *run, size_t at, pprof_error *error) {
   char *path = run->export_paths[at];
   if (ppi_part_goes_in_place(path)) return PPROF_STATUS_OK;
   pprof_status status = ppi_part_open(path, NULL, part, error);
-  if (status == PPROF_STATUS_OK) ppi_running_note_path(path, part->path);
+  if (status == PPROF_STATUS_OK) ppi_running_note_path(path, part->path.text);
   return status;
 }
 
@@ -325,7 +325,7 @@ pprof_status ppi_running_add_exports(ppi_running *run, pprof_error *error) {
 static pprof_status write_one(ppi_running *run, size_t at, pprof_error *error) {
   ppi_part *part = &run->export_parts[at];
   pprof_status status = PPROF_STATUS_OK;
-  if (!part->path)
+  if (!part->path.text[0])
     status = ppi_part_open(run->export_paths[at], NULL, part, error);
   if (status != PPROF_STATUS_OK) return status;
   return write_table(run, &run->config.exports[at], run->report, part, error);
@@ -359,5 +359,6 @@ pprof_status ppi_running_write_exports(ppi_running *run, pprof_status first,
 
 void ppi_running_drop_exports(ppi_running *run) {
   for (size_t i = 0; i < run->config.num_exports; i++)
-    if (run->export_parts[i].path) ppi_part_clear(&run->export_parts[i], true);
+    if (run->export_parts[i].path.text[0])
+      ppi_part_clear(&run->export_parts[i], true);
 }

@@ -479,7 +479,7 @@ void ppi_running_in_forked_child(ppi_running *run) {
   ppi_running_live_in_forked_child(run);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     ppi_part *part = &run->export_parts[i];
-    if (part->path) ppi_fd_close(part->fd, &part->id);
+    if (part->path.text[0]) ppi_fd_close(part->fd, &part->id);
     part->fd = -1;
   }
 }

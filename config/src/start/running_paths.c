@@ -13,7 +13,6 @@
 
 #include "base/base.h"
 #include "base/descriptor.h"
-#include "base/mem.h"
 #include "log/write/log_writer.h"
 #include "start/environment.h"
 #include "start/running_paths.h"
@@ -94,10 +93,9 @@ static pprof_status expand_own(const ppi_running *run,
   char infix[24] = "injected";
   if (!strstr(template->text, "%p"))
     snprintf(infix, sizeof infix, "%ld", (long)getpid());
-  char *own = ppi_log_sibling_path(path, infix);
-  bool fits = own && strlen(own) < PATH_MAX;
-  if (fits) strcpy(path, own);
-  ppi_free(own);
+  const ppi_path own = ppi_log_sibling_path(path, infix);
+  bool fits = strlen(own.text) < PATH_MAX;
+  if (fits) strcpy(path, own.text);
   return fits ? PPROF_STATUS_OK
               : ppi_fail(error, PPROF_STATUS_CONFIG, "%s: the path is too long",
                          where_of(template));
@@ -237,12 +235,9 @@ static void keep_older(const char *path, const ppi_running *next) {
   bool meets = next->config.log && strcmp(path, next->output) == 0;
   for (size_t i = 0; i < next->config.num_exports; i++)
     meets = meets || strcmp(path, next->export_paths[i]) == 0;
-  char *apart = meets ? ppi_log_sibling_path(path, "injected") : NULL;
-  char *aside = NULL;
-  if (apart && ppi_part_settle(path, false, apart, &aside) != 0)
+  ppi_path apart = ppi_log_sibling_path(path, "injected");
+  if (meets && ppi_part_settle(path, false, &apart) != 0)
     ppi_message(PPI_MESSAGE_WARN, "cannot rename %s", path);
-  ppi_free(aside);
-  ppi_free(apart);
 }
 
 void ppi_running_keep_older(const ppi_running *ended, const ppi_running *next) {

@@ -359,9 +359,9 @@ static pprof_status chrome_finish(pprof_sink *sink,
 // file for others, its path may belong to another writer.
 static void drop_part(ppi_chrome_writer *writer) {
   ppi_part *part = &writer->part;
-  bool is_there =
-      part->part_path && ppi_disk_knows(writer->disk, part->part_path);
-  if (is_there) ppi_disk_forget(writer->disk, part->part_path);
+  bool is_there = part->part_path.text[0] &&
+                  ppi_disk_knows(writer->disk, part->part_path.text);
+  if (is_there) ppi_disk_forget(writer->disk, part->part_path.text);
   ppi_part_clear(part, is_there);
 }
 
@@ -452,7 +452,7 @@ static pprof_status open_file(ppi_chrome_writer *writer, const char *path,
   pprof_status status = ppi_part_open(path, NULL, &writer->part, error);
   if (status != PPROF_STATUS_OK) return status;
   writer->gzip = ends_with(path, ".gz");
-  writer->base.name = writer->path = ppi_strdup(writer->part.path);
+  writer->base.name = writer->path = ppi_strdup(writer->part.path.text);
   return writer->path
              ? status
              : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
@@ -477,8 +477,8 @@ pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
 void ppi_chrome_writer_set_disk(pprof_sink *sink, ppi_disk *disk) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   // Without memory to add the file here, the disk refuses its growth later.
-  if (writer->part.part_path)
-    ppi_disk_add_yielding(disk, writer->part.part_path);
+  if (writer->part.part_path.text[0])
+    ppi_disk_add_yielding(disk, writer->part.part_path.text);
   writer->disk = ppi_disk_ref(disk);
 }
 

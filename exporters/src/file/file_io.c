@@ -66,7 +66,7 @@ void ppi_file_pack_clear(ppi_file_pack *pack) {
 static int give_up_room(const ppi_part *part) {
   struct stat now;
   if (ftruncate(part->fd, 0) == 0 && fstat(part->fd, &now) == 0 && now.st_nlink)
-    unlink(part->part_path);
+    unlink(part->part_path.text);
   return PPI_FILE_OVER_LIMIT;
 }
 
@@ -75,7 +75,8 @@ static int write_all(ppi_file_pack *pack, const void *bytes, size_t len) {
   ppi_part *part = pack->part;
   int error = pack->own_table || len == 0 ? 0 : ppi_part_hold(part);
   if (error) return error;
-  if (part->part_path && !ppi_disk_grow(pack->disk, part->part_path, len))
+  if (part->part_path.text[0] &&
+      !ppi_disk_grow(pack->disk, part->part_path.text, len))
     return give_up_room(part);
   int times = 0;
   while (len > 0) {
@@ -222,7 +223,7 @@ static void give_back(ppi_file_io *io, ppi_file_piece *piece) {
 }
 
 static int write_pieces(ppi_file_io *io) {
-  bool is_pipe = !io->part.part_path && io->part.fd < 0;
+  bool is_pipe = !io->part.part_path.text[0] && io->part.fd < 0;
   int error =
       is_pipe ? ppi_part_open_pipe(&io->part) : ppi_part_hold(&io->part);
   ppi_file_piece *piece;
@@ -237,15 +238,15 @@ static int write_pieces(ppi_file_io *io) {
 static int name_file(ppi_file_io *io) {
   int error = ppi_file_pack_write(&io->pack, "", 0, true);
   if (!error) error = ppi_part_commit(&io->part);
-  if (!error && io->part.part_path)
-    ppi_disk_settle(io->pack.disk, io->part.part_path, io->part.path);
+  if (!error && io->part.part_path.text[0])
+    ppi_disk_settle(io->pack.disk, io->part.part_path.text, io->part.path.text);
   return error;
 }
 
 // A file that was removed for others may have lost its name to another run.
 static void remove_file(ppi_file_io *io) {
-  const char *path = io->part.part_path;
-  if (!path || !ppi_disk_knows(io->pack.disk, path)) return;
+  const char *path = io->part.part_path.text;
+  if (!path[0] || !ppi_disk_knows(io->pack.disk, path)) return;
   unlink(path);
   ppi_disk_forget(io->pack.disk, path);
 }

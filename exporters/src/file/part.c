@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,27 +16,29 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "file/text.h"
 
 enum { MAX_NAMES = 10000 };
 
-char *ppi_path_beside(const char *beside, const char *name) {
-  size_t len = (size_t)(ppi_base_name(beside) - beside);
-  char *path = ppi_alloc(len + strlen(name) + 1);
-  if (!path) return NULL;
-  memcpy(path, beside, len);
-  strcpy(path + len, name);
+ppi_path ppi_path_make(const char *format, ...) {
+  ppi_path path;
+  va_list values;
+  va_start(values, format);
+  vsnprintf(path.text, sizeof path.text, format, values);
+  va_end(values);
   return path;
 }
 
-char *ppi_path_absolute(const char *path) {
+ppi_path ppi_path_beside(const char *beside, const char *name) {
+  return ppi_path_make("%.*s%s", (int)(ppi_base_name(beside) - beside), beside,
+                       name);
+}
+
+ppi_path ppi_path_absolute(const char *path) {
   char folder[PATH_MAX];
-  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return ppi_strdup(path);
-  size_t size = strlen(folder) + strlen(path) + 2;
-  char *out = ppi_alloc(size);
-  if (out) snprintf(out, size, "%s/%s", folder, path);
-  return out;
+  if (path[0] == '/' || !getcwd(folder, sizeof folder))
+    return ppi_path_make("%s", path);
+  return ppi_path_make("%s/%s", folder, path);
 }
 
 // The length up to the base name's ending; ".gz" goes with the ending before
@@ -49,12 +52,11 @@ static size_t stem_len(const char *path) {
   return end;
 }
 
-char *ppi_part_sibling(const char *path, const char *infix) {
-  size_t stem = stem_len(path), size = strlen(path) + strlen(infix) + 2;
-  char *out = ppi_alloc(size);
-  if (out)
-    snprintf(out, size, "%.*s.%s%s", (int)stem, path, infix, path + stem);
-  return out;
+ppi_path ppi_part_sibling(const char *path, int number) {
+  size_t stem = stem_len(path);
+  return number
+             ? ppi_path_make("%.*s.%d%s", (int)stem, path, number, path + stem)
+             : ppi_path_make("%s", path);
 }
 
 bool ppi_part_is_buffered(int fd) {
@@ -142,33 +144,15 @@ static int give_name(const char *from, const char *to, bool keeps) {
   return rename(from, to) == 0 ? 0 : errno;
 }
 
-static char *name_of(const char *path, int number) {
-  char infix[16];
-  snprintf(infix, sizeof infix, "%d", number);
-  return number ? ppi_part_sibling(path, infix) : ppi_strdup(path);
-}
-
-int ppi_part_settle(const char *from, bool keeps, const char *path,
-                    char **aside) {
-  *aside = NULL;
-  int error = give_name(from, path, keeps);
-  for (int n = 1; error == EEXIST && n < MAX_NAMES; n++) {
-    char *name = name_of(path, n);
-    if (!name) return ENOMEM;
-    error = give_name(from, name, keeps);
-    if (error)
-      ppi_free(name);
-    else
-      *aside = name;
+int ppi_part_settle(const char *from, bool keeps, ppi_path *path) {
+  const ppi_path wanted = *path;
+  int error = EEXIST;
+  for (int n = 0; error == EEXIST && n < MAX_NAMES; n++) {
+    *path = ppi_part_sibling(wanted.text, n);
+    error = give_name(from, path->text, keeps);
   }
+  if (error) *path = wanted;
   return error;
-}
-
-static char *part_of(const char *path) {
-  size_t size = strlen(path) + sizeof ".part";
-  char *out = path[0] ? ppi_alloc(size) : NULL;
-  if (out) snprintf(out, size, "%s.part", path);
-  return out;
 }
 
 static pprof_status fail(ppi_part *part, const char *path, int error,
@@ -179,16 +163,10 @@ static pprof_status fail(ppi_part *part, const char *path, int error,
   return status;
 }
 
-static pprof_status no_memory(ppi_part *part, pprof_error *error) {
-  ppi_part_clear(part, false);
-  return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-}
-
 // Renaming a file over a pipe or a device would replace it.
 static pprof_status open_in_place(const char *path, bool is_pipe,
                                   ppi_part *part, pprof_error *error) {
-  part->path = ppi_strdup(path);
-  if (!part->path) return no_memory(part, error);
+  part->path = ppi_path_make("%s", path);
   if (is_pipe)
     return access(path, W_OK) == 0 ? PPROF_STATUS_OK
                                    : fail(part, path, errno, error);
@@ -197,7 +175,7 @@ static pprof_status open_in_place(const char *path, bool is_pipe,
 }
 
 int ppi_part_open_pipe(ppi_part *part) {
-  part->fd = ppi_fd_open(part->path, O_WRONLY, 0);
+  part->fd = ppi_fd_open(part->path.text, O_WRONLY, 0);
   part->id = ppi_fd_id_of(part->fd);
   return part->fd < 0 ? errno : 0;
 }
@@ -216,8 +194,8 @@ bool ppi_part_own_table(ppi_part *part) {
 int ppi_part_hold(ppi_part *part) {
   if (ppi_fd_is(part->fd, &part->id)) return 0;
   part->fd = -1;
-  if (!part->part_path) return EBADF;
-  int fd = ppi_fd_open(part->part_path, O_RDWR | O_NOFOLLOW, 0);
+  if (!part->part_path.text[0]) return EBADF;
+  int fd = ppi_fd_open(part->part_path.text, O_RDWR | O_NOFOLLOW, 0);
   if (fd < 0) return errno;
   if (!ppi_fd_is(fd, &part->id) || ppi_part_is_buffered(fd) ||
       lseek(fd, 0, SEEK_END) < 0) {
@@ -252,10 +230,10 @@ static bool is_no_file(const char *path) {
 static int open_name(const ppi_part *part, ppi_part_taken taken) {
   ppi_part_taken is_used = taken ? taken : is_no_file;
   int fd = -1;
-  if (!is_used(part->path)) {
-    fd = open_free(part->part_path, taken != NULL);
-    if (fd < 0 || !is_used(part->path)) return fd;
-    unlink(part->part_path);
+  if (!is_used(part->path.text)) {
+    fd = open_free(part->part_path.text, taken != NULL);
+    if (fd < 0 || !is_used(part->path.text)) return fd;
+    unlink(part->part_path.text);
     close(fd);
   }
   errno = EBUSY;
@@ -268,12 +246,8 @@ static bool open_first_free(const char *path, ppi_part_taken taken,
                             ppi_part *out, bool *meets) {
   for (int n = 0; n < MAX_NAMES; n++) {
     ppi_part_clear(out, false);
-    out->path = name_of(path, n);
-    out->part_path = out->path ? part_of(out->path) : NULL;
-    if (!out->part_path) {
-      errno = ENOMEM;
-      return false;
-    }
+    out->path = ppi_part_sibling(path, n);
+    out->part_path = ppi_path_make("%s.part", out->path.text);
     out->fd = open_name(out, taken);
     out->id = ppi_fd_id_of(out->fd);
     if (out->fd >= 0) return true;
@@ -286,20 +260,13 @@ static bool open_first_free(const char *path, ppi_part_taken taken,
 static pprof_status open_beside(const char *path, ppi_part_taken taken,
                                 ppi_part *out, pprof_error *error) {
   bool meets = false;
-  char *wanted = ppi_path_absolute(path);
-  if (!wanted) return no_memory(out, error);
-  bool opened = open_first_free(wanted, taken, out, &meets);
+  const ppi_path wanted = ppi_path_absolute(path);
+  bool opened = open_first_free(wanted.text, taken, out, &meets);
   int reason = errno;
   out->replaces = !taken;
-  if (opened && !meets && !taken) {
-    // Only .part files were in the way.
-    ppi_free(out->path);
-    out->path = wanted;
-    return PPROF_STATUS_OK;
-  }
-  ppi_free(wanted);
+  // Only .part files were in the way.
+  if (opened && !meets && !taken) out->path = wanted;
   if (opened) return PPROF_STATUS_OK;
-  if (reason == ENOMEM) return no_memory(out, error);
   ppi_part_clear(out, false);
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s.part: %s", path,
                   strerror(reason));
@@ -317,22 +284,15 @@ pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
 }
 
 int ppi_part_commit(ppi_part *part) {
-  if (!part->part_path) return 0;
+  if (!part->part_path.text[0]) return 0;
   if (part->replaces)
-    return rename(part->part_path, part->path) == 0 ? 0 : errno;
-  char *aside;
-  int error = ppi_part_settle(part->part_path, false, part->path, &aside);
-  if (!aside) return error;
-  ppi_free(part->path);
-  part->path = aside;
-  return 0;
+    return rename(part->part_path.text, part->path.text) == 0 ? 0 : errno;
+  return ppi_part_settle(part->part_path.text, false, &part->path);
 }
 
 void ppi_part_clear(ppi_part *part, bool remove) {
   // Still under the lock: no other process has opened it yet.
-  if (remove && part->part_path) unlink(part->part_path);
+  if (remove && part->part_path.text[0]) unlink(part->part_path.text);
   ppi_fd_close(part->fd, &part->id);
-  ppi_free(part->path);
-  ppi_free(part->part_path);
   *part = (ppi_part){.fd = -1};
 }

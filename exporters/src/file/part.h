@@ -4,17 +4,33 @@
 // processes want one name, each gets a file of its own.
 #pragma once
 
+#include <limits.h>
+
 #include "base/descriptor.h"
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
 
+// A path as a value: to make one needs no memory. What is too long for the
+// system stays too long here, so that no call finds another file.
+typedef struct ppi_path {
+  char text[PATH_MAX + 8];
+} ppi_path;
+ppi_path ppi_path_make(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+// The program may change its folder before a file gets its name.
+ppi_path ppi_path_absolute(const char *path);
+// `name` in the folder of `beside`.
+ppi_path ppi_path_beside(const char *beside, const char *name);
+// "runs/x.json.gz" and 1 give "runs/x.1.json.gz"; 0: the path itself.
+ppi_path ppi_part_sibling(const char *path, int number);
+
 typedef struct ppi_part {
-  char *path;       // its final name
-  char *part_path;  // NULL: `path` is a pipe or a device, written in place
-  int fd;           // the writer's once taken (-1 then); closing it unlocks
-  ppi_fd_id id;     // what `fd` was when it was opened
-  bool replaces;    // an existing file of its name
+  ppi_path path;       // its final name; "": none
+  ppi_path part_path;  // "": `path` is a pipe or a device, written in place
+  int fd;              // the writer's once taken (-1 then); closing it unlocks
+  ppi_fd_id id;        // what `fd` was when it was opened
+  bool replaces;       // an existing file of its name
 } ppi_part;
 
 // True: files of a run have the name `path`.
@@ -31,7 +47,8 @@ bool ppi_part_goes_in_place(const char *path);
 // Else nothing is replaced, not even the .part of a dead run: the file gets the
 // first free name.
 //
-// Errors: IO, INVALID (too long, a folder), NO_MEMORY; `*out` is then empty.
+// Errors: IO (also of a folder, or a path that is too long); `*out` is then
+// empty.
 pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
                            ppi_part *out, pprof_error *error);
 // Opening a pipe waits for its reader. ppi_part_open therefore leaves `fd` at
@@ -47,12 +64,11 @@ int ppi_part_hold(ppi_part *part);
 // Gives the complete file its name, in `path`. 0 or errno; `fd` stays as it is.
 int ppi_part_commit(ppi_part *part);
 // Renames the file `from` to `path`, or if that exists, to a name with a
-// number, returned in `*aside` (ppi_free; else NULL). `keeps`: it keeps its old
-// name as well, where the file system can. 0 or errno.
-int ppi_part_settle(const char *from, bool keeps, const char *path,
-                    char **aside);
-// Closes `fd` if it is still the part's and frees the paths; `remove`: removes
-// the .part as well.
+// number, returned in `*path`. `keeps`: it keeps its old name as well, where
+// the file system can. 0 or errno.
+int ppi_part_settle(const char *from, bool keeps, ppi_path *path);
+// Closes `fd` if it is still the part's and forgets the paths; `remove`:
+// removes the .part as well.
 void ppi_part_clear(ppi_part *part, bool remove);
 
 // ppi_part_create opens `path` for reading and writing; a new file is its
@@ -65,14 +81,4 @@ bool ppi_part_is_foreign_link(const char *path);
 
 // True: another process writes the file. Else this locks it until it is closed.
 bool ppi_part_is_buffered(int fd);
-// The program may change its folder before a file gets its name. NULL: no
-// memory.
-char *ppi_path_absolute(const char *path);
-// `name` in the folder of `beside`. NULL: no memory.
-char *ppi_path_beside(const char *beside, const char *name);
-
-// "runs/x.json.gz" and "1" give "runs/x.1.json.gz". The caller frees it; NULL
-// when out of memory.
-char *ppi_part_sibling(const char *path, const char *infix);
-
 PPROF_END_C_

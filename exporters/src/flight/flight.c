@@ -281,7 +281,7 @@ static void destroy(pprof_sink *sink) {
 
 static bool fill(ppi_flight *flight, const ppi_flight_options *options) {
   // The spool names the dump.
-  flight->path = ppi_path_absolute(options->path);
+  flight->path = ppi_strdup(ppi_path_absolute(options->path).text);
   flight->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
   flight->before_ns = options->before_ns;
   flight->after_ns = options->after_ns;
@@ -354,7 +354,8 @@ static pprof_status hand_over(ppi_flight *flight, ppi_flight_job *job,
   if (status == PPROF_STATUS_OK && flight->stop) status = PPROF_STATUS_BUSY;
   job->phase = PPI_FLIGHT_IDLE;
   if (status != PPROF_STATUS_OK) return status;
-  snprintf(flight->asked_path, sizeof flight->asked_path, "%s", part->path);
+  snprintf(flight->asked_path, sizeof flight->asked_path, "%s",
+           part->path.text);
   flight->asked_status = PPROF_STATUS_OK;
   job->part = *part;
   job->phase = PPI_FLIGHT_READY;
@@ -376,9 +377,9 @@ pprof_status ppi_flight_trigger(pprof_sink *sink, const char *path,
       ppi_flight_open_part(path ? path : flight->path, &part, &error);
   if (status == PPROF_STATUS_IO) snprintf(out_path, size, "%s", error.text);
   if (status == PPROF_STATUS_OK &&
-      strlen(part.path) >= PPI_MIN(size, (size_t)PPI_FLIGHT_PATH_MAX))
+      strlen(part.path.text) >= PPI_MIN(size, (size_t)PPI_FLIGHT_PATH_MAX))
     status = PPROF_STATUS_INVALID;
-  if (status == PPROF_STATUS_OK) snprintf(out_path, size, "%s", part.path);
+  if (status == PPROF_STATUS_OK) snprintf(out_path, size, "%s", part.path.text);
   pthread_mutex_lock(&flight->mutex);
   status = hand_over(flight, job, status, &part);
   pthread_mutex_unlock(&flight->mutex);

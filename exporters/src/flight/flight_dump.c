@@ -120,8 +120,9 @@ void ppi_flight_past_clear(ppi_flight_past *past) {
 
 static void fail(ppi_flight_dump *dump, pprof_status status, const char *why) {
   if (dump->status == PPROF_STATUS_OK && status != PPROF_STATUS_OK)
-    dump->status = ppi_fail(&dump->error, status, "%s: %s", dump->part.path,
-                            why ? why : pprof_status_string(status));
+    dump->status =
+        ppi_fail(&dump->error, status, "%s: %s", dump->part.path.text,
+                 why ? why : pprof_status_string(status));
   if (status != PPROF_STATUS_OK) dump->over = true;
 }
 
@@ -139,7 +140,7 @@ static void write_out(ppi_flight_dump *dump) {
     fail(dump, PPROF_STATUS_IO, "the disk limit leaves no room");
     return;
   }
-  ppi_disk_add(dump->disk, dump->part.path, len, false);
+  ppi_disk_add(dump->disk, dump->part.path.text, len, false);
   int error = ppi_part_hold(&dump->part);
   if (!error) error = ppi_write_all(dump->part.fd, dump->out.data, len);
   if (error) fail(dump, PPROF_STATUS_IO, strerror(error));
@@ -447,7 +448,7 @@ pprof_status ppi_flight_dump_finish(ppi_flight_dump *dump,
       dump->status == PPROF_STATUS_OK ? ppi_part_commit(&dump->part) : 0;
   if (error) fail(dump, PPROF_STATUS_IO, strerror(error));
   if (dump->status != PPROF_STATUS_OK)
-    ppi_disk_forget(dump->disk, dump->part.path);
+    ppi_disk_forget(dump->disk, dump->part.path.text);
   dump->over = true;
   return dump->status;
 }

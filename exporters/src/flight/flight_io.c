@@ -168,15 +168,9 @@ uint64_t ppi_flight_pin(const ppi_flight *flight) {
 pprof_status ppi_flight_open_part(const char *path, ppi_part *out,
                                   pprof_error *error) {
   for (int n = 0; n < MAX_NAMES; n++) {
-    char infix[16];
-    snprintf(infix, sizeof infix, "%d", n);
-    char *name = n ? ppi_log_sibling_path(path, infix) : ppi_strdup(path);
-    if (!name) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-    bool taken = ppi_part_is_there(name);
-    pprof_status status = PPROF_STATUS_OK;
-    if (!taken) status = ppi_part_open(name, ppi_part_is_there, out, error);
-    ppi_free(name);
-    if (!taken) return status;
+    const ppi_path name = ppi_log_numbered_path(path, n);
+    if (!ppi_part_is_there(name.text))
+      return ppi_part_open(name.text, ppi_part_is_there, out, error);
   }
   return ppi_fail(error, PPROF_STATUS_IO, "%s: %d files have that name", path,
                   MAX_NAMES);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "log/write/rotate.h"
 
 // Damage is no error, but missing memory is: without the spool's name, its
@@ -25,9 +24,8 @@ pprof_status ppi_log_glance_info(ppi_log_payload *payload,
   out->segment = ppi_segment_of(&info);
   for (size_t i = 0; i < payload->info.num; i++) {
     const ppi_text *text = &payload->info.items[i];
-    if (strcmp(text->key, "spool") == 0 && text->value[0] && !out->spool_path &&
-        !(out->spool_path = ppi_strdup(text->value)))
-      status = PPROF_STATUS_NO_MEMORY;
+    if (strcmp(text->key, "spool") == 0 && !out->spool_path.text[0])
+      out->spool_path = ppi_path_make("%s", text->value);
     if (strcmp(text->key, "flight") == 0) {
       out->dump = true;
       out->death =
@@ -73,6 +71,5 @@ pprof_status ppi_log_glance_at(const char *path, ppi_log_glance *out,
   }
   ppi_log_payload_clear(&payload);
   ppi_log_file_close(file);
-  if (status != PPROF_STATUS_OK) ppi_free(out->spool_path);
   return status;
 }

@@ -4,6 +4,7 @@
 // it is complete, and its other parts.
 #pragma once
 
+#include "file/part.h"
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
 #include "log/format/log_payload.h"
@@ -13,13 +14,13 @@
 
 typedef struct ppi_log_glance {
   char uuid[PPI_LOG_UUID_LEN + 1];
-  char *spool_path;  // NULL: it names none
-  bool readable;     // there is a block that can be read
-  bool complete;     // the last block is the end of totals
-  bool dump;         // a flight recorder's
-  bool death;        // a dump at the death, made by recover
-  bool several;      // runs; `complete` is then about all of them
-  uint32_t segment;  // 0: none
+  ppi_path spool_path;  // "": it names none
+  bool readable;        // there is a block that can be read
+  bool complete;        // the last block is the end of totals
+  bool dump;            // a flight recorder's
+  bool death;           // a dump at the death, made by recover
+  bool several;         // runs; `complete` is then about all of them
+  uint32_t segment;     // 0: none
 } ppi_log_glance;
 
 // Adds the content of an info block to `out`; the payload is scratch. NO_MEMORY
@@ -27,7 +28,6 @@ typedef struct ppi_log_glance {
 pprof_status ppi_log_glance_info(ppi_log_payload *payload,
                                  const ppi_log_block *block,
                                  ppi_log_glance *out);
-// Clears `out` first. The caller frees its spool_path (ppi_free), unless it
-// fails.
+// Clears `out` first.
 pprof_status ppi_log_glance_at(const char *path, ppi_log_glance *out,
                                pprof_error *error);

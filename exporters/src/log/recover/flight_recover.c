@@ -309,22 +309,17 @@ static bool is_made(const recovery *job, const char *path, const char *uuid) {
 
 // A dump of a process that died during a dump has that name, too.
 static bool is_used(const char *name) {
-  char part[PPI_RECOVER_PATH_MAX + 8];
-  snprintf(part, sizeof part, "%s.part", name);
-  return ppi_part_is_there(name) || ppi_part_is_there(part);
+  return ppi_part_is_there(name) ||
+         ppi_part_is_there(ppi_path_make("%s.part", name).text);
 }
 
 static bool find_made(const recovery *job, const char *path, const char *uuid,
                       char out[PPI_RECOVER_PATH_MAX]) {
   for (int n = 0; n < MAX_NAMES; n++) {
-    char infix[16];
-    snprintf(infix, sizeof infix, "%d", n);
-    char *name = n ? ppi_log_sibling_path(path, infix) : ppi_strdup(path);
-    bool made = name && is_made(job, name, uuid);
-    bool more = name && is_used(name);
-    if (made) snprintf(out, PPI_RECOVER_PATH_MAX, "%s", name);
-    ppi_free(name);
-    if (made || !more) return made;
+    const ppi_path name = ppi_log_numbered_path(path, n);
+    bool made = is_made(job, name.text, uuid);
+    if (made) snprintf(out, PPI_RECOVER_PATH_MAX, "%s", name.text);
+    if (made || !is_used(name.text)) return made;
   }
   return false;
 }
@@ -334,7 +329,7 @@ static pprof_status recover_at(recovery *job, const char *path,
   ppi_part part;
   pprof_status status = ppi_flight_open_part(path, &part, error);
   if (status != PPROF_STATUS_OK) return status;
-  snprintf(job->out->path, sizeof job->out->path, "%s", part.path);
+  snprintf(job->out->path, sizeof job->out->path, "%s", part.path.text);
   status = ppi_flight_dump_open(&job->dump, uuid, &job->span, &part, NULL);
   job->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
   if (!job->copy) status = PPROF_STATUS_NO_MEMORY;

@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 #include "base/descriptor.h"
-#include "base/mem.h"
 #include "file/part.h"
 #include "log/read/log_glance.h"
 #include "log/recover/flight_recover.h"
@@ -22,11 +21,13 @@
 #include "spool/spool_folders.h"
 
 // ---- the spool of a log's file ----
+// Of a dead process that stages this file's blocks and has its uuid, among this
+// user's spools in the sessions' default folders.
 typedef struct search {
-  const char *part, *uuid;
-  char *found;
-  bool is_named;
-  pprof_status status;
+  const char *part, *uuid;  // the file's; "": no header
+  ppi_path found;           // "": none yet
+  bool is_named;        // by a spool, even of a living process or another user
+  pprof_status status;  // or NO_MEMORY
 } search;
 
 // The log of the spool's staged blocks; "": none.
@@ -69,34 +70,18 @@ static bool is_of(const ppi_salvage *salvage, const search *self) {
 static void look_at(const char *path, void *user) {
   search *self = user;
   ppi_salvage *salvage;
-  if (self->found || self->status != PPROF_STATUS_OK) return;
+  if (self->found.text[0] || self->status != PPROF_STATUS_OK) return;
   pprof_status status = ppi_salvage_open(path, &salvage, NULL);
   bool is_alive = status == PPROF_STATUS_BUSY;
   if (is_alive) status = ppi_salvage_open_live(path, &salvage, NULL);
   if (status == PPROF_STATUS_OK) {
     bool names_it = is_named(salvage, self);
     self->is_named = self->is_named || names_it;
-    if (names_it && !is_alive && is_of(salvage, self) &&
-        !(self->found = ppi_strdup(path)))
-      status = PPROF_STATUS_NO_MEMORY;
+    if (names_it && !is_alive && is_of(salvage, self))
+      self->found = ppi_path_make("%s", path);
     ppi_salvage_close(salvage);
   }
   if (status == PPROF_STATUS_NO_MEMORY) self->status = status;
-}
-
-// find_spool looks through this user's spools in the sessions' default
-// folders. It searches for the spool of a dead process that stages this file's
-// blocks and has its uuid. `uuid` is from the file's header, or "". The caller
-// frees *out, the path (ppi_free); NULL: none. `*out_named`: a spool names the
-// file, even one of a living process or another user. NO_MEMORY is the only
-// error.
-static pprof_status find_spool(const char *part, const char *uuid, char **out,
-                               bool *out_named) {
-  search self = {.part = part, .uuid = uuid};
-  ppi_spool_visit(geteuid(), look_at, &self);
-  *out = self.found;
-  *out_named = self.is_named;
-  return self.status;
 }
 
 // ---- from the given file to the files that belong to it ----
@@ -115,8 +100,8 @@ static pprof_status take_salvage(ppi_recover_job *recovery, const char *path,
   set_uuid(recovery, pprof_run_info_text(
                          ppi_salvage_run_info(recovery->salvage), "uuid"));
   recovery->foreign = !ppi_salvage_is_own(recovery->salvage);
-  recovery->spool_path = ppi_strdup(path);
-  return recovery->spool_path ? status : ppi_recover_no_memory(recovery);
+  recovery->spool_path = ppi_path_make("%s", path);
+  return status;
 }
 
 static bool same_run(const ppi_recover_job *recovery, const char *uuid) {
@@ -132,7 +117,6 @@ static void finish_dump(const ppi_recover_job *recovery, const char *part) {
     ppi_recover_remove_empty(part, PPI_LOG_FILE_HEADER_SIZE - 1);
     return;
   }
-  ppi_free(found.spool_path);
   if (!same_run(recovery, found.uuid)) return;
   if (found.dump && !found.death)
     ppi_recover(part, NULL, &ignored, NULL);
@@ -145,44 +129,34 @@ static void finish_dump(const ppi_recover_job *recovery, const char *part) {
 static void finish_dumps(const ppi_recover_job *recovery, const char *path) {
   bool more = true;
   for (int n = 0; more && n < 10000; n++) {
-    char infix[16];
-    snprintf(infix, sizeof infix, "%d", n);
-    char *name = n ? ppi_log_sibling_path(path, infix) : ppi_strdup(path);
-    size_t size = name ? strlen(name) + sizeof ".part" : 0;
-    char *part = name ? ppi_alloc(size) : NULL;
-    if (part) snprintf(part, size, "%s.part", name);
-    bool is_begun = part && access(part, F_OK) == 0;
-    more = part && (is_begun || access(name, F_OK) == 0);
-    if (is_begun) finish_dump(recovery, part);
-    ppi_free(part);
-    ppi_free(name);
+    const ppi_path name = ppi_log_numbered_path(path, n);
+    const ppi_path part = ppi_path_make("%s.part", name.text);
+    bool is_begun = access(part.text, F_OK) == 0;
+    more = is_begun || access(name.text, F_OK) == 0;
+    if (is_begun) finish_dump(recovery, part.text);
   }
 }
 
-// The path that the spool states, where it can be trusted; NULL: no memory.
-static char *place_of(const ppi_recover_job *recovery, const char *reported,
-                      const char *folder) {
-  const ppi_recover_place place = {recovery->spool_path, recovery->uuid,
+// The path that the spool states, where it can be trusted.
+static ppi_path place_of(const ppi_recover_job *recovery, const char *reported,
+                         const char *folder) {
+  const ppi_recover_place place = {recovery->spool_path.text, recovery->uuid,
                                    recovery->foreign, folder};
-  char *path = ppi_recover_place_of(&place, reported);
+  const ppi_path path = ppi_recover_place_of(&place, reported);
   ppi_recover_result *result = recovery->result;
-  if (path && strcmp(path, reported) != 0 && !result->reported_path[0])
+  if (strcmp(path.text, reported) != 0 && !result->reported_path[0])
     snprintf(result->reported_path, sizeof result->reported_path, "%s",
              reported);
   return path;
 }
 
 // Beside the run's log, where it has one.
-static char *dump_path(const ppi_recover_job *recovery) {
-  const char *log = recovery->named_path;
-  bool has_folder = log && strchr(log, '/');
-  char *folder = has_folder ? ppi_path_beside(log, "") : NULL;
-  if (has_folder && !folder) return NULL;
-  char *path = place_of(
+static ppi_path dump_path(const ppi_recover_job *recovery) {
+  const char *log = recovery->named_path.text;
+  const ppi_path folder = ppi_path_beside(log, "");
+  return place_of(
       recovery, ppi_ring_blocks(ppi_salvage_ring(recovery->salvage))->log_path,
-      folder ? folder : recovery->options.folder);
-  ppi_free(folder);
-  return path;
+      strchr(log, '/') ? folder.text : recovery->options.folder);
 }
 
 // For a flight recorder with its ring in the spool. Without a log, the dump is
@@ -191,13 +165,11 @@ static pprof_status make_dump(ppi_recover_job *recovery, bool has_log) {
   const char *output = has_log ? NULL : recovery->options.output;
   ppi_recover_result *result = recovery->result;
   ppi_flight_recovery made;
-  char *path = dump_path(recovery);
-  if (!path) return ppi_recover_no_memory(recovery);
+  const ppi_path path = dump_path(recovery);
   if (output && recovery->options.overwrite) unlink(output);
-  if (!recovery->options.keep) finish_dumps(recovery, path);
+  if (!recovery->options.keep) finish_dumps(recovery, path.text);
   pprof_status status = ppi_flight_recover(
-      recovery->salvage, output ? output : path, &made, recovery->error);
-  ppi_free(path);
+      recovery->salvage, output ? output : path.text, &made, recovery->error);
   if (status != PPROF_STATUS_OK) return status;
   snprintf(result->dump_path, sizeof result->dump_path, "%s", made.path);
   if (has_log) return status;
@@ -214,23 +186,20 @@ static pprof_status make_dump(ppi_recover_job *recovery, bool has_log) {
 static pprof_status find_part(ppi_recover_job *recovery, const char *part,
                               const char *staged) {
   recovery->named_path =
-      part ? ppi_strdup(part)
+      part ? ppi_path_make("%s", part)
            : place_of(recovery, staged, recovery->options.folder);
-  if (!recovery->named_path) return ppi_recover_no_memory(recovery);
   // For a file without info; the file's own info takes precedence.
   pprof_status status =
       ppi_recover_staged_after(recovery, 0, &recovery->segment);
   if (status != PPROF_STATUS_OK) return status;
   ppi_log_glance found;
-  status = ppi_log_glance_at(recovery->named_path, &found, NULL);
+  status = ppi_log_glance_at(recovery->named_path.text, &found, NULL);
   if (status == PPROF_STATUS_NO_MEMORY) return ppi_recover_no_memory(recovery);
-  if (status == PPROF_STATUS_OK) ppi_free(found.spool_path);
   if (status == PPROF_STATUS_OK && same_run(recovery, found.uuid)) {
-    recovery->part_path = ppi_strdup(recovery->named_path);
-    if (!recovery->part_path) return ppi_recover_no_memory(recovery);
+    recovery->part_path = recovery->named_path;
     if (found.segment) recovery->segment = found.segment;
   }
-  if (!recovery->part_path)
+  if (!recovery->part_path.text[0])
     recovery->part_path = ppi_recover_find_whole(recovery);
   return PPROF_STATUS_OK;
 }
@@ -245,20 +214,19 @@ static pprof_status being_written(ppi_recover_job *recovery, const char *path) {
 // descriptors cannot close it.
 static pprof_status check_place(ppi_recover_job *recovery) {
   if (!recovery->in_place) return PPROF_STATUS_OK;
-  if (!recovery->part_path)
+  const char *part = recovery->part_path.text;
+  if (!part[0])
     return ppi_fail(recovery->error, PPROF_STATUS_UNAVAILABLE,
-                    "%s: no log of its run is found", recovery->spool_path);
-  if (is_written(recovery->part_path))
-    return being_written(recovery, recovery->part_path);
+                    "%s: no log of its run is found",
+                    recovery->spool_path.text);
+  if (is_written(part)) return being_written(recovery, part);
   const ppi_ring *ring = ppi_salvage_ring(recovery->salvage);
-  char *dump = ring ? dump_path(recovery) : NULL;
-  if (ring && !dump) return ppi_recover_no_memory(recovery);
-  bool stays = !ring || strcmp(dump, ppi_ring_blocks(ring)->log_path) == 0;
-  ppi_free(dump);
+  bool stays = !ring || strcmp(dump_path(recovery).text,
+                               ppi_ring_blocks(ring)->log_path) == 0;
   return stays ? PPROF_STATUS_OK
                : ppi_fail(recovery->error, PPROF_STATUS_UNAVAILABLE,
                           "%s: the folder of its dump is not known",
-                          recovery->spool_path);
+                          recovery->spool_path.text);
 }
 
 // `part` is the .part that the caller gave; NULL: the one that the spool names.
@@ -267,7 +235,7 @@ static pprof_status with_spool(ppi_recover_job *recovery, const char *part) {
   bool has_log = part || staged[0];
   recovery->owns_spool = !part || !staged[0] || same_file(part, staged);
   snprintf(recovery->result->spool_path, sizeof recovery->result->spool_path,
-           "%s", recovery->spool_path);
+           "%s", recovery->spool_path.text);
   pprof_status status =
       has_log ? find_part(recovery, part, staged) : PPROF_STATUS_OK;
   if (status == PPROF_STATUS_OK) status = check_place(recovery);
@@ -295,11 +263,8 @@ static pprof_status without_spool(ppi_recover_job *recovery, const char *path,
     snprintf(recovery->result->path, sizeof recovery->result->path, "%s", path);
     return PPROF_STATUS_OK;
   }
-  recovery->named_path = ppi_strdup(path);
-  recovery->part_path = ppi_strdup(path);
+  recovery->named_path = recovery->part_path = ppi_path_make("%s", path);
   recovery->segment = segment;
-  if (!recovery->named_path || !recovery->part_path)
-    return ppi_recover_no_memory(recovery);
   return ppi_recover_make_whole(recovery);
 }
 
@@ -321,19 +286,18 @@ static bool is_nothing(ppi_recover_job *recovery, const char *path) {
 static pprof_status with_found_spool(ppi_recover_job *recovery,
                                      const char *path,
                                      const ppi_log_glance *found, bool *out) {
-  char *spool;
-  bool is_named;
-  pprof_status status = find_spool(path, found->uuid, &spool, &is_named);
-  *out = spool != NULL;
-  if (status != PPROF_STATUS_OK) return ppi_recover_no_memory(recovery);
-  if (spool) {
-    status = take_salvage(recovery, spool, recovery->error);
-    ppi_free(spool);
+  search self = {.part = path, .uuid = found->uuid};
+  ppi_spool_visit(geteuid(), look_at, &self);
+  *out = self.found.text[0];
+  if (self.status != PPROF_STATUS_OK) return ppi_recover_no_memory(recovery);
+  if (*out) {
+    pprof_status status =
+        take_salvage(recovery, self.found.text, recovery->error);
     return status == PPROF_STATUS_OK ? with_spool(recovery, path) : status;
   }
   if (found->readable) return PPROF_STATUS_OK;
   if (is_written(path)) return being_written(recovery, path);
-  *out = !is_named && is_nothing(recovery, path);
+  *out = !self.is_named && is_nothing(recovery, path);
   if (*out) return PPROF_STATUS_OK;
   return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
                   "%.170s: it has no block, and no spool of it is found; "
@@ -346,7 +310,7 @@ static pprof_status with_named_spool(ppi_recover_job *recovery,
                                      const char *path,
                                      const ppi_log_glance *found, bool *out) {
   pprof_error error = {{0}};
-  pprof_status status = take_salvage(recovery, found->spool_path, &error);
+  pprof_status status = take_salvage(recovery, found->spool_path.text, &error);
   *out = false;
   if (status == PPROF_STATUS_BUSY || status == PPROF_STATUS_NO_MEMORY)
     return ppi_fail(recovery->error, status, "%s", error.text);
@@ -374,8 +338,9 @@ static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
   pprof_status status = PPROF_STATUS_OK;
   // The spool does not have the missing part of a dump any more.
   if (ppi_recover_is_part(path) && !found->dump)
-    status = found->spool_path ? with_named_spool(recovery, path, found, &done)
-                               : with_found_spool(recovery, path, found, &done);
+    status = found->spool_path.text[0]
+                 ? with_named_spool(recovery, path, found, &done)
+                 : with_found_spool(recovery, path, found, &done);
   if (done || status != PPROF_STATUS_OK) return status;
   // The spool's lock is the best evidence that the run lives. A forked child
   // may keep the log's lock for longer.
@@ -388,18 +353,7 @@ static pprof_status from_log(ppi_recover_job *recovery, const char *path) {
   ppi_log_glance found;
   pprof_status status = ppi_log_glance_at(path, &found, recovery->error);
   if (status != PPROF_STATUS_OK) return status;
-  status = from_glance(recovery, path, &found);
-  ppi_free(found.spool_path);
-  return status;
-}
-
-static void clear(ppi_recover_job *recovery) {
-  ppi_salvage_close(recovery->salvage);
-  ppi_free(recovery->spool_path);
-  ppi_free(recovery->named_path);
-  ppi_free(recovery->part_path);
-  ppi_free(recovery->final_path);
-  ppi_free(recovery->temporary_path);
+  return from_glance(recovery, path, &found);
 }
 
 static pprof_status run_job(ppi_recover_job *recovery, const char *path) {
@@ -413,7 +367,7 @@ static pprof_status run_job(ppi_recover_job *recovery, const char *path) {
     status = from_glance(recovery, path, &(ppi_log_glance){.uuid = ""});
   else if (status == PPROF_STATUS_INVALID)
     status = from_spool(recovery, path);
-  clear(recovery);
+  ppi_salvage_close(recovery->salvage);
   if (status != PPROF_STATUS_OK && !own->text[0])
     ppi_fail(own, status, "%s: %s", path, pprof_status_string(status));
   return status;

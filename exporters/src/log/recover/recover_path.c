@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 #include "base/descriptor.h"
-#include "base/mem.h"
 #include "file/part.h"
 #include "file/text.h"
 #include "log/read/log_glance.h"
@@ -19,6 +18,11 @@
 
 bool ppi_recover_is_part(const char *path) {
   return ppi_ends_with(path, ".part");
+}
+
+ppi_path ppi_recover_without_part(const char *path) {
+  size_t len = strlen(path) - (ppi_recover_is_part(path) ? 5 : 0);
+  return ppi_path_make("%.*s", (int)len, path);
 }
 
 bool ppi_recover_is_empty_part(const char *path) {
@@ -50,61 +54,45 @@ static bool is_of_run(const char *path, const char *uuid) {
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
     return ppi_ends_with(path, ".pplog.part") &&
            ppi_recover_is_empty_part(path);
-  ppi_free(found.spool_path);
   return uuid[0] && strcmp(found.uuid, uuid) == 0;
 }
 
 // Whether the other one of log and .part, or a segment of the log, is there.
 static bool has_left(const char *reported, const char *uuid) {
-  size_t len = strlen(reported) - (ppi_recover_is_part(reported) ? 5 : 0);
-  char *log = ppi_alloc(len + sizeof ".part");
-  if (!log) return false;
-  memcpy(log, reported, len);
-  bool found =
-      is_of_run(log, uuid) || (uuid[0] && ppi_segments_last(log, uuid) > 0);
-  strcpy(log + len, ".part");
-  found = found || is_of_run(log, uuid);
-  ppi_free(log);
-  return found;
+  const ppi_path log = ppi_recover_without_part(reported);
+  return is_of_run(log.text, uuid) ||
+         (uuid[0] && ppi_segments_last(log.text, uuid) > 0) ||
+         is_of_run(ppi_path_make("%s.part", log.text).text, uuid);
 }
 
 // Whether `path` lies directly in the folder.
 static bool lies_in(const char *path, const char *folder) {
   struct stat left, right;
-  char *own = ppi_path_beside(path, ".");
-  bool same = own && stat(own, &left) == 0 && stat(folder, &right) == 0 &&
-              left.st_dev == right.st_dev && left.st_ino == right.st_ino;
-  ppi_free(own);
-  return same;
+  return stat(ppi_path_beside(path, ".").text, &left) == 0 &&
+         stat(folder, &right) == 0 && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
 }
 
-char *ppi_recover_name_of(const char *uuid, const char *ending) {
+ppi_path ppi_recover_name_of(const char *uuid, const char *ending) {
   static const char plain[] = "0123456789abcdefABCDEF-";
-  char name[PPI_LOG_UUID_LEN + 32];
   bool is_plain = uuid[0] && strspn(uuid, plain) == strlen(uuid);
-  snprintf(name, sizeof name, "pprof.%s%s", is_plain ? uuid : "recovered",
-           ending);
-  return ppi_strdup(name);
+  return ppi_path_make("pprof.%s%s", is_plain ? uuid : "recovered", ending);
 }
 
-char *ppi_recover_place_of(const ppi_recover_place *place,
-                           const char *reported) {
+ppi_path ppi_recover_place_of(const ppi_recover_place *place,
+                              const char *reported) {
   bool part = ppi_recover_is_part(reported);
   const char *name = ppi_base_name(reported);
   if (!place->foreign && has_left(reported, place->uuid))
-    return ppi_strdup(reported);
+    return ppi_path_make("%s", reported);
   if (!ppi_ends_with(name, part ? ".pplog.part" : ".pplog"))
     return ppi_recover_name_of(place->uuid,
                                part ? ".pplog.part" : ".flight.pplog");
-  if (place->foreign) return ppi_strdup(name);
-  char *beside = ppi_path_beside(place->spool_path, name);
-  char *here = ppi_path_beside(place->spool_path, ".");
-  if (beside && here && !has_left(beside, place->uuid)) {
-    bool stays = lies_in(reported, here) ||
-                 (place->folder && lies_in(reported, place->folder));
-    ppi_free(beside);
-    beside = ppi_strdup(stays ? reported : name);
-  }
-  ppi_free(here);
-  return beside;
+  const ppi_path beside = ppi_path_beside(place->spool_path, name);
+  if (!place->foreign && has_left(beside.text, place->uuid)) return beside;
+  bool stays =
+      !place->foreign &&
+      (lies_in(reported, ppi_path_beside(place->spool_path, ".").text) ||
+       (place->folder && lies_in(reported, place->folder)));
+  return ppi_path_make("%s", stays ? reported : name);
 }

@@ -4,6 +4,7 @@
 // them, and a spool may come from anywhere.
 #pragma once
 
+#include "file/part.h"
 #include "pprof/base.h"
 
 typedef struct ppi_recover_place {
@@ -20,12 +21,13 @@ typedef struct ppi_recover_place {
 // folder do, too. Else it is the last part of that path: beside the spool, if a
 // file of this run is there, or in the current folder. A name that does not end
 // in .pplog becomes one of the run's uuid. Of another user's spool it is the
-// current folder in any case. NULL: no memory.
-char *ppi_recover_place_of(const ppi_recover_place *place,
-                           const char *reported);
+// current folder in any case.
+ppi_path ppi_recover_place_of(const ppi_recover_place *place,
+                              const char *reported);
 
 bool ppi_recover_is_part(const char *path);
+ppi_path ppi_recover_without_part(const char *path);
 // A file named .part that is empty, or has the first bytes of a log's header.
 bool ppi_recover_is_empty_part(const char *path);
-// "pprof.UUID" and the ending; the uuid may be any text. NULL: no memory.
-char *ppi_recover_name_of(const char *uuid, const char *ending);
+// "pprof.UUID" and the ending; the uuid may be any text.
+ppi_path ppi_recover_name_of(const char *uuid, const char *ending);

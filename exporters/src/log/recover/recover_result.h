@@ -4,7 +4,7 @@
 // paths of the output.
 #pragma once
 
-#include "pprof/base.h"
+#include "file/part.h"
 
 typedef struct ppi_recover_options {
   const char *output;  // NULL: the .part's path without .part
@@ -14,7 +14,7 @@ typedef struct ppi_recover_options {
   const char *folder;  // a spool's paths into it are trusted; NULL: nowhere
 } ppi_recover_options;
 
-enum { PPI_RECOVER_PATH_MAX = 4096 };
+enum { PPI_RECOVER_PATH_MAX = sizeof(ppi_path) };
 
 typedef struct ppi_recover_result {
   uint64_t blocks_copied;      // from the .part

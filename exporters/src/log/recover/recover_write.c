@@ -12,7 +12,6 @@
 
 #include "base/base.h"
 #include "base/descriptor.h"
-#include "base/mem.h"
 #include "file/part.h"
 #include "log/format/staged.h"
 #include "log/read/log_glance.h"
@@ -39,83 +38,69 @@ static int look_at_final(const ppi_recover_job *recovery, const char *path) {
   if (access(path, F_OK) != 0) return 0;
   ppi_log_glance found;
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
-  ppi_free(found.spool_path);
   if (!recovery->uuid[0] || strcmp(found.uuid, recovery->uuid) != 0) return -1;
   // The run's dump may have taken the log's name.
   if (found.dump && recovery->salvage) return -1;
   return found.complete ? 1 : 0;
 }
 
-static char *default_final(const ppi_recover_job *recovery) {
-  if (recovery->named_path) {
-    if (!ppi_recover_is_part(recovery->named_path))
-      return ppi_log_sibling_path(recovery->named_path, "recovered");
-    char *path = ppi_strdup(recovery->named_path);
-    if (path) path[strlen(path) - 5] = '\0';
-    if (!path || !recovery->segment) return path;
-    char *segment = ppi_segment_path(path, recovery->segment);
-    ppi_free(path);
-    return segment;
-  }
-  return ppi_recover_name_of(recovery->uuid, ".pplog");
+static ppi_path default_final(const ppi_recover_job *recovery) {
+  const char *named = recovery->named_path.text;
+  if (!named[0]) return ppi_recover_name_of(recovery->uuid, ".pplog");
+  if (!ppi_recover_is_part(named))
+    return ppi_log_sibling_path(named, "recovered");
+  return ppi_segment_path(ppi_recover_without_part(named).text,
+                          recovery->segment);
 }
 
 // A newer run may have taken the name; then this log goes beside it.
 static pprof_status find_final(ppi_recover_job *recovery, bool *out_whole) {
+  recovery->temporary_path.text[0] = '\0';
   const char *output = recovery->options.output;
-  char *wanted = output ? ppi_strdup(output) : default_final(recovery);
-  ppi_free(recovery->temporary_path);
-  recovery->temporary_path = NULL;
-  char infix[32] = "recovered";
-  for (int n = 1; wanted && n < 10000; n++) {
-    ppi_free(recovery->final_path);
-    recovery->final_path =
-        n == 1 ? ppi_strdup(wanted) : ppi_log_sibling_path(wanted, infix);
-    if (!recovery->final_path) break;
-    int found = look_at_final(recovery, recovery->final_path);
+  const ppi_path wanted =
+      output ? ppi_path_make("%s", output) : default_final(recovery);
+  ppi_path *path = &recovery->final_path;
+  *path = wanted;
+  for (int n = 1; n < 10000; n++) {
+    int found = look_at_final(recovery, path->text);
     if (found < 0 && output && recovery->options.overwrite) found = 0;
     *out_whole = found == 1;
-    if (found >= 0 || output) {
-      ppi_free(wanted);
-      return found >= 0 ? PPROF_STATUS_OK
-                        : fail_io(recovery, recovery->final_path, EEXIST);
-    }
+    if (found >= 0) return PPROF_STATUS_OK;
+    if (output) break;
+    char infix[32];
     snprintf(infix, sizeof infix, n == 1 ? "recovered" : "recovered%d", n);
+    *path = ppi_log_sibling_path(wanted.text, infix);
   }
-  ppi_free(wanted);
-  return ppi_recover_no_memory(recovery);
+  return fail_io(recovery, path->text, EEXIST);
 }
 
 // ---- writing it ----
 
 static pprof_status open_temporary(ppi_recover_job *recovery, int *out) {
-  size_t size = strlen(recovery->final_path) + sizeof ".recovering";
-  recovery->temporary_path = ppi_alloc(size);
-  if (!recovery->temporary_path) return ppi_recover_no_memory(recovery);
-  snprintf(recovery->temporary_path, size, "%s.recovering",
-           recovery->final_path);
-  int fd = ppi_part_create(recovery->temporary_path);
-  if (fd < 0) return fail_io(recovery, recovery->temporary_path, errno);
+  recovery->temporary_path =
+      ppi_path_make("%s.recovering", recovery->final_path.text);
+  const char *path = recovery->temporary_path.text;
+  int fd = ppi_part_create(path);
+  if (fd < 0) return fail_io(recovery, path, errno);
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(fd, F_OFD_SETLK, &lock) != 0 &&
       (errno == EAGAIN || errno == EACCES)) {
     close(fd);
     return ppi_fail(recovery->error, PPROF_STATUS_BUSY,
-                    "%s: another recover is writing it",
-                    recovery->temporary_path);
+                    "%s: another recover is writing it", path);
   }
   if (ftruncate(fd, 0) != 0) {
     int error = errno;
     close(fd);
-    return fail_io(recovery, recovery->temporary_path, error);
+    return fail_io(recovery, path, error);
   }
   *out = fd;
   return PPROF_STATUS_OK;
 }
 
 static pprof_status no_log(ppi_recover_job *recovery, pprof_status status) {
-  return ppi_fail(recovery->error, status, "%s: %s", recovery->temporary_path,
-                  pprof_status_string(status));
+  return ppi_fail(recovery->error, status, "%s: %s",
+                  recovery->temporary_path.text, pprof_status_string(status));
 }
 
 static const ppi_staging *own_staging(const ppi_recover_job *recovery) {
@@ -140,14 +125,14 @@ static pprof_status fill(ppi_recover_job *recovery, ppi_rescue *rescue,
     status = ppi_rescue_finish(rescue, salvage,
                                salvage ? ppi_salvage_run_info(salvage) : &none);
   if (rescue->io_error)
-    return fail_io(recovery, recovery->temporary_path, rescue->io_error);
+    return fail_io(recovery, recovery->temporary_path.text, rescue->io_error);
   return status == PPROF_STATUS_OK ? status : no_log(recovery, status);
 }
 
 static pprof_status give_name(ppi_recover_job *recovery, int fd) {
   if (close(fd) != 0 ||
-      rename(recovery->temporary_path, recovery->final_path) != 0)
-    return fail_io(recovery, recovery->temporary_path, errno);
+      rename(recovery->temporary_path.text, recovery->final_path.text) != 0)
+    return fail_io(recovery, recovery->temporary_path.text, errno);
   return PPROF_STATUS_OK;
 }
 
@@ -176,12 +161,12 @@ static pprof_status write_log(ppi_recover_job *recovery) {
   pprof_status status = open_temporary(recovery, &fd);
   if (status != PPROF_STATUS_OK) return status;
   status = ppi_rescue_begin(&rescue, fd, recovery->uuid, recovery->result);
-  if (status == PPROF_STATUS_OK && recovery->part_path)
-    status = ppi_rescue_copy_file(&rescue, recovery->part_path, NULL);
+  if (status == PPROF_STATUS_OK && recovery->part_path.text[0])
+    status = ppi_rescue_copy_file(&rescue, recovery->part_path.text, NULL);
   if (status != PPROF_STATUS_OK)
-    status = rescue.io_error
-                 ? fail_io(recovery, recovery->temporary_path, rescue.io_error)
-                 : no_log(recovery, status);
+    status = rescue.io_error ? fail_io(recovery, recovery->temporary_path.text,
+                                       rescue.io_error)
+                             : no_log(recovery, status);
   while (status == PPROF_STATUS_OK) {
     status = fill(recovery, &rescue, &cursor, &next);
     if (status != PPROF_STATUS_OK || !next) break;
@@ -192,8 +177,7 @@ static pprof_status write_log(ppi_recover_job *recovery) {
     status = give_name(recovery, fd);
   else if (fd >= 0)
     close(fd);
-  if (status != PPROF_STATUS_OK && recovery->temporary_path)
-    unlink(recovery->temporary_path);
+  if (status != PPROF_STATUS_OK) unlink(recovery->temporary_path.text);
   return status;
 }
 
@@ -211,25 +195,18 @@ void ppi_recover_remove_empty(const char *path, off_t most) {
   close(fd);
 }
 
-static void remove_next(const ppi_recover_job *recovery) {
-  if (!recovery->segment || !recovery->named_path) return;
-  size_t size = strlen(recovery->named_path) + sizeof ".next";
-  char *path = ppi_alloc(size);
-  if (!path) return;
-  snprintf(path, size, "%s.next", recovery->named_path);
-  ppi_recover_remove_empty(path, PPI_LOG_FILE_HEADER_SIZE);
-  ppi_free(path);
-}
-
 void ppi_recover_remove_leftovers(const ppi_recover_job *recovery) {
   if (recovery->options.keep) return;
-  if (recovery->named_path && ppi_recover_is_part(recovery->named_path))
-    ppi_recover_remove_empty(recovery->named_path,
-                             PPI_LOG_FILE_HEADER_SIZE - 1);
-  remove_next(recovery);
-  if (recovery->part_path && ppi_recover_is_part(recovery->part_path))
-    unlink(recovery->part_path);
-  if (recovery->salvage && recovery->owns_spool) unlink(recovery->spool_path);
+  const char *named = recovery->named_path.text;
+  if (ppi_recover_is_part(named))
+    ppi_recover_remove_empty(named, PPI_LOG_FILE_HEADER_SIZE - 1);
+  if (recovery->segment && named[0])
+    ppi_recover_remove_empty(ppi_path_make("%s.next", named).text,
+                             PPI_LOG_FILE_HEADER_SIZE);
+  if (ppi_recover_is_part(recovery->part_path.text))
+    unlink(recovery->part_path.text);
+  if (recovery->salvage && recovery->owns_spool)
+    unlink(recovery->spool_path.text);
 }
 
 pprof_status ppi_recover_staged_after(ppi_recover_job *recovery, uint32_t after,
@@ -245,7 +222,6 @@ pprof_status ppi_recover_staged_after(ppi_recover_job *recovery, uint32_t after,
     if (block.ok && block.header.type == PPI_LOG_INFO)
       status = ppi_log_glance_info(&payload, &block, &found);
   ppi_log_payload_clear(&payload);
-  ppi_free(found.spool_path);
   *out_segment = found.segment > after ? found.segment : 0;
   return status == PPROF_STATUS_OK ? status : ppi_recover_no_memory(recovery);
 }
@@ -264,21 +240,16 @@ pprof_status ppi_recover_make_whole(ppi_recover_job *recovery) {
   }
   if (status != PPROF_STATUS_OK) return status;
   snprintf(recovery->result->path, sizeof recovery->result->path, "%s",
-           recovery->final_path);
+           recovery->final_path.text);
   ppi_recover_remove_leftovers(recovery);
   return PPROF_STATUS_OK;
 }
 
-char *ppi_recover_find_whole(ppi_recover_job *recovery) {
-  if (!recovery->segment && ppi_recover_is_part(recovery->named_path)) {
-    char *base = ppi_strdup(recovery->named_path);
-    if (!base) return NULL;
-    base[strlen(base) - 5] = '\0';
-    recovery->segment = ppi_segments_last(base, recovery->uuid);
-    ppi_free(base);
-  }
-  char *path = default_final(recovery);
-  if (path && look_at_final(recovery, path) == 1) return path;
-  ppi_free(path);
-  return NULL;
+ppi_path ppi_recover_find_whole(ppi_recover_job *recovery) {
+  const char *named = recovery->named_path.text;
+  if (!recovery->segment && ppi_recover_is_part(named))
+    recovery->segment =
+        ppi_segments_last(ppi_recover_without_part(named).text, recovery->uuid);
+  const ppi_path path = default_final(recovery);
+  return look_at_final(recovery, path.text) == 1 ? path : (ppi_path){""};
 }

@@ -189,17 +189,14 @@ static int open_next(const ppi_log_io *io, const char *path, int *out_fd) {
 
 static void remove_oldest(const ppi_log_io *io) {
   if (io->keep == 0 || io->state.segment < io->keep) return;
-  char *path =
-      ppi_segment_path(io->part.path, io->state.segment - io->keep + 1);
-  if (!path) return;
-  ppi_log_remove_own(path, (const char *)io->header + 16);
-  ppi_disk_forget(io->disk, path);
-  ppi_free(path);
+  const ppi_path path =
+      ppi_segment_path(io->part.path.text, io->state.segment - io->keep + 1);
+  ppi_log_remove_own(path.text, (const char *)io->header + 16);
+  ppi_disk_forget(io->disk, path.text);
 }
 
 // The .part's name is never free for another process.
-static int swap_files(ppi_log_io *io, const char *done, const char *next,
-                      char **aside) {
+static int swap_files(ppi_log_io *io, ppi_path *done, const char *next) {
   int fd = -1;
   // Checked by its name, so before the name changes.
   int error = hold(io);
@@ -207,8 +204,8 @@ static int swap_files(ppi_log_io *io, const char *done, const char *next,
   if (error) return error;
   // A file under its final name is not changed any more.
   cut_back(io);
-  error = ppi_part_settle(io->part.part_path, true, done, aside);
-  if (!error && rename(next, io->part.part_path) != 0) error = errno;
+  error = ppi_part_settle(io->part.part_path.text, true, done);
+  if (!error && rename(next, io->part.part_path.text) != 0) error = errno;
   if (error) {
     unlink(next);
     close(fd);
@@ -223,28 +220,20 @@ static int swap_files(ppi_log_io *io, const char *done, const char *next,
 }
 
 static int turn_segment(ppi_log_io *io) {
-  size_t size = strlen(io->part.part_path) + sizeof ".next";
-  char *done = ppi_segment_path(io->part.path, io->state.segment);
-  char *next = ppi_alloc(size);
-  char *aside = NULL;
-  int error = done && next ? 0 : ENOMEM;
-  if (!error) {
-    snprintf(next, size, "%s.next", io->part.part_path);
-    error = swap_files(io, done, next, &aside);
-  }
-  if (!error) {
-    // The writer is ahead of the file: newer segments may have got its room.
-    if (!ppi_disk_knows(io->disk, done)) unlink(aside ? aside : done);
-    remove_oldest(io);
-    pthread_mutex_lock(&io->mutex);
-    io->state.segment++;
-    if (aside) io->state.num_aside++;
-    pthread_mutex_unlock(&io->mutex);
-  }
-  ppi_free(aside);
-  ppi_free(done);
-  ppi_free(next);
-  return error;
+  const ppi_path wanted =
+      ppi_segment_path(io->part.path.text, io->state.segment);
+  const ppi_path next = ppi_path_make("%s.next", io->part.part_path.text);
+  ppi_path done = wanted;
+  int error = swap_files(io, &done, next.text);
+  if (error) return error;
+  // The writer is ahead of the file: newer segments may have got its room.
+  if (!ppi_disk_knows(io->disk, wanted.text)) unlink(done.text);
+  remove_oldest(io);
+  pthread_mutex_lock(&io->mutex);
+  io->state.segment++;
+  io->state.num_aside += strcmp(done.text, wanted.text) != 0;
+  pthread_mutex_unlock(&io->mutex);
+  return 0;
 }
 
 static int write_blocks(ppi_log_io *io) {
@@ -320,8 +309,6 @@ pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
   ppi_wait_init(&io->progress);
   pthread_mutex_init(&io->mutex, NULL);
   io->part = *part;
-  io->part.path = ppi_strdup(part->path);
-  io->part.part_path = ppi_strdup(part->part_path);
   io->staging = staging;
   memcpy(io->header, header, sizeof io->header);
   io->keep = files->keep;
@@ -329,8 +316,7 @@ pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
   io->state.segment = 1;
   io->reserves = true;
   io->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
-  if (!io->part.path || !io->part.part_path || !io->copy ||
-      ppi_start_thread(&io->thread, "pprof-log", run, io) != 0) {
+  if (!io->copy || ppi_start_thread(&io->thread, "pprof-log", run, io) != 0) {
     io->part.fd = -1;  // still owned by the caller
     destroy(io);
     return PPROF_STATUS_NO_MEMORY;

@@ -57,23 +57,15 @@ void ppi_log_place_note_aside(ppi_log_place *place, uint32_t num) {
   snprintf(place->note, sizeof place->note,
            "%.100s: %u segments have a number behind theirs, as their names "
            "were there already",
-           ppi_base_name(place->part.path), num);
-}
-
-pprof_status ppi_log_place_name_segment(ppi_log_place *place,
-                                        uint32_t segment) {
-  ppi_free(place->segment_path);
-  place->segment_path = segment ? ppi_segment_path(place->part.path, segment)
-                                : ppi_strdup(place->part.path);
-  return place->segment_path ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+           ppi_base_name(place->part.path.text), num);
 }
 
 pprof_status ppi_log_place_info(const ppi_log_place *place,
                                 const pprof_run_info *info,
                                 pprof_run_info *out) {
-  const char *wanted = ppi_base_name(place->wanted);
+  const char *wanted = ppi_base_name(place->wanted.text);
   *out = *info;
-  if (strcmp(wanted, ppi_base_name(place->part.path)) == 0)
+  if (strcmp(wanted, ppi_base_name(place->part.path.text)) == 0)
     return PPROF_STATUS_OK;
   const ppi_text taken = {"name_taken", wanted};
   out->texts = ppi_texts_with(info->texts, info->num_texts, &taken, 1);
@@ -102,40 +94,34 @@ static pprof_status open_part(ppi_log_place *place, const char *path,
   pprof_status status = ppi_part_open(
       path, in_segments ? ppi_segments_are_there : ppi_part_is_there,
       &place->part, error);
-  if (status == PPROF_STATUS_OK) note_name(place, path, place->part.path);
+  if (status == PPROF_STATUS_OK) note_name(place, path, place->part.path.text);
   return status;
 }
 
 pprof_status ppi_log_place_open(ppi_log_place *place, const char *path,
                                 bool in_segments, pprof_error *error) {
-  place->wanted = ppi_strdup(path);
+  place->wanted = ppi_path_make("%s", path);
   place->user = geteuid();
   place->root = find_root();
-  pprof_status status =
-      place->wanted ? open_part(place, path, in_segments, error)
-                    : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  if (status != PPROF_STATUS_OK) ppi_free(place->wanted);
-  return status;
+  return open_part(place, path, in_segments, error);
 }
 
 void ppi_log_place_clear(ppi_log_place *place, bool has_file) {
   ppi_part_clear(&place->part, !has_file);
-  ppi_free(place->segment_path);
-  ppi_free(place->wanted);
 }
 
 int ppi_log_place_reopen(ppi_log_place *place) {
   ppi_part *part = &place->part;
-  const char *path = place->segment_path;
+  const char *path = place->segment_path.text;
   struct stat found;
   // A file that belongs to another run by now is left alone.
   if (stat(path, &found) != 0 || found.st_dev != place->done.st_dev ||
       found.st_ino != place->done.st_ino)
     return ENOENT;
   // A rename would replace a .part that another run has begun since.
-  if (link(path, part->part_path) != 0) return errno;
+  if (link(path, part->part_path.text) != 0) return errno;
   unlink(path);
-  part->fd = ppi_fd_open(part->part_path, O_RDWR, 0);
+  part->fd = ppi_fd_open(part->part_path.text, O_RDWR, 0);
   if (part->fd < 0) return errno;
   part->id = ppi_fd_id_of(part->fd);
   if (ppi_part_is_buffered(part->fd)) return errno;
@@ -143,14 +129,10 @@ int ppi_log_place_reopen(ppi_log_place *place) {
 }
 
 int ppi_log_place_settle(ppi_log_place *place) {
-  char *aside;
-  int error = ppi_part_settle(place->part.part_path, false, place->segment_path,
-                              &aside);
-  if (aside) {
-    note_name(place, place->segment_path, aside);
-    ppi_free(place->segment_path);
-    place->segment_path = aside;
-  }
-  stat(place->segment_path, &place->done);
+  ppi_path path = place->segment_path;
+  int error = ppi_part_settle(place->part.part_path.text, false, &path);
+  note_name(place, place->segment_path.text, path.text);
+  place->segment_path = path;
+  stat(path.text, &place->done);
   return error;
 }

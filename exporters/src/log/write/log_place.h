@@ -11,11 +11,11 @@
 #include "file/part.h"
 
 typedef struct ppi_log_place {
-  ppi_part part;       // owned until the I/O thread takes it
-  char *wanted;        // the wanted name
-  char note[256];      // a message that the name differs; ""
-  struct stat done;    // the file of the runs that are finished
-  char *segment_path;  // the file that is being written, in the end
+  ppi_part part;          // owned until the I/O thread takes it
+  ppi_path wanted;        // the wanted name
+  char note[256];         // a message that the name differs; ""
+  struct stat done;       // the file of the runs that are finished
+  ppi_path segment_path;  // the file that is being written, in the end
   // The program's user and root when the log was begun.
   uid_t user;
   ppi_fd_id root;
@@ -27,8 +27,6 @@ pprof_status ppi_log_place_open(ppi_log_place *place, const char *path,
                                 bool in_segments, pprof_error *error);
 // `has_file`: something was written to the file.
 void ppi_log_place_clear(ppi_log_place *place, bool has_file);
-// ppi_log_place_name_segment sets the segment that is being written; 0: none.
-pprof_status ppi_log_place_name_segment(ppi_log_place *place, uint32_t segment);
 // ppi_log_place_info adds a taken name to the run's info. *out has texts of its
 // own (ppi_free) unless they are `info`'s.
 pprof_status ppi_log_place_info(const ppi_log_place *place,

@@ -63,7 +63,7 @@ static log_writer *writer_of(pprof_sink *sink) {
 static pprof_status fail_io(log_writer *writer, int error) {
   if (writer->status == PPROF_STATUS_OK)
     writer->status = ppi_fail(&writer->error, PPROF_STATUS_IO, "%s: %s",
-                              writer->place.part.part_path,
+                              writer->place.part.part_path.text,
                               ppi_log_place_reason(&writer->place, error));
   return writer->status;
 }
@@ -71,11 +71,11 @@ static pprof_status fail_io(log_writer *writer, int error) {
 static pprof_status fail(log_writer *writer, pprof_status status) {
   char why[160];
   if (writer->status == PPROF_STATUS_OK && status != PPROF_STATUS_OK)
-    writer->status =
-        ppi_fail(&writer->error, status, "%s: %s", writer->place.part.part_path,
-                 status == PPROF_STATUS_NO_MEMORY
-                     ? ppi_describe_no_memory(why, sizeof why)
-                     : pprof_status_string(status));
+    writer->status = ppi_fail(&writer->error, status, "%s: %s",
+                              writer->place.part.part_path.text,
+                              status == PPROF_STATUS_NO_MEMORY
+                                  ? ppi_describe_no_memory(why, sizeof why)
+                                  : pprof_status_string(status));
   return writer->status;
 }
 
@@ -108,7 +108,8 @@ static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
   pprof_status status;
   if (ppi_log_loss_takes(&writer->loss, &writer->budget, blocks, len, &status))
     return status;
-  if (!ppi_log_budget_take(&writer->budget, writer->place.segment_path, len))
+  if (!ppi_log_budget_take(&writer->budget, writer->place.segment_path.text,
+                           len))
     return refuse(writer, blocks, len);
   writer->segment_len += len;
   ppi_log_contents_note(&writer->contents, blocks, len);
@@ -163,9 +164,10 @@ static bool counts(const log_writer *writer) {
   return writer->segment_bytes > 0 || writer->disk;
 }
 
-static pprof_status name_segment(log_writer *writer) {
-  return ppi_log_place_name_segment(
-      &writer->place, writer->segment_bytes ? writer->rotate.segment : 0);
+static void name_segment(log_writer *writer) {
+  writer->place.segment_path =
+      ppi_segment_path(writer->place.part.path.text,
+                       writer->segment_bytes ? writer->rotate.segment : 0);
 }
 
 // The beginning of the file.
@@ -178,7 +180,7 @@ static pprof_status notify_info(log_writer *writer,
     if (status == PPROF_STATUS_OK)
       status = ppi_rotate_begin(&writer->rotate, &info);
   }
-  if (status == PPROF_STATUS_OK) status = name_segment(writer);
+  name_segment(writer);
   if (status == PPROF_STATUS_OK)
     status = writer->segment_bytes
                  ? ppi_rotate_info(&writer->rotate, &writer->assembler)
@@ -206,7 +208,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   if (writer->finished && reopen(writer) != PPROF_STATUS_OK)
     return writer->status;
   if (!ppi_log_ring_open(&writer->ring, info->staging,
-                         writer->place.part.part_path))
+                         writer->place.part.part_path.text))
     return fail(writer, PPROF_STATUS_NO_MEMORY);
   pprof_status status = ppi_log_assembler_init(
       &writer->assembler, put_blocks, writer,
@@ -236,10 +238,10 @@ static bool is_full(const log_writer *writer) {
 static pprof_status let_go(const log_writer *writer) {
   uint32_t segment = writer->rotate.segment;
   if (!writer->disk || segment < 2) return PPROF_STATUS_OK;
-  char *path = ppi_segment_path(writer->place.part.path, segment - 1);
-  bool added = path && ppi_disk_add_segment(writer->disk, path);
-  ppi_free(path);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  const ppi_path path =
+      ppi_segment_path(writer->place.part.path.text, segment - 1);
+  return ppi_disk_add_segment(writer->disk, path.text) ? PPROF_STATUS_OK
+                                                       : PPROF_STATUS_NO_MEMORY;
 }
 
 // The segment's totals, and the next segment's required beginning.
@@ -248,7 +250,7 @@ static pprof_status turn(log_writer *writer) {
   if (status == PPROF_STATUS_OK &&
       !ppi_log_loss_turn(&writer->loss, writer->rotate.num_earlier))
     status = PPROF_STATUS_NO_MEMORY;
-  if (status == PPROF_STATUS_OK) status = name_segment(writer);
+  name_segment(writer);
   writer->num_blocks += writer->assembler.next_number;
   writer->segment_len = 0;
   return status == PPROF_STATUS_OK
@@ -389,8 +391,8 @@ static pprof_status notify_totals(log_writer *writer,
 static void name_loss(log_writer *writer, int error, uint64_t num) {
   writer->status = ppi_fail(
       &writer->error, PPROF_STATUS_IO, "%s: %s; %llu records are not in it",
-      writer->place.part.part_path, ppi_log_place_reason(&writer->place, error),
-      (unsigned long long)num);
+      writer->place.part.part_path.text,
+      ppi_log_place_reason(&writer->place, error), (unsigned long long)num);
 }
 
 // The disk has ended the log. The file states that if it can still be written;
@@ -427,7 +429,7 @@ static void give_name(log_writer *writer) {
     writer->status =
         ppi_fail(&writer->error, PPROF_STATUS_IO,
                  "%s: the disk limit left no room for %llu records",
-                 writer->place.segment_path, (unsigned long long)dropped);
+                 writer->place.segment_path.text, (unsigned long long)dropped);
 }
 
 static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
@@ -497,12 +499,12 @@ pprof_status ppi_log_writer_create(const char *path,
     ppi_free(writer);
     return status;
   }
-  writer->base.name = writer->place.part.path;
+  writer->base.name = writer->place.part.path.text;
   if (rotation) {
     writer->keep = rotation->keep;
     writer->disk = ppi_disk_ref(rotation->disk);
     ppi_log_budget_open(&writer->budget, writer->disk,
-                        writer->place.part.part_path);
+                        writer->place.part.part_path.text);
   }
   *out = &writer->base;
   return PPROF_STATUS_OK;
@@ -536,12 +538,12 @@ const char *ppi_log_writer_note(const pprof_sink *sink) {
 }
 
 const char *ppi_log_writer_part_path(const pprof_sink *sink) {
-  return ((const log_writer *)sink)->place.part.part_path;
+  return ((const log_writer *)sink)->place.part.part_path.text;
 }
 
 const char *ppi_log_writer_path(const pprof_sink *sink) {
   const log_writer *writer = (const log_writer *)sink;
-  return writer->place.segment_path && writer->finished
-             ? writer->place.segment_path
-             : writer->place.part.path;
+  return writer->place.segment_path.text[0] && writer->finished
+             ? writer->place.segment_path.text
+             : writer->place.part.path.text;
 }

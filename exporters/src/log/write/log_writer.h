@@ -4,6 +4,7 @@
 #pragma once
 
 #include "file/disk.h"
+#include "file/part.h"
 #include "pprof/log.h"
 
 PPROF_BEGIN_C_
@@ -47,8 +48,9 @@ const char *ppi_log_writer_note(const pprof_sink *sink);
 const char *ppi_log_writer_part_path(const pprof_sink *sink);
 const char *ppi_log_writer_path(const pprof_sink *sink);
 
-// "runs/x.pplog" and "1" give "runs/x.1.pplog". The caller frees it; NULL when
-// out of memory.
-char *ppi_log_sibling_path(const char *path, const char *infix);
+// "runs/x.pplog" and "1" give "runs/x.1.pplog".
+ppi_path ppi_log_sibling_path(const char *path, const char *infix);
+// The same of a number; 0: the path itself.
+ppi_path ppi_log_numbered_path(const char *path, int number);
 
 PPROF_END_C_

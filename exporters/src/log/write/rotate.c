@@ -373,23 +373,24 @@ pprof_status ppi_rotate_start(ppi_rotate *rotate,
 
 // ---- names ----
 
-char *ppi_log_sibling_path(const char *path, const char *infix) {
-  static const char suffix[] = ".pplog";
-  size_t len = strlen(path), stem = len;
-  if (len > sizeof suffix - 1 &&
-      strcmp(path + len - (sizeof suffix - 1), suffix) == 0)
-    stem = len - (sizeof suffix - 1);
-  size_t size = len + strlen(infix) + 2;
-  char *out = ppi_alloc(size);
-  if (out)
-    snprintf(out, size, "%.*s.%s%s", (int)stem, path, infix, path + stem);
-  return out;
+ppi_path ppi_log_sibling_path(const char *path, const char *infix) {
+  size_t len = strlen(path) - (ppi_ends_with(path, ".pplog") ? 6 : 0);
+  return ppi_path_make("%.*s.%s%s", (int)len, path, infix, path + len);
 }
 
-char *ppi_segment_path(const char *path, uint32_t segment) {
+static ppi_path number_path(const char *path, const char *format,
+                            unsigned number) {
   char infix[16];
-  snprintf(infix, sizeof infix, "%04u", segment);
-  return ppi_log_sibling_path(path, infix);
+  snprintf(infix, sizeof infix, format, number);
+  return number ? ppi_log_sibling_path(path, infix) : ppi_path_make("%s", path);
+}
+
+ppi_path ppi_log_numbered_path(const char *path, int number) {
+  return number_path(path, "%u", (unsigned)number);
+}
+
+ppi_path ppi_segment_path(const char *path, uint32_t segment) {
+  return number_path(path, "%04u", segment);
 }
 
 // Whether `name` is a segment's of the log with the name `stem`.`rest`.
@@ -404,19 +405,13 @@ void ppi_segments_each(const char *path, ppi_segment_visit visit, void *user) {
   const char *base = ppi_base_name(path);
   size_t stem_len = strlen(base);
   if (ppi_ends_with(base, ".pplog")) stem_len -= 6;
-  char *folder = ppi_path_beside(path, ".");
-  if (!folder) return;
-  DIR *dir = ppi_fd_opendir(folder);
+  DIR *dir = ppi_fd_opendir(ppi_path_beside(path, ".").text);
   for (struct dirent *entry; dir && (entry = readdir(dir));) {
     if (!is_segment(entry->d_name, base, stem_len)) continue;
-    char *found = ppi_path_beside(path, entry->d_name);
-    if (!found) break;
-    visit(user, found,
+    visit(user, ppi_path_beside(path, entry->d_name).text,
           (uint32_t)strtoul(entry->d_name + stem_len + 1, NULL, 10));
-    ppi_free(found);
   }
   if (dir) closedir(dir);
-  ppi_free(folder);
 }
 
 // Whether the open file is a log of this run.
@@ -442,9 +437,8 @@ static void note_any(void *user, const char *path, uint32_t segment) {
 
 bool ppi_segments_are_there(const char *path) {
   // If there are any, the first one nearly always exists.
-  char *first = ppi_segment_path(path, 1);
-  bool found = ppi_part_is_there(path) || (first && ppi_part_is_there(first));
-  ppi_free(first);
+  bool found = ppi_part_is_there(path) ||
+               ppi_part_is_there(ppi_segment_path(path, 1).text);
   if (!found) ppi_segments_each(path, note_any, &found);
   return found;
 }

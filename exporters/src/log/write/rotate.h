@@ -7,6 +7,7 @@
 
 #include "event/tally.h"
 #include "event/texts.h"
+#include "file/part.h"
 #include "log/format/log_block.h"
 
 PPROF_BEGIN_C_
@@ -104,8 +105,8 @@ pprof_status ppi_rotate_totals(const ppi_rotate *rotate,
                                size_t *out_num);
 void ppi_rotate_clear(ppi_rotate *rotate);
 
-// "runs/x.pplog" and 3 give "runs/x.0003.pplog". NULL: no memory.
-char *ppi_segment_path(const char *path, uint32_t segment);
+// "runs/x.pplog" and 3 give "runs/x.0003.pplog"; 0: the path itself.
+ppi_path ppi_segment_path(const char *path, uint32_t segment);
 // Shows each file with the name of a segment of `path`, in no order.
 typedef void (*ppi_segment_visit)(void *user, const char *path,
                                   uint32_t segment);
