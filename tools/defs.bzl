@@ -60,18 +60,13 @@ _ABOVE = {
     "tools": ["tools"],
 }
 
-def pprof_folder(deps = [], visibility = None, made = [], **kwargs):
+def pprof_folder(deps = [], made = [], **kwargs):
     """All of a folder as one library of its name.
 
-    Those above see it, and tests; with `visibility` those alone that it names.
-    `made` are sources that a rule writes.
+    Those above see it, and tests; which of them use it is in
+    tests/code/walls.txt. `made` are sources that a rule writes.
     """
     root = native.package_name().split("/")[0]
-    if visibility == None:
-        visibility = [
-            "//%s:__subpackages__" % user
-            for user in _ABOVE[root] + ["bench", "tests"]
-        ]
     sources = native.glob([
         "*.c",
         "*.cc",
@@ -86,7 +81,10 @@ def pprof_folder(deps = [], visibility = None, made = [], **kwargs):
         name = native.package_name().split("/")[-1],
         srcs = sources + made,
         hdrs = headers,
-        visibility = visibility,
+        visibility = [
+            "//%s:__subpackages__" % user
+            for user in _ABOVE[root] + ["bench", "tests"]
+        ],
         deps = deps,
         **kwargs
     )
