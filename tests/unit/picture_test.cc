@@ -12,7 +12,6 @@
 #include "event_feed.h"
 #include "html/pack.h"
 #include "html/picture_state.h"
-#include "html/plan.h"
 #include "html/series.h"
 #include "html/survey.h"
 #include "report/report.h"
@@ -160,7 +159,7 @@ TEST(PictureTest, RunsThatLieFarApartCountFromTheirStarts) {
       of->runs[i].last_ns = 9100;
     }
     ppi_figures figures = {};
-    ASSERT_EQ(ppi_plan_make(of, &figures), PPROF_STATUS_OK);
+    ASSERT_EQ(ppi_picture_plan(of, &figures), PPROF_STATUS_OK);
     EXPECT_EQ(of->runs[1].shift_ns, apart_ns == 250 ? 250u : 0u);
     EXPECT_EQ(of->start_ns, 9000u);
     EXPECT_EQ(of->end_ns, apart_ns == 250 ? 9350u : 9100u);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints `top`. Lines are no longer than the screen is wide: a terminal would
-// break longer ones.
+// Makes the rows of `top`, one for each stage of each process, and prints them.
+// Lines are no longer than the screen is wide: a terminal would break longer
+// ones.
 #include "live/top_print.h"
 
 #include <inttypes.h>
@@ -12,7 +13,105 @@
 #include "base/mem.h"
 #include "cli/say.h"
 #include "file/json_put.h"
+#include "live/live_process.h"
+#include "pprof/base.h"
 #include "view/grid.h"
+
+// ---- rows ----
+
+typedef struct top_row {
+  const struct ppi_live_process *process;
+  const ppi_live_row *row;
+  ppi_live_change change;      // in the window
+  double rate, busy;           // a second; of one core, or of the stream
+  uint64_t num_open, open_ns;  // since the oldest began
+  const ppi_live_open *oldest;
+  bool is_stuck;  // open for a second and ten times its longest call
+} top_row;
+
+const char *const ppi_top_sort_names[PPI_TOP_NUM_SORTS] = {
+    "time", "rate", "p50", "p99", "name"};
+
+static enum ppi_top_sort sorted_by;
+
+static int compare_numbers(double a, double b) {
+  return a > b ? -1 : a < b;
+}
+
+static int compare(const void *a, const void *b) {
+  const top_row *x = a, *y = b;
+  int order = 0;
+  if (x->is_stuck != y->is_stuck) return x->is_stuck ? -1 : 1;
+  if (x->is_stuck && x->open_ns != y->open_ns)
+    return x->open_ns > y->open_ns ? -1 : 1;
+  if (sorted_by == PPI_TOP_BY_TIME) order = compare_numbers(x->busy, y->busy);
+  if (sorted_by == PPI_TOP_BY_RATE) order = compare_numbers(x->rate, y->rate);
+  if (sorted_by == PPI_TOP_BY_P50)
+    order = compare_numbers((double)x->change.p50_ns, (double)y->change.p50_ns);
+  if (sorted_by == PPI_TOP_BY_P99)
+    order = compare_numbers((double)x->change.p99_ns, (double)y->change.p99_ns);
+  if (!order) order = strcmp(x->row->name, y->row->name);
+  if (!order) order = (int)x->row->is_device - (int)y->row->is_device;
+  return order ? order
+               : (x->process->pid > y->process->pid) -
+                     (x->process->pid < y->process->pid);
+}
+
+static void take_open(const ppi_live_view *view, size_t place,
+                      uint64_t realtime_ns, top_row *out) {
+  const ppi_live_header *header = &view->header;
+  const uint64_t now_ns = realtime_ns > header->start_realtime_ns
+                              ? realtime_ns - header->start_realtime_ns
+                              : 0;
+  for (uint32_t i = 0; i < header->num_open; i++) {
+    const ppi_live_open *one = &header->open[i];
+    if (!one->is_used || one->row != place + 1) continue;
+    if (!out->oldest) out->oldest = one;
+    out->num_open++;
+  }
+  if (!out->oldest) return;
+  if (now_ns > out->oldest->start_ns)
+    out->open_ns = now_ns - out->oldest->start_ns;
+  const uint64_t longest = out->row->max_ns;
+  out->is_stuck =
+      longest && out->open_ns > 1000000000u && out->open_ns / 10 > longest;
+}
+
+static bool is_wanted(const top_row *row, const char *filter) {
+  return (row->change.num || row->num_open) &&
+         (!filter[0] || strstr(row->row->name, filter));
+}
+
+// Rows of stages with activity in the window or open ranges, stuck ones first;
+// the caller frees them. NULL: none.
+static top_row *make_rows(const struct ppi_live_processes *all,
+                          const struct ppi_top_choice *choice,
+                          size_t *out_num) {
+  top_row *rows = NULL;
+  size_t capacity = 0;
+  *out_num = 0;
+  for (size_t i = 0; i < all->num; i++) {
+    double seconds;
+    const ppi_live_view *now = ppi_live_last(all->items[i]);
+    const ppi_live_view *before =
+        ppi_live_before(all->items[i], choice->window_ns, &seconds);
+    for (size_t place = 0; now && place < now->num_rows; place++) {
+      top_row row = {.process = all->items[i], .row = &now->rows[place]};
+      ppi_live_changed(before ? before : now, now, place, &row.change);
+      if (seconds > 0) {
+        row.rate = (double)row.change.num / seconds;
+        row.busy = (double)row.change.sum_ns / 1e9 / seconds;
+      }
+      take_open(now, place, choice->realtime_ns, &row);
+      if (!is_wanted(&row, choice->filter)) continue;
+      PPI_MUST_ROOM(rows, capacity, *out_num + 1);
+      rows[(*out_num)++] = row;
+    }
+  }
+  sorted_by = choice->sort;
+  if (*out_num) qsort(rows, *out_num, sizeof *rows, compare);
+  return rows;
+}
 
 static void put_number(ppi_page *page, double value, int decimals,
                        const char *unit) {
@@ -173,7 +272,7 @@ static const ppi_grid_column COLUMNS[] = {
     {.heading = "THREAD", .rank = 6, .is_left = true}};
 enum { NUM_COLUMNS = sizeof COLUMNS / sizeof *COLUMNS };
 
-static void add_open(const struct ppi_top_row *row, ppi_grid *grid) {
+static void add_open(const top_row *row, ppi_grid *grid) {
   ppi_page *page = &grid->text;
   if (row->num_open) ppi_page_format(page, "%" PRIu64, row->num_open);
   ppi_grid_end_cell(grid);
@@ -184,8 +283,7 @@ static void add_open(const struct ppi_top_row *row, ppi_grid *grid) {
   ppi_grid_end_cell(grid);
 }
 
-static void add_row(const struct ppi_top_row *row, bool has_pid,
-                    ppi_grid *grid) {
+static void add_row(const top_row *row, bool has_pid, ppi_grid *grid) {
   const uint64_t times_ns[] = {row->change.p50_ns, row->change.p99_ns,
                                row->row->max_ns};
   ppi_page *page = &grid->text;
@@ -218,7 +316,7 @@ static void put_stages(const struct ppi_live_processes *all,
                        const struct ppi_top_choice *choice,
                        const struct ppi_top_screen *screen, ppi_page *page) {
   size_t num, width = screen->width ? screen->width : PPI_PAGE_WIDTH;
-  struct ppi_top_row *rows = ppi_top_rows(all, choice, &num);
+  top_row *rows = make_rows(all, choice, &num);
   ppi_grid_column columns[NUM_COLUMNS];
   const bool has_pid = all->num > 1;
   ppi_grid grid = {.columns = columns, .num_columns = NUM_COLUMNS - !has_pid};
@@ -281,7 +379,7 @@ void ppi_top_print(const struct ppi_live_processes *all,
 
 // ---- JSON ----
 
-static void put_json_row(const struct ppi_top_row *row, ppi_page *page) {
+static void put_json_row(const top_row *row, ppi_page *page) {
   ppi_put_object(page, NULL);
   ppi_put_text(page, "name", row->row->name);
   ppi_put_text(page, "category", row->row->category);
@@ -351,7 +449,7 @@ static void put_json_process(const struct ppi_live_process *process,
 void ppi_top_print_json(const struct ppi_live_processes *all,
                         const struct ppi_top_choice *choice, ppi_page *page) {
   size_t num;
-  struct ppi_top_row *rows = ppi_top_rows(all, choice, &num);
+  top_row *rows = make_rows(all, choice, &num);
   for (size_t i = 0; i < all->num; i++) {
     if (!ppi_live_last(all->items[i])) continue;
     put_json_process(all->items[i], choice, page);

@@ -4,9 +4,26 @@
 #pragma once
 
 #include "file/text.h"
-#include "live/top_rows.h"
+#include "live/live_process.h"
 
 PPROF_BEGIN_C_
+
+enum ppi_top_sort {
+  PPI_TOP_BY_TIME,
+  PPI_TOP_BY_RATE,
+  PPI_TOP_BY_P50,
+  PPI_TOP_BY_P99,
+  PPI_TOP_BY_NAME,
+  PPI_TOP_NUM_SORTS
+};
+extern const char *const ppi_top_sort_names[PPI_TOP_NUM_SORTS];
+
+struct ppi_top_choice {
+  enum ppi_top_sort sort;
+  const char *filter;  // a part of the wanted names; "": all
+  uint64_t window_ns;
+  uint64_t realtime_ns;  // now, by the wall clock
+};
 
 struct ppi_top_screen {
   size_t width, height;  // 0: no limit

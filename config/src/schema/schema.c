@@ -167,16 +167,9 @@ static pprof_status fail_range(const ppi_walk *at, const ppi_yaml_node *node,
   char text[64] = "";
   FILE *out = fmemopen(text, sizeof text, "w");
   if (!out) return PPI_REFUSE(at, node, "'%s' is out of range", name);
-  for (int i = 0; i < 2; i++) {
-    uint64_t value = i == 0 ? key->minimum : key->maximum;
-    if (key->type == PPI_KEY_SIZE)
-      ppi_write_size(value, out);
-    else if (key->type == PPI_KEY_DURATION)
-      ppi_write_duration(value, out);
-    else
-      fprintf(out, "%llu", (unsigned long long)value);
-    if (i == 0) fputs(" to ", out);
-  }
+  ppi_write_number(key->type, key->minimum, out);
+  fputs(" to ", out);
+  ppi_write_number(key->type, key->maximum, out);
   fclose(out);
   return PPI_REFUSE(at, node, "'%s' must be %s, not %s", name, text,
                     PPI_SHOWN(node->text));

@@ -84,8 +84,8 @@ bool ppi_parse_duration(const char *text, uint64_t *out_us);
 bool ppi_parse_bool(const char *text, uint64_t *out);
 // "2026-11-22T10:00:00Z", with up to nine digits of a fraction.
 bool ppi_parse_time(const char *text, uint64_t *out_ns);
-void ppi_write_size(uint64_t bytes, FILE *out);
-void ppi_write_duration(uint64_t us, FILE *out);
+// A number, size or duration.
+void ppi_write_number(ppi_key_type type, uint64_t value, FILE *out);
 void ppi_write_time(uint64_t ns, FILE *out);
 // The units of sizes, or of durations, with '|' between them.
 void ppi_write_units(bool of_size, FILE *out);

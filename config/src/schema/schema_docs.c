@@ -28,15 +28,6 @@ static const char *type_words(const ppi_key *key) {
   return words[key->type];
 }
 
-static void put_value(const ppi_key *key, uint64_t value, FILE *out) {
-  if (key->type == PPI_KEY_SIZE)
-    ppi_write_size(value, out);
-  else if (key->type == PPI_KEY_DURATION)
-    ppi_write_duration(value, out);
-  else
-    fprintf(out, "%llu", (unsigned long long)value);
-}
-
 static void put_type(const ppi_key *key, FILE *out) {
   fputs(type_words(key), out);
   // Names of views are in docs/tables.md.
@@ -47,10 +38,10 @@ static void put_type(const ppi_key *key, FILE *out) {
                 key->type == PPI_KEY_DURATION;
   if (!ranged) return;
   fputs(", ", out);
-  put_value(key, key->minimum, out);
+  ppi_write_number(key->type, key->minimum, out);
   if (key->minimum != key->maximum) {
     fputs(" to ", out);
-    put_value(key, key->maximum, out);
+    ppi_write_number(key->type, key->maximum, out);
   }
   bool may_be_none = key->fallback && strcmp(key->fallback, "none") == 0;
   if (may_be_none) fputs(", or none", out);

@@ -52,12 +52,13 @@ static void put_globs(const ppi_config_globs *globs, FILE *out) {
   fputc(']', out);
 }
 
-static void put_size(const ppi_key *key, uint64_t bytes, FILE *out) {
-  bool none = bytes == 0 && key->fallback && strcmp(key->fallback, "none") == 0;
+static void put_number(const ppi_key *key, uint64_t value, FILE *out) {
+  bool none = value == 0 && key->type == PPI_KEY_SIZE && key->fallback &&
+              strcmp(key->fallback, "none") == 0;
   if (none)
     fputs("none", out);
   else
-    ppi_write_size(bytes, out);
+    ppi_write_number(key->type, value, out);
 }
 
 static void put_key(const ppi_key *key, const void *base, FILE *out) {
@@ -66,13 +67,9 @@ static void put_key(const ppi_key *key, const void *base, FILE *out) {
   const ppi_config_text *text = at;
   switch (key->type) {
     case PPI_KEY_COUNT:
-      fprintf(out, "%llu", (unsigned long long)*number);
-      break;
     case PPI_KEY_SIZE:
-      put_size(key, *number, out);
-      break;
     case PPI_KEY_DURATION:
-      ppi_write_duration(*number, out);
+      put_number(key, *number, out);
       break;
     case PPI_KEY_TIME:
       ppi_write_time(*number, out);

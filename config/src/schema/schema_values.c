@@ -85,12 +85,13 @@ static void write_unit(uint64_t value, const unit *units, size_t num_units,
           units[i].name);
 }
 
-void ppi_write_size(uint64_t bytes, FILE *out) {
-  write_unit(bytes, size_units, LEN(size_units), out);
-}
-
-void ppi_write_duration(uint64_t us, FILE *out) {
-  write_unit(us, duration_units, LEN(duration_units), out);
+void ppi_write_number(ppi_key_type type, uint64_t value, FILE *out) {
+  if (type == PPI_KEY_SIZE)
+    write_unit(value, size_units, LEN(size_units), out);
+  else if (type == PPI_KEY_DURATION)
+    write_unit(value, duration_units, LEN(duration_units), out);
+  else
+    fprintf(out, "%llu", (unsigned long long)value);
 }
 
 void ppi_write_units(bool of_size, FILE *out) {
@@ -98,19 +99,6 @@ void ppi_write_units(bool of_size, FILE *out) {
   size_t num = of_size ? LEN(size_units) : LEN(duration_units);
   for (size_t i = 0; i < num; i++)
     fprintf(out, "%s%s", i > 0 ? "|" : "", units[i].name);
-}
-
-// `num` digits, no sign, no more.
-static bool parse_field(const char **at, unsigned num, char end, int *out) {
-  *out = 0;
-  for (unsigned i = 0; i < num; i++, ++*at) {
-    if (**at < '0' || **at > '9') return false;
-    *out = *out * 10 + (**at - '0');
-  }
-  if (!end) return true;
-  if (**at != end) return false;
-  ++*at;
-  return true;
 }
 
 // ".25" of a second; it may be absent.
@@ -126,25 +114,18 @@ static bool parse_fraction(const char **at, uint64_t *out_ns) {
 }
 
 bool ppi_parse_time(const char *text, uint64_t *out_ns) {
+  static const char format[] = "%Y-%m-%dT%H:%M:%S";
   struct tm parts = {0};
+  char again[32];
   uint64_t fraction;
-  bool good = parse_field(&text, 4, '-', &parts.tm_year) &&
-              parse_field(&text, 2, '-', &parts.tm_mon) &&
-              parse_field(&text, 2, 'T', &parts.tm_mday) &&
-              parse_field(&text, 2, ':', &parts.tm_hour) &&
-              parse_field(&text, 2, ':', &parts.tm_min) &&
-              parse_field(&text, 2, 0, &parts.tm_sec) &&
-              parse_fraction(&text, &fraction) && strcmp(text, "Z") == 0;
-  // Nanoseconds since 1970 fit in 63 bits until 2262. The 31st of February
-  // becomes another day, which reveals the mistake.
-  if (!good || parts.tm_year < 1970 || parts.tm_year > 2261) return false;
-  parts.tm_year -= 1900;
-  parts.tm_mon--;
-  struct tm asked = parts;
-  time_t seconds = timegm(&parts);
-  if (seconds <= 0 || parts.tm_mon != asked.tm_mon ||
-      parts.tm_mday != asked.tm_mday || parts.tm_hour != asked.tm_hour ||
-      parts.tm_min != asked.tm_min || parts.tm_sec != asked.tm_sec)
+  const char *end = strptime(text, format, &parts);
+  time_t seconds = end ? timegm(&parts) : 0;
+  // A day that no month has, or another form, reads back otherwise. Nanoseconds
+  // since 1970 fit in 63 bits until 2262.
+  if (seconds <= 0 || parts.tm_year > 2261 - 1900) return false;
+  size_t len = strftime(again, sizeof again, format, &parts);
+  if (end != text + len || memcmp(text, again, len) != 0 ||
+      !parse_fraction(&end, &fraction) || strcmp(end, "Z") != 0)
     return false;
   *out_ns = (uint64_t)seconds * 1000000000 + fraction;
   return true;

@@ -78,6 +78,7 @@ static pprof_sink *open_window(void *user, uint32_t window) {
   return log;
 }
 
+// Without `log`, the window was skipped, or the log is the session's.
 static void complete_window(void *user, uint32_t window, pprof_sink *log,
                             pprof_status status) {
   ppi_triggers *triggers = user;
@@ -89,6 +90,9 @@ static void complete_window(void *user, uint32_t window, pprof_sink *log,
     if (log)
       snprintf(one->path, sizeof one->path, "%s",
                ppi_running_calls->log_writer_path(log));
+    else
+      log = one->log;
+    one->log = NULL;
   }
   pthread_mutex_unlock(&triggers->mutex);
   if (log) log->destroy(log);
@@ -97,17 +101,7 @@ static void complete_window(void *user, uint32_t window, pprof_sink *log,
 // Too many windows wait for a slow callback: the client of this one need not
 // wait for it.
 static void skip_window(void *user, uint32_t window) {
-  ppi_triggers *triggers = user;
-  pthread_mutex_lock(&triggers->mutex);
-  demand *one = find_window(triggers, window);
-  pprof_sink *log = one ? one->log : NULL;
-  if (one) {
-    one->log = NULL;
-    one->state = DEMAND_DONE;
-    one->status = PPROF_STATUS_BUSY;
-  }
-  pthread_mutex_unlock(&triggers->mutex);
-  if (log) log->destroy(log);
+  complete_window(user, window, NULL, PPROF_STATUS_BUSY);
 }
 
 static bool is_wanted(const ppi_config *config) {

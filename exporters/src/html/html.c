@@ -7,7 +7,6 @@
 #include "file/json_put.h"
 #include "report/figures/sum.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,10 +140,6 @@ typedef struct page_rows {
   size_t num_views;
 } page_rows;
 
-static ppi_cell *row_of(const ppi_view *view, size_t row) {
-  return &view->cells[row * view->kind->num_columns];
-}
-
 // ---- the tree ----
 
 static int64_t size_of(const ppi_cell *cells) {
@@ -158,8 +153,8 @@ static int64_t size_of(const ppi_cell *cells) {
 // `inside` has, by level, the largest size without a parent so far.
 static void list_sizes(const ppi_view *view, int64_t *sizes, int64_t *inside) {
   for (size_t i = view->num_rows; i-- > 0;) {
-    size_t level = (size_t)row_of(view, i)[PPI_TREE_level].value;
-    sizes[i] = PPI_MAX(size_of(row_of(view, i)), inside[level + 1]);
+    size_t level = (size_t)ppi_view_cells(view, i)[PPI_TREE_level].value;
+    sizes[i] = PPI_MAX(size_of(ppi_view_cells(view, i)), inside[level + 1]);
     inside[level + 1] = 0;
     inside[level] = PPI_MAX(inside[level], sizes[i]);
   }
@@ -185,23 +180,17 @@ static void choose(const int64_t *sizes, size_t num, size_t most,
   }
 }
 
-static void move_row(ppi_view *view, size_t to, size_t from) {
-  view->rows[to] = view->rows[from];
-  memmove(row_of(view, to), row_of(view, from),
-          view->kind->num_columns * sizeof *view->cells);
-}
-
 static void keep(ppi_view *view, const bool *stays) {
   size_t num = 0;
   for (size_t i = 0; i < view->num_rows; i++)
-    if (stays[i]) move_row(view, num++, i);
+    if (stays[i]) ppi_view_move_row(view, num++, i);
   view->num_rows = num;
 }
 
 static void trim_tree(ppi_view *view, size_t most) {
   size_t num = view->num_rows;
   for (size_t i = 0; i < num; i++)
-    row_of(view, i)[PPI_TREE_path] = (ppi_cell){.kind = PPI_CELL_NONE};
+    ppi_view_cells(view, i)[PPI_TREE_path] = (ppi_cell){.kind = PPI_CELL_NONE};
   if (num <= most) return;
   // A row's level is at most the number of rows.
   int64_t *sizes = ppi_alloc((2 * num + 2) * sizeof *sizes);
@@ -238,7 +227,7 @@ static void trim_view(void *of, void *context) {
   if (strcmp(view->kind->name, "tree") == 0) trim_tree(view, rows->most);
   if (view->num_rows > rows->most) {
     // The last row stays: it is the total, if there is one.
-    move_row(view, rows->most - 1, num - 1);
+    ppi_view_move_row(view, rows->most - 1, num - 1);
     view->num_rows = rows->most;
   }
   note(rows, view->kind->name, num - view->num_rows);

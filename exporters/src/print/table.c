@@ -25,14 +25,10 @@ typedef struct table {
   bool is_laid_out;  // as Paddle has it
 } table;
 
-static const ppi_cell *cells_of(const table *from, size_t row) {
-  return from->view->cells + row * from->view->kind->num_columns;
-}
-
 static void put_cells(table *to, size_t row, size_t column) {
   ppi_page *page = &to->grid.text;
   const ppi_table_column *layout = &to->layout[column];
-  const ppi_cell *cells = cells_of(to, row) + layout->first_cell;
+  const ppi_cell *cells = ppi_view_cells(to->view, row) + layout->first_cell;
   const ppi_view_row *shown = &to->view->rows[row];
   if (column == 0) ppi_page_repeat(page, ' ', shown->indent);
   if (column == 0 && shown->label && (to->is_laid_out || !cells[0].text)) {
@@ -52,9 +48,9 @@ static void put_cells(table *to, size_t row, size_t column) {
 
 static ppi_cell_kind kind_of(const table *from, size_t column) {
   for (size_t row = from->first; row < from->end; row++)
-    if (cells_of(from, row)[column].kind != PPI_CELL_NONE &&
+    if (ppi_view_cells(from->view, row)[column].kind != PPI_CELL_NONE &&
         !from->view->rows[row].line)
-      return cells_of(from, row)[column].kind;
+      return ppi_view_cells(from->view, row)[column].kind;
   return PPI_CELL_NONE;
 }
 
@@ -234,7 +230,8 @@ static bool has_marks(const table *from) {
            k < from->layout[i].num_cells && !from->columns[i].is_out &&
            !from->view->rows[row].line;
            k++)
-        if (cells_of(from, row)[from->layout[i].first_cell + k].at_max)
+        if (ppi_view_cells(from->view, row)[from->layout[i].first_cell + k]
+                .at_max)
           return true;
   return false;
 }

@@ -29,13 +29,9 @@ typedef struct answer_text {
   ppi_grid grid;
 } answer_text;
 
-static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
-  return view->cells + row * NUM_COLUMNS;
-}
-
 static bool are_of_one(const ppi_view *view, size_t a, size_t b) {
-  const ppi_cell *left = &cells_of(view, a)[CELL_of],
-                 *right = &cells_of(view, b)[CELL_of];
+  const ppi_cell *left = &ppi_view_cells(view, a)[CELL_of],
+                 *right = &ppi_view_cells(view, b)[CELL_of];
   return left->kind == PPI_CELL_NONE || left->text == right->text;
 }
 
@@ -47,7 +43,7 @@ size_t ppi_answer_total(const ppi_view *view, size_t from) {
 }
 
 static const ppi_cell *total_of(const answer_text *text) {
-  return cells_of(text->view, text->total);
+  return ppi_view_cells(text->view, text->total);
 }
 
 static bool has_ranks(const answer_text *text) {
@@ -76,7 +72,7 @@ static void put_share(ppi_page *page, const ppi_cell *cell) {
 
 static void put_cell(const answer_text *text, ppi_page *page, size_t row,
                      size_t cell) {
-  const ppi_cell *cells = cells_of(text->view, row), *at = &cells[cell];
+  const ppi_cell *cells = ppi_view_cells(text->view, row), *at = &cells[cell];
   bool is_equal = cells[CELL_rank_max].value <= cells[CELL_rank_min].value;
   if (cell == CELL_name && text->view->rows[row].indent)
     ppi_page_text(page, "\u2514\u2500 ");

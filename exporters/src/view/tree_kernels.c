@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"
-#include "view/fit.h"
 #include "view/tree_rows.h"
 
 // The usual number of names below a stage.
@@ -84,14 +83,8 @@ static const char *shown_name(ppi_view *view, const ppi_report_path *path,
                               const ppi_report_options *options) {
   bool is_kernel = strcmp(path->category_name,
                           ppi_category_name(PPROF_CATEGORY_KERNEL)) == 0;
-  if (options->has_full_names || !is_kernel) return path->name;
-  ppi_page page = {0};
-  ppi_kernel_name_short(&page, path->name);
-  const char *text =
-      page.failed ? NULL
-                  : ppi_view_text(view, "%.*s", (int)page.len, page.bytes);
-  ppi_page_clear(&page);
-  return text;
+  return is_kernel ? ppi_view_kernel_name(view, path->name, options)
+                   : path->name;
 }
 
 static bool add_name(work_names *names, const char *name,

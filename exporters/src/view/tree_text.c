@@ -145,14 +145,11 @@ typedef struct tree_text {
   bool all_few;  // the column p99 is the greatest of all rows
 } tree_text;
 
-static const ppi_cell *cells_of(const tree_text *text, size_t row) {
-  return text->view->cells + row * PPI_TREE_NUM_COLUMNS;
-}
-
 static bool has_any(const tree_text *text, size_t column) {
   if (shown[column].cell == PPI_TREE_max && text->all_few) return false;
   for (size_t row = 0; row < text->view->num_rows; row++)
-    if (cells_of(text, row)[shown[column].cell].kind != PPI_CELL_NONE)
+    if (ppi_view_cells(text->view, row)[shown[column].cell].kind !=
+        PPI_CELL_NONE)
       return true;
   return shown[column].cell == PPI_TREE_p99;
 }
@@ -165,7 +162,7 @@ static void put_branch(ppi_page *page, const ppi_view *view, size_t row) {
 }
 
 static void put_name(ppi_page *page, const tree_text *text, size_t row) {
-  const ppi_cell *cells = cells_of(text, row);
+  const ppi_cell *cells = ppi_view_cells(text->view, row);
   put_branch(page, text->view, row);
   if (*cells[PPI_TREE_where].text == 'k') ppi_page_text(page, "\u00b7 ");
   ppi_page_visible(page, cells[PPI_TREE_name].text);
@@ -207,7 +204,8 @@ static void choose(tree_text *text) {
   bool has_kernels = text->options->has_kernels;
   text->all_few = true;
   for (size_t row = 0; row < text->view->num_rows; row++)
-    text->all_few &= cells_of(text, row)[PPI_TREE_p99].kind == PPI_CELL_NONE;
+    text->all_few &=
+        ppi_view_cells(text->view, row)[PPI_TREE_p99].kind == PPI_CELL_NONE;
   text->grid = (ppi_grid){.columns = text->columns,
                           .num_columns = 1,
                           .has_full_names = text->options->has_full_names};
@@ -222,7 +220,7 @@ static void choose(tree_text *text) {
 }
 
 static void put_cell(tree_text *text, size_t row, size_t column) {
-  const ppi_cell *cells = cells_of(text, row);
+  const ppi_cell *cells = ppi_view_cells(text->view, row);
   const ppi_cell *cell = &cells[shown[column].cell];
   bool is_most =
       shown[column].cell == PPI_TREE_p99 && cell->kind == PPI_CELL_NONE;
@@ -273,7 +271,7 @@ static void put_part(ppi_page *line, const char *what, int64_t ns) {
 // Writes the difference if events and kernels timed the same stage, and its
 // reasons. A reason is time between the events without a kernel of the stage.
 static void put_apart(const tree_text *text, size_t row) {
-  const ppi_cell *cells = cells_of(text, row);
+  const ppi_cell *cells = ppi_view_cells(text->view, row);
   if (cells[PPI_TREE_events].kind == PPI_CELL_NONE) return;
   static const char *const gaps[] = {", not launched", ", launching",
                                      ", queued"};

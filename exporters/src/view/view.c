@@ -198,8 +198,9 @@ pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from) {
   bool added = rows != NULL;
   size_t num = 0;
   for (size_t i = 0; i < from->num && added; i++) {
-    rows[num].item = (const char *)from->items + i * from->size;
-    num += from->rank(rows[num].item, &rows[num]);
+    const void *item = (const char *)from->items + i * from->size;
+    rows[num] = (ppi_ranked){.item = item, .of = from->of};
+    num += from->rank(item, &rows[num]);
   }
   if (num > 1) qsort(rows, num, sizeof *rows, compare_ranked);
   if (from->top > 0) num = PPI_MIN(num, (size_t)from->top);
@@ -207,6 +208,12 @@ pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from) {
     added = from->put(view, rows[i].item, from->of);
   ppi_free(rows);
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_view_move_row(ppi_view *view, size_t to, size_t from) {
+  view->rows[to] = view->rows[from];
+  memmove(ppi_view_cells(view, to), ppi_view_cells(view, from),
+          view->kind->num_columns * sizeof *view->cells);
 }
 
 ppi_view_row *ppi_view_last_row(ppi_view *view) {
@@ -234,6 +241,18 @@ const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
     return ppi_view_text(view, "%.*s", (int)len, name);
   len = ppi_fit_bytes(name, len, kept);
   return ppi_view_text(view, "%.*s...", (int)len, name);
+}
+
+const char *ppi_view_kernel_name(ppi_view *view, const char *name,
+                                 const ppi_report_options *options) {
+  if (options->has_full_names) return name;
+  ppi_page page = {0};
+  ppi_kernel_name_short(&page, name);
+  const char *text =
+      page.failed ? NULL
+                  : ppi_view_text(view, "%.*s", (int)page.len, page.bytes);
+  ppi_page_clear(&page);
+  return text;
 }
 
 void ppi_view_note_base(ppi_view *view, const ppi_figures *figures) {

@@ -213,14 +213,14 @@ ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent);
 // Sorted rows. Of items with equal keys, `names` decide, as far as there are
 // any.
 typedef struct ppi_ranked {
-  const void *item;
-  uint64_t key;  // the greatest comes first
+  const void *item, *of;  // the source's
+  uint64_t key;           // the greatest comes first
   const char *names[3];
 } ppi_ranked;
 typedef struct ppi_view_source {
   const void *items;
   size_t num, size;  // of an item
-  // Fills `out` but for `item`. False: the item has no row.
+  // Fills in the rest of `out`. False: the item has no row.
   bool (*rank)(const void *item, ppi_ranked *out);
   // Adds the item's rows. False: out of memory.
   bool (*put)(ppi_view *view, const void *item, const void *of);
@@ -234,6 +234,11 @@ size_t ppi_view_first(const void *key, const void *items, size_t num,
                       int (*compare)(const void *key, const void *item));
 // ppi_view_put_sorted: NO_MEMORY.
 pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from);
+// ppi_view_cells answers the cells of a row, until the next row is added.
+static inline ppi_cell *ppi_view_cells(const ppi_view *view, size_t row) {
+  return view->cells + row * view->kind->num_columns;
+}
+void ppi_view_move_row(ppi_view *view, size_t to, size_t from);
 // ppi_view_last_row is the row that was added last.
 ppi_view_row *ppi_view_last_row(ppi_view *view);
 // ppi_view_text makes a text that lives as long as the view; NULL when out of
@@ -244,6 +249,10 @@ const char *ppi_view_text(ppi_view *view, const char *format, ...)
 // than `width` code points it keeps the first `kept` and appends "...".
 const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
                              size_t width, size_t kept);
+// ppi_view_kernel_name is the name of a kernel as the options want it; NULL
+// when out of memory.
+const char *ppi_view_kernel_name(ppi_view *view, const char *name,
+                                 const ppi_report_options *options);
 // ppi_view_put_at_max writes the names of the row's columns that are at_max,
 // with blanks between; false: there are none.
 bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out);

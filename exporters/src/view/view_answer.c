@@ -439,29 +439,19 @@ static pprof_status build_answer(const ppi_figures *figures,
 #define LEAST_PERCENT 1
 #define FEW_ROWS 12
 
-static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
-  return view->cells + row * NUM_COLUMNS;
-}
-
 // ---- for people to read ----
 
 static bool is_small(const ppi_view *view, size_t at) {
   double percent = 0;
-  const ppi_cell *cells = cells_of(view, at);
+  const ppi_cell *cells = ppi_view_cells(view, at);
   return ppi_cell_is_ratio(&cells[CELL_share], &percent) &&
          percent < LEAST_PERCENT;
-}
-
-static void move_row(ppi_view *view, size_t to, size_t from) {
-  view->rows[to] = view->rows[from];
-  memmove(view->cells + to * NUM_COLUMNS, view->cells + from * NUM_COLUMNS,
-          NUM_COLUMNS * sizeof *view->cells);
 }
 
 // Writes one row in place of `num` small ones with `ns` in all.
 static void put_small(ppi_view *view, size_t at, size_t total, size_t num,
                       uint64_t ns) {
-  const ppi_cell *of = cells_of(view, total);
+  const ppi_cell *of = ppi_view_cells(view, total);
   const char *name = ppi_view_text(view, "%zu below %d %%", num, LEAST_PERCENT);
   ppi_cell cells[NUM_COLUMNS] = {
       [CELL_name] = ppi_cell_text(name ? name : ""),
@@ -472,7 +462,7 @@ static void put_small(ppi_view *view, size_t at, size_t total, size_t num,
       [CELL_of] = of[CELL_of]};
   view->note.failed |= !name;
   view->rows[at] = (ppi_view_row){0};
-  memcpy(view->cells + at * NUM_COLUMNS, cells, sizeof cells);
+  memcpy(ppi_view_cells(view, at), cells, sizeof cells);
 }
 
 // Moves the rows from `from` to `total` to `kept`, and merges small rows. The
@@ -482,14 +472,14 @@ static size_t fold_one(ppi_view *view, size_t from, size_t total, size_t kept) {
   size_t num = 0;
   for (size_t i = from; i < total; i++) {
     if (!is_small(view, i)) {
-      move_row(view, kept++, i);
+      ppi_view_move_row(view, kept++, i);
     } else if (!view->rows[i].indent) {
-      ns += (uint64_t)cells_of(view, i)[CELL_total].value;
+      ns += (uint64_t)ppi_view_cells(view, i)[CELL_total].value;
       num++;
     }
   }
   if (num) put_small(view, kept++, total, num, ns);
-  move_row(view, kept++, total);
+  ppi_view_move_row(view, kept++, total);
   return kept;
 }
 
@@ -503,7 +493,7 @@ static void fold(ppi_view *view, const ppi_report_options *options) {
       kept = fold_one(view, from, total, kept);
       continue;
     }
-    for (size_t i = from; i <= total; i++) move_row(view, kept++, i);
+    for (size_t i = from; i <= total; i++) ppi_view_move_row(view, kept++, i);
   }
   view->num_rows = kept;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/fit.h"
 #include "view/view_named.h"
 
 enum { NAME_WIDTH = 40 };
@@ -38,18 +37,6 @@ static int compare_times(const void *left, const void *right) {
   return compare_keys(left, right);
 }
 
-static const char *shown_name(ppi_view *view, const char *name,
-                              const ppi_report_options *options) {
-  if (options->has_full_names) return name;
-  ppi_page page = {0};
-  ppi_kernel_name_short(&page, name);
-  const char *text =
-      page.failed ? NULL
-                  : ppi_view_text(view, "%.*s", (int)page.len, page.bytes);
-  ppi_page_clear(&page);
-  return text;
-}
-
 static bool merge(launch_row *into, const launch_row *from) {
   if (!into->merged.n &&
       !ppi_histogram_merge(&into->merged, &into->from->times))
@@ -65,7 +52,7 @@ static bool gather(ppi_view *view, const ppi_figures *figures,
   if (!rows->items) return false;
   for (size_t i = 0; i < figures->num_shapes; i++) {
     const ppi_report_shape *from = &figures->shapes[i];
-    const char *name = shown_name(view, from->name, options);
+    const char *name = ppi_view_kernel_name(view, from->name, options);
     if (!name) return false;
     rows->items[rows->num++] =
         (launch_row){.name = name, .from = from, .spread = from->spread};

@@ -2,10 +2,8 @@
 //
 // Builds the Memory view: memory allocated and freed under each name, and the
 // most in use, for each place.
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "view/view.h"
 
 static const char *const type_names[] = {"Allocated", "Reserved"};
@@ -39,14 +37,6 @@ static bool add_row(ppi_view *view, const ppi_report_memory *from,
   return cells != NULL;
 }
 
-static int compare_memory(const void *left, const void *right) {
-  const ppi_report_memory *a = *(const ppi_report_memory *const *)left;
-  const ppi_report_memory *b = *(const ppi_report_memory *const *)right;
-  int64_t a_bytes = increased(a), b_bytes = increased(b);
-  if (a_bytes != b_bytes) return a_bytes > b_bytes ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
-
 // The totals of a place, which its table has above the headings.
 static bool add_totals(ppi_view *view, const ppi_report_place *place,
                        const ppi_report_memory *totals) {
@@ -59,50 +49,63 @@ static bool add_totals(ppi_view *view, const ppi_report_place *place,
   return line != NULL;
 }
 
-// The data that all places share; `rows` has room for all memory.
-typedef struct memory_build {
-  ppi_view *view;
-  const ppi_figures *figures;
-  long top;
-  const ppi_report_memory **rows;
-} memory_build;
+// The rows of one type in one place.
+typedef struct memory_type {
+  const ppi_report_place *place;
+  bool is_reserved;
+} memory_type;
 
-static bool add_type(const memory_build *build_memory,
-                     const ppi_report_place *place, bool is_reserved) {
-  const ppi_figures *figures = build_memory->figures;
-  const ppi_report_memory **rows = build_memory->rows;
-  ppi_report_memory totals = {.place = place->name, .is_reserved = is_reserved};
-  size_t num = 0;
+static bool is_of(const ppi_report_memory *from, const memory_type *type) {
+  return from->is_reserved == type->is_reserved &&
+         strcmp(from->place, type->place->name) == 0;
+}
+
+static bool rank(const void *item, ppi_ranked *out) {
+  const ppi_report_memory *from = item;
+  out->key = (uint64_t)increased(from) ^ UINT64_C(1) << 63;
+  out->names[0] = from->name;
+  return is_of(from, out->of);
+}
+
+static bool put(ppi_view *view, const void *item, const void *of) {
+  const ppi_report_memory *from = item;
+  (void)of;
+  return add_row(view, from, from->name[0] ? from->name : "<none>", NULL);
+}
+
+static bool add_type(ppi_view *view, const ppi_figures *figures, long top,
+                     const memory_type *type) {
+  ppi_report_memory totals = {.place = type->place->name,
+                              .is_reserved = type->is_reserved};
+  bool any = type->place->is_known[type->is_reserved];
   for (size_t i = 0; i < figures->num_memory; i++) {
     const ppi_report_memory *from = &figures->memory[i];
-    if (from->is_reserved != is_reserved ||
-        strcmp(from->place, place->name) != 0)
-      continue;
-    rows[num++] = from;
+    if (!is_of(from, type)) continue;
+    any = true;
     totals.allocations += from->allocations;
     totals.frees += from->frees;
     totals.allocated_bytes += from->allocated_bytes;
     totals.freed_bytes += from->freed_bytes;
   }
-  if (num == 0 && !place->is_known[is_reserved]) return true;
-  if (num > 1) qsort(rows, num, sizeof *rows, compare_memory);
-  if (build_memory->top > 0 && (size_t)build_memory->top < num)
-    num = (size_t)build_memory->top;
-  bool added = add_totals(build_memory->view, place, &totals);
-  for (size_t i = 0; i < num && added; i++)
-    added = add_row(build_memory->view, rows[i],
-                    rows[i]->name[0] ? rows[i]->name : "<none>", NULL);
-  return added;
+  const ppi_view_source rows = {.items = figures->memory,
+                                .num = figures->num_memory,
+                                .size = sizeof *figures->memory,
+                                .rank = rank,
+                                .put = put,
+                                .of = type,
+                                .top = top};
+  return !any || (add_totals(view, type->place, &totals) &&
+                  ppi_view_put_sorted(view, &rows) == PPROF_STATUS_OK);
 }
 
-static bool add_place(const memory_build *build_memory,
+static bool add_place(ppi_view *view, const ppi_figures *figures, long top,
                       const ppi_report_place *place) {
-  ppi_view *view = build_memory->view;
   size_t first = view->num_rows;
   const char *title =
       ppi_view_text(view, "Memory Summary - Place(%s)", place->name);
-  bool added = title && add_type(build_memory, place, false) &&
-               add_type(build_memory, place, true);
+  bool added = title &&
+               add_type(view, figures, top, &(memory_type){place, false}) &&
+               add_type(view, figures, top, &(memory_type){place, true});
   if (added && view->num_rows > first) view->rows[first].title = title;
   return added;
 }
@@ -110,14 +113,9 @@ static bool add_place(const memory_build *build_memory,
 static pprof_status build_memory(const ppi_figures *figures,
                                  const ppi_report_options *options,
                                  ppi_view *out) {
-  const ppi_report_memory **rows =
-      ppi_alloc((figures->num_memory + 1) * sizeof *rows);
-  if (!rows) return PPROF_STATUS_NO_MEMORY;
-  const memory_build all = {out, figures, options->top, rows};
   bool added = true;
   for (size_t i = 0; i < figures->num_places && added; i++)
-    added = add_place(&all, &figures->places[i]);
-  ppi_free(rows);
+    added = add_place(out, figures, options->top, &figures->places[i]);
   if (!out->num_rows)
     out->reason = "no memory events: no counters of category Memory";
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;

@@ -2,10 +2,8 @@
 //
 // Builds the views of named ranges: operators, kernels, copies, and ranges that
 // the program's author named.
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "view/view_named.h"
 
 // ---- Operator ----
@@ -38,9 +36,16 @@ static void sum_bases(ppi_named_block *block) {
   }
 }
 
+typedef struct part_range {
+  const ppi_report_part *first;
+  size_t num;
+} part_range;
+
 // The parts of one operator or child, and the row above them.
 typedef struct part_group {
   const ppi_named_block *block;
+  part_range range;   // of the operator
+  const char *child;  // its launches, "" those of the operator; NULL: children
   const char *parent;
   uint64_t host_base, device_base;
   size_t indent;
@@ -51,8 +56,9 @@ typedef struct part_group {
 #define DEVICE(each) \
   PPI_DEVICE_CELLS(each, 0, 0, 0, 0, &part->device, group->device_base)
 
-static bool put_part(ppi_view *view, const part_group *group,
-                     const ppi_report_part *part) {
+static bool put_part(ppi_view *view, const void *item, const void *of) {
+  const ppi_report_part *part = item;
+  const part_group *group = of;
   bool is_launch = part->launch[0] != '\0';
   const char *name = is_launch ? part->launch : part->child;
   ppi_cell *cells = ppi_view_add_row(view, 0, group->indent);
@@ -72,15 +78,14 @@ static bool put_part(ppi_view *view, const part_group *group,
   return label != NULL;
 }
 
-static int compare_parts(const void *left, const void *right) {
-  const ppi_report_part *a = *(const ppi_report_part *const *)left;
-  const ppi_report_part *b = *(const ppi_report_part *const *)right;
-  bool are_launches = a->launch[0] != '\0';
-  uint64_t a_ns = are_launches ? a->device.sum : a->host.sum;
-  uint64_t b_ns = are_launches ? b->device.sum : b->host.sum;
-  if (a_ns != b_ns) return a_ns > b_ns ? -1 : 1;
-  return are_launches ? strcmp(a->launch, b->launch)
-                      : strcmp(a->child, b->child);
+static bool rank_part(const void *item, ppi_ranked *out) {
+  const ppi_report_part *part = item;
+  const char *child = ((const part_group *)out->of)->child;
+  bool is_launch = part->launch[0] != '\0';
+  out->key = is_launch ? part->device.sum : part->host.sum;
+  out->names[0] = is_launch ? part->launch : part->child;
+  return child ? is_launch && strcmp(part->child, child) == 0
+               : !is_launch && part->child[0] != '\0';
 }
 
 // The operator of a block's row.
@@ -99,11 +104,6 @@ static int compare_owner(const void *key, const void *item) {
   return order ? order : strcmp(of->op, part->op);
 }
 
-typedef struct part_range {
-  const ppi_report_part *first;
-  size_t num;
-} part_range;
-
 static part_range parts_of(const ppi_named_block *block, const char *op) {
   const ppi_figures *figures = block->figures;
   const owner of = {block, op};
@@ -116,59 +116,41 @@ static part_range parts_of(const ppi_named_block *block, const char *op) {
   return range;
 }
 
-// Fills `out`, which has room for all, with the children of the operator, or
-// with what `child` launched.
-static size_t select_parts(part_range range, const char *child,
-                           const ppi_report_part **out) {
-  size_t num = 0;
-  for (size_t i = 0; i < range.num; i++) {
-    const ppi_report_part *part = &range.first[i];
-    bool is_launch = part->launch[0] != '\0';
-    bool fits = child ? is_launch && strcmp(part->child, child) == 0
-                      : !is_launch && part->child[0] != '\0';
-    if (fits) out[num++] = part;
-  }
-  if (num > 1) qsort(out, num, sizeof *out, compare_parts);
-  return num;
+static bool put_group(ppi_view *view, const part_group *group,
+                      bool (*put)(ppi_view *, const void *, const void *)) {
+  const ppi_view_source parts = {.items = group->range.first,
+                                 .num = group->range.num,
+                                 .size = sizeof *group->range.first,
+                                 .rank = rank_part,
+                                 .put = put,
+                                 .of = group};
+  return ppi_view_put_sorted(view, &parts) == PPROF_STATUS_OK;
 }
 
-static bool put_launches(ppi_view *view, const part_group *group,
-                         part_range range, const char *child) {
-  const ppi_report_part **parts = ppi_alloc((range.num + 1) * sizeof *parts);
-  bool added = parts != NULL;
-  size_t num = parts ? select_parts(range, child, parts) : 0;
-  for (size_t i = 0; i < num && added; i++)
-    added = put_part(view, group, parts[i]);
-  ppi_free(parts);
-  return added;
-}
-
-static bool put_child(ppi_view *view, const part_group *group, part_range range,
-                      const ppi_report_part *child) {
-  part_group inner = {.block = group->block,
-                      .device_base = child->device.sum,
-                      .indent = 2 * INDENT};
-  inner.parent = ppi_view_text(view, "%s / %s", group->parent, child->child);
-  return inner.parent && put_part(view, group, child) &&
-         put_launches(view, &inner, range, child->child);
+// A child, and what it launched.
+static bool put_child(ppi_view *view, const void *item, const void *of) {
+  const ppi_report_part *child = item;
+  part_group inner = *(const part_group *)of;
+  const char *parent = inner.parent;
+  inner.child = child->child;
+  inner.device_base = child->device.sum;
+  inner.indent = 2 * INDENT;
+  inner.parent = ppi_view_text(view, "%s / %s", parent, child->child);
+  return inner.parent && put_part(view, child, of) &&
+         put_group(view, &inner, put_part);
 }
 
 static bool put_parts(ppi_view *view, const ppi_named_block *block,
                       const ppi_named *named) {
-  const part_group group = {.block = block,
-                            .parent = named->name,
-                            .host_base = named->host.sum,
-                            .device_base = named->device.sum,
-                            .indent = INDENT};
-  part_range range = parts_of(block, named->name);
-  const ppi_report_part **children =
-      ppi_alloc((range.num + 1) * sizeof *children);
-  bool added = children != NULL;
-  size_t num = children ? select_parts(range, NULL, children) : 0;
-  for (size_t i = 0; i < num && added; i++)
-    added = put_child(view, &group, range, children[i]);
-  ppi_free(children);
-  return added && put_launches(view, &group, range, "");
+  part_group group = {.block = block,
+                      .range = parts_of(block, named->name),
+                      .parent = named->name,
+                      .host_base = named->host.sum,
+                      .device_base = named->device.sum,
+                      .indent = INDENT};
+  if (!put_group(view, &group, put_child)) return false;
+  group.child = "";
+  return put_group(view, &group, put_part);
 }
 
 static bool put_operator(ppi_view *view, const ppi_named_block *block,
