@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/wait.h"
 #include "launch/child.h"
+#include "log/write/log_io.h"
 
 enum { MAX_PHRASE = 32 };
 
@@ -50,16 +51,6 @@ static void look(struct capture *capture, const char *bytes, size_t len) {
   memcpy(capture->tail, text + len - capture->tail_len, capture->tail_len);
 }
 
-static void pass_on(int fd, const char *bytes, size_t len) {
-  while (len > 0) {
-    ssize_t done = write(fd, bytes, len);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return;
-    bytes += done;
-    len -= (size_t)done;
-  }
-}
-
 // Reads until the pipe is empty and the command has ended. Processes that it
 // left may keep the pipe open.
 static void *read_messages(void *argument) {
@@ -73,7 +64,7 @@ static void *read_messages(void *argument) {
       ssize_t len = read(capture->messages[0], bytes, sizeof bytes);
       if (len <= 0) return NULL;
       look(capture, bytes, (size_t)len);
-      pass_on(capture->own[1], bytes, (size_t)len);
+      ppi_write_all(capture->own[1], bytes, (size_t)len);
     } else if (fds[1].revents) {
       return NULL;
     }
@@ -146,12 +137,6 @@ static uint64_t kernel_kills(void) {
   return 0;
 }
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void describe(int code, bool no_memory, char *out, size_t size) {
   const char *why = no_memory ? ", out of memory" : "";
   if (code == 0)
@@ -176,7 +161,7 @@ static void describe_end(ppi_batch_try *out, bool timed_out,
 void ppi_batch_run(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
                    ppi_batch_try *out) {
   struct capture capture;
-  uint64_t kills = kernel_kills(), start = now_ns();
+  uint64_t kills = kernel_kills(), start = ppi_monotonic_ns();
   bool captures = open_capture(&capture), timed_out = false;
   int code = ppi_tool_child_run_for(argv, keeps_sigpipe, limit_ns,
                                     &out->started, &timed_out);
@@ -185,7 +170,7 @@ void ppi_batch_run(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
   bool killed = kernel_kills() > kills;
   out->says_no_memory = captures && capture.says_no_memory;
   bool no_memory = killed || (out->says_no_memory && code != 0);
-  out->wall_ns = now_ns() - start;
+  out->wall_ns = ppi_monotonic_ns() - start;
   out->survived = out->started && code == 0 && !killed;
   out->interrupted = code == 128 + 2 ? 2 : ppi_tool_child_end_asked();
   describe(code, no_memory, out->result, sizeof out->result);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +57,16 @@ bool ppi_tool_output_is_folder(const char *path) {
   size_t len = strlen(path);
   return (len && path[len - 1] == '/') ||
          (stat(path, &existing) == 0 && S_ISDIR(existing.st_mode));
+}
+
+static int remove_entry(const char *path, const struct stat *found, int kind,
+                        struct FTW *place) {
+  (void)found, (void)kind, (void)place;
+  return remove(path);
+}
+
+void ppi_tool_remove_folder(const char *path) {
+  nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 int ppi_tool_output_folder(const char *path) {

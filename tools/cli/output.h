@@ -21,6 +21,7 @@ bool ppi_tool_output_is_folder(const char *path);
 // ppi_tool_output_folder makes the folder if it does not exist. Answers
 // PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_folder(const char *path);
+void ppi_tool_remove_folder(const char *path);  // with all that is in it
 // ppi_tool_output_name copies the options to `out`, with an output: without
 // --output LOG.pplog becomes LOG and `ending`, any other name gets that, and
 // *out_made is to be freed. Several logs need a name: PPI_EXIT_USAGE, after a

@@ -7,13 +7,13 @@
 #include "export/parquet.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cli/output.h"
 #include "cli/say.h"
 #include "duckdb/duckdb.h"
 #include "export/formats.h"
@@ -150,16 +150,6 @@ static void write_tables(parquet *out, const char *folder) {
 
 // ---- folders ----
 
-static int remove_entry(const char *path, const struct stat *found, int kind,
-                        struct FTW *place) {
-  (void)found, (void)kind, (void)place;
-  return remove(path);
-}
-
-static void remove_folder(const char *path) {
-  nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
 static void fail_at(parquet *out, const char *path, const char *how) {
   ppi_page text = {0};
   ppi_page_format(&text, "%s: %s", path, how);
@@ -193,7 +183,7 @@ static void settle(parquet *out, const char *part, const char *path) {
     fail_at(out, path, "exists; --force replaces it");
     return;
   }
-  if (is_there) remove_folder(path);
+  if (is_there) ppi_tool_remove_folder(path);
   if (rename(part, path) != 0) fail_write(out, path);
 }
 
@@ -210,7 +200,7 @@ static void write_run(parquet *out) {
     write_tables(out, inner.bytes);
     if (!ppi_duck_failed(&out->duck)) settle(out, part.bytes, text_of(&path));
   }
-  if (ppi_duck_failed(&out->duck)) remove_folder(part.bytes);
+  if (ppi_duck_failed(&out->duck)) ppi_tool_remove_folder(part.bytes);
   ppi_page_clear(&path);
   ppi_page_clear(&part);
   ppi_page_clear(&inner);

@@ -4,7 +4,6 @@
 #include "input/open_ranges.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,26 +40,6 @@ static bool is_finished(const ppi_open_item *item) {
   return item->kind == PPI_OPEN_FINISHED || item->kind == PPI_OPEN_LANE_LAST;
 }
 
-static const char *state_of(const ppi_open_item *item) {
-  switch (item->kind) {
-    case PPI_OPEN_RANGE:
-      return "open";
-    case PPI_OPEN_NOTHING:
-      return "nothing open";
-    case PPI_OPEN_CHANGING:
-      return "changing";
-    case PPI_OPEN_LANE_LAST:
-      return "last on device";
-    case PPI_OPEN_CROSS_THREAD:
-      return "cross-thread";
-    case PPI_OPEN_DEVICE:
-      return item->submitted ? "submitted" : "being submitted";
-    case PPI_OPEN_FINISHED:
-      return "last finished";
-  }
-  return "";
-}
-
 static ppi_cell name_cell(const ppi_forensics *found, ppi_view *view,
                           uint32_t kind, uint32_t id) {
   const char *name = ppi_spool_name(found, kind, id);
@@ -89,7 +68,7 @@ static void add_item_row(const ppi_forensics *found, const ppi_open_item *item,
   char when[40];
   ppi_cell *cells = ppi_tool_row(view);
   put_place(found, item, cells, view);
-  cells[CELL_state] = ppi_cell_text(state_of(item));
+  cells[CELL_state] = ppi_cell_text(ppi_spool_state(item));
   if (item->kind == PPI_OPEN_NOTHING || item->kind == PPI_OPEN_CHANGING) return;
   uint64_t since = is_finished(item) ? item->end_ns : item->start_ns;
   if (item->kind == PPI_OPEN_RANGE)

@@ -220,3 +220,23 @@ uint64_t ppi_spool_tid(const ppi_forensics *found, const ppi_open_item *item) {
       ppi_forensics_find(found, PPROF_DEFINITION_LANE, item->lane);
   return item->tid ? item->tid : lane ? lane->number : 0;
 }
+
+const char *ppi_spool_state(const ppi_open_item *item) {
+  switch (item->kind) {
+    case PPI_OPEN_RANGE:
+      return "open";
+    case PPI_OPEN_NOTHING:
+      return "nothing open";
+    case PPI_OPEN_CHANGING:
+      return "changing";
+    case PPI_OPEN_LANE_LAST:
+      return "last on device";
+    case PPI_OPEN_CROSS_THREAD:
+      return "cross-thread";
+    case PPI_OPEN_DEVICE:
+      return item->submitted ? "submitted" : "being submitted";
+    case PPI_OPEN_FINISHED:
+      return "last finished";
+  }
+  return "";
+}

@@ -47,3 +47,5 @@ const char *ppi_spool_name(const ppi_forensics *found, uint32_t kind,
                            uint32_t id);
 // ppi_spool_tid is the OS thread of an item; 0: unknown.
 uint64_t ppi_spool_tid(const ppi_forensics *found, const ppi_open_item *item);
+// ppi_spool_state is the state of an item in a word or two.
+const char *ppi_spool_state(const ppi_open_item *item);

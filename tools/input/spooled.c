@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "json/source.h"
 #include "log/format/log_format.h"
+#include "log/write/log_io.h"
 
 static int open_unnamed(void) {
   const char *set = secure_getenv("TMPDIR");
@@ -26,17 +27,6 @@ static int open_unnamed(void) {
   fd = mkostemp(path, O_CLOEXEC);
   if (fd >= 0) unlink(path);
   return fd;
-}
-
-static bool write_all(int fd, const char *bytes, size_t len) {
-  while (len) {
-    ssize_t put = write(fd, bytes, len);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes += put;
-    len -= (size_t)put;
-  }
-  return true;
 }
 
 static bool begins_as_log(const char *bytes, size_t len) {
@@ -66,13 +56,14 @@ static int spool(ppi_source *source, const char *name, bool must, char **out) {
   if (is_whole_file || !(must || begins_as_log(bytes, len)))
     return PPI_EXIT_DONE;
   int fd = open_unnamed();
-  bool written = fd >= 0;
-  for (; written && len; len = ppi_source_next(source, &bytes))
-    written = write_all(fd, bytes, len);
-  if (!written || asprintf(out, "/proc/self/fd/%d", fd) < 0)
+  int failed = fd < 0 ? errno : 0;
+  for (; !failed && len; len = ppi_source_next(source, &bytes))
+    failed = ppi_write_all(fd, bytes, len);
+  if (!failed && asprintf(out, "/proc/self/fd/%d", fd) < 0) failed = ENOMEM;
+  if (failed)
     return ppi_tool_fail(PPI_EXIT_INPUT,
                          "%s: no room for it in TMPDIR or /tmp: %s", name,
-                         strerror(errno));
+                         strerror(failed));
   ppi_tool_name(*out, name);
   return judge(source, name);
 }

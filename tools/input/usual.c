@@ -3,12 +3,12 @@
 // Keeps the durations of the names that a caller adds.
 #include "input/usual.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
+#include "base/sort.h"
 #include "cli/say.h"
 #include "input/input.h"
 #include "pprof/log.h"
@@ -105,15 +105,10 @@ static pprof_status filler_events(pprof_sink *sink, const pprof_batch *batch) {
   return PPROF_STATUS_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 void ppi_tool_quantiles(uint64_t *times, size_t num, uint64_t *p50_ns,
                         uint64_t *p99_ns) {
   if (num == 0) return;
-  qsort(times, num, sizeof *times, by_value);
+  ppi_sort_numbers(times, num);
   *p50_ns = times[ppi_rank_of(num, 50 * PPI_RANK_PERCENT) - 1];
   *p99_ns = times[ppi_rank_of(num, 99 * PPI_RANK_PERCENT) - 1];
 }

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/wait.h"
 #include "cli/say.h"
 
 extern char **environ;
@@ -151,16 +151,10 @@ static void clear_timer(void) {
   setitimer(ITIMER_REAL, &never, NULL);
 }
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 // Calls `look` and answers the time of the next call; NULL: none.
 static const uint64_t *look_now(const ppi_tool_look *look, pid_t pid,
                                 uint64_t began, const uint64_t *next) {
-  uint64_t passed_ns = now_ns() - began;
+  uint64_t passed_ns = ppi_monotonic_ns() - began;
   bool is_last = passed_ns < *next || !next[1];
   if (!look->look(look->user, pid, is_last) || is_last) return NULL;
   set_timer(*++next > passed_ns ? *next - passed_ns : 1000);
@@ -172,7 +166,7 @@ static const uint64_t *look_now(const ppi_tool_look *look, pid_t pid,
 static int wait_for(pid_t pid, uint64_t limit_ns, const ppi_tool_look *look,
                     bool *out_timed_out) {
   const uint64_t grace_ns = 5000000000u;
-  const uint64_t began = now_ns();
+  const uint64_t began = ppi_monotonic_ns();
   const uint64_t *next = look ? look->after_ns : NULL;
   uint64_t end = limit_ns ? began + limit_ns : UINT64_MAX;
   int status;
@@ -190,10 +184,10 @@ static int wait_for(pid_t pid, uint64_t limit_ns, const ppi_tool_look *look,
       status = 1 << 8;
       break;
     }
-    if (now_ns() < end) continue;
+    if (ppi_monotonic_ns() < end) continue;
     tell_all(pid, *out_timed_out ? SIGKILL : SIGTERM, 0);
     *out_timed_out = true;
-    end = now_ns() + grace_ns;
+    end = ppi_monotonic_ns() + grace_ns;
   }
   clear_timer();
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/say.h"
+#include "launch/injection.h"
 #include "launch/python.h"
 
 #define NAMES "PPROF_HOOKS"
@@ -24,8 +25,6 @@ static bool is_path(const char *name) {
 // Appends a path, or the name of a file that the tool brings.
 static bool add_name(const char *name) {
   char path[PATH_MAX];
-  const char *before = secure_getenv(NAMES);
-  char *all = NULL;
   if (is_path(name) && !realpath(name, path)) {
     ppi_tool_say("%s: %s", name, strerror(errno));
     return false;
@@ -33,12 +32,7 @@ static bool add_name(const char *name) {
   if (!is_path(name) &&
       !ppi_tool_carried_find(ppi_hook_files, "hooks file", name))
     return false;
-  if (asprintf(&all, "%s%s%s", before ? before : "",
-               before && *before ? ":" : "", is_path(name) ? path : name) < 0)
-    return false;
-  bool done = setenv(NAMES, all, 1) == 0;
-  free(all);
-  return done;
+  return ppi_tool_variable_add(NAMES, ":", is_path(name) ? path : name, false);
 }
 
 static bool add_names(const struct ppi_run_options *options,
@@ -189,13 +183,13 @@ static void say_unused(const summary *all) {
 
 void ppi_tool_hooks_say(const char *folder, bool any) {
   char path[PATH_MAX], line[1024];
-  summary *all = calloc(1, sizeof *all);
+  static summary known;  // until the process ends
+  summary *all = &known;
   FILE *notes =
       ppi_tool_python_join(path, folder, "notes") ? fopen(path, "re") : NULL;
-  while (all && notes && fgets(line, sizeof line, notes)) read_note(all, line);
+  while (notes && fgets(line, sizeof line, notes)) read_note(all, line);
   if (notes) fclose(notes);
-  for (size_t i = 0; all && i < all->num; i++) say_of_file(&all->files[i]);
-  if (all) say_unused(all);
-  if (all && any) say_auto(all);
-  free(all);
+  for (size_t i = 0; i < all->num; i++) say_of_file(&all->files[i]);
+  say_unused(all);
+  if (any) say_auto(all);
 }

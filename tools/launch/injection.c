@@ -12,9 +12,29 @@
 
 #include "cli/say.h"
 
-static bool join(char out[PATH_MAX], const char *folder, const char *name) {
+bool ppi_tool_path_in(char out[PATH_MAX], const char *folder,
+                      const char *name) {
   int len = snprintf(out, PATH_MAX, "%s/%s", folder, name);
   return len > 0 && len < PATH_MAX;
+}
+
+bool ppi_tool_variable_add(const char *name, const char *separator,
+                           const char *text, bool is_first) {
+  const char *before = secure_getenv(name);
+  char *both = NULL;
+  if (!before || !*before) return setenv(name, text, 1) == 0;
+  if (asprintf(&both, "%s%s%s", is_first ? text : before, separator,
+               is_first ? before : text) < 0)
+    return false;
+  bool done = setenv(name, both, 1) == 0;
+  free(both);
+  return done;
+}
+
+const char *ppi_tool_own_folder(char out[PATH_MAX]) {
+  ssize_t len = readlink("/proc/self/exe", out, PATH_MAX - 1);
+  out[len > 0 ? len : 0] = 0;
+  return dirname(out);
 }
 
 // The folder of libraries, relative to the folder of programs.
@@ -34,11 +54,10 @@ bool ppi_tool_find_injection(const char *given, bool is_optional,
     ppi_tool_say("%s: %s", given, strerror(errno));
     return false;
   }
-  ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
-  own[len > 0 ? len : 0] = 0;
-  const char *folder = dirname(own);
+  const char *folder = ppi_tool_own_folder(own);
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (join(path, folder, places[i]) && realpath(path, out)) return true;
+    if (ppi_tool_path_in(path, folder, places[i]) && realpath(path, out))
+      return true;
   if (!is_optional)
     ppi_tool_say(
         "libpprof_nvtx.so is not installed with this tool (looked around %s);"
@@ -51,23 +70,17 @@ bool ppi_tool_find_injection(const char *given, bool is_optional,
 // gets its folder by LD_LIBRARY_PATH.
 static bool lead_to_libpprof(const char *library) {
   static const char *const places[] = {"", "..", "../..", "../lib"};
-  const char *before = secure_getenv("LD_LIBRARY_PATH");
   char folder[PATH_MAX], place[PATH_MAX], path[PATH_MAX];
   strcpy(folder, library);
   char *library_folder = dirname(folder);
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    if (!join(path, library_folder, places[i]) || !realpath(path, place) ||
-        !join(path, place, "libpprof.so.0") || access(path, R_OK) != 0)
+    if (!ppi_tool_path_in(path, library_folder, places[i]) ||
+        !realpath(path, place) ||
+        !ppi_tool_path_in(path, place, "libpprof.so.0") ||
+        access(path, R_OK) != 0)
       continue;
     if (i == 0) return true;
-    char *both = NULL;
-    bool more = before && before[0];
-    if (asprintf(&both, "%s%s%s", place, more ? ":" : "", more ? before : "") <
-        0)
-      return false;
-    bool done = setenv("LD_LIBRARY_PATH", both, 1) == 0;
-    free(both);
-    return done;
+    return ppi_tool_variable_add("LD_LIBRARY_PATH", ":", place, true);
   }
   return true;  // the loader finds the library by itself
 }
@@ -79,7 +92,8 @@ bool ppi_tool_find_waits(const char *injection, char out[PATH_MAX]) {
   strcpy(folder, injection);
   const char *beside = dirname(folder);
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (join(path, beside, places[i]) && realpath(path, out)) return true;
+    if (ppi_tool_path_in(path, beside, places[i]) && realpath(path, out))
+      return true;
   ppi_tool_say("libpprof_waits.so is not in %s; install it there", beside);
   return false;
 }

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <libgen.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -16,9 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
 #include "file/text.h"
+#include "launch/injection.h"
 
 enum { MOST_WORDS = 8 };
 #define MOST_BYTES ((size_t)1 << 30)
@@ -41,9 +41,7 @@ static bool find_package(char out[PATH_MAX]) {
                 {false, "../../../../tools/../python/pprof/_model",
                  "../../../../tools/../python"}};
   char own[PATH_MAX], path[PATH_MAX + 64];
-  ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
-  own[len > 0 ? len : 0] = '\0';
-  const char *folder = dirname(own), *name = strrchr(own, '/');
+  const char *folder = ppi_tool_own_folder(own), *name = strrchr(own, '/');
   bool is_bin = name && strcmp(name, "/bin") == 0;
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     if (places[i].is_installed ? !is_bin : !strstr(folder, "/bazel-out/"))
@@ -159,27 +157,11 @@ bool ppi_tool_python_write(const char *folder, const char *name,
 
 bool ppi_tool_python_add(const char *path, bool is_first) {
   const char *before = secure_getenv(PATH_NAME);
-  char *both = NULL;
   if (before && strstr(before, path)) return true;
-  if (!before || !before[0]) return setenv(PATH_NAME, path, 1) == 0;
-  if (asprintf(&both, "%s:%s", is_first ? path : before,
-               is_first ? before : path) < 0)
-    return false;
-  bool done = setenv(PATH_NAME, both, 1) == 0;
-  free(both);
-  return done;
-}
-
-static int remove_one(const char *path, const struct stat *stat_, int type,
-                      struct FTW *ftw) {
-  (void)stat_;
-  (void)type;
-  (void)ftw;
-  return remove(path);
+  return ppi_tool_variable_add(PATH_NAME, ":", path, is_first);
 }
 
 void ppi_tool_python_drop(const char *folder) {
   char python[PATH_MAX];
-  if (ppi_tool_python_join(python, folder, ""))
-    nftw(python, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  if (ppi_tool_python_join(python, folder, "")) ppi_tool_remove_folder(python);
 }

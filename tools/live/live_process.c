@@ -12,21 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/wait.h"
 #include "cli/say.h"
 #include "control/control.h"
 #include "control/control_socket.h"
 
 enum { ANSWER_MS = 10000 };
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 // ---- names of processes ----
 
@@ -245,7 +239,7 @@ static void look(struct ppi_live_process *process, uint64_t keep_ns) {
     return;
   }
   ppi_live_view_clear(&into->view);
-  *into = (struct ppi_live_look){now_ns(), view};
+  *into = (struct ppi_live_look){ppi_monotonic_ns(), view};
   process->next = (process->next + 1) % PPI_LIVE_MAX_LOOKS;
   if (process->num_looks < PPI_LIVE_MAX_LOOKS) process->num_looks++;
   drop_old(process, keep_ns);

@@ -6,9 +6,9 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/base.h"
+#include "base/wait.h"
 #include "file/text.h"
 #include "file/utf8.h"
 
@@ -97,21 +97,15 @@ static void refuse_views(ppi_db *db) {
   ppi_db_exec(db, "PRAGMA temp_store=MEMORY");
 }
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int is_late(void *context) {
   ppi_db *db = context;
-  db->is_late |= now_ns() >= db->ends_ns;
+  db->is_late |= ppi_monotonic_ns() >= db->ends_ns;
   return db->is_late;
 }
 
 void ppi_db_limit_time(ppi_db *db, uint64_t ns) {
   enum { STEPS_BETWEEN = 1000 };
-  uint64_t now = now_ns();
+  uint64_t now = ppi_monotonic_ns();
   db->ends_ns = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
   db->api->progress_handler(db->handle, STEPS_BETWEEN, is_late, db);
 }

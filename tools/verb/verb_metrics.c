@@ -68,9 +68,9 @@ static int serve(struct metrics *self) {
 }
 
 int ppi_tool_metrics(const struct ppi_tool_options *options) {
-  struct metrics *self = calloc(1, sizeof *self);
+  static struct metrics served;  // until the process ends
+  struct metrics *self = &served;
   int code = PPI_EXIT_USAGE;
-  if (!self) return code;
   self->options = options;
   if (ppi_wanted_number("stages", options->metrics.stages, 1,
                         &self->max_stages)) {
@@ -81,6 +81,5 @@ int ppi_tool_metrics(const struct ppi_tool_options *options) {
     if (code == PPI_EXIT_DONE) code = serve(self);
     ppi_live_close(&self->all);
   }
-  free(self);
   return code;
 }

@@ -41,11 +41,6 @@ struct run {
   int num_logs;
 };
 
-static bool join(char out[PATH_MAX], const char *folder, const char *name) {
-  int len = snprintf(out, PATH_MAX, "%s/%s", folder, name);
-  return len > 0 && len < PATH_MAX;
-}
-
 // False after a message: we do not replace another tool's variable.
 static bool may_set(const struct run *run, const char *name, const char *value,
                     const char *advice) {
@@ -121,26 +116,15 @@ static int make_folder(struct run *run) {
                        folders[1], strerror(errno));
 }
 
-// Appends `text` to the variable's value.
-static bool append(const char *name, const char *separator, const char *text) {
-  const char *before = secure_getenv(name);
-  bool has_any = before && *before;
-  char *both = NULL;
-  if (asprintf(&both, "%s%s%s", has_any ? before : "", has_any ? separator : "",
-               text) < 0)
-    return false;
-  bool done = setenv(name, both, 1) == 0;
-  free(both);
-  return done;
-}
-
 // CUDA loads the library before its first kernel, OpenCL as a layer, ROCm as a
 // tool. None of them needs markers in the program.
 static bool set_kernels(const struct run *run) {
   return !run->options->run.kernels ||
-         (append("PPROF_SET", ";", "devices.kernels=true") &&
-          append("OPENCL_LAYERS", ":", run->library) &&
-          append("ROCP_TOOL_LIBRARIES", ":", run->library) &&
+         (ppi_tool_variable_add("PPROF_SET", ";", "devices.kernels=true",
+                                false) &&
+          ppi_tool_variable_add("OPENCL_LAYERS", ":", run->library, false) &&
+          ppi_tool_variable_add("ROCP_TOOL_LIBRARIES", ":", run->library,
+                                false) &&
           setenv(CUDA_INJECTION, run->library, 1) == 0);
 }
 
@@ -150,9 +134,11 @@ static int set_waits(const struct run *run) {
   char library[PATH_MAX];
   if (!run->options->run.waits && !run->settings.waits) return PPI_EXIT_DONE;
   if (!ppi_tool_find_waits(run->library, library)) return PPI_EXIT_USAGE;
-  bool done = (run->settings.waits || append("PPROF_SET", ";", "waits=on")) &&
-              append("LD_PRELOAD", ":", library) &&
-              append("ASAN_OPTIONS", ":", "verify_asan_link_order=0");
+  bool done = (run->settings.waits ||
+               ppi_tool_variable_add("PPROF_SET", ";", "waits=on", false)) &&
+              ppi_tool_variable_add("LD_PRELOAD", ":", library, false) &&
+              ppi_tool_variable_add("ASAN_OPTIONS", ":",
+                                    "verify_asan_link_order=0", false);
   return done ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
@@ -161,7 +147,7 @@ static int set_waits(const struct run *run) {
 static bool set_machine(const struct run *run) {
   return setenv("PPROF_LEDGER", "1", 0) == 0 &&
          (ppi_config_is_given(&run->settings, "machine") ||
-          append("PPROF_SET", ";", "machine=on"));
+          ppi_tool_variable_add("PPROF_SET", ";", "machine=on", false));
 }
 
 // Sets variables; those that are set already stay.
@@ -223,7 +209,7 @@ static bool look_for_names(void *user, pid_t child, bool is_last) {
   bool found = false;
   int num = scandir(run->folder, &entries, wanted, alphasort);
   for (int i = 0; i < num; i++) {
-    if (!found && join(path, run->folder, entries[i]->d_name))
+    if (!found && ppi_tool_path_in(path, run->folder, entries[i]->d_name))
       found = ppi_tool_has_name(path, is_wanted_name, &run->settings);
     free(entries[i]);
   }
@@ -263,7 +249,7 @@ static int find_logs(struct run *run) {
   run->logs = ppi_tool_must(calloc((size_t)num + 1, sizeof *run->logs));
   for (int i = 0; i < num; i++) {
     char path[PATH_MAX];
-    if (join(path, run->folder, entries[i]->d_name)) {
+    if (ppi_tool_path_in(path, run->folder, entries[i]->d_name)) {
       run->logs[run->num_logs] = settle_log(run, path);
       if (run->logs[run->num_logs]) run->num_logs++;
     }

@@ -130,13 +130,6 @@ static ppi_cell text_cell(const char *text) {
   return text ? ppi_cell_text(text) : (ppi_cell){.kind = PPI_CELL_NONE};
 }
 
-static const char *state_of(const ppi_open_item *item) {
-  return item->kind == PPI_OPEN_RANGE          ? "open"
-         : item->kind == PPI_OPEN_CROSS_THREAD ? "cross-thread"
-         : item->submitted                     ? "submitted"
-                                               : "being submitted";
-}
-
 static void put_usual(const struct ppi_tool_usual_name *usual, uint64_t open_ns,
                       ppi_cell *cells) {
   if (!usual) return;
@@ -156,7 +149,7 @@ static void add_row(struct look *look, const ppi_forensics *found,
   cells[CELL_thread] =
       text_cell(ppi_spool_name(found, PPROF_DEFINITION_LANE, item->lane));
   if (tid) cells[CELL_tid] = ppi_cell_count(tid);
-  cells[CELL_state] = ppi_cell_text(state_of(item));
+  cells[CELL_state] = ppi_cell_text(ppi_spool_state(item));
   cells[CELL_name] =
       text_cell(ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site));
   cells[CELL_open] = ppi_cell_time(open_for(found, item));

@@ -2,7 +2,6 @@
 //
 // Runs `top`: prints repeatedly what running processes do, on a terminal or as
 // lines of JSON.
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,11 +9,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/output.h"
 #include "live/top_print.h"
+#include "log/write/log_io.h"
 #include "recover/forensics.h"
 #include "schema/schema.h"
 #include "spool/spool_folders.h"
@@ -38,23 +38,8 @@ static void note_end(int number) {
   ended = number;
 }
 
-static uint64_t clock_ns(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void put_out(const char *bytes, size_t len) {
-  while (len > 0) {
-    ssize_t done = write(STDOUT_FILENO, bytes, len);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) {
-      ended = SIGPIPE;
-      return;
-    }
-    bytes += done;
-    len -= (size_t)done;
-  }
+  if (ppi_write_all(STDOUT_FILENO, bytes, len)) ended = SIGPIPE;
 }
 
 // ---- waits between threads ----
@@ -175,7 +160,7 @@ static void take_key(struct top *top, char key) {
 // Waits for a key until `until_ns`; true: there was one. The terminal may be
 // closed.
 static bool wait_for_key(struct top *top, uint64_t until_ns) {
-  const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  const uint64_t now = ppi_clock_monotonic_ns();
   struct pollfd keys = {STDIN_FILENO, POLLIN, 0};
   char bytes[64];
   const int ms = now < until_ns ? (int)((until_ns - now) / 1000000 + 1) : 0;
@@ -191,14 +176,14 @@ static bool wait_for_key(struct top *top, uint64_t until_ns) {
 // Copies the tables and answers whether any process still runs.
 static bool look(struct top *top) {
   if (top->options->num_inputs == 0) ppi_live_find_more(&top->all);
-  top->choice.realtime_ns = clock_ns(CLOCK_REALTIME);
+  top->choice.realtime_ns = ppi_clock_realtime_ns();
   return ppi_live_look_at_all(&top->all) > 0;
 }
 
 static void run_screen(struct top *top) {
   bool some = look(top);
   while (some && !top->is_done && !ended) {
-    const uint64_t next = clock_ns(CLOCK_MONOTONIC) + top->every_ns;
+    const uint64_t next = ppi_clock_monotonic_ns() + top->every_ns;
     draw(top);
     while (wait_for_key(top, next) && !top->is_done && !ended) draw(top);
     if (!top->is_paused) some = look(top);
@@ -207,8 +192,8 @@ static void run_screen(struct top *top) {
 }
 
 static void pause_until(uint64_t until_ns) {
-  while (!ended && clock_ns(CLOCK_MONOTONIC) < until_ns) {
-    const uint64_t left = until_ns - clock_ns(CLOCK_MONOTONIC);
+  while (!ended && ppi_clock_monotonic_ns() < until_ns) {
+    const uint64_t left = until_ns - ppi_clock_monotonic_ns();
     poll(NULL, 0, left < 1000000000u ? (int)(left / 1000000) + 1 : 1000);
   }
 }
@@ -230,7 +215,7 @@ static void print(const struct top *top) {
 static void run_lines(struct top *top) {
   bool some = look(top);
   do {
-    pause_until(clock_ns(CLOCK_MONOTONIC) + top->every_ns);
+    pause_until(ppi_clock_monotonic_ns() + top->every_ns);
     if (ended) return;
     some = look(top);
     print(top);
@@ -264,8 +249,8 @@ static int run(struct top *top) {
 }
 
 int ppi_tool_top(const struct ppi_tool_options *options) {
-  struct top *top = calloc(1, sizeof *top);
-  if (!top) return PPI_EXIT_USAGE;
+  static struct top all;  // until the process ends
+  struct top *top = &all;
   top->options = options;
   top->choice = (struct ppi_top_choice){.filter = top->filter};
   int code =
@@ -280,6 +265,5 @@ int ppi_tool_top(const struct ppi_tool_options *options) {
     code = run(top);
     ppi_live_close(&top->all);
   }
-  free(top);
   return code;
 }

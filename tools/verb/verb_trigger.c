@@ -196,8 +196,8 @@ static int converse(struct trigger *self) {
 
 int ppi_tool_trigger(const struct ppi_tool_options *options) {
   pprof_error error = {""};
-  struct trigger *self = calloc(1, sizeof *self);
-  if (!self) return PPI_EXIT_USAGE;
+  static struct trigger asking;  // until the process ends
+  struct trigger *self = &asking;
   self->options = options;
   int code = read_amounts(self);
   if (code == PPI_EXIT_DONE) code = read_output(self);
@@ -211,6 +211,5 @@ int ppi_tool_trigger(const struct ppi_tool_options *options) {
       close(self->fd);
     }
   }
-  free(self);
   return code;
 }

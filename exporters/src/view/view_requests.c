@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/figures/request_rows.h"
 #include "view/view.h"
 
@@ -140,11 +141,6 @@ static pprof_status gather(lines *all) {
 
 // ---- rows ----
 
-static int compare_times(const void *left, const void *right) {
-  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-  return (a > b) - (a < b);
-}
-
 static uint64_t total(const line *from) {
   uint64_t sum_ns = 0;
   for (size_t i = 0; i < from->num_times; i++) sum_ns += from->times_ns[i];
@@ -218,7 +214,7 @@ static bool add_line(ppi_view *view, const lines *all, const line *from) {
   double more_ns = more(&from->own), whole_ns = more(&all->all.own);
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  qsort(from->times_ns, from->num_times, sizeof *from->times_ns, compare_times);
+  ppi_sort_numbers(from->times_ns, from->num_times);
   PPI_VIEW_PUT(LINE, cells);
   return true;
 }
