@@ -56,15 +56,8 @@ static size_t list_parts(const ppi_picture *picture, size_t request,
   return num;
 }
 
-static int compare_pieces(const void *left, const void *right) {
-  const ppi_path_piece *a = left, *b = right;
-  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
 static void put_path(ppi_page *page, const ppi_path *path,
                      const ppi_request_part *parts, unsigned level) {
-  if (path->num)
-    qsort(path->items, path->num, sizeof *path->items, compare_pieces);
   ppi_put_array(page, "path");
   for (size_t i = 0; i < path->num; i += (size_t)1 << level) {
     const ppi_path_piece *piece = &path->items[i];

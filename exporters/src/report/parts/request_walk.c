@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
+#define NONE UINT32_MAX
+
 static bool on_device(const ppi_request_part *part) {
   return part->device_end_ns > part->device_start_ns;
 }
@@ -28,152 +30,154 @@ int ppi_request_part_order(const void *left, const void *right) {
 
 // ---- every moment ----
 
-typedef enum border_kind {
-  BORDER_END = 0,  // of any of the others
-  BORDER_HOST,
-  BORDER_PATH,  // a host part on the longest path
-  BORDER_QUEUE,
-  BORDER_DEVICE,
-  NUM_BORDER_KINDS
-} border_kind;
+// Device parts from their submission on, or from their begin, in order.
+typedef struct busy_list {
+  const ppi_request_part *parts;
+  ppi_keyed *items;  // from the high bits: whether it does not wait; its part
+  size_t num, next;
+} busy_list;
 
-// The value of a border, from the high bits: the kind that begins or
-// BORDER_END, the part, the kind that ends.
-static uint64_t border_of(border_kind kind, size_t part, border_kind ends) {
-  return (uint64_t)kind << 40 | (uint64_t)part << 8 | ends;
+// What goes on at `now_ns`. The path and the busy parts that have ended are
+// passed. A part that ended may still be open, below one that has not.
+typedef struct moment {
+  ppi_walk *walk;
+  busy_list busy;
+  size_t num_passed;  // of the path
+  uint32_t *open;     // host parts, by begin
+  size_t num_open;
+  uint64_t now_ns, hop_ns, busy_ns;
+} moment;
+
+static const ppi_request_part *busy_part(const busy_list *busy) {
+  return &busy->parts[(uint32_t)busy->items[busy->next].value];
 }
 
-static void add_border(ppi_keyed *borders, size_t *num, uint64_t time_ns,
-                       uint64_t value) {
-  borders[(*num)++] = (ppi_keyed){time_ns, value};
-}
-
-static void list_path(const ppi_walk *walk, ppi_keyed *borders, size_t *num) {
-  for (size_t i = 0; walk->path && i < walk->path->num; i++) {
-    const ppi_path_piece *piece = &walk->path->items[i];
-    const ppi_request_part *part = &walk->parts[piece->part];
-    if (on_device(part) || part->is_whole) continue;
-    add_border(borders, num, piece->start_ns,
-               border_of(BORDER_PATH, piece->part, BORDER_END));
-    add_border(borders, num, piece->end_ns,
-               border_of(BORDER_END, piece->part, BORDER_PATH));
-  }
-}
-
-// Host starts come first, already in order, so there is less to sort.
-static size_t list_borders(const ppi_walk *walk, ppi_keyed *borders) {
+// The device part that began first has each moment. Answers their time.
+static uint64_t count_devices(ppi_walk *walk, ppi_keyed *begins) {
   size_t num = 0;
-  for (size_t i = 0; i < walk->num; i++) {
-    const ppi_request_part *part = &walk->parts[i];
-    if (!part->is_whole && part->end_ns > part->start_ns)
-      add_border(borders, &num, part->start_ns,
-                 border_of(BORDER_HOST, i, BORDER_END));
-  }
-  for (size_t i = 0; i < walk->num; i++) {
-    const ppi_request_part *part = &walk->parts[i];
-    if (!part->is_whole && part->end_ns > part->start_ns)
-      add_border(borders, &num, part->end_ns,
-                 border_of(BORDER_END, i, BORDER_HOST));
-    if (!on_device(part)) continue;
-    if (part->device_start_ns > part->start_ns) {
-      add_border(borders, &num, part->start_ns,
-                 border_of(BORDER_QUEUE, i, BORDER_END));
-      add_border(borders, &num, part->device_start_ns,
-                 border_of(BORDER_END, i, BORDER_QUEUE));
-    }
-    add_border(borders, &num, part->device_start_ns,
-               border_of(BORDER_DEVICE, i, BORDER_END));
-    add_border(borders, &num, part->device_end_ns,
-               border_of(BORDER_END, i, BORDER_DEVICE));
-  }
-  list_path(walk, borders, &num);
-  ppi_sort_keyed(borders, num);
-  return num;
-}
-
-// The active parts of one kind, in the order of their begins.
-typedef struct active {
-  uint32_t *parts;
-  size_t num;
-} active;
-
-static void drop(active *from, uint32_t part) {
-  size_t kept = 0;
-  for (size_t i = 0; i < from->num; i++)
-    if (from->parts[i] != part) from->parts[kept++] = from->parts[i];
-  from->num = kept;
-}
-
-// Gives [from_ns, to_ns) to one active part or the queue; true: to none.
-static bool count_span(ppi_walk *walk, const active *kinds, uint64_t from_ns,
-                       uint64_t to_ns) {
-  const active *devices = &kinds[BORDER_DEVICE], *hosts = &kinds[BORDER_HOST];
-  if (devices->num) {
-    uint32_t at = devices->parts[0];
-    uint32_t device = walk->parts[at].device;
-    uint64_t contended_ns =
-        device < walk->num_devices
-            ? ppi_spans_overlap(walk->contended[device].items,
-                                walk->contended[device].num, from_ns, to_ns)
-            : 0;
-    walk->times[at].contended_ns += contended_ns;
-    walk->times[at].own_ns += to_ns - from_ns - contended_ns;
-  } else if (kinds[BORDER_QUEUE].num) {
-    walk->queue_ns += to_ns - from_ns;
-  } else if (hosts->num) {
-    const active *of = kinds[BORDER_PATH].num ? &kinds[BORDER_PATH] : hosts;
-    walk->times[of->parts[of->num - 1]].own_ns += to_ns - from_ns;
-  } else {
-    walk->hop_ns += to_ns - from_ns;
-    return true;
-  }
-  return false;
-}
-
-static void walk_borders(ppi_walk *walk, const ppi_keyed *borders, size_t num,
-                         active *kinds) {
-  uint64_t now_ns = walk->start_ns, hop_ns = 0;
+  uint64_t now_ns = walk->start_ns, sum_ns = 0;
+  for (size_t i = 0; i < walk->num; i++)
+    if (on_device(&walk->parts[i]))
+      begins[num++] = (ppi_keyed){walk->parts[i].device_start_ns, i};
+  ppi_sort_keyed(begins, num);
   for (size_t i = 0; i < num; i++) {
-    uint64_t kind = borders[i].value >> 40, ends = borders[i].value & 255;
-    uint32_t part = (uint32_t)(borders[i].value >> 8);
-    uint64_t time_ns = PPI_MIN(PPI_MAX(borders[i].key, now_ns), walk->end_ns);
-    if (time_ns > now_ns)
-      hop_ns = count_span(walk, kinds, now_ns, time_ns) ? time_ns - now_ns : 0;
-    now_ns = time_ns;
-    if (kind == BORDER_END) {
-      drop(&kinds[ends], part);
+    const ppi_request_part *part = &walk->parts[begins[i].value];
+    ppi_part_times *times = &walk->times[begins[i].value];
+    uint64_t from_ns = PPI_MAX(now_ns, part->device_start_ns);
+    uint64_t to_ns = PPI_MIN(part->device_end_ns, walk->end_ns);
+    if (to_ns <= from_ns) continue;
+    uint64_t contended_ns =
+        part->device < walk->num_devices
+            ? ppi_spans_overlap(walk->contended[part->device].items,
+                                walk->contended[part->device].num, from_ns,
+                                to_ns)
+            : 0;
+    times->contended_ns += contended_ns;
+    times->own_ns += to_ns - from_ns - contended_ns;
+    sum_ns += to_ns - from_ns;
+    now_ns = to_ns;
+  }
+  return sum_ns;
+}
+
+static void list_busy_parts(const ppi_walk *walk, busy_list *to) {
+  for (size_t i = 0; i < walk->num; i++) {
+    const ppi_request_part *part = &walk->parts[i];
+    bool waits = part->device_start_ns > part->start_ns;
+    uint64_t start_ns = waits ? part->start_ns : part->device_start_ns;
+    if (on_device(part))
+      to->items[to->num++] = (ppi_keyed){start_ns, (uint64_t)!waits << 32 | i};
+  }
+  ppi_sort_keyed(to->items, to->num);
+}
+
+static void take_hop(moment *at, uint32_t part) {
+  at->walk->times[part].hop_ns += at->hop_ns;
+  at->hop_ns = 0;
+}
+
+// The end of the device part that has this moment, or waits; or its next begin.
+static bool is_busy(moment *at, uint64_t *out) {
+  busy_list *busy = &at->busy;
+  while (busy->next < busy->num && busy_part(busy)->device_end_ns <= at->now_ns)
+    busy->next++;
+  *out = UINT64_MAX;
+  if (busy->next == busy->num) return false;
+  *out = busy->items[busy->next].key;
+  if (*out > at->now_ns) return false;
+  take_hop(at, (uint32_t)busy->items[busy->next].value);
+  *out = busy_part(busy)->device_end_ns;
+  return true;
+}
+
+// The host part that has this moment: on the path, or else the latest. NONE:
+// there is none. `out` is the end of that, or the next begin on the path.
+static uint32_t host_owner(moment *at, uint64_t *out) {
+  const ppi_path *path = at->walk->path;
+  const ppi_request_part *parts = at->walk->parts;
+  *out = UINT64_MAX;
+  for (; path && at->num_passed < path->num; at->num_passed++) {
+    const ppi_path_piece *piece = &path->items[at->num_passed];
+    const ppi_request_part *part = &parts[piece->part];
+    if (piece->end_ns <= at->now_ns || on_device(part) || part->is_whole)
+      continue;
+    *out = piece->start_ns <= at->now_ns ? piece->end_ns : piece->start_ns;
+    if (piece->start_ns <= at->now_ns) return piece->part;
+    break;
+  }
+  for (; at->num_open; at->num_open--) {
+    uint32_t part = at->open[at->num_open - 1];
+    if (parts[part].end_ns <= at->now_ns) continue;
+    *out = PPI_MIN(*out, parts[part].end_ns);
+    return part;
+  }
+  return NONE;
+}
+
+static void pass_until(moment *at, uint64_t until_ns) {
+  while (at->now_ns < until_ns) {
+    uint64_t busy_ns, host_ns, from_ns = at->now_ns;
+    if (is_busy(at, &busy_ns)) {
+      at->now_ns = PPI_MIN(busy_ns, until_ns);
+      at->busy_ns += at->now_ns - from_ns;
       continue;
     }
-    active *into = &kinds[kind];
-    into->parts[into->num++] = part;
-    walk->times[part].hop_ns += hop_ns;
-    hop_ns = 0;
+    uint32_t owner = host_owner(at, &host_ns);
+    at->now_ns = PPI_MIN(PPI_MIN(busy_ns, host_ns), until_ns);
+    uint64_t *into_ns =
+        owner == NONE ? &at->hop_ns : &at->walk->times[owner].own_ns;
+    *into_ns += at->now_ns - from_ns;
+    if (owner == NONE) at->walk->hop_ns += at->now_ns - from_ns;
   }
-  if (now_ns < walk->end_ns) count_span(walk, kinds, now_ns, walk->end_ns);
 }
 
 bool ppi_walk_request(ppi_walk *walk) {
-  size_t num_pieces = walk->path ? walk->path->num : 0;
-  ppi_keyed *borders = ppi_realloc(
-      NULL, (6 * (walk->num + 1) + 2 * num_pieces) * sizeof *borders);
-  uint32_t *parts =
-      ppi_realloc(NULL, NUM_BORDER_KINDS * (walk->num + 1) * sizeof *parts);
-  bool done = false;
-  if (borders && parts) {
-    active kinds[NUM_BORDER_KINDS];
-    for (size_t i = 0; i < NUM_BORDER_KINDS; i++)
-      kinds[i] = (active){parts + i * (walk->num + 1), 0};
-    walk_borders(walk, borders, list_borders(walk, borders), kinds);
-    done = true;
+  ppi_keyed *items = ppi_realloc(NULL, (walk->num + 1) * sizeof *items);
+  uint32_t *open = ppi_realloc(NULL, (walk->num + 1) * sizeof *open);
+  moment at = {.walk = walk,
+               .busy = {.parts = walk->parts, .items = items},
+               .open = open,
+               .now_ns = walk->start_ns};
+  bool done = items && open;
+  if (done) {
+    uint64_t device_ns = count_devices(walk, items);
+    list_busy_parts(walk, &at.busy);
+    for (uint32_t i = 0; i < walk->num; i++) {
+      const ppi_request_part *part = &walk->parts[i];
+      if (part->is_whole || part->end_ns <= part->start_ns) continue;
+      pass_until(&at, PPI_MIN(part->start_ns, walk->end_ns));
+      take_hop(&at, i);
+      at.open[at.num_open++] = i;
+    }
+    pass_until(&at, walk->end_ns);
+    walk->queue_ns += at.busy_ns - device_ns;
   }
-  ppi_free(borders);
-  ppi_free(parts);
+  ppi_free(items);
+  ppi_free(open);
   return done;
 }
 
 // ---- the longest path ----
-
-#define NONE UINT32_MAX
 
 typedef struct link {
   uint64_t start_ns, end_ns;
@@ -230,56 +234,78 @@ typedef struct row {
   bool is_device, is_late;  // is_late: a part begins before its predecessor
 } row;
 
-// The nesting of each part, for the longest path.
+// A part among the others of its row. An outermost part has a list of those
+// within, itself the first of all; the path has passed those before `next`.
+typedef struct place {
+  ppi_span span;
+  uint32_t row, outermost;
+  uint32_t below;  // the next one down from `row.top`; later from `open`
+  uint32_t after;  // the next one of its outermost part, by start
+  uint32_t next, open;
+} place;
+
 typedef struct nesting {
-  uint32_t *outermost;  // on its row
-  uint32_t *below;      // the next one down from `row.top`
-  uint32_t *row_of;
+  ppi_walk *walk;
+  place *places;  // by part
   row *rows;
-  size_t num_rows;
+  size_t num_rows, rows_capacity;
 } nesting;
 
-static void find_rows(const ppi_walk *walk, nesting *to) {
-  for (size_t i = 0; i < walk->num; i++) {
-    const ppi_request_part *part = &walk->parts[i];
-    const uint64_t start_ns = span_of(part).start_ns;
+static bool find_rows(nesting *to) {
+  for (size_t i = 0; i < to->walk->num; i++) {
+    const ppi_request_part *part = &to->walk->parts[i];
     const bool is_device = on_device(part);
     const uint32_t id = is_device ? part->stream : part->lane;
+    place *own = &to->places[i];
+    own->span = span_of(part);
     size_t at = to->num_rows;
     while (at && (to->rows[at - 1].id != id ||
                   to->rows[at - 1].is_device != is_device))
       at--;
     if (!at) {
-      to->rows[to->num_rows] = (row){start_ns, id, NONE, is_device, false};
-      at = ++to->num_rows;
+      const row fresh = {own->span.start_ns, id, NONE, is_device, false};
+      if (!PPI_PUSH(to->rows, to->num_rows, to->rows_capacity, fresh))
+        return false;
+      at = to->num_rows;
     }
     row *found = &to->rows[at - 1];
-    found->is_late |= start_ns < found->start_ns;
-    found->start_ns = start_ns;
-    to->row_of[i] = (uint32_t)at - 1;
+    found->is_late |= own->span.start_ns < found->start_ns;
+    found->start_ns = own->span.start_ns;
+    own->row = (uint32_t)at - 1;
   }
+  return true;
 }
 
 // Parts come in the order of their starts, an outer part before its inner ones.
-static void find_outermost(const ppi_walk *walk, nesting *to) {
-  find_rows(walk, to);
-  for (uint32_t i = 0; i < walk->num; i++) {
-    const ppi_span span = span_of(&walk->parts[i]);
-    row *on = &to->rows[to->row_of[i]];
-    to->outermost[i] = i;
-    if (!lies_on_row(&walk->parts[i])) continue;
+static void find_outermost(nesting *to) {
+  place *places = to->places;
+  for (uint32_t i = 0; i < to->walk->num; i++) {
+    place *own = &places[i];
+    row *on = &to->rows[own->row];
+    own->outermost = i;
+    own->next = own->open = NONE;
+    if (!lies_on_row(&to->walk->parts[i])) continue;
     while (on->top != NONE && !on->is_late &&
-           span_of(&walk->parts[on->top]).end_ns < span.start_ns)
-      on->top = to->below[on->top];
+           places[on->top].span.end_ns < own->span.start_ns)
+      on->top = places[on->top].below;
     uint32_t outer = on->top;
-    while (outer != NONE) {
-      const ppi_span around = span_of(&walk->parts[outer]);
-      if (is_within(&span, &around)) break;
-      outer = to->below[outer];
-    }
-    if (outer != NONE) to->outermost[i] = to->outermost[outer];
-    to->below[i] = on->top;
+    while (outer != NONE && !is_within(&own->span, &places[outer].span))
+      outer = places[outer].below;
+    if (outer != NONE) own->outermost = places[outer].outermost;
+    own->below = on->top;
     on->top = i;
+  }
+}
+
+// Begins of a row are in order, unless it is late.
+static void list_members(nesting *to) {
+  place *places = to->places;
+  for (uint32_t i = (uint32_t)to->walk->num; i--;) {
+    uint32_t *at = &places[places[i].outermost].next;
+    while (*at != NONE && places[*at].span.start_ns < places[i].span.start_ns)
+      at = &places[*at].after;
+    places[i].after = *at;
+    *at = i;
   }
 }
 
@@ -326,14 +352,14 @@ static bool list_pieces(const ppi_walk *walk, size_t at, const ppi_span *taken,
 }
 
 // `spans` has room for two for each part.
-static bool list_links(const ppi_walk *walk, const uint32_t *outermost,
-                       ppi_span *spans, links *to) {
+static bool list_links(const nesting *from, ppi_span *spans, links *to) {
+  const ppi_walk *walk = from->walk;
   ppi_span *busy = spans, *taken = spans + walk->num;
   size_t num_busy = list_busy(walk, busy);
   bool listed = true;
   for (size_t i = 0; i < walk->num && listed; i++) {
     const ppi_request_part *part = &walk->parts[i];
-    if (outermost[i] != i) continue;
+    if (from->places[i].outermost != i) continue;
     if (on_device(part))
       listed = add_link(to, part->device_start_ns, part->device_end_ns, i);
     else if (lies_on_row(part))
@@ -358,87 +384,46 @@ static void find_path(link *items, size_t num) {
   }
 }
 
-static bool add_piece(ppi_path *path, const ppi_path_piece *piece) {
-  if (!path) return true;
-  return PPI_PUSH(path->items, path->num, path->capacity, *piece);
-}
-
-// The parts within an outermost part, by start. The path has passed the parts
-// before `next`; of these, [first, open) may still run.
-typedef struct group {
-  uint32_t first, open, next, end;  // in `members`
-} group;
-
-typedef struct sharing {
-  ppi_walk *walk;
-  group *groups;  // by outermost part
-  ppi_path_piece *members;
-} sharing;
-
-static int compare_members(const void *left, const void *right) {
-  const ppi_path_piece *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->part > b->part) - (a->part < b->part);
-}
-
-static uint64_t member_start(const void *member) {
-  return ((const ppi_path_piece *)member)->start_ns;
-}
-
-static void list_members(sharing *to, const uint32_t *outermost) {
-  const ppi_walk *walk = to->walk;
-  uint32_t first = 0;
-  for (size_t i = 0; i < walk->num; i++) to->groups[outermost[i]].end++;
-  for (size_t i = 0; i < walk->num; i++) {
-    uint32_t num = to->groups[i].end;
-    to->groups[i] = (group){first, first, first, first};
-    first += num;
-  }
-  for (uint32_t i = 0; i < walk->num; i++) {
-    const ppi_span span = span_of(&walk->parts[i]);
-    to->members[to->groups[outermost[i]].end++] =
-        (ppi_path_piece){span.start_ns, span.end_ns, i};
-  }
-  for (size_t i = 0; i < walk->num; i++) {
-    const group *of = &to->groups[i];
-    ppi_sort(to->members + of->first, of->end - of->first, sizeof *to->members,
-             member_start, compare_members);
-  }
-}
-
-static bool share_until(const sharing *to, group *of, uint64_t *now_ns,
+static bool share_until(const nesting *from, place *of, uint64_t *now_ns,
                         uint64_t until_ns) {
+  ppi_walk *walk = from->walk;
   bool reported = true;
-  while (*now_ns < until_ns && of->open > of->first && reported) {
-    const ppi_path_piece *inner = &to->members[of->open - 1];
-    const ppi_path_piece piece = {*now_ns, PPI_MIN(inner->end_ns, until_ns),
-                                  inner->part};
+  while (*now_ns < until_ns && of->open != NONE && reported) {
+    const place *inner = &from->places[of->open];
+    const ppi_path_piece piece = {
+        *now_ns, PPI_MIN(inner->span.end_ns, until_ns), of->open};
     if (piece.end_ns <= *now_ns) {
-      of->open--;
+      of->open = inner->below;
       continue;
     }
-    to->walk->times[inner->part].critical_ns += piece.end_ns - *now_ns;
-    reported = add_piece(to->walk->path, &piece);
+    walk->times[piece.part].critical_ns += piece.end_ns - *now_ns;
+    if (walk->path)
+      reported = PPI_PUSH(walk->path->items, walk->path->num,
+                          walk->path->capacity, piece);
     *now_ns = piece.end_ns;
   }
   return reported;
 }
 
 // Each moment of a link belongs to its innermost part, the one that began last.
-static bool share_link(const sharing *to, const link *from) {
-  group *of = &to->groups[from->part];
-  uint64_t now_ns = from->start_ns;
+static bool share_link(const nesting *from, const link *at) {
+  place *of = &from->places[at->part];
+  uint64_t now_ns = at->start_ns;
   bool reported = true;
-  for (; of->next < of->end && reported; of->next++) {
-    const ppi_path_piece begun = to->members[of->next];
-    if (begun.start_ns >= from->end_ns) break;
-    reported = share_until(to, of, &now_ns, begun.start_ns);
-    if (begun.end_ns > begun.start_ns) to->members[of->open++] = begun;
+  while (of->next != NONE && reported) {
+    uint32_t part = of->next;
+    place *begun = &from->places[part];
+    if (begun->span.start_ns >= at->end_ns) break;
+    reported = share_until(from, of, &now_ns, begun->span.start_ns);
+    of->next = begun->after;
+    if (begun->span.end_ns <= begun->span.start_ns) continue;
+    begun->below = of->open;
+    of->open = part;
   }
-  return reported && share_until(to, of, &now_ns, from->end_ns);
+  return reported && share_until(from, of, &now_ns, at->end_ns);
 }
 
-static bool follow_path(const sharing *to, const links *all) {
+static bool follow_path(const nesting *from, const links *all) {
   bool reported = true;
   for (size_t left = all->num; left;) {
     link *at = &all->items[left - 1];
@@ -446,7 +431,7 @@ static bool follow_path(const sharing *to, const links *all) {
     left = at->taken ? at->before : left - 1;
   }
   for (size_t i = 0; i < all->num && reported; i++)
-    if (all->items[i].is_on_path) reported = share_link(to, &all->items[i]);
+    if (all->items[i].is_on_path) reported = share_link(from, &all->items[i]);
   return reported;
 }
 
@@ -454,28 +439,21 @@ bool ppi_walk_critical(ppi_walk *walk) {
   size_t num = walk->num + 1;
   links all = {0};
   ppi_span *spans = ppi_realloc(NULL, 2 * num * sizeof *spans);
-  uint32_t *numbers = ppi_realloc(NULL, 3 * num * sizeof *numbers);
-  nesting nested = {numbers, numbers + num, numbers + 2 * num,
-                    ppi_realloc(NULL, num * sizeof(row)), 0};
-  sharing share = {walk, ppi_alloc(num * sizeof(group)),
-                   ppi_realloc(NULL, num * sizeof(ppi_path_piece))};
-  bool listed =
-      spans && numbers && nested.rows && share.groups && share.members;
+  nesting nested = {walk, ppi_realloc(NULL, num * sizeof(place)), NULL, 0, 0};
+  bool listed = spans && nested.places && find_rows(&nested);
   if (listed) {
-    find_outermost(walk, &nested);
-    listed = list_links(walk, nested.outermost, spans, &all);
+    find_outermost(&nested);
+    listed = list_links(&nested, spans, &all);
   }
   if (listed && all.num) {
-    list_members(&share, nested.outermost);
+    list_members(&nested);
     ppi_sort(all.items, all.num, sizeof *all.items, link_end, compare_ends);
     find_path(all.items, all.num);
-    listed = follow_path(&share, &all);
+    listed = follow_path(&nested, &all);
   }
   ppi_free(spans);
-  ppi_free(numbers);
+  ppi_free(nested.places);
   ppi_free(nested.rows);
-  ppi_free(share.groups);
-  ppi_free(share.members);
   ppi_free(all.items);
   return listed;
 }

@@ -34,7 +34,7 @@ typedef struct ppi_path_piece {
 } ppi_path_piece;
 
 typedef struct ppi_path {
-  ppi_path_piece *items;  // in no order
+  ppi_path_piece *items;  // in order
   size_t num, capacity;
 } ppi_path;
 

@@ -323,15 +323,6 @@ static bool has_branches(const ppi_item *items, size_t num) {
   return false;
 }
 
-static uint64_t stretch_begin(const void *stretch) {
-  return ((const ppi_item_stretch *)stretch)->start_ns;
-}
-
-static int compare_begins(const void *left, const void *right) {
-  uint64_t a = stretch_begin(left), b = stretch_begin(right);
-  return (a > b) - (a < b);
-}
-
 // Items have their parts' numbers as depths.
 static bool list_path(request_filling *to, const ppi_request_part *parts,
                       size_t num_parts, ppi_moments *walk) {
@@ -351,8 +342,6 @@ static bool list_path(request_filling *to, const ppi_request_part *parts,
           piece->start_ns, piece->end_ns, item_of[piece->part] - 1};
   }
   ppi_free(item_of);
-  ppi_sort(to->stretches, walk->num_path, sizeof *to->stretches, stretch_begin,
-           compare_begins);
   walk->path = to->stretches;
   return true;
 }
