@@ -157,37 +157,40 @@ void ppi_requests_clear(ppi_requests *requests) {
   ppi_free(requests->parts);
   ppi_free(requests->more);
   ppi_free(requests->order);
+  ppi_free(requests->list);
   ppi_free(requests->whole_sites);
   clear_others(&requests->others);
   *requests = (ppi_requests){.max_parts = requests->max_parts};
 }
 
-static ppi_request_part part_of(const ppi_requests *requests, size_t number) {
+static void read_part(const ppi_requests *requests, size_t number,
+                      ppi_request_part *out) {
   const ppi_kept_part *kept = &requests->parts[number];
-  ppi_request_part part = {.flow = kept->flow,
-                           .start_ns = kept->start_ns,
-                           .end_ns = kept->start_ns + kept->length_ns,
-                           .site = kept->site,
-                           .lane = kept->lane};
+  *out = (ppi_request_part){.flow = kept->flow,
+                            .start_ns = kept->start_ns,
+                            .end_ns = kept->start_ns + kept->length_ns,
+                            .site = kept->site,
+                            .lane = kept->lane};
   if (kept->more) {
     const ppi_part_more *more = &requests->more[kept->more - 1];
-    part.end_ns = more->end_ns;
-    part.device_start_ns = more->device_start_ns;
-    part.device_end_ns = more->device_end_ns;
-    part.stream = more->stream;
-    part.device = more->device;
-    part.window = more->window;
-    part.is_async = more->is_async;
-    part.is_paired = more->is_paired;
-    part.is_cut = more->is_cut;
+    out->end_ns = more->end_ns;
+    out->device_start_ns = more->device_start_ns;
+    out->device_end_ns = more->device_end_ns;
+    out->stream = more->stream;
+    out->device = more->device;
+    out->window = more->window;
+    out->is_async = more->is_async;
+    out->is_paired = more->is_paired;
+    out->is_cut = more->is_cut;
   }
-  part.is_whole = requests->whole_sites && !part.device_end_ns &&
-                  requests->whole_sites[part.site];
-  return part;
+  out->is_whole = requests->whole_sites && !out->device_end_ns &&
+                  requests->whole_sites[out->site];
 }
 
-ppi_request_part ppi_requests_part(const ppi_requests *requests, size_t at) {
-  return part_of(requests, requests->order[at]);
+void ppi_requests_parts(const ppi_requests *requests, const ppi_request *of,
+                        ppi_request_part *out) {
+  for (size_t i = 0; i < of->num; i++)
+    read_part(requests, requests->order[of->at + i], &out[i]);
 }
 
 // ---- in order ----
@@ -223,34 +226,14 @@ static void order_by_begin(const ppi_requests *requests, uint32_t *order,
     const uint32_t added = (uint32_t)by[i].value;
     size_t to = i;
     for (; to && by[to - 1].key == by[i].key; to--) {
-      const ppi_request_part part = part_of(requests, added);
-      const ppi_request_part before = part_of(requests, order[to - 1]);
+      ppi_request_part part, before;
+      read_part(requests, added, &part);
+      read_part(requests, order[to - 1], &before);
       if (ppi_request_part_order(&before, &part) <= 0) break;
       order[to] = order[to - 1];
     }
     order[to] = added;
   }
-}
-
-bool ppi_requests_order(ppi_requests *requests) {
-  const ppi_kept_part *parts = requests->parts;
-  size_t num = requests->num, capacity = 0;
-  uint32_t *order = ppi_realloc(NULL, num * sizeof *order);
-  uint32_t *spare = ppi_realloc(NULL, num * sizeof *spare);
-  bool ordered = order && spare;
-  ppi_keyed *by = NULL;
-  if (ordered) order_by_flow(requests, order, spare);
-  ppi_free(spare);
-  for (size_t i = 0, end; i < num && ordered; i = end) {
-    for (end = i + 1;
-         end < num && parts[order[end]].flow == parts[order[i]].flow;)
-      end++;
-    ordered = PPI_ROOM(by, capacity, end - i);
-    if (ordered) order_by_begin(requests, order + i, end - i, by);
-  }
-  ppi_free(by);
-  requests->order = order;
-  return ordered;
 }
 
 static uint64_t last_at(const ppi_requests *requests,
@@ -260,41 +243,58 @@ static uint64_t last_at(const ppi_requests *requests,
   return PPI_MAX(more->end_ns, more->device_end_ns);
 }
 
-// If the first stage begins again after all earlier parts have ended, the
-// number belongs to another request.
-size_t ppi_requests_size(const ppi_requests *requests, size_t at,
-                         bool *out_reused) {
+// The request that begins `at` this place, of a flow that ends at `end`. If the
+// first stage begins again after all earlier parts have ended, the number
+// belongs to another request.
+static ppi_request next_request(const ppi_requests *requests, size_t at,
+                                size_t end) {
   const ppi_kept_part *first = &requests->parts[requests->order[at]];
-  uint64_t last_ns = last_at(requests, first);
-  *out_reused = false;
-  for (size_t i = at + 1; i < requests->num; i++) {
-    const ppi_kept_part *part = &requests->parts[requests->order[i]];
-    if (part->flow != first->flow) return i - at;
-    if (part->site == first->site && part->start_ns >= last_ns) {
-      *out_reused = true;
-      return i - at;
-    }
-    last_ns = PPI_MAX(last_ns, last_at(requests, part));
+  ppi_request next = {.start_ns = first->start_ns, .at = at};
+  uint32_t window = first->more ? requests->more[first->more - 1].window : 0;
+  for (; at < end; at++, next.num++) {
+    const ppi_kept_part *part = &requests->parts[requests->order[at]];
+    next.is_reused =
+        next.num && part->site == first->site && part->start_ns >= next.end_ns;
+    if (next.is_reused) break;
+    next.end_ns = PPI_MAX(next.end_ns, last_at(requests, part));
+    const ppi_part_more *more =
+        part->more ? &requests->more[part->more - 1] : NULL;
+    next.is_cut |= more && more->is_cut;
+    next.crosses |= (more ? more->window : 0) != window;
   }
-  return requests->num - at;
+  return next;
 }
 
-size_t ppi_requests_next(const ppi_requests *requests, size_t at,
-                         bool *out_counts, uint64_t *out_end_ns) {
-  bool reused, is_cut = false, crosses = false;
-  size_t num = ppi_requests_size(requests, at, &reused);
-  uint32_t window = ppi_requests_part(requests, at).window;
-  *out_end_ns = 0;
-  for (size_t i = at; i < at + num; i++) {
-    const ppi_kept_part *kept = &requests->parts[requests->order[i]];
-    *out_end_ns = PPI_MAX(*out_end_ns, last_at(requests, kept));
-    if (!kept->more) {
-      crosses |= window != 0;
-      continue;
-    }
-    is_cut |= requests->more[kept->more - 1].is_cut;
-    crosses |= requests->more[kept->more - 1].window != window;
+static bool list_requests(ppi_requests *requests, size_t at, size_t end) {
+  while (at < end) {
+    const ppi_request next = next_request(requests, at, end);
+    if (!PPI_PUSH(requests->list, requests->num_list, requests->list_capacity,
+                  next))
+      return false;
+    at += next.num;
   }
-  *out_counts = !is_cut && !crosses && num <= PPI_REQUEST_MOST_PARTS;
-  return num;
+  return true;
+}
+
+bool ppi_requests_order(ppi_requests *requests) {
+  const ppi_kept_part *parts = requests->parts;
+  size_t num = requests->num, capacity = 0;
+  uint32_t *order = ppi_realloc(NULL, num * sizeof *order);
+  uint32_t *spare = ppi_realloc(NULL, num * sizeof *spare);
+  bool ordered = order && spare;
+  ppi_keyed *by = NULL;
+  requests->order = order;
+  if (ordered) order_by_flow(requests, order, spare);
+  ppi_free(spare);
+  for (size_t i = 0, end; i < num && ordered; i = end) {
+    for (end = i + 1;
+         end < num && parts[order[end]].flow == parts[order[i]].flow;)
+      end++;
+    ordered = PPI_ROOM(by, capacity, end - i);
+    if (!ordered) break;
+    order_by_begin(requests, order + i, end - i, by);
+    ordered = list_requests(requests, i, end);
+  }
+  ppi_free(by);
+  return ordered;
 }

@@ -40,15 +40,32 @@ typedef struct ppi_request_others {
   bool dropped;       // there were too many
 } ppi_request_others;
 
+// One request, and its parts by place in the order of all.
+typedef struct ppi_request {
+  uint64_t start_ns, end_ns;
+  size_t at, num;
+  bool is_reused;  // a later request has its number
+  bool is_cut;     // a part is
+  bool crosses;    // its parts are of several windows
+} ppi_request;
+
+// ppi_request_counts: it is among the figures.
+static inline bool ppi_request_counts(const ppi_request *request) {
+  return !request->is_cut && !request->crosses &&
+         request->num <= PPI_REQUEST_MOST_PARTS;
+}
+
 // All zero is the empty one; `max_parts` 0 is PPI_REQUESTS_MAX_PARTS.
 typedef struct ppi_requests {
   ppi_kept_part *parts;
   size_t num, capacity, max_parts;
   ppi_part_more *more;
   size_t num_more, more_capacity;
-  // Once filled: parts by flow and begin, outer parts before inner ones; the
-  // sites that are mostly the request itself.
+  // Once in order: parts by flow and begin, outer parts before inner ones; the
+  // requests. Once filled: the sites that are mostly the request itself.
   uint32_t *order;
+  ppi_request *list;
+  size_t num_list, list_capacity;
   bool *whole_sites;  // by site
   ppi_request_others others;
   bool are_links;     // flows join ranges and are no requests
@@ -61,18 +78,11 @@ bool ppi_requests_take(ppi_requests *requests, const pprof_event *event,
 // ppi_requests_abound: so many requests are whole that some count at the end,
 // even if later parts cut others.
 bool ppi_requests_abound(const ppi_requests *requests);
-// ppi_requests_order makes the order.
+// ppi_requests_order makes the order and the list.
 bool ppi_requests_order(ppi_requests *requests);
-// ppi_requests_size answers how many parts, from `at` on in their order, are
-// one request; `out_reused`: a later request has its number.
-size_t ppi_requests_size(const ppi_requests *requests, size_t at,
-                         bool *out_reused);
-// ppi_requests_next also answers the end of the request, once the order is
-// filled; `out_counts`: the request is among the figures.
-size_t ppi_requests_next(const ppi_requests *requests, size_t at,
-                         bool *out_counts, uint64_t *out_end_ns);
-// ppi_requests_part answers a part, by its place in the order.
-ppi_request_part ppi_requests_part(const ppi_requests *requests, size_t at);
+// ppi_requests_parts writes the parts of a request, in order.
+void ppi_requests_parts(const ppi_requests *requests, const ppi_request *of,
+                        ppi_request_part *out);
 void ppi_requests_clear(ppi_requests *requests);
 
 PPROF_END_C_

@@ -146,6 +146,7 @@ typedef struct filling {
   size_t num_devices;
   uint32_t *stage_of;  // by site; + 1, 0: none yet
   size_t *cell_of;     // by stage: in the last request that had it, + 1
+  const ppi_requests_reader *reader;
   ppi_part_times *times;
   ppi_request_part *parts;  // of one request
   size_t parts_capacity;
@@ -255,33 +256,20 @@ static bool add_part_times(filling *to, ppi_request_row *row,
   return true;
 }
 
-static bool is_counted(ppi_request_run *out, const ppi_request_part *parts,
-                       size_t num) {
-  bool is_cut = false, crosses = false;
-  for (size_t i = 0; i < num; i++) {
-    is_cut |= parts[i].is_cut;
-    crosses |= parts[i].window != parts[0].window;
-  }
-  out->num_cut += is_cut;
-  out->num_crossing += crosses && !is_cut;
-  out->num_long += num > PPI_REQUEST_MOST_PARTS && !is_cut && !crosses;
-  return !is_cut && !crosses && num <= PPI_REQUEST_MOST_PARTS;
-}
-
-static bool take_request(filling *to, const ppi_request_part *parts,
-                         size_t num) {
-  if (!is_counted(to->out, parts, num)) return true;
+static bool take_request(filling *to, const ppi_requests *requests,
+                         const ppi_request *of) {
+  const ppi_request_part *parts = to->parts;
   ppi_walk walk = {.parts = parts,
-                   .num = num,
-                   .start_ns = parts[0].start_ns,
+                   .num = of->num,
+                   .start_ns = of->start_ns,
+                   .end_ns = of->end_ns,
                    .contended = to->contended,
                    .num_devices = to->num_devices,
                    .times = to->times,
                    .path = &to->path};
+  ppi_requests_parts(requests, of, to->parts);
   to->path.num = 0;
-  for (size_t i = 0; i < num; i++)
-    walk.end_ns = PPI_MAX(walk.end_ns, last_of(&parts[i]));
-  memset(to->times, 0, num * sizeof *to->times);
+  memset(to->times, 0, of->num * sizeof *to->times);
   bool done = ppi_walk_critical(&walk) && ppi_walk_request(&walk);
   ppi_request_row row = {.flow = parts[0].flow,
                          .start_ns = walk.start_ns,
@@ -289,10 +277,11 @@ static bool take_request(filling *to, const ppi_request_part *parts,
                          .queue_ns = walk.queue_ns,
                          .hop_ns = walk.hop_ns,
                          .first_cell = to->out->num_cells};
-  for (size_t i = 0; i < num && done; i++)
+  for (size_t i = 0; i < of->num && done; i++)
     if (!add_part_times(to, &row, &parts[i], &to->times[i])) done = false;
   done = done && add_row(to, &row);
-  return done;
+  return done &&
+         (!to->reader || to->reader->take(to->reader->context, of, &walk));
 }
 
 static bool name_stages(filling *to, const ppi_requests *requests) {
@@ -319,24 +308,15 @@ static bool name_stages(filling *to, const ppi_requests *requests) {
   return true;
 }
 
-// The parts of the request from `at` on, in memory of their own.
-static bool list_parts(filling *to, const ppi_requests *requests, size_t at,
-                       size_t num) {
-  if (!PPI_ROOM(to->parts, to->parts_capacity, num)) return false;
-  for (size_t i = 0; i < num; i++)
-    to->parts[i] = ppi_requests_part(requests, at + i);
-  return true;
-}
-
 // A stage that is mostly the request itself counts as that in all requests. In
 // a failed request it may end before its inner ranges.
 static bool find_whole(filling *to, ppi_requests *requests) {
   size_t num_sites = to->ids->sites.num;
-  for (size_t at = 0, num; at < requests->num; at += num) {
-    bool reused;
-    num = ppi_requests_size(requests, at, &reused);
-    if (!list_parts(to, requests, at, num)) return false;
-    vote(to, to->parts, num);
+  for (size_t i = 0; i < requests->num_list; i++) {
+    const ppi_request *of = &requests->list[i];
+    if (!PPI_ROOM(to->parts, to->parts_capacity, of->num)) return false;
+    ppi_requests_parts(requests, of, to->parts);
+    vote(to, to->parts, of->num);
   }
   bool *sites = ppi_alloc((num_sites + 1) * sizeof *sites);
   if (!sites) return false;
@@ -357,13 +337,15 @@ static bool take_all(filling *to, ppi_requests *requests) {
     ppi_union_compact(&requests->others.busy[i]);
   done = find_all_contended(requests, to->contended, to->num_devices) &&
          name_stages(to, requests) && find_whole(to, requests);
-  for (size_t at = 0; at < requests->num && done;) {
-    bool reused;
-    size_t num = ppi_requests_size(requests, at, &reused);
-    to->out->num_reused += reused;
-    done =
-        list_parts(to, requests, at, num) && take_request(to, to->parts, num);
-    at += num;
+  if (done && to->reader) done = to->reader->begin(to->reader->context);
+  for (size_t i = 0; i < requests->num_list && done; i++) {
+    const ppi_request *of = &requests->list[i];
+    bool is_whole = !of->is_cut && !of->crosses;
+    to->out->num_reused += of->is_reused;
+    to->out->num_cut += of->is_cut;
+    to->out->num_crossing += of->crosses && !of->is_cut;
+    to->out->num_long += is_whole && !ppi_request_counts(of);
+    if (ppi_request_counts(of)) done = take_request(to, requests, of);
   }
   return done;
 }
@@ -391,8 +373,9 @@ static void clear_filling(filling *to) {
 }
 
 bool ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
-                       ppi_figures *out) {
-  filling to = {.ids = ids, .num_devices = ids->devices.num + 1};
+                       const ppi_requests_reader *reader, ppi_figures *out) {
+  filling to = {
+      .ids = ids, .num_devices = ids->devices.num + 1, .reader = reader};
   to.out = ppi_alloc(sizeof *to.out);
   to.contended = ppi_alloc(to.num_devices * sizeof *to.contended);
   to.stage_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.stage_of);

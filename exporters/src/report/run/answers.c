@@ -202,47 +202,44 @@ bool ppi_run_answer_end(ppi_answer_settling *self) {
 
 // ---- requests ----
 
-typedef struct request {
-  uint64_t start_ns, end_ns;
-  size_t at, num;  // of parts
-} request;
-
 typedef struct request_filling {
   ppi_run *run;
-  request *list;  // those that count, by begin
+  ppi_request *list;  // those that count, by begin
   size_t num, capacity;
+  size_t num_cold;  // of them, the first ones
   ppi_item *items;
-  size_t items_capacity;
-  ppi_path path;
-  ppi_item_stretch *stretches;  // of it
+  uint32_t *item_of;  // by part: its item, + 1
+  size_t items_capacity, numbers_capacity;
+  ppi_item_stretch *stretches;  // of the longest path
   size_t stretches_capacity;
   ppi_span_list *busy;  // by device
   size_t num_devices;
   ppi_moment_room room;
   ppi_account account;
+  ppi_account_names names;
   ppi_answer *out;
 } request_filling;
 
 static int compare_requests(const void *left, const void *right) {
-  const request *a = left, *b = right;
+  const ppi_request *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
   return (a->at > b->at) - (a->at < b->at);
 }
 
+static uint64_t request_start(const void *request) {
+  return ((const ppi_request *)request)->start_ns;
+}
+
 static bool list_requests(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
-  bool counts;
-  uint64_t end_ns;
-  for (size_t at = 0, num; at < requests->num; at += num) {
-    num = ppi_requests_next(requests, at, &counts, &end_ns);
+  for (size_t i = 0; i < requests->num_list; i++) {
+    bool counts = ppi_request_counts(&requests->list[i]);
     to->out->num_cut += !counts;
-    if (!counts) continue;
-    if (!PPI_PUSH(to->list, to->num, to->capacity,
-                  (request){ppi_requests_part(requests, at).start_ns, end_ns,
-                            at, num}))
+    if (counts && !PPI_PUSH(to->list, to->num, to->capacity, requests->list[i]))
       return false;
   }
-  if (to->num > 1) qsort(to->list, to->num, sizeof *to->list, compare_requests);
+  ppi_sort(to->list, to->num, sizeof *to->list, request_start,
+           compare_requests);
   return true;
 }
 
@@ -285,12 +282,10 @@ static bool find_busy(request_filling *to) {
 }
 
 // Outer parts come first. A part that is the request itself is no item.
-static size_t list_items(request_filling *to, const request *from) {
+static size_t list_items(request_filling *to, const ppi_walk *from) {
   size_t num = 0;
   for (size_t i = 0; i < from->num; i++) {
-    const ppi_request_part all =
-        ppi_requests_part(&to->run->requests, from->at + i);
-    const ppi_request_part *part = &all;
+    const ppi_request_part *part = &from->parts[i];
     const ppi_run_site *site = to->run->ids.sites.items[part->site];
     ppi_item *item = &to->items[num];
     if (part->is_whole) continue;
@@ -324,125 +319,102 @@ static bool has_branches(const ppi_item *items, size_t num) {
 }
 
 // Items have their parts' numbers as depths.
-static bool list_path(request_filling *to, const ppi_request_part *parts,
-                      size_t num_parts, ppi_moments *walk) {
-  uint32_t *item_of = ppi_alloc(num_parts * sizeof *item_of);
-  if (!item_of ||
-      !PPI_ROOM(to->stretches, to->stretches_capacity, to->path.num + 1)) {
-    ppi_free(item_of);
+static bool list_path(request_filling *to, const ppi_walk *from,
+                      ppi_moments *walk) {
+  const ppi_path *path = from->path;
+  if (!PPI_ROOM(to->stretches, to->stretches_capacity, path->num + 1))
     return false;
-  }
   for (uint32_t i = 0; i < walk->num_items; i++)
-    item_of[walk->items[i].depth] = i + 1;
-  for (size_t i = 0; i < to->path.num; i++) {
-    const ppi_path_piece *piece = &to->path.items[i];
-    bool is_host = parts[piece->part].device_end_ns == 0;
-    if (is_host && item_of[piece->part])
+    to->item_of[walk->items[i].depth] = i + 1;
+  for (size_t i = 0; i < path->num; i++) {
+    const ppi_path_piece *piece = &path->items[i];
+    const ppi_request_part *part = &from->parts[piece->part];
+    if (part->device_end_ns == 0 && !part->is_whole)
       to->stretches[walk->num_path++] = (ppi_item_stretch){
-          piece->start_ns, piece->end_ns, item_of[piece->part] - 1};
+          piece->start_ns, piece->end_ns, to->item_of[piece->part] - 1};
   }
-  ppi_free(item_of);
   walk->path = to->stretches;
   return true;
-}
-
-static bool find_path(request_filling *to, const request *from,
-                      ppi_moments *walk) {
-  ppi_request_part *parts = ppi_alloc(from->num * sizeof *parts);
-  ppi_part_times *times = ppi_alloc(from->num * sizeof *times);
-  bool done = parts && times;
-  to->path.num = 0;
-  if (done) {
-    for (size_t i = 0; i < from->num; i++)
-      parts[i] = ppi_requests_part(&to->run->requests, from->at + i);
-    ppi_walk all = {.parts = parts,
-                    .num = from->num,
-                    .start_ns = from->start_ns,
-                    .end_ns = from->end_ns,
-                    .times = times,
-                    .path = &to->path};
-    done = ppi_walk_critical(&all) && list_path(to, parts, from->num, walk);
-  }
-  ppi_free(parts);
-  ppi_free(times);
-  return done;
 }
 
 static bool take_moment(void *context, const ppi_moment *moment) {
   return ppi_account_add(context, moment);
 }
 
-static bool take_request(request_filling *to, const request *from,
-                         const ppi_account_names *names) {
-  if (!PPI_ROOM(to->items, to->items_capacity, from->num)) return false;
-  const ppi_moment_unit unit = {.start_ns = from->start_ns,
-                                .end_ns = from->end_ns};
+static bool take_request(void *context, const ppi_request *of,
+                         const ppi_walk *from) {
+  request_filling *to = context;
+  const ppi_moment_unit unit = {.start_ns = of->start_ns, .end_ns = of->end_ns};
+  if (to->num_cold == to->num ||
+      (to->num_cold && compare_requests(of, &to->list[to->num_cold]) < 0))
+    return true;
+  if (!PPI_ROOM(to->items, to->items_capacity, from->num) ||
+      !PPI_ROOM(to->item_of, to->numbers_capacity, from->num))
+    return false;
   ppi_moments walk = {.items = to->items,
                       .num_items = list_items(to, from),
                       .units = &unit,
                       .num_units = 1,
-                      .from_ns = from->start_ns,
-                      .to_ns = from->end_ns,
+                      .from_ns = of->start_ns,
+                      .to_ns = of->end_ns,
                       .busy = to->busy,
                       .num_devices = to->num_devices,
-                      .names = names,
+                      .names = &to->names,
                       .on_moment = take_moment,
                       .context = &to->account};
-  if (has_branches(walk.items, walk.num_items) && !find_path(to, from, &walk))
+  if (has_branches(walk.items, walk.num_items) && !list_path(to, from, &walk))
     return false;
   return ppi_moments_walk(&walk, &to->room) &&
-         ppi_account_fold(&to->account, from->end_ns - from->start_ns, names,
+         ppi_account_fold(&to->account, of->end_ns - of->start_ns, &to->names,
                           to->out);
 }
 
-static bool take_requests(request_filling *to) {
-  ppi_account_names names = names_of(to->run);
+static bool begin_requests(void *context) {
+  request_filling *to = context;
   uint64_t last_ns = 0;
-  size_t cold = ppi_units_num_cold(to->list, to->num, sizeof *to->list,
-                                   to->run->details.warmup);
-  bool done = true;
-  if (to->num == 0) return true;
+  if (!list_requests(to)) return false;
+  if (!to->num) return true;
+  size_t cold = to->num_cold = ppi_units_num_cold(
+      to->list, to->num, sizeof *to->list, to->run->details.warmup);
   to->out->num_runs++;
   to->out->before_ns +=
       ppi_windows_overlap(&to->run->windows, 0, to->list[0].start_ns);
-  for (size_t i = 0; i < to->num && done; i++) {
-    const request *from = &to->list[i];
-    if (i < cold) {
-      to->out->num_cold++;
-      to->out->cold_ns += from->end_ns - from->start_ns;
-      continue;
-    }
-    done = take_request(to, from, &names);
-    last_ns = PPI_MAX(last_ns, from->end_ns);
+  to->out->num_cold += cold;
+  for (size_t i = 0; i < cold; i++)
+    to->out->cold_ns += to->list[i].end_ns - to->list[i].start_ns;
+  for (size_t i = cold; i < to->num; i++)
+    last_ns = PPI_MAX(last_ns, to->list[i].end_ns);
+  if (cold < to->num) {
+    to->out->num_all += (to->num - cold) << to->run->requests.thinning;
+    to->out->span_ns += last_ns - to->list[cold].start_ns;
   }
-  ppi_answer_sort(to->out);
-  if (cold == to->num) return done;
-  to->out->num_all += (to->num - cold) << to->run->requests.thinning;
-  to->out->span_ns += last_ns - to->list[cold].start_ns;
-  return done;
+  return find_busy(to);
 }
 
-static bool fill_requests(ppi_run *run, ppi_answer *out) {
-  request_filling to = {.run = run, .out = out};
-  bool done = list_requests(&to);
-  if (done && to.num) done = find_busy(&to);
-  done = done && take_requests(&to);
+// Links and requests without stages have no answer: docs/serving.md.
+static bool has_requests(const ppi_run *run) {
+  return run->details.answer && !run->details.answer_of_steps &&
+         !run->requests.are_links && run->requests.has_stages;
+}
+
+static bool fill_requests(ppi_run *run, ppi_figures *out) {
+  request_filling to = {.run = run,
+                        .names = names_of(run),
+                        .out = &out->answers[PPI_BASE_REQUEST]};
+  const ppi_requests_reader reader = {begin_requests, take_request, &to};
+  bool done = ppi_requests_fill(&run->requests, &run->ids,
+                                has_requests(run) ? &reader : NULL, out);
+  if (to.num) ppi_answer_sort(to.out);
   for (size_t i = 0; to.busy && i < to.num_devices; i++)
     ppi_free(to.busy[i].items);
   ppi_free(to.busy);
   ppi_free(to.list);
   ppi_free(to.items);
-  ppi_free(to.path.items);
+  ppi_free(to.item_of);
   ppi_free(to.stretches);
   ppi_moment_room_clear(&to.room);
   ppi_account_clear(&to.account);
   return done;
-}
-
-// Links and requests without stages have no answer: docs/serving.md.
-static bool has_requests(const ppi_run *run) {
-  return !run->details.answer_of_steps && !run->requests.are_links &&
-         run->requests.has_stages;
 }
 
 bool ppi_run_answer_by_request(ppi_run *run) {
@@ -453,9 +425,10 @@ bool ppi_run_answer_by_request(ppi_run *run) {
 }
 
 bool ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
-  ppi_answer *requests = &out->answers[PPI_BASE_REQUEST];
-  bool done = !has_requests(run) || fill_requests(run, requests);
-  if (!done || requests->num_runs || run->by_request) return done;
+  bool done = !run->details.requests || fill_requests(run, out);
+  if (!done || !run->details.answer || run->by_request ||
+      out->answers[PPI_BASE_REQUEST].num_runs)
+    return done;
   ppi_run_open *open;
   done = ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open);
   if (done) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events, checkpoints and requests of a run as the answer's ranges and units.
-// With details.answer; sink thread only.
+// With details.answer or details.requests; sink thread only.
 #pragma once
 
 #include "report/parts/merge.h"
@@ -33,7 +33,7 @@ bool ppi_run_answer_end(ppi_answer_settling *self);
 // ppi_run_answer_by_request: the answer's units are requests, so that steps and
 // windows need no account any more. Once a checkpoint.
 bool ppi_run_answer_by_request(ppi_run *run);
-// ppi_run_answer_fill comes after ppi_requests_fill, when windows have ends.
+// ppi_run_answer_fill also fills the requests, when windows have ends.
 bool ppi_run_answer_fill(ppi_run *run, ppi_figures *out);
 
 PPROF_END_C_

@@ -454,10 +454,8 @@ bool ppi_run_finish(ppi_run *run, const pprof_totals *totals,
          ppi_queues_fill(&run->queues, &run->ids, out) &&
          ppi_serving_fill(&run->serving, &run->details.slo, &run->windows,
                           &run->ids, out) &&
-         ppi_interference_fill(&run->interference, &run->ids, out);
-  if (done && run->details.requests)
-    done = ppi_requests_fill(&run->requests, &run->ids, out);
-  if (done && run->details.answer) done = ppi_run_answer_fill(run, out);
+         ppi_interference_fill(&run->interference, &run->ids, out) &&
+         ppi_run_answer_fill(run, out);
   forget_answered(run);
   done = done && fill_work(run, out) &&
          ppi_run_fill_details(&run->rows, &run->ids, out) &&
