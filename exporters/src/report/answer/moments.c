@@ -12,28 +12,23 @@
 // A range with MOST_DEEP open ranges on its lane: it owns no moment.
 #define BURIED (UINT32_MAX - 1)
 #define MOST_DEEP 1024u
+#define UNKNOWN UINT32_MAX  // the level of a range
 
-// At one time, ends come first. Units enclose ranges that begin with them. A
-// submission lies in the range that began with it.
+// At one time, ends come first, then begins by kind. Units enclose ranges that
+// begin with them. A submission lies in the range that began with it.
 typedef enum border_kind {
-  END_HOST = 0,
-  END_DEVICE,
-  END_QUEUE,
-  END_UNIT,
-  BEGIN_UNIT,
-  BEGIN_HOST,
+  UNIT = 0,
+  HOST,
   SUBMIT,
-  BEGIN_QUEUE,
-  BEGIN_DEVICE
+  QUEUE,
+  DEVICE,
+  NUM_BORDER_KINDS
 } border_kind;
 
-typedef struct border {
-  uint64_t time_ns;
-  border_kind kind;
-  uint32_t index;  // of an item, a unit, or a device
-  bool is_call;    // it begins here, not before the walk
-  bool is_moment;  // it ends where it begins
-} border;
+enum {
+  IS_MOMENT = 1,  // it ends where it begins
+  IS_CALL = 2     // it begins here, not before the walk
+};
 
 // Open ranges, queues or units, in order of begin.
 typedef struct active {
@@ -44,9 +39,9 @@ typedef struct active {
 typedef struct walk_state {
   ppi_moments *walk;
   ppi_moment_room *room;
-  size_t num_borders;
-  uint32_t *around;  // by item: the range around it on its lane
-  active host, devices, queues, units;
+  ppi_moment_place *places;  // by item
+  uint64_t frame_ns;         // the begin of the latest open frame unit
+  active open[NUM_BORDER_KINDS];
   size_t num_passed, num_lanes_passed;  // of the path, of `lanes`
 } walk_state;
 
@@ -73,54 +68,45 @@ void ppi_items_sort(ppi_item *items, size_t num) {
 
 // ---- borders ----
 
-// At one time, borders are in order of kind, then index.
-static bool add_border(walk_state *at, const border *added) {
-  ppi_moment_room *room = at->room;
-  ppi_keyed *grown = ppi_grow(room->borders, &room->borders_capacity,
-                              at->num_borders + 1, sizeof *grown);
-  if (!grown) return false;
-  room->borders = grown;
-  grown[at->num_borders++] =
-      (ppi_keyed){added->time_ns,
-                  (uint64_t)added->kind << 40 | (uint64_t)added->index << 8 |
-                      (unsigned)added->is_call << 1 | added->is_moment};
-  return true;
+static bool has_room(ppi_moment_borders *of, size_t more) {
+  return PPI_ROOM(of->items, of->capacity, of->num + more);
 }
 
-static border border_of(const ppi_keyed *at) {
-  return (border){at->key, (border_kind)(at->value >> 40),
-                  (uint32_t)(at->value >> 8), at->value & 2, at->value & 1};
+// `index` is of an item, a unit, or a device.
+static void add_border(ppi_moment_borders *to, uint64_t time_ns,
+                       border_kind kind, uint32_t index, unsigned flags) {
+  to->items[to->num++] =
+      (ppi_keyed){time_ns, (uint64_t)kind << 40 | (uint64_t)index << 8 | flags};
 }
 
-// Adds the borders of the part of [start, end) inside the walk.
-static bool add_borders(walk_state *at, uint32_t index, border_kind begins,
-                        border_kind ends, const ppi_span *span) {
+static uint32_t index_of(const ppi_keyed *border) {
+  return (uint32_t)(border->value >> 8);
+}
+
+// Adds the borders of the part of [start, end) inside the walk, for which there
+// is room.
+static void add_borders(walk_state *at, border_kind kind, uint32_t index,
+                        const ppi_span *span) {
   uint64_t from_ns = at->walk->from_ns, to_ns = at->walk->to_ns;
   bool is_moment = span->start_ns == span->end_ns;
   bool is_call = span->start_ns >= from_ns;
-  if (span->start_ns >= to_ns || (!is_call && span->end_ns <= from_ns))
-    return true;
-  border first = {PPI_MAX(span->start_ns, from_ns), begins, index, is_call,
-                  is_moment};
-  border last = {span->end_ns, ends, index, false, false};
-  if (!add_border(at, &first)) return false;
-  return is_moment || span->end_ns >= to_ns || add_border(at, &last);
+  if (span->start_ns >= to_ns || (!is_call && span->end_ns <= from_ns)) return;
+  add_border(&at->room->begins, PPI_MAX(span->start_ns, from_ns), kind, index,
+             (is_call ? IS_CALL : 0u) | (is_moment ? IS_MOMENT : 0u));
+  if (!is_moment && span->end_ns < to_ns)
+    add_border(&at->room->ends, span->end_ns, kind, index, 0);
 }
 
-static bool add_item(walk_state *at, uint32_t index) {
+static void add_item(walk_state *at, uint32_t index) {
   const ppi_item *item = &at->walk->items[index];
   const ppi_span host = {item->start_ns, item->end_ns};
   const ppi_span device = {item->device_start_ns, item->device_end_ns};
-  bool added = true;
-  if (!(item->flags & PPI_ITEM_NO_HOST))
-    added = add_borders(at, index, BEGIN_HOST, END_HOST, &host);
-  if (device.end_ns == 0 || !added) return added;
+  if (!(item->flags & PPI_ITEM_NO_HOST)) add_borders(at, HOST, index, &host);
+  if (device.end_ns == 0) return;
   if (item->flags & PPI_ITEM_BORROWS && item->start_ns >= at->walk->from_ns &&
-      item->start_ns < at->walk->to_ns) {
-    border submit = {item->start_ns, SUBMIT, index, false, false};
-    added = add_border(at, &submit);
-  }
-  return added && add_borders(at, index, BEGIN_DEVICE, END_DEVICE, &device);
+      item->start_ns < at->walk->to_ns)
+    add_border(&at->room->begins, item->start_ns, SUBMIT, index, 0);
+  add_borders(at, DEVICE, index, &device);
 }
 
 // The parts of `queued` in which the device is busy; both are in order.
@@ -135,7 +121,8 @@ static bool add_queue(walk_state *at, uint32_t device,
       if (busy->items[low].start_ns >= wait->end_ns) break;
       ppi_span both = {PPI_MAX(wait->start_ns, busy->items[low].start_ns),
                        PPI_MIN(wait->end_ns, busy->items[low].end_ns)};
-      added = add_borders(at, device, BEGIN_QUEUE, END_QUEUE, &both);
+      added = has_room(&at->room->begins, 1) && has_room(&at->room->ends, 1);
+      if (added) add_borders(at, QUEUE, device, &both);
     }
   }
   return added;
@@ -162,16 +149,19 @@ static bool add_queues(walk_state *at) {
 
 static bool list_borders(walk_state *at) {
   const ppi_moments *walk = at->walk;
-  bool added = true;
-  for (size_t i = 0; i < walk->num_units && added; i++) {
+  ppi_moment_borders *begins = &at->room->begins, *ends = &at->room->ends;
+  begins->num = ends->num = 0;
+  if (!has_room(begins, walk->num_units + 3 * walk->num_items) ||
+      !has_room(ends, walk->num_units + 2 * walk->num_items))
+    return false;
+  for (size_t i = 0; i < walk->num_units; i++) {
     const ppi_span unit = {walk->units[i].start_ns, walk->units[i].end_ns};
-    if (unit.end_ns > unit.start_ns)
-      added = add_borders(at, (uint32_t)i, BEGIN_UNIT, END_UNIT, &unit);
+    if (unit.end_ns > unit.start_ns) add_borders(at, UNIT, (uint32_t)i, &unit);
   }
-  for (size_t i = 0; i < walk->num_items && added; i++)
-    added = add_item(at, (uint32_t)i);
-  if (added && walk->busy) added = add_queues(at);
-  ppi_sort_keyed(at->room->borders, at->num_borders);
+  for (size_t i = 0; i < walk->num_items; i++) add_item(at, (uint32_t)i);
+  bool added = !walk->busy || add_queues(at);
+  ppi_sort_keyed(begins->items, begins->num);
+  ppi_sort_keyed(ends->items, ends->num);
   return added;
 }
 
@@ -193,52 +183,27 @@ static uint32_t *depth_of(walk_state *at, uint32_t index) {
   return &at->room->tops[at->walk->items[index].lane].depth;
 }
 
-// A range may end while a range that began in it goes on.
-static void leave_lane(walk_state *at, uint32_t index) {
-  uint32_t *top = top_of(at, index);
-  if (at->walk->items[index].flags & PPI_ITEM_LOOSE) return;
-  --*depth_of(at, index);
-  if (*top == index + 1) {
-    *top = at->around[index] == NONE ? 0 : at->around[index] + 1;
-    return;
-  }
-  for (uint32_t i = *top ? *top - 1 : NONE; i != NONE; i = at->around[i])
-    if (at->around[i] == index) at->around[i] = at->around[index];
-}
-
-// The begin of the latest open frame unit.
-static uint64_t frame_start(const walk_state *at) {
-  uint64_t since_ns = 0;
-  for (size_t i = 0; i < at->units.num; i++) {
-    const ppi_moment_unit *unit = &at->walk->units[at->units.indexes[i]];
-    if (unit->is_frame) since_ns = PPI_MAX(since_ns, unit->start_ns);
-  }
-  return since_ns;
-}
-
 // Finds the stage, which is the outermost range around `index` that began in
-// the unit, and its child. Returns the levels of `index` below the stage.
-static unsigned find_stage(const walk_state *at, uint32_t index,
-                           uint32_t *out_stage, uint32_t *out_child) {
+// the unit, and its child.
+static const ppi_moment_place *find_stage(const walk_state *at,
+                                          uint32_t index) {
   const ppi_item *items = at->walk->items;
-  uint64_t since_ns = frame_start(at);
-  uint32_t child = NONE;
-  unsigned depth = 0;
-  for (uint32_t outer = at->around[index];
-       outer != NONE && items[outer].start_ns >= since_ns;
-       outer = at->around[index]) {
-    child = index;
-    index = outer;
-    depth++;
-  }
-  *out_stage = items[index].site;
-  *out_child = child == NONE ? 0 : items[child].site;
-  return depth;
+  ppi_moment_place *place = &at->places[index];
+  const uint32_t outer = place->around;
+  if (place->level != UNKNOWN) return place;
+  place->stage = items[index].site;
+  place->level = place->child = 0;
+  if (outer == NONE || items[outer].start_ns < at->frame_ns) return place;
+  const ppi_moment_place *around = find_stage(at, outer);
+  place->child = around->level ? around->child : place->stage;
+  place->stage = around->stage;
+  place->level = around->level + 1;
+  return place;
 }
 
 static bool notify_units(const walk_state *at, ppi_moment *moment) {
-  for (size_t i = 0; i < at->units.num; i++) {
-    moment->unit = at->units.indexes[i];
+  for (size_t i = 0; i < at->open[UNIT].num; i++) {
+    moment->unit = at->open[UNIT].indexes[i];
     if (!at->walk->on_moment(at->walk->context, moment)) return false;
   }
   return true;
@@ -248,36 +213,87 @@ static ppi_where host_place(const ppi_item *item) {
   return item->flags & PPI_ITEM_WAITS ? PPI_WHERE_WAITING : PPI_WHERE_HOST;
 }
 
-static bool begin_host(walk_state *at, const border *met) {
-  uint32_t index = met->index;
+// Reports what an open range owns so far, and forgets its stage.
+static bool settle(walk_state *at, uint32_t index) {
+  ppi_moment_place *place = &at->places[index];
+  const bool has_any = place->ns || place->is_call;
+  if (has_any) find_stage(at, index);
+  ppi_moment own = {.where = host_place(&at->walk->items[index]),
+                    .stage = place->stage,
+                    .child = place->child,
+                    .ns = place->ns,
+                    .stage_calls = place->is_call && place->level == 0,
+                    .child_calls = place->is_call && place->level == 1};
+  place->ns = 0;
+  place->is_call = false;
+  place->level = UNKNOWN;
+  if (!has_any || !(own.ns || own.stage_calls || own.child_calls)) return true;
+  return notify_units(at, &own);
+}
+
+// Inner ranges first: they know their stages by the ranges around them.
+static bool settle_all(walk_state *at) {
+  bool done = true;
+  for (size_t i = at->open[HOST].num; i-- && done;)
+    done = settle(at, at->open[HOST].indexes[i]);
+  return done;
+}
+
+// A range may end while a range that began in it goes on.
+static bool leave_lane(walk_state *at, uint32_t index) {
+  uint32_t *top = top_of(at, index);
+  const uint32_t around = at->places[index].around;
+  bool done = settle(at, index);
+  if (at->walk->items[index].flags & PPI_ITEM_LOOSE) return done;
+  --*depth_of(at, index);
+  if (*top == index + 1) {
+    *top = around == NONE ? 0 : around + 1;
+    return done;
+  }
+  for (uint32_t i = *top ? *top - 1 : NONE; i != NONE && done;) {
+    uint32_t *next = &at->places[i].around;
+    done = settle(at, i);
+    i = *next == index ? NONE : *next;
+    if (*next == index) *next = around;
+  }
+  return done;
+}
+
+static void add_open(active *to, uint32_t index) {
+  to->indexes[to->num++] = index;
+}
+
+static bool begin_host(walk_state *at, const ppi_keyed *met) {
+  const uint32_t index = index_of(met);
   const ppi_item *item = &at->walk->items[index];
   uint32_t *top = top_of(at, index);
   bool is_loose = item->flags & PPI_ITEM_LOOSE;
-  at->around[index] = is_loose || !*top ? NONE : *top - 1;
+  at->places[index] =
+      (ppi_moment_place){.around = is_loose || !*top ? NONE : *top - 1,
+                         .level = UNKNOWN,
+                         .is_call = met->value & IS_CALL && at->open[UNIT].num};
   if (!is_loose && *depth_of(at, index) == MOST_DEEP) {
-    at->around[index] = BURIED;
+    at->places[index].around = BURIED;
     return true;
   }
-  if (!met->is_moment) {
-    if (!is_loose) {
-      *top = index + 1;
-      ++*depth_of(at, index);
-    }
-    at->host.indexes[at->host.num++] = index;
+  if (met->value & IS_MOMENT) return settle(at, index);
+  if (!is_loose) {
+    *top = index + 1;
+    ++*depth_of(at, index);
   }
-  if (!met->is_call || !at->units.num) return true;
-  ppi_moment call = {.where = host_place(item)};
-  unsigned depth = find_stage(at, index, &call.stage, &call.child);
-  call.stage_calls = depth == 0;
-  call.child_calls = depth == 1;
-  return depth > 1 || notify_units(at, &call);
+  add_open(&at->open[HOST], index);
+  return true;
 }
 
 static void submit(walk_state *at, uint32_t index) {
   ppi_item *item = &at->walk->items[index];
   uint32_t top = *top_of(at, index);
   uint32_t stage = item->site, child = 0;
-  if (top) find_stage(at, top - 1, &stage, &child);
+  if (top) {
+    const ppi_moment_place *place = find_stage(at, top - 1);
+    stage = place->stage;
+    child = place->child;
+  }
   ppi_item_submit(item, stage, child, at->walk->names);
 }
 
@@ -297,20 +313,20 @@ ppi_moment ppi_moment_on_device(const ppi_item *item) {
                       .child = borrows ? item->child : 0};
 }
 
-static bool begin_device(walk_state *at, const border *met) {
+static bool begin_device(walk_state *at, const ppi_keyed *met) {
   const ppi_item *items = at->walk->items;
-  const ppi_item *item = &items[met->index];
-  active *devices = &at->devices;
-  if (!met->is_moment) {
+  const ppi_item *item = &items[index_of(met)];
+  active *devices = &at->open[DEVICE];
+  if (!(met->value & IS_MOMENT)) {
     size_t place = devices->num++;
     for (; place; place--) {
       uint32_t before = devices->indexes[place - 1];
       if (items[before].device_start_ns <= item->device_start_ns) break;
       devices->indexes[place] = before;
     }
-    devices->indexes[place] = met->index;
+    devices->indexes[place] = index_of(met);
   }
-  if (!met->is_call || !at->units.num) return true;
+  if (!(met->value & IS_CALL) || !at->open[UNIT].num) return true;
   ppi_moment call = ppi_moment_on_device(item);
   call.stage_calls = 1;
   call.child_calls = call.child != 0;
@@ -319,7 +335,8 @@ static bool begin_device(walk_state *at, const border *met) {
 
 // ---- the owner of a moment ----
 
-// The host range on the path; NONE: nothing is, or it waits.
+// The host range on the path. NONE: nothing is, or it waits, or its host side
+// is elsewhere.
 static uint32_t path_owner(walk_state *at, uint64_t now_ns) {
   const ppi_moments *walk = at->walk;
   while (at->num_passed < walk->num_path &&
@@ -327,9 +344,11 @@ static uint32_t path_owner(walk_state *at, uint64_t now_ns) {
     at->num_passed++;
   if (at->num_passed == walk->num_path) return NONE;
   const ppi_item_stretch *next = &walk->path[at->num_passed];
-  bool waits = walk->items[next->item].flags & PPI_ITEM_WAITS;
-  bool is_out = next->start_ns > now_ns || at->around[next->item] == BURIED;
-  return waits || is_out ? NONE : next->item;
+  const uint32_t others = PPI_ITEM_WAITS | PPI_ITEM_NO_HOST;
+  bool is_other = walk->items[next->item].flags & others;
+  bool is_out =
+      next->start_ns > now_ns || at->places[next->item].around == BURIED;
+  return is_other || is_out ? NONE : next->item;
 }
 
 static const ppi_lane_stretch *lane_stretch(walk_state *at, uint64_t now_ns) {
@@ -347,8 +366,8 @@ static const ppi_lane_stretch *lane_stretch(walk_state *at, uint64_t now_ns) {
 static uint32_t host_owner(walk_state *at, uint64_t now_ns) {
   const ppi_lane_stretch *only = lane_stretch(at, now_ns);
   uint32_t waiting = NONE;
-  for (size_t i = at->host.num; i; i--) {
-    uint32_t index = at->host.indexes[i - 1];
+  for (size_t i = at->open[HOST].num; i; i--) {
+    uint32_t index = at->open[HOST].indexes[i - 1];
     const ppi_item *item = &at->walk->items[index];
     bool is_inner = at->room->tops[item->lane].top == index + 1;
     bool counts = is_inner && (!only || only->lane == item->lane);
@@ -369,91 +388,98 @@ static uint32_t least(const active *from) {
 static bool notify_span(walk_state *at, uint64_t now_ns, uint64_t until_ns) {
   const ppi_item *items = at->walk->items;
   ppi_moment moment;
-  if (!at->units.num) return true;
-  if (at->devices.num) {
-    moment = ppi_moment_on_device(&items[at->devices.indexes[0]]);
-  } else if (at->queues.num) {
-    moment =
-        (ppi_moment){.where = PPI_WHERE_QUEUE, .device = least(&at->queues)};
+  if (!at->open[UNIT].num) return true;
+  if (at->open[DEVICE].num) {
+    moment = ppi_moment_on_device(&items[at->open[DEVICE].indexes[0]]);
+  } else if (at->open[QUEUE].num) {
+    moment = (ppi_moment){.where = PPI_WHERE_QUEUE,
+                          .device = least(&at->open[QUEUE])};
   } else {
     uint32_t owner = path_owner(at, now_ns);
     if (owner == NONE) owner = host_owner(at, now_ns);
-    if (owner == NONE) return true;
-    moment = (ppi_moment){.where = host_place(&items[owner])};
-    find_stage(at, owner, &moment.stage, &moment.child);
+    if (owner != NONE) at->places[owner].ns += until_ns - now_ns;
+    return true;
   }
   moment.ns = until_ns - now_ns;
   return notify_units(at, &moment);
 }
 
-static bool pass(walk_state *at, const border *met) {
-  switch (met->kind) {
-    case END_HOST:
-      if (at->around[met->index] == BURIED) break;
-      drop(&at->host, met->index);
-      leave_lane(at, met->index);
-      break;
-    case END_DEVICE:
-      drop(&at->devices, met->index);
-      break;
-    case END_QUEUE:
-      drop(&at->queues, met->index);
-      break;
-    case END_UNIT:
-      drop(&at->units, met->index);
-      break;
-    case BEGIN_UNIT:
-      at->units.indexes[at->units.num++] = met->index;
-      break;
-    case BEGIN_QUEUE:
-      at->queues.indexes[at->queues.num++] = met->index;
-      break;
-    case BEGIN_HOST:
+static bool change_units(walk_state *at, uint32_t index, bool begins) {
+  active *units = &at->open[UNIT];
+  bool done = settle_all(at);
+  if (begins)
+    add_open(units, index);
+  else
+    drop(units, index);
+  at->frame_ns = 0;
+  for (size_t i = 0; i < units->num; i++) {
+    const ppi_moment_unit *unit = &at->walk->units[units->indexes[i]];
+    if (unit->is_frame) at->frame_ns = PPI_MAX(at->frame_ns, unit->start_ns);
+  }
+  return done;
+}
+
+static bool begin(walk_state *at, const ppi_keyed *met) {
+  switch (met->value >> 40) {
+    case UNIT:
+      return change_units(at, index_of(met), true);
+    case HOST:
       return begin_host(at, met);
     case SUBMIT:
-      submit(at, met->index);
-      break;
-    case BEGIN_DEVICE:
+      submit(at, index_of(met));
+      return true;
+    case QUEUE:
+      add_open(&at->open[QUEUE], index_of(met));
+      return true;
+    default:
       return begin_device(at, met);
   }
-  return true;
+}
+
+static bool end(walk_state *at, const ppi_keyed *met) {
+  const uint64_t kind = met->value >> 40;
+  const uint32_t index = index_of(met);
+  if (kind == UNIT) return change_units(at, index, false);
+  if (kind == HOST && at->places[index].around == BURIED) return true;
+  drop(&at->open[kind], index);
+  return kind != HOST || leave_lane(at, index);
 }
 
 static bool walk_borders(walk_state *at) {
+  const ppi_moment_borders *begins = &at->room->begins, *ends = &at->room->ends;
   uint64_t now_ns = at->walk->from_ns;
   bool done = true;
-  for (size_t i = 0; i < at->num_borders && done; i++) {
-    const border met = border_of(&at->room->borders[i]);
-    if (met.time_ns > now_ns) done = notify_span(at, now_ns, met.time_ns);
-    now_ns = met.time_ns;
-    done = done && pass(at, &met);
+  for (size_t i = 0, k = 0; (i < begins->num || k < ends->num) && done;) {
+    bool is_end = k < ends->num && (i == begins->num ||
+                                    ends->items[k].key <= begins->items[i].key);
+    const ppi_keyed *met = is_end ? &ends->items[k++] : &begins->items[i++];
+    if (met->key > now_ns) done = notify_span(at, now_ns, met->key);
+    now_ns = met->key;
+    done = done && (is_end ? end(at, met) : begin(at, met));
   }
   // At the end of the run, open ranges have no end: their time does not count.
-  if (!done || at->walk->to_ns == UINT64_MAX) return done;
-  return now_ns < at->walk->to_ns ? notify_span(at, now_ns, at->walk->to_ns)
-                                  : done;
+  if (done && now_ns < at->walk->to_ns && at->walk->to_ns != UINT64_MAX)
+    done = notify_span(at, now_ns, at->walk->to_ns);
+  return done && settle_all(at);
 }
 
 static bool make_room(walk_state *at) {
   const ppi_moments *walk = at->walk;
   ppi_moment_room *room = at->room;
   size_t num = walk->num_items + walk->num_units + walk->num_devices + 1;
-  uint32_t *indexes = ppi_grow(room->indexes, &room->indexes_capacity, 5 * num,
-                               sizeof *indexes);
-  if (!indexes) return false;
-  room->indexes = indexes;
-  at->around = indexes;
-  active *lists[] = {&at->host, &at->devices, &at->queues, &at->units};
-  for (size_t i = 0; i < 4; i++) lists[i]->indexes = indexes + (i + 1) * num;
+  if (!PPI_ROOM(room->indexes, room->indexes_capacity,
+                NUM_BORDER_KINDS * num) ||
+      !PPI_ROOM(room->places, room->places_capacity, num))
+    return false;
+  at->places = room->places;
+  for (size_t i = 0; i < NUM_BORDER_KINDS; i++)
+    at->open[i].indexes = room->indexes + i * num;
   size_t num_lanes = 1;
   for (size_t i = 0; i < walk->num_items; i++)
     num_lanes = PPI_MAX(num_lanes, walk->items[i].lane + (size_t)1);
-  ppi_moment_lane *tops =
-      ppi_grow(room->tops, &room->tops_capacity, num_lanes, sizeof *tops);
-  if (!tops) return false;
-  room->tops = tops;
+  if (!PPI_ROOM(room->tops, room->tops_capacity, num_lanes)) return false;
   for (size_t i = 0; i < walk->num_items; i++)
-    tops[walk->items[i].lane] = (ppi_moment_lane){0};
+    room->tops[walk->items[i].lane] = (ppi_moment_lane){0};
   return true;
 }
 
@@ -464,7 +490,9 @@ bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room) {
 }
 
 void ppi_moment_room_clear(ppi_moment_room *room) {
-  ppi_free(room->borders);
+  ppi_free(room->begins.items);
+  ppi_free(room->ends.items);
+  ppi_free(room->places);
   ppi_free(room->indexes);
   ppi_free(room->tops);
   *room = (ppi_moment_room){0};

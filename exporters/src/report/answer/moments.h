@@ -100,15 +100,31 @@ typedef struct ppi_moment_lane {
   uint32_t depth;
 } ppi_moment_lane;
 
+// Where an open host range lies. It owns `ns` that nobody knows yet.
+typedef struct ppi_moment_place {
+  uint64_t ns;
+  uint32_t around;  // the range around it on its lane
+  uint32_t level;   // below its stage, once that is known
+  uint32_t stage, child;
+  bool is_call;  // nobody knows yet
+} ppi_moment_place;
+
+typedef struct ppi_moment_borders {
+  ppi_keyed *items;
+  size_t num, capacity;
+} ppi_moment_borders;
+
 // Memory for walks, to be used again. All zero is the empty one.
 typedef struct ppi_moment_room {
-  ppi_keyed *borders;
+  ppi_moment_borders begins, ends;
+  ppi_moment_place *places;  // by item
   uint32_t *indexes;
   ppi_moment_lane *tops;  // by lane
-  size_t borders_capacity, indexes_capacity, tops_capacity;
+  size_t places_capacity, indexes_capacity, tops_capacity;
 } ppi_moment_room;
 
-// ppi_moments_walk reports the owner of each moment in [from_ns, to_ns). The
+// ppi_moments_walk reports the owner of each moment in [from_ns, to_ns); those
+// of one owner may come as one. The
 // device range that began first comes first, then the queue to a busy device.
 // Then comes the host range on the path, then the latest of the lanes'
 // innermost ones, in a stretch of a lane of that lane's and of loose ones; a
