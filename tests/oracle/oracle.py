@@ -10,6 +10,7 @@ TORCH_KEYS = {"count": 2, "self_cpu_time_total": 3, "cpu_time_total": 5, "cpu_ti
               "self_cuda_time_total": 8, "cuda_time_total": 10, "cuda_time": 11,
               "cpu_memory_usage": 13, "self_cpu_memory_usage": 14, "cuda_memory_usage": 15,
               "self_cuda_memory_usage": 16}
+NSYS_KEYS = {"total": 1, "instances": 2, "avg": 3, "med": 4, "min": 5, "max": 6, "std": 7}
 
 
 class Oracle:
@@ -39,8 +40,8 @@ class Oracle:
     def torch(self, sort="self_cpu_time_total"):
         return {"torch": self.all.torch(TORCH_KEYS[sort])}
 
-    def nsys(self):
-        return {"nvtx_sum": self.all.nvtx_sum()}
+    def nsys(self, sort="total"):
+        return {"nvtx_sum": self.all.nvtx_sum(NSYS_KEYS[sort])}
 
 
 if __name__ == "__main__":

@@ -121,8 +121,10 @@ class Checks:
                                                                      distributed="paddle")
         sort, top = SORTS[seed % len(SORTS)], seed % 5
         yield ("--sort", sort, "--top", str(top)), runs.views(sort=sort, top=top)
-        yield ("--style", "torch", "--top", "0"), runs.torch()
-        yield ("--style", "nsys"), runs.nsys()
+        sort = list(oracle.TORCH_KEYS)[seed % len(oracle.TORCH_KEYS)]
+        yield ("--style", "torch", "--sort", sort, "--top", "0"), runs.torch(sort)
+        sort = list(oracle.NSYS_KEYS)[seed % len(oracle.NSYS_KEYS)]
+        yield ("--style", "nsys", "--sort", sort), runs.nsys(sort)
 
     def by_log(self, path):
         """The log made of a trace says what the trace says."""

@@ -347,8 +347,15 @@ class Views:
             rows.append(["Memory", "[memory]", "host", len(outside), 0, ratio(0, whole), 0,
                          ratio(0, whole), None, 0, ratio(0, gpu), 0, 0,
                          None, *self.torch_memory([net(outside)], [net(outside)])])
-        at = column + 1
-        rows.sort(key=lambda row: (-(row[at] or 0), row[1], row[0]))
+
+        total = {7: 6, 11: 11}.get(column)  # of a mean, which is compared before rounding
+
+        def key(row):
+            value = row[column + 1]
+            if total and value is not None:
+                value = Ratio(row[total], row[3])
+            return bool(total) and value is None, -(value or 0), row[1], row[0]
+        rows.sort(key=key)
         return [row[1:] for row in rows]
 
     def torch_memory(self, sums, own):
@@ -358,7 +365,7 @@ class Views:
         total, mine = ([sum(pair[at] for pair in pairs) for at in (0, 1)] for pairs in (sums, own))
         return [total[0], mine[0], total[1], mine[1]]
 
-    def nvtx_sum(self):
+    def nvtx_sum(self, column=1):
         rows = []
         hosts = [pair for pair in self.hosts if pair[1].category != RUNTIME]
         total = sum(host.length for run, host in hosts)
@@ -370,7 +377,11 @@ class Views:
                          quantiles(lengths, "")[0], times[3], times[2],
                          quantiles(lengths, "")[3],
                          "+".join(styles), name])
-        return sorted(rows, key=lambda row: (-row[1], row[9]))
+
+        def key(row):
+            value = Ratio(row[1], row[2]) if column == 3 and row[2] else row[column]
+            return value is None, (value or 0) * (1 if column == 5 else -1), row[9]
+        return sorted(rows, key=key)
 
 
 # Where a view has what a sort key means; those it does not have leave its own order, the first.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communication, computation and their overlap: the worked examples E5 to E12
-// and scenario S of the reference, values typed from there, and random ranges
-// against an oracle that marks nanoseconds one by one.
+// Communication, computation and their overlap: random ranges against an oracle
+// that marks nanoseconds one by one, and what no trace has. The reference's
+// examples are in tests/oracle/worked_examples_test.py.
 #include "report/spans/distribution.h"
 
 #include <gtest/gtest.h>
@@ -46,14 +46,7 @@ class Distribution {
   void Collective(uint64_t from, uint64_t to) {
     Device(from, to, PPROF_CATEGORY_KERNEL, PPROF_FLAG_COMMUNICATION);
   }
-  // As Paddle tells it: a host range by category and name, a kernel by what is
-  // around its launch.
-  void PaddleHost(uint32_t category, const char *name, uint64_t from,
-                  uint64_t to) {
-    pprof_event event = HostEvent(from, to);
-    if (ppi_paddle_communicates(category, name))
-      Expect(ppi_paddle_host(&distribution_, &event, false));
-  }
+  // As Paddle tells it: a kernel by what is around its launch.
   void PaddleKernel(const char *name, uint64_t from, uint64_t to,
                     bool any_communicates = false,
                     bool innermost_communicates = false) {
@@ -113,116 +106,6 @@ class Distribution {
 
   ppi_distribution distribution_ = {};
 };
-
-TEST(DistributionTest, E5UnsortedOverThreads) {
-  Distribution run;
-  run.Host(40, 60);
-  run.Host(10, 20);
-  run.Host(15, 45);
-  run.Host(60, 70);
-  run.ExpectTimes(60, 0, 0);
-  run.ExpectCalls(4, 0, 0);
-}
-
-TEST(DistributionTest, E6StreamsOfOneDevice) {
-  Distribution run;
-  run.Device(10, 30);
-  run.Device(50, 60);
-  run.Device(20, 40);
-  run.ExpectTimes(0, 40, 0);
-  run.ExpectCalls(0, 0, 3);
-}
-
-TEST(DistributionTest, E7TwoDevices) {
-  Distribution run;
-  run.Device(10, 30);
-  run.Device(20, 50);
-  run.ExpectTimes(0, 40, 0);
-}
-
-TEST(DistributionTest, E8TenThousandTinyOnes) {
-  Distribution tiny, touching;
-  for (uint64_t i = 0; i < 10000; i++) {
-    tiny.Host(i * 1000, i * 1000 + 100);
-    touching.Host(i * 1000, i * 1000 + 1000);
-  }
-  tiny.ExpectTimes(1000000, 0, 0);
-  touching.ExpectTimes(10000000, 0, 0);
-}
-
-// The types say what Paddle guesses: 85 of communication, all of it overlapped.
-TEST(DistributionTest, E9PaddlesUnitTest) {
-  Distribution run;
-  run.Host(105, 110);
-  run.Host(105, 108);
-  run.Host(230, 250);
-  run.Collective(105, 120);
-  run.Collective(130, 150);
-  run.Collective(250, 280);
-  run.Device(35, 50);
-  run.Device(95, 300);
-  run.Device(50, 60, PPROF_CATEGORY_MEMCPY);
-  run.Device(150, 200, PPROF_CATEGORY_MEMCPY);
-  run.ExpectTimes(85, 220, 85);
-  run.ExpectDeviceTimes(65, 65);
-  run.ExpectCalls(3, 3, 2);
-}
-
-TEST(DistributionTest, E10PartialOverlap) {
-  Distribution run;
-  run.Host(10, 30);
-  run.Collective(40, 70);
-  run.Device(0, 20);
-  run.Device(60, 65);
-  run.Device(15, 50);
-  run.ExpectTimes(50, 55, 35);
-  // Of the device alone: (40,70), of which (40,50) and (60,65) are covered.
-  run.ExpectDeviceTimes(30, 15);
-}
-
-TEST(DistributionTest, E11TouchingIsNoOverlap) {
-  Distribution run;
-  run.Host(10, 20);
-  run.Device(20, 30);
-  run.ExpectTimes(10, 10, 0);
-}
-
-// A kernel of a range inside a communicating one: by Paddle's rules it is
-// communication and computation, and overlaps with itself.
-TEST(DistributionTest, E12SelfOverlap) {
-  Distribution run, paddle;
-  run.Host(10, 20);
-  run.Host(11, 19, PPROF_CATEGORY_OPERATOR_INNER);
-  run.Device(30, 40);
-  run.ExpectTimes(10, 10, 0);
-  paddle.PaddleHost(PPROF_CATEGORY_COMMUNICATION, "c", 10, 20);
-  paddle.PaddleHost(PPROF_CATEGORY_OPERATOR_INNER, "inner", 11, 19);
-  paddle.PaddleKernel("concat", 30, 40, true, false);
-  paddle.ExpectTimes(20, 10, 10);
-}
-
-TEST(DistributionTest, ScenarioSByPaddlesRules) {
-  const uint64_t ms = 1000000;
-  Distribution run;
-  for (uint64_t o : {0 * ms, 50 * ms}) {
-    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "matmul", o + 6 * ms, o + 12 * ms);
-    run.PaddleHost(PPROF_CATEGORY_OPERATOR_INNER, "matmul compute", o + 7 * ms,
-                   o + 11 * ms);
-    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "relu", o + 13 * ms, o + 17 * ms);
-    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "matmul_grad", o + 21 * ms,
-                   o + 31 * ms);
-    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "c_allreduce_sum", o + 31 * ms,
-                   o + 34 * ms);
-    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "adam", o + 36 * ms, o + 41 * ms);
-    run.PaddleKernel("gemm_k", o + 10 * ms, o + 22 * ms);
-    run.PaddleKernel("relu_k", o + 22 * ms, o + 26 * ms);
-    run.PaddleKernel("gemm_bw", o + 26 * ms, o + 40 * ms);
-    run.PaddleKernel("ncclAllReduce", o + 34 * ms, o + 44 * ms, true, true);
-    run.PaddleKernel("adam_k", o + 44 * ms, o + 47 * ms);
-  }
-  run.ExpectTimes(26 * ms, 66 * ms, 18 * ms);
-  run.ExpectCalls(2, 2, 8);
-}
 
 TEST(DistributionTest, PaddleGoesByNames) {
   EXPECT_TRUE(ppi_paddle_communicates(PPROF_CATEGORY_OPERATOR, "C_AllReduce"));
@@ -326,14 +209,6 @@ TEST(DistributionTest, WhatIsSettledIsNotHeld) {
   }
   run.ExpectTimes(4000, 3000, 2000);
   run.ExpectDeviceTimes(2000, 1000);
-}
-
-TEST(DistributionTest, EndBeforeStartIsEmpty) {
-  Distribution run;
-  run.Host(10, 5);
-  run.Device(30, 20);
-  run.ExpectTimes(0, 0, 0);
-  run.ExpectCalls(1, 0, 1);
 }
 
 struct Told {

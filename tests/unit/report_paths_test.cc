@@ -69,39 +69,6 @@ TEST_F(PathsTest, AreNotCollectedUnasked) {
   EXPECT_EQ(Told(), "");
 }
 
-// `leaf` is called from two places, and from none.
-TEST_F(PathsTest, ANameStandsUnderEachThatCallsIt) {
-  Stage("leaf", 10, 20);
-  Stage("leaf", 20, 25);
-  Stage("a", 0, 30);
-  Stage("leaf", 40, 50);
-  Stage("b", 30, 100);
-  Stage("leaf", 200, 300);
-  EXPECT_EQ(Told(),
-            "a:UserDefined 1x30 self 15 wall 30 device 0\n"
-            "a:UserDefined > leaf:UserDefined 2x15 self 15 wall 15 device 0\n"
-            "b:UserDefined 1x70 self 60 wall 70 device 0\n"
-            "b:UserDefined > leaf:UserDefined 1x10 self 10 wall 10 device 0\n"
-            "leaf:UserDefined 1x100 self 100 wall 100 device 0\n");
-}
-
-TEST_F(PathsTest, FlatHasEachNameOnce) {
-  Stage("leaf", 10, 20);
-  Stage("a", 0, 30);
-  Stage("leaf", 200, 300);
-  details.flat_paths = true;
-  EXPECT_EQ(Told(),
-            "a:UserDefined 1x30 self 20 wall 30 device 0\n"
-            "leaf:UserDefined 2x110 self 110 wall 110 device 0\n");
-}
-
-// Wall is the union over threads, total the sum.
-TEST_F(PathsTest, ThreadsOverlap) {
-  Stage("a", 0, 100, 1);
-  Stage("a", 50, 150, 3);
-  EXPECT_EQ(Told(), "a:UserDefined 2x200 self 200 wall 150 device 0\n");
-}
-
 // Device ranges lie where they were submitted, whatever lane of the thread has
 // the stage; what nothing was around is at the root.
 TEST_F(PathsTest, DeviceRangesStandWhereTheyWereSubmitted) {

@@ -31,32 +31,6 @@ class Union {
   ppi_union set_ = {};
 };
 
-TEST(UnionTest, TouchingSpansFuse) {
-  Union set;
-  set.Add(10, 20);
-  set.Add(20, 30);
-  EXPECT_EQ(set.Measure(), 20u);
-  EXPECT_EQ(set.NumSpans(), 1u);
-}
-
-TEST(UnionTest, NestedAndEqualSpansCountOnce) {
-  Union set;
-  set.Add(10, 50);
-  set.Add(20, 30);
-  set.Add(10, 50);
-  EXPECT_EQ(set.Measure(), 40u);
-}
-
-// The example on which an older merge of others lost spans: 30, not 10.
-TEST(UnionTest, LaterSpansAreNotLost) {
-  Union set;
-  set.Add(0, 10);
-  set.Add(5, 8);
-  set.Add(20, 30);
-  set.Add(40, 50);
-  EXPECT_EQ(set.Measure(), 30u);
-}
-
 TEST(UnionTest, EndBeforeStartIsEmpty) {
   Union set;
   set.Add(10, 5);

@@ -8,7 +8,6 @@
 namespace {
 
 using pprof_test::Figures;
-using pprof_test::Times;
 
 constexpr uint64_t kUs = 1000;
 constexpr uint64_t kMs = 1000000;
@@ -49,26 +48,6 @@ void FillTorch(Figures *figures) {
   figures->Device(PPROF_CATEGORY_KERNEL, "gemm", {50 * kUs, 100 * kUs});
   figures->Device(PPROF_CATEGORY_MEMCPY, "Memcpy HtoD", {30 * kUs});
   figures->Device(PPROF_CATEGORY_USER_DEFINED, "forward", {360 * kUs});
-}
-
-TEST(TorchTest, HasEachCell) {
-  Figures figures;
-  FillTorch(&figures);
-  EXPECT_EQ(
-      TorchCsv(figures),
-      "name,kind,calls,self_cpu_ns,self_cpu_ratio_%,cpu_total_ns,"
-      "cpu_total_ratio_%,cpu_avg_ns,self_device_ns,self_device_ratio_%,"
-      "device_total_ns,device_avg_ns,flops,cpu_memory_B,self_cpu_memory_B,"
-      "device_memory_B,self_device_memory_B\n"
-      "ProfileStep,host,1,2499000000,99.983996,2500000000,100.024006,"
-      "2500000000,0,0.0,180000,180000,,,,,\n"
-      "aten::mm,host,2,250000,0.010002,400000,0.016004,200000,150000,83.333333,"
-      "150000,75000,268599296,,,,\n"
-      "cudaLaunchKernel,host,2,150000,0.006001,150000,0.006001,75000,0,0.0,0,0,"
-      ",,,,\n"
-      "Memcpy HtoD,device,1,,,,,,30000,16.666667,30000,30000,,,,,\n"
-      "forward,device,1,,,,,,360000,200.0,360000,360000,,,,,\n"
-      "gemm,device,2,,,,,,150000,83.333333,150000,75000,,,,,\n");
 }
 
 // As torch 2.x prints it, but for the blanks at the ends of lines and the
@@ -229,45 +208,6 @@ TEST(TorchTest, AUnitMayBeGiven) {
   }
 }
 
-TEST(TorchTest, EveryKeyOrdersRows) {
-  Figures figures;
-  figures->runs_with_kernels = 1;
-  struct {
-    const char *name;
-    Times host, inside;
-    uint64_t self_ns, own_device_ns;
-    ppi_net_bytes memory, own_memory;
-  } rows[] = {{"a", {10, 10, 10}, {5, 5, 5}, 12, 1, {{-5, 2}}, {{3, 1}}},
-              {"b", {25}, {9}, 20, 9, {{-4, 3}}, {{1, 2}}},
-              {"c", {15, 16}, {9, 8}, 11, 5, {{9, 1}}, {{2, -3}}}};
-  for (auto &row : rows) {
-    auto *name =
-        figures.Host(PPROF_CATEGORY_OPERATOR, row.name, row.host, row.inside);
-    name->self_ns = row.self_ns;
-    name->own_device_ns = row.own_device_ns;
-    name->memory = row.memory;
-    name->own_memory = row.own_memory;
-  }
-  figures.Device(PPROF_CATEGORY_KERNEL, "k", {7, 9});
-  const char *const orders[][2] = {{nullptr, "b\na\nc\nk\n"},
-                                   {"self_cpu_time_total", "b\na\nc\nk\n"},
-                                   {"cpu_time_total", "c\na\nb\nk\n"},
-                                   {"cpu_time", "b\nc\na\nk\n"},
-                                   {"cuda_time_total", "c\nk\na\nb\n"},
-                                   {"cuda_time", "b\nc\nk\na\n"},
-                                   {"device_time", "b\nc\nk\na\n"},
-                                   {"self_cuda_time_total", "k\nb\nc\na\n"},
-                                   {"cpu_memory_usage", "c\nk\nb\na\n"},
-                                   {"self_cpu_memory_usage", "a\nc\nb\nk\n"},
-                                   {"cuda_memory_usage", "b\na\nc\nk\n"},
-                                   {"device_memory_usage", "b\na\nc\nk\n"},
-                                   {"self_cuda_memory_usage", "b\na\nk\nc\n"},
-                                   {"count", "a\nc\nk\nb\n"}};
-  for (auto &order : orders)
-    EXPECT_EQ(Figures::Rows(TorchCsv(figures, order[0]), {0}), order[1])
-        << (order[0] ? order[0] : "default");
-}
-
 TEST(TorchTest, HasAHundredRowsUnlessAsked) {
   Figures figures;
   for (int i = 0; i < 150; i++)
@@ -284,39 +224,6 @@ TEST(TorchTest, HasAHundredRowsUnlessAsked) {
   EXPECT_NE(Write(figures, PPI_STYLE_TORCH, PPI_FORMAT_TABLE)
                 .find("Self CPU time total: 0.150us"),
             std::string::npos);
-}
-
-TEST(TorchTest, WithoutKernelsAllDeviceRangesCount) {
-  Figures figures;
-  figures.Device(PPROF_CATEGORY_INFERENCE, "a", {30});
-  figures.Device(PPROF_CATEGORY_MEMCPY, "b", {10});
-  figures.Flops(PPROF_CATEGORY_INFERENCE, "a", 5e3);
-  EXPECT_EQ(Figures::Rows(TorchCsv(figures), {0, 1, 8, 9, 12}),
-            "a,device,30,75.0,5000\nb,device,10,25.0,\n");
-  EXPECT_NE(
-      Write(figures, PPI_STYLE_TORCH, PPI_FORMAT_TABLE).find("Total KFLOPs\n"),
-      std::string::npos);
-}
-
-TEST(NsysTest, HasEachCell) {
-  Figures figures;
-  figures.Host(PPROF_CATEGORY_USER_DEFINED, "conv", {100, 300, 200});
-  figures.Host(PPROF_CATEGORY_OPERATOR, "fc", {150})->num_async = 1;
-  auto *both = figures.Host(PPROF_CATEGORY_USER_DEFINED, "io", {100, 150});
-  both->num_async = 1;
-  figures.Device(PPROF_CATEGORY_KERNEL, "k", {1000});
-  Figures::Fill(&figures.Name(PPROF_CATEGORY_USER_DEFINED, "sub")->submit, {5});
-  EXPECT_EQ(Write(figures, PPI_STYLE_NSYS, PPI_FORMAT_CSV),
-            "# view: nvtx_sum\n"
-            "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),"
-            "Max (ns),StdDev (ns),Style,Range\n"
-            "60.0,600,3,200,200,100,300,100,PushPop,conv\n"
-            "25.0,250,2,125,100,100,150,35,PushPop+StartEnd,io\n"
-            "15.0,150,1,150,150,150,150,,StartEnd,fc\n"
-            "\n# view: cuda_gpu_kern_sum\n"
-            "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),"
-            "Max (ns),StdDev (ns),Name\n"
-            "100.0,1000,1,1000,1000,1000,1000,,k\n");
 }
 
 TEST(NsysTest, ANameIsOneRowWhateverItsCategories) {
@@ -356,28 +263,6 @@ TEST(NsysTest, TimesAreInNanoseconds) {
   EXPECT_NE(Write(figures, PPI_STYLE_NSYS, PPI_FORMAT_MARKDOWN)
                 .find("\n| 100.00 | 150.00 | 1 | 150.00 |"),
             std::string::npos);
-}
-
-TEST(NsysTest, EveryKeyOrdersRows) {
-  Figures figures;
-  figures.Host(PPROF_CATEGORY_USER_DEFINED, "a", {10, 70});
-  figures.Host(PPROF_CATEGORY_USER_DEFINED, "b", {60});
-  figures.Host(PPROF_CATEGORY_USER_DEFINED, "c", {1, 20, 20, 20});
-  figures.Host(PPROF_CATEGORY_USER_DEFINED, "d", {30, 30, 33});
-  const char *const orders[][2] = {{nullptr, "dacb"}, {"total", "dacb"},
-                                   {"avg", "badc"},   {"med", "bdca"},
-                                   {"min", "cadb"},   {"max", "abdc"},
-                                   {"std", "acdb"},   {"instances", "cdab"}};
-  for (auto &order : orders) {
-    std::string names = Figures::Rows(
-        Write(figures, PPI_STYLE_NSYS, PPI_FORMAT_CSV, order[0]), {9});
-    names.erase(std::remove(names.begin(), names.end(), '\n'), names.end());
-    EXPECT_EQ(names, order[1]) << (order[0] ? order[0] : "default");
-  }
-  EXPECT_EQ(
-      Figures::Rows(Write(figures, PPI_STYLE_NSYS, PPI_FORMAT_CSV, nullptr, 2),
-                    {0, 9}),
-      "31.632653,d\n27.210884,a\n");
 }
 
 TEST(StyleTest, IsNoView) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
-#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -109,74 +108,6 @@ TEST(PageTest, MeansAreRoundedToTheNearest) {
   EXPECT_EQ(integer(-11, 3), "-4");
   EXPECT_EQ(integer(5, 2), "3");
   EXPECT_EQ(integer(INT64_MAX, 1), "9223372036854775807");
-}
-
-// The blocks are the reference's sample of scenario S, with Overview's types
-// as unions, ties by name, Communication left out (it is told from kernels'
-// names there), operators without their parts and FLOPs, and the records of
-// copies added.
-TEST(TableTest, ScenarioSReadsAsThePaddleTables) {
-  EventFeed feed;
-  pprof_test::FillScenarioS(&feed);
-  Report report(feed);
-  std::ifstream file("tests/golden/report_scenario_s.txt");
-  ASSERT_TRUE(file) << "run from the root of the tree";
-  std::stringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(report.Table(nullptr), expected.str());
-}
-
-// The reference's tables to the character; tests/unit/view_paddle_test.cc has
-// the same from figures.
-TEST(TableTest, ScenarioSInDetailReadsAsPaddles) {
-  EventFeed feed;
-  pprof_test::FillScenarioS(&feed);
-  Report report;
-  ppi_report_details details = {};
-  details.operator_parts = details.paddle_distribution = true;
-  ppi_report_set_details(report.get(), &details);
-  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
-  std::ifstream file("tests/golden/report_paddle_views.txt");
-  ASSERT_TRUE(file) << "run from the root of the tree";
-  std::stringstream expected;
-  expected << file.rdbuf();
-  for (const char *view : {"distributed", "operator", "kernel"}) {
-    std::string table = report.Table(view);
-    table.resize(table.find("\nIdentity: "));
-    EXPECT_NE(expected.str().find(table), std::string::npos) << table;
-  }
-}
-
-TEST(TableTest, UserDefinedReadsAsPaddles) {
-  EventFeed feed;
-  feed.Lane(1, 100, "main");
-  feed.AddWindow(0, 100000000);
-  feed.Step(0, 100000000);
-  for (uint64_t start : {43000000, 93000000})
-    feed.Range(1, "postproc", PPROF_CATEGORY_PYTHON_USER_DEFINED, start,
-               start + 4000000);
-  const std::string rule = "--------  ------  " + std::string(40, '-') + "  " +
-                           std::string(40, '-') + "\n";
-  EXPECT_EQ(
-      Report(feed)
-          .Table("userdefined")
-          .find(
-              std::string(40, '-') + "UserDefined Summary" +
-              std::string(41, '-') + "\nTime unit: ms\n" + rule +
-              "Name      Calls   CPU Total / Avg / Max / Min / Ratio(%)    GPU "
-              "Total / Avg / Max / Min / Ratio(%)\n" +
-              rule + std::string(37, '-') + "Thread: All threads merged" +
-              std::string(37, '-') +
-              "\npostproc  2       8.00 / 4.00 / 4.00 / 4.00 / 8.00          "
-              "0.00 "
-              "/ 0.00 / 0.00 / 0.00 / 0.00\n\n"),
-      0u);
-}
-
-TEST(TableTest, NoLineHasTrailingBlanks) {
-  EventFeed feed;
-  pprof_test::FillScenarioS(&feed);
-  EXPECT_EQ(Report(feed).Table(nullptr).find(" \n"), std::string::npos);
 }
 
 TEST(TableTest, ColumnsGrowWithTheirTexts) {
@@ -429,51 +360,6 @@ TEST(ViewTest, FullDeviceIsAnIoError) {
   fclose(full);
 }
 
-TEST(JsonTest, IsOneShape) {
-  EventFeed feed;
-  feed.AddWindow(0, 50000000);
-  feed.Step(0, 50000000);
-  EXPECT_EQ(
-      Report(feed).Json("overview"),
-      "{\"schema\":\"pprof.report/1\",\n\"views\":{\n"
-      "\"overview\":{\"columns\":[{\"name\":\"event_type\"},{\"name\":\"part\"}"
-      ","
-      "{\"name\":\"calls\"},{\"name\":\"time\",\"unit\":\"ns\"},"
-      "{\"name\":\"ratio\",\"unit\":\"%\"}],\"rows\":[\n"
-      "[\"ProfileStep\",\"host\",1,50000000,100.0]]}},\n"
-      "\"identity\":{\"devices\":[],\"ok\":true,\"incomplete\":false},\n"
-      "\"trust\":{\"recorded\":1,\"lost\":0,\"excluded\":0,\"unmatched\":0,"
-      "\"begun_before\":0,\"abandoned\":0,\"clipped\":0,\"late\":0,"
-      "\"invalid\":0,\"device_lost\":0,\"flows_lost\":0,\"no_device_time\":0,"
-      "\"names_overflowed\":0,\"device_times_clamped\":0,\"clock_error_ns\":0,"
-      "\"own_cost_ns_per_marker_x1000\":0,\"own_cost_total_ns\":0,"
-      "\"crash_safe\":false,\"cpu_process_ns\":0,\"cpu_elapsed_ns\":0,"
-      "\"cpu_system_busy_ticks\":0,\"cpu_system_idle_ticks\":0,"
-      "\"ended_without_stop\":false,\"disbelieved\":0,"
-      "\"not_crash_safe\":null,\"notes\":[]},\n"
-      "\"inputs\":[\n{\"uuid\":\"00000000000000000000000000000001\","
-      "\"host\":\"testhost\",\"pid\":\"1\"}]}\n");
-}
-
-TEST(CsvTest, OneViewIsPlainAndSeveralAreNamed) {
-  EventFeed feed;
-  feed.AddWindow(0, 50000000);
-  feed.Step(0, 50000000);
-  Report report(feed);
-  EXPECT_EQ(report.Write(PPI_FORMAT_CSV, "overview"),
-            "event_type,part,calls,time_ns,ratio_%\n"
-            "ProfileStep,host,1,50000000,100.0\n");
-  EXPECT_EQ(report.Write(PPI_FORMAT_CSV, "overview,device"),
-            "# view: device\n"
-            "device,calls,busy_ns,utilization_%\n"
-            "CPU(Process),,,\n"
-            "CPU(System),,,\n"
-            "\n"
-            "# view: overview\n"
-            "event_type,part,calls,time_ns,ratio_%\n"
-            "ProfileStep,host,1,50000000,100.0\n");
-}
-
 // Delays and clock errors in ns; all values here are typed by hand.
 void FillQueues(EventFeed *feed) {
   feed->Lane(1, 100, "main");
@@ -580,18 +466,6 @@ TEST(QueueTest, IsShownUnaskedOnlyWithDeviceTimes) {
   EXPECT_NE(Report(with).Table(nullptr).find("Queue Summary"),
             std::string::npos);
   EXPECT_NE(Report(feed).Json().find("\"queue\":{"), std::string::npos);
-}
-
-TEST(MarkdownTest, IsATable) {
-  EventFeed feed;
-  feed.AddWindow(0, 50000000);
-  feed.Step(0, 50000000);
-  std::string text = Report(feed).Write(PPI_FORMAT_MARKDOWN, "overview");
-  EXPECT_NE(text.find("| event_type | part | calls | time (ms) | ratio (%) |\n"
-                      "| --- | --- | ---: | ---: | ---: |\n"
-                      "| ProfileStep | host | 1 | 50.00 | 100.00 |\n"),
-            std::string::npos)
-      << text;
 }
 
 }  // namespace
