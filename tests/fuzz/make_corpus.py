@@ -149,7 +149,7 @@ def make_texts():
             write("yaml", folder + "_" + path.stem, path.read_bytes())
         lines = (DATA / "rules" / (folder + ".txt")).read_text().splitlines()
         for number, line in enumerate(lines):
-            rule = line.split("\t")[0]
+            rule = line.split("\t")[-1]
             write("rule", "%s%02d" % (folder, number), rule.encode())
     for path in sorted((ROOT.parent.parent / "examples/config").glob("*.yaml")):
         write("yaml", "example_" + path.stem, path.read_bytes())

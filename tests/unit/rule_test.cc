@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flight recorder's rules: what each form means, and each refusal with its
-// column and its exact words.
+// The flight recorder's rules: what each form means. tests/data/rules/bad.txt
+// has the refusals.
 #include "flight/rule.h"
 
 #include <gtest/gtest.h>
@@ -85,52 +85,8 @@ TEST(RuleTest, ANameMayHoldQuotesAndBackslashes) {
 }
 
 TEST(RuleTest, RefusalsSayWhereAndWhy) {
-  EXPECT_EQ("1: stage \"NAME\", request or p99(\"NAME\", 10s) is expected",
-            Refusal(""));
-  EXPECT_EQ(
-      "3: 'stge' is not known: stage \"NAME\", request or p99(\"NAME\", 10s)",
-      Refusal("  stge \"a\" > 1ms"));
-  EXPECT_EQ("7: a name in double quotes is expected here",
-            Refusal("stage decode > 1ms"));
-  EXPECT_EQ("7: the name's '\"' is not closed",
-            Refusal("stage \"decode > 1ms"));
-  EXPECT_EQ("7: the name's '\"' is not closed", Refusal("stage \"\\"));
-  EXPECT_EQ("7: the name is empty", Refusal("stage \"\" > 1ms"));
   EXPECT_EQ("7: the name has more than 255 bytes",
             Refusal("stage \"" + std::string(256, 'x') + "\" > 1s"));
-  EXPECT_EQ("9: '>' is expected before the limit", Refusal("request < 1ms"));
-  EXPECT_EQ("8: '>' is expected before the limit", Refusal("request"));
-  EXPECT_EQ("10: a duration such as 40ms is expected here",
-            Refusal("request >"));
-  EXPECT_EQ(
-      "11: a duration such as 40ms is expected here, not a negative number",
-      Refusal("request > -5ms"));
-  EXPECT_EQ("13: a unit is missing: ns, us, ms, s, min or h",
-            Refusal("request > 40"));
-  EXPECT_EQ("13: 'sec' is no unit: ns, us, ms, s, min or h",
-            Refusal("request > 40sec"));
-  EXPECT_EQ("11: the duration is too large or too precise",
-            Refusal("request > 99999999999999999999ms"));
-  EXPECT_EQ("11: the duration is too large or too precise",
-            Refusal("request > 6000000h"));
-  EXPECT_EQ("11: the duration is too large or too precise",
-            Refusal("request > 0.5ns"));
-  EXPECT_EQ("11: the duration is too large or too precise",
-            Refusal("request > 1.ms"));
-  EXPECT_EQ("11: the duration is 0", Refusal("request > 0ms"));
-  EXPECT_EQ("17: the rule has ended here", Refusal("request > 120ms and more"));
-  EXPECT_EQ("1: 'p0' is no quantile: p50, p99, p99.9",
-            Refusal("p0(\"a\", 1s) > 1ms"));
-  EXPECT_EQ("1: 'p100' is no quantile: p50, p99, p99.9",
-            Refusal("p100(\"a\", 1s) > 1ms"));
-  EXPECT_EQ("1: 'p99x' is no quantile: p50, p99, p99.9",
-            Refusal("p99x(\"a\", 1s) > 1ms"));
-  EXPECT_EQ("5: '(' is expected after the quantile",
-            Refusal("p99 \"a\" > 1ms"));
-  EXPECT_EQ("8: ',' is expected between name and duration",
-            Refusal("p99(\"a\") > 1ms"));
-  EXPECT_EQ("13: ')' is expected after the duration",
-            Refusal("p99(\"a\",10s > 1ms"));
   EXPECT_EQ("1: the rule has more than 511 bytes",
             Refusal(std::string(512, ' ')));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strict subset of YAML: what is refused, where, and in which words.
+// The strict subset of YAML: trees and bounds. tests/data/yaml/refused.txt has
+// what is refused, where, and in which words.
 #include "yaml/yaml_tree.h"
 
 #include <gtest/gtest.h>
@@ -76,60 +77,6 @@ TEST_F(YamlTest, ByteOrderMarkIsSkipped) {
                                    "a: 1\n"))
       << error_.text;
   EXPECT_NE(nullptr, ppi_yaml_find(yaml_.root, "a"));
-}
-
-TEST_F(YamlTest, RefusesDuplicateKeys) {
-  EXPECT_EQ("p.yaml:3:1: key 'a' stands here twice (first in line 1)",
-            Refusal("a: 1\nb: 2\na: 3\n"));
-  EXPECT_EQ("p.yaml:1:11: key 'x' stands here twice (first in line 1)",
-            Refusal("a: {x: 1, x: 2}"));
-}
-
-TEST_F(YamlTest, RefusesASecondDocument) {
-  EXPECT_EQ("p.yaml:2:1: a second document", Refusal("a: 1\n---\nb: 1\n"));
-}
-
-TEST_F(YamlTest, RefusesAnchorsAliasesAndTags) {
-  EXPECT_EQ("p.yaml:1:4: anchors are not accepted", Refusal("a: &x 1\n"));
-  EXPECT_EQ("p.yaml:1:4: anchors are not accepted", Refusal("a: &x [1]\n"));
-  EXPECT_EQ("p.yaml:1:4: anchors are not accepted", Refusal("a: &x {b: 1}\n"));
-  EXPECT_EQ("p.yaml:1:4: aliases are not accepted", Refusal("a: *x\n"));
-  EXPECT_EQ("p.yaml:1:4: tags are not accepted", Refusal("a: !!str 1\n"));
-  EXPECT_EQ("p.yaml:1:4: tags are not accepted", Refusal("a: ! 1\n"));
-  EXPECT_EQ("p.yaml:1:4: tags are not accepted", Refusal("a: !x [1]\n"));
-  EXPECT_EQ("p.yaml:1:1: tags are not accepted",
-            Refusal("%TAG !e! tag:example.org,2000:\n---\na: 1\n"));
-}
-
-TEST_F(YamlTest, RefusesKeysThatAreNotText) {
-  EXPECT_EQ("p.yaml:1:3: a key must be plain text", Refusal("? [a]\n: 1\n"));
-  EXPECT_EQ("p.yaml:1:2: a key must be plain text", Refusal("{{a: 1}: 2}"));
-}
-
-TEST_F(YamlTest, RefusesBadBytes) {
-  EXPECT_EQ("p.yaml:2:4: control character 0x00",
-            Refusal(std::string("a: 1\nb: \0 2\n", 11)));
-  EXPECT_EQ("p.yaml:2:2: byte 0xff is not valid UTF-8", Refusal("\n#\xff"));
-  EXPECT_EQ("p.yaml:1:2: byte 0xed is not valid UTF-8",
-            Refusal("#\xed\xa0\x80"));
-  EXPECT_EQ("p.yaml:1:3: byte 0xc0 is not valid UTF-8",
-            Refusal("#\xc3\xa9\xc0\xaf"))
-      << "columns count characters";
-  EXPECT_EQ("p.yaml:1:2: control character 0x1b", Refusal("a\x1b: 1\n"));
-  EXPECT_EQ("p.yaml:1:4: a NUL character in text", Refusal("a: \"x\\0y\"\n"));
-}
-
-TEST_F(YamlTest, RefusesBadSyntax) {
-  EXPECT_EQ(
-      "p.yaml:2:1: did not find expected ',' or ']' while parsing a flow"
-      " sequence; a list ends with ']': [10, 20) is [10, 20] here",
-      Refusal("a: [1, 2\n"));
-  EXPECT_EQ("p.yaml:1:5: mapping values are not allowed in this context",
-            Refusal("a: b: c\n"));
-  EXPECT_EQ(
-      "p.yaml:2:1: found character that cannot start any token while"
-      " scanning for the next token",
-      Refusal("a:\n\tb: 1\n"));
 }
 
 TEST_F(YamlTest, DepthIsBounded) {
