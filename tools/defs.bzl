@@ -281,19 +281,29 @@ def pprof_cc_import(**kwargs):
     """A library that is already built."""
     cc_import(**kwargs)
 
-def pprof_sh_test(size = "small", **kwargs):
-    """A test that is a shell script."""
-    native.sh_test(size = size, **kwargs)
+def pprof_sh_test(size = "small", given = [], args = [], data = [], **kwargs):
+    """A test that is a script; `given` are data whose paths are its arguments."""
+    native.sh_test(
+        size = size,
+        args = ["$(location %s)" % file for file in given] + args,
+        data = given + data,
+        **kwargs
+    )
 
-def pprof_py_test(size = "small", tags = [], **kwargs):
+def pprof_py_test(tags = [], **kwargs):
     """A test that is an executable Python file, standard library only.
 
     Not py_test: its launcher asks for `python`, which Debian does not have.
     """
-    native.sh_test(
-        size = size,
-        tags = tags + ["no-sanitizer"],
-        **kwargs
+    pprof_sh_test(tags = tags + ["no-sanitizer"], **kwargs)
+
+def pprof_test_sources(patterns):
+    """For the test of sizes."""
+    native.filegroup(
+        name = "test_sources",
+        testonly = True,
+        srcs = native.glob(patterns),
+        visibility = ["//tests:__pkg__"],
     )
 
 def system_library(name, linkopts, **kwargs):
