@@ -205,6 +205,14 @@ class RunTest : public ::testing::Test {
     const ppi_buffer &bytes = encoder_->columns[column];
     return std::string(reinterpret_cast<char *>(bytes.data), bytes.len);
   }
+  pprof_status Decode(const ppi_log_run &run) {
+    return ppi_run_decode(&decoder_, &run, payload_.data);
+  }
+  pprof_event At(size_t i) const {
+    pprof_event room;
+    const auto columns = ppi_run_decoder_columns(&decoder_, &encoder_->run);
+    return *ppi_batch_at(&columns.batch, i, &room);
+  }
   ppi_run_encoder *encoder_;
   ppi_run_decoder decoder_ = {};
   ppi_buffer payload_ = {};
@@ -239,11 +247,11 @@ TEST_F(RunTest, DocumentedBytes) {
   ASSERT_EQ(std::string(reinterpret_cast<char *>(payload_.data), payload_.len),
             std::string(reinterpret_cast<const char *>(bytes), sizeof bytes));
   ASSERT_EQ(ppi_run_decode(&decoder_, &encoder_->run, bytes), PPROF_STATUS_OK);
-  EXPECT_EQ(decoder_.events[1].start_ns, 1350u);
-  EXPECT_EQ(decoder_.events[1].end_ns, 1500u);
-  EXPECT_EQ(decoder_.events[2].start_ns, 900u);
-  EXPECT_EQ(decoder_.events[2].end_ns, 1600u);
-  EXPECT_EQ(decoder_.events[2].site, 1u);
+  EXPECT_EQ(At(1).start_ns, 1350u);
+  EXPECT_EQ(At(1).end_ns, 1500u);
+  EXPECT_EQ(At(2).start_ns, 900u);
+  EXPECT_EQ(At(2).end_ns, 1600u);
+  EXPECT_EQ(At(2).site, 1u);
 }
 
 TEST_F(RunTest, WhatDoesNotNestIsPlain) {
@@ -301,10 +309,10 @@ TEST_F(RunTest, TimesMayFollowTheEventBefore) {
                            0x14, 0x0a, 0x14, 0x0a};
   ppi_log_run run = {3, 0, 0, 2, 2, sizeof bytes};
   ASSERT_EQ(ppi_run_decode(&decoder_, &run, bytes), PPROF_STATUS_OK);
-  EXPECT_EQ(decoder_.events[0].start_ns, 10u);
-  EXPECT_EQ(decoder_.events[0].end_ns, 20u);
-  EXPECT_EQ(decoder_.events[1].start_ns, 15u);
-  EXPECT_EQ(decoder_.events[1].end_ns, 20u);
+  EXPECT_EQ(At(0).start_ns, 10u);
+  EXPECT_EQ(At(0).end_ns, 20u);
+  EXPECT_EQ(At(1).start_ns, 15u);
+  EXPECT_EQ(At(1).end_ns, 20u);
 }
 
 // Form 257, which would have a gap and a duration, and 512, which no reader
@@ -332,11 +340,9 @@ TEST_F(RunTest, AttributesAreDifferences) {
   // Column 14 of the mask, and form bit 64.
   EXPECT_EQ(payload_.data[2] & 0x01, 0x01);
   EXPECT_EQ(Column(PPI_COLUMN_SHAPES)[0] & 0x40, 0x40);
-  ASSERT_EQ(ppi_run_decode(&decoder_, &encoder_->run, payload_.data),
-            PPROF_STATUS_OK);
+  ASSERT_EQ(Decode(encoder_->run), PPROF_STATUS_OK);
   const uint32_t expected[] = {5, 5, 0, 3};
-  for (size_t i = 0; i < 4; i++)
-    EXPECT_EQ(decoder_.events[i].attributes, expected[i]);
+  for (size_t i = 0; i < 4; i++) EXPECT_EQ(At(i).attributes, expected[i]);
 }
 
 // One event of form 64, whose attributes are `id`.
@@ -353,7 +359,7 @@ TEST_F(RunTest, AttributesFitTheirId) {
   };
   // 2^32 - 1, 2^32 and -1.
   EXPECT_EQ(decode({0xfe, 0xff, 0xff, 0xff, 0x1f}), PPROF_STATUS_OK);
-  EXPECT_EQ(decoder_.events[0].attributes, UINT32_MAX);
+  EXPECT_EQ(At(0).attributes, UINT32_MAX);
   EXPECT_EQ(decode({0x80, 0x80, 0x80, 0x80, 0x20}), PPROF_STATUS_CORRUPT);
   EXPECT_EQ(decode({0x01}), PPROF_STATUS_CORRUPT);
 }
@@ -378,12 +384,11 @@ TEST_F(RunTest, CpuUseIsAsMuchAsIsKnown) {
   EXPECT_EQ(payload_.data[2] & 0x02, 0x02);           // column 15 of the mask
   EXPECT_EQ(Column(PPI_COLUMN_SHAPES)[0] & 1, 0x01);  // form 129
   EXPECT_EQ(Column(PPI_COLUMN_SHAPES)[1], 0x01);
-  ASSERT_EQ(ppi_run_decode(&decoder_, &encoder_->run, payload_.data),
-            PPROF_STATUS_OK);
-  const pprof_cpu_use *none = decoder_.events[0].cpu;
-  const pprof_cpu_use *times = decoder_.events[1].cpu;
-  const pprof_cpu_use *all = decoder_.events[2].cpu;
-  EXPECT_EQ(decoder_.events[3].cpu, nullptr);
+  ASSERT_EQ(Decode(encoder_->run), PPROF_STATUS_OK);
+  const pprof_cpu_use *none = At(0).cpu;
+  const pprof_cpu_use *times = At(1).cpu;
+  const pprof_cpu_use *all = At(2).cpu;
+  EXPECT_EQ(At(3).cpu, nullptr);
   ASSERT_TRUE(none && times && all);
   EXPECT_EQ(none->known, 0u);
   EXPECT_EQ(none->user_ns, 0u);
@@ -415,11 +420,9 @@ TEST_F(RunTest, NumbersOfANameAreDifferences) {
   EXPECT_EQ(Column(PPI_COLUMN_NUMBERS),
             std::string("\x02\xd8\x04\x0e\x10\x0c\x02\x03\x01\x02", 10));
   ppi_run_encoder_finish(encoder_, &payload_);
-  ASSERT_EQ(ppi_run_decode(&decoder_, &encoder_->run, payload_.data),
-            PPROF_STATUS_OK);
+  ASSERT_EQ(Decode(encoder_->run), PPROF_STATUS_OK);
   for (size_t i = 0; i < 3; i++)
-    EXPECT_EQ(memcmp(decoder_.events[i].numbers, &numbers[i], sizeof *numbers),
-              0);
+    EXPECT_EQ(memcmp(At(i).numbers, &numbers[i], sizeof *numbers), 0);
 }
 
 TEST_F(RunTest, NumbersOfANameAreWhole) {
@@ -453,9 +456,9 @@ TEST_F(RunTest, CpuUseIsWhole) {
   };
   EXPECT_EQ(decode({0}), PPROF_STATUS_OK);
   EXPECT_EQ(decode({1, 1, 2, 3, 4, 5, 6, 7}), PPROF_STATUS_OK);
-  EXPECT_EQ(decoder_.events[0].cpu->major_faults, 7u);
+  EXPECT_EQ(At(0).cpu->major_faults, 7u);
   EXPECT_EQ(decode({3, 1, 2, 3, 4, 5, 6, 7, 8}), PPROF_STATUS_OK);
-  EXPECT_EQ(decoder_.events[0].cpu->run_queue_ns, 8u);
+  EXPECT_EQ(At(0).cpu->run_queue_ns, 8u);
   EXPECT_EQ(decode({}), PPROF_STATUS_CORRUPT);
   EXPECT_EQ(decode({0, 0}), PPROF_STATUS_CORRUPT);
   EXPECT_EQ(decode({1, 1, 2, 3, 4, 5, 6}), PPROF_STATUS_CORRUPT);
@@ -560,19 +563,16 @@ TEST_F(RunTest, DecoderTakesAnyBytes) {
     uint8_t before = payload_.data[at];
     for (int value = 0; value < 256; value++) {
       payload_.data[at] = static_cast<uint8_t>(value);
-      pprof_status status =
-          ppi_run_decode(&decoder_, &encoder_->run, payload_.data);
+      pprof_status status = Decode(encoder_->run);
       ASSERT_TRUE(status == PPROF_STATUS_OK || status == PPROF_STATUS_CORRUPT);
     }
     payload_.data[at] = before;
   }
   ppi_log_run run = encoder_->run;
   for (run.payload_len = 0; run.payload_len < payload_.len; run.payload_len++)
-    EXPECT_EQ(ppi_run_decode(&decoder_, &run, payload_.data),
-              PPROF_STATUS_CORRUPT);
+    EXPECT_EQ(Decode(run), PPROF_STATUS_CORRUPT);
   run.num_events = UINT32_MAX;
-  EXPECT_EQ(ppi_run_decode(&decoder_, &run, payload_.data),
-            PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(Decode(run), PPROF_STATUS_CORRUPT);
 }
 
 TEST_F(RunTest, OutOfMemoryIsSaid) {

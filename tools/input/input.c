@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/processors.h"
 #include "cli/progress.h"
+#include "event/columns.h"
 #include "event/event.h"
 #include "import/import.h"
 #include "input/joined.h"
@@ -125,6 +126,7 @@ static void watch_init(struct ppi_tool_watch *watch, const char *path,
                                    .next = next,
                                    .path = path,
                                    .runs = runs};
+  watch->base.size |= next->size & PPI_IN_COLUMNS;
   // Without a callback the reader does not decode events.
   if (!next->events) watch->base.events = NULL;
 }

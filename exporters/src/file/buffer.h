@@ -90,12 +90,12 @@ static inline size_t ppi_cursor_left(const ppi_cursor *cursor) {
 uint64_t ppi_cursor_long_varint(ppi_cursor *cursor);
 static inline uint64_t ppi_cursor_varint(ppi_cursor *cursor) {
   const uint8_t *at = cursor->at;
+  if (at < cursor->end && *at < 0x80) {
+    cursor->at = at + 1;
+    return *at;
+  }
   if (cursor->end - at < 4) return ppi_cursor_long_varint(cursor);
   uint32_t value = at[0];
-  if (value < 0x80) {
-    cursor->at = at + 1;
-    return value;
-  }
   value += ((uint32_t)at[1] << 7) - 0x80;
   if (at[1] < 0x80) {
     cursor->at = at + 2;

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/columns.h"
 #include "report/answer/account.h"
 #include "report/figures/first_calls.h"
 #include "report/figures/ranks.h"
@@ -379,7 +380,7 @@ static void keep(pprof_sink *sink) {
 pprof_status pprof_report_create(pprof_report **out) {
   pprof_report *report = ppi_alloc(sizeof *report);
   if (!report) return PPROF_STATUS_NO_MEMORY;
-  report->sink = (pprof_sink){.size = sizeof report->sink,
+  report->sink = (pprof_sink){.size = sizeof report->sink | PPI_IN_COLUMNS,
                               .begin = begin,
                               .define = define,
                               .events = events,

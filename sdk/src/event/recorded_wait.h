@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pprof/event.h"
+#include "event/columns.h"
 
 typedef enum ppi_wait_kind {
   PPI_WAIT_MUTEX = 1,
@@ -85,16 +85,16 @@ static inline const uint64_t *ppi_wait_numbers(const pprof_event *event,
 
 // The numbers of event `at`, or of the wait that it continues in: a wait for
 // CPython's lock ends every few milliseconds to ask again, when the thread gets
-// a processor.
+// a processor. Only whole events have numbers.
 static inline const uint64_t *ppi_wait_whole(const pprof_batch *batch,
                                              size_t at, uint32_t category) {
   const uint64_t again = PPI_WAIT_INTERPRETER | PPI_WAIT_TIMED_OUT;
   const uint64_t most_ns = 20000000;
-  const pprof_event *event = pprof_batch_at(batch, at);
+  const pprof_event *event = ppi_batch_rest(batch, at);
   const uint64_t *numbers = ppi_wait_numbers(event, category);
   while (numbers && numbers[PPI_WAIT_HOW] == again &&
          ++at < batch->num_events) {
-    const pprof_event *next = pprof_batch_at(batch, at);
+    const pprof_event *next = ppi_batch_rest(batch, at);
     if (next->site != event->site || !next->numbers ||
         next->start_ns > event->end_ns + most_ns)
       break;

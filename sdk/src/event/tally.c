@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/columns.h"
 
 // Above the 65 536 lanes of a session: a damaged log must not make us
 // reserve memory by the lane number it claims.
@@ -52,11 +53,11 @@ uint64_t ppi_tally_get(const ppi_tally *tally, uint32_t lane, uint32_t key) {
   return sum;
 }
 
-static void count_flags(uint64_t *row, uint32_t flags) {
-  row[PPI_TOTAL_CLIPPED] += (flags & PPROF_FLAG_CLIPPED) != 0;
-  row[PPI_TOTAL_ABANDONED] += (flags & PPROF_FLAG_ABANDONED) != 0;
-  row[PPI_TOTAL_LATE] += (flags & PPROF_FLAG_LATE) != 0;
-  row[PPI_TOTAL_NO_DEVICE_TIME] += (flags & PPROF_FLAG_NO_DEVICE_TIME) != 0;
+static void count_flags(uint64_t *row, uint32_t flags, uint64_t num) {
+  row[PPI_TOTAL_CLIPPED] += flags & PPROF_FLAG_CLIPPED ? num : 0;
+  row[PPI_TOTAL_ABANDONED] += flags & PPROF_FLAG_ABANDONED ? num : 0;
+  row[PPI_TOTAL_LATE] += flags & PPROF_FLAG_LATE ? num : 0;
+  row[PPI_TOTAL_NO_DEVICE_TIME] += flags & PPROF_FLAG_NO_DEVICE_TIME ? num : 0;
 }
 
 static bool is_invalid(const pprof_event *event) {
@@ -73,14 +74,39 @@ static size_t count_lane(const pprof_batch *batch, size_t from, uint32_t lane,
     const pprof_event *event = pprof_batch_at(batch, i);
     if (event->lane != lane) break;
     if (PPI_LIKELY(!(event->flags | is_invalid(event)))) continue;
-    count_flags(row, event->flags);
+    count_flags(row, event->flags, 1);
     row[PPI_TOTAL_INVALID] += is_invalid(event);
   }
   row[PPI_TOTAL_RECORDED] += i - from;
   return i;
 }
 
+static pprof_status count_many(ppi_tally *tally, const pprof_event *event,
+                               uint64_t num) {
+  pprof_status status = make_room(tally, event->lane);
+  if (status != PPROF_STATUS_OK) return status;
+  uint64_t *row = tally->lanes[event->lane];
+  row[PPI_TOTAL_RECORDED] += num;
+  row[PPI_TOTAL_INVALID] += is_invalid(event);
+  count_flags(row, event->flags, num);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status count_columns(ppi_tally *tally,
+                                  const ppi_columns *columns) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < columns->num_shapes && !status; i++)
+    if (columns->shapes[i].count)
+      status = count_many(tally, &columns->shapes[i].event,
+                          columns->shapes[i].count);
+  for (size_t i = 0; i < columns->num_events && !status; i++)
+    status = count_many(tally, &columns->events[i], 1);
+  return status;
+}
+
 pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {
+  const ppi_columns *columns = ppi_columns_of(batch);
+  if (columns) return count_columns(tally, columns);
   for (size_t i = 0; i < batch->num_events;) {
     uint32_t lane = pprof_batch_at(batch, i)->lane;
     pprof_status status = make_room(tally, lane);

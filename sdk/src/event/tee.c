@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/memory_limit.h"
 #include "event/call.h"
+#include "event/columns.h"
 #include "event/event.h"
 
 // One of the two; the other is NULL. Both NULL: nothing waits.
@@ -385,7 +386,7 @@ static bool tee_ready(pprof_sink *base) {
 void ppi_tee_init(ppi_tee *tee) {
   memset(tee, 0, sizeof *tee);
   tee->most_buffered = (size_t)ppi_memory_share(MOST_HELD);
-  tee->base = (pprof_sink){.size = sizeof(pprof_sink),
+  tee->base = (pprof_sink){.size = sizeof(pprof_sink) | PPI_IN_COLUMNS,
                            .begin = tee_begin,
                            .define = tee_define,
                            .events = tee_events,
@@ -400,6 +401,8 @@ pprof_status ppi_tee_add(ppi_tee *tee, pprof_sink *sink) {
   if (sink->size < sizeof(size_t)) return PPROF_STATUS_INVALID;
   if (tee->num_sinks == PPI_MAX_SINKS) return PPROF_STATUS_BUSY;
   tee->sinks[tee->num_sinks++] = sink;
+  if (PPI_SINK_HAS(sink, events))
+    tee->base.size &= sink->size | ~PPI_IN_COLUMNS;
   return PPROF_STATUS_OK;
 }
 

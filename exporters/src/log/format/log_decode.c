@@ -42,33 +42,30 @@ static bool read_shape(ppi_cursor *cursor, ppi_shape *out) {
           (!(out->form & PPI_FORM_STREAM) && out->depth < PPI_LOG_MAX_DEPTH));
 }
 
-// The number of right guesses before the next token. Once the column of tokens
-// ends, no more are read.
-typedef struct tokens {
-  uint64_t hits;
-  uint32_t before[2];  // tokens + 1 of the last two events
-  bool missed;         // `hits` ends in a token
-} tokens;
-
-static tokens read_hits(ppi_cursor *column, tokens state) {
-  if (ppi_cursor_left(column) == 0) return state;
-  state.hits = ppi_cursor_varint(column);
-  state.missed = ppi_cursor_left(column) > 0;
-  return state;
+static bool add_shape(ppi_run_decoder *decoder, const ppi_shape *shape) {
+  ppi_log_model *model = &decoder->model;
+  uint32_t token = ppi_log_model_add_shape(model, shape);
+  if (token == UINT32_MAX || ((shape->form & PPI_FORM_NESTED) &&
+                              !ppi_log_model_deepen(model, shape->depth)))
+    return false;
+#define COPY(name) .name = shape->name,
+  decoder->shapes[token] =
+      (ppi_column_shape){.event = {PPI_SHAPE_FIELDS(COPY)}};
+#undef COPY
+  return true;
 }
 
-// The token after a wrong guess; UINT32_MAX: none.
-static pprof_status read_token(ppi_log_model *model, columns *in,
+// The token after a wrong guess.
+static pprof_status read_token(ppi_run_decoder *decoder, columns *in,
                                uint32_t *out) {
-  *out = ppi_cursor_u32(&in->at[PPI_COLUMN_TOKENS]);
-  if (*out < model->num_shapes) return PPROF_STATUS_OK;
+  size_t num_shapes = decoder->model.num_shapes;
+  uint64_t token = ppi_cursor_varint(&in->at[PPI_COLUMN_TOKENS]);
+  *out = (uint32_t)token;
+  if (token < num_shapes) return PPROF_STATUS_OK;
   ppi_shape shape;
-  if (*out > model->num_shapes ||
-      !read_shape(&in->at[PPI_COLUMN_SHAPES], &shape))
+  if (token > num_shapes || !read_shape(&in->at[PPI_COLUMN_SHAPES], &shape))
     return PPROF_STATUS_CORRUPT;
-  return ppi_log_model_add_shape(model, &shape) == UINT32_MAX
-             ? PPROF_STATUS_NO_MEMORY
-             : PPROF_STATUS_OK;
+  return add_shape(decoder, &shape) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 static uint64_t take(columns *in, ppi_log_column column) {
@@ -79,25 +76,29 @@ static uint64_t take_signed(columns *in, ppi_log_column column) {
   return ppi_unzigzag(take(in, column));
 }
 
-static bool read_nested(ppi_log_model *model, columns *in, pprof_event *event) {
-  const ppi_level *children = ppi_log_model_children(model, event->depth);
-  if (children) {
-    event->start_ns = children->first_start - take(in, PPI_COLUMN_LEAD);
-    event->end_ns = children->last_end + take(in, PPI_COLUMN_TRAIL);
+// The model has had room since it got the shape.
+static inline void read_nested(ppi_log_model *model, columns *in,
+                               uint32_t depth, ppi_column_row *row) {
+  const ppi_level *children = &model->levels[depth + 1];
+  uint64_t start_ns, end_ns;
+  if (children->used) {
+    start_ns = children->first_start - take(in, PPI_COLUMN_LEAD);
+    end_ns = children->last_end + take(in, PPI_COLUMN_TRAIL);
   } else {
-    event->start_ns = model->end + take(in, PPI_COLUMN_GAP);
-    event->end_ns = event->start_ns + take(in, PPI_COLUMN_DURATION);
+    start_ns = model->end + take(in, PPI_COLUMN_GAP);
+    end_ns = start_ns + take(in, PPI_COLUMN_DURATION);
   }
-  return ppi_log_model_nest(model, event->depth, event->start_ns,
-                            event->end_ns);
+  row->start_ns = start_ns;
+  row->end_ns = end_ns;
+  ppi_log_model_nest(model, depth, start_ns, end_ns);
 }
 
 static void read_plain(ppi_log_model *model, columns *in,
-                       const ppi_shape *shape, pprof_event *event) {
-  event->start_ns =
+                       const ppi_shape *shape, ppi_column_row *row) {
+  row->start_ns =
       ppi_log_model_follows(model, shape) + take_signed(in, PPI_COLUMN_START);
-  event->end_ns = event->start_ns + take_signed(in, PPI_COLUMN_SPAN);
-  ppi_log_model_note(model, shape, event);
+  row->end_ns = row->start_ns + take_signed(in, PPI_COLUMN_SPAN);
+  ppi_log_model_note(model, shape, row->end_ns);
 }
 
 static void read_device(ppi_log_model *model, columns *in,
@@ -226,79 +227,85 @@ static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
   size_t num_numbers = ppi_cursor_left(&in->at[PPI_COLUMN_NUMBERS]);
   decoder->num_flows = decoder->num_work = decoder->num_cpu = 0;
   decoder->num_numbers = 0;
-  return PPI_ROOM(decoder->events, decoder->events_capacity, num) &&
+  decoder->num_events = 0;
+  return PPI_ROOM(decoder->rows, decoder->rows_capacity, num) &&
+         PPI_ROOM(decoder->shapes, decoder->shapes_capacity, num) &&
+         PPI_ROOM(decoder->events, decoder->events_capacity, num) &&
          PPI_ROOM(decoder->flows, decoder->flows_capacity, num_flows) &&
          PPI_ROOM(decoder->work, decoder->work_capacity, num_work) &&
          PPI_ROOM(decoder->cpu, decoder->cpu_capacity, num_cpu) &&
          PPI_ROOM(decoder->numbers, decoder->numbers_capacity, num_numbers);
 }
 
-// Field by field: clearing the whole event first would cost as much as the
-// rest.
-static void fill_event(const ppi_shape *shape, pprof_event *event) {
-  event->device_start_ns = event->device_end_ns = event->device_error_ns = 0;
-  event->flows = NULL;
-  event->num_flows = 0;
-  event->work = NULL;
-  event->value = 0;
-#define COPY(name) event->name = shape->name;
-  PPI_SHAPE_FIELDS(COPY)
-#undef COPY
-  event->attributes = 0;
-  event->cpu = NULL;
-  event->numbers = NULL;
+// An event that is more than its shape and times.
+static bool read_whole(ppi_run_decoder *decoder, columns *in,
+                       const ppi_shape *shape, flow_list *flows,
+                       ppi_column_row *row) {
+  pprof_event *event = &decoder->events[decoder->num_events];
+  *event = decoder->shapes[row->at].event;
+  event->start_ns = row->start_ns;
+  event->end_ns = row->end_ns;
+  row->at = (uint32_t)decoder->num_events++;
+  row->is_whole = true;
+  return read_rest(decoder, in, shape, flows, event);
 }
 
-static pprof_status read_event(ppi_run_decoder *decoder, columns *in,
-                               const ppi_shape *shape, flow_list *flows,
-                               pprof_event *event) {
+static inline bool read_event(ppi_run_decoder *decoder, columns *in,
+                              uint32_t token, flow_list *flows,
+                              ppi_column_row *row) {
   ppi_log_model *model = &decoder->model;
-  fill_event(shape, event);
-  if (!(shape->form & PPI_FORM_NESTED))
-    read_plain(model, in, shape, event);
-  else if (!read_nested(model, in, event))
-    return PPROF_STATUS_NO_MEMORY;
-  model->start = event->start_ns;
-  if ((shape->form & ~(uint32_t)PPI_FORM_NESTED) &&
-      !read_rest(decoder, in, shape, flows, event))
-    return PPROF_STATUS_CORRUPT;
-  return PPROF_STATUS_OK;
+  const ppi_shape *shape = &model->shapes[token];
+  row->at = token;
+  row->is_whole = false;
+  if (PPI_LIKELY(shape->form & PPI_FORM_NESTED))
+    read_nested(model, in, shape->depth, row);
+  else
+    read_plain(model, in, shape, row);
+  model->start = row->start_ns;
+  bool has_rest = shape->form & ~(uint32_t)PPI_FORM_NESTED;
+  if (PPI_UNLIKELY(has_rest || row->end_ns + 1 <= row->start_ns))
+    return read_whole(decoder, in, shape, flows, row);
+  decoder->shapes[token].count++;
+  return true;
 }
 
-// The tokens' state is outside the model. Each guess waits for the previous
-// one, so it should stay in registers.
-static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
-                                uint32_t num_events) {
-  ppi_log_model *model = &decoder->model;
-  flow_list flows = {NULL, 0};
-  tokens state = read_hits(&in->at[PPI_COLUMN_TOKENS], (tokens){0});
-  pprof_status status = PPROF_STATUS_OK;
-  for (uint32_t i = 0; i < num_events; i++) {
-    uint16_t *predicted =
-        ppi_log_model_predicted(model, state.before[0], state.before[1]);
-    uint32_t token = *predicted - 1u;  // UINT32_MAX: no guess yet
-    if (state.hits > 0) {
-      if (token == UINT32_MAX) return PPROF_STATUS_CORRUPT;
-      state.hits--;
-    } else {
-      if (!state.missed) return PPROF_STATUS_CORRUPT;
-      status = read_token(model, in, &token);
-      if (status != PPROF_STATUS_OK) return status;
-      state.missed = false;
-      state = read_hits(&in->at[PPI_COLUMN_TOKENS], state);
-      *predicted = (uint16_t)(token + 1);
-    }
-    state.before[0] = state.before[1];
-    state.before[1] = token + 1;
-    status = read_event(decoder, in, &model->shapes[token], &flows,
-                        &decoder->events[i]);
-    if (status != PPROF_STATUS_OK) return status;
-  }
+static pprof_status check_end(const columns *in, uint64_t hits) {
   for (int i = 0; i < PPI_NUM_COLUMNS; i++)
     if (in->at[i].failed || ppi_cursor_left(&in->at[i]) > 0)
       return PPROF_STATUS_CORRUPT;
-  return state.hits == 0 && !state.missed ? PPROF_STATUS_OK
-                                          : PPROF_STATUS_CORRUPT;
+  return hits == 0 ? PPROF_STATUS_OK : PPROF_STATUS_CORRUPT;
+}
+
+// The column of tokens has the number of right guesses, then the token after a
+// wrong one, and so on. Each guess waits for the previous one, so all of its
+// state should stay in registers.
+static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
+                                uint32_t num_events) {
+  ppi_log_model *model = &decoder->model;
+  ppi_cursor *tokens = &in->at[PPI_COLUMN_TOKENS];
+  flow_list flows = {NULL, 0};
+  uint32_t before_last = 0, last = 0;  // tokens + 1
+  uint64_t hits = ppi_cursor_left(tokens) ? ppi_cursor_varint(tokens) : 0;
+  for (uint32_t i = 0; i < num_events; i++) {
+    uint16_t *predicted = ppi_log_model_predicted(model, before_last, last);
+    before_last = last;
+    last = *predicted;  // 0: no guess yet
+    if (hits > 0) {
+      if (!last) return PPROF_STATUS_CORRUPT;
+      hits--;
+    } else {
+      if (!ppi_cursor_left(tokens)) return PPROF_STATUS_CORRUPT;
+      uint32_t token;
+      pprof_status status = read_token(decoder, in, &token);
+      if (status != PPROF_STATUS_OK) return status;
+      if (ppi_cursor_left(tokens)) hits = ppi_cursor_varint(tokens);
+      last = token + 1;
+      *predicted = (uint16_t)last;
+    }
+    if (!read_event(decoder, in, last - 1, &flows, &decoder->rows[i]))
+      return PPROF_STATUS_CORRUPT;
+  }
+  return check_end(in, hits);
 }
 
 pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
@@ -315,8 +322,24 @@ pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
   return read_events(decoder, &in, run->num_events);
 }
 
+ppi_columns ppi_run_decoder_columns(const ppi_run_decoder *decoder,
+                                    const ppi_log_run *run) {
+  return (ppi_columns){.batch = {.size = sizeof(ppi_columns) | PPI_IN_COLUMNS,
+                                 .num_events = run->num_events,
+                                 .first_seq = run->first_seq,
+                                 .end_seq = run->end_seq,
+                                 .lane = run->lane},
+                       .rows = decoder->rows,
+                       .shapes = decoder->shapes,
+                       .events = decoder->events,
+                       .num_shapes = decoder->model.num_shapes,
+                       .num_events = decoder->num_events};
+}
+
 void ppi_run_decoder_clear(ppi_run_decoder *decoder) {
   ppi_log_model_clear(&decoder->model);
+  ppi_free(decoder->rows);
+  ppi_free(decoder->shapes);
   ppi_free(decoder->events);
   ppi_free(decoder->flows);
   ppi_free(decoder->work);

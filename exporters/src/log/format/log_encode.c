@@ -198,6 +198,7 @@ static ppi_shape shape_of(const ppi_run_encoder *encoder,
 
 static bool put_nested(ppi_run_encoder *encoder, const pprof_event *event) {
   ppi_log_model *model = &encoder->model;
+  if (!ppi_log_model_deepen(model, event->depth)) return false;
   const ppi_level *children = ppi_log_model_children(model, event->depth);
   if (children) {
     put(encoder, PPI_COLUMN_LEAD, children->first_start - event->start_ns);
@@ -206,8 +207,8 @@ static bool put_nested(ppi_run_encoder *encoder, const pprof_event *event) {
     put(encoder, PPI_COLUMN_GAP, event->start_ns - model->end);
     put(encoder, PPI_COLUMN_DURATION, event->end_ns - event->start_ns);
   }
-  return ppi_log_model_nest(model, event->depth, event->start_ns,
-                            event->end_ns);
+  ppi_log_model_nest(model, event->depth, event->start_ns, event->end_ns);
+  return true;
 }
 
 static void put_plain(ppi_run_encoder *encoder, const ppi_shape *shape,
@@ -216,7 +217,7 @@ static void put_plain(ppi_run_encoder *encoder, const ppi_shape *shape,
   put(encoder, PPI_COLUMN_START,
       ppi_zigzag(event->start_ns - ppi_log_model_follows(model, shape)));
   put(encoder, PPI_COLUMN_SPAN, ppi_zigzag(event->end_ns - event->start_ns));
-  ppi_log_model_note(model, shape, event);
+  ppi_log_model_note(model, shape, event->end_ns);
 }
 
 static void put_device(ppi_run_encoder *encoder, const ppi_shape *shape,
@@ -456,9 +457,10 @@ static inline bool put_range(ppi_run_encoder *encoder, range_state *state,
   state->hits += predicted != NULL;
   state->before[0] = state->before[1];
   state->before[1] = last;
-  *failed = !last || !ppi_log_model_nest(model, event->depth, event->start_ns,
-                                         event->end_ns);
-  return !*failed;
+  *failed = !last || !ppi_log_model_deepen(model, event->depth);
+  if (*failed) return false;
+  ppi_log_model_nest(model, event->depth, event->start_ns, event->end_ns);
+  return true;
 }
 
 pprof_status ppi_run_encoder_add_ranges(ppi_run_encoder *encoder,

@@ -13,7 +13,10 @@ void ppi_log_model_reset(ppi_log_model *model) {
   model->shapes = kept.shapes;
   model->shapes_capacity = kept.shapes_capacity;
   model->levels = kept.levels;
+  model->num_levels = kept.num_levels;
   model->levels_capacity = kept.levels_capacity;
+  for (uint32_t i = 0; i < kept.num_levels && i <= kept.deepest; i++)
+    model->levels[i].used = false;
 }
 
 void ppi_log_model_clear(ppi_log_model *model) {
@@ -27,8 +30,4 @@ uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape) {
     return UINT32_MAX;
   model->shapes[model->num_shapes] = *shape;
   return (uint32_t)model->num_shapes++;
-}
-
-bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth) {
-  return PPI_ROOM(model->levels, model->levels_capacity, (size_t)depth + 1);
 }

@@ -5,6 +5,7 @@
 // differences. One object per run.
 #pragma once
 
+#include "base/mem.h"
 #include "log/format/log_format.h"
 #include "pprof/event.h"
 
@@ -96,8 +97,10 @@ typedef struct ppi_log_model {
   ppi_shape *shapes;
   size_t num_shapes, shapes_capacity;
   uint16_t guesses[PPI_LOG_GUESSES];  // token + 1, by the previous two
-  // levels[d]: the finished ranges of depth d that wait for their parent.
+  // levels[d]: the finished ranges of depth d that wait for their parent. Below
+  // the deepest one none is used.
   ppi_level *levels;
+  uint32_t deepest;
   size_t num_levels, levels_capacity;
   uint64_t end;    // of the last nested range
   uint64_t start;  // of the last record
@@ -120,6 +123,12 @@ static inline uint16_t *ppi_log_model_predicted(ppi_log_model *model,
 // Answers the token, or UINT32_MAX when out of memory.
 uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape);
 
+// Makes room for ranges of `depth` and for their children. False when out of
+// memory.
+static inline bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth) {
+  return PPI_REACH(model->levels, model->num_levels, model->levels_capacity,
+                   (size_t)depth + 2);
+}
 // The children of a range of `depth` that ends next; NULL: it is a leaf.
 static inline const ppi_level *ppi_log_model_children(
     const ppi_log_model *model, uint32_t depth) {
@@ -128,17 +137,13 @@ static inline const ppi_level *ppi_log_model_children(
              ? &model->levels[below]
              : NULL;
 }
-// Makes room for a level of `depth`. False when out of memory.
-bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth);
-// A nested range has ended. False when out of memory.
-static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
+// A nested range has ended. There is room for it.
+static inline void ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
                                       uint64_t start, uint64_t end) {
-  if (depth >= model->levels_capacity && !ppi_log_model_deepen(model, depth))
-    return false;
-  for (size_t i = model->num_levels; i <= depth; i++)
-    model->levels[i].used = false;
   // Deeper ranges have found their parent, or lost it.
-  model->num_levels = (size_t)depth + 1;
+  for (; model->deepest > depth; model->deepest--)
+    model->levels[model->deepest].used = false;
+  model->deepest = depth;
   ppi_level *level = &model->levels[depth];
   if (!level->used) {
     level->first_start = start;
@@ -146,7 +151,6 @@ static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
   }
   level->last_end = end;
   model->end = end;
-  return true;
 }
 
 // The expected time of a plain record. Records that no stream reports follow
@@ -170,10 +174,9 @@ static inline uint64_t ppi_log_model_device_follows(const ppi_log_model *model,
 // Updates the base values after a plain record, and after one with device
 // times.
 static inline void ppi_log_model_note(ppi_log_model *model,
-                                      const ppi_shape *shape,
-                                      const pprof_event *event) {
+                                      const ppi_shape *shape, uint64_t end_ns) {
   if (shape->form & PPI_FORM_STREAM)
-    model->stream_ends[shape->stream % PPI_LOG_STREAMS] = event->end_ns;
+    model->stream_ends[shape->stream % PPI_LOG_STREAMS] = end_ns;
 }
 static inline void ppi_log_model_note_device(ppi_log_model *model,
                                              const ppi_shape *shape,

@@ -43,6 +43,7 @@ void ppi_log_payload_clear(ppi_log_payload *payload) {
   ppi_log_payload_reset(payload);
   ppi_codec_destroy(payload->codec);
   ppi_run_decoder_clear(&payload->decoder);
+  ppi_free(payload->events);
   ppi_free(payload->raw);
   ppi_free(payload->runs);
   ppi_free(payload->name);
@@ -122,15 +123,27 @@ pprof_status ppi_log_payload_define(ppi_log_payload *payload,
   return PPROF_STATUS_OK;
 }
 
-pprof_batch ppi_log_run_batch(const ppi_log_run *run,
-                              const pprof_event *events) {
-  return (pprof_batch){.size = sizeof(pprof_batch),
-                       .stride = sizeof *events,
-                       .events = events,
-                       .num_events = run->num_events,
-                       .first_seq = run->first_seq,
-                       .end_seq = run->end_seq,
-                       .lane = run->lane};
+static void copy_events(const pprof_batch *batch, pprof_event *out) {
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = ppi_batch_at(batch, i, &out[i]);
+    if (event != &out[i]) out[i] = *event;
+  }
+}
+
+pprof_status ppi_log_payload_give(ppi_log_payload *payload,
+                                  const ppi_columns *columns,
+                                  pprof_sink *sink) {
+  pprof_batch batch = columns->batch;
+  if (!PPI_SINK_HAS(sink, events)) return PPROF_STATUS_OK;
+  if (sink->size & PPI_IN_COLUMNS) return sink->events(sink, &columns->batch);
+  if (!PPI_ROOM(payload->events, payload->events_capacity,
+                batch.num_events + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  copy_events(&columns->batch, payload->events);
+  batch.size = sizeof batch;
+  batch.stride = sizeof *payload->events;
+  batch.events = payload->events;
+  return sink->events(sink, &batch);
 }
 
 pprof_status ppi_log_payload_events(ppi_log_payload *payload,
@@ -142,8 +155,8 @@ pprof_status ppi_log_payload_events(ppi_log_payload *payload,
     pprof_status status = ppi_run_decode(&payload->decoder, run, at);
     if (status != PPROF_STATUS_OK) return status;
     at += run->payload_len;
-    const pprof_batch batch = ppi_log_run_batch(run, payload->decoder.events);
-    status = PPI_SINK_CALL(sink, events, &batch);
+    const ppi_columns columns = ppi_run_decoder_columns(&payload->decoder, run);
+    status = ppi_log_payload_give(payload, &columns, sink);
     if (status != PPROF_STATUS_OK) return status;
   }
   return PPROF_STATUS_OK;
@@ -283,8 +296,8 @@ static pprof_status read_open(ppi_log_payload *payload,
     if (num > MAX_OPEN) return PPROF_STATUS_CORRUPT;
     if (!PPI_ROOM(payload->open, payload->open_capacity, num))
       return PPROF_STATUS_NO_MEMORY;
-    memcpy(payload->open + payload->num_open, decoder->events,
-           run->num_events * sizeof *payload->open);
+    const ppi_columns columns = ppi_run_decoder_columns(decoder, run);
+    copy_events(&columns.batch, payload->open + payload->num_open);
     payload->num_open = num;
     if (!keep_copy(payload, (void **)&decoder->flows,
                    &decoder->flows_capacity) ||

@@ -23,6 +23,8 @@ typedef struct ppi_log_payload {
   uint8_t *raw;       // PPI_LOG_MAX_RAW
   ppi_log_run *runs;  // PPI_LOG_MAX_RUNS, for a block outside of files
   ppi_run_decoder decoder;
+  pprof_event *events;  // of a run, for a sink that takes no columns
+  size_t events_capacity;
   char *name;  // of a definition
   size_t name_capacity;
   uint64_t num_defined;  // of the run
@@ -57,9 +59,9 @@ pprof_status ppi_log_payload_open(ppi_log_payload *payload,
 pprof_status ppi_log_payload_define(ppi_log_payload *payload,
                                     const ppi_log_block *block,
                                     pprof_sink *sink);
-// ppi_log_run_batch is the batch of a run with these events.
-pprof_batch ppi_log_run_batch(const ppi_log_run *run,
-                              const pprof_event *events);
+// ppi_log_payload_give delivers a run to a sink that has the callback.
+pprof_status ppi_log_payload_give(ppi_log_payload *payload,
+                                  const ppi_columns *columns, pprof_sink *sink);
 // Delivers a batch per run.
 pprof_status ppi_log_payload_events(ppi_log_payload *payload,
                                     const ppi_log_block *block,

@@ -19,8 +19,13 @@ typedef struct slot {
   ppi_log_block block;  // with copies of its own
   ppi_log_run *runs;
   uint8_t *stored;
-  pprof_event *events;  // of all runs
-  size_t runs_capacity, stored_capacity, events_capacity;
+  ppi_columns *columns;  // by run
+  // Of all runs.
+  ppi_column_row *rows;
+  ppi_column_shape *shapes;
+  pprof_event *events;
+  size_t runs_capacity, stored_capacity, columns_capacity;
+  size_t rows_capacity, shapes_capacity, events_capacity;
   void **lists;  // what events point to
   size_t num_lists, lists_capacity;
   uint32_t num_decoded;  // runs
@@ -60,20 +65,30 @@ static bool keep_lists(slot *self, ppi_run_decoder *from) {
 static pprof_status decode_runs(slot *self) {
   ppi_run_decoder *decoder = &self->payload.decoder;
   const uint8_t *at = self->payload.raw;
-  size_t num_events = 0;
+  size_t num_rows = 0, num_shapes = 0, num_events = 0;
   pprof_status status = PPROF_STATUS_OK;
   for (; self->num_decoded < self->block.header.num_runs; self->num_decoded++) {
     const ppi_log_run *run = &self->runs[self->num_decoded];
+    decoder->rows = self->rows + num_rows;
+    decoder->rows_capacity = self->rows_capacity - num_rows;
+    decoder->shapes = self->shapes + num_shapes;
+    decoder->shapes_capacity = self->shapes_capacity - num_shapes;
     decoder->events = self->events + num_events;
     decoder->events_capacity = self->events_capacity - num_events;
     status = ppi_run_decode(decoder, run, at);
     if (status == PPROF_STATUS_OK && !keep_lists(self, decoder))
       status = PPROF_STATUS_NO_MEMORY;
     if (status != PPROF_STATUS_OK) break;
+    self->columns[self->num_decoded] = ppi_run_decoder_columns(decoder, run);
     at += run->payload_len;
-    num_events += run->num_events;
+    num_rows += run->num_events;
+    num_shapes += decoder->model.num_shapes;
+    num_events += decoder->num_events;
   }
+  decoder->rows = NULL;
+  decoder->shapes = NULL;
   decoder->events = NULL;
+  decoder->rows_capacity = decoder->shapes_capacity = 0;
   decoder->events_capacity = 0;
   return status;
 }
@@ -117,11 +132,15 @@ bool ppi_log_ahead_is_empty(const ppi_log_ahead *ahead) {
 
 static bool make_room(slot *self, const ppi_log_header *header) {
   // Bounded by the bytes; the decoder wants room for one more.
-  size_t num_events = PPI_MIN(header->num_events, PPI_LOG_MAX_RAW / 2) + 1;
+  size_t num_rows = PPI_MIN(header->num_events, PPI_LOG_MAX_RAW / 2) + 1;
   return PPI_ROOM(self->runs, self->runs_capacity, header->num_runs + 1u) &&
          PPI_ROOM(self->stored, self->stored_capacity,
                   header->stored_len + 1u) &&
-         PPI_ROOM(self->events, self->events_capacity, num_events);
+         PPI_ROOM(self->columns, self->columns_capacity,
+                  header->num_runs + 1u) &&
+         PPI_ROOM(self->rows, self->rows_capacity, num_rows) &&
+         PPI_ROOM(self->shapes, self->shapes_capacity, num_rows) &&
+         PPI_ROOM(self->events, self->events_capacity, num_rows);
 }
 
 pprof_status ppi_log_ahead_put(ppi_log_ahead *ahead,
@@ -140,15 +159,10 @@ pprof_status ppi_log_ahead_put(ppi_log_ahead *ahead,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status deliver(const slot *self, pprof_sink *sink) {
-  const pprof_event *events = self->events;
+static pprof_status deliver(slot *self, pprof_sink *sink) {
   pprof_status status = PPROF_STATUS_OK;
-  for (uint32_t i = 0; i < self->num_decoded && status == PPROF_STATUS_OK;
-       i++) {
-    const pprof_batch batch = ppi_log_run_batch(&self->runs[i], events);
-    status = PPI_SINK_CALL(sink, events, &batch);
-    events += batch.num_events;
-  }
+  for (uint32_t i = 0; i < self->num_decoded && status == PPROF_STATUS_OK; i++)
+    status = ppi_log_payload_give(&self->payload, &self->columns[i], sink);
   return status == PPROF_STATUS_OK ? self->status : status;
 }
 
@@ -168,7 +182,10 @@ static void clear_slot(slot *self) {
   ppi_free(self->lists);
   ppi_free(self->runs);
   ppi_free(self->stored);
+  ppi_free(self->columns);
+  ppi_free(self->rows);
   ppi_free(self->events);
+  ppi_free(self->shapes);
 }
 
 void ppi_log_ahead_destroy(ppi_log_ahead *ahead) {

@@ -98,7 +98,9 @@ static pprof_status tap_events(pprof_sink *tap, const pprof_batch *batch) {
     return PPROF_STATUS_OK;
   pprof_status status = ppi_tally_batch(&reader->tally, batch);
   if (status == PPROF_STATUS_NO_MEMORY) return status;
-  return forward(reader, PPI_SINK_CALL(reader->sink, events, batch));
+  const ppi_columns *columns = ppi_columns_of(batch);
+  return forward(reader,
+                 ppi_log_payload_give(&reader->payload, columns, reader->sink));
 }
 
 static pprof_status read_window(log_reader *reader,
@@ -432,8 +434,9 @@ static pprof_status read_all(const char *const *paths, size_t num_paths,
   reader->sink = sink;
   reader->skims = how->skims;
   reader->ahead = ppi_log_ahead_create(how->jobs);
-  reader->tap = (pprof_sink){
-      .size = sizeof(pprof_sink), .define = tap_define, .events = tap_events};
+  reader->tap = (pprof_sink){.size = sizeof(pprof_sink) | PPI_IN_COLUMNS,
+                             .define = tap_define,
+                             .events = tap_events};
   pprof_status status = ppi_log_payload_init(&reader->payload);
   status = status == PPROF_STATUS_OK
                ? read_paths(reader, paths, num_paths, error)

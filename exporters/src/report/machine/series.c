@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/columns.h"
 #include "report/figures/histogram.h"
 
 static bool series_of(ppi_machine_run *run, const char *name, uint32_t *out) {
@@ -63,14 +64,16 @@ static bool add_point(ppi_machine_run *run, ppi_machine_series *series,
 pprof_status ppi_machine_run_events(ppi_machine_run *run,
                                     const pprof_batch *batch) {
   pprof_status status = PPROF_STATUS_OK;
+  pprof_event room;
   if (!run->num_sites) return status;
   for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
+    const pprof_event *event = ppi_batch_rest(batch, i);
     if (event->kind != PPROF_KIND_COUNTER || event->site >= run->num_sites ||
         !run->by_site[event->site])
       continue;
     status = ppi_or_no_memory(
-        add_point(run, &run->series[run->by_site[event->site] - 1], event));
+        add_point(run, &run->series[run->by_site[event->site] - 1],
+                  ppi_batch_at(batch, i, &room)));
   }
   return status;
 }

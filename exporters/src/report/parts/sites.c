@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/columns.h"
 #include "event/recorded_wait.h"
 #include "report/figures/rows.h"
 
@@ -147,7 +148,8 @@ bool ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
                                   const pprof_batch *batch, size_t at,
                                   pprof_event *out) {
-  *out = *pprof_batch_at(batch, at);
+  const pprof_event *event = ppi_batch_at(batch, at, out);
+  if (event != out) *out = *event;
   if (out->site == 0) return PPROF_STATUS_OK;
   if (out->site >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
   size_t name = ppi_table_ids_name(&labels->ids, out->site), row = name;

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/columns.h"
 #include "event/recorded_wait.h"
 #include "report/figures/keyed.h"
 #include "report/parts/threads.h"
@@ -508,15 +509,24 @@ static pprof_status count_event(ppi_run *run, const pprof_event *event,
 static pprof_status take_events(ppi_run *run, const pprof_batch *batch,
                                 ppi_run_lane *lane) {
   pprof_status status = PPROF_STATUS_OK;
+  pprof_event room;
   for (size_t i = 0; status == PPROF_STATUS_OK; i++) {
     status = ppi_or_no_memory(ppi_plain_events_take(run, batch, lane, &i));
     if (i == batch->num_events || status != PPROF_STATUS_OK) break;
-    status = count_event(run, pprof_batch_at(batch, i), lane);
+    const pprof_event *event = ppi_batch_at(batch, i, &room);
+    status = count_event(run, event, lane);
     if (status == PPROF_STATUS_OK)
-      status =
-          ppi_or_no_memory(take_event(run, pprof_batch_at(batch, i), lane));
+      status = ppi_or_no_memory(take_event(run, event, lane));
   }
   return status;
+}
+
+static bool forget_sites(ppi_plain_sites *plain, const pprof_batch *batch) {
+  const ppi_columns *columns = ppi_columns_of(batch);
+  if (!columns) return true;
+  plain->num = 0;
+  return PPI_REACH(plain->sites, plain->num, plain->capacity,
+                   columns->num_shapes);
 }
 
 // Takes copies of the events, with the run's own numbers of sites.
@@ -526,6 +536,7 @@ static pprof_status take_numbered(ppi_run *run, const pprof_batch *batch,
   pprof_event events[CHUNK];
   pprof_status status = PPROF_STATUS_OK;
   pprof_batch numbered = *batch;
+  numbered.size = sizeof numbered;
   numbered.stride = sizeof *events;
   numbered.events = events;
   for (size_t from = 0; from < batch->num_events && !status; from += CHUNK) {
@@ -541,7 +552,7 @@ static pprof_status take_numbered(ppi_run *run, const pprof_batch *batch,
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
   if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
   ppi_run_lane *lane = ppi_event_lane(run, batch->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane || !forget_sites(&run->plain, batch)) return PPROF_STATUS_NO_MEMORY;
   run->has_events |= batch->num_events > 0;
   return run->labels.is_used ? take_numbered(run, batch, lane)
                              : take_events(run, batch, lane);

@@ -65,11 +65,18 @@ typedef struct ppi_handover {
   bool has_dropped;      // paths beyond the bound: which, depends on the order
 } ppi_handover;
 
+// The sites of a batch's shapes whose events are plain; NULL: not known, none.
+typedef struct ppi_plain_sites {
+  ppi_run_site **sites;
+  size_t num, capacity;
+} ppi_plain_sites;
+
 typedef struct ppi_run {
   ppi_report_details details;
   size_t num_courses;  // devices that have one
   ppi_run_ids ids;
   ppi_run_labels labels;
+  ppi_plain_sites plain;
   ppi_work_list work;
   ppi_queues queues;
   ppi_serving_run serving;

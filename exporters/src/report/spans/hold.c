@@ -48,8 +48,8 @@ static ppi_hold_page *add_page(ppi_hold *hold, ppi_hold_pool *pool) {
 static bool is_wide(const ppi_buffered *range, uint64_t last_end_ns) {
   uint64_t later_ns = range->end_ns - last_end_ns;
   uint64_t length_ns = range->end_ns - range->start_ns;
-  return later_ns >> 18 || length_ns >> 21 || range->site >> 16 ||
-         range->depth >> 8 || range->flags;
+  return later_ns > PPI_HOLD_MOST_LATER || length_ns > PPI_HOLD_MOST_LENGTH ||
+         !ppi_hold_fits(range->site, range->depth) || range->flags;
 }
 
 // An empty range contains nothing: its place among ranges of the same end does

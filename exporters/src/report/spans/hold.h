@@ -42,6 +42,11 @@ static inline ppi_buffered ppi_buffered_of(const pprof_event *event,
 // and the rest with a mark. Pages are therefore read from their end.
 #define PPI_HOLD_WORDS 512
 #define PPI_HOLD_WIDE ((uint64_t)1 << 63)
+#define PPI_HOLD_MOST_LATER ((1u << 18) - 1)
+#define PPI_HOLD_MOST_LENGTH ((1u << 21) - 1)
+static inline bool ppi_hold_fits(uint32_t site, uint32_t depth) {
+  return !(site >> 16 | depth >> 8);
+}
 
 typedef struct ppi_hold_page {
   uint64_t last_end_ns, min_start_ns, max_end_ns;
@@ -77,12 +82,12 @@ static inline bool ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
                                 uint64_t start_ns, uint64_t end_ns,
                                 uint32_t site, uint32_t depth) {
   ppi_hold_page *page = hold->last;
-  if (page && page->num_words < page->capacity) {
+  if (PPI_LIKELY(page && page->num_words < page->capacity)) {
     uint64_t later_ns = end_ns - page->last_end_ns;
     uint64_t length_ns = end_ns - start_ns;
-    uint64_t too_much =
-        later_ns >> 18 | length_ns >> 21 | site >> 16 | depth >> 8;
-    if (end_ns > page->last_end_ns && !too_much) {
+    if (PPI_LIKELY(
+            end_ns > page->last_end_ns && later_ns <= PPI_HOLD_MOST_LATER &&
+            length_ns <= PPI_HOLD_MOST_LENGTH && ppi_hold_fits(site, depth))) {
       page->words[page->num_words++] = (uint64_t)site << 47 | length_ns << 26 |
                                        (uint64_t)depth << 18 | later_ns;
       page->last_end_ns = end_ns;
@@ -125,7 +130,7 @@ static inline uint32_t ppi_hold_site(uint64_t word) {
 }
 
 static inline uint64_t ppi_hold_length(uint64_t word) {
-  return word >> 26 & 0x1fffff;
+  return word >> 26 & PPI_HOLD_MOST_LENGTH;
 }
 
 static inline uint16_t ppi_hold_depth(uint64_t word) {
@@ -134,7 +139,7 @@ static inline uint16_t ppi_hold_depth(uint64_t word) {
 
 // ppi_hold_step drops the last range, which is such a word.
 static inline void ppi_hold_step(ppi_hold_place *at) {
-  at->end_ns -= at->words[--at->num_words] & 0x3ffff;
+  at->end_ns -= at->words[--at->num_words] & PPI_HOLD_MOST_LATER;
 }
 
 // ppi_hold_back takes the last range; the page has one.

@@ -5,10 +5,12 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 
 static void fuse(ppi_nest *nest, bool any_depth) {
-  size_t kept = 0, end = nest->num - PPI_NEST_RECENT;
+  size_t num = (size_t)(nest->top - nest->items);
+  size_t kept = 0, end = num - PPI_NEST_RECENT;
   for (size_t i = 0; i < end; i++) {
     const ppi_nest_item *item = &nest->items[i];
     ppi_nest_item *last = kept ? &nest->items[kept - 1] : NULL;
@@ -22,15 +24,21 @@ static void fuse(ppi_nest *nest, bool any_depth) {
   }
   memmove(nest->items + kept, nest->items + end,
           PPI_NEST_RECENT * sizeof *nest->items);
-  nest->num = kept + PPI_NEST_RECENT;
+  nest->top = nest->items + kept + PPI_NEST_RECENT;
 }
 
 bool ppi_nest_make_room(ppi_nest *nest) {
-  if (nest->num == PPI_NEST_MAX) {
+  size_t num = (size_t)(nest->top - nest->items), capacity = num;
+  if (num == PPI_NEST_MAX) {
     fuse(nest, false);
-    if (nest->num > PPI_NEST_MAX - PPI_NEST_RECENT) fuse(nest, true);
+    if (nest->top > nest->items + PPI_NEST_MAX - PPI_NEST_RECENT)
+      fuse(nest, true);
+    return true;
   }
-  return PPI_ROOM(nest->items, nest->capacity, nest->num + 1);
+  if (!PPI_ROOM(nest->items, capacity, num + 1)) return false;
+  nest->top = nest->items + num;
+  nest->end = nest->items + PPI_MIN(capacity, PPI_NEST_MAX);
+  return true;
 }
 
 void ppi_nest_clear(ppi_nest *nest) {

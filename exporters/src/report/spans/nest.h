@@ -4,6 +4,7 @@
 // ranges come first, and wait here for the range around them.
 #pragma once
 
+#include "base/base.h"
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_
@@ -20,8 +21,7 @@ typedef struct ppi_nest_item {
 
 // All zero is the empty one.
 typedef struct ppi_nest {
-  ppi_nest_item *items;
-  size_t num, capacity;
+  ppi_nest_item *items, *top, *end;  // up to `top`; room until `end`
 } ppi_nest;
 
 bool ppi_nest_make_room(ppi_nest *nest);
@@ -33,21 +33,20 @@ static inline bool ppi_nest_add(ppi_nest *nest, uint64_t start_ns,
                                 uint64_t end_ns, uint32_t depth,
                                 uint64_t *out) {
   uint64_t inner_ns = 0, length_ns = end_ns - start_ns;
-  while (nest->num) {
-    const ppi_nest_item *top = &nest->items[nest->num - 1];
-    if (top->start_ns < start_ns || top->end_ns > end_ns) break;
-    inner_ns += top->sum_ns;
-    nest->num--;
-  }
+  ppi_nest_item *top = nest->top;
+  while (top != nest->items && top[-1].start_ns >= start_ns &&
+         top[-1].end_ns <= end_ns)
+    inner_ns += (--top)->sum_ns;
   *out = inner_ns < length_ns ? inner_ns : length_ns;
-  if (nest->num == nest->capacity || nest->num == PPI_NEST_MAX) {
+  if (PPI_UNLIKELY(top == nest->end)) {
     if (!ppi_nest_make_room(nest)) return false;
+    top = nest->top;
   }
-  ppi_nest_item *item = &nest->items[nest->num++];
-  item->start_ns = start_ns;
-  item->end_ns = end_ns;
-  item->sum_ns = length_ns;
-  item->depth = depth;
+  top->start_ns = start_ns;
+  top->end_ns = end_ns;
+  top->sum_ns = length_ns;
+  top->depth = depth;
+  nest->top = top + 1;
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "event/columns.h"
 #include "event/recorded_wait.h"
 
 // ---- names and threads of a run ----
@@ -343,7 +344,7 @@ static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
 
 static bool add_row(ppi_table_fill *fill, const pprof_batch *batch, size_t at,
                     uint32_t more_flags) {
-  const pprof_event *event = pprof_batch_at(batch, at);
+  const pprof_event *event = ppi_batch_rest(batch, at);
   if (!PPI_ROOM(fill->rows, fill->rows_capacity, fill->num_rows + 1))
     return false;
   size_t name = ppi_table_ids_name(&fill->ids, event->site);
@@ -377,30 +378,69 @@ static bool is_range(const pprof_event *event) {
          event->kind == PPROF_KIND_DEVICE_RANGE;
 }
 
+static uint64_t end_of(const pprof_batch *batch, size_t at) {
+  const ppi_columns *columns = ppi_columns_of(batch);
+  return columns ? columns->rows[at].end_ns : pprof_batch_at(batch, at)->end_ns;
+}
+
 // Threads deliver batches in turns. A full table is therefore complete up to
 // two batch lengths before its last end.
 static void note_reach(ppi_table_fill *fill, const pprof_batch *batch) {
-  const pprof_event *first = pprof_batch_at(batch, 0);
-  const pprof_event *last = pprof_batch_at(batch, batch->num_events - 1);
-  fill->last_ns = PPI_MAX(fill->last_ns, last->end_ns);
-  if (last->end_ns > first->end_ns)
-    fill->batch_ns = PPI_MAX(fill->batch_ns, last->end_ns - first->end_ns);
+  uint64_t first_ns = end_of(batch, 0);
+  uint64_t last_ns = end_of(batch, batch->num_events - 1);
+  fill->last_ns = PPI_MAX(fill->last_ns, last_ns);
+  if (last_ns > first_ns)
+    fill->batch_ns = PPI_MAX(fill->batch_ns, last_ns - first_ns);
   fill->is_full = fill->most_rows && fill->num_rows >= fill->most_rows;
+}
+
+static pprof_status add_event(ppi_table_fill *fill, const pprof_batch *batch,
+                              size_t at) {
+  const pprof_event *event = ppi_batch_rest(batch, at);
+  if (event->site >= PPI_MAX_ID || event->lane >= PPI_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
+  return !is_range(event) || add_row(fill, batch, at, 0)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+// The first row of a shape is made from its event, and the others are copies.
+static pprof_status add_shaped(ppi_table_fill *fill, const ppi_columns *columns,
+                               size_t at) {
+  const ppi_column_row *times = &columns->rows[at];
+  ppi_range *shape = &fill->shapes[times->at];
+  size_t num_rows = fill->num_rows;
+  if (shape->parent != PPI_NO_RANGE) {
+    pprof_status status = add_event(fill, &columns->batch, at);
+    if (status != PPROF_STATUS_OK || num_rows == fill->num_rows) return status;
+    ppi_range *row = &fill->rows[num_rows];
+    row->parent = row->on_device == PPI_NO_RANGE ? PPI_NO_RANGE : 0;
+    *shape = *row;
+  } else if (!PPI_PUSH(fill->rows, fill->num_rows, fill->rows_capacity,
+                       *shape)) {
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  fill->rows[num_rows].start_ns = times->start_ns;
+  fill->rows[num_rows].end_ns = times->end_ns;
+  return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                                    const pprof_batch *batch) {
+  const ppi_columns *columns = ppi_columns_of(batch);
   if (fill->skips || fill->is_full || !batch->num_events)
     return PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    if (event->site >= PPI_MAX_ID || event->lane >= PPI_MAX_ID)
-      return PPROF_STATUS_CORRUPT;
-    if (is_range(event) && !add_row(fill, batch, i, 0))
-      return PPROF_STATUS_NO_MEMORY;
-  }
-  note_reach(fill, batch);
-  return PPROF_STATUS_OK;
+  fill->num_shapes = 0;
+  if (columns && !PPI_REACH(fill->shapes, fill->num_shapes,
+                            fill->shapes_capacity, columns->num_shapes))
+    return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = columns && !columns->rows[i].is_whole
+                 ? add_shaped(fill, columns, i)
+                 : add_event(fill, batch, i);
+  if (status == PPROF_STATUS_OK) note_reach(fill, batch);
+  return status;
 }
 
 // ---- tables ----
@@ -506,4 +546,5 @@ void ppi_table_fill_clear(ppi_table_fill *fill) {
   ppi_free(fill->flows);
   ppi_free(fill->devices);
   ppi_free(fill->cpus);
+  ppi_free(fill->shapes);
 }

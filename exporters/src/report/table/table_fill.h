@@ -104,6 +104,8 @@ typedef struct ppi_table_fill {
   size_t num_devices, devices_capacity;
   pprof_cpu_use *cpus;
   size_t num_cpus, cpus_capacity;
+  ppi_range *shapes;  // of a batch: rows without times
+  size_t num_shapes, shapes_capacity;
   uint64_t reported_ns;    // earlier begins were in a table
   uint64_t last_ns;        // the latest end so far
   uint64_t batch_ns;       // longest time from a batch's first end to its last
