@@ -31,11 +31,11 @@ uint64_t Pick(Random *random, uint64_t n) {
 struct Scene {
   std::vector<ppi_item> items, open, devices;
   std::vector<ppi_moment_unit> units;
+  std::vector<ppi_lane_stretch> path;  // covers a unit or nothing of it
   uint64_t from, to;
   uint64_t num_sites;  // of those that have ended; the sixth waits
 };
 
-// No tree is needed.
 bool IsOfOneLane(const Scene &run) {
   auto is_first = [](const ppi_item &item) { return item.lane == 1; };
   return run.num_sites < 6 && run.devices.empty() && !run.items.empty() &&
@@ -113,6 +113,27 @@ void AddDevice(Scene *to, Random *random) {
   to->devices.push_back(item);
 }
 
+// Units that overlap have no path. Its stretches go from border to border.
+void AddPath(Scene *to, Random *random) {
+  std::set<uint64_t> borders;
+  for (const auto &item : to->items)
+    borders.insert({item.start_ns, item.end_ns});
+  for (size_t i = 0; i + 1 < to->units.size(); i++) {
+    const ppi_moment_unit &unit = to->units[i];
+    uint64_t at = unit.start_ns;
+    if (at < to->from || unit.end_ns > to->to || unit.end_ns == UINT64_MAX ||
+        Pick(random, 2))
+      continue;
+    if (!to->path.empty() && to->path.back().end_ns > at) continue;
+    for (uint64_t end; at < unit.end_ns; at = end) {
+      auto border = borders.upper_bound(at + Pick(random, 20));
+      end = border == borders.end() ? unit.end_ns
+                                    : std::min(unit.end_ns, *border);
+      to->path.push_back({at, end, static_cast<uint32_t>(1 + Pick(random, 5))});
+    }
+  }
+}
+
 Scene Make(Random *random) {
   Scene to = {};
   const bool is_plain = Pick(random, 4) == 0;
@@ -144,6 +165,7 @@ Scene Make(Random *random) {
   for (auto &unit : to.units)
     if (!to.open.empty() && to.to == UINT64_MAX)
       unit.end_ns = std::min<uint64_t>(unit.end_ns, 500);
+  if (!is_plain) AddPath(&to, random);
   return to;
 }
 
@@ -193,6 +215,8 @@ Stages WalkAll(const Scene &run, Accounts *out) {
   walk.num_units = run.units.size();
   walk.from_ns = run.from;
   walk.to_ns = run.to;
+  walk.lanes = run.path.data();
+  walk.num_lanes = run.path.size();
   walk.on_moment = Tell;
   walk.context = out;
   EXPECT_TRUE(ppi_moments_walk(&walk, &room));
@@ -251,6 +275,8 @@ bool WalkBack(const Scene &run, Accounts *out, Stages *stages) {
   walk.num_open = run.open.size();
   walk.units = run.units.data();
   walk.num_units = run.units.size();
+  walk.path = run.path.data();
+  walk.num_path = run.path.size();
   walk.from_ns = run.from;
   walk.to_ns = run.to;
   walk.accounts = out->items.data();
@@ -267,7 +293,7 @@ bool WalkBack(const Scene &run, Accounts *out, Stages *stages) {
 }
 
 TEST(WalkBackPropertyTest, ItTellsWhatTheWalkOverAllBordersTells) {
-  size_t num_whole = 0, num_of_one_lane = 0;
+  size_t num_whole = 0, num_of_one_lane = 0, num_with_path = 0;
   const size_t num = 20000;
   for (uint64_t seed = 0; seed < num; seed++) {
     Random random(seed);
@@ -278,12 +304,14 @@ TEST(WalkBackPropertyTest, ItTellsWhatTheWalkOverAllBordersTells) {
     if (!WalkBack(run, &back, &stages)) continue;
     num_whole++;
     num_of_one_lane += IsOfOneLane(run);
+    num_with_path += !run.path.empty();
     ASSERT_EQ(want, stages) << "seed " << seed;
     for (size_t i = 0; i < run.units.size(); i++)
       ASSERT_EQ(all.Of(i), back.Of(i)) << "seed " << seed << ", unit " << i;
   }
   EXPECT_GT(num_whole, num / 3);
   EXPECT_GT(num_of_one_lane, num / 40);
+  EXPECT_GT(num_with_path, num / 10);
   EXPECT_LT(num_whole, num);
 }
 

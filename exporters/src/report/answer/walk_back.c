@@ -1,428 +1,423 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks back over all lanes. Two trees find the next border: one has the lanes'
-// next ends, one the begins of their innermost open ranges. The root of the
-// second one names the owner of the moment.
+// Walks back over each lane, from border to border of units. Where the ranges
+// of one lane alone own time, it is theirs at once; those of several lanes are
+// listed, and the latest one that has begun owns the time.
 #include "report/answer/walk_back.h"
 
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/answer/walk_state.h"
 
-// ---- a single lane, without devices and without ranges that wait ----
+enum { SLICE_NS = 16, ENOUGH = 2048 };  // ranges of a slice
 
 static inline const ppi_walk_frame *top_of(const ppi_walk_lane *lane) {
   return lane->num_frames ? &lane->frames[lane->num_frames - 1] : NULL;
 }
 
-static inline void pass_frame(ppi_walk_state *at, const ppi_walk_frame *top,
-                              uint64_t time) {
-  uint64_t passed_ns = at->now - time;
-  at->now = time;
-  if (top && passed_ns && at->num_active)
-    ppi_reported_at(&at->reported, top->entry)->ns += passed_ns;
+static size_t lane_of(const ppi_walk_state *at, uint32_t id) {
+  ppi_answer_lanes *lanes = at->walk->lanes;
+  return (size_t)(ppi_answer_lanes_at(lanes, id) - lanes->items);
 }
 
-// Crosses all borders at `until` and later, begins before units. An empty range
-// at `until` comes before units, and before the begin of its outer range.
-static bool cross(ppi_walk_state *at, ppi_walk_lane *lane, uint64_t until,
-                  const ppi_buffered *empty) {
-  bool done = true;
-  while (done) {
-    const ppi_walk_frame *top = top_of(lane);
-    uint64_t begin = top ? ppi_walk_as_time(top->start_ns) : 0;
-    uint64_t next = PPI_MAX(begin, at->next_other);
-    if (next < until) break;
-    bool is_unit = at->next_other > begin;
-    if (PPI_UNLIKELY(empty && next == until) &&
-        (is_unit || ppi_walk_is_outer(top, empty)))
-      break;
-    pass_frame(at, top, next);
-    if (PPI_UNLIKELY(is_unit))
-      done = ppi_walk_cross_units(at);
-    else
-      ppi_walk_pop(at, lane);
-  }
-  return done;
+// ---- the owner of time ----
+
+// The time of [from_ns, to_ns) in which no device works.
+static uint64_t free_time(ppi_walk_state *at, uint64_t from_ns,
+                          uint64_t to_ns) {
+  const ppi_device_part *parts = at->parts;
+  uint64_t ns = to_ns - from_ns;
+  size_t i = at->part;
+  while (i && parts[i - 1].end_ns > from_ns) i--;
+  while (i < at->num_parts && parts[i].end_ns <= from_ns) i++;
+  at->part = i;
+  for (; i < at->num_parts && parts[i].start_ns < to_ns; i++)
+    ns -= PPI_MIN(parts[i].end_ns, to_ns) - PPI_MAX(parts[i].start_ns, from_ns);
+  return ns;
+}
+
+static inline void own(ppi_walk_state *at, uint32_t entry, uint64_t from_ns,
+                       uint64_t to_ns) {
+  uint64_t ns = to_ns - from_ns;
+  if (at->num_parts) ns = free_time(at, from_ns, to_ns);
+  if (ns) ppi_reported_at(&at->reported, entry)->ns += ns;
+}
+
+static inline void pass(ppi_walk_state *at, const ppi_walk_lane *lane,
+                        uint64_t from_ns) {
+  const ppi_walk_frame *top = top_of(lane);
+  if (!at->counts) return;
+  if (top && from_ns < at->now_ns) own(at, top->entry, from_ns, at->now_ns);
+  at->now_ns = from_ns;
+}
+
+// ---- a lane ----
+
+// Outer ones come first. The caller made room.
+static inline void list(ppi_walk_state *at, uint64_t start_ns, uint64_t end_ns,
+                        uint32_t entry) {
+  at->ranges[at->num_ranges++] =
+      (ppi_walk_range){start_ns, end_ns, entry, at->listed_lane};
+}
+
+static inline bool has_room(ppi_walk_state *at, size_t num) {
+  return PPI_ROOM(at->ranges, at->ranges_capacity, at->num_ranges + num);
+}
+
+static inline void pop(ppi_walk_state *at, ppi_walk_lane *lane) {
+  const ppi_walk_frame *top = &lane->frames[lane->num_frames - 1];
+  pass(at, lane, top->start_ns);
+  lane->begun = *top;
+  lane->num_frames--;
+  ppi_walk_count_call(at, top);
 }
 
 // The range has the place of the range around it, and no border of a unit lies
 // in it.
-static inline bool is_below(const ppi_walk_state *at, const ppi_walk_lane *lane,
+static inline bool is_below(const ppi_walk_state *at, const ppi_walk_frame *top,
                             const ppi_buffered *range) {
-  const ppi_walk_frame *top = top_of(lane);
   return top && top->level && top->flags == range->flags &&
          range->start_ns > top->start_ns && range->end_ns <= top->end_ns &&
-         range->start_ns < range->end_ns &&
-         ppi_walk_as_time(range->start_ns) > at->next_other;
+         range->start_ns < range->end_ns && range->start_ns >= at->from_ns;
 }
 
-// Skips ranges that surely lie below the lane's top. It stops at the page's
+// Takes ranges that surely lie below the lane's top. It stops at the page's
 // first range of more than one word: only one-word ranges have falling ends.
-static inline void skip_below(const ppi_walk_state *at, ppi_walk_lane *lane) {
+static inline bool take_below(ppi_walk_state *at, ppi_walk_lane *lane) {
   const ppi_walk_frame *top = top_of(lane);
   ppi_hold_place place = lane->place;
-  if (!top || !top->level || top->flags) return;
-  uint64_t from_ns = PPI_MAX(top->start_ns + 1, at->next_other);
+  if (!top || !top->level || top->flags) return true;
+  if (at->lists && !has_room(at, place.num_words)) return false;
+  uint64_t from_ns = PPI_MAX(top->start_ns + 1, at->from_ns);
   while (place.num_words) {
     uint64_t word = place.words[place.num_words - 1];
     uint64_t length_ns = ppi_hold_length(word);
-    if (word & PPI_HOLD_WIDE || !length_ns ||
-        place.end_ns - length_ns < from_ns)
-      break;
+    uint64_t start_ns = place.end_ns - length_ns;
+    if (word & PPI_HOLD_WIDE || !length_ns || start_ns < from_ns) break;
+    if (at->lists) list(at, start_ns, place.end_ns, top->entry);
     ppi_hold_step(&place);
   }
   lane->place = place;
+  return true;
 }
 
-static bool walk_one_lane(ppi_walk_state *at) {
-  ppi_walk_lane *lane = &at->lanes[0];
+static inline bool push(ppi_walk_state *at, ppi_walk_lane *lane) {
+  size_t num = lane->num_frames;
+  pass(at, lane, lane->end - 1);
+  bool done = ppi_walk_push(at, lane, &lane->range);
+  if (done && at->lists && lane->num_frames > num)
+    list(at, lane->range.start_ns, lane->range.end_ns, lane->frames[num].entry);
+  return done;
+}
+
+static inline bool take_end(ppi_walk_state *at, ppi_walk_lane *lane) {
   const ppi_buffered *range = &lane->range;
+  const ppi_walk_frame *top = top_of(lane);
   bool done = true;
-  uint64_t end = at->ends[1].time;
-  for (; end && !at->is_odd && done; end = ppi_walk_next(at, lane)) {
-    if (is_below(at, lane, range)) {
-      skip_below(at, lane);
-      continue;
+  if (at->lists && !has_room(at, 1)) return false;
+  if (!is_below(at, top, range))
+    done = ppi_walk_is_empty(range) ? ppi_walk_take_empty(at, lane)
+                                    : push(at, lane);
+  else if (at->lists)
+    list(at, range->start_ns, range->end_ns, top->entry);
+  done = done && take_below(at, lane);
+  ppi_walk_next(at, lane);
+  return done;
+}
+
+// An empty range at the begin of its outer range comes before that begin.
+static inline bool begins_next(const ppi_walk_lane *lane) {
+  const ppi_walk_frame *top = top_of(lane);
+  uint64_t begin = top ? ppi_walk_as_time(top->start_ns) : 0;
+  if (PPI_LIKELY(begin != lane->end)) return begin > lane->end;
+  return begin && !(ppi_walk_is_empty(&lane->range) &&
+                    ppi_walk_is_outer(top, &lane->range));
+}
+
+// Goes back to begins from `begins_ns` on, and to ends after `ends_ns`.
+static bool walk_lane(ppi_walk_state *at, ppi_walk_lane *lane,
+                      uint64_t begins_ns, uint64_t ends_ns) {
+  bool done = true;
+  while (done && !at->is_odd) {
+    if (begins_next(lane)) {
+      if (top_of(lane)->start_ns < begins_ns) break;
+      pop(at, lane);
+    } else {
+      bool is_empty = ppi_walk_is_empty(&lane->range);
+      if (lane->end <= (is_empty ? begins_ns : ppi_walk_as_time(ends_ns)))
+        break;
+      done = take_end(at, lane);
     }
-    bool is_empty = ppi_walk_is_empty(range);
-    done = cross(at, lane, end, is_empty ? range : NULL);
-    if (!done) break;
-    pass_frame(at, top_of(lane), end);
-    done = is_empty ? ppi_walk_take_empty(at, lane)
-                    : ppi_walk_push(at, lane, range);
-    skip_below(at, lane);
   }
-  if (!done || at->is_odd) return done;
-  uint64_t from = ppi_walk_as_time(at->walk->from_ns);
-  done = cross(at, lane, from, NULL);
-  pass_frame(at, top_of(lane), from);
+  return done;
+}
+
+static void submit(const ppi_walk_state *at, const ppi_walk_lane *lane,
+                   ppi_item *item) {
+  const ppi_walk_frame *top = top_of(lane);
+  ppi_item_submit(item, top ? top->stage : item->site, top ? top->child : 0,
+                  at->walk->names);
+}
+
+static bool walk_to(ppi_walk_state *at, ppi_walk_lane *lane, uint64_t from_ns) {
+  bool done = true;
+  while (lane->submission && done) {
+    ppi_item *item = &at->walk->items[lane->submission - 1];
+    if (item->start_ns < from_ns) break;
+    done = walk_lane(at, lane, item->start_ns + 1, item->start_ns);
+    submit(at, lane, item);
+    lane->submission = at->submissions[lane->submission - 1];
+  }
+  return done && walk_lane(at, lane, from_ns, from_ns);
+}
+
+static bool count_time(ppi_walk_state *at, ppi_walk_lane *lane,
+                       uint64_t from_ns, uint64_t to_ns) {
+  bool done = walk_to(at, lane, to_ns);
+  at->counts = true;
+  at->now_ns = to_ns;
+  done = done && walk_to(at, lane, from_ns);
+  pass(at, lane, from_ns);
+  at->counts = false;
   return done;
 }
 
 // ---- several lanes ----
 
-enum {
-  NUM_SUMS = 256,  // a power of two
-  LEAST_PARTS = 512
-};
-
-// Sets the begin of the lane's innermost open range.
-static inline void set_begin(ppi_walk_state *at, size_t number) {
-  const ppi_walk_lane *lane = &at->lanes[number];
-  uint64_t time = 0;
-  uint32_t entry = 0;
-  if (lane->num_frames) {
-    const ppi_walk_frame *top = &lane->frames[lane->num_frames - 1];
-    time = ppi_walk_as_time(top->start_ns);
-    entry = top->flags & PPI_ITEM_WAITS ? PPI_TIME_WAITING : top->entry;
+// The latest range that does not wait, of the lanes' innermost ones, or else
+// the latest one of all; until a range ends.
+static const ppi_walk_range *find_owner(ppi_walk_state *at, size_t num,
+                                        uint64_t now_ns, uint64_t *until_ns) {
+  const ppi_walk_range *latest = NULL;
+  at->look++;
+  while (num--) {
+    const ppi_walk_range *range = &at->ranges[at->order[num].value];
+    ppi_walk_lane *lane = &at->lanes[range->lane];
+    if (range->end_ns <= now_ns || lane->look == at->look) continue;
+    lane->look = at->look;
+    *until_ns = PPI_MIN(*until_ns, range->end_ns);
+    if (at->reported.places[range->entry].sum.where != PPI_WHERE_WAITING)
+      return range;
+    if (!latest) latest = range;
   }
-  ppi_time_set(at->begins, at->width + number, time,
-               (uint64_t)number << 32 | entry);
+  return latest;
 }
 
-static inline void set_end(ppi_walk_state *at, size_t number, uint64_t time) {
-  ppi_time_set(at->ends, at->width + number, time, (uint64_t)number << 32);
+// Gives time until `until_ns` to the first `num` ranges of the order, which
+// have begun. Drops the last ones that have ended; answers how many are left.
+static inline size_t pass_ranges(ppi_walk_state *at, size_t num,
+                                 uint64_t until_ns) {
+  while (num && at->now_ns < until_ns) {
+    const ppi_walk_range *last = &at->ranges[at->order[num - 1].value];
+    uint64_t now_ns = at->now_ns;
+    if (last->end_ns <= now_ns) {
+      num--;
+      continue;
+    }
+    at->now_ns = PPI_MIN(until_ns, last->end_ns);
+    if (at->reported.places[last->entry].sum.where == PPI_WHERE_WAITING)
+      last = find_owner(at, num, now_ns, &at->now_ns);
+    own(at, last->entry, now_ns, at->now_ns);
+  }
+  at->now_ns = PPI_MAX(at->now_ns, until_ns);
+  return num;
 }
 
-static inline bool push(ppi_walk_state *at, size_t number,
-                        const ppi_buffered *range) {
-  bool done = ppi_walk_push(at, &at->lanes[number], range);
-  if (done) set_begin(at, number);
+static bool share_time(ppi_walk_state *at) {
+  size_t num = at->num_ranges, num_begun = 0;
+  if (!PPI_ROOM(at->order, at->order_capacity, num + 1)) return false;
+  for (size_t i = 0; i < num; i++)
+    at->order[i] = (ppi_keyed){at->ranges[i].start_ns, i};
+  ppi_sort_keyed(at->order, num);
+  at->now_ns = at->from_ns;
+  at->order[num].key = UINT64_MAX;
+  for (size_t i = 0; at->now_ns < at->to_ns; i++) {
+    uint64_t until_ns = PPI_MIN(at->order[i].key, at->to_ns);
+    num_begun = pass_ranges(at, num_begun, until_ns);
+    at->order[num_begun++] = at->order[i];
+  }
+  return true;
+}
+
+// A stretch is cut into slices, so that lists are short.
+static void fit_slice(ppi_walk_state *at, size_t num_open) {
+  size_t enough = ENOUGH + num_open, num = at->num_ranges - num_open;
+  if (num < enough / 2 && at->slice_ns < INT64_MAX)
+    at->slice_ns *= 2;
+  else if (num > 2 * enough)
+    at->slice_ns = at->slice_ns / 2 + 2;
+}
+
+static bool walk_slice(ppi_walk_state *at) {
+  bool done = true;
+  size_t num_open = 0;
+  at->num_ranges = 0;
+  at->lists = true;
+  for (size_t i = 0; i < at->num_lanes && done; i++) {
+    ppi_walk_lane *lane = &at->lanes[i];
+    at->listed_lane = (uint32_t)i;
+    done = has_room(at, lane->num_frames);
+    for (size_t k = 0; k < lane->num_frames && done; k++)
+      list(at, lane->frames[k].start_ns, lane->frames[k].end_ns,
+           lane->frames[k].entry);
+    num_open += lane->num_frames;
+    done = done && walk_to(at, lane, at->from_ns);
+  }
+  at->lists = false;
+  if (done && !at->is_odd) done = share_time(at);
+  fit_slice(at, num_open);
   return done;
 }
 
-static inline void pop(ppi_walk_state *at, size_t number) {
-  ppi_walk_pop(at, &at->lanes[number]);
-  set_begin(at, number);
-}
+// ---- hosts ----
 
-static inline void next_range(ppi_walk_state *at, size_t number) {
-  set_end(at, number, ppi_walk_next(at, &at->lanes[number]));
-}
-
-static inline bool take_end(ppi_walk_state *at, size_t number) {
-  ppi_walk_lane *lane = &at->lanes[number];
-  bool done = ppi_walk_is_empty(&lane->range) ? ppi_walk_take_empty(at, lane)
-                                              : push(at, number, &lane->range);
-  if (done) next_range(at, number);
+// Stretches of the path cover all of the time between two borders, or none.
+static bool walk_path(ppi_walk_state *at) {
+  const ppi_lane_stretch *path = at->walk->path;
+  bool done = true;
+  for (size_t i = 0; i < at->num_lanes && done; i++) {
+    uint32_t id = at->walk->lanes->items[i].id;
+    for (size_t k = at->next_stretch;
+         k && path[k - 1].end_ns > at->from_ns && done; k--)
+      if (path[k - 1].lane == id)
+        done = count_time(at, &at->lanes[i],
+                          PPI_MAX(path[k - 1].start_ns, at->from_ns),
+                          PPI_MIN(path[k - 1].end_ns, at->to_ns));
+    done = done && walk_to(at, &at->lanes[i], at->from_ns);
+  }
   return done;
 }
 
-// An empty range at the begin of its outer range comes before that begin.
-static inline bool holds_empty(const ppi_walk_state *at, size_t number) {
-  const ppi_walk_lane *lane = &at->lanes[number];
-  return at->ends[at->width + number].time ==
-             at->begins[at->width + number].time &&
-         ppi_walk_is_empty(&lane->range) &&
-         ppi_walk_is_outer(&lane->frames[lane->num_frames - 1], &lane->range);
+// The last border in the stretch, and how many lanes have one.
+static uint64_t last_border(const ppi_walk_state *at, size_t *out_lanes) {
+  uint64_t last = 0;
+  *out_lanes = 0;
+  for (size_t i = 0; i < at->num_lanes; i++) {
+    const ppi_walk_lane *lane = &at->lanes[i];
+    const ppi_walk_frame *top = top_of(lane);
+    last = PPI_MAX(last, top ? ppi_walk_as_time(top->start_ns) : 0);
+    last = PPI_MAX(last, lane->end);
+    *out_lanes += top || lane->end > at->from_ns;
+  }
+  return last;
+}
+
+static bool walk_hosts(ppi_walk_state *at) {
+  const ppi_lane_stretch *path = at->walk->path;
+  size_t num;
+  while (at->next_stretch && path[at->next_stretch - 1].start_ns >= at->to_ns)
+    at->next_stretch--;
+  if (at->num_active && at->next_stretch &&
+      path[at->next_stretch - 1].end_ns > at->from_ns)
+    return walk_path(at);
+  uint64_t last = last_border(at, &num);
+  if (at->num_active && num > 1) {
+    if (last > at->slice_ns)
+      at->from_ns = PPI_MAX(at->from_ns, last - at->slice_ns);
+    return walk_slice(at);
+  }
+  bool done = true;
+  for (size_t i = 0; i < at->num_lanes && done; i++) {
+    bool is_in = top_of(&at->lanes[i]) || at->lanes[i].end > at->from_ns;
+    if (at->num_active && is_in)
+      done = count_time(at, &at->lanes[i], at->from_ns, at->to_ns);
+    done = done && walk_to(at, &at->lanes[i], at->from_ns);
+  }
+  return done;
 }
 
 // ---- devices ----
 
+// Of work that goes on, the one that began first owns its device.
+static void list_parts(ppi_walk_state *at) {
+  const ppi_walk_back *walk = at->walk;
+  uint64_t passed_ns = walk->from_ns;
+  ppi_sort_keyed(at->calls, at->num_calls);
+  for (size_t i = 0; i < at->num_calls; i++) {
+    uint32_t item = (uint32_t)at->calls[i].value;
+    uint64_t end_ns = PPI_MIN(walk->items[item].device_end_ns, walk->to_ns);
+    if (end_ns <= passed_ns || end_ns <= at->calls[i].key) continue;
+    at->parts[at->num_parts++] =
+        (ppi_device_part){PPI_MAX(at->calls[i].key, passed_ns), end_ns, item};
+    passed_ns = end_ns;
+  }
+}
+
 static bool list_devices(ppi_walk_state *at) {
   const ppi_walk_back *walk = at->walk;
-  at->steps = ppi_alloc((3 * walk->num_items + 1) * sizeof *at->steps);
-  if (!at->steps) return false;
-  at->num_steps = ppi_device_borders_list(
-      walk->items, walk->num_items, walk->from_ns, walk->to_ns, at->steps);
+  at->calls = ppi_alloc((walk->num_items + 1) * sizeof *at->calls);
+  at->parts = ppi_alloc((walk->num_items + 1) * sizeof *at->parts);
+  at->submissions = ppi_alloc((walk->num_items + 1) * sizeof *at->submissions);
+  if (!at->calls || !at->parts || !at->submissions) return false;
   for (size_t i = 0; i < walk->num_items; i++) {
     const ppi_item *item = &walk->items[i];
-    at->is_odd |= item->device_end_ns && item->flags & PPI_ITEM_BORROWS &&
-                  item->start_ns > item->device_start_ns;
+    if (!item->device_end_ns) continue;
+    if (item->device_start_ns < walk->to_ns)
+      at->calls[at->num_calls++] = (ppi_keyed){item->device_start_ns, i};
+    if (!(item->flags & PPI_ITEM_BORROWS)) continue;
+    at->is_odd |= item->start_ns > item->device_start_ns;
+    if (item->start_ns < walk->from_ns || item->start_ns >= walk->to_ns)
+      continue;
+    ppi_walk_lane *lane = &at->lanes[lane_of(at, item->lane)];
+    at->submissions[i] = lane->submission;
+    lane->submission = i + 1;
   }
+  list_parts(at);
   return true;
 }
 
-static bool is_same_place(const ppi_moment *a, const ppi_moment *b) {
-  return a->unit == b->unit && a->where == b->where && a->device == b->device &&
-         a->stage == b->stage && a->child == b->child;
+static ppi_moment *device_sum(ppi_walk_state *at, size_t item) {
+  const ppi_moment place = ppi_moment_on_device(&at->walk->items[item]);
+  uint32_t entry = ppi_reported_find(&at->reported, &place);
+  return entry == UINT32_MAX ? NULL : ppi_reported_at(&at->reported, entry);
 }
 
-static bool add_sum(const ppi_walk_state *at, const ppi_moment *sum) {
-  bool is_none = sum->unit == SIZE_MAX;
-  return is_none || ppi_account_add(&at->walk->accounts[sum->unit], sum);
-}
-
-// The walk has passed the item's submission, or never will.
-static bool is_placed(const ppi_walk_state *at, const ppi_item *item) {
-  return !(item->flags & PPI_ITEM_BORROWS) ||
-         item->start_ns < at->walk->from_ns ||
-         ppi_walk_as_time(item->start_ns) > at->now;
-}
-
-static bool fold_part(ppi_walk_state *at, const ppi_device_part *part,
-                      ppi_moment sums[NUM_SUMS]) {
-  ppi_moment moment = ppi_moment_on_device(&at->walk->items[part->item]);
-  moment.unit = part->unit;
-  size_t hash = moment.unit * 61 + moment.device * 31 + moment.stage * 7;
-  ppi_moment *sum = &sums[(hash + moment.child) % NUM_SUMS];
-  bool done = true;
-  if (!is_same_place(sum, &moment)) {
-    done = add_sum(at, sum);
-    *sum = moment;
+// All submissions have places.
+static bool walk_devices(ppi_walk_state *at) {
+  for (; at->next_call && at->calls[at->next_call - 1].key >= at->from_ns;
+       at->next_call--) {
+    if (!at->num_active) continue;
+    ppi_moment *sum = device_sum(at, at->calls[at->next_call - 1].value);
+    if (!sum) return false;
+    sum->stage_calls++;
+    sum->child_calls += sum->child != 0;
   }
-  sum->ns += part->ns;
-  sum->stage_calls += part->calls;
-  sum->child_calls += moment.child ? part->calls : 0;
-  return done;
-}
-
-// Folds parts with a known place. Many have the place of a part shortly before:
-// one sum has both.
-static bool fold_devices(ppi_walk_state *at, bool is_last) {
-  ppi_moment sums[NUM_SUMS];
-  bool done = true;
-  size_t kept = 0;
-  for (size_t i = 0; i < NUM_SUMS; i++)
-    sums[i] = (ppi_moment){.unit = SIZE_MAX};
-  for (size_t i = 0; i < at->num_parts && done; i++) {
-    const ppi_device_part part = at->parts[i];
-    if (is_last || is_placed(at, &at->walk->items[part.item]))
-      done = fold_part(at, &part, sums);
-    else
-      at->parts[kept++] = part;
-  }
-  for (size_t i = 0; i < NUM_SUMS && done; i++) done = add_sum(at, &sums[i]);
-  at->num_parts = kept;
-  at->num_last_parts = 0;
-  at->fold_parts_at = PPI_MAX(2 * kept, (size_t)LEAST_PARTS);
-  return done;
-}
-
-// Most time follows on other time of the same item: it gets no new part.
-static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
-                        uint32_t calls) {
-  size_t last = at->num_parts - at->num_last_parts;
-  if (at->num_last_parts && at->parts[last].item == item) {
-    for (; last < at->num_parts; last++) {
-      at->parts[last].ns += ns;
-      at->parts[last].calls += calls;
+  while (at->next_part && at->parts[at->next_part - 1].end_ns > at->from_ns) {
+    const ppi_device_part *part = &at->parts[at->next_part - 1];
+    uint64_t start_ns = PPI_MAX(part->start_ns, at->from_ns);
+    if (at->num_active) {
+      ppi_moment *sum = device_sum(at, part->item);
+      if (!sum) return false;
+      sum->ns += PPI_MIN(part->end_ns, at->to_ns) - start_ns;
     }
-    return true;
+    if (part->start_ns < at->from_ns) break;
+    at->next_part--;
   }
-  if (at->num_active == 0) return true;
-  if (at->num_parts >= PPI_MAX(at->fold_parts_at, (size_t)LEAST_PARTS) &&
-      !fold_devices(at, false))
-    return false;
-  if (!PPI_ROOM(at->parts, at->parts_capacity, at->num_parts + at->num_active))
-    return false;
-  for (size_t i = 0; i < at->num_active; i++)
-    at->parts[at->num_parts++] =
-        (ppi_device_part){(uint32_t)at->active[i], item, ns, calls};
-  at->num_last_parts = at->num_active;
   return true;
-}
-
-// Call this before the running item or the units change.
-static bool tell_running(ppi_walk_state *at) {
-  uint64_t ns = at->running_ns;
-  at->running_ns = 0;
-  return !ns || tell_device(at, at->running[at->num_running - 1], ns, 0);
-}
-
-// Items are in order: of those that begin together, the first one counts.
-static bool run_device(ppi_walk_state *at, uint32_t item) {
-  const ppi_item *items = at->walk->items;
-  if (!PPI_ROOM(at->running, at->running_capacity, at->num_running + 1))
-    return false;
-  size_t place = at->num_running++;
-  for (; place; place--) {
-    uint32_t before = at->running[place - 1];
-    uint64_t began_ns = items[before].device_start_ns;
-    uint64_t begins_ns = items[item].device_start_ns;
-    if (began_ns > begins_ns || (began_ns == begins_ns && before > item)) break;
-    at->running[place] = before;
-  }
-  at->running[place] = item;
-  return true;
-}
-
-static void stop_device(ppi_walk_state *at, uint32_t item) {
-  size_t kept = 0;
-  for (size_t i = 0; i < at->num_running; i++)
-    if (at->running[i] != item) at->running[kept++] = at->running[i];
-  at->num_running = kept;
-}
-
-static void submit(const ppi_walk_state *at, ppi_item *item) {
-  const ppi_answer_lane *lane =
-      ppi_answer_lanes_at(at->walk->lanes, item->lane);
-  size_t number = (size_t)(lane - at->walk->lanes->items);
-  const ppi_walk_lane *of = &at->lanes[number];
-  const ppi_walk_frame *top =
-      of->num_frames ? &of->frames[of->num_frames - 1] : NULL;
-  ppi_item_submit(item, top ? top->stage : item->site, top ? top->child : 0,
-                  at->walk->names);
-}
-
-static bool take_step(ppi_walk_state *at) {
-  const ppi_device_border *met = &at->steps[at->next_step++];
-  bool done = tell_running(at);
-  ppi_walk_find_other(at);
-  if (!done) return false;
-  if (met->kind == PPI_DEVICE_END)
-    done = run_device(at, met->item);
-  else if (met->kind == PPI_DEVICE_SUBMIT)
-    submit(at, &at->walk->items[met->item]);
-  else
-    done = tell_device(at, met->item, 0, 1);
-  if (met->kind == PPI_DEVICE_BEGIN) stop_device(at, met->item);
-  return done;
 }
 
 // ---- the walk ----
 
-static bool cross_units(ppi_walk_state *at) {
-  if (!tell_running(at)) return false;
+// Goes back from border to border of units; `walk_stretch` may end earlier.
+static bool walk_units(ppi_walk_state *at,
+                       bool (*walk_stretch)(ppi_walk_state *)) {
+  at->to_ns = at->walk->to_ns;
+  at->next_border = at->num_active = 0;
   bool done = ppi_walk_cross_units(at);
-  for (size_t i = 0; i < at->num_lanes; i++)
-    if (at->lanes[i].num_frames) set_begin(at, i);
+  while (done && !at->is_odd && at->to_ns > at->walk->from_ns) {
+    bool is_last = at->next_border == at->num_borders;
+    uint64_t from_ns =
+        is_last ? at->walk->from_ns : at->borders[at->next_border].time - 1;
+    at->from_ns = from_ns;
+    done = walk_stretch(at);
+    at->to_ns = at->from_ns;
+    if (done && !at->is_odd && at->to_ns == from_ns)
+      done = ppi_walk_cross_units(at);
+  }
   return done;
-}
-
-// The latest range that does not wait, or else the latest one of all.
-static uint32_t find_owner(const ppi_walk_state *at) {
-  const ppi_walk_frame *found = NULL;
-  for (size_t i = 0; i < at->num_lanes; i++) {
-    const ppi_walk_lane *lane = &at->lanes[i];
-    const ppi_walk_frame *other = &lane->frames[lane->num_frames];
-    if (!lane->num_frames || (--other)->flags & PPI_ITEM_WAITS) continue;
-    if (!found || other->start_ns >= found->start_ns) found = other;
-  }
-  const ppi_walk_lane *last = &at->lanes[ppi_time_lane(&at->begins[1])];
-  return (found ? found : &last->frames[last->num_frames - 1])->entry;
-}
-
-static inline void pass_time(ppi_walk_state *at, uint64_t time) {
-  uint64_t passed_ns = at->now - time;
-  at->now = time;
-  if (!passed_ns || !at->num_active) return;
-  if (at->num_running) {
-    at->running_ns += passed_ns;
-    return;
-  }
-  size_t only = at->path_lane;
-  const ppi_time_node *last = &at->begins[only ? at->width + only - 1 : 1];
-  if (!last->time) return;
-  uint32_t entry = (uint32_t)last->who;
-  if (PPI_UNLIKELY(entry == PPI_TIME_WAITING))
-    entry = only ? top_of(&at->lanes[only - 1])->entry : find_owner(at);
-  ppi_reported_at(&at->reported, entry)->ns += passed_ns;
-}
-
-static size_t lane_of(const ppi_walk_state *at, uint32_t id) {
-  size_t i = 0;
-  while (at->walk->lanes->items[i].id != id) i++;
-  return i;
-}
-
-static bool cross_path(ppi_walk_state *at) {
-  const ppi_lane_stretch *next = &at->walk->path[at->next_stretch - 1];
-  if (at->path_lane) {
-    at->path_lane = 0;
-    at->next_stretch--;
-  } else {
-    at->path_lane = lane_of(at, next->lane) + 1;
-  }
-  ppi_walk_find_other(at);
-  return true;
-}
-
-// At one time, begins come first, then units, then ends.
-static bool take_other(ppi_walk_state *at, uint64_t next) {
-  if (ppi_walk_path_time(at) == next) return cross_path(at);
-  const ppi_time_node *begin = &at->begins[1], *end = &at->ends[1];
-  bool is_device = ppi_walk_step_time(at) == next;
-  if (is_device && at->steps[at->next_step].kind != PPI_DEVICE_END)
-    return take_step(at);
-  if (begin->time == next) {
-    if (holds_empty(at, ppi_time_lane(begin)))
-      return take_end(at, ppi_time_lane(begin));
-    pop(at, ppi_time_lane(begin));
-    return true;
-  }
-  bool is_end = end->time == next;
-  if (ppi_walk_unit_time(at) == next &&
-      !(is_end && ppi_walk_is_empty(&at->lanes[ppi_time_lane(end)].range)))
-    return cross_units(at);
-  return is_device ? take_step(at) : take_end(at, ppi_time_lane(end));
-}
-
-static inline bool take_next(ppi_walk_state *at, uint64_t next) {
-  const ppi_time_node *begin = &at->begins[1];
-  if (PPI_UNLIKELY(next == at->next_other)) return take_other(at, next);
-  if (begin->time != next) return take_end(at, ppi_time_lane(&at->ends[1]));
-  if (PPI_UNLIKELY(holds_empty(at, ppi_time_lane(begin))))
-    return take_end(at, ppi_time_lane(begin));
-  pop(at, ppi_time_lane(begin));
-  return true;
-}
-
-static bool walk_lanes(ppi_walk_state *at) {
-  bool done = true;
-  while (done && !at->is_odd) {
-    uint64_t next = PPI_MAX(at->begins[1].time, at->ends[1].time);
-    next = PPI_MAX(next, at->next_other);
-    if (next <= at->walk->from_ns) break;
-    pass_time(at, next);
-    done = take_next(at, next);
-  }
-  if (!done || at->is_odd) return done;
-  pass_time(at, ppi_walk_as_time(at->walk->from_ns));
-  return tell_running(at);
-}
-
-static bool walk_all(ppi_walk_state *at) {
-  at->now = ppi_walk_as_time(at->walk->to_ns);
-  const ppi_walk_back *walk = at->walk;
-  bool is_one =
-      at->num_lanes == 1 && !walk->num_items && !walk->lanes->any_waits;
-  bool done = is_one ? walk_one_lane(at) : walk_lanes(at);
-  if (!done || at->is_odd) return done;
-  return ppi_walk_flush(at) && fold_devices(at, true);
 }
 
 static int compare_open(const void *left, const void *right) {
@@ -443,62 +438,52 @@ static bool push_open(ppi_walk_state *at) {
     const ppi_buffered range = {open[i]->start_ns, open[i]->end_ns,
                                 open[i]->site, (uint16_t)open[i]->depth,
                                 (uint16_t)open[i]->flags};
-    done = push(at, lane_of(at, open[i]->lane), &range);
+    done = ppi_walk_push(at, &at->lanes[lane_of(at, open[i]->lane)], &range);
   }
   ppi_free(open);
   return done;
 }
 
-static bool make_room(ppi_walk_state *at) {
+static bool start(ppi_walk_state *at) {
   const ppi_walk_back *walk = at->walk;
   at->num_lanes = walk->lanes->num;
-  for (at->width = 1; at->width < at->num_lanes; at->width *= 2) {
-  }
-  at->lanes = ppi_alloc(at->width * sizeof *at->lanes);
-  at->ends = ppi_alloc(2 * at->width * sizeof *at->ends);
-  at->begins = ppi_alloc(2 * at->width * sizeof *at->begins);
+  at->slice_ns = SLICE_NS;
+  at->next_stretch = walk->num_path;
+  at->lanes = ppi_alloc((at->num_lanes + 1) * sizeof *at->lanes);
   at->borders = ppi_alloc((2 * walk->num_units + 1) * sizeof *at->borders);
   at->active = ppi_alloc((walk->num_units + 1) * sizeof *at->active);
-  return at->lanes && at->ends && at->begins && at->borders && at->active &&
-         list_devices(at);
-}
-
-static void start(ppi_walk_state *at) {
-  for (size_t i = 0; i < at->width; i++)
-    at->ends[at->width + i].who = at->begins[at->width + i].who = (uint64_t)i
-                                                                  << 32;
+  if (!at->lanes || !at->borders || !at->active || !list_devices(at))
+    return false;
+  at->next_call = at->num_calls;
+  at->next_part = at->num_parts;
   ppi_walk_list_units(at);
-  at->next_stretch = at->walk->num_path;
   for (size_t i = 0; i < at->num_lanes; i++) {
-    at->lanes[i].pages = at->walk->lanes->items[i].pages;
-    at->lanes[i].pages_left = at->walk->lanes->items[i].num_pages;
-    next_range(at, i);
+    at->lanes[i].pages = walk->lanes->items[i].pages;
+    at->lanes[i].pages_left = walk->lanes->items[i].num_pages;
+    ppi_walk_next(at, &at->lanes[i]);
   }
-  ppi_walk_find_other(at);
+  return at->is_odd || push_open(at);
 }
 
 static void clear(ppi_walk_state *at) {
-  for (size_t i = 0; at->lanes && i < at->width; i++)
+  for (size_t i = 0; at->lanes && i < at->num_lanes; i++)
     ppi_free(at->lanes[i].frames);
   ppi_free(at->lanes);
-  ppi_free(at->ends);
-  ppi_free(at->begins);
   ppi_free(at->borders);
   ppi_free(at->active);
-  ppi_free(at->steps);
-  ppi_free(at->running);
+  ppi_free(at->ranges);
+  ppi_free(at->order);
+  ppi_free(at->calls);
   ppi_free(at->parts);
+  ppi_free(at->submissions);
   ppi_reported_clear(&at->reported);
 }
 
 bool ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole) {
   ppi_walk_state at = {.walk = walk};
-  bool done = false;
-  if (make_room(&at)) {
-    start(&at);
-    done = at.is_odd || push_open(&at);
-  }
-  if (done && !at.is_odd) done = walk_all(&at);
+  bool done = start(&at);
+  if (done && !at.is_odd) done = walk_units(&at, walk_hosts);
+  if (done && !at.is_odd && at.num_calls) done = walk_units(&at, walk_devices);
   *out_whole = !at.is_odd;
   clear(&at);
   return done;

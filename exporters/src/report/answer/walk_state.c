@@ -7,7 +7,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "base/sort.h"
 
 bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane) {
   while (lane->pages_left) {
@@ -76,11 +75,6 @@ static void drop_unit(ppi_walk_state *at, size_t unit) {
   }
 }
 
-bool ppi_walk_flush(ppi_walk_state *at) {
-  return ppi_reported_flush(&at->reported, at->walk->accounts, at->active,
-                            at->num_active);
-}
-
 static bool place_all(ppi_walk_state *at) {
   bool placed = true;
   for (size_t i = 0; i < at->num_lanes; i++) {
@@ -92,19 +86,18 @@ static bool place_all(ppi_walk_state *at) {
 }
 
 bool ppi_walk_cross_units(ppi_walk_state *at) {
-  bool done = ppi_walk_flush(at);
+  bool done = ppi_reported_flush(&at->reported, at->walk->accounts, at->active,
+                                 at->num_active);
   uint64_t since_ns = 0;
-  at->unit_time = at->now;
-  at->num_last_parts = 0;
+  at->unit_time = ppi_walk_as_time(at->to_ns);
   for (; at->next_border < at->num_borders; at->next_border++) {
     const ppi_unit_border *border = &at->borders[at->next_border];
-    if (border->time != at->now) break;
+    if (border->time != at->unit_time) break;
     if (border->begins)
       drop_unit(at, border->unit);
     else
       at->active[at->num_active++] = border->unit;
   }
-  ppi_walk_find_other(at);
   for (size_t i = 0; i < at->num_active; i++) {
     const ppi_moment_unit *unit = &at->walk->units[at->active[i]];
     if (unit->is_frame) since_ns = PPI_MAX(since_ns, unit->start_ns);
@@ -114,7 +107,7 @@ bool ppi_walk_cross_units(ppi_walk_state *at) {
   return place_all(at);
 }
 
-// ---- time and calls by place on the host ----
+// ---- time and calls by place ----
 
 static bool add_place(ppi_reported *reported, const ppi_moment *moment,
                       size_t number) {
@@ -127,17 +120,17 @@ static bool add_place(ppi_reported *reported, const ppi_moment *moment,
 }
 
 uint32_t ppi_reported_find(ppi_reported *reported, const ppi_moment *moment) {
-  uint32_t hash =
-      moment->stage * 31 + moment->child * 7 + (uint32_t)moment->where;
+  uint32_t hash = moment->stage * 31 + moment->child * 7 + moment->device * 61 +
+                  (uint32_t)moment->where;
   uint32_t *recent = &reported->recent[hash % PPI_REPORTED_RECENT];
   if (*recent) {
     const ppi_moment *sum = &reported->places[*recent - 1].sum;
     if (sum->stage == moment->stage && sum->child == moment->child &&
-        sum->where == moment->where)
+        sum->where == moment->where && sum->device == moment->device)
       return *recent - 1;
   }
   size_t before = reported->numbers.num;
-  const ppi_map_key key = {(uint64_t)moment->where,
+  const ppi_map_key key = {(uint64_t)moment->where << 32 | moment->device,
                            (uint64_t)moment->stage << 32 | moment->child};
   size_t number = ppi_map_number(&reported->numbers, key);
   if (number == SIZE_MAX) return UINT32_MAX;
@@ -166,52 +159,4 @@ void ppi_reported_clear(ppi_reported *reported) {
   ppi_free(reported->places);
   ppi_free(reported->list);
   *reported = (ppi_reported){0};
-}
-
-// ---- when device work begins and ends, last first ----
-
-typedef struct listing {
-  uint64_t from_ns, to_ns;
-  ppi_device_border *borders;
-  size_t num;
-} listing;
-
-static int compare_borders(const void *left, const void *right) {
-  const ppi_device_border *a = left, *b = right;
-  if (a->time != b->time) return a->time < b->time ? 1 : -1;
-  return (a->kind > b->kind) - (a->kind < b->kind);
-}
-
-static uint64_t from_the_last(const void *border) {
-  return UINT64_MAX - ((const ppi_device_border *)border)->time;
-}
-
-static bool is_within(const listing *to, uint64_t ns) {
-  return ns >= to->from_ns && ns < to->to_ns;
-}
-
-static void add_border(listing *to, uint64_t ns, size_t item,
-                       ppi_device_border_kind kind) {
-  uint64_t time = ns == UINT64_MAX ? ns : ns + 1;
-  to->borders[to->num++] = (ppi_device_border){time, (uint32_t)item, kind};
-}
-
-static void add_item(listing *to, const ppi_item *item, size_t number) {
-  uint64_t start_ns = item->device_start_ns, end_ns = item->device_end_ns;
-  if (end_ns == 0) return;
-  if (item->flags & PPI_ITEM_BORROWS && is_within(to, item->start_ns))
-    add_border(to, item->start_ns, number, PPI_DEVICE_SUBMIT);
-  if (is_within(to, start_ns))
-    add_border(to, start_ns, number, PPI_DEVICE_BEGIN);
-  if (end_ns > start_ns && start_ns < to->to_ns && end_ns > to->from_ns)
-    add_border(to, PPI_MIN(end_ns, to->to_ns), number, PPI_DEVICE_END);
-}
-
-size_t ppi_device_borders_list(const ppi_item *items, size_t num_items,
-                               uint64_t from_ns, uint64_t to_ns,
-                               ppi_device_border *out) {
-  listing to = {from_ns, to_ns, out, 0};
-  for (size_t i = 0; i < num_items; i++) add_item(&to, &items[i], i);
-  ppi_sort(out, to.num, sizeof *out, from_the_last, compare_borders);
-  return to.num;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a walk back: the open ranges of each lane, and the next borders.
-// A border does the same in all walks.
+// The state of a walk back: the open ranges of each lane, and the borders of
+// units.
 #pragma once
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "pprof/base.h"
 #include "report/answer/account.h"
 #include "report/answer/moments.h"
@@ -13,64 +14,7 @@
 
 PPROF_BEGIN_C_
 
-// ---- a tree over lanes that finds the lane with the last time ----
-
-// Times + 1; 0: none.
-typedef struct ppi_time_node {
-  uint64_t time;
-  uint64_t who;  // lane << 32; of begins | the entry, or PPI_TIME_WAITING
-} ppi_time_node;
-
-// The lane's range waits: another lane may own the time.
-#define PPI_TIME_WAITING UINT32_MAX
-
-static inline size_t ppi_time_lane(const ppi_time_node *at) {
-  return at->who >> 32;
-}
-
-static inline unsigned __int128 ppi_time_order(uint64_t time, uint64_t who) {
-  return (unsigned __int128)time << 64 | who;
-}
-
-// Of equal times the later lane wins: its range counts as the latest one. The
-// winner is hard to predict, so no branch depends on it. On the way up, no node
-// waits for the node just stored.
-static inline void ppi_time_set(ppi_time_node *tree, size_t at, uint64_t time,
-                                uint64_t who) {
-  tree[at] = (ppi_time_node){time, who};
-  for (; at > 1; at /= 2) {
-    const ppi_time_node *other = &tree[at ^ 1];
-    uint64_t loses = 0 - (uint64_t)(ppi_time_order(time, who) <
-                                    ppi_time_order(other->time, other->who));
-    time ^= (time ^ other->time) & loses;
-    who ^= (who ^ other->who) & loses;
-    tree[at / 2] = (ppi_time_node){time, who};
-  }
-}
-
-// ---- when device work begins and ends, last first ----
-
-// Going back, ends come last among the borders of one time.
-typedef enum ppi_device_border_kind {
-  PPI_DEVICE_BEGIN,
-  PPI_DEVICE_SUBMIT,
-  PPI_DEVICE_END
-} ppi_device_border_kind;
-
-// `time` is in ns, + 1.
-typedef struct ppi_device_border {
-  uint64_t time;
-  uint32_t item;
-  ppi_device_border_kind kind;
-} ppi_device_border;
-
-// ppi_device_borders_list writes the borders in [from, to), three an item at
-// most, and returns their number. Work that goes on ends at `to`.
-size_t ppi_device_borders_list(const ppi_item *items, size_t num_items,
-                               uint64_t from_ns, uint64_t to_ns,
-                               ppi_device_border *out);
-
-// ---- time and calls by place on the host ----
+// ---- time and calls by place ----
 
 #define PPI_REPORTED_RECENT 256  // a power of two
 
@@ -122,49 +66,59 @@ typedef struct ppi_walk_lane {
   const ppi_hold_page **pages;
   size_t pages_left;
   ppi_hold_place place;
-  ppi_buffered range;      // the next one, if there is one
+  ppi_buffered range;      // the next one
+  uint64_t end;            // its end in the walk, + 1; 0: there is none
   ppi_walk_frame *frames;  // outer ones first
   size_t num_frames, frames_capacity;
   ppi_walk_frame begun;  // the latest frame popped; end 0: none
+  size_t submission;     // the next item submitted here, + 1
+  uint64_t look;         // the latest one that met the lane
 } ppi_walk_lane;
 
 typedef struct ppi_unit_border {
-  uint64_t time;
+  uint64_t time;  // + 1
   size_t unit;
   bool begins;
 } ppi_unit_border;
 
-// Device time without a place: its submission, later in the walk, has it.
+// A range of several lanes' that may own time.
+typedef struct ppi_walk_range {
+  uint64_t start_ns, end_ns;
+  uint32_t entry, lane;
+} ppi_walk_range;
+
+// The time in which an item owns its device.
 typedef struct ppi_device_part {
-  uint32_t unit, item;
-  uint64_t ns;
-  uint32_t calls;
+  uint64_t start_ns, end_ns;
+  uint32_t item;
 } ppi_device_part;
 
 typedef struct ppi_walk_state {
   const ppi_walk_back *walk;
+  uint64_t from_ns, to_ns;  // of the stretch between two borders
   ppi_walk_lane *lanes;
-  size_t num_lanes, width;       // width: a power of two
-  ppi_time_node *ends, *begins;  // 1: the root; those from `width` on are lanes
-  ppi_unit_border *borders;      // from the last
+  size_t num_lanes;
+  ppi_unit_border *borders;  // from the last
   size_t num_borders, next_border;
   size_t *active;  // units
   size_t num_active;
-  ppi_device_border *steps;  // of devices, from the last
-  size_t num_steps, next_step;
-  uint32_t *running;  // items on devices; the first to begin is last
-  size_t num_running, running_capacity;
-  uint64_t running_ns;  // of the last one, not yet in its parts
+  uint64_t since_ns;    // begin of the latest frame unit
+  uint64_t unit_time;   // of the last border of units, + 1
+  size_t next_stretch;  // of the path, + 1
+  bool counts;          // the lane's ranges own the time from `now_ns` back
+  uint64_t now_ns;
+  bool lists;  // ranges go to `ranges`
+  uint32_t listed_lane;
+  ppi_walk_range *ranges;
+  ppi_keyed *order;  // by begin
+  size_t num_ranges, ranges_capacity, order_capacity;
+  uint64_t slice_ns;    // of stretches with a list
+  uint64_t look;        // the number of looks for an owner
+  ppi_keyed *calls;     // begins of device work and its item, in order
+  size_t *submissions;  // by item, the one submitted before on its lane, + 1
   ppi_device_part *parts;
-  size_t num_parts, parts_capacity;
-  size_t num_last_parts;  // of one item, since the last border of a unit
-  size_t fold_parts_at;   // num_parts
-  size_t next_stretch;    // of the path, + 1
-  size_t path_lane;       // the lane that alone counts, + 1; 0: none
-  uint64_t since_ns;      // begin of the latest frame unit
-  uint64_t now;           // a time + 1
-  uint64_t next_other;    // + 1: border of a unit or a device
-  uint64_t unit_time;
+  size_t num_calls, num_parts, next_call, next_part;
+  size_t part;  // near the last time
   ppi_reported reported;
   bool is_odd;
 } ppi_walk_state;
@@ -233,7 +187,7 @@ static inline ppi_walk_frame ppi_walk_frame_of(const ppi_buffered *range) {
                           .flags = range->flags};
 }
 
-// ppi_walk_push leaves the lane's begin to the walk. A range that does not lie
+// A range that does not lie
 // in the range around it makes the walk odd.
 static inline bool ppi_walk_push(ppi_walk_state *at, ppi_walk_lane *lane,
                                  const ppi_buffered *range) {
@@ -253,19 +207,13 @@ static inline bool ppi_walk_push(ppi_walk_state *at, ppi_walk_lane *lane,
   return true;
 }
 
-static inline void ppi_walk_pop(ppi_walk_state *at, ppi_walk_lane *lane) {
-  lane->begun = lane->frames[--lane->num_frames];
-  ppi_walk_count_call(at, &lane->begun);
-}
-
 // ---- ranges ----
 
 bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane);
 
-// ppi_walk_next goes to the range before the lane's, and returns its end; 0:
-// there is none.
-static inline uint64_t ppi_walk_next(const ppi_walk_state *at,
-                                     ppi_walk_lane *lane) {
+// ppi_walk_next goes to the range before the lane's.
+static inline void ppi_walk_next(const ppi_walk_state *at,
+                                 ppi_walk_lane *lane) {
   const ppi_walk_back *walk = at->walk;
   ppi_buffered *range = &lane->range;
   while (lane->place.num_words || ppi_walk_turn_page(at, lane)) {
@@ -278,43 +226,21 @@ static inline uint64_t ppi_walk_next(const ppi_walk_state *at,
     bool is_passed =
         range->end_ns == walk->from_ns && range->start_ns < range->end_ns;
     if (range->start_ns >= walk->to_ns || is_passed) continue;
-    uint64_t end_ns = PPI_MIN(range->end_ns, walk->to_ns);
-    return ppi_walk_as_time(end_ns);
+    lane->end = ppi_walk_as_time(PPI_MIN(range->end_ns, walk->to_ns));
+    return;
   }
-  return 0;
+  lane->end = 0;
 }
 
 // ppi_walk_take_empty counts the lane's range, which is empty.
 bool ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane);
 
-// ---- borders of units and devices ----
-
-static inline uint64_t ppi_walk_step_time(const ppi_walk_state *at) {
-  return at->next_step < at->num_steps ? at->steps[at->next_step].time : 0;
-}
-
-static inline uint64_t ppi_walk_unit_time(const ppi_walk_state *at) {
-  return at->next_border < at->num_borders ? at->borders[at->next_border].time
-                                           : 0;
-}
-
-// The border of the path: of the open stretch its begin, else an end.
-static inline uint64_t ppi_walk_path_time(const ppi_walk_state *at) {
-  if (!at->next_stretch) return 0;
-  const ppi_lane_stretch *next = &at->walk->path[at->next_stretch - 1];
-  return ppi_walk_as_time(at->path_lane ? next->start_ns : next->end_ns);
-}
-
-static inline void ppi_walk_find_other(ppi_walk_state *at) {
-  uint64_t time = PPI_MAX(ppi_walk_unit_time(at), ppi_walk_step_time(at));
-  at->next_other = PPI_MAX(time, ppi_walk_path_time(at));
-}
+// ---- borders of units ----
 
 // ppi_walk_list_units lists the units' borders; the caller made room.
 void ppi_walk_list_units(ppi_walk_state *at);
-// ppi_walk_cross_units crosses all borders of units at the walk's time. It adds
-// the sums so far to the open units first. Frames may change their places.
+// ppi_walk_cross_units crosses all borders of units at `to_ns`. It adds the
+// sums so far to the open units first. Frames may change their places.
 bool ppi_walk_cross_units(ppi_walk_state *at);
-bool ppi_walk_flush(ppi_walk_state *at);
 
 PPROF_END_C_
