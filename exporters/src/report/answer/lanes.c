@@ -14,6 +14,9 @@ static int compare_lanes(const void *left, const void *right) {
 
 ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
   const ppi_answer_lane key = {.id = id};
+  // Most often they are all there.
+  if (id && id <= lanes->num && lanes->items[id - 1].id == id)
+    return &lanes->items[id - 1];
   return ppi_keyed_sorted(PPI_KEYED(lanes->items, lanes->num, lanes->capacity),
                           &key, compare_lanes);
 }

@@ -194,18 +194,32 @@ static bool end_lane(reading *at, bool done) {
   return done;
 }
 
+// Counts short ranges inside another one, as far as they take one word each.
+static void pass_short(reading *at, ppi_hold_place *place) {
+  step *in = &at->of->steps[at->step - 1];
+  const uint32_t num = place->num_words;
+  uint64_t from_ns = PPI_MAX(at->top_ns, in->start_ns);
+  while (place->num_words && !at->latest.end_ns) {
+    uint64_t word = place->words[place->num_words - 1];
+    uint64_t length_ns = ppi_hold_length(word);
+    if (word & PPI_HOLD_WIDE || !length_ns || length_ns >= in->least_ns ||
+        place->end_ns - length_ns < from_ns || place->end_ns > in->end_ns)
+      break;
+    ppi_hold_step(place);
+  }
+  in->num_ranges += num - place->num_words;
+}
+
 static bool read_page(reading *at, const ppi_hold_page *page) {
   ppi_hold_place place = ppi_hold_last(page);
   bool done = true;
-  while (place.num_words && at->step && done) {
+  if (page->min_start_ns > at->of->steps[at->step - 1].end_ns) return true;
+  while (at->step && done) {
     ppi_buffered range;
+    pass_short(at, &place);
+    if (!place.num_words) break;
     ppi_hold_back(&place, &range);
-    step *in = &at->of->steps[at->step - 1];
-    if (range.start_ns >= PPI_MAX(at->top_ns, in->start_ns) && !range.flags &&
-        range.end_ns <= in->end_ns && range.end_ns > in->start_ns &&
-        range.end_ns - range.start_ns < in->least_ns && !at->latest.end_ns)
-      in->num_ranges++;  // a short one inside another one
-    else if (!(range.flags & PPI_BUFFERED_APART))
+    if (!(range.flags & PPI_BUFFERED_APART))
       done = take_range(at, range.start_ns, range.end_ns,
                         range.flags & PPI_BUFFERED_WAITS);
   }
@@ -464,6 +478,7 @@ static size_t count_page(const ppi_hold_page *page, uint64_t from_ns,
                          uint64_t to_ns) {
   ppi_hold_place place = ppi_hold_last(page);
   size_t num = 0;
+  if (page->min_start_ns > to_ns) return 0;
   while (place.num_words && place.end_ns > from_ns) {
     ppi_buffered range;
     ppi_hold_back(&place, &range);

@@ -371,7 +371,9 @@ static bool list_devices(ppi_walk_state *at) {
 
 static ppi_moment *device_sum(ppi_walk_state *at, size_t item) {
   const ppi_moment place = ppi_moment_on_device(&at->walk->items[item]);
-  uint32_t entry = ppi_reported_find(&at->reported, &place);
+  uint32_t entry = ppi_reported_find(
+      &at->reported,
+      ppi_reported_key(place.where, place.device, place.stage, place.child));
   return entry == UINT32_MAX ? NULL : ppi_reported_at(&at->reported, entry);
 }
 

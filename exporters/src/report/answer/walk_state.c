@@ -33,7 +33,8 @@ bool ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
   while (num && (lane->frames[num - 1].end_ns == range->end_ns ||
                  !ppi_walk_is_outer(&lane->frames[num - 1], range)))
     num--;
-  ppi_walk_frame self = ppi_walk_frame_of(range);
+  ppi_walk_frame self = {0};
+  ppi_walk_set(&self, range);
   if (!ppi_walk_place(at, &self, num ? &lane->frames[num - 1] : NULL))
     return false;
   ppi_walk_count_call(at, &self);
@@ -109,34 +110,29 @@ bool ppi_walk_cross_units(ppi_walk_state *at) {
 
 // ---- time and calls by place ----
 
-static bool add_place(ppi_reported *reported, const ppi_moment *moment,
+static bool add_place(ppi_reported *reported, const ppi_map_key *place,
                       size_t number) {
   if (!PPI_ROOM(reported->places, reported->places_capacity, number + 1))
     return false;
   if (!PPI_ROOM(reported->list, reported->list_capacity, number + 1))
     return false;
-  reported->places[number] = (ppi_reported_place){.sum = *moment};
+  reported->places[number] =
+      (ppi_reported_place){.sum = {.where = (ppi_where)(place->high >> 32),
+                                   .device = (uint32_t)place->high,
+                                   .stage = (uint32_t)(place->low >> 32),
+                                   .child = (uint32_t)place->low}};
   return true;
 }
 
-uint32_t ppi_reported_find(ppi_reported *reported, const ppi_moment *moment) {
-  uint32_t hash = moment->stage * 31 + moment->child * 7 + moment->device * 61 +
-                  (uint32_t)moment->where;
-  uint32_t *recent = &reported->recent[hash % PPI_REPORTED_RECENT];
-  if (*recent) {
-    const ppi_moment *sum = &reported->places[*recent - 1].sum;
-    if (sum->stage == moment->stage && sum->child == moment->child &&
-        sum->where == moment->where && sum->device == moment->device)
-      return *recent - 1;
-  }
+uint32_t ppi_reported_find_slow(ppi_reported *reported,
+                                const ppi_map_key *place,
+                                ppi_reported_recent *recent) {
   size_t before = reported->numbers.num;
-  const ppi_map_key key = {(uint64_t)moment->where << 32 | moment->device,
-                           (uint64_t)moment->stage << 32 | moment->child};
-  size_t number = ppi_map_number(&reported->numbers, key);
+  size_t number = ppi_map_number(&reported->numbers, *place);
   if (number == SIZE_MAX) return UINT32_MAX;
-  if (number == before && !add_place(reported, moment, number))
+  if (number == before && !add_place(reported, place, number))
     return UINT32_MAX;
-  *recent = (uint32_t)number + 1;
+  *recent = (ppi_reported_recent){*place, (uint32_t)number + 1};
   return (uint32_t)number;
 }
 

@@ -23,18 +23,41 @@ typedef struct ppi_reported_place {
   bool is_reported;
 } ppi_reported_place;
 
+typedef struct ppi_reported_recent {
+  ppi_map_key place;
+  uint32_t number;  // + 1; 0: none
+} ppi_reported_recent;
+
 // All zero is the empty one.
 typedef struct ppi_reported {
   ppi_map numbers;  // of places
   ppi_reported_place *places;
   uint32_t *list;  // places with a sum
   size_t num, places_capacity, list_capacity;
-  uint32_t recent[PPI_REPORTED_RECENT];  // places + 1, by stage and child
+  ppi_reported_recent recent[PPI_REPORTED_RECENT];  // by stage and child
 } ppi_reported;
 
-// ppi_reported_find returns the number of the place of `moment`; UINT32_MAX:
-// out of memory.
-uint32_t ppi_reported_find(ppi_reported *reported, const ppi_moment *moment);
+static inline ppi_map_key ppi_reported_key(ppi_where where, uint32_t device,
+                                           uint32_t stage, uint32_t child) {
+  ppi_map_key key = {(uint64_t)where << 32 | device,
+                     (uint64_t)stage << 32 | child};
+  return key;
+}
+
+// ppi_reported_find returns the number of a place; UINT32_MAX: out of memory.
+uint32_t ppi_reported_find_slow(ppi_reported *reported,
+                                const ppi_map_key *place,
+                                ppi_reported_recent *recent);
+static inline uint32_t ppi_reported_find(ppi_reported *reported,
+                                         ppi_map_key place) {
+  uint64_t hash = place.high + place.low * 7 + (place.low >> 32) * 31;
+  ppi_reported_recent *recent = &reported->recent[hash % PPI_REPORTED_RECENT];
+  if (recent->number && recent->place.low == place.low &&
+      recent->place.high == place.high)
+    return recent->number - 1;
+  return ppi_reported_find_slow(reported, &place, recent);
+}
+
 // ppi_reported_flush adds all sums to the accounts of `units`, and clears them.
 bool ppi_reported_flush(ppi_reported *reported, ppi_account *accounts,
                         const size_t *units, size_t num_units);
@@ -165,9 +188,8 @@ static inline bool ppi_walk_place(ppi_walk_state *at, ppi_walk_frame *self,
     self->entry = around->entry;
     return true;
   }
-  const ppi_moment place = {
-      .where = where, .stage = self->stage, .child = self->child};
-  self->entry = ppi_reported_find(&at->reported, &place);
+  self->entry = ppi_reported_find(
+      &at->reported, ppi_reported_key(where, 0, self->stage, self->child));
   return self->entry != UINT32_MAX;
 }
 
@@ -179,12 +201,13 @@ static inline void ppi_walk_count_call(ppi_walk_state *at,
   sum->child_calls += self->level == 1;
 }
 
-static inline ppi_walk_frame ppi_walk_frame_of(const ppi_buffered *range) {
-  return (ppi_walk_frame){.start_ns = range->start_ns,
-                          .end_ns = range->end_ns,
-                          .site = range->site,
-                          .depth = range->depth,
-                          .flags = range->flags};
+static inline void ppi_walk_set(ppi_walk_frame *frame,
+                                const ppi_buffered *range) {
+  frame->start_ns = range->start_ns;
+  frame->end_ns = range->end_ns;
+  frame->site = range->site;
+  frame->depth = range->depth;
+  frame->flags = range->flags;
 }
 
 // A range that does not lie
@@ -197,7 +220,7 @@ static inline bool ppi_walk_push(ppi_walk_state *at, ppi_walk_lane *lane,
   }
   ppi_walk_frame *self = &lane->frames[lane->num_frames];
   const ppi_walk_frame *around = lane->num_frames ? self - 1 : NULL;
-  *self = ppi_walk_frame_of(range);
+  ppi_walk_set(self, range);
   if (around && !ppi_walk_lies_in(range, around)) {
     at->is_odd = true;
     return true;
