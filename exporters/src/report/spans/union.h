@@ -32,19 +32,27 @@ uint64_t ppi_spans_overlap(const ppi_span *spans, size_t num, uint64_t start_ns,
 // All zero is the empty union. Only after compact, settle and measure does
 // `spans` have all of the union that is not settled.
 typedef struct ppi_union {
-  ppi_span *spans;  // disjoint, in order, with room for `fresh`
-  size_t num, capacity;
-  ppi_span_list *fresh;  // added since; all but the first disjoint, in order
-  size_t num_fresh, fresh_capacity;
-  size_t active;       // the list that took the latest span
-  size_t num_pending;  // spans in all of `fresh`, or more
-  size_t wait;         // pending spans before the next compaction
+  ppi_span *spans;      // the first `num` disjoint, in order; others as added
+  size_t num, num_all;  // `num_all`: with those that were added since
+  size_t capacity;
+  size_t wait;  // spans that the latest ones touched
   uint64_t settled_ns, horizon_ns;
 } ppi_union;
 
 // ppi_union_add unites [start, end) with `set`; an end before the start counts
 // as empty. Time before the settled horizon was counted already.
-bool ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns);
+bool ppi_union_add_slow(ppi_union *set, uint64_t start_ns, uint64_t end_ns);
+static inline bool ppi_union_add(ppi_union *set, uint64_t start_ns,
+                                 uint64_t end_ns) {
+  if (set->num_all > set->num) {
+    ppi_span *last = &set->spans[set->num_all - 1];
+    if (start_ns >= last->start_ns && start_ns <= last->end_ns) {
+      if (end_ns > last->end_ns) last->end_ns = end_ns;
+      return true;
+    }
+  }
+  return ppi_union_add_slow(set, start_ns, end_ns);
+}
 
 // ppi_union_settle promises that the part of the union before `horizon` is
 // complete, and forgets its spans.
