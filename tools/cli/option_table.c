@@ -184,6 +184,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
     NUMBER("jobs", 'j', jobs, FOR(JOBS), "N", NULL,
            "threads that read and add up [processors, at most 8; 1 for a log "
            "below 1 MiB]"),
+    FLAG("no-sums", 0, no_sums, PPI_TAKES_SUMS,
+         "neither use nor write LOG.pplog.sum, the figures of earlier reports"),
     FLAG("strict", 0, strict, FOR(STRICT), "exit 1 when anything was lost"),
     TEXT("expect", 0, expect, FOR(CHECK), "FILE", NULL,
          "check these rules instead of the blocks; exit 1 if a run breaks one: "

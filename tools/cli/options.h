@@ -11,6 +11,11 @@
 
 #include "cli/say.h"
 
+// Verbs that use the sums in a file beside a log.
+#define PPI_TAKES_SUMS                                           \
+  (PPI_TAKES(SUMMARY) | PPI_TAKES(WHATIF) | PPI_TAKES(COMPARE) | \
+   PPI_TAKES(CHECK))
+
 // Groups of options, one bit each. An option is in one group; a verb takes
 // several groups. Shared groups come first, then each verb's own.
 #define PPI_OPTION_GROUPS(X) \
@@ -159,7 +164,7 @@ struct ppi_tool_options {
   bool learn;          // expect
   long warmup;         // LONG_MIN: not given
   long jobs;           // LONG_MIN: not given
-  bool force, strict, keep, origin, raw, wide, help, version;
+  bool force, strict, keep, origin, raw, wide, help, version, no_sums;
   bool open, live;  // recover, info: open ranges only
   bool verb_given;
   const char **inputs;  // the operands after the verb

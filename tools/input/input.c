@@ -304,8 +304,8 @@ int ppi_tool_read_again(const char *path, pprof_sink *sink,
 }
 
 int ppi_tool_skim(const char *path, pprof_sink *sink, bool is_quiet,
-                  struct ppi_tool_watch *watch) {
-  watch_init(watch, path, sink, NULL);
+                  struct ppi_tool_watch *watch, struct ppi_tool_runs *runs) {
+  watch_init(watch, path, sink, runs);
   watch->is_quiet = is_quiet;
   return deliver(path, true, watch);
 }

@@ -36,10 +36,10 @@ int ppi_tool_read_once(const char *path, const char *name, pprof_sink *sink,
 int ppi_tool_read_again(const char *path, pprof_sink *sink,
                         struct ppi_tool_watch *watch,
                         struct ppi_tool_runs *runs);
-// ppi_tool_read without the events and checkpoints of a log: before a full read
-// (`is_quiet`: no messages), or instead of it.
+// ppi_tool_read_once without the events and checkpoints of a log: before a full
+// read (`is_quiet`: no messages), or instead of it. `runs` may be NULL.
 int ppi_tool_skim(const char *path, pprof_sink *sink, bool is_quiet,
-                  struct ppi_tool_watch *watch);
+                  struct ppi_tool_watch *watch, struct ppi_tool_runs *runs);
 // Processes of traces with names that fit `pattern` are devices; NULL: none.
 void ppi_tool_set_device_process(const char *pattern);
 // Names in traces have the categories that `names.categories` of the

@@ -238,8 +238,9 @@ static int read_all(const char *path, struct info_sink *sink,
                     struct ppi_tool_watch *watch) {
   struct stat stat_;
   sink->info->skimmed = stat(path, &stat_) == 0 && stat_.st_size > MAX_READ;
-  return sink->info->skimmed ? ppi_tool_skim(path, &sink->base, false, watch)
-                             : ppi_tool_read(path, &sink->base, watch);
+  return sink->info->skimmed
+             ? ppi_tool_skim(path, &sink->base, false, watch, NULL)
+             : ppi_tool_read(path, &sink->base, watch);
 }
 
 int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {

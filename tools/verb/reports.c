@@ -11,10 +11,11 @@
 #include "event/tee.h"
 #include "input/input.h"
 #include "input/joined.h"
+#include "input/sums.h"
 #include "names/glob.h"
 #include "pprof/event.h"
-#include "report/figures/impossible.h"
 #include "report/figures/machine.h"
+#include "report/findings/impossible.h"
 #include "schema/schema.h"
 
 // ---- patterns of `include` that chose nothing ----
@@ -105,16 +106,19 @@ struct reading {
   int *code;
 };
 
+// With `sink` NULL, sums replace the events.
 static int read_both(struct reading *reading, const char *path,
                      pprof_sink *sink, struct ppi_tool_watch *watch) {
   ppi_tee both;
   ppi_tee_init(&both);
-  if (ppi_tee_add(&both, sink) != PPROF_STATUS_OK ||
+  if ((sink && ppi_tee_add(&both, sink) != PPROF_STATUS_OK) ||
       ppi_tee_add(&both, &unmatched.base) != PPROF_STATUS_OK ||
       (reading->beside &&
        ppi_tee_add(&both, reading->beside) != PPROF_STATUS_OK))
     ppi_tool_must(NULL);
-  int code = ppi_tool_read_once(path, path, &both.base, watch, &reading->runs);
+  int code =
+      sink ? ppi_tool_read_once(path, path, &both.base, watch, &reading->runs)
+           : ppi_tool_skim(path, &both.base, false, watch, &reading->runs);
   if (both.first_error != PPROF_STATUS_OK && !watch->sink_failed) {
     watch->sink_failed = true;
     watch->sink_status = both.first_error;
@@ -136,12 +140,11 @@ static pprof_report *new_report(const struct reading *reading, ppi_jobs *jobs) {
   return report;
 }
 
-// The report as one thread makes it: `report`, or another one in its place.
-// NULL: the second reading failed.
-static pprof_report *without_jobs(struct reading *reading, const char *path,
-                                  size_t num_runs, pprof_report *report) {
+// Reads the log again, as one thread, into another report in the place of
+// `report`. NULL: that failed.
+static pprof_report *read_again(struct reading *reading, const char *path,
+                                size_t num_runs, pprof_report *report) {
   struct ppi_tool_watch watch;
-  if (!ppi_report_depends_on_jobs(report)) return report;
   pprof_report_destroy(report);
   report = new_report(reading, NULL);
   reading->runs.num = num_runs;
@@ -155,15 +158,18 @@ static pprof_report *without_jobs(struct reading *reading, const char *path,
   return NULL;
 }
 
-// Reads `path` into a new report. NULL: nothing to report, which is no failure
-// if earlier inputs had all of its runs.
-static pprof_report *read_report(struct reading *reading, const char *path,
-                                 bool *out_repeated) {
+// Reads `path` into a new report, or takes its sums. NULL: nothing to report,
+// which is no failure if earlier inputs had all of its runs.
+static pprof_report *read_with(struct reading *reading, const char *path,
+                               const ppi_tool_sums *sums, bool *out_repeated) {
   struct ppi_tool_watch watch;
   size_t num_runs = reading->runs.num;
-  pprof_report *report = new_report(reading, ppi_tool_jobs(path));
+  pprof_report *known = ppi_tool_sums_read(sums, reading->details);
+  pprof_report *report =
+      known ? known : new_report(reading, ppi_tool_jobs(path));
   *out_repeated = false;
-  int answer = read_both(reading, path, pprof_report_sink(report), &watch);
+  int answer = read_both(reading, path,
+                         known ? NULL : pprof_report_sink(report), &watch);
   if (watch.sink_failed) {
     ppi_tool_say("%s: cannot be reported: %s", path,
                  pprof_status_string(watch.sink_status));
@@ -171,10 +177,25 @@ static pprof_report *read_report(struct reading *reading, const char *path,
   }
   if (answer > *reading->code) *reading->code = answer;
   *out_repeated = watch.num_repeated > 0 && !watch.begun;
-  if (answer != PPI_EXIT_INPUT && !*out_repeated)
-    return without_jobs(reading, path, num_runs, report);
-  pprof_report_destroy(report);
-  return NULL;
+  if (answer == PPI_EXIT_INPUT || *out_repeated) {
+    pprof_report_destroy(report);
+    return NULL;
+  }
+  if (ppi_report_depends_on_jobs(report) || (known && watch.num_repeated))
+    report = read_again(reading, path, num_runs, report);
+  if (report && !known && answer == PPI_EXIT_DONE && !watch.num_repeated)
+    ppi_tool_sums_write(sums, reading->details, report);
+  return report;
+}
+
+static pprof_report *read_report(struct reading *reading, const char *path,
+                                 bool *out_repeated) {
+  ppi_tool_sums sums = {.path = NULL};
+  // What is beside the report needs the events.
+  if (!reading->beside) ppi_tool_sums_of(reading->options, path, &sums);
+  pprof_report *report = read_with(reading, path, &sums, out_repeated);
+  ppi_tool_sums_clear(&sums);
+  return report;
 }
 
 // The run's records were in private memory only, and ended with its process.

@@ -15,6 +15,7 @@
 #include "input/input.h"
 #include "input/log_info.h"
 #include "input/segments.h"
+#include "input/sums.h"
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
 #include "report/report.h"
@@ -381,6 +382,11 @@ int ppi_tool_check(const struct ppi_tool_options *options) {
   if (code != PPI_EXIT_DONE) return code;
   if (options->expect) return ppi_tool_check_expected(options);
   code = ppi_tool_segments_each(options, check_log, &checking);
+  for (int i = 0; i < options->num_inputs; i++) {
+    int compared =
+        ppi_tool_sums_check(options, options->inputs[i], &checking.page);
+    code = PPI_MAX(code, compared);
+  }
   return checking.page.len ? ppi_tool_output_page(options, &checking.page, code)
                            : code;
 }

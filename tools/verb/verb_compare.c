@@ -17,6 +17,7 @@
 #include "file/text.h"
 #include "input/folder.h"
 #include "input/input.h"
+#include "input/sums.h"
 #include "report/report.h"
 #include "verb/past.h"
 #include "verb/verbs.h"
@@ -24,19 +25,28 @@
 // ---- limits of inputs ----
 
 // ppi_tool_limit_of reads `path` again, without messages; claim none: unknown.
-static ppi_limit ppi_tool_limit_of(const char *path) {
+static ppi_limit ppi_tool_limit_of(const struct ppi_tool_options *options,
+                                   const char *path) {
   const ppi_report_details details = {.answer = true, .warmup = -1};
-  struct ppi_tool_watch watch;
-  struct ppi_tool_runs met = {.items = NULL};
-  pprof_report *report;
+  ppi_tool_sums sums;
   ppi_limit limit = {0};
-  if (pprof_report_create(&report) != PPROF_STATUS_OK) return limit;
-  ppi_report_set_details(report, &details);
-  ppi_tool_read_again(path, pprof_report_sink(report), &watch, &met);
+  ppi_tool_sums_of(options, path, &sums);
+  pprof_report *report = ppi_tool_sums_read(&sums, &details);
+  if (!report) {
+    struct ppi_tool_watch watch;
+    struct ppi_tool_runs met = {.items = NULL};
+    if (pprof_report_create(&report) != PPROF_STATUS_OK) ppi_tool_must(NULL);
+    ppi_report_set_details(report, &details);
+    if (ppi_tool_read_again(path, pprof_report_sink(report), &watch, &met) ==
+            PPI_EXIT_DONE &&
+        !watch.num_repeated)
+      ppi_tool_sums_write(&sums, &details, report);
+    ppi_tool_runs_clear(&met);
+  }
   const ppi_figures *figures = ppi_report_figures(report);
   if (figures) limit = figures->limit;
-  ppi_tool_runs_clear(&met);
   pprof_report_destroy(report);
+  ppi_tool_sums_clear(&sums);
   return limit;
 }
 
@@ -365,9 +375,9 @@ static int conclude(const struct compare *compare) {
 // Notes the limit of each input if it is not the limit of the first.
 static void note_limits(struct compare *compare) {
   const char *const *paths = compare->options->inputs;
-  const ppi_limit first = ppi_tool_limit_of(paths[0]);
+  const ppi_limit first = ppi_tool_limit_of(compare->options, paths[0]);
   for (size_t i = 1; i < compare->num_inputs; i++) {
-    const ppi_limit other = ppi_tool_limit_of(paths[i]);
+    const ppi_limit other = ppi_tool_limit_of(compare->options, paths[i]);
     ppi_page line = {0};
     ppi_tool_note_limits(&first, &other, &line);
     if (line.len && compare->num_inputs > 2)

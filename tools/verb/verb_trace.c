@@ -102,7 +102,7 @@ static ppi_clocks *read_clocks(const struct ppi_tool_log *logs, int num,
     struct ppi_tool_watch watch;
     pprof_sink *sink = ppi_clocks_sink(clocks);
     if (skims)
-      ppi_tool_skim(logs[i].path, sink, true, &watch);
+      ppi_tool_skim(logs[i].path, sink, true, &watch, NULL);
     else
       ppi_tool_read_again(logs[i].path, sink, &watch, &met);
   }

@@ -465,6 +465,12 @@ void ppi_report_set_details(pprof_report *report,
   report->details = *details;
 }
 
+void ppi_report_carry(ppi_carry *carry, pprof_report *report) {
+  if (carry->reads) report->figures.details = report->details;
+  ppi_figures_carry(carry, &report->figures);
+  report->finished = !carry->failed;
+}
+
 bool ppi_report_identity_ok(const pprof_report *report) {
   for (size_t i = 0; i < report->figures.num_devices; i++)
     if (report->figures.devices[i].failed) return false;

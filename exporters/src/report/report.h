@@ -22,6 +22,9 @@ pprof_status ppi_report_join(pprof_report *report);
 // with different details cannot be merged (INVALID).
 void ppi_report_set_details(pprof_report *report,
                             const ppi_report_details *details);
+// ppi_report_carry carries a finished report's figures, before they are joined.
+// A read gives them to a new report with the same details.
+void ppi_report_carry(ppi_carry *carry, pprof_report *report);
 // ppi_report_depends_on_jobs: a run has more paths than a report keeps, and its
 // jobs chose others than one thread would. Read the run again without jobs.
 bool ppi_report_depends_on_jobs(const pprof_report *report);

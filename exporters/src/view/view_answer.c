@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/figures/impossible.h"
 #include "report/figures/sum.h"
+#include "report/findings/impossible.h"
 #include "report/findings/words.h"
 #include "report/report.h"
 #include "view/answer_line.h"

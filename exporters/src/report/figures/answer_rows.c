@@ -155,3 +155,19 @@ void ppi_answer_clear(ppi_answer *answer) {
   ppi_histogram_clear(&answer->times);
   *answer = (ppi_answer){0};
 }
+
+void ppi_answer_carry(ppi_carry *carry, ppi_answer *answer) {
+  ppi_carry_room(carry, &answer->rows, &answer->num_rows, sizeof *answer->rows);
+  for (size_t i = 0; i < answer->num_rows; i++) {
+    ppi_answer_row *row = &answer->rows[i];
+    ppi_carry_text(carry, &row->name);
+    ppi_carry_text(carry, &row->child);
+    ppi_carry_text(carry, &row->device);
+    PPI_CARRY_FROM(carry, row, where, max_ns);
+    ppi_histogram_carry(carry, &row->times);
+  }
+  if (carry->reads) answer->capacity = answer->num_rows;
+  PPI_CARRY_FROM(carry, answer, num_runs, num_all);
+  ppi_histogram_carry(carry, &answer->times);
+  PPI_CARRY_FROM(carry, answer, num_cold, after_ns);
+}

@@ -82,5 +82,6 @@ uint64_t ppi_answer_quantile(const ppi_answer *answer,
 // ppi_answer_merge leaves `into` sorted.
 bool ppi_answer_merge(ppi_answer *into, const ppi_answer *from);
 void ppi_answer_clear(ppi_answer *answer);
+void ppi_answer_carry(ppi_carry *carry, ppi_answer *answer);
 
 PPROF_END_C_

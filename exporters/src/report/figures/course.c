@@ -79,3 +79,15 @@ void ppi_courses_clear(ppi_report_courses *courses) {
   ppi_free(courses->items);
   *courses = (ppi_report_courses){0};
 }
+
+void ppi_courses_carry(ppi_carry *carry, ppi_report_courses *courses) {
+  ppi_carry_room(carry, &courses->items, &courses->num, sizeof *courses->items);
+  if (carry->reads) courses->capacity = courses->num;
+  for (size_t i = 0; i < courses->num; i++) {
+    ppi_report_course *item = &courses->items[i];
+    ppi_carry_text(carry, &item->uuid);
+    ppi_carry_text(carry, &item->device);
+    PPI_CARRY_FROM(carry, &item->course, start_ns, bin_ns);
+    ppi_carry_maybe(carry, &item->course.ns, all_bytes);
+  }
+}

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pprof/base.h"
+#include "report/figures/carry.h"
 
 PPROF_BEGIN_C_
 
@@ -51,5 +52,6 @@ typedef struct ppi_report_courses {
 bool ppi_courses_add(ppi_report_courses *courses,
                      const ppi_report_course *from);
 void ppi_courses_clear(ppi_report_courses *courses);
+void ppi_courses_carry(ppi_carry *carry, ppi_report_courses *courses);
 
 PPROF_END_C_

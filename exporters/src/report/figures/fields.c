@@ -26,6 +26,10 @@
   static void clear_##name(void *field) { \
     clear_one(field);                     \
   }
+#define CARRIES(name, carry_one)                            \
+  static void carry_##name(ppi_carry *carry, void *field) { \
+    carry_one(carry, field);                                \
+  }
 
 typedef char *text;
 COMPARES(text, text, strcmp(*a ? *a : "", *b ? *b : ""))
@@ -69,14 +73,22 @@ CLEARS(phases, ppi_phases_clear)
 CLEARS(messages, ppi_messages_clear)
 CLEARS(answer, ppi_answer_clear)
 
+CARRIES(text, ppi_carry_text)
+CARRIES(histogram, ppi_histogram_carry)
+CARRIES(phases, ppi_phases_carry)
+CARRIES(messages, ppi_messages_carry)
+CARRIES(slow, ppi_serving_slow_carry)
+CARRIES(answer, ppi_answer_carry)
+
 #define REDUCER(name, type, ...) \
   const ppi_reducer ppi_reduce_##name = {sizeof(type), __VA_ARGS__};
-REDUCER(text, char *, compare_text, own_text, NULL, clear_text)
-REDUCER(number, uint64_t, compare_number, NULL, NULL, NULL)
-REDUCER(lane, uint32_t, compare_lane, NULL, NULL, NULL)
-REDUCER(flag, bool, compare_flag, NULL, merge_flag, NULL)
-REDUCER(shape, ppi_launch_shape, compare_shape, NULL, NULL, NULL)
-#define SUM(name, type) REDUCER(name, type, NULL, NULL, merge_##name, NULL)
+REDUCER(text, char *, compare_text, own_text, NULL, clear_text, carry_text)
+REDUCER(number, uint64_t, compare_number, NULL, NULL, NULL, NULL)
+REDUCER(lane, uint32_t, compare_lane, NULL, NULL, NULL, NULL)
+REDUCER(flag, bool, compare_flag, NULL, merge_flag, NULL, NULL)
+REDUCER(shape, ppi_launch_shape, compare_shape, NULL, NULL, NULL, NULL)
+#define SUM(name, type) \
+  REDUCER(name, type, NULL, NULL, merge_##name, NULL, NULL)
 SUM(category, uint32_t)
 SUM(most, uint64_t)
 SUM(sum, uint64_t)
@@ -89,7 +101,7 @@ SUM(gauge, ppi_gauge)
 SUM(spread, ppi_spread)
 SUM(growth, ppi_growth)
 #define PART(name, type) \
-  REDUCER(name, type, NULL, NULL, merge_##name, clear_##name)
+  REDUCER(name, type, NULL, NULL, merge_##name, clear_##name, carry_##name)
 PART(histogram, ppi_histogram)
 PART(phases, ppi_phases)
 PART(messages, ppi_messages)
@@ -141,5 +153,16 @@ void ppi_fields_clear(const ppi_fields *fields, void *row) {
     size_t end = reducer->clear ? field->offset + field->size : 0;
     for (size_t at = field->offset; at < end; at += reducer->size)
       reducer->clear((char *)row + at);
+  }
+}
+
+void ppi_fields_carry(const ppi_fields *fields, ppi_carry *carry, void *row) {
+  for (size_t i = 0; i < fields->num; i++) {
+    const ppi_field *field = &fields->items[i];
+    const ppi_reducer *reducer = field->reducer;
+    char *at = (char *)row + field->offset, *end = at + field->size;
+    if (!reducer->carry) ppi_carry_words(carry, at, field->size);
+    for (; reducer->carry && at < end; at += reducer->size)
+      reducer->carry(carry, at);
   }
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "pprof/base.h"
+#include "report/figures/carry.h"
 
 // The kind of a field. A NULL function does nothing.
 typedef struct ppi_reducer {
@@ -14,6 +15,7 @@ typedef struct ppi_reducer {
   bool (*own)(void *field);  // replaces a borrowed value by a copy, or NULL
   bool (*merge)(void *into, const void *from);
   void (*clear)(void *field);
+  void (*carry)(ppi_carry *carry, void *field);  // NULL: as words
 } ppi_reducer;
 
 extern const ppi_reducer ppi_reduce_text, ppi_reduce_number, ppi_reduce_lane,
@@ -67,3 +69,4 @@ int ppi_fields_compare(const ppi_fields *fields, const void *left,
 bool ppi_fields_start(const ppi_fields *fields, void *row, const void *key);
 bool ppi_fields_merge(const ppi_fields *fields, void *into, const void *from);
 void ppi_fields_clear(const ppi_fields *fields, void *row);
+void ppi_fields_carry(const ppi_fields *fields, ppi_carry *carry, void *row);

@@ -213,3 +213,9 @@ bool ppi_phases_merge(ppi_phases *into, const ppi_phases *from) {
 void ppi_phases_clear(ppi_phases *phases) {
   ppi_histogram_clear(&phases->steady_times);
 }
+
+void ppi_phases_carry(ppi_carry *carry, ppi_phases *phases) {
+  PPI_CARRY_FROM(carry, phases, first, steady);
+  ppi_histogram_carry(carry, &phases->steady_times);
+  PPI_CARRY_FROM(carry, phases, cold_wall_ns, cold_wall_ns);
+}

@@ -101,5 +101,6 @@ void ppi_first_calls_clear(ppi_first_calls *first_calls);
 
 bool ppi_phases_merge(ppi_phases *into, const ppi_phases *from);
 void ppi_phases_clear(ppi_phases *phases);
+void ppi_phases_carry(ppi_carry *carry, ppi_phases *phases);
 
 PPROF_END_C_

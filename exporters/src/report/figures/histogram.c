@@ -4,6 +4,9 @@
 // per object.
 #include "report/figures/histogram.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/rank.h"
 
@@ -175,4 +178,32 @@ void ppi_histogram_clear(ppi_histogram *histogram) {
   ppi_free(histogram->octaves);
   ppi_free(histogram->exact);
   *histogram = (ppi_histogram){0};
+}
+
+static int compare_values(const void *left, const void *right) {
+  const uint64_t *a = left, *b = right;
+  return (*a > *b) - (*a < *b);
+}
+
+// Values come in any order.
+static void carry_exact(ppi_carry *carry, ppi_histogram *histogram) {
+  uint64_t sorted[PPI_HISTOGRAM_EXACT], *values = sorted;
+  size_t num = histogram->exact ? (size_t)histogram->n : 0;
+  if (num) memcpy(sorted, histogram->exact, num * sizeof *sorted);
+  if (num) qsort(sorted, num, sizeof *sorted, compare_values);
+  ppi_carry_items(carry, carry->reads ? &histogram->exact : &values, &num,
+                  sizeof *values);
+  if (carry->reads) histogram->capacity = num;
+}
+
+void ppi_histogram_carry(ppi_carry *carry, ppi_histogram *histogram) {
+  size_t num = histogram->octaves ? NUM_OCTAVES : 0;
+  ppi_carry_words(carry, &histogram->n, sizeof histogram->n);
+  ppi_carry_words(carry, &histogram->min, sizeof histogram->min);
+  ppi_carry_words(carry, &histogram->max, sizeof histogram->max);
+  carry_exact(carry, histogram);
+  ppi_carry_room(carry, &histogram->octaves, &num, sizeof *histogram->octaves);
+  for (size_t i = 0; i < num; i++)
+    ppi_carry_maybe(carry, &histogram->octaves[i],
+                    (size_t)octave_size((int)i) * sizeof(uint64_t));
 }

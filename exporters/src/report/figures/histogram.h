@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "pprof/base.h"
+#include "report/figures/carry.h"
 
 PPROF_BEGIN_C_
 
@@ -108,5 +109,7 @@ void ppi_histogram_each(const ppi_histogram *histogram,
                                     uint64_t num),
                         void *context);
 void ppi_histogram_clear(ppi_histogram *histogram);
+// ppi_histogram_carry: equal histograms have equal bytes.
+void ppi_histogram_carry(ppi_carry *carry, ppi_histogram *histogram);
 
 PPROF_END_C_

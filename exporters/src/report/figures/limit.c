@@ -3,7 +3,10 @@
 // Names the kinds in a verdict, and bounds the gain of faster stages.
 #include "report/figures/limit.h"
 
+#include <string.h>
+
 #include "base/base.h"
+#include "base/mem.h"
 
 const char *ppi_limit_claim_name(ppi_limit_claim claim) {
   static const char *const names[PPI_NUM_CLAIMS] = {
@@ -103,4 +106,25 @@ double ppi_limit_bound(const ppi_limit *limit, const double *factors,
   if (turns >= rate) return rate;
   *out_server = PPI_LIMIT_SERVERS;
   return turns;
+}
+
+// The one copy of a verdict's name; NULL: no memory.
+static const char *lasting(const char *name) {
+  static char *names[32];
+  size_t i = 0;
+  while (i < 32 && names[i] && strcmp(names[i], name) != 0) i++;
+  if (i == 32) return NULL;
+  if (!names[i]) names[i] = ppi_strdup(name);
+  return names[i];
+}
+
+void ppi_limit_carry(ppi_carry *carry, ppi_limit *limit) {
+  char *verdict = (char *)limit->verdict;
+  PPI_CARRY_FROM(carry, limit, claim, claim);
+  ppi_carry_text(carry, &verdict);
+  PPI_CARRY_FROM(carry, limit, names, units);
+  if (!carry->reads || !verdict) return;
+  limit->verdict = lasting(verdict);
+  carry->failed |= !limit->verdict;
+  ppi_free(verdict);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pprof/base.h"
+#include "report/figures/carry.h"
 
 PPROF_BEGIN_C_
 
@@ -139,6 +140,9 @@ typedef struct ppi_limit {
   char uuid[40];   // of the run that has the verdict
   double units;    // counted units
 } ppi_limit;
+
+// ppi_limit_carry: a verdict that was read lasts as long as the process.
+void ppi_limit_carry(ppi_carry *carry, ppi_limit *limit);
 
 // ppi_limit_bound answers the greatest possible rise of the rate: 1 is twice
 // the rate. Demand k takes factors[k] times as long. The rise is 0 without

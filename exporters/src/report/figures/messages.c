@@ -98,3 +98,10 @@ void ppi_messages_clear(ppi_messages *messages) {
   ppi_free(messages->rows);
   *messages = (ppi_messages){0};
 }
+
+void ppi_messages_carry(ppi_carry *carry, ppi_messages *messages) {
+  ppi_carry_items(carry, &messages->rows, &messages->num,
+                  sizeof *messages->rows);
+  if (carry->reads) messages->capacity = messages->num;
+  PPI_CARRY_FROM(carry, messages, by_power, by_power);
+}

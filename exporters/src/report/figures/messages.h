@@ -32,5 +32,6 @@ typedef struct ppi_messages {
 bool ppi_messages_add(ppi_messages *messages, const pprof_event *event);
 bool ppi_messages_merge(ppi_messages *into, const ppi_messages *from);
 void ppi_messages_clear(ppi_messages *messages);
+void ppi_messages_carry(ppi_carry *carry, ppi_messages *messages);
 
 PPROF_END_C_

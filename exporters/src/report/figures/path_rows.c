@@ -134,3 +134,42 @@ void ppi_path_rows_clear(ppi_figures *of) {
   of->num_paths = 0;
   *texts = (ppi_path_texts){0};
 }
+
+// The texts of the rows so far, in their order.
+typedef struct carried_texts {
+  ppi_map numbers;  // by address, of texts that are written
+  const char **items;
+  size_t num, capacity;
+} carried_texts;
+
+// Carries a text once, then its number.
+static void carry_text(ppi_carry *carry, ppi_path_texts *texts,
+                       carried_texts *all, const char **text) {
+  const ppi_map_key key = {(uintptr_t)*text, 0};
+  uint64_t number = carry->reads ? 0 : ppi_map_number(&all->numbers, key);
+  char *own = (char *)*text;
+  ppi_carry_words(carry, &number, sizeof number);
+  if (number == all->num) {
+    ppi_carry_text(carry, &own);
+    if (carry->reads) *text = own ? text_of(texts, own) : NULL;
+    if (carry->reads) ppi_free(own);
+    carry->failed |=
+        !PPI_PUSH(all->items, all->num, all->capacity, *text) || !*text;
+  }
+  carry->failed |= number >= all->num;
+  if (!carry->failed) *text = all->items[number];
+}
+
+void ppi_path_rows_carry(ppi_carry *carry, ppi_figures *of) {
+  carried_texts texts = {.num = 0};
+  ppi_carry_room(carry, &of->paths, &of->num_paths, sizeof *of->paths);
+  for (size_t i = 0; i < of->num_paths && !carry->failed; i++) {
+    ppi_report_path *path = &of->paths[i];
+    carry_text(carry, &of->path_texts, &texts, &path->name);
+    carry_text(carry, &of->path_texts, &texts, &path->category_name);
+    PPI_CARRY_FROM(carry, path, up, on_device);
+    ppi_fields_carry(&all_figures, carry, path);
+  }
+  ppi_map_clear(&texts.numbers);
+  ppi_free(texts.items);
+}

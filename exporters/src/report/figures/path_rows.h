@@ -33,5 +33,6 @@ bool ppi_path_row_sum(ppi_report_path *into, const ppi_report_path *from);
 // ppi_path_rows_merge adds the rows and their figures.
 bool ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from);
 void ppi_path_rows_clear(ppi_figures *figures);
+void ppi_path_rows_carry(ppi_carry *carry, ppi_figures *figures);
 
 PPROF_END_C_

@@ -25,6 +25,27 @@ void ppi_request_run_release(ppi_request_run *run) {
   ppi_free(run);
 }
 
+void ppi_request_run_carry(ppi_carry *carry, ppi_request_run **of) {
+  if (carry->reads) *of = ppi_alloc(sizeof **of);
+  carry->failed |= !*of;
+  if (!*of) return;
+  ppi_request_run *run = *of;
+  if (carry->reads) run->num_owners = 1;
+  ppi_carry_text(carry, &run->uuid);
+  ppi_carry_text(carry, &run->host);
+  ppi_carry_text(carry, &run->pid);
+  ppi_carry_room(carry, &run->stages, &run->num_stages, sizeof *run->stages);
+  for (size_t i = 0; i < run->num_stages; i++) {
+    ppi_carry_text(carry, &run->stages[i].name);
+    ppi_carry_text(carry, &run->stages[i].category_name);
+    PPI_CARRY_FROM(carry, &run->stages[i], on_device, is_whole);
+  }
+  ppi_carry_items(carry, &run->rows, &run->num_rows, sizeof *run->rows);
+  ppi_carry_items(carry, &run->cells, &run->num_cells, sizeof *run->cells);
+  PPI_CARRY_FROM(carry, run, num_cut, others_unknown);
+  ppi_limit_carry(carry, &run->limit);
+}
+
 static int compare_runs(const ppi_request_run *a, const ppi_request_run *b) {
   int order = strcmp(a->uuid, b->uuid);
   if (order == 0) order = strcmp(a->host, b->host);

@@ -9,6 +9,8 @@
 bool ppi_figures_request_run(ppi_figures *figures, ppi_request_run *run);
 // ppi_request_run_release takes an owner away; the last one frees the run.
 void ppi_request_run_release(ppi_request_run *run);
+// A read makes the run, with one owner.
+void ppi_request_run_carry(ppi_carry *carry, ppi_request_run **run);
 
 // ---- steady requests, by length ----
 

@@ -297,6 +297,16 @@ void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table which) {
   *table.num = *table.capacity = 0;
 }
 
+void ppi_figures_carry_table(ppi_carry *carry, ppi_figures *figures,
+                             ppi_figures_table which) {
+  const row_table table = table_of(figures, which);
+  size_t size = table.fields->size;
+  ppi_carry_room(carry, table.items, table.num, size);
+  if (carry->reads) *table.capacity = *table.num;
+  for (size_t i = 0; i < *table.num; i++)
+    ppi_fields_carry(table.fields, carry, *table.items + i * size);
+}
+
 // ---- memory ----
 
 // The last place with a row of its own; NULL: all places have one.

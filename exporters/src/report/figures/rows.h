@@ -67,6 +67,8 @@ bool ppi_figures_add_rows(ppi_figures *figures, ppi_figures_table table,
 bool ppi_figures_merge_table(ppi_figures *into, const ppi_figures *from,
                              ppi_figures_table table);
 void ppi_figures_clear_table(ppi_figures *figures, ppi_figures_table table);
+void ppi_figures_carry_table(ppi_carry *carry, ppi_figures *figures,
+                             ppi_figures_table table);
 
 // ---- memory ----
 

@@ -215,6 +215,36 @@ void ppi_kept_run_release(ppi_kept_run *run) {
   ppi_free(run);
 }
 
+void ppi_kept_run_carry(ppi_carry *carry, ppi_kept_run **of) {
+  if (carry->reads) *of = ppi_alloc(sizeof **of);
+  carry->failed |= !*of;
+  if (!*of) return;
+  ppi_kept_run *run = *of;
+  if (carry->reads) run->num_owners = 1;
+  ppi_carry_text(carry, &run->uuid);
+  ppi_carry_text(carry, &run->host);
+  ppi_carry_text(carry, &run->pid);
+  ppi_carry_room(carry, &run->requests, &run->num, sizeof *run->requests);
+  for (size_t i = 0; i < run->num; i++) {
+    ppi_kept_request *request = &run->requests[i];
+    PPI_CARRY_FROM(carry, request, flow, flow);
+    PPI_CARRY_FROM(carry, &request->served, arrival_ns, is_cut);
+    PPI_CARRY_FROM(carry, request, served.num_tokens, num_marks);
+  }
+  ppi_carry_items(carry, &run->tokens, &run->num_tokens, sizeof *run->tokens);
+  ppi_carry_room(carry, &run->classes, &run->num_classes, sizeof *run->classes);
+  for (size_t i = 0; i < run->num_classes; i++) {
+    ppi_carry_text(carry, &run->classes[i].name);
+    ppi_carry_text(carry, &run->classes[i].category_name);
+    PPI_CARRY_FROM(carry, &run->classes[i], site, site);
+  }
+  if (carry->reads) {
+    run->capacity = run->num;
+    run->tokens_capacity = run->num_tokens;
+  }
+  PPI_CARRY_FROM(carry, run, num_unmatched, is_full);
+}
+
 void ppi_serving_clear(ppi_serving *serving) {
   for (int i = 0; i < PPI_NUM_SERVING_TIMES; i++)
     ppi_histogram_clear(&serving->times[i]);
@@ -326,6 +356,10 @@ bool ppi_serving_slow_merge(ppi_serving_slow **into,
   for (size_t i = 0; table && i < LENGTHS; i++)
     add_slow_parts(&table[i], &from[i]);
   return table || !from;
+}
+
+void ppi_serving_slow_carry(ppi_carry *carry, ppi_serving_slow **slow) {
+  ppi_carry_maybe(carry, slow, LENGTHS * sizeof **slow);
 }
 
 uint64_t ppi_serving_slow_sum(const ppi_serving_slow *slow, uint64_t num,

@@ -73,6 +73,7 @@ bool ppi_serving_slow_add(ppi_serving_slow **slow, uint64_t e2e_ns,
                           const ppi_serving_slow *parts);
 bool ppi_serving_slow_merge(ppi_serving_slow **into,
                             const ppi_serving_slow *from);
+void ppi_serving_slow_carry(ppi_carry *carry, ppi_serving_slow **slow);
 // ppi_serving_slow_sum sums up the longest requests, `num` of them or a few
 // more. Answers the shortest of their lengths; 0: there are fewer.
 uint64_t ppi_serving_slow_sum(const ppi_serving_slow *slow, uint64_t num,
@@ -174,6 +175,8 @@ bool ppi_kept_run_take(ppi_kept_run *run, uint64_t flow, uint32_t of_class,
                        const ppi_served_request *served);
 ppi_kept_run *ppi_kept_run_share(ppi_kept_run *run);
 void ppi_kept_run_release(ppi_kept_run *run);
+// A read makes the run, with one owner.
+void ppi_kept_run_carry(ppi_carry *carry, ppi_kept_run **run);
 
 bool ppi_serving_add(ppi_serving *serving, const ppi_served_request *request,
                      const ppi_slo *slo);

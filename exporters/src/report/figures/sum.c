@@ -164,6 +164,46 @@ void ppi_figures_clear(ppi_figures *figures) {
   *figures = (ppi_figures){0};
 }
 
+static void carry_runs(ppi_carry *carry, ppi_figures *figures) {
+  ppi_carry_room(carry, &figures->request_runs, &figures->num_request_runs,
+                 sizeof *figures->request_runs);
+  for (size_t i = 0; i < figures->num_request_runs; i++)
+    ppi_request_run_carry(carry, &figures->request_runs[i]);
+  ppi_carry_room(carry, &figures->kept_runs, &figures->num_kept_runs,
+                 sizeof *figures->kept_runs);
+  for (size_t i = 0; i < figures->num_kept_runs; i++)
+    ppi_kept_run_carry(carry, &figures->kept_runs[i]);
+  if (!carry->reads) return;
+  figures->request_runs_capacity = figures->num_request_runs;
+  figures->kept_runs_capacity = figures->num_kept_runs;
+}
+
+void ppi_report_details_carry(ppi_carry *carry, ppi_report_details *details) {
+  char *iteration = (char *)details->iteration;
+  PPI_CARRY_FROM(carry, details, by_thread, no_iterations);
+  ppi_carry_text(carry, &iteration);
+  PPI_CARRY_FROM(carry, details, one_way, joins);
+  PPI_CARRY_FROM(carry, details, slo, warmup);
+  details->iteration = iteration;
+}
+
+void ppi_figures_carry(ppi_carry *carry, ppi_figures *figures) {
+  for (ppi_figures_table table = 0; table < PPI_NUM_FIGURES_TABLES; table++)
+    ppi_figures_carry_table(carry, figures, table);
+  ppi_path_rows_carry(carry, figures);
+  carry_runs(carry, figures);
+  ppi_courses_carry(carry, &figures->courses);
+  for (size_t i = 0; i < PPI_NUM_BASES; i++)
+    ppi_answer_carry(carry, &figures->answers[i]);
+  PPI_CARRY_FROM(carry, figures, machine, interpreter);
+  ppi_energy_carry(carry, &figures->energy);
+  PPI_CARRY_FROM(carry, figures, loop, loop);
+  ppi_limit_carry(carry, &figures->limit);
+  PPI_CARRY_FROM(carry, figures, distribution, perf);
+  PPI_CARRY_FROM(carry, figures, phases, num_disbelieved);
+  PPI_CARRY_FROM(carry, figures, totals, totals);
+}
+
 // ---- divisors of energy ----
 
 static uint64_t num_of(const ppi_answer *answer) {

@@ -11,6 +11,12 @@ bool ppi_figures_add(ppi_figures *into, const ppi_figures *from);
 // ppi_figures_kept_run adds a share of the run.
 bool ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run);
 void ppi_figures_clear(ppi_figures *figures);
+// ppi_report_details_carry carries what figures depend on. A read makes the
+// text, for ppi_free.
+void ppi_report_details_carry(ppi_carry *carry, ppi_report_details *details);
+// ppi_figures_carry carries figures that are not joined. After a failed read,
+// they can only be cleared.
+void ppi_figures_carry(ppi_carry *carry, ppi_figures *figures);
 void ppi_figures_clear_kinds(ppi_figures *figures);
 // ppi_figures_base answers the greatest base that the runs have.
 ppi_base_kind ppi_figures_base(const ppi_figures *figures);

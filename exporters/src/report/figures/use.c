@@ -139,6 +139,11 @@ void ppi_energy_clear(ppi_energy *energy) {
   *energy = (ppi_energy){0};
 }
 
+void ppi_energy_carry(ppi_carry *carry, ppi_energy *energy) {
+  ppi_carry_items(carry, &energy->rows, &energy->num, sizeof *energy->rows);
+  if (carry->reads) energy->capacity = energy->num;
+}
+
 // ---- a stage under its device's roofline ----
 
 static double quotient(double part, double of) {

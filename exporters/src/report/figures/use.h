@@ -129,6 +129,7 @@ bool ppi_energy_merge(ppi_energy *into, const ppi_energy *from);
 // ppi_energy_of_stages answers the energy of all stages, short ones too.
 double ppi_energy_of_stages(const ppi_energy *energy);
 void ppi_energy_clear(ppi_energy *energy);
+void ppi_energy_carry(ppi_carry *carry, ppi_energy *energy);
 
 // ---- a stage under its device's roofline ----
 

@@ -3,9 +3,9 @@
 // The input of a rule, and how it reports a finding.
 #pragma once
 
-#include "report/figures/impossible.h"
 #include "report/figures/use.h"
 #include "report/findings/finding.h"
+#include "report/findings/impossible.h"
 #include "report/findings/words.h"
 
 PPROF_BEGIN_C_

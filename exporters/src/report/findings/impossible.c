@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds figures that cannot be true.
-#include "report/figures/impossible.h"
+#include "report/findings/impossible.h"
 
 #include <stdio.h>
 #include <string.h>
