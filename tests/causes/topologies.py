@@ -215,6 +215,22 @@ def replica_slow(w):
 add_chain("replica", "replicas_fine", "fetch 1 | embed 2 | generate 10 x3", poisson(12))
 
 
+@topology("replica")
+def hot_partition(w):
+    """Each of four threads has a queue of its own, and one gets two thirds of the requests."""
+    inboxes = [w.queue(f"look up {n}") for n in range(4)]
+    w.define("look up", 4)
+    for number, inbox in enumerate(inboxes):
+        w.worker(w.row(f"shard {number}"), [w.serve("look up")], inbox, w.finish)
+    numbers = w.numbers("keys")
+
+    def by_key(unit):
+        hot = numbers.random() < 0.66
+        yield from inboxes[2 if hot else numbers.choice((0, 1, 3))].put(unit)
+    chain(w, "parse 2 x16", closed(16), None, end=by_key)
+    w.advice = "evenly"
+
+
 @topology("retry")
 def retry(w):
     """A third of the calls fail and are made again after a while, in the same range."""

@@ -62,6 +62,9 @@ void ppi_model_find_cpu(ppi_limit_model *model);
 // Rows as servers.
 // False: out of memory.
 bool ppi_model_find_stations(ppi_limit_model *model);
+// Makes stations of threads that are busy with a queue of their own. False: out
+// of memory.
+bool ppi_model_take_out_hot_rows(ppi_limit_model *model);
 
 // The number of calls that overlap, except for a twohundredth of the time.
 uint32_t ppi_most_at_once(const ppi_limit_model *model, ppi_border *borders,

@@ -86,6 +86,8 @@ typedef struct ppi_station {
   size_t num_rows;
   uint32_t name;    // of one at a time, of places elsewhere
   uint32_t device;  // of a device
+  uint32_t beside;  // of a thread with a queue of its own: those that serve the
+                    // same; PPI_NONE
   char *label;      // of one of several streams that work at a time; else NULL
   uint64_t occupied_ns, working_ns;
   uint64_t in_turn_ns;      // waits of its rows for their own work elsewhere

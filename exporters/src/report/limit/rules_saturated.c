@@ -200,6 +200,24 @@ static void put_threads(ppi_limit_search *search, const ppi_station *station,
   PPI_SAY(out->next, "make %s cheaper, or give it more threads.", name.text);
 }
 
+// A thread with a queue of its own, while others that serve the same are free.
+static void put_hot(ppi_limit_search *search, const ppi_station *station,
+                    const char *bound) {
+  const ppi_limit_model *model = search->model;
+  const ppi_station *others = &model->stations[station->beside];
+  ppi_words name = ppi_words_name(ppi_limit_station_stage(model, station));
+  PPI_SAY(search->out->sentence,
+          "%s on thread %s is the limit: busy %s, as most of its calls go "
+          "there. The %u other thread%s busy %s. %s",
+          name.text, ppi_words_name(ppi_station_name(model, station)).text,
+          ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text,
+          (unsigned)others->servers, others->servers == 1 ? " is" : "s are",
+          ppi_words_percent(PPI_MIN(others->use, 1.0), 1).text, bound);
+  PPI_SAY(search->out->next,
+          "spread the calls of %s evenly over its threads, or make it cheaper.",
+          name.text);
+}
+
 static void put_device(ppi_limit_search *search, const ppi_station *station,
                        const char *bound) {
   const ppi_limit_model *model = search->model;
@@ -257,7 +275,9 @@ void ppi_limit_say(ppi_limit_search *search, uint32_t at) {
   if (station->num_rows)
     ppi_limit_add_name(out, ppi_station_name(model, station));
   ppi_limit_put_bound(search, at, stage, bound, sizeof bound);
-  if (station->kind == PPI_STATION_THREADS)
+  if (station->beside != PPI_NONE)
+    put_hot(search, station, bound);
+  else if (station->kind == PPI_STATION_THREADS)
     put_threads(search, station, bound);
   else if (station->kind == PPI_STATION_DEVICE)
     put_device(search, station, bound);

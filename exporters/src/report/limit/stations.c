@@ -61,7 +61,8 @@ static ppi_station *add_station(ppi_limit_model *model, ppi_station_kind kind) {
                 model->num_stations + 1))
     return NULL;
   ppi_station *station = &model->stations[model->num_stations++];
-  *station = (ppi_station){.kind = kind, .name = PPI_NONE, .device = PPI_NONE};
+  *station = (ppi_station){
+      .kind = kind, .name = PPI_NONE, .device = PPI_NONE, .beside = PPI_NONE};
   return station;
 }
 
@@ -579,8 +580,8 @@ bool ppi_model_find_stations(ppi_limit_model *model) {
       .model = model,
       .places = ppi_alloc((model->num_names + 1) * sizeof(uint32_t))};
   bool is_done = of.places && ppi_model_find_stages(model) &&
-                 group_threads(&of) && add_devices(&of) &&
-                 find_one_at_a_time(model);
+                 group_threads(&of) && ppi_model_take_out_hot_rows(model) &&
+                 add_devices(&of) && find_one_at_a_time(model);
   ppi_free(of.places);
   if (!is_done) return false;
   ppi_model_find_relevant(model);
