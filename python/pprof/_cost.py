@@ -5,7 +5,7 @@ import os
 import sys
 
 from ._library import Error
-from ._report import Report, _tool
+from ._report import Report, _run
 
 
 class Cost:
@@ -28,19 +28,18 @@ class Cost:
         return self.table._repr_html_()
 
 
-def _run(path, dims, *options):
-    import subprocess  # most programs that mark never need it
+def _printed(path, dims, *options):
     sizes = ["--dim", ",".join("%s=%s" % pair for pair in dims.items())] if dims else []
-    done = subprocess.run([_tool(), "cost", *options, *sizes, os.path.join(".", path)],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          env={**os.environ, "PPROF_PYTHON": sys.executable}, encoding="utf-8", errors="replace")
-    if done.returncode:
-        raise Error(done.stderr.strip(), done.returncode)
-    return done.stdout
+    text, said, code = _run("cost", *options, *sizes, os.path.join(".", path),
+                            env={**os.environ, "PPROF_PYTHON": sys.executable})
+    if code:
+        raise Error(said, code)
+    return text
 
 
 def _of_file(path, dims):
-    return Cost(json.loads(_run(path, dims, "--by", "node", "-f", "json")), _run(path, dims))
+    return Cost(json.loads(_printed(path, dims, "--by", "node", "-f", "json")),
+                _printed(path, dims))
 
 
 def _missing(error):

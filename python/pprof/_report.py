@@ -48,10 +48,10 @@ def _tool():
     return path
 
 
-def _run(*arguments):
+def _run(*arguments, **how):
     import subprocess  # most programs that mark never need it
     done = subprocess.run([_tool(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          check=False, encoding="utf-8", errors="replace")
+                          check=False, encoding="utf-8", errors="replace", **how)
     return done.stdout, done.stderr.strip(), done.returncode
 
 

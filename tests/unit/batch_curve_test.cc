@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What tries of `search-batch` say together.
-#include "batch/batch_curve.h"
+#include "batch/batch_print.h"
 
 #include <gtest/gtest.h>
 

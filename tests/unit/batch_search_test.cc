@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which batches `search-batch` tries.
-#include "batch/batch_curve.h"
+#include "batch/batch_print.h"
 
 #include <gtest/gtest.h>
 

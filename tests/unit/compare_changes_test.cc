@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where programs changed, over commits.
-#include "compare/compare_changes.h"
+#include "compare/compare_history.h"
 
 #include <gtest/gtest.h>
 

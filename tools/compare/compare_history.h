@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the changes of a program over its past, as a table and as SVG.
+// Finds where a program's figure changed for good, over commits or days, and
+// prints it as a table and as SVG.
 #pragma once
 
-#include "cli/options.h"
-#include "compare/compare_changes.h"
 #include "compare/compare_samples.h"
 #include "file/text.h"
+
+PPROF_BEGIN_C_
+
+struct ppi_tool_options;
+
+enum { PPI_MOST_CHANGES = 32 };
+
+// One run: the logarithm of its figure, and the point at which it was made.
+typedef struct ppi_past_run {
+  double figure;
+  size_t point;
+} ppi_past_run;
+
+typedef struct ppi_change {
+  size_t point;          // the first one of the new level
+  double before, after;  // the levels, in logarithms
+  double p;              // corrected for all places and stages
+} ppi_change;
+
+// ppi_changes_find finds the changes in the runs of one stage, with points in
+// order. The chance of any false change is at most 0.05 over `num_stages`
+// stages. Answers the number of changes, which are in order.
+size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
+                        ppi_change out[PPI_MOST_CHANGES]);
 
 typedef struct ppi_history_stage {
   const ppi_compare_stage *stage;  // of one of the points
@@ -31,3 +54,5 @@ typedef struct ppi_history {
 int ppi_history_print(const ppi_history *history, int code);
 
 void ppi_history_plot(const ppi_history *history, ppi_page *page);
+
+PPROF_END_C_

@@ -4,12 +4,15 @@
 // one run of the base and one of each program that is still in; two rounds, in
 // opposite orders, cancel an even drift. Group-sequential: the error is spent
 // over a few looks, planned before the first run. A stop at any look keeps the
-// error. One thread.
+// error. One thread. Also prints the result.
 #pragma once
 
 #include "compare/compare_comparison.h"
+#include "file/text.h"
 
 PPROF_BEGIN_C_
+
+struct ppi_tool_options;
 
 enum { PPI_TURNS_LEAST = 4, PPI_TURNS_MAX_LOOKS = 24 };
 
@@ -46,5 +49,21 @@ void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
 // ppi_turns_end_round decides at a look, and drops the worse half of several
 // programs by their first stage. Answers whether to go on.
 bool ppi_turns_end_round(ppi_turns *turns);
+
+// All pointers are borrowed.
+typedef struct ppi_turns_result {
+  const struct ppi_tool_options *options;
+  const ppi_turns *turns;
+  const ppi_compare_stage *const *stages;
+  // The mean of the logarithms of the runs' figures, by stage: of the base,
+  // then of each program.
+  const double *logs;
+  const char *const *commands;
+  ppi_metric metric;
+  const ppi_page *notes;  // a line each
+} ppi_turns_result;
+
+// Answers `code`, or PPI_EXIT_USAGE if a write failed.
+int ppi_turns_print(const ppi_turns_result *result, int code);
 
 PPROF_END_C_

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts the parts of events that a format leaves out, and ends its file.
+// Counts the parts of events that a format leaves out, and ends its file. Also
+// what several formats need: rows without overlap, and paths of stages.
 #include "export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/mem.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
 #include "export/formats.h"
 #include "file/text.h"
+#include "report/figures/path_rows.h"
+#include "report/report.h"
 
 bool ppi_export_is_loose(const pprof_event *event, const pprof_batch *batch) {
   return event->flags & PPROF_FLAG_ASYNC || event->lane != batch->lane;
@@ -175,4 +181,44 @@ const ppi_export_format *ppi_export_find(const char *name) {
     ppi_tool_say("there is no format '%s'; see pprof-report export --list",
                  name);
   return NULL;
+}
+
+// ---- rows without overlap, and paths of a report ----
+
+size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
+                              uint64_t end_ns, uint64_t *num_cut) {
+  size_t at = 0;
+  while (at < lanes->num && lanes->ends_ns[at] > start_ns) at++;
+  if (at == PPI_EXPORT_MAX_LANES) {
+    ++*num_cut;
+    return at - 1;
+  }
+  if (at == lanes->num) {
+    PPI_MUST_ROOM(lanes->ends_ns, lanes->capacity, at + 1);
+    lanes->num++;
+  }
+  lanes->ends_ns[at] = end_ns;
+  return at;
+}
+
+void ppi_export_lanes_clear(ppi_export_lanes *lanes) {
+  ppi_free(lanes->ends_ns);
+  *lanes = (ppi_export_lanes){0};
+}
+
+pprof_report *ppi_export_report(ppi_export *export,
+                                const ppi_report_details *details) {
+  pprof_report *made;
+  if (pprof_report_create(&made) != PPROF_STATUS_OK) ppi_tool_must(NULL);
+  ppi_report_set_details(made, details);
+  export->also = pprof_report_sink(made);
+  return made;
+}
+
+size_t ppi_export_frames(const ppi_figures *figures,
+                         const ppi_report_path *path,
+                         const ppi_report_path *out[PPI_PATH_LEVELS]) {
+  size_t num = 0;
+  for (; path; path = ppi_path_row_up(figures, path)) out[num++] = path;
+  return num;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "export/names.h"
+#include "report/report.h"
 
 // The parts of a log that some formats leave out.
 #define PPI_EXPORT_PARTS(X)                                \
@@ -101,6 +102,32 @@ void ppi_export_say_left(const char *format, const ppi_export *export);
 // ppi_export_end answers OK if all was written to `file`, else IO with the
 // reason in `error`.
 pprof_status ppi_export_end(FILE *file, pprof_error *error);
+
+// Places overlapping ranges on rows without overlap: the first one that is free
+// at the range's begin. Ranges may come in any order; the order of begins needs
+// the fewest rows. Ranges without a free row among so many share the last one.
+enum { PPI_EXPORT_MAX_LANES = 256 };
+
+// All zero is the empty one.
+typedef struct ppi_export_lanes {
+  uint64_t *ends_ns;  // of the last range of each row
+  size_t num, capacity;
+} ppi_export_lanes;
+
+// ppi_export_lanes_place answers the range's row: a new row has the number
+// lanes->num. *num_cut counts ranges on a row that is not free.
+size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
+                              uint64_t end_ns, uint64_t *num_cut);
+void ppi_export_lanes_clear(ppi_export_lanes *lanes);
+
+// ppi_export_report makes a report, which takes what `export` takes.
+pprof_report *ppi_export_report(ppi_export *export,
+                                const ppi_report_details *details);
+// ppi_export_frames lists `path` and the paths around it, innermost first, and
+// answers their number.
+size_t ppi_export_frames(const ppi_figures *figures,
+                         const ppi_report_path *path,
+                         const ppi_report_path *out[PPI_PATH_LEVELS]);
 
 // ppi_export_formats ends with NULL.
 const ppi_export_format *const *ppi_export_formats(void);

@@ -10,7 +10,6 @@
 #include "base/base.h"
 #include "cli/say.h"
 #include "export/formats.h"
-#include "export/paths.h"
 #include "file/text.h"
 
 typedef struct folded {
@@ -70,8 +69,9 @@ static ppi_export *create_folded(const ppi_export_target *target,
   static const ppi_export_calls calls = {
       .size = sizeof(folded), .close = close_folded, .clear = clear_folded};
   folded *made = ppi_export_make(&calls, target);
+  const ppi_report_details details = {.paths = true, .warmup = -1};
   (void)error;
-  made->report = ppi_export_paths(&made->base);
+  made->report = ppi_export_report(&made->base, &details);
   return &made->base;
 }
 

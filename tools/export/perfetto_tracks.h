@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-#include "export/lanes.h"
-#include "export/names.h"
+#include "export/export.h"
 #include "export/perfetto.pb-c.h"
 #include "file/buffer.h"
 

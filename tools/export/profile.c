@@ -12,7 +12,6 @@
 #include "cli/say.h"
 #include "export/formats.h"
 #include "export/names.h"
-#include "export/paths.h"
 #include "export/profile.pb-c.h"
 
 enum { CALLS, HOST, DEVICE, NUM_VALUES };
@@ -181,11 +180,12 @@ static ppi_export *create_profile(const ppi_export_target *target,
   static const ppi_export_calls calls = {
       .size = sizeof(profile), .close = close_profile, .clear = clear_profile};
   profile *made = ppi_export_make(&calls, target);
+  const ppi_report_details details = {.paths = true, .warmup = -1};
   (void)error;
   if (deflateInit2(&made->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
                    MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
     ppi_tool_must(NULL);
-  made->report = ppi_export_paths(&made->base);
+  made->report = ppi_export_report(&made->base, &details);
   return &made->base;
 }
 

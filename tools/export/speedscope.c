@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "cli/say.h"
 #include "export/formats.h"
-#include "export/lanes.h"
 #include "export/names.h"
 #include "file/json_put.h"
 #include "file/text.h"

@@ -308,9 +308,7 @@ static void begin(ppi_export *export, const pprof_run_info *info) {
   put_int_if(&to, run->base_ns, run->base_ns);
   end_row(&to);
   pprof_report_destroy(out->report);
-  if (pprof_report_create(&out->report) != PPROF_STATUS_OK) ppi_tool_must(NULL);
-  ppi_report_set_details(out->report, &details);
-  export->also = pprof_report_sink(out->report);
+  out->report = ppi_export_report(export, &details);
 }
 
 static void window(ppi_export *export, uint32_t index, bool opens,

@@ -34,7 +34,6 @@ typedef struct ppi_emitter {
   size_t num_lanes, lanes_capacity;
   uint32_t *row_lanes;                                // by row; 0: none yet
   uint32_t *device_lanes;                             // by device
-  uint32_t *row_of_lane;                              // for thread names
   unsigned char *defined_sites, *defined_attributes;  // bits
   size_t defined_sites_capacity;
   unsigned char defined_categories[(PPROF_CATEGORY_FIRST_REGISTERED +

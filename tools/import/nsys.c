@@ -96,27 +96,28 @@ bool ppi_nsys_is_sqlite(const void *head, size_t len) {
   return len >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-// A view of that name does not count.
-static bool has_table(ppi_nsys *nsys, const char *name) {
-  sqlite3_stmt *rows = ppi_db_prepare(
-      &nsys->db,
-      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+// Whether the query has a row for these texts.
+static bool answers(ppi_nsys *nsys, const char *query, const char *first,
+                    const char *second) {
+  sqlite3_stmt *rows = ppi_db_prepare(&nsys->db, query);
   if (!rows) return false;
-  ppi_db_text(&nsys->db, rows, 1, name);
+  ppi_db_text(&nsys->db, rows, 1, first);
+  if (second) ppi_db_text(&nsys->db, rows, 2, second);
   bool found = ppi_db_next(&nsys->db, rows);
   ppi_db_finalize(&nsys->db, rows);
   return found;
 }
 
+// A view of that name does not count.
+static bool has_table(ppi_nsys *nsys, const char *name) {
+  return answers(
+      nsys, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+      name, NULL);
+}
+
 static bool has_column(ppi_nsys *nsys, const char *table, const char *name) {
-  sqlite3_stmt *rows = ppi_db_prepare(
-      &nsys->db, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
-  if (!rows) return false;
-  ppi_db_text(&nsys->db, rows, 1, table);
-  ppi_db_text(&nsys->db, rows, 2, name);
-  bool found = ppi_db_next(&nsys->db, rows);
-  ppi_db_finalize(&nsys->db, rows);
-  return found;
+  return answers(nsys, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?",
+                 table, name);
 }
 
 // Versions of nsys differ. `lacks` is the first column that the table lacks;

@@ -13,7 +13,7 @@
 
 // Puts a field of CSV or a table's cell; NULL is empty. Answers whether it is a
 // text.
-static bool put_cell(ppi_page *page, ppi_answer *answer, int at,
+static bool put_cell(ppi_page *page, ppi_query_answer *answer, int at,
                      void (*put_text)(ppi_page *, const char *)) {
   bool is_number = false;
   const char *text = answer->cell(answer, at, &is_number);
@@ -26,7 +26,7 @@ static bool put_cell(ppi_page *page, ppi_answer *answer, int at,
 }
 
 // JSON has no infinite numbers and no NaN.
-static void put_json_cell(ppi_page *page, ppi_answer *answer, int at) {
+static void put_json_cell(ppi_page *page, ppi_query_answer *answer, int at) {
   bool is_number = false;
   const char *text = answer->cell(answer, at, &is_number);
   bool is_finite = text && !strchr("IiNn", text[text[0] == '-']);
@@ -37,7 +37,7 @@ static void put_json_cell(ppi_page *page, ppi_answer *answer, int at) {
     (is_number ? ppi_page_text : ppi_page_json)(page, text);
 }
 
-static void put_csv(ppi_page *page, ppi_answer *answer) {
+static void put_csv(ppi_page *page, ppi_query_answer *answer) {
   int num = answer->num_columns;
   for (int i = 0; i < num; i++) {
     if (i) ppi_page_text(page, ",");
@@ -53,7 +53,7 @@ static void put_csv(ppi_page *page, ppi_answer *answer) {
   }
 }
 
-static void put_json(ppi_page *page, ppi_answer *answer) {
+static void put_json(ppi_page *page, ppi_query_answer *answer) {
   int num = answer->num_columns;
   ppi_put_object(page, NULL);
   ppi_put_array(page, "columns");
@@ -73,7 +73,7 @@ static void put_json(ppi_page *page, ppi_answer *answer) {
   ppi_page_text(page, "]}\n");
 }
 
-static void put_row_cells(ppi_grid *grid, ppi_answer *answer) {
+static void put_row_cells(ppi_grid *grid, ppi_query_answer *answer) {
   for (size_t i = 0; i < grid->num_columns; i++) {
     if (put_cell(&grid->text, answer, (int)i, ppi_page_visible))
       grid->columns[i].is_left = true;
@@ -82,8 +82,8 @@ static void put_row_cells(ppi_grid *grid, ppi_answer *answer) {
 }
 
 // Takes the columns, with headings in `names`.
-static void take_columns(ppi_grid *grid, ppi_answer *answer, const char *asked,
-                         ppi_page *names) {
+static void take_columns(ppi_grid *grid, ppi_query_answer *answer,
+                         const char *asked, ppi_page *names) {
   for (size_t i = 0; i < grid->num_columns; i++) {
     ppi_page_visible(names, answer->column_name(answer, (int)i));
     ppi_page_repeat(names, '\0', 1);
@@ -110,7 +110,7 @@ static void put_grid(ppi_page *page, ppi_grid *grid, bool is_wide) {
   ppi_grid_put_left_out(page, grid);
 }
 
-static void put_table(ppi_page *page, ppi_answer *answer,
+static void put_table(ppi_page *page, ppi_query_answer *answer,
                       const struct ppi_tool_options *options) {
   size_t num = (size_t)answer->num_columns;
   ppi_grid grid = {
@@ -128,7 +128,7 @@ static void put_table(ppi_page *page, ppi_answer *answer,
   ppi_free(grid.columns);
 }
 
-void ppi_answer_put(ppi_page *page, ppi_answer *answer,
+void ppi_answer_put(ppi_page *page, ppi_query_answer *answer,
                     const struct ppi_tool_options *options) {
   const char *format = options->format;
   if (strcmp(format, "json") == 0)

@@ -23,24 +23,24 @@ int ppi_tool_fleet_operands(struct ppi_tool_options *options) {
 }
 
 typedef struct rows {
-  ppi_answer base;
+  ppi_query_answer base;
   ppi_duck *duck;
   ppi_duck_result result;
   uint64_t row;  // from 1
   char *text;    // the cell
 } rows;
 
-static const char *column_name(ppi_answer *answer, int at) {
+static const char *column_name(ppi_query_answer *answer, int at) {
   rows *from = (rows *)answer;
   return from->duck->api->column_name(&from->result, (uint64_t)at);
 }
 
-static bool next_row(ppi_answer *answer) {
+static bool next_row(ppi_query_answer *answer) {
   rows *from = (rows *)answer;
   return ++from->row <= from->duck->api->row_count(&from->result);
 }
 
-static const char *cell(ppi_answer *answer, int at, bool *is_number) {
+static const char *cell(ppi_query_answer *answer, int at, bool *is_number) {
   rows *from = (rows *)answer;
   const ppi_duck_api *duck = from->duck->api;
   *is_number = ppi_duck_is_number(from->duck, &from->result, (uint64_t)at);

@@ -23,22 +23,22 @@ int ppi_tool_sql_operands(struct ppi_tool_options *options) {
 // ---- the answer ----
 
 typedef struct rows {
-  ppi_answer base;
+  ppi_query_answer base;
   ppi_db *db;
   sqlite3_stmt *row;
 } rows;
 
-static const char *column_name(ppi_answer *answer, int at) {
+static const char *column_name(ppi_query_answer *answer, int at) {
   rows *from = (rows *)answer;
   return from->db->api->column_name(from->row, at);
 }
 
-static bool next_row(ppi_answer *answer) {
+static bool next_row(ppi_query_answer *answer) {
   rows *from = (rows *)answer;
   return ppi_db_next(from->db, from->row);
 }
 
-static const char *cell(ppi_answer *answer, int at, bool *is_number) {
+static const char *cell(ppi_query_answer *answer, int at, bool *is_number) {
   rows *from = (rows *)answer;
   int type = from->db->api->column_type(from->row, at);
   *is_number = type == PPI_SQLITE_INTEGER || type == PPI_SQLITE_FLOAT;

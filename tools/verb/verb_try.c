@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "compare/compare_provenance.h"
 #include "compare/compare_ratio.h"
-#include "compare/compare_turns_print.h"
+#include "compare/compare_turns.h"
 #include "compare/compare_wanted.h"
 #include "input/folder.h"
 #include "input/input.h"

@@ -9,7 +9,6 @@
 #include "base/defaults.h"
 
 #define MIB (1ull << 20)
-#define GIB (1ull << 30)
 #define TIB (1ull << 40)
 #define MOST_STEPS 1000000000ull         // sums of them stay far from overflow
 #define SECOND 1000000ull                // in microseconds
