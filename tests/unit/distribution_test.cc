@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communication, computation and their overlap: random ranges against an oracle
-// that marks nanoseconds one by one, and what no trace has. The reference's
-// examples are in tests/oracle/worked_examples_test.py.
+// Communication, computation and their overlap, where figures_property_test.cc
+// and tests/oracle do not look.
 #include "report/spans/distribution.h"
 
 #include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
 
 namespace {
 
@@ -209,75 +204,6 @@ TEST(DistributionTest, WhatIsSettledIsNotHeld) {
   }
   run.ExpectTimes(4000, 3000, 2000);
   run.ExpectDeviceTimes(2000, 1000);
-}
-
-struct Told {
-  bool on_device, communicates, is_kernel;
-  uint64_t from, to;
-};
-
-// Ranges begin in windows of time that are settled one after the other.
-std::vector<Told> MakeRanges(std::mt19937_64 *random, bool kernels) {
-  std::vector<Told> all;
-  for (uint64_t window = 0; window < 6; window++)
-    for (uint64_t num = (*random)() % 30; num > 0; num--) {
-      uint64_t from = window * 100 + (*random)() % 100;
-      bool on_device = (*random)() % 3;
-      all.push_back({on_device, (*random)() % 3 == 0,
-                     kernels && (*random)() % 2, from,
-                     from + (*random)() % ((*random)() % 4 ? 20 : 200)});
-    }
-  return all;
-}
-
-TEST(DistributionTest, EqualsAMarkedLine) {
-  for (uint64_t seed = 0; seed < 300; seed++) {
-    SCOPED_TRACE(seed);
-    std::mt19937_64 random(seed);
-    std::vector<Told> all = MakeRanges(&random, seed % 2);
-    bool has_kernels = false;
-    for (const Told &told : all) has_kernels |= told.on_device & told.is_kernel;
-    std::vector<bool> host(1000), device(1000), computation(1000);
-    for (const Told &told : all)
-      for (uint64_t at = told.from; at < told.to; at++) {
-        if (!told.on_device)
-          host[at] = host[at] || told.communicates;
-        else if (told.communicates)
-          device[at] = true;
-        else if (told.is_kernel || !has_kernels)
-          computation[at] = true;
-      }
-    uint64_t both = 0, overlap = 0, device_overlap = 0;
-    for (size_t at = 0; at < 1000; at++) {
-      both += host[at] || device[at];
-      overlap += (host[at] || device[at]) && computation[at];
-      device_overlap += device[at] && computation[at];
-    }
-    Distribution run;
-    for (uint64_t horizon = 100; horizon <= 600; horizon += 100) {
-      std::vector<Told> now;
-      for (const Told &told : all)
-        if (told.from / 100 * 100 + 100 == horizon) now.push_back(told);
-      std::shuffle(now.begin(), now.end(), random);
-      for (const Told &told : now) {
-        if (told.on_device)
-          run.Device(
-              told.from, told.to,
-              told.is_kernel ? PPROF_CATEGORY_KERNEL : PPROF_CATEGORY_INFERENCE,
-              told.communicates ? PPROF_FLAG_COMMUNICATION : 0);
-        else if (told.communicates)
-          run.Host(told.from, told.to);
-      }
-      if (random() % 3) run.Settle(horizon);
-    }
-    uint64_t computed = static_cast<uint64_t>(
-        std::count(computation.begin(), computation.end(), true));
-    run.ExpectTimes(both, computed, overlap);
-    run.ExpectDeviceTimes(
-        static_cast<uint64_t>(std::count(device.begin(), device.end(), true)),
-        device_overlap);
-    if (testing::Test::HasFailure()) return;
-  }
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch times, reader times and speeds of random steps and Dataloader ranges, in
-// any order, against an oracle that sees them all at once.
+// Batch times, reader times and speeds, where figures_property_test.cc and
+// tests/oracle do not look.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -156,117 +155,6 @@ TEST(PerfFiguresTest, ALongOpenReaderHoldsLittle) {
   EXPECT_LE(most, 2u);
   perf.Reader(203, 100000);
   ExpectSpread(perf.Figures().reader, 1, 99797, 99797, 99797);
-}
-
-std::vector<Range> MakeRanges(std::mt19937_64 *random) {
-  std::vector<Range> all;
-  uint64_t at = (*random)() % 50, gaps = (*random)() % 3;
-  for (uint64_t num = (*random)() % 40; num > 0; num--) {
-    uint64_t length = (*random)() % 40;
-    if ((*random)() % 12 == 0) length *= 6;  // over others
-    uint32_t flags = (*random)() % 10 ? 0 : PPROF_FLAG_CLIPPED;
-    double items = (*random)() % 8 ? static_cast<double>((*random)() % 5) : 0;
-    all.push_back({true, at, at + length, items, flags});
-    at += (*random)() % 5 ? length : length / 2;
-    if (gaps) at += (*random)() % 10;
-  }
-  for (uint64_t num = (*random)() % 200; num > 0; num--) {
-    uint64_t from = (*random)() % (at + 20);
-    uint64_t length = (*random)() % ((*random)() % 5 ? 10 : 300);
-    all.push_back({false, from, from + length, 0, 0});
-  }
-  return all;
-}
-
-ppi_report_perf Expected(const std::vector<Range> &all) {
-  std::vector<Range> steps;
-  for (const Range &range : all)
-    if (range.is_step && !range.flags) steps.push_back(range);
-  std::sort(steps.begin(), steps.end(), [](const Range &a, const Range &b) {
-    if (a.from != b.from) return a.from < b.from;
-    return a.to != b.to ? a.to < b.to : a.items < b.items;
-  });
-  ppi_report_perf want = {};
-  want.num_steps = steps.size();
-  size_t warm_up = std::min<size_t>(10, steps.size());
-  steps.erase(steps.begin(), steps.begin() + static_cast<long>(warm_up));
-  for (const Range &step : steps) {
-    ppi_spread_add(&want.batch, step.to - step.from);
-    want.num_stated += step.items > 0;
-    want.items += static_cast<uint64_t>(step.items) * PPI_PERF_ITEM;
-  }
-  for (const Range &reader : all) {
-    bool counts = false;
-    for (const Range &step : steps)
-      counts |= step.from <= reader.from && reader.from < step.to;
-    if (!reader.is_step && counts)
-      ppi_spread_add(&want.reader, reader.to - reader.from);
-  }
-  return want;
-}
-
-void ExpectSame(const ppi_spread &got, const ppi_spread &want) {
-  ExpectSpread(got, want.n, want.sum, want.max, want.min);
-  EXPECT_TRUE(got.sum_squares == want.sum_squares);
-}
-
-// Each range is told at some time after its end; a checkpoint, itself of a
-// little earlier, lists those that began before it and are not told yet.
-TEST(PerfFiguresTest, AgreesWithTheOracleInAnyOrder) {
-  for (uint64_t seed = 0; seed < 600; seed++) {
-    SCOPED_TRACE(seed);
-    std::mt19937_64 random(seed);
-    std::vector<Range> all = MakeRanges(&random);
-    ppi_report_perf want = Expected(all);
-    std::vector<std::pair<uint64_t, Range>> told;
-    uint64_t delay = random() % 60 + 1;
-    for (const Range &range : all)
-      told.push_back({range.to + random() % delay, range});
-    std::shuffle(told.begin(), told.end(), random);
-    std::stable_sort(
-        told.begin(), told.end(),
-        [](const auto &a, const auto &b) { return a.first < b.first; });
-    Perf perf;
-    uint64_t every = random() % 100 + 1, next = every, age = random() % 50;
-    for (size_t i = 0; i < told.size(); i++) {
-      for (; told[i].first >= next; next += every) {
-        uint64_t horizon = next > age ? next - age : 0;
-        for (size_t k = i; k < told.size(); k++) {
-          Range open = told[k].second;
-          open.to = std::min(open.to, horizon);
-          if (open.from < horizon) perf.Open(open);
-        }
-        perf.Settle(horizon);
-      }
-      perf.Take(told[i].second);
-    }
-    ppi_report_perf got = perf.Figures();
-    EXPECT_EQ(got.num_steps, want.num_steps);
-    EXPECT_EQ(got.num_stated, want.num_stated);
-    EXPECT_TRUE(got.items == want.items);
-    ExpectSame(got.batch, want.batch);
-    ExpectSame(got.reader, want.reader);
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
-TEST(PerfFiguresTest, MergesInAnyOrder) {
-  ppi_report_perf parts[3] = {};
-  for (uint64_t i = 0; i < 3; i++) {
-    Perf perf;
-    for (uint64_t k = 0; k < 9 + i; k++)
-      perf.Step(k * 100, k * 100 + 50 * i, static_cast<double>(k));
-    parts[i] = perf.Figures();
-  }
-  for (int order = 0; order < 3; order++) {
-    ppi_report_perf sum = {};
-    for (int k = 0; k < 3; k++)
-      ppi_report_perf_merge(&sum, &parts[(order + k) % 3]);
-    EXPECT_EQ(sum.num_steps, 30u);
-    ExpectSpread(sum.batch, 1, 100, 100, 100);
-    EXPECT_DOUBLE_EQ(sum.speed_max, 1e8);
-    EXPECT_DOUBLE_EQ(sum.speed_min, 1e8);
-  }
 }
 
 }  // namespace

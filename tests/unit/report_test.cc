@@ -83,19 +83,6 @@ TEST(ReportTest, EmptyRunHasItsWindowsAsBase) {
   EXPECT_TRUE(ppi_report_identity_ok(report.get()));
 }
 
-TEST(ReportTest, WithoutStepsTheWindowsAreTheBase) {
-  EventFeed feed;
-  feed.Lane(1, 100, "main");
-  feed.AddWindow(0, 40 * kMs);
-  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 0, 10 * kMs);
-  feed.Range(1, "b", PPROF_CATEGORY_BACKWARD, 10 * kMs, 30 * kMs);
-  Report report(feed);
-  EXPECT_TRUE(report.HasLine("overview", "Backward 1 20.00 50.00"));
-  EXPECT_TRUE(report.HasLine("model",
-                             "Others - 10.00 / - / - / - / 25.00 0.00 / - / "
-                             "- / - / 0.00"));
-}
-
 TEST(ReportTest, ZeroLengthWindowHasNoRatios) {
   EventFeed feed;
   feed.Lane(1, 100, "main");

@@ -21,23 +21,6 @@ bool Contains(const std::string &text, const std::string &part) {
   return false;
 }
 
-// A device that works on after the window closed was not busier than always.
-TEST(UtilizationTest, EndsWithTheWindow) {
-  for (uint32_t category : {PPROF_CATEGORY_INFERENCE, PPROF_CATEGORY_KERNEL}) {
-    EventFeed feed;
-    feed.Lane(1, 100, "main");
-    feed.Device(1, "gpu:0");
-    feed.Stream(1, 1);
-    feed.AddWindow(0, 1000);
-    feed.AddWindow(2000, 3000);
-    feed.OnDevice(1, 1, "m", category, 100, 200, 1900);
-    feed.OnDevice(1, 1, "m", category, 2000, 2000, 3700);
-    EXPECT_TRUE(Report(feed).HasLine("device", "gpu:0 90.00"));
-    EXPECT_TRUE(Contains(Report(feed).Write(PPI_FORMAT_CSV, "device"),
-                         "\ngpu:0,2,1800,90.0\n"));
-  }
-}
-
 // Steps of 500 ns in all. A device is busy for 180 of them, and before,
 // between and after them too.
 void FillSteps(EventFeed *feed, uint32_t category) {
@@ -56,47 +39,6 @@ void FillSteps(EventFeed *feed, uint32_t category) {
   feed->OnDevice(1, 1, "into the next", category, 580, 590, 650);  // 60
   feed->OnDevice(1, 2, "out of", category, 670, 680, 900);         // 20
   feed->OnDevice(1, 1, "after", category, 940, 950, 990);
-}
-
-// With steps the base is time in steps, and so is what counts as busy.
-TEST(UtilizationTest, IsOfTheTimeInSteps) {
-  for (uint32_t category : {PPROF_CATEGORY_INFERENCE, PPROF_CATEGORY_KERNEL}) {
-    EventFeed feed;
-    FillSteps(&feed, category);
-    EXPECT_TRUE(Report(feed).HasLine("device", "gpu:0 36.00"));
-    EXPECT_TRUE(Contains(Report(feed).Write(PPI_FORMAT_CSV, "device"),
-                         "\ngpu:0,7,180,36.0\n"));
-    feed.OnDevice(1, 1, "all", category, 0, 0, 2000);
-    EXPECT_TRUE(Contains(Report(feed).Write(PPI_FORMAT_CSV, "device"),
-                         "\ngpu:0,8,500,100.0\n"));
-  }
-}
-
-TEST(UtilizationTest, IsOfKernelsInSteps) {
-  EventFeed feed;
-  FillSteps(&feed, PPROF_CATEGORY_INFERENCE);
-  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 0, 50, 150);
-  EXPECT_TRUE(Contains(Report(feed).Write(PPI_FORMAT_CSV, "device"),
-                       "\ngpu:0,8,50,10.0\n"));
-}
-
-// Steps of several threads overlap, and one need not end with its window: the
-// base counts each of their nanoseconds once, and so does busy time.
-TEST(UtilizationTest, TakesStepsAsTheBaseDoes) {
-  EventFeed feed;
-  feed.Lane(1, 100, "main");
-  feed.Lane(2, 200, "worker");
-  feed.Device(1, "gpu:0");
-  feed.Stream(1, 1);
-  feed.AddWindow(0, 300);
-  feed.AddWindow(500, 600);
-  feed.Step(0, 200);
-  feed.Step(500, 700);
-  feed.Range(1, "s", PPROF_CATEGORY_PROFILE_STEP, 50, 150);   // within a step
-  feed.Range(2, "s", PPROF_CATEGORY_PROFILE_STEP, 100, 300);  // over its end
-  feed.OnDevice(1, 1, "m", PPROF_CATEGORY_INFERENCE, 120, 150, 650);
-  EXPECT_TRUE(Contains(Report(feed).Write(PPI_FORMAT_CSV, "device"),
-                       "\ngpu:0,1,300,60.0\n"));
 }
 
 TEST(UtilizationTest, RunsWithAndWithoutStepsAddUp) {
