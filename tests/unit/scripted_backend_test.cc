@@ -66,34 +66,6 @@ class ScriptedBackendTest : public testing::Test {
   void *stream_ = nullptr;
 };
 
-TEST_F(ScriptedBackendTest, StreamIsInOrder) {
-  const uint64_t latencies_ns[] = {10, 30};
-  script_.latencies_ns = latencies_ns;
-  script_.num_latencies = 2;
-  script_.ready_delay_ns = 5;
-  Start();
-  auto events = Create(2);
-  ASSERT_EQ(Record(events[0]), PPROF_STATUS_OK);  // true at 1 s + 10
-  scripted_stream_submit(stream_, 1000);          // 10 .. 1010
-  host_ns += 100;
-  ASSERT_EQ(Record(events[1]), PPROF_STATUS_OK);  // 1010 + 30
-  scripted_record record;
-  ASSERT_EQ(scripted_device_num_records(fake_), 2u);
-  ASSERT_TRUE(scripted_device_record(fake_, 0, &record));
-  EXPECT_EQ(record.true_ns, 1000000010u);
-  ASSERT_TRUE(scripted_device_record(fake_, 1, &record));
-  EXPECT_EQ(record.record_ns, 1000000100u);
-  EXPECT_EQ(record.true_ns, 1000001040u);
-  EXPECT_EQ(scripted_stream_end_ns(stream_), 1000001040u);
-  EXPECT_FALSE(scripted_device_record(fake_, 2, &record));
-  EXPECT_EQ(Query(events[0]), PPROF_STATUS_OK);
-  host_ns = 1000001044;
-  EXPECT_EQ(Query(events[1]), PPROF_STATUS_BUSY);
-  host_ns = 1000001045;
-  EXPECT_EQ(Query(events[1]), PPROF_STATUS_OK);
-  EXPECT_EQ(scripted_device_num_violations(fake_), 0u);
-}
-
 TEST_F(ScriptedBackendTest, ClockIsSkewedDriftsAndIsCoarse) {
   script_.caps = PPROF_BACKEND_ABSOLUTE_TIME;
   script_.skew_ns = -500000007;
@@ -122,50 +94,6 @@ TEST_F(ScriptedBackendTest, ElapsedIsAFloatOfMilliseconds) {
   EXPECT_EQ(scripted_device_num_violations(fake_), 0u);
 }
 
-TEST_F(ScriptedBackendTest, HeldStreamIsLateUntilReleased) {
-  Start();
-  auto events = Create(2);
-  scripted_stream_hold(stream_, true);
-  ASSERT_EQ(Record(events[0]), PPROF_STATUS_OK);
-  scripted_stream_submit(stream_, 300);
-  ASSERT_EQ(Record(events[1]), PPROF_STATUS_OK);
-  host_ns += 5000000000;
-  EXPECT_EQ(Query(events[0]), PPROF_STATUS_BUSY);
-  EXPECT_EQ(scripted_stream_end_ns(stream_), UINT64_MAX);
-  scripted_stream_hold(stream_, false);
-  EXPECT_EQ(Query(events[0]), PPROF_STATUS_OK);
-  EXPECT_EQ(Query(events[1]), PPROF_STATUS_BUSY);
-  host_ns += 300;
-  EXPECT_EQ(Query(events[1]), PPROF_STATUS_OK);
-  EXPECT_EQ(Elapsed(events[0], events[1]), 300);
-  scripted_record record;
-  ASSERT_TRUE(scripted_device_record(fake_, 0, &record));
-  EXPECT_EQ(record.true_ns, 6000000000u);
-}
-
-TEST_F(ScriptedBackendTest, AnchorHasItsBracket) {
-  script_.caps = PPROF_BACKEND_ABSOLUTE_TIME;
-  script_.skew_ns = 42;
-  script_.anchor_width_ns = 6000;
-  script_.anchor_position_permille = 250;
-  Start();
-  auto events = Create(2);
-  pprof_anchor anchor = {};
-  anchor.size = sizeof anchor;
-  anchor.event = events[0];
-  ASSERT_EQ(backend_->anchor(context_, 5, &anchor), PPROF_STATUS_OK);
-  EXPECT_EQ(anchor.host_before_ns, 999994000u);
-  EXPECT_EQ(anchor.host_after_ns, 1000000000u);
-  EXPECT_EQ(anchor.device_ns, 999995542);
-  EXPECT_EQ(Elapsed(nullptr, events[0]), 999995542);
-  scripted_device_starve_anchors(fake_, true);
-  anchor.event = events[1];
-  EXPECT_EQ(backend_->anchor(context_, 5, &anchor), PPROF_STATUS_BUSY);
-  EXPECT_EQ(Query(events[1]), PPROF_STATUS_BUSY);
-  EXPECT_EQ(scripted_device_num_records(fake_), 0u);
-  EXPECT_EQ(scripted_device_num_violations(fake_), 0u);
-}
-
 TEST_F(ScriptedBackendTest, FaultsComeWhenScripted) {
   script_.fail_create_at = 2;
   script_.fail_record_at = 2;
@@ -183,65 +111,6 @@ TEST_F(ScriptedBackendTest, FaultsComeWhenScripted) {
   EXPECT_EQ(scripted_device_num_calls_after_error(fake_), 0u);
   EXPECT_EQ(Record(events[0]), PPROF_STATUS_DEVICE);
   EXPECT_EQ(scripted_device_num_calls_after_error(fake_), 1u);
-}
-
-TEST_F(ScriptedBackendTest, SwitchesWorkWhileRunning) {
-  Start();
-  auto events = Create(1);
-  scripted_device_fail_records(fake_, true);
-  EXPECT_EQ(Record(events[0]), PPROF_STATUS_INVALID);
-  scripted_device_fail_records(fake_, false);
-  EXPECT_EQ(Record(events[0]), PPROF_STATUS_OK);
-  scripted_device_fail_creates(fake_, true);
-  EXPECT_EQ(backend_->event_create(context_, 5, 1, events.data()),
-            PPROF_STATUS_NO_MEMORY);
-  scripted_device_break(fake_);
-  EXPECT_EQ(Query(events[0]), PPROF_STATUS_DEVICE);
-}
-
-TEST_F(ScriptedBackendTest, PoolZeroIsRefusedWhereScripted) {
-  script_.no_pool_0 = true;
-  Start();
-  void *event = nullptr;
-  EXPECT_EQ(backend_->event_create(context_, 0, 1, &event),
-            PPROF_STATUS_INVALID);
-  script_.no_pool_0 = false;
-  Start();
-  EXPECT_EQ(backend_->event_create(context_, 0, 1, &event), PPROF_STATUS_OK);
-}
-
-TEST_F(ScriptedBackendTest, StreamsSayWhatTheyAre) {
-  script_.caps = PPROF_BACKEND_CAPTURE;
-  script_.untimed_hint = "no clock";
-  Start();
-  pprof_stream_info info = {}, other = {};
-  info.size = other.size = sizeof info;
-  ASSERT_EQ(backend_->stream_info(context_, stream_, &info), PPROF_STATUS_OK);
-  EXPECT_EQ(info.pool, 5u);
-  EXPECT_FALSE(info.capturing);
-  void *second = scripted_stream_create(fake_, 6);
-  ASSERT_EQ(backend_->stream_info(context_, second, &other), PPROF_STATUS_OK);
-  EXPECT_NE(other.stable_id, info.stable_id);
-  scripted_stream_set_capturing(stream_, true);
-  ASSERT_EQ(backend_->stream_info(context_, stream_, &info), PPROF_STATUS_OK);
-  EXPECT_TRUE(info.capturing);
-  scripted_stream_set_timed(second, false);
-  EXPECT_EQ(backend_->stream_info(context_, second, &other),
-            PPROF_STATUS_UNSUPPORTED);
-  EXPECT_STREQ(backend_->untimed_hint, "no clock");
-  EXPECT_EQ(backend_->stream_info(context_, nullptr, &other),
-            PPROF_STATUS_INVALID);
-}
-
-TEST_F(ScriptedBackendTest, DeviceThatIsNotThereSaysSo) {
-  script_.open_error = "scripted: not plugged in";
-  scripted_device *fake = scripted_device_create(&script_);
-  pprof_error error = {};
-  void *context = nullptr;
-  EXPECT_EQ(scripted_device_backend(fake)->open(scripted_device_index(fake),
-                                                &context, &error),
-            PPROF_STATUS_UNAVAILABLE);
-  EXPECT_STREQ(error.text, "scripted: not plugged in");
 }
 
 TEST_F(ScriptedBackendTest, BreachesOfContractAreCounted) {
@@ -284,29 +153,6 @@ TEST_F(ScriptedBackendTest, BreachesOfContractAreCounted) {
   backend_->event_destroy(context_, 5, 1, events.data());  // twice
   breach();
   EXPECT_EQ(scripted_device_num_live_events(fake_), 1u);
-}
-
-TEST_F(ScriptedBackendTest, ManyThreadsRecord) {
-  Start();
-  auto events = Create(400);
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < 4; t++)
-    threads.emplace_back([&, t] {
-      for (size_t i = 0; i < 100; i++) {
-        EXPECT_EQ(Record(events[t * 100 + i]), PPROF_STATUS_OK);
-        host_ns += 7;
-      }
-    });
-  for (std::thread &thread : threads) thread.join();
-  EXPECT_EQ(scripted_device_num_records(fake_), 400u);
-  uint64_t last_ns = 0;
-  for (size_t i = 0; i < 400; i++) {
-    scripted_record record;
-    ASSERT_TRUE(scripted_device_record(fake_, i, &record));
-    EXPECT_LE(last_ns, record.true_ns);
-    last_ns = record.true_ns;
-  }
-  EXPECT_EQ(scripted_device_num_violations(fake_), 0u);
 }
 
 }  // namespace
