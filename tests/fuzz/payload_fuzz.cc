@@ -29,6 +29,11 @@ const char kCorpus[] = "tests/fuzz/corpus/payload";
 
 namespace {
 
+// tests/nvtx/abi_test.cc compares the rest with NVTX's own headers.
+static_assert(sizeof(ppi_payload_blob) == 24);
+static_assert(sizeof(ppi_payload_schema_entry) == 64);
+static_assert(sizeof(ppi_payload_schema_attributes) == 80);
+
 constexpr size_t kMostData = 4096;
 constexpr uint32_t kMostValues = 4096;  // as payload.h says
 

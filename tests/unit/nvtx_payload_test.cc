@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "payload_schema.h"
-#include "tests/unit/nvtx_layout.h"
 
 namespace {
 
